@@ -1,0 +1,89 @@
+/**
+ * The layer rules of ARCHITECTURE.md, as errors.
+ * @type {import("dependency-cruiser").IConfiguration}
+ */
+const may = (layer, allowed) => ({
+  name: `${layer}-may-import-only-[${allowed.join(",")}]`,
+  severity: "error",
+  from: { path: `^src/${layer}/` },
+  to: { path: "^src/", pathNot: `^src/(${[layer, ...allowed].join("|")})/` },
+});
+
+/** Inside src/engine: capability -> sibling capabilities it may import. */
+const CAPABILITIES = {
+  write: [],
+  inspect: [],
+  retrieve: [],
+};
+
+const capability = ([name, siblings]) => ({
+  name: `engine-${name}-siblings`,
+  severity: "error",
+  from: { path: `^src/engine/${name}/` },
+  to: {
+    path: "^src/engine/[^/]+/",
+    pathNot: `^src/engine/(${[name, ...siblings].join("|")})/`,
+  },
+});
+
+module.exports = {
+  forbidden: [
+    { name: "no-circular", severity: "error", from: {}, to: { circular: true } },
+    {
+      name: "no-unresolvable",
+      severity: "error",
+      from: {},
+      to: { couldNotResolve: true, pathNot: "^bun(:|$)" },
+    },
+    may("lib", []),
+    may("domain", ["lib"]),
+    may("config", ["lib", "domain"]),
+    may("ports", ["lib", "domain"]),
+    may("engine", ["lib", "domain", "ports"]),
+    may("adapters", ["lib", "domain", "ports"]),
+    may("surface", ["lib", "domain", "config", "engine"]),
+    may("app", ["lib", "domain", "config", "ports", "engine", "adapters"]),
+    {
+      name: "outside-sees-only-the-engine-facade",
+      severity: "error",
+      from: { path: "^src/(surface|app)/" },
+      to: { path: "^src/engine/[^/]+/" },
+    },
+    {
+      name: "adapters-are-strangers",
+      severity: "error",
+      from: { path: "^src/adapters/([^/]+)/" },
+      to: { path: "^src/adapters/", pathNot: "^src/adapters/($1|native)/" },
+    },
+    {
+      name: "inner-layers-have-no-io",
+      severity: "error",
+      from: { path: "^src/(lib|domain|ports|engine)/" },
+      to: { path: "^(bun|bun:.*|node:.*|fs|net|http|child_process)$" },
+    },
+    {
+      name: "inner-layers-have-no-packages",
+      severity: "error",
+      from: { path: "^src/(lib|domain|ports|engine)/" },
+      to: { path: "node_modules" },
+    },
+    {
+      name: "surfaces-do-not-meet",
+      severity: "error",
+      from: { path: "^src/surface/(http|mcp|cli)/" },
+      to: { path: "^src/surface/", pathNot: "^src/surface/($1|contract)/" },
+    },
+    {
+      name: "the-environment-has-one-reader",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/(main\\.ts|config/|app/|surface/cli/)" },
+      to: { path: "^src/config/load\\.ts$" },
+    },
+    ...Object.entries(CAPABILITIES).map(capability),
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.json" },
+    doNotFollow: { path: "node_modules" },
+  },
+};

@@ -1,0 +1,144 @@
+import type {
+  ConditionState,
+  DecayProfile,
+  EpistemicType,
+  NodeType,
+  Role,
+  SourceType,
+} from "./enums.ts";
+import { CONDITION_STATES } from "./enums.ts";
+import type { MemoryNode } from "./node.ts";
+
+/** How much a memory of each kind counts in ranking, 0 to 1. */
+export const EPISTEMIC_WEIGHTS: Readonly<Record<EpistemicType, number>> = {
+  observed: 1.0,
+  asserted: 0.9,
+  inferred: 0.7,
+  hypothetical: 0.3,
+  conditional: 0.5,
+  deprecated: 0.1,
+  unverified: 0.5,
+};
+
+/** Initial confidence, 0 to 1, by kind of knowledge and source. A missing cell has no documented value. */
+const CONFIDENCE_MATRIX: Readonly<
+  Record<EpistemicType, Readonly<Partial<Record<SourceType, number>>>>
+> = {
+  observed: {
+    user_stated: 0.9,
+    user_demonstrated: 0.85,
+    system_inferred: 0.7,
+    external_document: 0.75,
+    tool_output: 0.8,
+  },
+  asserted: {
+    user_stated: 0.8,
+    user_demonstrated: 0.75,
+    system_inferred: 0.6,
+    external_document: 0.65,
+    tool_output: 0.7,
+  },
+  inferred: {
+    user_demonstrated: 0.6,
+    system_inferred: 0.55,
+    external_document: 0.5,
+    tool_output: 0.55,
+  },
+  hypothetical: { user_stated: 0.35, system_inferred: 0.25, external_document: 0.3 },
+  conditional: {
+    user_stated: 0.45,
+    system_inferred: 0.3,
+    external_document: 0.35,
+    tool_output: 0.4,
+  },
+  unverified: { system_inferred: 0.2, external_document: 0.25, tool_output: 0.3 },
+  deprecated: {},
+};
+
+/** Confidence of a pair that the matrix does not list. */
+const UNLISTED_CONFIDENCE = 0.5;
+/** The least initial confidence of an instruction whose confidence comes from the matrix. */
+const INSTRUCTION_FLOOR = 0.7;
+
+/** Replacement values of the matrix, keyed `epistemic:source`, each 0 to 1. */
+export type ConfidenceOverrides = Readonly<Record<string, number>>;
+
+/** The matrix value of a pair, overrides first; `listed` is false where neither names the pair. */
+export function matrixConfidence(
+  epistemic: EpistemicType,
+  source: SourceType,
+  overrides: ConfidenceOverrides,
+): { readonly value: number; readonly listed: boolean } {
+  const value = overrides[`${epistemic}:${source}`] ?? CONFIDENCE_MATRIX[epistemic][source];
+  return value === undefined
+    ? { value: UNLISTED_CONFIDENCE, listed: false }
+    : { value, listed: true };
+}
+
+/** Initial confidence of a new node: given, else from the matrix; instructions at the matrix value are raised to 0.70. */
+export function initialConfidence(
+  input: {
+    readonly nodeType: NodeType;
+    readonly epistemicType: EpistemicType;
+    readonly sourceType: SourceType;
+    readonly given: number | undefined;
+  },
+  overrides: ConfidenceOverrides,
+): number {
+  const matrix = matrixConfidence(input.epistemicType, input.sourceType, overrides).value;
+  const value = input.given ?? matrix;
+  return input.nodeType === "instruction" && value === matrix
+    ? Math.max(value, INSTRUCTION_FLOOR)
+    : value;
+}
+
+/** What kind of knowledge a direct store is when the caller does not say. */
+export function inferEpistemicType(role: Role, nodeType: NodeType): EpistemicType {
+  if (role === "assistant" || role === "system") return "inferred";
+  if (nodeType === "summary") return "inferred";
+  return nodeType === "event" || nodeType === "instruction" ? "observed" : "asserted";
+}
+
+/** Where a direct store comes from when the caller does not say. */
+export function inferSourceType(role: Role): SourceType {
+  if (role === "assistant" || role === "system") return "system_inferred";
+  return role === "tool" ? "tool_output" : "user_stated";
+}
+
+const DECAY_BY_EPISTEMIC: Readonly<Record<EpistemicType, DecayProfile>> = {
+  observed: "slow",
+  asserted: "medium",
+  inferred: "fast",
+  hypothetical: "rapid",
+  conditional: "medium",
+  deprecated: "permanent",
+  unverified: "rapid",
+};
+
+/** How fast a new memory fades. */
+export function initialDecayProfile(nodeType: NodeType, epistemic: EpistemicType): DecayProfile {
+  return nodeType === "instruction" ? "slow" : DECAY_BY_EPISTEMIC[epistemic];
+}
+
+/** The state of a conditional memory's condition; anything unreadable counts as `unknown`. */
+export function conditionState(node: MemoryNode): ConditionState {
+  const stored = node.metadata?.["condition_state"];
+  return CONDITION_STATES.find((state) => state === stored) ?? "unknown";
+}
+
+/** The weight of a memory in ranking; a conditional one weighs by the state of its condition. */
+export function epistemicWeight(
+  node: MemoryNode,
+  weights: Readonly<Partial<Record<EpistemicType, number>>>,
+): number {
+  /** Weight of a type that a replaced map leaves out. */
+  const unlisted = 0.7;
+  return weights[effectiveEpistemicType(node)] ?? unlisted;
+}
+
+function effectiveEpistemicType(node: MemoryNode): EpistemicType {
+  if (node.epistemicType !== "conditional") return node.epistemicType;
+  const state = conditionState(node);
+  if (state === "true") return "asserted";
+  return state === "unknown" ? "hypothetical" : "deprecated";
+}

@@ -1,0 +1,31 @@
+import { copyJson, type JsonObject } from "../lib/json.ts";
+import { invalid } from "./errors.ts";
+import { SPEAKER_KEY, speakerError } from "./speaker.ts";
+import { VALUE_BINDINGS_KEY } from "./value-bindings.ts";
+
+/** Keys that the engine writes itself; no caller may set them. */
+const RESERVED = [SPEAKER_KEY, VALUE_BINDINGS_KEY, "svc_first_person_owner_v1"] as const;
+
+/**
+ * Admits caller metadata: a JSON object, copied now, without the engine's own keys.
+ * @throws SvcError invalid_argument, or invalid_speaker for a reserved key
+ */
+export function parseMetadata(value: unknown): JsonObject | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== "object" || Array.isArray(value)) {
+    throw invalid("metadata", "must be an object");
+  }
+  const copied = copyJson(value);
+  if ("problem" in copied) {
+    const { path, reason } = copied.problem;
+    throw invalid(path === "" ? "metadata" : `metadata.${path}`, reason);
+  }
+  // SAFETY: the copy of an object that is neither null nor an array is an object.
+  const metadata = copied.json as JsonObject;
+  for (const key of RESERVED) {
+    if (key in metadata) {
+      throw speakerError(`metadata.${key}`, "is reserved; use the parameter that sets it");
+    }
+  }
+  return metadata;
+}

@@ -1,0 +1,57 @@
+import { SvcError } from "./errors.ts";
+import { LIMITS } from "./limits.ts";
+
+/** Metadata key under which event and node keep the name of who spoke. */
+export const SPEAKER_KEY = "svc_speaker_v1";
+
+// Control characters, lone surrogates, line and paragraph separators, and the bidirectional controls.
+const FORBIDDEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u;
+
+/** Why a text cannot be a speaker's name; undefined when it can (after trimming). */
+function problemOf(name: string): string | undefined {
+  const length = [...name].length;
+  if (length === 0) return "must not be empty";
+  if (length > LIMITS.speakerMaxChars) {
+    return `has ${length} characters; at most ${LIMITS.speakerMaxChars} are allowed`;
+  }
+  return FORBIDDEN.test(name)
+    ? "must not contain control characters, line breaks or bidirectional controls"
+    : undefined;
+}
+
+/**
+ * Reads a speaker's name: trimmed, 1 to 200 code points.
+ * @throws SvcError invalid_speaker
+ */
+export function parseSpeaker(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== "string") throw speakerError("speaker", "must be text");
+  const name = value.trim();
+  const problem = problemOf(name);
+  if (problem !== undefined) throw speakerError("speaker", problem);
+  return name;
+}
+
+/** An `invalid_speaker` error about one field. */
+export function speakerError(field: string, message: string): SvcError {
+  return new SvcError("invalid_speaker", `${field}: ${message}`, { field });
+}
+
+/** The speaker that a memory's metadata names; a stored value that is no valid name is ignored. */
+export function storedSpeaker(
+  metadata: Readonly<Record<string, unknown>> | undefined,
+): string | undefined {
+  const value = metadata?.[SPEAKER_KEY];
+  return typeof value === "string" && problemOf(value.trim()) === undefined
+    ? value.trim()
+    : undefined;
+}
+
+/**
+ * Whether a text already begins with its speaker's name and a colon: after blanks and at most one short
+ * `[...]` or `(...)` group, without regard to case.
+ */
+export function beginsWithSpeaker(text: string, name: string): boolean {
+  const rest = text.replace(/^\s*(?:\[[^[\]()\n]{1,80}\]|\([^[\]()\n]{1,80}\))?\s*/, "");
+  return rest.toLowerCase().startsWith(`${name.toLowerCase()}:`);
+}

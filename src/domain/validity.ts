@@ -1,0 +1,36 @@
+import { fromDate, type Instant, parseInstant } from "../lib/instant.ts";
+import { invalid } from "./errors.ts";
+
+/** What callers may pass for a moment: ISO 8601 text with an offset, or a Date. */
+export type InstantInput = string | Date;
+
+/**
+ * Reads a moment.
+ * @throws SvcError invalid_argument when it is malformed or has no offset
+ */
+export function parseInstantInput(value: unknown, field: string): Instant | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (value instanceof Date) {
+    if (Number.isNaN(value.getTime())) throw invalid(field, "is an invalid date");
+    return fromDate(value);
+  }
+  if (typeof value !== "string") throw invalid(field, "must be ISO 8601 text");
+  const parsed = parseInstant(value);
+  if (parsed === "naive") {
+    throw invalid(field, `${JSON.stringify(value)} has no time zone; write for example ${value}Z`);
+  }
+  if (parsed === "malformed") {
+    throw invalid(field, `${JSON.stringify(value.slice(0, 80))} is not an ISO 8601 date and time`);
+  }
+  return parsed.instant;
+}
+
+/**
+ * Checks a validity interval `[from, to)`: an end needs an explicit, strictly earlier start.
+ * @throws SvcError invalid_argument
+ */
+export function requireInterval(from: Instant | undefined, to: Instant | undefined): void {
+  if (to === undefined) return;
+  if (from === undefined) throw invalid("valid_to", "needs an explicit valid_from");
+  if (to <= from) throw invalid("valid_to", `${to} must be later than valid_from ${from}`);
+}

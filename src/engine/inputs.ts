@@ -1,0 +1,127 @@
+import type {
+  EpistemicType,
+  LifecycleState,
+  NodeType,
+  RepresentationLevel,
+  RetrievalMode,
+  Role,
+  Scope,
+  SourceType,
+} from "../domain/enums.ts";
+import type { InstantInput } from "../domain/validity.ts";
+
+/**
+ * What callers pass. Every call checks its input again at run time, so a caller without types gets a clear error.
+ * For optional members `undefined` and `null` both mean absent, except for `ttlDays`.
+ */
+export type StoreInput = {
+  /** Exact source text; the event keeps it for ever. */
+  readonly content: string;
+  readonly userId: string;
+  /** Compact text that is indexed, ranked and packed instead of `content`. */
+  readonly retrievalContent?: string | null | undefined;
+  readonly valueBindings?: readonly unknown[] | null | undefined;
+  readonly sessionId?: string | null | undefined;
+  /** Default `user`. */
+  readonly role?: Role | undefined;
+  /** 1 to 200 characters after trimming. */
+  readonly speaker?: string | null | undefined;
+  /** Default `note`. */
+  readonly nodeType?: NodeType | null | undefined;
+  /** Default `personal`. */
+  readonly scope?: Scope | null | undefined;
+  readonly metadata?: Readonly<Record<string, unknown>> | null | undefined;
+  /** 0 to 1; absent: derived from the confidence matrix. */
+  readonly confidence?: number | null | undefined;
+  readonly epistemicType?: EpistemicType | null | undefined;
+  readonly sourceType?: SourceType | null | undefined;
+  readonly eventTime?: InstantInput | null | undefined;
+  /** Inclusive; absent: admission time. */
+  readonly validFrom?: InstantInput | null | undefined;
+  /** Exclusive; needs an explicit earlier `validFrom`. */
+  readonly validTo?: InstantInput | null | undefined;
+  /** Integer >= 0; absent: the type's default; null: kept for ever. */
+  readonly ttlDays?: number | null | undefined;
+};
+
+export type FastIngestItem = {
+  readonly content: string;
+  readonly role?: Role | undefined;
+  readonly speaker?: string | null | undefined;
+  readonly sessionId?: string | null | undefined;
+  readonly scope?: Scope | undefined;
+  readonly metadata?: Readonly<Record<string, unknown>> | null | undefined;
+  readonly eventTime?: InstantInput | null | undefined;
+};
+
+export type FastIngestInput = FastIngestItem & { readonly userId: string };
+
+export type FastIngestManyInput = {
+  readonly items: readonly FastIngestItem[];
+  readonly userId: string;
+  /** UUID; makes a retry return the first call's event ids. */
+  readonly requestId?: string | null | undefined;
+};
+
+export type ProcessPendingInput = {
+  /** Absent: the work of every owner. */
+  readonly userId?: string | undefined;
+  /** Milliseconds >= 0, checked before each group of items; 0 only counts. Default 1000. */
+  readonly budgetMs?: number | undefined;
+};
+
+export type RetrieveInput = {
+  readonly query: string;
+  readonly userId: string;
+  /** Absent: all scopes. An empty list is refused. */
+  readonly scope?: Scope | readonly Scope[] | null | undefined;
+  readonly timeFrom?: InstantInput | null | undefined;
+  readonly timeTo?: InstantInput | null | undefined;
+  /** Clock for recency; never a knowledge cutoff. Default now. */
+  readonly referenceTime?: InstantInput | null | undefined;
+  /** Keep memories created at or before this moment. */
+  readonly knowledgeAt?: InstantInput | null | undefined;
+  readonly eventTimeFrom?: InstantInput | null | undefined;
+  readonly eventTimeTo?: InstantInput | null | undefined;
+  /** Tokens >= 0. Default 4096. */
+  readonly tokenBudget?: number | null | undefined;
+  /** Finite, >= 0; inclusive. */
+  readonly minScore?: number | null | undefined;
+  /** Integer >= 0; absent: no cap. */
+  readonly limit?: number | null | undefined;
+  readonly excludeNodeTypes?: readonly NodeType[] | null | undefined;
+  /** Absent: all. Empty: none. */
+  readonly sourceTypes?: readonly SourceType[] | null | undefined;
+  readonly minFidelity?: RepresentationLevel | null | undefined;
+  readonly retrievalMode?: RetrievalMode | undefined;
+  /** Stops the work between stages when aborted. */
+  readonly signal?: AbortSignal | undefined;
+};
+
+export type NodeQuery = {
+  readonly userId?: string | null | undefined;
+  readonly nodeType?: NodeType | null | undefined;
+  readonly scope?: Scope | null | undefined;
+  readonly scopes?: readonly Scope[] | null | undefined;
+  readonly sessionIds?: readonly string[] | null | undefined;
+  /** Absent: tentative, stable, contested. Empty: nothing matches. */
+  readonly lifecycleStates?: readonly LifecycleState[] | null | undefined;
+  readonly validAt?: InstantInput | null | undefined;
+  readonly minConfidence?: number | null | undefined;
+  readonly minSalience?: number | null | undefined;
+  readonly contentContainsAny?: readonly string[] | null | undefined;
+  readonly createdBefore?: InstantInput | null | undefined;
+  readonly oldestFirst?: boolean | undefined;
+  /** Integer 0 to 1000. Default 100. */
+  readonly limit?: number | undefined;
+};
+
+export type EventQuery = {
+  readonly userId: string;
+  readonly sessionId?: string | null | undefined;
+  readonly scopes?: readonly Scope[] | null | undefined;
+  /** Integer 0 to 1000. Default 100. */
+  readonly limit?: number | undefined;
+  /** Integer >= 0. Default 0. */
+  readonly offset?: number | undefined;
+};

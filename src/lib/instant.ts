@@ -1,0 +1,82 @@
+declare const instantBrand: unique symbol;
+/**
+ * A moment in UTC as `YYYY-MM-DDTHH:MM:SS.ffffffZ`: microseconds, fixed width, so that text order is time order.
+ * JavaScript's Date holds milliseconds only and is used for nothing but calendar arithmetic.
+ */
+export type Instant = string & { readonly [instantBrand]: true };
+
+const ISO =
+  /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*(Z|[+-]\d{2}(?::?\d{2})?)?$/i;
+
+/** Why a text is not an instant: `naive` when only the offset is missing, else `malformed`. */
+export type InstantProblem = "naive" | "malformed";
+
+/**
+ * Reads ISO 8601 with an explicit offset. Digits beyond microseconds are cut.
+ * @returns the instant in UTC, or the problem.
+ */
+export function parseInstant(text: string): { readonly instant: Instant } | InstantProblem {
+  const match = ISO.exec(text.trim());
+  if (match === null) return /^\d{4}-\d{2}-\d{2}$/.test(text.trim()) ? "naive" : "malformed";
+  const [, year, month, day, hour, minute, second = "0", fraction = "", offset] = match;
+  const date = new Date(0);
+  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+  date.setUTCHours(Number(hour), Number(minute), Number(second));
+  // A field out of range rolls over into the next one; a moment that reads back differently never existed.
+  const valid =
+    date.getUTCFullYear() === Number(year) &&
+    date.getUTCMonth() + 1 === Number(month) &&
+    date.getUTCDate() === Number(day) &&
+    date.getUTCHours() === Number(hour) &&
+    date.getUTCMinutes() === Number(minute) &&
+    date.getUTCSeconds() === Number(second);
+  if (!valid) return "malformed";
+  if (offset === undefined) return "naive";
+  const shift = offsetMinutes(offset);
+  if (shift === undefined) return "malformed";
+  const utc = new Date(date.getTime() - shift * 60_000);
+  if (utc.getUTCFullYear() < 1 || utc.getUTCFullYear() > 9999) return "malformed";
+  return { instant: format(utc, fraction.slice(0, 6).padEnd(6, "0")) };
+}
+
+function offsetMinutes(offset: string): number | undefined {
+  if (offset.toUpperCase() === "Z") return 0;
+  const hours = Number(offset.slice(1, 3));
+  const minutes = Number(offset.slice(3).replace(":", "") || "0");
+  if (hours > 23 || minutes > 59) return undefined;
+  return (offset.startsWith("-") ? -1 : 1) * (hours * 60 + minutes);
+}
+
+function format(date: Date, micros: string): Instant {
+  // SAFETY: toISOString is `YYYY-MM-DDTHH:MM:SS.mmmZ` for the years 1 to 9999.
+  return `${date.toISOString().slice(0, 19)}.${micros}Z` as Instant;
+}
+
+/** The instant of a Date; its microseconds below the millisecond are zero. */
+export function fromDate(date: Date): Instant {
+  return format(date, `${String(date.getUTCMilliseconds()).padStart(3, "0")}000`);
+}
+
+/** The instant `micros` microseconds after the Unix epoch. @param micros integer below 2^53. */
+export function fromEpochMicros(micros: number): Instant {
+  const millis = Math.floor(micros / 1000);
+  const date = new Date(millis);
+  const below = String(micros - Math.floor(millis / 1000) * 1_000_000).padStart(6, "0");
+  return format(date, below);
+}
+
+/** Milliseconds since the Unix epoch, fraction included (three more digits, as far as a double holds them). */
+export function toEpochMillis(instant: Instant): number {
+  return Date.parse(`${instant.slice(0, 23)}Z`) + Number(instant.slice(23, 26)) / 1000;
+}
+
+/** Days (86,400 s) from `from` to `to`; negative when `to` is earlier. */
+export function daysBetween(from: Instant, to: Instant): number {
+  return (toEpochMillis(to) - toEpochMillis(from)) / 86_400_000;
+}
+
+/** Marks text that is known to be canonical, such as an instant read back from our own rows. */
+export function asInstant(text: string): Instant {
+  // SAFETY: callers pass canonical text only; parseInstant is the entrance for anything else.
+  return text as Instant;
+}

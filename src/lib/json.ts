@@ -1,0 +1,83 @@
+/** What JSON can hold. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export type JsonObject = { readonly [key: string]: Json };
+
+/** Where a value stops being JSON, as a dotted path below the root, and why. */
+export type JsonProblem = { readonly path: string; readonly reason: string };
+
+/**
+ * Copies a value as JSON at call time, so that later changes by the caller do not reach us.
+ * Refuses what JSON would silently alter: NaN, infinities, undefined members, functions, symbols, bigints, dates, cycles.
+ * @returns the copy, or the first problem.
+ */
+export function copyJson(
+  value: unknown,
+): { readonly json: Json } | { readonly problem: JsonProblem } {
+  const seen = new Set<object>();
+  try {
+    return { json: copy(value, "", seen) };
+  } catch (error) {
+    if (error instanceof NotJson) return { problem: { path: error.path, reason: error.message } };
+    throw error;
+  }
+}
+
+class NotJson extends Error {
+  readonly path: string;
+  constructor(path: string, reason: string) {
+    super(reason);
+    this.path = path;
+  }
+}
+
+function copy(value: unknown, path: string, seen: Set<object>): Json {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return value;
+    case "number":
+      if (!Number.isFinite(value)) throw new NotJson(path, `${value} is not a JSON number`);
+      return value;
+    case "object":
+      return value === null ? null : copyContainer(value, path, seen);
+    default:
+      throw new NotJson(path, `a ${typeof value} is not a JSON value`);
+  }
+}
+
+function copyContainer(value: object, path: string, seen: Set<object>): Json {
+  if (seen.has(value)) throw new NotJson(path, "the value contains itself");
+  seen.add(value);
+  const result = Array.isArray(value)
+    ? value.map((item, index) => copy(item, `${path}[${index}]`, seen))
+    : copyObject(value, path, seen);
+  seen.delete(value);
+  return result;
+}
+
+function copyObject(value: object, path: string, seen: Set<object>): JsonObject {
+  const prototype = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) {
+    throw new NotJson(
+      path,
+      `a ${prototype.constructor?.name ?? "special"} object is not a JSON value`,
+    );
+  }
+  const entries = Object.entries(value).map(([key, member]) => [
+    key,
+    copy(member, path === "" ? key : `${path}.${key}`, seen),
+  ]);
+  return Object.fromEntries(entries);
+}
+
+/** JSON with keys in code-point order and no blanks: equal values give equal text. */
+export function canonicalJson(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (value !== null && typeof value === "object") {
+    const members = Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+      .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
+    return `{${members.join(",")}}`;
+  }
+  return JSON.stringify(value);
+}

@@ -1,0 +1,38 @@
+declare const uuidBrand: unique symbol;
+/** A UUID in canonical form: lower case, with hyphens. */
+export type Uuid = string & { readonly [uuidBrand]: true };
+
+const HEX32 = /^[0-9a-f]{32}$/;
+
+/**
+ * Reads a UUID as people write it: any case, with or without hyphens, in braces or as `urn:uuid:`.
+ * @returns the canonical form, or undefined when the text is no UUID.
+ */
+export function parseUuid(text: string): Uuid | undefined {
+  const bare = text
+    .trim()
+    .toLowerCase()
+    .replace(/^urn:uuid:/, "")
+    .replace(/^\{(.*)\}$/, "$1");
+  const hex = bare.replaceAll("-", "");
+  if (!HEX32.test(hex)) return undefined;
+  const canonical = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  // Hyphens are either all in place or all absent.
+  return bare === hex || bare === canonical ? asUuid(canonical) : undefined;
+}
+
+/** Deterministic UUIDv5 (RFC 9562) of `name` within `namespace`. */
+export function uuidV5(namespace: Uuid | "url", name: string): Uuid {
+  return asUuid(Bun.randomUUIDv5(name, namespace));
+}
+
+/** A fresh UUIDv7: ascending within a process, sortable by creation time. */
+export function uuidV7(): Uuid {
+  return asUuid(Bun.randomUUIDv7());
+}
+
+/** Marks text that is known to be canonical, such as an identifier read back from our own rows. */
+export function asUuid(text: string): Uuid {
+  // SAFETY: callers pass canonical text only; parseUuid is the entrance for anything else.
+  return text as Uuid;
+}

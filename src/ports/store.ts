@@ -1,0 +1,182 @@
+import type { LifecycleState, NodeType, Scope, SourceType } from "../domain/enums.ts";
+import type { MemoryEvent } from "../domain/event.ts";
+import type { ProcessingStatus } from "../domain/jobs.ts";
+import type { MemoryNode } from "../domain/node.ts";
+import type { Instant } from "../lib/instant.ts";
+import type { JsonObject } from "../lib/json.ts";
+import type { Uuid } from "../lib/uuid.ts";
+import type { EmbeddingIdentity } from "./embedder.ts";
+
+/** One row of the insert-only audit log. */
+export type Operation = {
+  readonly id: Uuid;
+  readonly opType: string;
+  readonly targetId: string;
+  readonly payload: JsonObject;
+  readonly actorId: string;
+  readonly namespaceId: string | undefined;
+  readonly createdAt: Instant;
+};
+
+/** Everything that one call admits. It becomes durable as a whole or not at all. */
+export type Admission = {
+  readonly events: readonly MemoryEvent[];
+  readonly operations: readonly Operation[];
+  /**
+   * Keeps the events' jobs away from other workers until the caller has had its chance to run them.
+   * Jobs without a lease are free for any worker at once.
+   */
+  readonly leaseJobs: boolean;
+};
+
+/** A job as a worker receives it: the event and, for a direct store, the node that was planned for it. */
+export type MaterializationJob = {
+  readonly event: MemoryEvent;
+  readonly plannedNode: MemoryNode | undefined;
+};
+
+/** What becomes visible of one job in one transaction. */
+export type Materialization = {
+  readonly eventId: Uuid;
+  readonly node: MemoryNode;
+  /** Absent: no vector entry is written now. */
+  readonly vector: Float32Array | undefined;
+  /** False for a node that gets no lexical entry (blank text). */
+  readonly lexical: boolean;
+  /** Absent: the job is complete. Else it stays pending with this reason code. */
+  readonly failure: string | undefined;
+  readonly at: Instant;
+};
+
+/** Filters of candidate search, applied inside the search, never after a top-k. Absent means no restriction. */
+export type CandidateFilter = {
+  readonly userId: string;
+  readonly scopes: readonly Scope[] | undefined;
+  readonly excludeNodeTypes: readonly NodeType[] | undefined;
+  /** Empty: nothing is allowed. */
+  readonly sourceTypes: readonly SourceType[] | undefined;
+  readonly knowledgeAt: Instant | undefined;
+  readonly eventTimeFrom: Instant | undefined;
+  readonly eventTimeTo: Instant | undefined;
+  /** Keep nodes that were still valid after this moment (`valid_to` open or later); entity and preference are exempt. */
+  readonly timeFrom: Instant | undefined;
+  /** Keep nodes that were valid by this moment (`valid_from` at or before it); entity and preference are exempt. */
+  readonly timeTo: Instant | undefined;
+};
+
+/** A search hit: a node's integer key and its raw score, higher is better. */
+export type Hit = { readonly key: number; readonly score: number };
+
+/** A node together with the integer key that joins it to the indexes. */
+export type KeyedNode = { readonly key: number; readonly node: MemoryNode };
+
+export type NodeFilter = {
+  readonly userId?: string;
+  readonly nodeType?: NodeType;
+  /** Empty or absent: all scopes. */
+  readonly scopes?: readonly Scope[];
+  /** Empty or absent: all sessions. */
+  readonly sessionIds?: readonly string[];
+  /** Empty: nothing matches. */
+  readonly lifecycleStates: readonly LifecycleState[];
+  readonly validAt?: Instant;
+  /** Inclusive, on stored values. */
+  readonly minConfidence?: number;
+  readonly minSalience?: number;
+  /** Any of these literal substrings, compared in lower case. Empty or absent: no restriction. */
+  readonly contentContainsAny?: readonly string[];
+  /** Inclusive. */
+  readonly createdBefore?: Instant;
+  readonly oldestFirst: boolean;
+  /** At least 0. */
+  readonly limit: number;
+};
+
+export type EventPage = {
+  readonly userId: string;
+  readonly sessionId?: string;
+  readonly scopes?: readonly Scope[];
+  readonly limit: number;
+  readonly offset: number;
+};
+
+/** The nodes that surround one node in its session, in order of (created_at, id). */
+export type SessionWindow = {
+  readonly before: readonly KeyedNode[];
+  readonly after: readonly KeyedNode[];
+};
+
+/** The durable facts of a pack about itself. */
+export type Manifest = {
+  readonly formatVersion: number;
+  readonly softwareVersion: string;
+  readonly embedding: EmbeddingIdentity;
+  readonly scoringVersion: string;
+  readonly createdAt: Instant;
+  readonly updatedAt: Instant;
+};
+
+/**
+ * The event log, the graph, both indexes and the work queue of one pack or database.
+ *
+ * For callers: a promise that resolved is a promise kept across kill -9. Writes of overlapping calls are committed in
+ * groups, in call order. Reads see every write that was acknowledged before the read began, by any process.
+ * For implementers: each write method is one transaction. A method given an owner treats a foreign object exactly
+ * like a missing one. Failures are SvcError (storage_failed, storage_busy, disk_full, engine_closed).
+ */
+export type Store = {
+  readonly backend: "sqlite" | "postgres";
+  manifest(): Manifest;
+
+  /** Appends events, their pending jobs and the operations. @throws SvcError request_conflict never: see `findOperation`. */
+  admit(admission: Admission): Promise<void>;
+  /**
+   * As `admit`, unless an operation with the id of `guard` exists already: then nothing is written and that
+   * operation is returned. Parallel identical calls leave one record.
+   */
+  admitOnce(admission: Admission, guard: Uuid): Promise<Operation | undefined>;
+
+  /**
+   * Takes up to `limit` pending jobs of the owner (of all owners when absent) that no live worker holds, fewest
+   * attempts first, then event time of admission, then event id, and leases them to this process.
+   */
+  claimJobs(userId: string | undefined, limit: number): Promise<readonly MaterializationJob[]>;
+  /** Gives claimed jobs back unfinished. */
+  releaseJobs(eventIds: readonly Uuid[]): Promise<void>;
+  /**
+   * Writes nodes, index entries and job states; a job that is already complete is left alone, a node that exists is
+   * kept, an inactive node is never indexed.
+   */
+  materialize(items: readonly Materialization[]): Promise<void>;
+  /** Records a failed try of jobs whose node could not be written at all. */
+  failJobs(eventIds: readonly Uuid[], reason: string, at: Instant): Promise<void>;
+  jobStatus(eventId: Uuid, userId: string | undefined): Promise<ProcessingStatus | undefined>;
+  countJobs(
+    userId: string | undefined,
+  ): Promise<{ readonly pending: number; readonly failed: number }>;
+
+  event(id: Uuid, userId: string | undefined): Promise<MemoryEvent | undefined>;
+  /** Newest first, then by id descending. */
+  events(page: EventPage): Promise<readonly MemoryEvent[]>;
+  node(id: Uuid, userId: string | undefined): Promise<MemoryNode | undefined>;
+  /** Newest first unless `oldestFirst`; ties by id. */
+  queryNodes(filter: NodeFilter): Promise<readonly MemoryNode[]>;
+  countNodes(userId: string | undefined): Promise<number>;
+  countEvents(userId: string | undefined): Promise<number>;
+
+  /** The `k` active nodes nearest to `vector` by cosine among those that pass the filter; ties by key. Score = cosine. */
+  searchVectors(vector: Float32Array, filter: CandidateFilter, k: number): Promise<readonly Hit[]>;
+  /** The `k` best active nodes by BM25 among those that pass the filter. Score = BM25, positive. */
+  searchText(query: string, filter: CandidateFilter, k: number): Promise<readonly Hit[]>;
+  /** Active nodes by key, in no particular order; missing and inactive ones are left out. */
+  nodesByKey(userId: string, keys: readonly number[]): Promise<readonly KeyedNode[]>;
+  /** Active neighbours of each node in its own session and scope, at most `span` on either side, nearest first. */
+  sessionWindows(
+    userId: string,
+    keys: readonly number[],
+    span: number,
+  ): Promise<ReadonlyMap<number, SessionWindow>>;
+
+  /** Finishes queued writes, then closes. Later calls reject with engine_closed. Idempotent. */
+  close(): Promise<void>;
+};
