@@ -131,6 +131,13 @@ export function parseRole(value: unknown): Role {
 }
 
 function shown(value: unknown): string {
-  const text = typeof value === "string" ? JSON.stringify(value) : String(value);
+  const text = typeof value === "string" ? JSON.stringify(value) : plain(value);
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+}
+
+/** Text of any value; never calls the value's own conversion, which a caller may have replaced. */
+function plain(value: unknown): string {
+  if (typeof value === "object" && value !== null)
+    return Array.isArray(value) ? "a list" : "an object";
+  return typeof value === "function" ? "a function" : String(value);
 }

@@ -1,3 +1,4 @@
+import { foldCase } from "../lib/text.ts";
 import { SvcError } from "./errors.ts";
 import { LIMITS } from "./limits.ts";
 
@@ -53,5 +54,5 @@ export function storedSpeaker(
  */
 export function beginsWithSpeaker(text: string, name: string): boolean {
   const rest = text.replace(/^\s*(?:\[[^[\]()\n]{1,80}\]|\([^[\]()\n]{1,80}\))?\s*/, "");
-  return rest.toLowerCase().startsWith(`${name.toLowerCase()}:`);
+  return foldCase(rest).startsWith(`${foldCase(name)}:`);
 }

@@ -12,12 +12,15 @@ export function parseInstantInput(value: unknown, field: string): Instant | unde
   if (value === undefined || value === null) return undefined;
   if (value instanceof Date) {
     if (Number.isNaN(value.getTime())) throw invalid(field, "is an invalid date");
+    const year = value.getUTCFullYear();
+    if (year < 1 || year > 9999) throw invalid(field, `the year ${year} is not within 1 to 9999`);
     return fromDate(value);
   }
   if (typeof value !== "string") throw invalid(field, "must be ISO 8601 text");
   const parsed = parseInstant(value);
   if (parsed === "naive") {
-    throw invalid(field, `${JSON.stringify(value)} has no time zone; write for example ${value}Z`);
+    const example = `${value.trim()}${/\d:\d/.test(value) ? "" : "T00:00:00"}Z`;
+    throw invalid(field, `${JSON.stringify(value)} has no time zone; write for example ${example}`);
   }
   if (parsed === "malformed") {
     throw invalid(field, `${JSON.stringify(value.slice(0, 80))} is not an ISO 8601 date and time`);

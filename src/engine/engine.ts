@@ -2,6 +2,7 @@ import type { MemoryEvent } from "../domain/event.ts";
 import type { ProcessingResult, ProcessingStatus } from "../domain/jobs.ts";
 import type { MemoryNode } from "../domain/node.ts";
 import type { Uuid } from "../lib/uuid.ts";
+import type { EngineDeps } from "./deps.ts";
 import type {
   EventQuery,
   FastIngestInput,
@@ -11,7 +12,14 @@ import type {
   RetrieveInput,
   StoreInput,
 } from "./inputs.ts";
+import { getNode, parseEventQuery, parseId, parseNodeQuery } from "./inspect/nodes.ts";
+import { readStats } from "./inspect/stats.ts";
+import { Lifetime } from "./lifetime.ts";
 import type { RetrievalResponse, Stats, StoreReceipt } from "./results.ts";
+import { retrieve } from "./retrieve/pipeline.ts";
+import { ingestFast, ingestFastMany } from "./write/ingest-fast.ts";
+import { drainBefore, matchesPack, processPending } from "./write/materialize.ts";
+import { store } from "./write/store.ts";
 
 /**
  * The memory of one pack or database. Every method checks its input before it does anything, and rejects with SvcError.
@@ -51,3 +59,35 @@ export type MemoryEngine = {
   /** Finishes queued work, then releases model and files. Idempotent. */
   close(): Promise<void>;
 };
+
+/**
+ * Binds the engine's operations to what they stand on, and begins to finish work that an earlier process left behind.
+ * The caller owns nothing any more: `close()` closes store and embedder.
+ */
+export function createEngine(deps: EngineDeps): MemoryEngine {
+  const life = new Lifetime(deps);
+  life.repair();
+  return {
+    store: (input) => life.use(async () => (await store(deps, input)).eventId),
+    storeWithReceipt: (input) => life.use(() => store(deps, input)),
+    ingestFast: (input) => life.use(() => ingestFast(deps, input)),
+    ingestFastMany: (input) => life.use(() => ingestFastMany(deps, input)),
+    processPending: (input = {}) => life.use(async () => processPending(deps, input)),
+    processingStatus: (eventId, userId) =>
+      life.use(async () => deps.store.jobStatus(parseId(eventId, "event_id"), userId)),
+    getEvent: (eventId, userId) =>
+      life.use(async () => deps.store.event(parseId(eventId, "event_id"), userId)),
+    getEvents: (query) => life.use(async () => deps.store.events(parseEventQuery(query))),
+    getNode: (nodeId, options = {}) => life.use(() => getNode(deps, nodeId, options)),
+    queryNodes: (query = {}) => life.use(async () => deps.store.queryNodes(parseNodeQuery(query))),
+    retrieve: (input) =>
+      life.use(() =>
+        retrieve(deps, input, {
+          comparable: matchesPack(deps),
+          drain: ({ filter, signal }) => drainBefore(deps, filter.userId, signal),
+        }),
+      ),
+    stats: (userId) => life.use(() => readStats(deps, userId)),
+    close: () => life.close(),
+  };
+}

@@ -49,6 +49,8 @@ export type ScoreTrace = {
 };
 
 export type ResultCandidate = {
+  /** Joins the memory to its index entries inside one store; never on the wire. */
+  readonly key: number;
   readonly node: MemoryNode;
   readonly compositeScore: number;
   readonly pathScore: number;

@@ -8,6 +8,8 @@ export type Instant = string & { readonly [instantBrand]: true };
 const ISO =
   /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*(Z|[+-]\d{2}(?::?\d{2})?)?$/i;
 
+const BARE_DATE = /^\d{4}-\d{2}-\d{2}$/;
+
 /** Why a text is not an instant: `naive` when only the offset is missing, else `malformed`. */
 export type InstantProblem = "naive" | "malformed";
 
@@ -16,8 +18,10 @@ export type InstantProblem = "naive" | "malformed";
  * @returns the instant in UTC, or the problem.
  */
 export function parseInstant(text: string): { readonly instant: Instant } | InstantProblem {
-  const match = ISO.exec(text.trim());
-  if (match === null) return /^\d{4}-\d{2}-\d{2}$/.test(text.trim()) ? "naive" : "malformed";
+  const trimmed = text.trim();
+  // A bare date has no offset either, so it gets the same answer as a time without one.
+  const match = ISO.exec(BARE_DATE.test(trimmed) ? `${trimmed}T00:00` : trimmed);
+  if (match === null) return "malformed";
   const [, year, month, day, hour, minute, second = "0", fraction = "", offset] = match;
   const date = new Date(0);
   date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
@@ -52,7 +56,7 @@ function format(date: Date, micros: string): Instant {
   return `${date.toISOString().slice(0, 19)}.${micros}Z` as Instant;
 }
 
-/** The instant of a Date; its microseconds below the millisecond are zero. */
+/** The instant of a Date in the years 1 to 9999; its microseconds below the millisecond are zero. */
 export function fromDate(date: Date): Instant {
   return format(date, `${String(date.getUTCMilliseconds()).padStart(3, "0")}000`);
 }

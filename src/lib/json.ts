@@ -1,3 +1,5 @@
+import { compareCodePoints } from "./text.ts";
+
 /** What JSON can hold. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export type JsonObject = { readonly [key: string]: Json };
@@ -5,9 +7,13 @@ export type JsonObject = { readonly [key: string]: Json };
 /** Where a value stops being JSON, as a dotted path below the root, and why. */
 export type JsonProblem = { readonly path: string; readonly reason: string };
 
+/** Levels of lists and objects within each other; far below where recursive readers, SQLite's included, give up. */
+const MAX_DEPTH = 500;
+
 /**
  * Copies a value as JSON at call time, so that later changes by the caller do not reach us.
- * Refuses what JSON would silently alter: NaN, infinities, undefined members, functions, symbols, bigints, dates, cycles.
+ * Refuses what JSON would silently alter: NaN, infinities, undefined members, holes in lists, functions, symbols,
+ * bigints, dates, cycles; and nesting deeper than 500 levels. Negative zero becomes zero, as in JSON.
  * @returns the copy, or the first problem.
  */
 export function copyJson(
@@ -37,7 +43,7 @@ function copy(value: unknown, path: string, seen: Set<object>): Json {
       return value;
     case "number":
       if (!Number.isFinite(value)) throw new NotJson(path, `${value} is not a JSON number`);
-      return value;
+      return value === 0 ? 0 : value;
     case "object":
       return value === null ? null : copyContainer(value, path, seen);
     default:
@@ -47,9 +53,12 @@ function copy(value: unknown, path: string, seen: Set<object>): Json {
 
 function copyContainer(value: object, path: string, seen: Set<object>): Json {
   if (seen.has(value)) throw new NotJson(path, "the value contains itself");
+  if (seen.size >= MAX_DEPTH) {
+    throw new NotJson("", `lists and objects are nested deeper than ${MAX_DEPTH} levels`);
+  }
   seen.add(value);
   const result = Array.isArray(value)
-    ? value.map((item, index) => copy(item, `${path}[${index}]`, seen))
+    ? Array.from(value, (item, index) => copy(item, `${path}[${index}]`, seen))
     : copyObject(value, path, seen);
   seen.delete(value);
   return result;
@@ -75,7 +84,7 @@ export function canonicalJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (value !== null && typeof value === "object") {
     const members = Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+      .sort(([a], [b]) => compareCodePoints(a, b))
       .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
     return `{${members.join(",")}}`;
   }

@@ -1,4 +1,5 @@
-import type { LifecycleState, NodeType, Scope, SourceType } from "../domain/enums.ts";
+import type { CandidateFilter } from "../domain/candidate-filter.ts";
+import type { LifecycleState, NodeType, Scope } from "../domain/enums.ts";
 import type { MemoryEvent } from "../domain/event.ts";
 import type { ProcessingStatus } from "../domain/jobs.ts";
 import type { MemoryNode } from "../domain/node.ts";
@@ -46,22 +47,6 @@ export type Materialization = {
   /** Absent: the job is complete. Else it stays pending with this reason code. */
   readonly failure: string | undefined;
   readonly at: Instant;
-};
-
-/** Filters of candidate search, applied inside the search, never after a top-k. Absent means no restriction. */
-export type CandidateFilter = {
-  readonly userId: string;
-  readonly scopes: readonly Scope[] | undefined;
-  readonly excludeNodeTypes: readonly NodeType[] | undefined;
-  /** Empty: nothing is allowed. */
-  readonly sourceTypes: readonly SourceType[] | undefined;
-  readonly knowledgeAt: Instant | undefined;
-  readonly eventTimeFrom: Instant | undefined;
-  readonly eventTimeTo: Instant | undefined;
-  /** Keep nodes that were still valid after this moment (`valid_to` open or later); entity and preference are exempt. */
-  readonly timeFrom: Instant | undefined;
-  /** Keep nodes that were valid by this moment (`valid_from` at or before it); entity and preference are exempt. */
-  readonly timeTo: Instant | undefined;
 };
 
 /** A search hit: a node's integer key and its raw score, higher is better. */

@@ -1,0 +1,40 @@
+import { join } from "node:path";
+import { nativePlugin } from "./native-plugin.ts";
+import type { Target } from "./targets.ts";
+
+/** What is built, from where to where. */
+export type ExecutableInput = {
+  /** Folder of the project. */
+  readonly root: string;
+  /** First entry point, absolute. */
+  readonly main: string;
+  readonly target: Target;
+  /** The file to write, absolute. */
+  readonly outfile: string;
+};
+
+/**
+ * Compiles one self-contained executable. Equal inputs and names give equal bytes.
+ * @throws AggregateError or Error saying what could not be bundled.
+ */
+export async function buildExecutable(input: ExecutableInput): Promise<void> {
+  const { root, main, target, outfile } = input;
+  await Bun.build({
+    entrypoints: [main, join(root, "src/adapters/embedding/worker.ts")],
+    root: join(root, "src"),
+    compile: {
+      target: `bun-${target}`,
+      outfile,
+      // The working directory belongs to the user: nothing in it may change what the program does.
+      autoloadDotenv: false,
+      autoloadBunfig: false,
+    },
+    format: "esm",
+    // Without splitting, modules behind `await import` would be parsed at every start.
+    splitting: true,
+    minify: true,
+    bytecode: true,
+    define: { "process.env.NODE_ENV": '"production"' },
+    plugins: [await nativePlugin(root, target)],
+  });
+}

@@ -1,0 +1,125 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { BunPlugin, PluginBuilder } from "bun";
+import { type NativeFile, nativeFiles, type Target } from "./targets.ts";
+
+const MODEL = "BAAI/bge-small-en-v1.5";
+const MODEL_FILES = [
+  "config.json",
+  "tokenizer.json",
+  "tokenizer_config.json",
+  "onnx/model_quantized.onnx",
+];
+
+/**
+ * Puts native libraries and model into the executable and teaches the packages to find them there.
+ * Every replacement throws when the text it looks for has gone: a new release of a package must not break silently.
+ */
+export async function nativePlugin(root: string, target: Target): Promise<BunPlugin> {
+  const files = [...(await nativeFiles(root, target)), ...(await modelFiles(root))];
+  const embedded = await embeddedModule(files);
+  return {
+    name: "svc-native",
+    setup: (build) => {
+      build.onLoad({ filter: /[\\/]adapters[\\/]native[\\/]embedded\.ts$/ }, () => ({
+        contents: embedded,
+        loader: "js",
+      }));
+      stubSharp(build);
+      patchPackages(build, root);
+    },
+  };
+}
+
+/** The module that takes the place of `src/adapters/native/embedded.ts`. */
+async function embeddedModule(files: readonly NativeFile[]): Promise<string> {
+  const imports = files.map(
+    ({ source }, i) => `import f${i} from ${JSON.stringify(source)} with { type: "file" };`,
+  );
+  const entries = await Promise.all(
+    files.map(async ({ key, source, group, name }, i) => {
+      const sha256 = await sha256OfFile(source);
+      const fields = JSON.stringify({ group, name, sha256 }).slice(1, -1);
+      return `  ${JSON.stringify(key)}: { asset: f${i}, ${fields} },`;
+    }),
+  );
+  return [...imports, "export const EMBEDDED = {", ...entries, "};", ""].join("\n");
+}
+
+async function modelFiles(root: string): Promise<readonly NativeFile[]> {
+  const folder = join(root, "src/adapters/embedding/models", MODEL);
+  await verifySums(folder);
+  const weights = await sha256OfFile(join(folder, "onnx/model_quantized.onnx"));
+  return MODEL_FILES.map((name) => ({
+    key: `model/${name}`,
+    source: join(folder, name),
+    group: `model-${weights.slice(0, 12)}/${MODEL}`,
+    name,
+  }));
+}
+
+async function verifySums(folder: string): Promise<void> {
+  const sums = readFileSync(join(folder, "SHA256SUMS"), "utf8").trim().split("\n");
+  for (const line of sums) {
+    const [sum, name = ""] = line.split(/\s+/);
+    if (sum !== (await sha256OfFile(join(folder, name)))) {
+      throw new Error(`${MODEL}/${name} differs from SHA256SUMS; restore it from version control`);
+    }
+  }
+}
+
+async function sha256OfFile(path: string): Promise<string> {
+  const hash = new Bun.CryptoHasher("sha256");
+  hash.update(await Bun.file(path).arrayBuffer());
+  return hash.digest("hex");
+}
+
+/** transformers imports its image library at load; texts never need it. */
+function stubSharp(build: PluginBuilder): void {
+  build.onResolve({ filter: /^sharp$/ }, () => ({ path: "sharp", namespace: "svc-stub" }));
+  build.onLoad({ filter: /.*/, namespace: "svc-stub" }, () => ({
+    contents: 'export default function sharp() { throw new Error("images are not supported"); }',
+    loader: "js",
+  }));
+}
+
+function patchPackages(build: PluginBuilder, root: string): void {
+  patch(build, /transformers\.node\.mjs$/, [
+    // Through createRequire the bundler does not see the package.
+    ['requireFromHere("onnxruntime-node")', 'require("onnxruntime-node")'],
+    // The bundler would write the folder of the build machine into the executable.
+    ['typeof __dirname !== "undefined"', "false"],
+    ["path.dirname(__dirname)", '"./"'],
+    ["import.meta.url ?? __filename", "import.meta.url"],
+  ]);
+  const loader = JSON.stringify(join(root, "src/adapters/native/onnxruntime.ts"));
+  patch(build, /onnxruntime-node[\\/]dist[\\/]binding\.js$/, [
+    [
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: this is the text of the package
+      "require(`../bin/napi-v6/${process.platform}/${process.arch}/onnxruntime_binding.node`)",
+      `require(${loader}).loadOnnxRuntime()`,
+    ],
+  ]);
+  // Inside the executable the worker lies beside the other modules, under the name of its entry point.
+  patch(build, /[\\/]adapters[\\/]embedding[\\/]worker-url\.ts$/, [
+    [
+      'new URL("./worker.ts", import.meta.url)',
+      'new URL("file:///$bunfs/root/adapters/embedding/worker.js")',
+    ],
+  ]);
+}
+
+function patch(
+  build: PluginBuilder,
+  filter: RegExp,
+  replacements: readonly (readonly [string, string])[],
+): void {
+  build.onLoad({ filter }, async ({ path }) => {
+    let contents = await Bun.file(path).text();
+    for (const [from, to] of replacements) {
+      if (!contents.includes(from)) throw new Error(`pattern missing in ${path}: ${from}`);
+      contents = contents.replace(from, () => to);
+    }
+    return { contents, loader: path.endsWith(".ts") ? "ts" : "js" };
+  });
+}

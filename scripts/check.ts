@@ -1,0 +1,48 @@
+/**
+ * The whole check, as `npm test` and `bun run check` run it: lockfile, format, lint, types, layers, docs, build, tests.
+ * Each step is printed with its seconds, a failed one with its output; the run goes on, so that one run shows all.
+ * The last line is `N passed, N failed, N skipped`: tests, plus one for each step before them.
+ * Exit code 0 when nothing failed and at least one test ran, else 1.
+ */
+import { join } from "node:path";
+import { type Outcome, runStep } from "./check/run.ts";
+import { stepsBeforeTests, TESTS } from "./check/steps.ts";
+import { addTallies, closingLine, readTally, type Tally } from "./check/tally.ts";
+
+const root = join(import.meta.dir, "..");
+
+async function print(text: string): Promise<void> {
+  await Bun.write(Bun.stdout, text);
+}
+
+function report(name: string, outcome: Outcome): string {
+  return `${outcome.ok ? "ok  " : "FAIL"} ${name} (${outcome.seconds.toFixed(1)} s)\n`;
+}
+
+/** The files, failures and summary of a test report; the lines of passed tests are left out. */
+function withoutPasses(output: string): string {
+  return output.replace(/^\(pass\) .*\n/gm, "").replace(/\n{3,}/g, "\n\n");
+}
+
+let tally: Tally = { passed: 0, failed: 0, skipped: 0 };
+for (const step of stepsBeforeTests(root)) {
+  const outcome = await runStep(step, root);
+  await print(report(step.name, outcome));
+  if (!outcome.ok) await print(`${outcome.output.trimEnd()}\n\n`);
+  tally = addTallies(tally, {
+    passed: outcome.ok ? 1 : 0,
+    failed: outcome.ok ? 0 : 1,
+    skipped: 0,
+  });
+}
+
+const tests = await runStep(TESTS, root);
+const counted = readTally(tests.output, tests.exitCode);
+await print(report(TESTS.name, tests));
+await print(
+  `${(tests.ok ? tests.output.trimEnd().split("\n").slice(-1) : [withoutPasses(tests.output).trimEnd()]).join("\n")}\n`,
+);
+tally = addTallies(tally, counted);
+
+await print(`${closingLine(tally)}\n`);
+process.exit(tally.failed === 0 ? 0 : 1);

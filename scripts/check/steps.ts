@@ -1,0 +1,78 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** One part of the check: either a command, or a test of files that needs no process. */
+export type Step = { readonly name: string; readonly limitMinutes: number } & (
+  | { readonly command: readonly string[] }
+  | { readonly inspect: () => readonly string[] }
+);
+
+const bun = process.execPath;
+
+/** Runs a tool of node_modules with this very Bun, so that no Node and no global Bun is needed. */
+const tool = (path: string, ...rest: readonly string[]): readonly string[] => [
+  bun,
+  join("node_modules", path),
+  ...rest,
+];
+
+/** The steps before the tests, cheapest first. Every path is relative to `root`, the folder of package.json. */
+export function stepsBeforeTests(root: string): readonly Step[] {
+  return [
+    {
+      name: "bun.lock names no host",
+      limitMinutes: 1,
+      inspect: () => hostsIn(readFileSync(join(root, "bun.lock"), "utf8")),
+    },
+    {
+      name: "format and lint",
+      limitMinutes: 3,
+      command: tool(
+        "@biomejs/biome/bin/biome",
+        "check",
+        "--config-path=scripts/config/lint.json",
+        "--error-on-warnings",
+        "--colors=off",
+        "src",
+        "test",
+        "scripts",
+      ),
+    },
+    {
+      name: "types",
+      limitMinutes: 5,
+      command: tool("typescript/bin/tsc", "--noEmit", "--pretty", "false", "-p", "."),
+    },
+    {
+      name: "layers",
+      limitMinutes: 5,
+      command: tool(
+        "dependency-cruiser/bin/dependency-cruise.mjs",
+        "--config",
+        "scripts/config/layers.cjs",
+        "src",
+      ),
+    },
+    { name: "docs", limitMinutes: 2, command: [bun, "test", "test/docs.test.ts"] },
+    { name: "build and smoke test", limitMinutes: 10, command: [bun, "scripts/build.ts"] },
+  ];
+}
+
+/** All suites below `test/`. The limit of a single test suits a loaded machine with two cores. */
+export const TESTS = {
+  name: "tests",
+  limitMinutes: 20,
+  command: [bun, "test", "--timeout", "60000"],
+} as const satisfies Step;
+
+/**
+ * The lines of a lockfile that name a host. Such a line comes from a machine with its own package registry and would
+ * send every other machine there.
+ */
+export function hostsIn(lockfile: string): readonly string[] {
+  return lockfile.split("\n").flatMap((line, index) => {
+    return /https?:\/\//.test(line)
+      ? [`bun.lock:${index + 1} names a host: ${line.trim().slice(0, 120)}`]
+      : [];
+  });
+}

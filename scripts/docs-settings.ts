@@ -1,0 +1,60 @@
+/**
+ * Writes `docs/settings.md` from the settings schema: `bun scripts/docs-settings.ts [--check]`.
+ * With `--check` nothing is written; a difference is an error.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describeSettings, type SettingDescription } from "../src/config/describe.ts";
+
+const FILE = join(import.meta.dir, "../docs/settings.md");
+
+const INTRODUCTION = `# Settings
+
+Generated from \`src/config/schema.ts\` by \`bun scripts/docs-settings.ts\`; change it there.
+
+A value is looked up in this order, setting by setting: what a caller or an option of the command line says, the
+environment, the file \`.env\` in the working directory, the default below. Names ignore case.
+
+- A group may be one JSON object (\`SVC_API='{"cors_origins":["http://localhost:3000"]}'\`); single variables win over its members.
+- Lists and maps are JSON. A map replaces the default map as a whole; one entry may be a variable of its own (\`SVC_API__USER_KEYS__anna=…\`).
+- true or false: 1/0, true/false, t/f, yes/no, y/n, on/off.
+- An unknown name within a group is an error; an unknown \`SVC_\` name elsewhere gives a warning.
+- Messages name a setting and never show the value of a secret one.
+`;
+
+/** The page as it should be. */
+export function settingsPage(): string {
+  const groups = Map.groupBy(describeSettings(), (setting) => setting.group);
+  const sections = [...groups].map(
+    ([group, settings]) =>
+      `\n## ${group === undefined ? "General" : `Group \`${group}\``}\n\n` +
+      "| Setting | Environment | Type | Default | Bounds | Meaning |\n|---|---|---|---|---|---|\n" +
+      settings.map(row).join("\n"),
+  );
+  return `${INTRODUCTION}${sections.join("\n")}\n`;
+}
+
+function row(setting: SettingDescription): string {
+  const cells = [
+    `\`${setting.setting}\``,
+    setting.environment.map((name) => `\`${name}\``).join("<br>"),
+    setting.type,
+    setting.defaultText === undefined ? "unset" : `\`${setting.defaultText}\``,
+    setting.bounds,
+    setting.description,
+  ];
+  return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+}
+
+if (import.meta.main) {
+  const page = settingsPage();
+  if (process.argv.includes("--check")) {
+    if (readFileSync(FILE, "utf8") !== page) {
+      console.error("docs/settings.md is not up to date; run: bun scripts/docs-settings.ts");
+      process.exitCode = 1;
+    }
+  } else {
+    mkdirSync(dirname(FILE), { recursive: true });
+    writeFileSync(FILE, page);
+  }
+}

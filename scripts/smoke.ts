@@ -1,0 +1,94 @@
+/**
+ * Tries the built executable out as a stranger would meet it: `bun scripts/smoke.ts [dist/svc]`.
+ * Empty working directory, empty home folder, empty PATH, no node_modules in reach.
+ */
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+const FACT = "The spare key lies under the blue flower pot";
+const QUESTION = "where is the spare key";
+const TIME_LIMIT_MS = 60_000;
+
+type Result = { readonly stdout: string; readonly ms: number };
+type Run = (...args: readonly string[]) => Result;
+
+/** Runs every step. @throws Error that names the first one that failed and shows what it printed. */
+export async function smoke(executable: string, root: string): Promise<void> {
+  refuseBuildPaths(executable, root);
+  const place = mkdtempSync(join(tmpdir(), "svc-smoke-"));
+  try {
+    const home = join(place, "home");
+    const work = join(place, "work");
+    mkdirSync(home);
+    mkdirSync(work);
+    const run: Run = (...args) => runOnce(executable, args, work, home);
+    await steps(run, root);
+    refuseStrayFiles(home);
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+}
+
+async function steps(run: Run, root: string): Promise<void> {
+  const manifest: { readonly version: string } = await Bun.file(join(root, "package.json")).json();
+  const version = run("--version");
+  expectIncludes("--version", version.stdout, manifest.version);
+  const commands = commandsOf(run("--help").stdout);
+  if (commands.has("doctor")) JSON.parse(run("doctor", "--format", "json").stdout);
+  if (commands.has("store") && commands.has("search")) {
+    run("store", "smoke.pack", FACT);
+    const found = run("search", "smoke.pack", QUESTION, "--format", "json");
+    expectIncludes("search", found.stdout, FACT);
+  }
+  if (commands.has("demo")) run("demo");
+}
+
+function runOnce(executable: string, args: readonly string[], cwd: string, home: string): Result {
+  const started = performance.now();
+  const child = Bun.spawnSync([executable, ...args], {
+    cwd,
+    env: { HOME: home, PATH: "" },
+    timeout: TIME_LIMIT_MS,
+  });
+  const ms = Math.round(performance.now() - started);
+  const stdout = child.stdout.toString();
+  if (!child.success) {
+    const ending = child.signalCode ?? `exit code ${child.exitCode}`;
+    throw new Error(
+      `svc ${args.join(" ")} failed (${ending}) after ${ms} ms\n${stdout}${child.stderr.toString()}`,
+    );
+  }
+  console.log(`  ok  svc ${args.join(" ")} (${ms} ms)`);
+  return { stdout, ms };
+}
+
+/** The names that `--help` lists, each at the start of an indented line. */
+function commandsOf(help: string): ReadonlySet<string> {
+  return new Set([...help.matchAll(/^ {2,}([a-z][a-z-]*)\b/gm)].map((match) => match[1] ?? ""));
+}
+
+function expectIncludes(step: string, output: string, expected: string): void {
+  if (!output.includes(expected)) throw new Error(`${step}: "${expected}" is not in:\n${output}`);
+}
+
+/** A path of the build machine inside the executable would be a file that it looks for in vain elsewhere. */
+function refuseBuildPaths(executable: string, root: string): void {
+  const at = readFileSync(executable).indexOf(`${root}/`);
+  if (at >= 0) throw new Error(`the executable names the folder of the build, at byte ${at}`);
+}
+
+/** Nothing but our own cache belongs into the home folder: a library that reports home leaves its traces there. */
+function refuseStrayFiles(home: string): void {
+  const cache = join(home, ".cache");
+  const stray = [
+    ...readdirSync(home).filter((name) => name !== ".cache"),
+    ...(existsSync(cache) ? readdirSync(cache).filter((name) => name !== "svc") : []),
+  ];
+  if (stray.length > 0) throw new Error(`unexpected in the home folder: ${stray.join(", ")}`);
+}
+
+if (import.meta.main) {
+  const root = resolve(import.meta.dir, "..");
+  await smoke(resolve(process.argv[2] ?? join(root, "dist/svc")), root);
+}

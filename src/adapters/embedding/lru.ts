@@ -1,0 +1,31 @@
+/** The `capacity` most recently used entries. */
+export type Lru<V> = {
+  /** The value, which becomes the most recent one. */
+  get(key: string): V | undefined;
+  set(key: string, value: V): void;
+  delete(key: string): void;
+};
+
+/** An empty cache of at most `capacity` entries. */
+export function createLru<V>(capacity: number): Lru<V> {
+  // A Map iterates in insertion order: the first key is the one used longest ago.
+  const entries = new Map<string, V>();
+  return {
+    get: (key) => {
+      const value = entries.get(key);
+      if (value === undefined) return undefined;
+      entries.delete(key);
+      entries.set(key, value);
+      return value;
+    },
+    set: (key, value) => {
+      entries.delete(key);
+      entries.set(key, value);
+      const oldest = entries.keys().next();
+      if (entries.size > capacity && oldest.done !== true) entries.delete(oldest.value);
+    },
+    delete: (key) => {
+      entries.delete(key);
+    },
+  };
+}

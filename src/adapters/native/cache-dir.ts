@@ -1,0 +1,77 @@
+import { accessSync, constants, lstatSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { isAbsolute, join } from "node:path";
+
+/** The variables that say where caches live. A subset of `process.env`. */
+export type CacheEnvironment = {
+  readonly XDG_CACHE_HOME?: string | undefined;
+  readonly HOME?: string | undefined;
+};
+
+let chosen: string | undefined;
+
+/**
+ * The folder for files unpacked from the executable, the same for the whole process: absolute path, exists, mode 0700,
+ * owned by this user.
+ *
+ * This is no setting of the program but the platform's convention, and it is needed before and without a configuration,
+ * which is why these two variables are read here and not in `src/config`.
+ */
+export function cacheDir(): string {
+  chosen ??= chooseCacheDir(
+    { XDG_CACHE_HOME: process.env["XDG_CACHE_HOME"], HOME: process.env["HOME"] },
+    tmpdir(),
+  );
+  return chosen;
+}
+
+/** Makes this thread use the folder that the main thread chose: a temporary one must not be chosen twice. */
+export function useCacheDir(dir: string): void {
+  chosen = dir;
+}
+
+/**
+ * Finds or makes a cache folder that nobody else can write into, since code is loaded from it.
+ * First `$XDG_CACHE_HOME/svc` or `~/.cache/svc`; where that cannot be made, `<temporary>/svc-cache-<uid>`.
+ * A folder of another owner or open to others is never used: a fresh temporary one, removed on exit, takes its place.
+ * @returns an absolute path.
+ */
+export function chooseCacheDir(environment: CacheEnvironment, temporary: string): string {
+  const uid = process.getuid?.() ?? 0;
+  for (const candidate of [homeCache(environment), join(temporary, `svc-cache-${uid}`)]) {
+    if (candidate === undefined) continue;
+    const state = preparePrivateDir(candidate, uid);
+    if (state === "ready") return candidate;
+    if (state === "unsafe") break;
+  }
+  return freshDir(temporary);
+}
+
+function homeCache(environment: CacheEnvironment): string | undefined {
+  const { XDG_CACHE_HOME: xdg, HOME: home } = environment;
+  // The XDG specification tells programs to ignore relative paths.
+  if (xdg !== undefined && isAbsolute(xdg)) return join(xdg, "svc");
+  if (home !== undefined && isAbsolute(home)) return join(home, ".cache", "svc");
+  return undefined;
+}
+
+function preparePrivateDir(dir: string, uid: number): "ready" | "unsafe" | "unavailable" {
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    // lstat: a symbolic link is somebody's choice of another place, and its owner says nothing about the target.
+    const stat = lstatSync(dir);
+    const isPrivate = stat.isDirectory() && stat.uid === uid && (stat.mode & 0o077) === 0;
+    if (!isPrivate) return "unsafe";
+    accessSync(dir, constants.W_OK | constants.X_OK);
+    return "ready";
+  } catch {
+    // Read-only file system, a file in the way, no permission: the next candidate is tried.
+    return "unavailable";
+  }
+}
+
+function freshDir(temporary: string): string {
+  const dir = mkdtempSync(join(temporary, "svc-cache-"));
+  process.on("exit", () => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}

@@ -1,0 +1,89 @@
+import { createHash, randomBytes } from "node:crypto";
+import {
+  chmodSync,
+  closeSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { SvcError } from "../../domain/errors.ts";
+import { cacheDir } from "./cache-dir.ts";
+import type { EmbeddedAsset } from "./embedded.ts";
+
+const verified = new Set<string>();
+
+/**
+ * A real path of an embedded file: from source the asset's own path, in the executable a copy below `dir`.
+ * The copy is compared with its SHA-256 once per process and thread, and replaced when it differs.
+ * Concurrent first starts are safe: each writes its own temporary file and renames it into place.
+ * @param dir private folder, default {@link cacheDir}.
+ * @throws SvcError `storage_failed` (`data.path`) when it cannot be written.
+ */
+export function extractAsset(asset: EmbeddedAsset, dir?: string): string {
+  return Bun.isStandaloneExecutable ? unpack(asset, dir ?? cacheDir()) : asset.asset;
+}
+
+/** As {@link extractAsset}, but always makes the copy. */
+export function unpack(asset: EmbeddedAsset, dir: string): string {
+  const path = join(dir, asset.group, asset.name);
+  if (verified.has(path)) return path;
+  try {
+    if (hashFile(path) !== asset.sha256) replace(path, asset);
+  } catch (cause) {
+    if (cause instanceof SvcError) throw cause;
+    const reason = cause instanceof Error ? cause.message : "unknown failure";
+    throw new SvcError(
+      "storage_failed",
+      `cannot unpack ${asset.name} to ${path} (${reason}): make room there or point XDG_CACHE_HOME to a writable folder`,
+      { path },
+      { cause },
+    );
+  }
+  verified.add(path);
+  return path;
+}
+
+function replace(path: string, asset: EmbeddedAsset): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const temporary = `${path}.${process.pid}.${randomBytes(6).toString("hex")}`;
+  try {
+    const content = readFileSync(asset.asset);
+    if (createHash("sha256").update(content).digest("hex") !== asset.sha256) {
+      throw new SvcError("internal", `the executable is damaged: ${asset.name} has a wrong digest`);
+    }
+    writeFileSync(temporary, content, { mode: 0o600, flag: "wx", flush: true });
+    chmodSync(temporary, isLibrary(path) ? 0o500 : 0o400);
+    // A rename replaces a name, never bytes: processes that have the old file mapped keep it.
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}
+
+function isLibrary(path: string): boolean {
+  return /\.(so|node|dylib|dll)(\.\d+)*$/.test(path);
+}
+
+/** In pieces, so that verifying a 45 MB library costs 1 MB of memory. */
+function hashFile(path: string): string | undefined {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat === undefined || !stat.isFile()) return undefined;
+  const hash = createHash("sha256");
+  const piece = Buffer.allocUnsafe(1 << 20);
+  const file = openSync(path, "r");
+  try {
+    for (let read = readSync(file, piece); read > 0; read = readSync(file, piece)) {
+      hash.update(piece.subarray(0, read));
+    }
+  } finally {
+    closeSync(file);
+  }
+  return hash.digest("hex");
+}

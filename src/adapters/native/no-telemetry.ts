@@ -1,0 +1,33 @@
+import { dlopen } from "bun:ffi";
+import { SvcError } from "../../domain/errors.ts";
+
+/**
+ * Forbids ONNX Runtime to report its use to its maker. Call it before the library is loaded; it may be repeated.
+ *
+ * The official builds since 1.29 upload statistics and write a device identifier below the home folder, unless
+ * `ORT_DISABLE_TELEMETRY` is set when they initialise. They read the environment of the C library, which an assignment
+ * to `process.env` does not reach in Bun (transformers tries just that), hence the call of `setenv` itself.
+ * @throws SvcError `embedding_failed` when it cannot be set: then the library must not be loaded at all.
+ */
+export function forbidTelemetry(): void {
+  const library = process.platform === "darwin" ? "libSystem.B.dylib" : "libc.so.6";
+  try {
+    const libc = dlopen(library, {
+      setenv: { args: ["cstring", "cstring", "int"], returns: "int" },
+    });
+    const status = libc.symbols.setenv(cString("ORT_DISABLE_TELEMETRY"), cString("1"), 1);
+    libc.close();
+    if (status !== 0) throw new Error(`setenv returned ${status}`);
+  } catch (cause) {
+    throw new SvcError(
+      "embedding_failed",
+      "the telemetry of ONNX Runtime cannot be turned off, so it is not loaded: set ORT_DISABLE_TELEMETRY=1 and report this platform",
+      {},
+      { cause },
+    );
+  }
+}
+
+function cString(text: string): Buffer {
+  return Buffer.from(`${text}\0`);
+}

@@ -1,0 +1,39 @@
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { SvcError } from "../../domain/errors.ts";
+import { EMBEDDED } from "./embedded.ts";
+import { extractAsset } from "./extract.ts";
+
+/** Entry point to pass to `Database.loadExtension` beside the path. */
+export const SQLITE_VEC_ENTRY = "sqlite3_vec_init";
+
+/**
+ * The absolute path of the sqlite-vec library for this machine, for `db.loadExtension(path, SQLITE_VEC_ENTRY)`.
+ * In the executable it is unpacked and verified first.
+ * @throws SvcError `storage_failed` when it cannot be unpacked, `internal` when there is none for this platform.
+ */
+export function loadSqliteVec(): string {
+  const embedded = EMBEDDED["sqlite-vec"];
+  return embedded === undefined ? installedLibrary() : extractAsset(embedded);
+}
+
+function installedLibrary(): string {
+  const name = `sqlite-vec-${process.platform}-${process.arch}`;
+  const suffix = process.platform === "darwin" ? "dylib" : "so";
+  try {
+    const path = fileURLToPath(import.meta.resolve(`${name}/vec0.${suffix}`));
+    if (existsSync(path)) return path;
+  } catch (cause) {
+    throw missing(name, cause);
+  }
+  throw missing(name);
+}
+
+function missing(name: string, cause?: unknown): SvcError {
+  return new SvcError(
+    "internal",
+    `the package ${name} is not installed: run \`bun install\` on this machine, or use a supported platform (linux x64 and arm64, macOS arm64)`,
+    {},
+    { cause },
+  );
+}

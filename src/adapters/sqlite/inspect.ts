@@ -1,0 +1,147 @@
+import type { Database } from "bun:sqlite";
+import { existsSync, rmSync, statSync } from "node:fs";
+import { asInstant, type Instant } from "../../lib/instant.ts";
+import type { Manifest } from "../../ports/store.ts";
+import { notAPack, toSvcError } from "./failures.ts";
+import { mainPath, type PackLayout } from "./layout.ts";
+import { ACTIVE } from "./lexical-index.ts";
+import { readManifest } from "./manifest.ts";
+import { requireReadable } from "./migrate.ts";
+import { filesOf, openDatabase, schemasOf } from "./open-database.ts";
+
+/** What a pack says about itself. Counts cover all owners. */
+export type PackInspection = {
+  readonly manifest: Manifest;
+  readonly tableCount: number;
+  readonly nodeCount: number;
+  /** Nodes that take part in retrieval. */
+  readonly activeCount: number;
+  readonly edgeCount: number;
+  readonly eventCount: number;
+  readonly ownerCount: number;
+  readonly vectorCount: number;
+  readonly lexicalCount: number;
+  /** Active nodes with text that an index lacks although no job will bring them. */
+  readonly withoutVector: number;
+  readonly withoutLexical: number;
+  readonly pendingJobs: number;
+  readonly failedJobs: number;
+  /** Of the newest node or event. */
+  readonly lastModified: Instant | undefined;
+  /** Complaints of SQLite; empty when the files are sound; undefined when they were not examined. */
+  readonly damage: readonly string[] | undefined;
+};
+
+export type InspectOptions = {
+  readonly layout: PackLayout;
+  /** Reads every page, which takes time in proportion to the size of the pack. */
+  readonly checkIntegrity: boolean;
+  /** Absolute path of the sqlite-vec library. */
+  readonly vecExtensionPath: string;
+};
+
+const BUSY_TIMEOUT_MS = 5000;
+
+/**
+ * Looks into a pack without changing it, also while other processes use it.
+ * @throws SvcError not_a_pack, pack_too_new, storage_failed
+ */
+export function inspectPack(options: InspectOptions): PackInspection {
+  const { layout } = options;
+  const path = mainPath(layout);
+  const sidecars = filesOf(layout)
+    .flatMap((file) => [`${file}-wal`, `${file}-shm`])
+    .filter((file) => !existsSync(file));
+  try {
+    // Without the right to write SQLite reads all the same; with it, closing tidies up what opening had to create.
+    const database = openDatabase({
+      layout,
+      mode: "read-write",
+      synchronous: "full",
+      busyTimeoutMs: BUSY_TIMEOUT_MS,
+      vecExtensionPath: options.vecExtensionPath,
+    });
+    try {
+      database.run("PRAGMA query_only = ON");
+      return readAll(database, options);
+    } finally {
+      database.close();
+      removeEmpty(sidecars);
+    }
+  } catch (error) {
+    throw toSvcError(error, path);
+  }
+}
+
+/** A reader that may not write leaves its empty log and its shared memory behind. */
+function removeEmpty(files: readonly string[]): void {
+  const isLogUsed = files.some((file) => {
+    const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+    return file.endsWith("-wal") && size > 0;
+  });
+  if (isLogUsed) return;
+  for (const file of files) rmSync(file, { force: true });
+}
+
+function readAll(database: Database, options: InspectOptions): PackInspection {
+  const { layout } = options;
+  requireReadable(database, layout);
+  const tableCount = countOf(
+    database,
+    "SELECT count(*) AS n FROM sqlite_schema WHERE type = 'table'",
+  );
+  const manifest = tableCount === 0 ? undefined : readManifest(database);
+  if (manifest === undefined) throw notAPack(mainPath(layout), "it has no manifest");
+  const lastModified = database
+    .query<{ at: string | null }, []>(
+      "SELECT max(at) AS at FROM (SELECT max(updated_at) AS at FROM nodes UNION ALL SELECT max(timestamp) FROM events)",
+    )
+    .get()?.at;
+  return {
+    manifest,
+    tableCount,
+    nodeCount: countOf(database, "SELECT count(*) AS n FROM nodes"),
+    activeCount: countOf(
+      database,
+      `SELECT count(*) AS n FROM nodes WHERE lifecycle_state IN ${ACTIVE}`,
+    ),
+    edgeCount: countOf(database, "SELECT count(*) AS n FROM edges"),
+    eventCount: countOf(database, "SELECT count(*) AS n FROM events"),
+    ownerCount: countOf(database, "SELECT count(*) AS n FROM owners"),
+    vectorCount: countOf(database, "SELECT count(*) AS n FROM vector_metadata"),
+    lexicalCount: countOf(database, "SELECT count(*) AS n FROM lexical_documents_docsize"),
+    withoutVector: countMissing(database, "SELECT node_key FROM vector_metadata"),
+    withoutLexical: countMissing(database, "SELECT id FROM lexical_documents_docsize"),
+    pendingJobs: countOf(database, "SELECT count(*) AS n FROM jobs WHERE status = 'pending'"),
+    failedJobs: countOf(
+      database,
+      "SELECT count(*) AS n FROM jobs WHERE status = 'pending' AND last_error IS NOT NULL",
+    ),
+    lastModified: lastModified == null ? undefined : asInstant(lastModified),
+    damage: options.checkIntegrity ? findDamage(database, layout) : undefined,
+  };
+}
+
+function countMissing(database: Database, indexed: string): number {
+  return countOf(
+    database,
+    `SELECT count(*) AS n FROM nodes WHERE lifecycle_state IN ${ACTIVE} AND trim(content) <> ''
+       AND key NOT IN (${indexed})
+       AND coalesce(evidence_refs ->> 0, '') NOT IN
+         (SELECT e.id FROM jobs j JOIN events e ON e.key = j.event_key WHERE j.status = 'pending')`,
+  );
+}
+
+function countOf(database: Database, sql: string): number {
+  return database.query<{ n: number }, []>(sql).get()?.n ?? 0;
+}
+
+function findDamage(database: Database, layout: PackLayout): readonly string[] {
+  return schemasOf(layout).flatMap((schema) =>
+    database
+      .query<{ integrity_check: string }, []>(`PRAGMA ${schema}.integrity_check(10)`)
+      .all()
+      .map((row) => row.integrity_check)
+      .filter((line) => line !== "ok"),
+  );
+}

@@ -1,0 +1,20 @@
+/** Where a pack lies: one file, or a database with its two index files beside it. */
+export type PackLayout =
+  | { readonly kind: "file"; readonly path: string }
+  | {
+      readonly kind: "directory";
+      readonly databasePath: string;
+      readonly vectorPath: string;
+      /** A folder; the lexical index is the file `lexical.db` in it. */
+      readonly lexicalPath: string;
+    };
+
+/** The file that holds events, graph and jobs. */
+export function mainPath(layout: PackLayout): string {
+  return layout.kind === "file" ? layout.path : layout.databasePath;
+}
+
+/** The file of the lexical index of a directory pack. */
+export function lexicalFile(lexicalPath: string): string {
+  return `${lexicalPath}/lexical.db`;
+}

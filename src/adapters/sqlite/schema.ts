@@ -1,0 +1,196 @@
+/**
+ * The tables of a pack, as ordered steps. A step that has been released is never edited: a change is a new step.
+ * `core` steps run in the main file; `vectors` and `lexical` steps run in the file that holds that index, which is the
+ * main file in a single-file pack.
+ */
+export type Part = "core" | "vectors" | "lexical";
+export type Migration = { readonly version: number; readonly name: string; readonly sql: string };
+
+/** Written to the header of each file, so that a pack can be told from any other SQLite file: "SVC1". */
+export const APPLICATION_ID = 0x53564331;
+/** Version of the pack format as a whole; a pack with a higher one is refused. */
+export const FORMAT_VERSION = 1;
+/** Bytes of a page, fixed when a file is created. */
+export const PAGE_SIZE = 8192;
+
+const EVENT_LOG = `
+CREATE TABLE owners (
+  owner INTEGER PRIMARY KEY,
+  user_id TEXT NOT NULL UNIQUE
+) STRICT;
+
+CREATE TABLE events (
+  key INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  owner INTEGER NOT NULL REFERENCES owners (owner),
+  session_id TEXT,
+  scope TEXT NOT NULL,
+  role TEXT NOT NULL,
+  content TEXT NOT NULL,
+  content_hash TEXT NOT NULL,
+  metadata TEXT,
+  event_time TEXT,
+  timestamp TEXT NOT NULL
+) STRICT;
+CREATE INDEX events_by_owner ON events (owner, timestamp, id);
+CREATE INDEX events_by_session ON events (owner, session_id, timestamp, id) WHERE session_id IS NOT NULL;
+
+-- The log is append-only. The insert trigger closes the back door of INSERT OR REPLACE,
+-- which deletes the old row without firing delete triggers.
+CREATE TRIGGER events_never_change BEFORE UPDATE ON events
+BEGIN SELECT RAISE(ABORT, 'events are immutable'); END;
+CREATE TRIGGER events_never_vanish BEFORE DELETE ON events
+BEGIN SELECT RAISE(ABORT, 'events are immutable'); END;
+CREATE TRIGGER events_are_never_replaced BEFORE INSERT ON events
+WHEN EXISTS (SELECT 1 FROM events WHERE id = NEW.id OR key = NEW.key)
+BEGIN SELECT RAISE(ABORT, 'events are immutable'); END;
+
+CREATE TABLE operations (
+  key INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  op_type TEXT NOT NULL,
+  target_id TEXT NOT NULL,
+  payload TEXT NOT NULL,
+  actor_id TEXT NOT NULL,
+  namespace_id TEXT,
+  created_at TEXT NOT NULL
+) STRICT;
+CREATE INDEX operations_by_target ON operations (target_id, created_at, id);
+CREATE TRIGGER operations_never_change BEFORE UPDATE ON operations
+BEGIN SELECT RAISE(ABORT, 'operations are immutable'); END;
+CREATE TRIGGER operations_never_vanish BEFORE DELETE ON operations
+BEGIN SELECT RAISE(ABORT, 'operations are immutable'); END;
+CREATE TRIGGER operations_are_never_replaced BEFORE INSERT ON operations
+WHEN EXISTS (SELECT 1 FROM operations WHERE id = NEW.id OR key = NEW.key)
+BEGIN SELECT RAISE(ABORT, 'operations are immutable'); END;
+`;
+
+const GRAPH = `
+CREATE TABLE nodes (
+  key INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  owner INTEGER NOT NULL REFERENCES owners (owner),
+  session_id TEXT,
+  node_type TEXT NOT NULL,
+  content TEXT NOT NULL,
+  lifecycle_state TEXT NOT NULL,
+  confidence REAL NOT NULL,
+  salience REAL NOT NULL,
+  confidence_base REAL NOT NULL,
+  salience_base REAL NOT NULL,
+  reinforcement_boost REAL NOT NULL,
+  last_reinforced_at TEXT NOT NULL,
+  decay_profile TEXT NOT NULL,
+  epistemic_type TEXT NOT NULL,
+  source_type TEXT NOT NULL,
+  scope TEXT NOT NULL,
+  metadata TEXT,
+  created_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL,
+  event_time TEXT,
+  valid_from TEXT NOT NULL,
+  valid_to TEXT,
+  ttl_days INTEGER,
+  superseded_by TEXT,
+  evidence_refs TEXT NOT NULL,
+  pinned INTEGER NOT NULL
+) STRICT;
+CREATE INDEX nodes_by_owner ON nodes (owner, lifecycle_state, created_at, id);
+CREATE INDEX nodes_by_session ON nodes (owner, session_id, scope, created_at, id) WHERE session_id IS NOT NULL;
+
+CREATE TABLE edges (
+  key INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  owner INTEGER NOT NULL REFERENCES owners (owner),
+  source INTEGER NOT NULL REFERENCES nodes (key) ON DELETE CASCADE,
+  target INTEGER NOT NULL REFERENCES nodes (key) ON DELETE CASCADE,
+  edge_type TEXT NOT NULL,
+  confidence REAL NOT NULL,
+  valid_from TEXT NOT NULL,
+  valid_to TEXT,
+  provenance_event_id TEXT,
+  metadata TEXT,
+  created_at TEXT NOT NULL
+) STRICT;
+CREATE INDEX edges_by_source ON edges (source, edge_type);
+CREATE INDEX edges_by_target ON edges (target, edge_type);
+`;
+
+const WORK = `
+CREATE TABLE jobs (
+  event_key INTEGER NOT NULL REFERENCES events (key),
+  kind TEXT NOT NULL,
+  owner INTEGER NOT NULL REFERENCES owners (owner),
+  status TEXT NOT NULL CHECK (status IN ('pending', 'complete')),
+  attempts INTEGER NOT NULL DEFAULT 0,
+  last_error TEXT,
+  lease_owner TEXT,
+  lease_expires_at TEXT,
+  updated_at TEXT NOT NULL,
+  PRIMARY KEY (event_key, kind)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX jobs_pending ON jobs (owner, attempts, event_key) WHERE status = 'pending';
+CREATE INDEX jobs_leased ON jobs (lease_owner) WHERE lease_owner IS NOT NULL;
+
+CREATE TABLE pack_manifest (
+  singleton INTEGER PRIMARY KEY CHECK (singleton = 1),
+  format_version INTEGER NOT NULL,
+  software_version TEXT NOT NULL,
+  embedding_model TEXT NOT NULL,
+  embedding_version TEXT NOT NULL,
+  embedding_dim INTEGER NOT NULL,
+  scoring_version TEXT NOT NULL,
+  created_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL
+) STRICT;
+
+-- Counts the transactions that changed an index. A derived file that shows another number than this one
+-- missed a commit and is reconciled on open.
+CREATE TABLE index_sequence (singleton INTEGER PRIMARY KEY CHECK (singleton = 1), value INTEGER NOT NULL) STRICT;
+INSERT INTO index_sequence VALUES (1, 0);
+`;
+
+/** Steps of each part; `vectors` needs the dimension of the pack's embedding. */
+export function migrations(part: Part, dimension: number): readonly Migration[] {
+  switch (part) {
+    case "core":
+      return [{ version: 1, name: "event log, graph, work queue", sql: EVENT_LOG + GRAPH + WORK }];
+    case "vectors":
+      return [{ version: 1, name: "vector index", sql: vectorIndex(dimension) }];
+    case "lexical":
+      return [{ version: 1, name: "lexical index", sql: LEXICAL_INDEX }];
+  }
+}
+
+function vectorIndex(dimension: number): string {
+  // chunk_size 64: the default of 1024 reserves 1.5 MB for each owner.
+  return `
+CREATE VIRTUAL TABLE vectors USING vec0 (
+  node_key INTEGER PRIMARY KEY,
+  owner INTEGER PARTITION KEY,
+  active BOOLEAN,
+  embedding FLOAT[${dimension}] distance_metric=cosine,
+  chunk_size=64
+);
+CREATE TABLE vector_metadata (
+  node_key INTEGER PRIMARY KEY,
+  embedding_model TEXT NOT NULL,
+  embedding_version TEXT NOT NULL,
+  content_hash TEXT NOT NULL,
+  created_at TEXT NOT NULL
+) STRICT;
+CREATE TABLE vectors_sequence (singleton INTEGER PRIMARY KEY CHECK (singleton = 1), value INTEGER NOT NULL) STRICT;
+INSERT INTO vectors_sequence VALUES (1, 0);
+`;
+}
+
+// The text is analysed before it is written; the tokenizer only stems and must not split what the analyser left whole.
+const LEXICAL_INDEX = `
+CREATE VIRTUAL TABLE lexical_documents USING fts5 (
+  own, previous, next,
+  content='', contentless_delete=1,
+  tokenize="porter unicode61 remove_diacritics 0 categories 'L* N* Co Mn Mc'"
+);
+CREATE TABLE lexical_sequence (singleton INTEGER PRIMARY KEY CHECK (singleton = 1), value INTEGER NOT NULL) STRICT;
+INSERT INTO lexical_sequence VALUES (1, 0);
+`;

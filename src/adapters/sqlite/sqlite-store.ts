@@ -1,0 +1,202 @@
+import type { Database } from "bun:sqlite";
+import type { CandidateFilter } from "../../domain/candidate-filter.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { MemoryEvent } from "../../domain/event.ts";
+import type { ProcessingStatus } from "../../domain/jobs.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import { fromEpochMicros, type Instant, toEpochMillis } from "../../lib/instant.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type {
+  Admission,
+  EventPage,
+  Hit,
+  KeyedNode,
+  Manifest,
+  Materialization,
+  MaterializationJob,
+  NodeFilter,
+  Operation,
+  SessionWindow,
+  Store,
+} from "../../ports/store.ts";
+import { type Lease, readOperation, writeAdmission } from "./admit.ts";
+import { toSvcError } from "./failures.ts";
+import { claimJobs, countJobs, jobStatus, releaseJobs, settleJob } from "./jobs.ts";
+import { readManifest } from "./manifest.ts";
+import { materializeAll } from "./materialize.ts";
+import { processIdentity } from "./process-identity.ts";
+import {
+  countEvents,
+  countNodes,
+  readEvent,
+  readEvents,
+  readNode,
+  readNodes,
+  readNodesByKey,
+  readSessionWindows,
+} from "./read.ts";
+import { searchText, searchVectors } from "./search.ts";
+import type { WriteQueue } from "./write-queue.ts";
+
+export type SqliteStoreParts = {
+  readonly writer: Database;
+  readonly reader: Database;
+  readonly queue: WriteQueue;
+  readonly path: string;
+  readonly clock: Clock;
+};
+
+/** How long a job stays with the process that took it, unless that process ends first. */
+const LEASE_MS = 60_000;
+
+/** The store over one SQLite pack: writes through the queue, reads on a connection of their own. */
+export class SqliteStore implements Store {
+  readonly backend = "sqlite";
+  readonly #parts: SqliteStoreParts;
+  readonly #identity = processIdentity();
+  #closing: Promise<void> | undefined;
+
+  constructor(parts: SqliteStoreParts) {
+    this.#parts = parts;
+  }
+
+  manifest(): Manifest {
+    const manifest = this.#readNow(readManifest);
+    if (manifest === undefined) throw new SvcError("internal", "the pack has no manifest");
+    return manifest;
+  }
+
+  admit(admission: Admission): Promise<void> {
+    return this.#write((database) =>
+      writeAdmission(database, admission, this.#leaseFor(admission)),
+    );
+  }
+
+  admitOnce(admission: Admission, guard: Uuid): Promise<Operation | undefined> {
+    return this.#write((database) => {
+      const existing = readOperation(database, guard);
+      if (existing === undefined) writeAdmission(database, admission, this.#leaseFor(admission));
+      return existing;
+    });
+  }
+
+  claimJobs(userId: string | undefined, limit: number): Promise<readonly MaterializationJob[]> {
+    return this.#write((database) =>
+      claimJobs(database, userId, limit, this.#lease(), this.#parts.clock.now()),
+    );
+  }
+
+  releaseJobs(eventIds: readonly Uuid[]): Promise<void> {
+    return this.#write((database) => releaseJobs(database, eventIds));
+  }
+
+  materialize(items: readonly Materialization[]): Promise<void> {
+    return this.#write((database) => {
+      const embedding = readManifest(database)?.embedding;
+      if (embedding === undefined) throw new SvcError("internal", "the pack has no manifest");
+      materializeAll(database, items, embedding);
+    });
+  }
+
+  failJobs(eventIds: readonly Uuid[], reason: string, at: Instant): Promise<void> {
+    return this.#write((database) => {
+      const key = database.query<{ key: number }, [string]>("SELECT key FROM events WHERE id = ?");
+      for (const id of eventIds) {
+        const event = key.get(id);
+        if (event !== null) settleJob(database, event.key, reason, at);
+      }
+    });
+  }
+
+  jobStatus(eventId: Uuid, userId: string | undefined): Promise<ProcessingStatus | undefined> {
+    return this.#read((database) => jobStatus(database, eventId, userId));
+  }
+
+  countJobs(userId: string | undefined): Promise<{ pending: number; failed: number }> {
+    return this.#read((database) => countJobs(database, userId));
+  }
+
+  event(id: Uuid, userId: string | undefined): Promise<MemoryEvent | undefined> {
+    return this.#read((database) => readEvent(database, id, userId));
+  }
+
+  events(page: EventPage): Promise<readonly MemoryEvent[]> {
+    return this.#read((database) => readEvents(database, page));
+  }
+
+  node(id: Uuid, userId: string | undefined): Promise<MemoryNode | undefined> {
+    return this.#read((database) => readNode(database, id, userId));
+  }
+
+  queryNodes(filter: NodeFilter): Promise<readonly MemoryNode[]> {
+    return this.#read((database) => readNodes(database, filter));
+  }
+
+  countNodes(userId: string | undefined): Promise<number> {
+    return this.#read((database) => countNodes(database, userId));
+  }
+
+  countEvents(userId: string | undefined): Promise<number> {
+    return this.#read((database) => countEvents(database, userId));
+  }
+
+  searchVectors(vector: Float32Array, filter: CandidateFilter, k: number): Promise<readonly Hit[]> {
+    return this.#read((database) => searchVectors(database, vector, filter, k));
+  }
+
+  searchText(query: string, filter: CandidateFilter, k: number): Promise<readonly Hit[]> {
+    return this.#read((database) => searchText(database, query, filter, k));
+  }
+
+  nodesByKey(userId: string, keys: readonly number[]): Promise<readonly KeyedNode[]> {
+    return this.#read((database) => readNodesByKey(database, userId, keys));
+  }
+
+  sessionWindows(
+    userId: string,
+    keys: readonly number[],
+    span: number,
+  ): Promise<ReadonlyMap<number, SessionWindow>> {
+    return this.#read((database) => readSessionWindows(database, userId, keys, span));
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const { queue, reader, writer } = this.#parts;
+    await queue.close();
+    reader.close();
+    // The last connection to close moves the log into the pack and removes it.
+    writer.close();
+  }
+
+  #write<T>(work: (database: Database) => T): Promise<T> {
+    return this.#parts.queue.run(() => work(this.#parts.writer));
+  }
+
+  async #read<T>(work: (database: Database) => T): Promise<T> {
+    return this.#readNow(work);
+  }
+
+  #readNow<T>(work: (database: Database) => T): T {
+    if (this.#closing !== undefined) throw new SvcError("engine_closed", "the pack was closed");
+    try {
+      return work(this.#parts.reader);
+    } catch (error) {
+      throw toSvcError(error, this.#parts.path);
+    }
+  }
+
+  #leaseFor(admission: Admission): Lease | undefined {
+    return admission.leaseJobs ? this.#lease() : undefined;
+  }
+
+  #lease(): Lease {
+    const end = toEpochMillis(this.#parts.clock.now()) + LEASE_MS;
+    return { owner: this.#identity, expiresAt: fromEpochMicros(Math.round(end * 1000)) };
+  }
+}

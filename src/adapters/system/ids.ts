@@ -1,0 +1,7 @@
+import { uuidV7 } from "../../lib/uuid.ts";
+import type { IdSource } from "../../ports/ids.ts";
+
+/** Fresh UUIDv7 identifiers, ascending within the process. */
+export function createIdSource(): IdSource {
+  return { next: uuidV7 };
+}

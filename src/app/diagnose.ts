@@ -1,0 +1,165 @@
+import { Database } from "bun:sqlite";
+import { accessSync, constants, statfsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { createLocalEmbedder } from "../adapters/embedding/local-embedder.ts";
+import { cacheDir } from "../adapters/native/cache-dir.ts";
+import { loadSqliteVec, SQLITE_VEC_ENTRY } from "../adapters/native/sqlite-vec.ts";
+import { mainPath } from "../adapters/sqlite/layout.ts";
+import type { Config } from "../config/schema.ts";
+import { SvcError } from "../domain/errors.ts";
+import { type PackReport, reportOnPack } from "./inspect-pack.ts";
+import { layoutOf } from "./pack-path.ts";
+
+/** One finding about a pack or its surroundings. */
+export type Finding = {
+  readonly name: string;
+  readonly status: "ok" | "warn" | "fail";
+  /** What was found and, unless it is fine, what to do. */
+  readonly message: string;
+};
+
+/** Below it a day's work may fill the disk. */
+const LOW_DISK_BYTES = 200e6;
+
+/**
+ * Examines the configured pack and what the program needs, without changing either.
+ * @param isRequired whether a missing pack is a failure or merely worth a warning.
+ */
+export async function diagnose(config: Config, isRequired: boolean): Promise<readonly Finding[]> {
+  const path = mainPath(layoutOf(config));
+  const stat = statSync(path, { throwIfNoEntry: false });
+  const surroundings = [checkNativeLibrary(), checkCacheFolder()];
+  if (stat === undefined) {
+    const message = `${path} is missing; make a pack with: svc init ${path}`;
+    const pack: Finding = { name: "pack", status: isRequired ? "fail" : "warn", message };
+    return [pack, ...surroundings];
+  }
+  return [
+    { name: "pack", status: "ok", message: `${path}, ${stat.size} bytes` },
+    ...(await checkContent(config)),
+    checkPermissions(path),
+    checkDisk(path),
+    ...surroundings,
+  ];
+}
+
+async function checkContent(config: Config): Promise<Finding[]> {
+  let report: PackReport;
+  try {
+    report = reportOnPack(config, true);
+  } catch (error) {
+    return [{ name: "opens", status: "fail", message: reasonOf(error) }];
+  }
+  const { manifest, tableCount, damage = [] } = report;
+  const written = `format version ${manifest.formatVersion}, last written by svc ${manifest.softwareVersion}`;
+  return [
+    { name: "opens", status: "ok", message: "is a pack and can be read" },
+    { name: "format", status: "ok", message: written },
+    { name: "tables", status: "ok", message: `${tableCount} tables` },
+    damage.length === 0
+      ? { name: "integrity", status: "ok", message: "every page is sound" }
+      : {
+          name: "integrity",
+          status: "fail",
+          message: `${damage.join("; ")}. Restore the pack from a copy`,
+        },
+    checkIndexes(report),
+    checkJobs(report),
+    await checkEmbedding(config, report),
+  ];
+}
+
+function checkIndexes(report: PackReport): Finding {
+  const { activeCount, vectorCount, lexicalCount, withoutVector, withoutLexical } = report;
+  const counts = `${report.eventCount} events, ${report.nodeCount} nodes (${activeCount} active), ${vectorCount} vectors, ${lexicalCount} texts indexed`;
+  const isWhole = withoutVector === 0 && withoutLexical === 0;
+  return {
+    name: "indexes",
+    status: isWhole ? "ok" : "warn",
+    message: isWhole
+      ? counts
+      : `${counts}; ${withoutVector} active nodes lack a vector and ${withoutLexical} a text entry, so some searches miss them`,
+  };
+}
+
+function checkJobs({ pendingJobs, failedJobs }: PackReport): Finding {
+  if (pendingJobs === 0) return { name: "jobs", status: "ok", message: "no work is pending" };
+  const message = `${pendingJobs} pending, ${failedJobs} of them failed before; they are worked on while the pack is open`;
+  return { name: "jobs", status: "warn", message };
+}
+
+async function checkEmbedding(config: Config, { manifest }: PackReport): Promise<Finding> {
+  const embedder = createLocalEmbedder({ maxTokens: config.embedding.max_tokens });
+  const configured = embedder.identity;
+  await embedder.close();
+  const stored = manifest.embedding;
+  const isSame =
+    stored.model === configured.model &&
+    stored.version === configured.version &&
+    stored.dimension === configured.dimension;
+  const name = "embedding";
+  if (isSame) {
+    const message = `${stored.model} (${stored.dimension} numbers, ${stored.version})`;
+    return { name, status: "ok", message };
+  }
+  const message = `the pack was made with ${stored.model} (${stored.version}, ${stored.dimension}), configured is ${configured.model} (${configured.version}, ${configured.dimension}); searches by meaning need the former: unset the embedding settings`;
+  return { name, status: "warn", message };
+}
+
+function checkPermissions(path: string): Finding {
+  const name = "permissions";
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK);
+    accessSync(dirname(path), constants.W_OK);
+  } catch {
+    const message = "this user cannot write to the file and its folder; nothing can be stored";
+    return { name, status: "warn", message };
+  }
+  const mode = statSync(path).mode & 0o777;
+  const shown = mode.toString(8);
+  if ((mode & 0o022) !== 0) {
+    const message = `mode ${shown}: other users may change the file; run: chmod go-w ${path}`;
+    return { name, status: "warn", message };
+  }
+  return { name, status: "ok", message: `mode ${shown}, writable for this user` };
+}
+
+function checkDisk(path: string): Finding {
+  const { bavail, bsize } = statfsSync(dirname(path));
+  const free = bavail * bsize;
+  const message = `${(free / 1e6).toFixed(0)} MB free`;
+  return free < LOW_DISK_BYTES
+    ? { name: "disk", status: "warn", message: `only ${message}; make room` }
+    : { name: "disk", status: "ok", message };
+}
+
+function checkNativeLibrary(): Finding {
+  const name = "native library";
+  const database = new Database(":memory:");
+  try {
+    database.loadExtension(loadSqliteVec(), SQLITE_VEC_ENTRY);
+    const version = database.query<{ v: string }, []>("SELECT vec_version() AS v").get()?.v;
+    return { name, status: "ok", message: `sqlite-vec ${version}` };
+  } catch (error) {
+    return { name, status: "fail", message: reasonOf(error) };
+  } finally {
+    database.close();
+  }
+}
+
+function checkCacheFolder(): Finding {
+  const name = "cache folder";
+  try {
+    const dir = cacheDir();
+    accessSync(dir, constants.W_OK);
+    return { name, status: "ok", message: dir };
+  } catch (error) {
+    const message = `${reasonOf(error)}; point XDG_CACHE_HOME to a writable folder`;
+    return { name, status: "fail", message };
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof SvcError) return error.message;
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+}

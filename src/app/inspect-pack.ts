@@ -1,0 +1,34 @@
+import { statSync } from "node:fs";
+import { loadSqliteVec } from "../adapters/native/sqlite-vec.ts";
+import { inspectPack, type PackInspection } from "../adapters/sqlite/inspect.ts";
+import { mainPath } from "../adapters/sqlite/layout.ts";
+import type { Config } from "../config/schema.ts";
+import { SvcError } from "../domain/errors.ts";
+import { layoutOf } from "./pack-path.ts";
+
+/** A pack as `svc info` shows it. */
+export type PackReport = PackInspection & {
+  /** Absolute path of the file that holds the log. */
+  readonly path: string;
+  /** Size of that file alone. */
+  readonly bytes: number;
+};
+
+/**
+ * Looks into the configured pack without changing it.
+ * @throws SvcError not_found, not_a_pack, pack_too_new, storage_failed
+ */
+export function reportOnPack(config: Config, checkIntegrity: boolean): PackReport {
+  const layout = layoutOf(config);
+  const path = mainPath(layout);
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) {
+    throw new SvcError("not_found", `${path}: no such pack; create it with: svc init ${path}`, {
+      kind: "pack",
+      id: path,
+    });
+  }
+  const vecExtensionPath = loadSqliteVec();
+  const inspection = inspectPack({ layout, checkIntegrity, vecExtensionPath });
+  return { ...inspection, path, bytes: stat.size };
+}

@@ -1,0 +1,54 @@
+import { createLocalEmbedder } from "../adapters/embedding/local-embedder.ts";
+import { loadSqliteVec } from "../adapters/native/sqlite-vec.ts";
+import { openSqliteStore } from "../adapters/sqlite/open-store.ts";
+import { createSystemClock } from "../adapters/system/clock.ts";
+import { createIdSource } from "../adapters/system/ids.ts";
+import { createCl100kTokenizer } from "../adapters/tokens/cl100k.ts";
+import type { Config } from "../config/schema.ts";
+import { createEngine, type MemoryEngine } from "../engine/engine.ts";
+import { toEngineSettings } from "./engine-settings.ts";
+import { layoutOf } from "./pack-path.ts";
+import { VERSION } from "./version.ts";
+
+export type OpenOptions = {
+  /** False: a missing pack is refused and nothing is created. Default true. */
+  readonly createIfMissing?: boolean | undefined;
+  /** Receives what a person should know; never memory text. Default: nobody. */
+  readonly warn?: ((message: string) => void) | undefined;
+};
+
+/**
+ * Opens the configured pack and everything that works on it. The caller closes the engine, which closes all of it.
+ * The embedding model is loaded by the first call that needs it.
+ * @throws SvcError not_found, not_a_pack, pack_too_new, pack_read_only, storage_failed, storage_busy, disk_full
+ */
+export async function openEngine(config: Config, options: OpenOptions = {}): Promise<MemoryEngine> {
+  const { createIfMissing = true, warn = () => {} } = options;
+  const layout = layoutOf(config);
+  const settings = toEngineSettings(config);
+  const clock = createSystemClock();
+  const ids = createIdSource();
+  const embedder = createLocalEmbedder({
+    threads: config.embedding.threads,
+    maxTokens: config.embedding.max_tokens,
+  });
+  try {
+    const store = await openSqliteStore({
+      layout,
+      createIfMissing,
+      embedding: embedder.identity,
+      softwareVersion: VERSION,
+      scoringVersion: settings.scoringVersion,
+      clock,
+      synchronous: config.synchronous,
+      writeQueueSize: config.write_queue_size,
+      busyTimeoutMs: config.busy_timeout_ms,
+      vecExtensionPath: loadSqliteVec(),
+    });
+    const tokenizer = createCl100kTokenizer();
+    return createEngine({ store, embedder, tokenizer, clock, ids, settings, warn });
+  } catch (error) {
+    await embedder.close();
+    throw error;
+  }
+}

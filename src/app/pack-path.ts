@@ -1,0 +1,72 @@
+import { lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import type { PackLayout } from "../adapters/sqlite/layout.ts";
+import type { Config, ConfigInput } from "../config/schema.ts";
+import { SvcError } from "../domain/errors.ts";
+
+const DATABASE_NAME = "memory.db";
+/** As deep as Linux follows links. */
+const MAX_LINKS = 40;
+
+/**
+ * The settings that make a path the pack, whatever the environment says.
+ * A name ending in `.pack` is a pack file unless a folder of that name exists; `memory.db` is the database of the
+ * directory pack around it; any other existing file is taken for a pack file; everything else is a directory pack.
+ * @param path as a person wrote it; a relative one starts at the working directory.
+ */
+export function settingsForPath(path: string): ConfigInput {
+  const kind = kindOf(path);
+  const local: ConfigInput = { database_url: "" };
+  if (kind === "file") return { ...local, pack_path: resolve(path) };
+  const folder = kind === "database" ? dirname(resolve(path)) : resolve(path);
+  return {
+    ...local,
+    pack_path: "",
+    db_path: join(folder, DATABASE_NAME),
+    vector_path: join(folder, "vectors.index"),
+    lexical_path: join(folder, "lexical_index"),
+  };
+}
+
+function kindOf(path: string): "file" | "directory" | "database" {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat?.isDirectory()) return "directory";
+  if (basename(path) === DATABASE_NAME) return "database";
+  if (path.endsWith(".pack")) return "file";
+  return stat === undefined ? "directory" : "file";
+}
+
+/** Where the configured pack lies: absolute paths; a pack file's links are resolved, so that one file has one name. */
+export function layoutOf(config: Config): PackLayout {
+  if (config.pack_path !== undefined) {
+    return { kind: "file", path: realPath(resolve(config.pack_path)) };
+  }
+  return {
+    kind: "directory",
+    databasePath: resolve(config.db_path),
+    vectorPath: resolve(config.vector_path),
+    lexicalPath: resolve(config.lexical_path),
+  };
+}
+
+/** The real path of a file that may not exist yet. */
+function realPath(path: string, links = 0): string {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) {
+    const parent = dirname(path);
+    return parent === path ? path : join(realPath(parent, links), basename(path));
+  }
+  if (!stat.isSymbolicLink()) return realpathSync(path);
+  // realpath refuses a link whose target is missing, but such a link says where the pack is to be made.
+  if (links >= MAX_LINKS) throw unusable(path, "its symbolic links lead in a circle");
+  return realPath(resolve(dirname(path), readlinkSync(path)), links + 1);
+}
+
+function unusable(path: string, reason: string, cause?: unknown): SvcError {
+  return new SvcError(
+    "storage_failed",
+    `${path}: ${reason}; give a path in a folder that this user may write to`,
+    { path },
+    cause === undefined ? undefined : { cause },
+  );
+}

@@ -1,0 +1,148 @@
+import { SvcError } from "../domain/errors.ts";
+import { describeSetting, describeSettings } from "./describe.ts";
+import { GROUP_SETTINGS, SINGLE_UNDERSCORE_GROUPS } from "./schema.ts";
+
+const PREFIX = "SVC_";
+
+/** A raw value and the name under which a person will look for it. */
+export type Given = { readonly value: unknown; readonly name: string };
+
+/** The settings that one source decides, by setting name. */
+export type SourceValues = {
+  readonly values: ReadonlyMap<string, Given>;
+  readonly warnings: readonly string[];
+};
+
+/** What a variable's name refers to. */
+type Target =
+  | { readonly kind: "group"; readonly group: string }
+  | {
+      readonly kind: "setting";
+      readonly setting: string;
+      /** A single entry of a map. */
+      readonly key: string | undefined;
+      /** The more exact of two forms wins. */
+      readonly rank: number;
+    }
+  | { readonly kind: "unknown"; readonly group: string | undefined };
+
+type Found = { readonly target: Target; readonly name: string; readonly text: string };
+
+/**
+ * Reads the `SVC_` variables of one source. Names ignore case; variables of other programs are passed over.
+ * Unknown names at the root give a warning, unknown names within a group are refused.
+ * @param origin where the variables come from, for messages: `environment` or `.env`.
+ * @throws SvcError invalid_config
+ */
+export function readVariables(
+  variables: Iterable<readonly [string, string | undefined]>,
+  origin: string,
+): SourceValues {
+  const found: Found[] = [];
+  const warnings: string[] = [];
+  for (const [name, text] of variables) {
+    if (text === undefined || !name.toUpperCase().startsWith(PREFIX)) continue;
+    const target = targetOf(name.slice(PREFIX.length));
+    const shown = origin === "environment" ? name : `${name} (in ${origin})`;
+    if (target.kind !== "unknown") found.push({ target, name: shown, text });
+    else if (target.group === undefined) {
+      warnings.push(`${shown} is not a setting of this version and is ignored`);
+    } else throw unknownInGroup(shown, target.group);
+  }
+  return { values: collect(found), warnings };
+}
+
+function targetOf(rest: string): Target {
+  const [first = "", ...more] = rest.split("__");
+  const root = first.toLowerCase();
+  if (Object.hasOwn(GROUP_SETTINGS, root)) {
+    if (more.length === 0) return { kind: "group", group: root };
+    const setting = `${root}.${(more[0] ?? "").toLowerCase()}`;
+    return settingTarget(setting, more.slice(1), 2) ?? { kind: "unknown", group: root };
+  }
+  const plain = settingTarget(root, more, 2);
+  if (plain !== undefined) return plain;
+  for (const group of SINGLE_UNDERSCORE_GROUPS) {
+    if (!root.startsWith(`${group}_`)) continue;
+    const setting = `${group}.${root.slice(group.length + 1)}`;
+    return settingTarget(setting, more, 1) ?? { kind: "unknown", group };
+  }
+  return { kind: "unknown", group: undefined };
+}
+
+function settingTarget(
+  setting: string,
+  keyParts: readonly string[],
+  rank: number,
+): Target | undefined {
+  const known = describeSetting(setting);
+  if (known === undefined) return undefined;
+  if (keyParts.length === 0) return { kind: "setting", setting, key: undefined, rank };
+  // A key keeps its case: it may be an owner's name.
+  return known.isMap ? { kind: "setting", setting, key: keyParts.join("__"), rank } : undefined;
+}
+
+function collect(found: readonly Found[]): ReadonlyMap<string, Given> {
+  const values = new Map<string, Given>();
+  for (const { target, name, text } of found) {
+    if (target.kind !== "group") continue;
+    for (const [setting, value] of groupMembers(target.group, name, text)) {
+      values.set(setting, { value, name });
+    }
+  }
+  const settings = found.flatMap(({ target, name, text }) =>
+    target.kind === "setting" ? [{ ...target, name, text }] : [],
+  );
+  settings.sort((a, b) => a.rank - b.rank);
+  for (const { setting, key, name, text } of settings) {
+    if (key === undefined) values.set(setting, { value: text, name });
+  }
+  for (const { setting, key, name, text } of settings) {
+    if (key === undefined) continue;
+    values.set(setting, { value: withEntry(values.get(setting)?.value, key, text), name });
+  }
+  return values;
+}
+
+function groupMembers(group: string, name: string, text: string): [string, unknown][] {
+  if (text.trim() === "") return [];
+  const read = parseObject(text);
+  if (read === undefined) {
+    const reason = `must be a JSON object of ${group} settings, for example ${PREFIX}${group.toUpperCase()}='{…}'`;
+    throw new SvcError("invalid_config", `${name}: ${reason}`, { setting: group });
+  }
+  return Object.entries(read).map(([member, value]) => {
+    const setting = `${group}.${member.toLowerCase()}`;
+    if (describeSetting(setting) === undefined) {
+      throw unknownInGroup(`${name}: ${JSON.stringify(member)}`, group);
+    }
+    return [setting, value];
+  });
+}
+
+function withEntry(map: unknown, key: string, text: string): unknown {
+  const base = typeof map === "string" ? parseObject(map) : map;
+  // A base that is no object is left for the schema to refuse.
+  if (base === undefined && map !== undefined) return map;
+  return { ...(typeof base === "object" ? base : {}), [key]: text };
+}
+
+function parseObject(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function unknownInGroup(name: string, group: string): SvcError {
+  const known = describeSettings()
+    .filter((setting) => setting.group === group)
+    .map((setting) => setting.environment[0]);
+  return new SvcError(
+    "invalid_config",
+    `${name} is not a ${group} setting of this version; remove it or use one of ${known.join(", ")}`,
+    { setting: group },
+  );
+}

@@ -1,0 +1,249 @@
+import { z } from "zod";
+
+/** What the documentation and the error messages say about one setting. */
+export type SettingMeta = {
+  /** For example `integer`, `one of rrf, weighted`. */
+  readonly type: string;
+  /** As a person would write it; undefined when the setting is unset by default. */
+  readonly defaultText: string | undefined;
+  /** For example `0 to 1`; empty when there are none. */
+  readonly bounds: string;
+  readonly description: string;
+  /** Its value is never shown. */
+  readonly isSecret: boolean;
+  /** Whether single entries may be given as `NAME__<key>`. */
+  readonly isMap: boolean;
+};
+
+/** Texts that mean "unset" for a setting that may be unset. */
+const UNSET_TEXTS = new Set(["", "null", "none"]);
+const TRUE_TEXTS = new Set(["1", "true", "t", "yes", "y", "on"]);
+const FALSE_TEXTS = new Set(["0", "false", "f", "no", "n", "off"]);
+
+const META = z.registry<SettingMeta>();
+
+/** What is known about the setting that `schema` reads; undefined for other schemas. */
+export function settingMeta(schema: z.ZodType): SettingMeta | undefined {
+  return META.get(schema);
+}
+
+type Described<T> = { readonly default: T; readonly description: string };
+type Bounds = { readonly min?: number; readonly above?: number; readonly max?: number };
+
+/** A whole number; text such as `10` and `10.0` is read, `10.5` is not. */
+export function integer(options: Described<number> & Bounds) {
+  const schema = z.preprocess(numberFromText, bounded(z.number().int(), options));
+  return schema.default(options.default).register(META, numberMeta("integer", options));
+}
+
+/** A finite number. */
+export function decimal(options: Described<number> & Bounds) {
+  const schema = z.preprocess(numberFromText, bounded(z.number(), options));
+  return schema.default(options.default).register(META, numberMeta("number", options));
+}
+
+/** A finite number, or unset. */
+export function optionalDecimal(options: Described<number | undefined> & Bounds) {
+  const inner = bounded(z.number(), options).optional();
+  const schema = z.preprocess((value) => numberFromText(unsetFromText(value)), inner);
+  const meta = numberMeta("number or unset", options);
+  // An explicit "unset" must survive, so the default stands only where nothing was given.
+  return schema.prefault(options.default ?? null).register(META, meta);
+}
+
+function bounded(schema: z.ZodNumber, bounds: Bounds): z.ZodNumber {
+  let result = schema;
+  if (bounds.min !== undefined) result = result.min(bounds.min);
+  if (bounds.above !== undefined) result = result.gt(bounds.above);
+  if (bounds.max !== undefined) result = result.max(bounds.max);
+  return result;
+}
+
+function numberMeta(type: string, options: Described<number | undefined> & Bounds): SettingMeta {
+  return meta(type, options.default?.toString(), options.description, {
+    bounds: boundsText(options),
+  });
+}
+
+function boundsText({ min, above, max }: Bounds): string {
+  if (min !== undefined && max !== undefined) return `${min} to ${max}`;
+  const parts = [
+    ...(min === undefined ? [] : [`at least ${min}`]),
+    ...(above === undefined ? [] : [`above ${above}`]),
+    ...(max === undefined ? [] : [`at most ${max}`]),
+  ];
+  return parts.join(", ");
+}
+
+/** 1/0, true/false, t/f, yes/no, y/n, on/off in any case. */
+export function flag(options: Described<boolean>) {
+  return z
+    .preprocess(flagFromText, z.boolean())
+    .default(options.default)
+    .register(META, meta("true or false", String(options.default), options.description));
+}
+
+/** Text that must not be blank. */
+export function text(options: Described<string>) {
+  return z
+    .string()
+    .trim()
+    .min(1)
+    .default(options.default)
+    .register(META, meta("text", options.default, options.description, { bounds: "not blank" }));
+}
+
+/** Text, or unset; blank text is unset. */
+export function optionalText(description: string) {
+  return z
+    .preprocess(unsetWhenBlank, z.string().optional())
+    .prefault(null)
+    .register(META, meta("text or unset", undefined, description));
+}
+
+/** Text, or unset; blank text is kept, for a rule to refuse it. */
+export function optionalName(description: string, bounds: string) {
+  return z
+    .preprocess(undefinedWhenNull, z.string().optional())
+    .prefault(null)
+    .register(META, meta("text or unset", undefined, description, { bounds }));
+}
+
+/** As `optionalText`; never shown. */
+export function optionalSecret(description: string) {
+  return z
+    .preprocess(unsetWhenBlank, z.string().optional())
+    .prefault(null)
+    .register(META, meta("secret text or unset", undefined, description, { isSecret: true }));
+}
+
+/** As `optionalName`; never shown. */
+export function optionalSecretName(description: string, bounds: string) {
+  return z
+    .preprocess(undefinedWhenNull, z.string().optional())
+    .prefault(null)
+    .register(
+      META,
+      meta("secret text or unset", undefined, description, { bounds, isSecret: true }),
+    );
+}
+
+/** A member of a closed set, compared without regard to case. */
+export function member<const T extends string>(members: readonly T[], options: Described<T>) {
+  return z
+    .preprocess(lowerCase, z.enum(members))
+    .default(() => options.default)
+    .register(META, meta(oneOf(members), options.default, options.description));
+}
+
+/** A member of a closed set, or unset. */
+export function optionalMember<const T extends string>(
+  members: readonly T[],
+  options: Described<T | undefined>,
+) {
+  return z
+    .preprocess((value) => lowerCase(unsetFromText(value)), z.enum(members).optional())
+    .prefault(options.default ?? null)
+    .register(META, meta(`${oneOf(members)}, or unset`, options.default, options.description));
+}
+
+/** A list of texts, in JSON when given as text. */
+export function textList(description: string) {
+  return z
+    .preprocess(jsonFromText, z.array(z.string().trim().min(1)).readonly())
+    .default([])
+    .register(META, meta('JSON list, for example ["a","b"]', "[]", description));
+}
+
+/** A map with values of one kind, in JSON when given as text. It replaces the default map as a whole. */
+export function mapOf<V extends z.ZodType>(
+  value: V,
+  options: Described<Readonly<Record<string, z.output<V>>>> & {
+    readonly bounds?: string;
+    readonly isSecret?: boolean;
+  },
+) {
+  const { bounds = "", isSecret = false } = options;
+  return z
+    .preprocess(jsonFromText, z.record(z.string(), value).readonly())
+    .default(() => options.default)
+    .register(
+      META,
+      meta("JSON map", JSON.stringify(options.default), options.description, {
+        bounds,
+        isSecret,
+        isMap: true,
+      }),
+    );
+}
+
+/** Reads the values of a map of numbers. */
+export function mapNumber(bounds: Bounds = {}) {
+  return z.preprocess(numberFromText, bounded(z.number(), bounds));
+}
+
+/** Reads the values of a map of whole numbers that may be null. */
+export function mapIntegerOrNull(bounds: Bounds) {
+  return z.preprocess(
+    (value) => (unsetFromText(value) === undefined ? null : numberFromText(value)),
+    bounded(z.number().int(), bounds).nullable(),
+  );
+}
+
+function meta(
+  type: string,
+  defaultText: string | undefined,
+  description: string,
+  rest: { readonly bounds?: string; readonly isSecret?: boolean; readonly isMap?: boolean } = {},
+): SettingMeta {
+  const { bounds = "", isSecret = false, isMap = false } = rest;
+  return { type, defaultText, bounds, description, isSecret, isMap };
+}
+
+function oneOf(members: readonly string[]): string {
+  return members.length === 1 ? `only ${members[0]}` : `one of ${members.join(", ")}`;
+}
+
+function numberFromText(value: unknown): unknown {
+  if (typeof value !== "string") return value;
+  // Number("") is 0, and Number("0x10") is 16: neither is what a person means here.
+  return /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(value) ? Number(value) : value;
+}
+
+function flagFromText(value: unknown): unknown {
+  if (value === 1 || value === 0) return value === 1;
+  if (typeof value !== "string") return value;
+  const word = value.trim().toLowerCase();
+  if (TRUE_TEXTS.has(word)) return true;
+  return FALSE_TEXTS.has(word) ? false : value;
+}
+
+function unsetFromText(value: unknown): unknown {
+  if (value === null) return undefined;
+  return typeof value === "string" && UNSET_TEXTS.has(value.trim().toLowerCase())
+    ? undefined
+    : value;
+}
+
+function unsetWhenBlank(value: unknown): unknown {
+  if (value === null) return undefined;
+  return typeof value === "string" && value.trim() === "" ? undefined : value;
+}
+
+function undefinedWhenNull(value: unknown): unknown {
+  return value === null ? undefined : value;
+}
+
+function lowerCase(value: unknown): unknown {
+  return typeof value === "string" ? value.trim().toLowerCase() : value;
+}
+
+function jsonFromText(value: unknown): unknown {
+  if (typeof value !== "string") return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    // Left as text: the schema refuses it and the message names the setting and the form it wants.
+    return value;
+  }
+}

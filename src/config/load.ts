@@ -1,0 +1,191 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { inspect } from "node:util";
+import type { z } from "zod";
+import { SvcError } from "../domain/errors.ts";
+import { describeSetting, describeSettings } from "./describe.ts";
+import { parseEnvFile } from "./env-file.ts";
+import { type Given, readVariables, type SourceValues } from "./environment.ts";
+import { type Complaint, checkRules, ruleWarnings } from "./rules.ts";
+import { CONFIG_SCHEMA, type Config, type ConfigInput, GROUP_SETTINGS } from "./schema.ts";
+
+/** Where a configuration comes from; what is absent is the real process. */
+export type LoadOptions = {
+  /** Values that win over everything else. */
+  readonly explicit?: ConfigInput | undefined;
+  /** Default: the process environment. */
+  readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
+  /** The folder whose `.env` is read. Default: the working directory. */
+  readonly folder?: string | undefined;
+};
+
+export type LoadedConfig = {
+  readonly config: Config;
+  /** Lines for a person; none holds a secret. */
+  readonly warnings: readonly string[];
+};
+
+/**
+ * The configuration of this process: explicit values, then the environment, then `.env` in the working directory, then
+ * the defaults; setting by setting. Secrets are masked wherever the result is printed.
+ * @throws SvcError invalid_config naming the setting (`data.setting`), never a secret's value
+ */
+export function loadConfig(options: LoadOptions = {}): LoadedConfig {
+  const environment = options.environment ?? process.env;
+  const folder = options.folder ?? process.cwd();
+  const sources: SourceValues[] = [
+    readVariables(readEnvFile(join(folder, ".env")), ".env"),
+    readVariables(Object.entries(environment), "environment"),
+    { values: explicitValues(options.explicit ?? {}), warnings: [] },
+  ];
+  // Later sources win.
+  const given = new Map(sources.flatMap((source) => [...source.values]));
+  const config = parseConfig(given);
+  const warnings = [...sources.flatMap((source) => source.warnings), ...ruleWarnings(config)];
+  return { config: masked(config), warnings };
+}
+
+function readEnvFile(path: string): ReadonlyMap<string, string> {
+  try {
+    return parseEnvFile(readFileSync(path, "utf8"));
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+    // A folder named .env is some other tool's (a Python environment, for example).
+    if (code === "ENOENT" || code === "EISDIR") return new Map();
+    throw new SvcError(
+      "invalid_config",
+      `${path} cannot be read (${String(code)}): make it readable, or move it away`,
+      { setting: ".env" },
+      { cause },
+    );
+  }
+}
+
+function explicitValues(explicit: ConfigInput): ReadonlyMap<string, Given> {
+  const values = new Map<string, Given>();
+  for (const [name, value] of Object.entries(explicit)) {
+    if (value === undefined) continue;
+    if (!Object.hasOwn(GROUP_SETTINGS, name)) {
+      values.set(requireKnown(name), { value, name });
+      continue;
+    }
+    if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      throw new SvcError("invalid_config", `${name}: must be an object of settings`, {
+        setting: name,
+      });
+    }
+    for (const [member, inner] of Object.entries(value)) {
+      const setting = `${name}.${member}`;
+      if (inner !== undefined) values.set(requireKnown(setting), { value: inner, name: setting });
+    }
+  }
+  return values;
+}
+
+function requireKnown(setting: string): string {
+  if (describeSetting(setting) !== undefined) return setting;
+  const known = describeSettings().map((description) => description.setting);
+  throw new SvcError(
+    "invalid_config",
+    `${setting} is not a setting of this version; the settings are ${known.join(", ")}`,
+    { setting },
+  );
+}
+
+function parseConfig(given: ReadonlyMap<string, Given>): Config {
+  const result = CONFIG_SCHEMA.safeParse(nested(given));
+  if (!result.success)
+    throw refusal(
+      result.error.issues.map((issue) => complaint(issue, given)),
+      given,
+    );
+  const complaints = checkRules(result.data);
+  if (complaints.length > 0) throw refusal(complaints, given);
+  return result.data;
+}
+
+function nested(given: ReadonlyMap<string, Given>): Record<string, unknown> {
+  const result: Record<string, unknown> = {};
+  const groups = new Map<string, Record<string, unknown>>();
+  for (const [setting, { value }] of given) {
+    const [group = "", name] = setting.split(".");
+    if (name === undefined) {
+      result[group] = value;
+      continue;
+    }
+    const members = groups.get(group) ?? {};
+    members[name] = value;
+    groups.set(group, members);
+  }
+  return { ...result, ...Object.fromEntries(groups) };
+}
+
+function complaint(issue: z.core.$ZodIssue, given: ReadonlyMap<string, Given>): Complaint {
+  const path = issue.path.map(String);
+  const depth = path[0] !== undefined && Object.hasOwn(GROUP_SETTINGS, path[0]) ? 2 : 1;
+  const setting = path.slice(0, depth).join(".");
+  const known = describeSetting(setting);
+  if (known === undefined) return { setting, reason: issue.message };
+  const entry = path[depth] === undefined ? "" : ` (at ${JSON.stringify(path[depth])})`;
+  const wanted = `expected ${known.type}${known.bounds === "" ? "" : ` (${known.bounds})`}`;
+  const got = known.isSecret ? "" : `, not ${shown(given.get(setting)?.value)}`;
+  return { setting, reason: `${wanted}${got}${entry}` };
+}
+
+function shown(value: unknown): string {
+  const text =
+    typeof value === "string"
+      ? JSON.stringify(value)
+      : inspect(value, { breakLength: Number.POSITIVE_INFINITY });
+  return text.length > 100 ? `${text.slice(0, 99)}…` : text;
+}
+
+function refusal(complaints: readonly Complaint[], given: ReadonlyMap<string, Given>): SvcError {
+  const lines = complaints.map(({ setting, reason }) => {
+    const name = given.get(setting)?.name ?? setting;
+    return `${name}: ${reason}`;
+  });
+  return new SvcError("invalid_config", lines.join("; "), {
+    setting: complaints[0]?.setting ?? "",
+  });
+}
+
+/** Makes every printed form of the configuration show `**********` in place of a secret. */
+function masked(config: Config): Config {
+  const safe = (): unknown => maskedCopy(config);
+  // Not enumerable: copies of the configuration made by spreading must not carry them along half-way.
+  for (const [group, value] of [
+    ["", config],
+    ["api", config.api],
+    ["mcp", config.mcp],
+  ] as const) {
+    const print = group === "" ? safe : () => maskedGroup(group, value);
+    Object.defineProperty(value, "toJSON", { value: print, enumerable: false });
+    Object.defineProperty(value, inspect.custom, { value: print, enumerable: false });
+  }
+  return config;
+}
+
+function maskedCopy(config: Config): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(config).map(([name, value]) => [
+      name,
+      Object.hasOwn(GROUP_SETTINGS, name) && typeof value === "object"
+        ? maskedGroup(name, value)
+        : maskedValue(name, value),
+    ]),
+  );
+}
+
+function maskedGroup(group: string, members: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(members).map(([name, value]) => [name, maskedValue(`${group}.${name}`, value)]),
+  );
+}
+
+function maskedValue(setting: string, value: unknown): unknown {
+  if (value === undefined || describeSetting(setting)?.isSecret !== true) return value;
+  return typeof value === "object" && value !== null
+    ? Object.fromEntries(Object.keys(value).map((key) => [key, "**********"]))
+    : "**********";
+}

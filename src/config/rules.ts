@@ -1,0 +1,140 @@
+import { EPISTEMIC_TYPES, NODE_TYPES } from "../domain/enums.ts";
+import { type Config, SHIPPED_MODEL } from "./schema.ts";
+
+/** A setting whose value is readable but not acceptable. The reason never holds a secret. */
+export type Complaint = { readonly setting: string; readonly reason: string };
+
+/** What is wrong with a configuration across its settings; empty when it is good. */
+export function checkRules(config: Config): readonly Complaint[] {
+  return [
+    ...unsupported(config),
+    ...embeddingRules(config),
+    ...accessRules(config),
+    ...scoringRules(config),
+    ...mapRules(config),
+  ];
+}
+
+/** What is worth a warning: settings that are accepted and have no effect. */
+export function ruleWarnings(config: Config): readonly string[] {
+  if (config.scoring.recency_time === undefined) return [];
+  return ["scoring.recency_time has no effect with rank fusion and is ignored"];
+}
+
+function unsupported(config: Config): Complaint[] {
+  const complaints: Complaint[] = [];
+  if (config.database_url !== undefined) {
+    const reason =
+      config.pack_path === undefined
+        ? "this build has no server-database mode yet; unset it and name a pack with pack_path"
+        : "cannot be combined with pack_path; unset one of the two";
+    complaints.push({ setting: "database_url", reason });
+  }
+  if (config.encryption_enabled) {
+    const reason =
+      "this build cannot encrypt a pack and will not write one in clear instead; set it to false to store without encryption";
+    complaints.push({ setting: "encryption_enabled", reason });
+  }
+  return complaints;
+}
+
+function embeddingRules({ embedding }: Config): Complaint[] {
+  const { model_name: model, dimension } = embedding;
+  if (model !== SHIPPED_MODEL.name) {
+    const reason = `${JSON.stringify(model)} is not part of this build; unset it to use ${SHIPPED_MODEL.name}`;
+    return [{ setting: "embedding.model_name", reason }];
+  }
+  if (dimension !== SHIPPED_MODEL.dimension) {
+    const reason = `${dimension} does not fit ${model}, whose vectors have ${SHIPPED_MODEL.dimension} numbers; unset it`;
+    return [{ setting: "embedding.dimension", reason }];
+  }
+  return [];
+}
+
+function accessRules({ api, mcp }: Config): Complaint[] {
+  const complaints: Complaint[] = [];
+  if (api.api_key?.trim() === "") {
+    const reason = "is blank, and would match nothing; unset it or give it a key";
+    complaints.push({ setting: "api.api_key", reason });
+  }
+  if (api.api_key !== undefined && Object.keys(api.user_keys).length > 0) {
+    const reason = "cannot be combined with api.user_keys; unset one of the two";
+    complaints.push({ setting: "api.api_key", reason });
+  }
+  if (mcp.user_id?.trim() === "") {
+    complaints.push({ setting: "mcp.user_id", reason: "is blank; unset it or name an owner" });
+  }
+  if (mcp.user_id !== undefined && Object.keys(mcp.user_keys).length > 0) {
+    const reason = "cannot be combined with mcp.user_keys; unset one of the two";
+    complaints.push({ setting: "mcp.user_id", reason });
+  }
+  complaints.push(...keyRules("api.user_keys", api.user_keys));
+  complaints.push(...keyRules("mcp.user_keys", mcp.user_keys));
+  return complaints;
+}
+
+function keyRules(setting: string, keys: Readonly<Record<string, string>>): Complaint[] {
+  const owners = Object.keys(keys);
+  const secrets = Object.values(keys);
+  const complaints: Complaint[] = [];
+  if (owners.some((owner) => owner.trim() === "")) {
+    complaints.push({ setting, reason: "names a blank owner; give every owner a name" });
+  }
+  const keyless = owners.find((owner) => keys[owner]?.trim() === "");
+  if (keyless !== undefined) {
+    const reason = `has a blank key for ${JSON.stringify(keyless)}; give every owner a key`;
+    complaints.push({ setting, reason });
+  }
+  if (new Set(secrets).size < secrets.length) {
+    const reason = "has one key for two owners; give every owner a key of its own";
+    complaints.push({ setting, reason });
+  }
+  return complaints;
+}
+
+function scoringRules({ scoring }: Config): Complaint[] {
+  const complaints: Complaint[] = [];
+  if (scoring.fusion !== "rrf") {
+    const reason = "this build has rank fusion only; unset it or set it to rrf";
+    complaints.push({ setting: "scoring.fusion", reason });
+  }
+  const sum =
+    scoring.w_semantic +
+    scoring.w_lexical +
+    scoring.w_graph +
+    scoring.w_recency +
+    scoring.w_salience +
+    scoring.w_confidence;
+  if (Math.abs(sum - 1) > 1e-6) {
+    const reason = `w_semantic, w_lexical, w_graph, w_recency, w_salience and w_confidence sum to ${Number(sum.toFixed(6))}; change them so that they sum to 1`;
+    complaints.push({ setting: "scoring", reason });
+  }
+  return complaints;
+}
+
+function mapRules(config: Config): Complaint[] {
+  const complaints = [
+    ...keysWithin("epistemic_weights", config.epistemic_weights, EPISTEMIC_TYPES),
+    ...keysWithin("scoring.node_type_boost", config.scoring.node_type_boost, NODE_TYPES),
+    ...keysWithin("organizer.default_ttl_days", config.organizer.default_ttl_days, NODE_TYPES),
+  ];
+  for (const key of Object.keys(config.confidence_overrides)) {
+    if (/^[^:]+:[^:]+$/.test(key)) continue;
+    const reason = `${JSON.stringify(key)} is not of the form epistemic:source, such as asserted:user_stated`;
+    complaints.push({ setting: "confidence_overrides", reason });
+  }
+  return complaints;
+}
+
+function keysWithin(
+  setting: string,
+  map: Readonly<Record<string, unknown>>,
+  known: readonly string[],
+): Complaint[] {
+  return Object.keys(map)
+    .filter((key) => !known.includes(key))
+    .map((key) => ({
+      setting,
+      reason: `${JSON.stringify(key)} is not one of ${known.join(", ")}`,
+    }));
+}

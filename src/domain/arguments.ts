@@ -1,0 +1,62 @@
+import { invalid } from "./errors.ts";
+
+/** Checks of arguments that several calls share. Each throws SvcError invalid_argument naming the field. */
+
+/** An owner: text that is not blank. */
+export function parseUserId(value: unknown): string {
+  if (typeof value !== "string" || value.trim() === "") {
+    throw invalid("user_id", "must be non-blank text");
+  }
+  return value;
+}
+
+/** Text, or undefined when absent. */
+export function parseOptionalText(value: unknown, field: string): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  return parseText(value, field);
+}
+
+/** Text, possibly empty. */
+export function parseText(value: unknown, field: string): string {
+  if (typeof value !== "string") throw invalid(field, "must be text");
+  if (!value.isWellFormed()) throw invalid(field, "holds a lone surrogate, which is no character");
+  return value;
+}
+
+/** A finite number in [min, max], or undefined when absent. */
+export function parseOptionalNumber(
+  value: unknown,
+  field: string,
+  min: number,
+  max: number,
+): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== "number" || !Number.isFinite(value) || value < min || value > max) {
+    const bounds = max === Number.POSITIVE_INFINITY ? `>= ${min}` : `from ${min} to ${max}`;
+    throw invalid(field, `${String(value)} is not a number ${bounds}`);
+  }
+  return value;
+}
+
+/** An integer in [min, max], or undefined when absent. */
+export function parseOptionalInteger(
+  value: unknown,
+  field: string,
+  min: number,
+  max = Number.MAX_SAFE_INTEGER,
+): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < min || value > max) {
+    const bounds = max === Number.MAX_SAFE_INTEGER ? `>= ${min}` : `from ${min} to ${max}`;
+    throw invalid(field, `${String(value)} is not an integer ${bounds}`);
+  }
+  return value;
+}
+
+/** A list (arrays and sets; never bare text), or undefined when absent. */
+export function parseOptionalList(value: unknown, field: string): readonly unknown[] | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (value instanceof Set) return [...value];
+  if (!Array.isArray(value)) throw invalid(field, "must be a list");
+  return value;
+}

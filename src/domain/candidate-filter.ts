@@ -1,0 +1,52 @@
+import type { Instant } from "../lib/instant.ts";
+import type { NodeType, Scope, SourceType } from "./enums.ts";
+import { type MemoryNode, statedTime } from "./node.ts";
+
+/** What a question may find. Absent members restrict nothing. */
+export type CandidateFilter = {
+  readonly userId: string;
+  readonly scopes: readonly Scope[] | undefined;
+  readonly excludeNodeTypes: readonly NodeType[] | undefined;
+  /** Empty: nothing is allowed. */
+  readonly sourceTypes: readonly SourceType[] | undefined;
+  /** Keep memories created at or before this moment. */
+  readonly knowledgeAt: Instant | undefined;
+  /** Bounds of the stated time, inclusive. */
+  readonly eventTimeFrom: Instant | undefined;
+  readonly eventTimeTo: Instant | undefined;
+  /** Keep memories that were still valid after this moment; entities and preferences are exempt. */
+  readonly timeFrom: Instant | undefined;
+  /** Keep memories that had become valid by this moment; entities and preferences are exempt. */
+  readonly timeTo: Instant | undefined;
+};
+
+/**
+ * Whether a memory passes a filter, its lifecycle state aside. The stores evaluate the same rules inside their searches;
+ * this form serves memories that arrive by another way, and the tests that compare the two.
+ */
+export function passesFilter(node: MemoryNode, filter: CandidateFilter): boolean {
+  return (
+    node.userId === filter.userId &&
+    (filter.scopes?.includes(node.scope) ?? true) &&
+    !(filter.excludeNodeTypes?.includes(node.nodeType) ?? false) &&
+    (filter.sourceTypes?.includes(node.sourceType) ?? true) &&
+    withinValidity(node, filter) &&
+    withinKnowledge(node, filter)
+  );
+}
+
+function withinValidity(node: MemoryNode, { timeFrom, timeTo }: CandidateFilter): boolean {
+  if (node.nodeType === "entity" || node.nodeType === "preference") return true;
+  if (timeFrom !== undefined && node.validTo !== undefined && node.validTo <= timeFrom)
+    return false;
+  return timeTo === undefined || node.validFrom <= timeTo;
+}
+
+function withinKnowledge(node: MemoryNode, filter: CandidateFilter): boolean {
+  const stated = statedTime(node);
+  return (
+    (filter.knowledgeAt === undefined || node.createdAt <= filter.knowledgeAt) &&
+    (filter.eventTimeFrom === undefined || stated >= filter.eventTimeFrom) &&
+    (filter.eventTimeTo === undefined || stated <= filter.eventTimeTo)
+  );
+}

@@ -1,0 +1,28 @@
+import { sha256Hex } from "../lib/hashing.ts";
+import { canonicalJson, type JsonObject } from "../lib/json.ts";
+import { SvcError } from "./errors.ts";
+
+/** An audit payload whose text vouches for itself: `record` is JSON text, `sha256` the hash of that text. */
+export type ChecksummedPayload = { readonly record: string; readonly sha256: string };
+
+/** Wraps a record. */
+export function checksummed(record: JsonObject): ChecksummedPayload {
+  const text = canonicalJson(record);
+  return { record: text, sha256: sha256Hex(text) };
+}
+
+/**
+ * The record of a payload.
+ * @throws SvcError storage_failed when the text does not hash to the stored value
+ */
+export function openChecksummed(payload: JsonObject): JsonObject {
+  const { record, sha256 } = payload;
+  if (typeof record !== "string" || sha256Hex(record) !== sha256) {
+    throw new SvcError(
+      "storage_failed",
+      "an audit record does not match its checksum; run: svc doctor",
+    );
+  }
+  // SAFETY: checksummed() only ever wraps objects, and the hash shows that this is what it wrote.
+  return JSON.parse(record) as JsonObject;
+}

@@ -1,0 +1,80 @@
+/**
+ * The one analyser of the lexical index: documents and questions pass through it, in every backend, so that the same
+ * words meet. It folds case, width and accents, cuts text into words, and cuts scripts without spaces into pairs.
+ */
+
+const WORD = /[\p{L}\p{N}\p{M}]+/gu;
+/** Scripts that are written without blanks between words. */
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー]+/gu;
+const ACCENT = /[\u0300-\u036f]/g;
+/** Bytes of UTF-8 above which a run of letters is no word (keys, hashes, encoded data). */
+const WORD_MAX_BYTES = 40;
+
+/** Words that nearly every text holds: they find nothing and cost the most. Questions only. */
+const STOP_WORDS: ReadonlySet<string> = new Set(
+  `a about an and any are as at be been being but by can could did do does for from had has have having he her hers
+  him his how i if in into is it its ll me my no nor not of on or our ours re s shall she should so some such t than
+  that the their theirs them then there these they this those to too ve was we were what when where which who whom
+  whose why will with would you your yours d m`.split(/\s+/),
+);
+
+/** The words of a text in order, repeats included. */
+export function analyse(text: string): string[] {
+  const folded = text
+    .normalize("NFKC")
+    .toLowerCase()
+    .normalize("NFD")
+    .replace(ACCENT, "")
+    .normalize("NFC");
+  const terms: string[] = [];
+  for (const [word] of folded.matchAll(WORD)) {
+    let spacedFrom = 0;
+    for (const run of word.matchAll(UNSPACED)) {
+      pushWord(terms, word.slice(spacedFrom, run.index));
+      pushPairs(terms, run[0]);
+      spacedFrom = run.index + run[0].length;
+    }
+    pushWord(terms, word.slice(spacedFrom));
+  }
+  return terms;
+}
+
+function pushWord(terms: string[], word: string): void {
+  if (word === "" || (word.length * 3 > WORD_MAX_BYTES && Buffer.byteLength(word) > WORD_MAX_BYTES))
+    return;
+  terms.push(word);
+}
+
+/** Overlapping pairs, then the last character alone, so that a question of one character finds it by prefix. */
+function pushPairs(terms: string[], run: string): void {
+  const characters = [...run];
+  for (let index = 0; index + 1 < characters.length; index += 1) {
+    terms.push(`${characters[index]}${characters[index + 1]}`);
+  }
+  const last = characters.at(-1);
+  if (last !== undefined) terms.push(last);
+}
+
+/**
+ * The words to look for: distinct, without stop words unless there is nothing else.
+ * A single unspaced character is marked as a prefix of pairs.
+ */
+export function questionTerms(
+  question: string,
+): { readonly term: string; readonly prefix: boolean }[] {
+  const terms = [...new Set(analyse(question))];
+  const telling = terms.filter((term) => !STOP_WORDS.has(term));
+  const chosen = telling.length > 0 ? telling : terms;
+  const pairs = chosen.filter((term) => isUnspaced(term) && [...term].length === 2);
+  return chosen
+    .filter(
+      (term) =>
+        !(isUnspaced(term) && [...term].length === 1 && pairs.some((pair) => pair.includes(term))),
+    )
+    .map((term) => ({ term, prefix: isUnspaced(term) && [...term].length === 1 }));
+}
+
+function isUnspaced(term: string): boolean {
+  return term.match(UNSPACED)?.[0] === term;
+}

@@ -1,0 +1,96 @@
+import {
+  parseOptionalInteger,
+  parseOptionalList,
+  parseOptionalNumber,
+  parseOptionalText,
+  parseText,
+  parseUserId,
+} from "../../domain/arguments.ts";
+import {
+  ACTIVE_STATES,
+  LIFECYCLE_STATES,
+  NODE_TYPES,
+  parseMember,
+  SCOPES,
+} from "../../domain/enums.ts";
+import { invalid } from "../../domain/errors.ts";
+import { LIMITS } from "../../domain/limits.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import { parseInstantInput } from "../../domain/validity.ts";
+import { parseUuid, type Uuid } from "../../lib/uuid.ts";
+import type { EventPage, NodeFilter } from "../../ports/store.ts";
+import type { EngineDeps } from "../deps.ts";
+import type { EventQuery, NodeQuery } from "../inputs.ts";
+
+/** Reads an identifier. @throws SvcError invalid_argument naming the field */
+export function parseId(value: unknown, field: string): Uuid {
+  const id = typeof value === "string" ? parseUuid(value) : undefined;
+  if (id === undefined) throw invalid(field, `${JSON.stringify(value)} is not a UUID`);
+  return id;
+}
+
+/** One node; inactive ones only on request. */
+export async function getNode(
+  deps: EngineDeps,
+  nodeId: string,
+  options: { readonly userId?: string | undefined; readonly includeSuperseded?: boolean },
+): Promise<MemoryNode | undefined> {
+  const node = await deps.store.node(parseId(nodeId, "node_id"), options.userId);
+  if (node === undefined || options.includeSuperseded === true) return node;
+  return ACTIVE_STATES.some((state) => state === node.lifecycleState) ? node : undefined;
+}
+
+/** Checks a node query and fills in its defaults. Absent members restrict nothing. */
+export function parseNodeQuery(query: NodeQuery): NodeFilter {
+  const userId = query.userId ?? undefined;
+  const scope = query.scope ?? undefined;
+  const given = {
+    userId: userId === undefined ? undefined : parseUserId(userId),
+    nodeType: query.nodeType ? parseMember(NODE_TYPES, query.nodeType, "node_type") : undefined,
+    scopes: scope === undefined ? scopesOf(query.scopes) : [parseMember(SCOPES, scope, "scope")],
+    sessionIds: texts(query.sessionIds, "session_ids"),
+    validAt: parseInstantInput(query.validAt, "valid_at"),
+    minConfidence: parseOptionalNumber(query.minConfidence, "min_confidence", 0, 1),
+    minSalience: parseOptionalNumber(query.minSalience, "min_salience", 0, 1),
+    contentContainsAny: texts(query.contentContainsAny, "content_contains_any"),
+    createdBefore: parseInstantInput(query.createdBefore, "created_before"),
+  };
+  const states = parseOptionalList(query.lifecycleStates, "lifecycle_states");
+  return {
+    ...present(given),
+    lifecycleStates:
+      states?.map((state) => parseMember(LIFECYCLE_STATES, state, "lifecycle_states")) ??
+      ACTIVE_STATES,
+    oldestFirst: query.oldestFirst ?? false,
+    limit: parseOptionalInteger(query.limit, "limit", 0, LIMITS.nodeQueryMax) ?? 100,
+  };
+}
+
+/** Checks an event query and fills in its defaults. */
+export function parseEventQuery(query: EventQuery): EventPage {
+  const given = {
+    sessionId: parseOptionalText(query.sessionId, "session_id"),
+    scopes: scopesOf(query.scopes),
+  };
+  return {
+    ...present(given),
+    userId: parseUserId(query.userId),
+    limit: parseOptionalInteger(query.limit, "limit", 0, LIMITS.eventPageMax) ?? 100,
+    offset: parseOptionalInteger(query.offset, "offset", 0) ?? 0,
+  };
+}
+
+function scopesOf(value: unknown) {
+  return parseOptionalList(value, "scopes")?.map((scope) => parseMember(SCOPES, scope, "scopes"));
+}
+
+function texts(value: unknown, field: string): string[] | undefined {
+  return parseOptionalList(value, field)?.map((item) => parseText(item, field));
+}
+
+/** The members that are present: an absent one restricts nothing. */
+function present<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const entries = Object.entries(value).filter(([, member]) => member !== undefined);
+  // SAFETY: only undefined members were removed.
+  return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
+}

@@ -1,0 +1,19 @@
+import type { EngineDeps } from "../deps.ts";
+import type { Stats } from "../results.ts";
+
+/** Counts of an owner, or of the whole store. A count that fails reads 0 and is reported. */
+export async function readStats(deps: EngineDeps, userId: string | undefined): Promise<Stats> {
+  const attempt = async (count: Promise<number>) => {
+    try {
+      return await count;
+    } catch {
+      deps.warn("stats: a count failed");
+      return 0;
+    }
+  };
+  const [nodeCount, eventCount] = await Promise.all([
+    attempt(deps.store.countNodes(userId)),
+    attempt(deps.store.countEvents(userId)),
+  ]);
+  return { nodeCount, eventCount, backend: deps.store.backend, details: {} };
+}

@@ -1,0 +1,63 @@
+import { SvcError } from "../domain/errors.ts";
+import type { EngineDeps } from "./deps.ts";
+import { drain } from "./write/materialize.ts";
+
+/** Milliseconds that one slice of background repair may take before it lets other work in. */
+const REPAIR_SLICE_MS = 250;
+
+/** Knows whether the engine is open and what is still running. */
+export class Lifetime {
+  readonly #deps: EngineDeps;
+  readonly #running = new Set<Promise<unknown>>();
+  readonly #closing = new AbortController();
+  #closed: Promise<void> | undefined;
+
+  constructor(deps: EngineDeps) {
+    this.#deps = deps;
+  }
+
+  /** Runs a call, unless the engine was closed. */
+  use<T>(call: () => Promise<T>): Promise<T> {
+    if (this.#closed !== undefined) {
+      return Promise.reject(new SvcError("engine_closed", "the engine was closed; open it again"));
+    }
+    const running = call();
+    this.#running.add(running);
+    const done = () => this.#running.delete(running);
+    running.then(done, done);
+    return running;
+  }
+
+  /** Finishes what earlier processes left pending, in slices, in the background. */
+  repair(): void {
+    const work = async () => {
+      const { signal } = this.#closing;
+      for (let left = Number.POSITIVE_INFINITY; !signal.aborted; ) {
+        const result = await drain(this.#deps, {
+          userId: undefined,
+          budgetMs: REPAIR_SLICE_MS,
+          signal,
+        });
+        const open = result.pending - result.failed;
+        if (open <= 0 || open >= left) return;
+        left = open;
+      }
+    };
+    const running = work()
+      .catch(() => this.#deps.warn("repair of pending work did not finish"))
+      .finally(() => this.#running.delete(running));
+    this.#running.add(running);
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#shutDown();
+    return this.#closed;
+  }
+
+  async #shutDown(): Promise<void> {
+    this.#closing.abort();
+    while (this.#running.size > 0) await Promise.allSettled([...this.#running]);
+    await this.#deps.embedder.close();
+    await this.#deps.store.close();
+  }
+}

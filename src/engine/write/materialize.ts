@@ -1,0 +1,125 @@
+import { parseOptionalNumber, parseUserId } from "../../domain/arguments.ts";
+import { reasonCode } from "../../domain/errors.ts";
+import type { ProcessingResult } from "../../domain/jobs.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import { beginsWithSpeaker, storedSpeaker } from "../../domain/speaker.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import type { Materialization, MaterializationJob } from "../../ports/store.ts";
+import type { EngineDeps } from "../deps.ts";
+import type { ProcessPendingInput } from "../inputs.ts";
+import { planRawNote } from "./plan-store.ts";
+
+/** Index entries of a node, or why the vector is missing. */
+export type Embedding = Pick<Materialization, "vector" | "lexical" | "failure">;
+
+/** Jobs that are claimed and committed together: few enough that a small budget is kept, enough to share an fsync. */
+const GROUP = 16;
+
+/**
+ * The vector of a node, outside of any transaction. Never rejects: what fails is the job's to record.
+ * Blank text has no entries and is complete.
+ */
+export async function embed(deps: EngineDeps, node: MemoryNode): Promise<Embedding> {
+  if (node.content.trim() === "") return { vector: undefined, lexical: false, failure: undefined };
+  if (!matchesPack(deps)) {
+    return { vector: undefined, lexical: true, failure: "embedding_mismatch" };
+  }
+  try {
+    const vector = await deps.embedder.embedDocument(embeddingText(node));
+    return { vector, lexical: true, failure: undefined };
+  } catch (error) {
+    return { vector: undefined, lexical: true, failure: reasonCode(error) };
+  }
+}
+
+/** Whether the configured model's vectors can be compared with those of the pack. */
+export function matchesPack({ store, embedder }: EngineDeps): boolean {
+  const stored = store.manifest().embedding;
+  const { model, version, dimension } = embedder.identity;
+  return stored.model === model && stored.version === version && stored.dimension === dimension;
+}
+
+/** A turn is embedded with its speaker's name, which tells the model who "I" is. */
+function embeddingText(node: MemoryNode): string {
+  const speaker = storedSpeaker(node.metadata);
+  if (speaker === undefined || beginsWithSpeaker(node.content, speaker)) return node.content;
+  return `${speaker}: ${node.content}`;
+}
+
+export type DrainOptions = {
+  /** Absent: all owners. */
+  readonly userId: string | undefined;
+  /** Milliseconds; checked before each group. */
+  readonly budgetMs: number;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/**
+ * Builds nodes and index entries of pending jobs, in groups, until the work, the budget or the caller ends.
+ * A job that fails is tried once per pass and stays pending.
+ */
+export async function drain(deps: EngineDeps, options: DrainOptions): Promise<ProcessingResult> {
+  const end = performance.now() + options.budgetMs;
+  const tried = new Set<Uuid>();
+  let processed = 0;
+  while (performance.now() < end && options.signal?.aborted !== true) {
+    const jobs = await deps.store.claimJobs(options.userId, GROUP);
+    const fresh = jobs.filter(({ event }) => !tried.has(event.id));
+    const again = jobs.filter(({ event }) => tried.has(event.id)).map(({ event }) => event.id);
+    if (again.length > 0) await deps.store.releaseJobs(again);
+    if (fresh.length === 0) break;
+    for (const { event } of fresh) tried.add(event.id);
+    processed += await runGroup(deps, fresh);
+  }
+  return { processed, ...(await deps.store.countJobs(options.userId)) };
+}
+
+/** @returns how many of the jobs are complete now */
+async function runGroup(deps: EngineDeps, jobs: readonly MaterializationJob[]): Promise<number> {
+  const items = await Promise.all(
+    jobs.map(async ({ event, plannedNode }): Promise<Materialization> => {
+      const node = plannedNode ?? planRawNote(event, deps.settings);
+      const embedding = await embed(deps, node);
+      return { eventId: event.id, node, ...embedding, at: deps.clock.now() };
+    }),
+  );
+  try {
+    await deps.store.materialize(items);
+    return items.filter(({ failure }) => failure === undefined).length;
+  } catch (error) {
+    const ids = jobs.map(({ event }) => event.id);
+    await deps.store.failJobs(ids, reasonCode(error), deps.clock.now());
+    return 0;
+  }
+}
+
+/**
+ * Checks a processing call and runs it.
+ * @throws SvcError invalid_argument
+ */
+export function processPending(
+  deps: EngineDeps,
+  input: ProcessPendingInput,
+): Promise<ProcessingResult> {
+  const { userId } = input;
+  const budgetMs = parseOptionalNumber(input.budgetMs, "budget_ms", 0, Number.MAX_SAFE_INTEGER);
+  return drain(deps, {
+    userId: userId === undefined ? undefined : parseUserId(userId),
+    budgetMs: budgetMs ?? 1000,
+  });
+}
+
+/** Gives an owner's fresh work a moment before a question; what failed before waits for the next full pass. */
+export async function drainBefore(
+  deps: EngineDeps,
+  userId: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  try {
+    const { pending, failed } = await deps.store.countJobs(userId);
+    if (pending === failed) return;
+    await drain(deps, { userId, budgetMs: deps.settings.materializationBudgetMs, signal });
+  } catch {
+    deps.warn("retrieve: pending work could not be processed");
+  }
+}

@@ -1,0 +1,185 @@
+import {
+  parseOptionalInteger,
+  parseOptionalNumber,
+  parseOptionalText,
+} from "../../domain/arguments.ts";
+import {
+  EPISTEMIC_TYPES,
+  NODE_TYPES,
+  type NodeType,
+  parseMember,
+  SOURCE_TYPES,
+} from "../../domain/enums.ts";
+import {
+  inferEpistemicType,
+  inferSourceType,
+  initialConfidence,
+  initialDecayProfile,
+} from "../../domain/epistemics.ts";
+import { invalid } from "../../domain/errors.ts";
+import type { MemoryEvent } from "../../domain/event.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import { initialTtlDays } from "../../domain/retention.ts";
+import { parseInstantInput, requireInterval } from "../../domain/validity.ts";
+import { parseValueBindings, VALUE_BINDINGS_KEY } from "../../domain/value-bindings.ts";
+import type { Instant } from "../../lib/instant.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import type { StoreInput } from "../inputs.ts";
+import type { EngineSettings } from "../settings.ts";
+import { draftEvent, toEvent } from "./plan-event.ts";
+
+export type StorePlan = { readonly event: MemoryEvent; readonly node: MemoryNode };
+
+export type PlanContext = {
+  readonly now: Instant;
+  readonly eventId: Uuid;
+  readonly nodeId: Uuid;
+  readonly settings: Pick<EngineSettings, "confidenceOverrides" | "ttlDefaults">;
+};
+
+/**
+ * Checks a direct store and works out the event and the complete initial node. Pure: nothing is stored.
+ * @throws SvcError invalid_argument, invalid_speaker
+ */
+export function planStore(input: StoreInput, context: PlanContext): StorePlan {
+  const validFrom = parseInstantInput(input.validFrom, "valid_from");
+  const validTo = parseInstantInput(input.validTo, "valid_to");
+  requireInterval(validFrom, validTo);
+  const draft = draftEvent({ ...input, scope: input.scope ?? undefined }, input.userId);
+  const content = parseOptionalText(input.retrievalContent, "retrieval_content") ?? draft.content;
+  const bindings = parseValueBindings(input.valueBindings, {
+    source: draft.content,
+    indexed: content,
+  });
+  const metadata: JsonObject | undefined =
+    bindings.length === 0 ? draft.metadata : { ...draft.metadata, [VALUE_BINDINGS_KEY]: bindings };
+  const event = toEvent({ ...draft, metadata }, context.eventId, context.now);
+  const nodeType = parseMember(NODE_TYPES, input.nodeType ?? "note", "node_type");
+  const knowledge = planKnowledge(input, event, nodeType, context);
+  const node: MemoryNode = {
+    ...baseNode(event, context.nodeId),
+    ...knowledge,
+    nodeType,
+    content,
+    metadata: withCondition(metadata, input),
+    validFrom: validFrom ?? context.now,
+    validTo,
+    ttlDays: planTtl(input, nodeType, context),
+  };
+  return { event, node };
+}
+
+/** The raw note of an event that was admitted without a plan; its id is the event's. */
+export function planRawNote(event: MemoryEvent, settings: PlanContext["settings"]): MemoryNode {
+  const epistemicType = inferEpistemicType(event.role, "note");
+  const sourceType = inferSourceType(event.role);
+  const confidence = initialConfidence(
+    { nodeType: "note", epistemicType, sourceType, given: undefined },
+    settings.confidenceOverrides,
+  );
+  return {
+    ...baseNode(event, event.id),
+    epistemicType,
+    sourceType,
+    confidence,
+    confidenceBase: confidence,
+    decayProfile: "medium",
+    ttlDays: initialTtlDays("note", undefined, settings.ttlDefaults),
+  };
+}
+
+/** What every new node has in common, as a note of unknown standing. */
+function baseNode(event: MemoryEvent, id: Uuid): MemoryNode {
+  return {
+    id,
+    userId: event.userId,
+    sessionId: event.sessionId,
+    nodeType: "note",
+    content: event.content,
+    lifecycleState: "tentative",
+    confidence: 0.5,
+    salience: 0.5,
+    confidenceBase: 0.5,
+    salienceBase: 0.5,
+    reinforcementBoost: 0,
+    lastReinforcedAt: event.timestamp,
+    decayProfile: "medium",
+    epistemicType: "asserted",
+    sourceType: "user_stated",
+    scope: event.scope,
+    metadata: event.metadata,
+    createdAt: event.timestamp,
+    updatedAt: event.timestamp,
+    eventTime: event.eventTime,
+    validFrom: event.timestamp,
+    validTo: undefined,
+    ttlDays: undefined,
+    supersededBy: undefined,
+    evidenceRefs: [event.id],
+    pinned: false,
+  };
+}
+
+function planKnowledge(
+  input: StoreInput,
+  event: MemoryEvent,
+  nodeType: NodeType,
+  context: PlanContext,
+): Pick<
+  MemoryNode,
+  "epistemicType" | "sourceType" | "confidence" | "confidenceBase" | "decayProfile"
+> {
+  const epistemicType =
+    input.epistemicType === undefined || input.epistemicType === null
+      ? inferEpistemicType(event.role, nodeType)
+      : parseMember(EPISTEMIC_TYPES, input.epistemicType, "epistemic_type");
+  if (epistemicType === "deprecated") {
+    throw invalid(
+      "epistemic_type",
+      "deprecated is set by lifecycle transitions, never at creation",
+    );
+  }
+  const sourceType =
+    input.sourceType === undefined || input.sourceType === null
+      ? inferSourceType(event.role)
+      : parseMember(SOURCE_TYPES, input.sourceType, "source_type");
+  const given = parseOptionalNumber(input.confidence, "confidence", 0, 1);
+  const confidence = initialConfidence(
+    { nodeType, epistemicType, sourceType, given },
+    context.settings.confidenceOverrides,
+  );
+  return {
+    epistemicType,
+    sourceType,
+    confidence,
+    confidenceBase: confidence,
+    decayProfile: initialDecayProfile(nodeType, epistemicType),
+  };
+}
+
+/** A conditional memory needs its condition and begins with an unknown state. */
+function withCondition(
+  metadata: JsonObject | undefined,
+  input: StoreInput,
+): JsonObject | undefined {
+  if (input.epistemicType !== "conditional") return metadata;
+  const condition = metadata?.["condition"];
+  if (typeof condition !== "string" || condition.trim() === "") {
+    throw invalid("metadata.condition", "a conditional memory needs its condition as text");
+  }
+  const state = metadata?.["condition_state"] ?? "unknown";
+  if (state !== "unknown") {
+    throw invalid(
+      "metadata.condition_state",
+      "a new conditional memory begins as unknown; record an evaluation afterwards",
+    );
+  }
+  return { ...metadata, condition: condition.trim(), condition_state: "unknown" };
+}
+
+function planTtl(input: StoreInput, nodeType: NodeType, context: PlanContext): number | undefined {
+  const given =
+    input.ttlDays === null ? null : parseOptionalInteger(input.ttlDays, "ttl_days", 0, 1_000_000);
+  return initialTtlDays(nodeType, given, context.settings.ttlDefaults);
+}

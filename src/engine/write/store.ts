@@ -1,0 +1,93 @@
+import { checksummed } from "../../domain/checksummed.ts";
+import { reasonCode, SvcError } from "../../domain/errors.ts";
+import { toNodeRecord } from "../../domain/node-record.ts";
+import { uuidV5 } from "../../lib/uuid.ts";
+import type { Operation } from "../../ports/store.ts";
+import type { EngineDeps } from "../deps.ts";
+import type { StoreInput } from "../inputs.ts";
+import type { StoreReceipt } from "../results.ts";
+import { embed } from "./materialize.ts";
+import { planStore, type StorePlan } from "./plan-store.ts";
+
+/**
+ * Stores one memory: the event, the planned node and a job become durable together; then node and index entries are
+ * written. A failing index leaves the job pending and the call succeeds.
+ * @throws SvcError invalid_argument, invalid_speaker, disk_full, storage_busy, storage_failed: nothing was stored;
+ *   materialization_failed: the event is safe, its node is not there yet
+ */
+export async function store(deps: EngineDeps, input: StoreInput): Promise<StoreReceipt> {
+  const plan = planStore(input, {
+    now: deps.clock.now(),
+    eventId: deps.ids.next(),
+    nodeId: deps.ids.next(),
+    settings: deps.settings,
+  });
+  // The model works while the disk does.
+  const embedding = embed(deps, plan.node);
+  await deps.store.admit({
+    events: [plan.event],
+    operations: [planRecord(plan)],
+    leaseJobs: true,
+  });
+  const { vector, lexical, failure } = await embedding;
+  try {
+    await deps.store.materialize([
+      {
+        eventId: plan.event.id,
+        node: plan.node,
+        vector,
+        lexical,
+        failure,
+        at: deps.clock.now(),
+      },
+    ]);
+    return await receipt(deps, plan);
+  } catch (error) {
+    throw await unfinished(deps, plan, error);
+  }
+}
+
+/** Keeps what was planned, so that the job can be finished after a crash exactly as it was meant. */
+function planRecord({ event, node }: StorePlan): Operation {
+  const projected = node.content !== event.content;
+  return {
+    id: uuidV5(event.id, "svc:direct-store:v1"),
+    opType: "DIRECT_STORE_REQUESTED",
+    targetId: event.id,
+    payload: checksummed({
+      schema_version: projected ? 2 : 1,
+      event_id: event.id,
+      content_hash: event.contentHash,
+      node: toNodeRecord(node),
+    }),
+    actorId: "store",
+    namespaceId: event.scope,
+    createdAt: event.timestamp,
+  };
+}
+
+async function receipt(deps: EngineDeps, { event, node }: StorePlan): Promise<StoreReceipt> {
+  const processingStatus = await deps.store.jobStatus(event.id, event.userId);
+  if (processingStatus === undefined) throw new SvcError("internal", "a stored event has no job");
+  return { eventId: event.id, nodeId: node.id, node, processingStatus };
+}
+
+async function unfinished(
+  deps: EngineDeps,
+  { event }: StorePlan,
+  cause: unknown,
+): Promise<SvcError> {
+  const reason = reasonCode(cause);
+  try {
+    await deps.store.failJobs([event.id], reason, deps.clock.now());
+  } catch {
+    // The store is in trouble; the job keeps its lease until that ends, then any process may take it.
+    deps.warn(`the failed try of event ${event.id} could not be recorded`);
+  }
+  return new SvcError(
+    "materialization_failed",
+    `event ${event.id} is stored; its memory is not findable yet (${reason}) and will be retried`,
+    { event_id: event.id, reason_code: reason },
+    { cause },
+  );
+}

@@ -1,0 +1,94 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { Command } from "commander";
+import kleur from "kleur";
+import { loadConfig } from "../../../config/load.ts";
+import type { MemoryEngine } from "../../../engine/engine.ts";
+import { assistantLines } from "../assistant.ts";
+import type { CliContext } from "../deps.ts";
+import { CLI_OWNER, warnOn } from "../options.ts";
+
+const EXAMPLES = `
+Examples:
+  svc demo
+
+Nothing stays behind: the pack lies in a temporary folder and is removed at the end.`;
+
+const SENTENCES = [
+  "Anna moved to Lisbon in March and works from a small office near the river.",
+  "The spare key lies under the blue flower pot next to the garage.",
+  "Anna is allergic to peanuts, so the cake for her birthday must be made without nuts.",
+  "We agreed to ship the mobile app on 12 June and to leave the watch app for later.",
+  "The ship date of the mobile app was moved from 12 June to 3 July because of the payment tests.",
+  "Tom prefers short e-mails in the morning and never reads chat messages before noon.",
+  "The staging database was moved to the new cluster; its password is in the team vault.",
+  "Our car needs new winter tyres before the trip to the mountains in December.",
+];
+
+const QUESTIONS = [
+  "How can I get into the house if I locked myself out?",
+  "What should I keep in mind when I cook for Anna?",
+  "When do we release the phone application?",
+  "What is the best way to reach Tom early in the day?",
+];
+
+const SHOWN_RESULTS = 2;
+
+/** `svc demo`: stores real sentences in a throwaway pack and asks for them in other words. */
+export function demoCommand(context: CliContext): Command {
+  return new Command("demo")
+    .description("store some sentences in a throwaway pack and ask for them")
+    .addHelpText("after", EXAMPLES)
+    .action(() => demo(context));
+}
+
+async function demo(context: CliContext): Promise<void> {
+  const { deps, output } = context;
+  const folder = mkdtempSync(join(tmpdir(), "svc-demo-"));
+  try {
+    const explicit = deps.settingsForPath(join(folder, "demo.pack"));
+    const { config } = loadConfig({ explicit });
+    const engine = await deps.openEngine(config, { createIfMissing: true, warn: warnOn(context) });
+    try {
+      await storeAll(context, engine);
+      for (const question of QUESTIONS) await ask(context, engine, question);
+    } finally {
+      await engine.close();
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  output.line();
+  output.line("To give an assistant such a memory, paste one of these:");
+  output.line();
+  for (const line of assistantLines(deps.self, resolve("memory.pack"))) output.line(line);
+}
+
+async function storeAll({ output }: CliContext, engine: MemoryEngine): Promise<void> {
+  output.line(kleur.bold(`Storing ${SENTENCES.length} sentences (the first one loads the model)`));
+  for (const content of SENTENCES) {
+    const ms = await timed(() => engine.store({ content, userId: CLI_OWNER }));
+    output.line(`  ${duration(ms.ms)}  ${content}`);
+  }
+}
+
+async function ask({ output }: CliContext, engine: MemoryEngine, query: string): Promise<void> {
+  const { value, ms } = await timed(() =>
+    engine.retrieve({ query, userId: CLI_OWNER, limit: SHOWN_RESULTS }),
+  );
+  output.line();
+  output.line(kleur.bold(`${query}`) + kleur.dim(`  (${ms.toFixed(0)} ms)`));
+  if (value.results.length === 0) output.line("  nothing was found");
+  for (const { node } of value.results) output.line(`  -> ${node.content}`);
+}
+
+async function timed<T>(run: () => Promise<T>): Promise<{ value: T; ms: number }> {
+  const started = performance.now();
+  const value = await run();
+  return { value, ms: performance.now() - started };
+}
+
+function duration(ms: number): string {
+  return `${ms.toFixed(0)} ms`.padStart(8);
+}

@@ -1,0 +1,65 @@
+import { existsSync } from "node:fs";
+import { Command } from "commander";
+import kleur from "kleur";
+import type { Config } from "../../../config/schema.ts";
+import type { Check, CliContext } from "../deps.ts";
+import { configFor, formatOption } from "../options.ts";
+import type { Format } from "../output.ts";
+
+const DEFAULT_PACK = "./memory.pack";
+const EXAMPLES = `
+Examples:
+  svc doctor                           the configured pack, else ./memory.pack
+  svc doctor ./memory.pack
+  svc doctor ./memory.pack --format json
+
+Exits with 1 when a check failed. Reads only; other processes may keep using the pack.`;
+
+/** `svc doctor`: examines a pack and the surroundings that the program needs. */
+export function doctorCommand(context: CliContext): Command {
+  return new Command("doctor")
+    .description("examine a pack and what the program needs to work")
+    .argument("[pack]", "a .pack file, a directory pack or its memory.db")
+    .addOption(formatOption())
+    .addHelpText("after", EXAMPLES)
+    .action((path: string | undefined, options: { format: Format }) =>
+      doctor(context, path, options.format),
+    );
+}
+
+async function doctor(
+  context: CliContext,
+  path: string | undefined,
+  format: Format,
+): Promise<void> {
+  const stopProgress = await context.output.progress("examining");
+  const checks = await context.deps
+    .diagnose(configToExamine(context, path), path !== undefined)
+    .finally(stopProgress);
+  const counts = {
+    passed: checks.filter((check) => check.status === "ok").length,
+    warnings: checks.filter((check) => check.status === "warn").length,
+    failures: checks.filter((check) => check.status === "fail").length,
+  };
+  if (counts.failures > 0) context.fail();
+  if (format === "json")
+    return context.output.json({ ok: counts.failures === 0, ...counts, checks });
+  for (const { name, status, message } of checks) {
+    context.output.line(`${label(status)} ${name}: ${message}`);
+  }
+  context.output.line();
+  context.output.line(
+    `${counts.passed}/${checks.length} passed, ${counts.warnings} warnings, ${counts.failures} failures`,
+  );
+}
+
+function configToExamine(context: CliContext, path: string | undefined): Config {
+  const configured = configFor(context, path);
+  const isNamed = path !== undefined || configured.pack_path !== undefined;
+  return isNamed || existsSync(configured.db_path) ? configured : configFor(context, DEFAULT_PACK);
+}
+
+function label(status: Check["status"]): string {
+  if (status === "ok") return kleur.green("[OK]  ");
+  return status === "warn" ? kleur.yellow("[WARN]") : kleur.red("[FAIL]");
+}

@@ -1,0 +1,64 @@
+import { Command } from "commander";
+import type { CliContext, PackReport } from "../deps.ts";
+import { configFor, formatOption } from "../options.ts";
+import { type Format, fields } from "../output.ts";
+
+const EXAMPLES = `
+Examples:
+  svc info ./memory.pack
+  svc info ./memory.pack --format json`;
+
+/** `svc info`: what a pack holds, without opening it for writing. */
+export function infoCommand(context: CliContext): Command {
+  return new Command("info")
+    .description("show what a pack holds")
+    .argument("<pack>", "a .pack file, a directory pack or its memory.db")
+    .addOption(formatOption())
+    .addHelpText("after", EXAMPLES)
+    .action((path: string, options: { format: Format }) => info(context, path, options.format));
+}
+
+async function info(context: CliContext, path: string, format: Format): Promise<void> {
+  const report = await context.deps.reportOnPack(configFor(context, path));
+  if (format === "json") return context.output.json(toJson(report));
+  const { manifest } = report;
+  const entries: [string, string | number][] = [
+    ["Pack", report.path],
+    ["Size", `${report.bytes} bytes`],
+    ["Nodes", report.nodeCount],
+    ["Edges", report.edgeCount],
+    ["Events", report.eventCount],
+    ["Owners", report.ownerCount],
+    ["Pending jobs", report.pendingJobs],
+    ["Last modified", report.lastModified ?? "N/A"],
+    ["Format version", manifest.formatVersion],
+    ["Written by", `svc ${manifest.softwareVersion}`],
+    ["Embedding", `${manifest.embedding.model} (${manifest.embedding.dimension})`],
+    ["Created", manifest.createdAt],
+  ];
+  for (const line of fields(entries)) context.output.line(line);
+}
+
+function toJson(report: PackReport): Record<string, unknown> {
+  const { manifest } = report;
+  return {
+    db_path: report.path,
+    db_size_bytes: report.bytes,
+    node_count: report.nodeCount,
+    edge_count: report.edgeCount,
+    event_count: report.eventCount,
+    owner_count: report.ownerCount,
+    pending_jobs: report.pendingJobs,
+    last_modified: report.lastModified ?? "N/A",
+    manifest: {
+      format_version: manifest.formatVersion,
+      software_version: manifest.softwareVersion,
+      embedding_model: manifest.embedding.model,
+      embedding_version: manifest.embedding.version,
+      embedding_dim: manifest.embedding.dimension,
+      scoring_version: manifest.scoringVersion,
+      created_at: manifest.createdAt,
+      updated_at: manifest.updatedAt,
+    },
+  };
+}

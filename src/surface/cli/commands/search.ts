@@ -1,0 +1,106 @@
+import { Command } from "commander";
+import type { RetrievalResponse } from "../../../engine/results.ts";
+import type { CliContext } from "../deps.ts";
+import { configFor, formatOption, ownerOption, warnOn, wholeNumber } from "../options.ts";
+import { type Format, shortened, table } from "../output.ts";
+
+const DEFAULT_LIMIT = 10;
+const MAX_LIMIT = 1000;
+/** Characters of a memory in the table. */
+const SHOWN_CHARS = 100;
+const EXAMPLES = `
+Examples:
+  svc search ./memory.pack "what does Anna drink?"
+  svc search ./memory.pack "invoices" --user-id anna --limit 3 --format json
+  svc search ./memory.pack "who lives in Oslo?" --context    the text an assistant would get`;
+
+type SearchOptions = {
+  readonly userId: string;
+  readonly limit: number;
+  readonly context?: true;
+  readonly format: Format;
+};
+
+/** `svc search`: asks a question of one owner's memories. */
+export function searchCommand(context: CliContext): Command {
+  return new Command("search")
+    .description("find memories")
+    .argument("<pack>", "a .pack file, a directory pack or its memory.db")
+    .argument("<query>", "a question or some words")
+    .addOption(ownerOption())
+    .option("--limit <count>", "most memories to show", wholeNumber(0, MAX_LIMIT), DEFAULT_LIMIT)
+    .option("--context", "print the context that an assistant would get")
+    .addOption(formatOption())
+    .addHelpText("after", EXAMPLES)
+    .action((path: string, query: string, options: SearchOptions) =>
+      search(context, path, query, options),
+    );
+}
+
+async function search(
+  context: CliContext,
+  path: string,
+  query: string,
+  options: SearchOptions,
+): Promise<void> {
+  const config = configFor(context, path);
+  const engine = await context.deps.openEngine(config, {
+    createIfMissing: false,
+    warn: warnOn(context),
+  });
+  const stopProgress = await context.output.progress("searching");
+  try {
+    const response = await engine.retrieve({
+      query,
+      userId: options.userId === "" ? ownerOption().defaultValue : options.userId,
+      limit: options.limit,
+    });
+    stopProgress();
+    print(context, query, response, options);
+  } finally {
+    stopProgress();
+    await engine.close();
+  }
+}
+
+function print(
+  { output }: CliContext,
+  query: string,
+  response: RetrievalResponse,
+  options: SearchOptions,
+): void {
+  for (const [backend, reason] of Object.entries(response.metadata.backendFailures)) {
+    output.note(
+      `Warning: ${backend} did not answer (${reason}); the result is made from the others`,
+    );
+  }
+  const { renderedContext } = response.bundle;
+  if (options.format === "json") {
+    output.json({
+      query,
+      result_count: response.results.length,
+      results: response.results.map(({ node, compositeScore }) => ({
+        node_id: node.id,
+        score: Number(compositeScore.toFixed(4)),
+        content: node.content,
+        node_type: node.nodeType,
+      })),
+      ...(options.context === true ? { context: renderedContext } : {}),
+    });
+    return;
+  }
+  if (options.context === true) {
+    output.line(renderedContext);
+    return;
+  }
+  const rows = response.results.map(({ node, compositeScore }, index) => [
+    String(index + 1),
+    compositeScore.toFixed(4),
+    node.nodeType,
+    shortened(node.content, SHOWN_CHARS),
+  ]);
+  output.line(`Query: ${query}`);
+  output.line(`Results: ${response.results.length}`);
+  output.line();
+  for (const line of table(["#", "SCORE", "TYPE", "CONTENT"], rows)) output.line(line);
+}

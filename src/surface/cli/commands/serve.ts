@@ -1,0 +1,78 @@
+import { relative } from "node:path";
+import { Command, Option } from "commander";
+import type { Config } from "../../../config/schema.ts";
+import type { LogLevel } from "../../contract/log.ts";
+import type { CliContext } from "../deps.ts";
+import { configFor, wholeNumber } from "../options.ts";
+import { aborted, stopSignal } from "../signals.ts";
+import { LOG_LEVELS, stderrLog } from "../stderr-log.ts";
+
+const EXAMPLES = `
+Examples:
+  svc serve --db-path ./memory.pack
+  svc serve --db-path ./memory.pack --port 9000
+  SVC_API_API_KEY=… svc serve --db-path ./memory.pack --host 0.0.0.0
+
+Ctrl-C (or SIGTERM) finishes the requests under way and closes the pack.
+Without a key only this machine may connect; an address of the network is refused.`;
+
+type ServeOptions = {
+  readonly dbPath?: string;
+  readonly host: string;
+  readonly port: number;
+  readonly logLevel: LogLevel;
+  readonly allowUnauthenticatedExternalBind?: true;
+};
+
+/** `svc serve`: the HTTP server. */
+export function serveCommand(context: CliContext): Command {
+  return new Command("serve")
+    .description("serve memories over HTTP")
+    .option("--db-path <path>", "the pack; default: as configured")
+    .option("--host <address>", "address to listen on", "127.0.0.1")
+    .option(
+      "--port <number>",
+      "port to listen on; 0 takes a free one",
+      wholeNumber(0, 65_535),
+      8000,
+    )
+    .addOption(
+      new Option("--log-level <level>", "least important messages to show")
+        .choices(LOG_LEVELS)
+        .default("info"),
+    )
+    .option(
+      "--allow-unauthenticated-external-bind",
+      "listen on the network without keys: everybody there may read and change all memories",
+    )
+    .addHelpText("after", EXAMPLES)
+    .action((options: ServeOptions) => serve(context, options));
+}
+
+async function serve(context: CliContext, options: ServeOptions): Promise<void> {
+  const { deps, output } = context;
+  const config = configFor(context, options.dbPath);
+  const log = stderrLog(options.logLevel);
+  const stop = stopSignal();
+  const server = await deps.serveHttp({
+    config,
+    host: options.host,
+    port: options.port,
+    allowUnauthenticatedExternalBind: options.allowUnauthenticatedExternalBind === true,
+    openEngine: () =>
+      deps.openEngine(config, { createIfMissing: true, warn: (message) => log("warn", message) }),
+    log,
+  });
+  output.note(`svc ${deps.version} listening on ${server.url}  pack ${packName(config)}`);
+  await aborted(stop);
+  output.note("svc is stopping: finishing the requests under way");
+  await server.stop();
+  output.note("svc stopped");
+}
+
+/** The pack as a person would write it: relative when it lies below the working directory. */
+function packName(config: Config): string {
+  const path = config.pack_path ?? config.db_path;
+  const near = relative(process.cwd(), path);
+  return near.startsWith("..") ? path : `./${near}`;
+}

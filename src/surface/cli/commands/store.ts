@@ -1,0 +1,115 @@
+import { Command, Option } from "commander";
+import {
+  NODE_TYPES,
+  type NodeType,
+  ROLES,
+  type Role,
+  SCOPES,
+  type Scope,
+} from "../../../domain/enums.ts";
+import { invalid } from "../../../domain/errors.ts";
+import type { CliContext } from "../deps.ts";
+import { configFor, formatOption, ownerOption, warnOn } from "../options.ts";
+import type { Format } from "../output.ts";
+
+const EXAMPLES = `
+Examples:
+  svc store ./memory.pack "Anna prefers tea to coffee" --type preference
+  svc store ./memory.pack "Paid the invoice" --event-time 2026-03-01T10:00:00Z
+  cat note.txt | svc store ./memory.pack - --user-id anna --metadata '{"source":"diary"}'`;
+
+type StoreOptions = {
+  readonly userId: string;
+  readonly type?: NodeType;
+  readonly scope?: Scope;
+  readonly role?: Role;
+  readonly speaker?: string;
+  readonly eventTime?: string;
+  readonly metadata?: string;
+  readonly format: Format;
+};
+
+/** `svc store`: stores one memory and waits until it can be found. */
+export function storeCommand(context: CliContext): Command {
+  return new Command("store")
+    .description("store one memory")
+    .argument("<pack>", "a .pack file, a directory pack or its memory.db")
+    .argument("<text...>", "what to remember; - reads it from stdin")
+    .addOption(ownerOption())
+    .addOption(new Option("--type <type>", "kind of memory (default: note)").choices(NODE_TYPES))
+    .addOption(
+      new Option("--scope <scope>", "where it belongs (default: personal)").choices(SCOPES),
+    )
+    .addOption(new Option("--role <role>", "who said it (default: user)").choices(ROLES))
+    .option("--speaker <name>", "name of who said it")
+    .option("--event-time <instant>", "when it happened, ISO 8601 with an offset")
+    .option("--metadata <json>", "a JSON object to keep with it")
+    .addOption(formatOption())
+    .addHelpText("after", EXAMPLES)
+    .action((path: string, words: string[], options: StoreOptions) =>
+      store(context, path, words, options),
+    );
+}
+
+async function store(
+  context: CliContext,
+  path: string,
+  words: readonly string[],
+  options: StoreOptions,
+): Promise<void> {
+  const { deps, output } = context;
+  const metadata = parseMetadata(options.metadata);
+  const isPiped = words.length === 1 && words[0] === "-";
+  const content = isPiped ? (await Bun.stdin.text()).trimEnd() : words.join(" ");
+  const config = configFor(context, path);
+  const engine = await deps.openEngine(config, { createIfMissing: false, warn: warnOn(context) });
+  const stopProgress = await output.progress("storing");
+  try {
+    const started = performance.now();
+    const receipt = await engine.storeWithReceipt({
+      content,
+      userId: options.userId,
+      nodeType: options.type,
+      scope: options.scope,
+      role: options.role,
+      speaker: options.speaker,
+      eventTime: options.eventTime,
+      metadata,
+    });
+    const ms = Math.round(performance.now() - started);
+    stopProgress();
+    const { eventId, nodeId, node, processingStatus } = receipt;
+    if (options.format === "json") {
+      output.json({
+        event_id: eventId,
+        node_id: nodeId,
+        user_id: node.userId,
+        node_type: node.nodeType,
+        status: processingStatus.status,
+      });
+    } else output.line(`Stored as ${node.nodeType} ${nodeId} (event ${eventId}, ${ms} ms)`);
+  } finally {
+    stopProgress();
+    await engine.close();
+  }
+}
+
+function parseMetadata(text: string | undefined): Record<string, unknown> | undefined {
+  if (text === undefined) return undefined;
+  const value = parseJson(text);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw invalid(
+      "metadata",
+      `${JSON.stringify(text)} is not a JSON object, such as '{"source":"diary"}'`,
+    );
+  }
+  return Object.fromEntries(Object.entries(value));
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,94 @@
+import type { Config, ConfigInput } from "../../config/schema.ts";
+import type { MemoryEngine } from "../../engine/engine.ts";
+import type { Log } from "../contract/log.ts";
+import type { Output } from "./output.ts";
+
+/** What `svc info` shows of a pack. Counts cover all owners. */
+export type PackReport = {
+  /** Absolute path of the file that holds the log. */
+  readonly path: string;
+  readonly bytes: number;
+  readonly manifest: {
+    readonly formatVersion: number;
+    readonly softwareVersion: string;
+    readonly embedding: {
+      readonly model: string;
+      readonly version: string;
+      readonly dimension: number;
+    };
+    readonly scoringVersion: string;
+    readonly createdAt: string;
+    readonly updatedAt: string;
+  };
+  readonly nodeCount: number;
+  readonly edgeCount: number;
+  readonly eventCount: number;
+  readonly ownerCount: number;
+  readonly vectorCount: number;
+  readonly lexicalCount: number;
+  readonly pendingJobs: number;
+  readonly lastModified: string | undefined;
+};
+
+/** One line of `svc doctor`. */
+export type Check = {
+  readonly name: string;
+  readonly status: "ok" | "warn" | "fail";
+  /** What was found and, unless it is fine, what to do. */
+  readonly message: string;
+};
+
+export type HttpServeOptions = {
+  readonly config: Config;
+  readonly host: string;
+  /** 0 to 65535; 0 takes a free one. */
+  readonly port: number;
+  readonly allowUnauthenticatedExternalBind: boolean;
+  /** Called once the address is ours. */
+  readonly openEngine: () => Promise<MemoryEngine>;
+  readonly log: Log;
+};
+
+/** A server that is listening. */
+export type RunningServer = {
+  /** Address to show, for example `http://127.0.0.1:8000`. */
+  readonly url: string;
+  /** Finishes the requests under way, then closes the engine. */
+  stop(): Promise<void>;
+};
+
+export type McpServeOptions = {
+  readonly config: Config;
+  readonly openEngine: () => Promise<MemoryEngine>;
+  readonly log: Log;
+};
+
+export type EngineOpening = {
+  /** False: a missing pack is refused and nothing is created. */
+  readonly createIfMissing: boolean;
+  readonly warn: (message: string) => void;
+};
+
+/** What the commands need of the rest of the program; the process entry provides it. */
+export type CliDeps = {
+  readonly version: string;
+  /** The command line that starts this program again, the executable's absolute path first. */
+  readonly self: readonly [string, ...string[]];
+  /** The settings that make a path the pack. */
+  settingsForPath(path: string): ConfigInput;
+  openEngine(config: Config, opening: EngineOpening): Promise<MemoryEngine>;
+  reportOnPack(config: Config): Promise<PackReport>;
+  /** @param isRequired whether a missing pack is a failure or merely worth a warning. */
+  diagnose(config: Config, isRequired: boolean): Promise<readonly Check[]>;
+  serveHttp(options: HttpServeOptions): Promise<RunningServer>;
+  /** Serves the client on stdin and stdout until it leaves or `stop` aborts, then closes the engine. */
+  serveMcp(options: McpServeOptions, stop: AbortSignal): Promise<void>;
+};
+
+/** What every command gets. */
+export type CliContext = {
+  readonly deps: CliDeps;
+  readonly output: Output;
+  /** Sets the exit code of a command that ran to its end but has bad news. */
+  fail(): void;
+};

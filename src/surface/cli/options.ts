@@ -1,0 +1,44 @@
+import { InvalidArgumentError, Option } from "commander";
+import { loadConfig } from "../../config/load.ts";
+import type { Config, ConfigInput } from "../../config/schema.ts";
+import { invalid } from "../../domain/errors.ts";
+import type { CliContext } from "./deps.ts";
+import { FORMATS } from "./output.ts";
+
+/** The owner of memories that are stored and searched from the command line without naming one. */
+export const CLI_OWNER = "_cli";
+
+/** `--format table|json`. */
+export function formatOption(): Option {
+  return new Option("--format <form>", "how to print the result").choices(FORMATS).default("table");
+}
+
+/** `--user-id`. */
+export function ownerOption(): Option {
+  return new Option("--user-id <owner>", "whose memory it is").default(CLI_OWNER);
+}
+
+/** Reads a whole number within bounds, for commander. */
+export function wholeNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+    throw new InvalidArgumentError(
+      `${JSON.stringify(text)} is not a whole number from ${min} to ${max}.`,
+    );
+  };
+}
+
+/** The configuration with `path` as the pack; warnings go to stderr. */
+export function configFor(context: CliContext, path: string | undefined): Config {
+  if (path === "") throw invalid("path", "is empty; name a pack, for example ./memory.pack");
+  const explicit: ConfigInput = path === undefined ? {} : context.deps.settingsForPath(path);
+  const { config, warnings } = loadConfig({ explicit });
+  for (const warning of warnings) context.output.note(`Warning: ${warning}`);
+  return config;
+}
+
+/** Passes an engine's warnings on. */
+export function warnOn(context: CliContext): (message: string) => void {
+  return (message) => context.output.note(`Warning: ${message}`);
+}

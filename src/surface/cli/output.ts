@@ -1,0 +1,61 @@
+import kleur from "kleur";
+
+/** The forms in which a command prints its result. */
+export const FORMATS = ["table", "json"] as const;
+export type Format = (typeof FORMATS)[number];
+
+/** Where a command writes. Results go to stdout, everything else to stderr. */
+export type Output = {
+  /** A line of the result. */
+  line(text?: string): void;
+  /** The result as JSON, indented by 2. */
+  json(value: unknown): void;
+  /** A line for the person who watches. */
+  note(text: string): void;
+  /** Shows that something takes long, on a terminal only. Call the result to end it. */
+  progress(text: string): Promise<() => void>;
+};
+
+/** The output of this process. */
+export function processOutput(): Output {
+  return {
+    line: (text = "") => void process.stdout.write(`${text}\n`),
+    json: (value) => void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`),
+    note: (text) => void process.stderr.write(`${text}\n`),
+    progress: async (text) => {
+      if (!process.stderr.isTTY) return () => {};
+      const { default: ora } = await import("ora");
+      const spinner = ora({ text, stream: process.stderr, discardStdin: false }).start();
+      return () => void spinner.stop();
+    },
+  };
+}
+
+/** Rows under their headings, columns aligned; `(no results)` when there are none. */
+export function table(
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+): readonly string[] {
+  if (rows.length === 0) return ["(no results)"];
+  const widths = headings.map((heading, column) =>
+    Math.max(heading.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const align = (cells: readonly string[]): string =>
+    cells
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd();
+  return [kleur.bold(align(headings)), ...rows.map(align)];
+}
+
+/** `label  value` lines, labels aligned. */
+export function fields(entries: readonly (readonly [string, string | number])[]): string[] {
+  const width = Math.max(...entries.map(([label]) => label.length));
+  return entries.map(([label, value]) => `${kleur.dim(label.padEnd(width))}  ${value}`);
+}
+
+/** One line of at most `max` characters. */
+export function shortened(text: string, max = 50): string {
+  const line = text.replace(/\s+/g, " ").trim();
+  return line.length > max ? `${line.slice(0, max)}...` : line;
+}

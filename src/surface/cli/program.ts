@@ -1,0 +1,92 @@
+import { Command, CommanderError } from "commander";
+import { SvcError } from "../../domain/errors.ts";
+import { ERROR_MAP } from "../contract/error-map.ts";
+import type { CliContext, CliDeps } from "./deps.ts";
+import { type Output, processOutput } from "./output.ts";
+import { exitOnInterrupt } from "./signals.ts";
+
+/** Every command by name. Only the one that runs is loaded; help loads them all. */
+const COMMANDS: Readonly<Record<string, (context: CliContext) => Promise<Command>>> = {
+  init: async (context) => (await import("./commands/init.ts")).initCommand(context),
+  serve: async (context) => (await import("./commands/serve.ts")).serveCommand(context),
+  mcp: async (context) => (await import("./commands/mcp.ts")).mcpCommand(context),
+  store: async (context) => (await import("./commands/store.ts")).storeCommand(context),
+  search: async (context) => (await import("./commands/search.ts")).searchCommand(context),
+  info: async (context) => (await import("./commands/info.ts")).infoCommand(context),
+  doctor: async (context) => (await import("./commands/doctor.ts")).doctorCommand(context),
+  demo: async (context) => (await import("./commands/demo.ts")).demoCommand(context),
+};
+
+/** The names of all commands. */
+export const COMMAND_NAMES: readonly string[] = Object.keys(COMMANDS);
+
+const EXIT = { done: 0, failed: 1, refused: 2 } as const;
+
+const EXAMPLES = `
+Examples:
+  svc demo                                         see what it does
+  svc init                                         make ./memory.pack and connect an assistant
+  svc store ./memory.pack "Anna prefers tea"       remember something
+  svc search ./memory.pack "what does Anna drink?" find it again
+  svc serve --db-path ./memory.pack                offer it over HTTP
+
+Exit codes: 0 done, 1 failed, 2 refused or wrong usage, 130 interrupted.`;
+
+/**
+ * Runs a command line.
+ * @param args without the program's own name.
+ * @returns the exit code; a failure has been reported on stderr.
+ */
+export async function runCli(
+  args: readonly string[],
+  deps: CliDeps,
+  output: Output = processOutput(),
+): Promise<number> {
+  let exitCode: number = EXIT.done;
+  const context: CliContext = {
+    deps,
+    output,
+    fail: () => {
+      exitCode = EXIT.failed;
+    },
+  };
+  exitOnInterrupt();
+  try {
+    const program = await createProgram(args, context);
+    if (args.length === 0) {
+      program.outputHelp();
+      return EXIT.refused;
+    }
+    await program.parseAsync(args, { from: "user" });
+    return exitCode;
+  } catch (error) {
+    return report(error, output);
+  }
+}
+
+async function createProgram(args: readonly string[], context: CliContext): Promise<Command> {
+  const program = new Command("svc")
+    .description("A long-term memory for AI assistants that you own: one program, one file.")
+    .version(context.deps.version, "-V, --version", "print the version")
+    .addHelpText("after", EXAMPLES)
+    .showSuggestionAfterError()
+    .exitOverride();
+  const wanted = COMMANDS[args[0] ?? ""];
+  const builders = wanted === undefined ? Object.values(COMMANDS) : [wanted];
+  for (const build of builders) {
+    program.addCommand((await build(context)).copyInheritedSettings(program));
+  }
+  return program;
+}
+
+function report(error: unknown, output: Output): number {
+  // Commander has printed its help or its complaint by itself.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.refused;
+  if (error instanceof SvcError) {
+    output.note(`Error: ${error.message}`);
+    return ERROR_MAP[error.code].exitCode;
+  }
+  const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  output.note(`Error: something went wrong inside svc (${message})`);
+  return EXIT.failed;
+}

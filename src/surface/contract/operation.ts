@@ -1,0 +1,116 @@
+import type { z } from "zod";
+import type { MemoryEngine } from "../../engine/engine.ts";
+import type { Caller } from "./caller.ts";
+
+/** What an operation runs with. */
+export type CallContext = {
+  readonly engine: () => MemoryEngine;
+  readonly caller: Caller;
+  /** Version of the program. */
+  readonly version: string;
+  /** Aborted when the caller is gone. */
+  readonly signal: AbortSignal | undefined;
+};
+
+/** The parts of an HTTP request, still unchecked. Of a repeated query parameter the last one counts. */
+export type HttpParts = {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+  readonly idempotencyKey: string | undefined;
+  readonly body: unknown;
+};
+
+type HttpShape = {
+  readonly method: "get" | "post";
+  /** With `{name}` for path parameters. */
+  readonly path: string;
+  readonly request: {
+    readonly params?: z.ZodObject;
+    readonly query?: z.ZodObject;
+    readonly headers?: z.ZodObject;
+    readonly body?: z.ZodObject;
+  };
+  readonly response: z.ZodType;
+  /** Documented statuses beside 200, 401, 403, 422, 500 and 503. */
+  readonly statuses: readonly (404 | 409)[];
+  /** Needs neither credentials nor an open engine. */
+  readonly isPublic?: boolean;
+};
+
+type McpShape = {
+  readonly tool: string;
+  readonly title: string;
+  /** Written for a model: when to call it and what comes back. */
+  readonly description: string;
+  readonly annotations: {
+    readonly readOnlyHint: boolean;
+    readonly destructiveHint: boolean;
+    readonly idempotentHint: boolean;
+    readonly openWorldHint: boolean;
+  };
+  readonly input: z.ZodObject;
+  readonly output: z.ZodObject;
+  /** Whether an operator has to name the owner. */
+  readonly needsOwner: boolean;
+};
+
+/** JSON on its way out. */
+export type WireObject = object;
+/** A call whose arguments have passed their schema. */
+export type PreparedCall = (context: CallContext) => Promise<WireObject>;
+
+export type HttpBinding = HttpShape & {
+  /** Checks the parts; the returned call may be refused by the engine still. */
+  readonly prepare: (parts: HttpParts) => PreparedCall;
+};
+export type McpBinding = McpShape & { readonly prepare: (args: unknown) => PreparedCall };
+
+/** One thing a caller can ask for, on every surface that offers it. */
+export type Operation = {
+  /** Also its operationId in OpenAPI. */
+  readonly name: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly http: HttpBinding | undefined;
+  readonly mcp: McpBinding | undefined;
+};
+
+type Definition<Input, Output> = {
+  readonly name: string;
+  readonly summary: string;
+  readonly description: string;
+  /** Checks what no schema can, asks the engine. */
+  readonly run: (context: CallContext, input: Input) => Promise<Output>;
+  readonly http?: HttpShape & {
+    readonly read: (parts: HttpParts) => Input;
+    readonly write: (output: Output) => WireObject;
+  };
+  readonly mcp?: McpShape & {
+    readonly read: (args: unknown) => Input;
+    readonly write: (output: Output, input: Input) => WireObject;
+  };
+};
+
+/** Binds an operation's types together and hides them, so that operations of all kinds stand in one table. */
+export function defineOperation<Input, Output>(definition: Definition<Input, Output>): Operation {
+  const { name, summary, description, run, http, mcp } = definition;
+  return {
+    name,
+    summary,
+    description,
+    http: http && {
+      ...http,
+      prepare: (parts) => {
+        const input = http.read(parts);
+        return async (context) => http.write(await run(context, input));
+      },
+    },
+    mcp: mcp && {
+      ...mcp,
+      prepare: (args) => {
+        const input = mcp.read(args);
+        return async (context) => mcp.write(await run(context, input), input);
+      },
+    },
+  };
+}

@@ -1,0 +1,257 @@
+import { z } from "zod";
+import { LIFECYCLE_STATES, NODE_TYPES, parseMember } from "../../domain/enums.ts";
+import { invalid, SvcError } from "../../domain/errors.ts";
+import { LIMITS } from "../../domain/limits.ts";
+import type { NodeQuery } from "../../engine/inputs.ts";
+import { parseUuid, type Uuid } from "../../lib/uuid.ts";
+import { optionalOwner, requireOwner } from "./caller.ts";
+import { count, lifecycleState, nodeType, uuidIn } from "./fields.ts";
+import { processingStatusSchema, toStatusWire } from "./job-wire.ts";
+import { eventSchema, nodeSchema, toEventWire, toNodeWire } from "./node-wire.ts";
+import { defineOperation } from "./operation.ts";
+import {
+  retrieveAnswerSchema,
+  retrieveToolAnswerSchema,
+  toRetrieveAnswer,
+  toRetrieveToolAnswer,
+} from "./retrieve-answer.ts";
+import {
+  flattenFilters,
+  type RetrieveWire,
+  retrieveBodySchema,
+  retrieveToolSchema,
+  toRetrieveInput,
+} from "./retrieve-request.ts";
+import { parseWire } from "./wire-issues.ts";
+
+const reads = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+} as const;
+
+const nodeToolSchema = z.strictObject({ node_id: uuidIn });
+
+const ownerQuery = z
+  .string()
+  .optional()
+  .meta({ description: "Absent: all owners, for an operator." });
+
+export const healthOperation = defineOperation({
+  name: "health",
+  summary: "Whether the server runs",
+  description: "Answers without credentials and without looking at the memory.",
+  run: async (context) => ({ status: "ok" as const, version: context.version }),
+  http: {
+    method: "get",
+    path: "/v1/health",
+    request: {},
+    response: z
+      .strictObject({ status: z.literal("ok"), version: z.string() })
+      .meta({ id: "Health" }),
+    statuses: [],
+    isPublic: true,
+    read: () => undefined,
+    write: (health) => health,
+  },
+});
+
+export const statsOperation = defineOperation({
+  name: "stats",
+  summary: "How much is stored",
+  description: "Counts the active memories and the events, of one owner or of all.",
+  run: (context, userId: string | undefined) =>
+    context.engine().stats(optionalOwner(context.caller, userId)),
+  http: {
+    method: "get",
+    path: "/v1/stats",
+    request: { query: z.object({ user_id: ownerQuery }) },
+    response: z
+      .strictObject({
+        node_count: count,
+        event_count: count,
+        backend: z.enum(["sqlite", "postgres"]),
+        details: z.record(z.string(), z.unknown()),
+      })
+      .meta({ id: "Stats" }),
+    statuses: [],
+    read: (parts) => parts.query["user_id"],
+    write: (stats) => ({
+      node_count: stats.nodeCount,
+      event_count: stats.eventCount,
+      backend: stats.backend,
+      details: stats.details,
+    }),
+  },
+});
+
+export const retrieveOperation = defineOperation({
+  name: "retrieve",
+  summary: "Find memories for a question",
+  description:
+    "Ranks the memories that answer a question and packs the best into a context of at most token_budget tokens.",
+  run: (context, wire: RetrieveWire) =>
+    context
+      .engine()
+      .retrieve(toRetrieveInput(wire, requireOwner(context.caller, wire.user_id), context.signal)),
+  http: {
+    method: "post",
+    path: "/v1/retrieve",
+    request: { body: retrieveBodySchema },
+    response: retrieveAnswerSchema,
+    statuses: [],
+    read: (parts) => flattenFilters(parseWire(retrieveBodySchema, parts.body, "body")),
+    write: toRetrieveAnswer,
+  },
+  mcp: {
+    tool: "memory_retrieve",
+    title: "Search memories",
+    description:
+      "Find what is remembered about something. Ask in plain words, one topic at a time; call it before answering anything that " +
+      "earlier conversations may have settled. Best matches come first; include_context adds them as ready-made text.",
+    annotations: reads,
+    input: retrieveToolSchema,
+    output: retrieveToolAnswerSchema,
+    needsOwner: true,
+    read: (args) => parseWire(retrieveToolSchema, args, "arguments"),
+    write: (response, wire) => toRetrieveToolAnswer(response, wire.include_context ?? false),
+  },
+});
+
+export const getNodeOperation = defineOperation({
+  name: "get_node",
+  summary: "Read one memory",
+  description: "One memory in whatever state it is, superseded and archived ones included.",
+  run: async (context, nodeId: string) => {
+    const id = readUuid(nodeId, "node_id");
+    const { engine, caller } = context;
+    const node = await engine().getNode(id, {
+      userId: caller.boundUserId,
+      includeSuperseded: true,
+    });
+    if (node === undefined) throw missing("node", id, `Node '${id}' not found`);
+    return node;
+  },
+  http: {
+    method: "get",
+    path: "/v1/nodes/{node_id}",
+    request: { params: z.object({ node_id: uuidIn }) },
+    response: nodeSchema,
+    statuses: [404],
+    read: (parts) => parts.params["node_id"] ?? "",
+    write: toNodeWire,
+  },
+  mcp: {
+    tool: "memory_get_node",
+    title: "Read one memory",
+    description:
+      "Read one memory completely by its id, for example a node_id from memory_retrieve: its state, source, validity and evidence.",
+    annotations: reads,
+    input: nodeToolSchema,
+    output: nodeSchema,
+    needsOwner: false,
+    read: (args) => parseWire(nodeToolSchema, args, "arguments").node_id,
+    write: toNodeWire,
+  },
+});
+
+export const listNodesOperation = defineOperation({
+  name: "list_nodes",
+  summary: "List memories",
+  description: "The newest active memories first; a state names another kind.",
+  run: (context, query: NodeQuery) =>
+    context.engine().queryNodes({ ...query, userId: optionalOwner(context.caller, query.userId) }),
+  http: {
+    method: "get",
+    path: "/v1/nodes",
+    request: {
+      query: z.object({
+        type: nodeType.optional(),
+        state: lifecycleState.optional().meta({ description: "Absent: the active ones." }),
+        user_id: ownerQuery,
+        limit: count.max(LIMITS.nodeQueryMax).optional().meta({ default: 50 }),
+      }),
+    },
+    response: z.strictObject({ nodes: z.array(nodeSchema), count }).meta({ id: "NodeList" }),
+    statuses: [],
+    read: ({ query }) => ({
+      nodeType:
+        query["type"] === undefined ? undefined : parseMember(NODE_TYPES, query["type"], "type"),
+      lifecycleStates:
+        query["state"] === undefined
+          ? undefined
+          : [parseMember(LIFECYCLE_STATES, query["state"], "state")],
+      userId: query["user_id"],
+      limit: query["limit"] === undefined ? 50 : readLimit(query["limit"]),
+    }),
+    write: (nodes) => ({ nodes: nodes.map(toNodeWire), count: nodes.length }),
+  },
+});
+
+export const getEventOperation = defineOperation({
+  name: "get_event",
+  summary: "Read one event",
+  description: "The source text of memories, exactly as it was given.",
+  run: async (context, eventId: string) => {
+    const id = readUuid(eventId, "event_id");
+    const event = await context.engine().getEvent(id, context.caller.boundUserId);
+    if (event === undefined) throw missing("event", id, `Event '${id}' not found`);
+    return event;
+  },
+  http: {
+    method: "get",
+    path: "/v1/events/{event_id}",
+    request: { params: z.object({ event_id: uuidIn }) },
+    response: eventSchema,
+    statuses: [404],
+    read: (parts) => parts.params["event_id"] ?? "",
+    write: toEventWire,
+  },
+});
+
+export const processingStatusOperation = defineOperation({
+  name: "processing_status",
+  summary: "How far an event has been indexed",
+  description:
+    "Pending or complete, with the number of tries and the category of the last failure.",
+  run: async (context, eventId: string) => {
+    const id = readUuid(eventId, "event_id");
+    const status = await context.engine().processingStatus(id, context.caller.boundUserId);
+    if (status === undefined) {
+      throw missing("processing_status", id, `Processing status of event '${id}' not found`);
+    }
+    return status;
+  },
+  http: {
+    method: "get",
+    path: "/v1/events/{event_id}/processing-status",
+    request: { params: z.object({ event_id: uuidIn }) },
+    response: processingStatusSchema,
+    statuses: [404],
+    read: (parts) => parts.params["event_id"] ?? "",
+    write: toStatusWire,
+  },
+});
+
+/** @throws SvcError invalid_argument */
+function readUuid(text: string, field: string): Uuid {
+  const id = parseUuid(text);
+  if (id === undefined) throw invalid(field, `${JSON.stringify(text.slice(0, 80))} is not a UUID`);
+  return id;
+}
+
+function readLimit(text: string): number {
+  const limit = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(limit <= LIMITS.nodeQueryMax)) {
+    throw invalid(
+      "limit",
+      `${JSON.stringify(text.slice(0, 80))} is not an integer from 0 to ${LIMITS.nodeQueryMax}`,
+    );
+  }
+  return limit;
+}
+
+function missing(kind: string, id: Uuid, message: string): SvcError {
+  return new SvcError("not_found", message, { kind, id });
+}

@@ -1,0 +1,126 @@
+import { z } from "zod";
+import { NODE_TYPES, parseMember, parseRole, SCOPES } from "../../domain/enums.ts";
+import { LIMITS } from "../../domain/limits.ts";
+import type { StoreInput } from "../../engine/inputs.ts";
+import type { StoreReceipt } from "../../engine/results.ts";
+import {
+  count,
+  epistemicType,
+  instantIn,
+  metadata,
+  nodeType,
+  nodeTypeText,
+  role,
+  scope,
+  scopeText,
+  sessionIdIn,
+  sourceType,
+  speaker,
+  unit,
+  userIdIn,
+  uuidOut,
+} from "./fields.ts";
+import { processingStatusSchema, toStatusWire } from "./job-wire.ts";
+
+const valueBinding = z.strictObject({
+  schema_version: z.literal(1).optional(),
+  reference: z.string().meta({ description: "1 to 128 characters, unique in the memory." }),
+  kind: z.string().meta({ description: "1 to 64 characters." }),
+  presentation: z
+    .string()
+    .meta({ description: "Verbatim part of the content, 1 to 2048 characters." }),
+  lookup: z.string().meta({ description: "The complete form, 1 to 2048 characters." }),
+  lookup_authority: z.literal("caller").optional(),
+});
+
+const storeShape = {
+  content: z.string().meta({ description: "Exact source text, kept for ever." }),
+  user_id: userIdIn,
+  retrieval_content: z.string().nullish().meta({
+    description: "Compact text to index and show instead of the content.",
+  }),
+  value_bindings: z
+    .array(valueBinding)
+    .max(LIMITS.valueBindings)
+    .nullish()
+    .meta({ description: "Short texts of the content, each with the complete form to look up." }),
+  role: role.optional().meta({ description: "Who said it.", default: "user" }),
+  speaker: speaker.nullish(),
+  session_id: sessionIdIn,
+  node_type: nodeType.nullish().meta({ description: "Default note." }),
+  scope: scope.nullish().meta({ description: "Default personal." }),
+  metadata: metadata.nullish().meta({ description: "Any JSON object, kept with the memory." }),
+  confidence: unit.nullish().meta({ description: "Default by kind of knowledge and source." }),
+  epistemic_type: epistemicType.nullish().meta({ description: "What kind of knowledge it is." }),
+  source_type: sourceType.nullish().meta({ description: "Where it comes from." }),
+  event_time: instantIn.nullish().meta({ description: "When it happened." }),
+  valid_from: instantIn.nullish().meta({ description: "Valid from this moment on, inclusive." }),
+  valid_to: instantIn.nullish().meta({
+    description: "Valid until this moment, exclusive; needs an earlier valid_from.",
+  }),
+};
+
+export const storeBodySchema = z
+  .strictObject({
+    ...storeShape,
+    ttl_days: count.nullish().meta({
+      description: "Days to keep it; null keeps it for ever; absent takes the type's default.",
+    }),
+  })
+  .meta({ id: "StoreRequest" });
+
+export const storeToolSchema = z.strictObject({
+  ...storeShape,
+  node_type: nodeTypeText.nullish().meta({
+    description: "What kind of memory it is. Default note.",
+  }),
+  scope: scopeText
+    .nullish()
+    .meta({ description: "Which part of life it belongs to. Default personal." }),
+});
+export type StoreWire = z.infer<typeof storeToolSchema> & {
+  readonly ttl_days?: number | null | undefined;
+};
+
+export const storeAnswerSchema = z
+  .strictObject({ event_id: uuidOut, node_id: uuidOut, processing_status: processingStatusSchema })
+  .meta({ id: "StoreReceipt" });
+
+/**
+ * What the engine takes, from the wire.
+ * @throws SvcError invalid_argument for a value outside a closed set
+ */
+export function toStoreInput(wire: StoreWire, userId: string): StoreInput {
+  return {
+    content: wire.content,
+    userId,
+    retrievalContent: wire.retrieval_content,
+    valueBindings: wire.value_bindings,
+    sessionId: wire.session_id,
+    role: wire.role === undefined ? undefined : parseRole(wire.role),
+    speaker: wire.speaker,
+    nodeType: present(wire.node_type, (value) => parseMember(NODE_TYPES, value, "node_type")),
+    scope: present(wire.scope, (value) => parseMember(SCOPES, value, "scope")),
+    metadata: wire.metadata,
+    confidence: wire.confidence,
+    epistemicType: wire.epistemic_type,
+    sourceType: wire.source_type,
+    eventTime: wire.event_time,
+    validFrom: wire.valid_from,
+    validTo: wire.valid_to,
+    ttlDays: wire.ttl_days,
+  };
+}
+
+function present<T, R>(value: T | null | undefined, read: (value: T) => R): R | undefined {
+  return value === null || value === undefined ? undefined : read(value);
+}
+
+/** The wire form of a store receipt. */
+export function toStoreAnswer(receipt: StoreReceipt): z.infer<typeof storeAnswerSchema> {
+  return {
+    event_id: receipt.eventId,
+    node_id: receipt.nodeId,
+    processing_status: toStatusWire(receipt.processingStatus),
+  };
+}

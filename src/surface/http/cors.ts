@@ -1,0 +1,49 @@
+/** Which web pages may call. No origins: none, and no header is ever sent. */
+export type CorsSettings = {
+  /** Exact origins such as `http://localhost:5173`, or `*`. */
+  readonly origins: readonly string[];
+  /** Ignored with `*`. */
+  readonly allowCredentials: boolean;
+};
+
+const MAX_AGE_SECONDS = 600;
+
+/** What the operator should know about these settings. */
+export function corsWarning(cors: CorsSettings): string | undefined {
+  return cors.allowCredentials && cors.origins.includes("*")
+    ? "api.cors_allow_credentials is ignored because api.cors_origins contains *"
+    : undefined;
+}
+
+/** The headers that let the page of this origin read an answer; empty when it may not. */
+export function corsHeaders(cors: CorsSettings, origin: string | null): Record<string, string> {
+  if (cors.origins.length === 0) return {};
+  if (cors.origins.includes("*")) return { "access-control-allow-origin": "*" };
+  if (origin === null || !cors.origins.includes(origin)) return { vary: "Origin" };
+  return {
+    "access-control-allow-origin": origin,
+    vary: "Origin",
+    ...(cors.allowCredentials ? { "access-control-allow-credentials": "true" } : {}),
+  };
+}
+
+/** Answers a browser's preflight; undefined when the request is none or CORS is off. */
+export function answerPreflight(cors: CorsSettings, request: Request): Response | undefined {
+  const origin = request.headers.get("origin");
+  const method = request.headers.get("access-control-request-method");
+  if (cors.origins.length === 0 || request.method !== "OPTIONS") return undefined;
+  if (origin === null || method === null) return undefined;
+  const headers = corsHeaders(cors, origin);
+  if (headers["access-control-allow-origin"] === undefined) {
+    return Response.json({ detail: "Disallowed CORS origin" }, { status: 400, headers });
+  }
+  return new Response("OK", {
+    status: 200,
+    headers: {
+      ...headers,
+      "access-control-allow-methods": "DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT",
+      "access-control-allow-headers": request.headers.get("access-control-request-headers") ?? "*",
+      "access-control-max-age": String(MAX_AGE_SECONDS),
+    },
+  });
+}

@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { EmbeddedAsset } from "../../../src/adapters/native/embedded.ts";
+import { extractAsset, unpack } from "../../../src/adapters/native/extract.ts";
+
+let place = "";
+let dir = "";
+const content = Buffer.from("a library ".repeat(100_000));
+
+beforeEach(() => {
+  place = mkdtempSync(join(tmpdir(), "svc-test-"));
+  dir = join(place, "cache");
+  writeFileSync(join(place, "source.so"), content);
+});
+
+afterEach(() => rmSync(place, { recursive: true, force: true }));
+
+function asset(fields: Partial<EmbeddedAsset> = {}): EmbeddedAsset {
+  const sha256 = new Bun.CryptoHasher("sha256").update(content).digest("hex");
+  return { asset: join(place, "source.so"), group: "lib-1", name: "lib.so", sha256, ...fields };
+}
+
+/** Unpacks in a process of its own, since a process verifies each file only once. */
+function unpackElsewhere(input: EmbeddedAsset) {
+  const program = `
+    const { unpack } = await import(${JSON.stringify(join(import.meta.dir, "../../../src/adapters/native/extract.ts"))});
+    console.log(unpack(${JSON.stringify(input)}, ${JSON.stringify(dir)}));`;
+  return Bun.spawn([process.execPath, "-e", program], { stdout: "pipe", stderr: "pipe" });
+}
+
+describe("extractAsset", () => {
+  test("gives the asset's own path when the program runs from source", () => {
+    expect(extractAsset(asset(), dir)).toBe(join(place, "source.so"));
+  });
+});
+
+describe("unpack", () => {
+  test("writes a library that its owner alone can read and run", () => {
+    const path = unpack(asset(), dir);
+    expect(path).toBe(join(dir, "lib-1", "lib.so"));
+    expect(readFileSync(path).equals(content)).toBe(true);
+    expect(statSync(path).mode & 0o777).toBe(0o500);
+    expect(statSync(join(dir, "lib-1")).mode & 0o777).toBe(0o700);
+  });
+
+  test("writes data that its owner alone can read", () => {
+    const path = unpack(asset({ name: "onnx/model.onnx" }), dir);
+    expect(path).toBe(join(dir, "lib-1", "onnx", "model.onnx"));
+    expect(statSync(path).mode & 0o777).toBe(0o400);
+  });
+
+  test("keeps a correct copy as it is", async () => {
+    const path = unpack(asset(), dir);
+    const { ino } = statSync(path);
+    expect(await unpackElsewhere(asset()).exited).toBe(0);
+    expect(statSync(path).ino).toBe(ino);
+  });
+
+  test.each([
+    { name: "of the same size", tampered: Buffer.alloc(content.length, 1) },
+    { name: "cut short", tampered: content.subarray(0, 10) },
+    { name: "empty", tampered: Buffer.alloc(0) },
+  ])("replaces a changed copy $name", async ({ tampered }) => {
+    const path = unpack(asset(), dir);
+    chmodSync(path, 0o700);
+    writeFileSync(path, tampered);
+    expect(await unpackElsewhere(asset()).exited).toBe(0);
+    expect(readFileSync(path).equals(content)).toBe(true);
+  });
+
+  test("serves many first starts at once and leaves no temporary file", async () => {
+    const starts = Array.from({ length: 6 }, () => unpackElsewhere(asset()));
+    const codes = await Promise.all(starts.map((start) => start.exited));
+    expect(codes).toEqual([0, 0, 0, 0, 0, 0]);
+    expect(readdirSync(join(dir, "lib-1"))).toEqual(["lib.so"]);
+    expect(readFileSync(join(dir, "lib-1", "lib.so")).equals(content)).toBe(true);
+  });
+
+  test("never unpacks content with another digest", () => {
+    expect(() => unpack(asset({ sha256: "0".repeat(64) }), dir)).toThrow("wrong digest");
+    expect(readdirSync(join(dir, "lib-1"))).toEqual([]);
+  });
+
+  test("says where it could not write", () => {
+    writeFileSync(dir, "a file in the way");
+    expect(() => unpack(asset(), dir)).toThrow(
+      expect.objectContaining({
+        code: "storage_failed",
+        data: { path: join(dir, "lib-1", "lib.so") },
+      }),
+    );
+  });
+});

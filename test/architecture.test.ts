@@ -1,0 +1,239 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import ts from "typescript";
+
+const ROOT = join(import.meta.dir, "..");
+const CONFIG = join(ROOT, "scripts", "config", "layers.cjs");
+
+/** A file that breaks one rule: `from` imports `to`, which is a file below src or a package. */
+type Plant = { readonly rule: string; readonly from: string; readonly to: string };
+
+const PLANTS: readonly Plant[] = [
+  { rule: "lib-may-import-only-[]", from: "lib/up", to: "domain/target" },
+  { rule: "domain-may-import-only-[lib]", from: "domain/up", to: "ports/target" },
+  { rule: "config-may-import-only-[lib,domain]", from: "config/up", to: "engine/target" },
+  { rule: "ports-may-import-only-[lib,domain]", from: "ports/up", to: "engine/target" },
+  {
+    rule: "engine-may-import-only-[lib,domain,ports]",
+    from: "engine/up",
+    to: "adapters/sqlite/target",
+  },
+  {
+    rule: "adapters-may-import-only-[lib,domain,ports]",
+    from: "adapters/sqlite/up",
+    to: "engine/target",
+  },
+  {
+    rule: "surface-may-import-only-[lib,domain,config,engine]",
+    from: "surface/http/up",
+    to: "adapters/sqlite/target",
+  },
+  {
+    rule: "surface-may-import-only-[lib,domain,config,engine]",
+    from: "surface/http/ports",
+    to: "ports/target",
+  },
+  {
+    rule: "app-may-import-only-[lib,domain,config,ports,engine,adapters]",
+    from: "app/up",
+    to: "surface/http/target",
+  },
+  {
+    rule: "outside-sees-only-the-engine-facade",
+    from: "surface/cli/deep",
+    to: "engine/write/target",
+  },
+  {
+    rule: "adapters-are-strangers",
+    from: "adapters/sqlite/sibling",
+    to: "adapters/embedding/target",
+  },
+  { rule: "inner-layers-have-no-io", from: "lib/node", to: "node:fs" },
+  { rule: "inner-layers-have-no-io", from: "domain/path", to: "node:path" },
+  { rule: "inner-layers-have-no-io", from: "ports/worker", to: "node:worker_threads" },
+  { rule: "inner-layers-have-no-runtime", from: "engine/write/bun", to: "bun" },
+  { rule: "inner-layers-have-no-runtime", from: "engine/sqlite", to: "bun:sqlite" },
+  { rule: "inner-layers-have-no-packages", from: "domain/package", to: "zod" },
+  { rule: "inner-layers-have-no-packages", from: "engine/package", to: "hono" },
+  { rule: "surfaces-do-not-meet", from: "surface/mcp/sibling", to: "surface/http/target" },
+  { rule: "surfaces-do-not-meet", from: "surface/contract/down", to: "surface/http/target" },
+  { rule: "the-environment-has-one-reader", from: "surface/http/environment", to: "config/load" },
+  { rule: "engine-write-siblings", from: "engine/write/sibling", to: "engine/retrieve/target" },
+  { rule: "engine-retrieve-siblings", from: "engine/retrieve/sibling", to: "engine/write/target" },
+  { rule: "engine-inspect-siblings", from: "engine/inspect/sibling", to: "engine/write/target" },
+  { rule: "src-stands-alone", from: "lib/entry", to: "../scripts/target" },
+  { rule: "no-circular", from: "domain/loop-back", to: "domain/loop" },
+  { rule: "no-unresolvable", from: "domain/missing", to: "domain/nowhere" },
+];
+
+/** Imports that the layers allow; none of them may be reported. */
+const ALLOWED: readonly Omit<Plant, "rule">[] = [
+  { from: "domain/allowed", to: "lib/target" },
+  { from: "engine/write/allowed", to: "ports/target" },
+  { from: "engine/engine", to: "engine/write/target" },
+  { from: "adapters/sqlite/allowed", to: "adapters/native/target" },
+  { from: "adapters/sqlite/builtin", to: "bun:sqlite" },
+  { from: "surface/http/allowed", to: "surface/contract/target" },
+  { from: "surface/http/facade", to: "engine/target" },
+  { from: "surface/http/package", to: "hono" },
+  { from: "app/allowed", to: "adapters/sqlite/target" },
+  { from: "app/environment", to: "config/load" },
+];
+
+type Violation = {
+  readonly from: string;
+  readonly to: string;
+  readonly rule: { readonly name: string };
+};
+
+function plant(root: string, { from, to }: Omit<Plant, "rule">): void {
+  const isPackage = !to.includes("/") || to.startsWith("node:");
+  const ups = "../".repeat(from.split("/").length - 1) || "./";
+  write(root, from, `export * from "${isPackage ? to : `${ups}${to}.ts`}";\n`);
+}
+
+function write(root: string, name: string, text: string): void {
+  const path = join(root, "src", `${name}.ts`);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+function cruise(root: string): readonly Violation[] {
+  const tool = join(ROOT, "node_modules/dependency-cruiser/bin/dependency-cruise.mjs");
+  const command = [process.execPath, tool, "--config", CONFIG, "--output-type", "json", "src"];
+  const { stdout, stderr } = Bun.spawnSync(command, {
+    cwd: root,
+    env: { ...process.env, NO_COLOR: "1" },
+  });
+  try {
+    return JSON.parse(stdout.toString()).summary.violations;
+  } catch {
+    throw new Error(`the cruise failed: ${stderr.toString()}${stdout.toString().slice(0, 500)}`);
+  }
+}
+
+describe("the layer rules", () => {
+  let violations: readonly Violation[] = [];
+
+  beforeAll(() => {
+    const root = mkdtempSync(join(tmpdir(), "svc-layers-"));
+    try {
+      symlinkSync(join(ROOT, "node_modules"), join(root, "node_modules"));
+      writeFileSync(join(root, "tsconfig.json"), readFileSync(join(ROOT, "tsconfig.json")));
+      for (const { to } of [...PLANTS, ...ALLOWED]) {
+        if (to.endsWith("/target") || to === "config/load")
+          write(root, to, "export const target = 1;\n");
+      }
+      for (const planted of [...PLANTS, ...ALLOWED]) plant(root, planted);
+      write(root, "domain/loop", 'import "./loop-back.ts";\nexport const loop = 1;\n');
+      write(root, "domain/loop-back", 'import "./loop.ts";\n');
+      violations = cruise(root);
+    } finally {
+      rmSync(root, { recursive: true });
+    }
+  }, 30_000);
+
+  const reported = (from: string): readonly string[] =>
+    violations.filter((found) => found.from === `src/${from}.ts`).map((found) => found.rule.name);
+
+  test.each(PLANTS)("$rule reports $from importing $to", ({ rule, from }) => {
+    expect(reported(from)).toContain(rule);
+  });
+
+  test.each(ALLOWED)("$from may import $to", ({ from }) => {
+    expect(reported(from)).toEqual([]);
+  });
+
+  test("each have a planted violation", () => {
+    const config: {
+      readonly forbidden: readonly { readonly name: string; readonly severity: string }[];
+    } = createRequire(import.meta.url)(CONFIG);
+    const planted = new Set(PLANTS.map(({ rule }) => rule));
+    expect(config.forbidden.filter(({ name }) => !planted.has(name))).toEqual([]);
+    expect(config.forbidden.filter(({ severity }) => severity !== "error")).toEqual([]);
+  });
+});
+
+/** Every TypeScript file below src, parsed, with its path. */
+function sources(): readonly { readonly path: string; readonly file: ts.SourceFile }[] {
+  return readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts"))
+    .map((path) => {
+      const text = readFileSync(join(ROOT, "src", path), "utf8");
+      return { path, file: ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true) };
+    });
+}
+
+/** `path:line text` of every node that `matches`. */
+function places(matches: (node: ts.Node, path: string) => boolean): readonly string[] {
+  const found: string[] = [];
+  for (const { path, file } of sources()) {
+    const visit = (node: ts.Node): void => {
+      if (matches(node, path)) {
+        const line = file.getLineAndCharacterOfPosition(node.getStart()).line + 1;
+        found.push(`src/${path}:${line} ${node.getText().slice(0, 60)}`);
+      }
+      ts.forEachChild(node, visit);
+    };
+    visit(file);
+  }
+  return found;
+}
+
+/** Whether the line of `node` or one of the three lines above it explains why a cast is sound. */
+function isExplained(node: ts.Node): boolean {
+  const file = node.getSourceFile();
+  const line = file.getLineAndCharacterOfPosition(node.getStart()).line;
+  const lines = file.text.split("\n").slice(Math.max(0, line - 3), line + 1);
+  return lines.some((text) => text.includes("// SAFETY:"));
+}
+
+describe("the source", () => {
+  test("explains every cast", () => {
+    const isCast = (node: ts.Node): boolean =>
+      ts.isAsExpression(node) && node.type.getText() !== "const" && !isExplained(node);
+    expect(places(isCast)).toEqual([]);
+  });
+
+  test("takes time and chance from ports in the inner layers", () => {
+    const isAmbient = (node: ts.Node, path: string): boolean => {
+      if (!/^(domain|ports|engine)\//.test(path)) return false;
+      if (ts.isNewExpression(node)) {
+        return node.expression.getText() === "Date" && (node.arguments?.length ?? 0) === 0;
+      }
+      return (
+        ts.isPropertyAccessExpression(node) &&
+        /^(Date\.now|Math\.random|crypto\.\w+|process\.\w+|console\.\w+|Bun\.\w+)$/.test(
+          node.getText(),
+        )
+      );
+    };
+    expect(places(isAmbient)).toEqual([]);
+  });
+
+  test("reads the environment in one place", () => {
+    // The entry hands the environment over; the cache folder follows the platform's convention, not a setting.
+    const readers = /^(main\.ts|config\/|app\/|adapters\/native\/cache-dir\.ts)/;
+    const isEnvironment = (node: ts.Node, path: string): boolean =>
+      ts.isPropertyAccessExpression(node) &&
+      /^(process|Bun)\.env$/.test(node.getText()) &&
+      !readers.test(path);
+    expect(places(isEnvironment)).toEqual([]);
+  });
+
+  test("keeps every file at 400 lines or fewer", () => {
+    const long = sources().filter(({ file }) => file.getLineStarts().length > 401);
+    expect(long.map(({ path }) => path)).toEqual([]);
+  });
+});

@@ -1,0 +1,21 @@
+import { expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import fc from "fast-check";
+import { assertNever } from "../../src/lib/assert-never.ts";
+import { sha256Hex } from "../../src/lib/hashing.ts";
+
+test("sha256Hex matches the published digest of abc", () => {
+  expect(sha256Hex("abc")).toBe("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+});
+
+test("sha256Hex hashes the UTF-8 bytes", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme" }), (text) => {
+      expect(sha256Hex(text)).toBe(createHash("sha256").update(text, "utf8").digest("hex"));
+    }),
+  );
+});
+
+test("assertNever names the value that was forgotten", () => {
+  expect(() => assertNever("new_case" as never)).toThrow('unreachable case: "new_case"');
+});

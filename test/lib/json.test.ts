@@ -1,0 +1,166 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { canonicalJson, copyJson, type Json } from "../../src/lib/json.ts";
+
+function copied(value: unknown): Json {
+  const result = copyJson(value);
+  if ("problem" in result) throw new Error(`${result.problem.path}: ${result.problem.reason}`);
+  return result.json;
+}
+
+function problem(value: unknown): { readonly path: string; readonly reason: string } {
+  const result = copyJson(value);
+  if ("json" in result) throw new Error("the value was accepted");
+  return result.problem;
+}
+
+function nested(levels: number): unknown {
+  let value: unknown = [];
+  for (let level = 1; level < levels; level += 1) value = [value];
+  return value;
+}
+
+describe("copyJson", () => {
+  test("copies what JSON holds, down to the last value", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
+        expect(JSON.stringify(copied(value))).toBe(JSON.stringify(value));
+      }),
+    );
+  });
+
+  test("is cut off from later changes", () => {
+    const original = { list: [{ name: "before" }] };
+    const copy = copied(original);
+    original.list[0]!.name = "after";
+    original.list.push({ name: "more" });
+    expect(copy).toEqual({ list: [{ name: "before" }] });
+  });
+
+  const cycle: { self?: unknown } = {};
+  cycle.self = cycle;
+  const ring: unknown[] = [];
+  ring.push([ring]);
+  // A list with a hole: index 1 has no value at all.
+  const holed: unknown[] = [1];
+  holed[2] = 3;
+
+  test.each([
+    {
+      name: "NaN",
+      value: { a: [0, Number.NaN] },
+      path: "a[1]",
+      reason: "NaN is not a JSON number",
+    },
+    {
+      name: "an infinity",
+      value: { a: { b: -Infinity } },
+      path: "a.b",
+      reason: "-Infinity is not a JSON number",
+    },
+    {
+      name: "an undefined member",
+      value: { a: undefined },
+      path: "a",
+      reason: "a undefined is not a JSON value",
+    },
+    {
+      name: "a hole in a list",
+      value: { a: holed },
+      path: "a[1]",
+      reason: "a undefined is not a JSON value",
+    },
+    { name: "a function", value: [() => 1], path: "[0]", reason: "a function is not a JSON value" },
+    {
+      name: "a symbol",
+      value: { s: Symbol("x") },
+      path: "s",
+      reason: "a symbol is not a JSON value",
+    },
+    { name: "a bigint", value: { n: 1n }, path: "n", reason: "a bigint is not a JSON value" },
+    {
+      name: "a Date",
+      value: { d: new Date(0) },
+      path: "d",
+      reason: "a Date object is not a JSON value",
+    },
+    { name: "a Map", value: new Map(), path: "", reason: "a Map object is not a JSON value" },
+    {
+      name: "a boxed number",
+      value: [Object(1)],
+      path: "[0]",
+      reason: "a Number object is not a JSON value",
+    },
+    {
+      name: "bytes",
+      value: { b: new Uint8Array(1) },
+      path: "b",
+      reason: "a Uint8Array object is not a JSON value",
+    },
+    {
+      name: "an object in itself",
+      value: cycle,
+      path: "self",
+      reason: "the value contains itself",
+    },
+    { name: "a list in itself", value: ring, path: "[0][0]", reason: "the value contains itself" },
+  ])("refuses $name and says where", ({ value, path, reason }) => {
+    expect(problem(value)).toEqual({ path, reason });
+  });
+
+  test("accepts the same object twice when neither contains the other", () => {
+    const shared = { x: 1 };
+    expect(copied({ a: shared, b: [shared] })).toEqual({ a: { x: 1 }, b: [{ x: 1 }] });
+  });
+
+  test("accepts 500 levels and refuses 501, and does not overflow on 100,000", () => {
+    expect(JSON.stringify(copied(nested(500)))).toBe("[".repeat(500) + "]".repeat(500));
+    for (const levels of [501, 100_000]) {
+      expect(problem(nested(levels)).reason).toBe(
+        "lists and objects are nested deeper than 500 levels",
+      );
+    }
+  });
+
+  test("turns negative zero into zero, as JSON does", () => {
+    expect(Object.is(copied(-0), 0)).toBe(true);
+  });
+
+  test("keeps a member named __proto__ as data", () => {
+    const copy = copied(JSON.parse('{"__proto__":{"polluted":true}}'));
+    expect(JSON.stringify(copy)).toBe('{"__proto__":{"polluted":true}}');
+    expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
+  });
+
+  test("accepts objects without a prototype", () => {
+    expect(copied(Object.assign(Object.create(null), { a: 1 }))).toEqual({ a: 1 });
+  });
+});
+
+describe("canonicalJson", () => {
+  test("orders keys by code point at every level and writes no blanks", () => {
+    expect(canonicalJson({ b: [{ z: null, a: true }], a: "x", B: 1.5 })).toBe(
+      '{"B":1.5,"a":"x","b":[{"a":true,"z":null}]}',
+    );
+    // U+FB01 comes before U+1F600, although its UTF-16 unit is the larger one.
+    expect(canonicalJson({ "😀": 1, ﬁ: 2 })).toBe('{"ﬁ":2,"😀":1}');
+  });
+
+  test("reads back as the same value", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const json = copied(value);
+        expect(JSON.parse(canonicalJson(json))).toEqual(json);
+      }),
+    );
+  });
+
+  test("does not depend on the order in which members were added", () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
+        const reversed = Object.fromEntries(Object.entries(value).reverse());
+        expect(canonicalJson(copied(reversed))).toBe(canonicalJson(copied(value)));
+      }),
+    );
+  });
+});
