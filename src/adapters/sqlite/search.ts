@@ -24,10 +24,10 @@ export function searchVectors(
   return database
     .query<Hit, (Parameter | Float32Array)[]>(
       `SELECT node_key AS key, 1.0 - distance AS score FROM vectors
-       WHERE embedding MATCH ? AND k = ? AND owner = ? AND active = 1 ${within}
-       ORDER BY distance, node_key`,
+       WHERE embedding MATCH ? AND k = ? AND owner = ? AND active = 1 ${within}`,
     )
-    .all(vector, k, owner, ...parameters);
+    .all(vector, k, owner, ...parameters)
+    .sort((a, b) => b.score - a.score || a.key - b.key);
 }
 
 /** Weights of a turn's own words and of those of the turns around it. */

@@ -1,3 +1,4 @@
+import { reasonCode } from "../../domain/errors.ts";
 import type { Hit } from "../../ports/store.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { RetrievalRequest } from "./request.ts";
@@ -27,10 +28,10 @@ export async function generateCandidates(
   const attempt = async (backend: Backend, search: () => Promise<readonly Hit[]>) => {
     try {
       return await search();
-    } catch {
-      // The cause may hold memory text; the category is all that leaves this place.
+    } catch (error) {
+      // The cause may hold memory text; its category is all that leaves this place.
       failures[backend] = "backend_error";
-      deps.warn(`retrieve: the ${backend} search failed`);
+      deps.warn(`retrieve: the ${backend} search failed (${reasonCode(error)})`);
       return [];
     }
   };
