@@ -20,7 +20,9 @@ function missing(): string[] {
     lines.push("the packages are not installed; run: npm start (it installs them first)");
   }
   if (!Bun.version.startsWith(BUN_SERIES)) {
-    lines.push(`this is Bun ${Bun.version}, the build needs ${BUN_SERIES}x; run: npm start (it brings its own)`);
+    lines.push(
+      `this is Bun ${Bun.version}, the build needs ${BUN_SERIES}x; run: npm start (it brings its own)`,
+    );
   }
   const { bavail, bsize } = statfsSync(ROOT);
   if (bavail * bsize < BUILD_BYTES) {

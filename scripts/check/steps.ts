@@ -1,7 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** One part of the check: either a command, or a test of files that needs no process. */
+/**
+ * One part of the check: either a command, or a look at files that needs no process.
+ * The limits of all steps together stay below 25 minutes.
+ */
 export type Step = { readonly name: string; readonly limitMinutes: number } & (
   | { readonly command: readonly string[] }
   | { readonly inspect: () => readonly string[] }
@@ -26,7 +29,7 @@ export function stepsBeforeTests(root: string): readonly Step[] {
     },
     {
       name: "format and lint",
-      limitMinutes: 3,
+      limitMinutes: 1,
       command: tool(
         "@biomejs/biome/bin/biome",
         "check",
@@ -40,12 +43,12 @@ export function stepsBeforeTests(root: string): readonly Step[] {
     },
     {
       name: "types",
-      limitMinutes: 5,
+      limitMinutes: 2,
       command: tool("typescript/bin/tsc", "--noEmit", "--pretty", "false", "-p", "."),
     },
     {
       name: "layers",
-      limitMinutes: 5,
+      limitMinutes: 1,
       command: tool(
         "dependency-cruiser/bin/dependency-cruise.mjs",
         "--config",
@@ -53,15 +56,15 @@ export function stepsBeforeTests(root: string): readonly Step[] {
         "src",
       ),
     },
-    { name: "docs", limitMinutes: 2, command: [bun, "test", "test/docs.test.ts"] },
-    { name: "build and smoke test", limitMinutes: 10, command: [bun, "scripts/build.ts"] },
+    { name: "docs", limitMinutes: 1, command: [bun, "test", "test/docs.test.ts"] },
+    { name: "build and smoke test", limitMinutes: 4, command: [bun, "scripts/build.ts"] },
   ];
 }
 
 /** All suites below `test/`. The limit of a single test suits a loaded machine with two cores. */
 export const TESTS = {
   name: "tests",
-  limitMinutes: 20,
+  limitMinutes: 15,
   command: [bun, "test", "--timeout", "60000"],
 } as const satisfies Step;
 

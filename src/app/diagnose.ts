@@ -48,7 +48,7 @@ async function checkContent(config: Config): Promise<Finding[]> {
   try {
     report = reportOnPack(config, true);
   } catch (error) {
-    return [{ name: "opens", status: "fail", message: reasonOf(error) }];
+    return [{ name: "opens", status: "fail", message: openFailure(error) }];
   }
   const { manifest, tableCount, damage = [] } = report;
   const written = `format version ${manifest.formatVersion}, last written by svc ${manifest.softwareVersion}`;
@@ -67,6 +67,15 @@ async function checkContent(config: Config): Promise<Finding[]> {
     checkJobs(report),
     await checkEmbedding(config, report),
   ];
+}
+
+function openFailure(error: unknown): string {
+  if (!(error instanceof SvcError) || error.code !== "storage_failed") return reasonOf(error);
+  // The general advice for such a failure is to run doctor.
+  const reason = error.data["reason"];
+  return reason === "SQLITE_CORRUPT"
+    ? "is damaged and cannot be read. Restore the pack from a copy"
+    : `cannot be read (${String(reason)}). Check the permissions of file and folder, and the disk`;
 }
 
 function checkIndexes(report: PackReport): Finding {
@@ -111,6 +120,7 @@ function checkPermissions(path: string): Finding {
   try {
     accessSync(path, constants.R_OK | constants.W_OK);
     accessSync(dirname(path), constants.W_OK);
+    if ((statSync(path).mode & 0o222) === 0) throw new Error("read-only for everybody");
   } catch {
     const message = "this user cannot write to the file and its folder; nothing can be stored";
     return { name, status: "warn", message };

@@ -142,7 +142,7 @@ function unknownInGroup(name: string, group: string): SvcError {
     .map((setting) => setting.environment[0]);
   return new SvcError(
     "invalid_config",
-    `${name} is not a ${group} setting of this version; remove it or use one of ${known.join(", ")}`,
+    `${name} is no setting of the group ${group} in this version; remove it or use one of ${known.join(", ")}`,
     { setting: group },
   );
 }

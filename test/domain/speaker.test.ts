@@ -128,7 +128,7 @@ describe("beginsWithSpeaker", () => {
     { text: "A.a: regular expressions are text", name: "A.a", begins: true },
     { text: "Axa: regular expressions are text", name: "A.a", begins: false },
     { text: "", name: "Ada", begins: false },
-  ])("$text begins with $name: $begins", ({ text, name, begins }) => {
+  ])("text %# begins with $name: $begins", ({ text, name, begins }) => {
     expect(beginsWithSpeaker(text, name)).toBe(begins);
   });
 });

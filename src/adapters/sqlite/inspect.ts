@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { existsSync, rmSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, rmSync, statSync } from "node:fs";
 import { asInstant, type Instant } from "../../lib/instant.ts";
 import type { Manifest } from "../../ports/store.ts";
 import { notAPack, toSvcError } from "./failures.ts";
@@ -53,10 +53,10 @@ export function inspectPack(options: InspectOptions): PackInspection {
     .flatMap((file) => [`${file}-wal`, `${file}-shm`])
     .filter((file) => !existsSync(file));
   try {
-    // Without the right to write SQLite reads all the same; with it, closing tidies up what opening had to create.
+    // Closing a connection that may write tidies up the files that SQLite had to make beside the pack.
     const database = openDatabase({
       layout,
-      mode: "read-write",
+      mode: filesOf(layout).every(isWritable) ? "read-write" : "read-only",
       synchronous: "full",
       busyTimeoutMs: BUSY_TIMEOUT_MS,
       vecExtensionPath: options.vecExtensionPath,
@@ -70,6 +70,16 @@ export function inspectPack(options: InspectOptions): PackInspection {
     }
   } catch (error) {
     throw toSvcError(error, path);
+  }
+}
+
+function isWritable(file: string): boolean {
+  try {
+    accessSync(file, constants.W_OK);
+    // The superuser may write everything; a file that nobody may write was meant to stay as it is.
+    return (statSync(file).mode & 0o222) !== 0;
+  } catch {
+    return false;
   }
 }
 

@@ -25,6 +25,7 @@ export type DatabaseOptions = {
 export function openDatabase(options: DatabaseOptions): Database {
   const { layout } = options;
   for (const file of filesOf(layout)) requirePackFile(file, options.mode);
+  if (options.mode === "create") for (const file of filesOf(layout)) createPrivate(file);
   const database = connect(mainPath(layout), options.mode);
   try {
     database.run(`PRAGMA busy_timeout = ${Math.trunc(options.busyTimeoutMs)}`);
@@ -49,6 +50,11 @@ export function filesOf(layout: PackLayout): readonly string[] {
 /** SQLite's names of the files of a pack on a connection. */
 export function schemasOf(layout: PackLayout): readonly string[] {
   return layout.kind === "file" ? ["main"] : ["main", "vector_file", "lexical_file"];
+}
+
+/** Memories are their owner's alone; SQLite gives log and index files the permissions of the file they belong to. */
+function createPrivate(path: string): void {
+  closeSync(openSync(path, "a", 0o600));
 }
 
 function connect(path: string, mode: OpenMode): Database {

@@ -75,7 +75,7 @@ export type CliDeps = {
   /** The command line that starts this program again, the executable's absolute path first. */
   readonly self: readonly [string, ...string[]];
   /** The settings that make a path the pack. */
-  settingsForPath(path: string): ConfigInput;
+  settingsForPath(path: string): Promise<ConfigInput>;
   openEngine(config: Config, opening: EngineOpening): Promise<MemoryEngine>;
   reportOnPack(config: Config): Promise<PackReport>;
   /** @param isRequired whether a missing pack is a failure or merely worth a warning. */

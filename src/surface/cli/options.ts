@@ -30,9 +30,9 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
 }
 
 /** The configuration with `path` as the pack; warnings go to stderr. */
-export function configFor(context: CliContext, path: string | undefined): Config {
+export async function configFor(context: CliContext, path: string | undefined): Promise<Config> {
   if (path === "") throw invalid("path", "is empty; name a pack, for example ./memory.pack");
-  const explicit: ConfigInput = path === undefined ? {} : context.deps.settingsForPath(path);
+  const explicit: ConfigInput = path === undefined ? {} : await context.deps.settingsForPath(path);
   const { config, warnings } = loadConfig({ explicit });
   for (const warning of warnings) context.output.note(`Warning: ${warning}`);
   return config;

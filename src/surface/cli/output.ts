@@ -16,8 +16,9 @@ export type Output = {
   progress(text: string): Promise<() => void>;
 };
 
-/** The output of this process. */
+/** The output of this process. A reader that has seen enough (`svc … | head`) ends it quietly. */
 export function processOutput(): Output {
+  process.stdout.on("error", endWhenUnread);
   return {
     line: (text = "") => void process.stdout.write(`${text}\n`),
     json: (value) => void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`),
@@ -29,6 +30,11 @@ export function processOutput(): Output {
       return () => void spinner.stop();
     },
   };
+}
+
+function endWhenUnread(error: Error): void {
+  if ("code" in error && error.code === "EPIPE") process.exit(0);
+  throw error;
 }
 
 /** Rows under their headings, columns aligned; `(no results)` when there are none. */

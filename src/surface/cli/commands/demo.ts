@@ -20,7 +20,7 @@ const SENTENCES = [
   "The spare key lies under the blue flower pot next to the garage.",
   "Anna is allergic to peanuts, so the cake for her birthday must be made without nuts.",
   "We agreed to ship the mobile app on 12 June and to leave the watch app for later.",
-  "The ship date of the mobile app was moved from 12 June to 3 July because of the payment tests.",
+  "The mobile app now ships on 3 July instead of 12 June, because the payment tests take longer.",
   "Tom prefers short e-mails in the morning and never reads chat messages before noon.",
   "The staging database was moved to the new cluster; its password is in the team vault.",
   "Our car needs new winter tyres before the trip to the mountains in December.",
@@ -29,7 +29,7 @@ const SENTENCES = [
 const QUESTIONS = [
   "How can I get into the house if I locked myself out?",
   "What should I keep in mind when I cook for Anna?",
-  "When do we release the phone application?",
+  "What is the new release day of the phone application?",
   "What is the best way to reach Tom early in the day?",
 ];
 
@@ -47,7 +47,7 @@ async function demo(context: CliContext): Promise<void> {
   const { deps, output } = context;
   const folder = mkdtempSync(join(tmpdir(), "svc-demo-"));
   try {
-    const explicit = deps.settingsForPath(join(folder, "demo.pack"));
+    const explicit = await deps.settingsForPath(join(folder, "demo.pack"));
     const { config } = loadConfig({ explicit });
     const engine = await deps.openEngine(config, { createIfMissing: true, warn: warnOn(context) });
     try {

@@ -33,9 +33,8 @@ async function doctor(
   format: Format,
 ): Promise<void> {
   const stopProgress = await context.output.progress("examining");
-  const checks = await context.deps
-    .diagnose(configToExamine(context, path), path !== undefined)
-    .finally(stopProgress);
+  const config = await configToExamine(context, path);
+  const checks = await context.deps.diagnose(config, path !== undefined).finally(stopProgress);
   const counts = {
     passed: checks.filter((check) => check.status === "ok").length,
     warnings: checks.filter((check) => check.status === "warn").length,
@@ -53,10 +52,12 @@ async function doctor(
   );
 }
 
-function configToExamine(context: CliContext, path: string | undefined): Config {
-  const configured = configFor(context, path);
+async function configToExamine(context: CliContext, path: string | undefined): Promise<Config> {
+  const configured = await configFor(context, path);
   const isNamed = path !== undefined || configured.pack_path !== undefined;
-  return isNamed || existsSync(configured.db_path) ? configured : configFor(context, DEFAULT_PACK);
+  return isNamed || existsSync(configured.db_path)
+    ? configured
+    : await configFor(context, DEFAULT_PACK);
 }
 
 function label(status: Check["status"]): string {

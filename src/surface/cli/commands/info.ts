@@ -19,7 +19,7 @@ export function infoCommand(context: CliContext): Command {
 }
 
 async function info(context: CliContext, path: string, format: Format): Promise<void> {
-  const report = await context.deps.reportOnPack(configFor(context, path));
+  const report = await context.deps.reportOnPack(await configFor(context, path));
   if (format === "json") return context.output.json(toJson(report));
   const { manifest } = report;
   const entries: [string, string | number][] = [

@@ -1,3 +1,4 @@
+import { basename, dirname } from "node:path";
 import { Command } from "commander";
 import kleur from "kleur";
 import { assistantLines } from "../assistant.ts";
@@ -21,14 +22,15 @@ export function initCommand(context: CliContext): Command {
 
 async function init(context: CliContext, path: string): Promise<void> {
   const { deps, output } = context;
-  const config = configFor(context, path);
+  const config = await configFor(context, path);
   const existed = await deps.reportOnPack(config).then(
     () => true,
     () => false,
   );
   const engine = await deps.openEngine(config, { createIfMissing: true, warn: warnOn(context) });
   await engine.close();
-  const { path: file } = await deps.reportOnPack(config);
+  const { path: main } = await deps.reportOnPack(config);
+  const file = basename(main) === "memory.db" ? dirname(main) : main;
   output.line(
     existed
       ? `${file} is a pack already; it stays as it is.`

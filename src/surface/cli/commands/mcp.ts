@@ -27,7 +27,7 @@ export function mcpCommand(context: CliContext): Command {
 async function mcp(context: CliContext, options: McpOptions): Promise<void> {
   requireTransport(options.transport);
   const { deps } = context;
-  const config = configFor(context, options.dbPath);
+  const config = await configFor(context, options.dbPath);
   if (Object.keys(config.mcp.user_keys).length > 0) {
     throw new SvcError(
       "invalid_config",

@@ -43,7 +43,7 @@ async function search(
   query: string,
   options: SearchOptions,
 ): Promise<void> {
-  const config = configFor(context, path);
+  const config = await configFor(context, path);
   const engine = await context.deps.openEngine(config, {
     createIfMissing: false,
     warn: warnOn(context),

@@ -51,7 +51,7 @@ export function serveCommand(context: CliContext): Command {
 
 async function serve(context: CliContext, options: ServeOptions): Promise<void> {
   const { deps, output } = context;
-  const config = configFor(context, options.dbPath);
+  const config = await configFor(context, options.dbPath);
   const log = stderrLog(options.logLevel);
   const stop = stopSignal();
   const server = await deps.serveHttp({

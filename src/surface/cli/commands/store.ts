@@ -61,7 +61,7 @@ async function store(
   const metadata = parseMetadata(options.metadata);
   const isPiped = words.length === 1 && words[0] === "-";
   const content = isPiped ? (await Bun.stdin.text()).trimEnd() : words.join(" ");
-  const config = configFor(context, path);
+  const config = await configFor(context, path);
   const engine = await deps.openEngine(config, { createIfMissing: false, warn: warnOn(context) });
   const stopProgress = await output.progress("storing");
   try {

@@ -1,0 +1,47 @@
+/** Entry of the process. It loads no more than the command at hand needs. */
+import { resolve } from "node:path";
+import { VERSION } from "./app/version.ts";
+import type { CliDeps } from "./surface/cli/deps.ts";
+
+/** What the commands need; every part is loaded when a command asks for it. */
+const DEPS: CliDeps = {
+  version: VERSION,
+  self: Bun.isStandaloneExecutable
+    ? [process.execPath]
+    : [process.execPath, resolve(import.meta.dir, "main.ts")],
+  settingsForPath: async (path) => (await import("./app/pack-path.ts")).settingsForPath(path),
+  openEngine: async (config, opening) =>
+    await (await import("./app/open-engine.ts")).openEngine(config, opening),
+  reportOnPack: async (config) =>
+    (await import("./app/inspect-pack.ts")).reportOnPack(config, false),
+  diagnose: async (config, isRequired) =>
+    await (await import("./app/diagnose.ts")).diagnose(config, isRequired),
+  serveHttp: async ({ config, ...options }) => {
+    const { startHttpServer } = await import("./surface/http/server.ts");
+    const { api } = config;
+    const server = await startHttpServer({
+      ...options,
+      version: VERSION,
+      auth: { apiKey: api.api_key, userKeys: api.user_keys },
+      cors: { origins: api.cors_origins, allowCredentials: api.cors_allow_credentials },
+    });
+    await server.ready;
+    return server;
+  },
+  serveMcp: async ({ config, ...options }, stop) => {
+    const { serveMcpStdio } = await import("./surface/mcp/stdio.ts");
+    await serveMcpStdio({ ...options, version: VERSION, boundUserId: config.mcp.user_id, stop });
+  },
+};
+
+async function main(args: readonly string[]): Promise<number> {
+  // Answered here: scripts ask for it often, and a parser of command lines takes longer to load than to answer.
+  if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
+    process.stdout.write(`${VERSION}\n`);
+    return 0;
+  }
+  const { runCli } = await import("./surface/cli/program.ts");
+  return await runCli(args, DEPS);
+}
+
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,325 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inspect } from "node:util";
+import fc from "fast-check";
+import { describeSettings } from "../../src/config/describe.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import type { Config, ConfigInput } from "../../src/config/schema.ts";
+import { SvcError } from "../../src/domain/errors.ts";
+
+const EMPTY = mkdtempSync(join(tmpdir(), "svc-config-"));
+afterAll(() => rmSync(EMPTY, { recursive: true, force: true }));
+
+type Environment = Readonly<Record<string, string>>;
+
+function load(environment: Environment = {}, dotenv?: string, explicit?: ConfigInput) {
+  const folder = dotenv === undefined ? EMPTY : mkdtempSync(join(EMPTY, "d-"));
+  if (dotenv !== undefined) writeFileSync(join(folder, ".env"), dotenv);
+  return loadConfig({ environment, folder, explicit });
+}
+
+function config(environment?: Environment, dotenv?: string, explicit?: ConfigInput): Config {
+  return load(environment, dotenv, explicit).config;
+}
+
+function refusal(environment: Environment, dotenv?: string, explicit?: ConfigInput): SvcError {
+  try {
+    load(environment, dotenv, explicit);
+  } catch (error) {
+    if (error instanceof SvcError) return error;
+    throw error;
+  }
+  throw new Error("the configuration was accepted");
+}
+
+describe("precedence", () => {
+  test("starts from the documented defaults", () => {
+    const defaults = config();
+    expect(defaults.packing.token_budget).toBe(4096);
+    expect(defaults.pack_path).toBeUndefined();
+    expect(defaults.scoring.rrf_recency_boost).toBe(0.25);
+    expect(defaults.embedding).toEqual({
+      provider: "fastembed",
+      model_name: "BAAI/bge-small-en-v1.5",
+      dimension: 384,
+      threads: 1,
+      max_tokens: 512,
+    });
+  });
+
+  test("puts explicit values above the environment above .env", () => {
+    const name = "SVC_PACKING__VECTOR_K";
+    expect(config({}, `${name}=1`).packing.vector_k).toBe(1);
+    expect(config({ [name]: "2" }, `${name}=1`).packing.vector_k).toBe(2);
+    const explicit = { packing: { vector_k: 3 } };
+    expect(config({ [name]: "2" }, `${name}=1`, explicit).packing.vector_k).toBe(3);
+  });
+
+  test("compares sources before forms", () => {
+    const dotenv = "SVC_EMBEDDING__THREADS=2";
+    expect(config({ SVC_EMBEDDING_THREADS: "3" }, dotenv).embedding.threads).toBe(3);
+    const both = { SVC_EMBEDDING_THREADS: "3", SVC_EMBEDDING__THREADS: "4" };
+    expect(config(both).embedding.threads).toBe(4);
+  });
+
+  test("lets single variables win over a group in JSON, setting by setting", () => {
+    const { packing } = config({
+      SVC_PACKING: '{"vector_k":1,"lexical_k":2}',
+      SVC_PACKING__LEXICAL_K: "3",
+    });
+    expect([packing.vector_k, packing.lexical_k, packing.token_budget]).toEqual([1, 3, 4096]);
+  });
+
+  test("takes an undefined explicit value for an absent one, and an empty path for an unset one", () => {
+    const environment = { SVC_PACK_PATH: "a.pack" };
+    expect(config(environment, undefined, { pack_path: undefined }).pack_path).toBe("a.pack");
+    expect(config(environment, undefined, { pack_path: "" }).pack_path).toBeUndefined();
+    expect(config({ SVC_PACK_PATH: " " }, "SVC_PACK_PATH=b.pack").pack_path).toBeUndefined();
+  });
+
+  test("ignores case in names and keeps it in owners' names", () => {
+    expect(config({ svc_packing__vector_k: "7" }).packing.vector_k).toBe(7);
+    expect(config({ SVC_API__USER_KEYS__Alice__B: "k" }).api.user_keys).toEqual({ Alice__B: "k" });
+  });
+
+  test("adds a single entry to the map of the same source only", () => {
+    const environment = { SVC_API_USER_KEYS: '{"a":"1"}', SVC_API__USER_KEYS__b: "2" };
+    expect(config(environment).api.user_keys).toEqual({ a: "1", b: "2" });
+    expect(
+      config({ SVC_API__USER_KEYS__b: "2" }, 'SVC_API_USER_KEYS={"a":"1"}').api.user_keys,
+    ).toEqual({
+      b: "2",
+    });
+  });
+
+  test("does not read a folder named .env", () => {
+    const folder = mkdtempSync(join(EMPTY, "d-"));
+    mkdirSync(join(folder, ".env"));
+    expect(loadConfig({ environment: {}, folder }).config.write_queue_size).toBe(1000);
+  });
+});
+
+describe("values", () => {
+  test.each([
+    ["1", true],
+    ["ON", true],
+    ["Yes", true],
+    ["t", true],
+    ["0", false],
+    ["off", false],
+    ["N", false],
+    ["False", false],
+  ])("reads %s as %p", (text, value) => {
+    expect(config({ SVC_API_CORS_ALLOW_CREDENTIALS: text }).api.cors_allow_credentials).toBe(value);
+  });
+
+  test("reads whole numbers with a zero fraction and refuses others", () => {
+    expect(config({ SVC_WRITE_QUEUE_SIZE: "10.0" }).write_queue_size).toBe(10);
+    for (const text of ["10.5", "", "ten", "0x10", "NaN", "Infinity", "0", "-1"]) {
+      const { message, code } = refusal({ SVC_WRITE_QUEUE_SIZE: text });
+      expect(code).toBe("invalid_config");
+      expect(message).toContain("SVC_WRITE_QUEUE_SIZE: expected integer (1 to 1000000)");
+      expect(message).toContain(JSON.stringify(text));
+    }
+  });
+
+  test("reads lists and maps in JSON only", () => {
+    const origins = '["http://localhost:3000"]';
+    expect(config({ SVC_API_CORS_ORIGINS: origins }).api.cors_origins).toEqual([
+      "http://localhost:3000",
+    ]);
+    expect(refusal({ SVC_API_CORS_ORIGINS: "http://localhost:3000" }).message).toContain(
+      "JSON list",
+    );
+  });
+
+  test("replaces a map as a whole", () => {
+    expect(config({ SVC_EPISTEMIC_WEIGHTS: '{"observed":0.5}' }).epistemic_weights).toEqual({
+      observed: 0.5,
+    });
+    const ttl = '{"note":null,"task":"5"}';
+    expect(config({ SVC_ORGANIZER__DEFAULT_TTL_DAYS: ttl }).organizer.default_ttl_days).toEqual({
+      note: null,
+      task: 5,
+    });
+  });
+
+  test("unsets what may be unset", () => {
+    const name = "SVC_SCORING__RRF_RECENCY_BOOST";
+    expect(config({ [name]: "none" }).scoring.rrf_recency_boost).toBeUndefined();
+    expect(config({ SVC_SCORING__RRF_TIE_BREAK: "" }).scoring.rrf_tie_break).toBeUndefined();
+  });
+
+  test("reads every whole number within the bounds back", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 4096 }), (value) => {
+        expect(config({ SVC_PACKING__VECTOR_K: String(value) }).packing.vector_k).toBe(value);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
+
+describe("refusals", () => {
+  const CASES: readonly { name: string; environment: Environment; says: string }[] = [
+    {
+      name: "a server database",
+      environment: { SVC_DATABASE_URL: "postgres://u:hidden@h/d" },
+      says: "no server-database mode",
+    },
+    {
+      name: "a pack and a server database",
+      environment: { SVC_DATABASE_URL: "postgres://u:hidden@h/d", SVC_PACK_PATH: "a.pack" },
+      says: "cannot be combined with pack_path",
+    },
+    { name: "encryption", environment: { SVC_ENCRYPTION_ENABLED: "true" }, says: "cannot encrypt" },
+    {
+      name: "another model",
+      environment: { SVC_EMBEDDING__MODEL_NAME: "BAAI/bge-base-en" },
+      says: "not part of this build",
+    },
+    { name: "another dimension", environment: { SVC_EMBEDDING_DIMENSION: "5" }, says: "384" },
+    {
+      name: "another provider",
+      environment: { SVC_EMBEDDING__PROVIDER: "openai" },
+      says: "one of fastembed, local",
+    },
+    {
+      name: "weighted fusion",
+      environment: { SVC_SCORING__FUSION: "weighted" },
+      says: "rank fusion",
+    },
+    {
+      name: "weights off balance",
+      environment: { SVC_SCORING__W_GRAPH: "0.3" },
+      says: "sum to 1.1",
+    },
+    { name: "a blank key", environment: { SVC_API_API_KEY: " " }, says: "is blank" },
+    {
+      name: "a global key beside keys of owners",
+      environment: { SVC_API_API_KEY: "hidden", SVC_API_USER_KEYS: '{"a":"hidden2"}' },
+      says: "cannot be combined",
+    },
+    {
+      name: "a blank owner",
+      environment: { SVC_API_USER_KEYS: '{" ":"hidden"}' },
+      says: "blank owner",
+    },
+    { name: "a keyless owner", environment: { SVC_API_USER_KEYS: '{"a":""}' }, says: "blank key" },
+    {
+      name: "one key for two",
+      environment: { SVC_MCP_USER_KEYS: '{"a":"hidden","b":"hidden"}' },
+      says: "one key for two owners",
+    },
+    { name: "a blank MCP owner", environment: { SVC_MCP_USER_ID: " " }, says: "is blank" },
+    {
+      name: "an MCP owner beside keys",
+      environment: { SVC_MCP_USER_ID: "a", SVC_MCP_USER_KEYS: '{"a":"hidden"}' },
+      says: "cannot be combined",
+    },
+    {
+      name: "an unknown kind of knowledge",
+      environment: { SVC_EPISTEMIC_WEIGHTS: '{"guessed":1}' },
+      says: '"guessed" is not one of',
+    },
+    {
+      name: "an override without a colon",
+      environment: { SVC_CONFIDENCE_OVERRIDES: '{"asserted":1}' },
+      says: "epistemic:source",
+    },
+    {
+      name: "an override above one",
+      environment: { SVC_CONFIDENCE_OVERRIDES: '{"asserted:user_stated":2}' },
+      says: "values 0 to 1",
+    },
+    {
+      name: "keys that are no JSON",
+      environment: { SVC_API_USER_KEYS: "alice=hidden" },
+      says: "expected JSON map",
+    },
+    { name: "an unknown name in a group", environment: { SVC_PACKING__NOPE: "1" }, says: "NOPE" },
+    {
+      name: "a near miss of a key",
+      environment: { SVC_API_KEY: "hidden" },
+      says: "SVC_API__API_KEY",
+    },
+    {
+      name: "an unknown name in a group in JSON",
+      environment: { SVC_API: '{"nope":"hidden"}' },
+      says: '"nope"',
+    },
+    { name: "a group that is no object", environment: { SVC_API: "hidden" }, says: "JSON object" },
+  ];
+
+  test.each([...CASES])("refuses $name without showing a secret", ({ environment, says }) => {
+    const { code, message } = refusal(environment);
+    expect(code).toBe("invalid_config");
+    expect(message).toContain(says);
+    expect(message).not.toContain("hidden");
+  });
+
+  test("names the source and every mistake", () => {
+    const error = refusal({ SVC_WRITE_QUEUE_SIZE: "x" }, "SVC_PACKING__VECTOR_K=-1");
+    expect(error.message).toContain("SVC_PACKING__VECTOR_K (in .env)");
+    expect(error.message).toContain("SVC_WRITE_QUEUE_SIZE");
+  });
+
+  test("refuses unknown explicit names", () => {
+    // SAFETY: what a caller without types may pass.
+    const explicit = { packing: { nope: 1 } } as unknown as ConfigInput;
+    expect(refusal({}, undefined, explicit).message).toContain("packing.nope");
+  });
+
+  test("warns of unknown names at the root and passes over other programs'", () => {
+    const { warnings } = load({
+      SVC_FOO: "1",
+      SVC_EXTRACTION__MODEL: "m",
+      SVC_CONSTRUCTOR: "x",
+      PATH: "/",
+    });
+    expect(warnings).toHaveLength(3);
+    expect(warnings[0]).toContain("SVC_FOO");
+  });
+});
+
+test("masks secrets wherever the configuration is printed", () => {
+  const secret = config({ SVC_API_USER_KEYS: '{"a":"hidden"}', SVC_MCP_USER_ID: "anna" });
+  expect(secret.api.user_keys["a"]).toBe("hidden");
+  const printed = [
+    JSON.stringify(secret),
+    JSON.stringify(secret.api),
+    inspect(secret, { depth: 9 }),
+    inspect(secret.api),
+    JSON.stringify({ nested: secret }),
+  ];
+  for (const text of printed) {
+    expect(text).not.toContain("hidden");
+    expect(text).toContain("*****");
+  }
+  expect(JSON.stringify(secret)).toContain("anna");
+});
+
+test("describes every setting, and each description names a variable that is read", () => {
+  const settings = describeSettings();
+  expect(settings.length).toBeGreaterThan(50);
+  for (const { setting, environment, description } of settings) {
+    expect(description.length).toBeGreaterThan(10);
+    for (const name of environment) {
+      const { warnings } = loadOrRefuse({ [name]: "" });
+      expect({ setting, warnings }).toEqual({ setting, warnings: [] });
+    }
+  }
+});
+
+function loadOrRefuse(environment: Environment): { warnings: readonly string[] } {
+  try {
+    return load(environment);
+  } catch (error) {
+    // An empty value may be refused, but never as an unknown name.
+    if (error instanceof SvcError && !error.message.includes("no setting of"))
+      return { warnings: [] };
+    throw error;
+  }
+}

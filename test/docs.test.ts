@@ -1,0 +1,196 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { settingsPage } from "../scripts/docs-settings.ts";
+import { describeSettings } from "../src/config/describe.ts";
+import { ERROR_CATALOGUE, type ErrorCode } from "../src/domain/errors.ts";
+import { COMMAND_NAMES } from "../src/surface/cli/program.ts";
+import { ERROR_MAP } from "../src/surface/contract/error-map.ts";
+import { OPERATIONS } from "../src/surface/contract/operations.ts";
+
+const ROOT = join(import.meta.dir, "..");
+const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
+
+/** The cells of every table row of a page, without headings and rules. */
+function rows(page: string): readonly (readonly string[])[] {
+  const lines = read(page).split("\n");
+  return lines
+    .filter((line, index) => line.startsWith("|") && !isHeading(lines, index))
+    .map((line) =>
+      line
+        .split(/(?<!\\)\|/)
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+}
+
+function isHeading(lines: readonly string[], index: number): boolean {
+  return lines[index]!.startsWith("|---") || (lines[index + 1] ?? "").startsWith("|---");
+}
+
+/** The text of a cell that is one piece of code. */
+const code = (cell: string | undefined): string => (cell ?? "").replaceAll("`", "");
+
+const sorted = (values: Iterable<string>): readonly string[] => [...values].sort();
+
+describe("docs/settings.md", () => {
+  test("is what the settings schema says", () => {
+    expect(read("docs/settings.md")).toBe(settingsPage());
+  });
+
+  test("has one row for each setting, with a meaning", () => {
+    const documented = rows("docs/settings.md");
+    expect(sorted(documented.map(([name]) => code(name)))).toEqual(
+      sorted(describeSettings().map(({ setting }) => setting)),
+    );
+    expect(documented.filter((cells) => (cells[5] ?? "").length < 10)).toEqual([]);
+  });
+});
+
+test("docs/errors.md has each code with its status, exit code, retry and a meaning", () => {
+  const documented = rows("docs/errors.md").map(([name, meaning, , http, exit, retry]) => ({
+    code: code(name),
+    hasMeaning: (meaning ?? "").length > 10,
+    http: Number(http),
+    exit: Number(exit),
+    retry: retry === "yes",
+  }));
+  const codes = Object.keys(ERROR_CATALOGUE) as ErrorCode[];
+  expect(documented).toEqual(
+    codes.map((name) => ({
+      code: name,
+      hasMeaning: true,
+      http: ERROR_MAP[name].httpStatus,
+      exit: ERROR_MAP[name].exitCode,
+      retry: ERROR_CATALOGUE[name].retry,
+    })),
+  );
+});
+
+test("docs/http.md has each route", () => {
+  const documented = rows("docs/http.md").map(([method, path]) => `${method} ${code(path)}`);
+  const routes = OPERATIONS.flatMap(({ http }) =>
+    http === undefined ? [] : [`${http.method.toUpperCase()} ${http.path}`],
+  );
+  expect(sorted(documented)).toEqual(sorted([...routes, "GET /openapi.json", "GET /docs"]));
+});
+
+describe("docs/mcp.md", () => {
+  const documented = rows("docs/mcp.md");
+
+  test("has each tool and whether it only reads", () => {
+    const tools = documented.filter(([name]) => code(name).startsWith("memory_"));
+    expect(sorted(tools.map(([name, reads]) => `${code(name)} ${reads}`))).toEqual(
+      sorted(
+        OPERATIONS.flatMap(({ mcp }) =>
+          mcp === undefined ? [] : [`${mcp.tool} ${mcp.annotations.readOnlyHint ? "yes" : "no"}`],
+        ),
+      ),
+    );
+  });
+
+  test("has each resource", () => {
+    const source = read("src/surface/mcp/resources.ts");
+    const resources = new Set(source.match(/memory:\/\/[a-z]+(\/\{\w+\})?/g));
+    const named = documented.map(([uri]) => code(uri)).filter((uri) => uri.includes("://"));
+    expect(sorted(named)).toEqual(sorted(resources));
+  });
+});
+
+describe("docs/cli.md", () => {
+  const documented = new Map(
+    rows("docs/cli.md").map(([usage, text]) => [code(usage).split(" ")[1] ?? "", text ?? ""]),
+  );
+
+  test("has each command", () => {
+    expect(sorted(documented.keys())).toEqual(sorted(COMMAND_NAMES));
+  });
+
+  test.each([...COMMAND_NAMES])("has each option of svc %s", (name) => {
+    const source = read(`src/surface/cli/commands/${name}.ts`);
+    const options = new Set(source.match(/(?<=")--[a-z-]+(?=[" ])/g));
+    if (source.includes("formatOption()")) options.add("--format");
+    if (source.includes("ownerOption()")) options.add("--user-id");
+    const missing = [...options].filter((option) => !documented.get(name)?.includes(`\`${option}`));
+    expect(missing).toEqual([]);
+  });
+});
+
+describe("dependencies", () => {
+  const manifest: {
+    readonly dependencies: Readonly<Record<string, string>>;
+    readonly devDependencies: Readonly<Record<string, string>>;
+  } = JSON.parse(read("package.json"));
+  const versions = { ...manifest.dependencies, ...manifest.devDependencies };
+
+  test("each have a complete line in docs/dependencies.md", () => {
+    const documented = rows("docs/dependencies.md");
+    expect(sorted(documented.map(([name]) => code(name)))).toEqual(sorted(Object.keys(versions)));
+    expect(documented.filter((cells) => cells.length !== 5 || cells.includes(""))).toEqual([]);
+  });
+
+  test("are pinned to exact versions", () => {
+    const loose = Object.entries(versions).filter(
+      ([, version]) => !/^\d+\.\d+\.\d+$/.test(version),
+    );
+    expect(loose).toEqual([]);
+  });
+
+  test("in the program are named in NOTICE", () => {
+    const notice = read("NOTICE");
+    expect(Object.keys(manifest.dependencies).filter((name) => !notice.includes(name))).toEqual([]);
+  });
+});
+
+describe("the shipped model", () => {
+  const models = "src/adapters/embedding/models";
+  const folders = readdirSync(join(ROOT, models)).flatMap((vendor) =>
+    readdirSync(join(ROOT, models, vendor)).map((name) => `${vendor}/${name}`),
+  );
+
+  test("is one or more", () => {
+    expect(folders.length).toBeGreaterThan(0);
+  });
+
+  test.each(folders)(
+    "%s comes with its licence and is named in NOTICE with its copyright",
+    (name) => {
+      const licence = read(`${models}/${name}/LICENSE`);
+      const copyright = /^Copyright .*$/m.exec(licence)?.[0] ?? "no copyright line";
+      expect(read("NOTICE")).toContain(name);
+      expect(read("NOTICE")).toContain(copyright);
+      expect(read("NOTICE")).toContain("Permission is hereby granted, free of charge");
+    },
+  );
+});
+
+describe("every page", () => {
+  const pages = [
+    ...readdirSync(ROOT).filter((name) => name.endsWith(".md")),
+    ...readdirSync(join(ROOT, "docs"), { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".md"))
+      .map((name) => `docs/${name}`),
+  ];
+
+  test.each(pages)("%s links to files that exist", (page) => {
+    const targets = [...read(page).matchAll(/\]\((?!https?:|#)([^)#]+)(#[^)]*)?\)/g)].map(
+      ([, to]) => to!,
+    );
+    const broken = targets.filter((to) => !existsSync(join(ROOT, page, "..", to)));
+    expect(broken).toEqual([]);
+  });
+
+  test.each(pages)("%s names no folder of the machine on which it was written", (page) => {
+    expect(read(page).match(/(^|[\s"'`(])\/(home|root|Users|work|tmp)\/\S*/gm) ?? []).toEqual([]);
+  });
+});
+
+describe("ARCHITECTURE.md", () => {
+  test("has a section for each folder below src", () => {
+    const headings = read("ARCHITECTURE.md").match(/^#+ .*$/gm) ?? [];
+    const folders = readdirSync(join(ROOT, "src"), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => `src/${entry.name}/`);
+    expect(folders.filter((folder) => !headings.some((line) => line.includes(folder)))).toEqual([]);
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, test } from "bun:test";
+import { tmpdir } from "node:os";
+import { type Outcome, runStep } from "../../scripts/check/run.ts";
+import { type Step, stepsBeforeTests, TESTS } from "../../scripts/check/steps.ts";
+
+const bun = process.execPath;
+
+async function outcome(step: Step): Promise<Omit<Outcome, "seconds">> {
+  const { seconds, ...rest } = await runStep(step, tmpdir());
+  expect(seconds).toBeGreaterThanOrEqual(0);
+  return rest;
+}
+
+describe("runStep", () => {
+  test("keeps both streams and the exit code of a command", async () => {
+    const script =
+      'console.error("to stderr"); await Bun.sleep(50); console.log("to stdout"); process.exit(3)';
+    expect(await outcome({ name: "x", limitMinutes: 1, command: [bun, "-e", script] })).toEqual({
+      ok: false,
+      output: "to stderr\nto stdout\n",
+      exitCode: 3,
+    });
+  });
+
+  test("closes standard input and hides what makes bun test terse or colourful", async () => {
+    const script =
+      "const { AGENT, CLAUDECODE, FORCE_COLOR, CI, NO_COLOR } = process.env;" +
+      "console.log(JSON.stringify([await Bun.stdin.text(), AGENT, CLAUDECODE, FORCE_COLOR, CI, NO_COLOR]))";
+    expect(await outcome({ name: "x", limitMinutes: 1, command: [bun, "-e", script] })).toEqual({
+      ok: true,
+      output: '["",null,null,null,"true","1"]\n',
+      exitCode: 0,
+    });
+  });
+
+  test("ends a command at its limit and says so", async () => {
+    const result = await outcome({
+      name: "slow",
+      limitMinutes: 0.005,
+      command: [bun, "-e", "await Bun.sleep(60_000)"],
+    });
+    expect(result).toEqual({
+      ok: false,
+      output: "\nslow: ended by SIGKILL (the limit is 0.005 minutes)",
+      exitCode: undefined,
+    });
+  });
+
+  test("reports a command that does not exist", async () => {
+    const result = await outcome({ name: "x", limitMinutes: 1, command: ["./no-such-command"] });
+    expect(result).toMatchObject({ ok: false, exitCode: undefined });
+    expect(result.output).toContain("no-such-command");
+  });
+
+  test.each([
+    { name: "without findings passes", findings: [], ok: true },
+    { name: "with findings fails and shows them", findings: ["a", "b"], ok: false },
+  ])("an inspection $name", async ({ findings, ok }) => {
+    expect(await outcome({ name: "x", limitMinutes: 1, inspect: () => findings })).toEqual({
+      ok,
+      output: findings.join("\n"),
+      exitCode: undefined,
+    });
+  });
+});
+
+test("all steps together end within 25 minutes", () => {
+  const limits = [...stepsBeforeTests(tmpdir()), TESTS].map((step) => step.limitMinutes);
+  expect(limits.reduce((sum, limit) => sum + limit, 0)).toBeLessThanOrEqual(25);
+});

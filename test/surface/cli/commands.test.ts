@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import manifest from "../../../package.json" with { type: "json" };
+import { COMMAND_NAMES } from "../../../src/surface/cli/program.ts";
+import { createDesk, type Desk } from "./run-svc.ts";
+
+const KEY = "The spare key lies under the blue flower pot";
+
+let desk: Desk;
+beforeAll(async () => {
+  desk = createDesk();
+  await desk.run(["init"]);
+});
+afterAll(() => desk.remove());
+
+describe("help and version", () => {
+  test("prints the version alone", async () => {
+    const outcome = await desk.run(["--version"]);
+    expect(outcome).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: "" });
+  });
+
+  test("lists every command", async () => {
+    const { code, stdout } = await desk.run(["--help"]);
+    expect(code).toBe(0);
+    for (const name of COMMAND_NAMES) expect(stdout).toMatch(new RegExp(`^ {2}${name}\\b`, "m"));
+  });
+
+  test("shows help and refuses when no command is given", async () => {
+    const { code, stdout } = await desk.run([]);
+    expect(code).toBe(2);
+    expect(stdout).toContain("Usage: svc");
+  });
+
+  test.each([...COMMAND_NAMES])("%s explains itself with examples", async (name) => {
+    const { code, stdout, stderr } = await desk.run([name, "--help"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toContain(`Usage: svc ${name}`);
+    expect(stdout).toContain("Examples:");
+  });
+});
+
+describe("init", () => {
+  test("prints what to paste, and repeats itself without changing the pack", async () => {
+    const path = join(desk.folder, "memory.pack");
+    const before = await Bun.file(path).bytes();
+    const { code, stdout } = await desk.run(["init"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("claude mcp add memory -- ");
+    expect(await Bun.file(path).bytes()).toEqual(before);
+    const json: unknown = JSON.parse(
+      stdout.slice(stdout.indexOf("{"), stdout.lastIndexOf("}") + 1),
+    );
+    expect(json).toMatchObject({
+      mcpServers: { memory: { args: expect.arrayContaining(["mcp", "--db-path", path]) } },
+    });
+  });
+
+  test("makes missing folders, and a directory pack where no file is named", async () => {
+    expect((await desk.run(["init", "deep/er/a.pack"])).code).toBe(0);
+    expect((await desk.run(["init", "dir"])).stdout).toContain(join(desk.folder, "dir"));
+    expect(existsSync(join(desk.folder, "deep/er/a.pack"))).toBeTrue();
+    expect(existsSync(join(desk.folder, "dir/memory.db"))).toBeTrue();
+  });
+});
+
+describe("store and search", () => {
+  test("find again what was stored, in other words", async () => {
+    const stored = await desk.run(["store", "memory.pack", ...KEY.split(" "), "--format", "json"]);
+    expect(stored.code).toBe(0);
+    expect(JSON.parse(stored.stdout)).toMatchObject({
+      user_id: "_cli",
+      node_type: "note",
+      status: "complete",
+    });
+    const found = await desk.run(["search", "memory.pack", "how do I get in?", "--format", "json"]);
+    expect(JSON.parse(found.stdout)).toMatchObject({
+      query: "how do I get in?",
+      result_count: 1,
+      results: [{ content: KEY, node_type: "note", score: expect.any(Number) }],
+    });
+    const table = await desk.run(["search", "memory.pack", "key"]);
+    expect(table.stdout).toContain(KEY);
+    const context = await desk.run(["search", "memory.pack", "key", "--context"]);
+    expect(context.stdout).toContain(JSON.stringify(KEY));
+  });
+
+  test("keep owners apart and read stdin", async () => {
+    const text = "Zürich – 東京, two\nlines";
+    const args = ["store", "memory.pack", "-", "--user-id", "anna", "--type", "fact"];
+    const stored = await desk.run(args, { stdin: `${text}\n` });
+    expect(stored).toMatchObject({ code: 0, stdout: expect.stringContaining("Stored as fact") });
+    const search = ["search", "memory.pack", "Zürich", "--format", "json", "--user-id"];
+    const anna = JSON.parse((await desk.run([...search, "anna"])).stdout);
+    expect(anna).toMatchObject({ result_count: 1, results: [{ content: text }] });
+    const tom = await desk.run([...search, "tom"]);
+    expect(JSON.parse(tom.stdout)).toMatchObject({ result_count: 0, results: [] });
+  });
+
+  test("show an empty result as such", async () => {
+    const { stdout, code } = await desk.run(["search", "memory.pack", "x", "--limit", "0"]);
+    expect({ code, has: stdout.includes("(no results)") }).toEqual({ code: 0, has: true });
+  });
+});
+
+describe("info and doctor", () => {
+  test("show what the pack holds and leave nothing beside it", async () => {
+    const { stdout, code } = await desk.run(["info", "memory.pack", "--format", "json"]);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      db_path: join(desk.folder, "memory.pack"),
+      manifest: { format_version: 1, software_version: manifest.version },
+    });
+    const doctor = await desk.run(["doctor"]);
+    expect(doctor.code).toBe(0);
+    expect(doctor.stdout).toMatch(/^\d+\/\d+ passed, \d+ warnings, 0 failures$/m);
+    const beside = readdirSync(desk.folder).filter((name) => name.startsWith("memory.pack"));
+    expect(beside).toEqual(["memory.pack"]);
+  });
+
+  test("pass an empty folder with a warning", async () => {
+    const empty = createDesk();
+    const { code, stdout } = await empty.run(["doctor", "--format", "json"]);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ ok: true, failures: 0, warnings: 1 });
+    expect(readdirSync(empty.folder)).toEqual([]);
+    empty.remove();
+  });
+});
+
+test("demo stores and finds, and leaves nothing behind", async () => {
+  const { code, stdout, stderr } = await desk.run(["demo"]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toMatch(/locked myself out\?.*\n {2}-> The spare key/);
+  expect(stdout).toContain("claude mcp add memory");
+});
+
+test("the environment and .env decide where no path is given", async () => {
+  const other = createDesk();
+  writeFileSync(join(other.folder, ".env"), "SVC_PACK_PATH=./named.pack\n");
+  await other.run(["init", "named.pack"]);
+  const named = await other.run(["doctor", "--format", "json"]);
+  expect(named.stdout).toContain("named.pack");
+  const env = { SVC_PACK_PATH: "./missing.pack" };
+  expect((await other.run(["doctor"], { env })).stdout).toContain("missing.pack is missing");
+  other.remove();
+});

@@ -1,0 +1,63 @@
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+const MAIN = resolve(import.meta.dir, "../../../src/main.ts");
+
+/** What a run of the program did. */
+export type Outcome = { readonly code: number; readonly stdout: string; readonly stderr: string };
+
+/** A working directory of its own, in which the program runs as a process. */
+export type Desk = {
+  readonly folder: string;
+  run(args: readonly string[], extra?: RunExtra): Promise<Outcome>;
+  /** Starts the program and leaves it running. */
+  start(args: readonly string[]): Bun.Subprocess<"pipe", "pipe", "pipe">;
+  remove(): void;
+};
+
+export type RunExtra = {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+};
+
+/** Makes a desk; the caller removes it. */
+export function createDesk(): Desk {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "svc-cli-")));
+  const start: Desk["start"] = (args) => spawn(folder, args, {});
+  return {
+    folder,
+    start,
+    run: async (args, { env = {}, stdin = "" } = {}) => {
+      const child = spawn(folder, args, env);
+      await child.stdin.write(stdin);
+      await child.stdin.end();
+      const [stdout, stderr, code] = await Promise.all([
+        new Response(child.stdout).text(),
+        new Response(child.stderr).text(),
+        child.exited,
+      ]);
+      return { code, stdout, stderr };
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+function spawn(
+  folder: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Bun.Subprocess<"pipe", "pipe", "pipe"> {
+  return Bun.spawn([process.execPath, "--no-env-file", MAIN, ...args], {
+    cwd: folder,
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      HOME: process.env["HOME"] ?? folder,
+      NO_COLOR: "1",
+      ...env,
+    },
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+}

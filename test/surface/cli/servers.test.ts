@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { createDesk, type Desk } from "./run-svc.ts";
+
+let desk: Desk;
+beforeAll(() => {
+  desk = createDesk();
+});
+afterAll(() => desk.remove());
+
+/** Reads until a line matches and gives its first group. */
+async function awaitLine(stream: ReadableStream<Uint8Array>, wanted: RegExp): Promise<string> {
+  let text = "";
+  const decoder = new TextDecoder();
+  const reader = stream.getReader();
+  try {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) throw new Error(`the program ended without that line:\n${text}`);
+      text += decoder.decode(value, { stream: true });
+      const match = wanted.exec(text);
+      if (match !== null) return match[1] ?? "";
+    }
+  } finally {
+    reader.releaseLock();
+  }
+}
+
+test.each(["SIGTERM", "SIGINT"] as const)(
+  "serve answers, and ends cleanly on %s",
+  async (signal) => {
+    const server = desk.start(["serve", "--db-path", `./${signal}.pack`, "--port", "0"]);
+    const ready = new RegExp(
+      `^svc \\S+ listening on (http://127\\.0\\.0\\.1:\\d+) {2}pack \\./${signal}\\.pack$`,
+      "m",
+    );
+    const url = await awaitLine(server.stderr, ready);
+    const body = { items: [{ content: "Anna prefers tea" }], user_id: "anna" };
+    const admitted = await fetch(`${url}/v1/ingest/fast`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    expect(admitted.status).toBe(200);
+    server.kill(signal);
+    expect(await server.exited).toBe(0);
+    expect(await new Response(server.stdout).text()).toBe("");
+    const { stdout } = await desk.run(["info", `${signal}.pack`, "--format", "json"]);
+    expect(JSON.parse(stdout)).toMatchObject({ event_count: 1 });
+    expect(readdirSync(desk.folder).filter((name) => name.endsWith("-wal"))).toEqual([]);
+  },
+);
+
+test("serve on a taken port fails at once and makes no pack", async () => {
+  const holder = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("mine") });
+  const port = String(holder.port);
+  const outcome = await desk.run(["serve", "--db-path", "late.pack", "--port", port]);
+  await holder.stop(true);
+  expect(outcome.code).toBe(1);
+  expect(outcome.stderr).toContain(`127.0.0.1:${port} is already in use`);
+  expect(existsSync(join(desk.folder, "late.pack"))).toBeFalse();
+});
+
+test("mcp speaks protocol alone on stdout and ends with its client", async () => {
+  const hello = {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: {
+      protocolVersion: "2025-11-25",
+      capabilities: {},
+      clientInfo: { name: "test", version: "1" },
+    },
+  };
+  const stdin = `${JSON.stringify(hello)}\n`;
+  const outcome = await desk.run(["mcp", "--db-path", "mcp.pack"], { stdin });
+  expect(outcome.code).toBe(0);
+  const lines = outcome.stdout.trim().split("\n");
+  expect(lines).toHaveLength(1);
+  expect(JSON.parse(lines[0] ?? "")).toMatchObject({
+    id: 1,
+    result: { serverInfo: { name: "svc" } },
+  });
+});

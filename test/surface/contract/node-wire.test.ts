@@ -1,0 +1,30 @@
+import { expect, test } from "bun:test";
+import {
+  eventSchema,
+  nodeSchema,
+  toEventWire,
+  toNodeWire,
+} from "../../../src/surface/contract/node-wire.ts";
+import { BARE_EVENT, BARE_NODE } from "../fixtures.ts";
+
+test("a node has its 26 keys in order, null for what is absent", () => {
+  const wire = toNodeWire(BARE_NODE);
+  expect(Object.keys(wire).join(" ")).toBe(
+    "id user_id session_id node_type content lifecycle_state confidence salience confidence_base salience_base " +
+      "reinforcement_boost last_reinforced_at decay_profile epistemic_type source_type scope metadata created_at " +
+      "updated_at event_time valid_from valid_to ttl_days superseded_by evidence_refs pinned",
+  );
+  expect(wire.valid_to).toBeNull();
+  expect(wire.metadata).toBeNull();
+  expect(wire.created_at).toBe("2026-01-02T03:04:05.000006Z");
+  expect(nodeSchema.parse(wire)).toEqual(wire);
+});
+
+test("an event has its 12 keys in order", () => {
+  const wire = toEventWire(BARE_EVENT);
+  expect(Object.keys(wire).join(" ")).toBe(
+    "id user_id session_id scope created_at updated_at timestamp event_time role content content_hash metadata",
+  );
+  expect(wire.updated_at).toBe(wire.created_at);
+  expect(eventSchema.parse(wire)).toEqual(wire);
+});

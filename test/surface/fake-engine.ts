@@ -1,0 +1,24 @@
+import { SvcError } from "../../src/domain/errors.ts";
+import type { MemoryEngine } from "../../src/engine/engine.ts";
+
+/** An engine of which a test gives the methods it needs; every other one fails. */
+export function fakeEngine(methods: Partial<MemoryEngine> = {}): MemoryEngine {
+  const unused = (): Promise<never> =>
+    Promise.reject(new SvcError("internal", "this test did not expect the call"));
+  return {
+    store: unused,
+    storeWithReceipt: unused,
+    ingestFast: unused,
+    ingestFastMany: unused,
+    processPending: unused,
+    processingStatus: unused,
+    getEvent: unused,
+    getEvents: unused,
+    getNode: unused,
+    queryNodes: unused,
+    retrieve: unused,
+    stats: unused,
+    close: () => Promise.resolve(),
+    ...methods,
+  };
+}
