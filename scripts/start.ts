@@ -39,7 +39,7 @@ async function isPortFree(): Promise<boolean> {
   });
 }
 
-/** Runs a command in the foreground and gives its exit code. Ctrl-C reaches it directly; it decides how to end. */
+/** Runs a command in the foreground and gives its exit code. A request to stop is passed on; the command decides how. */
 async function run(command: readonly [string, ...string[]]): Promise<number> {
   const child = Bun.spawn([...command], {
     cwd: ROOT,
@@ -47,11 +47,16 @@ async function run(command: readonly [string, ...string[]]): Promise<number> {
     stdout: "inherit",
     stderr: "inherit",
   });
-  const forward = (): void => void child.kill("SIGTERM");
-  process.on("SIGTERM", forward);
+  let isStopped = false;
+  const stop = (): void => {
+    isStopped = true;
+    // Harmless where the terminal has sent Ctrl-C to the child as well: it stops once.
+    child.kill("SIGTERM");
+  };
+  process.on("SIGTERM", stop).on("SIGINT", stop);
   const code = await child.exited;
-  process.off("SIGTERM", forward);
-  return child.signalCode === "SIGINT" ? INTERRUPTED : code;
+  process.off("SIGTERM", stop).off("SIGINT", stop);
+  return isStopped && code !== 0 ? INTERRUPTED : code;
 }
 
 async function start(): Promise<number> {
@@ -60,8 +65,6 @@ async function start(): Promise<number> {
     for (const problem of problems) console.error(`start: ${problem}`);
     return 1;
   }
-  // The terminal sends Ctrl-C to the child too; this process only waits for it.
-  process.on("SIGINT", () => {});
   mkdirSync(join(ROOT, "dist"), { recursive: true });
   const built = await run([process.execPath, join(ROOT, "scripts/build.ts")]);
   if (built !== 0) return built;

@@ -85,7 +85,9 @@ function compare(rows: readonly EventRow[], entries: readonly Entry[]) {
       .map(({ word }) => word),
     repeated: [
       ...[...copies].filter(([, times]) => times > 1).map(([content]) => content),
-      ...rows.filter((row) => row.nodes > 1 || row.texts > 1 || row.vectors > 1).map(({ id }) => id),
+      ...rows
+        .filter((row) => row.nodes > 1 || row.texts > 1 || row.vectors > 1)
+        .map(({ id }) => id),
       ...[...copies.keys()].filter((content) => !known.has(content)),
     ],
     torn: [...calls]

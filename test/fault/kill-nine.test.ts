@@ -20,9 +20,9 @@ const ROUNDS = Number(process.env["SVC_FAULT_ROUNDS"] ?? 6);
 const SEED = Number(process.env["SVC_FAULT_SEED"] ?? Date.now() % 1_000_000);
 const STORE_CLIENTS = 4;
 const INGEST_CLIENTS = 2;
-const BATCH_MAX = 5;
+const BATCH_MAX = 4;
 /** Keeps the number of texts that have to be embedded at the end small. */
-const INGEST_PAUSE_MS = 50;
+const INGEST_PAUSE_MS = 200;
 const LONGEST_ROUND_MS = 10_000;
 
 let folder = "";
@@ -35,9 +35,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 type Moment = { readonly stores: number } | { readonly ms: number };
 
 function chooseMoment(ledger: Ledger, round: number): Moment {
-  return round % 3 === 2
-    ? { ms: ledger.whole(2_500) }
-    : { stores: 1 + ledger.whole(80) };
+  return round % 3 === 2 ? { ms: ledger.whole(2_500) } : { stores: 1 + ledger.whole(50) };
 }
 
 async function untilMoment(moment: Moment, ledger: Ledger): Promise<void> {

@@ -18,6 +18,14 @@ CREATE TABLE owners (
   owner INTEGER PRIMARY KEY,
   user_id TEXT NOT NULL UNIQUE
 ) STRICT;
+-- An event names its owner by key: whoever renames the owner rewrites the event.
+CREATE TRIGGER owners_never_change BEFORE UPDATE ON owners
+BEGIN SELECT RAISE(ABORT, 'owners are immutable'); END;
+CREATE TRIGGER owners_never_vanish BEFORE DELETE ON owners
+BEGIN SELECT RAISE(ABORT, 'owners are immutable'); END;
+CREATE TRIGGER owners_are_never_replaced BEFORE INSERT ON owners
+WHEN EXISTS (SELECT 1 FROM owners WHERE owner = NEW.owner OR user_id = NEW.user_id)
+BEGIN SELECT RAISE(ABORT, 'owners are immutable'); END;
 
 CREATE TABLE events (
   key INTEGER PRIMARY KEY,

@@ -5,6 +5,9 @@ import type { Hit } from "../../ports/store.ts";
 import { activeOf, candidateCondition, type Parameter } from "./filter-sql.ts";
 import { ownerKey } from "./owners.ts";
 
+/** The most neighbours that sqlite-vec gives in one search. */
+const NEAREST_MAX = 4096;
+
 /** The nearest nodes by cosine. The owner is a partition of the index; further filters narrow the scan by key. */
 export function searchVectors(
   database: Database,
@@ -21,13 +24,18 @@ export function searchVectors(
       ? ""
       : `AND node_key IN (SELECT n.key FROM nodes n WHERE ${active.sql} AND ${narrowed.sql})`;
   const parameters = narrowed === undefined ? [] : [...active.parameters, ...narrowed.parameters];
-  return database
-    .query<Hit, (Parameter | Float32Array)[]>(
-      `SELECT node_key AS key, 1.0 - distance AS score FROM vectors
-       WHERE embedding MATCH ? AND k = ? AND owner = ? AND active = 1 ${within}`,
-    )
-    .all(vector, k, owner, ...parameters)
-    .sort((a, b) => b.score - a.score || a.key - b.key);
+  const nearest = database.query<Hit, (Parameter | Float32Array)[]>(
+    `SELECT node_key AS key, 1.0 - distance AS score FROM vectors
+     WHERE embedding MATCH ? AND k = ? AND owner = ? AND active = 1 ${within}`,
+  );
+  // Which of several equal vectors take the last places is chance: look further until all of them are in view.
+  for (let width = Math.min(k + 1, NEAREST_MAX); ; width = Math.min(width * 8, NEAREST_MAX)) {
+    const hits = nearest
+      .all(vector, width, owner, ...parameters)
+      .sort((a, b) => b.score - a.score || a.key - b.key);
+    const isContested = hits.length === width && hits[k - 1]?.score === hits[width - 1]?.score;
+    if (!isContested || width === NEAREST_MAX) return hits.slice(0, k);
+  }
 }
 
 /** Weights of a turn's own words and of those of the turns around it. */

@@ -11,17 +11,19 @@ function interrupt(): void {
 }
 
 /**
- * Waits for the request to stop a server (SIGINT or SIGTERM); the signal aborts then. A second one ends the process.
+ * The request to stop a server: aborts at SIGINT or SIGTERM. A second Ctrl-C ends the process at once; a SIGTERM after
+ * it does not, since whoever started us may pass one on for the same Ctrl-C.
  */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController();
+  let isInterrupted = false;
   process.off("SIGINT", interrupt);
-  const onSignal = (): void => {
-    if (controller.signal.aborted) process.exit(INTERRUPTED);
+  process.on("SIGTERM", () => controller.abort());
+  process.on("SIGINT", () => {
+    if (isInterrupted) interrupt();
+    isInterrupted = true;
     controller.abort();
-  };
-  process.on("SIGINT", onSignal);
-  process.on("SIGTERM", onSignal);
+  });
   return controller.signal;
 }
 

@@ -43,9 +43,11 @@ async function readBytes(request: Request, declared: number): Promise<Uint8Array
   return Buffer.concat(chunks);
 }
 
+const UTF8 = new TextDecoder("utf-8", { fatal: true });
+
 function decode(bytes: Uint8Array): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return UTF8.decode(bytes);
   } catch {
     throw invalid("body", "is not valid UTF-8");
   }

@@ -29,9 +29,9 @@ export function corsHeaders(cors: CorsSettings, origin: string | null): Record<s
 
 /** Answers a browser's preflight; undefined when the request is none or CORS is off. */
 export function answerPreflight(cors: CorsSettings, request: Request): Response | undefined {
+  if (cors.origins.length === 0 || request.method !== "OPTIONS") return undefined;
   const origin = request.headers.get("origin");
   const method = request.headers.get("access-control-request-method");
-  if (cors.origins.length === 0 || request.method !== "OPTIONS") return undefined;
   if (origin === null || method === null) return undefined;
   const headers = corsHeaders(cors, origin);
   if (headers["access-control-allow-origin"] === undefined) {

@@ -101,6 +101,8 @@ function openDoor(app: HttpApp, deps: HttpServerDeps): Door {
       return await answer;
     } finally {
       running.delete(answer);
+      // The connection may be kept for a next request, but not for ever.
+      listener.timeout(request, IDLE_SECONDS);
     }
   });
   const port = server.port ?? deps.port;

@@ -1,7 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { createDesk, type Desk } from "./run-svc.ts";
+
+// Each test starts processes, some of which load the model.
+setDefaultTimeout(60_000);
 
 let desk: Desk;
 beforeAll(() => {
@@ -82,4 +85,14 @@ test("mcp speaks protocol alone on stdout and ends with its client", async () =>
     id: 1,
     result: { serverInfo: { name: "svc" } },
   });
+});
+
+test("a command that waits ends with 130 on Ctrl-C and has stored nothing", async () => {
+  await desk.run(["init", "quiet.pack"]);
+  const waiting = desk.start(["store", "quiet.pack", "-"]);
+  await Bun.sleep(1000);
+  waiting.kill("SIGINT");
+  expect(await waiting.exited).toBe(130);
+  const { stdout } = await desk.run(["info", "quiet.pack", "--format", "json"]);
+  expect(JSON.parse(stdout)).toMatchObject({ event_count: 0 });
 });

@@ -29,7 +29,7 @@ const SENTENCES = [
 const QUESTIONS = [
   "How can I get into the house if I locked myself out?",
   "What should I keep in mind when I cook for Anna?",
-  "What is the new release day of the phone application?",
+  "Was the launch of our phone application postponed?",
   "What is the best way to reach Tom early in the day?",
 ];
 

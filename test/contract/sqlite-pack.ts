@@ -1,0 +1,55 @@
+import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
+import type { PackLayout } from "../../src/adapters/sqlite/layout.ts";
+import { openSqliteStore, type SqliteStoreOptions } from "../../src/adapters/sqlite/open-store.ts";
+import { createSystemClock } from "../../src/adapters/system/clock.ts";
+import type { Store } from "../../src/ports/store.ts";
+import { DIMENSION } from "./samples.ts";
+
+/** Which pack a test works on; plain JSON, so that it can be handed to another process. */
+export type SqlitePack = { readonly layout: PackLayout };
+
+/** A pack of one file in a folder. */
+export function filePack(folder: string): SqlitePack {
+  return { layout: { kind: "file", path: `${folder}/memory.pack` } };
+}
+
+/** A pack of three files in a folder. */
+export function directoryPack(folder: string): SqlitePack {
+  return {
+    layout: {
+      kind: "directory",
+      databasePath: `${folder}/memory.db`,
+      vectorPath: `${folder}/vectors.index`,
+      lexicalPath: `${folder}/lexical_index`,
+    },
+  };
+}
+
+/** The options with which these tests open a pack, as far as a test does not replace them. */
+export function storeOptions(
+  pack: SqlitePack,
+  given: Partial<SqliteStoreOptions> = {},
+): SqliteStoreOptions {
+  return {
+    layout: pack.layout,
+    createIfMissing: true,
+    embedding: { model: "hand-made", version: "1", dimension: DIMENSION },
+    softwareVersion: "1.2.3",
+    scoringVersion: "0123456789ab",
+    clock: createSystemClock(),
+    // What a process has written outlives the process either way; waiting for the disk only costs time here.
+    synchronous: "normal",
+    writeQueueSize: 1000,
+    busyTimeoutMs: 5000,
+    vecExtensionPath: loadSqliteVec(),
+    ...given,
+  };
+}
+
+/** Opens the pack as these tests do. */
+export function openSqlitePack(
+  pack: SqlitePack,
+  given: Partial<SqliteStoreOptions> = {},
+): Promise<Store> {
+  return openSqliteStore(storeOptions(pack, given));
+}

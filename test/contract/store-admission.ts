@@ -1,0 +1,294 @@
+import { describe, expect, test } from "bun:test";
+import { asUuid } from "../../src/lib/uuid.ts";
+import type { Store } from "../../src/ports/store.ts";
+import {
+  aMaterialization,
+  aNode,
+  anAdmission,
+  anEvent,
+  anOperation,
+  aPlan,
+  at,
+} from "./samples.ts";
+import type { World } from "./store-contract.ts";
+
+/** What the events and jobs of a store come to. */
+async function totals(store: Store): Promise<{ events: number; pending: number }> {
+  const [events, jobs] = await Promise.all([
+    store.countEvents(undefined),
+    store.countJobs(undefined),
+  ]);
+  return { events, pending: jobs.pending };
+}
+
+/** Admission, the event log and closing. */
+export function describeAdmission(world: World): void {
+  describe("admission", () => {
+    test("keeps every member of an event, awkward text included", async () => {
+      const { store } = await world.fresh();
+      const event = anEvent({
+        sessionId: "s 1/ü",
+        scope: "organisation",
+        role: "human",
+        content: 'line one\nline two\u0000 "quoted" \u2028 日本語 👩‍👩‍👧 end',
+        metadata: { deep: { list: [1, 2.5, null, true, "'"] }, ключ: "" },
+        eventTime: at(-86_400),
+        timestamp: at(0.000_001),
+      });
+
+      await store.admit(anAdmission([event]));
+
+      expect(await store.event(event.id, "ada")).toEqual(event);
+    });
+
+    test("keeps absent members absent", async () => {
+      const { store } = await world.fresh();
+      const event = anEvent();
+
+      await store.admit(anAdmission([event]));
+
+      expect(await store.event(event.id, undefined)).toStrictEqual(event);
+    });
+
+    test("gives every event one pending job", async () => {
+      const { store } = await world.fresh();
+      const events = [anEvent(), anEvent()];
+
+      await store.admit(anAdmission(events));
+
+      expect(await Promise.all(events.map(({ id }) => store.jobStatus(id, "ada")))).toEqual(
+        events.map(({ id, timestamp }) => ({
+          eventId: id,
+          status: "pending",
+          attempts: 0,
+          lastError: undefined,
+          updatedAt: timestamp,
+        })),
+      );
+    });
+
+    test("stores nothing of an admission one of whose events exists already", async () => {
+      const { store } = await world.fresh();
+      const old = anEvent({ content: "first" });
+      await store.admit(anAdmission([old]));
+      const guard = anOperation();
+
+      const refused = store.admit(
+        anAdmission([anEvent(), { ...old, content: "second" }], { operations: [guard] }),
+      );
+
+      expect(refused).rejects.toMatchObject({ code: "storage_failed" });
+      await refused.catch(() => {});
+      expect(await totals(store)).toEqual({ events: 1, pending: 1 });
+      expect((await store.event(old.id, "ada"))?.content).toBe("first");
+      expect(await store.admitOnce(anAdmission([]), guard.id)).toBeUndefined();
+    });
+
+    test("stores nothing of an admission one of whose records exists already", async () => {
+      const { store } = await world.fresh();
+      const operation = anOperation();
+      await store.admit(anAdmission([], { operations: [operation] }));
+
+      const refused = store.admit(anAdmission([anEvent()], { operations: [operation] }));
+
+      expect(refused).rejects.toMatchObject({ code: "storage_failed" });
+      await refused.catch(() => {});
+      expect(await totals(store)).toEqual({ events: 0, pending: 0 });
+    });
+
+    test("lets one failing call of a group fail alone", async () => {
+      const { store } = await world.fresh();
+      const twice = anEvent();
+      const calls = [...Array.from({ length: 10 }, () => anEvent()), twice, anEvent(), twice];
+
+      const outcomes = await Promise.allSettled(
+        calls.map((event) => store.admit(anAdmission([event, anEvent()]))),
+      );
+
+      expect(outcomes.map(({ status }) => status)).toEqual([
+        ...Array.from({ length: 12 }, () => "fulfilled" as const),
+        "rejected",
+      ]);
+      expect(await totals(store)).toEqual({ events: 24, pending: 24 });
+    });
+
+    test("applies overlapping calls in the order in which they were made", async () => {
+      const { store } = await world.fresh();
+      const guard = asUuid("01900000-0000-7000-8000-00000000aaaa");
+      const records = ["a", "b", "c"].map((targetId) => anOperation({ id: guard, targetId }));
+
+      const found = await Promise.all(
+        records.map((operation) =>
+          store.admitOnce(anAdmission([], { operations: [operation] }), guard),
+        ),
+      );
+
+      expect(found.map((operation) => operation?.targetId)).toEqual([undefined, "a", "a"]);
+    });
+
+    test("keeps what was acknowledged when the store is opened again", async () => {
+      const { store, place } = await world.fresh();
+      const event = anEvent();
+      await store.admit(anAdmission([event]));
+      await store.close();
+
+      const again = await world.open(place);
+
+      expect(await again.event(event.id, "ada")).toEqual(event);
+      expect(await totals(again)).toEqual({ events: 1, pending: 1 });
+    });
+  });
+
+  describe("admission under a guard", () => {
+    test("returns the complete record of the earlier call", async () => {
+      const { store } = await world.fresh();
+      const operation = anOperation({
+        payload: { event_ids: ["x"], nested: { n: 1.5 } },
+        namespaceId: "personal",
+      });
+      await store.admitOnce(anAdmission([anEvent()], { operations: [operation] }), operation.id);
+
+      const found = await store.admitOnce(
+        anAdmission([anEvent()], { operations: [{ ...operation, targetId: "other" }] }),
+        operation.id,
+      );
+
+      expect(found).toEqual(operation);
+      expect(await totals(store)).toEqual({ events: 1, pending: 1 });
+    });
+
+    test("leaves one record of parallel identical calls through two stores", async () => {
+      const { store, place } = await world.fresh();
+      const second = await world.open(place);
+      const operation = anOperation();
+
+      const found = await Promise.all(
+        Array.from({ length: 30 }, (_, index) =>
+          (index % 2 === 0 ? store : second).admitOnce(
+            anAdmission([anEvent()], { operations: [operation] }),
+            operation.id,
+          ),
+        ),
+      );
+
+      expect(found.filter((earlier) => earlier === undefined)).toHaveLength(1);
+      expect(found.filter((earlier) => earlier !== undefined)).toEqual(
+        Array.from({ length: 29 }, () => operation),
+      );
+      expect(await totals(store)).toEqual({ events: 1, pending: 1 });
+    });
+  });
+
+  describe("the event log", () => {
+    test("no SQL changes an event", async () => {
+      const { store, place } = await world.fresh();
+      const event = anEvent({ sessionId: "s", metadata: { a: 1 } });
+      await store.admit(anAdmission([event, anEvent()]));
+
+      const failures = place.tampering.map((sql) => {
+        try {
+          place.runRaw(sql, event.id);
+          return `went through: ${sql}`;
+        } catch {
+          return "refused";
+        }
+      });
+
+      expect(failures).toEqual(place.tampering.map(() => "refused"));
+      expect(await store.event(event.id, "ada")).toEqual(event);
+      expect(await store.countEvents("ada")).toBe(2);
+    });
+
+    test("is read at once after a write of another process", async () => {
+      const { store, place } = await world.fresh();
+      expect(await store.countEvents("ada")).toBe(0);
+
+      const { did } = await world.start(place, "admit", "from elsewhere");
+
+      expect(await store.countEvents("ada")).toBe(1);
+      expect((await store.event(asUuid(did[0] ?? ""), "ada"))?.content).toBe("from elsewhere");
+    });
+
+    test("keeps what a process was promised that is killed right afterwards", async () => {
+      const { store, place } = await world.fresh();
+      await store.close();
+      const { did, kill } = await world.start(place, "admit", "last words");
+
+      await kill();
+
+      const again = await world.open(place);
+      expect((await again.event(asUuid(did[0] ?? ""), "ada"))?.content).toBe("last words");
+    });
+  });
+
+  describe("closing", () => {
+    test("finishes the writes that were accepted", async () => {
+      const { store, place } = await world.fresh();
+      const writes = Array.from({ length: 50 }, () => store.admit(anAdmission([anEvent()])));
+
+      await store.close();
+
+      await Promise.all(writes);
+      expect(await totals(await world.open(place))).toEqual({ events: 50, pending: 50 });
+    });
+
+    test("may be asked for again", async () => {
+      const { store } = await world.fresh();
+
+      await Promise.all([store.close(), store.close()]);
+
+      expect(await store.close()).toBeUndefined();
+    });
+
+    test.each(CALLS)("rejects a later $name", async ({ call }) => {
+      const { store } = await world.fresh();
+      await store.close();
+
+      expect(call(store)).rejects.toMatchObject({ code: "engine_closed" });
+      await call(store).catch(() => {});
+    });
+  });
+}
+
+const EVENT = anEvent();
+const NODE = aNode(EVENT);
+const FILTER = {
+  userId: "ada",
+  scopes: undefined,
+  excludeNodeTypes: undefined,
+  sourceTypes: undefined,
+  knowledgeAt: undefined,
+  eventTimeFrom: undefined,
+  eventTimeTo: undefined,
+  timeFrom: undefined,
+  timeTo: undefined,
+};
+
+/** Every call of the port that answers with a promise. */
+const CALLS: readonly { name: string; call: (store: Store) => Promise<unknown> }[] = [
+  { name: "admit", call: (store) => store.admit(anAdmission([EVENT])) },
+  {
+    name: "admitOnce",
+    call: (store) => store.admitOnce(anAdmission([EVENT]), aPlan(EVENT, NODE).id),
+  },
+  { name: "claimJobs", call: (store) => store.claimJobs(undefined, 1) },
+  { name: "releaseJobs", call: (store) => store.releaseJobs([EVENT.id]) },
+  { name: "materialize", call: (store) => store.materialize([aMaterialization(EVENT, NODE)]) },
+  { name: "failJobs", call: (store) => store.failJobs([EVENT.id], "reason", at(0)) },
+  { name: "jobStatus", call: (store) => store.jobStatus(EVENT.id, undefined) },
+  { name: "countJobs", call: (store) => store.countJobs(undefined) },
+  { name: "event", call: (store) => store.event(EVENT.id, undefined) },
+  { name: "events", call: (store) => store.events({ userId: "ada", limit: 1, offset: 0 }) },
+  { name: "node", call: (store) => store.node(NODE.id, undefined) },
+  {
+    name: "queryNodes",
+    call: (store) =>
+      store.queryNodes({ lifecycleStates: ["stable"], oldestFirst: false, limit: 1 }),
+  },
+  { name: "countNodes", call: (store) => store.countNodes(undefined) },
+  { name: "countEvents", call: (store) => store.countEvents(undefined) },
+  { name: "searchVectors", call: (store) => store.searchVectors(new Float32Array(8), FILTER, 1) },
+  { name: "searchText", call: (store) => store.searchText("tea", FILTER, 1) },
+  { name: "nodesByKey", call: (store) => store.nodesByKey("ada", [1]) },
+  { name: "sessionWindows", call: (store) => store.sessionWindows("ada", [1], 1) },
+];

@@ -1,0 +1,97 @@
+import { afterEach, describe } from "bun:test";
+import type { Clock } from "../../src/ports/clock.ts";
+import type { Store } from "../../src/ports/store.ts";
+import { describeAdmission } from "./store-admission.ts";
+import { describeJobs } from "./store-jobs.ts";
+import { describeLexicalSearch } from "./store-lexical.ts";
+import { describeReads } from "./store-reads.ts";
+import { describeVectorSearch } from "./store-vectors.ts";
+
+/** An empty place that can hold one store, and what the suite needs to look at it from outside. */
+export type StorePlace = {
+  /** Opens the store of the place; may be called several times for several users of one store. */
+  open(options?: { readonly clock?: Clock }): Promise<Store>;
+  /** Command line of another process on the same store: `claim <limit>` or `admit <content>`. See worker.ts. */
+  worker(...args: readonly string[]): string[];
+  /** Statements that try to change the event whose id is their only parameter. Each has to fail. */
+  readonly tampering: readonly string[];
+  /** Runs SQL on a connection that knows nothing of this program. */
+  runRaw(sql: string, ...parameters: readonly string[]): void;
+  /** Deletes everything. */
+  remove(): void;
+};
+
+/** What one test has opened; the suite closes and deletes it afterwards. */
+export type World = {
+  /** A store in a place of its own. */
+  fresh(options?: { readonly clock?: Clock }): Promise<{ store: Store; place: StorePlace }>;
+  /** One more store on a place. */
+  open(place: StorePlace, options?: { readonly clock?: Clock }): Promise<Store>;
+  /** Starts a process on a place and waits for what it did. */
+  start(place: StorePlace, ...args: readonly string[]): Promise<Helper>;
+};
+
+/** Another process that did its work and now holds what it took. */
+export type Helper = {
+  readonly did: readonly string[];
+  /** Ends it as a crash would, with signal 9. */
+  kill(): Promise<void>;
+};
+
+/**
+ * The promises of the store port, checked on one adapter.
+ * @param openPlace makes a new, empty place
+ */
+export function runStoreContract(name: string, openPlace: () => StorePlace): void {
+  describe(`the store: ${name}`, () => {
+    const opened: Store[] = [];
+    const places: StorePlace[] = [];
+    const helpers: Helper[] = [];
+
+    const world: World = {
+      fresh: async (options) => {
+        const place = openPlace();
+        places.push(place);
+        return { store: await world.open(place, options), place };
+      },
+      open: async (place, options) => {
+        const store = await place.open(options);
+        opened.push(store);
+        return store;
+      },
+      start: async (place, ...args) => {
+        const helper = await startHelper(place.worker(...args));
+        helpers.push(helper);
+        return helper;
+      },
+    };
+
+    afterEach(async () => {
+      for (const helper of helpers.splice(0)) await helper.kill();
+      for (const store of opened.splice(0)) await store.close();
+      for (const place of places.splice(0)) place.remove();
+    });
+
+    describeAdmission(world);
+    describeJobs(world);
+    describeVectorSearch(world);
+    describeLexicalSearch(world);
+    describeReads(world);
+  });
+}
+
+async function startHelper(command: string[]): Promise<Helper> {
+  const child = Bun.spawn(command, { stdout: "pipe", stderr: "inherit", stdin: "ignore" });
+  const kill = async () => {
+    child.kill(9);
+    await child.exited;
+  };
+  let said = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of child.stdout) {
+    said += decoder.decode(chunk, { stream: true });
+    if (said.includes("\n")) return { did: JSON.parse(said), kill };
+  }
+  await kill();
+  throw new Error("the other process ended without a word");
+}

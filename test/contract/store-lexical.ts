@@ -1,0 +1,254 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { Store } from "../../src/ports/store.ts";
+import { type Memory, put } from "./samples.ts";
+import type { World } from "./store-contract.ts";
+import { ANYTHING, contentsOf } from "./store-vectors.ts";
+
+async function search(store: Store, question: string, userId = "ada"): Promise<string[]> {
+  const hits = await store.searchText(question, { ...ANYTHING, userId }, 100);
+  return contentsOf(store, hits, userId);
+}
+
+/** Turns of one session, a second apart. */
+function turns(...contents: readonly string[]): Memory[] {
+  return contents.map((content, second) => ({ content, second, sessionId: "s" }));
+}
+
+const FINDABLE: readonly { name: string; text: string; question: string }[] = [
+  { name: "another case", text: "The API Region", question: "api REGION" },
+  { name: "another form of the word", text: "She was running late", question: "runs" },
+  { name: "accents in the text", text: "Crème brûlée à Zürich", question: "creme brulee zurich" },
+  { name: "accents in the question", text: "Creme brulee", question: "crème" },
+  { name: "composed against decomposed letters", text: "caf\u00e9", question: "cafe\u0301" },
+  { name: "full-width letters", text: "ＡＢＣ company", question: "abc" },
+  { name: "one word of many", text: "green tea", question: "coffee juice tea water" },
+  { name: "a number", text: "Flight 4711 at noon", question: "4711" },
+  { name: "Chinese", text: "我喜欢喝绿茶", question: "绿茶" },
+  { name: "a Chinese sentence as the question", text: "我喜欢喝绿茶", question: "她也喜欢吗" },
+  { name: "a single Chinese character inside", text: "我喜欢喝绿茶", question: "喝" },
+  { name: "a single Chinese character at the end", text: "我喜欢喝绿茶", question: "茶" },
+  { name: "a single Chinese character alone", text: "茶", question: "茶" },
+  { name: "Japanese", text: "東京タワーに行きました", question: "タワー" },
+  { name: "Thai", text: "ฉันชอบกาแฟ", question: "กาแฟ" },
+  { name: "Korean", text: "서울에서 만나요", question: "서울에서" },
+  { name: "Cyrillic in another case", text: "Привет МОСКВА", question: "москва" },
+  { name: "Latin beside Chinese", text: "用Python写代码", question: "python" },
+  { name: "a word in quotation marks", text: 'He said "halt" twice', question: '"halt"' },
+  { name: "a hyphenated word", text: "state-of-the-art parser", question: "state-of-the-art" },
+  { name: "an address", text: "write to ann.lee@example.org", question: "ann.lee@example.org" },
+  { name: "stop words only", text: "To be or not to be", question: "to be or not to be" },
+];
+
+const NO_EXPRESSIONS: readonly string[] = [
+  '"',
+  '""',
+  'tea"',
+  "tea AND coffee",
+  "tea NOT green",
+  "NEAR(green tea, 2)",
+  "own:tea",
+  "{own previous}: tea",
+  "tea*",
+  "^tea",
+  "-tea",
+  "(tea",
+  "tea)",
+  "tea OR",
+  "AND tea",
+  "' OR 1=1 --",
+  "tea; DROP TABLE nodes",
+  "tea\u0000coffee",
+  "tea + green",
+  "tea \\ / % _ ? :1 @x $y",
+];
+
+/** The lexical index. */
+export function describeLexicalSearch(world: World): void {
+  describe("lexical search", () => {
+    test.each(FINDABLE)("finds $name", async ({ text, question }) => {
+      const { store } = await world.fresh();
+      await put(store, { content: "wholly unrelated" }, { content: text });
+
+      expect(await search(store, question)).toEqual([text]);
+    });
+
+    test("takes operators, quotes and punctuation in a question as plain words", async () => {
+      const { store } = await world.fresh();
+      await put(store, { content: "green tea" }, { content: "nothing of it" });
+
+      const answers = [];
+      for (const question of NO_EXPRESSIONS) answers.push(await search(store, question));
+
+      expect(answers).toEqual(
+        NO_EXPRESSIONS.map((question) => (question.includes("tea") ? ["green tea"] : [])),
+      );
+    });
+
+    test("answers any text without failing", async () => {
+      const { store } = await world.fresh();
+      await put(store, { content: "green tea" });
+
+      await fc.assert(
+        fc.asyncProperty(
+          fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: "grapheme" })),
+          async (question) => {
+            expect((await search(store, question)).length).toBeLessThanOrEqual(1);
+          },
+        ),
+        { numRuns: 200, seed: 17 },
+      );
+    });
+
+    test.each(["", "  \n", "?!.,;", "…—«»", "🦊"])("finds nothing for %j", async (question) => {
+      const { store } = await world.fresh();
+      await put(store, { content: "green tea" }, { content: question });
+
+      expect(await search(store, question)).toEqual([]);
+    });
+
+    test("ignores the stop words of a question that has other words", async () => {
+      const { store } = await world.fresh();
+      await put(store, { content: "what is it that you are" }, { content: "tea" });
+
+      expect(await search(store, "what is the tea that you are having")).toEqual(["tea"]);
+    });
+
+    test("does not find a word inside another one", async () => {
+      const { store } = await world.fresh();
+      await put(store, { content: "steam engine" });
+
+      expect(await search(store, "tea")).toEqual([]);
+    });
+
+    test("does not index a run of letters too long for a word", async () => {
+      const { store } = await world.fresh();
+      const key = "k".repeat(41);
+      await put(store, { content: `secret ${key}` }, { content: "q".repeat(40) });
+
+      expect(await search(store, key)).toEqual([]);
+      expect(await search(store, "q".repeat(40))).toEqual(["q".repeat(40)]);
+    });
+
+    test("gives positive scores, best first: rare words and short texts weigh more", async () => {
+      const { store } = await world.fresh();
+      await put(
+        store,
+        { content: "tea in the long and winding story of a journey to a far away market town" },
+        { content: "tea" },
+        { content: "tea with ginger" },
+        { content: "coffee" },
+      );
+
+      const hits = await store.searchText("ginger tea", ANYTHING, 10);
+
+      expect(await contentsOf(store, hits)).toEqual([
+        "tea with ginger",
+        "tea",
+        "tea in the long and winding story of a journey to a far away market town",
+      ]);
+      expect(hits.every(({ score }) => score > 0)).toBe(true);
+      expect(hits.map(({ score }) => score)).toEqual(
+        hits.map(({ score }) => score).sort((a, b) => b - a),
+      );
+    });
+
+    test("orders equal hits by key and takes the first ones", async () => {
+      const { store } = await world.fresh();
+      await put(store, ...Array.from({ length: 30 }, (_, n) => ({ content: `tea ${100 + n}` })));
+
+      const hits = await store.searchText("tea", ANYTHING, 3);
+
+      expect(await contentsOf(store, hits)).toEqual(["tea 100", "tea 101", "tea 102"]);
+      expect(await store.searchText("tea", ANYTHING, 0)).toEqual([]);
+    });
+
+    test("never shows an owner what belongs to another", async () => {
+      const { store } = await world.fresh();
+      await put(store, { userId: "bob", content: "tea of bob" }, { content: "tea of ada" });
+
+      expect(await search(store, "tea")).toEqual(["tea of ada"]);
+      expect(await search(store, "bob")).toEqual([]);
+      expect(await search(store, "tea", "eve")).toEqual([]);
+    });
+  });
+
+  describe("the neighbours of a turn", () => {
+    test("lend it their words, which count less than its own", async () => {
+      const { store } = await world.fresh();
+      await put(store, ...turns("hello there", "where shall we eat sushi", "the harbour place"));
+
+      expect(await search(store, "sushi")).toEqual([
+        "where shall we eat sushi",
+        "hello there",
+        "the harbour place",
+      ]);
+      const [own, ...lent] = await store.searchText("sushi", ANYTHING, 10);
+      expect(lent.every(({ score }) => score > 0 && score < (own?.score ?? 0))).toBe(true);
+    });
+
+    test("are the nearest ones only", async () => {
+      const { store } = await world.fresh();
+      await put(store, ...turns("alpha", "bravo", "charlie", "delta"));
+
+      expect((await search(store, "alpha")).sort()).toEqual(["alpha", "bravo"]);
+      expect((await search(store, "charlie")).sort()).toEqual(["bravo", "charlie", "delta"]);
+    });
+
+    test("are found anew when a turn arrives late between them", async () => {
+      const { store } = await world.fresh();
+      const [first, late, last] = turns("alpha", "bravo", "charlie");
+      if (first === undefined || late === undefined || last === undefined) throw new Error();
+      await put(store, first, last);
+      expect((await search(store, "alpha")).sort()).toEqual(["alpha", "charlie"]);
+
+      await put(store, late);
+
+      expect((await search(store, "alpha")).sort()).toEqual(["alpha", "bravo"]);
+      expect((await search(store, "bravo")).sort()).toEqual(["alpha", "bravo", "charlie"]);
+      expect((await search(store, "charlie")).sort()).toEqual(["bravo", "charlie"]);
+    });
+
+    test("are the same in whatever order the turns arrive", async () => {
+      const words = ["alpha", "bravo", "charlie", "delta", "echo"];
+      const inOrder = turns(...words);
+      const answersOf = async (order: readonly number[]) => {
+        const { store } = await world.fresh();
+        for (const index of order) await put(store, inOrder[index] ?? {});
+        const answers = [];
+        for (const word of words) answers.push((await search(store, word)).sort());
+        return answers;
+      };
+
+      const expected = await answersOf([0, 1, 2, 3, 4]);
+
+      expect(await answersOf([4, 3, 2, 1, 0])).toEqual(expected);
+      expect(await answersOf([2, 0, 4, 1, 3])).toEqual(expected);
+    });
+
+    test.each([
+      { name: "another session", given: { sessionId: "t" } },
+      { name: "no session", given: { sessionId: undefined } },
+      { name: "another scope", given: { scope: "project" as const } },
+      { name: "another owner", given: { userId: "bob" } },
+      { name: "another type", given: { nodeType: "fact" as const } },
+      { name: "an inactive state", given: { lifecycleState: "archived" as const } },
+    ])("do not reach across to $name", async ({ given }) => {
+      const { store } = await world.fresh();
+      const [first, second] = turns("alpha", "bravo");
+      await put(store, first ?? {}, { ...second, ...given });
+
+      expect(await search(store, "bravo")).not.toContain("alpha");
+      expect(await search(store, "alpha")).toEqual(["alpha"]);
+    });
+
+    test("lend their beginning only", async () => {
+      const { store } = await world.fresh();
+      const long = `opening ${"filler ".repeat(60)} closing`;
+      await put(store, ...turns(long, "bravo"));
+
+      expect(await search(store, "opening")).toEqual([long, "bravo"]);
+      expect(await search(store, "closing")).toEqual([long]);
+    });
+  });
+}

@@ -1,0 +1,26 @@
+/**
+ * A process of its own on a pack of a contract test. It does one thing, tells what it did in one line of JSON, and then
+ * waits to be killed.
+ * Arguments: the adapter's own description of the pack as JSON; `claim` and a limit, or `admit` and a content.
+ */
+
+import { uuidV7 } from "../../src/lib/uuid.ts";
+import { anAdmission, anEvent } from "./samples.ts";
+import { openSqlitePack, type SqlitePack } from "./sqlite-pack.ts";
+
+const [pack = "", action, argument = ""] = process.argv.slice(2);
+// SAFETY: the test that starts this process wrote the description.
+const store = await openSqlitePack(JSON.parse(pack) as SqlitePack);
+
+async function act(): Promise<readonly string[]> {
+  if (action === "claim") {
+    const jobs = await store.claimJobs(undefined, Number(argument));
+    return jobs.map(({ event }) => event.id);
+  }
+  const event = anEvent({ id: uuidV7(), content: argument });
+  await store.admit(anAdmission([event]));
+  return [event.id];
+}
+
+console.log(JSON.stringify(await act()));
+setInterval(() => {}, 60_000);
