@@ -5,10 +5,15 @@ import { type ManifestInput, readManifest, tooNew, writeManifest } from "./manif
 import { FORMAT_VERSION, migrations, type Part } from "./schema.ts";
 
 /** Which of SQLite's files holds which part of a pack. */
-const PARTS: readonly { readonly part: Part; readonly directorySchema: string }[] = [
-  { part: "core", directorySchema: "main" },
-  { part: "vectors", directorySchema: "vector_file" },
-  { part: "lexical", directorySchema: "lexical_file" },
+const PARTS: readonly {
+  readonly part: Part;
+  readonly directorySchema: string;
+  /** A table that its first step makes. */
+  readonly table: string;
+}[] = [
+  { part: "core", directorySchema: "main", table: "events" },
+  { part: "vectors", directorySchema: "vector_file", table: "vectors_sequence" },
+  { part: "lexical", directorySchema: "lexical_file", table: "lexical_sequence" },
 ];
 
 /**
@@ -43,15 +48,16 @@ export function migrate(
        PRIMARY KEY (part, version)) STRICT, WITHOUT ROWID`,
   );
   const dimension = storedDimension(database) ?? manifest.embedding.dimension;
-  for (const { part, directorySchema } of PARTS) {
+  for (const { part, directorySchema, table } of PARTS) {
     const schema = layout.kind === "file" ? "main" : directorySchema;
-    const applied = appliedVersion(database, part);
+    // A file that was lost has to be made again, whatever the record in the main file says.
+    const applied = hasTable(database, table, schema) ? appliedVersion(database, part) : 0;
     for (const step of migrations(part, dimension)) {
       if (step.version <= applied) continue;
       database.run(inSchema(step.sql, schema));
       database
         .query(
-          "INSERT INTO schema_migrations (part, version, name, applied_at) VALUES (?, ?, ?, ?)",
+          "INSERT OR REPLACE INTO schema_migrations (part, version, name, applied_at) VALUES (?, ?, ?, ?)",
         )
         .run(part, step.version, step.name, now);
     }
@@ -82,11 +88,11 @@ function storedDimension(database: Database): number | undefined {
   return readManifest(database)?.embedding.dimension;
 }
 
-function hasTable(database: Database, name: string): boolean {
+function hasTable(database: Database, name: string, schema = "main"): boolean {
   return (
     database
       .query<{ name: string }, [string]>(
-        "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name = ?",
+        `SELECT name FROM ${schema}.sqlite_schema WHERE type = 'table' AND name = ?`,
       )
       .get(name) !== null
   );

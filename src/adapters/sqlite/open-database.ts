@@ -88,8 +88,12 @@ function prepareFile(database: Database, schema: string): void {
   database.run(`PRAGMA ${schema}.application_id = ${APPLICATION_ID}`);
 }
 
+/** Turns the files of a pack to WAL, which is written to their headers: only once the pack is known to be ours to change. */
+export function turnToLog(database: Database, layout: PackLayout): void {
+  for (const schema of schemasOf(layout)) database.run(`PRAGMA ${schema}.journal_mode = WAL`);
+}
+
 function applyPragmas(database: Database, schema: string, options: DatabaseOptions): void {
-  if (options.mode !== "read-only") database.run(`PRAGMA ${schema}.journal_mode = WAL`);
   database.run(`PRAGMA ${schema}.synchronous = ${options.synchronous.toUpperCase()}`);
   database.run(`PRAGMA ${schema}.cache_size = -65536`);
   if (schema !== "main") return;

@@ -8,7 +8,7 @@ import type { Store } from "../../ports/store.ts";
 import { toSvcError } from "./failures.ts";
 import { lexicalFile, mainPath, type PackLayout } from "./layout.ts";
 import { migrate, requireReadable } from "./migrate.ts";
-import { type DatabaseOptions, openDatabase } from "./open-database.ts";
+import { type DatabaseOptions, openDatabase, turnToLog } from "./open-database.ts";
 import { reconcileIndexes } from "./reconcile.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 import { WriteQueue } from "./write-queue.ts";
@@ -59,6 +59,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 
 async function openOn(writer: Database, options: SqliteStoreOptions, path: string): Promise<Store> {
   requireReadable(writer, options.layout);
+  turnToLog(writer, options.layout);
   const queue = new WriteQueue(writer, {
     capacity: options.writeQueueSize,
     busyTimeoutMs: options.busyTimeoutMs,
@@ -93,20 +94,26 @@ function databaseOptions(
 function prepareFolder(options: SqliteStoreOptions, path: string): boolean {
   const { layout } = options;
   const existing = statSync(path, { throwIfNoEntry: false });
-  if (existing !== undefined && existing.size > 0)
-    return layout.kind === "directory" && hasLostIndex(layout);
+  if (existing !== undefined && existing.size > 0) {
+    if (layout.kind === "file" || !hasLostIndex(layout)) return false;
+    makeFolders(layout);
+    return true;
+  }
   if (!options.createIfMissing) {
     throw new SvcError("not_found", `${path}: no such pack; create it with: svc init ${path}`, {
       kind: "pack",
       id: path,
     });
   }
-  mkdirSync(dirname(path), { recursive: true });
-  if (layout.kind === "directory") {
-    mkdirSync(dirname(layout.vectorPath), { recursive: true });
-    mkdirSync(layout.lexicalPath, { recursive: true });
-  }
+  makeFolders(layout);
   return true;
+}
+
+function makeFolders(layout: PackLayout): void {
+  mkdirSync(dirname(mainPath(layout)), { recursive: true });
+  if (layout.kind === "file") return;
+  mkdirSync(dirname(layout.vectorPath), { recursive: true });
+  mkdirSync(layout.lexicalPath, { recursive: true });
 }
 
 /** An index file that was deleted is made anew; its content comes back from the graph. */
