@@ -117,7 +117,7 @@ const EMBEDDING = {
     description: "Processor threads of one run of the model.",
   }),
   max_tokens: integer({
-    default: 512,
+    default: 256,
     min: 2,
     max: 512,
     description:

@@ -7,6 +7,7 @@ import type { Instant } from "../lib/instant.ts";
 import type { JsonObject } from "../lib/json.ts";
 import type { Uuid } from "../lib/uuid.ts";
 import type { EmbeddingIdentity } from "./embedder.ts";
+import type { IndexRebuild } from "./index-rebuild.ts";
 
 /** One row of the insert-only audit log. */
 export type Operation = {
@@ -111,6 +112,7 @@ export type Manifest = {
  */
 export type Store = {
   readonly backend: "sqlite" | "postgres";
+  readonly rebuild: IndexRebuild;
   manifest(): Manifest;
 
   /** Appends events, their pending jobs and the operations. @throws SvcError request_conflict never: see `findOperation`. */
@@ -130,7 +132,8 @@ export type Store = {
   releaseJobs(eventIds: readonly Uuid[]): Promise<void>;
   /**
    * Writes nodes, index entries and job states; a job that is already complete is left alone, a node that exists is
-   * kept, an inactive node is never indexed.
+   * kept, an inactive node is never indexed. Vectors of another model than the pack's are not written: their jobs stay
+   * pending with the reason `embedding_mismatch`.
    */
   materialize(items: readonly Materialization[]): Promise<void>;
   /** Records a failed try of jobs whose node could not be written at all. */
@@ -149,10 +152,24 @@ export type Store = {
   countNodes(userId: string | undefined): Promise<number>;
   countEvents(userId: string | undefined): Promise<number>;
 
-  /** The `k` active nodes nearest to `vector` by cosine among those that pass the filter; ties by key. Score = cosine. */
+  /**
+   * The `k` active nodes nearest to `vector` by cosine among those that pass the filter; ties by key. Score = cosine.
+   * @throws SvcError embedding_mismatch when the pack's vectors are of another model than the store was opened for
+   */
   searchVectors(vector: Float32Array, filter: CandidateFilter, k: number): Promise<readonly Hit[]>;
-  /** The `k` best active nodes by BM25 among those that pass the filter. Score = BM25, positive. */
-  searchText(query: string, filter: CandidateFilter, k: number): Promise<readonly Hit[]>;
+  /** The cosine of `vector` with each of the owner's active nodes in `keys` that has a vector, in no particular order. */
+  cosines(vector: Float32Array, userId: string, keys: readonly number[]): Promise<readonly Hit[]>;
+  /**
+   * The `k` best active nodes by BM25 among those that pass the filter, and after them those of `others` that match and
+   * pass too but rank lower. Score = BM25, positive, best first, ties by key. Words are weighed by their rarity among
+   * the owner's own memories.
+   */
+  searchText(
+    query: string,
+    filter: CandidateFilter,
+    k: number,
+    others?: readonly number[],
+  ): Promise<readonly Hit[]>;
   /** Active nodes by key, in no particular order; missing and inactive ones are left out. */
   nodesByKey(userId: string, keys: readonly number[]): Promise<readonly KeyedNode[]>;
   /** Active neighbours of each node in its own session and scope, at most `span` on either side, nearest first. */

@@ -45,7 +45,7 @@ describe("precedence", () => {
       model_name: "BAAI/bge-small-en-v1.5",
       dimension: 384,
       threads: 1,
-      max_tokens: 512,
+      max_tokens: 256,
     });
   });
 

@@ -288,6 +288,7 @@ const CALLS: readonly { name: string; call: (store: Store) => Promise<unknown> }
   { name: "countNodes", call: (store) => store.countNodes(undefined) },
   { name: "countEvents", call: (store) => store.countEvents(undefined) },
   { name: "searchVectors", call: (store) => store.searchVectors(new Float32Array(8), FILTER, 1) },
+  { name: "cosines", call: (store) => store.cosines(new Float32Array(8), "ada", [1]) },
   { name: "searchText", call: (store) => store.searchText("tea", FILTER, 1) },
   { name: "nodesByKey", call: (store) => store.nodesByKey("ada", [1]) },
   { name: "sessionWindows", call: (store) => store.sessionWindows("ada", [1], 1) },

@@ -1,16 +1,21 @@
 import { afterEach, describe } from "bun:test";
 import type { Clock } from "../../src/ports/clock.ts";
+import type { EmbeddingIdentity } from "../../src/ports/embedder.ts";
 import type { Store } from "../../src/ports/store.ts";
 import { describeAdmission } from "./store-admission.ts";
 import { describeJobs } from "./store-jobs.ts";
 import { describeLexicalSearch } from "./store-lexical.ts";
 import { describeReads } from "./store-reads.ts";
+import { describeRebuild } from "./store-rebuild.ts";
 import { describeVectorSearch } from "./store-vectors.ts";
+
+/** What a test may choose about a store that it opens. */
+export type StoreChoices = { readonly clock?: Clock; readonly embedding?: EmbeddingIdentity };
 
 /** An empty place that can hold one store, and what the suite needs to look at it from outside. */
 export type StorePlace = {
   /** Opens the store of the place; may be called several times for several users of one store. */
-  open(options?: { readonly clock?: Clock }): Promise<Store>;
+  open(options?: StoreChoices): Promise<Store>;
   /** Command line of another process on the same store: `claim <limit>` or `admit <content>`. See worker.ts. */
   worker(...args: readonly string[]): string[];
   /** Statements that try to change the event whose id is their only parameter. Each has to fail. */
@@ -24,9 +29,9 @@ export type StorePlace = {
 /** What one test has opened; the suite closes and deletes it afterwards. */
 export type World = {
   /** A store in a place of its own. */
-  fresh(options?: { readonly clock?: Clock }): Promise<{ store: Store; place: StorePlace }>;
+  fresh(options?: StoreChoices): Promise<{ store: Store; place: StorePlace }>;
   /** One more store on a place. */
-  open(place: StorePlace, options?: { readonly clock?: Clock }): Promise<Store>;
+  open(place: StorePlace, options?: StoreChoices): Promise<Store>;
   /** Starts a process on a place and waits for what it did. */
   start(place: StorePlace, ...args: readonly string[]): Promise<Helper>;
 };
@@ -77,6 +82,7 @@ export function runStoreContract(name: string, openPlace: () => StorePlace): voi
     describeVectorSearch(world);
     describeLexicalSearch(world);
     describeReads(world);
+    describeRebuild(world);
   });
 }
 

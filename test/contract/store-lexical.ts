@@ -163,6 +163,52 @@ export function describeLexicalSearch(world: World): void {
       expect(await store.searchText("tea", ANYTHING, 0)).toEqual([]);
     });
 
+    test("adds the asked-for memories that match but rank lower", async () => {
+      const { store } = await world.fresh();
+      await put(
+        store,
+        { content: "tea" },
+        { content: "tea and a biscuit" },
+        { content: "tea and a rather longer text with cake", scope: "agent" },
+        { content: "coffee" },
+      );
+      const hits = await store.searchText("tea biscuit", ANYTHING, 9);
+      const [coffee] = await store.searchText("coffee", ANYTHING, 9);
+      const others = [...hits.map(({ key }) => key), coffee?.key ?? 0, 999_999];
+
+      expect(hits).toHaveLength(3);
+      expect(await store.searchText("tea biscuit", ANYTHING, 1, others)).toEqual([...hits]);
+      expect(await store.searchText("tea biscuit", ANYTHING, 0, others)).toEqual([...hits]);
+      expect(await store.searchText("tea biscuit", ANYTHING, 1, [hits[2]?.key ?? 0])).toEqual(
+        [hits[0], hits[2]].flatMap((hit) => hit ?? []),
+      );
+      const personal = { ...ANYTHING, scopes: ["personal" as const] };
+      expect(await store.searchText("tea biscuit", personal, 1, others)).toHaveLength(2);
+    });
+
+    test("weighs words by their rarity among the owner's own memories", async () => {
+      const { store } = await world.fresh();
+      await put(
+        store,
+        { content: "alpha one" },
+        ...Array.from({ length: 6 }, () => ({ content: "beta two" })),
+        ...Array.from({ length: 6 }, () => ({ content: "gamma three" })),
+      );
+      const alone = await store.searchText("beta alpha", ANYTHING, 9);
+
+      await put(
+        store,
+        ...Array.from({ length: 120 }, () => ({ content: "alpha four", userId: "bob" })),
+      );
+      const together = await store.searchText("beta alpha", ANYTHING, 9);
+
+      expect((await contentsOf(store, alone))[0]).toBe("alpha one");
+      expect(together.map(({ key }) => key)).toEqual(alone.map(({ key }) => key));
+      together.forEach(({ score }, index) => {
+        expect(score).toBeCloseTo(alone[index]?.score ?? Number.NaN, 6);
+      });
+    });
+
     test("never shows an owner what belongs to another", async () => {
       const { store } = await world.fresh();
       await put(store, { userId: "bob", content: "tea of bob" }, { content: "tea of ada" });

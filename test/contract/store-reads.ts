@@ -180,7 +180,7 @@ export function describeReads(world: World): void {
       expect(answers).toEqual(
         QUERIES.map(({ name, expected }) => [
           name,
-          expected.map((index) => MEMORIES[index]?.content),
+          expected.map((index) => MEMORIES[index]?.content ?? ""),
         ]),
       );
     });

@@ -231,6 +231,33 @@ export function describeVectorSearch(world: World): void {
       expect(await store.searchVectors(unit(1), ANYTHING, 0)).toEqual([]);
     });
 
+    test("compares with chosen memories of the owner that have a vector", async () => {
+      const { store } = await world.fresh();
+      await put(
+        store,
+        { vector: unit(1), content: "same" },
+        { vector: unit(3, 4), content: "slanted" },
+        { content: "without a vector" },
+        { vector: unit(1), content: "of bob", userId: "bob" },
+      );
+      const all = await store.searchText("same slanted without vector", ANYTHING, 9);
+      const [foreign] = await store.searchVectors(unit(1), { ...ANYTHING, userId: "bob" }, 1);
+      const keys = [...all.map(({ key }) => key), foreign?.key ?? 0, 999_999];
+
+      const compared = await store.cosines(unit(0, 1), "ada", keys);
+
+      const byContent = (await contentsOf(store, compared)).map((content, index) => ({
+        content,
+        score: Math.round((compared[index]?.score ?? Number.NaN) * 1e6) / 1e6,
+      }));
+      expect(byContent.sort((a, b) => a.score - b.score)).toEqual([
+        { content: "same", score: 0 },
+        { content: "slanted", score: 0.8 },
+      ]);
+      expect(await store.cosines(unit(1), "ada", [])).toEqual([]);
+      expect(await store.cosines(unit(1), "nobody", keys)).toEqual([]);
+    });
+
     test("finds a memory as soon as its write was acknowledged, through any store", async () => {
       const { store, place } = await world.fresh();
       const second = await world.open(place);

@@ -10,7 +10,7 @@ import { createModelThread } from "./model-thread.ts";
 export type LocalEmbedderOptions = {
   /** Threads within one run of the model. Default 1. */
   readonly threads?: number | undefined;
-  /** Length limit in tokens, 2 to 512. Default 512. Another value gives other vectors and so another identity. */
+  /** Length limit in tokens, 2 to 512. Default 256. Another value gives other vectors and so another identity. */
   readonly maxTokens?: number | undefined;
   /** Folder that holds `BAAI/bge-small-en-v1.5/…`. Default: the files shipped with the program. */
   readonly modelRoot?: string | undefined;
@@ -19,7 +19,8 @@ export type LocalEmbedderOptions = {
 };
 
 const DIMENSION = 384;
-const DEFAULT_MAX_TOKENS = 512;
+// Enough for a turn; a text of twice the length takes more than twice the time.
+const DEFAULT_MAX_TOKENS = 256;
 const CACHED_VECTORS = 512;
 const QUERY_PREFIX = "Represent this sentence for searching relevant passages: ";
 /** Int8 weights, `[CLS]` pooling, L2 norm. Raise the number when any of them changes. */

@@ -7,6 +7,8 @@ import type { MemoryNode } from "../../domain/node.ts";
 import { fromEpochMicros, type Instant, toEpochMillis } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { EmbeddingIdentity } from "../../ports/embedder.ts";
+import type { IndexRebuild } from "../../ports/index-rebuild.ts";
 import type {
   Admission,
   EventPage,
@@ -23,7 +25,8 @@ import type {
 import { type Lease, readOperation, writeAdmission } from "./admit.ts";
 import { toSvcError } from "./failures.ts";
 import { claimJobs, countJobs, jobStatus, releaseJobs, settleJob } from "./jobs.ts";
-import { readManifest } from "./manifest.ts";
+import type { PackLayout } from "./layout.ts";
+import { isSameEmbedding, readManifest } from "./manifest.ts";
 import { materializeAll } from "./materialize.ts";
 import { processIdentity } from "./process-identity.ts";
 import {
@@ -36,7 +39,9 @@ import {
   readNodesByKey,
   readSessionWindows,
 } from "./read.ts";
-import { searchText, searchVectors } from "./search.ts";
+import { createIndexRebuild, requireModel } from "./rebuild.ts";
+import { searchText } from "./search-text.ts";
+import { cosines, searchVectors } from "./search-vectors.ts";
 import type { WriteQueue } from "./write-queue.ts";
 
 export type SqliteStoreParts = {
@@ -44,6 +49,9 @@ export type SqliteStoreParts = {
   readonly reader: Database;
   readonly queue: WriteQueue;
   readonly path: string;
+  readonly layout: PackLayout;
+  /** The model that the caller uses. */
+  readonly embedding: EmbeddingIdentity;
   readonly clock: Clock;
 };
 
@@ -53,12 +61,18 @@ const LEASE_MS = 60_000;
 /** The store over one SQLite pack: writes through the queue, reads on a connection of their own. */
 export class SqliteStore implements Store {
   readonly backend = "sqlite";
+  readonly rebuild: IndexRebuild;
   readonly #parts: SqliteStoreParts;
   readonly #identity = processIdentity();
   #closing: Promise<void> | undefined;
 
   constructor(parts: SqliteStoreParts) {
     this.#parts = parts;
+    this.rebuild = createIndexRebuild({
+      ...parts,
+      read: (work) => this.#read(work),
+      write: (work) => this.#write(work),
+    });
   }
 
   manifest(): Manifest {
@@ -93,9 +107,10 @@ export class SqliteStore implements Store {
 
   materialize(items: readonly Materialization[]): Promise<void> {
     return this.#write((database) => {
-      const embedding = readManifest(database)?.embedding;
-      if (embedding === undefined) throw new SvcError("internal", "the pack has no manifest");
-      materializeAll(database, items, embedding);
+      const { embedding } = this.#parts;
+      // Another process may have changed the model since these vectors were made.
+      const isOfModel = isSameEmbedding(readManifest(database)?.embedding, embedding);
+      materializeAll(database, isOfModel ? items : items.map(withoutVector), embedding);
     });
   }
 
@@ -142,11 +157,26 @@ export class SqliteStore implements Store {
   }
 
   searchVectors(vector: Float32Array, filter: CandidateFilter, k: number): Promise<readonly Hit[]> {
-    return this.#read((database) => searchVectors(database, vector, filter, k));
+    // One snapshot: otherwise another process could change the model between the check and the search.
+    return this.#read((database) =>
+      database.transaction(() => {
+        requireModel(database, this.#parts.embedding);
+        return searchVectors(database, vector, filter, k);
+      })(),
+    );
   }
 
-  searchText(query: string, filter: CandidateFilter, k: number): Promise<readonly Hit[]> {
-    return this.#read((database) => searchText(database, query, filter, k));
+  cosines(vector: Float32Array, userId: string, keys: readonly number[]): Promise<readonly Hit[]> {
+    return this.#read((database) => cosines(database, vector, userId, keys));
+  }
+
+  searchText(
+    query: string,
+    filter: CandidateFilter,
+    k: number,
+    others: readonly number[] = [],
+  ): Promise<readonly Hit[]> {
+    return this.#read((database) => searchText(database, query, filter, { k, others }));
   }
 
   nodesByKey(userId: string, keys: readonly number[]): Promise<readonly KeyedNode[]> {
@@ -199,4 +229,10 @@ export class SqliteStore implements Store {
     const end = toEpochMillis(this.#parts.clock.now()) + LEASE_MS;
     return { owner: this.#identity, expiresAt: fromEpochMicros(Math.round(end * 1000)) };
   }
+}
+
+/** The item as a job whose vector is still to come. */
+function withoutVector(item: Materialization): Materialization {
+  if (item.vector === undefined) return item;
+  return { ...item, vector: undefined, failure: item.failure ?? "embedding_mismatch" };
 }

@@ -44,18 +44,13 @@ function intentOf(query: string, names: readonly string[]): QueryIntent {
   return FACTUAL.test(query) ? "factual" : "semantic";
 }
 
-const PROPER_NOUNS = /[A-Z][a-z]+(?:\s+[A-Z][a-z]+)*/g;
-const SENTENCE_START = /[.!?]\s$/;
+// The first word of a sentence is capitalised whatever it is, so no name begins there.
+const PROPER_NOUNS = /(?<!^|[.!?]\s)[A-Z][a-z]+(?:\s+[A-Z][a-z]+)*/g;
 // A single quote right after a letter or digit is an apostrophe.
 const QUOTED = /"([^"]+)"|(?<![\p{L}\p{N}])'([^']+)'/gu;
 
 function findEntities(query: string): { readonly names: string[]; readonly all: string[] } {
-  const names: string[] = [];
-  for (const match of query.matchAll(PROPER_NOUNS)) {
-    // The first word of a sentence is capitalised whatever it is.
-    if (match.index === 0 || SENTENCE_START.test(query.slice(0, match.index))) continue;
-    names.push(match[0]);
-  }
+  const names = [...query.matchAll(PROPER_NOUNS)].map(([name]) => name);
   const quoted = [...query.matchAll(QUOTED)].map(([, double, single]) => double ?? single ?? "");
   return { names, all: [...new Set([...names, ...quoted])] };
 }

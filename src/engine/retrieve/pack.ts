@@ -23,7 +23,7 @@ type Ranked = {
 
 /**
  * Stage 6: fills the token budget with whole records; nothing is ever cut. Instructions come first, then pinned memories
- * and open tasks, then what several searches found, then the rest. The count is that of the complete rendered text. Pure.
+ * and open tasks, then everything else. The count is that of the complete rendered text. Pure.
  */
 export function pack(
   results: readonly ResultCandidate[],
@@ -74,12 +74,12 @@ function inPackingOrder(
     return { candidate, line, cost: Math.max(1, tokenizer.count(line.text)) };
   });
   const head = ranked
-    .filter(({ candidate }) => tierOf(candidate) === MULTIPATH)
+    .filter(({ candidate }) => tierOf(candidate) === ORDINARY)
     .reduce<Ranked | undefined>(
       (best, item) => (best === undefined || byScore(item, best) < 0 ? item : best),
       undefined,
     );
-  /** What a multi-path record is worth to the context: its score, or its score per token, or in between. */
+  /** What an ordinary record is worth to the context: its score, its score per token, or in between. */
   const worth = ({ candidate, cost }: Ranked) => {
     if (multipathOrdering === "density") return candidate.compositeScore / cost;
     return multipathOrdering === "balanced"
@@ -90,7 +90,7 @@ function inPackingOrder(
     const tier = tierOf(a.candidate);
     const between = tier - tierOf(b.candidate);
     if (between !== 0) return between;
-    if (tier !== MULTIPATH) return byScore(a, b);
+    if (tier !== ORDINARY) return byScore(a, b);
     if (multipathOrdering === "balanced" && (a === head || b === head)) return a === head ? -1 : 1;
     return worth(b) - worth(a) || compareIds(a.candidate, b.candidate);
   });
@@ -102,17 +102,16 @@ function byScore(a: Ranked, b: Ranked): number {
   );
 }
 
-/** The tier of memories that more than one search found. */
-const MULTIPATH = 3;
+/** The tier of everything that has no claim of its own to a place. */
+const ORDINARY = 2;
 
-function tierOf({ node, paths }: ResultCandidate): number {
+function tierOf({ node }: ResultCandidate): number {
   if (node.nodeType === "instruction") return 0;
   const openTask =
     node.nodeType === "task" &&
     (node.lifecycleState === "tentative" || node.lifecycleState === "stable");
   if (node.pinned || node.salience === 1 || openTask) return 1;
-  const searches = paths.filter((path) => path !== "SESSION_CONTEXT").length;
-  return searches >= 2 ? MULTIPATH : 4;
+  return ORDINARY;
 }
 
 function sectionOf(node: MemoryNode): SectionName {

@@ -18,8 +18,8 @@ export type ScoreRules = Pick<EngineSettings, "scoring" | "epistemicWeights">;
  */
 export function score(candidates: readonly Candidate[], rules: ScoreRules): ResultCandidate[] {
   const found = candidates.filter(({ paths }) => paths.length > 0);
-  const semanticRanks = competitionRanks(found, onChannel("VECTOR"), ({ semantic }) => semantic);
-  const lexicalRanks = competitionRanks(found, onChannel("LEXICAL"), ({ lexical }) => lexical);
+  const semanticRanks = competitionRanks(found, ({ semantic }) => semantic);
+  const lexicalRanks = competitionRanks(found, ({ lexical }) => lexical);
   const epistemic = relative(found, ({ node }) => epistemicWeight(node, rules.epistemicWeights));
   const typed = relative(found, ({ node }) => rules.scoring.nodeTypeBoost[node.nodeType] ?? 1);
   const places = newestFirst(found);
@@ -48,17 +48,14 @@ export function compareIds(a: ResultCandidate, b: ResultCandidate): number {
   return a.node.id < b.node.id ? -1 : a.node.id > b.node.id ? 1 : 0;
 }
 
-function onChannel(path: "VECTOR" | "LEXICAL"): (candidate: Candidate) => boolean {
-  return ({ paths }) => paths.includes(path);
-}
-
-/** Ranks by signal, best first; equal signals share the better rank: 1, 2, 2, 4. */
+/** Ranks by signal, best first; equal signals share the better rank: 1, 2, 2, 4. Without a signal there is no rank. */
 export function competitionRanks<T extends { readonly key: number }>(
   items: readonly T[],
-  takesPart: (item: T) => boolean,
-  signal: (item: T) => number,
+  signal: (item: T) => number | undefined,
 ): ReadonlyMap<number, number> {
-  const sorted = items.filter(takesPart).sort((a, b) => signal(b) - signal(a));
+  const sorted = items
+    .filter((item) => signal(item) !== undefined)
+    .sort((a, b) => (signal(b) ?? 0) - (signal(a) ?? 0));
   const ranks = new Map<number, number>();
   let rank = 0;
   let previous: number | undefined;
@@ -98,8 +95,8 @@ function newestFirst(pool: readonly Candidate[]): ReadonlyMap<number, number> {
 function toResult(candidate: Candidate, composite: number, rules: ScoreRules): ResultCandidate {
   const pathScore = Math.min(1, candidate.paths.length / BACKEND_COUNT);
   const trace: ScoreTrace = {
-    semanticSimilarity: candidate.semantic,
-    lexicalRelevance: candidate.lexical,
+    semanticSimilarity: candidate.semantic ?? 0,
+    lexicalRelevance: candidate.lexical ?? 0,
     graphProximity: 0,
     recencyFactor: 0,
     salience: 0,
@@ -116,7 +113,7 @@ function toResult(candidate: Candidate, composite: number, rules: ScoreRules): R
     compositeScore: composite,
     pathScore,
     paths: candidate.paths,
-    semanticRelevance: candidate.semantic,
+    semanticRelevance: candidate.semantic ?? 0,
     trace,
   };
 }

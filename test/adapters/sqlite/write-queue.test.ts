@@ -1,14 +1,19 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
 import { mainPath } from "../../../src/adapters/sqlite/layout.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/open-database.ts";
 import { SqliteStore } from "../../../src/adapters/sqlite/sqlite-store.ts";
 import { WriteQueue } from "../../../src/adapters/sqlite/write-queue.ts";
-import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import type { Store } from "../../../src/ports/store.ts";
 import { anAdmission, anEvent, put, unit } from "../../contract/samples.ts";
-import { directoryPack, filePack, type SqlitePack } from "../../contract/sqlite-pack.ts";
+import {
+  directoryPack,
+  filePack,
+  type SqlitePack,
+  storeOptions,
+} from "../../contract/sqlite-pack.ts";
 import { ANYTHING } from "../../contract/store-vectors.ts";
 import { failure, useFolders } from "./folder.ts";
 
@@ -28,7 +33,8 @@ async function storeWithWriter(pack: SqlitePack): Promise<{ store: Store; writer
   const [writer, reader] = [connect(), connect()];
   const path = mainPath(pack.layout);
   const queue = new WriteQueue(writer, { capacity: 100, busyTimeoutMs: 1000, path });
-  const store = new SqliteStore({ writer, reader, queue, path, clock: createSystemClock() });
+  const { layout, embedding, clock } = storeOptions(pack);
+  const store = new SqliteStore({ writer, reader, queue, path, layout, embedding, clock });
   return { store: closeLater(store), writer };
 }
 
@@ -135,6 +141,41 @@ describe("a full disk", () => {
     await put(store, { content: "black tea", vector: unit(1) });
     expect(await store.searchText("tea", ANYTHING, 9)).toHaveLength(1);
     expect(await store.searchVectors(unit(1), ANYTHING, 9)).toHaveLength(1);
+  });
+});
+
+describe("files that may grow no further", () => {
+  test("keep everything that was acknowledged and nothing else", async () => {
+    const pack = filePack(folder());
+    const script = join(import.meta.dir, "limited-writer.ts");
+    const child = Bun.spawn(
+      [
+        "sh",
+        "-c",
+        // Without the signal a write beyond the limit fails as a full disk would.
+        'trap "" XFSZ; ulimit -f 2000; exec "$0" "$@"',
+        process.execPath,
+        script,
+        JSON.stringify(pack),
+      ],
+      { stdout: "pipe", stderr: "pipe" },
+    );
+    const said = await new Response(child.stdout).text();
+    await child.exited;
+    const { stored, code, readable } = JSON.parse(said) as {
+      stored: number;
+      code: string;
+      readable: number;
+    };
+
+    expect(["disk_full", "storage_failed"]).toContain(code);
+    expect(stored).toBeWithin(1, 1000);
+    expect(readable).toBe(stored);
+    const store = await open(pack);
+    expect(await store.countEvents(undefined)).toBe(stored);
+    expect(await store.countJobs(undefined)).toEqual({ pending: stored, failed: 0 });
+    await store.admit(anAdmission([anEvent()]));
+    expect(await store.countEvents(undefined)).toBe(stored + 1);
   });
 });
 

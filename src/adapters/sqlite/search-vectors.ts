@@ -1,6 +1,5 @@
 import type { Database } from "bun:sqlite";
 import type { CandidateFilter } from "../../domain/candidate-filter.ts";
-import { questionTerms } from "../../domain/lexical-analysis.ts";
 import type { Hit } from "../../ports/store.ts";
 import { activeOf, candidateCondition, type Parameter } from "./filter-sql.ts";
 import { ownerKey } from "./owners.ts";
@@ -38,34 +37,18 @@ export function searchVectors(
   }
 }
 
-/** Weights of a turn's own words and of those of the turns around it. */
-const BM25 = "bm25(lexical_documents, 1.0, 0.5, 0.5)";
-
-/** The best nodes by BM25; any word may match. */
-export function searchText(
+/** The cosine of each given node that is the owner's and has a vector. */
+export function cosines(
   database: Database,
-  question: string,
-  filter: CandidateFilter,
-  k: number,
+  vector: Float32Array,
+  userId: string,
+  keys: readonly number[],
 ): Hit[] {
-  const owner = ownerKey(database, filter.userId);
-  const expression = matchExpression(question);
-  if (owner === undefined || expression === undefined || k === 0) return [];
-  const narrowed = candidateCondition(filter);
-  const active = activeOf(owner);
-  return database
-    .query<Hit, Parameter[]>(
-      // CROSS JOIN keeps the index on the outside: looking hits up in `nodes` is cheap, the reverse is not.
-      `SELECT f.rowid AS key, -${BM25} AS score
-       FROM lexical_documents f CROSS JOIN nodes n ON n.key = f.rowid
-       WHERE lexical_documents MATCH ? AND ${active.sql} ${narrowed === undefined ? "" : `AND ${narrowed.sql}`}
-       ORDER BY ${BM25}, f.rowid LIMIT ?`,
-    )
-    .all(expression, ...active.parameters, ...(narrowed?.parameters ?? []), k);
-}
-
-/** The question as an FTS5 expression: quoted words joined by OR, so that no text is ever an operator. */
-function matchExpression(question: string): string | undefined {
-  const terms = questionTerms(question).map(({ term, prefix }) => `"${term}"${prefix ? "*" : ""}`);
-  return terms.length === 0 ? undefined : terms.join(" OR ");
+  const owner = ownerKey(database, userId);
+  if (owner === undefined || keys.length === 0) return [];
+  const one = database.query<Hit, [Float32Array, number, number]>(
+    `SELECT node_key AS key, 1.0 - vec_distance_cosine(embedding, ?) AS score FROM vectors
+     WHERE node_key = ? AND owner = ? AND active = 1`,
+  );
+  return keys.flatMap((key) => one.get(vector, key, owner) ?? []);
 }

@@ -1,0 +1,139 @@
+import { describe, expect, test } from "bun:test";
+import { truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
+import { inspectPack } from "../../../src/adapters/sqlite/inspect.ts";
+import { mainPath } from "../../../src/adapters/sqlite/layout.ts";
+import {
+  aMaterialization,
+  aNode,
+  anAdmission,
+  anEvent,
+  at,
+  put,
+  unit,
+} from "../../contract/samples.ts";
+import { directoryPack, filePack, type SqlitePack } from "../../contract/sqlite-pack.ts";
+import { bytesBelow, failure, useFolders } from "./folder.ts";
+
+const { folder, open } = useFolders();
+
+function look(pack: SqlitePack, checkIntegrity = false) {
+  return inspectPack({ layout: pack.layout, checkIntegrity, vecExtensionPath: loadSqliteVec() });
+}
+
+describe.each([
+  { name: "one file", packIn: filePack },
+  { name: "a directory", packIn: directoryPack },
+])("the inspection of a pack of $name", ({ packIn }) => {
+  test("counts what is in it, changes nothing and leaves nothing behind", async () => {
+    const place = folder();
+    const pack = packIn(place);
+    const store = await open(pack);
+    await put(
+      store,
+      { content: "green tea", vector: unit(1), second: 5 },
+      { content: "of bob", vector: unit(1), userId: "bob" },
+      { content: "inactive", lifecycleState: "archived" },
+    );
+    const failing = anEvent({ timestamp: at(1) });
+    await store.admit(anAdmission([failing, anEvent()]));
+    await store.failJobs([failing.id], "model_failed", at(2));
+    const manifest = store.manifest();
+    await store.close();
+    const before = bytesBelow(place);
+
+    const found = look(pack, true);
+
+    expect(found).toMatchObject({
+      manifest,
+      nodeCount: 3,
+      activeCount: 2,
+      edgeCount: 0,
+      eventCount: 5,
+      ownerCount: 2,
+      vectorCount: 2,
+      lexicalCount: 2,
+      withoutVector: 0,
+      withoutLexical: 0,
+      pendingJobs: 2,
+      failedJobs: 1,
+      lastModified: at(5),
+      damage: [],
+    });
+    expect(bytesBelow(place)).toEqual(before);
+  });
+
+  test("sees what another user of the pack has just written", async () => {
+    const pack = packIn(folder());
+    const store = await open(pack);
+    await put(store, { content: "green tea", vector: unit(1) });
+
+    expect(look(pack)).toMatchObject({ nodeCount: 1, vectorCount: 1, damage: undefined });
+    await put(store, { content: "black tea", vector: unit(1) });
+    expect(look(pack)).toMatchObject({ nodeCount: 2, vectorCount: 2 });
+  });
+
+  test("misses entries that no job will bring, blank texts aside", async () => {
+    const pack = packIn(folder());
+    const store = await open(pack);
+    const [lost, blank, tabbed] = ["green tea", "   ", "\n\t\u00a0"].map((content) =>
+      anEvent({ content }),
+    );
+    if (lost === undefined || blank === undefined || tabbed === undefined) throw new Error();
+    await store.admit(anAdmission([lost, blank, tabbed]));
+    await store.materialize(
+      [lost, blank, tabbed].map((event) =>
+        aMaterialization(event, aNode(event), { lexical: false }),
+      ),
+    );
+
+    expect(look(pack)).toMatchObject({ withoutVector: 1, withoutLexical: 1, pendingJobs: 0 });
+  });
+
+  test("tells of damage", async () => {
+    const place = folder();
+    const pack = packIn(place);
+    const store = await open(pack);
+    await put(store, ...Array.from({ length: 200 }, () => ({ content: "word ".repeat(200) })));
+    await store.close();
+    const path = mainPath(pack.layout);
+    truncateSync(path, Bun.file(path).size - 5 * 8192);
+
+    const outcome = (() => {
+      try {
+        return (look(pack, true).damage ?? []).length > 0 ? "damage" : "sound";
+      } catch (error) {
+        // SAFETY: compared by value; another error fails the comparison.
+        return (error as { code: string }).code;
+      }
+    })();
+
+    expect(["damage", "storage_failed"]).toContain(outcome);
+  });
+
+  test("refuses what is no pack", async () => {
+    const place = folder();
+    const pack = packIn(place);
+    writeFileSync(mainPath(pack.layout), "text ".repeat(50));
+    const before = bytesBelow(place);
+
+    expect(await failure((async () => look(pack))())).toMatchObject({ code: "not_a_pack" });
+    expect(bytesBelow(place)).toEqual(before);
+  });
+});
+
+test("a directory pack of which a file was lost is told apart from a sound one", async () => {
+  const place = folder();
+  const pack = directoryPack(place);
+  const store = await open(pack);
+  await put(store, { content: "green tea", vector: unit(1) });
+  await store.close();
+  await Bun.file(join(place, "vectors.index")).delete();
+  const before = bytesBelow(place);
+
+  const refusal = await failure((async () => look(pack))());
+
+  expect(refusal.code).toBe("storage_failed");
+  expect(bytesBelow(place)).toEqual(before);
+});

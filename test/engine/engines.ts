@@ -1,0 +1,163 @@
+import { afterEach, expect } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createLocalEmbedder } from "../../src/adapters/embedding/local-embedder.ts";
+import { createIdSource } from "../../src/adapters/system/ids.ts";
+import { createCl100kTokenizer } from "../../src/adapters/tokens/cl100k.ts";
+import { toEngineSettings } from "../../src/app/engine-settings.ts";
+import { CONFIG_SCHEMA } from "../../src/config/schema.ts";
+import { analyse } from "../../src/domain/lexical-analysis.ts";
+import type { EngineDeps } from "../../src/engine/deps.ts";
+import { createEngine, type MemoryEngine } from "../../src/engine/engine.ts";
+import type { EngineSettings } from "../../src/engine/settings.ts";
+import { fromEpochMicros, type Instant } from "../../src/lib/instant.ts";
+import type { Clock } from "../../src/ports/clock.ts";
+import type { Embedder } from "../../src/ports/embedder.ts";
+import type { Store } from "../../src/ports/store.ts";
+import { filePack, openSqlitePack, type SqlitePack } from "../contract/sqlite-pack.ts";
+
+/** The settings of a fresh installation. */
+export const DEFAULT_SETTINGS: EngineSettings = toEngineSettings(CONFIG_SCHEMA.parse({}));
+
+/** One tokenizer for all tests: loading its tables takes a moment. */
+export const tokenizer = createCl100kTokenizer();
+
+const model = createLocalEmbedder();
+
+/** The model that ships with the program, loaded once for all tests and never closed by an engine. */
+export const REAL_MODEL: Embedder = { ...model, close: async () => {} };
+
+/**
+ * An embedder without a model, for tests in which only presence counts: a text is the sum of one direction a word.
+ * It remembers the documents that it was asked for.
+ */
+export function wordEmbedder(given: Partial<Embedder> = {}): Embedder & { documents: string[] } {
+  const dimension = 64;
+  const documents: string[] = [];
+  const embed = async (text: string): Promise<Float32Array> => {
+    const vector = new Float32Array(dimension);
+    for (const word of analyse(text)) {
+      const place = Number(Bun.hash.crc32(word)) % dimension;
+      vector[place] = (vector[place] ?? 0) + 1;
+    }
+    const length = Math.hypot(...vector) || 1;
+    return vector.map((value) => value / length);
+  };
+  return {
+    identity: { model: "words", version: "1", dimension },
+    embedDocument: (text) => {
+      documents.push(text);
+      return embed(text);
+    },
+    embedQuery: embed,
+    close: async () => {},
+    ...given,
+    documents,
+  };
+}
+
+/** A clock that moves on by one microsecond a call, from a moment that a test may set. */
+export function testClock(start = "2026-03-18T12:00:00Z"): Clock & { set: (text: string) => void } {
+  let micros = Date.parse(start) * 1000;
+  return {
+    now: (): Instant => {
+      micros += 1;
+      return fromEpochMicros(micros);
+    },
+    set: (text) => {
+      micros = Date.parse(text) * 1000;
+    },
+  };
+}
+
+/** A store in which some calls behave differently. */
+export function altered(store: Store, changes: Partial<Store>): Store {
+  return new Proxy(store, {
+    get: (target, name) => {
+      const changed: unknown = Reflect.get(changes, name);
+      if (changed !== undefined) return changed;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
+export type EngineOptions = {
+  /** Absent: a new pack. */
+  readonly pack?: SqlitePack;
+  readonly embedder?: Embedder;
+  readonly clock?: Clock;
+  readonly settings?: Partial<EngineSettings>;
+  readonly alter?: (store: Store) => Partial<Store>;
+};
+
+export type OpenedEngine = {
+  readonly engine: MemoryEngine;
+  readonly store: Store;
+  readonly deps: EngineDeps;
+  readonly pack: SqlitePack;
+  readonly warnings: readonly string[];
+};
+
+/** Engines on real packs; each is closed and its pack deleted after its test. */
+export function useEngines() {
+  const engines: MemoryEngine[] = [];
+  const folders: string[] = [];
+
+  afterEach(async () => {
+    for (const engine of engines.splice(0)) await engine.close();
+    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+  });
+
+  const newPack = (): SqlitePack => {
+    const folder = mkdtempSync(join(tmpdir(), "svc-engine-"));
+    folders.push(folder);
+    return filePack(folder);
+  };
+
+  const open = async (options: EngineOptions = {}): Promise<OpenedEngine> => {
+    const pack = options.pack ?? newPack();
+    const embedder = options.embedder ?? wordEmbedder();
+    const clock = options.clock ?? testClock();
+    const settings = { ...DEFAULT_SETTINGS, ...options.settings };
+    const opened = await openSqlitePack(pack, {
+      embedding: embedder.identity,
+      scoringVersion: settings.scoringVersion,
+      clock,
+    });
+    const store = options.alter === undefined ? opened : altered(opened, options.alter(opened));
+    const warnings: string[] = [];
+    const deps: EngineDeps = {
+      store,
+      embedder,
+      tokenizer,
+      clock,
+      ids: createIdSource(),
+      settings,
+      warn: (message) => warnings.push(message),
+    };
+    const engine = createEngine(deps);
+    engines.push(engine);
+    // The engine looks for work that was left behind; in a new pack that is over before the test begins.
+    if (options.pack === undefined) await engine.processPending().catch(() => {});
+    return { engine, store, deps, pack, warnings };
+  };
+
+  return { open, newPack };
+}
+
+/** Expects a call to fail with an error of that code about that field. */
+export async function expectInvalid(
+  call: Promise<unknown>,
+  expected: { readonly code?: string; readonly field: string },
+): Promise<void> {
+  const outcome = await call.then(
+    () => "the call went through",
+    (error: { code?: string; data?: { field?: string } }) => ({
+      code: error.code,
+      field: error.data?.field,
+    }),
+  );
+  expect(outcome).toEqual({ code: expected.code ?? "invalid_argument", field: expected.field });
+}

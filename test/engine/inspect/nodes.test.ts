@@ -1,0 +1,156 @@
+import { describe, expect, test } from "bun:test";
+import type { NodeQuery } from "../../../src/engine/inputs.ts";
+import { put } from "../../contract/samples.ts";
+import { expectInvalid, useEngines, wordEmbedder } from "../engines.ts";
+
+const { open } = useEngines();
+const UNKNOWN = "01900000-0000-7000-8000-ffffffffffff";
+
+describe("a node", () => {
+  test("is read in any spelling of its id, by its owner", async () => {
+    const { engine } = await open();
+    const { node } = await engine.storeWithReceipt({ content: "tea", userId: "ada" });
+
+    const spellings = [node.id, node.id.toUpperCase(), `{${node.id}}`, node.id.replaceAll("-", "")];
+    for (const id of spellings) expect(await engine.getNode(id, { userId: "ada" })).toEqual(node);
+
+    expect(await engine.getNode(node.id)).toEqual(node);
+    expect(await engine.getNode(node.id, { userId: "bob" })).toBeUndefined();
+    expect(await engine.getNode(UNKNOWN)).toBeUndefined();
+  });
+
+  test.each(["superseded", "deprecated", "archived"] as const)(
+    "that is %s is read only on request",
+    async (lifecycleState) => {
+      const { engine, store } = await open();
+      const [node] = await put(store, { lifecycleState });
+      const id = node?.id ?? "";
+
+      expect(await engine.getNode(id)).toBeUndefined();
+      expect(await engine.getNode(id, { includeSuperseded: true })).toEqual(node);
+      expect(await engine.getNode(id, { includeSuperseded: true, userId: "bob" })).toBeUndefined();
+    },
+  );
+
+  test.each([
+    { name: "node", call: "getNode" as const, field: "node_id" },
+    { name: "event", call: "getEvent" as const, field: "event_id" },
+    { name: "status", call: "processingStatus" as const, field: "event_id" },
+  ])("and a malformed id of a $name is an error", async ({ call, field }) => {
+    const { engine } = await open();
+
+    await expectInvalid(engine[call]("not-an-id"), { field });
+  });
+});
+
+describe("a query for nodes", () => {
+  test("shows active nodes, newest first, at most 100, of every owner unless one is named", async () => {
+    const { engine, store } = await open();
+    await put(
+      store,
+      { content: "inactive", lifecycleState: "archived", second: 500 },
+      ...Array.from({ length: 101 }, (_, second) => ({ content: `n${second}`, second })),
+      { content: "of bob", userId: "bob", second: 200 },
+    );
+
+    const all = await engine.queryNodes();
+
+    expect(all).toHaveLength(100);
+    expect(all.slice(0, 2).map(({ content }) => content)).toEqual(["of bob", "n100"]);
+    expect(await engine.queryNodes({ userId: "bob" })).toHaveLength(1);
+    expect(await engine.queryNodes({ limit: 0 })).toEqual([]);
+    expect(await engine.queryNodes({ limit: 1000, userId: "ada" })).toHaveLength(101);
+    expect(await engine.queryNodes({ lifecycleStates: [] })).toEqual([]);
+    expect(await engine.queryNodes({ lifecycleStates: ["archived"] })).toHaveLength(1);
+  });
+
+  const WRONG: readonly {
+    name: string;
+    query: Readonly<Record<string, unknown>>;
+    field: string;
+  }[] = [
+    { name: "a blank owner", query: { userId: "" }, field: "user_id" },
+    { name: "an unknown type", query: { nodeType: "idea" }, field: "node_type" },
+    { name: "an empty type", query: { nodeType: "" }, field: "node_type" },
+    { name: "an unknown scope", query: { scope: "galaxy" }, field: "scope" },
+    { name: "an unknown scope in a list", query: { scopes: ["personal", "x"] }, field: "scopes" },
+    { name: "scopes that are no list", query: { scopes: "personal" }, field: "scopes" },
+    { name: "sessions that are no list", query: { sessionIds: "s" }, field: "session_ids" },
+    { name: "a session that is no text", query: { sessionIds: [1] }, field: "session_ids" },
+    { name: "an unknown state", query: { lifecycleStates: ["dead"] }, field: "lifecycle_states" },
+    { name: "a naive moment", query: { validAt: "2026-01-01T00:00" }, field: "valid_at" },
+    { name: "a confidence above 1", query: { minConfidence: 2 }, field: "min_confidence" },
+    { name: "a salience of NaN", query: { minSalience: Number.NaN }, field: "min_salience" },
+    {
+      name: "parts that are no list",
+      query: { contentContainsAny: "a" },
+      field: "content_contains_any",
+    },
+    { name: "a malformed moment", query: { createdBefore: "soon" }, field: "created_before" },
+    { name: "a limit above 1000", query: { limit: 1001 }, field: "limit" },
+    { name: "a negative limit", query: { limit: -1 }, field: "limit" },
+    { name: "half a limit", query: { limit: 1.5 }, field: "limit" },
+  ];
+
+  test.each(WRONG)("refuses $name", async ({ query, field }) => {
+    const { engine } = await open();
+
+    // SAFETY: wrong types are what is tested.
+    await expectInvalid(engine.queryNodes(query as NodeQuery), { field });
+  });
+});
+
+describe("a query for events", () => {
+  test("pages from newest to oldest", async () => {
+    const { engine } = await open();
+    const items = ["a", "b", "c"].map((content) => ({ content, sessionId: content }));
+    await engine.ingestFastMany({ items, userId: "ada" });
+
+    const page = async (given: object) =>
+      (await engine.getEvents({ userId: "ada", ...given })).map(({ content }) => content);
+
+    expect(await page({})).toEqual(["c", "b", "a"]);
+    expect(await page({ limit: 1, offset: 1 })).toEqual(["b"]);
+    expect(await page({ sessionId: "a" })).toEqual(["a"]);
+    expect(await page({ scopes: ["agent"] })).toEqual([]);
+    expect(await page({ userId: "bob" })).toEqual([]);
+  });
+
+  test.each([
+    { name: "a blank owner", query: { userId: " " }, field: "user_id" },
+    { name: "a negative offset", query: { userId: "ada", offset: -1 }, field: "offset" },
+    { name: "a limit above 1000", query: { userId: "ada", limit: 1001 }, field: "limit" },
+  ])("refuses $name", async ({ query, field }) => {
+    const { engine } = await open();
+
+    await expectInvalid(engine.getEvents(query), { field });
+  });
+});
+
+describe("statistics", () => {
+  test("count active nodes and events, of one owner or of all", async () => {
+    const { engine, store } = await open();
+    await engine.store({ content: "tea", userId: "ada" });
+    await engine.ingestFast({ content: "tea", userId: "bob" });
+    await put(store, { lifecycleState: "archived", vector: await wordEmbedder().embedQuery("x") });
+
+    expect(await engine.stats("ada")).toEqual({
+      nodeCount: 1,
+      eventCount: 2,
+      backend: "sqlite",
+      details: {},
+    });
+    expect(await engine.stats()).toMatchObject({ nodeCount: 1, eventCount: 3 });
+    expect(await engine.stats("nobody")).toMatchObject({ nodeCount: 0, eventCount: 0 });
+  });
+
+  test("read 0 for a count that fails, and say so", async () => {
+    const { engine, warnings } = await open({
+      alter: () => ({ countNodes: () => Promise.reject(new Error("no")) }),
+    });
+    await engine.store({ content: "tea", userId: "ada" });
+
+    expect(await engine.stats("ada")).toMatchObject({ nodeCount: 0, eventCount: 1 });
+    expect(warnings).toContain("stats: a count failed");
+  });
+});

@@ -1,0 +1,551 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import type { MemoryEngine } from "../../../src/engine/engine.ts";
+import type { RetrieveInput, StoreInput } from "../../../src/engine/inputs.ts";
+import { put } from "../../contract/samples.ts";
+import {
+  DEFAULT_SETTINGS,
+  expectInvalid,
+  REAL_MODEL,
+  testClock,
+  tokenizer,
+  useEngines,
+  wordEmbedder,
+} from "../engines.ts";
+
+const { open } = useEngines();
+
+async function ask(engine: MemoryEngine, query: string, given: Partial<RetrieveInput> = {}) {
+  return engine.retrieve({ query, userId: "ada", ...given });
+}
+
+async function contents(engine: MemoryEngine, query: string, given: Partial<RetrieveInput> = {}) {
+  return (await ask(engine, query, given)).results.map(({ node }) => node.content).sort();
+}
+
+async function storeAll(engine: MemoryEngine, ...items: readonly Partial<StoreInput>[]) {
+  for (const item of items) await engine.store({ content: "tea", userId: "ada", ...item });
+}
+
+describe("retrieval with the model that ships with the program", () => {
+  afterAll(() => tokenizer.ready());
+
+  const SENTENCES = [
+    "My dog Biscuit is afraid of thunder.",
+    "The quarterly report is due on the fifth of April.",
+    "I moved to Lisbon last autumn and rent a flat near the river.",
+    "Ann is allergic to peanuts.",
+    "We decided to use PostgreSQL for the billing service.",
+  ];
+
+  test.each([
+    ["What does my puppy fear?", 0],
+    ["By when must I hand in the report?", 1],
+    ["Which city do I live in?", 2],
+    ["Who cannot eat nuts?", 3],
+    ["Which database did the team choose?", 4],
+  ] as const)("answers %j with the right memory first", async (query, index) => {
+    const { engine } = await open({ embedder: REAL_MODEL });
+    await storeAll(engine, ...SENTENCES.map((content) => ({ content })));
+
+    const { results, metadata } = await ask(engine, query);
+
+    expect(results[0]?.node.content).toBe(SENTENCES[index]);
+    expect(results[0]?.paths).toContain("VECTOR");
+    expect(results[0]?.semanticRelevance).toBeWithin(0.4, 1.000001);
+    expect(metadata.candidatesGenerated["VECTOR"]).toBe(5);
+  });
+
+  test("leaves out by meaning what is below the floor", async () => {
+    const { engine } = await open({ embedder: REAL_MODEL });
+    await storeAll(engine, ...SENTENCES.map((content) => ({ content })));
+    const all = await ask(engine, "What does my puppy fear?");
+    const best = all.results[0]?.semanticRelevance ?? 0;
+
+    const { results, excluded, metadata } = await ask(engine, "What does my puppy fear?", {
+      minScore: best,
+    });
+
+    expect(results.map(({ node }) => node.content)).toEqual([SENTENCES[0] ?? ""]);
+    expect(excluded.map(({ reason }) => reason)).toEqual(Array(4).fill("below_threshold"));
+    expect(metadata).toMatchObject({
+      minScore: best,
+      minScoreSkipped: false,
+      candidatesFiltered: 4,
+    });
+  });
+
+  test("gives the same answer twenty times", async () => {
+    const { engine } = await open({ embedder: REAL_MODEL });
+    await engine.ingestFastMany({
+      userId: "ada",
+      items: Array.from({ length: 30 }, (_, index) => ({
+        content: `We talked about topic ${index % 7} in meeting ${index % 5}.`,
+        sessionId: `s${index % 3}`,
+      })),
+    });
+    await engine.processPending({ budgetMs: 60_000 });
+    const answers = [];
+    for (let round = 0; round < 20; round += 1) {
+      const { results, bundle } = await ask(engine, "topic 3 meeting", {
+        referenceTime: "2026-04-01T00:00Z",
+      });
+      answers.push({
+        order: results.map(({ node, compositeScore, paths }) => [node.id, compositeScore, paths]),
+        context: bundle.renderedContext,
+      });
+    }
+
+    expect(answers[0]?.order.length).toBe(30);
+    for (const answer of answers) expect(answer).toEqual(answers[0] as never);
+  });
+});
+
+describe("the filters of a question", () => {
+  test.each([
+    { name: "one scope", given: { scope: "project" as const }, expected: ["project tea"] },
+    {
+      name: "several scopes",
+      given: { scope: ["project", "agent", "agent"] as const },
+      expected: ["agent tea", "project tea"],
+    },
+    { name: "no scope", given: {}, expected: ["agent tea", "personal tea", "project tea"] },
+    {
+      name: "null",
+      given: { scope: null, sourceTypes: null, excludeNodeTypes: null },
+      expected: ["agent tea", "personal tea", "project tea"],
+    },
+    {
+      name: "a source type",
+      given: { sourceTypes: ["tool_output"] as const },
+      expected: ["agent tea"],
+    },
+    { name: "an empty list of source types", given: { sourceTypes: [] }, expected: [] },
+    {
+      name: "an excluded type",
+      given: { excludeNodeTypes: ["fact", "task"] as const },
+      expected: ["personal tea"],
+    },
+  ])("by $name", async ({ given, expected }) => {
+    const { engine } = await open();
+    await storeAll(
+      engine,
+      { content: "personal tea" },
+      { content: "project tea", scope: "project", nodeType: "fact" },
+      { content: "agent tea", scope: "agent", role: "tool", nodeType: "task" },
+      { content: "tea of bob", userId: "bob" },
+    );
+
+    const { results, filterMetadata, metadata } = await ask(engine, "tea", given);
+
+    expect(results.map(({ node }) => node.content).sort()).toEqual([...expected]);
+    expect(metadata.candidatesGenerated).toMatchObject({
+      VECTOR: expected.length,
+      LEXICAL: expected.length,
+    });
+    expect(filterMetadata.retrievalMode).toBe("default");
+  });
+
+  test("by validity keep entities and preferences", async () => {
+    const { engine } = await open();
+    const past = { validFrom: "2020-01-01T00:00Z", validTo: "2021-01-01T00:00Z" };
+    const future = { validFrom: "2030-01-01T00:00Z" };
+    await storeAll(
+      engine,
+      { content: "past tea", ...past },
+      { content: "past entity tea", nodeType: "entity", ...past },
+      { content: "future tea", ...future },
+      { content: "future preference tea", nodeType: "preference", ...future },
+      { content: "present tea" },
+    );
+
+    expect(await contents(engine, "tea", { timeFrom: "2021-01-01T00:00Z" })).toEqual([
+      "future preference tea",
+      "future tea",
+      "past entity tea",
+      "present tea",
+    ]);
+    expect(await contents(engine, "tea", { timeFrom: "2020-12-31T23:59:59Z" })).toHaveLength(5);
+    expect(await contents(engine, "tea", { timeTo: "2029-12-31T00:00Z" })).toEqual([
+      "future preference tea",
+      "past entity tea",
+      "past tea",
+      "present tea",
+    ]);
+    expect(await contents(engine, "tea", { timeTo: "2030-01-01T01:00+01:00" })).toHaveLength(5);
+  });
+
+  test("by creation and by stated time, inclusive at both ends", async () => {
+    const clock = testClock();
+    const { engine } = await open({ clock });
+    clock.set("2026-01-01T00:00:00Z");
+    await storeAll(
+      engine,
+      { content: "old tea" },
+      { content: "told tea", eventTime: "2025-06-01T00:00Z" },
+    );
+    clock.set("2026-02-01T00:00:00Z");
+    await storeAll(engine, { content: "new tea" });
+    const [newest] = await engine.queryNodes({ userId: "ada", limit: 1 });
+    const created = newest?.createdAt ?? "";
+
+    expect(await contents(engine, "tea", { knowledgeAt: "2026-01-15T00:00Z" })).toEqual([
+      "old tea",
+      "told tea",
+    ]);
+    expect(await contents(engine, "tea", { knowledgeAt: created })).toHaveLength(3);
+    expect(await contents(engine, "tea", { eventTimeTo: "2025-06-01T00:00Z" })).toEqual([
+      "told tea",
+    ]);
+    expect(await contents(engine, "tea", { eventTimeFrom: created })).toEqual(["new tea"]);
+    expect(
+      await contents(engine, "tea", {
+        eventTimeFrom: "2025-06-01T00:00:00.000001Z",
+        eventTimeTo: "2026-01-15T00:00Z",
+      }),
+    ).toEqual(["old tea"]);
+  });
+
+  test("leave out what is not known to be so, unless everything is asked for", async () => {
+    const { engine } = await open();
+    await storeAll(
+      engine,
+      { content: "plain tea" },
+      { content: "hypothetical tea", epistemicType: "hypothetical" },
+      { content: "conditional tea", epistemicType: "conditional", metadata: { condition: "rain" } },
+      { content: "unverified tea", epistemicType: "unverified", confidence: 0.1 },
+    );
+
+    const byDefault = await ask(engine, "tea");
+    const explicit = await ask(engine, "tea", { retrievalMode: "explicit" });
+
+    expect(byDefault.results.map(({ node }) => node.content)).toEqual(["plain tea"]);
+    expect(byDefault.excluded.map(({ reason }) => reason).sort()).toEqual([
+      "condition_filtered:unknown",
+      "epistemic_filtered:hypothetical",
+      "unverified_below_threshold:0.10<=0.30",
+    ]);
+    expect(byDefault.metadata.candidatesFiltered).toBe(3);
+    expect(explicit.results).toHaveLength(4);
+    expect(explicit.excluded).toEqual([]);
+    expect(explicit.filterMetadata.retrievalMode).toBe("explicit");
+  });
+
+  test("hold for the neighbours of what was found too", async () => {
+    const { engine } = await open({
+      settings: { packing: { ...DEFAULT_SETTINGS.packing, vectorK: 1, lexicalK: 1 } },
+    });
+    await storeAll(
+      engine,
+      { content: "one", sessionId: "s", epistemicType: "hypothetical" },
+      { content: "two", sessionId: "s", role: "tool" },
+      { content: "the golden tea pot", sessionId: "s" },
+      { content: "four", sessionId: "s" },
+      { content: "five", sessionId: "s", scope: "agent" },
+    );
+
+    const all = await ask(engine, "golden tea pot");
+    const narrowed = await contents(engine, "golden tea pot", { sourceTypes: ["user_stated"] });
+
+    expect(all.results.map(({ node, paths }) => [node.content, paths])).toEqual([
+      ["the golden tea pot", ["VECTOR", "LEXICAL"]],
+      ["two", ["SESSION_CONTEXT"]],
+      ["four", ["SESSION_CONTEXT"]],
+    ]);
+    expect(all.results.map(({ compositeScore }) => compositeScore)).toEqual([1, 0.6, 0.6]);
+    expect(narrowed).toEqual(["four", "the golden tea pot"]);
+  });
+});
+
+describe("an answer", () => {
+  test("never shows inactive or foreign memories", async () => {
+    const { engine, store } = await open();
+    const vector = await wordEmbedder().embedDocument("tea");
+    await put(
+      store,
+      { content: "tea", vector },
+      { content: "superseded tea", vector, lifecycleState: "superseded" },
+      { content: "foreign tea", vector, userId: "bob" },
+    );
+
+    expect(await contents(engine, "tea", { retrievalMode: "explicit" })).toEqual(["tea"]);
+    expect(await contents(engine, "tea", { userId: "bob" })).toEqual(["foreign tea"]);
+    expect(await contents(engine, "tea", { userId: "nobody" })).toEqual([]);
+  });
+
+  test("tells of its stages in their order, with what each took and gave", async () => {
+    const { engine } = await open();
+    await storeAll(
+      engine,
+      { content: "green tea" },
+      { content: "black tea" },
+      { content: "hypothetical tea", epistemicType: "hypothetical" },
+    );
+
+    const { metadata } = await ask(engine, "What is green tea?", { limit: 1 });
+
+    expect(metadata.stages.map(({ stage, input, output }) => [stage, input, output])).toEqual([
+      ["analyze", 1, 1],
+      ["candidates", 1, 6],
+      ["merge", 3, 3],
+      ["filter", 3, 2],
+      ["score", 2, 2],
+      ["pack", 1, 1],
+    ]);
+    expect(metadata.stages.every(({ timingMs }) => timingMs >= 0)).toBe(true);
+    expect(metadata).toMatchObject({
+      intent: "entity_lookup",
+      candidatesGenerated: { VECTOR: 3, LEXICAL: 3 },
+      candidatesFiltered: 2,
+      candidatesIncluded: 1,
+      backendsUsed: ["VECTOR", "LEXICAL"],
+      backendFailures: {},
+      embeddingMismatch: false,
+      resultLimit: 1,
+      minScore: undefined,
+      minScoreSkipped: false,
+      scoringConfigVersion: DEFAULT_SETTINGS.scoringVersion,
+    });
+  });
+
+  test("holds at most as many as are asked for", async () => {
+    const { engine } = await open();
+    await storeAll(
+      engine,
+      { content: "tea one" },
+      { content: "tea two" },
+      { content: "tea three" },
+    );
+
+    const two = await ask(engine, "tea", { limit: 2 });
+    const none = await ask(engine, "tea", { limit: 0 });
+
+    expect(two.results).toHaveLength(2);
+    expect(two.excluded.map(({ reason }) => reason)).toEqual(["result_limit"]);
+    expect(none.results).toEqual([]);
+    expect(none.bundle).toMatchObject({ includedCount: 0, renderedContext: "" });
+    expect(none.excluded).toHaveLength(3);
+  });
+
+  test.each([
+    { tokenBudget: 0, fits: false },
+    { tokenBudget: 50, fits: false },
+    { tokenBudget: 4096, fits: true },
+    { tokenBudget: null, fits: true },
+  ])("keeps to a budget of $tokenBudget tokens", async ({ tokenBudget, fits }) => {
+    const { engine } = await open();
+    await storeAll(engine, { content: "green tea" }, { content: "black tea" });
+
+    const { bundle, results, metadata } = await ask(engine, "tea", { tokenBudget });
+
+    expect(results).toHaveLength(2);
+    expect(bundle).toMatchObject({
+      tokenBudget: tokenBudget ?? 4096,
+      includedCount: fits ? 2 : 0,
+      tokensUsed: tokenizer.count(bundle.renderedContext),
+    });
+    expect(bundle.excludedIds).toHaveLength(fits ? 0 : 2);
+    expect(metadata.candidatesIncluded).toBe(fits ? 2 : 0);
+  });
+
+  test("shows the bindings whose short form stands in the context", async () => {
+    const { engine } = await open();
+    const { node } = await engine.storeWithReceipt({
+      content: "Read the tea guide and the tea list.",
+      userId: "ada",
+      valueBindings: [
+        { reference: "b", kind: "link", presentation: "tea list", lookup: "https://l.example" },
+        { reference: "a", kind: "link", presentation: "tea guide", lookup: "https://g.example" },
+      ],
+    });
+
+    const { valueBindings } = await ask(engine, "tea guide");
+    const unseen = await ask(engine, "tea guide", { tokenBudget: 0 });
+
+    const common = {
+      contextRef: node.id,
+      nodeId: node.id,
+      kind: "link",
+      lookupAuthority: "caller",
+    };
+    expect(valueBindings).toEqual([
+      { ...common, reference: "a", presentation: "tea guide", lookup: "https://g.example" },
+      { ...common, reference: "b", presentation: "tea list", lookup: "https://l.example" },
+    ] as never);
+    expect(unseen.valueBindings).toEqual([]);
+  });
+
+  test.each(["", "   "])("to the question %j still gives neighbours by meaning", async (query) => {
+    const { engine } = await open({ embedder: REAL_MODEL });
+    await storeAll(engine, { content: "green tea" });
+
+    const { results, metadata } = await ask(engine, query);
+
+    expect(metadata.candidatesGenerated["LEXICAL"]).toBe(0);
+    expect(results.map(({ node, paths }) => [node.content, paths])).toEqual([
+      ["green tea", ["VECTOR"]],
+    ]);
+  });
+
+  test("names the moment it was asked for, or now", async () => {
+    const clock = testClock("2026-03-18T12:00:00Z");
+    const { engine } = await open({ clock });
+
+    const given = await ask(engine, "tea", { referenceTime: "2026-01-01T01:00+01:00" });
+    const now = await ask(engine, "tea");
+
+    expect(given.metadata.referenceTime as string).toBe("2026-01-01T00:00:00.000000Z");
+    expect(now.metadata.referenceTime).toStartWith("2026-03-18T12:00:00.");
+  });
+});
+
+describe("a search that fails", () => {
+  const broken = wordEmbedder({
+    embedQuery: async () => {
+      throw new Error("a text that nobody may see");
+    },
+  });
+
+  test("of meaning leaves the answer to the other, which says so and skips the floor", async () => {
+    const { engine, warnings } = await open({ embedder: broken });
+    await storeAll(engine, { content: "green tea" });
+
+    const { results, metadata } = await ask(engine, "tea", { minScore: 0.9 });
+
+    expect(results.map(({ paths }) => paths)).toEqual([["LEXICAL"]]);
+    expect(metadata).toMatchObject({
+      backendFailures: { VECTOR: "backend_error" },
+      embeddingMismatch: false,
+      minScoreSkipped: true,
+    });
+    expect(warnings.join()).not.toContain("nobody may see");
+    expect(warnings).toHaveLength(1);
+  });
+
+  test("of words leaves the answer to the other and keeps the floor", async () => {
+    const { engine } = await open({
+      alter: () => ({ searchText: () => Promise.reject(new Error("broken")) }),
+    });
+    await storeAll(engine, { content: "green tea" }, { content: "coffee" });
+
+    const { results, metadata } = await ask(engine, "tea", { minScore: 0.5 });
+
+    expect(results.map(({ node, paths }) => [node.content, paths])).toEqual([
+      ["green tea", ["VECTOR"]],
+    ]);
+    expect(metadata).toMatchObject({
+      backendFailures: { LEXICAL: "backend_error" },
+      minScoreSkipped: false,
+    });
+  });
+
+  test("of both gives an empty answer that says so", async () => {
+    const { engine } = await open({
+      embedder: broken,
+      alter: () => ({ searchText: () => Promise.reject(new Error("broken")) }),
+    });
+    await storeAll(engine, { content: "green tea" });
+
+    const { results, metadata } = await ask(engine, "tea");
+
+    expect(results).toEqual([]);
+    expect(metadata.backendFailures).toEqual({ VECTOR: "backend_error", LEXICAL: "backend_error" });
+  });
+
+  test.each([
+    { name: "model", identity: { model: "other", version: "1", dimension: 64 } },
+    { name: "version", identity: { model: "words", version: "2", dimension: 64 } },
+    { name: "dimension", identity: { model: "words", version: "1", dimension: 32 } },
+  ])("because the pack has vectors of another $name is reported as that", async ({ identity }) => {
+    const first = await open();
+    await storeAll(first.engine, { content: "green tea" });
+    await first.engine.close();
+    let asked = 0;
+    const other = wordEmbedder({
+      identity,
+      embedQuery: async () => {
+        asked += 1;
+        return new Float32Array(identity.dimension);
+      },
+    });
+
+    const { engine } = await open({ pack: first.pack, embedder: other });
+    const { results, metadata } = await ask(engine, "tea", { minScore: 0.9 });
+
+    expect(results.map(({ paths }) => paths)).toEqual([["LEXICAL"]]);
+    expect(metadata).toMatchObject({
+      embeddingMismatch: true,
+      backendFailures: { VECTOR: "embedding_mismatch" },
+      minScoreSkipped: true,
+    });
+    expect(asked).toBe(0);
+  });
+});
+
+describe("a question that is refused", () => {
+  const WRONG: readonly {
+    name: string;
+    given: Readonly<Record<string, unknown>>;
+    field: string;
+  }[] = [
+    { name: "no question", given: { query: undefined }, field: "query" },
+    { name: "a question that is no text", given: { query: 1 }, field: "query" },
+    { name: "a blank owner", given: { userId: "  " }, field: "user_id" },
+    { name: "an unknown scope", given: { scope: "galaxy" }, field: "scope" },
+    { name: "an empty list of scopes", given: { scope: [] }, field: "scope" },
+    { name: "an unknown scope in a list", given: { scope: ["personal", 3] }, field: "scope" },
+    { name: "a scope that is an object", given: { scope: {} }, field: "scope" },
+    { name: "a naive time", given: { timeFrom: "2026-01-01T00:00" }, field: "time_from" },
+    { name: "a malformed time", given: { timeTo: "soon" }, field: "time_to" },
+    { name: "a naive reference", given: { referenceTime: "2026-01-01" }, field: "reference_time" },
+    { name: "a naive knowledge time", given: { knowledgeAt: "2026-01-01" }, field: "knowledge_at" },
+    {
+      name: "a naive event time",
+      given: { eventTimeFrom: "2026-01-01" },
+      field: "event_time_from",
+    },
+    { name: "a naive end", given: { eventTimeTo: "2026-01-01" }, field: "event_time_to" },
+    { name: "a negative budget", given: { tokenBudget: -1 }, field: "token_budget" },
+    { name: "half a token", given: { tokenBudget: 0.5 }, field: "token_budget" },
+    { name: "a floor of NaN", given: { minScore: Number.NaN }, field: "min_score" },
+    { name: "a negative floor", given: { minScore: -0.1 }, field: "min_score" },
+    { name: "a boolean limit", given: { limit: true }, field: "limit" },
+    { name: "a negative limit", given: { limit: -1 }, field: "limit" },
+    {
+      name: "types as bare text",
+      given: { excludeNodeTypes: "fact" },
+      field: "exclude_node_types",
+    },
+    { name: "an unknown type", given: { excludeNodeTypes: ["idea"] }, field: "exclude_node_types" },
+    { name: "sources as bare text", given: { sourceTypes: "user_stated" }, field: "source_types" },
+    { name: "an unknown source", given: { sourceTypes: ["rumour"] }, field: "source_types" },
+    { name: "an unknown fidelity", given: { minFidelity: "tiny" }, field: "min_fidelity" },
+    { name: "an unknown mode", given: { retrievalMode: "all" }, field: "retrieval_mode" },
+  ];
+
+  test.each(WRONG)("names the field of $name before any work", async ({ given, field }) => {
+    let worked = false;
+    const { engine } = await open({
+      alter: (store) => ({
+        searchText: (...args) => {
+          worked = true;
+          return store.searchText(...args);
+        },
+      }),
+    });
+
+    // SAFETY: wrong types are what is tested.
+    const input = { query: "tea", userId: "ada", ...given } as unknown as RetrieveInput;
+    await expectInvalid(engine.retrieve(input), { field });
+    expect(worked).toBe(false);
+  });
+
+  test("ends early when its caller gives up", async () => {
+    const { engine } = await open();
+
+    const outcome = await ask(engine, "tea", { signal: AbortSignal.abort() }).catch(
+      (error: Error) => error.name,
+    );
+
+    expect(outcome).toBe("AbortError");
+  });
+});
