@@ -16,6 +16,10 @@ const DEPS: CliDeps = {
     (await import("./app/inspect-pack.ts")).reportOnPack(config, false),
   diagnose: async (config, isRequired) =>
     await (await import("./app/diagnose.ts")).diagnose(config, isRequired),
+  exportPack: async (config, request) =>
+    await (await import("./app/export-pack.ts")).exportPack(config, request),
+  importPack: async (config, request) =>
+    await (await import("./app/import-pack.ts")).importPack(config, request),
   serveHttp: async ({ config, ...options }) => {
     const { startHttpServer } = await import("./surface/http/server.ts");
     const { api } = config;

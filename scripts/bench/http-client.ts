@@ -72,7 +72,7 @@ export function createClient(url: string, userId: string): Client {
 }
 
 /** The value of an answer. @throws Error that shows any other answer */
-export function valueOf<T>(answer: Answer<T>): T {
+export function unwrap<T>(answer: Answer<T>): T {
   if (answer.kind === "ok") return answer.value;
   throw new Error(`the server did not answer as hoped: ${JSON.stringify(answer)}`);
 }

@@ -47,6 +47,14 @@ export function cleanEnvironment(): Record<string, string | undefined> {
   );
 }
 
+const running = new Set<Bun.Subprocess>();
+
+/** Ends every server that is still running, for the end of a run that failed half-way. */
+export async function endAllServers(): Promise<void> {
+  for (const child of running) child.kill("SIGKILL");
+  await Promise.all([...running].map(({ exited }) => exited));
+}
+
 /** Starts a server on a free port without waiting for it. `listening` rejects when it ends before it listens. */
 export function launchServer(options: ServerOptions): {
   readonly pid: number;
@@ -65,14 +73,13 @@ export function launchServer(options: ServerOptions): {
     stderr: sink,
   });
   closeSync(sink);
-  const killNow = (): void => child.kill("SIGKILL");
-  process.on("exit", killNow);
-  child.exited.finally(() => process.off("exit", killNow));
+  running.add(child);
+  child.exited.finally(() => running.delete(child));
   const log = (): string => readFileSync(logFile, "utf8");
   const end: ServerProcess["end"] = async (signal) => {
     child.kill(signal);
     await child.exited;
-    return { exitCode: child.exitCode, signal: child.signalCode };
+    return { exitCode: child.exitCode, signal: child.signalCode?.toString() ?? null };
   };
   const listening = untilListening(child, log).then((url) => ({ url, pid: child.pid, log, end }));
   // Whoever only wants to kill it does not wait for it.

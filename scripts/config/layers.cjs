@@ -14,6 +14,7 @@ const CAPABILITIES = {
   write: [],
   inspect: [],
   retrieve: [],
+  maintain: ["write"],
 };
 
 const capability = ([name, siblings]) => ({

@@ -1,12 +1,12 @@
 import { Database } from "bun:sqlite";
 import { accessSync, constants, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { createLocalEmbedder } from "../adapters/embedding/local-embedder.ts";
 import { cacheDir } from "../adapters/native/cache-dir.ts";
 import { loadSqliteVec, SQLITE_VEC_ENTRY } from "../adapters/native/sqlite-vec.ts";
 import { mainPath } from "../adapters/sqlite/layout.ts";
 import type { Config } from "../config/schema.ts";
 import { SvcError } from "../domain/errors.ts";
+import { createConfiguredEmbedder } from "./configured-embedder.ts";
 import { type PackReport, reportOnPack } from "./inspect-pack.ts";
 import { layoutOf } from "./pack-path.ts";
 
@@ -87,7 +87,7 @@ function checkIndexes(report: PackReport): Finding {
     status: isWhole ? "ok" : "warn",
     message: isWhole
       ? counts
-      : `${counts}; ${withoutVector} active nodes lack a vector and ${withoutLexical} a text entry, so some searches miss them`,
+      : `${counts}; ${withoutVector} active nodes lack a vector and ${withoutLexical} a text entry, so some searches miss them; run: svc rebuild ${report.path}`,
   };
 }
 
@@ -97,8 +97,8 @@ function checkJobs({ pendingJobs, failedJobs }: PackReport): Finding {
   return { name: "jobs", status: "warn", message };
 }
 
-async function checkEmbedding(config: Config, { manifest }: PackReport): Promise<Finding> {
-  const embedder = createLocalEmbedder({ maxTokens: config.embedding.max_tokens });
+async function checkEmbedding(config: Config, { manifest, path }: PackReport): Promise<Finding> {
+  const embedder = createConfiguredEmbedder(config);
   const configured = embedder.identity;
   await embedder.close();
   const stored = manifest.embedding;
@@ -111,7 +111,7 @@ async function checkEmbedding(config: Config, { manifest }: PackReport): Promise
     const message = `${stored.model} (${stored.dimension} numbers, ${stored.version})`;
     return { name, status: "ok", message };
   }
-  const message = `the pack was made with ${stored.model} (${stored.version}, ${stored.dimension}), configured is ${configured.model} (${configured.version}, ${configured.dimension}); searches by meaning need the former: unset the embedding settings`;
+  const message = `the pack was made with ${stored.model} (${stored.version}, ${stored.dimension}), configured is ${configured.model} (${configured.version}, ${configured.dimension}); searches by meaning need the same model: set the former again, or run: svc rebuild ${path}`;
   return { name, status: "warn", message };
 }
 

@@ -1,4 +1,3 @@
-import { createLocalEmbedder } from "../adapters/embedding/local-embedder.ts";
 import { loadSqliteVec } from "../adapters/native/sqlite-vec.ts";
 import { openSqliteStore } from "../adapters/sqlite/open-store.ts";
 import { createSystemClock } from "../adapters/system/clock.ts";
@@ -6,6 +5,7 @@ import { createIdSource } from "../adapters/system/ids.ts";
 import { createCl100kTokenizer } from "../adapters/tokens/cl100k.ts";
 import type { Config } from "../config/schema.ts";
 import { createEngine, type MemoryEngine } from "../engine/engine.ts";
+import { createConfiguredEmbedder } from "./configured-embedder.ts";
 import { toEngineSettings } from "./engine-settings.ts";
 import { layoutOf } from "./pack-path.ts";
 import { VERSION } from "./version.ts";
@@ -28,10 +28,7 @@ export async function openEngine(config: Config, options: OpenOptions = {}): Pro
   const settings = toEngineSettings(config);
   const clock = createSystemClock();
   const ids = createIdSource();
-  const embedder = createLocalEmbedder({
-    threads: config.embedding.threads,
-    maxTokens: config.embedding.max_tokens,
-  });
+  const embedder = createConfiguredEmbedder(config);
   try {
     const store = await openSqliteStore({
       layout,

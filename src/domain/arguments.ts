@@ -7,7 +7,8 @@ export function parseUserId(value: unknown): string {
   if (typeof value !== "string" || value.trim() === "") {
     throw invalid("user_id", "must be non-blank text");
   }
-  return value;
+  // Stored as UTF-8, all halves of characters look the same: two owners would become one.
+  return parseText(value, "user_id");
 }
 
 /** Text, or undefined when absent. */

@@ -27,6 +27,8 @@ export const ERROR_CATALOGUE = {
   invalid_config: { retry: false },
   /** The path holds something that is no pack. `data.path`. Nothing was changed. */
   not_a_pack: { retry: false },
+  /** The file to import is damaged, cut off, or no export. `data.path`, `data.line`. Nothing was imported. */
+  not_an_export: { retry: false },
   /** The pack was written by a newer version of this program. `data.found`, `data.supported`. Nothing was changed. */
   pack_too_new: { retry: false },
   /** The pack cannot be opened for writing. `data.path`. Nothing was changed. */

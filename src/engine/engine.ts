@@ -9,13 +9,15 @@ import type {
   FastIngestManyInput,
   NodeQuery,
   ProcessPendingInput,
+  RebuildInput,
   RetrieveInput,
   StoreInput,
 } from "./inputs.ts";
 import { getNode, parseEventQuery, parseId, parseNodeQuery } from "./inspect/nodes.ts";
 import { readStats } from "./inspect/stats.ts";
 import { Lifetime } from "./lifetime.ts";
-import type { RetrievalResponse, Stats, StoreReceipt } from "./results.ts";
+import { rebuildIndexes } from "./maintain/rebuild.ts";
+import type { RebuildResult, RetrievalResponse, Stats, StoreReceipt } from "./results.ts";
 import { retrieve } from "./retrieve/pipeline.ts";
 import { ingestFast, ingestFastMany } from "./write/ingest-fast.ts";
 import { drainBefore, matchesPack, processPending } from "./write/materialize.ts";
@@ -56,6 +58,12 @@ export type MemoryEngine = {
   retrieve(input: RetrieveInput): Promise<RetrievalResponse>;
   /** A count that fails reads 0. */
   stats(userId?: string): Promise<Stats>;
+  /**
+   * Makes the indexes anew from the graph, with the configured model; other processes keep reading and writing. What is
+   * current is kept unless `all`. An interrupted run is continued by the next call.
+   * @throws SvcError storage_busy while another process rebuilds; the signal's reason when aborted
+   */
+  rebuildIndexes(input?: RebuildInput): Promise<RebuildResult>;
   /** Finishes queued work, then releases model and files. Idempotent. */
   close(): Promise<void>;
 };
@@ -88,6 +96,7 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
         }),
       ),
     stats: (userId) => life.use(() => readStats(deps, userId)),
+    rebuildIndexes: (input = {}) => life.use(() => rebuildIndexes(deps, input)),
     close: () => life.close(),
   };
 }

@@ -28,6 +28,16 @@ export type Stats = {
   readonly details: JsonObject;
 };
 
+export type RebuildResult = {
+  /** Active nodes that are in both indexes now. */
+  readonly nodesIndexed: number;
+  /** Active nodes whose text is blank. */
+  readonly nodesSkipped: number;
+  readonly totalActive: number;
+  /** Texts that the model read in this call. */
+  readonly nodesEmbedded: number;
+};
+
 /** The sources of candidates, as named on the wire. */
 export type CandidatePath = "VECTOR" | "LEXICAL" | "SESSION_CONTEXT";
 

@@ -125,10 +125,10 @@ export type Store = {
 
   /**
    * Takes up to `limit` pending jobs of the owner (of all owners when absent) that no live worker holds, fewest
-   * attempts first, then event time of admission, then event id, and leases them to this process.
+   * attempts first, then in the order in which they became durable, and leases them to this process.
    */
   claimJobs(userId: string | undefined, limit: number): Promise<readonly MaterializationJob[]>;
-  /** Gives claimed jobs back unfinished. */
+  /** Gives back, unfinished, those of the jobs that this process still holds. */
   releaseJobs(eventIds: readonly Uuid[]): Promise<void>;
   /**
    * Writes nodes, index entries and job states; a job that is already complete is left alone, a node that exists is

@@ -3,7 +3,12 @@ import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Client, createClient } from "../../scripts/bench/http-client.ts";
-import { type ServerProcess, startServer, svcCommand } from "../../scripts/bench/server.ts";
+import {
+  endAllServers,
+  type ServerProcess,
+  startServer,
+  svcCommand,
+} from "../../scripts/bench/server.ts";
 import { ERROR_MAP } from "../../src/surface/contract/error-map.ts";
 import { examine, SOUND } from "./examine.ts";
 import { findLost, findUnfindable, Ledger, processAll } from "./ledger.ts";
@@ -20,6 +25,7 @@ const opened = await openSmallDisk(folder, DISK_BYTES);
 if ("reason" in opened) console.log(`skipped: a full disk (${opened.reason})`);
 
 afterAll(async () => {
+  await endAllServers();
   if (!("reason" in opened)) await opened.close();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -55,10 +61,6 @@ describe.skipIf("reason" in opened)("on a full disk", () => {
     for (let count = 0; count < 10; count += 1) await ledger.store(client);
     disk.fillUpTo(ROOM_BYTES);
   }, 60_000);
-
-  afterAll(async () => {
-    await server.end("SIGKILL");
-  });
 
   test("a batch that does not fit is refused with disk_full and its remedy", async () => {
     const refusals = await writeUntilRefused(() => ledger.ingest(client, 40));

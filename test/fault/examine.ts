@@ -82,7 +82,7 @@ function compare(rows: readonly EventRow[], entries: readonly Entry[]) {
   return {
     lost: entries
       .filter(({ eventId, content }) => eventId !== undefined && ids.get(eventId) !== content)
-      .map(({ word }) => word),
+      .map(({ word, eventId }) => `${word}: event ${eventId} is not in the log as it was sent`),
     repeated: [
       ...[...copies].filter(([, times]) => times > 1).map(([content]) => content),
       ...rows

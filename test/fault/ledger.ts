@@ -29,6 +29,7 @@ export class Ledger {
   readonly refusals: string[] = [];
   readonly #random: () => number;
   #calls = 0;
+  #awaited: { readonly kind: Entry["kind"]; readonly resolve: () => void } | undefined;
 
   constructor(seed: number) {
     this.#random = createRandom(seed);
@@ -45,6 +46,13 @@ export class Ledger {
   /** A number from 0 inclusive to `end` exclusive. */
   whole(end: number): number {
     return Math.floor(this.#random() * end);
+  }
+
+  /** Resolves at the next acknowledgement of this kind, before anything else happens. One wait at a time. */
+  async nextAcknowledgement(kind: Entry["kind"]): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#awaited = { kind, resolve };
+    });
   }
 
   /** Notes the texts of one call before they are sent. */
@@ -70,6 +78,7 @@ export class Ledger {
     if (answer.kind === "ok") {
       entry.eventId = answer.value.event_id;
       entry.nodeId = answer.value.node_id;
+      this.#announce("store");
     } else if (answer.kind === "refused") {
       if (answer.body.accepted === true && answer.body.event_id !== undefined) {
         entry.eventId = answer.body.event_id;
@@ -92,8 +101,16 @@ export class Ledger {
     }
   }
 
-  async #send(client: Client, call: Partial<OpenCall> & Pick<OpenCall, "entries">) {
-    const { key, entries } = call;
+  #announce(kind: Entry["kind"]): void {
+    if (this.#awaited?.kind !== kind) return;
+    this.#awaited.resolve();
+    this.#awaited = undefined;
+  }
+
+  async #send(
+    client: Client,
+    { key, entries }: { readonly key: string | undefined; readonly entries: readonly Entry[] },
+  ): Promise<boolean> {
     const contents = entries.map(({ content }) => content);
     const answer = await client.ingest(contents, key);
     if (answer.kind === "ok") {
@@ -101,6 +118,7 @@ export class Ledger {
         const id = answer.value.event_ids[index];
         if (id !== undefined) entry.eventId = id;
       }
+      this.#announce("ingest");
     } else if (answer.kind === "refused") {
       this.refusals.push(`${answer.status} ${String(answer.body.detail)}`);
     } else if (key !== undefined) this.openCalls.push({ key, entries });

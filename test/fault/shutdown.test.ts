@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "../../scripts/bench/http-client.ts";
-import { startServer } from "../../scripts/bench/server.ts";
+import { endAllServers, startServer } from "../../scripts/bench/server.ts";
 import { companions, examine, SOUND } from "./examine.ts";
 import { findLost, Ledger, processAll } from "./ledger.ts";
 
@@ -15,7 +15,10 @@ let folder = "";
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "svc-shutdown-"));
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(async () => {
+  await endAllServers();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 test.each([{ signal: "SIGINT" }, { signal: "SIGTERM" }] as const)(
   "$signal under load loses nothing acknowledged and leaves one file",

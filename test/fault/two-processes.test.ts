@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Client, createClient } from "../../scripts/bench/http-client.ts";
-import { launchServer, startServer } from "../../scripts/bench/server.ts";
+import { endAllServers, launchServer, startServer } from "../../scripts/bench/server.ts";
 import { companions, examine, SOUND } from "./examine.ts";
 import { type Entry, findLost, Ledger, processAll } from "./ledger.ts";
 
@@ -17,7 +17,10 @@ let folder = "";
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "svc-processes-"));
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(async () => {
+  await endAllServers();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 /** Stores through one process and asks another one at once. @returns what the other did not see */
 async function storeAndAsk(ledger: Ledger, own: Client, other: Client): Promise<string[]> {

@@ -18,6 +18,7 @@ export function fakeEngine(methods: Partial<MemoryEngine> = {}): MemoryEngine {
     queryNodes: unused,
     retrieve: unused,
     stats: unused,
+    rebuildIndexes: unused,
     close: () => Promise.resolve(),
     ...methods,
   };

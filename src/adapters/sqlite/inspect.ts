@@ -1,13 +1,12 @@
 import type { Database } from "bun:sqlite";
-import { accessSync, constants, existsSync, rmSync, statSync } from "node:fs";
 import { asInstant, type Instant } from "../../lib/instant.ts";
 import type { Manifest } from "../../ports/store.ts";
 import { notAPack, toSvcError } from "./failures.ts";
 import { mainPath, type PackLayout } from "./layout.ts";
-import { ACTIVE } from "./lexical-index.ts";
+import { ACTIVE, HAS_TEXT } from "./lexical-index.ts";
 import { readManifest } from "./manifest.ts";
-import { requireReadable } from "./migrate.ts";
-import { filesOf, openDatabase, schemasOf } from "./open-database.ts";
+import { schemasOf } from "./open-database.ts";
+import { openForReading } from "./open-reading.ts";
 
 /** What a pack says about itself. Counts cover all owners. */
 export type PackInspection = {
@@ -49,53 +48,24 @@ const BUSY_TIMEOUT_MS = 5000;
 export function inspectPack(options: InspectOptions): PackInspection {
   const { layout } = options;
   const path = mainPath(layout);
-  const sidecars = filesOf(layout)
-    .flatMap((file) => [`${file}-wal`, `${file}-shm`])
-    .filter((file) => !existsSync(file));
   try {
-    // Closing a connection that may write tidies up the files that SQLite had to make beside the pack.
-    const database = openDatabase({
-      layout,
-      mode: filesOf(layout).every(isWritable) ? "read-write" : "read-only",
+    const reading = openForReading(layout, {
       synchronous: "full",
       busyTimeoutMs: BUSY_TIMEOUT_MS,
       vecExtensionPath: options.vecExtensionPath,
     });
     try {
-      database.run("PRAGMA query_only = ON");
-      return readAll(database, options);
+      return readAll(reading.database, options);
     } finally {
-      database.close();
-      removeEmpty(sidecars);
+      reading.close();
     }
   } catch (error) {
     throw toSvcError(error, path);
   }
 }
 
-function isWritable(file: string): boolean {
-  try {
-    accessSync(file, constants.W_OK);
-    // The superuser may write everything; a file that nobody may write was meant to stay as it is.
-    return (statSync(file).mode & 0o222) !== 0;
-  } catch {
-    return false;
-  }
-}
-
-/** A reader that may not write leaves its empty log and its shared memory behind. */
-function removeEmpty(files: readonly string[]): void {
-  const isLogUsed = files.some((file) => {
-    const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-    return file.endsWith("-wal") && size > 0;
-  });
-  if (isLogUsed) return;
-  for (const file of files) rmSync(file, { force: true });
-}
-
 function readAll(database: Database, options: InspectOptions): PackInspection {
   const { layout } = options;
-  requireReadable(database, layout);
   const tableCount = countOf(
     database,
     "SELECT count(*) AS n FROM sqlite_schema WHERE type = 'table'",
@@ -135,7 +105,7 @@ function readAll(database: Database, options: InspectOptions): PackInspection {
 function countMissing(database: Database, indexed: string): number {
   return countOf(
     database,
-    `SELECT count(*) AS n FROM nodes WHERE lifecycle_state IN ${ACTIVE} AND trim(content) <> ''
+    `SELECT count(*) AS n FROM nodes WHERE lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}
        AND key NOT IN (${indexed})
        AND coalesce(evidence_refs ->> 0, '') NOT IN
          (SELECT e.id FROM jobs j JOIN events e ON e.key = j.event_key WHERE j.status = 'pending')`,

@@ -73,13 +73,13 @@ function plannedNode(database: Database, eventId: Uuid): MemoryNode | undefined 
   return nodeFromRecord(node as JsonObject);
 }
 
-/** Gives leased jobs back unfinished. Runs inside a write transaction. */
-export function releaseJobs(database: Database, eventIds: readonly Uuid[]): void {
+/** Gives jobs back that `holder` leased, unfinished. Runs inside a write transaction. */
+export function releaseJobs(database: Database, eventIds: readonly Uuid[], holder: string): void {
   const release = database.query(
     `UPDATE jobs SET lease_owner = NULL, lease_expires_at = NULL
-     WHERE kind = 'materialization' AND event_key = (SELECT key FROM events WHERE id = ?)`,
+     WHERE kind = 'materialization' AND event_key = (SELECT key FROM events WHERE id = ?) AND lease_owner = ?`,
   );
-  for (const id of eventIds) release.run(id);
+  for (const id of eventIds) release.run(id, holder);
 }
 
 /** Records a finished try. Runs inside a write transaction. */

@@ -5,6 +5,11 @@ import { analyse } from "../../domain/lexical-analysis.ts";
 const NEIGHBOUR_CHARS = 240;
 /** Active states, as SQL. */
 export const ACTIVE = "('tentative', 'stable', 'contested')";
+/** Whether `content` is more than blanks, as SQL: `trim` knows of no other blank than the space unless it is told. */
+export const HAS_TEXT = `trim(content, char(9, 10, 11, 12, 13, 32, 160, 5760, 8192, 8193, 8194, 8195, 8196, 8197, 8198,
+  8199, 8200, 8201, 8202, 8232, 8233, 8239, 8287, 12288, 65279)) <> ''`;
+/** Columns of a Turn. */
+const TURN = "key, owner, content, node_type, session_id, scope, created_at, id";
 
 type Turn = {
   readonly key: number;
@@ -33,13 +38,41 @@ export function writeDocument(database: Database, key: number): void {
   if (next !== undefined) put(database, next, turn, neighbour(database, next, "after"));
 }
 
+/**
+ * Writes the next `limit` documents above a key anew and removes those in between that have no active node with text.
+ * Runs inside a write transaction.
+ */
+export function rewriteDocuments(
+  database: Database,
+  after: number,
+  limit: number,
+): { readonly written: number; readonly cursor: number; readonly hasMore: boolean } {
+  const indexable = `lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}`;
+  const turns = database
+    .query<Turn, [number, number]>(
+      `SELECT ${TURN} FROM nodes WHERE key > ? AND ${indexable} ORDER BY key LIMIT ?`,
+    )
+    .all(after, limit);
+  const hasMore = turns.length === limit;
+  const cursor = turns.at(-1)?.key ?? after;
+  const orphans = database
+    .query<{ id: number }, [number, number]>(
+      `SELECT id FROM lexical_documents_docsize WHERE id > ?1 AND id <= ?2
+       EXCEPT SELECT key FROM nodes WHERE key > ?1 AND key <= ?2 AND ${indexable}`,
+    )
+    .all(after, hasMore ? cursor : Number.MAX_SAFE_INTEGER);
+  for (const { id } of orphans) {
+    database.query("DELETE FROM lexical_documents WHERE rowid = ?").run(id);
+  }
+  for (const turn of turns) {
+    put(database, turn, neighbour(database, turn, "before"), neighbour(database, turn, "after"));
+  }
+  return { written: turns.length, cursor, hasMore };
+}
+
 function readTurn(database: Database, key: number): Turn | undefined {
   return (
-    database
-      .query<Turn, [number]>(
-        "SELECT key, owner, content, node_type, session_id, scope, created_at, id FROM nodes WHERE key = ?",
-      )
-      .get(key) ?? undefined
+    database.query<Turn, [number]>(`SELECT ${TURN} FROM nodes WHERE key = ?`).get(key) ?? undefined
   );
 }
 
@@ -50,9 +83,9 @@ function neighbour(database: Database, turn: Turn, side: "before" | "after"): Tu
   return (
     database
       .query<Turn, [number, string, string, string, string]>(
-        `SELECT key, owner, content, node_type, session_id, scope, created_at, id FROM nodes
+        `SELECT ${TURN} FROM nodes
          WHERE owner = ? AND session_id = ? AND scope = ? AND (created_at, id) ${compare} (?, ?)
-           AND node_type = 'note' AND lifecycle_state IN ${ACTIVE} AND trim(content) <> ''
+           AND node_type = 'note' AND lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}
          ORDER BY created_at ${order}, id ${order} LIMIT 1`,
       )
       .get(turn.owner, turn.session_id, turn.scope, turn.created_at, turn.id) ?? undefined

@@ -65,6 +65,29 @@ export function writeManifest(database: Database, input: ManifestInput, now: Ins
     );
 }
 
+/** Whether vectors of the two can be compared with one another. */
+export function isSameEmbedding(
+  one: EmbeddingIdentity | undefined,
+  other: EmbeddingIdentity,
+): boolean {
+  return (
+    one?.model === other.model && one.version === other.version && one.dimension === other.dimension
+  );
+}
+
+/** Names another model for the vectors of the pack. Runs inside the transaction that brings them. */
+export function writeEmbedding(
+  database: Database,
+  embedding: EmbeddingIdentity,
+  now: Instant,
+): void {
+  database
+    .query(
+      "UPDATE pack_manifest SET embedding_model = ?, embedding_version = ?, embedding_dim = ?, updated_at = ?",
+    )
+    .run(embedding.model, embedding.version, embedding.dimension, now);
+}
+
 /** @throws SvcError pack_too_new */
 export function tooNew(path: string, found: number, supported: number): SvcError {
   return new SvcError(

@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite";
 import { sha256Hex } from "../../lib/hashing.ts";
 import type { EmbeddingIdentity } from "../../ports/embedder.ts";
 import type { Materialization } from "../../ports/store.ts";
+import { advanceIndexSequence } from "./index-sequence.ts";
 import { settleJob } from "./jobs.ts";
 import { ACTIVE, writeDocument } from "./lexical-index.ts";
 import { INSERT_NODE, nodeValues } from "./rows.ts";
@@ -72,11 +73,4 @@ function writeVector(database: Database, entry: VectorEntry, identity: Embedding
       sha256Hex(entry.item.node.content),
       entry.item.at,
     );
-}
-
-/** Marks all files of the pack as having taken part in the same change. */
-function advanceIndexSequence(database: Database): void {
-  database.run("UPDATE index_sequence SET value = value + 1");
-  database.run("UPDATE vectors_sequence SET value = (SELECT value FROM index_sequence)");
-  database.run("UPDATE lexical_sequence SET value = (SELECT value FROM index_sequence)");
 }

@@ -1,11 +1,11 @@
 import type { Database } from "bun:sqlite";
-import { existsSync, mkdirSync, statSync } from "node:fs";
+import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { SvcError } from "../../domain/errors.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { EmbeddingIdentity } from "../../ports/embedder.ts";
 import type { Store } from "../../ports/store.ts";
-import { toSvcError } from "./failures.ts";
+import { isBusy, toSvcError } from "./failures.ts";
 import { lexicalFile, mainPath, type PackLayout } from "./layout.ts";
 import { migrate, requireReadable } from "./migrate.ts";
 import { type DatabaseOptions, openDatabase, turnToLog } from "./open-database.ts";
@@ -44,8 +44,7 @@ const WRITER_BLOCK_MS = 20;
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const path = mainPath(options.layout);
   try {
-    const created = prepareFolder(options, path);
-    const writer = openDatabase(databaseOptions(options, "writer", created));
+    const writer = await patiently(options, () => openWriter(options, path));
     try {
       return await openOn(writer, options, path);
     } catch (error) {
@@ -57,9 +56,33 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   }
 }
 
+/** Tries again while another process that makes the pack locks its files; SQLite itself does not always wait then. */
+async function patiently<T>({ busyTimeoutMs }: SqliteStoreOptions, open: () => T): Promise<T> {
+  const deadline = performance.now() + busyTimeoutMs;
+  for (;;) {
+    try {
+      return open();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadline) throw error;
+      await Bun.sleep(5 + Math.random() * 20);
+    }
+  }
+}
+
+function openWriter(options: SqliteStoreOptions, path: string): Database {
+  const created = prepareFolder(options, path);
+  const writer = openDatabase(databaseOptions(options, "writer", created));
+  try {
+    requireReadable(writer, options.layout);
+    turnToLog(writer, options.layout);
+    return writer;
+  } catch (error) {
+    writer.close();
+    throw error;
+  }
+}
+
 async function openOn(writer: Database, options: SqliteStoreOptions, path: string): Promise<Store> {
-  requireReadable(writer, options.layout);
-  turnToLog(writer, options.layout);
   const queue = new WriteQueue(writer, {
     capacity: options.writeQueueSize,
     busyTimeoutMs: options.busyTimeoutMs,
@@ -69,11 +92,14 @@ async function openOn(writer: Database, options: SqliteStoreOptions, path: strin
     // Another process may have brought a newer schema since the first look.
     requireReadable(writer, options.layout);
     migrate(writer, options.layout, options, options.clock.now());
-    if (options.layout.kind === "directory") reconcileIndexes(writer);
+    if (options.layout.kind === "directory") reconcileIndexes(writer, options.clock.now());
   });
-  const reader = openDatabase(databaseOptions(options, "reader", false));
+  const reader = await patiently(options, () =>
+    openDatabase(databaseOptions(options, "reader", false)),
+  );
   reader.run("PRAGMA query_only = ON");
-  return new SqliteStore({ writer, reader, queue, path, clock: options.clock });
+  const { clock, embedding, layout } = options;
+  return new SqliteStore({ writer, reader, queue, path, layout, embedding, clock });
 }
 
 function databaseOptions(
@@ -116,7 +142,9 @@ function makeFolders(layout: PackLayout): void {
   mkdirSync(layout.lexicalPath, { recursive: true });
 }
 
-/** An index file that was deleted is made anew; its content comes back from the graph. */
-function hasLostIndex(layout: Extract<PackLayout, { kind: "directory" }>): boolean {
-  return !existsSync(layout.vectorPath) || !existsSync(lexicalFile(layout.lexicalPath));
+/** An index file that was deleted, or just begun by another process, is made anew; its content comes from the graph. */
+function hasLostIndex({ vectorPath, lexicalPath }: Extract<PackLayout, { kind: "directory" }>) {
+  return [vectorPath, lexicalFile(lexicalPath)].some(
+    (file) => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0,
+  );
 }

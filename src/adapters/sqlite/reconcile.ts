@@ -1,13 +1,21 @@
 import type { Database } from "bun:sqlite";
-import { ACTIVE } from "./lexical-index.ts";
+import type { Instant } from "../../lib/instant.ts";
+import type { EmbeddingIdentity } from "../../ports/embedder.ts";
+import { ACTIVE, HAS_TEXT } from "./lexical-index.ts";
+import { readManifest } from "./manifest.ts";
+import { replaceVectors } from "./staging.ts";
+
+/** SQLite's name of the file that holds the vectors of a directory pack. */
+const VECTOR_FILE = "vector_file";
 
 /**
  * Brings the index files of a directory pack back in step with the graph. A commit over several files is not atomic
  * under WAL: after a crash an index may miss, or be ahead by, the last transactions. Entries without an active node
- * are removed; active nodes without an entry get their job back. Runs inside a write transaction.
+ * are removed; active nodes without an entry get their job back. Vectors of another model than the manifest's come from
+ * a rebuild that was cut off between the files; the staged ones then take their place. Runs inside a write transaction.
  * @returns how many nodes will be indexed again
  */
-export function reconcileIndexes(database: Database): number {
+export function reconcileIndexes(database: Database, now: Instant): number {
   const sequences = database
     .query<{ core: number; vectors: number; lexical: number }, []>(
       `SELECT (SELECT value FROM index_sequence) AS core, (SELECT value FROM vectors_sequence) AS vectors,
@@ -17,10 +25,14 @@ export function reconcileIndexes(database: Database): number {
   if (sequences === null) return 0;
   const { core, vectors, lexical } = sequences;
   if (core === vectors && core === lexical) return 0;
+  const embedding = readManifest(database)?.embedding;
+  if (embedding !== undefined && hasOtherVectors(database, embedding)) {
+    replaceVectors(database, VECTOR_FILE, embedding, now);
+  }
   removeOrphans(database);
   const missing = database
     .query<{ key: number; evidence_refs: string }, []>(
-      `SELECT key, evidence_refs FROM nodes WHERE lifecycle_state IN ${ACTIVE} AND trim(content) <> ''
+      `SELECT key, evidence_refs FROM nodes WHERE lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}
          AND (key NOT IN (SELECT node_key FROM vector_metadata) OR key NOT IN (SELECT id FROM lexical_documents_docsize))`,
     )
     .all();
@@ -34,6 +46,21 @@ export function reconcileIndexes(database: Database): number {
     database.query(`UPDATE ${table} SET value = ?`).run(next);
   }
   return missing.length;
+}
+
+function hasOtherVectors(database: Database, embedding: EmbeddingIdentity): boolean {
+  const { model, version, dimension } = embedding;
+  const foreign = database
+    .query<{ node_key: number }, [string, string]>(
+      "SELECT node_key FROM vector_metadata WHERE embedding_model <> ? OR embedding_version <> ? LIMIT 1",
+    )
+    .get(model, version);
+  const table = database
+    .query<{ sql: string }, []>(
+      `SELECT sql FROM ${VECTOR_FILE}.sqlite_schema WHERE name = 'vectors'`,
+    )
+    .get();
+  return foreign !== null || table?.sql.includes(`FLOAT[${dimension}]`) !== true;
 }
 
 function removeOrphans(database: Database): void {

@@ -158,28 +158,65 @@ CREATE TABLE index_sequence (singleton INTEGER PRIMARY KEY CHECK (singleton = 1)
 INSERT INTO index_sequence VALUES (1, 0);
 `;
 
+// The run of a rebuild, while there is one: for which model, how far it came, and which process is at it until when.
+const REBUILD_STATE = `
+CREATE TABLE rebuild_state (
+  singleton INTEGER PRIMARY KEY CHECK (singleton = 1),
+  embedding_model TEXT NOT NULL,
+  embedding_version TEXT NOT NULL,
+  embedding_dim INTEGER NOT NULL,
+  replaces INTEGER NOT NULL,
+  text_cursor INTEGER NOT NULL,
+  holder TEXT,
+  held_until TEXT
+) STRICT;
+`;
+
+// Vectors that wait until those of all nodes are there.
+const VECTOR_STAGING = `
+CREATE TABLE vector_staging (
+  node_key INTEGER PRIMARY KEY,
+  content_hash TEXT NOT NULL,
+  model TEXT NOT NULL,
+  version TEXT NOT NULL,
+  dimension INTEGER NOT NULL,
+  embedding BLOB NOT NULL
+) STRICT;
+`;
+
 /** Steps of each part; `vectors` needs the dimension of the pack's embedding. */
 export function migrations(part: Part, dimension: number): readonly Migration[] {
   switch (part) {
     case "core":
-      return [{ version: 1, name: "event log, graph, work queue", sql: EVENT_LOG + GRAPH + WORK }];
+      return [
+        { version: 1, name: "event log, graph, work queue", sql: EVENT_LOG + GRAPH + WORK },
+        { version: 2, name: "rebuild in steps", sql: REBUILD_STATE },
+      ];
     case "vectors":
-      return [{ version: 1, name: "vector index", sql: vectorIndex(dimension) }];
+      return [
+        { version: 1, name: "vector index", sql: vectorIndex(dimension) },
+        { version: 2, name: "staging of new vectors", sql: VECTOR_STAGING },
+      ];
     case "lexical":
       return [{ version: 1, name: "lexical index", sql: LEXICAL_INDEX }];
   }
 }
 
-function vectorIndex(dimension: number): string {
+/** The statement that makes the table of vectors. @param name with SQLite's name of the file where that is not clear. */
+export function createVectors(name: string, dimension: number): string {
   // chunk_size 64: the default of 1024 reserves 1.5 MB for each owner.
   return `
-CREATE VIRTUAL TABLE vectors USING vec0 (
+CREATE VIRTUAL TABLE ${name} USING vec0 (
   node_key INTEGER PRIMARY KEY,
   owner INTEGER PARTITION KEY,
   active BOOLEAN,
   embedding FLOAT[${dimension}] distance_metric=cosine,
   chunk_size=64
-);
+);`;
+}
+
+function vectorIndex(dimension: number): string {
+  return `${createVectors("vectors", dimension)}
 CREATE TABLE vector_metadata (
   node_key INTEGER PRIMARY KEY,
   embedding_model TEXT NOT NULL,

@@ -102,7 +102,7 @@ export class SqliteStore implements Store {
   }
 
   releaseJobs(eventIds: readonly Uuid[]): Promise<void> {
-    return this.#write((database) => releaseJobs(database, eventIds));
+    return this.#write((database) => releaseJobs(database, eventIds, this.#identity));
   }
 
   materialize(items: readonly Materialization[]): Promise<void> {

@@ -44,9 +44,10 @@ export async function getNode(
 export function parseNodeQuery(query: NodeQuery): NodeFilter {
   const userId = query.userId ?? undefined;
   const scope = query.scope ?? undefined;
+  const nodeType = query.nodeType ?? undefined;
   const given = {
     userId: userId === undefined ? undefined : parseUserId(userId),
-    nodeType: query.nodeType ? parseMember(NODE_TYPES, query.nodeType, "node_type") : undefined,
+    nodeType: nodeType === undefined ? undefined : parseMember(NODE_TYPES, nodeType, "node_type"),
     scopes: scope === undefined ? scopesOf(query.scopes) : [parseMember(SCOPES, scope, "scope")],
     sessionIds: texts(query.sessionIds, "session_ids"),
     validAt: parseInstantInput(query.validAt, "valid_at"),

@@ -76,10 +76,23 @@ type BatchRecord = {
   readonly admitted_at: string;
 };
 
+const ITEM_KEYS: ReadonlySet<string> = new Set([
+  "content",
+  "role",
+  "speaker",
+  "sessionId",
+  "scope",
+  "metadata",
+  "eventTime",
+] satisfies (keyof FastIngestManyInput["items"][number])[]);
+
 function draftItem(item: unknown, userId: string, index: number): EventDraft {
   const path = `items[${index}]`;
   if (typeof item !== "object" || item === null || Array.isArray(item)) {
     throw invalid(path, "must be an object");
+  }
+  for (const key of Object.keys(item)) {
+    if (!ITEM_KEYS.has(key)) throw invalid(`${path}.${key}`, "is not a field of an item");
   }
   try {
     // SAFETY: draftEvent checks every member it reads.

@@ -14,6 +14,8 @@ export type Embedding = Pick<Materialization, "vector" | "lexical" | "failure">;
 
 /** Jobs that are claimed and committed together: few enough that a small budget is kept, enough to share an fsync. */
 const GROUP = 16;
+/** Milliseconds that a long text may take to embed: a small budget takes fewer jobs at a time. */
+const LONG_TEXT_MS = 25;
 
 /**
  * The vector of a node, outside of any transaction. Never rejects: what fails is the job's to record.
@@ -21,15 +23,19 @@ const GROUP = 16;
  */
 export async function embed(deps: EngineDeps, node: MemoryNode): Promise<Embedding> {
   if (node.content.trim() === "") return { vector: undefined, lexical: false, failure: undefined };
-  if (!matchesPack(deps)) {
-    return { vector: undefined, lexical: true, failure: "embedding_mismatch" };
-  }
   try {
-    const vector = await deps.embedder.embedDocument(embeddingText(node));
-    return { vector, lexical: true, failure: undefined };
+    if (!matchesPack(deps)) {
+      return { vector: undefined, lexical: true, failure: "embedding_mismatch" };
+    }
+    return { vector: await vectorOf(deps, node), lexical: true, failure: undefined };
   } catch (error) {
     return { vector: undefined, lexical: true, failure: reasonCode(error) };
   }
+}
+
+/** The vector under which a node with text is indexed. @throws SvcError embedding_failed */
+export function vectorOf(deps: EngineDeps, node: MemoryNode): Promise<Float32Array> {
+  return deps.embedder.embedDocument(embeddingText(node));
 }
 
 /** Whether the configured model's vectors can be compared with those of the pack. */
@@ -55,15 +61,21 @@ export type DrainOptions = {
 };
 
 /**
- * Builds nodes and index entries of pending jobs, in groups, until the work, the budget or the caller ends.
+ * Builds nodes and index entries of pending jobs, in groups, until the work, the budget, the size of a pass or the
+ * caller ends.
  * A job that fails is tried once per pass and stays pending.
  */
 export async function drain(deps: EngineDeps, options: DrainOptions): Promise<ProcessingResult> {
   const end = performance.now() + options.budgetMs;
+  const group = Math.min(GROUP, Math.ceil(options.budgetMs / LONG_TEXT_MS));
   const tried = new Set<Uuid>();
   let processed = 0;
-  while (performance.now() < end && options.signal?.aborted !== true) {
-    const jobs = await deps.store.claimJobs(options.userId, GROUP);
+  const isOver = () =>
+    performance.now() >= end ||
+    options.signal?.aborted === true ||
+    tried.size >= deps.settings.materializationQueueSize;
+  while (!isOver()) {
+    const jobs = await deps.store.claimJobs(options.userId, group);
     const fresh = jobs.filter(({ event }) => !tried.has(event.id));
     const again = jobs.filter(({ event }) => tried.has(event.id)).map(({ event }) => event.id);
     if (again.length > 0) await deps.store.releaseJobs(again);
@@ -85,12 +97,28 @@ async function runGroup(deps: EngineDeps, jobs: readonly MaterializationJob[]): 
   );
   try {
     await deps.store.materialize(items);
-    return items.filter(({ failure }) => failure === undefined).length;
-  } catch (error) {
-    const ids = jobs.map(({ event }) => event.id);
-    await deps.store.failJobs(ids, reasonCode(error), deps.clock.now());
-    return 0;
+  } catch {
+    // One bad item must not hold its companions back.
+    return runAlone(deps, items);
   }
+  return countComplete(items);
+}
+
+async function runAlone(deps: EngineDeps, items: readonly Materialization[]): Promise<number> {
+  let complete = 0;
+  for (const item of items) {
+    try {
+      await deps.store.materialize([item]);
+      complete += countComplete([item]);
+    } catch (error) {
+      await deps.store.failJobs([item.eventId], reasonCode(error), deps.clock.now());
+    }
+  }
+  return complete;
+}
+
+function countComplete(items: readonly Materialization[]): number {
+  return items.filter(({ failure }) => failure === undefined).length;
 }
 
 /**

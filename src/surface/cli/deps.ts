@@ -69,6 +69,44 @@ export type EngineOpening = {
   readonly warn: (message: string) => void;
 };
 
+export type ExportRequest = {
+  /** `jsonl` can be imported again; `json` is for other programs. */
+  readonly form: "jsonl" | "json";
+  readonly withVectors: boolean;
+  /** A file to make; undefined: everything goes to `write`. */
+  readonly output: string | undefined;
+  /** Whether an existing file may be replaced. */
+  readonly force: boolean;
+  /** Resolves when more may come. */
+  readonly write: (text: string) => Promise<void>;
+  readonly signal: AbortSignal;
+};
+
+export type ImportRequest = {
+  /** A file that `svc export` wrote; undefined: standard input. */
+  readonly file: string | undefined;
+  readonly signal: AbortSignal;
+  /** Called now and then with the records that were taken in. */
+  readonly onProgress: (done: number, total: number) => void;
+};
+
+/** What an import brought. */
+export type ImportReport = {
+  /** Absolute path of the file that holds the log. */
+  readonly path: string;
+  readonly counts: {
+    readonly owner: number;
+    readonly event: number;
+    readonly operation: number;
+    readonly node: number;
+    readonly edge: number;
+    readonly job: number;
+    readonly vector: number;
+  };
+  /** True when some memory is still to be embedded, by a rebuild. */
+  readonly lacksVectors: boolean;
+};
+
 /** What the commands need of the rest of the program; the process entry provides it. */
 export type CliDeps = {
   readonly version: string;
@@ -80,6 +118,13 @@ export type CliDeps = {
   reportOnPack(config: Config): Promise<PackReport>;
   /** @param isRequired whether a missing pack is a failure or merely worth a warning. */
   diagnose(config: Config, isRequired: boolean): Promise<readonly Check[]>;
+  /** Writes a pack out; a file appears when it is complete. Rejects with the signal's reason when aborted. */
+  exportPack(
+    config: Config,
+    request: ExportRequest,
+  ): Promise<{ readonly path: string | undefined; readonly bytes: number }>;
+  /** Makes a pack of an export; it appears when it is complete. Rejects with the signal's reason when aborted. */
+  importPack(config: Config, request: ImportRequest): Promise<ImportReport>;
   serveHttp(options: HttpServeOptions): Promise<RunningServer>;
   /** Serves the client on stdin and stdout until it leaves or `stop` aborts, then closes the engine. */
   serveMcp(options: McpServeOptions, stop: AbortSignal): Promise<void>;

@@ -14,6 +14,15 @@ export type Output = {
   note(text: string): void;
   /** Shows that something takes long, on a terminal only. Call the result to end it. */
   progress(text: string): Promise<() => void>;
+  /** Shows how far long work has come, on a terminal only. */
+  progressBar(label: string): Promise<ProgressBar>;
+  /** Text of a result that comes in pieces. Resolves when more may come. */
+  piece(text: string): Promise<void>;
+};
+
+export type ProgressBar = {
+  show(done: number, total: number, label?: string): void;
+  stop(): void;
 };
 
 /** The output of this process. A reader that has seen enough (`svc … | head`) ends it quietly. */
@@ -29,6 +38,28 @@ export function processOutput(): Output {
       const spinner = ora({ text, stream: process.stderr, discardStdin: false }).start();
       return () => void spinner.stop();
     },
+    progressBar,
+    piece: async (text) => {
+      if (process.stdout.write(text)) return;
+      await new Promise<void>((resolve) => process.stdout.once("drain", resolve));
+    },
+  };
+}
+
+/** Cells of a progress bar. */
+const BAR_WIDTH = 24;
+
+async function progressBar(label: string): Promise<ProgressBar> {
+  if (!process.stderr.isTTY) return { show: () => {}, stop: () => {} };
+  const { default: ora } = await import("ora");
+  const spinner = ora({ text: label, stream: process.stderr, discardStdin: false }).start();
+  return {
+    show: (done, total, shown = label) => {
+      const share = total === 0 ? 1 : Math.min(1, done / total);
+      const bar = "#".repeat(Math.round(share * BAR_WIDTH)).padEnd(BAR_WIDTH, "-");
+      spinner.text = `${shown} [${bar}] ${Math.floor(share * 100)}% (${done}/${total})`;
+    },
+    stop: () => void spinner.stop(),
   };
 }
 

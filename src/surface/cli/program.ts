@@ -3,7 +3,7 @@ import { SvcError } from "../../domain/errors.ts";
 import { ERROR_MAP } from "../contract/error-map.ts";
 import type { CliContext, CliDeps } from "./deps.ts";
 import { type Output, processOutput } from "./output.ts";
-import { exitOnInterrupt } from "./signals.ts";
+import { exitOnInterrupt, INTERRUPTED, Interrupted } from "./signals.ts";
 
 /** Every command by name. Only the one that runs is loaded; help loads them all. */
 const COMMANDS: Readonly<Record<string, (context: CliContext) => Promise<Command>>> = {
@@ -14,6 +14,9 @@ const COMMANDS: Readonly<Record<string, (context: CliContext) => Promise<Command
   search: async (context) => (await import("./commands/search.ts")).searchCommand(context),
   info: async (context) => (await import("./commands/info.ts")).infoCommand(context),
   doctor: async (context) => (await import("./commands/doctor.ts")).doctorCommand(context),
+  rebuild: async (context) => (await import("./commands/rebuild.ts")).rebuildCommand(context),
+  export: async (context) => (await import("./commands/export.ts")).exportCommand(context),
+  import: async (context) => (await import("./commands/import.ts")).importCommand(context),
   demo: async (context) => (await import("./commands/demo.ts")).demoCommand(context),
 };
 
@@ -85,6 +88,10 @@ function report(error: unknown, output: Output): number {
   if (error instanceof SvcError) {
     output.note(`Error: ${error.message}`);
     return ERROR_MAP[error.code].exitCode;
+  }
+  if (error instanceof Interrupted) {
+    output.note(error.message);
+    return INTERRUPTED;
   }
   const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   output.note(`Error: something went wrong inside svc (${message})`);

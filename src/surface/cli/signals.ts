@@ -1,6 +1,11 @@
 /** Exit code of a command that a person interrupted. */
 export const INTERRUPTED = 130;
 
+/** Thrown by a command that stopped because it was asked to. The message says what is left and how to go on. */
+export class Interrupted extends Error {
+  override readonly name = "Interrupted";
+}
+
 /** Ends a one-shot command at once on Ctrl-C: what was acknowledged is safe, what was not is undone by the store. */
 export function exitOnInterrupt(): void {
   process.once("SIGINT", interrupt);
@@ -11,7 +16,7 @@ function interrupt(): void {
 }
 
 /**
- * The request to stop a server: aborts at SIGINT or SIGTERM. A second Ctrl-C ends the process at once; a SIGTERM after
+ * The request to stop a server or long work: aborts at SIGINT or SIGTERM. A second Ctrl-C ends the process at once; a SIGTERM after
  * it does not, since whoever started us may pass one on for the same Ctrl-C.
  */
 export function stopSignal(): AbortSignal {

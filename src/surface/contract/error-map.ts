@@ -41,6 +41,7 @@ export const ERROR_MAP: Readonly<Record<ErrorCode, ErrorTreatment>> = {
   bind_failed: failed(500),
   invalid_config: refused(500),
   not_a_pack: failed(503),
+  not_an_export: failed(422),
   pack_too_new: failed(503),
   pack_read_only: failed(503),
   storage_failed: { httpStatus: 500, exposed: false, mcp: "internal", exitCode: 1 },

@@ -331,7 +331,7 @@ describe("packing", () => {
     expect(packedContents([big, small], rules(150))).toEqual(["small"]);
   });
 
-  test("puts instructions first, then the pinned and open tasks, then what several searches found", () => {
+  test("puts instructions first, then the pinned and open tasks, then the rest whoever found it", () => {
     const results = [
       aResult(1, 0.9, { content: "one path" }, { paths: ["VECTOR"] }),
       aResult(2, 0.8, { content: "neighbour" }, { paths: ["LEXICAL", "SESSION_CONTEXT"] }),
@@ -355,9 +355,9 @@ describe("packing", () => {
         "[stable_facts]",
         '- "pinned"',
         '- "salient"',
-        '- "two paths"',
         '- "one path"',
         '- "neighbour"',
+        '- "two paths"',
         "[contested_claims]",
         '- [contested] "closed task"',
       ].join("\n"),
@@ -390,7 +390,7 @@ describe("packing", () => {
     ["score", ["long", "middle", "short"]],
     ["density", ["short", "middle", "long"]],
     ["balanced", ["long", "short", "middle"]],
-  ] as const)("orders what several searches found by %s", (multipathOrdering, expected) => {
+  ] as const)("orders what has no claim of its own by %s", (multipathOrdering, expected) => {
     const results = [
       aResult(1, 0.9, { content: `long ${"word ".repeat(100)}` }),
       aResult(2, 0.8, { content: `middle ${"word ".repeat(40)}` }),

@@ -1,0 +1,67 @@
+/**
+ * Measures the program: `bun scripts/bench/bench.ts [part …] [--sizes 1000,10000,100000] [--effort 1] [--write]`.
+ * Parts: store, admission, retrieve, start, disk; none named: all. `--effort 0.2` repeats less often, for a quick look.
+ * `--write` puts the result into docs/performance.md. Build first (`bun scripts/build.ts`), or name an executable in
+ * SVC_EXE. Run it on a machine that does nothing else.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { measureAdmission } from "./parts/admission.ts";
+import type { PartContext } from "./parts/context.ts";
+import { measureDisk } from "./parts/disk.ts";
+import { measureRetrieve } from "./parts/retrieve.ts";
+import { measureStart } from "./parts/start.ts";
+import { measureStore } from "./parts/store.ts";
+import { type Section, toMarkdown, writePage } from "./report.ts";
+import { endAllServers } from "./server.ts";
+
+const PARTS: Readonly<Record<string, (context: PartContext) => Promise<Section>>> = {
+  store: measureStore,
+  admission: measureAdmission,
+  retrieve: measureRetrieve,
+  start: measureStart,
+  disk: measureDisk,
+};
+const PAGE = join(import.meta.dir, "../../docs/performance.md");
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      sizes: { type: "string", default: "1000,10000,100000" },
+      effort: { type: "string", default: "1" },
+      write: { type: "boolean", default: false },
+    },
+  });
+  const sizes = values.sizes.split(",").map(Number);
+  const effort = Number(values.effort);
+  if (sizes.some((size) => !Number.isInteger(size) || size < 100)) {
+    throw new Error(`--sizes: ${values.sizes} is not a list of whole numbers from 100`);
+  }
+  if (!(effort > 0)) throw new Error(`--effort: ${values.effort} is not a number above 0`);
+  const sections: Section[] = [];
+  for (const name of positionals.length === 0 ? Object.keys(PARTS) : positionals) {
+    const section = await runPart(name, sizes, effort);
+    console.log(toMarkdown(section));
+    sections.push(section);
+  }
+  if (values.write) writePage(PAGE, sections);
+}
+
+async function runPart(name: string, sizes: readonly number[], effort: number): Promise<Section> {
+  const part = PARTS[name];
+  if (part === undefined) {
+    throw new Error(`${name}: no such part; use ${Object.keys(PARTS).join(", ")}`);
+  }
+  const folder = mkdtempSync(join(tmpdir(), "svc-bench-"));
+  try {
+    return await part({ folder, sizes, effort, say: (text) => console.error(text) });
+  } finally {
+    await endAllServers();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+await main();

@@ -1,0 +1,136 @@
+import { join } from "node:path";
+import type { Inference } from "../../../src/adapters/embedding/inference.ts";
+import { openEngine } from "../../../src/app/open-engine.ts";
+import { loadConfig } from "../../../src/config/load.ts";
+import type { MemoryEngine } from "../../../src/engine/engine.ts";
+import { createVectors, fill, openStore } from "../fill.ts";
+import { type Client, createClient, unwrap } from "../http-client.ts";
+import { openRawModel, openRawSearch, type RawSearch } from "../probe.ts";
+import type { Figure, Section } from "../report.ts";
+import { createRandom, question } from "../sentences.ts";
+import { startServer } from "../server.ts";
+import { digits, median, quantile, timed } from "../stats.ts";
+import { type PartContext, repetitions } from "./context.ts";
+
+const OWNER = "bench";
+const QUERY_PREFIX = "Represent this sentence for searching relevant passages: ";
+const WARM_UP = 5;
+
+type Question = { readonly text: string; readonly vector: Float32Array };
+type Times = {
+  readonly engine: number[];
+  readonly http: number[];
+  readonly vector: number[];
+  readonly text: number[];
+  readonly stages: Map<string, number[]>;
+};
+
+/** How long a question takes at several numbers of memories of one owner, without the embedding of the question. */
+export async function measureRetrieve(context: PartContext): Promise<Section> {
+  const pack = join(context.folder, "retrieve.pack");
+  const model = await openRawModel();
+  const figures: Figure[] = [];
+  try {
+    const vectorOf = await createVectors(model);
+    const questions = await makeQuestions(model, repetitions(context, 100, 10));
+    let filled = 0;
+    for (const size of context.sizes) {
+      const store = await openStore(pack);
+      const ms = await timed(() => fill(store, OWNER, { from: filled, to: size }, vectorOf));
+      await store.close();
+      context.say(`retrieve: filled to ${size} (${digits(((size - filled) * 1000) / ms)} rows/s)`);
+      filled = size;
+      figures.push(...describe(size, await measureAt(pack, questions)));
+      context.say(`retrieve: measured at ${size}`);
+    }
+  } finally {
+    await model.close();
+  }
+  return {
+    title: "Retrieve",
+    command: `bun scripts/bench/bench.ts retrieve --sizes ${context.sizes.join(",")}`,
+    notes: [
+      "All memories belong to one owner, in conversations of 25 turns. Each question is asked twice and the second answer is timed, so that its vector comes from the cache; engine and HTTP times are of the whole call, packing of 4,096 tokens included. The probe is one plain sqlite-vec query (k = 50) plus one plain FTS5 query (best 50, same words) on the same file through a connection of their own, asked in turns with ours. The vectors of the memories scatter around those of 200 real sentences; the vectors of the questions are real.",
+    ],
+    figures,
+  };
+}
+
+async function makeQuestions(model: Inference, count: number): Promise<Question[]> {
+  const random = createRandom(4);
+  const questions: Question[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const text = question(random);
+    questions.push({ text, vector: await model.embed(QUERY_PREFIX + text) });
+  }
+  return questions;
+}
+
+async function measureAt(pack: string, questions: readonly Question[]): Promise<Times> {
+  const times: Times = { engine: [], http: [], vector: [], text: [], stages: new Map() };
+  const { config } = loadConfig({ explicit: { pack_path: pack }, environment: {} });
+  const server = await startServer({ pack });
+  const engine = await openEngine(config);
+  const raw = openRawSearch(pack);
+  try {
+    const client = createClient(server.url, OWNER);
+    for (const [index, asked] of questions.entries()) {
+      // The first ones load model, tokenizer and page cache.
+      const isCounted = index >= Math.min(WARM_UP, questions.length / 2);
+      await ask(asked, { engine, client, raw }, isCounted ? times : undefined);
+    }
+    return times;
+  } finally {
+    raw.close();
+    await engine.close();
+    await server.end("SIGTERM");
+  }
+}
+
+async function ask(
+  { text, vector }: Question,
+  { engine, client, raw }: { engine: MemoryEngine; client: Client; raw: RawSearch },
+  times: Times | undefined,
+): Promise<void> {
+  await engine.retrieve({ query: text, userId: OWNER });
+  await client.retrieve(text);
+  const vectorMs = raw.vector(vector);
+  const textMs = raw.text(text);
+  const engineMs = await timed(async () => {
+    const { metadata } = await engine.retrieve({ query: text, userId: OWNER });
+    for (const { stage, timingMs } of metadata.stages) {
+      if (times === undefined) continue;
+      times.stages.set(stage, [...(times.stages.get(stage) ?? []), timingMs]);
+    }
+  });
+  const httpMs = await timed(async () => unwrap(await client.retrieve(text)));
+  if (times === undefined) return;
+  times.vector.push(vectorMs);
+  times.text.push(textMs);
+  times.engine.push(engineMs);
+  times.http.push(httpMs);
+}
+
+function describe(size: number, times: Times): Figure[] {
+  const { vector, text } = times;
+  const probes = vector.map((ms, index) => ms + (text[index] ?? 0));
+  const count = size.toLocaleString("en-US");
+  const spread = (ms: readonly number[]) =>
+    `p50 ${digits(median(ms))} ms, p95 ${digits(quantile(ms, 0.95))} ms`;
+  const against = (ms: readonly number[]) =>
+    `p50 ${digits(median(ms) / median(probes))} x, p95 ${digits(quantile(ms, 0.95) / quantile(probes, 0.95))} x`;
+  const stages = [...times.stages].map(([stage, ms]) => `${stage} ${digits(median(ms))}`);
+  return [
+    {
+      what: `${count} memories: engine`,
+      figure: spread(times.engine),
+      ratio: `${against(times.engine)} (probe: ${spread(probes)})`,
+    },
+    { what: `${count} memories: HTTP`, figure: spread(times.http), ratio: against(times.http) },
+    {
+      what: `${count} memories: stages, p50 ms`,
+      figure: stages.join(", "),
+      ratio: `sqlite-vec ${digits(median(vector))} ms, FTS5 ${digits(median(text))} ms`,
+    },
+  ];
+}

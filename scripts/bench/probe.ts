@@ -1,0 +1,92 @@
+import type { Database } from "bun:sqlite";
+import { closeSync, fdatasyncSync, openSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { type Inference, loadInference } from "../../src/adapters/embedding/inference.ts";
+import { modelRoot } from "../../src/adapters/embedding/model-files.ts";
+import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
+import { openDatabase } from "../../src/adapters/sqlite/open-database.ts";
+import { questionTerms } from "../../src/domain/lexical-analysis.ts";
+
+/** The model without anything around it: one thread, one text at a time, in this process. */
+export async function openRawModel(): Promise<Inference> {
+  return await loadInference({ root: modelRoot(), threads: 1, maxTokens: 512 });
+}
+
+const SYNC_FILE_BLOCKS = 1024;
+
+/**
+ * Milliseconds of each of `count` writes of 4 KiB that reach the disk before they return. They overwrite a file in place,
+ * as a write-ahead log does that has reached its size.
+ */
+export function probeSync(folder: string, count: number): number[] {
+  const block = Buffer.alloc(4096, 1);
+  const file = openSync(join(folder, "sync-probe"), "w");
+  try {
+    writeSync(file, Buffer.alloc(block.length * SYNC_FILE_BLOCKS));
+    fdatasyncSync(file);
+    return Array.from({ length: count }, (_, index) => {
+      const start = performance.now();
+      writeSync(file, block, 0, block.length, (index % SYNC_FILE_BLOCKS) * block.length);
+      fdatasyncSync(file);
+      return performance.now() - start;
+    });
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The two searches of a retrieval and nothing else. */
+export type RawSearch = {
+  /** Milliseconds of a plain nearest-neighbour query, k = 50. */
+  vector(question: Float32Array): number;
+  /** Milliseconds of a plain full-text query for the same words, the best 50 by BM25. */
+  text(question: string): number;
+  close(): void;
+};
+
+const CANDIDATES = 50;
+
+/** Searches a pack's own tables through a connection of their own, with the page cache settings of the program. */
+export function openRawSearch(pack: string): RawSearch {
+  const database = openDatabase({
+    layout: { kind: "file", path: pack },
+    mode: "read-only",
+    synchronous: "full",
+    busyTimeoutMs: 5_000,
+    vecExtensionPath: loadSqliteVec(),
+  });
+  return {
+    vector: (question) =>
+      timedQuery(
+        database,
+        "SELECT node_key, distance FROM vectors WHERE embedding MATCH ? AND k = ?",
+        [question, CANDIDATES],
+      ),
+    text: (question) =>
+      timedQuery(
+        database,
+        `SELECT rowid, bm25(lexical_documents) AS score FROM lexical_documents
+         WHERE lexical_documents MATCH ? ORDER BY bm25(lexical_documents) LIMIT ?`,
+        [
+          questionTerms(question)
+            .map(({ term }) => `"${term}"`)
+            .join(" OR "),
+          CANDIDATES,
+        ],
+      ),
+    close: () => database.close(),
+  };
+}
+
+function timedQuery(
+  database: Database,
+  sql: string,
+  parameters: (string | number | Float32Array)[],
+): number {
+  const query = database.query(sql);
+  const start = performance.now();
+  const rows = query.all(...parameters);
+  const ms = performance.now() - start;
+  if (rows.length === 0) throw new Error(`the probe found nothing: ${sql}`);
+  return ms;
+}

@@ -1,0 +1,62 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { cpus, totalmem } from "node:os";
+
+/** One line of the table. */
+export type Figure = {
+  readonly what: string;
+  /** With its unit. */
+  readonly figure: string;
+  /** Against the raw probe of the same run, and which; `-` where there is none. */
+  readonly ratio: string;
+};
+
+/** A measured part: its lines and what a reader must know to understand them. */
+export type Section = {
+  readonly title: string;
+  /** What produces it, as typed in the project's folder. */
+  readonly command: string;
+  readonly notes: readonly string[];
+  readonly figures: readonly Figure[];
+};
+
+const INTRODUCTION = `# Performance
+
+Written by \`bun scripts/bench/bench.ts --write\` against the built executable; a part that is run alone replaces its own
+section. Times depend on the machine and on what else it does, so each figure stands beside its ratio to a raw probe of the
+same run, taken in turns with it: the ratio is what to compare. "Durable" means that the answer came after the disk
+had confirmed the data (\`synchronous=full\`).
+`;
+
+/** The lines of a section as Markdown. */
+export function toMarkdown({ title, command, notes, figures }: Section): string {
+  const rows = figures.map(({ what, figure, ratio }) => `| ${what} | ${figure} | ${ratio} |`);
+  return [
+    `## ${title}`,
+    "",
+    `\`${command}\` on ${machine()}`,
+    "",
+    "| What | Figure | Ratio to its probe |",
+    "|---|---|---|",
+    ...rows,
+    "",
+    ...notes.flatMap((note) => [note, ""]),
+  ].join("\n");
+}
+
+/** Writes sections into the page; sections of other parts stay as they are. */
+export function writePage(path: string, sections: readonly Section[]): void {
+  const parts = existsSync(path)
+    ? readFileSync(path, "utf8")
+        .split(/^(?=## )/m)
+        .slice(1)
+    : [];
+  const byTitle = new Map(parts.map((part) => [/^## (.*)/.exec(part)?.[1] ?? "", part.trimEnd()]));
+  for (const section of sections) byTitle.set(section.title, toMarkdown(section).trimEnd());
+  writeFileSync(path, `${[INTRODUCTION.trimEnd(), ...byTitle.values()].join("\n\n")}\n`);
+}
+
+function machine(): string {
+  const model = cpus()[0]?.model.replace(/\s+/g, " ").trim() ?? "unknown processor";
+  const memory = Math.round(totalmem() / 2 ** 30);
+  return `${cpus().length} cores (${model}), ${memory} GiB memory, ${process.platform}-${process.arch}, Bun ${Bun.version}`;
+}

@@ -1,0 +1,118 @@
+import { randomBytes } from "node:crypto";
+import { statSync } from "node:fs";
+import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { readSnapshot } from "../adapters/sqlite/export.ts";
+import { exportJson } from "../adapters/sqlite/export-json.ts";
+import { exportLines } from "../adapters/sqlite/export-lines.ts";
+import { toSvcError } from "../adapters/sqlite/failures.ts";
+import { mainPath } from "../adapters/sqlite/layout.ts";
+import { filesOf } from "../adapters/sqlite/open-database.ts";
+import { createSystemClock } from "../adapters/system/clock.ts";
+import type { Config } from "../config/schema.ts";
+import { invalid, SvcError } from "../domain/errors.ts";
+import { packConnection } from "./pack-connection.ts";
+import { layoutOf } from "./pack-path.ts";
+import { VERSION } from "./version.ts";
+
+export type ExportRequest = {
+  /** `jsonl` can be imported again; `json` is for other programs. */
+  readonly form: "jsonl" | "json";
+  readonly withVectors: boolean;
+  /** A file to make; undefined: everything goes to `write`. */
+  readonly output: string | undefined;
+  /** Whether an existing file may be replaced. */
+  readonly force: boolean;
+  /** Resolves when more may come. */
+  readonly write: (text: string) => Promise<void>;
+  readonly signal: AbortSignal;
+};
+
+/** Where an export went, and how much it was. */
+export type ExportReport = { readonly path: string | undefined; readonly bytes: number };
+
+/**
+ * Writes the configured pack out. A file appears under its name when it is complete and on the disk, readable by its owner
+ * alone; until then, and when anything fails, there is none.
+ * @throws SvcError not_found, not_a_pack, pack_too_new, invalid_argument, disk_full, storage_failed; the signal's reason
+ */
+export async function exportPack(config: Config, request: ExportRequest): Promise<ExportReport> {
+  const layout = layoutOf(config);
+  const path = mainPath(layout);
+  if (statSync(path, { throwIfNoEntry: false }) === undefined) {
+    const message = `${path}: no such pack; create it with: svc init ${path}`;
+    throw new SvcError("not_found", message, { kind: "pack", id: path });
+  }
+  const target = request.output === undefined ? undefined : resolve(request.output);
+  if (target !== undefined) requireWritableTarget(target, filesOf(layout), request.force);
+  const exportedAt = createSystemClock().now();
+  const { form, withVectors, signal } = request;
+  const pieces = readSnapshot(layout, packConnection(config), (database) =>
+    form === "json"
+      ? exportJson(database, { exportedAt, path })
+      : exportLines(database, { withVectors, softwareVersion: VERSION, exportedAt }),
+  );
+  const bytes =
+    target === undefined
+      ? await pour(pieces, request.write, signal)
+      : await pourIntoFile(pieces, target, signal);
+  return { path: target, bytes };
+}
+
+function requireWritableTarget(target: string, pack: readonly string[], force: boolean): void {
+  const stat = statSync(target, { throwIfNoEntry: false });
+  if (stat === undefined) return;
+  if (!stat.isFile()) {
+    throw invalid("output", `${target} is no regular file; name a file, or - for standard output`);
+  }
+  const isPack = pack
+    .map((file) => statSync(file, { throwIfNoEntry: false }))
+    .some((other) => other?.ino === stat.ino && other.dev === stat.dev);
+  if (isPack) throw invalid("output", `${target} is part of the pack itself; name another file`);
+  if (!force) {
+    throw invalid(
+      "output",
+      `${target} exists already; name another file or replace it with --force`,
+    );
+  }
+}
+
+async function pour(
+  pieces: Iterable<string>,
+  write: (text: string) => Promise<void>,
+  signal: AbortSignal,
+): Promise<number> {
+  let bytes = 0;
+  for (const piece of pieces) {
+    signal.throwIfAborted();
+    await write(piece);
+    bytes += Buffer.byteLength(piece);
+  }
+  return bytes;
+}
+
+async function pourIntoFile(
+  pieces: Iterable<string>,
+  target: string,
+  signal: AbortSignal,
+): Promise<number> {
+  const hidden = join(
+    dirname(target),
+    `.${basename(target)}.${randomBytes(8).toString("hex")}.export`,
+  );
+  let file: FileHandle | undefined;
+  try {
+    file = await open(hidden, "wx", 0o600);
+    const handle = file;
+    const bytes = await pour(pieces, (text) => handle.writeFile(text), signal);
+    await file.sync();
+    await file.close();
+    file = undefined;
+    await rename(hidden, target);
+    return bytes;
+  } catch (error) {
+    await file?.close();
+    await rm(hidden, { force: true });
+    throw toSvcError(error, target);
+  }
+}

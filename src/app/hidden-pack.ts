@@ -1,0 +1,123 @@
+import { randomBytes } from "node:crypto";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { PackLayout } from "../adapters/sqlite/layout.ts";
+import { filesOf } from "../adapters/sqlite/open-database.ts";
+import { invalid } from "../domain/errors.ts";
+
+/** A pack in the making, under a hidden name beside the one that it will get. */
+export type HiddenPack = {
+  readonly layout: PackLayout;
+  /** Gives the finished and closed pack its name, at once and for good. @throws SvcError invalid_argument when it is taken */
+  publish(): void;
+  /** Removes what is there of it. */
+  remove(): void;
+};
+
+/**
+ * Prepares a place for a pack that will be called as `layout` says.
+ * @param purpose part of the hidden name, for whoever finds one after a crash
+ * @throws SvcError invalid_argument when there is something by that name; nothing was touched then
+ */
+export function hiddenBeside(layout: PackLayout, purpose: string): HiddenPack {
+  const target = targetOf(layout);
+  requireFree(target);
+  const name = `.${basename(target)}.${randomBytes(8).toString("hex")}.${purpose}`;
+  const place = join(dirname(target), name);
+  mkdirSync(dirname(target), { recursive: true });
+  if (layout.kind === "file") {
+    const remove = (): void => {
+      for (const suffix of ["", "-wal", "-shm", "-journal"]) {
+        rmSync(`${place}${suffix}`, { force: true });
+      }
+    };
+    return {
+      layout: { kind: "file", path: place },
+      publish: () => publishFile(place, target),
+      remove,
+    };
+  }
+  const inside: PackLayout = {
+    kind: "directory",
+    databasePath: join(place, basename(layout.databasePath)),
+    vectorPath: join(place, basename(layout.vectorPath)),
+    lexicalPath: join(place, basename(layout.lexicalPath)),
+  };
+  mkdirSync(inside.lexicalPath, { recursive: true, mode: 0o700 });
+  return {
+    layout: inside,
+    publish: () => {
+      for (const file of filesOf(inside)) flush(file);
+      flush(inside.lexicalPath);
+      flush(place);
+      requireFree(target);
+      // Takes the place of an empty folder, and fails where there is anything in it.
+      renameSync(place, target);
+      flush(dirname(target));
+    },
+    remove: () => rmSync(place, { recursive: true, force: true }),
+  };
+}
+
+/** What is renamed: the file, or the folder around the files. */
+function targetOf(layout: PackLayout): string {
+  if (layout.kind === "file") return layout.path;
+  const folder = dirname(layout.databasePath);
+  if (dirname(layout.vectorPath) !== folder || dirname(layout.lexicalPath) !== folder) {
+    throw invalid("path", "the three parts of a new directory pack have to lie in one folder");
+  }
+  return folder;
+}
+
+function requireFree(target: string): void {
+  const stat = statSync(target, { throwIfNoEntry: false });
+  const isFree =
+    stat === undefined ||
+    (stat.isFile() && stat.size === 0) ||
+    (stat.isDirectory() && readdirSync(target).length === 0);
+  if (!isFree) {
+    throw invalid("path", `${target} exists already and stays as it is; name a new pack`);
+  }
+  // SQLite would take a log that was left behind for the new pack's own.
+  if (existsSync(`${target}-wal`)) {
+    throw invalid("path", `${target}-wal is left of another pack; move it away or name a new pack`);
+  }
+}
+
+function publishFile(place: string, target: string): void {
+  flush(place);
+  requireFree(target);
+  if (existsSync(target)) renameSync(place, target);
+  else {
+    try {
+      // Unlike a rename, it cannot replace a file that came there in between.
+      linkSync(place, target);
+    } catch (error) {
+      if (existsSync(target)) throw error;
+      // A file system without links.
+      renameSync(place, target);
+    }
+    rmSync(place, { force: true });
+  }
+  flush(dirname(target));
+}
+
+function flush(path: string): void {
+  const file = openSync(path, "r");
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

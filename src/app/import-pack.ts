@@ -1,0 +1,102 @@
+import { statSync } from "node:fs";
+import { toSvcError } from "../adapters/sqlite/failures.ts";
+import { importPack as importInto } from "../adapters/sqlite/import.ts";
+import { mainPath } from "../adapters/sqlite/layout.ts";
+import { createSystemClock } from "../adapters/system/clock.ts";
+import type { Config } from "../config/schema.ts";
+import { invalid, SvcError } from "../domain/errors.ts";
+import { createConfiguredEmbedder } from "./configured-embedder.ts";
+import { hiddenBeside } from "./hidden-pack.ts";
+import { packConnection } from "./pack-connection.ts";
+import { layoutOf } from "./pack-path.ts";
+import { VERSION } from "./version.ts";
+
+export type ImportRequest = {
+  /** A file that `export` wrote; undefined: standard input. */
+  readonly file: string | undefined;
+  readonly signal: AbortSignal;
+  /** Called now and then with the records that were taken in. */
+  readonly onProgress: (done: number, total: number) => void;
+};
+
+export type ImportReport = {
+  /** Absolute path of the file that holds the log. */
+  readonly path: string;
+  readonly counts: {
+    readonly owner: number;
+    readonly event: number;
+    readonly operation: number;
+    readonly node: number;
+    readonly edge: number;
+    readonly job: number;
+    readonly vector: number;
+  };
+  /** True when some memory is still to be embedded, by a rebuild. */
+  readonly lacksVectors: boolean;
+};
+
+/**
+ * Makes the configured pack, which may not exist yet, of an export. The pack appears under its name when every line of the
+ * file was checked and is on the disk; until then, and when anything fails, there is none.
+ * @throws SvcError not_an_export, pack_too_new, invalid_argument, not_found, disk_full; the signal's reason
+ */
+export async function importPack(config: Config, request: ImportRequest): Promise<ImportReport> {
+  const layout = layoutOf(config);
+  if (request.file !== undefined) requireFile(request.file);
+  const embedder = createConfiguredEmbedder(config);
+  const { identity } = embedder;
+  await embedder.close();
+  const pack = hiddenBeside(layout, "import");
+  try {
+    const stream =
+      request.file === undefined ? Bun.stdin.stream() : Bun.file(request.file).stream();
+    const result = await importInto({
+      layout: pack.layout,
+      connection: packConnection(config),
+      source: untilAborted(stream, request.signal),
+      name: request.file ?? "standard input",
+      embedding: identity,
+      softwareVersion: VERSION,
+      now: createSystemClock().now(),
+      signal: request.signal,
+      onProgress: request.onProgress,
+    });
+    pack.publish();
+    return { ...result, path: mainPath(layout) };
+  } catch (error) {
+    throw toSvcError(error, mainPath(layout));
+  } finally {
+    pack.remove();
+  }
+}
+
+function requireFile(file: string): void {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (stat === undefined) {
+    const message = `${file}: no such file; name one that svc export has written`;
+    throw new SvcError("not_found", message, { kind: "file", id: file });
+  }
+  if (stat.isDirectory()) throw invalid("file", `${file} is a folder; name a file`);
+}
+
+/** The chunks of a stream; rejects as soon as the signal is aborted, also while the other end is silent. */
+async function* untilAborted(
+  stream: ReadableStream<Uint8Array>,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const reader = stream.getReader();
+  const onAbort = (): void => void reader.cancel();
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const { value, done } = await reader.read();
+      signal.throwIfAborted();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+    await reader.cancel();
+  }
+}

@@ -1,0 +1,94 @@
+import { parseOptionalInteger } from "../../domain/arguments.ts";
+import { invalid } from "../../domain/errors.ts";
+import { sha256Hex } from "../../lib/hashing.ts";
+import type { NodeVector, RebuildPlan } from "../../ports/index-rebuild.ts";
+import type { KeyedNode } from "../../ports/store.ts";
+import type { EngineDeps } from "../deps.ts";
+import type { RebuildInput } from "../inputs.ts";
+import type { RebuildResult } from "../results.ts";
+import { drain, vectorOf } from "../write/materialize.ts";
+
+const DEFAULT_BATCH_SIZE = 256;
+
+/** A checked request. */
+type Run = {
+  readonly batchSize: number;
+  /** Nodes that get entries. */
+  readonly total: number;
+  readonly signal: AbortSignal | undefined;
+  readonly report: NonNullable<RebuildInput["onProgress"]>;
+};
+
+/**
+ * Makes vectors and lexical entries anew from the graph, where that is needed. Events, nodes and edges are never touched.
+ * Stops between two batches when aborted; the next call continues.
+ * @throws SvcError invalid_argument, storage_busy, embedding_failed; or the reason of the abort
+ */
+export async function rebuildIndexes(
+  deps: EngineDeps,
+  input: RebuildInput,
+): Promise<RebuildResult> {
+  const batchSize = parseOptionalInteger(input.batchSize, "batch_size", 1) ?? DEFAULT_BATCH_SIZE;
+  if (input.all !== undefined && typeof input.all !== "boolean") {
+    throw invalid("all", "must be true or false");
+  }
+  const { signal, onProgress = () => {} } = input;
+  signal?.throwIfAborted();
+  const { rebuild } = deps.store;
+  const plan = await rebuild.begin(input.all ?? false);
+  let outcome: "finished" | "unfinished" = "unfinished";
+  let embedded: number;
+  try {
+    const { total, blank } = await rebuild.count();
+    const run: Run = { batchSize, total: total - blank, signal, report: onProgress };
+    embedded = await renewVectors(deps, plan, run);
+    await rewriteTexts(deps, run);
+    outcome = "finished";
+  } finally {
+    await rebuild.end(outcome);
+  }
+  // What could not be embedded under the former model can be now.
+  await drain(deps, { userId: undefined, budgetMs: Number.POSITIVE_INFINITY, signal });
+  const { total, blank } = await rebuild.count();
+  return {
+    nodesIndexed: total - blank,
+    nodesSkipped: blank,
+    totalActive: total,
+    nodesEmbedded: embedded,
+  };
+}
+
+/** @returns how many texts were embedded */
+async function renewVectors(deps: EngineDeps, plan: RebuildPlan, run: Run): Promise<number> {
+  const { rebuild } = deps.store;
+  let embedded = 0;
+  do {
+    // Nodes that arrived since the last pass are found by the next one.
+    for (let after = 0, done = 0, hasMore = true; hasMore; ) {
+      run.signal?.throwIfAborted();
+      const stale = await rebuild.stale(plan, after, run.batchSize);
+      if (stale.nodes.length > 0) {
+        await rebuild.put(plan, await Promise.all(stale.nodes.map((node) => embed(deps, node))));
+      }
+      embedded += stale.nodes.length;
+      done += stale.scanned;
+      ({ scannedTo: after, hasMore } = stale);
+      run.report({ phase: "vectors", done, total: Math.max(run.total, done) });
+    }
+  } while (!(await rebuild.swap(plan)));
+  return embedded;
+}
+
+async function embed(deps: EngineDeps, { key, node }: KeyedNode): Promise<NodeVector> {
+  return { key, vector: await vectorOf(deps, node), contentHash: sha256Hex(node.content) };
+}
+
+async function rewriteTexts(deps: EngineDeps, run: Run): Promise<void> {
+  for (let done = 0, hasMore = true; hasMore; ) {
+    run.signal?.throwIfAborted();
+    const step = await deps.store.rebuild.rewriteTexts(run.batchSize);
+    done += step.written;
+    hasMore = step.hasMore;
+    run.report({ phase: "texts", done, total: Math.max(run.total, done) });
+  }
+}

@@ -1,0 +1,66 @@
+import { Command, Option } from "commander";
+import { invalid } from "../../../domain/errors.ts";
+import type { CliContext } from "../deps.ts";
+import { configFor } from "../options.ts";
+import { Interrupted, stopSignal } from "../signals.ts";
+
+const EXAMPLES = `
+Examples:
+  svc export ./memory.pack --output memory.jsonl
+  svc export ./memory.pack --with-vectors | gzip > memory.jsonl.gz
+  svc export ./memory.pack --format json --output for-other-programs.json
+
+The export is not encrypted: whoever can read it can read the memories.`;
+
+type ExportOptions = {
+  readonly output: string;
+  readonly withVectors?: true;
+  readonly force?: true;
+  readonly format: "jsonl" | "json";
+};
+
+/** `svc export`: writes out everything that a pack holds, while other processes may go on using it. */
+export function exportCommand(context: CliContext): Command {
+  return new Command("export")
+    .description("write out what a pack holds")
+    .argument("<pack>", "a .pack file, a directory pack or its memory.db")
+    .option("--output <file>", "the file to make; - is standard output", "-")
+    .option("--with-vectors", "include the vectors, so that an import need not embed")
+    .option("--force", "replace an existing file")
+    .addOption(
+      new Option("--format <form>", "jsonl can be imported; json is for other programs")
+        .choices(["jsonl", "json"])
+        .default("jsonl"),
+    )
+    .addHelpText("after", EXAMPLES)
+    .action((path: string, options: ExportOptions) => runExport(context, path, options));
+}
+
+async function runExport(context: CliContext, path: string, options: ExportOptions): Promise<void> {
+  const { deps, output } = context;
+  const { format: form, withVectors = false, force = false } = options;
+  if (withVectors && form === "json") throw invalid("with-vectors", "is for --format jsonl only");
+  if (options.output === "")
+    throw invalid("output", "is empty; name a file, or - for standard output");
+  const config = await configFor(context, path);
+  const signal = stopSignal();
+  const file = options.output === "-" ? undefined : options.output;
+  const stopProgress = await output.progress("exporting");
+  try {
+    const { path: made, bytes } = await deps.exportPack(config, {
+      form,
+      withVectors,
+      force,
+      output: file,
+      write: (text) => output.piece(text),
+      signal,
+    });
+    stopProgress();
+    if (made !== undefined) output.line(`Exported ${bytes} bytes to ${made}`);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    throw new Interrupted("Interrupted; the export is not complete.");
+  } finally {
+    stopProgress();
+  }
+}

@@ -1,0 +1,106 @@
+import { Command } from "commander";
+import type { Config } from "../../../config/schema.ts";
+import type { CliContext, ImportReport } from "../deps.ts";
+import { configFor, formatOption, warnOn } from "../options.ts";
+import { type Format, fields } from "../output.ts";
+import { runRebuild } from "../run-rebuild.ts";
+import { Interrupted, stopSignal } from "../signals.ts";
+
+const EXAMPLES = `
+Examples:
+  svc import memory.jsonl ./restored.pack
+  gunzip -c memory.jsonl.gz | svc import - ./restored.pack
+
+The pack appears when every line was read and checked. A file without vectors of the configured model is embedded then;
+Ctrl-C may interrupt that, and svc rebuild goes on.`;
+
+/** `svc import`: makes a new pack of an export. */
+export function importCommand(context: CliContext): Command {
+  return new Command("import")
+    .description("make a new pack of what svc export has written")
+    .argument("<file>", "the export; - is standard input")
+    .argument("<pack>", "the pack to make: a name ending in .pack, or a directory")
+    .addOption(formatOption())
+    .addHelpText("after", EXAMPLES)
+    .action((file: string, path: string, options: { format: Format }) =>
+      runImport(context, file, path, options.format),
+    );
+}
+
+async function runImport(
+  context: CliContext,
+  file: string,
+  path: string,
+  format: Format,
+): Promise<void> {
+  const { output } = context;
+  const config = await configFor(context, path);
+  const stop = stopSignal();
+  const report = await takeIn(context, config, file, stop);
+  const embedded = report.lacksVectors ? await embed(context, config, path, stop) : 0;
+  if (format === "json") return output.json(toJson(report, embedded));
+  const { counts } = report;
+  const entries: [string, string | number][] = [
+    ["Pack", report.path],
+    ["Owners", counts.owner],
+    ["Events", counts.event],
+    ["Nodes", counts.node],
+    ["Edges", counts.edge],
+    ["Operations", counts.operation],
+    ["Jobs", counts.job],
+    ["Embedded now", embedded],
+  ];
+  for (const line of fields(entries)) output.line(line);
+}
+
+async function takeIn(
+  { deps, output }: CliContext,
+  config: Config,
+  file: string,
+  signal: AbortSignal,
+): Promise<ImportReport> {
+  const bar = await output.progressBar("importing");
+  try {
+    return await deps.importPack(config, {
+      file: file === "-" ? undefined : file,
+      signal,
+      onProgress: (done, total) => bar.show(done, total),
+    });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    throw new Interrupted("Interrupted; nothing was imported.");
+  } finally {
+    bar.stop();
+  }
+}
+
+/** Embeds what came without vectors. @returns how many texts the model read */
+async function embed(
+  context: CliContext,
+  config: Config,
+  path: string,
+  stop: AbortSignal,
+): Promise<number> {
+  const engine = await context.deps.openEngine(config, {
+    createIfMissing: false,
+    warn: warnOn(context),
+  });
+  try {
+    return (await runRebuild(context, engine, { path, stop })).nodesEmbedded;
+  } finally {
+    await engine.close();
+  }
+}
+
+function toJson({ path, counts }: ImportReport, embedded: number): Record<string, unknown> {
+  return {
+    db_path: path,
+    owner_count: counts.owner,
+    event_count: counts.event,
+    node_count: counts.node,
+    edge_count: counts.edge,
+    operation_count: counts.operation,
+    job_count: counts.job,
+    nodes_embedded: embedded,
+  };
+}

@@ -1,0 +1,59 @@
+import { Command } from "commander";
+import type { CliContext } from "../deps.ts";
+import { configFor, formatOption, warnOn, wholeNumber } from "../options.ts";
+import { type Format, fields } from "../output.ts";
+import { rebuildToJson, runRebuild } from "../run-rebuild.ts";
+import { stopSignal } from "../signals.ts";
+
+const DEFAULT_BATCH_SIZE = 256;
+const MAX_BATCH_SIZE = 100_000;
+const EXAMPLES = `
+Examples:
+  svc rebuild ./memory.pack          after another embedding model was set, or when svc doctor says so
+  svc rebuild ./memory.pack --all    embed every memory anew
+
+Other processes may keep using the pack. Ctrl-C stops after the current batch; running it again goes on from there.`;
+
+type RebuildOptions = {
+  readonly all?: true;
+  readonly batchSize: number;
+  readonly format: Format;
+};
+
+/** `svc rebuild`: makes the indexes of a pack anew from its events and graph. */
+export function rebuildCommand(context: CliContext): Command {
+  return new Command("rebuild")
+    .description("make the indexes of a pack anew, with the configured model")
+    .argument("<pack>", "a .pack file, a directory pack or its memory.db")
+    .option("--all", "embed every memory, also where nothing changed")
+    .option(
+      "--batch-size <count>",
+      "memories that are embedded and written at a time",
+      wholeNumber(1, MAX_BATCH_SIZE),
+      DEFAULT_BATCH_SIZE,
+    )
+    .addOption(formatOption())
+    .addHelpText("after", EXAMPLES)
+    .action((path: string, options: RebuildOptions) => rebuild(context, path, options));
+}
+
+async function rebuild(context: CliContext, path: string, options: RebuildOptions): Promise<void> {
+  const { deps, output } = context;
+  const config = await configFor(context, path);
+  const stop = stopSignal();
+  const engine = await deps.openEngine(config, { createIfMissing: false, warn: warnOn(context) });
+  try {
+    const { all = false, batchSize, format } = options;
+    const result = await runRebuild(context, engine, { path, stop, all, batchSize });
+    if (format === "json") return output.json(rebuildToJson(result));
+    const entries: [string, number][] = [
+      ["Nodes indexed", result.nodesIndexed],
+      ["Nodes skipped", result.nodesSkipped],
+      ["Active nodes", result.totalActive],
+      ["Embedded now", result.nodesEmbedded],
+    ];
+    for (const line of fields(entries)) output.line(line);
+  } finally {
+    await engine.close();
+  }
+}

@@ -1,0 +1,49 @@
+import type { MemoryEngine } from "../../engine/engine.ts";
+import type { RebuildInput } from "../../engine/inputs.ts";
+import type { RebuildResult } from "../../engine/results.ts";
+import { shellWord } from "./assistant.ts";
+import type { CliContext } from "./deps.ts";
+import { Interrupted } from "./signals.ts";
+
+const LABELS = { vectors: "embedding", texts: "indexing texts" } as const;
+
+/** How a pack is rebuilt. */
+export type RebuildRun = Pick<RebuildInput, "all" | "batchSize"> & {
+  /** The pack as the person named it. */
+  readonly path: string;
+  readonly stop: AbortSignal;
+};
+
+/** Rebuilds the pack of an engine and shows how far it is. @throws Interrupted saying how to go on */
+export async function runRebuild(
+  { output }: CliContext,
+  engine: MemoryEngine,
+  { path, stop, all, batchSize }: RebuildRun,
+): Promise<RebuildResult> {
+  const bar = await output.progressBar("rebuilding");
+  try {
+    return await engine.rebuildIndexes({
+      all,
+      batchSize,
+      signal: stop,
+      onProgress: ({ phase, done, total }) => bar.show(done, total, LABELS[phase]),
+    });
+  } catch (error) {
+    if (!stop.aborted) throw error;
+    throw new Interrupted(
+      `Interrupted; what is done is kept. Continue with: svc rebuild ${shellWord(path)}`,
+    );
+  } finally {
+    bar.stop();
+  }
+}
+
+/** The result as JSON. */
+export function rebuildToJson(result: RebuildResult): Readonly<Record<string, number>> {
+  return {
+    nodes_indexed: result.nodesIndexed,
+    nodes_skipped: result.nodesSkipped,
+    total_active: result.totalActive,
+    nodes_embedded: result.nodesEmbedded,
+  };
+}
