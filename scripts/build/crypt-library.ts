@@ -5,7 +5,10 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
-import { type CryptVariant, compiledCryptLibrary } from "../../src/adapters/native/crypt-library.ts";
+import {
+  type CryptVariant,
+  compiledCryptLibrary,
+} from "../../src/adapters/native/crypt-library.ts";
 
 const PACKAGES = ["gcc", "libc6-dev", "libssl-dev", "libsqlite3-dev"];
 
@@ -38,7 +41,11 @@ export async function cryptLibrary(root: string, variant: CryptVariant): Promise
   mkdirSync(dirname(path), { recursive: true });
   const temporary = `${path}.${process.pid}`;
   try {
-    await compile(folder, [...(variant === "release" ? OPTIMIZED : SANITIZED), "-shared"], temporary);
+    await compile(
+      folder,
+      [...(variant === "release" ? OPTIMIZED : SANITIZED), "-shared"],
+      temporary,
+    );
     renameSync(temporary, path);
   } catch (error) {
     rmSync(temporary, { force: true });
@@ -56,7 +63,10 @@ export async function compileDriver(
 ): Promise<void> {
   await provideTools();
   const folder = join(root, "src/adapters/crypt/native");
-  await compile(folder, [...SANITIZED, ...flags, source, `-I${folder}`], out, ["-lsqlite3", "-ldl"]);
+  await compile(folder, [...SANITIZED, ...flags, source, `-I${folder}`], out, [
+    "-lsqlite3",
+    "-ldl",
+  ]);
 }
 
 async function compile(
@@ -107,7 +117,16 @@ async function hasTools(): Promise<boolean> {
     "-include",
     name,
   ]);
-  const preprocessed = await run(["cc", "-E", ...headers, "-x", "c", "/dev/null", "-o", "/dev/null"]);
+  const preprocessed = await run([
+    "cc",
+    "-E",
+    ...headers,
+    "-x",
+    "c",
+    "/dev/null",
+    "-o",
+    "/dev/null",
+  ]);
   if (preprocessed.exitCode !== 0) return false;
   // The bare name comes back when the compiler does not know the file.
   const library = (await run(["cc", "-print-file-name=libcrypto.a"])).stdout.trim();

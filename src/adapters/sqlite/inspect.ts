@@ -8,6 +8,7 @@ import { ACTIVE } from "./lexical-index.ts";
 import { readManifest } from "./manifest.ts";
 import { requireReadable } from "./migrate.ts";
 import { filesOf, openDatabase, schemasOf } from "./open-database.ts";
+import type { Cipher } from "./pack-files.ts";
 
 /** What a pack says about itself. Counts cover all owners. */
 export type PackInspection = {
@@ -38,13 +39,15 @@ export type InspectOptions = {
   readonly checkIntegrity: boolean;
   /** Absolute path of the sqlite-vec library. */
   readonly vecExtensionPath: string;
+  /** Of an encrypted pack. */
+  readonly cipher?: Cipher | undefined;
 };
 
 const BUSY_TIMEOUT_MS = 5000;
 
 /**
  * Looks into a pack without changing it, also while other processes use it.
- * @throws SvcError not_a_pack, pack_too_new, storage_failed
+ * @throws SvcError not_a_pack, pack_too_new, encryption_failed, pack_damaged, storage_failed
  */
 export function inspectPack(options: InspectOptions): PackInspection {
   const { layout } = options;
@@ -60,6 +63,7 @@ export function inspectPack(options: InspectOptions): PackInspection {
       synchronous: "full",
       busyTimeoutMs: BUSY_TIMEOUT_MS,
       vecExtensionPath: options.vecExtensionPath,
+      cipher: options.cipher,
     });
     try {
       database.run("PRAGMA query_only = ON");

@@ -45,6 +45,8 @@ export type SqliteStoreParts = {
   readonly queue: WriteQueue;
   readonly path: string;
   readonly clock: Clock;
+  /** Called once the connections are closed. */
+  readonly onClosed: () => void;
 };
 
 /** How long a job stays with the process that took it, unless that process ends first. */
@@ -167,11 +169,12 @@ export class SqliteStore implements Store {
   }
 
   async #close(): Promise<void> {
-    const { queue, reader, writer } = this.#parts;
+    const { queue, reader, writer, onClosed } = this.#parts;
     await queue.close();
     reader.close();
     // The last connection to close moves the log into the pack and removes it.
     writer.close();
+    onClosed();
   }
 
   #write<T>(work: (database: Database) => T): Promise<T> {

@@ -36,7 +36,7 @@ enum { CRYPT_FILE_ROOM = (sizeof(CryptFile) + 15) / 16 * 16 };
 
 /*
  * Opens the encrypted main file over the opened `real` one. SQLITE_NOTADB: not an encrypted file, or another key's.
- * SQLITE_IOERR_DATA: the key is right, the first page is damaged. On failure the caller closes `real`.
+ * SQLITE_IOERR_DATA: the key is right, the first page is damaged. SQLITE_CORRUPT: less than a page is left. On failure the caller closes `real`.
  */
 int main_file_open(CryptFile *file, KeyEntry *key);
 int wal_file_open(CryptFile *file, const CryptFile *main_file);

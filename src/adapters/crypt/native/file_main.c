@@ -174,7 +174,7 @@ int is_main_file(const sqlite3_file *file) { return file != NULL && file->pMetho
 static int prove_key(CryptFile *file) {
   uint32_t page_size = file->codec.page_size;
   int rc = real_read(file, file->disk_page, page_size, 0);
-  if (rc != SQLITE_OK) return rc == SQLITE_IOERR_SHORT_READ ? SQLITE_NOTADB : rc;
+  if (rc != SQLITE_OK) return rc == SQLITE_IOERR_SHORT_READ ? SQLITE_CORRUPT : rc;
   if (memcmp(file->disk_page, file->codec.salt, PAGE_SALT) != 0) return SQLITE_NOTADB;
   uint8_t *check = file->disk_page + page_size - PAGE_CHECK;
   if (memcmp(check, file->codec.check, PAGE_CHECK) == 0) return SQLITE_OK;
