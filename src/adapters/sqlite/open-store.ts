@@ -38,6 +38,8 @@ export type SqliteStoreOptions = {
    * existing one is opened with it or not at all.
    */
   readonly encryptionKey?: string | undefined;
+  /** Lets this process open an encrypted pack more than once. Default false: `pack_in_use`. */
+  readonly shareEncrypted?: boolean | undefined;
 };
 
 /**
@@ -70,7 +72,7 @@ async function openWith(
   let release = (): void => {};
   try {
     const created = prepareFolder(options, path);
-    if (cipher !== undefined) release = claimPack(path);
+    if (cipher !== undefined && options.shareEncrypted !== true) release = claimPack(path);
     const connections = { ...options, cipher };
     const writer = openDatabase(databaseOptions(connections, "writer", created));
     try {

@@ -46,7 +46,7 @@ export type SqliteStoreParts = {
   readonly path: string;
   readonly clock: Clock;
   /** Called once the connections are closed. */
-  readonly onClosed: () => void;
+  readonly onClosed?: (() => void) | undefined;
 };
 
 /** How long a job stays with the process that took it, unless that process ends first. */
@@ -174,7 +174,7 @@ export class SqliteStore implements Store {
     reader.close();
     // The last connection to close moves the log into the pack and removes it.
     writer.close();
-    onClosed();
+    onClosed?.();
   }
 
   #write<T>(work: (database: Database) => T): Promise<T> {
