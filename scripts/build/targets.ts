@@ -1,5 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { CRYPT_ASSET, cryptSourceHash } from "../../src/adapters/native/crypt-library.ts";
+import { cryptLibrary } from "./crypt-library.ts";
 
 /** The platforms for which the executable can be built. */
 export const TARGETS = ["linux-x64", "linux-arm64", "darwin-arm64"] as const;
@@ -47,6 +49,12 @@ export async function nativeFiles(root: string, target: Target): Promise<readonl
   const { vec, ort } = LIBRARIES[target];
   const files = [
     {
+      key: CRYPT_ASSET,
+      source: await cryptLibraryFor(root, target),
+      group: `svccrypt-${cryptSourceHash(root)}`,
+      name: "svccrypt.so",
+    },
+    {
       key: "sqlite-vec",
       source: join(modules, vecPackage, vec),
       group: `sqlite-vec-${vecVersion}`,
@@ -67,6 +75,19 @@ export async function nativeFiles(root: string, target: Target): Promise<readonl
     );
   }
   return files;
+}
+
+/**
+ * Compiled here for this platform; for another one, a library that was compiled there. There is no build without it: a
+ * program that could not encrypt would write in clear, or refuse the packs of its own users.
+ */
+async function cryptLibraryFor(root: string, target: Target): Promise<string> {
+  if (target === `${process.platform}-${process.arch}`) return await cryptLibrary(root, "release");
+  const path = join(root, "dist/native", target, "svccrypt.so");
+  if (existsSync(path)) return path;
+  throw new Error(
+    `no encryption library for ${target}; run there: bun scripts/build/crypt-library.ts, and copy what it prints to dist/native/${target}/svccrypt.so`,
+  );
 }
 
 async function packageVersion(modules: string, name: string): Promise<string> {

@@ -33,6 +33,12 @@ export const ERROR_CATALOGUE = {
   pack_too_new: { retry: false },
   /** The pack cannot be opened for writing. `data.path`. Nothing was changed. */
   pack_read_only: { retry: false },
+  /** An encrypted pack without its key or with another one, or a key for a plain pack. `data.path`. Nothing was changed. */
+  encryption_failed: { retry: false },
+  /** Another engine of this process has the encrypted pack open. `data.path`. Nothing was changed. */
+  pack_in_use: { retry: true },
+  /** A page is not what was written to it: the disk failed, or somebody changed the file. `data.path`. */
+  pack_damaged: { retry: false },
   /** The pack cannot be read or written: permissions, hardware, corruption. `data.path`. */
   storage_failed: { retry: true },
   /** No room left on the disk. The operation was rolled back. `data.path`. */

@@ -6,7 +6,16 @@ import type { Store } from "../../src/ports/store.ts";
 import { DIMENSION } from "./samples.ts";
 
 /** Which pack a test works on; plain JSON, so that it can be handed to another process. */
-export type SqlitePack = { readonly layout: PackLayout };
+export type SqlitePack = { readonly layout: PackLayout; readonly encryptionKey?: string };
+
+/** The key of encrypted packs, as bytes and as text: a raw one, so that no test waits for it to be derived. */
+export const MASTER_KEY: Uint8Array = new Uint8Array(32).fill(7);
+export const RAW_KEY = `raw_key:${Buffer.from(MASTER_KEY).toString("base64url")}`;
+
+/** The same pack, encrypted. */
+export function encrypted(pack: SqlitePack): SqlitePack {
+  return { ...pack, encryptionKey: RAW_KEY };
+}
 
 /** A pack of one file in a folder. */
 export function filePack(folder: string): SqlitePack {
@@ -42,6 +51,7 @@ export function storeOptions(
     writeQueueSize: 1000,
     busyTimeoutMs: 5000,
     vecExtensionPath: loadSqliteVec(),
+    encryptionKey: pack.encryptionKey,
     ...given,
   };
 }

@@ -1,9 +1,16 @@
-import { Database } from "bun:sqlite";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { mainPath } from "../../src/adapters/sqlite/layout.ts";
-import { directoryPack, filePack, openSqlitePack, type SqlitePack } from "./sqlite-pack.ts";
+import { openDatabase } from "../../src/adapters/sqlite/open-database.ts";
+import {
+  directoryPack,
+  encrypted,
+  filePack,
+  MASTER_KEY,
+  openSqlitePack,
+  type SqlitePack,
+  storeOptions,
+} from "./sqlite-pack.ts";
 import { runStoreContract, type StorePlace } from "./store-contract.ts";
 
 /** Every way in which SQL can change or remove the row of an event; `?1` is the event's id. */
@@ -32,8 +39,9 @@ const TAMPERING = [
 function openPlace(packIn: (folder: string) => SqlitePack): StorePlace {
   const folder = mkdtempSync(join(tmpdir(), "svc-contract-"));
   const pack = packIn(folder);
+  const cipher = pack.encryptionKey === undefined ? undefined : { masterKey: MASTER_KEY };
   return {
-    open: (options = {}) => openSqlitePack(pack, options),
+    open: (options = {}) => openSqlitePack(pack, { ...options, shareEncrypted: true }),
     worker: (...args) => [
       process.execPath,
       join(import.meta.dir, "worker.ts"),
@@ -42,7 +50,7 @@ function openPlace(packIn: (folder: string) => SqlitePack): StorePlace {
     ],
     tampering: TAMPERING,
     runRaw: (sql, ...parameters) => {
-      const database = new Database(mainPath(pack.layout));
+      const database = openDatabase({ ...storeOptions(pack), mode: "read-write", cipher });
       try {
         database.query(sql).run(...parameters);
       } finally {
@@ -55,3 +63,9 @@ function openPlace(packIn: (folder: string) => SqlitePack): StorePlace {
 
 runStoreContract("a pack of one file", () => openPlace(filePack));
 runStoreContract("a directory pack", () => openPlace(directoryPack));
+runStoreContract("an encrypted pack of one file", () =>
+  openPlace((folder) => encrypted(filePack(folder))),
+);
+runStoreContract("an encrypted directory pack", () =>
+  openPlace((folder) => encrypted(directoryPack(folder))),
+);

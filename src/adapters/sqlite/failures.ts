@@ -1,5 +1,6 @@
 import { SQLiteError } from "bun:sqlite";
 import { SvcError } from "../../domain/errors.ts";
+import { packDamaged } from "../crypt/failures.ts";
 
 /** Whether SQLite gave up waiting for another writer. */
 export function isBusy(error: unknown): boolean {
@@ -24,11 +25,15 @@ export function toSvcError(error: unknown, path: string): unknown {
   }
   if (code.startsWith("SQLITE_NOTADB"))
     return notAPack(path, "its content is not that of a pack", error);
+  if (code === "SQLITE_IOERR_DATA" || code.startsWith("SQLITE_CORRUPT")) {
+    return packDamaged(path, error);
+  }
   const message = `${path}: cannot be read or written (${code}). Check permissions and the disk, then run: svc doctor ${path}`;
   return new SvcError("storage_failed", message, { ...data, reason: code }, { cause: error });
 }
 
-function codeOf(error: unknown): string | undefined {
+/** The code of a SQLite or file-system failure; undefined for any other error. */
+export function codeOf(error: unknown): string | undefined {
   if (error instanceof SQLiteError) return error.code ?? "SQLITE_ERROR";
   if (error instanceof Error && "code" in error && typeof error.code === "string") {
     return /^(?:E[A-Z]+|SQLITE_\w+)$/.test(error.code) ? error.code : undefined;

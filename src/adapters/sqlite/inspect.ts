@@ -7,6 +7,7 @@ import { ACTIVE, HAS_TEXT } from "./lexical-index.ts";
 import { readManifest } from "./manifest.ts";
 import { schemasOf } from "./open-database.ts";
 import { openForReading } from "./open-reading.ts";
+import type { Cipher } from "./pack-files.ts";
 
 /** What a pack says about itself. Counts cover all owners. */
 export type PackInspection = {
@@ -37,13 +38,15 @@ export type InspectOptions = {
   readonly checkIntegrity: boolean;
   /** Absolute path of the sqlite-vec library. */
   readonly vecExtensionPath: string;
+  /** Of an encrypted pack. */
+  readonly cipher?: Cipher | undefined;
 };
 
 const BUSY_TIMEOUT_MS = 5000;
 
 /**
  * Looks into a pack without changing it, also while other processes use it.
- * @throws SvcError not_a_pack, pack_too_new, storage_failed
+ * @throws SvcError not_a_pack, pack_too_new, encryption_failed, pack_damaged, storage_failed
  */
 export function inspectPack(options: InspectOptions): PackInspection {
   const { layout } = options;
@@ -53,6 +56,7 @@ export function inspectPack(options: InspectOptions): PackInspection {
       synchronous: "full",
       busyTimeoutMs: BUSY_TIMEOUT_MS,
       vecExtensionPath: options.vecExtensionPath,
+      cipher: options.cipher,
     });
     try {
       return readAll(reading.database, options);

@@ -1,14 +1,18 @@
 import type { Database } from "bun:sqlite";
-import { mkdirSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync, mkdirSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { SvcError } from "../../domain/errors.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { EmbeddingIdentity } from "../../ports/embedder.ts";
 import type { Store } from "../../ports/store.ts";
+import { claimName, releaseName } from "../crypt/cipher.ts";
+import { packInUse } from "../crypt/failures.ts";
+import { deriveMasterKey, wipe } from "../crypt/keys.ts";
 import { isBusy, toSvcError } from "./failures.ts";
 import { lexicalFile, mainPath, type PackLayout } from "./layout.ts";
 import { migrate, requireReadable } from "./migrate.ts";
 import { type DatabaseOptions, openDatabase, turnToLog } from "./open-database.ts";
+import type { Cipher } from "./pack-files.ts";
 import { reconcileIndexes } from "./reconcile.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 import { WriteQueue } from "./write-queue.ts";
@@ -29,6 +33,13 @@ export type SqliteStoreOptions = {
   readonly busyTimeoutMs: number;
   /** Absolute path of the sqlite-vec library. */
   readonly vecExtensionPath: string;
+  /**
+   * Key text of an encrypted pack, with the forms that `parseKey` lists. A pack that is created with it is encrypted; an
+   * existing one is opened with it or not at all.
+   */
+  readonly encryptionKey?: string | undefined;
+  /** Lets this process open an encrypted pack more than once. Default false: `pack_in_use`. */
+  readonly shareEncrypted?: boolean | undefined;
 };
 
 /**
@@ -39,19 +50,40 @@ const WRITER_BLOCK_MS = 20;
 
 /**
  * Opens a pack, creating it where that is wanted, and brings its schema and indexes up to date.
- * @throws SvcError not_found, not_a_pack, pack_too_new, pack_read_only, storage_failed; the files are then unchanged
+ * @throws SvcError not_found, not_a_pack, pack_too_new, pack_read_only, invalid_config, encryption_failed, pack_in_use,
+ *   pack_damaged, storage_failed; the files are then unchanged
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const path = mainPath(options.layout);
+  if (options.encryptionKey === undefined) return await openWith(options, path, undefined);
+  const masterKey = await deriveMasterKey(options.encryptionKey);
   try {
-    const writer = await patiently(options, () => openWriter(options, path));
+    return await openWith(options, path, { masterKey });
+  } finally {
+    wipe(masterKey);
+  }
+}
+
+async function openWith(
+  options: SqliteStoreOptions,
+  path: string,
+  cipher: Cipher | undefined,
+): Promise<Store> {
+  let release = (): void => {};
+  try {
+    // Its folder must be there before the name of a new pack can be resolved.
+    prepareFolder(options, path);
+    if (cipher !== undefined && options.shareEncrypted !== true) release = claimPack(path);
+    const connections = { ...options, cipher };
+    const writer = await patiently(options, () => openWriter(connections, path));
     try {
-      return await openOn(writer, options, path);
+      return await openOn(writer, connections, path, release);
     } catch (error) {
       writer.close();
       throw error;
     }
   } catch (error) {
+    release();
     throw toSvcError(error, path);
   }
 }
@@ -69,7 +101,7 @@ async function patiently<T>({ busyTimeoutMs }: SqliteStoreOptions, open: () => T
   }
 }
 
-function openWriter(options: SqliteStoreOptions, path: string): Database {
+function openWriter(options: ConnectionOptions, path: string): Database {
   const created = prepareFolder(options, path);
   const writer = openDatabase(databaseOptions(options, "writer", created));
   try {
@@ -82,7 +114,23 @@ function openWriter(options: SqliteStoreOptions, path: string): Database {
   }
 }
 
-async function openOn(writer: Database, options: SqliteStoreOptions, path: string): Promise<Store> {
+/** Keeps a second engine of this process away from an encrypted pack. @returns what gives it free */
+function claimPack(path: string): () => void {
+  const real = existsSync(path)
+    ? realpathSync(path)
+    : join(realpathSync(dirname(path)), basename(path));
+  if (!claimName(real)) throw packInUse(path);
+  return () => releaseName(real);
+}
+
+type ConnectionOptions = SqliteStoreOptions & { readonly cipher: Cipher | undefined };
+
+async function openOn(
+  writer: Database,
+  options: ConnectionOptions,
+  path: string,
+  onClosed: () => void,
+): Promise<Store> {
   const queue = new WriteQueue(writer, {
     capacity: options.writeQueueSize,
     busyTimeoutMs: options.busyTimeoutMs,
@@ -99,11 +147,11 @@ async function openOn(writer: Database, options: SqliteStoreOptions, path: strin
   );
   reader.run("PRAGMA query_only = ON");
   const { clock, embedding, layout } = options;
-  return new SqliteStore({ writer, reader, queue, path, layout, embedding, clock });
+  return new SqliteStore({ writer, reader, queue, path, layout, embedding, clock, onClosed });
 }
 
 function databaseOptions(
-  options: SqliteStoreOptions,
+  options: ConnectionOptions,
   role: "writer" | "reader",
   created: boolean,
 ): DatabaseOptions {
@@ -113,6 +161,7 @@ function databaseOptions(
     synchronous: options.synchronous,
     busyTimeoutMs: role === "writer" ? WRITER_BLOCK_MS : options.busyTimeoutMs,
     vecExtensionPath: options.vecExtensionPath,
+    cipher: options.cipher,
   };
 }
 

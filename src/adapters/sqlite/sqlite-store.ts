@@ -53,6 +53,8 @@ export type SqliteStoreParts = {
   /** The model that the caller uses. */
   readonly embedding: EmbeddingIdentity;
   readonly clock: Clock;
+  /** Called once the connections are closed. */
+  readonly onClosed?: (() => void) | undefined;
 };
 
 /** How long a job stays with the process that took it, unless that process ends first. */
@@ -197,11 +199,12 @@ export class SqliteStore implements Store {
   }
 
   async #close(): Promise<void> {
-    const { queue, reader, writer } = this.#parts;
+    const { queue, reader, writer, onClosed } = this.#parts;
     await queue.close();
     reader.close();
     // The last connection to close moves the log into the pack and removes it.
     writer.close();
+    onClosed?.();
   }
 
   #write<T>(work: (database: Database) => T): Promise<T> {

@@ -1,0 +1,127 @@
+import { Database } from "bun:sqlite";
+import { resolve } from "node:path";
+import { SvcError } from "../../domain/errors.ts";
+import { CRYPT_ENTRY, cryptLibraryPath } from "../native/crypt-library.ts";
+import { deriveFileKeys, wipe } from "./keys.ts";
+
+/** What {@link registerFileKey} needs. */
+export type FileKeyInput = {
+  /** 32 bytes; stays the caller's. */
+  readonly masterKey: Uint8Array;
+  /** 16 bytes: those at the start of the file, or random ones for a new file. */
+  readonly salt: Uint8Array;
+  /** Bytes of a page of a new file; an existing one has its own. */
+  readonly pageSize: number;
+};
+
+/** A key in the memory of the library. Not secret, and worth nothing in another process. */
+export type KeyId = number;
+
+type Row<T> = { readonly value: T };
+
+/** The connection on which the library was loaded; its functions exist there only. One per thread. */
+let control: Database | undefined;
+
+/**
+ * Loads the encryption library into this process. Repeating it costs nothing.
+ * @throws SvcError storage_failed, internal: then nothing can be opened, encrypted or not
+ */
+export function loadCryptLibrary(): void {
+  controlConnection();
+}
+
+/** Lets files be opened with the keys of this salt until {@link dropFileKey}; files opened meanwhile keep them. */
+export function registerFileKey(input: FileKeyInput): KeyId {
+  const keys = deriveFileKeys(input.masterKey, input.salt);
+  try {
+    return controlConnection()
+      .query<Row<number>, [Uint8Array, Uint8Array, Uint8Array, Uint8Array, number]>(
+        "SELECT svccrypt_key(?, ?, ?, ?, ?) AS value",
+      )
+      .get(keys.page, keys.log, keys.check, input.salt, input.pageSize)?.value as number; // SAFETY: the query has one row, a number.
+  } finally {
+    wipe(keys.page, keys.log, keys.check);
+  }
+}
+
+/** Forgets a key: at once when no file is open with it, else when the last such file is closed. */
+export function dropFileKey(kid: KeyId): void {
+  ask("SELECT svccrypt_drop(?) AS value", kid);
+}
+
+/** Keys that are still in memory, of all threads. */
+export function countFileKeys(): number {
+  return Number(ask("SELECT svccrypt_key_count() AS value"));
+}
+
+/** The name under which `bun:sqlite` opens a file with a key. Needs numeric flags with SQLITE_OPEN_URI. */
+export function encryptedUri(path: string, kid: KeyId): string {
+  // SQLite decodes %XX and takes `?` and `#` for the end of the name.
+  const encoded = resolve(path).split("/").map(encodeURIComponent).join("/");
+  return `file:${encoded}?vfs=svccrypt&kid=${kid}`;
+}
+
+/**
+ * Bytes of a file, fewer at its end; undefined when it cannot be opened.
+ *
+ * Reading a pack with `fs` would be a trap: closing any descriptor of a file drops all POSIX locks that this process
+ * holds on it, and SQLite's locks are of that kind.
+ */
+export function readPackBytes(
+  path: string,
+  offset: number,
+  length: number,
+): Uint8Array | undefined {
+  const row = controlConnection()
+    .query<Row<Uint8Array | null>, [string, number, number]>(
+      "SELECT svccrypt_read(?, ?, ?) AS value",
+    )
+    .get(resolve(path), offset, length);
+  return row?.value ?? undefined;
+}
+
+/** The first 100 bytes of a file, or fewer; undefined when it cannot be opened. */
+export function readPackHeader(path: string): Uint8Array | undefined {
+  return readPackBytes(path, 0, 100);
+}
+
+/** Takes a name for one owner in this process, whatever the thread. @returns false when it is taken */
+export function claimName(name: string): boolean {
+  return ask("SELECT svccrypt_claim(?) AS value", name) === 1;
+}
+
+/** Gives a name back. */
+export function releaseName(name: string): void {
+  ask("SELECT svccrypt_release(?) AS value", name);
+}
+
+function ask(sql: string, ...parameters: (string | number)[]): number | null {
+  return (
+    controlConnection()
+      .query<Row<number | null>, (string | number)[]>(sql)
+      .get(...parameters)?.value ?? null
+  );
+}
+
+function controlConnection(): Database {
+  control ??= openControl();
+  return control;
+}
+
+function openControl(): Database {
+  const path = cryptLibraryPath();
+  const database = new Database(":memory:");
+  try {
+    database.loadExtension(path, CRYPT_ENTRY);
+    return database;
+  } catch (cause) {
+    database.close();
+    const reason = cause instanceof Error ? cause.message : "unknown failure";
+    throw new SvcError(
+      "internal",
+      `the encryption library cannot be loaded (${reason})`,
+      {},
+      { cause },
+    );
+  }
+}

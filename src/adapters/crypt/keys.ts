@@ -1,0 +1,93 @@
+import { createCipheriv, hkdfSync, pbkdf2 } from "node:crypto";
+import { promisify } from "node:util";
+import { SvcError } from "../../domain/errors.ts";
+
+/** Bytes of a master key and of every key derived from it. */
+export const KEY_BYTES = 32;
+/** Bytes at the start of an encrypted file that make its keys differ from those of every other file. */
+export const SALT_BYTES = 16;
+
+const PBKDF2_ITERATIONS = 600_000;
+// Fixed, so that a passphrase opens a pack wherever it was copied; what differs between files is the file's own salt.
+const PBKDF2_SALT = "svc-single-file-pack-v1";
+const INFO = {
+  page: "svc-pack-page-v1",
+  log: "svc-pack-wal-v1",
+  check: "svc-pack-check-v1",
+} as const;
+const CHECK_QUESTION = "svc-crypt-kcv-v1";
+const CHECK_BYTES = 4;
+
+/** What a key text means: the key itself, or a passphrase to derive it from. */
+export type ParsedKey =
+  | { readonly kind: "raw"; readonly bytes: Uint8Array }
+  | { readonly kind: "passphrase"; readonly text: string };
+
+/** The keys of one file, {@link KEY_BYTES} each. */
+export type FileKeys = {
+  readonly page: Uint8Array;
+  readonly log: Uint8Array;
+  readonly check: Uint8Array;
+};
+
+/**
+ * Reads a key text, first match: `raw_key:` and 32 bytes as URL-safe base64; `passphrase:` and anything but nothing;
+ * exactly 44 characters that are 32 bytes as URL-safe base64; else a passphrase, neither trimmed nor normalised.
+ * @throws SvcError invalid_config; its message never holds a part of the text
+ */
+export function parseKey(text: string): ParsedKey {
+  if (text === "") throw malformed("is empty");
+  if (text.startsWith("raw_key:")) {
+    const bytes = decodeKey(text.slice("raw_key:".length));
+    if (bytes === undefined) {
+      throw malformed("after raw_key: 32 bytes as URL-safe base64 are expected");
+    }
+    return { kind: "raw", bytes };
+  }
+  if (text.startsWith("passphrase:")) {
+    const passphrase = text.slice("passphrase:".length);
+    if (passphrase === "") throw malformed("after passphrase: nothing follows");
+    return { kind: "passphrase", text: passphrase };
+  }
+  const bytes = text.length === 44 ? decodeKey(text) : undefined;
+  return bytes === undefined ? { kind: "passphrase", text } : { kind: "raw", bytes };
+}
+
+/**
+ * The master key of a key text: 32 bytes that the caller wipes. A passphrase takes about 0.1 s, off this thread.
+ * @throws SvcError invalid_config
+ */
+export async function deriveMasterKey(text: string): Promise<Uint8Array> {
+  const key = parseKey(text);
+  if (key.kind === "raw") return key.bytes;
+  return await promisify(pbkdf2)(key.text, PBKDF2_SALT, PBKDF2_ITERATIONS, KEY_BYTES, "sha256");
+}
+
+/** The keys of the file with this salt. The caller wipes them. */
+export function deriveFileKeys(masterKey: Uint8Array, salt: Uint8Array): FileKeys {
+  const derive = (info: string): Uint8Array =>
+    new Uint8Array(hkdfSync("sha256", masterKey, salt, info, KEY_BYTES));
+  return { page: derive(INFO.page), log: derive(INFO.log), check: derive(INFO.check) };
+}
+
+/** The four bytes at the end of page 1 that tell the right key from a wrong one. */
+export function keyCheckValue(keys: FileKeys): Uint8Array {
+  const block = createCipheriv("aes-256-ecb", keys.check, null).update(CHECK_QUESTION, "latin1");
+  return block.subarray(0, CHECK_BYTES);
+}
+
+/** Overwrites key material. Copies that the runtime made for itself are out of reach. */
+export function wipe(...secrets: readonly Uint8Array[]): void {
+  for (const secret of secrets) secret.fill(0);
+}
+
+/** Both base64 alphabets, padded or not; undefined when it is not 32 bytes or not base64 at all. */
+function decodeKey(text: string): Uint8Array | undefined {
+  if (!/^[\w+/-]{43}=?$/.test(text)) return undefined;
+  const bytes = new Uint8Array(Buffer.from(text, "base64url"));
+  return bytes.length === KEY_BYTES ? bytes : undefined;
+}
+
+function malformed(what: string): SvcError {
+  return new SvcError("invalid_config", `encryption_key: ${what}`, { setting: "encryption_key" });
+}

@@ -1,0 +1,52 @@
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { SvcError } from "../../domain/errors.ts";
+import { EMBEDDED } from "./embedded.ts";
+import { extractAsset } from "./extract.ts";
+
+/** Entry point to pass to `Database.loadExtension` beside the path. */
+export const CRYPT_ENTRY = "sqlite3_svccrypt_init";
+
+/** The key of the library among the embedded files. */
+export const CRYPT_ASSET = "svccrypt";
+
+/** How the library was compiled: for use, or with the address and undefined-behaviour sanitizers for tests. */
+export type CryptVariant = "release" | "sanitize";
+
+/**
+ * The absolute path of the encryption library, for `db.loadExtension(path, CRYPT_ENTRY)`.
+ * In the executable it is unpacked and verified first; from source it is the one that the build compiled.
+ * @throws SvcError `storage_failed` when it cannot be unpacked, `internal` when it was not compiled yet.
+ */
+export function cryptLibraryPath(): string {
+  const embedded = EMBEDDED[CRYPT_ASSET];
+  if (embedded !== undefined) return extractAsset(embedded);
+  const path = compiledCryptLibrary(join(import.meta.dir, "../../.."), "release");
+  if (existsSync(path)) return path;
+  throw new SvcError(
+    "internal",
+    "the encryption library is not compiled; run: bun scripts/build/crypt-library.ts",
+  );
+}
+
+/**
+ * Where the build leaves the library for this machine. The name holds a hash of the C source, so that a library of other
+ * source is never taken for it.
+ * @param root folder of the project.
+ */
+export function compiledCryptLibrary(root: string, variant: CryptVariant): string {
+  const name = `${process.platform}-${process.arch}-${variant}-${cryptSourceHash(root)}`;
+  return join(root, "node_modules/.cache/svccrypt", name, "svccrypt.so");
+}
+
+/** 16 hex digits over names and contents of the C source and its compiler flags. */
+export function cryptSourceHash(root: string): string {
+  const folder = join(root, "src/adapters/crypt/native");
+  const hash = createHash("sha256");
+  for (const name of readdirSync(folder).sort()) {
+    const content = readFileSync(join(folder, name));
+    hash.update(`${name} ${content.length}\n`).update(content);
+  }
+  return hash.digest("hex").slice(0, 16);
+}

@@ -1,0 +1,80 @@
+import { expect, test } from "bun:test";
+import {
+  deriveFileKeys,
+  deriveMasterKey,
+  keyCheckValue,
+  parseKey,
+  wipe,
+} from "../../../src/adapters/crypt/keys.ts";
+import { failure } from "../sqlite/folder.ts";
+
+const RAW = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+const RAW_HEX = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
+
+test.each([
+  {
+    name: "a short passphrase",
+    text: "pw",
+    key: "7ed63ea788b1bd0c0dac3328d08f3eefeb836d14699652efdc64b29a0480455f",
+  },
+  {
+    name: "a passphrase with a prefix",
+    text: "passphrase:pw",
+    key: "7ed63ea788b1bd0c0dac3328d08f3eefeb836d14699652efdc64b29a0480455f",
+  },
+  {
+    name: "a passphrase of words",
+    text: "correct horse battery staple",
+    key: "bde59257900f950ccf92b1c24ef2fe1c03ba00960dcbec060c6452619731cce0",
+  },
+  { name: "44 characters of base64", text: RAW, key: RAW_HEX },
+  { name: "a raw key with a prefix", text: `raw_key:${RAW}`, key: RAW_HEX },
+  { name: "a raw key without padding", text: `raw_key:${RAW.slice(0, -1)}`, key: RAW_HEX },
+])("$name gives its master key", async ({ text, key }) => {
+  expect(hex(await deriveMasterKey(text))).toBe(key);
+});
+
+test("a raw key given as a passphrase is a passphrase", () => {
+  expect(parseKey(`passphrase:${RAW}`)).toEqual({ kind: "passphrase", text: RAW });
+});
+
+test("44 characters that are no key are a passphrase", () => {
+  const text = "an ordinary sentence of forty-four letters !";
+  expect(text.length).toBe(44);
+  expect(parseKey(text)).toEqual({ kind: "passphrase", text });
+});
+
+test("a passphrase is neither trimmed nor normalised", async () => {
+  expect(parseKey(" pw ")).toEqual({ kind: "passphrase", text: " pw " });
+  const composed = await deriveMasterKey("é");
+  expect(hex(await deriveMasterKey("e\u0301"))).not.toBe(hex(composed));
+});
+
+test.each([
+  { name: "an empty text", text: "" },
+  { name: "a raw key of another length", text: `raw_key:${RAW.slice(4)}` },
+  { name: "a raw key that is no base64", text: "raw_key:secret-but-not-a-key" },
+  { name: "an empty passphrase", text: "passphrase:" },
+])("$name is refused without showing it", async ({ text }) => {
+  const { code, message, data } = await failure(deriveMasterKey(text));
+  expect([code, data]).toEqual(["invalid_config", { setting: "encryption_key" }]);
+  expect(message).not.toContain("secret");
+  expect(message).not.toContain(RAW.slice(4));
+});
+
+test("each file and each use has keys of its own", () => {
+  const master = new Uint8Array(32).fill(1);
+  const one = deriveFileKeys(master, new Uint8Array(16).fill(1));
+  const two = deriveFileKeys(master, new Uint8Array(16).fill(2));
+  const keys = [one.page, one.log, one.check, two.page, two.log, two.check].map(hex);
+  expect(new Set(keys).size).toBe(6);
+  expect(keyCheckValue(one)).toHaveLength(4);
+  expect(keyCheckValue(one)).not.toEqual(keyCheckValue(two));
+});
+
+test("wiped keys are zeros", () => {
+  const key = new Uint8Array(32).fill(9);
+  wipe(key);
+  expect(key).toEqual(new Uint8Array(32));
+});

@@ -1,0 +1,264 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
+import { readSnapshot } from "../../../src/adapters/sqlite/export.ts";
+import { exportLines } from "../../../src/adapters/sqlite/export-lines.ts";
+import { sha256Hex } from "../../../src/lib/hashing.ts";
+import { at, put, unit } from "../../contract/samples.ts";
+import { directoryPack, filePack, type SqlitePack } from "../../contract/sqlite-pack.ts";
+import { ANYTHING, contentsOf } from "../../contract/store-vectors.ts";
+import { exported, fillRichly, IDENTITY, imported } from "./exported.ts";
+import { failure, useFolders } from "./folder.ts";
+
+const { folder, open } = useFolders();
+
+/** The lines after the header, whose times differ, and before the footer, whose hash covers the header. */
+function records(text: string): readonly string[] {
+  return text.split("\n").slice(1, -2);
+}
+
+/** Closes a text with the footer that belongs to it. */
+function sealed(lines: readonly string[], footer: string): string {
+  const body = lines.map((line) => `${line}\n`).join("");
+  return `${body}${footer.replace(/"sha256":"\w+"/, `"sha256":"${sha256Hex(body)}"`)}\n`;
+}
+
+async function aRichPack(pack: SqlitePack): Promise<string> {
+  const store = await open(pack);
+  await fillRichly(store, pack);
+  await store.close();
+  return exported(pack);
+}
+
+test.each([
+  { name: "a pack of one file", packIn: filePack },
+  { name: "a directory pack", packIn: directoryPack },
+])("an export of $name imports into the same records and the same answers", async ({ packIn }) => {
+  const pack = packIn(folder());
+  const text = await aRichPack(pack);
+  const copy = packIn(join(folder(), "copy"));
+
+  const result = await imported(copy, text, { chunkBytes: 7 });
+
+  expect(result).toMatchObject({
+    counts: { owner: 2, event: 8, operation: 2, node: 6, edge: 1, job: 8, vector: 3 },
+    lacksVectors: true,
+  });
+  expect(records(exported(copy))).toEqual([...records(text)]);
+  const [one, other] = [await open(pack), await open(copy)];
+  for (const question of ["tea", "coffee tea", "東京", "old", "vector"]) {
+    expect(await other.searchText(question, ANYTHING, 9)).toEqual(
+      await one.searchText(question, ANYTHING, 9),
+    );
+  }
+  const hits = await other.searchVectors(unit(1, 2), ANYTHING, 9);
+  expect(hits).toEqual(await one.searchVectors(unit(1, 2), ANYTHING, 9));
+  expect(await contentsOf(other, hits)).toEqual(["charlie 東京", "bravo coffee", "alpha tea"]);
+  expect(other.manifest()).toEqual({ ...one.manifest(), updatedAt: at(120) });
+});
+
+test("who holds a job is left behind: an imported job is free", async () => {
+  const pack = filePack(folder());
+  const text = await aRichPack(pack);
+  const copy = filePack(folder());
+  await imported(copy, text);
+  const store = await open(copy);
+  expect(text).not.toContain("lease");
+  expect(await store.countJobs(undefined)).toEqual({ pending: 2, failed: 1 });
+  expect(await store.claimJobs(undefined, 9)).toHaveLength(2);
+});
+
+test("vectors of another model are left out, and everything is to be embedded", async () => {
+  const text = await aRichPack(filePack(folder()));
+  const copy = filePack(folder());
+  const embedding = { ...IDENTITY, dimension: 4, model: "small" };
+
+  expect((await imported(copy, text, { embedding })).lacksVectors).toBe(true);
+
+  const store = await open(copy, { embedding });
+  expect(store.manifest().embedding).toEqual(embedding);
+  expect(await store.searchVectors(new Float32Array(4).fill(0.5), ANYTHING, 9)).toEqual([]);
+});
+
+test("an export shows one moment, whatever is written while it is read", async () => {
+  const pack = filePack(folder());
+  const store = await open(pack);
+  const many = Array.from({ length: 400 }, (_, n) => ({
+    content: `memory ${n} ${"x".repeat(600)}`,
+  }));
+  await put(store, ...many);
+  const choices = { withVectors: false, softwareVersion: "1", exportedAt: at(1) };
+  const connection = {
+    synchronous: "normal" as const,
+    busyTimeoutMs: 1000,
+    vecExtensionPath: loadSqliteVec(),
+  };
+  const pieces: string[] = [];
+  for (const piece of readSnapshot(pack.layout, connection, (db) => exportLines(db, choices))) {
+    if (pieces.length === 0) await put(store, { content: "came late" });
+    pieces.push(piece);
+  }
+  expect(pieces.length).toBeGreaterThan(2);
+  expect(pieces.join("")).not.toContain("came late");
+  expect((await imported(filePack(folder()), pieces.join(""))).counts.node).toBe(400);
+});
+
+test("a file that is cut off anywhere is refused with the line at which it ends", async () => {
+  const text = await aRichPack(filePack(folder()));
+  const bytes = new TextEncoder().encode(text);
+  const cuts = [
+    0,
+    1,
+    200,
+    ...Array.from({ length: 25 }, (_, n) => Math.floor((bytes.length * n) / 25)),
+  ];
+  for (const cut of [...new Set(cuts), bytes.length - 1]) {
+    const error = await failure(imported(filePack(folder()), bytes.slice(0, cut)));
+    const line = new TextDecoder().decode(bytes.slice(0, cut)).split("\n").length;
+    expect({ cut, code: error.code }).toEqual({ cut, code: "not_an_export" });
+    expect(error.data).toMatchObject({ path: "the file" });
+    // A cut right behind a line feed is only noticed as a missing last line.
+    const named = Number(/line (\d+)/.exec(error.message)?.[1]);
+    expect([line, Math.max(1, line - 1)]).toContain(named);
+  }
+});
+
+test("a byte that was changed anywhere is noticed", async () => {
+  const bytes = new TextEncoder().encode(await aRichPack(filePack(folder())));
+  for (let place = 3; place < bytes.length; place += 397) {
+    const changed = bytes.slice();
+    changed[place] = (changed[place] ?? 0) ^ 1;
+    const error = await failure(imported(filePack(folder()), changed));
+    expect({ place, code: error.code }).toEqual({
+      place,
+      code: expect.stringMatching(/^not_an_export$|^pack_too_new$/),
+    });
+  }
+});
+
+/** Where the records of a kind begin. */
+function first(lines: readonly string[], record: string): number {
+  return lines.findIndex((line) => line.startsWith(`{"record":"${record}"`));
+}
+
+type Damage = {
+  readonly name: string;
+  readonly says: string;
+  readonly line?: number;
+  readonly change: (lines: string[]) => void;
+};
+
+const replaceIn =
+  (record: string, from: string | RegExp, to: string) =>
+  (lines: string[]): void => {
+    const index = first(lines, record);
+    lines[index] = (lines[index] ?? "").replace(from, to);
+  };
+
+const DAMAGES: readonly Damage[] = [
+  {
+    name: "no JSON",
+    says: "it is no JSON",
+    line: 4,
+    change: (lines) => void lines.splice(3, 1, "garbage"),
+  },
+  {
+    name: "a list",
+    says: "no JSON object",
+    line: 4,
+    change: (lines) => void lines.splice(3, 1, "[1]"),
+  },
+  { name: "an unknown kind", says: "unknown kind", change: replaceIn("job", '"job"', '"jab"') },
+  {
+    name: "a second header",
+    says: "unknown kind",
+    line: 2,
+    change: (lines) => lines.splice(1, 0, lines[0] ?? ""),
+  },
+  {
+    name: "a record out of place",
+    says: "has no place here",
+    change: (lines) => lines.push(lines[1] ?? ""),
+  },
+  {
+    name: "a repeated line",
+    says: "does not come after",
+    line: 3,
+    change: (lines) => lines.splice(2, 0, lines[1] ?? ""),
+  },
+  {
+    name: "a missing line",
+    says: "counts: operation",
+    change: (lines) => void lines.splice(first(lines, "operation"), 1),
+  },
+  { name: "an unknown member", says: "x", line: 2, change: replaceIn("owner", "}", ',"x":1}') },
+  {
+    name: "a missing member",
+    says: "user_id",
+    line: 2,
+    change: replaceIn("owner", /,"user_id":"\w+"/, ""),
+  },
+  {
+    name: "an unknown state",
+    says: "lifecycle_state",
+    change: replaceIn("node", "tentative", "certain"),
+  },
+  {
+    name: "a confidence above 1",
+    says: "confidence",
+    change: replaceIn("node", '"confidence":0.8', '"confidence":8'),
+  },
+  {
+    name: "a time that never was",
+    says: "timestamp",
+    change: replaceIn("event", /"timestamp":"2026-01/, '"timestamp":"2026-13'),
+  },
+  {
+    name: "an id in capitals",
+    says: "canonical UUID",
+    change: replaceIn("event", /"id":"\w+-/, '"id":"0190000A-'),
+  },
+  { name: "a changed text", says: "content_hash", change: replaceIn("event", "alpha", "alpine") },
+  {
+    name: "an owner that is not there",
+    says: "contradicts",
+    change: replaceIn("event", '"owner":1', '"owner":99'),
+  },
+  {
+    name: "a node that is not there",
+    says: "contradicts",
+    change: replaceIn("edge", '"source":1', '"source":99'),
+  },
+  {
+    name: "a vector of another length",
+    says: "embedding: is not 8",
+    change: replaceIn("vector", /"embedding":"[^"]+"/, '"embedding":"AAAA"'),
+  },
+  {
+    name: "a vector of no node",
+    says: "no line before it",
+    change: replaceIn("vector", '"node_key":1', '"node_key":0.5e3'),
+  },
+];
+
+test.each([...DAMAGES])("a sealed file with $name is refused", async ({ says, line, change }) => {
+  const lines = (await aRichPack(filePack(folder()))).split("\n").slice(0, -1);
+  const footer = lines.pop() ?? "";
+  change(lines);
+  const error = await failure(imported(filePack(folder()), sealed(lines, footer)));
+  expect(error.code).toBe("not_an_export");
+  expect(error.message).toContain(says);
+  if (line !== undefined) expect(error.data).toEqual({ path: "the file", line });
+  expect(error.message).not.toMatch(/coffee|garbage/);
+});
+
+test("lines after the last one, another format and a newer version are refused", async () => {
+  const text = await aRichPack(filePack(folder()));
+  const code = async (changed: string) =>
+    (await failure(imported(filePack(folder()), changed))).code;
+  expect(await code(`${text}{}\n`)).toBe("not_an_export");
+  expect(await code('{"hello":1}\n')).toBe("not_an_export");
+  expect(await code(text.replace('"format_version":1,"soft', '"format_version":2,"soft'))).toBe(
+    "pack_too_new",
+  );
+});

@@ -1,0 +1,108 @@
+import { Database } from "bun:sqlite";
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
+import { readSnapshot } from "../../../src/adapters/sqlite/export.ts";
+import { exportLines } from "../../../src/adapters/sqlite/export-lines.ts";
+import { importPack } from "../../../src/adapters/sqlite/import.ts";
+import { mainPath } from "../../../src/adapters/sqlite/layout.ts";
+import type { EmbeddingIdentity } from "../../../src/ports/embedder.ts";
+import type { Store } from "../../../src/ports/store.ts";
+import {
+  aMaterialization,
+  aNode,
+  anAdmission,
+  anEvent,
+  anOperation,
+  at,
+  DIMENSION,
+  put,
+  unit,
+} from "../../contract/samples.ts";
+import type { SqlitePack } from "../../contract/sqlite-pack.ts";
+
+export const IDENTITY: EmbeddingIdentity = {
+  model: "hand-made",
+  version: "1",
+  dimension: DIMENSION,
+};
+
+const CONNECTION = {
+  synchronous: "normal",
+  busyTimeoutMs: 1000,
+  vecExtensionPath: loadSqliteVec(),
+} as const;
+
+/** The whole export of a pack. */
+export function exported(pack: SqlitePack, withVectors = true): string {
+  const choices = { withVectors, softwareVersion: "1.2.3", exportedAt: at(60) };
+  const pieces = readSnapshot(pack.layout, CONNECTION, (database) =>
+    exportLines(database, choices),
+  );
+  return [...pieces].join("");
+}
+
+/** Imports a text, handed over in chunks of `chunkBytes`. */
+export function imported(
+  pack: SqlitePack,
+  text: string | Uint8Array,
+  given: { readonly embedding?: EmbeddingIdentity; readonly chunkBytes?: number } = {},
+): ReturnType<typeof importPack> {
+  const { embedding = IDENTITY, chunkBytes = 1000 } = given;
+  const bytes = typeof text === "string" ? new TextEncoder().encode(text) : text;
+  async function* source(): AsyncGenerator<Uint8Array> {
+    for (let from = 0; from < bytes.length; from += chunkBytes) {
+      yield bytes.slice(from, from + chunkBytes);
+    }
+  }
+  mkdirSync(dirname(mainPath(pack.layout)), { recursive: true });
+  if (pack.layout.kind === "directory") mkdirSync(pack.layout.lexicalPath, { recursive: true });
+  return importPack({
+    layout: pack.layout,
+    connection: CONNECTION,
+    source: source(),
+    name: "the file",
+    embedding,
+    softwareVersion: "1.2.3",
+    now: at(120),
+    signal: undefined,
+    onProgress: () => {},
+  });
+}
+
+/** Fills a pack with records of every kind and of every shape that a column may have. */
+export async function fillRichly(store: Store, pack: SqlitePack): Promise<void> {
+  const [first, second] = await put(
+    store,
+    { content: "alpha tea", sessionId: "s", second: 1, vector: unit(1) },
+    { content: "bravo coffee", sessionId: "s", second: 2, vector: unit(0, 1), ttlDays: 0 },
+    { content: "charlie 東京", sessionId: "s", second: 3, vector: unit(1, 1), pinned: true },
+    { content: "old news", lifecycleState: "superseded", second: 4 },
+    { content: "no vector yet", userId: "bob", second: 6, confidence: 1 / 3, validTo: at(99) },
+  );
+  const blank = anEvent({ content: " \t", timestamp: at(5) });
+  await store.admit(anAdmission([blank]));
+  await store.materialize([aMaterialization(blank, aNode(blank), { lexical: false })]);
+  const awkward = anEvent({
+    content: 'line one\nline two\u0000 "quoted" \u2028 👩‍👩‍👧',
+    metadata: { list: [1, 2.5, null, true, ""], deep: { ключ: { a: 1e-7 } }, "": 0 },
+    eventTime: at(-86_400),
+    timestamp: at(0.000_001),
+  });
+  const operations = [
+    anOperation({ namespaceId: "n", payload: { nested: { list: [] }, text: "ü" } }),
+    anOperation(),
+  ];
+  await store.admit(anAdmission([awkward, anEvent({ content: "" })], { operations }));
+  await store.claimJobs(undefined, 1);
+  await store.failJobs([awkward.id], "embedding_failed", at(7));
+  const database = new Database(mainPath(pack.layout));
+  database
+    .query(
+      `INSERT INTO edges (key, id, owner, source, target, edge_type, confidence, valid_from, metadata, created_at)
+       SELECT 7, '01900000-0000-7000-8000-00000000eeee', a.owner, a.key, b.key, 'supports', 0.1, ?3, '{"why":[]}', ?3
+       FROM nodes a, nodes b WHERE a.id = ?1 AND b.id = ?2`,
+    )
+    .run(first?.id ?? "", second?.id ?? "", at(8));
+  database.close();
+}
