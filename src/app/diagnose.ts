@@ -46,7 +46,7 @@ export async function diagnose(config: Config, isRequired: boolean): Promise<rea
 async function checkContent(config: Config): Promise<Finding[]> {
   let report: PackReport;
   try {
-    report = reportOnPack(config, true);
+    report = await reportOnPack(config, true);
   } catch (error) {
     return [{ name: "opens", status: "fail", message: openFailure(error) }];
   }

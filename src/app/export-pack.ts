@@ -47,7 +47,7 @@ export async function exportPack(config: Config, request: ExportRequest): Promis
   if (target !== undefined) requireWritableTarget(target, filesOf(layout), request.force);
   const exportedAt = createSystemClock().now();
   const { form, withVectors, signal } = request;
-  const pieces = readSnapshot(layout, packConnection(config), (database) =>
+  const pieces = readSnapshot(layout, await packConnection(config), (database) =>
     form === "json"
       ? exportJson(database, { exportedAt, path })
       : exportLines(database, { withVectors, softwareVersion: VERSION, exportedAt }),

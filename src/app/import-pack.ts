@@ -52,7 +52,7 @@ export async function importPack(config: Config, request: ImportRequest): Promis
       request.file === undefined ? Bun.stdin.stream() : Bun.file(request.file).stream();
     const result = await importInto({
       layout: pack.layout,
-      connection: packConnection(config),
+      connection: await packConnection(config),
       source: untilAborted(stream, request.signal),
       name: request.file ?? "standard input",
       embedding: identity,

@@ -4,6 +4,7 @@ import { inspectPack, type PackInspection } from "../adapters/sqlite/inspect.ts"
 import { mainPath } from "../adapters/sqlite/layout.ts";
 import type { Config } from "../config/schema.ts";
 import { SvcError } from "../domain/errors.ts";
+import { keyTextOf, withCipher } from "./pack-key.ts";
 import { layoutOf } from "./pack-path.ts";
 
 /** A pack as `svc info` shows it. */
@@ -16,9 +17,9 @@ export type PackReport = PackInspection & {
 
 /**
  * Looks into the configured pack without changing it.
- * @throws SvcError not_found, not_a_pack, pack_too_new, storage_failed
+ * @throws SvcError not_found, not_a_pack, pack_too_new, encryption_failed, pack_damaged, storage_failed
  */
-export function reportOnPack(config: Config, checkIntegrity: boolean): PackReport {
+export async function reportOnPack(config: Config, checkIntegrity: boolean): Promise<PackReport> {
   const layout = layoutOf(config);
   const path = mainPath(layout);
   const stat = statSync(path, { throwIfNoEntry: false });
@@ -29,6 +30,8 @@ export function reportOnPack(config: Config, checkIntegrity: boolean): PackRepor
     });
   }
   const vecExtensionPath = loadSqliteVec();
-  const inspection = inspectPack({ layout, checkIntegrity, vecExtensionPath });
+  const inspection = await withCipher(keyTextOf(config), (cipher) =>
+    inspectPack({ layout, checkIntegrity, vecExtensionPath, cipher }),
+  );
   return { ...inspection, path, bytes: stat.size };
 }

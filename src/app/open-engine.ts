@@ -7,6 +7,7 @@ import type { Config } from "../config/schema.ts";
 import { createEngine, type MemoryEngine } from "../engine/engine.ts";
 import { createConfiguredEmbedder } from "./configured-embedder.ts";
 import { toEngineSettings } from "./engine-settings.ts";
+import { keyTextOf } from "./pack-key.ts";
 import { layoutOf } from "./pack-path.ts";
 import { VERSION } from "./version.ts";
 
@@ -20,11 +21,13 @@ export type OpenOptions = {
 /**
  * Opens the configured pack and everything that works on it. The caller closes the engine, which closes all of it.
  * The embedding model is loaded by the first call that needs it.
- * @throws SvcError not_found, not_a_pack, pack_too_new, pack_read_only, storage_failed, storage_busy, disk_full
+ * @throws SvcError not_found, not_a_pack, pack_too_new, pack_read_only, encryption_failed, pack_in_use, pack_damaged,
+ *   storage_failed, storage_busy, disk_full
  */
 export async function openEngine(config: Config, options: OpenOptions = {}): Promise<MemoryEngine> {
   const { createIfMissing = true, warn = () => {} } = options;
   const layout = layoutOf(config);
+  const encryptionKey = keyTextOf(config);
   const settings = toEngineSettings(config);
   const clock = createSystemClock();
   const ids = createIdSource();
@@ -41,6 +44,7 @@ export async function openEngine(config: Config, options: OpenOptions = {}): Pro
       writeQueueSize: config.write_queue_size,
       busyTimeoutMs: config.busy_timeout_ms,
       vecExtensionPath: loadSqliteVec(),
+      encryptionKey,
     });
     const tokenizer = createCl100kTokenizer();
     return createEngine({ store, embedder, tokenizer, clock, ids, settings, warn });

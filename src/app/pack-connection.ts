@@ -3,7 +3,7 @@ import type { Connection } from "../adapters/sqlite/open-reading.ts";
 import type { Config } from "../config/schema.ts";
 
 /** How the settings say to connect to a pack, for work that needs no engine. */
-export function packConnection(config: Config): Connection {
+export async function packConnection(config: Config): Promise<Connection> {
   return {
     synchronous: config.synchronous,
     busyTimeoutMs: config.busy_timeout_ms,

@@ -30,11 +30,6 @@ function unsupported(config: Config): Complaint[] {
         : "cannot be combined with pack_path; unset one of the two";
     complaints.push({ setting: "database_url", reason });
   }
-  if (config.encryption_enabled) {
-    const reason =
-      "this build cannot encrypt a pack and will not write one in clear instead; set it to false to store without encryption";
-    complaints.push({ setting: "encryption_enabled", reason });
-  }
   return complaints;
 }
 

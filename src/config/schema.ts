@@ -47,8 +47,17 @@ export const ROOT_SETTINGS = {
   ),
   encryption_enabled: flag({
     default: false,
-    description: "Encrypt the pack. This build cannot encrypt yet and refuses `true`.",
+    description:
+      "Encrypt a pack that is created, and open encrypted ones. A pack in clear is never encrypted by opening it.",
   }),
+  encryption_key: optionalSecretName(
+    "The key of the pack: a passphrase, or `raw_key:` and 32 bytes as URL-safe base64. Used when `encryption_enabled` is on.",
+    "",
+  ),
+  new_encryption_key: optionalSecretName(
+    "The key that `svc rekey` gives a pack, in the same forms. Nothing else reads it.",
+    "",
+  ),
   write_queue_size: integer({
     default: 1000,
     min: 1,

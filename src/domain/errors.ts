@@ -35,7 +35,7 @@ export const ERROR_CATALOGUE = {
   pack_read_only: { retry: false },
   /** An encrypted pack without its key or with another one, or a key for a plain pack. `data.path`. Nothing was changed. */
   encryption_failed: { retry: false },
-  /** Another engine of this process has the encrypted pack open. `data.path`. Nothing was changed. */
+  /** Somebody has the pack open who cannot share it: another engine, or another process. `data.path`. Nothing was changed. */
   pack_in_use: { retry: true },
   /** A page is not what was written to it: the disk failed, or somebody changed the file. `data.path`. */
   pack_damaged: { retry: false },
@@ -53,6 +53,10 @@ export const ERROR_CATALOGUE = {
   materialization_failed: { retry: true },
   /** The engine was closed. */
   engine_closed: { retry: false },
+  /** The pack was locked. Unlocking it with its key makes the call possible. */
+  pack_locked: { retry: true },
+  /** The pack is of a kind that does not offer the operation. `data.path`. Nothing was changed. */
+  unsupported: { retry: false },
   /** A broken invariant of this program. */
   internal: { retry: false },
 } as const satisfies Record<string, { retry: boolean }>;

@@ -17,7 +17,7 @@ import type { PackLayout } from "./layout.ts";
 import { rewriteDocuments } from "./lexical-index.ts";
 import { isSameEmbedding, tooNew } from "./manifest.ts";
 import { migrate } from "./migrate.ts";
-import { openDatabase } from "./open-database.ts";
+import { openDatabase, turnToLog } from "./open-database.ts";
 import type { Connection } from "./open-reading.ts";
 import { isAnyStale } from "./staging.ts";
 
@@ -65,6 +65,7 @@ export async function importPack(options: ImportOptions): Promise<ImportResult> 
     synchronous: "normal",
   });
   try {
+    turnToLog(database, options.layout);
     prepare(database, header, options);
     const counts = await takeAll(database, header, first.value, lines, options);
     writeTexts(database);

@@ -2,6 +2,7 @@ import { constants, Database } from "bun:sqlite";
 import { lexicalFile, type PackLayout } from "./layout.ts";
 import { type Cipher, type NamedFile, type OpenMode, withPackFiles } from "./pack-files.ts";
 import { APPLICATION_ID, PAGE_SIZE } from "./schema.ts";
+import { finishSwap, isSwapPending } from "./swap-files.ts";
 
 export type DatabaseOptions = {
   readonly layout: PackLayout;
@@ -14,7 +15,12 @@ export type DatabaseOptions = {
   readonly vecExtensionPath: string;
   /** Given: the pack is encrypted, or will be when it is created. Absent: it is in clear. */
   readonly cipher?: Cipher | undefined;
+  /** Locks each file for this connection alone as soon as it looks into it; SQLITE_BUSY when somebody is in. Default false. */
+  readonly isExclusive?: boolean | undefined;
 };
+
+/** How often a pack is opened anew when it is replaced while it is being opened. */
+const REPLACEMENTS_MAX = 5;
 
 /**
  * Opens a connection to a pack. Every connection of the program is made here, so that this is the one place
@@ -23,7 +29,25 @@ export type DatabaseOptions = {
  */
 export function openDatabase(options: DatabaseOptions): Database {
   const { layout, mode, cipher } = options;
-  return withPackFiles(filesOf(layout), mode, cipher, (files) => openFiles(files, options));
+  const paths = filesOf(layout);
+  for (let replacements = 0; ; replacements += 1) {
+    finishSwap(paths);
+    const database = withPackFiles(paths, mode, cipher, (files) => openFiles(files, options));
+    // A pack may be replaced as a whole (compact, rekey) between our opening its file and our first lock on it. The log
+    // that lies beside the name then belongs to the new file, and must not be written for the old one.
+    const isReplaced =
+      isSwapPending(paths) || schemasOf(layout).some((schema) => hasMoved(database, schema));
+    if (!isReplaced || replacements === REPLACEMENTS_MAX) return database;
+    database.close();
+  }
+}
+
+/** Whether another file lies under the name of the one that a connection has open. */
+export function hasMoved(database: Database, schema: string): boolean {
+  // The answer is a C int; the runtime wants room for eight bytes.
+  const answer = new Int32Array(2);
+  database.fileControl(schema, constants.SQLITE_FCNTL_HAS_MOVED, answer);
+  return answer[0] !== 0;
 }
 
 function openFiles([main, ...attached]: readonly NamedFile[], options: DatabaseOptions): Database {
@@ -32,6 +56,8 @@ function openFiles([main, ...attached]: readonly NamedFile[], options: DatabaseO
   try {
     database.run(`PRAGMA busy_timeout = ${Math.trunc(options.busyTimeoutMs)}`);
     database.loadExtension(options.vecExtensionPath, "sqlite3_vec_init");
+    // In force only when it comes before the first look into a file.
+    if (options.isExclusive === true) database.run("PRAGMA locking_mode = EXCLUSIVE");
     if (mode === "create") prepareFile(database, "main");
     for (const [i, file] of attached.entries()) {
       const schema = schemasOf(layout)[i + 1] ?? "";
@@ -58,14 +84,15 @@ export function schemasOf(layout: PackLayout): readonly string[] {
   return layout.kind === "file" ? ["main"] : ["main", "vector_file", "lexical_file"];
 }
 
-function connect(name: string, { mode, cipher }: DatabaseOptions): Database {
+function connect(name: string, { mode, cipher, isExclusive }: DatabaseOptions): Database {
   const flags = {
     create: constants.SQLITE_OPEN_READWRITE | constants.SQLITE_OPEN_CREATE,
     "read-write": constants.SQLITE_OPEN_READWRITE,
     "read-only": constants.SQLITE_OPEN_READONLY,
   };
-  // A file in clear is opened by its path, in which nothing has a meaning.
-  return new Database(name, flags[mode] | (cipher === undefined ? 0 : constants.SQLITE_OPEN_URI));
+  // A file in clear is opened by its path, in which nothing has a meaning. Copies of it may get a key, which takes a URI.
+  const isUri = cipher !== undefined || isExclusive === true;
+  return new Database(name, flags[mode] | (isUri ? constants.SQLITE_OPEN_URI : 0));
 }
 
 /** Marks a fresh file as ours. Page size and mark must be in the file before it turns to WAL. */

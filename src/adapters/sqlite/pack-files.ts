@@ -72,7 +72,7 @@ function requirePackFile(path: string, mode: OpenMode, cipher: Cipher | undefine
   if (mode !== "read-only" && (stat.mode & 0o222) === 0) throw readOnly(path);
   const header = readPackHeader(path);
   // A file that cannot be opened is SQLite's to report.
-  if (header === undefined || header.length === 0) return;
+  if (header === undefined || stat.size === 0) return;
   requireHeader(path, Buffer.from(header), cipher);
 }
 

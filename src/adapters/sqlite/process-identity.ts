@@ -1,3 +1,4 @@
+import { createHash, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 
@@ -17,6 +18,40 @@ export function isGone(identity: string): boolean {
   if (!isRunning(Number(pid))) return true;
   const now = startTime(Number(pid));
   return now !== undefined && start !== "?" && now !== start;
+}
+
+const TAG = /^([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{6})([0-9a-f]{10})[0-9a-f]{8}$/;
+
+/**
+ * 32 hexadecimal digits, never the same twice, that name this process by host, boot, process id and start time: short
+ * enough for the name of a file, so that another process can tell from it whether the file is still being written.
+ */
+export function processTag(): string {
+  const pid = process.pid.toString(16).padStart(6, "0");
+  const start = startDigits(startTime(process.pid));
+  return `${shortHash(hostname())}${shortHash(bootId())}${pid}${start}${randomBytes(4).toString("hex")}`;
+}
+
+/** As `isGone`, for a tag. */
+export function isTagGone(tag: string): boolean {
+  const [, host, boot, pid = "", start] = TAG.exec(tag) ?? [];
+  if (host !== shortHash(hostname())) return false;
+  if (boot !== shortHash(bootId())) return true;
+  const id = Number.parseInt(pid, 16);
+  if (!isRunning(id)) return true;
+  const now = startTime(id);
+  return now !== undefined && start !== startDigits(now);
+}
+
+function startDigits(ticks: string | undefined): string {
+  return BigInt(ticks ?? 0)
+    .toString(16)
+    .padStart(10, "0")
+    .slice(-10);
+}
+
+function shortHash(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 4);
 }
 
 function isRunning(pid: number): boolean {

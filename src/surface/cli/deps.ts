@@ -38,6 +38,35 @@ export type Check = {
   readonly message: string;
 };
 
+/** What `svc compact` and `svc rekey` did. */
+export type Rewrite = {
+  /** Absolute path, without links, of the file that holds the log. */
+  readonly path: string;
+  /** Of all files of the pack. */
+  readonly bytesBefore: number;
+  readonly bytesAfter: number;
+  readonly encrypted: boolean;
+};
+
+/** How `svc rekey` is to leave a pack. */
+export type RekeyTarget =
+  | { readonly kind: "plain" }
+  /** `isFirst`: the pack is in clear so far. */
+  | { readonly kind: "encrypted"; readonly key: string; readonly isFirst: boolean };
+
+/** What `svc migrate` did; counts are of the new pack. */
+export type Migration = {
+  readonly source: string;
+  readonly destination: string;
+  readonly nodes: number;
+  readonly edges: number;
+  readonly events: number;
+  readonly vectors: number;
+  readonly bytesBefore: number;
+  readonly bytesAfter: number;
+  readonly encrypted: boolean;
+};
+
 export type HttpServeOptions = {
   readonly config: Config;
   readonly host: string;

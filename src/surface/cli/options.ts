@@ -13,6 +13,14 @@ export function formatOption(): Option {
   return new Option("--format <form>", "how to print the result").choices(FORMATS).default("table");
 }
 
+/** `--encryption-key`. Its value is seen by whoever may list processes; the environment is not. */
+export function encryptionKeyOption(): Option {
+  return new Option(
+    "--encryption-key <key>",
+    'key or passphrase of the pack; "" for none (default: SVC_ENCRYPTION_KEY when SVC_ENCRYPTION_ENABLED)',
+  );
+}
+
 /** `--user-id`. */
 export function ownerOption(): Option {
   return new Option("--user-id <owner>", "whose memory it is").default(CLI_OWNER);
@@ -29,13 +37,26 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   };
 }
 
-/** The configuration with `path` as the pack; warnings go to stderr. */
-export async function configFor(context: CliContext, path: string | undefined): Promise<Config> {
+/**
+ * The configuration with `path` as the pack; warnings go to stderr.
+ * @param encryptionKey the value of `--encryption-key`
+ */
+export async function configFor(
+  context: CliContext,
+  path: string | undefined,
+  encryptionKey?: string | undefined,
+): Promise<Config> {
   if (path === "") throw invalid("path", "is empty; name a pack, for example ./memory.pack");
-  const explicit: ConfigInput = path === undefined ? {} : await context.deps.settingsForPath(path);
-  const { config, warnings } = loadConfig({ explicit });
+  const pack: ConfigInput = path === undefined ? {} : await context.deps.settingsForPath(path);
+  const { config, warnings } = loadConfig({ explicit: { ...pack, ...keySettings(encryptionKey) } });
   for (const warning of warnings) context.output.note(`Warning: ${warning}`);
   return config;
+}
+
+function keySettings(encryptionKey: string | undefined): ConfigInput {
+  if (encryptionKey === undefined) return {};
+  if (encryptionKey === "") return { encryption_enabled: false };
+  return { encryption_enabled: true, encryption_key: encryptionKey };
 }
 
 /** Passes an engine's warnings on. */

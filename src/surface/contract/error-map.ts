@@ -45,7 +45,7 @@ export const ERROR_MAP: Readonly<Record<ErrorCode, ErrorTreatment>> = {
   pack_too_new: failed(503),
   pack_read_only: failed(503),
   encryption_failed: refused(503),
-  pack_in_use: failed(503),
+  pack_in_use: refused(503),
   pack_damaged: failed(500),
   storage_failed: { httpStatus: 500, exposed: false, mcp: "internal", exitCode: 1 },
   disk_full: failed(507),
@@ -54,6 +54,8 @@ export const ERROR_MAP: Readonly<Record<ErrorCode, ErrorTreatment>> = {
   embedding_mismatch: failed(503),
   materialization_failed: { httpStatus: 503, exposed: true, mcp: "accepted", exitCode: 1 },
   engine_closed: failed(503),
+  pack_locked: failed(503),
+  unsupported: refused(409),
   internal: { httpStatus: 500, exposed: false, mcp: "internal", exitCode: 1 },
 };
 

@@ -1,13 +1,12 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
 import { readSnapshot } from "../../../src/adapters/sqlite/export.ts";
 import { exportLines } from "../../../src/adapters/sqlite/export-lines.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import { at, put, unit } from "../../contract/samples.ts";
-import { directoryPack, filePack, type SqlitePack } from "../../contract/sqlite-pack.ts";
+import { directoryPack, encrypted, filePack, type SqlitePack } from "../../contract/sqlite-pack.ts";
 import { ANYTHING, contentsOf } from "../../contract/store-vectors.ts";
-import { exported, fillRichly, IDENTITY, imported } from "./exported.ts";
+import { connectionOf, exported, fillRichly, IDENTITY, imported } from "./exported.ts";
 import { failure, useFolders } from "./folder.ts";
 
 const { folder, open } = useFolders();
@@ -33,6 +32,11 @@ async function aRichPack(pack: SqlitePack): Promise<string> {
 test.each([
   { name: "a pack of one file", packIn: filePack },
   { name: "a directory pack", packIn: directoryPack },
+  { name: "an encrypted pack", packIn: (place: string) => encrypted(filePack(place)) },
+  {
+    name: "an encrypted directory pack",
+    packIn: (place: string) => encrypted(directoryPack(place)),
+  },
 ])("an export of $name imports into the same records and the same answers", async ({ packIn }) => {
   const pack = packIn(folder());
   const text = await aRichPack(pack);
@@ -88,13 +92,10 @@ test("an export shows one moment, whatever is written while it is read", async (
   }));
   await put(store, ...many);
   const choices = { withVectors: false, softwareVersion: "1", exportedAt: at(1) };
-  const connection = {
-    synchronous: "normal" as const,
-    busyTimeoutMs: 1000,
-    vecExtensionPath: loadSqliteVec(),
-  };
   const pieces: string[] = [];
-  for (const piece of readSnapshot(pack.layout, connection, (db) => exportLines(db, choices))) {
+  for (const piece of readSnapshot(pack.layout, connectionOf(pack), (db) =>
+    exportLines(db, choices),
+  )) {
     if (pieces.length === 0) await put(store, { content: "came late" });
     pieces.push(piece);
   }

@@ -1,4 +1,3 @@
-import { Database } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
@@ -6,6 +5,8 @@ import { readSnapshot } from "../../../src/adapters/sqlite/export.ts";
 import { exportLines } from "../../../src/adapters/sqlite/export-lines.ts";
 import { importPack } from "../../../src/adapters/sqlite/import.ts";
 import { mainPath } from "../../../src/adapters/sqlite/layout.ts";
+import { openDatabase } from "../../../src/adapters/sqlite/open-database.ts";
+import type { Connection } from "../../../src/adapters/sqlite/open-reading.ts";
 import type { EmbeddingIdentity } from "../../../src/ports/embedder.ts";
 import type { Store } from "../../../src/ports/store.ts";
 import {
@@ -19,7 +20,7 @@ import {
   put,
   unit,
 } from "../../contract/samples.ts";
-import type { SqlitePack } from "../../contract/sqlite-pack.ts";
+import { MASTER_KEY, type SqlitePack } from "../../contract/sqlite-pack.ts";
 
 export const IDENTITY: EmbeddingIdentity = {
   model: "hand-made",
@@ -27,16 +28,20 @@ export const IDENTITY: EmbeddingIdentity = {
   dimension: DIMENSION,
 };
 
-const CONNECTION = {
-  synchronous: "normal",
-  busyTimeoutMs: 1000,
-  vecExtensionPath: loadSqliteVec(),
-} as const;
+/** How to connect to a pack of these tests. */
+export function connectionOf(pack: SqlitePack): Connection {
+  return {
+    synchronous: "normal",
+    busyTimeoutMs: 1000,
+    vecExtensionPath: loadSqliteVec(),
+    cipher: pack.encryptionKey === undefined ? undefined : { masterKey: MASTER_KEY },
+  };
+}
 
 /** The whole export of a pack. */
 export function exported(pack: SqlitePack, withVectors = true): string {
   const choices = { withVectors, softwareVersion: "1.2.3", exportedAt: at(60) };
-  const pieces = readSnapshot(pack.layout, CONNECTION, (database) =>
+  const pieces = readSnapshot(pack.layout, connectionOf(pack), (database) =>
     exportLines(database, choices),
   );
   return [...pieces].join("");
@@ -59,7 +64,7 @@ export function imported(
   if (pack.layout.kind === "directory") mkdirSync(pack.layout.lexicalPath, { recursive: true });
   return importPack({
     layout: pack.layout,
-    connection: CONNECTION,
+    connection: connectionOf(pack),
     source: source(),
     name: "the file",
     embedding,
@@ -96,7 +101,8 @@ export async function fillRichly(store: Store, pack: SqlitePack): Promise<void> 
   await store.admit(anAdmission([awkward, anEvent({ content: "" })], { operations }));
   await store.claimJobs(undefined, 1);
   await store.failJobs([awkward.id], "embedding_failed", at(7));
-  const database = new Database(mainPath(pack.layout));
+  const { layout } = pack;
+  const database = openDatabase({ ...connectionOf(pack), layout, mode: "read-write" });
   database
     .query(
       `INSERT INTO edges (key, id, owner, source, target, edge_type, confidence, valid_from, metadata, created_at)

@@ -109,7 +109,7 @@ describe.each([
       }
     })();
 
-    expect(["damage", "storage_failed"]).toContain(outcome);
+    expect(["damage", "pack_damaged"]).toContain(outcome);
   });
 
   test("refuses what is no pack", async () => {

@@ -264,7 +264,7 @@ describe.each(LAYOUTS)("an existing pack of $name", ({ packIn }) => {
       })(),
     );
 
-    expect(["storage_failed", "not_a_pack"]).toContain(refusal.code);
+    expect(["pack_damaged", "not_a_pack"]).toContain(refusal.code);
     expect(refusal.message).toContain(mainPath(pack.layout));
   });
 });

@@ -3,7 +3,7 @@ import { Command } from "commander";
 import kleur from "kleur";
 import type { Config } from "../../../config/schema.ts";
 import type { Check, CliContext } from "../deps.ts";
-import { configFor, formatOption } from "../options.ts";
+import { configFor, encryptionKeyOption, formatOption } from "../options.ts";
 import type { Format } from "../output.ts";
 
 const DEFAULT_PACK = "./memory.pack";
@@ -15,25 +15,26 @@ Examples:
 
 Exits with 1 when a check failed. Reads only; other processes may keep using the pack.`;
 
+type DoctorOptions = { readonly encryptionKey?: string; readonly format: Format };
+
 /** `svc doctor`: examines a pack and the surroundings that the program needs. */
 export function doctorCommand(context: CliContext): Command {
   return new Command("doctor")
     .description("examine a pack and what the program needs to work")
     .argument("[pack]", "a .pack file, a directory pack or its memory.db")
+    .addOption(encryptionKeyOption())
     .addOption(formatOption())
     .addHelpText("after", EXAMPLES)
-    .action((path: string | undefined, options: { format: Format }) =>
-      doctor(context, path, options.format),
-    );
+    .action((path: string | undefined, options: DoctorOptions) => doctor(context, path, options));
 }
 
 async function doctor(
   context: CliContext,
   path: string | undefined,
-  format: Format,
+  { encryptionKey, format }: DoctorOptions,
 ): Promise<void> {
   const stopProgress = await context.output.progress("examining");
-  const config = await configToExamine(context, path);
+  const config = await configToExamine(context, path, encryptionKey);
   const checks = await context.deps.diagnose(config, path !== undefined).finally(stopProgress);
   const counts = {
     passed: checks.filter((check) => check.status === "ok").length,
@@ -52,12 +53,16 @@ async function doctor(
   );
 }
 
-async function configToExamine(context: CliContext, path: string | undefined): Promise<Config> {
-  const configured = await configFor(context, path);
+async function configToExamine(
+  context: CliContext,
+  path: string | undefined,
+  encryptionKey: string | undefined,
+): Promise<Config> {
+  const configured = await configFor(context, path, encryptionKey);
   const isNamed = path !== undefined || configured.pack_path !== undefined;
   return isNamed || existsSync(configured.db_path)
     ? configured
-    : await configFor(context, DEFAULT_PACK);
+    : await configFor(context, DEFAULT_PACK, encryptionKey);
 }
 
 function label(status: Check["status"]): string {

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import type { CliContext, PackReport } from "../deps.ts";
-import { configFor, formatOption } from "../options.ts";
+import { configFor, encryptionKeyOption, formatOption } from "../options.ts";
 import { type Format, fields } from "../output.ts";
 
 const EXAMPLES = `
@@ -8,18 +8,25 @@ Examples:
   svc info ./memory.pack
   svc info ./memory.pack --format json`;
 
+type InfoOptions = { readonly encryptionKey?: string; readonly format: Format };
+
 /** `svc info`: what a pack holds, without opening it for writing. */
 export function infoCommand(context: CliContext): Command {
   return new Command("info")
     .description("show what a pack holds")
     .argument("<pack>", "a .pack file, a directory pack or its memory.db")
+    .addOption(encryptionKeyOption())
     .addOption(formatOption())
     .addHelpText("after", EXAMPLES)
-    .action((path: string, options: { format: Format }) => info(context, path, options.format));
+    .action((path: string, options: InfoOptions) => info(context, path, options));
 }
 
-async function info(context: CliContext, path: string, format: Format): Promise<void> {
-  const report = await context.deps.reportOnPack(await configFor(context, path));
+async function info(
+  context: CliContext,
+  path: string,
+  { encryptionKey, format }: InfoOptions,
+): Promise<void> {
+  const report = await context.deps.reportOnPack(await configFor(context, path, encryptionKey));
   if (format === "json") return context.output.json(toJson(report));
   const { manifest } = report;
   const entries: [string, string | number][] = [

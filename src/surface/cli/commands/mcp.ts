@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { invalid, SvcError } from "../../../domain/errors.ts";
 import type { CliContext } from "../deps.ts";
-import { configFor } from "../options.ts";
+import { configFor, encryptionKeyOption } from "../options.ts";
 import { stopSignal } from "../signals.ts";
 import { stderrLog } from "../stderr-log.ts";
 
@@ -12,13 +12,18 @@ Examples:
 
 The assistant starts this command itself and talks to it over stdin and stdout; messages go to stderr.`;
 
-type McpOptions = { readonly dbPath?: string; readonly transport: string };
+type McpOptions = {
+  readonly dbPath?: string;
+  readonly encryptionKey?: string;
+  readonly transport: string;
+};
 
 /** `svc mcp`: the tool server of an assistant. */
 export function mcpCommand(context: CliContext): Command {
   return new Command("mcp")
     .description("serve memories to an assistant over MCP")
     .option("--db-path <path>", "the pack; default: as configured")
+    .addOption(encryptionKeyOption())
     .option("--transport <name>", "how the assistant connects: stdio", "stdio")
     .addHelpText("after", EXAMPLES)
     .action((options: McpOptions) => mcp(context, options));
@@ -27,7 +32,7 @@ export function mcpCommand(context: CliContext): Command {
 async function mcp(context: CliContext, options: McpOptions): Promise<void> {
   requireTransport(options.transport);
   const { deps } = context;
-  const config = await configFor(context, options.dbPath);
+  const config = await configFor(context, options.dbPath, options.encryptionKey);
   if (Object.keys(config.mcp.user_keys).length > 0) {
     throw new SvcError(
       "invalid_config",

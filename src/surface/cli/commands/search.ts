@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import type { RetrievalResponse } from "../../../engine/results.ts";
 import type { CliContext } from "../deps.ts";
-import { configFor, formatOption, ownerOption, warnOn, wholeNumber } from "../options.ts";
+import { configFor, encryptionKeyOption, formatOption, ownerOption, warnOn, wholeNumber } from "../options.ts";
 import { type Format, shortened, table } from "../output.ts";
 
 const DEFAULT_LIMIT = 10;
@@ -18,6 +18,7 @@ type SearchOptions = {
   readonly userId: string;
   readonly limit: number;
   readonly context?: true;
+  readonly encryptionKey?: string;
   readonly format: Format;
 };
 
@@ -30,6 +31,7 @@ export function searchCommand(context: CliContext): Command {
     .addOption(ownerOption())
     .option("--limit <count>", "most memories to show", wholeNumber(0, MAX_LIMIT), DEFAULT_LIMIT)
     .option("--context", "print the context that an assistant would get")
+    .addOption(encryptionKeyOption())
     .addOption(formatOption())
     .addHelpText("after", EXAMPLES)
     .action((path: string, query: string, options: SearchOptions) =>
@@ -43,7 +45,7 @@ async function search(
   query: string,
   options: SearchOptions,
 ): Promise<void> {
-  const config = await configFor(context, path);
+  const config = await configFor(context, path, options.encryptionKey);
   const engine = await context.deps.openEngine(config, {
     createIfMissing: false,
     warn: warnOn(context),

@@ -3,7 +3,7 @@ import { Command, Option } from "commander";
 import type { Config } from "../../../config/schema.ts";
 import type { LogLevel } from "../../contract/log.ts";
 import type { CliContext } from "../deps.ts";
-import { configFor, wholeNumber } from "../options.ts";
+import { configFor, encryptionKeyOption, wholeNumber } from "../options.ts";
 import { aborted, stopSignal } from "../signals.ts";
 import { LOG_LEVELS, stderrLog } from "../stderr-log.ts";
 
@@ -18,6 +18,7 @@ Without a key only this machine may connect; an address of the network is refuse
 
 type ServeOptions = {
   readonly dbPath?: string;
+  readonly encryptionKey?: string;
   readonly host: string;
   readonly port: number;
   readonly logLevel: LogLevel;
@@ -29,6 +30,7 @@ export function serveCommand(context: CliContext): Command {
   return new Command("serve")
     .description("serve memories over HTTP")
     .option("--db-path <path>", "the pack; default: as configured")
+    .addOption(encryptionKeyOption())
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option(
       "--port <number>",
@@ -51,7 +53,7 @@ export function serveCommand(context: CliContext): Command {
 
 async function serve(context: CliContext, options: ServeOptions): Promise<void> {
   const { deps, output } = context;
-  const config = await configFor(context, options.dbPath);
+  const config = await configFor(context, options.dbPath, options.encryptionKey);
   const log = stderrLog(options.logLevel);
   const stop = stopSignal();
   const server = await deps.serveHttp({

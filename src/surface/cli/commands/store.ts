@@ -9,7 +9,7 @@ import {
 } from "../../../domain/enums.ts";
 import { invalid } from "../../../domain/errors.ts";
 import type { CliContext } from "../deps.ts";
-import { configFor, formatOption, ownerOption, warnOn } from "../options.ts";
+import { configFor, encryptionKeyOption, formatOption, ownerOption, warnOn } from "../options.ts";
 import type { Format } from "../output.ts";
 
 const EXAMPLES = `
@@ -26,6 +26,7 @@ type StoreOptions = {
   readonly speaker?: string;
   readonly eventTime?: string;
   readonly metadata?: string;
+  readonly encryptionKey?: string;
   readonly format: Format;
 };
 
@@ -44,6 +45,7 @@ export function storeCommand(context: CliContext): Command {
     .option("--speaker <name>", "name of who said it")
     .option("--event-time <instant>", "when it happened, ISO 8601 with an offset")
     .option("--metadata <json>", "a JSON object to keep with it")
+    .addOption(encryptionKeyOption())
     .addOption(formatOption())
     .addHelpText("after", EXAMPLES)
     .action((path: string, words: string[], options: StoreOptions) =>
@@ -61,7 +63,7 @@ async function store(
   const metadata = parseMetadata(options.metadata);
   const isPiped = words.length === 1 && words[0] === "-";
   const content = isPiped ? (await Bun.stdin.text()).trimEnd() : words.join(" ");
-  const config = await configFor(context, path);
+  const config = await configFor(context, path, options.encryptionKey);
   const engine = await deps.openEngine(config, { createIfMissing: false, warn: warnOn(context) });
   const stopProgress = await output.progress("storing");
   try {

@@ -1,0 +1,152 @@
+import { existsSync, realpathSync } from "node:fs";
+import { resolve } from "node:path";
+import { loadSqliteVec } from "../adapters/native/sqlite-vec.ts";
+import { freshKey, sameKey } from "../adapters/sqlite/copy-pack.ts";
+import {
+  removeEncryptionManifest,
+  writeEncryptionManifest,
+} from "../adapters/sqlite/encryption-manifest.ts";
+import { mainPath, type PackLayout } from "../adapters/sqlite/layout.ts";
+import { type Migrated, migrateDirectory } from "../adapters/sqlite/migrate-directory.ts";
+import type { Cipher } from "../adapters/sqlite/pack-files.ts";
+import { rewritePack } from "../adapters/sqlite/rewrite-pack.ts";
+import { createSystemClock } from "../adapters/system/clock.ts";
+import type { Config } from "../config/schema.ts";
+import { invalid, SvcError } from "../domain/errors.ts";
+import { isPackEncrypted, keyTextOf, withCipher } from "./pack-key.ts";
+import { layoutOf } from "./pack-path.ts";
+
+/** What replacing a pack by a copy of itself did. */
+export type Rewrite = {
+  /** Absolute path, without links, of the file that holds the log. */
+  readonly path: string;
+  readonly bytesBefore: number;
+  readonly bytesAfter: number;
+  readonly encrypted: boolean;
+};
+
+/** What making a single file of a directory pack did. */
+export type Migration = Migrated & {
+  /** Absolute path of the folder's database file. */
+  readonly source: string;
+  readonly destination: string;
+  readonly encrypted: boolean;
+};
+
+/** How `rekey` is to leave a pack. */
+export type RekeyTarget =
+  | { readonly kind: "plain" }
+  /** `isFirst`: the pack is in clear so far. */
+  | { readonly kind: "encrypted"; readonly key: string; readonly isFirst: boolean };
+
+/**
+ * Makes the configured pack as small as its content. Nothing of the content changes.
+ * @throws SvcError not_found, pack_in_use, encryption_failed, disk_full and others; the pack is then as it was
+ */
+export async function compactPack(config: Config): Promise<Rewrite> {
+  const layout = existing(config);
+  return await withCipher(keyTextOf(config), async (cipher) => {
+    const rewritten = await rewritePack({
+      layout,
+      cipher,
+      vecExtensionPath: loadSqliteVec(),
+      purpose: "compact",
+      keyFor: (file) => sameKey(file, cipher),
+    });
+    return { ...rewritten, path: mainPath(layout), encrypted: cipher !== undefined };
+  });
+}
+
+/**
+ * Gives the configured pack another key, its first one, or none.
+ * @throws SvcError invalid_argument when the pack is not what `target` takes it for; what `compactPack` throws
+ */
+export async function rekeyPack(config: Config, target: RekeyTarget): Promise<Rewrite> {
+  const layout = existing(config);
+  const path = mainPath(layout);
+  requireFits(path, isPackEncrypted(layout), target);
+  const isFirst = target.kind === "encrypted" && target.isFirst;
+  return await withCipher(isFirst ? undefined : keyTextOf(config), (cipher) =>
+    withCipher(target.kind === "plain" ? undefined : target.key, async (next) => {
+      const rewritten = await rewritePack({
+        layout,
+        cipher,
+        vecExtensionPath: loadSqliteVec(),
+        purpose: "rekey",
+        keyFor: () => freshKey(next),
+        onSwapped: () => noteEncryption(layout, next),
+      });
+      return { ...rewritten, path, encrypted: next !== undefined };
+    }),
+  );
+}
+
+function requireFits(path: string, isEncrypted: boolean, target: RekeyTarget): void {
+  if (target.kind === "plain" && !isEncrypted) {
+    throw invalid("--plain", `${path} is not encrypted; nothing was changed`);
+  }
+  if (target.kind === "plain" || target.isFirst === !isEncrypted) return;
+  if (isEncrypted) {
+    const remedy = "leave --encrypt out to give it another key";
+    throw invalid(
+      "--encrypt",
+      `${path} is encrypted already; nothing was changed. To do: ${remedy}`,
+    );
+  }
+  throw invalid("pack", `${path} is not encrypted; nothing was changed. To encrypt it: --encrypt`);
+}
+
+function noteEncryption(layout: PackLayout, cipher: Cipher | undefined): void {
+  if (layout.kind === "file") return;
+  if (cipher === undefined) removeEncryptionManifest(layout);
+  else writeEncryptionManifest(layout, createSystemClock().now());
+}
+
+/**
+ * Copies the configured directory pack into a new single file, encrypted when there is a key. The directory stays.
+ * @throws SvcError invalid_argument when the pack is a single file, or the new name is taken or unfit; what
+ *   `compactPack` throws
+ */
+export async function migratePack(config: Config, destination: string): Promise<Migration> {
+  const layout = layoutOf(config);
+  if (layout.kind === "file") {
+    throw invalid("directory", `${layout.path} is a single file already, or no pack at all`);
+  }
+  requireExists(layout);
+  const isEncrypted = isPackEncrypted(layout);
+  const path = resolve(destination);
+  return await withCipher(keyTextOf(config), async (cipher) => {
+    const migrated = await migrateDirectory({
+      layout,
+      cipher: isEncrypted ? cipher : undefined,
+      vecExtensionPath: loadSqliteVec(),
+      destination: path,
+      destinationCipher: cipher,
+    });
+    const encrypted = cipher !== undefined;
+    return { ...migrated, source: layout.databasePath, destination: path, encrypted };
+  });
+}
+
+/** Where the configured pack lies, links resolved, so that a link stays one when its target is replaced. */
+function existing(config: Config): PackLayout {
+  const layout = layoutOf(config);
+  requireExists(layout);
+  if (layout.kind === "file") return layout;
+  const real = (path: string): string => (existsSync(path) ? realpathSync(path) : path);
+  return {
+    kind: "directory",
+    databasePath: real(layout.databasePath),
+    vectorPath: real(layout.vectorPath),
+    lexicalPath: real(layout.lexicalPath),
+  };
+}
+
+function requireExists(layout: PackLayout): void {
+  const path = mainPath(layout);
+  if (existsSync(path)) return;
+  throw new SvcError("not_found", `${path}: no such pack; nothing was changed`, {
+    kind: "pack",
+    id: path,
+  });
+}

@@ -1,0 +1,45 @@
+import { readPackHeader } from "../adapters/crypt/cipher.ts";
+import { isEncryptedHeader } from "../adapters/crypt/header.ts";
+import { deriveMasterKey, wipe } from "../adapters/crypt/keys.ts";
+import { mainPath, type PackLayout } from "../adapters/sqlite/layout.ts";
+import type { Cipher } from "../adapters/sqlite/pack-files.ts";
+import type { Config } from "../config/schema.ts";
+import { SvcError } from "../domain/errors.ts";
+import { layoutOf } from "./pack-path.ts";
+
+/**
+ * The key text of the configured pack; undefined for a pack in clear.
+ * @throws SvcError encryption_failed when encryption is on and there is no key
+ */
+export function keyTextOf(config: Config): string | undefined {
+  if (!config.encryption_enabled) return undefined;
+  if (config.encryption_key !== undefined && config.encryption_key !== "") {
+    return config.encryption_key;
+  }
+  const path = mainPath(layoutOf(config));
+  throw new SvcError(
+    "encryption_failed",
+    `${path}: encryption is on (encryption_enabled) and there is no key; nothing was changed. Set SVC_ENCRYPTION_KEY, or turn encryption off.`,
+    { path },
+  );
+}
+
+/** Whether the pack that lies there is encrypted; false when there is none. */
+export function isPackEncrypted(layout: PackLayout): boolean {
+  const header = readPackHeader(mainPath(layout));
+  return header !== undefined && isEncryptedHeader(header);
+}
+
+/** Calls `use` with what opens a pack of this key text, and forgets the derived key afterwards. */
+export async function withCipher<T>(
+  keyText: string | undefined,
+  use: (cipher: Cipher | undefined) => T | Promise<T>,
+): Promise<T> {
+  if (keyText === undefined) return await use(undefined);
+  const masterKey = await deriveMasterKey(keyText);
+  try {
+    return await use({ masterKey });
+  } finally {
+    wipe(masterKey);
+  }
+}

@@ -1,0 +1,67 @@
+import { Command, Option } from "commander";
+import type { Config } from "../../../config/schema.ts";
+import { invalid } from "../../../domain/errors.ts";
+import type { CliContext, RekeyTarget } from "../deps.ts";
+import { configFor, encryptionKeyOption, formatOption } from "../options.ts";
+import type { Format } from "../output.ts";
+import { askNewKey } from "../secret-prompt.ts";
+import { printRewrite } from "./compact.ts";
+
+const EXAMPLES = `
+Examples:
+  svc rekey ./memory.pack              asks for the new passphrase, twice
+  svc rekey ./memory.pack --encrypt    encrypts a pack in clear
+  svc rekey ./memory.pack --plain      stores it in clear
+  SVC_NEW_ENCRYPTION_KEY=… svc rekey ./memory.pack
+
+The present key comes from --encryption-key, or from SVC_ENCRYPTION_KEY when SVC_ENCRYPTION_ENABLED is true. Refused while
+something uses the pack; needs room for a copy. Whatever interrupts it leaves the pack with the old key or with the new
+one, complete. Who loses the key loses the pack. Copies of the pack that were made before keep the old key.`;
+
+type RekeyOptions = {
+  readonly encrypt?: true;
+  readonly plain?: true;
+  readonly encryptionKey?: string;
+  readonly newEncryptionKey?: string;
+  readonly format: Format;
+};
+
+/** `svc rekey`: gives a pack another key, its first one, or none. */
+export function rekeyCommand(context: CliContext): Command {
+  return new Command("rekey")
+    .description("give a pack another key, encrypt one in clear, or store it in clear")
+    .argument("<pack>", "a .pack file, a directory pack or its memory.db")
+    .option("--encrypt", "encrypt a pack that is in clear")
+    .addOption(new Option("--plain", "store the pack in clear").conflicts(["encrypt"]))
+    .addOption(encryptionKeyOption())
+    .addOption(
+      new Option(
+        "--new-encryption-key <key>",
+        "the new key (default: SVC_NEW_ENCRYPTION_KEY, else it is asked for)",
+      ).conflicts(["plain"]),
+    )
+    .addOption(formatOption())
+    .addHelpText("after", EXAMPLES)
+    .action((path: string, options: RekeyOptions) => rekey(context, path, options));
+}
+
+async function rekey(context: CliContext, path: string, options: RekeyOptions): Promise<void> {
+  const config = await configFor(context, path, options.encryptionKey);
+  const target = await targetOf(context, config, options);
+  const stopProgress = await context.output.progress("copying");
+  const done = await context.deps.rekeyPack(config, target).finally(stopProgress);
+  printRewrite(context, done, options.format);
+}
+
+async function targetOf(
+  context: CliContext,
+  config: Config,
+  options: RekeyOptions,
+): Promise<RekeyTarget> {
+  if (options.plain === true) return { kind: "plain" };
+  const key = options.newEncryptionKey ?? config.new_encryption_key ?? (await askNewKey(context));
+  if (key === "") {
+    throw invalid("--new-encryption-key", "is empty; to store the pack in clear, use --plain");
+  }
+  return { kind: "encrypted", key, isFirst: options.encrypt === true };
+}

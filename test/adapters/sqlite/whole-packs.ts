@@ -1,0 +1,71 @@
+import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
+import { sameKey } from "../../../src/adapters/sqlite/copy-pack.ts";
+import type { Cipher } from "../../../src/adapters/sqlite/pack-files.ts";
+import { type Rewritten, rewritePack } from "../../../src/adapters/sqlite/rewrite-pack.ts";
+import type { CandidateFilter } from "../../../src/domain/candidate-filter.ts";
+import type { Store } from "../../../src/ports/store.ts";
+import { put, unit } from "../../contract/samples.ts";
+import {
+  directoryPack,
+  encrypted,
+  filePack,
+  MASTER_KEY,
+  openSqlitePack,
+  type SqlitePack,
+} from "../../contract/sqlite-pack.ts";
+
+/** Every kind of pack that is worked on as a whole. */
+export const KINDS: readonly { readonly name: string; at(folder: string): SqlitePack }[] = [
+  { name: "a file", at: filePack },
+  { name: "an encrypted file", at: (folder) => encrypted(filePack(folder)) },
+  { name: "a directory", at: directoryPack },
+  { name: "an encrypted directory", at: (folder) => encrypted(directoryPack(folder)) },
+];
+
+/** What opens a pack of these tests. */
+export function cipherOf(pack: SqlitePack): Cipher | undefined {
+  return pack.encryptionKey === undefined ? undefined : { masterKey: MASTER_KEY };
+}
+
+/** Makes a pack with memories of which some are gone again, so that it has free pages. */
+export async function makePack(pack: SqlitePack, count = 60): Promise<void> {
+  const store = await openSqlitePack(pack);
+  for (let second = 0; second < count; second += 1) {
+    const content = `memory ${second} of green tea ${"and so on ".repeat(50)}`;
+    await put(store, { second, content, vector: unit(second + 1, 2, 3), sessionId: "s" });
+  }
+  await store.close();
+}
+
+/** What a pack answers: counts, words found, vectors found. Equal before and after work on the whole pack. */
+export async function answers(pack: SqlitePack): Promise<unknown> {
+  const store = await openSqlitePack(pack);
+  try {
+    return await answersOf(store);
+  } finally {
+    await store.close();
+  }
+}
+
+async function answersOf(store: Store): Promise<unknown> {
+  // SAFETY: the searches read no more of a filter than this.
+  const filter = { userId: "ada" } as CandidateFilter;
+  return {
+    events: await store.events({ userId: "ada", limit: 1000, offset: 0, sessionId: undefined }),
+    nodes: await store.countNodes(undefined),
+    words: await store.searchText("memory 17 tea", filter, 5),
+    vectors: await store.searchVectors(unit(9, 2, 3), filter, 5),
+    manifest: store.manifest().createdAt,
+  };
+}
+
+/** Compacts a pack as the command does. */
+export function compact(pack: SqlitePack, cipher = cipherOf(pack)): Promise<Rewritten> {
+  return rewritePack({
+    layout: pack.layout,
+    cipher,
+    vecExtensionPath: loadSqliteVec(),
+    purpose: "compact",
+    keyFor: (file) => sameKey(file, cipher),
+  });
+}

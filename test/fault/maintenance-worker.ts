@@ -1,0 +1,62 @@
+/**
+ * Works on a whole pack in a process of its own, or holds one open until its input ends.
+ * Arguments: hold, compact, rekey or migrate; the pack as JSON; for rekey the new key, for migrate the new file.
+ */
+import { writeSync } from "node:fs";
+import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
+import { freshKey } from "../../src/adapters/sqlite/copy-pack.ts";
+import { migrateDirectory } from "../../src/adapters/sqlite/migrate-directory.ts";
+import { rewritePack } from "../../src/adapters/sqlite/rewrite-pack.ts";
+import { SvcError } from "../../src/domain/errors.ts";
+import { cipherOf, compact } from "../adapters/sqlite/whole-packs.ts";
+import { openSqlitePack, type SqlitePack } from "../contract/sqlite-pack.ts";
+
+const [work = "", packText = "", extra = ""] = process.argv.slice(2);
+// SAFETY: written by the test that starts this process.
+const pack = JSON.parse(packText) as SqlitePack;
+
+async function hold(): Promise<void> {
+  const store = await openSqlitePack(pack);
+  writeSync(1, "ready\n");
+  await Bun.stdin.text();
+  await store.close();
+}
+
+async function rekey(): Promise<void> {
+  const masterKey = new Uint8Array(Buffer.from(extra, "hex"));
+  await rewritePack({
+    layout: pack.layout,
+    cipher: cipherOf(pack),
+    vecExtensionPath: loadSqliteVec(),
+    purpose: "rekey",
+    keyFor: () => freshKey({ masterKey }),
+  });
+}
+
+async function migrate(): Promise<void> {
+  if (pack.layout.kind === "file") throw new Error("a single file is not migrated");
+  await migrateDirectory({
+    layout: pack.layout,
+    cipher: cipherOf(pack),
+    vecExtensionPath: loadSqliteVec(),
+    destination: extra,
+    destinationCipher: cipherOf(pack),
+  });
+}
+
+const WORK: Readonly<Record<string, () => Promise<unknown>>> = {
+  hold,
+  rekey,
+  migrate,
+  compact: () => {
+    writeSync(1, "ready\n");
+    return compact(pack);
+  },
+};
+
+try {
+  await WORK[work]?.();
+} catch (error) {
+  writeSync(1, `${error instanceof SvcError ? error.code : String(error)}\n`);
+  process.exitCode = 1;
+}
