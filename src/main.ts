@@ -13,13 +13,18 @@ const DEPS: CliDeps = {
   openEngine: async (config, opening) =>
     await (await import("./app/open-engine.ts")).openEngine(config, opening),
   reportOnPack: async (config) =>
-    (await import("./app/inspect-pack.ts")).reportOnPack(config, false),
+    await (await import("./app/inspect-pack.ts")).reportOnPack(config, false),
   diagnose: async (config, isRequired) =>
     await (await import("./app/diagnose.ts")).diagnose(config, isRequired),
   exportPack: async (config, request) =>
     await (await import("./app/export-pack.ts")).exportPack(config, request),
   importPack: async (config, request) =>
     await (await import("./app/import-pack.ts")).importPack(config, request),
+  compactPack: async (config) => await (await import("./app/maintenance.ts")).compactPack(config),
+  rekeyPack: async (config, target) =>
+    await (await import("./app/maintenance.ts")).rekeyPack(config, target),
+  migratePack: async (config, destination) =>
+    await (await import("./app/maintenance.ts")).migratePack(config, destination),
   serveHttp: async ({ config, ...options }) => {
     const { startHttpServer } = await import("./surface/http/server.ts");
     const { api } = config;

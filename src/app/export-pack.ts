@@ -11,7 +11,7 @@ import { filesOf } from "../adapters/sqlite/open-database.ts";
 import { createSystemClock } from "../adapters/system/clock.ts";
 import type { Config } from "../config/schema.ts";
 import { invalid, SvcError } from "../domain/errors.ts";
-import { packConnection } from "./pack-connection.ts";
+import { withConnection } from "./pack-connection.ts";
 import { layoutOf } from "./pack-path.ts";
 import { VERSION } from "./version.ts";
 
@@ -34,7 +34,8 @@ export type ExportReport = { readonly path: string | undefined; readonly bytes: 
 /**
  * Writes the configured pack out. A file appears under its name when it is complete and on the disk, readable by its owner
  * alone; until then, and when anything fails, there is none.
- * @throws SvcError not_found, not_a_pack, pack_too_new, invalid_argument, disk_full, storage_failed; the signal's reason
+ * @throws SvcError not_found, not_a_pack, pack_too_new, encryption_failed, invalid_argument, disk_full, storage_failed;
+ *   the signal's reason
  */
 export async function exportPack(config: Config, request: ExportRequest): Promise<ExportReport> {
   const layout = layoutOf(config);
@@ -47,16 +48,18 @@ export async function exportPack(config: Config, request: ExportRequest): Promis
   if (target !== undefined) requireWritableTarget(target, filesOf(layout), request.force);
   const exportedAt = createSystemClock().now();
   const { form, withVectors, signal } = request;
-  const pieces = readSnapshot(layout, await packConnection(config), (database) =>
-    form === "json"
-      ? exportJson(database, { exportedAt, path })
-      : exportLines(database, { withVectors, softwareVersion: VERSION, exportedAt }),
-  );
-  const bytes =
-    target === undefined
-      ? await pour(pieces, request.write, signal)
-      : await pourIntoFile(pieces, target, signal);
-  return { path: target, bytes };
+  return await withConnection(config, async (connection) => {
+    const pieces = readSnapshot(layout, connection, (database) =>
+      form === "json"
+        ? exportJson(database, { exportedAt, path })
+        : exportLines(database, { withVectors, softwareVersion: VERSION, exportedAt }),
+    );
+    const bytes =
+      target === undefined
+        ? await pour(pieces, request.write, signal)
+        : await pourIntoFile(pieces, target, signal);
+    return { path: target, bytes };
+  });
 }
 
 function requireWritableTarget(target: string, pack: readonly string[], force: boolean): void {

@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import { writeEncryptionManifest } from "../adapters/sqlite/encryption-manifest.ts";
 import { toSvcError } from "../adapters/sqlite/failures.ts";
 import { importPack as importInto } from "../adapters/sqlite/import.ts";
 import { mainPath } from "../adapters/sqlite/layout.ts";
@@ -7,7 +8,7 @@ import type { Config } from "../config/schema.ts";
 import { invalid, SvcError } from "../domain/errors.ts";
 import { createConfiguredEmbedder } from "./configured-embedder.ts";
 import { hiddenBeside } from "./hidden-pack.ts";
-import { packConnection } from "./pack-connection.ts";
+import { withConnection } from "./pack-connection.ts";
 import { layoutOf } from "./pack-path.ts";
 import { VERSION } from "./version.ts";
 
@@ -38,7 +39,8 @@ export type ImportReport = {
 /**
  * Makes the configured pack, which may not exist yet, of an export. The pack appears under its name when every line of the
  * file was checked and is on the disk; until then, and when anything fails, there is none.
- * @throws SvcError not_an_export, pack_too_new, invalid_argument, not_found, disk_full; the signal's reason
+ * @throws SvcError not_an_export, pack_too_new, invalid_argument, not_found, encryption_failed, disk_full; the signal's
+ *   reason
  */
 export async function importPack(config: Config, request: ImportRequest): Promise<ImportReport> {
   const layout = layoutOf(config);
@@ -50,16 +52,23 @@ export async function importPack(config: Config, request: ImportRequest): Promis
   try {
     const stream =
       request.file === undefined ? Bun.stdin.stream() : Bun.file(request.file).stream();
-    const result = await importInto({
-      layout: pack.layout,
-      connection: await packConnection(config),
-      source: untilAborted(stream, request.signal),
-      name: request.file ?? "standard input",
-      embedding: identity,
-      softwareVersion: VERSION,
-      now: createSystemClock().now(),
-      signal: request.signal,
-      onProgress: request.onProgress,
+    const result = await withConnection(config, async (connection) => {
+      const now = createSystemClock().now();
+      const made = await importInto({
+        layout: pack.layout,
+        connection,
+        source: untilAborted(stream, request.signal),
+        name: request.file ?? "standard input",
+        embedding: identity,
+        softwareVersion: VERSION,
+        now,
+        signal: request.signal,
+        onProgress: request.onProgress,
+      });
+      if (connection.cipher !== undefined && pack.layout.kind === "directory") {
+        writeEncryptionManifest(pack.layout, now);
+      }
+      return made;
     });
     pack.publish();
     return { ...result, path: mainPath(layout) };

@@ -122,6 +122,7 @@ export async function migratePack(config: Config, destination: string): Promise<
       vecExtensionPath: loadSqliteVec(),
       destination: path,
       destinationCipher: cipher,
+      now: createSystemClock().now(),
     });
     const encrypted = cipher !== undefined;
     return { ...migrated, source: layout.databasePath, destination: path, encrypted };

@@ -1,12 +1,22 @@
 import { loadSqliteVec } from "../adapters/native/sqlite-vec.ts";
 import type { Connection } from "../adapters/sqlite/open-reading.ts";
 import type { Config } from "../config/schema.ts";
+import { keyTextOf, withCipher } from "./pack-key.ts";
 
-/** How the settings say to connect to a pack, for work that needs no engine. */
-export async function packConnection(config: Config): Promise<Connection> {
-  return {
-    synchronous: config.synchronous,
-    busyTimeoutMs: config.busy_timeout_ms,
-    vecExtensionPath: loadSqliteVec(),
-  };
+/**
+ * Calls `use` with how the settings say to connect to the pack, key included, for work that needs no engine.
+ * @throws SvcError encryption_failed when encryption is on and there is no key
+ */
+export async function withConnection<T>(
+  config: Config,
+  use: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  return await withCipher(keyTextOf(config), (cipher) =>
+    use({
+      synchronous: config.synchronous,
+      busyTimeoutMs: config.busy_timeout_ms,
+      vecExtensionPath: loadSqliteVec(),
+      cipher,
+    }),
+  );
 }

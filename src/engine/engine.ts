@@ -64,6 +64,13 @@ export type MemoryEngine = {
    * @throws SvcError storage_busy while another process rebuilds; the signal's reason when aborted
    */
   rebuildIndexes(input?: RebuildInput): Promise<RebuildResult>;
+  /**
+   * Closes the files of an encrypted directory pack and forgets its key: every call fails with pack_locked until `unlock`.
+   * @throws SvcError unsupported for a single-file pack, and for one in clear
+   */
+  lock(): Promise<void>;
+  /** Opens a locked pack again. @throws SvcError encryption_failed for a wrong key; the pack stays locked */
+  unlock(key: string): Promise<void>;
   /** Finishes queued work, then releases model and files. Idempotent. */
   close(): Promise<void>;
 };
@@ -97,6 +104,12 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
       ),
     stats: (userId) => life.use(() => readStats(deps, userId)),
     rebuildIndexes: (input = {}) => life.use(() => rebuildIndexes(deps, input)),
+    lock: () => life.use(() => deps.store.lock()),
+    unlock: (key) =>
+      life.use(async () => {
+        await deps.store.unlock(key);
+        life.repair();
+      }),
     close: () => life.close(),
   };
 }

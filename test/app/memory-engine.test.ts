@@ -68,7 +68,7 @@ test("reports on a pack without changing its folder, even when nobody may write 
   chmodSync(at("locked.pack"), 0o444);
   const before = await Bun.file(at("locked.pack")).bytes();
   for (const name of ["memory.pack", "locked.pack"]) {
-    const report = reportOnPack(configOf(at(name)), true);
+    const report = await reportOnPack(configOf(at(name)), true);
     expect(report.eventCount).toBe(1);
     expect(report.pendingJobs + report.nodeCount).toBe(1);
     expect(report.damage).toEqual([]);
@@ -80,7 +80,7 @@ test("reports on a pack without changing its folder, even when nobody may write 
 test("reports on a pack that is open", async () => {
   const engine = await MemoryEngine.create({ pack_path: at("memory.pack") });
   await engine.ingestFast({ content: "one", userId: "anna" });
-  expect(reportOnPack(configOf(at("memory.pack")), false).eventCount).toBe(1);
+  expect((await reportOnPack(configOf(at("memory.pack")), false)).eventCount).toBe(1);
   await engine.ingestFast({ content: "two", userId: "anna" });
   expect((await engine.stats("anna")).eventCount).toBe(2);
   await engine.close();

@@ -9,6 +9,7 @@ import { migrateDirectory } from "../../src/adapters/sqlite/migrate-directory.ts
 import { rewritePack } from "../../src/adapters/sqlite/rewrite-pack.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import { cipherOf, compact } from "../adapters/sqlite/whole-packs.ts";
+import { at } from "../contract/samples.ts";
 import { openSqlitePack, type SqlitePack } from "../contract/sqlite-pack.ts";
 
 const [work = "", packText = "", extra = ""] = process.argv.slice(2);
@@ -41,6 +42,7 @@ async function migrate(): Promise<void> {
     vecExtensionPath: loadSqliteVec(),
     destination: extra,
     destinationCipher: cipherOf(pack),
+    now: at(0),
   });
 }
 

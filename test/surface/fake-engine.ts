@@ -19,6 +19,8 @@ export function fakeEngine(methods: Partial<MemoryEngine> = {}): MemoryEngine {
     retrieve: unused,
     stats: unused,
     rebuildIndexes: unused,
+    lock: unused,
+    unlock: unused,
     close: () => Promise.resolve(),
     ...methods,
   };

@@ -1,8 +1,16 @@
 import type { Database } from "bun:sqlite";
 
-/** Marks all files of the pack as having taken part in the same change. Runs inside a write transaction. */
+/**
+ * Marks all files of a directory pack as having taken part in the same change. One file is in step with itself.
+ * Runs inside a write transaction.
+ */
 export function advanceIndexSequence(database: Database): void {
-  database.run("UPDATE index_sequence SET value = value + 1");
-  database.run("UPDATE vectors_sequence SET value = (SELECT value FROM index_sequence)");
-  database.run("UPDATE lexical_sequence SET value = (SELECT value FROM index_sequence)");
+  const separate = database
+    .query("SELECT 1 FROM pragma_database_list WHERE name = 'vector_file'")
+    .get();
+  if (separate === null) return;
+  database.query("UPDATE index_sequence SET value = value + 1").run();
+  for (const table of ["vectors_sequence", "lexical_sequence"]) {
+    database.query(`UPDATE ${table} SET value = (SELECT value FROM index_sequence)`).run();
+  }
 }

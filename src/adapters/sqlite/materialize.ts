@@ -57,7 +57,9 @@ type VectorEntry = {
 };
 
 function writeVector(database: Database, entry: VectorEntry, identity: EmbeddingIdentity): void {
-  database.query("DELETE FROM vectors WHERE node_key = ?").run(entry.key);
+  const present = database.query("SELECT 1 FROM vector_metadata WHERE node_key = ?").get(entry.key);
+  // Looking for an entry that is not there costs vec0 more than writing one.
+  if (present !== null) database.query("DELETE FROM vectors WHERE node_key = ?").run(entry.key);
   database
     .query("INSERT INTO vectors (node_key, owner, active, embedding) VALUES (?, ?, 1, ?)")
     .run(entry.key, entry.owner, entry.vector);

@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite";
 import { existsSync, lstatSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { invalid, SvcError } from "../../domain/errors.ts";
+import type { Instant } from "../../lib/instant.ts";
 import { type Part, requireSameRows, requireSound, tablesOf } from "./compare.ts";
 import { copyFile, freshKey, withCopyName } from "./copy-pack.ts";
 import { openAlone, openExclusively, type WholePack } from "./exclusive.ts";
@@ -23,6 +24,7 @@ export type MigrateInput = WholePack & {
   readonly destination: string;
   /** The new pack is encrypted with it; absent: in clear. */
   readonly destinationCipher: Cipher | undefined;
+  readonly now: Instant;
 };
 
 /** What was copied; counts are of the new pack. */
@@ -141,7 +143,7 @@ function mergeAll(database: Database): readonly Copied[] {
 /** Compares the copy with the original, then brings its indexes in step with its graph as every opening does. */
 async function finishCopy(
   database: Database,
-  { destination, destinationCipher, vecExtensionPath }: MigrateInput,
+  { destination, destinationCipher, vecExtensionPath, now }: MigrateInput,
   { hidden, copied }: { readonly hidden: string; readonly copied: readonly Copied[] },
 ): Promise<Counts> {
   const layout: PackLayout = { kind: "file", path: hidden };
@@ -154,7 +156,7 @@ async function finishCopy(
       await interruptible();
       requireSameRows({ database, schema }, target, table, destination);
     }
-    copy.transaction(() => reconcileIndexes(copy)).immediate();
+    copy.transaction(() => reconcileIndexes(copy, now, target.schema)).immediate();
     requireSound(target, destination);
     return countAll(copy, destination);
   } finally {

@@ -4,6 +4,9 @@ import { type Cipher, type NamedFile, type OpenMode, withPackFiles } from "./pac
 import { APPLICATION_ID, PAGE_SIZE } from "./schema.ts";
 import { finishSwap, isSwapPending } from "./swap-files.ts";
 
+/** Pages of the log at which it is moved into the pack: 32 MB. */
+const LOG_PAGES = 4096;
+
 export type DatabaseOptions = {
   readonly layout: PackLayout;
   readonly mode: OpenMode;
@@ -113,7 +116,10 @@ export function turnToLog(database: Database, layout: PackLayout): void {
 function applyPragmas(database: Database, schema: string, options: DatabaseOptions): void {
   database.run(`PRAGMA ${schema}.synchronous = ${options.synchronous.toUpperCase()}`);
   database.run(`PRAGMA ${schema}.cache_size = -65536`);
+  // Moving the log into the pack holds up the commit that triggers it: do it rarely, a page that changed often goes once.
+  database.run(`PRAGMA ${schema}.journal_size_limit = ${LOG_PAGES * PAGE_SIZE}`);
   if (schema !== "main") return;
+  database.run(`PRAGMA wal_autocheckpoint = ${LOG_PAGES}`);
   database.run("PRAGMA foreign_keys = ON");
   database.run("PRAGMA temp_store = MEMORY");
   // A mapping would show the ciphertext.

@@ -8,8 +8,10 @@ import type { Store } from "../../ports/store.ts";
 import { claimName, releaseName } from "../crypt/cipher.ts";
 import { packInUse } from "../crypt/failures.ts";
 import { deriveMasterKey, wipe } from "../crypt/keys.ts";
+import { writeEncryptionManifest } from "./encryption-manifest.ts";
 import { isBusy, toSvcError } from "./failures.ts";
 import { lexicalFile, mainPath, type PackLayout } from "./layout.ts";
+import { lockableStore } from "./lockable-store.ts";
 import { migrate, requireReadable } from "./migrate.ts";
 import { type DatabaseOptions, openDatabase, turnToLog } from "./open-database.ts";
 import type { Cipher } from "./pack-files.ts";
@@ -56,7 +58,26 @@ const WRITER_BLOCK_MS = 20;
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const path = mainPath(options.layout);
   if (options.encryptionKey === undefined) return await openWith(options, path, undefined);
-  const masterKey = await deriveMasterKey(options.encryptionKey);
+  // What opens the pack again after `lock()` must not remember the key.
+  const keyless = { ...options, encryptionKey: undefined };
+  const open = (key: string): Promise<Store> => openEncrypted(keyless, path, key);
+  const store = await open(options.encryptionKey);
+  if (options.layout.kind === "file") return store;
+  try {
+    writeEncryptionManifest(options.layout, options.clock.now());
+  } catch (error) {
+    await store.close();
+    throw toSvcError(error, path);
+  }
+  return lockableStore(path, store, open);
+}
+
+async function openEncrypted(
+  options: SqliteStoreOptions,
+  path: string,
+  key: string,
+): Promise<Store> {
+  const masterKey = await deriveMasterKey(key);
   try {
     return await openWith(options, path, { masterKey });
   } finally {

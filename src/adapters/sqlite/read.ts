@@ -124,46 +124,53 @@ type Place = {
   readonly id: string;
 };
 
-/** The active nodes around each node in its own session and scope. */
+/** The active nodes around each node in its own session and scope. Windows overlap, so each node is read once. */
 export function readSessionWindows(
   database: Database,
   userId: string,
   keys: readonly number[],
   span: number,
 ): Map<number, SessionWindow> {
-  const windows = new Map<number, SessionWindow>();
   const owner = ownerKey(database, userId);
-  if (owner === undefined || span <= 0) return windows;
+  if (owner === undefined || span <= 0) return new Map();
   const place = database.query<Place, [number, number]>(
     "SELECT owner, session_id, scope, created_at, id FROM nodes WHERE key = ? AND owner = ?",
   );
-  for (const key of keys) {
+  const sides = keys.flatMap((key) => {
     const at = place.get(key, owner);
-    if (at === null || at.session_id === null) continue;
-    windows.set(key, {
-      before: readSide(database, at, at.session_id, "before", span),
-      after: readSide(database, at, at.session_id, "after", span),
-    });
-  }
-  return windows;
+    if (at === null || at.session_id === null) return [];
+    const before = keysBeside(database, at, at.session_id, { side: "before", span });
+    const after = keysBeside(database, at, at.session_id, { side: "after", span });
+    return [{ key, before, after }];
+  });
+  const wanted = new Set(sides.flatMap(({ before, after }) => [...before, ...after]));
+  const nodes = new Map(
+    readNodesByKey(database, userId, [...wanted]).map((found) => [found.key, found]),
+  );
+  const pick = (beside: readonly number[]) => beside.flatMap((key) => nodes.get(key) ?? []);
+  return new Map(
+    sides.map(({ key, before, after }) => [key, { before: pick(before), after: pick(after) }]),
+  );
 }
 
-function readSide(
+type Reach = { readonly side: "before" | "after"; readonly span: number };
+
+/** Nearest first. */
+function keysBeside(
   database: Database,
   at: Place,
   session: string,
-  side: "before" | "after",
-  span: number,
-): KeyedNode[] {
+  { side, span }: Reach,
+): number[] {
   const [compare, order] = side === "before" ? ["<", "DESC"] : [">", "ASC"];
   return database
-    .query<NodeRow, Parameter[]>(
-      `${FROM_NODES} WHERE n.owner = ? AND n.session_id = ? AND n.scope = ?
-         AND (n.created_at, n.id) ${compare} (?, ?) AND n.lifecycle_state IN ${ACTIVE}
-       ORDER BY n.created_at ${order}, n.id ${order} LIMIT ?`,
+    .query<{ key: number }, Parameter[]>(
+      `SELECT key FROM nodes WHERE owner = ? AND session_id = ? AND scope = ?
+         AND (created_at, id) ${compare} (?, ?) AND lifecycle_state IN ${ACTIVE}
+       ORDER BY created_at ${order}, id ${order} LIMIT ?`,
     )
     .all(at.owner, session, at.scope, at.created_at, at.id, span)
-    .map((row) => ({ key: row.key, node: toNode(row) }));
+    .map(({ key }) => key);
 }
 
 /** Active nodes, of the owner when one is named. */

@@ -13,9 +13,14 @@ const VECTOR_FILE = "vector_file";
  * under WAL: after a crash an index may miss, or be ahead by, the last transactions. Entries without an active node
  * are removed; active nodes without an entry get their job back. Vectors of another model than the manifest's come from
  * a rebuild that was cut off between the files; the staged ones then take their place. Runs inside a write transaction.
+ * @param vectorFile SQLite's name of the file that holds the vectors
  * @returns how many nodes will be indexed again
  */
-export function reconcileIndexes(database: Database, now: Instant): number {
+export function reconcileIndexes(
+  database: Database,
+  now: Instant,
+  vectorFile = VECTOR_FILE,
+): number {
   const sequences = database
     .query<{ core: number; vectors: number; lexical: number }, []>(
       `SELECT (SELECT value FROM index_sequence) AS core, (SELECT value FROM vectors_sequence) AS vectors,
@@ -26,8 +31,8 @@ export function reconcileIndexes(database: Database, now: Instant): number {
   const { core, vectors, lexical } = sequences;
   if (core === vectors && core === lexical) return 0;
   const embedding = readManifest(database)?.embedding;
-  if (embedding !== undefined && hasOtherVectors(database, embedding)) {
-    replaceVectors(database, VECTOR_FILE, embedding, now);
+  if (embedding !== undefined && hasOtherVectors(database, embedding, vectorFile)) {
+    replaceVectors(database, vectorFile, embedding, now);
   }
   removeOrphans(database);
   const missing = database
@@ -48,7 +53,11 @@ export function reconcileIndexes(database: Database, now: Instant): number {
   return missing.length;
 }
 
-function hasOtherVectors(database: Database, embedding: EmbeddingIdentity): boolean {
+function hasOtherVectors(
+  database: Database,
+  embedding: EmbeddingIdentity,
+  vectorFile: string,
+): boolean {
   const { model, version, dimension } = embedding;
   const foreign = database
     .query<{ node_key: number }, [string, string]>(
@@ -57,7 +66,7 @@ function hasOtherVectors(database: Database, embedding: EmbeddingIdentity): bool
     .get(model, version);
   const table = database
     .query<{ sql: string }, []>(
-      `SELECT sql FROM ${VECTOR_FILE}.sqlite_schema WHERE name = 'vectors'`,
+      `SELECT sql FROM ${vectorFile}.sqlite_schema WHERE name = 'vectors'`,
     )
     .get();
   return foreign !== null || table?.sql.includes(`FLOAT[${dimension}]`) !== true;

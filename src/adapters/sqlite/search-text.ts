@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import type { CandidateFilter } from "../../domain/candidate-filter.ts";
 import { questionTerms } from "../../domain/lexical-analysis.ts";
 import type { Hit } from "../../ports/store.ts";
-import { activeOf, candidateCondition, type Parameter } from "./filter-sql.ts";
+import { activeOf, type Condition, candidateCondition, type Parameter } from "./filter-sql.ts";
 import { ACTIVE } from "./lexical-index.ts";
 import { ownerKey } from "./owners.ts";
 
@@ -16,14 +16,12 @@ export type TextSearch = {
   readonly others: readonly number[];
 };
 
-type TermHit = Hit & { readonly allowed: number };
-
 /**
  * The best nodes by BM25; any word may match.
  *
- * BM25 is a sum over words, each weighted by its rarity. FTS5 weighs by rarity in the whole pack; here each word is asked
- * for alone and its share is reweighted to the rarity among the owner's memories, so that what other owners of the pack
- * wrote neither ranks nor shows. Only the document length is still compared with the mean of the pack.
+ * BM25 is a sum over words, each weighted by its rarity. FTS5 weighs by rarity in the whole pack; where several owners
+ * share one, each word is asked for alone and its share is reweighted to the rarity among the owner's memories, so that
+ * what others wrote neither ranks nor shows. Only the document length is still compared with the mean of the pack.
  */
 export function searchText(
   database: Database,
@@ -49,29 +47,66 @@ function scoreAll(
   filter: CandidateFilter,
   owner: number,
 ): ReadonlyMap<number, number> {
+  const alone = database.query("SELECT 1 FROM owners LIMIT 1 OFFSET 1").get() === null;
   const narrowed = candidateCondition(filter);
-  const active = activeOf(owner);
-  const ofOwner = database.query<TermHit, Parameter[]>(
-    // CROSS JOIN keeps the index on the outside: looking hits up in `nodes` is cheap, the reverse is not.
-    `SELECT f.rowid AS key, -${BM25} AS score, ${narrowed?.sql ?? "1"} AS allowed
-     FROM lexical_documents f CROSS JOIN nodes n ON n.key = f.rowid
-     WHERE lexical_documents MATCH ? AND ${active.sql}`,
-  );
+  if (!alone) return scoreTermwise(database, terms, narrowed, owner);
+  // In a pack of one owner FTS5's own statistics are the owner's, and every entry of the index is the owner's.
+  const hits =
+    narrowed === undefined
+      ? database
+          .query<Hit, [string]>(
+            `SELECT rowid AS key, -${BM25} AS score FROM lexical_documents WHERE lexical_documents MATCH ?`,
+          )
+          .all(terms.join(" OR "))
+      : matching(database, terms.join(" OR "), narrowed, owner).filter(isAllowed);
+  return new Map(hits.map(({ key, score }) => [key, score]));
+}
+
+function scoreTermwise(
+  database: Database,
+  terms: readonly string[],
+  narrowed: Condition | undefined,
+  owner: number,
+): ReadonlyMap<number, number> {
   const inPack = database.query<{ n: number }, [string]>(
     "SELECT count(*) AS n FROM lexical_documents WHERE lexical_documents MATCH ?",
   );
   const sizes = indexSizes(database, owner);
   const scores = new Map<number, number>();
   for (const term of terms) {
-    const hits = ofOwner.all(...(narrowed?.parameters ?? []), term, ...active.parameters);
+    const hits = matching(database, term, narrowed, owner);
     if (hits.length === 0) continue;
     const factor =
       rarity(sizes.owner, hits.length) / rarity(sizes.pack, inPack.get(term)?.n ?? hits.length);
-    for (const { key, score, allowed } of hits) {
-      if (allowed === 1) scores.set(key, (scores.get(key) ?? 0) + score * factor);
+    for (const { key, score } of hits.filter(isAllowed)) {
+      scores.set(key, (scores.get(key) ?? 0) + score * factor);
     }
   }
   return scores;
+}
+
+type OwnedHit = Hit & { readonly allowed: number };
+
+function isAllowed({ allowed }: OwnedHit): boolean {
+  return allowed === 1;
+}
+
+/** The owner's active nodes that match an expression, and whether each passes the filter. */
+function matching(
+  database: Database,
+  expression: string,
+  narrowed: Condition | undefined,
+  owner: number,
+): OwnedHit[] {
+  const active = activeOf(owner);
+  return database
+    .query<OwnedHit, Parameter[]>(
+      // CROSS JOIN keeps the index on the outside: looking hits up in `nodes` is cheap, the reverse is not.
+      `SELECT f.rowid AS key, -${BM25} AS score, ${narrowed?.sql ?? "1"} AS allowed
+       FROM lexical_documents f CROSS JOIN nodes n ON n.key = f.rowid
+       WHERE lexical_documents MATCH ? AND ${active.sql}`,
+    )
+    .all(...(narrowed?.parameters ?? []), expression, ...active.parameters);
 }
 
 /** Inverse document frequency as FTS5 computes it: a word in more than half of the documents weighs next to nothing. */

@@ -26,6 +26,7 @@ import { type Lease, readOperation, writeAdmission } from "./admit.ts";
 import { toSvcError } from "./failures.ts";
 import { claimJobs, countJobs, jobStatus, releaseJobs, settleJob } from "./jobs.ts";
 import type { PackLayout } from "./layout.ts";
+import { notLockable } from "./lockable-store.ts";
 import { isSameEmbedding, readManifest } from "./manifest.ts";
 import { materializeAll } from "./materialize.ts";
 import { processIdentity } from "./process-identity.ts";
@@ -191,6 +192,15 @@ export class SqliteStore implements Store {
     span: number,
   ): Promise<ReadonlyMap<number, SessionWindow>> {
     return this.#read((database) => readSessionWindows(database, userId, keys, span));
+  }
+
+  async lock(): Promise<void> {
+    throw notLockable(this.#parts.layout, this.#parts.path);
+  }
+
+  /** Locking is done around a store, which itself is open or closed for good. */
+  async unlock(_key: string): Promise<void> {
+    throw notLockable(this.#parts.layout, this.#parts.path);
   }
 
   close(): Promise<void> {

@@ -154,6 +154,10 @@ export type CliDeps = {
   ): Promise<{ readonly path: string | undefined; readonly bytes: number }>;
   /** Makes a pack of an export; it appears when it is complete. Rejects with the signal's reason when aborted. */
   importPack(config: Config, request: ImportRequest): Promise<ImportReport>;
+  /** Refused while anybody has the pack open, like the two that follow. */
+  compactPack(config: Config): Promise<Rewrite>;
+  rekeyPack(config: Config, target: RekeyTarget): Promise<Rewrite>;
+  migratePack(config: Config, destination: string): Promise<Migration>;
   serveHttp(options: HttpServeOptions): Promise<RunningServer>;
   /** Serves the client on stdin and stdout until it leaves or `stop` aborts, then closes the engine. */
   serveMcp(options: McpServeOptions, stop: AbortSignal): Promise<void>;

@@ -17,6 +17,9 @@ const COMMANDS: Readonly<Record<string, (context: CliContext) => Promise<Command
   rebuild: async (context) => (await import("./commands/rebuild.ts")).rebuildCommand(context),
   export: async (context) => (await import("./commands/export.ts")).exportCommand(context),
   import: async (context) => (await import("./commands/import.ts")).importCommand(context),
+  compact: async (context) => (await import("./commands/compact.ts")).compactCommand(context),
+  migrate: async (context) => (await import("./commands/migrate.ts")).migrateCommand(context),
+  rekey: async (context) => (await import("./commands/rekey.ts")).rekeyCommand(context),
   demo: async (context) => (await import("./commands/demo.ts")).demoCommand(context),
 };
 

@@ -40,25 +40,27 @@ async function askSecret(question: string): Promise<string> {
   }
 }
 
+function interrupt(): never {
+  process.stdin.setRawMode(false);
+  process.stderr.write("\n");
+  process.exit(INTERRUPTED);
+}
+
 async function readLine(): Promise<string> {
-  const typed: string[] = [];
+  let typed = "";
   return await new Promise((resolve) => {
     const onData = (chunk: string): void => {
-      for (const character of chunk) {
-        if (character === INTERRUPT) {
-          process.stdin.setRawMode(false);
-          process.stderr.write("\n");
-          process.exit(INTERRUPTED);
-        }
-        if (ENTER.includes(character)) {
-          process.stdin.off("data", onData);
-          resolve(typed.join(""));
-          return;
-        }
-        if (ERASE.includes(character)) typed.pop();
-        else typed.push(character);
-      }
+      const end = [...chunk].findIndex((character) => ENTER.includes(character));
+      typed = [...chunk].slice(0, end === -1 ? undefined : end).reduce(typeOn, typed);
+      if (end === -1) return;
+      process.stdin.off("data", onData);
+      resolve(typed);
     };
     process.stdin.on("data", onData);
   });
+}
+
+function typeOn(typed: string, character: string): string {
+  if (character === INTERRUPT) interrupt();
+  return ERASE.includes(character) ? [...typed].slice(0, -1).join("") : typed + character;
 }

@@ -51,7 +51,7 @@ async function answersOf(store: Store): Promise<unknown> {
   // SAFETY: the searches read no more of a filter than this.
   const filter = { userId: "ada" } as CandidateFilter;
   return {
-    events: await store.events({ userId: "ada", limit: 1000, offset: 0, sessionId: undefined }),
+    events: await store.events({ userId: "ada", limit: 1000, offset: 0 }),
     nodes: await store.countNodes(undefined),
     words: await store.searchText("memory 17 tea", filter, 5),
     vectors: await store.searchVectors(unit(9, 2, 3), filter, 5),

@@ -1,7 +1,14 @@
 import { Command } from "commander";
 import type { RetrievalResponse } from "../../../engine/results.ts";
 import type { CliContext } from "../deps.ts";
-import { configFor, encryptionKeyOption, formatOption, ownerOption, warnOn, wholeNumber } from "../options.ts";
+import {
+  configFor,
+  encryptionKeyOption,
+  formatOption,
+  ownerOption,
+  warnOn,
+  wholeNumber,
+} from "../options.ts";
 import { type Format, shortened, table } from "../output.ts";
 
 const DEFAULT_LIMIT = 10;

@@ -1,0 +1,72 @@
+import { createRandom, sentence } from "../../scripts/bench/sentences.ts";
+import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
+import { openDatabase } from "../../src/adapters/sqlite/open-database.ts";
+import type { EmbeddingIdentity } from "../../src/ports/embedder.ts";
+import { at, put } from "../contract/samples.ts";
+import { openSqlitePack } from "../contract/sqlite-pack.ts";
+
+/** A model of other vectors than the program's own. */
+export const FORMER: EmbeddingIdentity = { model: "former", version: "1", dimension: 16 };
+
+/** Makes a pack file with `count` memories of the owner `_cli`, whose vectors are of another model. */
+export async function makeFormerPack(path: string, count: number): Promise<void> {
+  const store = await openSqlitePack({ layout: { kind: "file", path } }, { embedding: FORMER });
+  const random = createRandom(3);
+  const vector = new Float32Array(FORMER.dimension).fill(0.25);
+  await put(
+    store,
+    ...Array.from({ length: count }, (_, second) => ({
+      userId: "_cli",
+      content: sentence(random, second),
+      sessionId: second % 3 === 0 ? "s" : undefined,
+      updatedAt: at(second),
+      second,
+      vector,
+    })),
+  );
+  await store.close();
+}
+
+/** How far the rebuild of a pack file has come. */
+export type Progress = {
+  /** Vectors that wait to be put in place. */
+  readonly staged: number;
+  /** Vectors in place, by model. */
+  readonly models: Readonly<Record<string, number>>;
+  /** The model of which the manifest speaks. */
+  readonly model: string;
+};
+
+/** Looks into a pack file that another process may be rebuilding. */
+export function progressOf(path: string): Progress {
+  const database = openDatabase({
+    layout: { kind: "file", path },
+    mode: "read-write",
+    synchronous: "normal",
+    busyTimeoutMs: 5000,
+    vecExtensionPath: loadSqliteVec(),
+  });
+  try {
+    return database.transaction(() => {
+      const staged = database
+        .query<{ n: number }, []>("SELECT count(*) AS n FROM vector_staging")
+        .get();
+      const models = database
+        .query<{ model: string; n: number }, []>(
+          `SELECT embedding_model AS model, count(*) AS n
+           FROM vector_metadata JOIN vectors_rowids r ON r.rowid = node_key GROUP BY 1`,
+        )
+        .all();
+      const manifest = database
+        .query<{ embedding_model: string }, []>("SELECT embedding_model FROM pack_manifest")
+        .get();
+      return {
+        staged: staged?.n ?? 0,
+        models: Object.fromEntries(models.map(({ model, n }) => [model, n])),
+        model: manifest?.embedding_model ?? "",
+      };
+    })();
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { sha256Hex } from "../../../src/lib/hashing.ts";
+import { makeFormerPack } from "../../fault/former-pack.ts";
+import { createDesk, type Desk } from "./run-svc.ts";
+
+// Each test starts processes, some of which load the model.
+setDefaultTimeout(60_000);
+
+const TEXTS = [
+  "The spare key lies under the blue flower pot",
+  "Anna is allergic to peanuts",
+  "Der Zug nach Zürich fährt um 9:15 ab",
+  "東京タワーに行きました",
+  "The spare tyre is in the boot",
+];
+const QUESTIONS = ["how do I get in?", "peanuts", "Zürich", "タワー", "spare"];
+const ENCRYPTED = {
+  SVC_ENCRYPTION_ENABLED: "true",
+  SVC_ENCRYPTION_KEY: `raw_key:${Buffer.alloc(32, 5).toString("base64url")}`,
+};
+
+let desk: Desk;
+const at = (...parts: string[]): string => join(desk.folder, ...parts);
+beforeAll(async () => {
+  desk = createDesk();
+  await desk.run(["init", "a.pack"]);
+  for (const text of TEXTS) await desk.run(["store", "a.pack", text, "--metadata", '{"a":[1.5]}']);
+  await desk.run(["export", "a.pack", "--output", "a.jsonl"]);
+  await desk.run(["export", "a.pack", "--output", "vectors.jsonl", "--with-vectors"]);
+});
+afterAll(() => desk.remove());
+
+/** The answers of a pack to all questions, scores included. */
+async function answers(pack: string, env = {}): Promise<readonly unknown[]> {
+  const found = [];
+  for (const question of QUESTIONS) {
+    const { stdout } = await desk.run(["search", pack, question, "--format", "json"], { env });
+    found.push(JSON.parse(stdout));
+  }
+  return found;
+}
+
+/** The export without its first line, whose times differ, and its last, whose hash covers the first. */
+function records(text: string): readonly string[] {
+  return text.split("\n").slice(1, -2);
+}
+
+/** Every name below the desk. */
+function names(): readonly string[] {
+  return readdirSync(desk.folder, { recursive: true, encoding: "utf8" }).sort();
+}
+
+describe("an export", () => {
+  test.each([
+    { name: "a pack", pack: "one.pack", file: "a.jsonl", embedded: 5, env: {} },
+    { name: "a pack, with vectors", pack: "two.pack", file: "vectors.jsonl", embedded: 0, env: {} },
+    { name: "a directory pack", pack: "three", file: "a.jsonl", embedded: 5, env: {} },
+    { name: "an encrypted pack", pack: "4.pack", file: "a.jsonl", embedded: 5, env: ENCRYPTED },
+    {
+      name: "an encrypted folder",
+      pack: "five",
+      file: "vectors.jsonl",
+      embedded: 0,
+      env: ENCRYPTED,
+    },
+  ])("becomes $name that gives the same export and the same answers", async (given) => {
+    const { pack, file, embedded, env } = given;
+    const outcome = await desk.run(["import", file, pack, "--format", "json"], { env });
+    expect(outcome).toMatchObject({ code: 0, stderr: "" });
+    expect(JSON.parse(outcome.stdout)).toMatchObject({
+      event_count: 5,
+      node_count: 5,
+      nodes_embedded: embedded,
+    });
+    const again = await desk.run(["export", pack, "--with-vectors"], { env });
+    expect(again).toMatchObject({ code: 0, stderr: "" });
+    const original = records(readFileSync(at("vectors.jsonl"), "utf8"));
+    const isVector = (line: string): boolean => line.startsWith('{"record":"vector"');
+    expect(records(again.stdout).filter((line) => !isVector(line))).toEqual(
+      original.filter((line) => !isVector(line)),
+    );
+    expect(await answers(pack, env)).toEqual(await answers("a.pack"));
+    const doctor = await desk.run(["doctor", pack, "--format", "json"], { env });
+    expect(JSON.parse(doctor.stdout)).toMatchObject({ ok: true, failures: 0, warnings: 0 });
+    expect(names().filter((name) => /-wal|-shm|\.import|\.export/.test(name))).toEqual([]);
+  });
+
+  test("goes to standard output and comes from standard input", async () => {
+    const { stdout } = await desk.run(["export", "a.pack", "--with-vectors"]);
+    expect(records(stdout)).toEqual(records(readFileSync(at("vectors.jsonl"), "utf8")));
+    const outcome = await desk.run(["import", "-", "piped.pack"], { stdin: stdout });
+    expect(outcome).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  test("is a file for its owner alone, and never replaces another unasked", async () => {
+    expect(statSync(at("a.jsonl")).mode & 0o777).toBe(0o600);
+    const before = readFileSync(at("a.jsonl"), "utf8");
+    const refused = await desk.run(["export", "a.pack", "--output", "a.jsonl", "--with-vectors"]);
+    expect({ code: refused.code, stdout: refused.stdout }).toEqual({ code: 2, stdout: "" });
+    expect(refused.stderr).toContain("--force");
+    expect(readFileSync(at("a.jsonl"), "utf8")).toBe(before);
+    const forced = await desk.run(["export", "a.pack", "--output", "a.jsonl", "--force"]);
+    expect(forced.code).toBe(0);
+    expect(records(readFileSync(at("a.jsonl"), "utf8"))).toEqual(records(before));
+  });
+
+  test("as JSON is one value with nodes, edges and events", async () => {
+    const { stdout, code } = await desk.run(["export", "a.pack", "--format", "json"]);
+    expect(code).toBe(0);
+    const value = JSON.parse(stdout);
+    expect(Object.keys(value)).toEqual([
+      "exported_at",
+      "db_path",
+      "node_count",
+      "edge_count",
+      "event_count",
+      "nodes",
+      "edges",
+      "events",
+    ]);
+    expect(value).toMatchObject({ db_path: at("a.pack"), node_count: 5, event_count: 5 });
+    expect(value.nodes.map(({ content }: { content: string }) => content)).toEqual(TEXTS);
+    expect(Object.keys(value.nodes[0])).toHaveLength(20);
+    expect(Object.keys(value.events[0])).toEqual([
+      "id",
+      "user_id",
+      "role",
+      "content",
+      "timestamp",
+      "scope",
+    ]);
+  });
+});
+
+const REFUSALS: readonly { args: readonly string[]; code: number; says: string }[] = [
+  { args: ["export", "missing.pack"], code: 1, says: "no such pack" },
+  { args: ["export", "a.pack", "--output", "a.pack", "--force"], code: 2, says: "pack itself" },
+  { args: ["export", "a.pack", "--output", "/dev/null", "--force"], code: 2, says: "regular file" },
+  { args: ["export", "a.pack", "--output", "no/such/x.jsonl"], code: 1, says: "ENOENT" },
+  { args: ["export", "a.pack", "--format", "json", "--with-vectors"], code: 2, says: "jsonl only" },
+  { args: ["export", "a.pack", "--format", "table"], code: 2, says: "Allowed choices" },
+  { args: ["import", "a.jsonl"], code: 2, says: "missing required argument" },
+  { args: ["import", "missing.jsonl", "new.pack"], code: 1, says: "no such file" },
+  { args: ["import", "a.jsonl", "a.pack"], code: 2, says: "exists already" },
+  { args: ["import", "a.jsonl", "full"], code: 2, says: "exists already" },
+  { args: ["import", "cut.jsonl", "new.pack"], code: 1, says: "cut.jsonl, line 9: " },
+  { args: ["import", "cut.jsonl", "new"], code: 1, says: "cut.jsonl, line 9: " },
+  { args: ["import", "garbled.jsonl", "new.pack"], code: 1, says: "garbled.jsonl, line 4: " },
+  { args: ["import", "newer.jsonl", "new.pack"], code: 1, says: "newer svc" },
+  { args: ["import", "foreign.jsonl", "new.pack"], code: 1, says: "line 1: it is not the first" },
+  { args: ["import", "empty.jsonl", "new.pack"], code: 1, says: "the file is empty" },
+  { args: ["import", "a.pack", "new.pack"], code: 1, says: "a.pack, line 1: " },
+];
+
+test.each([...REFUSALS])("$args is refused: $says", async ({ args, code, says }) => {
+  const lines = readFileSync(at("a.jsonl"), "utf8").split("\n");
+  mkdirSync(at("full"), { recursive: true });
+  writeFileSync(at("full", "note.txt"), "mine");
+  writeFileSync(at("cut.jsonl"), `${lines.slice(0, 8).join("\n")}\n${lines[8]?.slice(0, 40)}`);
+  writeFileSync(at("garbled.jsonl"), lines.with(3, "#".repeat(80)).join("\n"));
+  const newer = lines[0]?.replace('"format_version":1', '"format_version":2') ?? "";
+  writeFileSync(at("newer.jsonl"), lines.with(0, newer).join("\n"));
+  writeFileSync(at("foreign.jsonl"), '{"nodes":[]}\n');
+  writeFileSync(at("empty.jsonl"), "");
+  const before = [names(), sha256Hex(readFileSync(at("a.pack"), "latin1"))];
+  const outcome = await desk.run(args);
+  expect(outcome.stderr).toContain(says);
+  expect(outcome.stderr).not.toMatch(/^\s+at |Anna|spare/m);
+  expect({ code: outcome.code, stdout: outcome.stdout }).toEqual({ code, stdout: "" });
+  expect([names(), sha256Hex(readFileSync(at("a.pack"), "latin1"))]).toEqual(before);
+});
+
+describe("Ctrl-C", () => {
+  test("during an import leaves nothing", async () => {
+    const before = names();
+    const importing = desk.start(["import", "-", "never.pack"]);
+    importing.stdin.write(readFileSync(at("a.jsonl"), "utf8").split("\n").slice(0, 3).join("\n"));
+    await importing.stdin.flush();
+    while (!names().some((name) => name.endsWith(".import"))) await Bun.sleep(10);
+    importing.kill("SIGINT");
+    expect(await importing.exited).toBe(130);
+    expect(await new Response(importing.stderr).text()).toBe(
+      "Interrupted; nothing was imported.\n",
+    );
+    expect(names()).toEqual(before);
+  });
+
+  test("during an export leaves nothing", async () => {
+    await makeFormerPack(at("large.pack"), 4000);
+    const before = names();
+    const exporting = desk.start([
+      "export",
+      "large.pack",
+      "--output",
+      "large.jsonl",
+      "--with-vectors",
+    ]);
+    while (!names().some((name) => name.endsWith(".export"))) await Bun.sleep(1);
+    exporting.kill("SIGINT");
+    expect(await exporting.exited).toBe(130);
+    expect(names().filter((name) => !/-wal|-shm/.test(name))).toEqual([...before]);
+  });
+});
