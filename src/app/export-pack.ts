@@ -64,7 +64,11 @@ export async function exportPack(config: Config, request: ExportRequest): Promis
 
 function requireWritableTarget(target: string, pack: readonly string[], force: boolean): void {
   const stat = statSync(target, { throwIfNoEntry: false });
-  if (stat === undefined) return;
+  if (stat === undefined) {
+    const folder = statSync(dirname(target), { throwIfNoEntry: false });
+    if (folder?.isDirectory() !== true) throw invalid("output", `${dirname(target)} is no folder`);
+    return;
+  }
   if (!stat.isFile()) {
     throw invalid("output", `${target} is no regular file; name a file, or - for standard output`);
   }

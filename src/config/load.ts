@@ -45,6 +45,12 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
   return { config: masked(config), warnings };
 }
 
+/** The same configuration with this key for the pack, or with none. Masked like every other. */
+export function withEncryptionKey(config: Config, key: string | undefined): Config {
+  const copy = { ...config, encryption_enabled: key !== undefined, encryption_key: key };
+  return masked({ ...copy, api: { ...config.api }, mcp: { ...config.mcp } });
+}
+
 function readEnvFile(path: string): ReadonlyMap<string, string> {
   try {
     return parseEnvFile(readFileSync(path, "utf8"));

@@ -58,6 +58,11 @@ export const ROOT_SETTINGS = {
     "The key that `svc rekey` gives a pack, in the same forms. Nothing else reads it.",
     "",
   ),
+  key_store: member(["auto", "file"], {
+    default: "auto",
+    description:
+      "Where `svc` keeps the keys of packs and looks for them. `auto`: in the system's secret store, and in key files where there is none. `file`: in key files only.",
+  }),
   write_queue_size: integer({
     default: 1000,
     min: 1,

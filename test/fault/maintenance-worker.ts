@@ -1,6 +1,7 @@
 /**
- * Works on a whole pack in a process of its own, or holds one open until its input ends.
- * Arguments: hold, compact, rekey or migrate; the pack as JSON; for rekey the new key, for migrate the new file.
+ * Works on a whole pack in a process of its own, holds one open until its input ends, or opens it, stores and closes it
+ * again until it is killed, printing what was acknowledged.
+ * Arguments: hold, visit, compact, rekey or migrate; the pack as JSON; for rekey the new key, for migrate the new file.
  */
 import { writeSync } from "node:fs";
 import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
@@ -8,8 +9,9 @@ import { freshKey } from "../../src/adapters/sqlite/copy-pack.ts";
 import { migrateDirectory } from "../../src/adapters/sqlite/migrate-directory.ts";
 import { rewritePack } from "../../src/adapters/sqlite/rewrite-pack.ts";
 import { SvcError } from "../../src/domain/errors.ts";
+import { asUuid } from "../../src/lib/uuid.ts";
 import { cipherOf, compact } from "../adapters/sqlite/whole-packs.ts";
-import { at } from "../contract/samples.ts";
+import { anAdmission, anEvent, at } from "../contract/samples.ts";
 import { openSqlitePack, type SqlitePack } from "../contract/sqlite-pack.ts";
 
 const [work = "", packText = "", extra = ""] = process.argv.slice(2);
@@ -21,6 +23,18 @@ async function hold(): Promise<void> {
   writeSync(1, "ready\n");
   await Bun.stdin.text();
   await store.close();
+}
+
+async function visit(): Promise<void> {
+  for (;;) {
+    const store = await openSqlitePack(pack);
+    for (let count = Math.floor(Math.random() * 3); count >= 0; count -= 1) {
+      const id = asUuid(crypto.randomUUID());
+      await store.admit(anAdmission([anEvent({ id, userId: extra })]));
+      writeSync(1, `${id}\n`);
+    }
+    await store.close();
+  }
 }
 
 async function rekey(): Promise<void> {
@@ -48,6 +62,7 @@ async function migrate(): Promise<void> {
 
 const WORK: Readonly<Record<string, () => Promise<unknown>>> = {
   hold,
+  visit,
   rekey,
   migrate,
   compact: () => {

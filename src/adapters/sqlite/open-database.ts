@@ -35,14 +35,27 @@ export function openDatabase(options: DatabaseOptions): Database {
   const paths = filesOf(layout);
   for (let replacements = 0; ; replacements += 1) {
     finishSwap(paths);
-    const database = withPackFiles(paths, mode, cipher, (files) => openFiles(files, options));
-    // A pack may be replaced as a whole (compact, rekey) between our opening its file and our first lock on it. The log
-    // that lies beside the name then belongs to the new file, and must not be written for the old one.
-    const isReplaced =
-      isSwapPending(paths) || schemasOf(layout).some((schema) => hasMoved(database, schema));
-    if (!isReplaced || replacements === REPLACEMENTS_MAX) return database;
-    database.close();
+    const isLast = replacements === REPLACEMENTS_MAX;
+    const database = withPackFiles(paths, mode, cipher, (files) =>
+      openFiles(files, options, isLast),
+    );
+    if (database !== undefined) return database;
   }
+}
+
+/**
+ * Whether the pack was replaced as a whole (compact, rekey) between our opening its file and our first lock on it. The
+ * log that lies beside the name then belongs to the new file: it must not be written for the old one, and what the two
+ * say together may look like damage.
+ */
+function isReplaced(database: Database, layout: PackLayout): boolean {
+  const attached = database.query<{ name: string }, []>("PRAGMA database_list").all();
+  return (
+    isSwapPending(filesOf(layout)) ||
+    schemasOf(layout).some(
+      (schema) => attached.some(({ name }) => name === schema) && hasMoved(database, schema),
+    )
+  );
 }
 
 /** Whether another file lies under the name of the one that a connection has open. */
@@ -53,26 +66,43 @@ export function hasMoved(database: Database, schema: string): boolean {
   return answer[0] !== 0;
 }
 
-function openFiles([main, ...attached]: readonly NamedFile[], options: DatabaseOptions): Database {
-  const { layout, mode } = options;
-  const database = connect(main?.name ?? "", options);
+/** @returns undefined when the files were replaced meanwhile; then nothing is open */
+function openFiles(
+  files: readonly NamedFile[],
+  options: DatabaseOptions,
+  isLast: boolean,
+): Database | undefined {
+  const database = connect(files[0]?.name ?? "", options);
   try {
-    database.run(`PRAGMA busy_timeout = ${Math.trunc(options.busyTimeoutMs)}`);
-    database.loadExtension(options.vecExtensionPath, "sqlite3_vec_init");
-    // In force only when it comes before the first look into a file.
-    if (options.isExclusive === true) database.run("PRAGMA locking_mode = EXCLUSIVE");
-    if (mode === "create") prepareFile(database, "main");
-    for (const [i, file] of attached.entries()) {
-      const schema = schemasOf(layout)[i + 1] ?? "";
-      database.query(`ATTACH ? AS ${schema}`).run(file.name);
-      if (mode === "create") prepareFile(database, schema);
-    }
-    for (const schema of schemasOf(layout)) applyPragmas(database, schema, options);
-    return database;
+    setUp(database, files, options);
+    if (isLast || !isReplaced(database, options.layout)) return database;
   } catch (error) {
+    const isRace = !isLast && isReplaced(database, options.layout);
     database.close();
+    if (isRace) return undefined;
     throw error;
   }
+  database.close();
+  return undefined;
+}
+
+function setUp(
+  database: Database,
+  [, ...attached]: readonly NamedFile[],
+  options: DatabaseOptions,
+): void {
+  const { layout, mode } = options;
+  database.run(`PRAGMA busy_timeout = ${Math.trunc(options.busyTimeoutMs)}`);
+  database.loadExtension(options.vecExtensionPath, "sqlite3_vec_init");
+  // In force only when it comes before the first look into a file.
+  if (options.isExclusive === true) database.run("PRAGMA locking_mode = EXCLUSIVE");
+  if (mode === "create") prepareFile(database, "main");
+  for (const [i, file] of attached.entries()) {
+    const schema = schemasOf(layout)[i + 1] ?? "";
+    database.query(`ATTACH ? AS ${schema}`).run(file.name);
+    if (mode === "create") prepareFile(database, schema);
+  }
+  for (const schema of schemasOf(layout)) applyPragmas(database, schema, options);
 }
 
 /** The files of a pack, main file first. */

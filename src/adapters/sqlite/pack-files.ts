@@ -58,6 +58,14 @@ export function withPackFiles<T>(
   }
 }
 
+/**
+ * Makes the main file of a new encrypted pack, to be finished by opening it. Nothing happens where there is a file already.
+ * @param salt 16 random bytes that the file is to begin with, so that its key can be kept somewhere before it exists
+ */
+export function beginPack(path: string, cipher: Cipher, salt: Uint8Array): void {
+  createFile(path, cipher, salt);
+}
+
 /** Memories are their owner's alone; SQLite gives log and index files the permissions of the file they belong to. */
 function createPrivate(path: string): void {
   closeSync(openSync(path, "a", 0o600));
@@ -120,33 +128,37 @@ function proveKey(path: string, cipher: Cipher): void {
   }
 }
 
-function registerKeyOf(path: string, cipher: Cipher): KeyId {
+function registerKeyOf(path: string, cipher: Cipher, saltOfNew = newSalt()): KeyId {
   if (cipher.masterKey.length !== KEY_BYTES) throw new RangeError("a master key has 32 bytes");
   const header = readPackHeader(path);
   const isNew = header === undefined || header.length < SALT_BYTES;
-  const salt = isNew ? randomBytes(SALT_BYTES) : header.subarray(0, SALT_BYTES);
+  const salt = isNew ? saltOfNew : header.subarray(0, SALT_BYTES);
   return registerFileKey({ masterKey: cipher.masterKey, salt, pageSize: PAGE_SIZE });
+}
+
+function newSalt(): Uint8Array {
+  return randomBytes(SALT_BYTES);
 }
 
 /**
  * Makes the file with its first page under a hidden name and links it into place. Two processes that make the same pack
  * would otherwise each begin it with a salt of their own; this way the second one finds the file of the first.
  */
-function createFile(path: string, cipher: Cipher): void {
+function createFile(path: string, cipher: Cipher, salt = newSalt()): void {
   if (isFilled(path)) return;
   const name = `.${basename(path)}.${process.pid}.${randomBytes(6).toString("hex")}.new`;
   const temporary = join(dirname(path), name);
   try {
-    writeFirstPage(temporary, cipher);
+    writeFirstPage(temporary, cipher, salt);
     linkOrRename(temporary, path);
   } finally {
     rmSync(temporary, { force: true });
   }
 }
 
-function writeFirstPage(path: string, cipher: Cipher): void {
+function writeFirstPage(path: string, cipher: Cipher, salt: Uint8Array): void {
   createPrivate(path);
-  const kid = registerKeyOf(path, cipher);
+  const kid = registerKeyOf(path, cipher, salt);
   const { SQLITE_OPEN_URI, SQLITE_OPEN_READWRITE, SQLITE_OPEN_CREATE } = constants;
   try {
     const flags = SQLITE_OPEN_URI | SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;

@@ -15,13 +15,15 @@ const TEXTS = [
   "東京タワーに行きました",
   "The spare tyre is in the boot",
 ];
-const QUESTIONS = ["how do I get in?", "peanuts", "Zürich", "タワー", "spare"];
+const QUESTIONS = ["how do I get in?", "spare Zürich"];
 const ENCRYPTED = {
   SVC_ENCRYPTION_ENABLED: "true",
   SVC_ENCRYPTION_KEY: `raw_key:${Buffer.alloc(32, 5).toString("base64url")}`,
 };
 
 let desk: Desk;
+/** What the exported pack answers. */
+let expected: readonly unknown[] = [];
 const at = (...parts: string[]): string => join(desk.folder, ...parts);
 beforeAll(async () => {
   desk = createDesk();
@@ -29,6 +31,7 @@ beforeAll(async () => {
   for (const text of TEXTS) await desk.run(["store", "a.pack", text, "--metadata", '{"a":[1.5]}']);
   await desk.run(["export", "a.pack", "--output", "a.jsonl"]);
   await desk.run(["export", "a.pack", "--output", "vectors.jsonl", "--with-vectors"]);
+  expected = await answers("a.pack");
 });
 afterAll(() => desk.remove());
 
@@ -81,7 +84,7 @@ describe("an export", () => {
     expect(records(again.stdout).filter((line) => !isVector(line))).toEqual(
       original.filter((line) => !isVector(line)),
     );
-    expect(await answers(pack, env)).toEqual(await answers("a.pack"));
+    expect(await answers(pack, env)).toEqual(expected);
     const doctor = await desk.run(["doctor", pack, "--format", "json"], { env });
     expect(JSON.parse(doctor.stdout)).toMatchObject({ ok: true, failures: 0, warnings: 0 });
     expect(names().filter((name) => /-wal|-shm|\.import|\.export/.test(name))).toEqual([]);
@@ -138,7 +141,7 @@ const REFUSALS: readonly { args: readonly string[]; code: number; says: string }
   { args: ["export", "missing.pack"], code: 1, says: "no such pack" },
   { args: ["export", "a.pack", "--output", "a.pack", "--force"], code: 2, says: "pack itself" },
   { args: ["export", "a.pack", "--output", "/dev/null", "--force"], code: 2, says: "regular file" },
-  { args: ["export", "a.pack", "--output", "no/such/x.jsonl"], code: 1, says: "ENOENT" },
+  { args: ["export", "a.pack", "--output", "no/such/x.jsonl"], code: 2, says: "is no folder" },
   { args: ["export", "a.pack", "--format", "json", "--with-vectors"], code: 2, says: "jsonl only" },
   { args: ["export", "a.pack", "--format", "table"], code: 2, says: "Allowed choices" },
   { args: ["import", "a.jsonl"], code: 2, says: "missing required argument" },

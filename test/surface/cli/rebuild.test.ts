@@ -62,7 +62,7 @@ describe("a pack of another model", () => {
       nodes_embedded: MANY + 1 - kept,
     });
     expect(progressOf(at("a.pack"))).toMatchObject({ staged: 0, models: { [OWN]: MANY + 1 } });
-    const after = await desk.run(["search", "a.pack", "how do I get in?"]);
+    const after = await desk.run(["search", "a.pack", "where is the spare key?"]);
     expect(after.stderr).toBe("");
     expect(after.stdout).toContain("The spare key lies under the pot");
     const doctor = JSON.parse((await desk.run(["doctor", "a.pack", "--format", "json"])).stdout);

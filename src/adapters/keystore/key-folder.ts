@@ -1,0 +1,30 @@
+import { isAbsolute, join } from "node:path";
+import { SvcError } from "../../domain/errors.ts";
+
+/** The variables that say where a user's configuration lives. A subset of `process.env`. */
+export type ConfigEnvironment = {
+  readonly XDG_CONFIG_HOME?: string | undefined;
+  readonly HOME?: string | undefined;
+};
+
+/**
+ * The folder of the key files, which may not exist yet: `$XDG_CONFIG_HOME/svc/keys` or `~/.config/svc/keys`.
+ *
+ * Like the cache folder, this is no setting of the program but the platform's convention.
+ * @throws SvcError encryption_failed when neither variable names an absolute path
+ */
+export function keyFolder(
+  environment: ConfigEnvironment = {
+    XDG_CONFIG_HOME: process.env["XDG_CONFIG_HOME"],
+    HOME: process.env["HOME"],
+  },
+): string {
+  const { XDG_CONFIG_HOME: xdg, HOME: home } = environment;
+  // The XDG specification tells programs to ignore relative paths.
+  if (xdg !== undefined && isAbsolute(xdg)) return join(xdg, "svc", "keys");
+  if (home !== undefined && isAbsolute(home)) return join(home, ".config", "svc", "keys");
+  throw new SvcError(
+    "encryption_failed",
+    "there is no folder for keys: set HOME or XDG_CONFIG_HOME to an absolute path",
+  );
+}

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { copyFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { makeFormerPack } from "./former-pack.ts";
+import { openSmallDisk, type SmallDisk } from "./small-disk.ts";
+
+const MAIN = resolve(import.meta.dir, "../../src/main.ts");
+
+const folder = mkdtempSync(join(tmpdir(), "svc-disk-"));
+const opened = await openSmallDisk(folder, 24 * 1024 * 1024);
+if ("reason" in opened) console.log(`skipped: a full disk (${opened.reason})`);
+
+afterAll(async () => {
+  if (!("reason" in opened)) await opened.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe.skipIf("reason" in opened)("on a full disk", () => {
+  // SAFETY: the suite is skipped when there is no disk.
+  const disk = opened as SmallDisk;
+  const run = (...args: string[]) => {
+    const command = disk.command([process.execPath, "--no-env-file", MAIN, ...args]);
+    const { exitCode, stderr } = Bun.spawnSync([...command], { env: process.env });
+    return { exitCode, stderr: stderr.toString() };
+  };
+  const names = (): readonly string[] => readdirSync(disk.outsidePath).sort();
+  const on = (name: string): string => join(disk.path, name);
+
+  beforeAll(async () => {
+    await makeFormerPack(join(folder, "memory.pack"), 3000);
+    copyFileSync(join(folder, "memory.pack"), join(disk.outsidePath, "memory.pack"));
+    expect(run("export", on("memory.pack"), "--output", join(folder, "out.jsonl"))).toEqual({
+      exitCode: 0,
+      stderr: "",
+    });
+    disk.fillUpTo(512 * 1024);
+  }, 60_000);
+
+  test("an export is refused and leaves nothing", () => {
+    const before = names();
+    const { exitCode, stderr } = run("export", on("memory.pack"), "--output", on("out.jsonl"));
+    expect(stderr).toContain("the disk is full");
+    expect(exitCode).toBe(1);
+    expect(names()).toEqual(before);
+  }, 60_000);
+
+  test("an import is refused and leaves nothing", () => {
+    const before = names();
+    const { exitCode, stderr } = run("import", join(folder, "out.jsonl"), on("new.pack"));
+    expect(stderr).toContain("the disk is full");
+    expect(exitCode).toBe(1);
+    expect(names()).toEqual(before);
+  }, 60_000);
+
+  test("a rebuild is refused, and the pack answers as before", () => {
+    const { exitCode, stderr } = run("rebuild", on("memory.pack"));
+    expect(stderr).toContain("the disk is full");
+    expect(exitCode).toBe(1);
+    disk.free();
+    const copy = join(folder, "copy.pack");
+    copyFileSync(join(disk.outsidePath, "memory.pack"), copy);
+    expect(run("doctor", copy).exitCode).toBe(0);
+    expect(run("search", on("memory.pack"), "who borrowed something?").exitCode).toBe(0);
+  }, 120_000);
+});
