@@ -98,7 +98,7 @@ async function compile(
 async function provideTools(): Promise<void> {
   if (await hasTools()) return;
   const command = installCommand();
-  if (command.startsWith("apt-get") && process.getuid?.() === 0) {
+  if (command.startsWith("apt-get") && process.getuid?.() === 0 && Bun.which("apt-get") !== null) {
     console.error(`the encryption library needs a C compiler and headers; running: ${command}`);
     if ((await run(command.split(" "))).exitCode !== 0) {
       await run(["apt-get", "update"]);

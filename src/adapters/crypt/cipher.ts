@@ -34,11 +34,13 @@ export function loadCryptLibrary(): void {
 export function registerFileKey(input: FileKeyInput): KeyId {
   const keys = deriveFileKeys(input.masterKey, input.salt);
   try {
-    return controlConnection()
-      .query<Row<number>, [Uint8Array, Uint8Array, Uint8Array, Uint8Array, number]>(
+    const row = controlConnection()
+      .query<Row<KeyId>, [Uint8Array, Uint8Array, Uint8Array, Uint8Array, number]>(
         "SELECT svccrypt_key(?, ?, ?, ?, ?) AS value",
       )
-      .get(keys.page, keys.log, keys.check, input.salt, input.pageSize)?.value as number; // SAFETY: the query has one row, a number.
+      .get(keys.page, keys.log, keys.check, input.salt, input.pageSize);
+    if (row === null) throw new SvcError("internal", "the encryption library took no key");
+    return row.value;
   } finally {
     wipe(keys.page, keys.log, keys.check);
   }

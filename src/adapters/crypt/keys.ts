@@ -84,7 +84,10 @@ export function wipe(...secrets: readonly Uint8Array[]): void {
 /** Both base64 alphabets, padded or not; undefined when it is not 32 bytes or not base64 at all. */
 function decodeKey(text: string): Uint8Array | undefined {
   if (!/^[\w+/-]{43}=?$/.test(text)) return undefined;
-  const bytes = new Uint8Array(Buffer.from(text, "base64url"));
+  const decoded = Buffer.from(text, "base64url");
+  // A Buffer is a part of memory that the runtime uses for others too.
+  const bytes = new Uint8Array(decoded);
+  wipe(decoded);
   return bytes.length === KEY_BYTES ? bytes : undefined;
 }
 
