@@ -14,8 +14,20 @@ const DEPS: CliDeps = {
     await (await import("./app/open-engine.ts")).openEngine(config, opening),
   reportOnPack: async (config) =>
     await (await import("./app/inspect-pack.ts")).reportOnPack(config, false),
-  diagnose: async (config, isRequired) =>
-    await (await import("./app/diagnose.ts")).diagnose(config, isRequired),
+  diagnose: async (config, isRequired, request) =>
+    await (await import("./app/diagnose.ts")).diagnose(config, isRequired, request),
+  keys: {
+    find: async (config, request) =>
+      (await (await import("./app/find-key.ts")).findKey(config, request)).config,
+    status: async (config) => await (await import("./app/key-custody.ts")).keyStatus(config),
+    createPack: async (config, newKey) =>
+      await (await import("./app/create-pack.ts")).createPack(config, newKey),
+    exportKey: async (config, request, output) =>
+      await (await import("./app/key-custody.ts")).exportKey(config, request, output),
+    importKey: async (config, keyText) =>
+      await (await import("./app/key-custody.ts")).importKey(config, keyText),
+    forgetKey: async (config) => await (await import("./app/key-custody.ts")).forgetKey(config),
+  },
   exportPack: async (config, request) =>
     await (await import("./app/export-pack.ts")).exportPack(config, request),
   importPack: async (config, request) =>

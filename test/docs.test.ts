@@ -110,6 +110,7 @@ describe("docs/cli.md", () => {
     const source = read(`src/surface/cli/commands/${name}.ts`);
     const options = new Set(source.match(/(?<=")--[a-z-]+(?=[" ])/g));
     if (source.includes("formatOption()")) options.add("--format");
+    if (source.includes("encryptionKeyOption()")) options.add("--encryption-key");
     if (source.includes("ownerOption()")) options.add("--user-id");
     const missing = [...options].filter((option) => !documented.get(name)?.includes(`\`${option}`));
     expect(missing).toEqual([]);

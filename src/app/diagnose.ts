@@ -7,6 +7,8 @@ import { mainPath } from "../adapters/sqlite/layout.ts";
 import type { Config } from "../config/schema.ts";
 import { SvcError } from "../domain/errors.ts";
 import { createConfiguredEmbedder } from "./configured-embedder.ts";
+import { checkKey } from "./diagnose-key.ts";
+import { type FoundKey, findKey, type KeyRequest } from "./find-key.ts";
 import { type PackReport, reportOnPack } from "./inspect-pack.ts";
 import { layoutOf } from "./pack-path.ts";
 
@@ -24,8 +26,13 @@ const LOW_DISK_BYTES = 200e6;
 /**
  * Examines the configured pack and what the program needs, without changing either.
  * @param isRequired whether a missing pack is a failure or merely worth a warning.
+ * @param request how the key of the pack may be found.
  */
-export async function diagnose(config: Config, isRequired: boolean): Promise<readonly Finding[]> {
+export async function diagnose(
+  config: Config,
+  isRequired: boolean,
+  request: KeyRequest = {},
+): Promise<readonly Finding[]> {
   const path = mainPath(layoutOf(config));
   const stat = statSync(path, { throwIfNoEntry: false });
   const surroundings = [checkNativeLibrary(), checkCacheFolder()];
@@ -36,11 +43,21 @@ export async function diagnose(config: Config, isRequired: boolean): Promise<rea
   }
   return [
     { name: "pack", status: "ok", message: `${path}, ${stat.size} bytes` },
-    ...(await checkContent(config)),
+    ...(await checkKeyAndContent(config, request)),
     checkPermissions(path),
     checkDisk(path),
     ...surroundings,
   ];
+}
+
+async function checkKeyAndContent(config: Config, request: KeyRequest): Promise<Finding[]> {
+  let found: FoundKey;
+  try {
+    found = await findKey(config, request);
+  } catch (error) {
+    return [{ name: "key", status: "fail", message: reasonOf(error) }];
+  }
+  return [await checkKey(config, found.source), ...(await checkContent(found.config))];
 }
 
 async function checkContent(config: Config): Promise<Finding[]> {

@@ -4,7 +4,7 @@ import { inspectPack, type PackInspection } from "../adapters/sqlite/inspect.ts"
 import { mainPath } from "../adapters/sqlite/layout.ts";
 import type { Config } from "../config/schema.ts";
 import { SvcError } from "../domain/errors.ts";
-import { keyTextOf, withCipher } from "./pack-key.ts";
+import { isPackEncrypted, keyTextOf, withCipher } from "./pack-key.ts";
 import { layoutOf } from "./pack-path.ts";
 
 /** A pack as `svc info` shows it. */
@@ -13,6 +13,7 @@ export type PackReport = PackInspection & {
   readonly path: string;
   /** Size of that file alone. */
   readonly bytes: number;
+  readonly encrypted: boolean;
 };
 
 /**
@@ -33,5 +34,5 @@ export async function reportOnPack(config: Config, checkIntegrity: boolean): Pro
   const inspection = await withCipher(keyTextOf(config), (cipher) =>
     inspectPack({ layout, checkIntegrity, vecExtensionPath, cipher }),
   );
-  return { ...inspection, path, bytes: stat.size };
+  return { ...inspection, path, bytes: stat.size, encrypted: isPackEncrypted(layout) };
 }

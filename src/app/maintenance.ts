@@ -13,6 +13,7 @@ import { rewritePack } from "../adapters/sqlite/rewrite-pack.ts";
 import { createSystemClock } from "../adapters/system/clock.ts";
 import type { Config } from "../config/schema.ts";
 import { invalid, SvcError } from "../domain/errors.ts";
+import { keepForCopy } from "./key-custody.ts";
 import { isPackEncrypted, keyTextOf, withCipher } from "./pack-key.ts";
 import { layoutOf } from "./pack-path.ts";
 
@@ -115,7 +116,8 @@ export async function migratePack(config: Config, destination: string): Promise<
   requireExists(layout);
   const isEncrypted = isPackEncrypted(layout);
   const path = resolve(destination);
-  return await withCipher(keyTextOf(config), async (cipher) => {
+  const keyText = keyTextOf(config);
+  return await withCipher(keyText, async (cipher) => {
     const migrated = await migrateDirectory({
       layout,
       cipher: isEncrypted ? cipher : undefined,
@@ -124,6 +126,7 @@ export async function migratePack(config: Config, destination: string): Promise<
       destinationCipher: cipher,
       now: createSystemClock().now(),
     });
+    if (keyText !== undefined) await keepForCopy(config, layout, { kind: "file", path }, keyText);
     const encrypted = cipher !== undefined;
     return { ...migrated, source: layout.databasePath, destination: path, encrypted };
   });

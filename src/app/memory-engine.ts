@@ -1,6 +1,7 @@
 import { loadConfig } from "../config/load.ts";
 import type { ConfigInput } from "../config/schema.ts";
 import type { MemoryEngine as EngineFacade } from "../engine/engine.ts";
+import { findKey } from "./find-key.ts";
 import { openEngine } from "./open-engine.ts";
 
 /** A memory that is open. See the methods for what each promises. */
@@ -9,13 +10,14 @@ export type MemoryEngine = EngineFacade;
 /** Opens memories in a program of your own. */
 export const MemoryEngine = {
   /**
-   * Opens the pack that the settings name, and creates it when it is missing. Close it when you are done.
+   * Opens the pack that the settings name, and creates it when it is missing. Close it when you are done. The key of an
+   * encrypted pack comes from the settings, else from this machine's key store; nobody is asked for it.
    * @param settings values that win over the environment and `.env`, for example `{ pack_path: "./memory.pack" }`.
    * @throws SvcError invalid_config before anything is opened; not_a_pack, pack_too_new, pack_read_only,
    * storage_failed, storage_busy or disk_full from opening
    */
   async create(settings: ConfigInput = {}): Promise<EngineFacade> {
     const { config } = loadConfig({ explicit: settings });
-    return await openEngine(config);
+    return await openEngine((await findKey(config)).config);
   },
 };

@@ -174,7 +174,6 @@ describe("refusals", () => {
       environment: { SVC_DATABASE_URL: "postgres://u:hidden@h/d", SVC_PACK_PATH: "a.pack" },
       says: "cannot be combined with pack_path",
     },
-    { name: "encryption", environment: { SVC_ENCRYPTION_ENABLED: "true" }, says: "cannot encrypt" },
     {
       name: "another model",
       environment: { SVC_EMBEDDING__MODEL_NAME: "BAAI/bge-base-en" },

@@ -155,6 +155,24 @@ export function describeRebuild(world: World): void {
       expect(await store.searchVectors(unit(1), ANYTHING, 9)).toHaveLength(5);
     });
 
+    test("leaves other users of the store searching and storing", async () => {
+      const { store, place } = await world.fresh();
+      await put(store, ...FIVE);
+      const other = await world.open(place);
+      await put(other, { content: "before", vector: unit(1, 2, 3) });
+      expect(await other.searchVectors(unit(1, 2, 3), ANYTHING, 9)).toHaveLength(6);
+
+      await rebuildAll(store, store.manifest().embedding, true);
+
+      await put(other, { content: "after", vector: unit(1, 2, 3) });
+      for (const user of [other, store]) {
+        const hits = await user.searchVectors(unit(1, 2, 3), ANYTHING, 1);
+        expect(await contentsOf(user, hits)).toEqual(["after"]);
+        expect(await user.searchVectors(unit(1), ANYTHING, 9)).toHaveLength(7);
+        expect(await user.searchText("before after", ANYTHING, 9)).toHaveLength(2);
+      }
+    });
+
     test("mends a missing vector in place and leaves out blank and inactive nodes", async () => {
       const { store } = await world.fresh();
       await put(

@@ -47,14 +47,16 @@ export function requireSameRows(original: Part, copy: Part, table: string, path:
 /**
  * The number of rows of a table and a SHA-256 over all of them: in the order of their keys, or, of a virtual table, which
  * has none, the exclusive or of those of its rows.
+ * @param key what to order by, for SQL.
  */
 export function hashRows(
   part: Part,
   table: string,
+  key = keyOf(part, table),
 ): { readonly rows: number; readonly sha256: string } {
   const isVirtual = kindOf(part, table) === "virtual";
   const columns = columnsOf(part, table).map(quoted).join(", ");
-  const order = isVirtual ? "" : `ORDER BY ${keyOf(part, table)}`;
+  const order = isVirtual ? "" : `ORDER BY ${key}`;
   const statement = part.database.query<Record<string, unknown>, []>(
     `SELECT ${columns} FROM ${part.schema}.${quoted(table)} ${order}`,
   );

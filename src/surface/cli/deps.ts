@@ -1,6 +1,7 @@
 import type { Config, ConfigInput } from "../../config/schema.ts";
 import type { MemoryEngine } from "../../engine/engine.ts";
 import type { Log } from "../contract/log.ts";
+import type { KeyDeps, KeyRequest } from "./key-deps.ts";
 import type { Output } from "./output.ts";
 
 /** What `svc info` shows of a pack. Counts cover all owners. */
@@ -8,6 +9,7 @@ export type PackReport = {
   /** Absolute path of the file that holds the log. */
   readonly path: string;
   readonly bytes: number;
+  readonly encrypted: boolean;
   readonly manifest: {
     readonly formatVersion: number;
     readonly softwareVersion: string;
@@ -146,7 +148,8 @@ export type CliDeps = {
   openEngine(config: Config, opening: EngineOpening): Promise<MemoryEngine>;
   reportOnPack(config: Config): Promise<PackReport>;
   /** @param isRequired whether a missing pack is a failure or merely worth a warning. */
-  diagnose(config: Config, isRequired: boolean): Promise<readonly Check[]>;
+  diagnose(config: Config, isRequired: boolean, request: KeyRequest): Promise<readonly Check[]>;
+  readonly keys: KeyDeps;
   /** Writes a pack out; a file appears when it is complete. Rejects with the signal's reason when aborted. */
   exportPack(
     config: Config,

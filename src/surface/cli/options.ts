@@ -3,7 +3,9 @@ import { loadConfig } from "../../config/load.ts";
 import type { Config, ConfigInput } from "../../config/schema.ts";
 import { invalid } from "../../domain/errors.ts";
 import type { CliContext } from "./deps.ts";
+import type { KeyRequest } from "./key-deps.ts";
 import { FORMATS } from "./output.ts";
+import { askSecret, isTerminal } from "./terminal.ts";
 
 /** The owner of memories that are stored and searched from the command line without naming one. */
 export const CLI_OWNER = "_cli";
@@ -38,7 +40,8 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
 }
 
 /**
- * The configuration with `path` as the pack; warnings go to stderr.
+ * The configuration with `path` as the pack and with its key, which a person at a terminal may be asked for; warnings go
+ * to stderr.
  * @param encryptionKey the value of `--encryption-key`
  */
 export async function configFor(
@@ -46,17 +49,26 @@ export async function configFor(
   path: string | undefined,
   encryptionKey?: string | undefined,
 ): Promise<Config> {
-  if (path === "") throw invalid("path", "is empty; name a pack, for example ./memory.pack");
-  const pack: ConfigInput = path === undefined ? {} : await context.deps.settingsForPath(path);
-  const { config, warnings } = loadConfig({ explicit: { ...pack, ...keySettings(encryptionKey) } });
-  for (const warning of warnings) context.output.note(`Warning: ${warning}`);
-  return config;
+  const config = await configWithoutKey(context, path);
+  return await context.deps.keys.find(config, keyRequest(encryptionKey));
 }
 
-function keySettings(encryptionKey: string | undefined): ConfigInput {
-  if (encryptionKey === undefined) return {};
-  if (encryptionKey === "") return { encryption_enabled: false };
-  return { encryption_enabled: true, encryption_key: encryptionKey };
+/** How the key of a pack may be found by a command. @param encryptionKey the value of `--encryption-key` */
+export function keyRequest(encryptionKey: string | undefined): KeyRequest {
+  const ask = isTerminal() ? () => askSecret("Key or passphrase of the pack: ") : undefined;
+  return { given: encryptionKey, ask };
+}
+
+/** The configuration with `path` as the pack, and no look at the pack itself; warnings go to stderr. */
+export async function configWithoutKey(
+  context: CliContext,
+  path: string | undefined,
+): Promise<Config> {
+  if (path === "") throw invalid("path", "is empty; name a pack, for example ./memory.pack");
+  const pack: ConfigInput = path === undefined ? {} : await context.deps.settingsForPath(path);
+  const { config, warnings } = loadConfig({ explicit: pack });
+  for (const warning of warnings) context.output.note(`Warning: ${warning}`);
+  return config;
 }
 
 /** Passes an engine's warnings on. */

@@ -20,6 +20,7 @@ const COMMANDS: Readonly<Record<string, (context: CliContext) => Promise<Command
   compact: async (context) => (await import("./commands/compact.ts")).compactCommand(context),
   migrate: async (context) => (await import("./commands/migrate.ts")).migrateCommand(context),
   rekey: async (context) => (await import("./commands/rekey.ts")).rekeyCommand(context),
+  key: async (context) => (await import("./commands/key.ts")).keyCommand(context),
   demo: async (context) => (await import("./commands/demo.ts")).demoCommand(context),
 };
 

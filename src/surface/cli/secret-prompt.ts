@@ -1,17 +1,15 @@
 import { invalid } from "../../domain/errors.ts";
 import type { CliContext } from "./deps.ts";
-import { INTERRUPTED } from "./signals.ts";
+import { askSecret, isTerminal } from "./terminal.ts";
 
-const ENTER = ["\r", "\n", "\u0004"];
-const ERASE = ["\b", "\u007f"];
-const INTERRUPT = "\u0003";
+const ATTEMPTS = 3;
 
 /**
  * Asks for a new key on the terminal, twice and without showing it.
  * @throws SvcError invalid_argument without a terminal, for nothing typed, or when the two differ
  */
 export async function askNewKey(context: CliContext): Promise<string> {
-  if (!process.stdin.isTTY) {
+  if (!isTerminal()) {
     throw invalid(
       "--new-encryption-key",
       "is missing, and there is no terminal to ask on; give it, or set SVC_NEW_ENCRYPTION_KEY",
@@ -25,42 +23,17 @@ export async function askNewKey(context: CliContext): Promise<string> {
   return first;
 }
 
-/** A line from the terminal that is not shown while it is typed. */
-async function askSecret(question: string): Promise<string> {
-  process.stderr.write(question);
-  process.stdin.setRawMode(true);
-  process.stdin.resume();
-  process.stdin.setEncoding("utf8");
-  try {
-    return await readLine();
-  } finally {
-    process.stdin.setRawMode(false);
-    process.stdin.pause();
-    process.stderr.write("\n");
+/**
+ * Asks for the passphrase of a new pack, twice and without showing it.
+ * @returns undefined when the person leaves the key to us
+ * @throws SvcError invalid_argument when the two differ, three times
+ */
+export async function askFirstPassphrase({ output }: CliContext): Promise<string | undefined> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const first = await askSecret("Passphrase (Enter alone: a key is made and kept here): ");
+    if (first === "") return undefined;
+    if (first === (await askSecret("Once more: "))) return first;
+    output.note("The two differ.");
   }
-}
-
-function interrupt(): never {
-  process.stdin.setRawMode(false);
-  process.stderr.write("\n");
-  process.exit(INTERRUPTED);
-}
-
-async function readLine(): Promise<string> {
-  let typed = "";
-  return await new Promise((resolve) => {
-    const onData = (chunk: string): void => {
-      const end = [...chunk].findIndex((character) => ENTER.includes(character));
-      typed = [...chunk].slice(0, end === -1 ? undefined : end).reduce(typeOn, typed);
-      if (end === -1) return;
-      process.stdin.off("data", onData);
-      resolve(typed);
-    };
-    process.stdin.on("data", onData);
-  });
-}
-
-function typeOn(typed: string, character: string): string {
-  if (character === INTERRUPT) interrupt();
-  return ERASE.includes(character) ? [...typed].slice(0, -1).join("") : typed + character;
+  throw invalid("passphrase", "the two differ; nothing was made");
 }

@@ -22,7 +22,7 @@ describe("createLocalEmbedder", () => {
   });
 
   test("has another identity with another length limit", () => {
-    const { identity } = createLocalEmbedder({ maxTokens: 256 });
+    const { identity } = createLocalEmbedder({ maxTokens: 128 });
     expect(identity.version).not.toBe(embedder.identity.version);
   });
 

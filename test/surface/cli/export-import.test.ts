@@ -86,7 +86,9 @@ describe("an export", () => {
     );
     expect(await answers(pack, env)).toEqual(expected);
     const doctor = await desk.run(["doctor", pack, "--format", "json"], { env });
-    expect(JSON.parse(doctor.stdout)).toMatchObject({ ok: true, failures: 0, warnings: 0 });
+    const { checks }: { checks: { name: string; status: string }[] } = JSON.parse(doctor.stdout);
+    // A key that is known from the environment alone is worth a warning of its own.
+    expect(checks.filter(({ name, status }) => status !== "ok" && name !== "key")).toEqual([]);
     expect(names().filter((name) => /-wal|-shm|\.import|\.export/.test(name))).toEqual([]);
   });
 

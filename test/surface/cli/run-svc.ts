@@ -12,7 +12,10 @@ export type Desk = {
   readonly folder: string;
   run(args: readonly string[], extra?: RunExtra): Promise<Outcome>;
   /** Starts the program and leaves it running. */
-  start(args: readonly string[]): Bun.Subprocess<"pipe", "pipe", "pipe">;
+  start(
+    args: readonly string[],
+    env?: Readonly<Record<string, string>>,
+  ): Bun.Subprocess<"pipe", "pipe", "pipe">;
   remove(): void;
 };
 
@@ -24,7 +27,7 @@ export type RunExtra = {
 /** Makes a desk; the caller removes it. */
 export function createDesk(): Desk {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "svc-cli-")));
-  const start: Desk["start"] = (args) => spawn(folder, args, {});
+  const start: Desk["start"] = (args, env = {}) => spawn(folder, args, env);
   return {
     folder,
     start,
@@ -53,6 +56,9 @@ function spawn(
     env: {
       PATH: process.env["PATH"] ?? "",
       HOME: process.env["HOME"] ?? folder,
+      // Keys of tests belong neither into the home folder nor into the secret store of whoever runs them.
+      XDG_CONFIG_HOME: join(folder, ".config"),
+      SVC_KEY_STORE: "file",
       NO_COLOR: "1",
       ...env,
     },

@@ -3,7 +3,7 @@ import { Command } from "commander";
 import kleur from "kleur";
 import type { Config } from "../../../config/schema.ts";
 import type { Check, CliContext } from "../deps.ts";
-import { configFor, encryptionKeyOption, formatOption } from "../options.ts";
+import { configWithoutKey, encryptionKeyOption, formatOption, keyRequest } from "../options.ts";
 import type { Format } from "../output.ts";
 
 const DEFAULT_PACK = "./memory.pack";
@@ -33,9 +33,14 @@ async function doctor(
   path: string | undefined,
   { encryptionKey, format }: DoctorOptions,
 ): Promise<void> {
-  const stopProgress = await context.output.progress("examining");
-  const config = await configToExamine(context, path, encryptionKey);
-  const checks = await context.deps.diagnose(config, path !== undefined).finally(stopProgress);
+  const config = await configToExamine(context, path);
+  // The spinner of a progress would write over a question.
+  const request = keyRequest(encryptionKey);
+  const stopProgress =
+    request.ask === undefined ? await context.output.progress("examining") : () => {};
+  const checks = await context.deps
+    .diagnose(config, path !== undefined, request)
+    .finally(stopProgress);
   const counts = {
     passed: checks.filter((check) => check.status === "ok").length,
     warnings: checks.filter((check) => check.status === "warn").length,
@@ -56,13 +61,12 @@ async function doctor(
 async function configToExamine(
   context: CliContext,
   path: string | undefined,
-  encryptionKey: string | undefined,
 ): Promise<Config> {
-  const configured = await configFor(context, path, encryptionKey);
+  const configured = await configWithoutKey(context, path);
   const isNamed = path !== undefined || configured.pack_path !== undefined;
   return isNamed || existsSync(configured.db_path)
     ? configured
-    : await configFor(context, DEFAULT_PACK, encryptionKey);
+    : await configWithoutKey(context, DEFAULT_PACK);
 }
 
 function label(status: Check["status"]): string {

@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import { invalid } from "../../../domain/errors.ts";
 import type { CliContext } from "../deps.ts";
-import { configFor } from "../options.ts";
+import { configFor, encryptionKeyOption } from "../options.ts";
 import { Interrupted, stopSignal } from "../signals.ts";
 
 const EXAMPLES = `
@@ -16,6 +16,7 @@ type ExportOptions = {
   readonly output: string;
   readonly withVectors?: true;
   readonly force?: true;
+  readonly encryptionKey?: string;
   readonly format: "jsonl" | "json";
 };
 
@@ -27,6 +28,7 @@ export function exportCommand(context: CliContext): Command {
     .option("--output <file>", "the file to make; - is standard output", "-")
     .option("--with-vectors", "include the vectors, so that an import need not embed")
     .option("--force", "replace an existing file")
+    .addOption(encryptionKeyOption())
     .addOption(
       new Option("--format <form>", "jsonl can be imported; json is for other programs")
         .choices(["jsonl", "json"])
@@ -42,7 +44,7 @@ async function runExport(context: CliContext, path: string, options: ExportOptio
   if (withVectors && form === "json") throw invalid("with-vectors", "is for --format jsonl only");
   if (options.output === "")
     throw invalid("output", "is empty; name a file, or - for standard output");
-  const config = await configFor(context, path);
+  const config = await configFor(context, path, options.encryptionKey);
   const signal = stopSignal();
   const file = options.output === "-" ? undefined : options.output;
   const stopProgress = await output.progress("exporting");

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import type { Config } from "../../../config/schema.ts";
 import type { CliContext, ImportReport } from "../deps.ts";
-import { configFor, formatOption, warnOn } from "../options.ts";
+import { configFor, encryptionKeyOption, formatOption, warnOn } from "../options.ts";
 import { type Format, fields } from "../output.ts";
 import { runRebuild } from "../run-rebuild.ts";
 import { Interrupted, stopSignal } from "../signals.ts";
@@ -14,16 +14,19 @@ Examples:
 The pack appears when every line was read and checked. A file without vectors of the configured model is embedded then;
 Ctrl-C may interrupt that, and svc rebuild goes on.`;
 
+type ImportOptions = { readonly encryptionKey?: string; readonly format: Format };
+
 /** `svc import`: makes a new pack of an export. */
 export function importCommand(context: CliContext): Command {
   return new Command("import")
     .description("make a new pack of what svc export has written")
     .argument("<file>", "the export; - is standard input")
     .argument("<pack>", "the pack to make: a name ending in .pack, or a directory")
+    .addOption(encryptionKeyOption())
     .addOption(formatOption())
     .addHelpText("after", EXAMPLES)
-    .action((file: string, path: string, options: { format: Format }) =>
-      runImport(context, file, path, options.format),
+    .action((file: string, path: string, options: ImportOptions) =>
+      runImport(context, file, path, options),
     );
 }
 
@@ -31,10 +34,10 @@ async function runImport(
   context: CliContext,
   file: string,
   path: string,
-  format: Format,
+  { encryptionKey, format }: ImportOptions,
 ): Promise<void> {
   const { output } = context;
-  const config = await configFor(context, path);
+  const config = await configFor(context, path, encryptionKey);
   const stop = stopSignal();
   const report = await takeIn(context, config, file, stop);
   const embedded = report.lacksVectors ? await embed(context, config, path, stop) : 0;

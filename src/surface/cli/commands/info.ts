@@ -32,6 +32,7 @@ async function info(
   const entries: [string, string | number][] = [
     ["Pack", report.path],
     ["Size", `${report.bytes} bytes`],
+    ["Encryption", encryptionOf(report)],
     ["Nodes", report.nodeCount],
     ["Edges", report.edgeCount],
     ["Events", report.eventCount],
@@ -46,11 +47,16 @@ async function info(
   for (const line of fields(entries)) context.output.line(line);
 }
 
+function encryptionOf({ encrypted }: PackReport): string {
+  return encrypted ? "AES-256-GCM" : "none";
+}
+
 function toJson(report: PackReport): Record<string, unknown> {
   const { manifest } = report;
   return {
     db_path: report.path,
     db_size_bytes: report.bytes,
+    encryption: encryptionOf(report),
     node_count: report.nodeCount,
     edge_count: report.edgeCount,
     event_count: report.eventCount,

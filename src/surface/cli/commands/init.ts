@@ -1,45 +1,124 @@
+import { existsSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import kleur from "kleur";
-import { assistantLines } from "../assistant.ts";
+import type { Config } from "../../../config/schema.ts";
+import { SvcError } from "../../../domain/errors.ts";
+import { assistantLines, shellWord } from "../assistant.ts";
 import type { CliContext } from "../deps.ts";
-import { configFor, warnOn } from "../options.ts";
+import type { NewKey } from "../key-deps.ts";
+import { configWithoutKey, encryptionKeyOption, keyRequest, warnOn } from "../options.ts";
+import { askFirstPassphrase } from "../secret-prompt.ts";
+import { confirm, isTerminal } from "../terminal.ts";
 
 const EXAMPLES = `
 Examples:
-  svc init                     make ./memory.pack
+  svc init                     make ./memory.pack, encrypted
   svc init ~/notes.pack        make a pack elsewhere
-  svc init ./memory            make a directory pack`;
+  svc init ./memory            make a directory pack
+  svc init --plain             make a pack that everybody can read who can read the file
+
+On a terminal it offers a passphrase. Otherwise, and on Enter alone, it makes a key and keeps it in the system's secret
+store or, where there is none, in a file that only you can read; svc serve, svc mcp and every command find it there.
+Who loses the key loses the pack: keep a copy of it elsewhere, made with svc key export.`;
+
+type InitOptions = { readonly plain?: true; readonly encryptionKey?: string };
 
 /** `svc init`: makes a pack and says how to connect an assistant to it. Repeating it changes nothing. */
 export function initCommand(context: CliContext): Command {
   return new Command("init")
-    .description("make a pack and print what to paste into an assistant")
+    .description("make an encrypted pack and print what to paste into an assistant")
     .argument("[path]", "the pack: a name ending in .pack, or a directory", "./memory.pack")
+    .addOption(new Option("--plain", "do not encrypt it").conflicts(["encryptionKey"]))
+    .addOption(encryptionKeyOption())
     .addHelpText("after", EXAMPLES)
-    .action((path: string) => init(context, path));
+    .action((path: string, options: InitOptions) => init(context, path, options));
 }
 
-async function init(context: CliContext, path: string): Promise<void> {
+async function init(context: CliContext, path: string, options: InitOptions): Promise<void> {
   const { deps, output } = context;
-  const config = await configFor(context, path);
-  const existed = await deps.reportOnPack(config).then(
-    () => true,
-    () => false,
-  );
-  const engine = await deps.openEngine(config, { createIfMissing: true, warn: warnOn(context) });
-  await engine.close();
-  const { path: main } = await deps.reportOnPack(config);
+  const config = await configWithoutKey(context, path);
+  const main = config.pack_path ?? config.db_path;
+  const exists = existsSync(main) && (statSync(main).isDirectory() || statSync(main).size > 0);
+  if (exists) await examine(context, config, options);
+  else await make(context, config, path, options);
   const file = basename(main) === "memory.db" ? dirname(main) : main;
-  output.line(
-    existed
-      ? `${file} is a pack already; it stays as it is.`
-      : `${kleur.green("Made")} ${file}. Not encrypted: whoever can read the file can read the memories.`,
-  );
   output.line();
   for (const line of assistantLines(deps.self, file)) output.line(line);
   output.line();
   output.line("Or try it here:");
-  output.line(`  svc store ${path} "The spare key lies under the blue flower pot"`);
-  output.line(`  svc search ${path} "how do I get in without my key?"`);
+  const word = shellWord(path);
+  output.line(`  svc store ${word} "The spare key lies under the blue flower pot"`);
+  output.line(`  svc search ${word} "how do I get in without my key?"`);
+}
+
+/** Opens a pack that is there, where its key is known, and says what it is. */
+async function examine(
+  context: CliContext,
+  config: Config,
+  { encryptionKey }: InitOptions,
+): Promise<void> {
+  const { deps, output } = context;
+  const file = config.pack_path ?? config.db_path;
+  try {
+    const opened = await deps.keys.find(config, keyRequest(encryptionKey));
+    const engine = await deps.openEngine(opened, {
+      createIfMissing: true,
+      warn: warnOn(context),
+    });
+    await engine.close();
+    const { encrypted } = await deps.reportOnPack(opened);
+    const state = encrypted
+      ? "encrypted"
+      : "not encrypted: whoever can read the file can read the memories";
+    output.line(`${file} is a pack already, ${state}. It stays as it is.`);
+  } catch (error) {
+    const isKeyUnknown = error instanceof SvcError && error.code === "encryption_failed";
+    if (!isKeyUnknown || encryptionKey !== undefined) throw error;
+    output.line(`${file} is a pack already, encrypted. It stays as it is.`);
+    output.note(`Warning: ${error.message}`);
+  }
+}
+
+async function make(
+  context: CliContext,
+  config: Config,
+  path: string,
+  options: InitOptions,
+): Promise<void> {
+  const { deps, output } = context;
+  const newKey = await chooseKey(context, config, options);
+  const made = await deps.keys.createPack(config, newKey);
+  const report = await deps.reportOnPack(made.config);
+  const head = `${kleur.green("Made")} ${report.path},`;
+  if (newKey.kind === "plain") {
+    output.line(`${head} not encrypted: whoever can read the file can read the memories.`);
+    return;
+  }
+  output.line(`${head} encrypted.`);
+  if (made.keptIn === undefined) {
+    output.line("Its key is not kept on this machine. So that assistants can open the pack:");
+    output.line(`  svc key import ${shellWord(path)}`);
+    output.line("Who loses the key loses the pack: nobody can restore it.");
+    return;
+  }
+  output.line(`Its key is kept in ${made.keptIn}.`);
+  output.line("Who loses the key loses the pack: nobody can restore it. Back the key up, elsewhere:");
+  output.line(`  svc key export ${shellWord(path)}`);
+}
+
+async function chooseKey(
+  context: CliContext,
+  config: Config,
+  { plain, encryptionKey }: InitOptions,
+): Promise<NewKey> {
+  if (plain === true || encryptionKey === "") return { kind: "plain" };
+  if (encryptionKey !== undefined) return { kind: "chosen", key: encryptionKey, isKept: false };
+  const configured = config.encryption_enabled ? (config.encryption_key ?? "") : "";
+  if (configured !== "") return { kind: "chosen", key: configured, isKept: false };
+  if (!isTerminal()) return { kind: "generated" };
+  const key = await askFirstPassphrase(context);
+  if (key === undefined) return { kind: "generated" };
+  const question = "Keep its key on this machine, so that assistants can open the pack?";
+  return { kind: "chosen", key, isKept: await confirm(question, true) };
 }

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { invalid, SvcError } from "../../../domain/errors.ts";
 import type { CliContext } from "../deps.ts";
-import { configFor, encryptionKeyOption } from "../options.ts";
+import { configWithoutKey, encryptionKeyOption } from "../options.ts";
 import { stopSignal } from "../signals.ts";
 import { stderrLog } from "../stderr-log.ts";
 
@@ -32,7 +32,7 @@ export function mcpCommand(context: CliContext): Command {
 async function mcp(context: CliContext, options: McpOptions): Promise<void> {
   requireTransport(options.transport);
   const { deps } = context;
-  const config = await configFor(context, options.dbPath, options.encryptionKey);
+  const config = await configWithoutKey(context, options.dbPath);
   if (Object.keys(config.mcp.user_keys).length > 0) {
     throw new SvcError(
       "invalid_config",
@@ -41,8 +41,12 @@ async function mcp(context: CliContext, options: McpOptions): Promise<void> {
     );
   }
   const log = stderrLog("warn");
-  const openEngine = () =>
-    deps.openEngine(config, { createIfMissing: true, warn: (message) => log("warn", message) });
+  const openEngine = async () => {
+    // Standard input belongs to the assistant: nobody is asked.
+    const opened = await deps.keys.find(config, { given: options.encryptionKey });
+    const warn = (message: string): void => log("warn", message);
+    return await deps.openEngine(opened, { createIfMissing: true, warn });
+  };
   await deps.serveMcp({ config, openEngine, log }, stopSignal());
 }
 

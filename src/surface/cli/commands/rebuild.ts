@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import type { CliContext } from "../deps.ts";
-import { configFor, formatOption, warnOn, wholeNumber } from "../options.ts";
+import { configFor, encryptionKeyOption, formatOption, warnOn, wholeNumber } from "../options.ts";
 import { type Format, fields } from "../output.ts";
 import { rebuildToJson, runRebuild } from "../run-rebuild.ts";
 import { stopSignal } from "../signals.ts";
@@ -17,6 +17,7 @@ Other processes may keep using the pack. Ctrl-C stops after the current batch; r
 type RebuildOptions = {
   readonly all?: true;
   readonly batchSize: number;
+  readonly encryptionKey?: string;
   readonly format: Format;
 };
 
@@ -32,6 +33,7 @@ export function rebuildCommand(context: CliContext): Command {
       wholeNumber(1, MAX_BATCH_SIZE),
       DEFAULT_BATCH_SIZE,
     )
+    .addOption(encryptionKeyOption())
     .addOption(formatOption())
     .addHelpText("after", EXAMPLES)
     .action((path: string, options: RebuildOptions) => rebuild(context, path, options));
@@ -39,7 +41,7 @@ export function rebuildCommand(context: CliContext): Command {
 
 async function rebuild(context: CliContext, path: string, options: RebuildOptions): Promise<void> {
   const { deps, output } = context;
-  const config = await configFor(context, path);
+  const config = await configFor(context, path, options.encryptionKey);
   const stop = stopSignal();
   const engine = await deps.openEngine(config, { createIfMissing: false, warn: warnOn(context) });
   try {

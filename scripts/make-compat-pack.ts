@@ -1,0 +1,62 @@
+/**
+ * Writes the packs of the present format version that later versions of the program have to open: one file in clear, one
+ * encrypted, one directory, and beside them what they hold. Run once for each format version, when it is released:
+ *   bun scripts/make-compat-pack.ts
+ * Refuses to replace packs that are there: a pack of an earlier version cannot be made again.
+ */
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { FORMAT_VERSION } from "../src/adapters/sqlite/schema.ts";
+import { compactPack, migratePack } from "../src/app/maintenance.ts";
+import { MemoryEngine } from "../src/app/memory-engine.ts";
+import { settingsForPath } from "../src/app/pack-path.ts";
+import { loadConfig } from "../src/config/load.ts";
+import type { ConfigInput } from "../src/config/schema.ts";
+import { COMPAT_KEY, type CompatContent, readContent } from "../test/compat/content.ts";
+
+const MEMORIES = [
+  { userId: "anna", content: "Anna prefers green tea to coffee.", nodeType: "preference" },
+  { userId: "anna", content: "The spare key lies under the blue flower pot.", nodeType: "fact" },
+  { userId: "anna", content: "Who feeds the cat?", sessionId: "monday" },
+  {
+    userId: "anna",
+    content: "Tom does, every evening at six.",
+    sessionId: "monday",
+    role: "assistant",
+  },
+  { userId: "tom", content: "東京で会いましょう 👋", metadata: { list: [1, 2.5, null, "ß"] } },
+  {
+    userId: "tom",
+    content: "Pay the invoice.",
+    nodeType: "task",
+    eventTime: "2026-03-01T10:00:00Z",
+  },
+] as const;
+
+const OFF: ConfigInput = { encryption_enabled: false };
+const ON: ConfigInput = { encryption_enabled: true, encryption_key: COMPAT_KEY };
+
+const folder = resolve(import.meta.dir, `../test/compat/packs/v${FORMAT_VERSION}`);
+if (existsSync(join(folder, "content.json"))) {
+  console.error(`${folder} holds packs already and stays as it is`);
+  process.exit(2);
+}
+mkdirSync(folder, { recursive: true });
+
+const directory = join(folder, "directory");
+const engine = await MemoryEngine.create({ ...settingsForPath(directory), ...OFF });
+for (const memory of MEMORIES) await engine.store(memory);
+await engine.ingestFast({ userId: "tom", content: "Not yet processed." });
+await engine.close();
+
+const config = (encryption: ConfigInput, path: string) =>
+  loadConfig({ explicit: { ...settingsForPath(path), ...encryption }, environment: {} }).config;
+await compactPack(config(OFF, directory));
+await migratePack(config(OFF, directory), join(folder, "plain.pack"));
+await migratePack(config(ON, directory), join(folder, "encrypted.pack"));
+
+const content: CompatContent = readContent(
+  { kind: "file", path: join(folder, "plain.pack") },
+  undefined,
+);
+writeFileSync(join(folder, "content.json"), `${JSON.stringify(content, null, 2)}\n`);

@@ -1,0 +1,44 @@
+import { placeName } from "../adapters/keystore/key-store.ts";
+import type { Config } from "../config/schema.ts";
+import { type KeySource, keyStoreOf, saltOf } from "./find-key.ts";
+import { isPackEncrypted } from "./pack-key.ts";
+import { layoutOf } from "./pack-path.ts";
+
+type KeyFinding = {
+  readonly name: "key";
+  readonly status: "ok" | "warn";
+  readonly message: string;
+};
+
+/** Whether the configured pack is encrypted, where its key is, and what may become of it. */
+export async function checkKey(config: Config, source: KeySource): Promise<KeyFinding> {
+  const layout = layoutOf(config);
+  const salt = isPackEncrypted(layout) ? saltOf(layout) : undefined;
+  if (salt === undefined) {
+    const message = "the pack is not encrypted: whoever can read the file can read the memories";
+    return finding("ok", message);
+  }
+  const states = await keyStoreOf(config).places(salt);
+  const problem = states.find((state) => state.problem !== undefined)?.problem;
+  if (problem !== undefined) return finding("warn", problem);
+  const places = [...states.map(({ place }) => placeName(place)), ...elsewhere(source)];
+  const [only] = places;
+  if (only === undefined) {
+    return finding("ok", "encrypted; no key is kept on this machine, it is typed each time");
+  }
+  if (places.length > 1) return finding("ok", `encrypted; the key is in ${places.join(" and ")}`);
+  return finding(
+    "warn",
+    `encrypted; the key is known from one place only, ${only}. Who loses the key loses the pack: keep a backup elsewhere, made with: svc key export ${layout.kind === "file" ? layout.path : layout.databasePath}`,
+  );
+}
+
+/** Places that this program reads and does not keep. */
+function elsewhere(source: KeySource): readonly string[] {
+  if (source.kind === "given") return ["--encryption-key"];
+  return source.kind === "settings" ? ["the setting encryption_key"] : [];
+}
+
+function finding(status: KeyFinding["status"], message: string): KeyFinding {
+  return { name: "key", status, message };
+}

@@ -1,0 +1,133 @@
+import { readPackHeader } from "../adapters/crypt/cipher.ts";
+import { SALT_BYTES } from "../adapters/crypt/keys.ts";
+import {
+  type KeyPlace,
+  type KeyStore,
+  openKeyStore,
+  placeName,
+} from "../adapters/keystore/key-store.ts";
+import { mainPath, type PackLayout } from "../adapters/sqlite/layout.ts";
+import { withPackFiles } from "../adapters/sqlite/pack-files.ts";
+import { withEncryptionKey } from "../config/load.ts";
+import type { Config } from "../config/schema.ts";
+import { SvcError } from "../domain/errors.ts";
+import { isPackEncrypted, withCipher } from "./pack-key.ts";
+import { layoutOf } from "./pack-path.ts";
+
+/** How a key may be found. */
+export type KeyRequest = {
+  /** A key that comes before every other; empty: the pack is opened without one. Absent: one is looked for. */
+  readonly given?: string | undefined;
+  /** Asks the person for the key. Absent: there is nobody to ask. */
+  readonly ask?: (() => Promise<string>) | undefined;
+};
+
+/** Where a key came from. */
+export type KeySource =
+  /** The pack is in clear, missing, or to be opened without a key. */
+  | { readonly kind: "none" }
+  | { readonly kind: "given" }
+  | { readonly kind: "settings" }
+  | { readonly kind: "stored"; readonly place: KeyPlace }
+  | { readonly kind: "typed" };
+
+/** A configuration that holds the key of its pack. */
+export type FoundKey = { readonly config: Config; readonly source: KeySource };
+
+const ATTEMPTS = 3;
+
+/**
+ * Finds the key of the configured pack: the given one, else that of the settings when encryption is on, else the one that
+ * is kept for the salt of the pack, else the one that the person types. A pack in clear or a missing one needs none, and
+ * then the settings stay as they are. Given keys and those of the settings are tried by whoever opens the pack.
+ * @throws SvcError encryption_failed when there is no key, saying what to do, or when the stored one does not fit
+ */
+export async function findKey(config: Config, request: KeyRequest = {}): Promise<FoundKey> {
+  const { given, ask } = request;
+  if (given === "") {
+    return { config: withEncryptionKey(config, undefined), source: { kind: "none" } };
+  }
+  if (given !== undefined) {
+    return { config: withEncryptionKey(config, given), source: { kind: "given" } };
+  }
+  if (config.encryption_enabled && (config.encryption_key ?? "") !== "") {
+    return { config, source: { kind: "settings" } };
+  }
+  const layout = layoutOf(config);
+  const salt = isPackEncrypted(layout) ? saltOf(layout) : undefined;
+  if (salt === undefined) return { config, source: { kind: "none" } };
+  const stored = await keyStoreOf(config).find(salt);
+  if (stored !== undefined) {
+    const { key, place } = stored;
+    if (!(await opensPack(layout, key))) throw storedKeyWrong(layout, place);
+    return { config: withEncryptionKey(config, key), source: { kind: "stored", place } };
+  }
+  if (ask === undefined) throw keyNowhere(config, layout);
+  return {
+    config: withEncryptionKey(config, await askForKey(layout, ask)),
+    source: { kind: "typed" },
+  };
+}
+
+/** The key store of the configured kind. */
+export function keyStoreOf(config: Config): KeyStore {
+  return openKeyStore({ kind: config.key_store });
+}
+
+/** The 16 bytes by which the key of an encrypted pack is kept; undefined when there is no such file. */
+export function saltOf(layout: PackLayout): Uint8Array | undefined {
+  const header = readPackHeader(mainPath(layout));
+  return header === undefined || header.length < SALT_BYTES
+    ? undefined
+    : header.slice(0, SALT_BYTES);
+}
+
+/** Whether a key text opens a pack. Changes nothing. @throws SvcError when the text is malformed or the pack is damaged */
+export async function opensPack(layout: PackLayout, keyText: string): Promise<boolean> {
+  try {
+    await withCipher(keyText, (cipher) =>
+      withPackFiles([mainPath(layout)], "read-only", cipher, () => {}),
+    );
+    return true;
+  } catch (error) {
+    if (error instanceof SvcError && error.code === "encryption_failed") return false;
+    throw error;
+  }
+}
+
+async function askForKey(layout: PackLayout, ask: () => Promise<string>): Promise<string> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const typed = await ask();
+    if (typed !== "" && (await opensPack(layout, typed))) return typed;
+  }
+  throw failed(layout, `was not opened by what was typed, ${ATTEMPTS} times`, "Find its key first");
+}
+
+function storedKeyWrong(layout: PackLayout, place: KeyPlace): SvcError {
+  return failed(
+    layout,
+    `is not opened by the key that is kept for it in ${placeName(place)}`,
+    "The pack's first 16 bytes or that key are damaged. Give the key with SVC_ENCRYPTION_ENABLED=true and SVC_ENCRYPTION_KEY, or restore it with: svc key import",
+  );
+}
+
+function keyNowhere(config: Config, layout: PackLayout): SvcError {
+  const isOff = !config.encryption_enabled && (config.encryption_key ?? "") !== "";
+  const found = isOff
+    ? "SVC_ENCRYPTION_KEY is set but not used, since SVC_ENCRYPTION_ENABLED is not true"
+    : "no key for it is kept on this machine";
+  return failed(
+    layout,
+    `is encrypted, and ${found}`,
+    `Keep its key here with: svc key import ${mainPath(layout)}; or set SVC_ENCRYPTION_ENABLED=true and SVC_ENCRYPTION_KEY`,
+  );
+}
+
+function failed(layout: PackLayout, what: string, remedy: string): SvcError {
+  const path = mainPath(layout);
+  return new SvcError(
+    "encryption_failed",
+    `${path}: ${what}; nothing was changed. ${remedy}.`,
+    { path },
+  );
+}

@@ -1,0 +1,108 @@
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { mainPath } from "../../src/adapters/sqlite/layout.ts";
+import { reportOnPack } from "../../src/app/inspect-pack.ts";
+import { compactPack, migratePack, rekeyPack } from "../../src/app/maintenance.ts";
+import { MemoryEngine } from "../../src/app/memory-engine.ts";
+import { layoutOf, settingsForPath } from "../../src/app/pack-path.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import type { Config, ConfigInput } from "../../src/config/schema.ts";
+import { bytesBelow } from "../adapters/sqlite/folder.ts";
+import { COMPAT_KEY, type CompatContent, readContent } from "./content.ts";
+
+const PACKS = join(import.meta.dir, "packs");
+const MASTER_KEY = new Uint8Array(Buffer.from(COMPAT_KEY.slice("raw_key:".length), "base64url"));
+const OFF: ConfigInput = { encryption_enabled: false };
+const ON: ConfigInput = { encryption_enabled: true, encryption_key: COMPAT_KEY };
+const KINDS = [
+  { kind: "plain.pack", encryption: OFF, masterKey: undefined },
+  { kind: "encrypted.pack", encryption: ON, masterKey: MASTER_KEY },
+  { kind: "directory", encryption: OFF, masterKey: undefined },
+] as const;
+
+setDefaultTimeout(60_000);
+
+const folder = mkdtempSync(join(tmpdir(), "svc-compat-"));
+const before = bytesBelow(PACKS);
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+  // The tests work on copies; these packs cannot be made again.
+  expect(bytesBelow(PACKS)).toEqual(before);
+});
+
+const settings = (path: string, encryption: ConfigInput): ConfigInput => ({
+  ...settingsForPath(path),
+  ...encryption,
+});
+const configOf = (path: string, encryption: ConfigInput): Config =>
+  loadConfig({ explicit: settings(path, encryption), environment: {}, folder }).config;
+
+const CASES = readdirSync(PACKS).flatMap((version) =>
+  KINDS.map((pack) => ({ ...pack, version, name: `${pack.kind} of ${version}` })),
+);
+
+test("there are packs of every version", () => {
+  expect(readdirSync(PACKS)).toContain("v1");
+});
+
+describe.each(CASES)("$name", ({ version, kind, encryption, masterKey }) => {
+  // SAFETY: scripts/make-compat-pack.ts wrote it.
+  const content = JSON.parse(
+    readFileSync(join(PACKS, version, "content.json"), "utf8"),
+  ) as CompatContent;
+  let serial = 0;
+  const copy = (): string => {
+    serial += 1;
+    const path = join(folder, `${version}-${serial}-${kind}`);
+    cpSync(join(PACKS, version, kind), path, { recursive: true });
+    return path;
+  };
+  const read = (config: Config, key: Uint8Array | undefined = masterKey): CompatContent =>
+    readContent(layoutOf(config), key, content);
+
+  test("is sound and holds what was written, before and after it is opened", async () => {
+    const path = copy();
+    const config = configOf(path, encryption);
+    expect(await reportOnPack(config, true)).toMatchObject({
+      damage: [],
+      eventCount: content.events.length,
+    });
+    expect(read(config)).toEqual(content);
+    const engine = await MemoryEngine.create(settings(path, encryption));
+    for (const { id, userId, content: text } of content.events) {
+      expect((await engine.getEvent(id, userId))?.content).toBe(text);
+    }
+    await engine.processPending();
+    const { results } = await engine.retrieve({ userId: "anna", query: "how do I get in?" });
+    expect(results[0]?.node.content).toContain("spare key");
+    await engine.store({ userId: "eve", content: "Written by a later version." });
+    await engine.close();
+    const { tables, events } = read(config);
+    expect(events.slice(0, content.events.length)).toEqual([...content.events]);
+    expect(tables["edges"]).toEqual(content.tables["edges"]);
+    expect(await reportOnPack(config, true)).toMatchObject({ damage: [], pendingJobs: 0 });
+  });
+
+  test("keeps its content when it is compacted, rekeyed and migrated", async () => {
+    const path = copy();
+    const config = configOf(path, encryption);
+    await compactPack(config);
+    expect(read(config)).toEqual(content);
+    if (kind === "directory") {
+      const destination = `${path}.pack`;
+      await migratePack(configOf(path, ON), destination);
+      expect(read(configOf(destination, ON), MASTER_KEY)).toEqual(content);
+    }
+    const isPlain = masterKey === undefined;
+    await rekeyPack(
+      config,
+      isPlain ? { kind: "encrypted", key: COMPAT_KEY, isFirst: true } : { kind: "plain" },
+    );
+    const after = configOf(path, isPlain ? ON : OFF);
+    expect(read(after, isPlain ? MASTER_KEY : undefined)).toEqual(content);
+    const isClear = readFileSync(mainPath(layoutOf(after))).includes("flower pot");
+    expect(isClear).toBe(!isPlain);
+  });
+});

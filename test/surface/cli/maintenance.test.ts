@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { copyFileSync, cpSync, existsSync, readFileSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { bytesBelow } from "../../adapters/sqlite/folder.ts";
+import { createDesk, type Desk } from "./run-svc.ts";
+
+const FACT = "The spare key lies under the blue flower pot";
+const SECRET = "correct horse battery staple";
+const NEW_SECRET = "a longer phrase nobody guesses";
+
+// Each test starts processes, some of which load the model.
+setDefaultTimeout(60_000);
+
+let desk: Desk;
+const at = (name: string): string => join(desk.folder, name);
+const withKey = (key: string) => ({
+  env: { SVC_ENCRYPTION_ENABLED: "true", SVC_ENCRYPTION_KEY: key },
+});
+
+beforeAll(async () => {
+  desk = createDesk();
+  for (const pack of ["plain.pack", "dir"]) {
+    await desk.run(["init", pack]);
+    await desk.run(["store", pack, FACT]);
+  }
+});
+afterAll(() => desk.remove());
+
+async function json(args: readonly string[], extra = {}): Promise<Record<string, unknown>> {
+  const outcome = await desk.run([...args, "--format", "json"], extra);
+  expect(outcome).toMatchObject({ code: 0, stderr: "" });
+  return JSON.parse(outcome.stdout);
+}
+
+const counts = async (pack: string, extra = {}) => {
+  const { node_count: nodes, event_count: events } = await json(["info", pack], extra);
+  return { nodes, events };
+};
+
+describe("compact", () => {
+  test.each(["plain.pack", "dir", "dir/memory.db"])("of %s says what it did", async (pack) => {
+    const done = await json(["compact", pack]);
+    const path = at(pack === "dir" ? "dir/memory.db" : pack);
+    expect(done).toEqual({
+      path,
+      bytes_before: expect.any(Number),
+      bytes_after: expect.any(Number),
+      encrypted: false,
+    });
+    expect(await counts(pack)).toEqual({ nodes: 1, events: 1 });
+  });
+
+  test("is refused with exit code 2 while a server has the pack open", async () => {
+    const server = desk.start(["serve", "--port", "0", "--db-path", "plain.pack"]);
+    const reader = server.stderr.getReader();
+    for (let said = ""; !said.includes("listening"); ) {
+      said += new TextDecoder().decode((await reader.read()).value);
+    }
+    const refused = await desk.run(["compact", "plain.pack"]);
+    server.kill("SIGTERM");
+    await server.exited;
+    expect(refused).toMatchObject({ code: 2, stdout: "" });
+    expect(refused.stderr).toContain("in use");
+    expect((await desk.run(["compact", "plain.pack"])).code).toBe(0);
+  });
+
+  test.each([
+    { args: ["compact", "missing.pack"], code: 1, says: "no such pack" },
+    { args: ["compact"], code: 2, says: "missing required argument" },
+    { args: ["migrate", "dir", "new.db"], code: 2, says: "does not end in .pack" },
+    { args: ["migrate", "dir", "plain.pack"], code: 2, says: "never overwritten" },
+    { args: ["migrate", "plain.pack", "new.pack"], code: 2, says: "single file" },
+    { args: ["migrate", "missing", "new.pack"], code: 1, says: "no such pack" },
+    { args: ["rekey", "plain.pack", "--plain"], code: 2, says: "is not encrypted" },
+    { args: ["rekey", "plain.pack", "--new-encryption-key", SECRET], code: 2, says: "--encrypt" },
+    { args: ["rekey", "plain.pack", "--encrypt"], code: 2, says: "SVC_NEW_ENCRYPTION_KEY" },
+    { args: ["rekey", "plain.pack", "--encrypt", "--plain"], code: 2, says: "cannot be used" },
+    { args: ["compact", "plain.pack", "--encryption-key", SECRET], code: 2, says: "not encrypted" },
+    {
+      args: ["rekey", "plain.pack", "--encrypt", "--new-encryption-key", "raw_key:short"],
+      code: 2,
+      says: "32 bytes",
+    },
+  ])("$args is refused and changes nothing", async ({ args, code, says }) => {
+    const before = bytesBelow(desk.folder);
+    const outcome = await desk.run(args);
+    expect(outcome.stderr).toContain(says);
+    expect(outcome.stderr).not.toContain(SECRET);
+    expect(outcome.stderr).not.toMatch(/^\s+at /m);
+    expect({ code: outcome.code, stdout: outcome.stdout }).toEqual({ code, stdout: "" });
+    expect(bytesBelow(desk.folder)).toEqual(before);
+  });
+});
+
+describe("migrate", () => {
+  test("makes a file of a directory, which stays", async () => {
+    const before = bytesBelow(at("dir"));
+    const done = await json(["migrate", "dir", "moved.pack"]);
+    expect(done).toEqual({
+      source: at("dir/memory.db"),
+      destination: at("moved.pack"),
+      nodes: 1,
+      edges: 0,
+      events: 1,
+      vectors: 1,
+      bytes_before: expect.any(Number),
+      bytes_after: statSync(at("moved.pack")).size,
+      encrypted: false,
+    });
+    expect(bytesBelow(at("dir"))).toEqual(before);
+    const found = await desk.run(["search", "moved.pack", "how do I get in?"]);
+    expect(found.stdout).toContain("flower pot");
+    rmSync(at("moved.pack"));
+  });
+
+  test("encrypts the file when there is a key", async () => {
+    const done = await json(["migrate", "dir", "secret.pack", "--encryption-key", SECRET]);
+    expect(done["encrypted"]).toBeTrue();
+    expect(readFileSync(at("secret.pack")).includes("flower")).toBeFalse();
+    expect(await counts("secret.pack", withKey(SECRET))).toEqual({ nodes: 1, events: 1 });
+    rmSync(at("secret.pack"));
+  });
+});
+
+describe("rekey", () => {
+  const packs = [
+    { pack: "keyed.pack", copy: () => copyFileSync(at("plain.pack"), at("keyed.pack")) },
+    { pack: "keyed", copy: () => cpSync(at("dir"), at("keyed"), { recursive: true }) },
+  ];
+
+  test.each([...packs])("encrypts $pack, changes its key, and takes it away", async (given) => {
+    const { pack, copy } = given;
+    copy();
+    const env = { SVC_NEW_ENCRYPTION_KEY: SECRET };
+    expect(await json(["rekey", pack, "--encrypt"], { env })).toMatchObject({ encrypted: true });
+    const file = at(pack === "keyed" ? "keyed/memory.db" : pack);
+    expect(readFileSync(file).includes("flower")).toBeFalse();
+    expect(await desk.run(["info", pack])).toMatchObject({ code: 2, stdout: "" });
+    expect(await counts(pack, withKey(SECRET))).toEqual({ nodes: 1, events: 1 });
+
+    const change = ["rekey", pack, "--new-encryption-key", NEW_SECRET];
+    expect(await json(change, withKey(SECRET))).toMatchObject({ encrypted: true });
+    const old = await desk.run(["info", pack], withKey(SECRET));
+    expect(old.code).toBe(2);
+    expect(old.stderr).not.toContain(SECRET);
+    const compacted = await json(["compact", pack, "--encryption-key", NEW_SECRET]);
+    expect(compacted).toMatchObject({ encrypted: true });
+    expect(await counts(pack, withKey(NEW_SECRET))).toEqual({ nodes: 1, events: 1 });
+
+    const plain = ["rekey", pack, "--plain", "--encryption-key", NEW_SECRET];
+    expect(await json(plain)).toMatchObject({ encrypted: false });
+    expect(await counts(pack)).toEqual({ nodes: 1, events: 1 });
+    expect(existsSync(at("keyed/manifest.json"))).toBeFalse();
+    const doctor = await desk.run(["doctor", pack]);
+    expect(doctor.code).toBe(0);
+  });
+});
+
+describe("--encryption-key", () => {
+  beforeAll(async () => {
+    await json(["migrate", "dir", "owned.pack", "--encryption-key", SECRET]);
+  });
+
+  test.each([
+    { args: ["info", "owned.pack"] },
+    { args: ["doctor", "owned.pack"] },
+    { args: ["search", "owned.pack", "pot"] },
+    { args: ["store", "owned.pack", "another memory"] },
+    { args: ["compact", "owned.pack"] },
+  ])("opens the pack for $args, and nothing opens it without", async ({ args }) => {
+    const before = bytesBelow(desk.folder);
+    const wrong = await desk.run([...args, "--encryption-key", NEW_SECRET]);
+    const none = await desk.run([...args, "--encryption-key", ""], withKey(SECRET));
+    for (const outcome of [wrong, none]) {
+      expect(outcome.code).toBeGreaterThan(0);
+      expect(`${outcome.stdout}${outcome.stderr}`).not.toMatch(/horse|guesses/);
+    }
+    expect(bytesBelow(desk.folder)).toEqual(before);
+    expect((await desk.run([...args, "--encryption-key", SECRET])).code).toBe(0);
+  });
+
+  test("encryption that is on without a key is refused", async () => {
+    const outcome = await desk.run(["info", "plain.pack"], {
+      env: { SVC_ENCRYPTION_ENABLED: "true" },
+    });
+    expect(outcome).toMatchObject({ code: 2, stdout: "" });
+    expect(outcome.stderr).toContain("SVC_ENCRYPTION_KEY");
+  });
+});
