@@ -2,9 +2,11 @@
  * The whole check, as `npm test` and `bun run check` run it: lockfile, format, lint, types, layers, docs, build, tests.
  * Each step is printed with its seconds, a failed one with its output; the run goes on, so that one run shows all.
  * The last line is `N passed, N failed, N skipped`: tests, plus one for each step before them.
+ * Without a compiler for the encryption library it stops before the first step, with one line that says what to install.
  * Exit code 0 when nothing failed and at least one test ran, else 1.
  */
 import { join } from "node:path";
+import { cryptLibrary } from "./build/crypt-library.ts";
 import { type Outcome, runStep } from "./check/run.ts";
 import { stepsBeforeTests, TESTS } from "./check/steps.ts";
 import { addTallies, closingLine, readTally, type Tally } from "./check/tally.ts";
@@ -22,6 +24,14 @@ function report(name: string, outcome: Outcome): string {
 /** The files, failures and summary of a test report; the lines of passed tests are left out. */
 function withoutPasses(output: string): string {
   return output.replace(/^\(pass\) .*\n/gm, "").replace(/\n{3,}/g, "\n\n");
+}
+
+try {
+  // Nothing can be built or tested without it, and every step would say so.
+  await cryptLibrary(root, "release");
+} catch (error) {
+  await Bun.write(Bun.stderr, `check: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
 }
 
 let tally: Tally = { passed: 0, failed: 0, skipped: 0 };

@@ -37,6 +37,7 @@ async function steps(run: Run, root: string): Promise<void> {
   run("--help");
   run("init", "smoke.pack");
   run("store", "smoke.pack", FACT);
+  expectIncludes("info", run("info", "smoke.pack").stdout, "AES-256-GCM");
   const found = run("search", "smoke.pack", QUESTION, "--format", "json");
   expectIncludes("search", found.stdout, FACT);
   JSON.parse(run("doctor", "smoke.pack", "--format", "json").stdout);
@@ -47,7 +48,8 @@ function runOnce(executable: string, args: readonly string[], cwd: string, home:
   const started = performance.now();
   const child = Bun.spawnSync([executable, ...args], {
     cwd,
-    env: { HOME: home, PATH: "" },
+    // The key belongs into the empty home folder, not into the secret store of whoever builds.
+    env: { HOME: home, PATH: "", SVC_KEY_STORE: "file" },
     timeout: TIME_LIMIT_MS,
   });
   const ms = Math.round(performance.now() - started);
@@ -72,12 +74,15 @@ function refuseBuildPaths(executable: string, root: string): void {
   if (at >= 0) throw new Error(`the executable names the folder of the build, at byte ${at}`);
 }
 
-/** Nothing but our own cache belongs into the home folder: a library that reports home leaves its traces there. */
+/** Nothing but our own cache and keys belongs into the home folder: a library that reports home leaves its traces there. */
 function refuseStrayFiles(home: string): void {
-  const cache = join(home, ".cache");
+  const ours = [".cache", ".config"];
   const stray = [
-    ...readdirSync(home).filter((name) => name !== ".cache"),
-    ...(existsSync(cache) ? readdirSync(cache).filter((name) => name !== "svc") : []),
+    ...readdirSync(home).filter((name) => !ours.includes(name)),
+    ...ours
+      .map((name) => join(home, name))
+      .flatMap((folder) => (existsSync(folder) ? readdirSync(folder) : []))
+      .filter((name) => name !== "svc"),
   ];
   if (stray.length > 0) throw new Error(`unexpected in the home folder: ${stray.join(", ")}`);
 }

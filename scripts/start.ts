@@ -1,5 +1,6 @@
 /**
- * What `npm start` runs after the installation: builds the program, shows what it does, then serves `./memory.pack`.
+ * What `npm start` runs after the installation: builds the program, shows what it does, makes `./memory.pack` with a key
+ * of its own when it is missing, then serves it.
  */
 import { existsSync, mkdirSync, statfsSync } from "node:fs";
 import { createServer } from "node:net";
@@ -7,6 +8,7 @@ import { join, resolve } from "node:path";
 
 const ROOT = resolve(import.meta.dir, "..");
 const EXECUTABLE = join(ROOT, "dist/svc");
+const PACK = "./memory.pack";
 const HOST = "127.0.0.1";
 const PORT = 8000;
 const BUN_SERIES = "1.4.";
@@ -40,10 +42,13 @@ async function isPortFree(): Promise<boolean> {
 }
 
 /** Runs a command in the foreground and gives its exit code. A request to stop is passed on; the command decides how. */
-async function run(command: readonly [string, ...string[]]): Promise<number> {
+async function run(
+  command: readonly [string, ...string[]],
+  stdin: "inherit" | "ignore" = "inherit",
+): Promise<number> {
   const child = Bun.spawn([...command], {
     cwd: ROOT,
-    stdin: "inherit",
+    stdin,
     stdout: "inherit",
     stderr: "inherit",
   });
@@ -76,8 +81,14 @@ async function start(): Promise<number> {
     );
     return 1;
   }
+  if (!existsSync(join(ROOT, PACK))) {
+    console.log("");
+    // Without a keyboard it asks for no passphrase, so that nothing keeps the server waiting.
+    const made = await run([EXECUTABLE, "init", PACK], "ignore");
+    if (made !== 0) return made;
+  }
   console.log("\nServing ./memory.pack; Ctrl-C ends it.\n");
-  return await run([EXECUTABLE, "serve", "--db-path", "./memory.pack"]);
+  return await run([EXECUTABLE, "serve", "--db-path", PACK]);
 }
 
 process.exitCode = await start();

@@ -125,9 +125,7 @@ function keyNowhere(config: Config, layout: PackLayout): SvcError {
 
 function failed(layout: PackLayout, what: string, remedy: string): SvcError {
   const path = mainPath(layout);
-  return new SvcError(
-    "encryption_failed",
-    `${path}: ${what}; nothing was changed. ${remedy}.`,
-    { path },
-  );
+  return new SvcError("encryption_failed", `${path}: ${what}; nothing was changed. ${remedy}.`, {
+    path,
+  });
 }

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { keyWrong } from "../adapters/crypt/failures.ts";
 import { deriveMasterKey, wipe } from "../adapters/crypt/keys.ts";
@@ -106,8 +107,8 @@ async function keep(config: Config, layout: PackLayout, keyText: string): Promis
 
 function existing(config: Config): PackLayout {
   const layout = layoutOf(config);
-  if (saltOf(layout) !== undefined) return layout;
   const path = mainPath(layout);
+  if (existsSync(path)) return layout;
   throw new SvcError("not_found", `${path}: no such pack`, { kind: "pack", id: path });
 }
 

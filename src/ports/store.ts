@@ -25,6 +25,11 @@ export type Admission = {
   readonly events: readonly MemoryEvent[];
   readonly operations: readonly Operation[];
   /**
+   * Nodes of the events that are there at once, with their lexical entries; only their vectors are left to the jobs.
+   * Absent: the jobs bring everything.
+   */
+  readonly nodes?: readonly Pick<Materialization, "node" | "lexical">[];
+  /**
    * Keeps the events' jobs away from other workers until the caller has had its chance to run them.
    * Jobs without a lease are free for any worker at once.
    */

@@ -59,7 +59,7 @@ describe.each(CASES)("$name", ({ version, kind, encryption, masterKey }) => {
     cpSync(join(PACKS, version, kind), path, { recursive: true });
     return path;
   };
-  const read = (config: Config, key: Uint8Array | undefined = masterKey): CompatContent =>
+  const read = (config: Config, key: Uint8Array | undefined): CompatContent =>
     readContent(layoutOf(config), key, content);
 
   test("is sound and holds what was written, before and after it is opened", async () => {
@@ -69,17 +69,17 @@ describe.each(CASES)("$name", ({ version, kind, encryption, masterKey }) => {
       damage: [],
       eventCount: content.events.length,
     });
-    expect(read(config)).toEqual(content);
+    expect(read(config, masterKey)).toEqual(content);
     const engine = await MemoryEngine.create(settings(path, encryption));
     for (const { id, userId, content: text } of content.events) {
       expect((await engine.getEvent(id, userId))?.content).toBe(text);
     }
     await engine.processPending();
-    const { results } = await engine.retrieve({ userId: "anna", query: "how do I get in?" });
+    const { results } = await engine.retrieve({ userId: "anna", query: "where is the spare key?" });
     expect(results[0]?.node.content).toContain("spare key");
     await engine.store({ userId: "eve", content: "Written by a later version." });
     await engine.close();
-    const { tables, events } = read(config);
+    const { tables, events } = read(config, masterKey);
     expect(events.slice(0, content.events.length)).toEqual([...content.events]);
     expect(tables["edges"]).toEqual(content.tables["edges"]);
     expect(await reportOnPack(config, true)).toMatchObject({ damage: [], pendingJobs: 0 });
@@ -89,7 +89,7 @@ describe.each(CASES)("$name", ({ version, kind, encryption, masterKey }) => {
     const path = copy();
     const config = configOf(path, encryption);
     await compactPack(config);
-    expect(read(config)).toEqual(content);
+    expect(read(config, masterKey)).toEqual(content);
     if (kind === "directory") {
       const destination = `${path}.pack`;
       await migratePack(configOf(path, ON), destination);

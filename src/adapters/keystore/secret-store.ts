@@ -19,7 +19,11 @@ export type SecretStoreOptions = {
   readonly environment: Readonly<Record<string, string | undefined>>;
 };
 
-type Request = { readonly call: "get" | "set" | "delete"; readonly name: string; readonly value?: string };
+type Request = {
+  readonly call: "get" | "set" | "delete";
+  readonly name: string;
+  readonly value?: string;
+};
 
 /**
  * Runs in a process of its own: a store that never answers blocks a thread that nobody can stop, and the store is found

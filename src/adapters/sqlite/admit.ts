@@ -3,8 +3,10 @@ import { asInstant, type Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import { asUuid } from "../../lib/uuid.ts";
 import type { Admission, Operation } from "../../ports/store.ts";
+import { advanceIndexSequence } from "./index-sequence.ts";
 import { ensureOwner } from "./owners.ts";
 import { fromMetadata, toMetadata } from "./rows.ts";
+import { writeNode } from "./write-node.ts";
 
 /** Who holds a job and until when. */
 export type Lease = { readonly owner: string; readonly expiresAt: Instant };
@@ -44,6 +46,9 @@ export function writeAdmission(
     insertJob.run(key, owner, lease?.owner ?? null, lease?.expiresAt ?? null, event.timestamp);
   }
   for (const operation of admission.operations) writeOperation(database, operation);
+  const nodes = admission.nodes ?? [];
+  for (const item of nodes) writeNode(database, item, ensureOwner(database, item.node.userId));
+  if (nodes.length > 0) advanceIndexSequence(database);
 }
 
 function writeOperation(database: Database, operation: Operation): void {

@@ -4,8 +4,7 @@ import type { EmbeddingIdentity } from "../../ports/embedder.ts";
 import type { Materialization } from "../../ports/store.ts";
 import { advanceIndexSequence } from "./index-sequence.ts";
 import { settleJob } from "./jobs.ts";
-import { ACTIVE, writeDocument } from "./lexical-index.ts";
-import { INSERT_NODE, nodeValues } from "./rows.ts";
+import { writeNode } from "./write-node.ts";
 
 /** Writes nodes, index entries and job states. Runs inside a write transaction. */
 export function materializeAll(
@@ -30,21 +29,9 @@ function materializeOne(
     )
     .get(item.eventId);
   if (job === null) return;
-  database.query(INSERT_NODE).run(item.node.id, job.owner, ...nodeValues(item.node));
-  const active = database
-    .query<{ key: number }, [string]>(
-      `SELECT key FROM nodes WHERE id = ? AND lifecycle_state IN ${ACTIVE}`,
-    )
-    .get(item.node.id);
-  if (active !== null) {
-    if (item.lexical) writeDocument(database, active.key);
-    if (item.vector !== undefined) {
-      writeVector(
-        database,
-        { key: active.key, owner: job.owner, item, vector: item.vector },
-        identity,
-      );
-    }
+  const key = writeNode(database, item, job.owner);
+  if (key !== undefined && item.vector !== undefined) {
+    writeVector(database, { key, owner: job.owner, item, vector: item.vector }, identity);
   }
   settleJob(database, job.event_key, item.failure, item.at);
 }

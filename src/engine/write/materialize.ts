@@ -22,7 +22,7 @@ const LONG_TEXT_MS = 25;
  * Blank text has no entries and is complete.
  */
 export async function embed(deps: EngineDeps, node: MemoryNode): Promise<Embedding> {
-  if (node.content.trim() === "") return { vector: undefined, lexical: false, failure: undefined };
+  if (isBlank(node)) return { vector: undefined, lexical: false, failure: undefined };
   try {
     if (!matchesPack(deps)) {
       return { vector: undefined, lexical: true, failure: "embedding_mismatch" };
@@ -31,6 +31,11 @@ export async function embed(deps: EngineDeps, node: MemoryNode): Promise<Embeddi
   } catch (error) {
     return { vector: undefined, lexical: true, failure: reasonCode(error) };
   }
+}
+
+/** Whether a node has nothing to index. */
+export function isBlank(node: MemoryNode): boolean {
+  return node.content.trim() === "";
 }
 
 /** The vector under which a node with text is indexed. @throws SvcError embedding_failed */

@@ -6,14 +6,14 @@ import type { Operation } from "../../ports/store.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { StoreInput } from "../inputs.ts";
 import type { StoreReceipt } from "../results.ts";
-import { embed } from "./materialize.ts";
+import { embed, isBlank } from "./materialize.ts";
 import { planStore, type StorePlan } from "./plan-store.ts";
 
 /**
- * Stores one memory: the event, the planned node and a job become durable together; then node and index entries are
- * written. A failing index leaves the job pending and the call succeeds.
+ * Stores one memory: the event, its node with its words, and a job for the vector become durable together while the
+ * model works; then the vector is written. A failing model leaves the job pending and the call succeeds.
  * @throws SvcError invalid_argument, invalid_speaker, disk_full, storage_busy, storage_failed: nothing was stored;
- *   materialization_failed: the event is safe, its node is not there yet
+ *   materialization_failed: the memory is safe, its job is not settled
  */
 export async function store(deps: EngineDeps, input: StoreInput): Promise<StoreReceipt> {
   const plan = planStore(input, {
@@ -27,16 +27,17 @@ export async function store(deps: EngineDeps, input: StoreInput): Promise<StoreR
   await deps.store.admit({
     events: [plan.event],
     operations: [planRecord(plan)],
+    nodes: [{ node: plan.node, lexical: !isBlank(plan.node) }],
     leaseJobs: true,
   });
-  const { vector, lexical, failure } = await embedding;
+  const { vector, failure } = await embedding;
   try {
     await deps.store.materialize([
       {
         eventId: plan.event.id,
         node: plan.node,
         vector,
-        lexical,
+        lexical: false,
         failure,
         at: deps.clock.now(),
       },
@@ -86,7 +87,7 @@ async function unfinished(
   }
   return new SvcError(
     "materialization_failed",
-    `event ${event.id} is stored; its memory is not findable yet (${reason}) and will be retried`,
+    `event ${event.id} is stored; its memory is not fully indexed yet (${reason}) and will be retried`,
     { event_id: event.id, reason_code: reason },
     { cause },
   );

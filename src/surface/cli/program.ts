@@ -77,13 +77,23 @@ async function createProgram(args: readonly string[], context: CliContext): Prom
     .version(context.deps.version, "-V, --version", "print the version")
     .addHelpText("after", EXAMPLES)
     .showSuggestionAfterError()
+    .configureOutput({ writeErr: (text) => void process.stderr.write(withoutValues(text)) })
     .exitOverride();
   const wanted = COMMANDS[args[0] ?? ""];
   const builders = wanted === undefined ? Object.values(COMMANDS) : [wanted];
   for (const build of builders) {
-    program.addCommand((await build(context)).copyInheritedSettings(program));
+    const command = (await build(context)).copyInheritedSettings(program);
+    for (const part of command.commands) part.copyInheritedSettings(command);
+    program.addCommand(command);
   }
   return program;
+}
+
+/** Commander repeats what it does not understand, and that may be a key in the wrong place. */
+function withoutValues(complaint: string): string {
+  return complaint
+    .replace(/(unknown option '-[^='\n]*=)[\s\S]*'/, "$1…'")
+    .replace(/(Expected \d+ arguments? but got \d+): [\s\S]*/, "$1.\n");
 }
 
 function report(error: unknown, output: Output): number {

@@ -17,7 +17,7 @@ export type Terminal = {
   ahead: string;
 };
 
-const ENTER = /[\r\n\u0004]/;
+const ENTER = ["\r", "\n", "\u0004"];
 const ERASE = ["\b", "\u007f"];
 const INTERRUPT = "\u0003";
 
@@ -76,10 +76,11 @@ async function readLine(terminal: Terminal): Promise<string> {
         terminal.output.write("\n");
         terminal.interrupt();
       }
-      const end = typed.search(ENTER);
+      const end = [...typed].findIndex((character) => ENTER.includes(character));
       if (end === -1) return false;
-      terminal.ahead = typed.slice(end + 1);
-      resolve(withoutErased(typed.slice(0, end)));
+      const characters = [...typed];
+      terminal.ahead = characters.slice(end + 1).join("");
+      resolve(withoutErased(characters.slice(0, end)));
       return true;
     };
     const onData = (chunk: string): void => {
@@ -90,7 +91,7 @@ async function readLine(terminal: Terminal): Promise<string> {
   });
 }
 
-function withoutErased(line: string): string {
+function withoutErased(line: readonly string[]): string {
   const kept: string[] = [];
   for (const character of line) {
     if (ERASE.includes(character)) kept.pop();

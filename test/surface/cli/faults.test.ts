@@ -18,7 +18,7 @@ setDefaultTimeout(60_000);
 let desk: Desk;
 beforeAll(async () => {
   desk = createDesk();
-  await desk.run(["init", "good.pack"]);
+  await desk.run(["init", "good.pack", "--plain"]);
   const at = (name: string): string => join(desk.folder, name);
   writeFileSync(at("text.pack"), "these are notes");
   mkdirSync(at("folder.pack"));

@@ -58,10 +58,7 @@ async function doctor(
   );
 }
 
-async function configToExamine(
-  context: CliContext,
-  path: string | undefined,
-): Promise<Config> {
+async function configToExamine(context: CliContext, path: string | undefined): Promise<Config> {
   const configured = await configWithoutKey(context, path);
   const isNamed = path !== undefined || configured.pack_path !== undefined;
   return isNamed || existsSync(configured.db_path)

@@ -59,25 +59,23 @@ async function examine(
   { encryptionKey }: InitOptions,
 ): Promise<void> {
   const { deps, output } = context;
-  const file = config.pack_path ?? config.db_path;
+  const { path, encrypted } = await deps.keys.status(config);
+  const state = encrypted
+    ? "encrypted"
+    : "not encrypted: whoever can read the file can read the memories";
   try {
-    const opened = await deps.keys.find(config, keyRequest(encryptionKey));
-    const engine = await deps.openEngine(opened, {
-      createIfMissing: true,
-      warn: warnOn(context),
-    });
+    // A key of the settings is for packs to be made, and says nothing about one in clear.
+    const request = encrypted ? keyRequest(encryptionKey) : { given: encryptionKey ?? "" };
+    const opened = await deps.keys.find(config, request);
+    const warn = warnOn(context);
+    const engine = await deps.openEngine(opened, { createIfMissing: true, warn });
     await engine.close();
-    const { encrypted } = await deps.reportOnPack(opened);
-    const state = encrypted
-      ? "encrypted"
-      : "not encrypted: whoever can read the file can read the memories";
-    output.line(`${file} is a pack already, ${state}. It stays as it is.`);
   } catch (error) {
     const isKeyUnknown = error instanceof SvcError && error.code === "encryption_failed";
     if (!isKeyUnknown || encryptionKey !== undefined) throw error;
-    output.line(`${file} is a pack already, encrypted. It stays as it is.`);
     output.note(`Warning: ${error.message}`);
   }
+  output.line(`${path} is a pack already, ${state}. It stays as it is.`);
 }
 
 async function make(
@@ -103,7 +101,9 @@ async function make(
     return;
   }
   output.line(`Its key is kept in ${made.keptIn}.`);
-  output.line("Who loses the key loses the pack: nobody can restore it. Back the key up, elsewhere:");
+  output.line(
+    "Who loses the key loses the pack: nobody can restore it. Back the key up, elsewhere:",
+  );
   output.line(`  svc key export ${shellWord(path)}`);
 }
 

@@ -45,7 +45,10 @@ export function keyCommand(context: CliContext): Command {
     .command("import")
     .description("keep a key on this machine, once it was seen to open the pack")
     .argument("<pack>", PACK)
-    .option("--key-file <file>", "its first line is the key or passphrase (default: standard input)")
+    .option(
+      "--key-file <file>",
+      "its first line is the key or passphrase (default: standard input)",
+    )
     .action((path: string, options: ImportOptions) => importKey(context, path, options));
   key
     .command("forget")
