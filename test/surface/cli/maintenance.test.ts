@@ -20,7 +20,7 @@ const withKey = (key: string) => ({
 beforeAll(async () => {
   desk = createDesk();
   for (const pack of ["plain.pack", "dir"]) {
-    await desk.run(["init", pack]);
+    await desk.run(["init", pack, "--plain"]);
     await desk.run(["store", pack, FACT]);
   }
 });
