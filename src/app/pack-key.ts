@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { readPackHeader } from "../adapters/crypt/cipher.ts";
 import { isEncryptedHeader } from "../adapters/crypt/header.ts";
 import { deriveMasterKey, wipe } from "../adapters/crypt/keys.ts";
@@ -26,7 +27,9 @@ export function keyTextOf(config: Config): string | undefined {
 
 /** Whether the pack that lies there is encrypted; false when there is none. */
 export function isPackEncrypted(layout: PackLayout): boolean {
-  const header = readPackHeader(mainPath(layout));
+  const path = mainPath(layout);
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
+  const header = readPackHeader(path);
   return header !== undefined && isEncryptedHeader(header);
 }
 

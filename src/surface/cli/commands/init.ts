@@ -42,7 +42,7 @@ async function init(context: CliContext, path: string, options: InitOptions): Pr
   const exists = existsSync(main) && (statSync(main).isDirectory() || statSync(main).size > 0);
   if (exists) await examine(context, config, options);
   else await make(context, config, path, options);
-  const file = basename(main) === "memory.db" ? dirname(main) : main;
+  const file = packOf(main);
   output.line();
   for (const line of assistantLines(deps.self, file)) output.line(line);
   output.line();
@@ -50,6 +50,11 @@ async function init(context: CliContext, path: string, options: InitOptions): Pr
   const word = shellWord(path);
   output.line(`  svc store ${word} "The spare key lies under the blue flower pot"`);
   output.line(`  svc search ${word} "how do I get in without my key?"`);
+}
+
+/** What a person calls the pack: its file, or the folder around its files. */
+function packOf(main: string): string {
+  return basename(main) === "memory.db" ? dirname(main) : main;
 }
 
 /** Opens a pack that is there, where its key is known, and says what it is. */
@@ -75,7 +80,7 @@ async function examine(
     if (!isKeyUnknown || encryptionKey !== undefined) throw error;
     output.note(`Warning: ${error.message}`);
   }
-  output.line(`${path} is a pack already, ${state}. It stays as it is.`);
+  output.line(`${packOf(path)} is a pack already, ${state}. It stays as it is.`);
 }
 
 async function make(
@@ -88,7 +93,7 @@ async function make(
   const newKey = await chooseKey(context, config, options);
   const made = await deps.keys.createPack(config, newKey);
   const report = await deps.reportOnPack(made.config);
-  const head = `${kleur.green("Made")} ${report.path},`;
+  const head = `${kleur.green("Made")} ${packOf(report.path)},`;
   if (newKey.kind === "plain") {
     output.line(`${head} not encrypted: whoever can read the file can read the memories.`);
     return;

@@ -1,0 +1,52 @@
+import { join, resolve } from "node:path";
+
+const MAIN = resolve(import.meta.dir, "../../../src/main.ts");
+
+/** A run of the program in front of a person: what the screen showed, and how it ended. */
+export type Session = { readonly code: number; readonly screen: string };
+
+/** What the person waits for, and what they type then. */
+export type Turn = readonly [question: string, answer: string];
+
+/** Runs the program on a pseudo-terminal; each answer is typed once its question is on the screen. */
+export async function onTerminal(
+  folder: string,
+  args: readonly string[],
+  turns: readonly Turn[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Session> {
+  const decoder = new TextDecoder();
+  const waiting = [...turns];
+  let screen = "";
+  let seen = 0;
+  const child = Bun.spawn([process.execPath, "--no-env-file", MAIN, ...args], {
+    cwd: folder,
+    env: {
+      PATH: process.env["PATH"] ?? "",
+      HOME: process.env["HOME"] ?? folder,
+      XDG_CONFIG_HOME: join(folder, ".config"),
+      SVC_KEY_STORE: "file",
+      NO_COLOR: "1",
+      ...env,
+    },
+    terminal: {
+      cols: 200,
+      rows: 50,
+      data: (terminal, chunk) => {
+        screen += decoder.decode(chunk, { stream: true });
+        const [turn] = waiting;
+        const at = turn === undefined ? -1 : screen.indexOf(turn[0], seen);
+        if (turn === undefined || at < 0) return;
+        seen = at + turn[0].length;
+        waiting.shift();
+        terminal.write(turn[1]);
+      },
+    },
+    timeout: 50_000,
+  });
+  const code = await child.exited;
+  // What the child wrote last may still be on its way.
+  await Bun.sleep(50);
+  child.terminal?.close();
+  return { code, screen };
+}
