@@ -18,8 +18,8 @@ import { layoutOf } from "./pack-path.ts";
 export type KeyRequest = {
   /** A key that comes before every other; empty: the pack is opened without one. Absent: one is looked for. */
   readonly given?: string | undefined;
-  /** Asks the person for the key. Absent: there is nobody to ask. */
-  readonly ask?: (() => Promise<string>) | undefined;
+  /** Asks the person for the key, again when the last one did not fit. Absent: there is nobody to ask. */
+  readonly ask?: ((isAgain: boolean) => Promise<string>) | undefined;
 };
 
 /** Where a key came from. */
@@ -57,12 +57,12 @@ export async function findKey(config: Config, request: KeyRequest = {}): Promise
   const salt = isPackEncrypted(layout) ? saltOf(layout) : undefined;
   if (salt === undefined) return { config, source: { kind: "none" } };
   const stored = await keyStoreOf(config).find(salt);
-  if (stored !== undefined) {
+  if (stored.kind === "found") {
     const { key, place } = stored;
     if (!(await opensPack(layout, key))) throw storedKeyWrong(layout, place);
     return { config: withEncryptionKey(config, key), source: { kind: "stored", place } };
   }
-  if (ask === undefined) throw keyNowhere(config, layout);
+  if (ask === undefined) throw keyNowhere(config, layout, stored.kind);
   return {
     config: withEncryptionKey(config, await askForKey(layout, ask)),
     source: { kind: "typed" },
@@ -95,9 +95,12 @@ export async function opensPack(layout: PackLayout, keyText: string): Promise<bo
   }
 }
 
-async function askForKey(layout: PackLayout, ask: () => Promise<string>): Promise<string> {
+async function askForKey(
+  layout: PackLayout,
+  ask: (isAgain: boolean) => Promise<string>,
+): Promise<string> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const typed = await ask();
+    const typed = await ask(attempt > 0);
     if (typed !== "" && (await opensPack(layout, typed))) return typed;
   }
   throw failed(layout, `was not opened by what was typed, ${ATTEMPTS} times`, "Find its key first");
@@ -111,11 +114,15 @@ function storedKeyWrong(layout: PackLayout, place: KeyPlace): SvcError {
   );
 }
 
-function keyNowhere(config: Config, layout: PackLayout): SvcError {
+function keyNowhere(config: Config, layout: PackLayout, search: "none" | "silent"): SvcError {
   const isOff = !config.encryption_enabled && (config.encryption_key ?? "") !== "";
+  const kept =
+    search === "none"
+      ? "no key for it is kept on this machine"
+      : "no key file is there for it, and the system's secret store is locked or does not answer";
   const found = isOff
     ? "SVC_ENCRYPTION_KEY is set but not used, since SVC_ENCRYPTION_ENABLED is not true"
-    : "no key for it is kept on this machine";
+    : kept;
   return failed(
     layout,
     `is encrypted, and ${found}`,

@@ -91,7 +91,8 @@ export async function keepForCopy(
 ): Promise<void> {
   const salt = saltOf(original);
   if (salt === undefined || !isPackEncrypted(original)) return;
-  if ((await keyStoreOf(config).find(salt))?.key === keyText) await keep(config, copy, keyText);
+  const found = await keyStoreOf(config).find(salt);
+  if (found.kind === "found" && found.key === keyText) await keep(config, copy, keyText);
 }
 
 async function keep(config: Config, layout: PackLayout, keyText: string): Promise<string> {

@@ -139,8 +139,9 @@ export type Store = {
    * Writes nodes, index entries and job states; a job that is already complete is left alone, a node that exists is
    * kept, an inactive node is never indexed. Vectors of another model than the pack's are not written: their jobs stay
    * pending with the reason `embedding_mismatch`.
+   * @returns the states of the jobs afterwards, in the order of the items; an item without a job is left out
    */
-  materialize(items: readonly Materialization[]): Promise<void>;
+  materialize(items: readonly Materialization[]): Promise<readonly ProcessingStatus[]>;
   /** Records a failed try of jobs whose node could not be written at all. */
   failJobs(eventIds: readonly Uuid[], reason: string, at: Instant): Promise<void>;
   jobStatus(eventId: Uuid, userId: string | undefined): Promise<ProcessingStatus | undefined>;

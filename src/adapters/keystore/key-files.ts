@@ -3,6 +3,7 @@ import {
   chmodSync,
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   fsyncSync,
   lstatSync,
@@ -59,7 +60,7 @@ export function writeKeyFile(path: string, key: string): void {
     const reason = error instanceof Error && "code" in error ? String(error.code) : "unknown";
     throw unusable(path, `it cannot be written (${reason}); make ${folder} writable`, error);
   } finally {
-    rmSync(draft, { force: true });
+    if (existsSync(draft)) rmSync(draft, { force: true });
   }
 }
 

@@ -9,8 +9,12 @@ export type KeyPlace =
   | { readonly kind: "secret-store" }
   | { readonly kind: "file"; readonly path: string };
 
-/** A key as `raw_key:` and 32 bytes in URL-safe base64. */
-export type StoredKey = { readonly key: string; readonly place: KeyPlace };
+/** What looking for a key brought. A key is `raw_key:` and 32 bytes in URL-safe base64. */
+export type KeySearch =
+  | { readonly kind: "found"; readonly key: string; readonly place: KeyPlace }
+  | { readonly kind: "none" }
+  /** The secret store did not answer; the key may be in it. */
+  | { readonly kind: "silent" };
 
 /** A place that holds a key, or that would if it could be used. */
 export type PlaceState = { readonly place: KeyPlace; readonly problem: string | undefined };
@@ -18,7 +22,7 @@ export type PlaceState = { readonly place: KeyPlace; readonly problem: string | 
 /** Keys of this user's packs by the 16 bytes at the start of an encrypted pack, which change when its key does. */
 export type KeyStore = {
   /** @throws SvcError encryption_failed when a key file may not be used */
-  find(salt: Uint8Array): Promise<StoredKey | undefined>;
+  find(salt: Uint8Array): Promise<KeySearch>;
   /** Every place that holds a key of the pack. */
   places(salt: Uint8Array): Promise<readonly PlaceState[]>;
   /** Keeps a key in the secret store or, where there is none, in a key file. @throws SvcError encryption_failed */
@@ -57,9 +61,13 @@ export function createKeyStore(folder: () => string, secrets: SecretStore | unde
       // The file first: looking is cheap, and the secret store may have to ask the person.
       const path = optional(() => fileOf(salt));
       const key = path === undefined ? undefined : readKeyFile(path);
-      if (path !== undefined && key !== undefined) return { key, place: { kind: "file", path } };
-      const secret = await secretOf(salt);
-      return secret === undefined ? undefined : { key: secret, place: SECRET_STORE };
+      if (path !== undefined && key !== undefined) {
+        return { kind: "found", key, place: { kind: "file", path } };
+      }
+      const answer = await secrets?.get(nameOf(salt));
+      if (answer?.kind === "silent") return { kind: "silent" };
+      if (answer?.kind !== "done" || answer.value === undefined) return { kind: "none" };
+      return { kind: "found", key: answer.value, place: SECRET_STORE };
     },
     places: async (salt) => {
       const path = optional(() => fileOf(salt));

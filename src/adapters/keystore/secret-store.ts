@@ -1,10 +1,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-/** What the system's secret store answered; `unavailable` when there is none, it is locked, or it did not answer. */
+/** What the system's secret store answered. */
 export type SecretAnswer =
   | { readonly kind: "done"; readonly value: string | undefined }
-  | { readonly kind: "unavailable" };
+  /** There is no such store. */
+  | { readonly kind: "absent" }
+  /** It is locked, broken, or did not answer in time. */
+  | { readonly kind: "silent" };
 
 /** The system's secret store: Keychain, Credential Manager, or the Secret Service of a Linux desktop. */
 export type SecretStore = {
@@ -47,15 +50,15 @@ process.exit(0);
 const PASSED_ON = ["HOME", "USER", "LOGNAME", "LANG", "LD_LIBRARY_PATH", "XDG_DATA_HOME"];
 const PASSED_ON_WINDOWS = ["SystemRoot", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TEMP"];
 
-/** The secret store of this user. Nothing is asked before the first call; what is unavailable once stays so. */
+/** The secret store of this user. Nothing is asked before the first call; what was silent once is not asked again. */
 export function openSecretStore(options: SecretStoreOptions): SecretStore {
-  let isUnavailable = false;
+  let isSilent = false;
   const ask = async (request: Request): Promise<SecretAnswer> => {
-    const environment = isUnavailable ? undefined : childEnvironment(options.environment);
-    const answer =
-      environment === undefined ? undefined : await runChild(request, environment, options);
-    isUnavailable = answer === undefined;
-    return answer ?? { kind: "unavailable" };
+    const environment = childEnvironment(options.environment);
+    if (environment === undefined) return { kind: "absent" };
+    const answer = isSilent ? undefined : await runChild(request, environment, options);
+    isSilent = answer === undefined;
+    return answer ?? { kind: "silent" };
   };
   return {
     get: (name) => ask({ call: "get", name }),

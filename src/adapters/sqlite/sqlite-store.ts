@@ -108,12 +108,13 @@ export class SqliteStore implements Store {
     return this.#write((database) => releaseJobs(database, eventIds, this.#identity));
   }
 
-  materialize(items: readonly Materialization[]): Promise<void> {
+  materialize(items: readonly Materialization[]): Promise<readonly ProcessingStatus[]> {
     return this.#write((database) => {
       const { embedding } = this.#parts;
       // Another process may have changed the model since these vectors were made.
       const isOfModel = isSameEmbedding(readManifest(database)?.embedding, embedding);
       materializeAll(database, isOfModel ? items : items.map(withoutVector), embedding);
+      return items.flatMap(({ eventId }) => jobStatus(database, eventId, undefined) ?? []);
     });
   }
 

@@ -74,8 +74,13 @@ export class WriteQueue {
   async #commit(group: readonly Task[]): Promise<void> {
     try {
       await this.#begin();
-      const settle = group.map((task) => this.#attempt(task));
-      this.#database.run("COMMIT");
+      const [only] = group;
+      // Alone in its transaction a call needs no savepoint: undoing it undoes the transaction.
+      const settle =
+        group.length === 1 && only !== undefined
+          ? [this.#perform(only)]
+          : group.map((task) => this.#attempt(task));
+      this.#control("COMMIT");
       for (const settled of settle) settled();
     } catch (error) {
       if (this.#database.inTransaction) this.#database.run("ROLLBACK");
@@ -84,12 +89,17 @@ export class WriteQueue {
     }
   }
 
+  /** A statement without rows, prepared once. */
+  #control(sql: string): void {
+    this.#database.query(sql).run();
+  }
+
   /** Waits for the write lock without blocking the event loop for longer than one short busy timeout. */
   async #begin(): Promise<void> {
     const deadline = performance.now() + this.#options.busyTimeoutMs;
     for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, 50)) {
       try {
-        this.#database.run("BEGIN IMMEDIATE");
+        this.#control("BEGIN IMMEDIATE");
         return;
       } catch (error) {
         if (!isBusy(error) || performance.now() > deadline) throw error;
@@ -98,18 +108,24 @@ export class WriteQueue {
     }
   }
 
-  /** Runs one task in a savepoint; the returned function settles its promise after the commit. */
+  /** Runs a task; the returned function settles its promise after the commit. */
+  #perform(task: Task): () => void {
+    const value = task.work();
+    return () => task.resolve(value);
+  }
+
+  /** As `#perform`, in a savepoint: what throws is undone alone. */
   #attempt(task: Task): () => void {
-    this.#database.run("SAVEPOINT task");
+    this.#control("SAVEPOINT task");
     try {
-      const value = task.work();
-      this.#database.run("RELEASE task");
-      return () => task.resolve(value);
+      const settle = this.#perform(task);
+      this.#control("RELEASE task");
+      return settle;
     } catch (error) {
       // SQLite rolls the whole transaction back on a full disk and on I/O errors: then nobody's work survived.
       if (!this.#database.inTransaction) throw error;
-      this.#database.run("ROLLBACK TO task");
-      this.#database.run("RELEASE task");
+      this.#control("ROLLBACK TO task");
+      this.#control("RELEASE task");
       return () => task.reject(toSvcError(error, this.#options.path));
     }
   }

@@ -32,7 +32,7 @@ export async function store(deps: EngineDeps, input: StoreInput): Promise<StoreR
   });
   const { vector, failure } = await embedding;
   try {
-    await deps.store.materialize([
+    const [processingStatus] = await deps.store.materialize([
       {
         eventId: plan.event.id,
         node: plan.node,
@@ -42,7 +42,8 @@ export async function store(deps: EngineDeps, input: StoreInput): Promise<StoreR
         at: deps.clock.now(),
       },
     ]);
-    return await receipt(deps, plan);
+    if (processingStatus === undefined) throw new SvcError("internal", "a stored event has no job");
+    return { eventId: plan.event.id, nodeId: plan.node.id, node: plan.node, processingStatus };
   } catch (error) {
     throw await unfinished(deps, plan, error);
   }
@@ -65,12 +66,6 @@ function planRecord({ event, node }: StorePlan): Operation {
     namespaceId: event.scope,
     createdAt: event.timestamp,
   };
-}
-
-async function receipt(deps: EngineDeps, { event, node }: StorePlan): Promise<StoreReceipt> {
-  const processingStatus = await deps.store.jobStatus(event.id, event.userId);
-  if (processingStatus === undefined) throw new SvcError("internal", "a stored event has no job");
-  return { eventId: event.id, nodeId: node.id, node, processingStatus };
 }
 
 async function unfinished(

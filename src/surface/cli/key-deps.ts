@@ -4,8 +4,8 @@ import type { Config } from "../../config/schema.ts";
 export type KeyRequest = {
   /** A key that comes before every other; empty: the pack is opened without one. Absent: one is looked for. */
   readonly given?: string | undefined;
-  /** Asks the person for the key. Absent: there is nobody to ask. */
-  readonly ask?: (() => Promise<string>) | undefined;
+  /** Asks the person for the key, again when the last one did not fit. Absent: there is nobody to ask. */
+  readonly ask?: ((isAgain: boolean) => Promise<string>) | undefined;
 };
 
 /** How a new pack is encrypted. */

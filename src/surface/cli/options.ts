@@ -19,7 +19,7 @@ export function formatOption(): Option {
 export function encryptionKeyOption(): Option {
   return new Option(
     "--encryption-key <key>",
-    'key or passphrase of the pack; "" for none (default: SVC_ENCRYPTION_KEY when SVC_ENCRYPTION_ENABLED)',
+    'key or passphrase of the pack; "" for none (default: SVC_ENCRYPTION_KEY when SVC_ENCRYPTION_ENABLED, else the kept key)',
   );
 }
 
@@ -55,8 +55,12 @@ export async function configFor(
 
 /** How the key of a pack may be found by a command. @param encryptionKey the value of `--encryption-key` */
 export function keyRequest(encryptionKey: string | undefined): KeyRequest {
-  const ask = isTerminal() ? () => askSecret("Key or passphrase of the pack: ") : undefined;
-  return { given: encryptionKey, ask };
+  return { given: encryptionKey, ask: isTerminal() ? askForKey : undefined };
+}
+
+async function askForKey(isAgain: boolean): Promise<string> {
+  const question = "Key or passphrase of the pack: ";
+  return await askSecret(isAgain ? `That does not open it. ${question}` : question);
 }
 
 /** The configuration with `path` as the pack, and no look at the pack itself; warnings go to stderr. */

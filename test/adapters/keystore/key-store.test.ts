@@ -31,11 +31,10 @@ function memorySecrets(): SecretStore & { readonly values: Map<string, string> }
   };
 }
 
-const unavailable: SecretStore = {
-  get: async () => ({ kind: "unavailable" }),
-  set: async () => ({ kind: "unavailable" }),
-  delete: async () => ({ kind: "unavailable" }),
-};
+function deadSecrets(kind: "absent" | "silent"): SecretStore {
+  const answer = async () => ({ kind }) as const;
+  return { get: answer, set: answer, delete: answer };
+}
 
 describe("a key store", () => {
   test("keeps keys in the secret store and makes no file", async () => {
@@ -45,13 +44,18 @@ describe("a key store", () => {
     expect(await store.save(SALT, MASTER)).toEqual({ kind: "secret-store" });
     expect([...secrets.values]).toEqual([[NAME, KEY]]);
     expect(readdirSync(keys)).toEqual([]);
-    expect(await store.find(SALT)).toEqual({ key: KEY, place: { kind: "secret-store" } });
+    expect(await store.find(SALT)).toEqual({
+      kind: "found",
+      key: KEY,
+      place: { kind: "secret-store" },
+    });
     expect(await store.forget(SALT)).toEqual([{ kind: "secret-store" }]);
-    expect(await store.find(SALT)).toBeUndefined();
+    expect(await store.find(SALT)).toEqual({ kind: "none" });
   });
 
   test.each([
-    { name: "there is no secret store", secrets: unavailable },
+    { name: "there is no secret store", secrets: deadSecrets("absent") },
+    { name: "the secret store is silent", secrets: deadSecrets("silent") },
     { name: "only files are wanted", secrets: undefined },
     {
       name: "the secret store forgets what it accepts",
@@ -65,9 +69,9 @@ describe("a key store", () => {
     const store = createKeyStore(() => keys, secrets);
     const place = { kind: "file", path: join(keys, `${NAME}.key`) } as const;
     expect(await store.save(SALT, MASTER)).toEqual(place);
-    expect(await store.find(SALT)).toEqual({ key: KEY, place });
+    expect(await store.find(SALT)).toEqual({ kind: "found", key: KEY, place });
     expect(await store.places(SALT)).toEqual([{ place, problem: undefined }]);
-    expect(await store.find(Buffer.alloc(16, 1))).toBeUndefined();
+    expect(await store.find(Buffer.alloc(16, 1))).not.toHaveProperty("key");
     expect(await store.forget(SALT)).toEqual([place]);
     expect(await store.forget(SALT)).toEqual([]);
     expect(existsSync(place.path)).toBeFalse();
@@ -94,17 +98,18 @@ describe("a key store", () => {
     };
     const secrets = memorySecrets();
     secrets.values.set(NAME, KEY);
-    expect((await createKeyStore(homeless, secrets).find(SALT))?.key).toBe(KEY);
-    expect(createKeyStore(homeless, unavailable).save(SALT, MASTER)).rejects.toThrow("set HOME");
+    expect(await createKeyStore(homeless, secrets).find(SALT)).toMatchObject({ key: KEY });
+    const saving = createKeyStore(homeless, deadSecrets("silent")).save(SALT, MASTER);
+    expect(saving).rejects.toThrow("set HOME");
   });
 });
 
 describe("the secret store of the system", () => {
-  test("is unavailable where there is no message bus", async () => {
+  test("is absent where there is no message bus", async () => {
     if (process.platform !== "linux") return;
     const environment = { XDG_RUNTIME_DIR: folder() };
     const store = openSecretStore({ timeoutMs: 5000, environment });
-    expect(await store.get(NAME)).toEqual({ kind: "unavailable" });
+    expect(await store.get(NAME)).toEqual({ kind: "absent" });
   });
 
   test("that never answers is given up in time, and not asked again", async () => {
@@ -114,10 +119,10 @@ describe("the secret store of the system", () => {
       const environment = { ...process.env, DBUS_SESSION_BUS_ADDRESS: `unix:path=${path}` };
       const store = openSecretStore({ timeoutMs: 500, environment });
       const started = performance.now();
-      expect(await store.get(NAME)).toEqual({ kind: "unavailable" });
+      expect(await store.get(NAME)).toEqual({ kind: "silent" });
       expect(performance.now() - started).toBeLessThan(10_000);
       const again = performance.now();
-      expect(await store.set(NAME, KEY)).toEqual({ kind: "unavailable" });
+      expect(await store.set(NAME, KEY)).toEqual({ kind: "silent" });
       expect(performance.now() - again).toBeLessThan(200);
     } finally {
       silent.close();

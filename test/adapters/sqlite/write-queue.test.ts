@@ -270,10 +270,10 @@ describe("the write queue", () => {
     const { database, queue } = queueOn(1000);
     const transactions = new Set<number>();
     let begun = 0;
-    const run = database.run.bind(database);
-    database.run = (sql: string) => {
+    const query = database.query.bind(database);
+    database.query = (sql: string) => {
       if (sql.startsWith("BEGIN")) begun += 1;
-      return run(sql);
+      return query(sql);
     };
 
     await Promise.all(Array.from({ length: 200 }, () => queue.run(() => transactions.add(begun))));

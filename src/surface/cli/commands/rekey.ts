@@ -1,6 +1,7 @@
 import { Command, Option } from "commander";
 import type { Config } from "../../../config/schema.ts";
 import { invalid } from "../../../domain/errors.ts";
+import { shellWord } from "../assistant.ts";
 import type { CliContext, RekeyTarget } from "../deps.ts";
 import { configFor, encryptionKeyOption, formatOption } from "../options.ts";
 import type { Format } from "../output.ts";
@@ -14,7 +15,7 @@ Examples:
   svc rekey ./memory.pack --plain      stores it in clear
   SVC_NEW_ENCRYPTION_KEY=… svc rekey ./memory.pack
 
-The present key comes from --encryption-key, or from SVC_ENCRYPTION_KEY when SVC_ENCRYPTION_ENABLED is true. Refused while
+The present key is found as by every other command. Refused while
 something uses the pack; needs room for a copy. Whatever interrupts it leaves the pack with the old key or with the new
 one, complete. Who loses the key loses the pack. Copies of the pack that were made before keep the old key.`;
 
@@ -48,9 +49,14 @@ export function rekeyCommand(context: CliContext): Command {
 async function rekey(context: CliContext, path: string, options: RekeyOptions): Promise<void> {
   const config = await configFor(context, path, options.encryptionKey);
   const target = await targetOf(context, config, options);
+  const { places } = await context.deps.keys.status(config);
   const stopProgress = await context.output.progress("copying");
   const done = await context.deps.rekeyPack(config, target).finally(stopProgress);
   printRewrite(context, done, options.format);
+  if (places.length === 0 || !done.encrypted) return;
+  context.output.note(
+    `The new key is not kept on this machine, as the former one was. So that assistants can open the pack: svc key import ${shellWord(path)}`,
+  );
 }
 
 async function targetOf(
