@@ -71,7 +71,7 @@ export async function findKey(config: Config, request: KeyRequest = {}): Promise
 
 /** The key store of the configured kind. */
 export function keyStoreOf(config: Config): KeyStore {
-  return openKeyStore({ kind: config.key_store });
+  return openKeyStore({ kind: config.key_store, environment: process.env });
 }
 
 /** The 16 bytes by which the key of an encrypted pack is kept; undefined when there is no such file. */

@@ -1,11 +1,8 @@
 import { isAbsolute, join } from "node:path";
 import { SvcError } from "../../domain/errors.ts";
 
-/** The variables that say where a user's configuration lives. A subset of `process.env`. */
-export type ConfigEnvironment = {
-  readonly XDG_CONFIG_HOME?: string | undefined;
-  readonly HOME?: string | undefined;
-};
+/** The variables of a process. Those that say where a user's configuration lives are `XDG_CONFIG_HOME` and `HOME`. */
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * The folder of the key files, which may not exist yet: `$XDG_CONFIG_HOME/svc/keys` or `~/.config/svc/keys`.
@@ -13,13 +10,9 @@ export type ConfigEnvironment = {
  * Like the cache folder, this is no setting of the program but the platform's convention.
  * @throws SvcError encryption_failed when neither variable names an absolute path
  */
-export function keyFolder(
-  environment: ConfigEnvironment = {
-    XDG_CONFIG_HOME: process.env["XDG_CONFIG_HOME"],
-    HOME: process.env["HOME"],
-  },
-): string {
-  const { XDG_CONFIG_HOME: xdg, HOME: home } = environment;
+export function keyFolder(environment: Environment): string {
+  const xdg = environment["XDG_CONFIG_HOME"];
+  const home = environment["HOME"];
   // The XDG specification tells programs to ignore relative paths.
   if (xdg !== undefined && isAbsolute(xdg)) return join(xdg, "svc", "keys");
   if (home !== undefined && isAbsolute(home)) return join(home, ".config", "svc", "keys");

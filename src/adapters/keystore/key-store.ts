@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { SvcError } from "../../domain/errors.ts";
 import { readKeyFile, removeKeyFile, writeKeyFile } from "./key-files.ts";
-import { keyFolder } from "./key-folder.ts";
+import { type Environment, keyFolder } from "./key-folder.ts";
 import { openSecretStore, type SecretStore } from "./secret-store.ts";
 
 /** Where a key is kept. */
@@ -34,18 +34,18 @@ export type KeyStore = {
 export type KeyStoreOptions = {
   /** `auto`: the system's secret store where it works, else key files. `file`: key files only. */
   readonly kind: "auto" | "file";
+  /** Of the process: where files lie and how the secret store is reached are the platform's conventions, not settings. */
+  readonly environment: Environment;
 };
 
 const TIMEOUT_MS = 10_000;
 const SECRET_STORE: KeyPlace = { kind: "secret-store" };
 
 /** The key store of this user. Nothing is read or made before the first call. */
-export function openKeyStore({ kind }: KeyStoreOptions): KeyStore {
+export function openKeyStore({ kind, environment }: KeyStoreOptions): KeyStore {
   const secrets =
-    kind === "file"
-      ? undefined
-      : openSecretStore({ timeoutMs: TIMEOUT_MS, environment: process.env });
-  return createKeyStore(keyFolder, secrets);
+    kind === "file" ? undefined : openSecretStore({ timeoutMs: TIMEOUT_MS, environment });
+  return createKeyStore(() => keyFolder(environment), secrets);
 }
 
 /** A key store of these parts. @param folder where key files lie; called when it is needed, and may throw then */

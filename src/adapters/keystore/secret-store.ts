@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { Environment } from "./key-folder.ts";
 
 /** What the system's secret store answered. */
 export type SecretAnswer =
@@ -19,7 +20,7 @@ export type SecretStore = {
 export type SecretStoreOptions = {
   /** Milliseconds that it may take; a locked store asks the person for a password meanwhile. */
   readonly timeoutMs: number;
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment: Environment;
 };
 
 type Request = {
@@ -68,9 +69,7 @@ export function openSecretStore(options: SecretStoreOptions): SecretStore {
 }
 
 /** Undefined when there cannot be a store: on Linux it lives on the session's message bus. */
-function childEnvironment(
-  environment: SecretStoreOptions["environment"],
-): Record<string, string> | undefined {
+function childEnvironment(environment: Environment): Record<string, string> | undefined {
   const passed: Record<string, string> = { BUN_BE_BUN: "1" };
   for (const name of [...PASSED_ON, ...PASSED_ON_WINDOWS]) {
     const value = environment[name];
@@ -81,7 +80,7 @@ function childEnvironment(
   return address === undefined ? undefined : { ...passed, DBUS_SESSION_BUS_ADDRESS: address };
 }
 
-function busAddress(environment: SecretStoreOptions["environment"]): string | undefined {
+function busAddress(environment: Environment): string | undefined {
   const given = environment["DBUS_SESSION_BUS_ADDRESS"];
   if (given !== undefined && given !== "") return given;
   const runtime = environment["XDG_RUNTIME_DIR"] ?? `/run/user/${process.getuid?.() ?? 0}`;
