@@ -6,7 +6,7 @@
  */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { FORMAT_VERSION } from "../src/adapters/sqlite/schema.ts";
+import { FORMAT_VERSION } from "../src/adapters/sqlite/schema/schema.ts";
 import { compactPack, migratePack } from "../src/app/maintenance.ts";
 import { MemoryEngine } from "../src/app/memory-engine.ts";
 import { settingsForPath } from "../src/app/pack-path.ts";

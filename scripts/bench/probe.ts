@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Inference, loadInference } from "../../src/adapters/embedding/inference.ts";
 import { modelRoot } from "../../src/adapters/embedding/model-files.ts";
 import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
-import { openDatabase } from "../../src/adapters/sqlite/open-database.ts";
+import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
 import { questionTerms } from "../../src/domain/lexical-analysis.ts";
 
 /** The model without anything around it: one thread, one text at a time, in this process. */

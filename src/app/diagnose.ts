@@ -3,7 +3,7 @@ import { accessSync, constants, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { cacheDir } from "../adapters/native/cache-dir.ts";
 import { loadSqliteVec, SQLITE_VEC_ENTRY } from "../adapters/native/sqlite-vec.ts";
-import { mainPath } from "../adapters/sqlite/layout.ts";
+import { mainPath } from "../adapters/sqlite/connection/layout.ts";
 import type { Config } from "../config/schema.ts";
 import { SvcError } from "../domain/errors.ts";
 import { createConfiguredEmbedder } from "./configured-embedder.ts";

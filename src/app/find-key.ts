@@ -6,8 +6,8 @@ import {
   openKeyStore,
   placeName,
 } from "../adapters/keystore/key-store.ts";
-import { mainPath, type PackLayout } from "../adapters/sqlite/layout.ts";
-import { withPackFiles } from "../adapters/sqlite/pack-files.ts";
+import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.ts";
+import { withPackFiles } from "../adapters/sqlite/connection/pack-files.ts";
 import { withEncryptionKey } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { SvcError } from "../domain/errors.ts";

@@ -12,8 +12,8 @@ import {
   statSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { PackLayout } from "../adapters/sqlite/layout.ts";
-import { filesOf } from "../adapters/sqlite/open-database.ts";
+import type { PackLayout } from "../adapters/sqlite/connection/layout.ts";
+import { filesOf } from "../adapters/sqlite/connection/open-database.ts";
 import { invalid } from "../domain/errors.ts";
 
 /** A pack in the making, under a hidden name beside the one that it will get. */

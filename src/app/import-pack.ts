@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
-import { writeEncryptionManifest } from "../adapters/sqlite/encryption-manifest.ts";
-import { toSvcError } from "../adapters/sqlite/failures.ts";
-import { importPack as importInto } from "../adapters/sqlite/import.ts";
-import { mainPath } from "../adapters/sqlite/layout.ts";
+import { toSvcError } from "../adapters/sqlite/connection/failures.ts";
+import { mainPath } from "../adapters/sqlite/connection/layout.ts";
+import { writeEncryptionManifest } from "../adapters/sqlite/copy/encryption-manifest.ts";
+import { importPack as importInto } from "../adapters/sqlite/transfer/import.ts";
 import { createSystemClock } from "../adapters/system/clock.ts";
 import type { Config } from "../config/schema.ts";
 import { invalid, SvcError } from "../domain/errors.ts";

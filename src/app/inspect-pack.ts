@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { loadSqliteVec } from "../adapters/native/sqlite-vec.ts";
-import { inspectPack, type PackInspection } from "../adapters/sqlite/inspect.ts";
-import { mainPath } from "../adapters/sqlite/layout.ts";
+import { mainPath } from "../adapters/sqlite/connection/layout.ts";
+import { inspectPack, type PackInspection } from "../adapters/sqlite/read/inspect.ts";
 import type { Config } from "../config/schema.ts";
 import { SvcError } from "../domain/errors.ts";
 import { isPackEncrypted, keyTextOf, withCipher } from "./pack-key.ts";

@@ -4,7 +4,7 @@ import { keyWrong } from "../adapters/crypt/failures.ts";
 import { deriveMasterKey, wipe } from "../adapters/crypt/keys.ts";
 import { writePrivately } from "../adapters/keystore/key-files.ts";
 import { placeName } from "../adapters/keystore/key-store.ts";
-import { mainPath, type PackLayout } from "../adapters/sqlite/layout.ts";
+import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.ts";
 import type { Config } from "../config/schema.ts";
 import { invalid, SvcError } from "../domain/errors.ts";
 import { findKey, type KeyRequest, keyStoreOf, opensPack, saltOf } from "./find-key.ts";

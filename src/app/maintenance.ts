@@ -1,15 +1,15 @@
 import { existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { loadSqliteVec } from "../adapters/native/sqlite-vec.ts";
-import { freshKey, sameKey } from "../adapters/sqlite/copy-pack.ts";
+import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.ts";
+import type { Cipher } from "../adapters/sqlite/connection/pack-files.ts";
+import { freshKey, sameKey } from "../adapters/sqlite/copy/copy-pack.ts";
 import {
   removeEncryptionManifest,
   writeEncryptionManifest,
-} from "../adapters/sqlite/encryption-manifest.ts";
-import { mainPath, type PackLayout } from "../adapters/sqlite/layout.ts";
-import { type Migrated, migrateDirectory } from "../adapters/sqlite/migrate-directory.ts";
-import type { Cipher } from "../adapters/sqlite/pack-files.ts";
-import { rewritePack } from "../adapters/sqlite/rewrite-pack.ts";
+} from "../adapters/sqlite/copy/encryption-manifest.ts";
+import { type Migrated, migrateDirectory } from "../adapters/sqlite/copy/migrate-directory.ts";
+import { rewritePack } from "../adapters/sqlite/copy/rewrite-pack.ts";
 import { createSystemClock } from "../adapters/system/clock.ts";
 import type { Config } from "../config/schema.ts";
 import { invalid, SvcError } from "../domain/errors.ts";

@@ -1,5 +1,5 @@
 import { loadSqliteVec } from "../adapters/native/sqlite-vec.ts";
-import type { Connection } from "../adapters/sqlite/open-reading.ts";
+import type { Connection } from "../adapters/sqlite/connection/open-reading.ts";
 import type { Config } from "../config/schema.ts";
 import { keyTextOf, withCipher } from "./pack-key.ts";
 

@@ -1,6 +1,6 @@
 import { lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import type { PackLayout } from "../adapters/sqlite/layout.ts";
+import type { PackLayout } from "../adapters/sqlite/connection/layout.ts";
 import type { Config, ConfigInput } from "../config/schema.ts";
 import { SvcError } from "../domain/errors.ts";
 

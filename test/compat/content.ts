@@ -1,7 +1,7 @@
 import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
-import { hashRows } from "../../src/adapters/sqlite/compare.ts";
-import type { PackLayout } from "../../src/adapters/sqlite/layout.ts";
-import { openDatabase } from "../../src/adapters/sqlite/open-database.ts";
+import type { PackLayout } from "../../src/adapters/sqlite/connection/layout.ts";
+import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
+import { hashRows } from "../../src/adapters/sqlite/copy/compare.ts";
 
 /** The key of the encrypted packs: bytes 00 to 1f. Protects nothing. */
 export const COMPAT_KEY = `raw_key:${Buffer.from(Array.from({ length: 32 }, (_, i) => i)).toString("base64url")}`;

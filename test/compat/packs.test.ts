@@ -2,7 +2,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { mainPath } from "../../src/adapters/sqlite/layout.ts";
+import { mainPath } from "../../src/adapters/sqlite/connection/layout.ts";
 import { reportOnPack } from "../../src/app/inspect-pack.ts";
 import { compactPack, migratePack, rekeyPack } from "../../src/app/maintenance.ts";
 import { MemoryEngine } from "../../src/app/memory-engine.ts";

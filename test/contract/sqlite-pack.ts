@@ -1,5 +1,5 @@
 import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
-import type { PackLayout } from "../../src/adapters/sqlite/layout.ts";
+import type { PackLayout } from "../../src/adapters/sqlite/connection/layout.ts";
 import { openSqliteStore, type SqliteStoreOptions } from "../../src/adapters/sqlite/open-store.ts";
 import { createSystemClock } from "../../src/adapters/system/clock.ts";
 import type { Store } from "../../src/ports/store.ts";

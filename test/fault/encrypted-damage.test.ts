@@ -3,7 +3,7 @@ import type { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { copyFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { toSvcError } from "../../src/adapters/sqlite/failures.ts";
+import { toSvcError } from "../../src/adapters/sqlite/connection/failures.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import {
   contents,

@@ -1,7 +1,7 @@
 /** A thread that adds ten notes to an encrypted pack, each in a transaction of its own, and then says so. */
 
 import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
-import { openDatabase } from "../../src/adapters/sqlite/open-database.ts";
+import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
 
 declare const self: Worker;
 

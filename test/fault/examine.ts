@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
-import { openDatabase } from "../../src/adapters/sqlite/open-database.ts";
+import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
 import type { Entry } from "./ledger.ts";
 
 /** What is wrong with a pack that no process has open. Every list is empty for a sound pack. */

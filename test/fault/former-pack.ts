@@ -1,6 +1,6 @@
 import { createRandom, sentence } from "../../scripts/bench/sentences.ts";
 import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
-import { openDatabase } from "../../src/adapters/sqlite/open-database.ts";
+import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
 import type { EmbeddingIdentity } from "../../src/ports/embedder.ts";
 import { at, put } from "../contract/samples.ts";
 import { openSqlitePack } from "../contract/sqlite-pack.ts";

@@ -8,7 +8,7 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
-import { inspectPack } from "../../src/adapters/sqlite/inspect.ts";
+import { inspectPack } from "../../src/adapters/sqlite/read/inspect.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import { answers, cipherOf, compact, makePack } from "../adapters/sqlite/whole-packs.ts";
 import { directoryPack, encrypted, filePack, type SqlitePack } from "../contract/sqlite-pack.ts";

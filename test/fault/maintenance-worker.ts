@@ -5,9 +5,9 @@
  */
 import { writeSync } from "node:fs";
 import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
-import { freshKey } from "../../src/adapters/sqlite/copy-pack.ts";
-import { migrateDirectory } from "../../src/adapters/sqlite/migrate-directory.ts";
-import { rewritePack } from "../../src/adapters/sqlite/rewrite-pack.ts";
+import { freshKey } from "../../src/adapters/sqlite/copy/copy-pack.ts";
+import { migrateDirectory } from "../../src/adapters/sqlite/copy/migrate-directory.ts";
+import { rewritePack } from "../../src/adapters/sqlite/copy/rewrite-pack.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import { asUuid } from "../../src/lib/uuid.ts";
 import { cipherOf, compact } from "../adapters/sqlite/whole-packs.ts";

@@ -1,6 +1,6 @@
 /** Makes an encrypted pack, opens it again, and prints what it read. Argument: a folder. */
 import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
-import { openDatabase } from "../../src/adapters/sqlite/open-database.ts";
+import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
 
 const options = {
   layout: { kind: "file", path: `${process.argv[2]}/memory.pack` },

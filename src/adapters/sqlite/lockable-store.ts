@@ -1,6 +1,6 @@
 import { SvcError } from "../../domain/errors.ts";
 import type { Store } from "../../ports/store.ts";
-import type { PackLayout } from "./layout.ts";
+import type { PackLayout } from "./connection/layout.ts";
 
 /**
  * A store that can be closed and opened again behind the back of those who hold it. Its pages are never in clear on the

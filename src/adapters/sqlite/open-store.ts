@@ -8,16 +8,16 @@ import type { Store } from "../../ports/store.ts";
 import { claimName, releaseName } from "../crypt/cipher.ts";
 import { packInUse } from "../crypt/failures.ts";
 import { deriveMasterKey, wipe } from "../crypt/keys.ts";
-import { writeEncryptionManifest } from "./encryption-manifest.ts";
-import { isBusy, toSvcError } from "./failures.ts";
-import { lexicalFile, mainPath, type PackLayout } from "./layout.ts";
+import { isBusy, toSvcError } from "./connection/failures.ts";
+import { lexicalFile, mainPath, type PackLayout } from "./connection/layout.ts";
+import { type DatabaseOptions, openDatabase, turnToLog } from "./connection/open-database.ts";
+import type { Cipher } from "./connection/pack-files.ts";
+import { writeEncryptionManifest } from "./copy/encryption-manifest.ts";
 import { lockableStore } from "./lockable-store.ts";
-import { migrate, requireReadable } from "./migrate.ts";
-import { type DatabaseOptions, openDatabase, turnToLog } from "./open-database.ts";
-import type { Cipher } from "./pack-files.ts";
-import { reconcileIndexes } from "./reconcile.ts";
+import { migrate, requireReadable } from "./schema/migrate.ts";
 import { SqliteStore } from "./sqlite-store.ts";
-import { WriteQueue } from "./write-queue.ts";
+import { reconcileIndexes } from "./write/reconcile.ts";
+import { WriteQueue } from "./write/write-queue.ts";
 
 export type SqliteStoreOptions = {
   readonly layout: PackLayout;

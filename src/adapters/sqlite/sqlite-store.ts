@@ -22,14 +22,10 @@ import type {
   SessionWindow,
   Store,
 } from "../../ports/store.ts";
-import { type Lease, readOperation, writeAdmission } from "./admit.ts";
-import { toSvcError } from "./failures.ts";
-import { claimJobs, countJobs, jobStatus, releaseJobs, settleJob } from "./jobs.ts";
-import type { PackLayout } from "./layout.ts";
+import { toSvcError } from "./connection/failures.ts";
+import type { PackLayout } from "./connection/layout.ts";
+import { processIdentity } from "./connection/process-identity.ts";
 import { notLockable } from "./lockable-store.ts";
-import { isSameEmbedding, readManifest } from "./manifest.ts";
-import { materializeAll } from "./materialize.ts";
-import { processIdentity } from "./process-identity.ts";
 import {
   countEvents,
   countNodes,
@@ -39,11 +35,15 @@ import {
   readNodes,
   readNodesByKey,
   readSessionWindows,
-} from "./read.ts";
-import { createIndexRebuild, requireModel } from "./rebuild.ts";
-import { searchText } from "./search-text.ts";
-import { cosines, searchVectors } from "./search-vectors.ts";
-import type { WriteQueue } from "./write-queue.ts";
+} from "./read/read.ts";
+import { searchText } from "./read/search-text.ts";
+import { cosines, searchVectors } from "./read/search-vectors.ts";
+import { createIndexRebuild, requireModel } from "./rebuild/rebuild.ts";
+import { isSameEmbedding, readManifest } from "./schema/manifest.ts";
+import { type Lease, readOperation, writeAdmission } from "./write/admit.ts";
+import { claimJobs, countJobs, jobStatus, releaseJobs, settleJob } from "./write/jobs.ts";
+import { materializeAll } from "./write/materialize.ts";
+import type { WriteQueue } from "./write/write-queue.ts";
 
 export type SqliteStoreParts = {
   readonly writer: Database;

@@ -10,7 +10,10 @@ import {
   registerFileKey,
 } from "../../../src/adapters/crypt/cipher.ts";
 import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
-import { type DatabaseOptions, openDatabase } from "../../../src/adapters/sqlite/open-database.ts";
+import {
+  type DatabaseOptions,
+  openDatabase,
+} from "../../../src/adapters/sqlite/connection/open-database.ts";
 
 /** A text that no file may show. */
 export const MARKER = "MARKERpelican";

@@ -12,11 +12,11 @@ import {
 } from "node:fs";
 import { join, resolve } from "node:path";
 import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
-import { freshKey } from "../../../src/adapters/sqlite/copy-pack.ts";
-import { mainPath } from "../../../src/adapters/sqlite/layout.ts";
-import { filesOf, openDatabase } from "../../../src/adapters/sqlite/open-database.ts";
-import { processTag } from "../../../src/adapters/sqlite/process-identity.ts";
-import { rewritePack } from "../../../src/adapters/sqlite/rewrite-pack.ts";
+import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
+import { filesOf, openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
+import { processTag } from "../../../src/adapters/sqlite/connection/process-identity.ts";
+import { freshKey } from "../../../src/adapters/sqlite/copy/copy-pack.ts";
+import { rewritePack } from "../../../src/adapters/sqlite/copy/rewrite-pack.ts";
 import { put } from "../../contract/samples.ts";
 import { directoryPack, encrypted, filePack, type SqlitePack } from "../../contract/sqlite-pack.ts";
 import { bytesBelow, failure, useFolders } from "./folder.ts";

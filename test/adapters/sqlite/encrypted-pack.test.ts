@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { countFileKeys } from "../../../src/adapters/crypt/cipher.ts";
-import { inspectPack } from "../../../src/adapters/sqlite/inspect.ts";
-import { filesOf } from "../../../src/adapters/sqlite/open-database.ts";
+import { filesOf } from "../../../src/adapters/sqlite/connection/open-database.ts";
+import { inspectPack } from "../../../src/adapters/sqlite/read/inspect.ts";
 import { anAdmission, anEvent } from "../../contract/samples.ts";
 import {
   directoryPack,

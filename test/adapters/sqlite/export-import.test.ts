@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { readSnapshot } from "../../../src/adapters/sqlite/export.ts";
-import { exportLines } from "../../../src/adapters/sqlite/export-lines.ts";
+import { readSnapshot } from "../../../src/adapters/sqlite/transfer/export.ts";
+import { exportLines } from "../../../src/adapters/sqlite/transfer/export-lines.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import { at, put, unit } from "../../contract/samples.ts";
 import { directoryPack, encrypted, filePack, type SqlitePack } from "../../contract/sqlite-pack.ts";

@@ -1,12 +1,12 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
-import { readSnapshot } from "../../../src/adapters/sqlite/export.ts";
-import { exportLines } from "../../../src/adapters/sqlite/export-lines.ts";
-import { importPack } from "../../../src/adapters/sqlite/import.ts";
-import { mainPath } from "../../../src/adapters/sqlite/layout.ts";
-import { openDatabase } from "../../../src/adapters/sqlite/open-database.ts";
-import type { Connection } from "../../../src/adapters/sqlite/open-reading.ts";
+import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
+import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
+import type { Connection } from "../../../src/adapters/sqlite/connection/open-reading.ts";
+import { readSnapshot } from "../../../src/adapters/sqlite/transfer/export.ts";
+import { exportLines } from "../../../src/adapters/sqlite/transfer/export-lines.ts";
+import { importPack } from "../../../src/adapters/sqlite/transfer/import.ts";
 import type { EmbeddingIdentity } from "../../../src/ports/embedder.ts";
 import type { Store } from "../../../src/ports/store.ts";
 import {

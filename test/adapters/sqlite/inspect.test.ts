@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
-import { inspectPack } from "../../../src/adapters/sqlite/inspect.ts";
-import { mainPath } from "../../../src/adapters/sqlite/layout.ts";
+import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
+import { inspectPack } from "../../../src/adapters/sqlite/read/inspect.ts";
 import {
   aMaterialization,
   aNode,

@@ -2,10 +2,10 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
-import { inspectPack } from "../../../src/adapters/sqlite/inspect.ts";
-import { migrateDirectory } from "../../../src/adapters/sqlite/migrate-directory.ts";
-import { openDatabase } from "../../../src/adapters/sqlite/open-database.ts";
-import type { Cipher } from "../../../src/adapters/sqlite/pack-files.ts";
+import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
+import type { Cipher } from "../../../src/adapters/sqlite/connection/pack-files.ts";
+import { migrateDirectory } from "../../../src/adapters/sqlite/copy/migrate-directory.ts";
+import { inspectPack } from "../../../src/adapters/sqlite/read/inspect.ts";
 import { at, put } from "../../contract/samples.ts";
 import {
   directoryPack,

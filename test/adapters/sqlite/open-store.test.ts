@@ -11,8 +11,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { mainPath } from "../../../src/adapters/sqlite/layout.ts";
-import { FORMAT_VERSION, migrations } from "../../../src/adapters/sqlite/schema.ts";
+import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
+import { FORMAT_VERSION, migrations } from "../../../src/adapters/sqlite/schema/schema.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
 import { anAdmission, anEvent, at, put, unit } from "../../contract/samples.ts";
 import { directoryPack, filePack, type SqlitePack } from "../../contract/sqlite-pack.ts";

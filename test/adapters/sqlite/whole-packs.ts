@@ -1,7 +1,7 @@
 import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
-import { sameKey } from "../../../src/adapters/sqlite/copy-pack.ts";
-import type { Cipher } from "../../../src/adapters/sqlite/pack-files.ts";
-import { type Rewritten, rewritePack } from "../../../src/adapters/sqlite/rewrite-pack.ts";
+import type { Cipher } from "../../../src/adapters/sqlite/connection/pack-files.ts";
+import { sameKey } from "../../../src/adapters/sqlite/copy/copy-pack.ts";
+import { type Rewritten, rewritePack } from "../../../src/adapters/sqlite/copy/rewrite-pack.ts";
 import type { CandidateFilter } from "../../../src/domain/candidate-filter.ts";
 import type { Store } from "../../../src/ports/store.ts";
 import { put, unit } from "../../contract/samples.ts";

@@ -2,10 +2,10 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
-import { mainPath } from "../../../src/adapters/sqlite/layout.ts";
-import { openDatabase } from "../../../src/adapters/sqlite/open-database.ts";
+import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
+import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import { SqliteStore } from "../../../src/adapters/sqlite/sqlite-store.ts";
-import { WriteQueue } from "../../../src/adapters/sqlite/write-queue.ts";
+import { WriteQueue } from "../../../src/adapters/sqlite/write/write-queue.ts";
 import type { Store } from "../../../src/ports/store.ts";
 import { anAdmission, anEvent, put, unit } from "../../contract/samples.ts";
 import {

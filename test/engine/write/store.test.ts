@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { mainPath } from "../../../src/adapters/sqlite/layout.ts";
+import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { openChecksummed } from "../../../src/domain/checksummed.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import { nodeFromRecord } from "../../../src/domain/node-record.ts";

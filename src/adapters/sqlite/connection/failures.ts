@@ -1,0 +1,58 @@
+import { SQLiteError } from "bun:sqlite";
+import { SvcError } from "../../../domain/errors.ts";
+import { packDamaged } from "../../crypt/failures.ts";
+
+/** Whether SQLite gave up waiting for another writer. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof SQLiteError && (error.code?.startsWith("SQLITE_BUSY") ?? false);
+}
+
+/** A SQLite or file-system failure as the caller sees it: which pack, what is wrong, what to do. Other errors pass. */
+export function toSvcError(error: unknown, path: string): unknown {
+  const code = codeOf(error);
+  if (code === undefined) return error;
+  const data = { path };
+  if (code.startsWith("SQLITE_FULL") || code === "ENOSPC") {
+    const message = `${path}: the disk is full; nothing of this operation was stored. Free some space and try again.`;
+    return new SvcError("disk_full", message, data, { cause: error });
+  }
+  if (code.startsWith("SQLITE_BUSY")) {
+    const message = `${path}: another process is writing and did not finish in time; nothing of this operation was stored. Try again.`;
+    return new SvcError("storage_busy", message, data, { cause: error });
+  }
+  if (code.startsWith("SQLITE_READONLY") || code === "EROFS") {
+    return readOnly(path, error);
+  }
+  if (code.startsWith("SQLITE_NOTADB"))
+    return notAPack(path, "its content is not that of a pack", error);
+  if (code === "SQLITE_IOERR_DATA" || code.startsWith("SQLITE_CORRUPT")) {
+    return packDamaged(path, error);
+  }
+  const message = `${path}: cannot be read or written (${code}). Check permissions and the disk, then run: svc doctor ${path}`;
+  return new SvcError("storage_failed", message, { ...data, reason: code }, { cause: error });
+}
+
+/** The code of a SQLite or file-system failure; undefined for any other error. */
+export function codeOf(error: unknown): string | undefined {
+  if (error instanceof SQLiteError) return error.code ?? "SQLITE_ERROR";
+  if (error instanceof Error && "code" in error && typeof error.code === "string") {
+    return /^(?:E[A-Z]+|SQLITE_\w+)$/.test(error.code) ? error.code : undefined;
+  }
+  return undefined;
+}
+
+/** The error for a pack that cannot be written. */
+export function readOnly(path: string, cause?: unknown): SvcError {
+  const message = `${path}: is read-only; nothing was changed. Make the file and its folder writable for this user.`;
+  return new SvcError("pack_read_only", message, { path }, cause === undefined ? {} : { cause });
+}
+
+/** The error for a path that holds something else. */
+export function notAPack(path: string, reason: string, cause?: unknown): SvcError {
+  return new SvcError(
+    "not_a_pack",
+    `${path}: is no pack (${reason}). Nothing was changed; give another path, or create a pack with: svc init`,
+    { path },
+    cause === undefined ? undefined : { cause },
+  );
+}

@@ -1,0 +1,157 @@
+import { constants, Database } from "bun:sqlite";
+import { finishSwap, isSwapPending } from "../copy/swap-files.ts";
+import { APPLICATION_ID, PAGE_SIZE } from "../schema/schema.ts";
+import { lexicalFile, type PackLayout } from "./layout.ts";
+import { type Cipher, type NamedFile, type OpenMode, withPackFiles } from "./pack-files.ts";
+
+/** Pages of the log at which it is moved into the pack: 32 MB. */
+const LOG_PAGES = 4096;
+
+export type DatabaseOptions = {
+  readonly layout: PackLayout;
+  readonly mode: OpenMode;
+  /** `full`: every commit reaches the disk. `normal`: a power cut may lose the last commits, never the pack. */
+  readonly synchronous: "full" | "normal";
+  /** Milliseconds that one statement waits for another writer. */
+  readonly busyTimeoutMs: number;
+  /** Absolute path of the sqlite-vec library. */
+  readonly vecExtensionPath: string;
+  /** Given: the pack is encrypted, or will be when it is created. Absent: it is in clear. */
+  readonly cipher?: Cipher | undefined;
+  /** Locks each file for this connection alone as soon as it looks into it; SQLITE_BUSY when somebody is in. Default false. */
+  readonly isExclusive?: boolean | undefined;
+};
+
+/** How often a pack is opened anew when it is replaced while it is being opened. */
+const REPLACEMENTS_MAX = 5;
+
+/**
+ * Opens a connection to a pack. Every connection of the program is made here, so that this is the one place
+ * that decides how pages reach the disk.
+ * @throws SvcError not_a_pack, encryption_failed before anything is written; SQLiteError from SQLite itself
+ */
+export function openDatabase(options: DatabaseOptions): Database {
+  const { layout, mode, cipher } = options;
+  const paths = filesOf(layout);
+  for (let replacements = 0; ; replacements += 1) {
+    finishSwap(paths);
+    const isLast = replacements === REPLACEMENTS_MAX;
+    const database = withPackFiles(paths, mode, cipher, (files) =>
+      openFiles(files, options, isLast),
+    );
+    if (database !== undefined) return database;
+  }
+}
+
+/**
+ * Whether the pack was replaced as a whole (compact, rekey) between our opening its file and our first lock on it. The
+ * log that lies beside the name then belongs to the new file: it must not be written for the old one, and what the two
+ * say together may look like damage.
+ */
+function isReplaced(database: Database, layout: PackLayout): boolean {
+  const attached = database.query<{ name: string }, []>("PRAGMA database_list").all();
+  return (
+    isSwapPending(filesOf(layout)) ||
+    schemasOf(layout).some(
+      (schema) => attached.some(({ name }) => name === schema) && hasMoved(database, schema),
+    )
+  );
+}
+
+/** Whether another file lies under the name of the one that a connection has open. */
+export function hasMoved(database: Database, schema: string): boolean {
+  // The answer is a C int; the runtime wants room for eight bytes.
+  const answer = new Int32Array(2);
+  database.fileControl(schema, constants.SQLITE_FCNTL_HAS_MOVED, answer);
+  return answer[0] !== 0;
+}
+
+/** @returns undefined when the files were replaced meanwhile; then nothing is open */
+function openFiles(
+  files: readonly NamedFile[],
+  options: DatabaseOptions,
+  isLast: boolean,
+): Database | undefined {
+  const database = connect(files[0]?.name ?? "", options);
+  try {
+    setUp(database, files, options);
+    if (isLast || !isReplaced(database, options.layout)) return database;
+  } catch (error) {
+    const isRace = !isLast && isReplaced(database, options.layout);
+    database.close();
+    if (isRace) return undefined;
+    throw error;
+  }
+  database.close();
+  return undefined;
+}
+
+function setUp(
+  database: Database,
+  [, ...attached]: readonly NamedFile[],
+  options: DatabaseOptions,
+): void {
+  const { layout, mode } = options;
+  database.run(`PRAGMA busy_timeout = ${Math.trunc(options.busyTimeoutMs)}`);
+  database.loadExtension(options.vecExtensionPath, "sqlite3_vec_init");
+  // In force only when it comes before the first look into a file.
+  if (options.isExclusive === true) database.run("PRAGMA locking_mode = EXCLUSIVE");
+  if (mode === "create") prepareFile(database, "main");
+  for (const [i, file] of attached.entries()) {
+    const schema = schemasOf(layout)[i + 1] ?? "";
+    database.query(`ATTACH ? AS ${schema}`).run(file.name);
+    if (mode === "create") prepareFile(database, schema);
+  }
+  for (const schema of schemasOf(layout)) applyPragmas(database, schema, options);
+}
+
+/** The files of a pack, main file first. */
+export function filesOf(layout: PackLayout): readonly string[] {
+  return layout.kind === "file"
+    ? [layout.path]
+    : [layout.databasePath, layout.vectorPath, lexicalFile(layout.lexicalPath)];
+}
+
+/** SQLite's names of the files of a pack on a connection. */
+export function schemasOf(layout: PackLayout): readonly string[] {
+  return layout.kind === "file" ? ["main"] : ["main", "vector_file", "lexical_file"];
+}
+
+function connect(name: string, { mode, cipher, isExclusive }: DatabaseOptions): Database {
+  const flags = {
+    create: constants.SQLITE_OPEN_READWRITE | constants.SQLITE_OPEN_CREATE,
+    "read-write": constants.SQLITE_OPEN_READWRITE,
+    "read-only": constants.SQLITE_OPEN_READONLY,
+  };
+  // A file in clear is opened by its path, in which nothing has a meaning. Copies of it may get a key, which takes a URI.
+  const isUri = cipher !== undefined || isExclusive === true;
+  return new Database(name, flags[mode] | (isUri ? constants.SQLITE_OPEN_URI : 0));
+}
+
+/** Marks a fresh file as ours. Page size and mark must be in the file before it turns to WAL. */
+function prepareFile(database: Database, schema: string): void {
+  const { page_count: pages } = database
+    .query<{ page_count: number }, []>(`PRAGMA ${schema}.page_count`)
+    .get() ?? { page_count: 0 };
+  if (pages > 0) return;
+  database.run(`PRAGMA ${schema}.page_size = ${PAGE_SIZE}`);
+  database.run(`PRAGMA ${schema}.application_id = ${APPLICATION_ID}`);
+}
+
+/** Turns the files of a pack to WAL, which is written to their headers: only once the pack is known to be ours to change. */
+export function turnToLog(database: Database, layout: PackLayout): void {
+  for (const schema of schemasOf(layout)) database.run(`PRAGMA ${schema}.journal_mode = WAL`);
+}
+
+function applyPragmas(database: Database, schema: string, options: DatabaseOptions): void {
+  database.run(`PRAGMA ${schema}.synchronous = ${options.synchronous.toUpperCase()}`);
+  database.run(`PRAGMA ${schema}.cache_size = -65536`);
+  // Moving the log into the pack holds up the commit that triggers it: do it rarely, a page that changed often goes once.
+  database.run(`PRAGMA ${schema}.journal_size_limit = ${LOG_PAGES * PAGE_SIZE}`);
+  if (schema !== "main") return;
+  database.run(`PRAGMA wal_autocheckpoint = ${LOG_PAGES}`);
+  database.run("PRAGMA foreign_keys = ON");
+  database.run("PRAGMA temp_store = MEMORY");
+  // A mapping would show the ciphertext.
+  if (options.cipher === undefined) database.run(`PRAGMA mmap_size = ${1 << 30}`);
+}

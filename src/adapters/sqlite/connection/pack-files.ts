@@ -1,0 +1,195 @@
+import { constants, Database } from "bun:sqlite";
+import { randomBytes } from "node:crypto";
+import { closeSync, linkSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import {
+  dropFileKey,
+  encryptedUri,
+  type KeyId,
+  readPackBytes,
+  readPackHeader,
+  registerFileKey,
+} from "../../crypt/cipher.ts";
+import { keyMissing, keyWrong, notEncrypted, packDamaged } from "../../crypt/failures.ts";
+import { isEncryptedHeader } from "../../crypt/header.ts";
+import { deriveFileKeys, KEY_BYTES, keyCheckValue, SALT_BYTES, wipe } from "../../crypt/keys.ts";
+import { APPLICATION_ID, PAGE_SIZE } from "../schema/schema.ts";
+import { codeOf, notAPack, readOnly } from "./failures.ts";
+
+export type OpenMode = "create" | "read-write" | "read-only";
+
+/** How the pages of a pack are encrypted. */
+export type Cipher = {
+  /** 32 bytes; stays the caller's, who may wipe it once the pack is open. */
+  readonly masterKey: Uint8Array;
+};
+
+/** `path` for the file system, `name` for SQLite: the same for a file in clear. */
+export type NamedFile = { readonly path: string; readonly name: string };
+
+/**
+ * Examines the files of a pack, makes those of a new encrypted one, and calls `use` with the names under which SQLite
+ * opens them. The names serve while `use` runs; what was opened with them stays open.
+ * @throws SvcError not_a_pack, pack_read_only, encryption_failed, pack_damaged, before any of the files is changed
+ */
+export function withPackFiles<T>(
+  paths: readonly string[],
+  mode: OpenMode,
+  cipher: Cipher | undefined,
+  use: (files: readonly NamedFile[]) => T,
+): T {
+  for (const path of paths) requirePackFile(path, mode, cipher);
+  if (cipher === undefined) {
+    if (mode === "create") for (const path of paths) createPrivate(path);
+    return use(paths.map((path) => ({ path, name: path })));
+  }
+  for (const path of paths) proveKey(path, cipher);
+  if (mode === "create") for (const path of paths) createFile(path, cipher);
+  const kids: KeyId[] = [];
+  try {
+    const files = paths.map((path) => {
+      const kid = registerKeyOf(path, cipher);
+      kids.push(kid);
+      return { path, name: encryptedUri(path, kid) };
+    });
+    return use(files);
+  } finally {
+    for (const kid of kids) dropFileKey(kid);
+  }
+}
+
+/**
+ * Makes the main file of a new encrypted pack, to be finished by opening it. Nothing happens where there is a file already.
+ * @param salt 16 random bytes that the file is to begin with, so that its key can be kept somewhere before it exists
+ */
+export function beginPack(path: string, cipher: Cipher, salt: Uint8Array): void {
+  createFile(path, cipher, salt);
+}
+
+/** Memories are their owner's alone; SQLite gives log and index files the permissions of the file they belong to. */
+function createPrivate(path: string): void {
+  closeSync(openSync(path, "a", 0o600));
+}
+
+/** Looks at an existing file without opening it as a database. */
+function requirePackFile(path: string, mode: OpenMode, cipher: Cipher | undefined): void {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return;
+  if (stat.isDirectory()) throw notAPack(path, "it is a folder");
+  // The superuser could write it all the same; whoever took the permission away did not mean that.
+  if (mode !== "read-only" && (stat.mode & 0o222) === 0) throw readOnly(path);
+  const header = readPackHeader(path);
+  // A file that cannot be opened is SQLite's to report.
+  if (header === undefined || stat.size === 0) return;
+  requireHeader(path, Buffer.from(header), cipher);
+}
+
+function requireHeader(path: string, header: Buffer, cipher: Cipher | undefined): void {
+  if (isEncryptedHeader(header)) {
+    if (cipher === undefined) throw keyMissing(path);
+    return;
+  }
+  if (header.toString("latin1", 0, 15) !== "SQLite format 3") {
+    if (cipher !== undefined && hasKeyCheck(path, header, cipher)) throw packDamaged(path);
+    throw notAPack(path, "its first bytes are not those of a pack");
+  }
+  if (header.length < 72 || header.readUInt32BE(68) !== APPLICATION_ID) {
+    throw notAPack(path, "it is a database of another program");
+  }
+  if (cipher !== undefined) throw notEncrypted(path);
+}
+
+/** Whether a file with an unreadable header is one that this key wrote: then the header alone was damaged. */
+function hasKeyCheck(path: string, header: Buffer, cipher: Cipher): boolean {
+  if (header.length < SALT_BYTES) return false;
+  const keys = deriveFileKeys(cipher.masterKey, header.subarray(0, SALT_BYTES));
+  const expected = Buffer.from(keyCheckValue(keys));
+  wipe(keys.page, keys.log, keys.check);
+  const found = readPackBytes(path, PAGE_SIZE - expected.length, expected.length);
+  return found !== undefined && expected.equals(found);
+}
+
+/**
+ * Opens an existing file for a moment. No statement runs, so nothing is recovered, locked or created; the library checks
+ * the key while it opens.
+ */
+function proveKey(path: string, cipher: Cipher): void {
+  if (!isFilled(path)) return;
+  const kid = registerKeyOf(path, cipher);
+  try {
+    const flags = constants.SQLITE_OPEN_URI | constants.SQLITE_OPEN_READONLY;
+    new Database(encryptedUri(path, kid), flags).close();
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === "SQLITE_NOTADB") throw keyWrong(path, error);
+    throw error;
+  } finally {
+    dropFileKey(kid);
+  }
+}
+
+function registerKeyOf(path: string, cipher: Cipher, saltOfNew = newSalt()): KeyId {
+  if (cipher.masterKey.length !== KEY_BYTES) throw new RangeError("a master key has 32 bytes");
+  const header = readPackHeader(path);
+  const isNew = header === undefined || header.length < SALT_BYTES;
+  const salt = isNew ? saltOfNew : header.subarray(0, SALT_BYTES);
+  return registerFileKey({ masterKey: cipher.masterKey, salt, pageSize: PAGE_SIZE });
+}
+
+function newSalt(): Uint8Array {
+  return randomBytes(SALT_BYTES);
+}
+
+/**
+ * Makes the file with its first page under a hidden name and links it into place. Two processes that make the same pack
+ * would otherwise each begin it with a salt of their own; this way the second one finds the file of the first.
+ */
+function createFile(path: string, cipher: Cipher, salt = newSalt()): void {
+  if (isFilled(path)) return;
+  const name = `.${basename(path)}.${process.pid}.${randomBytes(6).toString("hex")}.new`;
+  const temporary = join(dirname(path), name);
+  try {
+    writeFirstPage(temporary, cipher, salt);
+    linkOrRename(temporary, path);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+function writeFirstPage(path: string, cipher: Cipher, salt: Uint8Array): void {
+  createPrivate(path);
+  const kid = registerKeyOf(path, cipher, salt);
+  const { SQLITE_OPEN_URI, SQLITE_OPEN_READWRITE, SQLITE_OPEN_CREATE } = constants;
+  try {
+    const flags = SQLITE_OPEN_URI | SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    const database = new Database(encryptedUri(path, kid), flags);
+    try {
+      database.run(`PRAGMA application_id = ${APPLICATION_ID}`);
+    } finally {
+      database.close();
+    }
+  } finally {
+    dropFileKey(kid);
+  }
+}
+
+function linkOrRename(temporary: string, path: string): void {
+  // An empty file is nobody's pack yet, and only a rename can take its place.
+  if (statSync(path, { throwIfNoEntry: false })?.size === 0) {
+    renameSync(temporary, path);
+    return;
+  }
+  try {
+    linkSync(temporary, path);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === "EEXIST") return;
+    // File systems without hard links.
+    if (code !== "EPERM" && code !== "ENOTSUP" && code !== "EOPNOTSUPP") throw error;
+    renameSync(temporary, path);
+  }
+}
+
+function isFilled(path: string): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}

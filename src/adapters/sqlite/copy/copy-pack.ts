@@ -1,0 +1,72 @@
+import { constants, type Database } from "bun:sqlite";
+import { randomBytes } from "node:crypto";
+import { resolve } from "node:path";
+import { SvcError } from "../../../domain/errors.ts";
+import { dropFileKey, encryptedUri, readPackHeader, registerFileKey } from "../../crypt/cipher.ts";
+import { SALT_BYTES } from "../../crypt/keys.ts";
+import type { Cipher } from "../connection/pack-files.ts";
+import { PAGE_SIZE } from "../schema/schema.ts";
+
+/** Bytes at the end of each page that encryption needs for itself. */
+const RESERVED_BYTES = 32;
+
+/** How a copy is encrypted: with what key, and the 16 bytes that make the file's own keys of it. */
+export type CopyKey = { readonly cipher: Cipher; readonly salt: Uint8Array };
+
+/** The key of a copy that is opened as its original is, and is known by the same salt. */
+export function sameKey(original: string, cipher: Cipher | undefined): CopyKey | undefined {
+  if (cipher === undefined) return undefined;
+  const header = readPackHeader(original);
+  if (header === undefined) throw new SvcError("internal", `${original}: has no header to copy`);
+  return { cipher, salt: header.slice(0, SALT_BYTES) };
+}
+
+/** A key for a copy that is a file of its own; undefined for one in clear. */
+export function freshKey(cipher: Cipher | undefined): CopyKey | undefined {
+  return cipher && { cipher, salt: randomBytes(SALT_BYTES) };
+}
+
+/**
+ * Copies one file of a pack, dense and in order of its tables, into the empty file `path`. Row ids, and so the keys by
+ * which the indexes name memories, stay as they are. Takes a page cache of memory, whatever the size of the file.
+ * @param database a connection of `openAlone`: others do not understand the name of an encrypted copy.
+ */
+export function copyFile(
+  database: Database,
+  schema: string,
+  path: string,
+  key: CopyKey | undefined,
+): void {
+  withCopyName(path, key, (name) => {
+    if (key !== undefined) reserveBytes(database, schema);
+    database.query(`VACUUM ${schema} INTO ?`).run(name);
+  });
+}
+
+/** Calls `use` with the name under which SQLite writes a copy; the name serves as long as `use` runs. */
+export function withCopyName<T>(
+  path: string,
+  key: CopyKey | undefined,
+  use: (name: string) => T,
+): T {
+  // Without this name a connection to an encrypted pack would refuse to write in clear.
+  if (key === undefined) return use(`file:${encoded(path)}?vfs=unix`);
+  const { cipher, salt } = key;
+  const kid = registerFileKey({ masterKey: cipher.masterKey, salt, pageSize: PAGE_SIZE });
+  try {
+    return use(encryptedUri(path, kid));
+  } finally {
+    dropFileKey(kid);
+  }
+}
+
+function encoded(path: string): string {
+  return resolve(path).split("/").map(encodeURIComponent).join("/");
+}
+
+/** A copy takes the reserve of its original, which has none when it is in clear. The original is not changed. */
+function reserveBytes(database: Database, schema: string): void {
+  const wanted = new Uint8Array(8);
+  wanted[0] = RESERVED_BYTES;
+  database.fileControl(schema, constants.SQLITE_FCNTL_RESERVE_BYTES, wanted);
+}

@@ -1,0 +1,66 @@
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import type { Instant } from "../../../lib/instant.ts";
+import type { PackLayout } from "../connection/layout.ts";
+import { filesOf } from "../connection/open-database.ts";
+import { syncToDisk } from "./hidden-file.ts";
+
+type DirectoryLayout = Extract<PackLayout, { kind: "directory" }>;
+
+/** Of the encrypted files, not of the pack. */
+const FILE_FORMAT_VERSION = 1;
+
+/**
+ * Says in `manifest.json`, beside the database file, that a directory pack is encrypted, how, and which files. For people
+ * and programs that look at the folder; nothing reads it back. Holds no secret: what differs between packs, the salts,
+ * is in the files. A manifest that says the same, and a file of that name that is not ours, stay as they are.
+ */
+export function writeEncryptionManifest(layout: DirectoryLayout, now: Instant): void {
+  const path = manifestPath(layout);
+  const files = filesOf(layout)
+    .map((file) => relative(dirname(path), file))
+    .sort();
+  const known = readEncryption(path);
+  if (known === undefined && existsSync(path)) return;
+  if (JSON.stringify(known?.["files"]) === JSON.stringify(files)) return;
+  const manifest = {
+    encryption: {
+      enabled: true,
+      algorithm: "AES-256-GCM",
+      format_version: FILE_FORMAT_VERSION,
+      kdf: "PBKDF2-HMAC-SHA256",
+      kdf_iterations: 600_000,
+      encrypted_at: now,
+      files,
+    },
+  };
+  const draft = `${path}.new`;
+  writeFileSync(draft, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
+  syncToDisk(draft);
+  renameSync(draft, path);
+}
+
+/** Removes what `writeEncryptionManifest` wrote, once the files are in clear. */
+export function removeEncryptionManifest(layout: DirectoryLayout): void {
+  const path = manifestPath(layout);
+  if (readEncryption(path) !== undefined) rmSync(path);
+}
+
+function manifestPath(layout: DirectoryLayout): string {
+  return join(dirname(layout.databasePath), "manifest.json");
+}
+
+/** What a manifest of ours says; undefined when there is none. */
+function readEncryption(path: string): Readonly<Record<string, unknown>> | undefined {
+  if (!existsSync(path)) return undefined;
+  try {
+    const value: unknown = JSON.parse(readFileSync(path, "utf8"));
+    if (typeof value !== "object" || value === null || !("encryption" in value)) return undefined;
+    const { encryption } = value;
+    if (typeof encryption !== "object" || encryption === null) return undefined;
+    return "algorithm" in encryption ? Object.fromEntries(Object.entries(encryption)) : undefined;
+  } catch {
+    // Some other program's file.
+    return undefined;
+  }
+}

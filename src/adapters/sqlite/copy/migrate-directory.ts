@@ -1,0 +1,181 @@
+import type { Database } from "bun:sqlite";
+import { existsSync, lstatSync, mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { invalid, SvcError } from "../../../domain/errors.ts";
+import type { Instant } from "../../../lib/instant.ts";
+import { openAlone, openExclusively, type WholePack } from "../connection/exclusive.ts";
+import { toSvcError } from "../connection/failures.ts";
+import type { PackLayout } from "../connection/layout.ts";
+import { filesOf, schemasOf, turnToLog } from "../connection/open-database.ts";
+import type { Cipher } from "../connection/pack-files.ts";
+import { readManifest } from "../schema/manifest.ts";
+import { requireReadable } from "../schema/migrate.ts";
+import { reconcileIndexes } from "../write/reconcile.ts";
+import { type Part, requireSameRows, requireSound, tablesOf } from "./compare.ts";
+import { copyFile, freshKey, withCopyName } from "./copy-pack.ts";
+import { createHidden, discard, hiddenBeside, removeLeftovers, syncToDisk } from "./hidden-file.ts";
+import { mergeFile } from "./merge-files.ts";
+import { interruptible, requireFree, sizeOf, usedBytes, withCleanup } from "./rewrite-pack.ts";
+import { publishFile } from "./swap-files.ts";
+
+export type MigrateInput = WholePack & {
+  readonly layout: Extract<PackLayout, { kind: "directory" }>;
+  /** Absolute path of the new pack, ending in `.pack`. */
+  readonly destination: string;
+  /** The new pack is encrypted with it; absent: in clear. */
+  readonly destinationCipher: Cipher | undefined;
+  readonly now: Instant;
+};
+
+/** What was copied; counts are of the new pack. */
+export type Migrated = {
+  readonly nodes: number;
+  readonly edges: number;
+  readonly events: number;
+  readonly vectors: number;
+  /** Of all files of the directory pack. */
+  readonly bytesBefore: number;
+  readonly bytesAfter: number;
+};
+
+/** The word index keeps no text to index anew, so the new pack begins as a copy of its file. */
+const BASE = "lexical_file";
+const MERGED = ["main", "vector_file"] as const;
+
+/** A table of the directory pack whose rows are in the copy under the same name. */
+type Copied = { readonly schema: string; readonly table: string };
+
+/**
+ * Copies a directory pack into a new single file, which appears under its name once it is complete and compared with the
+ * original row by row. The directory stays as it is.
+ * @throws SvcError invalid_argument when the name is taken or unfit; pack_in_use, disk_full and what opening a pack throws
+ */
+export async function migrateDirectory(input: MigrateInput): Promise<Migrated> {
+  const { destination } = input;
+  try {
+    prepareDestination(destination);
+    const database = openExclusively(input);
+    try {
+      requireFree(dirname(destination), neededBytes(database, input));
+      const hidden = hiddenBeside(destination, "migrate");
+      return await withCleanup(
+        () => discard(hidden),
+        () => migrateOn(database, input, hidden),
+      );
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    throw toSvcError(error, destination);
+  }
+}
+
+function prepareDestination(destination: string): void {
+  if (!destination.endsWith(".pack")) {
+    throw invalid("destination", `${destination} does not end in .pack; nothing was changed`);
+  }
+  mkdirSync(dirname(destination), { recursive: true });
+  removeLeftovers(destination);
+  requireNameFree(destination);
+}
+
+function requireNameFree(destination: string): void {
+  const taken = [destination, `${destination}-wal`].find(
+    (path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined,
+  );
+  if (taken !== undefined) throw nameTaken(taken);
+}
+
+function nameTaken(path: string): SvcError {
+  return invalid(
+    "destination",
+    `${path} exists already and is never overwritten; nothing was changed. Give another name`,
+  );
+}
+
+function neededBytes(database: Database, { layout }: MigrateInput): number {
+  return schemasOf(layout).reduce((total, schema) => total + usedBytes(database, schema), 0);
+}
+
+async function migrateOn(
+  database: Database,
+  input: MigrateInput,
+  hidden: string,
+): Promise<Migrated> {
+  const key = freshKey(input.destinationCipher);
+  createHidden(hidden);
+  await interruptible();
+  copyFile(database, BASE, hidden, key);
+  await interruptible();
+  database.run("PRAGMA foreign_keys = OFF");
+  const copied = withCopyName(hidden, key, (name) => {
+    database.query("ATTACH ? AS target").run(name);
+    try {
+      return mergeAll(database);
+    } finally {
+      database.run("DETACH target");
+    }
+  });
+  const counts = await finishCopy(database, input, { hidden, copied });
+  syncToDisk(hidden);
+  const bytesAfter = sizeOf([hidden]);
+  const { destination } = input;
+  // The log of a pack that was made and lost meanwhile would be taken for the log of this one.
+  if (existsSync(`${destination}-wal`)) throw nameTaken(`${destination}-wal`);
+  if (!publishFile(hidden, destination)) throw nameTaken(destination);
+  return { ...counts, bytesBefore: sizeOf(filesOf(input.layout)), bytesAfter };
+}
+
+/** The file is nobody's until it is complete, so that neither a journal nor a wait for the disk is of use. */
+function mergeAll(database: Database): readonly Copied[] {
+  database.run("PRAGMA target.journal_mode = OFF");
+  database.run("PRAGMA target.synchronous = OFF");
+  database.run("PRAGMA target.cache_size = -8192");
+  const base = tablesOf({ database, schema: BASE }).map((table) => ({ schema: BASE, table }));
+  const merge = database.transaction(() =>
+    MERGED.flatMap((schema) =>
+      mergeFile(database, schema, "target").map((table) => ({ schema, table })),
+    ),
+  );
+  return [...base, ...merge()];
+}
+
+/** Compares the copy with the original, then brings its indexes in step with its graph as every opening does. */
+async function finishCopy(
+  database: Database,
+  { destination, destinationCipher, vecExtensionPath, now }: MigrateInput,
+  { hidden, copied }: { readonly hidden: string; readonly copied: readonly Copied[] },
+): Promise<Counts> {
+  const layout: PackLayout = { kind: "file", path: hidden };
+  const copy = openAlone({ layout, cipher: destinationCipher, vecExtensionPath });
+  try {
+    turnToLog(copy, layout);
+    requireReadable(copy, layout);
+    const target: Part = { database: copy, schema: "main" };
+    for (const { schema, table } of copied) {
+      await interruptible();
+      requireSameRows({ database, schema }, target, table, destination);
+    }
+    copy.transaction(() => reconcileIndexes(copy, now, target.schema)).immediate();
+    requireSound(target, destination);
+    return countAll(copy, destination);
+  } finally {
+    copy.close();
+  }
+}
+
+type Counts = Pick<Migrated, "nodes" | "edges" | "events" | "vectors">;
+
+function countAll(copy: Database, destination: string): Counts {
+  if (readManifest(copy) === undefined) {
+    throw new SvcError("internal", `${destination}: the copy has no manifest`);
+  }
+  const count = (table: string): number =>
+    copy.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n ?? 0;
+  return {
+    nodes: count("nodes"),
+    edges: count("edges"),
+    events: count("events"),
+    vectors: count("vector_metadata"),
+  };
+}

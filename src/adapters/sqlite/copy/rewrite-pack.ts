@@ -1,0 +1,159 @@
+import type { Database } from "bun:sqlite";
+import { statfsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { SvcError } from "../../../domain/errors.ts";
+import { openAlone, openExclusively, type WholePack } from "../connection/exclusive.ts";
+import { toSvcError } from "../connection/failures.ts";
+import { mainPath } from "../connection/layout.ts";
+import { filesOf, schemasOf, turnToLog } from "../connection/open-database.ts";
+import { requireSameShape } from "./compare.ts";
+import { type CopyKey, copyFile } from "./copy-pack.ts";
+import {
+  copyPermissions,
+  createHidden,
+  discard,
+  hiddenBeside,
+  type Purpose,
+  removeCompanions,
+  removeLeftovers,
+  syncToDisk,
+} from "./hidden-file.ts";
+import { isSwapPending, type Move, swapFiles } from "./swap-files.ts";
+
+/** Sizes of all files of a pack together. */
+export type Rewritten = { readonly bytesBefore: number; readonly bytesAfter: number };
+
+export type RewriteInput = WholePack & {
+  readonly purpose: Exclude<Purpose, "migrate">;
+  /** How the copy of a file is encrypted; undefined: in clear. */
+  keyFor(file: string): CopyKey | undefined;
+  /** Called once the new files are in place, before anybody else may open the pack. */
+  readonly onSwapped?: (() => void) | undefined;
+};
+
+type Copy = { readonly schema: string; readonly file: string; readonly path: string };
+
+/**
+ * Replaces each file of a pack by a dense copy of itself. Until the last step the pack is as it was, whenever the process
+ * ends; that step is one rename (or, of a directory pack, one record of several).
+ * @throws SvcError pack_in_use, disk_full and what opening a pack throws; the pack is then as it was, the copy is gone
+ */
+export async function rewritePack(input: RewriteInput): Promise<Rewritten> {
+  const database = openExclusively(input);
+  try {
+    return await rewriteOn(database, input);
+  } catch (error) {
+    throw toSvcError(error, mainPath(input.layout));
+  } finally {
+    database.close();
+  }
+}
+
+async function rewriteOn(database: Database, input: RewriteInput): Promise<Rewritten> {
+  const schemas = schemasOf(input.layout);
+  const copies = filesOf(input.layout).map((file, i) => ({
+    schema: schemas[i] ?? "main",
+    file,
+    path: hiddenBeside(file, input.purpose),
+  }));
+  for (const { file } of copies) removeLeftovers(file);
+  requireRoom(database, copies);
+  const discardCopies = (): void => {
+    // Once the swap is decided the copies are the pack.
+    if (isSwapPending(filesOf(input.layout))) return;
+    for (const { path } of copies) discard(path);
+  };
+  return await withCleanup(discardCopies, async () => {
+    for (const copy of copies) {
+      await interruptible();
+      makeCopy(database, input, copy);
+    }
+    await interruptible();
+    return swap(copies, input);
+  });
+}
+
+function makeCopy(database: Database, input: RewriteInput, { schema, file, path }: Copy): void {
+  const key = input.keyFor(file);
+  createHidden(path);
+  copyFile(database, schema, path, key);
+  const layout = { kind: "file", path } as const;
+  const { vecExtensionPath } = input;
+  const copy = openAlone({ layout, cipher: key?.cipher, vecExtensionPath });
+  try {
+    turnToLog(copy, layout);
+    requireSameShape({ database, schema }, { database: copy, schema: "main" }, file);
+  } finally {
+    copy.close();
+  }
+  copyPermissions(file, path);
+  syncToDisk(path);
+  syncToDisk(dirname(path));
+}
+
+function swap(copies: readonly Copy[], input: RewriteInput): Rewritten {
+  const bytesBefore = sizeOf(copies.map(({ file }) => file));
+  const bytesAfter = sizeOf(copies.map(({ path }) => path));
+  // The logs are empty and nobody else has them open. After the swap they would lie beside files that they are not of.
+  for (const { file } of copies) removeCompanions(file);
+  swapFiles(copies.map(({ path, file }): Move => ({ from: path, to: file })));
+  input.onSwapped?.();
+  return { bytesBefore, bytesAfter };
+}
+
+/** The size of several files together, in bytes; a missing one counts as empty. */
+export function sizeOf(files: readonly string[]): number {
+  return files.reduce(
+    (total, file) => total + (statSync(file, { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  );
+}
+
+/** Refuses before anything is written what would fill the disk. Copies hold no free pages, so they need no more. */
+function requireRoom(database: Database, copies: readonly Copy[]): void {
+  const needed = new Map<number, { bytes: number; readonly folder: string }>();
+  for (const { schema, path } of copies) {
+    const folder = dirname(path);
+    const { dev } = statSync(folder);
+    const entry = needed.get(dev) ?? { bytes: 0, folder };
+    entry.bytes += usedBytes(database, schema);
+    needed.set(dev, entry);
+  }
+  for (const { bytes, folder } of needed.values()) requireFree(folder, bytes);
+}
+
+/** @throws SvcError disk_full when the disk of a folder has no room for so many bytes */
+export function requireFree(folder: string, bytes: number): void {
+  const { bavail, bsize } = statfsSync(folder);
+  const free = bavail * bsize;
+  if (free >= bytes) return;
+  const megabytes = (value: number): string => `${Math.ceil(value / 1e5) / 10} MB`;
+  throw new SvcError(
+    "disk_full",
+    `${folder}: the copy needs ${megabytes(bytes)} and only ${megabytes(free)} are free; nothing was changed. Make room and try again.`,
+    { path: folder },
+  );
+}
+
+/** Bytes of the pages of a file that hold something. */
+export function usedBytes(database: Database, schema: string): number {
+  const read = (pragma: string): number =>
+    Number(database.query(`PRAGMA ${schema}.${pragma}`).values()[0]?.[0] ?? 0);
+  return (read("page_count") - read("freelist_count")) * read("page_size");
+}
+
+/** Runs `work`, then `clean`; that also when the process is asked to end meanwhile. */
+export async function withCleanup<T>(clean: () => void, work: () => Promise<T>): Promise<T> {
+  process.once("exit", clean);
+  try {
+    return await work();
+  } finally {
+    process.off("exit", clean);
+    clean();
+  }
+}
+
+/** Lets the process see a Ctrl-C; SQLite's own work cannot be interrupted. */
+export async function interruptible(): Promise<void> {
+  await new Promise<void>((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,130 @@
+import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { SvcError } from "../../../domain/errors.ts";
+import { codeOf } from "../connection/failures.ts";
+import { isHiddenFor, syncToDisk } from "./hidden-file.ts";
+
+/** A finished file and the name that it is to take. */
+export type Move = { readonly from: string; readonly to: string };
+
+/**
+ * Puts finished files in the place of those of a pack: all or none, whenever the process ends. One file takes one
+ * rename. Several take a record beside the first one, which whoever opens the pack next carries out to its end.
+ * The caller has the pack for itself and has brought the files to the disk.
+ */
+export function swapFiles(moves: readonly Move[]): void {
+  const [first] = moves;
+  if (first === undefined) return;
+  if (moves.length === 1) {
+    renameSync(first.from, first.to);
+    syncToDisk(dirname(first.to));
+    return;
+  }
+  const record = recordPath(first.to);
+  const folder = dirname(record);
+  const named = moves.map(({ from, to }) => ({
+    from: relative(folder, from),
+    to: relative(folder, to),
+  }));
+  const text = `${JSON.stringify({ moves: named })}\n`;
+  const draft = `${record}.new`;
+  writeFileSync(draft, text, { mode: 0o600 });
+  syncToDisk(draft);
+  renameSync(draft, record);
+  syncToDisk(folder);
+  carryOut(moves, record, text);
+}
+
+/** Whether the files of a pack are in the middle of a swap. @param files the first one is the main file */
+export function isSwapPending([main, ...others]: readonly string[]): boolean {
+  return main !== undefined && others.length > 0 && existsSync(recordPath(main));
+}
+
+/**
+ * Carries out a swap that a process left unfinished. Harmless when another process does the same at the same time.
+ * @param files those of the pack; the record may name no others.
+ * @throws SvcError storage_failed for a record that this program did not write; nothing was changed
+ */
+export function finishSwap(files: readonly string[]): void {
+  const record = recordPath(files[0] ?? "");
+  if (!isSwapPending(files)) return;
+  let text: string;
+  try {
+    text = readFileSync(record, "utf8");
+  } catch (error) {
+    // Somebody else has just finished it.
+    if (codeOf(error) === "ENOENT") return;
+    throw error;
+  }
+  carryOut(parseRecord(text, record, files), record, text);
+}
+
+function carryOut(moves: readonly Move[], record: string, text: string): void {
+  for (const { from, to } of moves) {
+    try {
+      renameSync(from, to);
+    } catch (error) {
+      // Done already.
+      if (codeOf(error) !== "ENOENT") throw error;
+    }
+  }
+  for (const folder of new Set(moves.map(({ to }) => dirname(to)))) syncToDisk(folder);
+  // A record of a later swap is not ours to remove.
+  if (existsSync(record) && readFileSync(record, "utf8") === text) rmSync(record, { force: true });
+  syncToDisk(dirname(record));
+}
+
+function parseRecord(text: string, record: string, files: readonly string[]): readonly Move[] {
+  const folder = dirname(record);
+  const found: unknown[] = readMoves(text);
+  const moves = found.flatMap((move) => {
+    if (typeof move !== "object" || move === null || !("from" in move) || !("to" in move))
+      return [];
+    if (typeof move.from !== "string" || typeof move.to !== "string") return [];
+    return [{ from: resolve(folder, move.from), to: resolve(folder, move.to) }];
+  });
+  const known = files.map((file) => resolve(file));
+  const isOurs = moves.every(({ from, to }) => known.includes(to) && isHiddenFor(from, to));
+  if (moves.length === 0 || moves.length !== found.length || !isOurs) {
+    throw new SvcError(
+      "storage_failed",
+      `${record}: does not name files of this pack; nothing was changed. Restore the pack from a copy, or remove that file if you made it.`,
+      { path: record },
+    );
+  }
+  return moves;
+}
+
+function readMoves(text: string): unknown[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    const isRecord = typeof value === "object" && value !== null && "moves" in value;
+    return isRecord && Array.isArray(value.moves) ? value.moves : [];
+  } catch {
+    return [];
+  }
+}
+
+function recordPath(main: string): string {
+  return join(dirname(main), `.${basename(main)}.swap`);
+}
+
+/**
+ * Gives a finished file its name, unless something has that name already.
+ * @returns false when the name is taken; nothing was changed
+ */
+export function publishFile(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    rmSync(from);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === "EEXIST") return false;
+    // File systems without hard links.
+    if (code !== "EPERM" && code !== "ENOTSUP" && code !== "EOPNOTSUPP") throw error;
+    if (existsSync(to)) return false;
+    renameSync(from, to);
+  }
+  syncToDisk(dirname(to));
+  return true;
+}

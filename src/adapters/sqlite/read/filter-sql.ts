@@ -1,0 +1,86 @@
+import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
+import type { NodeFilter } from "../../../ports/store.ts";
+import { ACTIVE } from "../write/lexical-index.ts";
+
+export type Parameter = string | number | null;
+/** A condition on `nodes n` and the values of its question marks, in order. */
+export type Condition = { readonly sql: string; readonly parameters: readonly Parameter[] };
+
+class Conditions {
+  readonly #sql: string[] = [];
+  readonly #parameters: Parameter[] = [];
+
+  add(sql: string, ...parameters: Parameter[]): void {
+    this.#sql.push(sql);
+    this.#parameters.push(...parameters);
+  }
+
+  /** `column` is one of `values`; an empty list matches nothing. */
+  addAny(column: string, values: readonly string[]): void {
+    this.add(`${column} IN (${values.map(() => "?").join(", ")})`, ...values);
+  }
+
+  build(): Condition {
+    return { sql: this.#sql.join(" AND ") || "1", parameters: this.#parameters };
+  }
+}
+
+/** Entities and preferences hold beyond any window; validity bounds do not drop them. */
+const BEYOND_TIME = "n.node_type IN ('entity', 'preference')";
+const STATED_TIME = "coalesce(n.event_time, n.created_at)";
+
+/** The conditions of a candidate search beyond owner and state; undefined when there are none. */
+export function candidateCondition(filter: CandidateFilter): Condition | undefined {
+  const conditions = new Conditions();
+  if (filter.scopes !== undefined) conditions.addAny("n.scope", filter.scopes);
+  if (filter.excludeNodeTypes !== undefined && filter.excludeNodeTypes.length > 0) {
+    const marks = filter.excludeNodeTypes.map(() => "?").join(", ");
+    conditions.add(`n.node_type NOT IN (${marks})`, ...filter.excludeNodeTypes);
+  }
+  if (filter.sourceTypes !== undefined) conditions.addAny("n.source_type", filter.sourceTypes);
+  if (filter.timeFrom !== undefined) {
+    conditions.add(`(${BEYOND_TIME} OR n.valid_to IS NULL OR n.valid_to > ?)`, filter.timeFrom);
+  }
+  if (filter.timeTo !== undefined) {
+    conditions.add(`(${BEYOND_TIME} OR n.valid_from <= ?)`, filter.timeTo);
+  }
+  if (filter.knowledgeAt !== undefined) conditions.add("n.created_at <= ?", filter.knowledgeAt);
+  if (filter.eventTimeFrom !== undefined)
+    conditions.add(`${STATED_TIME} >= ?`, filter.eventTimeFrom);
+  if (filter.eventTimeTo !== undefined) conditions.add(`${STATED_TIME} <= ?`, filter.eventTimeTo);
+  const built = conditions.build();
+  return built.sql === "1" ? undefined : built;
+}
+
+/** Owner (when known) and active state of `nodes n`. */
+export function activeOf(owner: number): Condition {
+  return { sql: `n.owner = ? AND n.lifecycle_state IN ${ACTIVE}`, parameters: [owner] };
+}
+
+/**
+ * The conditions of a node query; the owner's key is resolved by the caller.
+ * `contentContainsAny` is not among them: SQLite folds the case of ASCII only, so the reader compares text itself.
+ */
+export function nodeCondition(filter: NodeFilter, owner: number | undefined): Condition {
+  const conditions = new Conditions();
+  if (owner !== undefined) conditions.add("n.owner = ?", owner);
+  conditions.addAny("n.lifecycle_state", filter.lifecycleStates);
+  if (filter.nodeType !== undefined) conditions.add("n.node_type = ?", filter.nodeType);
+  if (filter.scopes !== undefined && filter.scopes.length > 0) {
+    conditions.addAny("n.scope", filter.scopes);
+  }
+  if (filter.sessionIds !== undefined && filter.sessionIds.length > 0) {
+    conditions.addAny("n.session_id", filter.sessionIds);
+  }
+  if (filter.validAt !== undefined) {
+    conditions.add(
+      "n.valid_from <= ? AND (n.valid_to IS NULL OR n.valid_to > ?)",
+      filter.validAt,
+      filter.validAt,
+    );
+  }
+  if (filter.minConfidence !== undefined) conditions.add("n.confidence >= ?", filter.minConfidence);
+  if (filter.minSalience !== undefined) conditions.add("n.salience >= ?", filter.minSalience);
+  if (filter.createdBefore !== undefined) conditions.add("n.created_at <= ?", filter.createdBefore);
+  return conditions.build();
+}

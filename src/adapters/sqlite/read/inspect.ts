@@ -1,0 +1,131 @@
+import type { Database } from "bun:sqlite";
+import { asInstant, type Instant } from "../../../lib/instant.ts";
+import type { Manifest } from "../../../ports/store.ts";
+import { notAPack, toSvcError } from "../connection/failures.ts";
+import { mainPath, type PackLayout } from "../connection/layout.ts";
+import { schemasOf } from "../connection/open-database.ts";
+import { openForReading } from "../connection/open-reading.ts";
+import type { Cipher } from "../connection/pack-files.ts";
+import { readManifest } from "../schema/manifest.ts";
+import { ACTIVE, HAS_TEXT } from "../write/lexical-index.ts";
+
+/** What a pack says about itself. Counts cover all owners. */
+export type PackInspection = {
+  readonly manifest: Manifest;
+  readonly tableCount: number;
+  readonly nodeCount: number;
+  /** Nodes that take part in retrieval. */
+  readonly activeCount: number;
+  readonly edgeCount: number;
+  readonly eventCount: number;
+  readonly ownerCount: number;
+  readonly vectorCount: number;
+  readonly lexicalCount: number;
+  /** Active nodes with text that an index lacks although no job will bring them. */
+  readonly withoutVector: number;
+  readonly withoutLexical: number;
+  readonly pendingJobs: number;
+  readonly failedJobs: number;
+  /** Of the newest node or event. */
+  readonly lastModified: Instant | undefined;
+  /** Complaints of SQLite; empty when the files are sound; undefined when they were not examined. */
+  readonly damage: readonly string[] | undefined;
+};
+
+export type InspectOptions = {
+  readonly layout: PackLayout;
+  /** Reads every page, which takes time in proportion to the size of the pack. */
+  readonly checkIntegrity: boolean;
+  /** Absolute path of the sqlite-vec library. */
+  readonly vecExtensionPath: string;
+  /** Of an encrypted pack. */
+  readonly cipher?: Cipher | undefined;
+};
+
+const BUSY_TIMEOUT_MS = 5000;
+
+/**
+ * Looks into a pack without changing it, also while other processes use it.
+ * @throws SvcError not_a_pack, pack_too_new, encryption_failed, pack_damaged, storage_failed
+ */
+export function inspectPack(options: InspectOptions): PackInspection {
+  const { layout } = options;
+  const path = mainPath(layout);
+  try {
+    const reading = openForReading(layout, {
+      synchronous: "full",
+      busyTimeoutMs: BUSY_TIMEOUT_MS,
+      vecExtensionPath: options.vecExtensionPath,
+      cipher: options.cipher,
+    });
+    try {
+      return readAll(reading.database, options);
+    } finally {
+      reading.close();
+    }
+  } catch (error) {
+    throw toSvcError(error, path);
+  }
+}
+
+function readAll(database: Database, options: InspectOptions): PackInspection {
+  const { layout } = options;
+  const tableCount = countOf(
+    database,
+    "SELECT count(*) AS n FROM sqlite_schema WHERE type = 'table'",
+  );
+  const manifest = tableCount === 0 ? undefined : readManifest(database);
+  if (manifest === undefined) throw notAPack(mainPath(layout), "it has no manifest");
+  const lastModified = database
+    .query<{ at: string | null }, []>(
+      "SELECT max(at) AS at FROM (SELECT max(updated_at) AS at FROM nodes UNION ALL SELECT max(timestamp) FROM events)",
+    )
+    .get()?.at;
+  return {
+    manifest,
+    tableCount,
+    nodeCount: countOf(database, "SELECT count(*) AS n FROM nodes"),
+    activeCount: countOf(
+      database,
+      `SELECT count(*) AS n FROM nodes WHERE lifecycle_state IN ${ACTIVE}`,
+    ),
+    edgeCount: countOf(database, "SELECT count(*) AS n FROM edges"),
+    eventCount: countOf(database, "SELECT count(*) AS n FROM events"),
+    ownerCount: countOf(database, "SELECT count(*) AS n FROM owners"),
+    vectorCount: countOf(database, "SELECT count(*) AS n FROM vector_metadata"),
+    lexicalCount: countOf(database, "SELECT count(*) AS n FROM lexical_documents_docsize"),
+    withoutVector: countMissing(database, "SELECT node_key FROM vector_metadata"),
+    withoutLexical: countMissing(database, "SELECT id FROM lexical_documents_docsize"),
+    pendingJobs: countOf(database, "SELECT count(*) AS n FROM jobs WHERE status = 'pending'"),
+    failedJobs: countOf(
+      database,
+      "SELECT count(*) AS n FROM jobs WHERE status = 'pending' AND last_error IS NOT NULL",
+    ),
+    lastModified: lastModified == null ? undefined : asInstant(lastModified),
+    damage: options.checkIntegrity ? findDamage(database, layout) : undefined,
+  };
+}
+
+function countMissing(database: Database, indexed: string): number {
+  return countOf(
+    database,
+    `SELECT count(*) AS n FROM nodes WHERE lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}
+       AND key NOT IN (${indexed})
+       AND coalesce(evidence_refs ->> 0, '') NOT IN
+         (SELECT e.id FROM jobs j JOIN events e ON e.key = j.event_key WHERE j.status = 'pending')`,
+  );
+}
+
+function countOf(database: Database, sql: string): number {
+  return database.query<{ n: number }, []>(sql).get()?.n ?? 0;
+}
+
+function findDamage(database: Database, layout: PackLayout): readonly string[] {
+  return schemasOf(layout).flatMap((schema) =>
+    database
+      .query<{ integrity_check: string }, []>(`PRAGMA ${schema}.integrity_check(10)`)
+      .all()
+      .map((row) => row.integrity_check)
+      .filter((line) => line !== "ok"),
+  );
+}

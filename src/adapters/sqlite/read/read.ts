@@ -1,0 +1,195 @@
+import type { Database } from "bun:sqlite";
+import type { MemoryEvent } from "../../../domain/event.ts";
+import type { MemoryNode } from "../../../domain/node.ts";
+import type { Uuid } from "../../../lib/uuid.ts";
+import type { EventPage, KeyedNode, NodeFilter, SessionWindow } from "../../../ports/store.ts";
+import { ACTIVE } from "../write/lexical-index.ts";
+import { ownerKey } from "../write/owners.ts";
+import {
+  EVENT_COLUMNS,
+  type EventRow,
+  NODE_COLUMNS,
+  type NodeRow,
+  toEvent,
+  toNode,
+} from "../write/rows.ts";
+import { nodeCondition, type Parameter } from "./filter-sql.ts";
+
+/** One event, of the owner when one is named. */
+export function readEvent(
+  database: Database,
+  id: Uuid,
+  userId: string | undefined,
+): MemoryEvent | undefined {
+  const row = database
+    .query<EventRow, [string, string | null]>(
+      `SELECT ${EVENT_COLUMNS} FROM events e JOIN owners o ON o.owner = e.owner
+       WHERE e.id = ?1 AND (?2 IS NULL OR o.user_id = ?2)`,
+    )
+    .get(id, userId ?? null);
+  return row === null ? undefined : toEvent(row);
+}
+
+/** A page of events, newest first. */
+export function readEvents(database: Database, page: EventPage): MemoryEvent[] {
+  const owner = ownerKey(database, page.userId);
+  if (owner === undefined) return [];
+  const conditions = ["e.owner = ?"];
+  const parameters: Parameter[] = [owner];
+  if (page.sessionId !== undefined) {
+    conditions.push("e.session_id = ?");
+    parameters.push(page.sessionId);
+  }
+  if (page.scopes !== undefined) {
+    conditions.push(`e.scope IN (${page.scopes.map(() => "?").join(", ")})`);
+    parameters.push(...page.scopes);
+  }
+  return database
+    .query<EventRow, Parameter[]>(
+      `SELECT ${EVENT_COLUMNS} FROM events e JOIN owners o ON o.owner = e.owner
+       WHERE ${conditions.join(" AND ")} ORDER BY e.timestamp DESC, e.id DESC LIMIT ? OFFSET ?`,
+    )
+    .all(...parameters, page.limit, page.offset)
+    .map(toEvent);
+}
+
+const FROM_NODES = `SELECT ${NODE_COLUMNS} FROM nodes n JOIN owners o ON o.owner = n.owner`;
+
+/** One node in any state, of the owner when one is named. */
+export function readNode(
+  database: Database,
+  id: Uuid,
+  userId: string | undefined,
+): MemoryNode | undefined {
+  const row = database
+    .query<NodeRow, [string, string | null]>(
+      `${FROM_NODES} WHERE n.id = ?1 AND (?2 IS NULL OR o.user_id = ?2)`,
+    )
+    .get(id, userId ?? null);
+  return row === null ? undefined : toNode(row);
+}
+
+/** Nodes that pass a filter, newest first unless asked otherwise. */
+export function readNodes(database: Database, filter: NodeFilter): MemoryNode[] {
+  const owner = filter.userId === undefined ? undefined : ownerKey(database, filter.userId);
+  if (filter.userId !== undefined && owner === undefined) return [];
+  const condition = nodeCondition(filter, owner);
+  const direction = filter.oldestFirst ? "ASC" : "DESC";
+  const ordered = `${FROM_NODES} WHERE ${condition.sql} ORDER BY n.created_at ${direction}, n.id ${direction}`;
+  const needles = (filter.contentContainsAny ?? []).map((needle) => needle.toLowerCase());
+  if (needles.length === 0) {
+    return database
+      .query<NodeRow, Parameter[]>(`${ordered} LIMIT ?`)
+      .all(...condition.parameters, filter.limit)
+      .map(toNode);
+  }
+  const found: MemoryNode[] = [];
+  if (filter.limit === 0) return found;
+  // A statement of its own: a cached one would stay open when the loop ends early.
+  const rows = database.prepare<NodeRow, Parameter[]>(ordered);
+  try {
+    for (const row of rows.iterate(...condition.parameters)) {
+      const text = row.content.toLowerCase();
+      if (needles.some((needle) => text.includes(needle))) found.push(toNode(row));
+      if (found.length === filter.limit) break;
+    }
+  } finally {
+    rows.finalize();
+  }
+  return found;
+}
+
+/** Active nodes by key. */
+export function readNodesByKey(
+  database: Database,
+  userId: string,
+  keys: readonly number[],
+): KeyedNode[] {
+  const owner = ownerKey(database, userId);
+  if (owner === undefined || keys.length === 0) return [];
+  return database
+    .query<NodeRow, [string, number]>(
+      `SELECT ${NODE_COLUMNS} FROM json_each(?) k CROSS JOIN nodes n ON n.key = k.value
+       JOIN owners o ON o.owner = n.owner WHERE n.owner = ? AND n.lifecycle_state IN ${ACTIVE}`,
+    )
+    .all(JSON.stringify(keys), owner)
+    .map((row) => ({ key: row.key, node: toNode(row) }));
+}
+
+type Place = {
+  readonly owner: number;
+  readonly session_id: string | null;
+  readonly scope: string;
+  readonly created_at: string;
+  readonly id: string;
+};
+
+/** The active nodes around each node in its own session and scope. Windows overlap, so each node is read once. */
+export function readSessionWindows(
+  database: Database,
+  userId: string,
+  keys: readonly number[],
+  span: number,
+): Map<number, SessionWindow> {
+  const owner = ownerKey(database, userId);
+  if (owner === undefined || span <= 0) return new Map();
+  const place = database.query<Place, [number, number]>(
+    "SELECT owner, session_id, scope, created_at, id FROM nodes WHERE key = ? AND owner = ?",
+  );
+  const sides = keys.flatMap((key) => {
+    const at = place.get(key, owner);
+    if (at === null || at.session_id === null) return [];
+    const before = keysBeside(database, at, at.session_id, { side: "before", span });
+    const after = keysBeside(database, at, at.session_id, { side: "after", span });
+    return [{ key, before, after }];
+  });
+  const wanted = new Set(sides.flatMap(({ before, after }) => [...before, ...after]));
+  const nodes = new Map(
+    readNodesByKey(database, userId, [...wanted]).map((found) => [found.key, found]),
+  );
+  const pick = (beside: readonly number[]) => beside.flatMap((key) => nodes.get(key) ?? []);
+  return new Map(
+    sides.map(({ key, before, after }) => [key, { before: pick(before), after: pick(after) }]),
+  );
+}
+
+type Reach = { readonly side: "before" | "after"; readonly span: number };
+
+/** Nearest first. */
+function keysBeside(
+  database: Database,
+  at: Place,
+  session: string,
+  { side, span }: Reach,
+): number[] {
+  const [compare, order] = side === "before" ? ["<", "DESC"] : [">", "ASC"];
+  return database
+    .query<{ key: number }, Parameter[]>(
+      `SELECT key FROM nodes WHERE owner = ? AND session_id = ? AND scope = ?
+         AND (created_at, id) ${compare} (?, ?) AND lifecycle_state IN ${ACTIVE}
+       ORDER BY created_at ${order}, id ${order} LIMIT ?`,
+    )
+    .all(at.owner, session, at.scope, at.created_at, at.id, span)
+    .map(({ key }) => key);
+}
+
+/** Active nodes, of the owner when one is named. */
+export function countNodes(database: Database, userId: string | undefined): number {
+  return count(database, `nodes WHERE lifecycle_state IN ${ACTIVE}`, userId);
+}
+
+/** Events, of the owner when one is named. */
+export function countEvents(database: Database, userId: string | undefined): number {
+  return count(database, "events WHERE 1", userId);
+}
+
+function count(database: Database, from: string, userId: string | undefined): number {
+  const owner = userId === undefined ? undefined : ownerKey(database, userId);
+  if (userId !== undefined && owner === undefined) return 0;
+  const row = database
+    .query<{ n: number }, number[]>(
+      `SELECT count(*) AS n FROM ${from} ${owner === undefined ? "" : "AND owner = ?"}`,
+    )
+    .get(...(owner === undefined ? [] : [owner]));
+  return row?.n ?? 0;
+}

@@ -1,0 +1,112 @@
+import type { Database } from "bun:sqlite";
+import { SvcError } from "../../../domain/errors.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
+import type { IndexableNodes, IndexRebuild } from "../../../ports/index-rebuild.ts";
+import type { PackLayout } from "../connection/layout.ts";
+import { processIdentity } from "../connection/process-identity.ts";
+import { isSameEmbedding, readManifest, writeEmbedding } from "../schema/manifest.ts";
+import { advanceIndexSequence } from "../write/index-sequence.ts";
+import { ACTIVE, HAS_TEXT, rewriteDocuments } from "../write/lexical-index.ts";
+import {
+  beginRun,
+  endRun,
+  type Holder,
+  noteReplaced,
+  noteTextCursor,
+  renewRun,
+  requireRun,
+} from "./rebuild-state.ts";
+import {
+  findStale,
+  indexVectors,
+  isAnyStale,
+  removeOrphanVectors,
+  replaceVectors,
+  stageVectors,
+} from "./staging.ts";
+
+export type IndexRebuildParts = {
+  readonly layout: PackLayout;
+  /** The model that the store was opened for. */
+  readonly embedding: EmbeddingIdentity;
+  readonly clock: Clock;
+  read<T>(work: (database: Database) => T): Promise<T>;
+  write<T>(work: (database: Database) => T): Promise<T>;
+};
+
+/** The rebuild of one SQLite pack. */
+export function createIndexRebuild(parts: IndexRebuildParts): IndexRebuild {
+  const { clock, embedding, read, write } = parts;
+  // A store of its own for each engine, so that two engines of one process do not take each other for themselves.
+  const holder: Holder = { name: `${processIdentity()}|${crypto.randomUUID()}`, embedding };
+  const schema = vectorSchema(parts.layout);
+  return {
+    begin: (all) => write((database) => beginRun(database, holder, all, clock.now())),
+    stale: (plan, after, limit) =>
+      read((database) => {
+        requireRun(database, holder);
+        return findStale(database, plan.vectors, embedding, { after, limit });
+      }),
+    put: (plan, entries) =>
+      write((database) => {
+        const now = clock.now();
+        renewRun(database, holder, now);
+        if (plan.vectors === "replace") return stageVectors(database, entries, embedding);
+        requireModel(database, embedding);
+        indexVectors(database, entries, embedding, now);
+        advanceIndexSequence(database);
+      }),
+    swap: (plan) =>
+      write((database) => {
+        const now = clock.now();
+        renewRun(database, holder, now);
+        if (isAnyStale(database, plan.vectors, embedding)) return false;
+        if (plan.vectors === "repair") removeOrphanVectors(database);
+        else {
+          replaceVectors(database, schema, embedding, now);
+          writeEmbedding(database, embedding, now);
+          noteReplaced(database);
+        }
+        advanceIndexSequence(database);
+        return true;
+      }),
+    rewriteTexts: (limit) =>
+      write((database) => {
+        const { textCursor } = renewRun(database, holder, clock.now());
+        const { written, cursor, hasMore } = rewriteDocuments(database, textCursor, limit);
+        noteTextCursor(database, cursor);
+        advanceIndexSequence(database);
+        return { written, hasMore };
+      }),
+    end: (outcome) => write((database) => endRun(database, holder, outcome)),
+    count: () => read(countIndexable),
+  };
+}
+
+/** SQLite's name of the file that holds the vectors. */
+export function vectorSchema(layout: PackLayout): string {
+  return layout.kind === "file" ? "main" : "vector_file";
+}
+
+/** @throws SvcError embedding_mismatch when another process has changed the model of the pack's vectors */
+export function requireModel(database: Database, configured: EmbeddingIdentity): void {
+  const stored = readManifest(database)?.embedding;
+  if (isSameEmbedding(stored, configured)) return;
+  throw new SvcError(
+    "embedding_mismatch",
+    `the pack's vectors are of ${stored?.model} (${stored?.version}), configured is ${configured.model} (${configured.version}); run: svc rebuild`,
+    { stored: { ...stored }, configured: { ...configured } },
+  );
+}
+
+function countIndexable(database: Database): IndexableNodes {
+  return (
+    database
+      .query<IndexableNodes, []>(
+        `SELECT count(*) AS total, count(*) FILTER (WHERE NOT (${HAS_TEXT})) AS blank
+         FROM nodes n WHERE lifecycle_state IN ${ACTIVE}`,
+      )
+      .get() ?? { total: 0, blank: 0 }
+  );
+}

@@ -1,0 +1,158 @@
+import type { Database } from "bun:sqlite";
+import { sha256Hex } from "../../../lib/hashing.ts";
+import type { Instant } from "../../../lib/instant.ts";
+import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
+import type { NodeVector, RebuildPlan, StaleNodes } from "../../../ports/index-rebuild.ts";
+import { createVectors } from "../schema/schema.ts";
+import { ACTIVE, HAS_TEXT } from "../write/lexical-index.ts";
+import { NODE_COLUMNS, type NodeRow, toNode } from "../write/rows.ts";
+
+/** Nodes that one look reads at most, so that it ends soon also where nothing is stale. */
+const SCAN_MAX = 5000;
+
+/** Nodes with the content hash under which each target keeps a vector of the wanted model; null without one. */
+const SCAN: Readonly<Record<RebuildPlan["vectors"], string>> = {
+  replace: `SELECT ${NODE_COLUMNS}, s.content_hash AS indexed_hash
+    FROM nodes n JOIN owners o ON o.owner = n.owner
+      LEFT JOIN vector_staging s ON s.node_key = n.key AND s.model = ?1 AND s.version = ?2 AND s.dimension = ?3`,
+  repair: `SELECT ${NODE_COLUMNS}, CASE WHEN r.rowid IS NULL THEN NULL ELSE m.content_hash END AS indexed_hash
+    FROM nodes n JOIN owners o ON o.owner = n.owner
+      LEFT JOIN vector_metadata m ON m.node_key = n.key AND m.embedding_model = ?1 AND m.embedding_version = ?2
+        AND ?3 IS NOT NULL
+      LEFT JOIN vectors_rowids r ON r.rowid = n.key`,
+};
+
+type ScanRow = NodeRow & { readonly indexed_hash: string | null };
+
+/** Active nodes with text whose vector of this model is missing or was made from another text. */
+export function findStale(
+  database: Database,
+  target: RebuildPlan["vectors"],
+  identity: EmbeddingIdentity,
+  page: { readonly after: number; readonly limit: number },
+): StaleNodes {
+  const rows = database.prepare<ScanRow, (string | number)[]>(
+    `${SCAN[target]} WHERE n.key > ?4 AND n.lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT} ORDER BY n.key LIMIT ?5`,
+  );
+  const nodes: StaleNodes["nodes"][number][] = [];
+  let scanned = 0;
+  let scannedTo = page.after;
+  try {
+    const { model, version, dimension } = identity;
+    for (const row of rows.iterate(model, version, dimension, page.after, SCAN_MAX)) {
+      scanned += 1;
+      scannedTo = row.key;
+      if (row.indexed_hash !== sha256Hex(row.content)) {
+        nodes.push({ key: row.key, node: toNode(row) });
+        if (nodes.length === page.limit) break;
+      }
+    }
+  } finally {
+    rows.finalize();
+  }
+  return {
+    nodes,
+    scanned,
+    scannedTo,
+    hasMore: nodes.length === page.limit || scanned === SCAN_MAX,
+  };
+}
+
+/** Whether any active node with text lacks a current vector of this model. */
+export function isAnyStale(
+  database: Database,
+  target: RebuildPlan["vectors"],
+  identity: EmbeddingIdentity,
+): boolean {
+  for (let after = 0; ; ) {
+    const found = findStale(database, target, identity, { after, limit: 1 });
+    if (found.nodes.length > 0) return true;
+    if (!found.hasMore) return false;
+    after = found.scannedTo;
+  }
+}
+
+/** Keeps vectors beside the index until all of them are there. Runs inside a write transaction. */
+export function stageVectors(
+  database: Database,
+  entries: readonly NodeVector[],
+  identity: EmbeddingIdentity,
+): void {
+  const stage = database.query(
+    `INSERT OR REPLACE INTO vector_staging (node_key, content_hash, model, version, dimension, embedding)
+     VALUES (?, ?, ?, ?, ?, ?)`,
+  );
+  const { model, version, dimension } = identity;
+  for (const { key, contentHash, vector } of entries) {
+    stage.run(key, contentHash, model, version, dimension, vector);
+  }
+}
+
+/** Writes vectors into the index, for nodes that are still active. Runs inside a write transaction. */
+export function indexVectors(
+  database: Database,
+  entries: readonly NodeVector[],
+  identity: EmbeddingIdentity,
+  now: Instant,
+): void {
+  const remove = database.query("DELETE FROM vectors WHERE node_key = ?");
+  const insert = database.query(
+    `INSERT INTO vectors (node_key, owner, active, embedding)
+     SELECT key, owner, 1, ?2 FROM nodes WHERE key = ?1 AND lifecycle_state IN ${ACTIVE}`,
+  );
+  const describe = database.query(
+    `INSERT OR REPLACE INTO vector_metadata (node_key, embedding_model, embedding_version, content_hash, created_at)
+     SELECT key, ?2, ?3, ?4, ?5 FROM nodes WHERE key = ?1 AND lifecycle_state IN ${ACTIVE}`,
+  );
+  for (const { key, vector, contentHash } of entries) {
+    remove.run(key);
+    insert.run(key, vector);
+    describe.run(key, identity.model, identity.version, contentHash, now);
+  }
+}
+
+/**
+ * Fills a fresh vector index from the staged vectors of a model and empties the staging table. The old index is dropped,
+ * not emptied: the new one may have another dimension, and lies on the disk as if nothing had ever been removed.
+ * Runs inside a write transaction.
+ * @param schema SQLite's name of the file that holds the vectors
+ */
+export function replaceVectors(
+  database: Database,
+  schema: string,
+  identity: EmbeddingIdentity,
+  now: Instant,
+): void {
+  database.run(`DROP TABLE ${schema}.vectors`);
+  database.run(createVectors(`${schema}.vectors`, identity.dimension));
+  database.run("DELETE FROM vector_metadata");
+  const staged = `FROM vector_staging s CROSS JOIN nodes n ON n.key = s.node_key
+    WHERE s.model = ?1 AND s.version = ?2 AND s.dimension = ?3 AND n.lifecycle_state IN ${ACTIVE} ORDER BY s.node_key`;
+  const { model, version, dimension } = identity;
+  database
+    .query(
+      `INSERT INTO vectors (node_key, owner, active, embedding) SELECT s.node_key, n.owner, 1, s.embedding ${staged}`,
+    )
+    .run(model, version, dimension);
+  database
+    .query(
+      `INSERT INTO vector_metadata (node_key, embedding_model, embedding_version, content_hash, created_at)
+       SELECT s.node_key, s.model, s.version, s.content_hash, ?4 ${staged}`,
+    )
+    .run(model, version, dimension, now);
+  database.run("DELETE FROM vector_staging");
+}
+
+/** Removes vectors without an active node with text. Runs inside a write transaction. */
+export function removeOrphanVectors(database: Database): void {
+  const orphans = database
+    .query<{ key: number }, []>(
+      `SELECT node_key AS key FROM vector_metadata UNION SELECT rowid FROM vectors_rowids
+       EXCEPT SELECT key FROM nodes WHERE lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}`,
+    )
+    .all();
+  for (const { key } of orphans) {
+    database.query("DELETE FROM vectors WHERE node_key = ?").run(key);
+    database.query("DELETE FROM vector_metadata WHERE node_key = ?").run(key);
+  }
+}

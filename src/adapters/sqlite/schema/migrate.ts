@@ -1,0 +1,99 @@
+import type { Database } from "bun:sqlite";
+import type { Instant } from "../../../lib/instant.ts";
+import { mainPath, type PackLayout } from "../connection/layout.ts";
+import { type ManifestInput, readManifest, tooNew, writeManifest } from "./manifest.ts";
+import { FORMAT_VERSION, migrations, type Part } from "./schema.ts";
+
+/** Which of SQLite's files holds which part of a pack. */
+const PARTS: readonly {
+  readonly part: Part;
+  readonly directorySchema: string;
+  /** A table that its first step makes. */
+  readonly table: string;
+}[] = [
+  { part: "core", directorySchema: "main", table: "events" },
+  { part: "vectors", directorySchema: "vector_file", table: "vectors_sequence" },
+  { part: "lexical", directorySchema: "lexical_file", table: "lexical_sequence" },
+];
+
+/**
+ * Refuses a pack of a newer program before anything is written.
+ * @throws SvcError pack_too_new
+ */
+export function requireReadable(database: Database, layout: PackLayout): void {
+  const path = mainPath(layout);
+  if (!hasTable(database, "pack_manifest")) return;
+  const format = readManifest(database)?.formatVersion ?? 0;
+  if (format > FORMAT_VERSION) throw tooNew(path, format, FORMAT_VERSION);
+  for (const { part } of PARTS) {
+    const applied = appliedVersion(database, part);
+    const newest = migrations(part, 1).at(-1)?.version ?? 0;
+    if (applied > newest) throw tooNew(path, applied, newest);
+  }
+}
+
+/**
+ * Creates missing tables, runs outstanding steps in order and writes the manifest. Runs inside one write transaction, so
+ * that processes which open a new pack together see it empty or complete.
+ */
+export function migrate(
+  database: Database,
+  layout: PackLayout,
+  manifest: ManifestInput,
+  now: Instant,
+): void {
+  database.run(
+    `CREATE TABLE IF NOT EXISTS schema_migrations (
+       part TEXT NOT NULL, version INTEGER NOT NULL, name TEXT NOT NULL, applied_at TEXT NOT NULL,
+       PRIMARY KEY (part, version)) STRICT, WITHOUT ROWID`,
+  );
+  const dimension = storedDimension(database) ?? manifest.embedding.dimension;
+  for (const { part, directorySchema, table } of PARTS) {
+    const schema = layout.kind === "file" ? "main" : directorySchema;
+    // A file that was lost has to be made again, whatever the record in the main file says.
+    const applied = hasTable(database, table, schema) ? appliedVersion(database, part) : 0;
+    for (const step of migrations(part, dimension)) {
+      if (step.version <= applied) continue;
+      database.run(inSchema(step.sql, schema));
+      database
+        .query(
+          "INSERT OR REPLACE INTO schema_migrations (part, version, name, applied_at) VALUES (?, ?, ?, ?)",
+        )
+        .run(part, step.version, step.name, now);
+    }
+  }
+  writeManifest(database, manifest, now);
+}
+
+/** Names the file in which a table is created; SQLite otherwise creates everything in the main one. */
+function inSchema(sql: string, schema: string): string {
+  if (schema === "main") return sql;
+  return sql
+    .replaceAll("CREATE TABLE ", `CREATE TABLE ${schema}.`)
+    .replaceAll("CREATE VIRTUAL TABLE ", `CREATE VIRTUAL TABLE ${schema}.`);
+}
+
+function appliedVersion(database: Database, part: Part): number {
+  if (!hasTable(database, "schema_migrations")) return 0;
+  const row = database
+    .query<{ version: number | null }, [string]>(
+      "SELECT max(version) AS version FROM schema_migrations WHERE part = ?",
+    )
+    .get(part);
+  return row?.version ?? 0;
+}
+
+function storedDimension(database: Database): number | undefined {
+  if (!hasTable(database, "pack_manifest")) return undefined;
+  return readManifest(database)?.embedding.dimension;
+}
+
+function hasTable(database: Database, name: string, schema = "main"): boolean {
+  return (
+    database
+      .query<{ name: string }, [string]>(
+        `SELECT name FROM ${schema}.sqlite_schema WHERE type = 'table' AND name = ?`,
+      )
+      .get(name) !== null
+  );
+}

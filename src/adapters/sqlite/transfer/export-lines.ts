@@ -1,0 +1,140 @@
+import type { Database } from "bun:sqlite";
+import type { Instant } from "../../../lib/instant.ts";
+import type { Manifest } from "../../../ports/store.ts";
+import { readManifest } from "../schema/manifest.ts";
+import { ACTIVE } from "../write/lexical-index.ts";
+import {
+  EXPORT_FORMAT,
+  EXPORT_VERSION,
+  type ExportCounts,
+  type ExportHeader,
+  SECTIONS,
+  type Section,
+} from "./export-records.ts";
+
+export type ExportChoices = {
+  readonly withVectors: boolean;
+  readonly softwareVersion: string;
+  readonly exportedAt: Instant;
+};
+
+type Row = Readonly<Record<string, string | number | null>>;
+
+/**
+ * A pack as lines of JSON, each ending in a line feed: header, records in key order, footer. Reads row by row, in the one
+ * snapshot that the caller's transaction gives.
+ */
+export function* exportLines(database: Database, choices: ExportChoices): Generator<string> {
+  const manifest = readManifest(database);
+  if (manifest === undefined) return;
+  const hasher = new Bun.CryptoHasher("sha256");
+  const counts = countAll(database, manifest, choices.withVectors);
+  for (const line of linesBeforeFooter(database, manifest, counts, choices)) {
+    hasher.update(line);
+    yield line;
+  }
+  yield toLine({ record: "footer", counts, sha256: hasher.digest("hex") });
+}
+
+function* linesBeforeFooter(
+  database: Database,
+  manifest: Manifest,
+  counts: ExportCounts,
+  choices: ExportChoices,
+): Generator<string> {
+  yield toLine(headerOf(manifest, counts, choices));
+  for (const section of SECTIONS) yield* linesOf(database, section);
+  if (choices.withVectors) yield* vectorLines(database, manifest);
+}
+
+function headerOf(manifest: Manifest, counts: ExportCounts, choices: ExportChoices): ExportHeader {
+  return {
+    record: "header",
+    format: EXPORT_FORMAT,
+    format_version: EXPORT_VERSION,
+    software_version: choices.softwareVersion,
+    exported_at: choices.exportedAt,
+    manifest: {
+      format_version: manifest.formatVersion,
+      software_version: manifest.softwareVersion,
+      embedding: { ...manifest.embedding },
+      scoring_version: manifest.scoringVersion,
+      created_at: manifest.createdAt,
+      updated_at: manifest.updatedAt,
+    },
+    counts,
+    vectors: choices.withVectors ? { ...manifest.embedding } : null,
+  };
+}
+
+function* linesOf(database: Database, section: Section): Generator<string> {
+  const columns = Object.keys(section.columns);
+  const sql = `SELECT ${columns.join(", ")} FROM ${section.table} ORDER BY ${section.order.join(", ")}`;
+  for (const row of rowsOf<Row>(database, sql)) {
+    const record: Record<string, unknown> = { record: section.record };
+    for (const column of columns) record[column] = toJson(section, column, row[column] ?? null);
+    yield toLine(record);
+  }
+}
+
+function toJson(section: Section, column: string, value: string | number | null): unknown {
+  if (section.json.includes(column)) return value === null ? null : JSON.parse(String(value));
+  return section.flags.includes(column) ? value === 1 : value;
+}
+
+/** Vectors of the pack's own model, of nodes that are searched. */
+const VECTORS = `FROM vector_metadata m CROSS JOIN nodes n ON n.key = m.node_key
+  CROSS JOIN vectors v ON v.node_key = m.node_key
+  WHERE m.embedding_model = ? AND m.embedding_version = ? AND n.lifecycle_state IN ${ACTIVE}`;
+
+type VectorRow = {
+  readonly node_key: number;
+  readonly content_hash: string;
+  readonly created_at: string;
+  readonly embedding: Uint8Array;
+};
+
+function* vectorLines(database: Database, { embedding }: Manifest): Generator<string> {
+  const sql = `SELECT m.node_key, m.content_hash, m.created_at, v.embedding ${VECTORS} ORDER BY m.node_key`;
+  for (const row of rowsOf<VectorRow>(database, sql, embedding.model, embedding.version)) {
+    yield toLine({
+      record: "vector",
+      ...row,
+      embedding: Buffer.from(row.embedding).toString("base64"),
+    });
+  }
+}
+
+function countAll(database: Database, manifest: Manifest, withVectors: boolean): ExportCounts {
+  const count = (sql: string, ...parameters: string[]): number =>
+    database.query<{ n: number }, string[]>(`SELECT count(*) AS n ${sql}`).get(...parameters)?.n ??
+    0;
+  const { model, version } = manifest.embedding;
+  return {
+    owner: count("FROM owners"),
+    event: count("FROM events"),
+    operation: count("FROM operations"),
+    node: count("FROM nodes"),
+    edge: count("FROM edges"),
+    job: count("FROM jobs"),
+    vector: withVectors ? count(VECTORS, model, version) : 0,
+  };
+}
+
+/** Rows one at a time. A statement of its own: a cached one would stay open when the reader stops early. */
+export function* rowsOf<T>(
+  database: Database,
+  sql: string,
+  ...parameters: readonly string[]
+): Generator<T> {
+  const statement = database.prepare<T, string[]>(sql);
+  try {
+    yield* statement.iterate(...parameters);
+  } finally {
+    statement.finalize();
+  }
+}
+
+function toLine(record: object): string {
+  return `${JSON.stringify(record)}\n`;
+}

@@ -1,0 +1,218 @@
+import { z } from "zod";
+import {
+  DECAY_PROFILES,
+  EDGE_TYPES,
+  EPISTEMIC_TYPES,
+  LIFECYCLE_STATES,
+  NODE_TYPES,
+  ROLES,
+  SCOPES,
+  SOURCE_TYPES,
+} from "../../../domain/enums.ts";
+import { parseInstant } from "../../../lib/instant.ts";
+import { parseUuid } from "../../../lib/uuid.ts";
+
+/** Names the format in the first line of an export. */
+export const EXPORT_FORMAT = "svc-export";
+/** Raised when a reader of the former version could no longer restore the file without loss. */
+export const EXPORT_VERSION = 1;
+
+const key = z.int().min(1);
+const text = z.string();
+const hash = z.string().regex(/^[0-9a-f]{64}$/, "64 hexadecimal digits expected");
+const uuid = z.string().refine((value) => parseUuid(value) === value, "canonical UUID expected");
+const instant = z.string().refine((value) => {
+  const parsed = parseInstant(value);
+  return typeof parsed === "object" && parsed.instant === value;
+}, "canonical instant expected");
+// Whatever was read as JSON is JSON; a deeper check would only cost time.
+const object = z.custom<object>(
+  (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+  "object expected",
+);
+const unit = z.number().min(0).max(1);
+
+/** The records that stand for rows of a table, in the order in which they follow each other. */
+export type Section = {
+  readonly record: string;
+  readonly table: string;
+  /** What the rows are sorted by, strictly ascending. */
+  readonly order: readonly string[];
+  /** Every column that is exported, with what its value has to be. */
+  readonly columns: Readonly<Record<string, z.ZodType>>;
+  /** Columns that hold JSON as text, and columns that hold truth as 0 or 1. */
+  readonly json: readonly string[];
+  readonly flags: readonly string[];
+};
+
+const NODE_COLUMNS = {
+  key,
+  id: uuid,
+  owner: key,
+  session_id: text.nullable(),
+  node_type: z.enum(NODE_TYPES),
+  content: text,
+  lifecycle_state: z.enum(LIFECYCLE_STATES),
+  confidence: unit,
+  salience: unit,
+  confidence_base: unit,
+  salience_base: unit,
+  reinforcement_boost: z.number().min(0),
+  last_reinforced_at: instant,
+  decay_profile: z.enum(DECAY_PROFILES),
+  epistemic_type: z.enum(EPISTEMIC_TYPES),
+  source_type: z.enum(SOURCE_TYPES),
+  scope: z.enum(SCOPES),
+  metadata: object.nullable(),
+  created_at: instant,
+  updated_at: instant,
+  event_time: instant.nullable(),
+  valid_from: instant,
+  valid_to: instant.nullable(),
+  ttl_days: z.int().nullable(),
+  superseded_by: uuid.nullable(),
+  evidence_refs: z.array(uuid),
+  pinned: z.boolean(),
+};
+
+export const SECTIONS: readonly Section[] = [
+  {
+    record: "owner",
+    table: "owners",
+    order: ["owner"],
+    columns: { owner: key, user_id: text },
+    json: [],
+    flags: [],
+  },
+  {
+    record: "event",
+    table: "events",
+    order: ["key"],
+    columns: {
+      key,
+      id: uuid,
+      owner: key,
+      session_id: text.nullable(),
+      scope: z.enum(SCOPES),
+      role: z.enum(ROLES),
+      content: text,
+      content_hash: hash,
+      metadata: object.nullable(),
+      event_time: instant.nullable(),
+      timestamp: instant,
+    },
+    json: ["metadata"],
+    flags: [],
+  },
+  {
+    record: "operation",
+    table: "operations",
+    order: ["key"],
+    columns: {
+      key,
+      id: uuid,
+      op_type: text,
+      target_id: text,
+      payload: object,
+      actor_id: text,
+      namespace_id: text.nullable(),
+      created_at: instant,
+    },
+    json: ["payload"],
+    flags: [],
+  },
+  {
+    record: "node",
+    table: "nodes",
+    order: ["key"],
+    columns: NODE_COLUMNS,
+    json: ["metadata", "evidence_refs"],
+    flags: ["pinned"],
+  },
+  {
+    record: "edge",
+    table: "edges",
+    order: ["key"],
+    columns: {
+      key,
+      id: uuid,
+      owner: key,
+      source: key,
+      target: key,
+      edge_type: z.enum(EDGE_TYPES),
+      confidence: unit,
+      valid_from: instant,
+      valid_to: instant.nullable(),
+      provenance_event_id: uuid.nullable(),
+      metadata: object.nullable(),
+      created_at: instant,
+    },
+    json: ["metadata"],
+    flags: [],
+  },
+  {
+    record: "job",
+    table: "jobs",
+    order: ["event_key", "kind"],
+    // Who holds a job, and until when, is true of one machine and one moment only.
+    columns: {
+      event_key: key,
+      kind: text,
+      owner: key,
+      status: z.enum(["pending", "complete"]),
+      attempts: z.int().min(0),
+      last_error: text.nullable(),
+      updated_at: instant,
+    },
+    json: [],
+    flags: [],
+  },
+];
+
+const identity = z.strictObject({ model: text, version: text, dimension: z.int().min(1) });
+const count = z.int().min(0);
+/** How many records of each kind a file holds. */
+const counts = z.strictObject({
+  owner: count,
+  event: count,
+  operation: count,
+  node: count,
+  edge: count,
+  job: count,
+  vector: count,
+});
+
+/** The first line. */
+export const HEADER = z.strictObject({
+  record: z.literal("header"),
+  format: z.literal(EXPORT_FORMAT),
+  format_version: z.literal(EXPORT_VERSION),
+  software_version: text,
+  exported_at: instant,
+  manifest: z.strictObject({
+    format_version: z.int().min(1),
+    software_version: text,
+    embedding: identity,
+    scoring_version: text,
+    created_at: instant,
+    updated_at: instant,
+  }),
+  counts,
+  /** The model of the vectors in the file; null when it holds none. */
+  vectors: identity.nullable(),
+});
+
+/** A vector of a node: little-endian 32-bit floats in base64. */
+export const VECTOR = z.strictObject({
+  record: z.literal("vector"),
+  node_key: key,
+  content_hash: hash,
+  created_at: instant,
+  embedding: z.base64(),
+});
+
+/** The last line. `sha256` is that of every byte before it. */
+export const FOOTER = z.strictObject({ record: z.literal("footer"), counts, sha256: hash });
+
+export type ExportHeader = z.infer<typeof HEADER>;
+export type ExportCounts = z.infer<typeof counts>;

@@ -1,0 +1,81 @@
+import type { z } from "zod";
+import { SvcError } from "../../../domain/errors.ts";
+
+/** A line of a file to import, without its line feed. */
+export type ImportLine = { readonly number: number; readonly bytes: Uint8Array };
+
+/** A line that is longer belongs to no export: the longest text that a pack takes in is far shorter. */
+const LINE_MAX_BYTES = 256 * 1024 * 1024;
+const LINE_FEED = 10;
+
+/**
+ * Cuts a stream of bytes into lines. Holds one line at a time.
+ * @throws SvcError not_an_export when the last line is not complete or a line is too long
+ */
+export async function* readLines(
+  source: AsyncIterable<Uint8Array>,
+  name: string,
+): AsyncGenerator<ImportLine> {
+  let number = 1;
+  let begun: Uint8Array[] = [];
+  let begunBytes = 0;
+  for await (const chunk of source) {
+    let from = 0;
+    for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, from)) {
+      const piece = chunk.subarray(from, end);
+      yield { number, bytes: begun.length === 0 ? piece : Buffer.concat([...begun, piece]) };
+      number += 1;
+      begun = [];
+      begunBytes = 0;
+      from = end + 1;
+    }
+    if (from === chunk.length) continue;
+    // A copy: the reader of the stream may use its buffer again.
+    begun.push(chunk.slice(from));
+    begunBytes += chunk.length - from;
+    if (begunBytes > LINE_MAX_BYTES) throw notAnExport(name, number, "the line is too long");
+  }
+  if (begunBytes > 0) throw notAnExport(name, number, "the file ends in the middle of this line");
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** The JSON object of a line. @throws SvcError not_an_export */
+export function parseLine(line: ImportLine, name: string): Readonly<Record<string, unknown>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(utf8.decode(line.bytes));
+  } catch {
+    // The parser's own message may quote the line.
+    throw notAnExport(name, line.number, "it is no JSON");
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw notAnExport(name, line.number, "it is no JSON object");
+  }
+  // SAFETY: an object of JSON has text keys and nothing else is said of its values.
+  return value as Record<string, unknown>;
+}
+
+/** Checks a line against its schema. @throws SvcError not_an_export naming the member, never its value */
+export function checkLine<T>(
+  schema: z.ZodType<T>,
+  value: unknown,
+  line: ImportLine,
+  name: string,
+): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const member = issue?.path.join(".") ?? "";
+  const reason = issue?.message ?? "is not as it has to be";
+  throw notAnExport(name, line.number, member === "" ? reason : `${member}: ${reason}`);
+}
+
+/** The error about a file that cannot be imported. @param line 1 is the first one. */
+export function notAnExport(name: string, line: number, reason: string): SvcError {
+  return new SvcError(
+    "not_an_export",
+    `${name}, line ${line}: ${reason}. Nothing was imported; export the pack again with: svc export`,
+    { path: name, line },
+  );
+}

@@ -1,0 +1,131 @@
+import { type Database, SQLiteError } from "bun:sqlite";
+import { z } from "zod";
+import { sha256Hex } from "../../../lib/hashing.ts";
+import { asInstant } from "../../../lib/instant.ts";
+import { indexVectors } from "../rebuild/staging.ts";
+import { SECTIONS, type Section, VECTOR } from "./export-records.ts";
+import { checkLine, type ImportLine, notAnExport } from "./import-lines.ts";
+
+/** Model of the vectors in a file. */
+type Identity = { readonly model: string; readonly version: string; readonly dimension: number };
+
+/** Takes in the records of one kind. */
+type Taker = {
+  readonly record: string;
+  take(value: Readonly<Record<string, unknown>>, line: ImportLine): void;
+};
+
+/** What a file's vectors are of, and whether the new pack can use them. */
+export type FileVectors = { readonly identity: Identity; readonly isUsable: boolean };
+
+/** Those who take in the records of a file, in the order in which the kinds have to follow each other. */
+export function createTakers(
+  database: Database,
+  name: string,
+  vectors: FileVectors | undefined,
+): readonly Taker[] {
+  const rows = SECTIONS.map((section) => createRowTaker(database, section, name));
+  return vectors === undefined ? rows : [...rows, createVectorTaker(database, name, vectors)];
+}
+
+function createRowTaker(database: Database, section: Section, name: string): Taker {
+  const columns = Object.keys(section.columns);
+  const schema = z.strictObject({ record: z.literal(section.record), ...section.columns });
+  const insert = database.query<unknown, (string | number | null)[]>(
+    `INSERT INTO ${section.table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`,
+  );
+  const requireAscending = ascending(section.order, name);
+  return {
+    record: section.record,
+    take: (value, line) => {
+      checkLine(schema, value, line, name);
+      requireAscending(value, line);
+      requireContentHash(value, line, name);
+      try {
+        // The value as it was read, not as the schema returns it, so that no member of a JSON column is lost.
+        insert.run(...columns.map((column) => toColumn(section, column, value[column])));
+      } catch (error) {
+        throw contradiction(error, line, name);
+      }
+    },
+  };
+}
+
+function toColumn(section: Section, column: string, value: unknown): string | number | null {
+  if (value === null || value === undefined) return null;
+  if (section.json.includes(column)) return JSON.stringify(value);
+  if (section.flags.includes(column)) return value === true ? 1 : 0;
+  return typeof value === "number" ? value : String(value);
+}
+
+function requireContentHash(
+  { content, content_hash: hash }: Readonly<Record<string, unknown>>,
+  line: ImportLine,
+  name: string,
+): void {
+  if (typeof content !== "string" || hash === undefined || sha256Hex(content) === hash) return;
+  throw notAnExport(name, line.number, "content_hash: is not the SHA-256 of content");
+}
+
+/** Refuses records that do not follow each other in the order of their keys, which also finds repeated ones. */
+function ascending(
+  order: readonly string[],
+  name: string,
+): (value: Readonly<Record<string, unknown>>, line: ImportLine) => void {
+  let last: readonly unknown[] | undefined;
+  return (value, line) => {
+    const current = order.map((column) => value[column]);
+    if (last !== undefined && !isBefore(last, current)) {
+      throw notAnExport(name, line.number, `${order.join(", ")}: does not come after the last one`);
+    }
+    last = current;
+  };
+}
+
+function isBefore(left: readonly unknown[], right: readonly unknown[]): boolean {
+  for (const [index, value] of left.entries()) {
+    const other = right[index];
+    if (value === other) continue;
+    return typeof value === "number" ? value < Number(other) : String(value) < String(other);
+  }
+  return false;
+}
+
+/** What the tables refuse: a repeated id, an owner or node that no earlier line brought. */
+function contradiction(error: unknown, line: ImportLine, name: string): unknown {
+  const isConstraint = error instanceof SQLiteError && error.code?.startsWith("SQLITE_CONSTRAINT");
+  if (isConstraint !== true) return error;
+  return notAnExport(
+    name,
+    line.number,
+    `it contradicts the lines before it (${error.code?.replace("SQLITE_", "").toLowerCase()})`,
+  );
+}
+
+function createVectorTaker(database: Database, name: string, vectors: FileVectors): Taker {
+  const { identity, isUsable } = vectors;
+  const known = database.query<{ key: number }, [number]>("SELECT key FROM nodes WHERE key = ?");
+  const requireAscending = ascending(["node_key"], name);
+  return {
+    record: "vector",
+    take: (value, line) => {
+      const entry = checkLine(VECTOR, value, line, name);
+      requireAscending(value, line);
+      if (known.get(entry.node_key) === null) {
+        throw notAnExport(name, line.number, "node_key: no line before it brought this node");
+      }
+      const bytes = Buffer.from(entry.embedding, "base64");
+      if (bytes.length !== identity.dimension * Float32Array.BYTES_PER_ELEMENT) {
+        throw notAnExport(name, line.number, `embedding: is not ${identity.dimension} numbers`);
+      }
+      // A copy, because a view of floats has to begin at a multiple of four.
+      const vector = new Float32Array(new Uint8Array(bytes).buffer);
+      if (!vector.every(Number.isFinite)) {
+        throw notAnExport(name, line.number, "embedding: holds something that is no number");
+      }
+      if (!isUsable) return;
+      const { node_key: key, content_hash: contentHash, created_at: at } = entry;
+      indexVectors(database, [{ key, contentHash, vector }], identity, asInstant(at));
+    },
+  };
+}

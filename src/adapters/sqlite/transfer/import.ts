@@ -1,0 +1,209 @@
+import type { Database } from "bun:sqlite";
+import type { Instant } from "../../../lib/instant.ts";
+import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
+import type { PackLayout } from "../connection/layout.ts";
+import { openDatabase, turnToLog } from "../connection/open-database.ts";
+import type { Connection } from "../connection/open-reading.ts";
+import { isAnyStale } from "../rebuild/staging.ts";
+import { isSameEmbedding, tooNew } from "../schema/manifest.ts";
+import { migrate } from "../schema/migrate.ts";
+import { advanceIndexSequence } from "../write/index-sequence.ts";
+import { rewriteDocuments } from "../write/lexical-index.ts";
+import {
+  EXPORT_FORMAT,
+  EXPORT_VERSION,
+  type ExportCounts,
+  type ExportHeader,
+  FOOTER,
+  HEADER,
+  SECTIONS,
+} from "./export-records.ts";
+import { checkLine, type ImportLine, notAnExport, parseLine, readLines } from "./import-lines.ts";
+import { createTakers, type FileVectors } from "./import-rows.ts";
+
+export type ImportOptions = {
+  /** Where the pack is made; nothing may be there yet. */
+  readonly layout: PackLayout;
+  readonly connection: Connection;
+  readonly source: AsyncIterable<Uint8Array>;
+  /** Names the source in errors. */
+  readonly name: string;
+  /** Identity of the configured model. */
+  readonly embedding: EmbeddingIdentity;
+  readonly softwareVersion: string;
+  readonly now: Instant;
+  readonly signal: AbortSignal | undefined;
+  /** Called now and then with the records that were taken in. */
+  readonly onProgress: (done: number, total: number) => void;
+};
+
+export type ImportResult = {
+  readonly counts: ExportCounts;
+  /** True when some node is still to be embedded. */
+  readonly lacksVectors: boolean;
+};
+
+/** Records in one transaction. */
+const BATCH = 1000;
+
+/**
+ * Makes a pack of a file that `exportLines` wrote: the same rows under the same keys, with a lexical index, and with the
+ * file's vectors where they are of the configured model. Holds one batch at a time. When it rejects, what lies at
+ * `layout` is worthless; the caller removes it.
+ * @throws SvcError not_an_export naming the line, pack_too_new; the signal's reason when aborted; SQLiteError
+ */
+export async function importPack(options: ImportOptions): Promise<ImportResult> {
+  const lines = readLines(options.source, options.name);
+  const first = await lines.next();
+  if (first.done === true) throw notAnExport(options.name, 1, "the file is empty");
+  const header = readHeader(first.value, options.name);
+  const database = openDatabase({
+    ...options.connection,
+    layout: options.layout,
+    mode: "create",
+    // Until the pack gets its name it may be lost; it is written to the disk before that.
+    synchronous: "normal",
+  });
+  try {
+    turnToLog(database, options.layout);
+    prepare(database, header, options);
+    const counts = await takeAll(database, header, first.value, lines, options);
+    writeTexts(database);
+    const lacksVectors = isAnyStale(database, "repair", options.embedding);
+    database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    return { counts, lacksVectors };
+  } finally {
+    database.close();
+  }
+}
+
+function readHeader(line: ImportLine, name: string): ExportHeader {
+  const value = parseLine(line, name);
+  if (value["format"] !== EXPORT_FORMAT) {
+    throw notAnExport(name, line.number, "it is not the first line of an export");
+  }
+  const version = value["format_version"];
+  if (typeof version === "number" && version > EXPORT_VERSION) {
+    throw tooNew(name, version, EXPORT_VERSION);
+  }
+  return checkLine(HEADER, value, line, name);
+}
+
+function prepare(database: Database, header: ExportHeader, options: ImportOptions): void {
+  const { layout, embedding, softwareVersion, now } = options;
+  const { scoring_version: scoringVersion, created_at: createdAt } = header.manifest;
+  database.transaction(() => {
+    migrate(database, layout, { softwareVersion, embedding, scoringVersion }, now);
+    database.query("UPDATE pack_manifest SET created_at = ?").run(createdAt);
+  })();
+}
+
+/** Takes in every record and checks the last line. @returns the checked counts */
+async function takeAll(
+  database: Database,
+  header: ExportHeader,
+  first: ImportLine,
+  lines: AsyncGenerator<ImportLine>,
+  options: ImportOptions,
+): Promise<ExportCounts> {
+  const { name, signal, onProgress, embedding } = options;
+  const total = Object.values(header.counts).reduce((sum, count) => sum + count, 0);
+  const vectors: FileVectors | undefined =
+    header.vectors === null
+      ? undefined
+      : { identity: header.vectors, isUsable: isSameEmbedding(header.vectors, embedding) };
+  const records = new Records(createTakers(database, name, vectors), name);
+  const hasher = new Bun.CryptoHasher("sha256");
+  hasher.update(first.bytes).update("\n");
+  let number = first.number;
+  database.run("BEGIN IMMEDIATE");
+  try {
+    for await (const line of lines) {
+      number = line.number;
+      const value = parseLine(line, name);
+      if (value["record"] === "footer") {
+        const footer = checkLine(FOOTER, value, line, name);
+        requireWhole(footer, header, records.counts, {
+          name,
+          number,
+          sha256: hasher.digest("hex"),
+        });
+        await requireEnd(lines, name);
+        database.run("COMMIT");
+        return footer.counts;
+      }
+      records.take(value, line);
+      hasher.update(line.bytes).update("\n");
+      if (records.total % BATCH !== 0) continue;
+      database.run("COMMIT");
+      onProgress(records.total, total);
+      signal?.throwIfAborted();
+      database.run("BEGIN IMMEDIATE");
+    }
+  } finally {
+    if (database.inTransaction) database.run("ROLLBACK");
+  }
+  throw notAnExport(name, number, "the file ends after this line, before its last one");
+}
+
+/** Hands records to those who take them in, kind after kind. */
+class Records {
+  readonly counts: Record<string, number> = Object.fromEntries(
+    [...SECTIONS.map(({ record }) => record), "vector"].map((record) => [record, 0]),
+  );
+  total = 0;
+  readonly #takers: ReturnType<typeof createTakers>;
+  readonly #name: string;
+  #at = 0;
+
+  constructor(takers: ReturnType<typeof createTakers>, name: string) {
+    this.#takers = takers;
+    this.#name = name;
+  }
+
+  take(value: Readonly<Record<string, unknown>>, line: ImportLine): void {
+    const at = this.#takers.findIndex(({ record }) => record === value["record"]);
+    const taker = this.#takers[at];
+    if (taker === undefined) throw notAnExport(this.#name, line.number, "record: unknown kind");
+    if (at < this.#at) {
+      throw notAnExport(this.#name, line.number, `record: a ${taker.record} has no place here`);
+    }
+    this.#at = at;
+    taker.take(value, line);
+    this.counts[taker.record] = (this.counts[taker.record] ?? 0) + 1;
+    this.total += 1;
+  }
+}
+
+function requireWhole(
+  footer: { readonly counts: ExportCounts; readonly sha256: string },
+  header: ExportHeader,
+  counts: Readonly<Record<string, number>>,
+  found: { readonly name: string; readonly number: number; readonly sha256: string },
+): void {
+  for (const [record, count] of Object.entries(counts)) {
+    const promised = [footer.counts, header.counts].map((all) => Object.entries(all));
+    const isRight = promised.every((all) => new Map(all).get(record) === count);
+    if (isRight) continue;
+    const reason = `counts: ${record} does not match the ${count} lines that were found`;
+    throw notAnExport(found.name, found.number, reason);
+  }
+  if (footer.sha256 !== found.sha256) {
+    throw notAnExport(found.name, found.number, "sha256: the lines before it were changed");
+  }
+}
+
+async function requireEnd(lines: AsyncGenerator<ImportLine>, name: string): Promise<void> {
+  const next = await lines.next();
+  if (next.done !== true)
+    throw notAnExport(name, next.value.number, "it comes after the last line");
+}
+
+function writeTexts(database: Database): void {
+  for (let after = 0, hasMore = true; hasMore; ) {
+    database.transaction(() => {
+      ({ cursor: after, hasMore } = rewriteDocuments(database, after, BATCH));
+    })();
+  }
+  database.transaction(() => advanceIndexSequence(database))();
+}

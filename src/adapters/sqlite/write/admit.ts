@@ -1,0 +1,95 @@
+import type { Database } from "bun:sqlite";
+import { asInstant, type Instant } from "../../../lib/instant.ts";
+import type { Uuid } from "../../../lib/uuid.ts";
+import { asUuid } from "../../../lib/uuid.ts";
+import type { Admission, Operation } from "../../../ports/store.ts";
+import { advanceIndexSequence } from "./index-sequence.ts";
+import { ensureOwner } from "./owners.ts";
+import { fromMetadata, toMetadata } from "./rows.ts";
+import { writeNode } from "./write-node.ts";
+
+/** Who holds a job and until when. */
+export type Lease = { readonly owner: string; readonly expiresAt: Instant };
+
+const INSERT_EVENT = `INSERT INTO events
+  (id, owner, session_id, scope, role, content, content_hash, metadata, event_time, timestamp)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const INSERT_JOB = `INSERT INTO jobs (event_key, kind, owner, status, lease_owner, lease_expires_at, updated_at)
+  VALUES (?, 'materialization', ?, 'pending', ?, ?, ?)`;
+const INSERT_OPERATION = `INSERT INTO operations
+  (id, op_type, target_id, payload, actor_id, namespace_id, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`;
+
+/** Appends an admission. Runs inside a write transaction. */
+export function writeAdmission(
+  database: Database,
+  admission: Admission,
+  lease: Lease | undefined,
+): void {
+  const insertEvent = database.query(INSERT_EVENT);
+  const insertJob = database.query(INSERT_JOB);
+  const owners = new Map<string, number>();
+  for (const event of admission.events) {
+    const owner = owners.get(event.userId) ?? ensureOwner(database, event.userId);
+    owners.set(event.userId, owner);
+    const { lastInsertRowid: key } = insertEvent.run(
+      event.id,
+      owner,
+      event.sessionId ?? null,
+      event.scope,
+      event.role,
+      event.content,
+      event.contentHash,
+      fromMetadata(event.metadata),
+      event.eventTime ?? null,
+      event.timestamp,
+    );
+    insertJob.run(key, owner, lease?.owner ?? null, lease?.expiresAt ?? null, event.timestamp);
+  }
+  for (const operation of admission.operations) writeOperation(database, operation);
+  const nodes = admission.nodes ?? [];
+  for (const item of nodes) writeNode(database, item, ensureOwner(database, item.node.userId));
+  if (nodes.length > 0) advanceIndexSequence(database);
+}
+
+function writeOperation(database: Database, operation: Operation): void {
+  database
+    .query(INSERT_OPERATION)
+    .run(
+      operation.id,
+      operation.opType,
+      operation.targetId,
+      JSON.stringify(operation.payload),
+      operation.actorId,
+      operation.namespaceId ?? null,
+      operation.createdAt,
+    );
+}
+
+type OperationRow = {
+  readonly id: string;
+  readonly op_type: string;
+  readonly target_id: string;
+  readonly payload: string;
+  readonly actor_id: string;
+  readonly namespace_id: string | null;
+  readonly created_at: string;
+};
+
+/** The operation with this id. */
+export function readOperation(database: Database, id: Uuid): Operation | undefined {
+  const row = database
+    .query<OperationRow, [string]>(
+      "SELECT id, op_type, target_id, payload, actor_id, namespace_id, created_at FROM operations WHERE id = ?",
+    )
+    .get(id);
+  if (row === null) return undefined;
+  return {
+    id: asUuid(row.id),
+    opType: row.op_type,
+    targetId: row.target_id,
+    payload: toMetadata(row.payload) ?? {},
+    actorId: row.actor_id,
+    namespaceId: row.namespace_id ?? undefined,
+    createdAt: asInstant(row.created_at),
+  };
+}

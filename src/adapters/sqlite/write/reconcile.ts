@@ -1,0 +1,87 @@
+import type { Database } from "bun:sqlite";
+import type { Instant } from "../../../lib/instant.ts";
+import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
+import { replaceVectors } from "../rebuild/staging.ts";
+import { readManifest } from "../schema/manifest.ts";
+import { ACTIVE, HAS_TEXT } from "./lexical-index.ts";
+
+/** SQLite's name of the file that holds the vectors of a directory pack. */
+const VECTOR_FILE = "vector_file";
+
+/**
+ * Brings the index files of a directory pack back in step with the graph. A commit over several files is not atomic
+ * under WAL: after a crash an index may miss, or be ahead by, the last transactions. Entries without an active node
+ * are removed; active nodes without an entry get their job back. Vectors of another model than the manifest's come from
+ * a rebuild that was cut off between the files; the staged ones then take their place. Runs inside a write transaction.
+ * @param vectorFile SQLite's name of the file that holds the vectors
+ * @returns how many nodes will be indexed again
+ */
+export function reconcileIndexes(
+  database: Database,
+  now: Instant,
+  vectorFile = VECTOR_FILE,
+): number {
+  const sequences = database
+    .query<{ core: number; vectors: number; lexical: number }, []>(
+      `SELECT (SELECT value FROM index_sequence) AS core, (SELECT value FROM vectors_sequence) AS vectors,
+         (SELECT value FROM lexical_sequence) AS lexical`,
+    )
+    .get();
+  if (sequences === null) return 0;
+  const { core, vectors, lexical } = sequences;
+  if (core === vectors && core === lexical) return 0;
+  const embedding = readManifest(database)?.embedding;
+  if (embedding !== undefined && hasOtherVectors(database, embedding, vectorFile)) {
+    replaceVectors(database, vectorFile, embedding, now);
+  }
+  removeOrphans(database);
+  const missing = database
+    .query<{ key: number; evidence_refs: string }, []>(
+      `SELECT key, evidence_refs FROM nodes WHERE lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}
+         AND (key NOT IN (SELECT node_key FROM vector_metadata) OR key NOT IN (SELECT id FROM lexical_documents_docsize))`,
+    )
+    .all();
+  const reopen = database.query(
+    `UPDATE jobs SET status = 'pending', lease_owner = NULL WHERE kind = 'materialization'
+       AND event_key = (SELECT key FROM events WHERE id = (SELECT evidence_refs ->> 0 FROM nodes WHERE key = ?))`,
+  );
+  for (const { key } of missing) reopen.run(key);
+  const next = Math.max(core, vectors, lexical) + 1;
+  for (const table of ["index_sequence", "vectors_sequence", "lexical_sequence"]) {
+    database.query(`UPDATE ${table} SET value = ?`).run(next);
+  }
+  return missing.length;
+}
+
+function hasOtherVectors(
+  database: Database,
+  embedding: EmbeddingIdentity,
+  vectorFile: string,
+): boolean {
+  const { model, version, dimension } = embedding;
+  const foreign = database
+    .query<{ node_key: number }, [string, string]>(
+      "SELECT node_key FROM vector_metadata WHERE embedding_model <> ? OR embedding_version <> ? LIMIT 1",
+    )
+    .get(model, version);
+  const table = database
+    .query<{ sql: string }, []>(
+      `SELECT sql FROM ${vectorFile}.sqlite_schema WHERE name = 'vectors'`,
+    )
+    .get();
+  return foreign !== null || table?.sql.includes(`FLOAT[${dimension}]`) !== true;
+}
+
+function removeOrphans(database: Database): void {
+  const orphans = database
+    .query<{ key: number }, []>(
+      `SELECT node_key AS key FROM vector_metadata UNION SELECT id FROM lexical_documents_docsize
+       EXCEPT SELECT key FROM nodes WHERE lifecycle_state IN ${ACTIVE}`,
+    )
+    .all();
+  for (const { key } of orphans) {
+    database.query("DELETE FROM vectors WHERE node_key = ?").run(key);
+    database.query("DELETE FROM vector_metadata WHERE node_key = ?").run(key);
+    database.query("DELETE FROM lexical_documents WHERE rowid = ?").run(key);
+  }
+}

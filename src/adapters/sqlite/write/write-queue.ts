@@ -1,0 +1,132 @@
+import type { Database } from "bun:sqlite";
+import { SvcError } from "../../../domain/errors.ts";
+import { isBusy, toSvcError } from "../connection/failures.ts";
+
+type Task = {
+  readonly work: () => unknown;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (reason: unknown) => void;
+};
+
+export type WriteQueueOptions = {
+  /** Calls that may wait; a further caller waits for a place, nothing is dropped. */
+  readonly capacity: number;
+  /** Milliseconds to wait for writers of other processes before a group fails. */
+  readonly busyTimeoutMs: number;
+  /** Names the pack in errors. */
+  readonly path: string;
+};
+
+/** Calls in one transaction. Bounds the time for which other processes wait. */
+const GROUP_MAX = 256;
+
+/**
+ * The only writer of a process. Calls that arrive together share one transaction and one fsync (group commit); each
+ * runs in its own savepoint, so that one that throws is undone alone. A call's promise settles after the commit.
+ */
+export class WriteQueue {
+  readonly #database: Database;
+  readonly #options: WriteQueueOptions;
+  readonly #tasks: Task[] = [];
+  readonly #waiting: (() => void)[] = [];
+  #draining: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(database: Database, options: WriteQueueOptions) {
+    this.#database = database;
+    this.#options = options;
+  }
+
+  /**
+   * Runs `work` inside a write transaction and resolves with its result once that is durable.
+   * @throws SvcError engine_closed, disk_full, storage_busy, storage_failed; or what `work` throws
+   */
+  async run<T>(work: () => T): Promise<T> {
+    while (!this.#closed && this.#tasks.length >= this.#options.capacity) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+    if (this.#closed) throw new SvcError("engine_closed", "the pack was closed");
+    return new Promise<T>((resolve, reject) => {
+      // SAFETY: the task resolves with what its own work returned.
+      this.#tasks.push({ work, resolve: (value) => resolve(value as T), reject });
+      this.#draining ??= this.#drain();
+    });
+  }
+
+  /** Refuses new calls and waits until the accepted ones are durable or have failed. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const wake of this.#waiting.splice(0)) wake();
+    await this.#draining;
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#tasks.length > 0) {
+      // One turn of the event loop lets requests that are already here join the group.
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      const group = this.#tasks.splice(0, GROUP_MAX);
+      await this.#commit(group);
+      for (const wake of this.#waiting.splice(0)) wake();
+    }
+    this.#draining = undefined;
+  }
+
+  async #commit(group: readonly Task[]): Promise<void> {
+    try {
+      await this.#begin();
+      const [only] = group;
+      // Alone in its transaction a call needs no savepoint: undoing it undoes the transaction.
+      const settle =
+        group.length === 1 && only !== undefined
+          ? [this.#perform(only)]
+          : group.map((task) => this.#attempt(task));
+      this.#control("COMMIT");
+      for (const settled of settle) settled();
+    } catch (error) {
+      if (this.#database.inTransaction) this.#database.run("ROLLBACK");
+      const failure = toSvcError(error, this.#options.path);
+      for (const task of group) task.reject(failure);
+    }
+  }
+
+  /** A statement without rows, prepared once. */
+  #control(sql: string): void {
+    this.#database.query(sql).run();
+  }
+
+  /** Waits for the write lock without blocking the event loop for longer than one short busy timeout. */
+  async #begin(): Promise<void> {
+    const deadline = performance.now() + this.#options.busyTimeoutMs;
+    for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, 50)) {
+      try {
+        this.#control("BEGIN IMMEDIATE");
+        return;
+      } catch (error) {
+        if (!isBusy(error) || performance.now() > deadline) throw error;
+        await Bun.sleep(pauseMs * (0.5 + Math.random()));
+      }
+    }
+  }
+
+  /** Runs a task; the returned function settles its promise after the commit. */
+  #perform(task: Task): () => void {
+    const value = task.work();
+    return () => task.resolve(value);
+  }
+
+  /** As `#perform`, in a savepoint: what throws is undone alone. */
+  #attempt(task: Task): () => void {
+    this.#control("SAVEPOINT task");
+    try {
+      const settle = this.#perform(task);
+      this.#control("RELEASE task");
+      return settle;
+    } catch (error) {
+      // SQLite rolls the whole transaction back on a full disk and on I/O errors: then nobody's work survived.
+      if (!this.#database.inTransaction) throw error;
+      this.#control("ROLLBACK TO task");
+      this.#control("RELEASE task");
+      return () => task.reject(toSvcError(error, this.#options.path));
+    }
+  }
+}
