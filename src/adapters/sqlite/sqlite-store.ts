@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { existsSync } from "node:fs";
 import type { CandidateFilter } from "../../domain/candidate-filter.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
@@ -24,6 +25,7 @@ import type {
 } from "../../ports/store.ts";
 import { toSvcError } from "./connection/failures.ts";
 import type { PackLayout } from "./connection/layout.ts";
+import { filesOf } from "./connection/open-database.ts";
 import { processIdentity } from "./connection/process-identity.ts";
 import { notLockable } from "./lockable-store.ts";
 import {
@@ -54,12 +56,17 @@ export type SqliteStoreParts = {
   /** The model that the caller uses. */
   readonly embedding: EmbeddingIdentity;
   readonly clock: Clock;
-  /** Called once the connections are closed. */
+  /** Another connection, for a moment. */
+  readonly openAgain: () => Database;
+  /** Called once the connections are closed for good. */
   readonly onClosed?: (() => void) | undefined;
 };
 
 /** How long a job stays with the process that took it, unless that process ends first. */
 const LEASE_MS = 60_000;
+
+/** How often a closing process looks whether a log was left behind. */
+const CLOSING_LOOKS = 3;
 
 /** The store over one SQLite pack: writes through the queue, reads on a connection of their own. */
 export class SqliteStore implements Store {
@@ -215,7 +222,28 @@ export class SqliteStore implements Store {
     reader.close();
     // The last connection to close moves the log into the pack and removes it.
     writer.close();
+    await this.#tidyUp();
     onClosed?.();
+  }
+
+  /**
+   * Processes that close at the same moment each take the other for the last one, and the log stays behind. Whoever
+   * finds one looks in again a little later; while somebody uses the pack this changes nothing.
+   */
+  async #tidyUp(): Promise<void> {
+    const { layout, openAgain } = this.#parts;
+    for (let look = 0; look < CLOSING_LOOKS; look += 1) {
+      if (!filesOf(layout).some((file) => existsSync(`${file}-wal`))) return;
+      await Bun.sleep(5 + Math.random() * 40);
+      try {
+        const again = openAgain();
+        again.query("SELECT count(*) FROM sqlite_schema").get();
+        again.close();
+      } catch {
+        // Somebody has the pack for himself, or it is gone; what it needs is in it or in its log.
+        return;
+      }
+    }
   }
 
   #write<T>(work: (database: Database) => T): Promise<T> {

@@ -34,7 +34,8 @@ async function storeWithWriter(pack: SqlitePack): Promise<{ store: Store; writer
   const path = mainPath(pack.layout);
   const queue = new WriteQueue(writer, { capacity: 100, busyTimeoutMs: 1000, path });
   const { layout, embedding, clock } = storeOptions(pack);
-  const store = new SqliteStore({ writer, reader, queue, path, layout, embedding, clock });
+  const parts = { writer, reader, queue, path, layout, embedding, clock, openAgain: connect };
+  const store = new SqliteStore(parts);
   return { store: closeLater(store), writer };
 }
 
