@@ -79,11 +79,9 @@ async function openEncrypted(
 ): Promise<Store> {
   const masterKey = await deriveMasterKey(key);
   try {
-    // The store keeps the key for as long as its connections do; closing it wipes the key.
     return await openWith(options, path, { masterKey });
-  } catch (error) {
+  } finally {
     wipe(masterKey);
-    throw error;
   }
 }
 
@@ -97,15 +95,10 @@ async function openWith(
     // Its folder must be there before the name of a new pack can be resolved.
     prepareFolder(options, path);
     if (cipher !== undefined && options.shareEncrypted !== true) release = claimPack(path);
-    const forget = release;
-    const onClosed = () => {
-      if (cipher !== undefined) wipe(cipher.masterKey);
-      forget();
-    };
     const connections = { ...options, cipher };
     const writer = await patiently(options, () => openWriter(connections, path));
     try {
-      return await openOn(writer, connections, path, onClosed);
+      return await openOn(writer, connections, path, release);
     } catch (error) {
       writer.close();
       throw error;
@@ -175,18 +168,7 @@ async function openOn(
   );
   reader.run("PRAGMA query_only = ON");
   const { clock, embedding, layout } = options;
-  const openAgain = () => openDatabase(databaseOptions(options, "writer", false));
-  return new SqliteStore({
-    writer,
-    reader,
-    queue,
-    path,
-    layout,
-    embedding,
-    clock,
-    openAgain,
-    onClosed,
-  });
+  return new SqliteStore({ writer, reader, queue, path, layout, embedding, clock, onClosed });
 }
 
 function databaseOptions(

@@ -1,5 +1,4 @@
 import type { Database } from "bun:sqlite";
-import { existsSync } from "node:fs";
 import type { CandidateFilter } from "../../domain/candidate-filter.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
@@ -23,9 +22,8 @@ import type {
   SessionWindow,
   Store,
 } from "../../ports/store.ts";
-import { toSvcError } from "./connection/failures.ts";
+import { isBusy, toSvcError } from "./connection/failures.ts";
 import type { PackLayout } from "./connection/layout.ts";
-import { filesOf } from "./connection/open-database.ts";
 import { processIdentity } from "./connection/process-identity.ts";
 import { notLockable } from "./lockable-store.ts";
 import {
@@ -56,17 +54,17 @@ export type SqliteStoreParts = {
   /** The model that the caller uses. */
   readonly embedding: EmbeddingIdentity;
   readonly clock: Clock;
-  /** Another connection, for a moment. */
-  readonly openAgain: () => Database;
-  /** Called once the connections are closed for good. */
+  /** Called once the connections are closed. */
   readonly onClosed?: (() => void) | undefined;
 };
 
 /** How long a job stays with the process that took it, unless that process ends first. */
 const LEASE_MS = 60_000;
 
-/** How often a closing process looks whether a log was left behind. */
-const CLOSING_LOOKS = 3;
+/** Milliseconds that the process which closed before has to be gone. */
+const CLOSING_PAUSE_MS = 3;
+/** How often a closing process asks for its turn. */
+const CLOSING_TRIES = 50;
 
 /** The store over one SQLite pack: writes through the queue, reads on a connection of their own. */
 export class SqliteStore implements Store {
@@ -220,29 +218,24 @@ export class SqliteStore implements Store {
     const { queue, reader, writer, onClosed } = this.#parts;
     await queue.close();
     reader.close();
+    await this.#waitForTurn();
     // The last connection to close moves the log into the pack and removes it.
     writer.close();
-    await this.#tidyUp();
     onClosed?.();
   }
 
   /**
-   * Processes that close at the same moment each take the other for the last one, and the log stays behind. Whoever
-   * finds one looks in again a little later; while somebody uses the pack this changes nothing.
+   * Processes that close at the same instant each take the other for the last one, and the log stays behind. The write
+   * lock makes them close one after the other; a moment later the one before is gone.
    */
-  async #tidyUp(): Promise<void> {
-    const { layout, openAgain } = this.#parts;
-    for (let look = 0; look < CLOSING_LOOKS; look += 1) {
-      if (!filesOf(layout).some((file) => existsSync(`${file}-wal`))) return;
-      await Bun.sleep(5 + Math.random() * 40);
-      try {
-        const again = openAgain();
-        again.query("SELECT count(*) FROM sqlite_schema").get();
-        again.close();
-      } catch {
-        // Somebody has the pack for himself, or it is gone; what it needs is in it or in its log.
-        return;
-      }
+  async #waitForTurn(): Promise<void> {
+    const { writer } = this.#parts;
+    try {
+      await patientlyBegin(writer);
+      await Bun.sleep(CLOSING_PAUSE_MS);
+      writer.run("ROLLBACK");
+    } catch {
+      // Somebody writes for longer than is worth waiting, or the disk is full: the log is tidied up by who comes next.
     }
   }
 
@@ -277,4 +270,17 @@ export class SqliteStore implements Store {
 function withoutVector(item: Materialization): Materialization {
   if (item.vector === undefined) return item;
   return { ...item, vector: undefined, failure: item.failure ?? "embedding_mismatch" };
+}
+
+/** Takes the write lock, without blocking the event loop for long. @throws SQLiteError */
+async function patientlyBegin(writer: Database): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      writer.run("BEGIN IMMEDIATE");
+      return;
+    } catch (error) {
+      if (!isBusy(error) || tries === CLOSING_TRIES) throw error;
+      await Bun.sleep(1 + Math.random() * 5);
+    }
+  }
 }

@@ -34,8 +34,7 @@ async function storeWithWriter(pack: SqlitePack): Promise<{ store: Store; writer
   const path = mainPath(pack.layout);
   const queue = new WriteQueue(writer, { capacity: 100, busyTimeoutMs: 1000, path });
   const { layout, embedding, clock } = storeOptions(pack);
-  const parts = { writer, reader, queue, path, layout, embedding, clock, openAgain: connect };
-  const store = new SqliteStore(parts);
+  const store = new SqliteStore({ writer, reader, queue, path, layout, embedding, clock });
   return { store: closeLater(store), writer };
 }
 
