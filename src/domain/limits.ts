@@ -4,8 +4,6 @@ export const LIMITS = {
   speakerMaxChars: 200,
   /** Value bindings of one memory. */
   valueBindings: 256,
-  /** Jobs that one processing pass reads at a time. */
-  materializationQueueSize: 500,
   /** Nodes in one query answer. */
   nodeQueryMax: 1000,
   /** Events in one page. */

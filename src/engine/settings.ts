@@ -41,6 +41,6 @@ export type EngineSettings = {
   readonly ttlDefaults: TtlDefaults;
   /** Milliseconds that a retrieve may spend on the owner's pending work first. */
   readonly materializationBudgetMs: number;
-  /** Jobs read at a time. */
+  /** Jobs that one processing pass tries at most. */
   readonly materializationQueueSize: number;
 };
