@@ -1,6 +1,7 @@
 import type { Config } from "../config/schema.ts";
 import { NODE_TYPES, type NodeType } from "../domain/enums.ts";
-import { type ScoringWeights, scoringVersionId } from "../domain/scoring-version.ts";
+import type { Fusion, ScoringWeights } from "../domain/scoring.ts";
+import { scoringVersionId } from "../domain/scoring-version.ts";
 import type { EngineSettings } from "../engine/settings.ts";
 
 /** Share of its trigger's score that a neighbour gets when rank fusion names none of its own. */

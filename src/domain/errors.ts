@@ -49,6 +49,10 @@ export const ERROR_CATALOGUE = {
   embedding_failed: { retry: true },
   /** Stored vectors and the configured model do not match. `data.stored`, `data.configured`. */
   embedding_mismatch: { retry: false },
+  /** A language model or a local model could not answer. Never holds a text or a credential. */
+  model_failed: { retry: true },
+  /** A model did not answer within its limit. */
+  model_timeout: { retry: true },
   /** The source was accepted, its node could not be written yet. `data.event_id`, `data.reason_code`. */
   materialization_failed: { retry: true },
   /** The engine was closed. */

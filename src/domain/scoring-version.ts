@@ -1,31 +1,5 @@
 import { sha256Hex } from "../lib/hashing.ts";
-import type { NodeType } from "./enums.ts";
-
-/** Everything that decides a score. Two sets with one version give the same scores for the same candidates. */
-export type ScoringWeights = {
-  readonly semantic: number;
-  readonly lexical: number;
-  readonly graph: number;
-  readonly recency: number;
-  readonly salience: number;
-  readonly confidence: number;
-  readonly epistemic: number;
-  readonly paths: number;
-  readonly recencyLambda: number;
-  readonly temporalBoost: number;
-  readonly relevanceFloor: number;
-  readonly currentUpdateMultiplier: number;
-  readonly nodeTypeBoost: Readonly<Partial<Record<NodeType, number>>>;
-  readonly fusion:
-    | { readonly kind: "weighted"; readonly recencyTime: "event_time" | undefined }
-    | {
-        readonly kind: "rrf";
-        /** 1 to 10000. */
-        readonly k: number;
-        readonly recencyBoost: number | undefined;
-        readonly tieBreak: "event_time" | undefined;
-      };
-};
+import type { Fusion, ScoringWeights } from "./scoring.ts";
 
 /** The identity of a set of scoring settings: the first 12 hexadecimal digits of a SHA-256. */
 export function scoringVersionId(weights: ScoringWeights): string {
@@ -50,14 +24,16 @@ export function scoringVersionId(weights: ScoringWeights): string {
   return sha256Hex(text + fusionText(weights.fusion)).slice(0, 12);
 }
 
-function fusionText(fusion: ScoringWeights["fusion"]): string {
+function fusionText(fusion: Fusion): string {
   if (fusion.kind === "weighted") {
     return fusion.recencyTime === undefined ? "" : `:recency_time=${fusion.recencyTime}`;
   }
   const recency =
     fusion.recencyBoost === undefined ? "" : `:recency=${decimalText(fusion.recencyBoost)}`;
   const tieBreak = fusion.tieBreak === undefined ? "" : `:tie_break=${fusion.tieBreak}`;
-  return `:rrf:${fusion.k}${recency}${tieBreak}`;
+  const kind =
+    fusion.kind === "rrf" ? `rrf:${fusion.k}` : `relative:${decimalText(fusion.semanticShare)}`;
+  return `:${kind}${recency}${tieBreak}`;
 }
 
 /** The shortest exact form, with `.0` for whole numbers. */

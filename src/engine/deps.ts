@@ -1,18 +1,30 @@
 import type { Clock } from "../ports/clock.ts";
+import type { DateReader } from "../ports/date-reader.ts";
 import type { Embedder } from "../ports/embedder.ts";
 import type { IdSource } from "../ports/ids.ts";
+import type { LanguageModel } from "../ports/language-model.ts";
 import type { Store } from "../ports/store.ts";
+import type { EntailmentModel, Reranker } from "../ports/text-pairs.ts";
 import type { Tokenizer } from "../ports/tokenizer.ts";
 import type { EngineSettings } from "./settings.ts";
 
-/** Everything the engine stands on. The engine closes store and embedder when it is closed. */
+/** Everything the engine stands on. The engine closes store, embedder and models when it is closed. */
 export type EngineDeps = {
   readonly store: Store;
   readonly embedder: Embedder;
   readonly tokenizer: Tokenizer;
+  readonly dates: DateReader;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly settings: EngineSettings;
+  /** Absent: reranking is off. */
+  readonly reranker?: Reranker | undefined;
+  /** Absent: nothing that needs a language model is offered. */
+  readonly languageModel?: LanguageModel | undefined;
+  /** Absent: claims are not verified. */
+  readonly entailment?: EntailmentModel | undefined;
+  /** Identity of the running code for receipts: names and versions, no secrets. */
+  readonly features: Readonly<Record<string, string>>;
   /** Receives what went wrong without failing a call. Never memory text. */
   readonly warn: (message: string) => void;
 };

@@ -8,6 +8,7 @@ import type {
   Scope,
   SourceType,
 } from "../domain/enums.ts";
+import type { RankingMultipliers, ScoringWeights } from "../domain/scoring.ts";
 import type { InstantInput } from "../domain/validity.ts";
 
 /**
@@ -107,6 +108,16 @@ export type RetrieveInput = {
   readonly minScore?: number | null | undefined;
   /** Integer >= 0; absent: no cap. */
   readonly limit?: number | null | undefined;
+  /** Integer >= 1: results with the same evidence and the same text. */
+  readonly maxPerSource?: number | null | undefined;
+  /** Integer >= 1: results with the same evidence. */
+  readonly maxPerEvidence?: number | null | undefined;
+  /** Factors on the weights, each 0.25 to 4, default 1. Weighted fusion only. */
+  readonly rankingMultipliers?: Partial<RankingMultipliers> | null | undefined;
+  /** Replaces the configured scoring for this request. */
+  readonly weights?: ScoringWeights | null | undefined;
+  /** Hints from other scopes when `scope` is given. Default true. */
+  readonly includeCrossScope?: boolean | null | undefined;
   readonly excludeNodeTypes?: readonly NodeType[] | null | undefined;
   /** Absent: all. Empty: none. */
   readonly sourceTypes?: readonly SourceType[] | null | undefined;

@@ -8,9 +8,11 @@ import type {
 } from "../domain/enums.ts";
 import type { ProcessingStatus } from "../domain/jobs.ts";
 import type { MemoryNode } from "../domain/node.ts";
+import type { RankingMultipliers, ScoreProvenance, ScoreTrace } from "../domain/scoring.ts";
 import type { Instant } from "../lib/instant.ts";
 import type { JsonObject } from "../lib/json.ts";
 import type { Uuid } from "../lib/uuid.ts";
+import type { ContextFormat } from "./settings.ts";
 
 /** What `storeWithReceipt` returns. */
 export type StoreReceipt = {
@@ -38,37 +40,52 @@ export type RebuildResult = {
   readonly nodesEmbedded: number;
 };
 
-/** The sources of candidates, as named on the wire. */
-export type CandidatePath = "VECTOR" | "LEXICAL" | "SESSION_CONTEXT";
+/** The ways in which a memory became a candidate, as named on the wire. */
+export const CANDIDATE_PATHS = [
+  "GRAPH",
+  "VECTOR",
+  "LEXICAL",
+  "PINNED",
+  "SESSION_CONTEXT",
+  "EPISODE_CONTEXT",
+  "EVIDENCE_CONTEXT",
+] as const;
+export type CandidatePath = (typeof CANDIDATE_PATHS)[number];
 
-export type ScoreTrace = {
-  /** Cosine, 0 to 1 (negative values count as 0). */
-  readonly semanticSimilarity: number;
-  /** BM25 rescaled over the hits of this question, 0 to 1. */
-  readonly lexicalRelevance: number;
-  readonly graphProximity: number;
-  readonly recencyFactor: number;
-  readonly salience: number;
-  readonly confidence: number;
-  readonly epistemicWeight: number;
-  /** Share of the backends that found it, 0 to 1; breaks ties only. */
-  readonly pathScore: number;
-  readonly temporalAffinity: number;
-  readonly nodeTypeBoost: number;
-  readonly compositeScore: number;
+/** The trigger in whose session window a memory stands. */
+export type SessionLink = {
+  readonly triggerId: Uuid;
+  /** Places after the trigger; negative before it. */
+  readonly offset: number;
 };
 
 export type ResultCandidate = {
   /** Joins the memory to its index entries inside one store; never on the wire. */
   readonly key: number;
   readonly node: MemoryNode;
-  readonly compositeScore: number;
-  readonly pathScore: number;
   readonly paths: readonly CandidatePath[];
-  /** Cosine of this memory, or of the neighbour that pulled it in, 0 to 1. */
+  /** Counts the paths that vouch for it; session neighbours count only where the settings say so. */
+  readonly pathCount: number;
+  /** Its own cosine, 0 to 1; undefined without one. */
+  readonly semanticScore: number | undefined;
+  /** Its own BM25, rescaled, 0 to 1; undefined where no word matches. */
+  readonly lexicalScore: number | undefined;
+  /** 1, 0.7 or 0.4 by hops from an entity of the question; 0 elsewhere. */
+  readonly graphProximity: number;
+  readonly compositeScore: number;
+  /** min(pathCount / 3, 1) as it was scored; breaks ties only. */
+  readonly pathScore: number;
+  /** Cosine of this memory, or of the one that pulled it in where that is larger, 0 to 1. */
   readonly semanticRelevance: number;
-  /** Absent for a memory that was pulled in by a neighbour. */
+  /** Absent for a score that was inherited. */
   readonly trace: ScoreTrace | undefined;
+  readonly provenance: ScoreProvenance;
+  /** 0 to 1. */
+  readonly rerankerScore: number | undefined;
+  readonly sessionLink: SessionLink | undefined;
+  /** Its claim is contested. */
+  readonly conflictFlag: boolean;
+  readonly contradictsId: Uuid | undefined;
 };
 
 /** A record in the context, at the fidelity at which it fitted. */
@@ -102,17 +119,66 @@ export type MemoryBundle = {
   readonly minFidelity: RepresentationLevel;
   readonly renderedContext: string;
   readonly tokenizer: string;
-  readonly contextFormat: "reader";
+  readonly contextFormat: ContextFormat;
+  /** What the records do not cover, in front of them; undefined without such a line. */
+  readonly coverageNotice: string | undefined;
+  /** How to read the records for this kind of question; undefined without it. */
+  readonly contextGuidance: string | undefined;
+  /** `m1`, `m2`, ... of the packed records, in packing order of their sections; empty where the format shows none. */
+  readonly contextReferences: ReadonlyMap<string, Uuid>;
 };
 
 /** Why a candidate is not among the results. */
 export type Exclusion = {
   readonly nodeId: Uuid;
   readonly reason: string;
+  /** Only for what selection dropped, and so the relevance. */
   readonly compositeScore: number | undefined;
+  readonly semanticRelevance?: number | undefined;
 };
 
-export type StageName = "analyze" | "candidates" | "merge" | "filter" | "score" | "pack";
+export type Coverage = {
+  readonly status: "semantic_candidates" | "candidate_limited" | "context_limited";
+  readonly exhaustive: false;
+  /** After expansion and filters, before selection. */
+  readonly candidateCount: number;
+  readonly selectedCount: number;
+  readonly contextCount: number;
+  /** In a fixed order. */
+  readonly limitations: readonly CoverageLimitation[];
+  /** Searches that found as many as they were allowed to. */
+  readonly candidateLimitPaths: readonly string[];
+};
+
+export type CoverageLimitation =
+  | "semantic_matching"
+  | "candidate_limit"
+  | "backend_failure"
+  | "score_floor"
+  | "result_limit"
+  | "token_budget";
+
+/** What an answer for an earlier moment is not. */
+export type HistoricalCoverage = {
+  readonly knowledgeAt: Instant;
+  readonly semantics: "ingestion_cutoff";
+  readonly exactSnapshot: false;
+  readonly limitations: readonly [
+    "current_lifecycle_state",
+    "current_derived_indexes",
+    "mutations_not_replayed",
+  ];
+};
+
+export type StageName =
+  | "analyze"
+  | "candidates"
+  | "merge"
+  | "filter"
+  | "score"
+  | "expand"
+  | "select"
+  | "pack";
 
 /** What one stage took and gave. */
 export type StageTrace = {
@@ -139,12 +205,23 @@ export type RetrievalMetadata = {
   readonly minScore: number | undefined;
   readonly minScoreSkipped: boolean;
   readonly resultLimit: number | undefined;
+  readonly maxPerSource: number | undefined;
+  readonly maxPerEvidence: number | undefined;
+  readonly rankingMultipliers: RankingMultipliers | undefined;
+  /** False when no receipt of this retrieval will be kept. */
+  readonly receiptPersisted: boolean;
+  readonly aggregationCoverage: Coverage | undefined;
+  readonly historicalCoverage: HistoricalCoverage | undefined;
+  /** What the opt-in stages did; absent while they are off. */
+  readonly reranker: "applied" | "timeout" | "failed" | undefined;
+  readonly reformulation: "applied" | "timeout" | "failed" | undefined;
 };
 
 export type FilterMetadata = {
   readonly scopeFilter: readonly Scope[] | undefined;
   readonly timeFrom: Instant | undefined;
   readonly timeTo: Instant | undefined;
+  readonly crossScopeEnabled: boolean;
   readonly excludeNodeTypes: readonly NodeType[] | undefined;
   readonly sourceTypes: readonly SourceType[] | undefined;
   readonly retrievalMode: RetrievalMode;
@@ -168,4 +245,8 @@ export type RetrievalResponse = {
   readonly metadata: RetrievalMetadata;
   readonly filterMetadata: FilterMetadata;
   readonly excluded: readonly Exclusion[];
+  /** The best of the scopes that were not asked for; never in results or context. */
+  readonly crossScopeHints: readonly ResultCandidate[];
+  /** Of the results that were scored on their own, in their order. */
+  readonly scoreTraces: readonly ScoreTrace[];
 };

@@ -97,6 +97,31 @@ export type SessionWindow = {
   readonly after: readonly KeyedNode[];
 };
 
+/** How far a walk over edges goes. */
+export type GraphReach = {
+  /** 1 to 3. */
+  readonly hops: number;
+  /** Hits wanted; 0: none. */
+  readonly limit: number;
+};
+
+/** The record of one retrieval, as the store keeps it. */
+export type StoredReceipt = {
+  readonly requestId: Uuid;
+  readonly userId: string;
+  readonly createdAt: Instant;
+  /** Compact bytes that only the engine reads; a store compresses and encrypts them as it does everything. */
+  readonly body: Uint8Array;
+};
+
+export type OperationPage = {
+  readonly opType: string;
+  /** The owner, as `namespaceId` of the operations. */
+  readonly userId: string;
+  readonly afterId: Uuid | undefined;
+  readonly limit: number;
+};
+
 /** The durable facts of a pack about itself. */
 export type Manifest = {
   readonly formatVersion: number;
@@ -176,6 +201,26 @@ export type Store = {
     k: number,
     others?: readonly number[],
   ): Promise<readonly Hit[]>;
+  /**
+   * Active nodes that edges join to the entities of a question, over one to three hops and through inactive nodes too, by
+   * stored confidence, then newest first. Score = proximity: 1 at one hop, 0.7 at two, 0.4 at three. Seeds are the newest
+   * 100 active entities whose text contains one of `names`, whatever its case; wildcards are literal. Never leaves the
+   * owner; aliases that nobody verified are not walked. Every step is bounded.
+   */
+  searchGraph(
+    names: readonly string[],
+    filter: CandidateFilter,
+    reach: GraphReach,
+  ): Promise<readonly Hit[]>;
+  /**
+   * Keys of tentative and stable nodes that have a claim of their own to the context, and pass the filter: the newest 500
+   * that are pinned or of salience 1 and the newest 500 tasks, without repeats.
+   */
+  pinned(filter: CandidateFilter): Promise<readonly number[]>;
+  /** The other end of each contested node's newest outgoing `contradicts` edge, else of its newest incoming one. */
+  contradictions(userId: string, keys: readonly number[]): Promise<ReadonlyMap<number, Uuid>>;
+  /** Active nodes of the owner by id, in no particular order; missing and inactive ones are left out. */
+  nodesById(userId: string, ids: readonly Uuid[]): Promise<readonly KeyedNode[]>;
   /** Active nodes by key, in no particular order; missing and inactive ones are left out. */
   nodesByKey(userId: string, keys: readonly number[]): Promise<readonly KeyedNode[]>;
   /** Active neighbours of each node in its own session and scope, at most `span` on either side, nearest first. */
@@ -184,6 +229,16 @@ export type Store = {
     keys: readonly number[],
     span: number,
   ): Promise<ReadonlyMap<number, SessionWindow>>;
+
+  /** Keeps a receipt. A request id that is there already is left as it is. */
+  saveReceipt(receipt: StoredReceipt): Promise<void>;
+  /** Undefined for an unknown or foreign request. */
+  receipt(requestId: Uuid, userId: string | undefined): Promise<StoredReceipt | undefined>;
+  /** Removes up to `limit` receipts written before a moment, oldest first. @returns how many */
+  pruneReceipts(before: Instant, limit: number): Promise<number>;
+  /** Operations of one kind by one owner, by ascending id after `afterId` (exclusive). */
+  operationsOf(page: OperationPage): Promise<readonly Operation[]>;
+  operation(id: Uuid): Promise<Operation | undefined>;
 
   /**
    * Finishes queued writes, closes the files and forgets the key; every call but `unlock` and `close` then fails with

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { type ScoringWeights, scoringVersionId } from "../../src/domain/scoring-version.ts";
+import type { ScoringWeights } from "../../src/domain/scoring.ts";
+import { scoringVersionId } from "../../src/domain/scoring-version.ts";
 
 const WEIGHTS: ScoringWeights = {
   semantic: 0.3,

@@ -1,0 +1,142 @@
+import type { Uuid } from "../lib/uuid.ts";
+import type { NodeType } from "./enums.ts";
+
+/** How the signals of a candidate become one score. */
+export type Fusion =
+  | {
+      /** The weighted sum of all signals. */
+      readonly kind: "weighted";
+      /** "event_time": recency looks at the stated time instead of the last change. */
+      readonly recencyTime: "event_time" | undefined;
+    }
+  | {
+      /** Reciprocal rank fusion of the semantic and the lexical ranking. */
+      readonly kind: "rrf";
+      /** 1 to 10000. */
+      readonly k: number;
+      /** Above 0 to 4: what the newest memory gains on a question about the present; undefined: nothing. */
+      readonly recencyBoost: number | undefined;
+      /** "event_time": equal scores are ordered newest first. */
+      readonly tieBreak: "event_time" | undefined;
+    }
+  | {
+      /** Rescaled cosine plus rescaled BM25. */
+      readonly kind: "relative";
+      /** Share of the cosine, 0 to 1; BM25 has the rest. */
+      readonly semanticShare: number;
+      readonly recencyBoost: number | undefined;
+      readonly tieBreak: "event_time" | undefined;
+    };
+
+/** Everything that decides a score. Two sets with one version give the same scores for the same candidates. */
+export type ScoringWeights = {
+  readonly semantic: number;
+  readonly lexical: number;
+  readonly graph: number;
+  readonly recency: number;
+  readonly salience: number;
+  readonly confidence: number;
+  /** Recorded; no formula reads it, nor `paths`. */
+  readonly epistemic: number;
+  readonly paths: number;
+  /** Per day. */
+  readonly recencyLambda: number;
+  /** 0 or less turns temporal affinity off. */
+  readonly temporalBoost: number;
+  /** 0 turns the relevance floor off. */
+  readonly relevanceFloor: number;
+  /** 1 to 2; 1 turns the boost of current updates off. */
+  readonly currentUpdateMultiplier: number;
+  readonly nodeTypeBoost: Readonly<Partial<Record<NodeType, number>>>;
+  readonly fusion: Fusion;
+};
+
+/** The signals of one candidate and what came of them. */
+export type ScoreTrace = {
+  /** Cosine, 0 to 1 (negative values count as 0). */
+  readonly semanticSimilarity: number;
+  /** BM25 rescaled over the hits of this question, 0 to 1. */
+  readonly lexicalRelevance: number;
+  /** 1 at one hop, 0.7 at two, 0.4 at three, else 0. */
+  readonly graphProximity: number;
+  readonly recencyFactor: number;
+  /** After decay; 0 where the fusion does not read it, and so for `confidence`. */
+  readonly salience: number;
+  readonly confidence: number;
+  readonly epistemicWeight: number;
+  /** Share of the backends that found it, 0 to 1; breaks ties only. */
+  readonly pathScore: number;
+  readonly temporalAffinity: number;
+  readonly nodeTypeBoost: number;
+  readonly compositeScore: number;
+};
+
+/** The factors that multiply a fused score, each relative to the largest of the pool, 0 to 1. */
+export type PoolFactors = {
+  readonly epistemicFactor: number;
+  readonly nodeTypeFactor: number;
+  readonly temporalFactor: number;
+  /** Undefined without a recency boost in the settings. */
+  readonly recencyBoostFactor: number | undefined;
+  /** What was taken off so that newer memories come first, 0 to 1e-11; undefined without a tie-break. */
+  readonly tieBreak: number | undefined;
+};
+
+/** How a fused score came about. */
+export type FusionRecord =
+  | ({
+      readonly kind: "rrf";
+      /** Competition ranks, from 1; undefined: not on that channel. */
+      readonly semanticRank: number | undefined;
+      readonly lexicalRank: number | undefined;
+    } & PoolFactors)
+  | ({
+      readonly kind: "relative";
+      /** Rescaled over the pool, 0 to 1; undefined: not on that channel. */
+      readonly semantic: number | undefined;
+      readonly lexical: number | undefined;
+    } & PoolFactors);
+
+export type AdjustmentKind =
+  | "neural_blend"
+  | "neural_rank_assignment"
+  | "current_update"
+  | "evidence_projection"
+  | "evidence_augmentation"
+  | "session_decay"
+  | "episode_decay";
+
+/** One step that changed a score after it was computed. */
+export type Adjustment = {
+  readonly kind: AdjustmentKind;
+  readonly coefficient: number;
+  /** Only for neural_blend: what the reranker said, 0 to 1. */
+  readonly neuralScore: number | undefined;
+  /** The candidate that the score was inherited from. */
+  readonly sourceNodeId: Uuid | undefined;
+};
+
+/** All that is needed to compute a score again. */
+export type ScoreProvenance = {
+  /** 1 weighted, 2 rank fusion, 3 relative fusion. */
+  readonly formulaVersion: 1 | 2 | 3;
+  /** The node whose signals these are: another one where a score was inherited. */
+  readonly baseNodeId: Uuid;
+  readonly trace: ScoreTrace;
+  /** As applied, after every shift that the question asked for. */
+  readonly weights: ScoringWeights;
+  /** In the order in which they were made. */
+  readonly adjustments: readonly Adjustment[];
+  /** Absent for weighted scores. */
+  readonly fusion: FusionRecord | undefined;
+};
+
+/** Factors on the weights of a weighted score for one request, each 0.25 to 4. */
+export type RankingMultipliers = {
+  readonly semantic: number;
+  readonly lexical: number;
+  readonly graph: number;
+  readonly recency: number;
+  readonly salience: number;
+  readonly confidence: number;
+};

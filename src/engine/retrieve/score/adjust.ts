@@ -1,0 +1,31 @@
+import { applyAdjustment } from "../../../domain/score-replay.ts";
+import type { Adjustment } from "../../../domain/scoring.ts";
+import type { ResultCandidate } from "../../results.ts";
+
+/** A score and the record of how it came about. */
+export type Scored = Pick<ResultCandidate, "compositeScore" | "provenance">;
+
+/** The step as it is recorded. */
+export function adjustment(
+  kind: Adjustment["kind"],
+  coefficient: number,
+  more: Partial<Pick<Adjustment, "neuralScore" | "sourceNodeId">> = {},
+): Adjustment {
+  return {
+    kind,
+    coefficient,
+    neuralScore: more.neuralScore,
+    sourceNodeId: more.sourceNodeId,
+  };
+}
+
+/** A score after one more step, which its record then holds. Pure. */
+export function adjusted(scored: Scored, step: Adjustment): Scored {
+  return {
+    compositeScore: applyAdjustment(scored.compositeScore, step),
+    provenance: {
+      ...scored.provenance,
+      adjustments: [...scored.provenance.adjustments, step],
+    },
+  };
+}
