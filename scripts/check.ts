@@ -7,6 +7,7 @@
  */
 import { join } from "node:path";
 import { cryptLibrary } from "./build/crypt-library.ts";
+import { kernelLibrary } from "./build/kernel-library.ts";
 import { type Outcome, runStep } from "./check/run.ts";
 import { stepsBeforeTests, TESTS } from "./check/steps.ts";
 import { addTallies, closingLine, readTally, type Tally } from "./check/tally.ts";
@@ -27,8 +28,9 @@ function withoutPasses(output: string): string {
 }
 
 try {
-  // Nothing can be built or tested without it, and every step would say so.
+  // Nothing can be built or tested without them, and every step would say so.
   await cryptLibrary(root, "release");
+  await kernelLibrary(root, "release");
 } catch (error) {
   await Bun.write(Bun.stderr, `check: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(1);

@@ -1,5 +1,8 @@
-/** Compiles the encryption library before the first test, so that a single test file runs on a fresh checkout. */
+/** Compiles the native libraries before the first test, so that a single test file runs on a fresh checkout. */
 import { join } from "node:path";
 import { cryptLibrary } from "../scripts/build/crypt-library.ts";
+import { kernelLibrary } from "../scripts/build/kernel-library.ts";
 
-await cryptLibrary(join(import.meta.dir, ".."), "release");
+const root = join(import.meta.dir, "..");
+await cryptLibrary(root, "release");
+await kernelLibrary(root, "release");

@@ -95,7 +95,7 @@ async function compile(
 }
 
 /** Installs compiler and headers when it may. @throws Error naming the command that does */
-async function provideTools(): Promise<void> {
+export async function provideTools(): Promise<void> {
   if (await hasTools()) return;
   const command = installCommand();
   if (command.startsWith("apt-get") && process.getuid?.() === 0 && Bun.which("apt-get") !== null) {
@@ -140,7 +140,8 @@ function installCommand(): string {
   return known?.[1] ?? `the package manager for: ${PACKAGES.join(" ")} (names of Debian)`;
 }
 
-async function run(
+/** Runs a command in the C locale and waits for its end. */
+export async function run(
   command: readonly string[],
 ): Promise<{ readonly exitCode: number; readonly stdout: string; readonly stderr: string }> {
   const child = Bun.spawn([...command], {

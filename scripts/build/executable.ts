@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { nativePlugin } from "./native-plugin.ts";
+import { nativePlugin, workerEntries } from "./native-plugin.ts";
 import type { Target } from "./targets.ts";
 
 /** What is built, from where to where. */
@@ -20,7 +20,7 @@ export type ExecutableInput = {
 export async function buildExecutable(input: ExecutableInput): Promise<void> {
   const { root, main, target, outfile } = input;
   await Bun.build({
-    entrypoints: [main, join(root, "src/adapters/embedding/worker.ts")],
+    entrypoints: [main, ...workerEntries(root)],
     root: join(root, "src"),
     compile: {
       target: `bun-${target}`,

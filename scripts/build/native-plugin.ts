@@ -11,6 +11,14 @@ const MODEL_FILES = [
   "onnx/model_quantized.onnx",
 ];
 
+/** The folders below `src/adapters` that hold a `worker.ts`. */
+const WORKER_FOLDERS = ["embedding", "rerank"] as const;
+
+/** The workers' entry points, which belong into every executable beside its own. */
+export function workerEntries(root: string): readonly string[] {
+  return WORKER_FOLDERS.map((folder) => join(root, "src/adapters", folder, "worker.ts"));
+}
+
 /**
  * Puts native libraries and model into the executable and teaches the packages to find them there.
  * Every replacement throws when the text it looks for has gone: a new release of a package must not break silently.
@@ -100,13 +108,15 @@ function patchPackages(build: PluginBuilder, root: string): void {
       `require(${loader}).loadOnnxRuntime()`,
     ],
   ]);
-  // Inside the executable the worker lies beside the other modules, under the name of its entry point.
-  patch(build, /[\\/]adapters[\\/]embedding[\\/]worker-url\.ts$/, [
-    [
-      'new URL("./worker.ts", import.meta.url)',
-      'new URL("file:///$bunfs/root/adapters/embedding/worker.js")',
-    ],
-  ]);
+  // Inside the executable a worker lies beside the other modules, under the name of its entry point.
+  for (const folder of WORKER_FOLDERS) {
+    patch(build, new RegExp(`[\\\\/]adapters[\\\\/]${folder}[\\\\/]worker-url\\.ts$`), [
+      [
+        'new URL("./worker.ts", import.meta.url)',
+        `new URL("file:///$bunfs/root/adapters/${folder}/worker.js")`,
+      ],
+    ]);
+  }
 }
 
 function patch(

@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { CRYPT_ASSET, cryptSourceHash } from "../../src/adapters/native/crypt-library.ts";
+import { KERNEL_ASSET, kernelSourceHash } from "../../src/adapters/native/kernel-library.ts";
 import { cryptLibrary } from "./crypt-library.ts";
+import { kernelLibrary } from "./kernel-library.ts";
 
 /** The platforms for which the executable can be built. */
 export const TARGETS = ["linux-x64", "linux-arm64", "darwin-arm64"] as const;
@@ -55,6 +57,12 @@ export async function nativeFiles(root: string, target: Target): Promise<readonl
       name: "svccrypt.so",
     },
     {
+      key: KERNEL_ASSET,
+      source: await kernelLibraryFor(root, target),
+      group: `svckernel-${kernelSourceHash(root)}`,
+      name: "svckernel.so",
+    },
+    {
       key: "sqlite-vec",
       source: join(modules, vecPackage, vec),
       group: `sqlite-vec-${vecVersion}`,
@@ -87,6 +95,16 @@ async function cryptLibraryFor(root: string, target: Target): Promise<string> {
   if (existsSync(path)) return path;
   throw new Error(
     `no encryption library for ${target}; run there: bun scripts/build/crypt-library.ts, and copy what it prints to dist/native/${target}/svccrypt.so`,
+  );
+}
+
+/** As the encryption library. Searches would work without it, at a speed that nobody asked for. */
+async function kernelLibraryFor(root: string, target: Target): Promise<string> {
+  if (target === `${process.platform}-${process.arch}`) return await kernelLibrary(root, "release");
+  const path = join(root, "dist/native", target, "svckernel.so");
+  if (existsSync(path)) return path;
+  throw new Error(
+    `no search library for ${target}; run there: bun scripts/build/kernel-library.ts, and copy what it prints to dist/native/${target}/svckernel.so`,
   );
 }
 

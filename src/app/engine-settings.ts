@@ -1,36 +1,29 @@
 import type { Config } from "../config/schema.ts";
 import { NODE_TYPES, type NodeType } from "../domain/enums.ts";
 import type { Fusion, ScoringWeights } from "../domain/scoring.ts";
+import { DEFAULT_RRF_K } from "../domain/scoring-defaults.ts";
 import { scoringVersionId } from "../domain/scoring-version.ts";
-import type { EngineSettings } from "../engine/settings.ts";
-
-/** Share of its trigger's score that a neighbour gets when rank fusion names none of its own. */
-const GENERAL_SESSION_DECAY = 0.85;
+import type {
+  EngineSettings,
+  PackingSettings,
+  ReformulationSettings,
+  RerankerSettings,
+} from "../engine/settings.ts";
 
 /** What the engine needs to know of a configuration. */
 export function toEngineSettings(config: Config): EngineSettings {
-  const { packing, scoring } = config;
+  const scoring = toScoringWeights(config.scoring);
   return {
-    scoring: {
-      rrfK: scoring.rrf_k,
-      rrfTieBreak: scoring.rrf_tie_break,
-      nodeTypeBoost: scoring.node_type_boost,
-    },
-    scoringVersion: scoringVersionId(toScoringWeights(scoring)),
-    packing: {
-      tokenBudget: packing.token_budget,
-      overheadTokens: packing.overhead_tokens,
-      minFidelity: packing.min_fidelity,
-      multipathOrdering: packing.multipath_ordering,
-      vectorK: packing.vector_k,
-      lexicalK: packing.lexical_k,
-      sessionContextWindow: packing.session_context_window,
-      sessionContextTopK: packing.session_context_top_k,
-      sessionContextScoreDecay:
-        packing.session_context_rank_fusion_score_decay ?? GENERAL_SESSION_DECAY,
-    },
+    scoring,
+    scoringVersion: scoringVersionId(scoring),
+    packing: toPackingSettings(config.packing),
     epistemicWeights: config.epistemic_weights,
     unverifiedConfidenceThreshold: config.unverified_confidence_threshold,
+    queryIntentOrder: config.query_intent_order,
+    temporalLanguages: config.temporal_languages,
+    reranker: toRerankerSettings(config),
+    reformulation: toReformulationSettings(config),
+    receiptRetentionDays: config.receipts.retention_days,
     confidenceOverrides: config.confidence_overrides,
     ttlDefaults: ttlDefaults(config.organizer.default_ttl_days),
     materializationBudgetMs: config.materialization_budget_ms,
@@ -38,7 +31,7 @@ export function toEngineSettings(config: Config): EngineSettings {
   };
 }
 
-/** The scoring settings in the form that identifies them. */
+/** What decides a score; settings that the chosen fusion does not read are left out. */
 export function toScoringWeights(scoring: Config["scoring"]): ScoringWeights {
   return {
     semantic: scoring.w_semantic,
@@ -54,12 +47,74 @@ export function toScoringWeights(scoring: Config["scoring"]): ScoringWeights {
     relevanceFloor: scoring.relevance_floor,
     currentUpdateMultiplier: scoring.current_update_multiplier,
     nodeTypeBoost: scoring.node_type_boost,
-    fusion: {
-      kind: "rrf",
-      k: scoring.rrf_k,
-      recencyBoost: scoring.rrf_recency_boost,
-      tieBreak: scoring.rrf_tie_break,
-    },
+    fusion: toFusion(scoring),
+  };
+}
+
+function toFusion(scoring: Config["scoring"]): Fusion {
+  const shared = { recencyBoost: scoring.rrf_recency_boost, tieBreak: scoring.rrf_tie_break };
+  switch (scoring.fusion) {
+    case "weighted":
+      return { kind: "weighted", recencyTime: scoring.recency_time };
+    case "rrf":
+      return { kind: "rrf", k: scoring.rrf_k ?? DEFAULT_RRF_K, ...shared };
+    case "relative":
+      return { kind: "relative", semanticShare: scoring.relative_semantic_share, ...shared };
+  }
+}
+
+function toPackingSettings(packing: Config["packing"]): PackingSettings {
+  return {
+    tokenBudget: packing.token_budget,
+    overheadTokens: packing.overhead_tokens,
+    minFidelity: packing.min_fidelity,
+    contextFormat: packing.context_format,
+    contextCitations: packing.context_citations,
+    contextGuidanceMode: packing.context_guidance_mode,
+    multipathOrdering: packing.multipath_ordering,
+    foldRepeatedText: packing.fold_repeated_text,
+    vectorK: packing.vector_k,
+    lexicalK: packing.lexical_k,
+    graphMaxCandidates: packing.graph_max_candidates,
+    graphMaxHops: packing.graph_max_hops,
+    aggregationKMultiplier: packing.aggregation_k_multiplier,
+    aggregationKMax: packing.aggregation_k_max,
+    crossScopeTopN: packing.cross_scope_top_n,
+    sessionContextWindow: packing.session_context_window,
+    sessionContextTopK: packing.session_context_top_k,
+    sessionContextScoreDecay: packing.session_context_score_decay,
+    sessionContextRankFusionScoreDecay: packing.session_context_rank_fusion_score_decay,
+    sessionContextPacking: packing.session_context_packing,
+    episodeContextTopK: packing.episode_context_top_k,
+    episodeContextLocalK: packing.episode_context_local_k,
+    episodeContextScoreDecay: packing.episode_context_score_decay,
+    evidenceProjectionTopK: packing.evidence_projection_top_k,
+    evidenceProjectionMaxSources: packing.evidence_projection_max_sources,
+    evidenceProjectionScoreDecay: packing.evidence_projection_score_decay,
+    evidenceAugmentationTopK: packing.evidence_augmentation_top_k,
+    evidenceAugmentationMaxSources: packing.evidence_augmentation_max_sources,
+    evidenceAugmentationScoreDecay: packing.evidence_augmentation_score_decay,
+    evidenceAugmentationAnchorPolicy: packing.evidence_augmentation_anchor_policy,
+  };
+}
+
+function toRerankerSettings(config: Config): RerankerSettings | undefined {
+  if (!config.enable_reranker) return undefined;
+  return {
+    model: config.reranker_model,
+    topK: config.reranker_top_k,
+    policy: config.reranker_policy,
+    priorWeight: config.reranker_prior_weight,
+    timeoutMs: config.reranker_timeout_ms,
+  };
+}
+
+function toReformulationSettings(config: Config): ReformulationSettings | undefined {
+  if (!config.enable_query_reformulation) return undefined;
+  return {
+    count: config.query_reformulation_count,
+    mergePolicy: config.query_reformulation_merge_policy,
+    timeoutMs: Math.ceil(config.extraction.timeout * 1000),
   };
 }
 

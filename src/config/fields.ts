@@ -44,11 +44,23 @@ export function decimal(options: Described<number> & Bounds) {
 
 /** A finite number, or unset. */
 export function optionalDecimal(options: Described<number | undefined> & Bounds) {
-  const inner = bounded(z.number(), options).optional();
+  return optionalNumber(z.number(), "number or unset", options);
+}
+
+/** A whole number, or unset. */
+export function optionalInteger(options: Described<number | undefined> & Bounds) {
+  return optionalNumber(z.number().int(), "integer or unset", options);
+}
+
+function optionalNumber(
+  number: z.ZodNumber,
+  type: string,
+  options: Described<number | undefined> & Bounds,
+) {
+  const inner = bounded(number, options).optional();
   const schema = z.preprocess((value) => numberFromText(unsetFromText(value)), inner);
-  const meta = numberMeta("number or unset", options);
   // An explicit "unset" must survive, so the default stands only where nothing was given.
-  return schema.prefault(options.default ?? null).register(META, meta);
+  return schema.prefault(options.default ?? null).register(META, numberMeta(type, options));
 }
 
 function bounded(schema: z.ZodNumber, bounds: Bounds): z.ZodNumber {
@@ -147,12 +159,36 @@ export function optionalMember<const T extends string>(
     .register(META, meta(`${oneOf(members)}, or unset`, options.default, options.description));
 }
 
+/** As `optionalMember` for a set with a member `none`: only null and the text `null` unset it. */
+export function optionalMemberOrNone<const T extends string>(
+  members: readonly ["none", ...T[]],
+  description: string,
+) {
+  return z
+    .preprocess(
+      (value) => (lowerCase(value) === "null" ? undefined : lowerCase(undefinedWhenNull(value))),
+      z.enum(members).optional(),
+    )
+    .prefault(null)
+    .register(META, meta(`${oneOf(members)}, or unset`, undefined, description));
+}
+
 /** A list of texts, in JSON when given as text. */
 export function textList(description: string) {
+  return listOf(z.string().trim().min(1), { default: [], description });
+}
+
+/** A list of texts of one form, in JSON when given as text. */
+export function listOf(
+  item: z.ZodType<string>,
+  options: Described<readonly string[]> & { readonly bounds?: string },
+) {
+  const { description, bounds = "" } = options;
+  const shown = JSON.stringify(options.default);
   return z
-    .preprocess(jsonFromText, z.array(z.string().trim().min(1)).readonly())
-    .default([])
-    .register(META, meta('JSON list, for example ["a","b"]', "[]", description));
+    .preprocess(jsonFromText, z.array(item).readonly())
+    .default(() => options.default)
+    .register(META, meta('JSON list, for example ["a","b"]', shown, description, { bounds }));
 }
 
 /** A map with values of one kind, in JSON when given as text. It replaces the default map as a whole. */
@@ -175,6 +211,11 @@ export function mapOf<V extends z.ZodType>(
         isMap: true,
       }),
     );
+}
+
+/** Reads the values of a map of objects, in JSON when given as text. */
+export function mapObject<V extends z.ZodType>(value: V) {
+  return z.preprocess(jsonFromText, value);
 }
 
 /** Reads the values of a map of numbers. */
@@ -205,9 +246,12 @@ function oneOf(members: readonly string[]): string {
 }
 
 function numberFromText(value: unknown): unknown {
+  // Negative zero is zero, so that equal settings are also written equally.
+  if (typeof value === "number") return value === 0 ? 0 : value;
   if (typeof value !== "string") return value;
   // Number("") is 0, and Number("0x10") is 16: neither is what a person means here.
-  return /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(value) ? Number(value) : value;
+  if (!/^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(value)) return value;
+  return numberFromText(Number(value));
 }
 
 function flagFromText(value: unknown): unknown {

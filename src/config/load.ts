@@ -3,10 +3,13 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import type { z } from "zod";
 import { SvcError } from "../domain/errors.ts";
+import type { Complaint } from "./complaint.ts";
 import { describeSetting, describeSettings } from "./describe.ts";
 import { parseEnvFile } from "./env-file.ts";
 import { type Given, readVariables, type SourceValues } from "./environment.ts";
-import { type Complaint, checkRules, ruleWarnings } from "./rules.ts";
+import { withProviderVariables } from "./provider-variables.ts";
+import { retrievalWarnings } from "./retrieval-rules.ts";
+import { checkRules } from "./rules.ts";
 import { CONFIG_SCHEMA, type Config, type ConfigInput, GROUP_SETTINGS } from "./schema.ts";
 
 /** Where a configuration comes from; what is absent is the real process. */
@@ -33,22 +36,28 @@ export type LoadedConfig = {
 export function loadConfig(options: LoadOptions = {}): LoadedConfig {
   const environment = options.environment ?? process.env;
   const folder = options.folder ?? process.cwd();
+  const dotenv = readEnvFile(join(folder, ".env"));
   const sources: SourceValues[] = [
-    readVariables(readEnvFile(join(folder, ".env")), ".env"),
+    readVariables(dotenv, ".env"),
     readVariables(Object.entries(environment), "environment"),
     { values: explicitValues(options.explicit ?? {}), warnings: [] },
   ];
   // Later sources win.
   const given = new Map(sources.flatMap((source) => [...source.values]));
-  const config = parseConfig(given);
-  const warnings = [...sources.flatMap((source) => source.warnings), ...ruleWarnings(config)];
+  const config = parseConfig(given, [new Map(Object.entries(environment)), dotenv]);
+  const warnings = [
+    ...sources.flatMap((source) => source.warnings),
+    ...retrievalWarnings(config, new Set(given.keys())),
+  ];
   return { config: masked(config), warnings };
 }
 
 /** The same configuration with this key for the pack, or with none. Masked like every other. */
 export function withEncryptionKey(config: Config, key: string | undefined): Config {
   const copy = { ...config, encryption_enabled: key !== undefined, encryption_key: key };
-  return masked({ ...copy, api: { ...config.api }, mcp: { ...config.mcp } });
+  // The groups are marked as well, and a mark cannot be set twice on one object.
+  const { api, mcp, extraction } = config;
+  return masked({ ...copy, api: { ...api }, mcp: { ...mcp }, extraction: { ...extraction } });
 }
 
 function readEnvFile(path: string): ReadonlyMap<string, string> {
@@ -98,16 +107,20 @@ function requireKnown(setting: string): string {
   );
 }
 
-function parseConfig(given: ReadonlyMap<string, Given>): Config {
+function parseConfig(
+  given: ReadonlyMap<string, Given>,
+  variables: Parameters<typeof withProviderVariables>[1],
+): Config {
   const result = CONFIG_SCHEMA.safeParse(nested(given));
   if (!result.success)
     throw refusal(
       result.error.issues.map((issue) => complaint(issue, given)),
       given,
     );
-  const complaints = checkRules(result.data);
+  const config = withProviderVariables(result.data, variables);
+  const complaints = checkRules(config);
   if (complaints.length > 0) throw refusal(complaints, given);
-  return result.data;
+  return config;
 }
 
 function nested(given: ReadonlyMap<string, Given>): Record<string, unknown> {
@@ -164,6 +177,7 @@ function masked(config: Config): Config {
     ["", config],
     ["api", config.api],
     ["mcp", config.mcp],
+    ["extraction", config.extraction],
   ] as const) {
     const print = group === "" ? safe : () => maskedGroup(group, value);
     Object.defineProperty(value, "toJSON", { value: print, enumerable: false });

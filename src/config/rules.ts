@@ -1,8 +1,7 @@
 import { EPISTEMIC_TYPES, NODE_TYPES } from "../domain/enums.ts";
+import type { Complaint } from "./complaint.ts";
+import { retrievalComplaints } from "./retrieval-rules.ts";
 import { type Config, SHIPPED_MODEL } from "./schema.ts";
-
-/** A setting whose value is readable but not acceptable. The reason never holds a secret. */
-export type Complaint = { readonly setting: string; readonly reason: string };
 
 /** What is wrong with a configuration across its settings; empty when it is good. */
 export function checkRules(config: Config): readonly Complaint[] {
@@ -10,15 +9,9 @@ export function checkRules(config: Config): readonly Complaint[] {
     ...unsupported(config),
     ...embeddingRules(config),
     ...accessRules(config),
-    ...scoringRules(config),
+    ...retrievalComplaints(config),
     ...mapRules(config),
   ];
-}
-
-/** What is worth a warning: settings that are accepted and have no effect. */
-export function ruleWarnings(config: Config): readonly string[] {
-  if (config.scoring.recency_time === undefined) return [];
-  return ["scoring.recency_time has no effect with rank fusion and is ignored"];
 }
 
 function unsupported(config: Config): Complaint[] {
@@ -87,30 +80,9 @@ function keyRules(setting: string, keys: Readonly<Record<string, string>>): Comp
   return complaints;
 }
 
-function scoringRules({ scoring }: Config): Complaint[] {
-  const complaints: Complaint[] = [];
-  if (scoring.fusion !== "rrf") {
-    const reason = "this build has rank fusion only; unset it or set it to rrf";
-    complaints.push({ setting: "scoring.fusion", reason });
-  }
-  const sum =
-    scoring.w_semantic +
-    scoring.w_lexical +
-    scoring.w_graph +
-    scoring.w_recency +
-    scoring.w_salience +
-    scoring.w_confidence;
-  if (Math.abs(sum - 1) > 1e-6) {
-    const reason = `w_semantic, w_lexical, w_graph, w_recency, w_salience and w_confidence sum to ${Number(sum.toFixed(6))}; change them so that they sum to 1`;
-    complaints.push({ setting: "scoring", reason });
-  }
-  return complaints;
-}
-
 function mapRules(config: Config): Complaint[] {
   const complaints = [
     ...keysWithin("epistemic_weights", config.epistemic_weights, EPISTEMIC_TYPES),
-    ...keysWithin("scoring.node_type_boost", config.scoring.node_type_boost, NODE_TYPES),
     ...keysWithin("organizer.default_ttl_days", config.organizer.default_ttl_days, NODE_TYPES),
   ];
   for (const key of Object.keys(config.confidence_overrides)) {

@@ -1,29 +1,26 @@
 import { z } from "zod";
-import { NODE_TYPES, REPRESENTATION_LEVELS } from "../domain/enums.ts";
-import { EPISTEMIC_WEIGHTS } from "../domain/epistemics.ts";
+import { NODE_TYPES } from "../domain/enums.ts";
 import { DEFAULT_TTL_DAYS } from "../domain/retention.ts";
 import {
-  decimal,
   flag,
   integer,
   mapIntegerOrNull,
   mapNumber,
   mapOf,
   member,
-  optionalDecimal,
-  optionalMember,
-  optionalName,
   optionalSecret,
   optionalSecretName,
   optionalText,
   text,
-  textList,
 } from "./fields.ts";
+import { API, MCP } from "./schema-access.ts";
+import { EXTRACTION } from "./schema-extraction.ts";
+import { PACKING } from "./schema-packing.ts";
+import { RECEIPTS, RETRIEVAL_SETTINGS } from "./schema-retrieval.ts";
+import { SCORING } from "./schema-scoring.ts";
 
 /** The model that is part of the program. */
 export const SHIPPED_MODEL = { name: "BAAI/bge-small-en-v1.5", dimension: 384 } as const;
-
-const NONNEGATIVE = { min: 0, max: 1_000_000 } as const;
 
 /** Settings without a group. */
 export const ROOT_SETTINGS = {
@@ -92,17 +89,7 @@ export const ROOT_SETTINGS = {
     max: 600_000,
     description: "Milliseconds that a retrieve may spend on the owner's pending events first.",
   }),
-  epistemic_weights: mapOf(mapNumber({ min: 0 }), {
-    default: EPISTEMIC_WEIGHTS,
-    bounds: "keys: epistemic types; values at least 0",
-    description: "Weight in ranking by kind of knowledge; a kind left out weighs 0.7.",
-  }),
-  unverified_confidence_threshold: decimal({
-    default: 0.3,
-    min: 0,
-    max: 1,
-    description: "Unverified memories whose confidence is below it are left out by default.",
-  }),
+  ...RETRIEVAL_SETTINGS,
   confidence_overrides: mapOf(mapNumber({ min: 0, max: 1 }), {
     default: {},
     bounds: "keys `epistemic:source`; values 0 to 1",
@@ -139,149 +126,8 @@ const EMBEDDING = {
   }),
 };
 
-const API = {
-  api_key: optionalSecretName(
-    "One bearer key with access to all owners. Excludes `api.user_keys`.",
-    "not blank",
-  ),
-  user_keys: mapOf(z.string(), {
-    default: {},
-    bounds: "no blank owner or key, no key twice",
-    isSecret: true,
-    description: 'A bearer key for each owner: {"<user_id>":"<key>"}. Excludes `api.api_key`.',
-  }),
-  cors_origins: textList("Web origins that may call the API; empty: none."),
-  cors_allow_credentials: flag({
-    default: false,
-    description: "Let listed origins send credentials; ignored with the origin `*`.",
-  }),
-};
-
-const MCP = {
-  user_id: optionalName(
-    "Binds `svc mcp` over stdio to one owner. Excludes `mcp.user_keys`.",
-    "not blank",
-  ),
-  user_keys: mapOf(z.string(), {
-    default: {},
-    bounds: "no blank owner or key, no key twice",
-    isSecret: true,
-    description: "Keys of owners for network transports; refused with stdio.",
-  }),
-};
-
-const SCORING = {
-  fusion: member(["rrf", "weighted"], {
-    default: "rrf",
-    description: "How rankings are joined. This build has rank fusion (`rrf`) only.",
-  }),
-  rrf_k: integer({
-    default: 60,
-    min: 1,
-    max: 10_000,
-    description: "Rank fusion: a higher value makes the first ranks count less.",
-  }),
-  rrf_tie_break: optionalMember(["event_time"], {
-    default: "event_time",
-    description: "Rank fusion: order of equal scores; `event_time` puts the newest first.",
-  }),
-  rrf_recency_boost: optionalDecimal({
-    default: 0.25,
-    above: 0,
-    max: 4,
-    description: "Part of the scoring version; not used by this build.",
-  }),
-  node_type_boost: mapOf(mapNumber({ min: 0 }), {
-    default: { fact: 1.15, preference: 1.15, decision: 1.15, instruction: 1.15, summary: 1.1 },
-    bounds: `keys: ${NODE_TYPES.join(", ")}; values at least 0`,
-    description: "Factor on the score by type of memory; a type left out has 1.",
-  }),
-  w_semantic: scoringOnly(0.3),
-  w_lexical: scoringOnly(0.15),
-  w_graph: scoringOnly(0.2),
-  w_recency: scoringOnly(0.1),
-  w_salience: scoringOnly(0.1),
-  w_confidence: scoringOnly(0.15),
-  w_epistemic: scoringOnly(0.05),
-  w_paths: scoringOnly(0),
-  recency_lambda: scoringOnly(0.02),
-  temporal_boost: scoringOnly(0.15),
-  relevance_floor: scoringOnly(0.35),
-  current_update_multiplier: decimal({
-    default: 1.3,
-    min: 1,
-    max: 2,
-    description: "Part of the scoring version; not used by this build.",
-  }),
-  recency_time: optionalMember(["event_time"], {
-    default: undefined,
-    description: "Weighted fusion only; dropped with a warning under rank fusion.",
-  }),
-};
-
-/** A weight that identifies the scoring settings, though rank fusion does not read it. */
-function scoringOnly(value: number) {
-  return decimal({
-    default: value,
-    description:
-      "Part of the scoring version; rank fusion does not use it. The six of semantic, lexical, graph, recency, salience and confidence sum to 1.",
-  });
-}
-
-const PACKING = {
-  token_budget: integer({
-    default: 4096,
-    min: 0,
-    max: 10_000_000,
-    description: "Tokens of a context when the caller names no budget.",
-  }),
-  overhead_tokens: integer({
-    default: 100,
-    ...NONNEGATIVE,
-    description: "Tokens of the budget that are left to the caller's own frame.",
-  }),
-  min_fidelity: member(REPRESENTATION_LEVELS, {
-    default: "reference",
-    description: "The shortest form in which a memory may enter a context.",
-  }),
-  multipath_ordering: member(["balanced", "score", "density"], {
-    default: "balanced",
-    description: "Order in which memories compete for the budget.",
-  }),
-  vector_k: integer({
-    default: 50,
-    min: 0,
-    max: 4096,
-    description: "Candidates of the vector search; 0 turns it off.",
-  }),
-  lexical_k: integer({
-    default: 50,
-    min: 0,
-    max: 10_000,
-    description: "Candidates of the text search; 0 turns it off.",
-  }),
-  session_context_window: integer({
-    default: 3,
-    min: 0,
-    max: 1000,
-    description: "Neighbours on either side that a found turn of a conversation brings; 0: none.",
-  }),
-  session_context_top_k: integer({
-    default: 20,
-    min: 0,
-    max: 10_000,
-    description: "Best candidates that bring their neighbours.",
-  }),
-  session_context_rank_fusion_score_decay: optionalDecimal({
-    default: 0.6,
-    above: 0,
-    max: 1,
-    description: "Share of its trigger's score that a neighbour gets; unset: 0.85.",
-  }),
-};
-
 const ORGANIZER = {
-  default_ttl_days: mapOf(mapIntegerOrNull(NONNEGATIVE), {
+  default_ttl_days: mapOf(mapIntegerOrNull({ min: 0, max: 1_000_000 }), {
     default: defaultTtlDays(),
     bounds: `keys: ${NODE_TYPES.join(", ")}; values at least 0 or null`,
     description: "Days that a new memory of a type is kept; null or left out: for ever.",
@@ -300,24 +146,34 @@ function defaultTtlDays(): Readonly<Record<string, number | null>> {
 /** Settings by group. */
 export const GROUP_SETTINGS = {
   embedding: EMBEDDING,
+  extraction: EXTRACTION,
   api: API,
   mcp: MCP,
   scoring: SCORING,
   packing: PACKING,
+  receipts: RECEIPTS,
   organizer: ORGANIZER,
 };
 
 /** Groups whose settings may also be written with one underscore: `SVC_API_API_KEY`. */
-export const SINGLE_UNDERSCORE_GROUPS: readonly string[] = ["embedding", "api", "mcp", "organizer"];
+export const SINGLE_UNDERSCORE_GROUPS: readonly string[] = [
+  "embedding",
+  "extraction",
+  "api",
+  "mcp",
+  "organizer",
+];
 
 /** Reads a configuration; unknown names are refused. */
 export const CONFIG_SCHEMA = z.strictObject({
   ...ROOT_SETTINGS,
   embedding: z.strictObject(EMBEDDING).prefault({}),
+  extraction: z.strictObject(EXTRACTION).prefault({}),
   api: z.strictObject(API).prefault({}),
   mcp: z.strictObject(MCP).prefault({}),
   scoring: z.strictObject(SCORING).prefault({}),
   packing: z.strictObject(PACKING).prefault({}),
+  receipts: z.strictObject(RECEIPTS).prefault({}),
   organizer: z.strictObject(ORGANIZER).prefault({}),
 });
 

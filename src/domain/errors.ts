@@ -11,6 +11,8 @@ export const ERROR_CATALOGUE = {
   invalid_speaker: { retry: false },
   /** A request identifier was reused with other inputs. `data.request_id`. */
   request_conflict: { retry: false },
+  /** An answer cites what was not in the context of its retrieval. `data.field`. Nothing was recorded. */
+  bad_citation: { retry: false },
   /** No such object for this owner. `data.kind`, `data.id`. */
   not_found: { retry: false },
   /** The caller's identity does not own what it names. */

@@ -1,7 +1,92 @@
-import type { Adjustment } from "./scoring.ts";
+import type {
+  Adjustment,
+  AdjustmentKind,
+  Fusion,
+  FusionRecord,
+  PoolFactors,
+  ScoreProvenance,
+  ScoreTrace,
+  ScoringWeights,
+} from "./scoring.ts";
+
+/** Signals and factors of a candidate before their score is known. */
+export type Signals = Omit<ScoreTrace, "compositeScore">;
+
+/** What a tie-break takes off at most: a tenth of the last decimal of a score, so that no place outweighs a difference. */
+export const TIE_BREAK_WIDTH = 1e-11;
+
+/** A score with 10 decimals. A value whose decimals a double does not hold that far comes back as it is. */
+export function roundScore(value: number): number {
+  const scaled = value * 1e10;
+  return Math.abs(scaled) < Number.MAX_SAFE_INTEGER ? Math.round(scaled) / 1e10 : value;
+}
+
+/** The weighted sum of the signals, with the factors and the relevance floor, to 10 decimals. */
+export function weightedScore(signals: Signals, weights: ScoringWeights): number {
+  const sum =
+    weights.semantic * signals.semanticSimilarity +
+    weights.lexical * signals.lexicalRelevance +
+    weights.graph * signals.graphProximity +
+    weights.recency * signals.recencyFactor +
+    weights.salience * signals.salience +
+    weights.confidence * signals.confidence;
+  const timed = sum * signals.epistemicWeight + weights.temporalBoost * signals.temporalAffinity;
+  const score = timed * signals.nodeTypeBoost;
+  const limit = relevanceLimit(signals, weights);
+  return roundScore(limit === undefined ? score : Math.min(score, limit));
+}
+
+/** What words and meaning say together when that is below the relevance floor; undefined at or above it, or without a floor. */
+export function relevanceLimit(
+  { semanticSimilarity, lexicalRelevance }: Signals,
+  { relevanceFloor }: ScoringWeights,
+): number | undefined {
+  const relevance = semanticSimilarity + lexicalRelevance;
+  return relevanceFloor > 0 && relevance < relevanceFloor ? relevance : undefined;
+}
+
+/**
+ * The fused score of a candidate to 10 decimals, less its tie-break. `rrf`: reciprocal rank fusion (Cormack, Clarke and
+ * Büttcher, SIGIR 2009) rescaled so that the first of both rankings has 1. `relative`: the shares of the rescaled signals.
+ * @returns NaN, which equals no score, when the record is of another kind than the settings
+ */
+export function fusedScore(record: FusionRecord, fusion: Fusion): number {
+  const factors =
+    record.epistemicFactor *
+    record.nodeTypeFactor *
+    record.temporalFactor *
+    (record.recencyBoostFactor ?? 1);
+  return roundScore(fusedSignals(record, fusion) * factors) - (record.tieBreak ?? 0);
+}
+
+function fusedSignals(record: FusionRecord, fusion: Fusion): number {
+  if (record.kind === "rrf" && fusion.kind === "rrf") {
+    const { k } = fusion;
+    const share = (rank: number | undefined) => (rank === undefined ? 0 : 1 / (k + rank));
+    return ((share(record.semanticRank) + share(record.lexicalRank)) * (k + 1)) / 2;
+  }
+  if (record.kind === "relative" && fusion.kind === "relative") {
+    const { semanticShare } = fusion;
+    return semanticShare * (record.semantic ?? 0) + (1 - semanticShare) * (record.lexical ?? 0);
+  }
+  return Number.NaN;
+}
+
+/** The score as it was before any adjustment, computed from the record alone; NaN when the record contradicts its weights. */
+export function baseScore({
+  trace,
+  weights,
+  fusion,
+}: Pick<ScoreProvenance, "trace" | "weights" | "fusion">): number {
+  if (fusion !== undefined) return fusedScore(fusion, weights.fusion);
+  return weights.fusion.kind === "weighted" ? weightedScore(trace, weights) : Number.NaN;
+}
 
 /** The score after one adjustment. Pure; the steps of a receipt are replayed with it. */
-export function applyAdjustment(score: number, { kind, coefficient, neuralScore }: Adjustment): number {
+export function applyAdjustment(
+  score: number,
+  { kind, coefficient, neuralScore }: Adjustment,
+): number {
   switch (kind) {
     case "neural_blend":
       return (1 - coefficient) * (neuralScore ?? 0) + coefficient * score;
@@ -14,4 +99,146 @@ export function applyAdjustment(score: number, { kind, coefficient, neuralScore 
     case "episode_decay":
       return score * coefficient;
   }
+}
+
+/** The score computed again: the base and then every adjustment in its order. Equal to the recorded score bit for bit. */
+export function replayScore(provenance: ScoreProvenance): number {
+  return provenance.adjustments.reduce(applyAdjustment, baseScore(provenance));
+}
+
+const FACTOR_LIMITS: readonly (readonly [keyof PoolFactors, number])[] = [
+  ["epistemicFactor", 1],
+  ["nodeTypeFactor", 1],
+  ["temporalFactor", 1],
+  ["recencyBoostFactor", 1],
+  ["tieBreak", TIE_BREAK_WIDTH],
+];
+
+const FORMULA_VERSIONS = {
+  weighted: 1,
+  rrf: 2,
+  relative: 3,
+} as const satisfies Record<Fusion["kind"], ScoreProvenance["formulaVersion"]>;
+
+/** The version of the formula that a fusion stands for. */
+export function formulaVersion(kind: Fusion["kind"]): ScoreProvenance["formulaVersion"] {
+  return FORMULA_VERSIONS[kind];
+}
+
+const NONE: readonly string[] = [];
+
+/** Why a record cannot be right, one sentence each; empty when its score can be computed again. */
+export function provenanceProblems(provenance: ScoreProvenance): readonly string[] {
+  const { weights, fusion, trace, adjustments } = provenance;
+  const problems = [
+    notFinite("trace", trace),
+    notFinite("weights", weights),
+    notFinite("weights.nodeTypeBoost", weights.nodeTypeBoost),
+    notFinite("weights.fusion", weights.fusion),
+    fusion === undefined ? NONE : notFinite("fusion", fusion),
+    kindProblems(provenance),
+    ...adjustments.map(adjustmentProblems),
+  ].flat();
+  if (problems.length > 0) return problems;
+  const base = baseScore(provenance);
+  if (base === trace.compositeScore) return [];
+  return [`the base score is ${base}, the trace says ${trace.compositeScore}`];
+}
+
+function notFinite(name: string, values: Readonly<Record<string, unknown>>): readonly string[] {
+  let problems: string[] | undefined;
+  for (const member of Object.keys(values)) {
+    const value = values[member];
+    if (typeof value !== "number" || Number.isFinite(value)) continue;
+    problems ??= [];
+    problems.push(`${name}.${member} is ${value}`);
+  }
+  return problems ?? NONE;
+}
+
+function kindProblems({ formulaVersion: version, weights, fusion }: ScoreProvenance): string[] {
+  const { kind } = weights.fusion;
+  const problems: string[] = [];
+  if (version !== formulaVersion(kind)) {
+    problems.push(`formula version ${version} does not belong to fusion ${kind}`);
+  }
+  const recorded = fusion?.kind ?? "weighted";
+  if (recorded !== kind) {
+    problems.push(`the record is of fusion ${recorded}, the weights of fusion ${kind}`);
+  }
+  if (fusion !== undefined && weights.fusion.kind !== "weighted") {
+    problems.push(...factorProblems(fusion, weights.fusion), ...channelProblems(fusion));
+  }
+  return problems;
+}
+
+function factorProblems(
+  record: FusionRecord,
+  fusion: Exclude<Fusion, { readonly kind: "weighted" }>,
+): string[] {
+  const problems: string[] = [];
+  if ((record.recencyBoostFactor === undefined) !== (fusion.recencyBoost === undefined)) {
+    problems.push("a recency factor stands exactly where the weights have a recency boost");
+  }
+  if ((record.tieBreak === undefined) !== (fusion.tieBreak === undefined)) {
+    problems.push("a tie-break stands exactly where the weights have one");
+  }
+  for (const [name, limit] of FACTOR_LIMITS) {
+    if (!isWithin(record[name], limit)) {
+      problems.push(`fusion.${name} is ${record[name]}, not 0 to ${limit}`);
+    }
+  }
+  return problems;
+}
+
+function channelProblems(record: FusionRecord): string[] {
+  if (record.kind === "rrf") {
+    return (["semanticRank", "lexicalRank"] as const)
+      .filter((name) => !isRank(record[name]))
+      .map((name) => `fusion.${name} is ${record[name]}, not a whole number from 1`);
+  }
+  return (["semantic", "lexical"] as const)
+    .filter((name) => !isWithin(record[name], 1))
+    .map((name) => `fusion.${name} is ${record[name]}, not 0 to 1`);
+}
+
+function isRank(value: number | undefined): boolean {
+  return value === undefined || (Number.isInteger(value) && value >= 1);
+}
+
+function isWithin(value: number | undefined, limit: number): boolean {
+  return value === undefined || (value >= 0 && value <= limit);
+}
+
+type Limits = {
+  readonly text: string;
+  readonly holds: (coefficient: number) => boolean;
+};
+const SHARE: Limits = { text: "above 0 to 1", holds: (value) => value > 0 && value <= 1 };
+const FINITE: Limits = { text: "finite", holds: Number.isFinite };
+const COEFFICIENT_LIMITS: Readonly<Record<AdjustmentKind, Limits>> = {
+  neural_blend: { text: "0 to 1", holds: (value) => value >= 0 && value <= 1 },
+  neural_rank_assignment: {
+    text: "at least 0",
+    holds: (value) => value >= 0 && Number.isFinite(value),
+  },
+  current_update: { text: "1 to 2", holds: (value) => value >= 1 && value <= 2 },
+  evidence_projection: SHARE,
+  evidence_augmentation: SHARE,
+  session_decay: FINITE,
+  episode_decay: FINITE,
+};
+
+function adjustmentProblems({ kind, coefficient, neuralScore }: Adjustment): string[] {
+  const problems: string[] = [];
+  const limits = COEFFICIENT_LIMITS[kind];
+  if (!limits.holds(coefficient)) {
+    problems.push(`the coefficient of ${kind} is ${coefficient}, not ${limits.text}`);
+  }
+  if ((neuralScore === undefined) === (kind === "neural_blend")) {
+    problems.push(`${kind} with the neural score ${neuralScore}`);
+  } else if (!isWithin(neuralScore, 1)) {
+    problems.push(`the neural score of ${kind} is ${neuralScore}, not 0 to 1`);
+  }
+  return problems;
 }

@@ -1,5 +1,6 @@
 import type { Uuid } from "../lib/uuid.ts";
 import type { NodeType } from "./enums.ts";
+import { invalid } from "./errors.ts";
 
 /** How the signals of a candidate become one score. */
 export type Fusion =
@@ -140,3 +141,52 @@ export type RankingMultipliers = {
   readonly salience: number;
   readonly confidence: number;
 };
+
+/** How far the six weights may be from a sum of 1. */
+const SUM_TOLERANCE = 1e-6;
+
+/**
+ * Accepts weights with which scores can be computed: finite numbers, each in its documented range, the six from `semantic` to
+ * `confidence` summing to 1.
+ * @throws SvcError invalid_argument naming the member, such as `weights.recencyLambda`
+ */
+export function requireScoringWeights(weights: ScoringWeights): void {
+  requireFinite("weights", weights);
+  requireFinite("weights.fusion", weights.fusion);
+  for (const [type, factor] of Object.entries(weights.nodeTypeBoost)) {
+    requireWithin(`weights.nodeTypeBoost.${type}`, factor, 0, Number.MAX_VALUE);
+  }
+  requireWithin("weights.currentUpdateMultiplier", weights.currentUpdateMultiplier, 1, 2);
+  const { semantic, lexical, graph, recency, salience, confidence, fusion } = weights;
+  const sum = semantic + lexical + graph + recency + salience + confidence;
+  if (Math.abs(sum - 1) > SUM_TOLERANCE) {
+    throw invalid(
+      "weights",
+      `semantic, lexical, graph, recency, salience and confidence sum to ${sum}; they must sum to 1`,
+    );
+  }
+  if (fusion.kind === "weighted") return;
+  if (fusion.kind === "rrf") requireWithin("weights.fusion.k", fusion.k, 1, 10_000);
+  else requireWithin("weights.fusion.semanticShare", fusion.semanticShare, 0, 1);
+  const { recencyBoost } = fusion;
+  if (recencyBoost !== undefined && !(recencyBoost > 0 && recencyBoost <= 4)) {
+    throw invalid("weights.fusion.recencyBoost", `${recencyBoost} is not above 0 to 4`);
+  }
+}
+
+function requireFinite(field: string, values: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(values)) {
+    if (typeof value === "number" && !Number.isFinite(value)) {
+      throw invalid(`${field}.${name}`, `${value} is not a finite number`);
+    }
+  }
+}
+
+function requireWithin(field: string, value: number, min: number, max: number): void {
+  if (!(value >= min && value <= max)) {
+    throw invalid(
+      field,
+      `${value} is not ${max === Number.MAX_VALUE ? `at least ${min}` : `${min} to ${max}`}`,
+    );
+  }
+}

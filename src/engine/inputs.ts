@@ -113,9 +113,15 @@ export type RetrieveInput = {
   /** Integer >= 1: results with the same evidence. */
   readonly maxPerEvidence?: number | null | undefined;
   /** Factors on the weights, each 0.25 to 4, default 1. Weighted fusion only. */
-  readonly rankingMultipliers?: Partial<RankingMultipliers> | null | undefined;
-  /** Replaces the configured scoring for this request. */
-  readonly weights?: ScoringWeights | null | undefined;
+  readonly rankingMultipliers?:
+    | { readonly [K in keyof RankingMultipliers]?: number | undefined }
+    | null
+    | undefined;
+  /**
+   * Replaces the configured scoring for this request. A member left out has the value of a caller who leaves everything
+   * out, whatever is configured: weighted fusion, and the defaults of the settings for the rest.
+   */
+  readonly weights?: Partial<ScoringWeights> | null | undefined;
   /** Hints from other scopes when `scope` is given. Default true. */
   readonly includeCrossScope?: boolean | null | undefined;
   readonly excludeNodeTypes?: readonly NodeType[] | null | undefined;

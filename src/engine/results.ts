@@ -94,7 +94,12 @@ export type PackedRecord = {
   readonly representation: RepresentationLevel;
   /** Tokens of its own line. */
   readonly tokenCost: number;
+  /** Its own line. */
   readonly renderedText: string;
+  /** What the line shows as the text of the memory, before it was written as JSON. */
+  readonly text: string;
+  /** `m1`, `m2`, ...; undefined where the format shows none. */
+  readonly reference: string | undefined;
 };
 
 export type SectionName =
@@ -111,7 +116,10 @@ export type MemoryBundle = {
   /** In order of first use. */
   readonly sections: ReadonlyMap<SectionName, readonly PackedRecord[]>;
   readonly includedCount: number;
+  /** Best first. */
   readonly excludedIds: readonly Uuid[];
+  /** Those of them that were left out because they have no text; never on the wire. */
+  readonly blankIds: readonly Uuid[];
   /** Tokens of `renderedContext`, counted exactly. */
   readonly tokensUsed: number;
   readonly tokenBudget: number;
@@ -120,6 +128,8 @@ export type MemoryBundle = {
   readonly renderedContext: string;
   readonly tokenizer: string;
   readonly contextFormat: ContextFormat;
+  /** The line that tells the model how to read the records; undefined without records. Never on the wire. */
+  readonly header: string | undefined;
   /** What the records do not cover, in front of them; undefined without such a line. */
   readonly coverageNotice: string | undefined;
   /** How to read the records for this kind of question; undefined without it. */

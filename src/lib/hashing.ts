@@ -1,4 +1,9 @@
 /** SHA-256 of the UTF-8 bytes of `text`, 64 lower-case hex digits. */
 export function sha256Hex(text: string): string {
-  return new Bun.CryptoHasher("sha256").update(text).digest("hex");
+  return Bun.SHA256.hash(text, "hex");
+}
+
+/** SHA-256 of `bytes`, 64 lower-case hex digits. */
+export function sha256HexOfBytes(bytes: Uint8Array): string {
+  return Bun.SHA256.hash(bytes, "hex");
 }

@@ -17,7 +17,8 @@ export type DateSignal = {
  * For implementers: never throws; what cannot be read gives no signal.
  */
 export type DateReader = {
-  ready(): Promise<void>;
+  /** Loads what reading takes; given a text, only what that text takes. Never rejects. */
+  ready(text?: string): Promise<void>;
   /**
    * @param reference the moment that relative dates count from
    * @param languages two-letter codes; empty: all that are known

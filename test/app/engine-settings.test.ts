@@ -1,7 +1,8 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { toEngineSettings } from "../../src/app/engine-settings.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { DEFAULT_TTL_DAYS } from "../../src/domain/retention.ts";
+import { DEFAULT_SCORING } from "../../src/domain/scoring-defaults.ts";
 
 const NOWHERE = "/nonexistent";
 
@@ -13,18 +14,50 @@ test("hands the defaults of the product to the engine", () => {
   const engine = settings();
   expect(engine.scoringVersion).toBe("011a2a9ce8e7");
   expect(engine.ttlDefaults).toEqual(DEFAULT_TTL_DAYS);
-  expect(engine.packing.sessionContextScoreDecay).toBe(0.6);
   expect(engine.scoring).toEqual({
-    rrfK: 60,
-    rrfTieBreak: "event_time",
-    nodeTypeBoost: {
-      fact: 1.15,
-      preference: 1.15,
-      decision: 1.15,
-      instruction: 1.15,
-      summary: 1.1,
-    },
+    ...DEFAULT_SCORING,
+    fusion: { kind: "rrf", k: 60, recencyBoost: 0.25, tieBreak: "event_time" },
   });
+  expect(engine.packing).toEqual({
+    tokenBudget: 4096,
+    overheadTokens: 100,
+    minFidelity: "reference",
+    contextFormat: "reader",
+    contextCitations: false,
+    contextGuidanceMode: "temporal",
+    multipathOrdering: "balanced",
+    foldRepeatedText: true,
+    vectorK: 50,
+    lexicalK: 50,
+    graphMaxCandidates: 50,
+    graphMaxHops: 3,
+    aggregationKMultiplier: 3,
+    aggregationKMax: 2000,
+    crossScopeTopN: 5,
+    sessionContextWindow: 3,
+    sessionContextTopK: 20,
+    sessionContextScoreDecay: 0.85,
+    sessionContextRankFusionScoreDecay: 0.6,
+    sessionContextPacking: undefined,
+    episodeContextTopK: 0,
+    episodeContextLocalK: 8,
+    episodeContextScoreDecay: 0.95,
+    evidenceProjectionTopK: 0,
+    evidenceProjectionMaxSources: 1,
+    evidenceProjectionScoreDecay: 1,
+    evidenceAugmentationTopK: 0,
+    evidenceAugmentationMaxSources: 1,
+    evidenceAugmentationScoreDecay: 0.99,
+    evidenceAugmentationAnchorPolicy: "all",
+  });
+  expect(engine).toMatchObject({
+    queryIntentOrder: "entity_first",
+    temporalLanguages: ["en"],
+    receiptRetentionDays: 365,
+    unverifiedConfidenceThreshold: 0.3,
+  });
+  expect(engine.reranker).toBeUndefined();
+  expect(engine.reformulation).toBeUndefined();
 });
 
 test("keeps memories of a type without a number for ever", () => {
@@ -32,13 +65,79 @@ test("keeps memories of a type without a number for ever", () => {
   expect(ttlDefaults).toEqual({ task: 5 });
 });
 
-test("falls back to the general decay when rank fusion has none of its own", () => {
-  const name = "SVC_PACKING__SESSION_CONTEXT_RANK_FUSION_SCORE_DECAY";
-  expect(settings({ [name]: "none" }).packing.sessionContextScoreDecay).toBe(0.85);
+describe("the fusion", () => {
+  test.each([
+    {
+      name: "weighted drops what rank fusion reads",
+      environment: { SVC_SCORING__FUSION: "weighted" },
+      fusion: { kind: "weighted", recencyTime: undefined },
+      version: "a90c32b87dda",
+    },
+    {
+      name: "weighted by event time",
+      environment: { SVC_SCORING__FUSION: "weighted", SVC_SCORING__RECENCY_TIME: "event_time" },
+      fusion: { kind: "weighted", recencyTime: "event_time" },
+      version: "7f6305d0b035",
+    },
+    {
+      name: "rank fusion alone",
+      environment: {
+        SVC_SCORING__RRF_K: "none",
+        SVC_SCORING__RRF_RECENCY_BOOST: "none",
+        SVC_SCORING__RRF_TIE_BREAK: "none",
+      },
+      fusion: { kind: "rrf", k: 60, recencyBoost: undefined, tieBreak: undefined },
+      version: "f77bcdeb50a5",
+    },
+  ] as const)("$name", ({ environment, fusion, version }) => {
+    const { scoring, scoringVersion } = settings(environment);
+    expect(scoring.fusion).toEqual(fusion);
+    expect(scoringVersion).toBe(version);
+  });
+
+  test("relative reads its share, the recency boost and the tie-break", () => {
+    const relative = {
+      SVC_SCORING__FUSION: "relative",
+      SVC_SCORING__RELATIVE_SEMANTIC_SHARE: "0.5",
+    };
+    expect(settings(relative).scoring.fusion).toEqual({
+      kind: "relative",
+      semanticShare: 0.5,
+      recencyBoost: 0.25,
+      tieBreak: "event_time",
+    });
+    const other = { ...relative, SVC_SCORING__RRF_K: "7" };
+    expect(settings(other).scoringVersion).toBe(settings(relative).scoringVersion);
+  });
+
+  test("names other scoring settings by another version", () => {
+    expect(settings({ SVC_SCORING__RRF_K: "61" }).scoringVersion).not.toBe("011a2a9ce8e7");
+  });
 });
 
-test("names other scoring settings by another version", () => {
-  expect(settings({ SVC_SCORING__RRF_K: "61" }).scoringVersion).not.toBe("011a2a9ce8e7");
-  const plain = { SVC_SCORING__RRF_RECENCY_BOOST: "none", SVC_SCORING__RRF_TIE_BREAK: "none" };
-  expect(settings(plain).scoringVersion).toBe("f77bcdeb50a5");
+test("the opt-in stages have settings only while they are on", () => {
+  const engine = settings({
+    SVC_ENABLE_RERANKER: "1",
+    SVC_RERANKER_POLICY: "score_envelope",
+    SVC_RERANKER_PRIOR_WEIGHT: "0.25",
+    SVC_RERANKER_TIMEOUT_MS: "500",
+    SVC_ENABLE_QUERY_REFORMULATION: "1",
+    SVC_QUERY_REFORMULATION_COUNT: "3",
+    SVC_EXTRACTION__API_KEY: "k",
+    SVC_EXTRACTION__TIMEOUT: "1.5",
+  });
+  expect(engine.reranker).toEqual({
+    model: "cross-encoder/ms-marco-MiniLM-L-6-v2",
+    topK: 100,
+    policy: "score_envelope",
+    priorWeight: 0.25,
+    timeoutMs: 500,
+  });
+  expect(engine.reformulation).toEqual({ count: 3, mergePolicy: "new_only", timeoutMs: 1500 });
+});
+
+test("receipts are kept for as long as is set", () => {
+  const days = (text: string) =>
+    settings({ SVC_RECEIPTS__RETENTION_DAYS: text }).receiptRetentionDays;
+  expect([days("0"), days("30"), days("none")]).toEqual([0, 30, undefined]);
 });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import fc from "fast-check";
 import { describeSettings } from "../../src/config/describe.ts";
-import { loadConfig } from "../../src/config/load.ts";
+import { loadConfig, withEncryptionKey } from "../../src/config/load.ts";
 import type { Config, ConfigInput } from "../../src/config/schema.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 
@@ -186,9 +186,9 @@ describe("refusals", () => {
       says: "one of fastembed, local",
     },
     {
-      name: "weighted fusion",
-      environment: { SVC_SCORING__FUSION: "weighted" },
-      says: "rank fusion",
+      name: "an unknown fusion",
+      environment: { SVC_SCORING__FUSION: "sum" },
+      says: "one of rrf, weighted, relative",
     },
     {
       name: "weights off balance",
@@ -274,7 +274,7 @@ describe("refusals", () => {
   test("warns of unknown names at the root and passes over other programs'", () => {
     const { warnings } = load({
       SVC_FOO: "1",
-      SVC_EXTRACTION__MODEL: "m",
+      SVC_VISION__MODEL: "m",
       SVC_CONSTRUCTOR: "x",
       PATH: "/",
     });
@@ -284,14 +284,22 @@ describe("refusals", () => {
 });
 
 test("masks secrets wherever the configuration is printed", () => {
-  const secret = config({ SVC_API_USER_KEYS: '{"a":"hidden"}', SVC_MCP_USER_ID: "anna" });
+  const secret = config({
+    SVC_API_USER_KEYS: '{"a":"hidden"}',
+    SVC_MCP_USER_ID: "anna",
+    SVC_EXTRACTION_API_KEY: "hidden",
+  });
   expect(secret.api.user_keys["a"]).toBe("hidden");
+  expect(secret.extraction.api_key).toBe("hidden");
   const printed = [
     JSON.stringify(secret),
     JSON.stringify(secret.api),
     inspect(secret, { depth: 9 }),
     inspect(secret.api),
+    inspect(secret.extraction),
     JSON.stringify({ nested: secret }),
+    JSON.stringify(withEncryptionKey(secret, "hidden")),
+    inspect(withEncryptionKey(secret, undefined).extraction),
   ];
   for (const text of printed) {
     expect(text).not.toContain("hidden");

@@ -3,10 +3,12 @@ import type { Clock } from "../../src/ports/clock.ts";
 import type { EmbeddingIdentity } from "../../src/ports/embedder.ts";
 import type { Store } from "../../src/ports/store.ts";
 import { describeAdmission } from "./store-admission.ts";
+import { describeGraph } from "./store-graph.ts";
 import { describeJobs } from "./store-jobs.ts";
 import { describeLexicalSearch } from "./store-lexical.ts";
 import { describeReads } from "./store-reads.ts";
 import { describeRebuild } from "./store-rebuild.ts";
+import { describeReceipts } from "./store-receipts.ts";
 import { describeVectorSearch } from "./store-vectors.ts";
 
 /** What a test may choose about a store that it opens. */
@@ -82,6 +84,8 @@ export function runStoreContract(name: string, openPlace: () => StorePlace): voi
     describeVectorSearch(world);
     describeLexicalSearch(world);
     describeReads(world);
+    describeGraph(world);
+    describeReceipts(world);
     describeRebuild(world);
   });
 }

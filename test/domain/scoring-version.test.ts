@@ -1,23 +1,7 @@
 import { expect, test } from "bun:test";
 import type { ScoringWeights } from "../../src/domain/scoring.ts";
 import { scoringVersionId } from "../../src/domain/scoring-version.ts";
-
-const WEIGHTS: ScoringWeights = {
-  semantic: 0.3,
-  lexical: 0.15,
-  graph: 0.2,
-  recency: 0.1,
-  salience: 0.1,
-  confidence: 0.15,
-  epistemic: 0.05,
-  paths: 0,
-  recencyLambda: 0.02,
-  temporalBoost: 0.15,
-  relevanceFloor: 0.35,
-  currentUpdateMultiplier: 1.3,
-  nodeTypeBoost: { fact: 1.15, preference: 1.15, decision: 1.15, instruction: 1.15, summary: 1.1 },
-  fusion: { kind: "weighted", recencyTime: undefined },
-};
+import { WEIGHTS } from "../engine/retrieve/pool.ts";
 
 const VECTORS: readonly { name: string; fusion: ScoringWeights["fusion"]; id: string }[] = [
   { name: "weighted", fusion: { kind: "weighted", recencyTime: undefined }, id: "a90c32b87dda" },
@@ -36,6 +20,21 @@ const VECTORS: readonly { name: string; fusion: ScoringWeights["fusion"]; id: st
     fusion: { kind: "rrf", k: 60, recencyBoost: 0.25, tieBreak: "event_time" },
     id: "011a2a9ce8e7",
   },
+  {
+    name: "relative fusion alone",
+    fusion: {
+      kind: "relative",
+      semanticShare: 0.6,
+      recencyBoost: undefined,
+      tieBreak: undefined,
+    },
+    id: "c67b4c295cbc",
+  },
+  {
+    name: "relative fusion with all options",
+    fusion: { kind: "relative", semanticShare: 1, recencyBoost: 0.25, tieBreak: "event_time" },
+    id: "f48c0404504d",
+  },
 ];
 
 test.each([...VECTORS])("identifies $name as $id", ({ fusion, id }) => {
@@ -53,4 +52,24 @@ test("changes with every number", () => {
     scoringVersionId({ ...WEIGHTS, [name]: Number(value) + 0.01 }),
   );
   expect(new Set([...ids, scoringVersionId(WEIGHTS)]).size).toBe(names.length + 1);
+});
+
+test("changes with every option of a fusion", () => {
+  const base = {
+    kind: "relative",
+    semanticShare: 0.6,
+    recencyBoost: 0.25,
+    tieBreak: undefined,
+  } as const;
+  const fusions: readonly ScoringWeights["fusion"][] = [
+    base,
+    { ...base, semanticShare: 0.7 },
+    { ...base, recencyBoost: 0.5 },
+    { ...base, recencyBoost: undefined },
+    { ...base, tieBreak: "event_time" },
+  ];
+
+  const ids = fusions.map((fusion) => scoringVersionId({ ...WEIGHTS, fusion }));
+
+  expect(new Set(ids).size).toBe(fusions.length);
 });

@@ -34,7 +34,7 @@ SELECT e.id, e.content,
 FROM events e
   LEFT JOIN nodes n ON n.evidence_refs ->> 0 = e.id
   LEFT JOIN vector_metadata v ON v.node_key = n.key
-  LEFT JOIN lexical_documents_docsize t ON t.id = n.key
+  LEFT JOIN lexical_documents_docsize t ON t.id = (n.owner << 40) | n.key
 GROUP BY e.key`;
 
 /** Compares a pack file that no process has open with what was sent to it. */

@@ -1,9 +1,9 @@
-import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { SvcError } from "../../domain/errors.ts";
 import { EMBEDDED } from "./embedded.ts";
 import { extractAsset } from "./extract.ts";
+import { sourceHash } from "./source-hash.ts";
 
 /** Entry point to pass to `Database.loadExtension` beside the path. */
 export const CRYPT_ENTRY = "sqlite3_svccrypt_init";
@@ -42,11 +42,5 @@ export function compiledCryptLibrary(root: string, variant: CryptVariant): strin
 
 /** 16 hex digits over names and contents of the C source and its compiler flags. */
 export function cryptSourceHash(root: string): string {
-  const folder = join(root, "src/adapters/crypt/native");
-  const hash = createHash("sha256");
-  for (const name of readdirSync(folder).sort()) {
-    const content = readFileSync(join(folder, name));
-    hash.update(`${name} ${content.length}\n`).update(content);
-  }
-  return hash.digest("hex").slice(0, 16);
+  return sourceHash(join(root, "src/adapters/crypt/native"));
 }

@@ -12,6 +12,7 @@ import type { IndexRebuild } from "../../ports/index-rebuild.ts";
 import type {
   Admission,
   EventPage,
+  GraphReach,
   Hit,
   KeyedNode,
   Manifest,
@@ -19,13 +20,18 @@ import type {
   MaterializationJob,
   NodeFilter,
   Operation,
+  OperationPage,
   SessionWindow,
   Store,
+  StoredReceipt,
 } from "../../ports/store.ts";
 import { isBusy, toSvcError } from "./connection/failures.ts";
 import type { PackLayout } from "./connection/layout.ts";
 import { processIdentity } from "./connection/process-identity.ts";
 import { notLockable } from "./lockable-store.ts";
+import { readContradictions } from "./read/contradictions.ts";
+import { readOperation, readOperations } from "./read/operations.ts";
+import { readPinned } from "./read/pinned.ts";
 import {
   countEvents,
   countNodes,
@@ -33,14 +39,18 @@ import {
   readEvents,
   readNode,
   readNodes,
+  readNodesById,
   readNodesByKey,
   readSessionWindows,
 } from "./read/read.ts";
+import { searchGraph } from "./read/search-graph.ts";
 import { searchText } from "./read/search-text.ts";
 import { cosines, searchVectors } from "./read/search-vectors.ts";
 import { createIndexRebuild, requireModel } from "./rebuild/rebuild.ts";
+import { packBody } from "./receipts/receipt-row.ts";
+import { pruneReceipts, readReceipt, writeReceipt } from "./receipts/receipts.ts";
 import { isSameEmbedding, readManifest } from "./schema/manifest.ts";
-import { type Lease, readOperation, writeAdmission } from "./write/admit.ts";
+import { type Lease, writeAdmission } from "./write/admit.ts";
 import { claimJobs, countJobs, jobStatus, releaseJobs, settleJob } from "./write/jobs.ts";
 import { materializeAll } from "./write/materialize.ts";
 import type { WriteQueue } from "./write/write-queue.ts";
@@ -188,6 +198,26 @@ export class SqliteStore implements Store {
     return this.#read((database) => searchText(database, query, filter, { k, others }));
   }
 
+  searchGraph(
+    names: readonly string[],
+    filter: CandidateFilter,
+    reach: GraphReach,
+  ): Promise<readonly Hit[]> {
+    return this.#read((database) => searchGraph(database, names, filter, reach));
+  }
+
+  pinned(filter: CandidateFilter): Promise<readonly number[]> {
+    return this.#read((database) => readPinned(database, filter));
+  }
+
+  contradictions(userId: string, keys: readonly number[]): Promise<ReadonlyMap<number, Uuid>> {
+    return this.#read((database) => readContradictions(database, userId, keys));
+  }
+
+  nodesById(userId: string, ids: readonly Uuid[]): Promise<readonly KeyedNode[]> {
+    return this.#read((database) => readNodesById(database, userId, ids));
+  }
+
   nodesByKey(userId: string, keys: readonly number[]): Promise<readonly KeyedNode[]> {
     return this.#read((database) => readNodesByKey(database, userId, keys));
   }
@@ -198,6 +228,28 @@ export class SqliteStore implements Store {
     span: number,
   ): Promise<ReadonlyMap<number, SessionWindow>> {
     return this.#read((database) => readSessionWindows(database, userId, keys, span));
+  }
+
+  saveReceipt(receipt: StoredReceipt): Promise<void> {
+    // Before the transaction, which others wait for.
+    const body = packBody(receipt.body);
+    return this.#write((database) => writeReceipt(database, receipt, body));
+  }
+
+  receipt(requestId: Uuid, userId: string | undefined): Promise<StoredReceipt | undefined> {
+    return this.#read((database) => readReceipt(database, requestId, userId));
+  }
+
+  pruneReceipts(before: Instant, limit: number): Promise<number> {
+    return this.#write((database) => pruneReceipts(database, before, limit));
+  }
+
+  operationsOf(page: OperationPage): Promise<readonly Operation[]> {
+    return this.#read((database) => readOperations(database, page));
+  }
+
+  operation(id: Uuid): Promise<Operation | undefined> {
+    return this.#read((database) => readOperation(database, id));
   }
 
   async lock(): Promise<void> {

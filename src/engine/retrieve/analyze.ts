@@ -1,47 +1,96 @@
-import type { QueryIntent } from "../../domain/enums.ts";
+import type { QueryIntent, RetrievalMode } from "../../domain/enums.ts";
+import type { Instant } from "../../lib/instant.ts";
+import type { DateReader, DateSignal } from "../../ports/date-reader.ts";
+import type { EngineSettings } from "../settings.ts";
+import { isName, keepsAlone, namesDates, readableDates } from "./analysis/dates.ts";
+import { phrase, phrases } from "./analysis/phrases.ts";
 
 /** What a question asks for, as far as its wording tells. */
 export type QueryAnalysis = {
   readonly query: string;
   readonly intent: QueryIntent;
-  /** Names and quoted texts, in order, without repeats. */
+  /** Names and quoted texts, in order, without repeats; at most 64. */
   readonly entities: readonly string[];
   /** Whether it asks for a count or a complete list. */
   readonly isAggregation: boolean;
+  /** The dates that it names, in order. */
+  readonly temporalSignals: readonly DateSignal[];
+  /** The caller's bounds; without any, the earliest and the latest date that it names. Never a filter. */
+  readonly timeFrom: Instant | undefined;
+  readonly timeTo: Instant | undefined;
+  readonly retrievalMode: RetrievalMode;
 };
 
-/** Whole words, any case, any blanks between them. */
-function phrases(list: string): RegExp {
-  const words = list
-    .split(",")
-    .map((phrase) => phrase.trim().replaceAll(" ", "\\s+"))
-    .join("|");
-  return new RegExp(`\\b(?:${words})\\b`, "i");
-}
+/** What decides how a question is read, besides its words. */
+export type AnalysisContext = {
+  readonly dates: DateReader;
+  readonly intentOrder: EngineSettings["queryIntentOrder"];
+  /** Two-letter codes; empty: all that the reader knows. */
+  readonly languages: readonly string[];
+  readonly referenceTime: Instant;
+  readonly timeFrom: Instant | undefined;
+  readonly timeTo: Instant | undefined;
+  readonly mode: RetrievalMode;
+};
 
-const LOOKUP_START = /^\s*(?:who|what\s+(?:is|are))\b/i;
+const ENTITIES_MAX = 64;
+
+const LOOKUP_START = /^\s*(?:who|what\s+(?:is|are))(?![\p{L}\p{N}_])/iu;
 const TEMPORAL = phrases(
   "when, last, before, after, recent, recently, ago, yesterday, today, tomorrow, earlier, later, since, until, prior",
 );
 const RELATIONAL = phrases("related to, connected to, linked to, between, associated with");
 const FACTUAL = phrases("what, how, why, does, is it true, fact, facts");
 
-/** Stage 1: reads intent, entities and the aggregation flag from the wording. Pure; the first matching intent wins. */
-export function analyze(query: string): QueryAnalysis {
-  const entities = findEntities(query);
+/**
+ * Stage 1: reads intent, entities, dates and the aggregation flag from the wording. The first intent that matches wins.
+ * Deterministic; linear in the length of the question. Dates are read only where `namesDates` holds, for which
+ * `context.dates` must be ready.
+ */
+export function analyze(query: string, context: AnalysisContext): QueryAnalysis {
+  const { names, all } = findEntities(query);
+  const temporalFirst = context.intentOrder === "temporal_first";
+  const signals = findDates(query, context).filter(
+    ({ value }) => !temporalFirst || !isName(value, all),
+  );
+  const isTemporal = TEMPORAL.test(query) || signals.length > 0;
+  const isLookup = LOOKUP_START.test(query) || names.length > 0;
   return {
     query,
-    entities: entities.all,
-    intent: intentOf(query, entities.names),
+    intent:
+      isTemporal && (temporalFirst || !isLookup)
+        ? "temporal"
+        : isLookup
+          ? "entity_lookup"
+          : otherIntent(query),
+    entities: all,
     isAggregation: asksForAll(query),
+    temporalSignals: signals,
+    ...windowOf(signals, context),
+    retrievalMode: context.mode,
   };
 }
 
-function intentOf(query: string, names: readonly string[]): QueryIntent {
-  if (LOOKUP_START.test(query) || names.length > 0) return "entity_lookup";
-  if (TEMPORAL.test(query)) return "temporal";
+function otherIntent(query: string): QueryIntent {
   if (RELATIONAL.test(query)) return "relational";
   return FACTUAL.test(query) ? "factual" : "semantic";
+}
+
+function findDates(query: string, context: AnalysisContext): readonly DateSignal[] {
+  if (!namesDates(query)) return [];
+  return context.dates
+    .read(readableDates(query), context.referenceTime, context.languages)
+    .filter(({ value }) => keepsAlone(value));
+}
+
+/** The span of the dates, unless the caller gave one. */
+function windowOf(
+  signals: readonly DateSignal[],
+  { timeFrom, timeTo }: AnalysisContext,
+): Pick<QueryAnalysis, "timeFrom" | "timeTo"> {
+  if (timeFrom !== undefined || timeTo !== undefined) return { timeFrom, timeTo };
+  const moments = signals.map(({ resolved }) => resolved).sort();
+  return { timeFrom: moments[0], timeTo: moments.at(-1) };
 }
 
 // The first word of a sentence is capitalised whatever it is, so no name begins there.
@@ -52,14 +101,18 @@ const QUOTED = /"([^"]+)"|(?<![\p{L}\p{N}])'([^']+)'/gu;
 function findEntities(query: string): { readonly names: string[]; readonly all: string[] } {
   const names = [...query.matchAll(PROPER_NOUNS)].map(([name]) => name);
   const quoted = [...query.matchAll(QUOTED)].map(([, double, single]) => double ?? single ?? "");
-  return { names, all: [...new Set([...names, ...quoted])] };
+  const told = quoted.filter((text) => text.trim() !== "");
+  return { names, all: [...new Set([...names, ...told])].slice(0, ENTITIES_MAX) };
 }
 
 const COUNTS = phrases(
   "how many, how much, how often, total, count, all the times, every time, list all, all of the",
 );
-const ELAPSED =
-  /\b(?:how\s+many\s+(?:second|minute|hour|day|week|month|year)s?|how\s+much\s+time)\b[^.!?]{0,50}\b(?:ago|passed|elapsed|before|between|since|until)\b/i;
+/** "How many days ago" asks for a length of time, not for a list. */
+const ELAPSED = new RegExp(
+  `${phrase("how many (?:second|minute|hour|day|week|month|year)s?|how much time")}[^.!?]{0,50}${phrase("ago|passed|elapsed|before|between|since|until")}`,
+  "iu",
+);
 
 function asksForAll(query: string): boolean {
   return COUNTS.test(query) && !ELAPSED.test(query);

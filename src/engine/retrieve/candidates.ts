@@ -1,64 +1,219 @@
-import { reasonCode } from "../../domain/errors.ts";
+import type { CandidateFilter } from "../../domain/candidate-filter.ts";
+import { reasonCode, SvcError } from "../../domain/errors.ts";
 import type { Hit } from "../../ports/store.ts";
 import type { EngineDeps } from "../deps.ts";
-import type { RetrievalRequest } from "./request.ts";
+import type { PackingSettings } from "../settings.ts";
+import { scanTerms } from "./scan-terms.ts";
 
-/** The searches that find candidates. */
-export const BACKENDS = ["VECTOR", "LEXICAL"] as const;
+/** The searches that find candidates, in the order in which they are reported. */
+export const BACKENDS = ["GRAPH", "VECTOR", "LEXICAL", "PINNED"] as const;
 export type Backend = (typeof BACKENDS)[number];
 
-/** What each search found, and which of them failed. */
-export type CandidateSets = {
-  readonly hits: Readonly<Record<Backend, readonly Hit[]>>;
-  /** The score that each search gives to what only the other one found. */
-  readonly completed: Readonly<Record<Backend, readonly Hit[]>>;
-  readonly failures: Readonly<Partial<Record<Backend, "backend_error" | "embedding_mismatch">>>;
+/** Why a search gave nothing. */
+export type SearchFailure = "backend_error" | "embedding_mismatch";
+
+/** How many candidates each search may bring. */
+export type SearchLimits = {
+  readonly vectorK: number;
+  readonly lexicalK: number;
+  readonly graphK: number;
+  readonly graphHops: number;
 };
 
+/** What the searches are asked. */
+export type Question = {
+  readonly text: string;
+  /** Names and quoted texts of the question. */
+  readonly entities: readonly string[];
+  readonly isAggregation: boolean;
+  readonly filter: CandidateFilter;
+  /** The question's vector; made at most once. */
+  readonly vector: () => Promise<Float32Array>;
+  /** False when the configured model's vectors cannot be compared with the pack's. */
+  readonly comparable: boolean;
+};
+
+/** What the searches found, and which of them failed. */
+export type CandidateSets = {
+  readonly hits: Readonly<Record<Backend, readonly Hit[]>>;
+  /** Found by a word or pair of words of a question for a count or list, and by nothing else. */
+  readonly scanned: readonly number[];
+  /** Found by a name of the question, and by nothing else. */
+  readonly named: readonly number[];
+  /** The score that either search gives to what only others found. */
+  readonly completed: { readonly VECTOR: readonly Hit[]; readonly LEXICAL: readonly Hit[] };
+  readonly failures: Readonly<Partial<Record<Backend | "LEXICAL_AGG", SearchFailure>>>;
+  /** Searches that brought as many as they may. */
+  readonly atLimit: readonly string[];
+};
+
+/** Names whose own hits join, and hits of each. */
+const NAMES_MAX = 3;
+const NAME_HITS = 20;
+/** Hits of each word of a scan. */
+const SCAN_HITS = 50;
+/** As many as the store gives of pinned memories, and of tasks. */
+const PINNED_MAX = 500;
+
+/** Limits of a question; one that asks for a count or a complete list looks further. */
+export function limitsOf(settings: PackingSettings, isAggregation: boolean): SearchLimits {
+  const { aggregationKMultiplier: factor, aggregationKMax: max } = settings;
+  const widened = (k: number) =>
+    isAggregation ? Math.max(k, Math.min(Math.floor(k * factor), max)) : k;
+  return {
+    vectorK: widened(settings.vectorK),
+    lexicalK: widened(settings.lexicalK),
+    graphK: widened(settings.graphMaxCandidates),
+    graphHops: settings.graphMaxHops,
+  };
+}
+
 /**
- * Stage 2: asks the indexes, with every filter inside the search. What one search found and the other ranks below its
- * own list gets the other's score too: a memory that both think well of beats one that a single list happens to hold.
+ * Stage 2: asks graph, vectors, words and pins, with every filter inside the search. What one of them found gets the
+ * scores of the others too: a memory that both rankings think well of beats one that a single list happens to hold.
  * A search that fails is reported and the answer is made from the others.
- * @param comparable false when the configured model's vectors cannot be compared with the pack's
  */
 export async function generateCandidates(
   deps: EngineDeps,
-  request: RetrievalRequest,
-  comparable: boolean,
+  question: Question,
+  limits: SearchLimits,
 ): Promise<CandidateSets> {
-  const { vectorK, lexicalK } = deps.settings.packing;
-  const failures: Partial<Record<Backend, "backend_error" | "embedding_mismatch">> = {};
-  const attempt = async (backend: Backend, search: () => Promise<readonly Hit[]>) => {
+  const { store } = deps;
+  const { filter } = question;
+  const searches = new Searches(deps);
+  const vectors = searches.run("VECTOR", () => searchVectors(deps, question, limits));
+  // These need no vector, so that they run while the model reads the question.
+  const [graph, pinned, scan, named] = await Promise.all([
+    searches.run("GRAPH", async () =>
+      question.entities.length === 0 || limits.graphK === 0
+        ? []
+        : store.searchGraph(question.entities, filter, {
+            hops: limits.graphHops,
+            limit: limits.graphK,
+          }),
+    ),
+    searches.run("PINNED", async () => (await store.pinned(filter)).map(unscored)),
+    question.isAggregation ? scanWords(deps, question, searches) : NO_SCAN,
+    searchNames(deps, question, limits),
+  ]);
+  const vector = await vectors;
+  const elsewhere = unique([vector, graph, pinned, scan.hits, named]);
+  const lexical = await searches.run("LEXICAL", () =>
+    store.searchText(question.text, filter, limits.lexicalK, elsewhere),
+  );
+  const byWords = lexical.slice(0, limits.lexicalK);
+  const byVector = new Set(vector.map(({ key }) => key));
+  const missing = unique([byWords, graph, pinned, scan.hits, named]).filter(
+    (key) => !byVector.has(key),
+  );
+  const cosines = await searches.run("VECTOR", async () =>
+    searches.failures.VECTOR !== undefined || limits.vectorK === 0
+      ? []
+      : store.cosines(await question.vector(), filter.userId, missing),
+  );
+  const found = new Set(unique([vector, byWords, graph, pinned]));
+  const scanned = unique([scan.hits]).filter((key) => !found.has(key));
+  const listed = new Set([...found, ...scanned]);
+  return {
+    hits: { GRAPH: graph, VECTOR: vector, LEXICAL: byWords, PINNED: pinned },
+    scanned,
+    named: unique([named]).filter((key) => !listed.has(key)),
+    completed: { VECTOR: cosines, LEXICAL: lexical.slice(limits.lexicalK) },
+    failures: searches.failures,
+    atLimit: [
+      ...(isFull(graph, limits.graphK) ? ["GRAPH"] : []),
+      ...(isFull(vector, limits.vectorK) ? ["VECTOR"] : []),
+      ...(isFull(byWords, limits.lexicalK) ? ["LEXICAL"] : []),
+      ...(isFull(pinned, PINNED_MAX) ? ["PINNED"] : []),
+      ...(scan.atLimit ? ["LEXICAL_AGG"] : []),
+    ],
+  };
+}
+
+/** Runs searches and remembers which failed. */
+class Searches {
+  readonly failures: Partial<Record<Backend | "LEXICAL_AGG", SearchFailure>> = {};
+  readonly #deps: EngineDeps;
+
+  constructor(deps: EngineDeps) {
+    this.#deps = deps;
+  }
+
+  async run(
+    backend: Backend | "LEXICAL_AGG",
+    search: () => Promise<readonly Hit[]>,
+  ): Promise<readonly Hit[]> {
     try {
       return await search();
     } catch (error) {
       // The cause may hold memory text; its category is all that leaves this place.
       const reason = reasonCode(error);
-      failures[backend] = reason === "embedding_mismatch" ? reason : "backend_error";
-      deps.warn(`retrieve: the ${backend} search failed (${reason})`);
+      this.failures[backend] = reason === "embedding_mismatch" ? reason : "backend_error";
+      this.#deps.warn(`retrieve: the ${backend} search failed (${reason})`);
       return [];
     }
-  };
-  if (!comparable) failures.VECTOR = "embedding_mismatch";
-  const { store, embedder } = deps;
-  const { query, filter } = request;
-  let question: Float32Array | undefined;
-  const vector = await attempt("VECTOR", async () => {
-    if (!comparable || vectorK === 0) return [];
-    question = await embedder.embedQuery(query);
-    return store.searchVectors(question, filter, vectorK);
-  });
-  const found = new Set(vector.map(({ key }) => key));
-  const lexical = await attempt("LEXICAL", () =>
-    store.searchText(query, filter, lexicalK, [...found]),
-  );
-  const missing = lexical.map(({ key }) => key).filter((key) => !found.has(key));
-  const cosines = await attempt("VECTOR", async () =>
-    question === undefined ? [] : store.cosines(question, filter.userId, missing),
-  );
-  return {
-    hits: { VECTOR: vector, LEXICAL: lexical.slice(0, lexicalK) },
-    completed: { VECTOR: cosines, LEXICAL: lexical.slice(lexicalK) },
-    failures,
-  };
+  }
+}
+
+async function searchVectors(
+  { store }: EngineDeps,
+  question: Question,
+  { vectorK }: SearchLimits,
+): Promise<readonly Hit[]> {
+  if (!question.comparable) {
+    throw new SvcError("embedding_mismatch", "the pack's vectors are of another model");
+  }
+  if (vectorK === 0) return [];
+  return store.searchVectors(await question.vector(), question.filter, vectorK);
+}
+
+type Scan = { readonly hits: readonly Hit[]; readonly atLimit: boolean };
+const NO_SCAN: Scan = { hits: [], atLimit: false };
+
+/** Looks for each word of a question on its own: what is to be counted need not resemble the question as a whole. */
+async function scanWords(
+  { store }: EngineDeps,
+  question: Question,
+  searches: Searches,
+): Promise<Scan> {
+  const hits: Hit[] = [];
+  let atLimit = false;
+  for (const term of scanTerms(question.text)) {
+    const found = await searches.run("LEXICAL_AGG", () =>
+      store.searchText(term, question.filter, SCAN_HITS),
+    );
+    hits.push(...found);
+    atLimit ||= isFull(found, SCAN_HITS);
+  }
+  return { hits, atLimit };
+}
+
+/** Memories that hold a name of the question, whatever else they are about. */
+async function searchNames(
+  { store, warn }: EngineDeps,
+  question: Question,
+  { lexicalK }: SearchLimits,
+): Promise<readonly Hit[]> {
+  const hits: Hit[] = [];
+  if (lexicalK === 0) return hits;
+  for (const name of question.entities.slice(0, NAMES_MAX)) {
+    try {
+      hits.push(...(await store.searchText(name, question.filter, NAME_HITS)));
+    } catch (error) {
+      warn(`retrieve: a name could not be looked for (${reasonCode(error)})`);
+    }
+  }
+  return hits;
+}
+
+function unscored(key: number): Hit {
+  return { key, score: 0 };
+}
+
+function unique(lists: readonly (readonly Hit[])[]): number[] {
+  return [...new Set(lists.flat().map(({ key }) => key))];
+}
+
+function isFull(hits: readonly Hit[], limit: number): boolean {
+  return limit > 0 && hits.length >= limit;
 }

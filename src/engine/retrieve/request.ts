@@ -18,10 +18,13 @@ import {
   SOURCE_TYPES,
 } from "../../domain/enums.ts";
 import { invalid } from "../../domain/errors.ts";
+import type { RankingMultipliers, ScoringWeights } from "../../domain/scoring.ts";
+import { scoringVersionId } from "../../domain/scoring-version.ts";
 import { parseInstantInput } from "../../domain/validity.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { RetrieveInput } from "../inputs.ts";
 import type { EngineSettings } from "../settings.ts";
+import { parseMultipliers, parseWeights } from "./request-weights.ts";
 
 /** A checked question with every default filled in. */
 export type RetrievalRequest = {
@@ -33,11 +36,21 @@ export type RetrievalRequest = {
   readonly minFidelity: RepresentationLevel;
   readonly minScore: number | undefined;
   readonly limit: number | undefined;
+  readonly maxPerSource: number | undefined;
+  readonly maxPerEvidence: number | undefined;
+  /** The request's own scoring, or the configured one. */
+  readonly weights: ScoringWeights;
+  /** The identity of `weights`: 12 hexadecimal digits. */
+  readonly scoringVersion: string;
+  /** Only with weighted fusion. */
+  readonly multipliers: RankingMultipliers | undefined;
+  /** Whether hints from other scopes are wanted; they need `filter.scopes` too. */
+  readonly includeCrossScope: boolean;
   readonly signal: AbortSignal | undefined;
 };
 
 /**
- * Checks a question before any work is done.
+ * Checks a question before any work is done: the numbers of the selection first, then types, scope, scoring, and the rest.
  * @throws SvcError invalid_argument
  */
 export function parseRequest(
@@ -45,38 +58,67 @@ export function parseRequest(
   settings: EngineSettings,
   now: Instant,
 ): RetrievalRequest {
-  const minScore = parseOptionalNumber(input.minScore, "min_score", 0, Number.POSITIVE_INFINITY);
-  const limit = parseOptionalInteger(input.limit, "limit", 0);
-  const tokenBudget = parseOptionalInteger(input.tokenBudget, "token_budget", 0);
+  const selection = parseSelection(input);
+  const excludeNodeTypes = parseMembers(NODE_TYPES, input.excludeNodeTypes, "exclude_node_types");
+  const sourceTypes = parseMembers(SOURCE_TYPES, input.sourceTypes, "source_types");
+  const scopes = parseScopes(input.scope);
+  const ownWeights = parseWeights(input.weights);
+  const weights = ownWeights ?? settings.scoring;
+  const multipliers = parseMultipliers(input.rankingMultipliers, weights.fusion);
   return {
     query: parseText(input.query, "query"),
-    filter: parseFilter(input),
+    filter: {
+      excludeNodeTypes,
+      sourceTypes,
+      scopes,
+      userId: parseUserId(input.userId),
+      ...parseTimes(input),
+    },
     mode: parseMember(RETRIEVAL_MODES, input.retrievalMode ?? "default", "retrieval_mode"),
     referenceTime: parseInstantInput(input.referenceTime, "reference_time") ?? now,
-    tokenBudget: tokenBudget ?? settings.packing.tokenBudget,
+    tokenBudget: selection.tokenBudget ?? settings.packing.tokenBudget,
     minFidelity: parseMember(
       REPRESENTATION_LEVELS,
       input.minFidelity ?? settings.packing.minFidelity,
       "min_fidelity",
     ),
-    minScore,
-    limit,
+    minScore: selection.minScore,
+    limit: selection.limit,
+    maxPerSource: selection.maxPerSource,
+    maxPerEvidence: selection.maxPerEvidence,
+    weights,
+    scoringVersion:
+      ownWeights === undefined ? settings.scoringVersion : scoringVersionId(ownWeights),
+    multipliers,
+    includeCrossScope: parseFlag(input.includeCrossScope, "include_cross_scope") ?? true,
     signal: input.signal,
   };
 }
 
-function parseFilter(input: RetrieveInput): CandidateFilter {
+function parseSelection(input: RetrieveInput) {
   return {
-    excludeNodeTypes: parseMembers(NODE_TYPES, input.excludeNodeTypes, "exclude_node_types"),
-    sourceTypes: parseMembers(SOURCE_TYPES, input.sourceTypes, "source_types"),
-    scopes: parseScopes(input.scope),
-    userId: parseUserId(input.userId),
+    minScore: parseOptionalNumber(input.minScore, "min_score", 0, Number.POSITIVE_INFINITY),
+    limit: parseOptionalInteger(input.limit, "limit", 0),
+    maxPerSource: parseOptionalInteger(input.maxPerSource, "max_per_source", 1),
+    maxPerEvidence: parseOptionalInteger(input.maxPerEvidence, "max_per_evidence", 1),
+    tokenBudget: parseOptionalInteger(input.tokenBudget, "token_budget", 0),
+  };
+}
+
+function parseTimes(input: RetrieveInput) {
+  return {
     knowledgeAt: parseInstantInput(input.knowledgeAt, "knowledge_at"),
     eventTimeFrom: parseInstantInput(input.eventTimeFrom, "event_time_from"),
     eventTimeTo: parseInstantInput(input.eventTimeTo, "event_time_to"),
     timeFrom: parseInstantInput(input.timeFrom, "time_from"),
     timeTo: parseInstantInput(input.timeTo, "time_to"),
   };
+}
+
+function parseFlag(value: unknown, field: string): boolean | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== "boolean") throw invalid(field, "must be true or false");
+  return value;
 }
 
 function parseMembers<T extends string>(

@@ -2,7 +2,7 @@ import { type ErrorCode, SvcError } from "../../domain/errors.ts";
 
 /** How an error reaches the callers of each surface. */
 export type ErrorTreatment = {
-  readonly httpStatus: 401 | 403 | 404 | 409 | 413 | 422 | 500 | 503 | 507;
+  readonly httpStatus: 400 | 401 | 403 | 404 | 409 | 413 | 422 | 500 | 502 | 503 | 504 | 507;
   /** Whether the message goes to the caller; otherwise a fixed text does, and the cause goes to the log. */
   readonly exposed: boolean;
   /**
@@ -33,6 +33,7 @@ export const ERROR_MAP: Readonly<Record<ErrorCode, ErrorTreatment>> = {
   invalid_argument: refused(422),
   invalid_speaker: refused(422),
   request_conflict: { httpStatus: 409, exposed: true, mcp: "conflict", exitCode: 1 },
+  bad_citation: refused(400),
   not_found: failed(404),
   forbidden: refused(403),
   unauthenticated: refused(401),
@@ -52,6 +53,8 @@ export const ERROR_MAP: Readonly<Record<ErrorCode, ErrorTreatment>> = {
   storage_busy: failed(503),
   embedding_failed: failed(503),
   embedding_mismatch: failed(503),
+  model_failed: failed(502),
+  model_timeout: failed(504),
   materialization_failed: { httpStatus: 503, exposed: true, mcp: "accepted", exitCode: 1 },
   engine_closed: failed(503),
   pack_locked: failed(503),

@@ -32,7 +32,7 @@ type HttpShape = {
   };
   readonly response: z.ZodType;
   /** Documented statuses beside 200, 401, 403, 422, 500 and 503. */
-  readonly statuses: readonly (404 | 409)[];
+  readonly statuses: readonly (400 | 404 | 409)[];
   /** Needs neither credentials nor an open engine. */
   readonly isPublic?: boolean;
 };

@@ -5,9 +5,15 @@ import {
   healthOperation,
   listNodesOperation,
   processingStatusOperation,
-  retrieveOperation,
   statsOperation,
 } from "./read-operations.ts";
+import {
+  getCitationsOperation,
+  getReceiptOperation,
+  listCitationsOperation,
+  recordCitationsOperation,
+  retrieveOperation,
+} from "./retrieval-operations.ts";
 import { ingestFastOperation, processOperation, storeOperation } from "./write-operations.ts";
 
 /** Everything that HTTP and MCP offer, in the order of the documentation. */
@@ -18,6 +24,10 @@ export const OPERATIONS: readonly Operation[] = [
   ingestFastOperation,
   processOperation,
   retrieveOperation,
+  getReceiptOperation,
+  recordCitationsOperation,
+  listCitationsOperation,
+  getCitationsOperation,
   listNodesOperation,
   getNodeOperation,
   getEventOperation,

@@ -1,42 +1,16 @@
 import { z } from "zod";
 import { LIFECYCLE_STATES, NODE_TYPES, parseMember } from "../../domain/enums.ts";
-import { invalid, SvcError } from "../../domain/errors.ts";
 import { LIMITS } from "../../domain/limits.ts";
 import type { NodeQuery } from "../../engine/inputs.ts";
-import { parseUuid, type Uuid } from "../../lib/uuid.ts";
-import { optionalOwner, requireOwner } from "./caller.ts";
+import { optionalOwner } from "./caller.ts";
 import { count, lifecycleState, nodeType, uuidIn } from "./fields.ts";
 import { processingStatusSchema, toStatusWire } from "./job-wire.ts";
 import { eventSchema, nodeSchema, toEventWire, toNodeWire } from "./node-wire.ts";
 import { defineOperation } from "./operation.ts";
-import {
-  retrieveAnswerSchema,
-  retrieveToolAnswerSchema,
-  toRetrieveAnswer,
-  toRetrieveToolAnswer,
-} from "./retrieve-answer.ts";
-import {
-  flattenFilters,
-  type RetrieveWire,
-  retrieveBodySchema,
-  retrieveToolSchema,
-  toRetrieveInput,
-} from "./retrieve-request.ts";
+import { anyOwnerQuery, missing, READS, readLimit, readUuid } from "./operation-parts.ts";
 import { parseWire } from "./wire-issues.ts";
 
-const reads = {
-  readOnlyHint: true,
-  destructiveHint: false,
-  idempotentHint: true,
-  openWorldHint: false,
-} as const;
-
 const nodeToolSchema = z.strictObject({ node_id: uuidIn });
-
-const ownerQuery = z
-  .string()
-  .optional()
-  .meta({ description: "Absent: all owners, for an operator." });
 
 export const healthOperation = defineOperation({
   name: "health",
@@ -66,7 +40,7 @@ export const statsOperation = defineOperation({
   http: {
     method: "get",
     path: "/v1/stats",
-    request: { query: z.object({ user_id: ownerQuery }) },
+    request: { query: z.object({ user_id: anyOwnerQuery }) },
     response: z
       .strictObject({
         node_count: count,
@@ -83,39 +57,6 @@ export const statsOperation = defineOperation({
       backend: stats.backend,
       details: stats.details,
     }),
-  },
-});
-
-export const retrieveOperation = defineOperation({
-  name: "retrieve",
-  summary: "Find memories for a question",
-  description:
-    "Ranks the memories that answer a question and packs the best into a context of at most token_budget tokens.",
-  run: (context, wire: RetrieveWire) =>
-    context
-      .engine()
-      .retrieve(toRetrieveInput(wire, requireOwner(context.caller, wire.user_id), context.signal)),
-  http: {
-    method: "post",
-    path: "/v1/retrieve",
-    request: { body: retrieveBodySchema },
-    response: retrieveAnswerSchema,
-    statuses: [],
-    read: (parts) => flattenFilters(parseWire(retrieveBodySchema, parts.body, "body")),
-    write: toRetrieveAnswer,
-  },
-  mcp: {
-    tool: "memory_retrieve",
-    title: "Search memories",
-    description:
-      "Find what is remembered about something. Ask in plain words, one topic at a time; call it before answering anything that " +
-      "earlier conversations may have settled. Best matches come first; include_context adds them as ready-made text.",
-    annotations: reads,
-    input: retrieveToolSchema,
-    output: retrieveToolAnswerSchema,
-    needsOwner: true,
-    read: (args) => parseWire(retrieveToolSchema, args, "arguments"),
-    write: (response, wire) => toRetrieveToolAnswer(response, wire.include_context ?? false),
   },
 });
 
@@ -147,7 +88,7 @@ export const getNodeOperation = defineOperation({
     title: "Read one memory",
     description:
       "Read one memory completely by its id, for example a node_id from memory_retrieve: its state, source, validity and evidence.",
-    annotations: reads,
+    annotations: READS,
     input: nodeToolSchema,
     output: nodeSchema,
     needsOwner: false,
@@ -169,7 +110,7 @@ export const listNodesOperation = defineOperation({
       query: z.object({
         type: nodeType.optional(),
         state: lifecycleState.optional().meta({ description: "Absent: the active ones." }),
-        user_id: ownerQuery,
+        user_id: anyOwnerQuery,
         limit: count.max(LIMITS.nodeQueryMax).optional().meta({ default: 50 }),
       }),
     },
@@ -183,7 +124,8 @@ export const listNodesOperation = defineOperation({
           ? undefined
           : [parseMember(LIFECYCLE_STATES, query["state"], "state")],
       userId: query["user_id"],
-      limit: query["limit"] === undefined ? 50 : readLimit(query["limit"]),
+      limit:
+        query["limit"] === undefined ? 50 : readLimit(query["limit"], [0, LIMITS.nodeQueryMax]),
     }),
     write: (nodes) => ({ nodes: nodes.map(toNodeWire), count: nodes.length }),
   },
@@ -233,25 +175,3 @@ export const processingStatusOperation = defineOperation({
     write: toStatusWire,
   },
 });
-
-/** @throws SvcError invalid_argument */
-function readUuid(text: string, field: string): Uuid {
-  const id = parseUuid(text);
-  if (id === undefined) throw invalid(field, `${JSON.stringify(text.slice(0, 80))} is not a UUID`);
-  return id;
-}
-
-function readLimit(text: string): number {
-  const limit = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(limit <= LIMITS.nodeQueryMax)) {
-    throw invalid(
-      "limit",
-      `${JSON.stringify(text.slice(0, 80))} is not an integer from 0 to ${LIMITS.nodeQueryMax}`,
-    );
-  }
-  return limit;
-}
-
-function missing(kind: string, id: Uuid, message: string): SvcError {
-  return new SvcError("not_found", message, { kind, id });
-}

@@ -36,6 +36,25 @@ const filterShape = {
   }),
 };
 
+const factorText = "Factors on the weights, each 0.25 to 4, default 1. Only with weighted fusion.";
+
+/** Six factors of one form. */
+function multipliersOf(factor: z.ZodOptional<z.ZodNumber>) {
+  return z.strictObject({
+    semantic: factor,
+    lexical: factor,
+    graph: factor,
+    recency: factor,
+    salience: factor,
+    confidence: factor,
+  });
+}
+
+const multipliersSchema = multipliersOf(z.number().min(0.25).max(4).optional()).meta({
+  id: "RankingMultipliers",
+  description: factorText,
+});
+
 const filtersSchema = z.strictObject(filterShape).meta({ id: "RetrieveFilters" });
 
 const requestShape = {
@@ -46,7 +65,14 @@ const requestShape = {
   }),
   token_budget: count.nullish().meta({ description: "Tokens of the context. Default 4096." }),
   limit: count.nullish().meta({ description: "Most results; absent means no cap." }),
+  max_per_source: count.min(1).nullish().meta({
+    description: "Most results of one text from the same evidence.",
+  }),
+  max_per_evidence: count.min(1).nullish().meta({
+    description: "Most results from the same evidence.",
+  }),
   min_score: z.number().min(0).nullish().meta({ description: "Leave out what scores lower." }),
+  ranking_multipliers: multipliersSchema.nullish(),
   min_fidelity: fidelity.nullish().meta({
     description: "The shortest form in which a memory may enter the context.",
   }),
@@ -68,7 +94,18 @@ export const retrieveToolSchema = z.strictObject({
     .nullish()
     .meta({ description: "Tokens of the context. Default 4096.", minimum: 0 }),
   limit: z.int().nullish().meta({ description: "Most results. Ask for 5 to 20.", minimum: 0 }),
+  max_per_source: z.int().nullish().meta({
+    description: "Most results of one text from the same evidence.",
+    minimum: 1,
+  }),
+  max_per_evidence: z
+    .int()
+    .nullish()
+    .meta({ description: "Most results from the same evidence.", minimum: 1 }),
   min_score: z.number().nullish().meta({ description: "Leave out what scores lower.", minimum: 0 }),
+  ranking_multipliers: multipliersOf(z.number().meta({ minimum: 0.25, maximum: 4 }).optional())
+    .nullish()
+    .meta({ description: factorText }),
   scope: z
     .union([scopeText, z.array(scopeText)])
     .nullish()
@@ -130,6 +167,10 @@ export function toRetrieveInput(
     tokenBudget: wire.token_budget,
     minScore: wire.min_score,
     limit: wire.limit,
+    maxPerSource: wire.max_per_source,
+    maxPerEvidence: wire.max_per_evidence,
+    rankingMultipliers: wire.ranking_multipliers,
+    includeCrossScope: wire.include_cross_scope,
     excludeNodeTypes: wire.exclude_node_types,
     sourceTypes: wire.source_types,
     minFidelity: wire.min_fidelity,

@@ -22,10 +22,11 @@ const unavailableSchema = z
   });
 
 const ERROR_TEXTS: Readonly<Record<number, string>> = {
+  400: "What is cited was not in the context of the retrieval, or not with its text",
   401: "No key, or a wrong one",
   403: "The key belongs to another owner",
   404: "Unknown, or of another owner",
-  409: "The request key was used with other inputs",
+  409: "The request key or id was used with other inputs",
   413: "The body is larger than 10 MiB",
   422: "A value breaks a documented rule",
   500: "An unexpected failure; its cause is in the server's log",

@@ -1,6 +1,6 @@
 import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
 import type { NodeFilter } from "../../../ports/store.ts";
-import { ACTIVE } from "../write/lexical-index.ts";
+import { ACTIVE } from "../write/turns.ts";
 
 export type Parameter = string | number | null;
 /** A condition on `nodes n` and the values of its question marks, in order. */

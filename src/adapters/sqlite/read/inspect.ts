@@ -7,7 +7,8 @@ import { schemasOf } from "../connection/open-database.ts";
 import { openForReading } from "../connection/open-reading.ts";
 import type { Cipher } from "../connection/pack-files.ts";
 import { readManifest } from "../schema/manifest.ts";
-import { ACTIVE, HAS_TEXT } from "../write/lexical-index.ts";
+import { KEY_MASK } from "../write/lexical-index.ts";
+import { ACTIVE, HAS_TEXT } from "../write/turns.ts";
 
 /** What a pack says about itself. Counts cover all owners. */
 export type PackInspection = {
@@ -95,7 +96,10 @@ function readAll(database: Database, options: InspectOptions): PackInspection {
     vectorCount: countOf(database, "SELECT count(*) AS n FROM vector_metadata"),
     lexicalCount: countOf(database, "SELECT count(*) AS n FROM lexical_documents_docsize"),
     withoutVector: countMissing(database, "SELECT node_key FROM vector_metadata"),
-    withoutLexical: countMissing(database, "SELECT id FROM lexical_documents_docsize"),
+    withoutLexical: countMissing(
+      database,
+      `SELECT id & ${KEY_MASK} FROM lexical_documents_docsize`,
+    ),
     pendingJobs: countOf(database, "SELECT count(*) AS n FROM jobs WHERE status = 'pending'"),
     failedJobs: countOf(
       database,

@@ -3,7 +3,7 @@ import type { MemoryEvent } from "../../../domain/event.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { EventPage, KeyedNode, NodeFilter, SessionWindow } from "../../../ports/store.ts";
-import { ACTIVE } from "../write/lexical-index.ts";
+import { ACTIVE } from "../write/turns.ts";
 import { ownerKey } from "../write/owners.ts";
 import {
   EVENT_COLUMNS,
@@ -113,6 +113,23 @@ export function readNodesByKey(
        JOIN owners o ON o.owner = n.owner WHERE n.owner = ? AND n.lifecycle_state IN ${ACTIVE}`,
     )
     .all(JSON.stringify(keys), owner)
+    .map((row) => ({ key: row.key, node: toNode(row) }));
+}
+
+/** Active nodes by id. */
+export function readNodesById(
+  database: Database,
+  userId: string,
+  ids: readonly Uuid[],
+): KeyedNode[] {
+  const owner = ownerKey(database, userId);
+  if (owner === undefined || ids.length === 0) return [];
+  return database
+    .query<NodeRow, [string, number]>(
+      `SELECT ${NODE_COLUMNS} FROM json_each(?) i CROSS JOIN nodes n ON n.id = i.value
+       JOIN owners o ON o.owner = n.owner WHERE n.owner = ? AND n.lifecycle_state IN ${ACTIVE}`,
+    )
+    .all(JSON.stringify([...new Set(ids)]), owner)
     .map((row) => ({ key: row.key, node: toNode(row) }));
 }
 

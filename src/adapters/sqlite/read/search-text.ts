@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
 import { questionTerms } from "../../../domain/lexical-analysis.ts";
 import type { Hit } from "../../../ports/store.ts";
-import { ACTIVE } from "../write/lexical-index.ts";
+import { ACTIVE } from "../write/turns.ts";
 import { ownerKey } from "../write/owners.ts";
 import { activeOf, type Condition, candidateCondition, type Parameter } from "./filter-sql.ts";
 

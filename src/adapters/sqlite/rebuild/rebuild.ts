@@ -6,8 +6,10 @@ import type { IndexableNodes, IndexRebuild } from "../../../ports/index-rebuild.
 import type { PackLayout } from "../connection/layout.ts";
 import { processIdentity } from "../connection/process-identity.ts";
 import { isSameEmbedding, readManifest, writeEmbedding } from "../schema/manifest.ts";
+import { putVectors } from "../vectors/write-vectors.ts";
 import { advanceIndexSequence } from "../write/index-sequence.ts";
-import { ACTIVE, HAS_TEXT, rewriteDocuments } from "../write/lexical-index.ts";
+import { rewriteDocuments } from "../write/lexical-index.ts";
+import { ACTIVE, HAS_TEXT } from "../write/turns.ts";
 import {
   beginRun,
   endRun,
@@ -17,14 +19,7 @@ import {
   renewRun,
   requireRun,
 } from "./rebuild-state.ts";
-import {
-  findStale,
-  indexVectors,
-  isAnyStale,
-  removeOrphanVectors,
-  replaceVectors,
-  stageVectors,
-} from "./staging.ts";
+import { findStale, isAnyStale, mendVectors, replaceVectors, stageVectors } from "./staging.ts";
 
 export type IndexRebuildParts = {
   readonly layout: PackLayout;
@@ -54,7 +49,11 @@ export function createIndexRebuild(parts: IndexRebuildParts): IndexRebuild {
         renewRun(database, holder, now);
         if (plan.vectors === "replace") return stageVectors(database, entries, embedding);
         requireModel(database, embedding);
-        indexVectors(database, entries, embedding, now);
+        putVectors(
+          database,
+          entries.map((entry) => ({ ...entry, at: now })),
+          embedding,
+        );
         advanceIndexSequence(database);
       }),
     swap: (plan) =>
@@ -62,7 +61,7 @@ export function createIndexRebuild(parts: IndexRebuildParts): IndexRebuild {
         const now = clock.now();
         renewRun(database, holder, now);
         if (isAnyStale(database, plan.vectors, embedding)) return false;
-        if (plan.vectors === "repair") removeOrphanVectors(database);
+        if (plan.vectors === "repair") mendVectors(database);
         else {
           replaceVectors(database, schema, embedding, now);
           writeEmbedding(database, embedding, now);

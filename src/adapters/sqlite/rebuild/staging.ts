@@ -4,8 +4,9 @@ import type { Instant } from "../../../lib/instant.ts";
 import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
 import type { NodeVector, RebuildPlan, StaleNodes } from "../../../ports/index-rebuild.ts";
 import { createVectors } from "../schema/schema.ts";
-import { ACTIVE, HAS_TEXT } from "../write/lexical-index.ts";
+import { leanAll, nextRevision, orphanVectors, removeVectors } from "../vectors/write-vectors.ts";
 import { NODE_COLUMNS, type NodeRow, toNode } from "../write/rows.ts";
+import { ACTIVE, HAS_TEXT } from "../write/turns.ts";
 
 /** Nodes that one look reads at most, so that it ends soon also where nothing is stale. */
 const SCAN_MAX = 5000;
@@ -88,29 +89,6 @@ export function stageVectors(
   }
 }
 
-/** Writes vectors into the index, for nodes that are still active. Runs inside a write transaction. */
-export function indexVectors(
-  database: Database,
-  entries: readonly NodeVector[],
-  identity: EmbeddingIdentity,
-  now: Instant,
-): void {
-  const remove = database.query("DELETE FROM vectors WHERE node_key = ?");
-  const insert = database.query(
-    `INSERT INTO vectors (node_key, owner, active, embedding)
-     SELECT key, owner, 1, ?2 FROM nodes WHERE key = ?1 AND lifecycle_state IN ${ACTIVE}`,
-  );
-  const describe = database.query(
-    `INSERT OR REPLACE INTO vector_metadata (node_key, embedding_model, embedding_version, content_hash, created_at)
-     SELECT key, ?2, ?3, ?4, ?5 FROM nodes WHERE key = ?1 AND lifecycle_state IN ${ACTIVE}`,
-  );
-  for (const { key, vector, contentHash } of entries) {
-    remove.run(key);
-    insert.run(key, vector);
-    describe.run(key, identity.model, identity.version, contentHash, now);
-  }
-}
-
 /**
  * Fills a fresh vector index from the staged vectors of a model and empties the staging table. The old index is dropped,
  * not emptied: the new one may have another dimension, and lies on the disk as if nothing had ever been removed.
@@ -125,7 +103,8 @@ export function replaceVectors(
 ): void {
   database.run(`DROP TABLE ${schema}.vectors`);
   database.run(createVectors(`${schema}.vectors`, identity.dimension));
-  database.run("DELETE FROM vector_metadata");
+  for (const table of ["vector_metadata", "vector_payloads"]) database.run(`DELETE FROM ${table}`);
+  const revision = nextRevision(database);
   const staged = `FROM vector_staging s CROSS JOIN nodes n ON n.key = s.node_key
     WHERE s.model = ?1 AND s.version = ?2 AND s.dimension = ?3 AND n.lifecycle_state IN ${ACTIVE} ORDER BY s.node_key`;
   const { model, version, dimension } = identity;
@@ -136,23 +115,20 @@ export function replaceVectors(
     .run(model, version, dimension);
   database
     .query(
-      `INSERT INTO vector_metadata (node_key, embedding_model, embedding_version, content_hash, created_at)
-       SELECT s.node_key, s.model, s.version, s.content_hash, ?4 ${staged}`,
+      `INSERT INTO vector_metadata
+         (node_key, embedding_model, embedding_version, content_hash, created_at, owner, revision)
+       SELECT s.node_key, s.model, s.version, s.content_hash, ?4, n.owner, ?5 ${staged}`,
     )
-    .run(model, version, dimension, now);
+    .run(model, version, dimension, now, revision);
   database.run("DELETE FROM vector_staging");
+  leanAll(database);
 }
 
-/** Removes vectors without an active node with text. Runs inside a write transaction. */
-export function removeOrphanVectors(database: Database): void {
-  const orphans = database
-    .query<{ key: number }, []>(
-      `SELECT node_key AS key FROM vector_metadata UNION SELECT rowid FROM vectors_rowids
-       EXCEPT SELECT key FROM nodes WHERE lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}`,
-    )
-    .all();
-  for (const { key } of orphans) {
-    database.query("DELETE FROM vectors WHERE node_key = ?").run(key);
-    database.query("DELETE FROM vector_metadata WHERE node_key = ?").run(key);
-  }
+/**
+ * Removes vectors without an active node with text and makes those of turns lean as they should. Runs inside a write
+ * transaction.
+ */
+export function mendVectors(database: Database): void {
+  removeVectors(database, orphanVectors(database));
+  leanAll(database);
 }

@@ -54,7 +54,8 @@ export function migrate(
     const applied = hasTable(database, table, schema) ? appliedVersion(database, part) : 0;
     for (const step of migrations(part, dimension)) {
       if (step.version <= applied) continue;
-      database.run(inSchema(step.sql, schema));
+      if (step.sql !== "") database.run(inSchema(step.sql, schema));
+      step.fill?.(database);
       database
         .query(
           "INSERT OR REPLACE INTO schema_migrations (part, version, name, applied_at) VALUES (?, ?, ?, ?)",
@@ -70,7 +71,8 @@ function inSchema(sql: string, schema: string): string {
   if (schema === "main") return sql;
   return sql
     .replaceAll("CREATE TABLE ", `CREATE TABLE ${schema}.`)
-    .replaceAll("CREATE VIRTUAL TABLE ", `CREATE VIRTUAL TABLE ${schema}.`);
+    .replaceAll("CREATE VIRTUAL TABLE ", `CREATE VIRTUAL TABLE ${schema}.`)
+    .replaceAll("CREATE INDEX ", `CREATE INDEX ${schema}.`);
 }
 
 function appliedVersion(database: Database, part: Part): number {
@@ -88,7 +90,8 @@ function storedDimension(database: Database): number | undefined {
   return readManifest(database)?.embedding.dimension;
 }
 
-function hasTable(database: Database, name: string, schema = "main"): boolean {
+/** Whether a file of a pack has a table: a pack that is only read may be of an earlier version. */
+export function hasTable(database: Database, name: string, schema = "main"): boolean {
   return (
     database
       .query<{ name: string }, [string]>(

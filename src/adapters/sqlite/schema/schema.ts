@@ -1,10 +1,20 @@
+import type { Database } from "bun:sqlite";
+import { leanAll } from "../vectors/write-vectors.ts";
+import { renumberDocuments } from "../write/lexical-index.ts";
+
 /**
  * The tables of a pack, as ordered steps. A step that has been released is never edited: a change is a new step.
  * `core` steps run in the main file; `vectors` and `lexical` steps run in the file that holds that index, which is the
  * main file in a single-file pack.
  */
 export type Part = "core" | "vectors" | "lexical";
-export type Migration = { readonly version: number; readonly name: string; readonly sql: string };
+export type Migration = {
+  readonly version: number;
+  readonly name: string;
+  readonly sql: string;
+  /** Fills from the graph what the statements made. Runs after them, in the same transaction. */
+  readonly fill?: (database: Database) => void;
+};
 
 /** Written to the header of each file, so that a pack can be told from any other SQLite file: "SVC1". */
 export const APPLICATION_ID = 0x53564331;
@@ -184,6 +194,65 @@ CREATE TABLE vector_staging (
 ) STRICT;
 `;
 
+// Records of retrievals. Unlike the logs they may be deleted, since they are kept for a time only. Their ids are bytes, and
+// their bodies are compressed where that makes them smaller, because there is one for each question.
+const RECEIPTS = `
+CREATE TABLE receipts (
+  key INTEGER PRIMARY KEY,
+  request_id BLOB NOT NULL UNIQUE CHECK (length(request_id) = 16),
+  owner INTEGER NOT NULL REFERENCES owners (owner),
+  created_at TEXT NOT NULL,
+  is_compressed INTEGER NOT NULL CHECK (is_compressed IN (0, 1)),
+  body BLOB NOT NULL
+) STRICT;
+CREATE INDEX receipts_by_time ON receipts (created_at);
+CREATE TRIGGER receipts_never_change BEFORE UPDATE ON receipts
+BEGIN SELECT RAISE(ABORT, 'receipts are immutable'); END;
+CREATE TRIGGER receipts_are_never_replaced BEFORE INSERT ON receipts
+WHEN EXISTS (SELECT 1 FROM receipts WHERE request_id = NEW.request_id OR key = NEW.key)
+BEGIN SELECT RAISE(ABORT, 'receipts are immutable'); END;
+`;
+
+// What a question reads beside the two search indexes: each look costs what it finds, however much the owner has.
+const QUESTION_INDEXES = `
+-- All that is asked of an entity while names are looked for, so that its row is not read.
+CREATE INDEX nodes_entities ON nodes (owner, created_at, id, lifecycle_state, scope, content)
+  WHERE node_type = 'entity' AND lifecycle_state IN ('tentative', 'stable', 'contested');
+CREATE INDEX nodes_pinned ON nodes (owner, created_at, id)
+  WHERE (pinned = 1 OR salience >= 1.0) AND lifecycle_state IN ('tentative', 'stable');
+CREATE INDEX nodes_tasks ON nodes (owner, created_at, id)
+  WHERE node_type = 'task' AND lifecycle_state IN ('tentative', 'stable');
+
+-- The newest edges of a node, of one type and of all.
+DROP INDEX edges_by_source;
+DROP INDEX edges_by_target;
+CREATE INDEX edges_by_source ON edges (source, edge_type, created_at);
+CREATE INDEX edges_by_target ON edges (target, edge_type, created_at);
+CREATE INDEX edges_from ON edges (source, created_at);
+CREATE INDEX edges_to ON edges (target, created_at);
+
+-- Direct stores write an operation for each memory, which is only ever asked for by its id.
+CREATE INDEX operations_listed ON operations (namespace_id, op_type, id)
+  WHERE namespace_id IS NOT NULL AND op_type <> 'DIRECT_STORE_REQUESTED';
+`;
+
+// An owner's changes are listed by ever higher numbers, so that who holds vectors in memory reads just what is new.
+// A turn's own vector is kept beside the one that leans towards its neighbours, of which it names those that have one.
+const VECTOR_CHANGES = `
+ALTER TABLE vector_metadata ADD COLUMN owner INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE vector_metadata ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
+UPDATE vector_metadata SET owner = coalesce((SELECT n.owner FROM nodes n WHERE n.key = node_key), 0);
+CREATE INDEX vector_metadata_by_owner ON vector_metadata (owner, revision);
+CREATE TABLE vector_revision (singleton INTEGER PRIMARY KEY CHECK (singleton = 1), value INTEGER NOT NULL) STRICT;
+INSERT INTO vector_revision VALUES (1, 0);
+CREATE TABLE vector_payloads (
+  node_key INTEGER PRIMARY KEY,
+  previous INTEGER,
+  next INTEGER,
+  embedding BLOB NOT NULL
+) STRICT;
+`;
+
 /** Steps of each part; `vectors` needs the dimension of the pack's embedding. */
 export function migrations(part: Part, dimension: number): readonly Migration[] {
   switch (part) {
@@ -191,14 +260,24 @@ export function migrations(part: Part, dimension: number): readonly Migration[] 
       return [
         { version: 1, name: "event log, graph, work queue", sql: EVENT_LOG + GRAPH + WORK },
         { version: 2, name: "rebuild in steps", sql: REBUILD_STATE },
+        { version: 3, name: "receipts, reads of a question", sql: RECEIPTS + QUESTION_INDEXES },
       ];
     case "vectors":
       return [
         { version: 1, name: "vector index", sql: vectorIndex(dimension) },
         { version: 2, name: "staging of new vectors", sql: VECTOR_STAGING },
+        {
+          version: 3,
+          name: "changes by owner, leaning vectors",
+          sql: VECTOR_CHANGES,
+          fill: leanAll,
+        },
       ];
     case "lexical":
-      return [{ version: 1, name: "lexical index", sql: LEXICAL_INDEX }];
+      return [
+        { version: 1, name: "lexical index", sql: LEXICAL_INDEX },
+        { version: 2, name: "documents by owner", sql: "", fill: renumberDocuments },
+      ];
   }
 }
 

@@ -1,8 +1,10 @@
 import type { Database } from "bun:sqlite";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Manifest } from "../../../ports/store.ts";
+import { fromIdBytes, unpackBody } from "../receipts/receipt-row.ts";
 import { readManifest } from "../schema/manifest.ts";
-import { ACTIVE } from "../write/lexical-index.ts";
+import { hasTable } from "../schema/migrate.ts";
+import { ACTIVE } from "../write/turns.ts";
 import {
   EXPORT_FORMAT,
   EXPORT_VERSION,
@@ -44,6 +46,7 @@ function* linesBeforeFooter(
 ): Generator<string> {
   yield toLine(headerOf(manifest, counts, choices));
   for (const section of SECTIONS) yield* linesOf(database, section);
+  if (hasTable(database, "receipts")) yield* receiptLines(database);
   if (choices.withVectors) yield* vectorLines(database, manifest);
 }
 
@@ -82,6 +85,32 @@ function toJson(section: Section, column: string, value: string | number | null)
   return section.flags.includes(column) ? value === 1 : value;
 }
 
+type ReceiptRow = {
+  readonly key: number;
+  readonly request_id: Uint8Array;
+  readonly owner: number;
+  readonly created_at: string;
+  readonly is_compressed: number;
+  readonly body: Uint8Array;
+};
+
+/** In another form than that of their rows, so that a file does not depend on how a pack saves room. */
+function* receiptLines(database: Database): Generator<string> {
+  const sql =
+    "SELECT key, request_id, owner, created_at, is_compressed, body FROM receipts ORDER BY key";
+  for (const row of rowsOf<ReceiptRow>(database, sql)) {
+    const body = unpackBody({ bytes: row.body, isCompressed: row.is_compressed === 1 });
+    yield toLine({
+      record: "receipt",
+      key: row.key,
+      request_id: fromIdBytes(row.request_id),
+      owner: row.owner,
+      created_at: row.created_at,
+      body: body.toBase64(),
+    });
+  }
+}
+
 /** Vectors of the pack's own model, of nodes that are searched. */
 const VECTORS = `FROM vector_metadata m CROSS JOIN nodes n ON n.key = m.node_key
   CROSS JOIN vectors v ON v.node_key = m.node_key
@@ -117,6 +146,8 @@ function countAll(database: Database, manifest: Manifest, withVectors: boolean):
     node: count("FROM nodes"),
     edge: count("FROM edges"),
     job: count("FROM jobs"),
+    // A pack that an earlier version wrote gets the table when it is opened for writing.
+    receipt: hasTable(database, "receipts") ? count("FROM receipts") : 0,
     vector: withVectors ? count(VECTORS, model, version) : 0,
   };
 }

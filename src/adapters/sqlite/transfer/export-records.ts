@@ -15,7 +15,7 @@ import { parseUuid } from "../../../lib/uuid.ts";
 /** Names the format in the first line of an export. */
 export const EXPORT_FORMAT = "svc-export";
 /** Raised when a reader of the former version could no longer restore the file without loss. */
-export const EXPORT_VERSION = 1;
+export const EXPORT_VERSION = 2;
 
 const key = z.int().min(1);
 const text = z.string();
@@ -32,7 +32,7 @@ const object = z.custom<object>(
 );
 const unit = z.number().min(0).max(1);
 
-/** The records that stand for rows of a table, in the order in which they follow each other. */
+/** The records that stand for rows of a table as they are, in the order in which they follow each other. */
 export type Section = {
   readonly record: string;
   readonly table: string;
@@ -179,6 +179,8 @@ const counts = z.strictObject({
   node: count,
   edge: count,
   job: count,
+  // Version 1 knew of none.
+  receipt: count.default(0),
   vector: count,
 });
 
@@ -186,7 +188,7 @@ const counts = z.strictObject({
 export const HEADER = z.strictObject({
   record: z.literal("header"),
   format: z.literal(EXPORT_FORMAT),
-  format_version: z.literal(EXPORT_VERSION),
+  format_version: z.int().min(1).max(EXPORT_VERSION),
   software_version: text,
   exported_at: instant,
   manifest: z.strictObject({
@@ -200,6 +202,16 @@ export const HEADER = z.strictObject({
   counts,
   /** The model of the vectors in the file; null when it holds none. */
   vectors: identity.nullable(),
+});
+
+/** The record of a retrieval; its body, which only the engine reads, in base64. */
+export const RECEIPT = z.strictObject({
+  record: z.literal("receipt"),
+  key,
+  request_id: uuid,
+  owner: key,
+  created_at: instant,
+  body: z.base64(),
 });
 
 /** A vector of a node: little-endian 32-bit floats in base64. */

@@ -2,8 +2,10 @@ import { type Database, SQLiteError } from "bun:sqlite";
 import { z } from "zod";
 import { sha256Hex } from "../../../lib/hashing.ts";
 import { asInstant } from "../../../lib/instant.ts";
-import { indexVectors } from "../rebuild/staging.ts";
-import { SECTIONS, type Section, VECTOR } from "./export-records.ts";
+import { asUuid } from "../../../lib/uuid.ts";
+import { putVectors } from "../vectors/write-vectors.ts";
+import { packBody, toIdBytes } from "../receipts/receipt-row.ts";
+import { RECEIPT, SECTIONS, type Section, VECTOR } from "./export-records.ts";
 import { checkLine, type ImportLine, notAnExport } from "./import-lines.ts";
 
 /** Model of the vectors in a file. */
@@ -24,7 +26,10 @@ export function createTakers(
   name: string,
   vectors: FileVectors | undefined,
 ): readonly Taker[] {
-  const rows = SECTIONS.map((section) => createRowTaker(database, section, name));
+  const rows = [
+    ...SECTIONS.map((section) => createRowTaker(database, section, name)),
+    createReceiptTaker(database, name),
+  ];
   return vectors === undefined ? rows : [...rows, createVectorTaker(database, name, vectors)];
 }
 
@@ -102,6 +107,32 @@ function contradiction(error: unknown, line: ImportLine, name: string): unknown 
   );
 }
 
+function createReceiptTaker(database: Database, name: string): Taker {
+  const insert = database.query(
+    "INSERT INTO receipts (key, request_id, owner, created_at, is_compressed, body) VALUES (?, ?, ?, ?, ?, ?)",
+  );
+  const requireAscending = ascending(["key"], name);
+  return {
+    record: "receipt",
+    take: (value, line) => {
+      const {
+        key,
+        request_id: id,
+        owner,
+        created_at: at,
+        body,
+      } = checkLine(RECEIPT, value, line, name);
+      requireAscending(value, line);
+      const { bytes, isCompressed } = packBody(Uint8Array.fromBase64(body));
+      try {
+        insert.run(key, toIdBytes(asUuid(id)), owner, at, isCompressed ? 1 : 0, bytes);
+      } catch (error) {
+        throw contradiction(error, line, name);
+      }
+    },
+  };
+}
+
 function createVectorTaker(database: Database, name: string, vectors: FileVectors): Taker {
   const { identity, isUsable } = vectors;
   const known = database.query<{ key: number }, [number]>("SELECT key FROM nodes WHERE key = ?");
@@ -125,7 +156,7 @@ function createVectorTaker(database: Database, name: string, vectors: FileVector
       }
       if (!isUsable) return;
       const { node_key: key, content_hash: contentHash, created_at: at } = entry;
-      indexVectors(database, [{ key, contentHash, vector }], identity, asInstant(at));
+      putVectors(database, [{ key, contentHash, vector, at: asInstant(at) }], identity);
     },
   };
 }

@@ -149,7 +149,7 @@ async function takeAll(
 /** Hands records to those who take them in, kind after kind. */
 class Records {
   readonly counts: Record<string, number> = Object.fromEntries(
-    [...SECTIONS.map(({ record }) => record), "vector"].map((record) => [record, 0]),
+    [...SECTIONS.map(({ record }) => record), "receipt", "vector"].map((record) => [record, 0]),
   );
   total = 0;
   readonly #takers: ReturnType<typeof createTakers>;

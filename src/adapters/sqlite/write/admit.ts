@@ -1,11 +1,10 @@
 import type { Database } from "bun:sqlite";
-import { asInstant, type Instant } from "../../../lib/instant.ts";
-import type { Uuid } from "../../../lib/uuid.ts";
-import { asUuid } from "../../../lib/uuid.ts";
+import type { Instant } from "../../../lib/instant.ts";
 import type { Admission, Operation } from "../../../ports/store.ts";
 import { advanceIndexSequence } from "./index-sequence.ts";
+import { writeDocuments } from "./lexical-index.ts";
 import { ensureOwner } from "./owners.ts";
-import { fromMetadata, toMetadata } from "./rows.ts";
+import { fromMetadata } from "./rows.ts";
 import { writeNode } from "./write-node.ts";
 
 /** Who holds a job and until when. */
@@ -47,7 +46,12 @@ export function writeAdmission(
   }
   for (const operation of admission.operations) writeOperation(database, operation);
   const nodes = admission.nodes ?? [];
-  for (const item of nodes) writeNode(database, item, ensureOwner(database, item.node.userId));
+  const texts = nodes.flatMap(({ node, lexical }) => {
+    const key = writeNode(database, node, ensureOwner(database, node.userId));
+    return key !== undefined && lexical ? [key] : [];
+  });
+  // Once all nodes are there: neighbours that arrive together are written once.
+  writeDocuments(database, texts);
   if (nodes.length > 0) advanceIndexSequence(database);
 }
 
@@ -63,33 +67,4 @@ function writeOperation(database: Database, operation: Operation): void {
       operation.namespaceId ?? null,
       operation.createdAt,
     );
-}
-
-type OperationRow = {
-  readonly id: string;
-  readonly op_type: string;
-  readonly target_id: string;
-  readonly payload: string;
-  readonly actor_id: string;
-  readonly namespace_id: string | null;
-  readonly created_at: string;
-};
-
-/** The operation with this id. */
-export function readOperation(database: Database, id: Uuid): Operation | undefined {
-  const row = database
-    .query<OperationRow, [string]>(
-      "SELECT id, op_type, target_id, payload, actor_id, namespace_id, created_at FROM operations WHERE id = ?",
-    )
-    .get(id);
-  if (row === null) return undefined;
-  return {
-    id: asUuid(row.id),
-    opType: row.op_type,
-    targetId: row.target_id,
-    payload: toMetadata(row.payload) ?? {},
-    actorId: row.actor_id,
-    namespaceId: row.namespace_id ?? undefined,
-    createdAt: asInstant(row.created_at),
-  };
 }

@@ -8,7 +8,8 @@ import type { JsonObject } from "../../../lib/json.ts";
 import { type Uuid, uuidV5 } from "../../../lib/uuid.ts";
 import type { MaterializationJob } from "../../../ports/store.ts";
 import { isGone } from "../connection/process-identity.ts";
-import { type Lease, readOperation } from "./admit.ts";
+import { readOperation } from "../read/operations.ts";
+import type { Lease } from "./admit.ts";
 import { ownerKey } from "./owners.ts";
 import { EVENT_COLUMNS, type EventRow, toEvent } from "./rows.ts";
 

@@ -1,45 +1,42 @@
 import type { Database } from "bun:sqlite";
 import { analyse } from "../../../domain/lexical-analysis.ts";
+import {
+  ACTIVE,
+  HAS_TEXT,
+  type Surrounded,
+  surround,
+  surroundAll,
+  TURN,
+  type Turn,
+} from "./turns.ts";
 
 /** Characters of a neighbouring turn that a document's side columns hold. */
 const NEIGHBOUR_CHARS = 240;
-/** Active states, as SQL. */
-export const ACTIVE = "('tentative', 'stable', 'contested')";
-/** Whether `content` is more than blanks, as SQL: `trim` knows of no other blank than the space unless it is told. */
-export const HAS_TEXT = `trim(content, char(9, 10, 11, 12, 13, 32, 160, 5760, 8192, 8193, 8194, 8195, 8196, 8197, 8198,
-  8199, 8200, 8201, 8202, 8232, 8233, 8239, 8287, 12288, 65279)) <> ''`;
-/** Columns of a Turn. */
-const TURN = "key, owner, content, node_type, session_id, scope, created_at, id";
-
-type Turn = {
-  readonly key: number;
-  readonly owner: number;
-  readonly content: string;
-  readonly node_type: string;
-  readonly session_id: string | null;
-  readonly scope: string;
-  readonly created_at: string;
-  readonly id: string;
-};
 
 /**
- * Writes the lexical document of a node. A conversation turn (a note with a session) also carries the beginnings of the
- * turns around it, at a lower weight, because a question often uses the words of the turn before the answer; writing it
- * therefore rewrites the documents of its two neighbours. Runs inside a write transaction.
+ * Bits of a document's number that hold the key of its node; those above hold the owner. The index lists the documents
+ * of each word by number, so that an owner's are together and a search reads no others.
  */
-export function writeDocument(database: Database, key: number): void {
-  const turn = readTurn(database, key);
-  if (turn === undefined) return;
-  const previous = neighbour(database, turn, "before");
-  const next = neighbour(database, turn, "after");
-  put(database, turn, previous, next);
-  if (previous !== undefined)
-    put(database, previous, neighbour(database, previous, "before"), turn);
-  if (next !== undefined) put(database, next, turn, neighbour(database, next, "after"));
+const KEY_BITS = 40;
+/** The bits of a document's number that are the key of its node. */
+export const KEY_MASK = 2 ** KEY_BITS - 1;
+
+/** The number of a document, as SQL. @param owner and key: SQL */
+export function documentNumber(owner: string, key: string): string {
+  return `((${owner} << ${KEY_BITS}) | ${key})`;
 }
 
 /**
- * Writes the next `limit` documents above a key anew and removes those in between that have no active node with text.
+ * Writes the lexical documents of nodes. A conversation turn (a note with a session) also carries the beginnings of the
+ * turns around it, at a lower weight, because a question often uses the words of the turn before the answer; the
+ * documents of these are therefore written anew too. Runs inside a write transaction.
+ */
+export function writeDocuments(database: Database, keys: Iterable<number>): void {
+  for (const place of surroundAll(database, keys).values()) put(database, place);
+}
+
+/**
+ * Writes the next `limit` documents above a key anew; the last step removes those that have no active node with text.
  * Runs inside a write transaction.
  */
 export function rewriteDocuments(
@@ -47,62 +44,53 @@ export function rewriteDocuments(
   after: number,
   limit: number,
 ): { readonly written: number; readonly cursor: number; readonly hasMore: boolean } {
-  const indexable = `lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}`;
   const turns = database
     .query<Turn, [number, number]>(
-      `SELECT ${TURN} FROM nodes WHERE key > ? AND ${indexable} ORDER BY key LIMIT ?`,
+      `SELECT ${TURN} FROM nodes WHERE key > ? AND lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}
+       ORDER BY key LIMIT ?`,
     )
     .all(after, limit);
+  for (const turn of turns) put(database, surround(database, turn));
   const hasMore = turns.length === limit;
-  const cursor = turns.at(-1)?.key ?? after;
+  if (!hasMore) removeOrphanDocuments(database);
+  return { written: turns.length, cursor: turns.at(-1)?.key ?? after, hasMore };
+}
+
+/** Removes documents without an active node with text. Runs inside a write transaction. */
+export function removeOrphanDocuments(database: Database): void {
   const orphans = database
-    .query<{ id: number }, [number, number]>(
-      `SELECT id FROM lexical_documents_docsize WHERE id > ?1 AND id <= ?2
-       EXCEPT SELECT key FROM nodes WHERE key > ?1 AND key <= ?2 AND ${indexable}`,
+    .query<{ id: number }, []>(
+      `SELECT id FROM lexical_documents_docsize
+       EXCEPT SELECT ${documentNumber("owner", "key")} FROM nodes
+         WHERE lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}`,
     )
-    .all(after, hasMore ? cursor : Number.MAX_SAFE_INTEGER);
-  for (const { id } of orphans) {
-    database.query("DELETE FROM lexical_documents WHERE rowid = ?").run(id);
-  }
-  for (const turn of turns) {
-    put(database, turn, neighbour(database, turn, "before"), neighbour(database, turn, "after"));
-  }
-  return { written: turns.length, cursor, hasMore };
+    .all();
+  const remove = database.query("DELETE FROM lexical_documents WHERE rowid = ?");
+  for (const { id } of orphans) remove.run(id);
 }
 
-function readTurn(database: Database, key: number): Turn | undefined {
-  return (
-    database.query<Turn, [number]>(`SELECT ${TURN} FROM nodes WHERE key = ?`).get(key) ?? undefined
-  );
+/**
+ * Fills an index anew whose documents have other numbers, unless it never had any: then its documents come from the jobs
+ * that were never done. Runs inside a write transaction.
+ */
+export function renumberDocuments(database: Database): void {
+  if (database.query("SELECT 1 FROM lexical_documents_docsize LIMIT 1").get() === null) return;
+  database.run("INSERT INTO lexical_documents (lexical_documents) VALUES ('delete-all')");
+  const indexable = database
+    .query<Turn, []>(
+      `SELECT ${TURN} FROM nodes WHERE lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT} ORDER BY owner, key`,
+    )
+    .all();
+  for (const turn of indexable) put(database, surround(database, turn));
 }
 
-/** The nearest active turn of the same owner, session and scope, in order of (created_at, id). */
-function neighbour(database: Database, turn: Turn, side: "before" | "after"): Turn | undefined {
-  if (turn.node_type !== "note" || turn.session_id === null) return undefined;
-  const [compare, order] = side === "before" ? ["<", "DESC"] : [">", "ASC"];
-  return (
-    database
-      .query<Turn, [number, string, string, string, string]>(
-        `SELECT ${TURN} FROM nodes
-         WHERE owner = ? AND session_id = ? AND scope = ? AND (created_at, id) ${compare} (?, ?)
-           AND node_type = 'note' AND lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}
-         ORDER BY created_at ${order}, id ${order} LIMIT 1`,
-      )
-      .get(turn.owner, turn.session_id, turn.scope, turn.created_at, turn.id) ?? undefined
-  );
-}
-
-function put(
-  database: Database,
-  turn: Turn,
-  previous: Turn | undefined,
-  next: Turn | undefined,
-): void {
+function put(database: Database, { turn, previous, next }: Surrounded): void {
   database
     .query(
-      "INSERT OR REPLACE INTO lexical_documents (rowid, own, previous, next) VALUES (?, ?, ?, ?)",
+      `INSERT OR REPLACE INTO lexical_documents (rowid, own, previous, next)
+       VALUES (${documentNumber("?1", "?2")}, ?3, ?4, ?5)`,
     )
-    .run(turn.key, indexed(turn.content), beginning(previous), beginning(next));
+    .run(turn.owner, turn.key, indexed(turn.content), beginning(previous), beginning(next));
 }
 
 function indexed(text: string): string {

@@ -1,9 +1,10 @@
 import type { Database } from "bun:sqlite";
 import type { Instant } from "../../../lib/instant.ts";
 import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
-import { replaceVectors } from "../rebuild/staging.ts";
+import { mendVectors, replaceVectors } from "../rebuild/staging.ts";
 import { readManifest } from "../schema/manifest.ts";
-import { ACTIVE, HAS_TEXT } from "./lexical-index.ts";
+import { documentNumber, removeOrphanDocuments } from "./lexical-index.ts";
+import { ACTIVE, HAS_TEXT } from "./turns.ts";
 
 /** SQLite's name of the file that holds the vectors of a directory pack. */
 const VECTOR_FILE = "vector_file";
@@ -34,11 +35,13 @@ export function reconcileIndexes(
   if (embedding !== undefined && hasOtherVectors(database, embedding, vectorFile)) {
     replaceVectors(database, vectorFile, embedding, now);
   }
-  removeOrphans(database);
+  mendVectors(database);
+  removeOrphanDocuments(database);
   const missing = database
     .query<{ key: number; evidence_refs: string }, []>(
       `SELECT key, evidence_refs FROM nodes WHERE lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}
-         AND (key NOT IN (SELECT node_key FROM vector_metadata) OR key NOT IN (SELECT id FROM lexical_documents_docsize))`,
+         AND (key NOT IN (SELECT node_key FROM vector_metadata) 
+           OR ${documentNumber("owner", "key")} NOT IN (SELECT id FROM lexical_documents_docsize))`,
     )
     .all();
   const reopen = database.query(
@@ -70,18 +73,4 @@ function hasOtherVectors(
     )
     .get();
   return foreign !== null || table?.sql.includes(`FLOAT[${dimension}]`) !== true;
-}
-
-function removeOrphans(database: Database): void {
-  const orphans = database
-    .query<{ key: number }, []>(
-      `SELECT node_key AS key FROM vector_metadata UNION SELECT id FROM lexical_documents_docsize
-       EXCEPT SELECT key FROM nodes WHERE lifecycle_state IN ${ACTIVE}`,
-    )
-    .all();
-  for (const { key } of orphans) {
-    database.query("DELETE FROM vectors WHERE node_key = ?").run(key);
-    database.query("DELETE FROM vector_metadata WHERE node_key = ?").run(key);
-    database.query("DELETE FROM lexical_documents WHERE rowid = ?").run(key);
-  }
 }

@@ -1,17 +1,13 @@
 import type { Database } from "bun:sqlite";
-import type { Materialization } from "../../../ports/store.ts";
-import { ACTIVE, writeDocument } from "./lexical-index.ts";
+import type { MemoryNode } from "../../../domain/node.ts";
 import { INSERT_NODE, nodeValues } from "./rows.ts";
+import { ACTIVE } from "./turns.ts";
 
 /**
- * Writes a node and its lexical entry; a node that exists is kept. Runs inside a write transaction.
+ * Writes a node; one that exists is kept. Runs inside a write transaction.
  * @returns its key; undefined when it is not active and so has no index entries
  */
-export function writeNode(
-  database: Database,
-  { node, lexical }: Pick<Materialization, "node" | "lexical">,
-  owner: number,
-): number | undefined {
+export function writeNode(database: Database, node: MemoryNode, owner: number): number | undefined {
   const find = database.query<{ key: number; active: number }, [string]>(
     `SELECT key, lifecycle_state IN ${ACTIVE} AS active FROM nodes WHERE id = ?`,
   );
@@ -20,7 +16,5 @@ export function writeNode(
     database.query(INSERT_NODE).run(node.id, owner, ...nodeValues(node));
     found = find.get(node.id);
   }
-  if (found === null || found.active !== 1) return undefined;
-  if (lexical) writeDocument(database, found.key);
-  return found.key;
+  return found?.active === 1 ? found.key : undefined;
 }

@@ -1,0 +1,107 @@
+import type { Chrono, Component, ParsedResult } from "chrono-node/en";
+import { fromDate } from "../../lib/instant.ts";
+import { addDays, type Clock, type Moment, startOfDay, toMoment, weekdayOf } from "./calendar.ts";
+import type { Expression, Meaning } from "./expressions.ts";
+
+type ParsedComponents = ParsedResult["start"];
+
+/** The part of the parser that this folder uses. */
+export type Parser = Pick<Chrono, "parse">;
+
+/** What a parser's findings are taken for. */
+export type Reading = {
+  /** Expressions that count from the reference: `vor zwei Wochen`. */
+  readonly relative: boolean;
+};
+
+/** `3/4` is a date only where the words say so. */
+const FRACTION = /^\d{1,2}\/\d{1,2}$/;
+const BEFORE_DATE = /\b(?:on|by|since|until|till|before|after|from|to|of|for|between|and)\s+$/i;
+
+/**
+ * The dates and times of day that a parser finds in a text. Only what stands in the text is taken from it; missing parts are
+ * filled in here, and in UTC, so that the machine's time zone has no say.
+ */
+export function readFigures(
+  parser: Parser,
+  text: string,
+  reference: Moment,
+  reading: Reading,
+): Expression[] {
+  const results = parser.parse(text, { instant: new Date(reference.ms), timezone: "UTC" });
+  return results.flatMap((result) => {
+    const { index: at, text: value } = result;
+    const end = at + value.length;
+    if (FRACTION.test(value) && !BEFORE_DATE.test(text.slice(Math.max(0, at - 12), at))) return [];
+    return [result.start, ...(result.end ? [result.end] : [])].flatMap((part) => {
+      const meaning = meaningOf(part, result, reference, reading);
+      return meaning === undefined ? [] : [{ at, end, meaning }];
+    });
+  });
+}
+
+function meaningOf(
+  part: ParsedComponents,
+  result: ParsedResult,
+  reference: Moment,
+  { relative }: Reading,
+): Meaning | undefined {
+  if (isCounted(part)) {
+    const counted = { ...toMoment(fromDate(part.date())), below: reference.below };
+    return relative ? day(counted) : undefined;
+  }
+  const clock = clockOf(part, result.text);
+  const month = known(part, "month");
+  if (month !== undefined) {
+    const year = known(part, "year") ?? known(result.start, "year") ?? endYear(result);
+    const parts = { year, month, day: known(part, "day") };
+    // A day without a figure is one such as "gestern", which keeps the time of day.
+    const isNamed = relative && parts.day !== undefined && !/\d/.test(result.text);
+    return isNamed
+      ? day(atTimeOf(reference, onDate(parts, reference)))
+      : { kind: "date", parts, clock };
+  }
+  const weekday = known(part, "weekday");
+  if (weekday !== undefined && relative) {
+    const today = startOfDay(reference);
+    return day(addDays(today, -((weekdayOf(today) - weekday + 7) % 7)));
+  }
+  return clock && { kind: "clock", clock };
+}
+
+function day(moment: Moment): Meaning {
+  return { kind: "moment", moment, isDay: true, isWeekday: false };
+}
+
+function atTimeOf(reference: Moment, { ms }: Moment): Moment {
+  return { ms: ms + reference.ms - startOfDay(reference).ms, below: reference.below };
+}
+
+/** Whether the parser counted it from the reference. */
+function isCounted(part: ParsedComponents): boolean {
+  return [...part.tags()].some((tag) => /^(?:result\/relative|casualReference\/)/.test(tag));
+}
+
+function endYear({ end }: ParsedResult): number | undefined {
+  return end ? known(end, "year") : undefined;
+}
+
+/** A part that is written in the text, not one that the parser supposes. */
+function known(part: ParsedComponents, component: Component): number | undefined {
+  return part.isCertain(component) ? (part.get(component) ?? undefined) : undefined;
+}
+
+/** A bare number such as the one of "at 6 Elm Street" is no time of day. */
+const TIME = /\d:\d|\d\s*[ap]\.?m\b|clock|\bnight\b|morning|afternoon|\dT\d|\d\s*(?:h|uhr)\b/i;
+
+function clockOf(part: ParsedComponents, text: string): Clock | undefined {
+  const hour = known(part, "hour");
+  if (hour === undefined || !TIME.test(text)) return undefined;
+  return {
+    hour,
+    minute: known(part, "minute") ?? 0,
+    second: known(part, "second") ?? 0,
+    millisecond: known(part, "millisecond") ?? 0,
+    offset: known(part, "timezoneOffset"),
+  };
+}

@@ -1,0 +1,102 @@
+import { SvcError } from "../../domain/errors.ts";
+import type { LanguageModel, ModelRequest } from "../../ports/language-model.ts";
+import { answerForm } from "./answer-form.ts";
+import { callFailed, formMissed, keyMissing, timedOut } from "./failures.ts";
+import { type LoadedProvider, loadProvider } from "./load-provider.ts";
+import type { LanguageModelOptions } from "./options.ts";
+
+const TRANSPORT_RETRIES = 2;
+
+/**
+ * A language model behind the AI SDK. Its client is loaded by the first question. The limit of a request covers
+ * everything: loading, lost connections with pauses between the tries, and answers that are asked for anew.
+ */
+export function createLanguageModel(options: LanguageModelOptions): LanguageModel {
+  let loaded: Promise<LoadedProvider> | undefined;
+  return {
+    provider: options.provider,
+    model: options.model,
+    answer: async (request) => {
+      request.signal?.throwIfAborted();
+      if (options.provider !== "ollama" && options.apiKey === undefined) throw keyMissing(options);
+      const deadline = AbortSignal.timeout(request.timeoutMs);
+      const signal =
+        request.signal === undefined ? deadline : AbortSignal.any([request.signal, deadline]);
+      loaded ??= loadProvider(options);
+      try {
+        return await untilAborted(ask(options, await loaded, request, signal), signal);
+      } catch (error) {
+        request.signal?.throwIfAborted();
+        if (deadline.aborted) throw timedOut(options, request.timeoutMs);
+        throw error instanceof SvcError ? error : callFailed(options, await failureOf(error));
+      }
+    },
+  };
+}
+
+async function ask(
+  options: LanguageModelOptions,
+  provider: LoadedProvider,
+  request: ModelRequest,
+  signal: AbortSignal,
+) {
+  const check = answerForm(request.schema);
+  const messages = [request.prompt];
+  for (let tries = 1; ; tries += 1) {
+    const checked = check(await complete(options, provider, request, messages, signal));
+    if ("answer" in checked) return checked.answer;
+    if (tries > request.schemaRetries) throw formMissed(options, tries);
+    messages.push(
+      `Your last answer was refused: ${checked.problem}. Answer the request again, as one JSON object of the stated form and nothing else.`,
+    );
+  }
+}
+
+/** One call; lost connections are tried again within it. The text may have any form. */
+async function complete(
+  options: LanguageModelOptions,
+  provider: LoadedProvider,
+  request: ModelRequest,
+  messages: readonly string[],
+  signal: AbortSignal,
+): Promise<string> {
+  const { generateText, jsonSchema, NoObjectGeneratedError, Output } = await import("ai");
+  // By default the library prints its warnings, and standard output belongs to the protocol.
+  globalThis.AI_SDK_LOG_WARNINGS = false;
+  const { schema } = request;
+  try {
+    const { text } = await generateText({
+      model: provider.model,
+      // Stated in words too: not every server of the OpenAI protocol heeds the schema itself.
+      instructions: `${request.system}\n\nAnswer with one JSON object that fits this JSON Schema:\n${JSON.stringify(schema)}`,
+      messages: messages.map((content) => ({ role: "user", content })),
+      output: Output.object({ schema: jsonSchema(schema) }),
+      temperature: request.temperature,
+      maxRetries: options.transportRetries ?? TRANSPORT_RETRIES,
+      ...provider.settings,
+      abortSignal: signal,
+    });
+    return text;
+  } catch (error) {
+    if (NoObjectGeneratedError.isInstance(error)) return error.text ?? "";
+    throw error;
+  }
+}
+
+/** What failed, without the texts that the library's errors carry. */
+async function failureOf(error: unknown) {
+  const { APICallError, RetryError } = await import("ai");
+  const last = RetryError.isInstance(error) ? error.lastError : error;
+  const name = last instanceof Error ? last.name : "unknown failure";
+  return { name, status: APICallError.isInstance(last) ? last.statusCode : undefined };
+}
+
+/** The value of `work`, or the signal's reason as soon as it is aborted, whatever the library does meanwhile. */
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}

@@ -1,0 +1,66 @@
+import { SvcError } from "../../domain/errors.ts";
+import type { LanguageModelOptions } from "./options.ts";
+
+/** What the client library says of a failed call, without the texts that its errors carry. */
+export type CallFailure = {
+  /** HTTP status; undefined when there was no answer. */
+  readonly status: number | undefined;
+  /** The name of the library's error. */
+  readonly name: string;
+};
+
+/**
+ * The error of a failed call. The library's own one is left out: it carries prompt, answer and headers.
+ */
+export function callFailed(options: LanguageModelOptions, failure: CallFailure): SvcError {
+  const { provider, model } = options;
+  const { status } = failure;
+  return new SvcError("model_failed", `${provider} (${model}) ${explain(failure)}`, {
+    provider,
+    model,
+    ...(status === undefined ? {} : { status }),
+  });
+}
+
+function explain({ status, name }: CallFailure): string {
+  if (status === undefined) {
+    return name === "AI_APICallError"
+      ? "cannot be reached: check the network and the address"
+      : `could not answer (${name})`;
+  }
+  if (status === 401 || status === 403) return `refused the key (status ${status}): check it`;
+  if (status === 404) return "does not know the model, or the address is wrong (status 404)";
+  if (status === 429) return "is asked too often, or the account is used up (status 429)";
+  if (status >= 500) return `is in trouble (status ${status}): try again later`;
+  return status >= 400
+    ? `refused the request (status ${status})`
+    : `answered in a form that cannot be read (status ${status})`;
+}
+
+/** No key for a provider that needs one. */
+export function keyMissing({ provider, model }: LanguageModelOptions): SvcError {
+  return new SvcError(
+    "model_failed",
+    `${provider} needs a key: set the api_key of its settings, or ${provider.toUpperCase()}_API_KEY`,
+    { provider, model },
+  );
+}
+
+/** Every answer had another form than was asked for. */
+export function formMissed({ provider, model }: LanguageModelOptions, tries: number): SvcError {
+  const times = tries === 1 ? "once" : `${tries} times`;
+  return new SvcError(
+    "model_failed",
+    `${provider} (${model}) answered ${times}, and not in the form that was asked for; a larger model may do`,
+    { provider, model },
+  );
+}
+
+/** No answer within the limit. */
+export function timedOut({ provider, model }: LanguageModelOptions, timeoutMs: number): SvcError {
+  return new SvcError(
+    "model_timeout",
+    `${provider} (${model}) did not answer within ${timeoutMs / 1000} seconds`,
+    { provider, model },
+  );
+}

@@ -1,0 +1,67 @@
+import type { LanguageModel as SdkModel } from "ai";
+import type { LanguageModelOptions, LanguageModelProvider } from "./options.ts";
+
+/** A provider's client, ready to be asked. */
+export type LoadedProvider = {
+  readonly model: SdkModel;
+  /** What every call of this provider says besides. */
+  readonly settings: {
+    readonly providerOptions?: Record<string, Record<string, string>>;
+    readonly maxOutputTokens?: number;
+  };
+};
+
+const DEFAULT_URLS: Readonly<Record<LanguageModelProvider, string>> = {
+  openai: "https://api.openai.com/v1",
+  anthropic: "https://api.anthropic.com/v1",
+  ollama: "http://localhost:11434/v1",
+};
+
+/** The protocol of `anthropic` demands a limit. */
+const ANTHROPIC_MAX_TOKENS = 4096;
+
+/** Loads the client of one provider; each is a module of its own, and none is loaded before the first question. */
+export async function loadProvider(options: LanguageModelOptions): Promise<LoadedProvider> {
+  const { provider, model, reasoningEffort } = options;
+  // Both are always passed on: the clients would look into the environment by themselves.
+  const baseURL = endpoint(options);
+  const apiKey = options.apiKey ?? "";
+  switch (provider) {
+    case "openai": {
+      const { createOpenAI } = await import("@ai-sdk/openai");
+      return {
+        model: createOpenAI({ apiKey, baseURL }).chat(model),
+        settings:
+          reasoningEffort === undefined ? {} : { providerOptions: { openai: { reasoningEffort } } },
+      };
+    }
+    case "anthropic": {
+      const { createAnthropic } = await import("@ai-sdk/anthropic");
+      return {
+        model: createAnthropic({ apiKey, baseURL }).languageModel(model),
+        settings: { maxOutputTokens: ANTHROPIC_MAX_TOKENS },
+      };
+    }
+    case "ollama": {
+      const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
+      const client = createOpenAICompatible({
+        name: "ollama",
+        baseURL,
+        supportsStructuredOutputs: true,
+        ...(options.apiKey === undefined ? {} : { apiKey: options.apiKey }),
+      });
+      return {
+        model: client.chatModel(model),
+        // Without it, models that think aloud spend the time limit on thoughts that nobody reads.
+        settings: { providerOptions: { ollama: { reasoningEffort: reasoningEffort ?? "none" } } },
+      };
+    }
+  }
+}
+
+function endpoint({ provider, baseUrl }: LanguageModelOptions): string {
+  const url = (baseUrl ?? DEFAULT_URLS[provider]).replace(/\/+$/, "");
+  // People know the server by its bare address.
+  const isBare = provider === "ollama" && URL.canParse(url) && new URL(url).pathname === "/";
+  return isBare ? `${url}/v1` : url;
+}

@@ -1,0 +1,44 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { EMBEDDED } from "./embedded.ts";
+import { extractAsset } from "./extract.ts";
+import { sourceHash } from "./source-hash.ts";
+
+/** Entry point to pass to `Database.loadExtension` beside the path. */
+export const KERNEL_ENTRY = "sqlite3_svckernel_init";
+
+/** The key of the library among the embedded files. */
+export const KERNEL_ASSET = "svckernel";
+
+/** Folder of its C source, below that of the project. */
+export const KERNEL_SOURCE = "src/adapters/native/kernel";
+
+/** How the library was compiled: for use, or with the address and undefined-behaviour sanitizers for tests. */
+export type KernelVariant = "release" | "sanitize";
+
+/**
+ * The absolute path of the search library. In the executable it is unpacked and verified first; from source it is the one
+ * that the build compiled. Undefined when there is none: every search works without it, only slower.
+ * @throws SvcError `storage_failed` when it cannot be unpacked.
+ */
+export function kernelLibraryPath(): string | undefined {
+  const embedded = EMBEDDED[KERNEL_ASSET];
+  if (embedded !== undefined) return extractAsset(embedded);
+  const path = compiledKernelLibrary(join(import.meta.dir, "../../.."), "release");
+  return existsSync(path) ? path : undefined;
+}
+
+/**
+ * Where the build leaves the library for this machine. The name holds a hash of the C source, so that a library of other
+ * source is never taken for it.
+ * @param root folder of the project.
+ */
+export function compiledKernelLibrary(root: string, variant: KernelVariant): string {
+  const name = `${process.platform}-${process.arch}-${variant}-${kernelSourceHash(root)}`;
+  return join(root, "node_modules/.cache/svckernel", name, "svckernel.so");
+}
+
+/** 16 hex digits over names and contents of the C source and its compiler flags. */
+export function kernelSourceHash(root: string): string {
+  return sourceHash(join(root, KERNEL_SOURCE));
+}

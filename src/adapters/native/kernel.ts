@@ -1,0 +1,125 @@
+import { dlopen } from "bun:ffi";
+import { kernelLibraryPath } from "./kernel-library.ts";
+
+/** Vectors as bytes: `count` rows of `dimension` numbers, with the scale and the rounding error of each row. */
+export type Rows = {
+  readonly rows: Int8Array;
+  readonly scales: Float32Array;
+  readonly errors: Float32Array;
+  readonly count: number;
+  readonly dimension: number;
+};
+
+/** A question as 16-bit numbers. */
+export type QuantisedQuestion = {
+  readonly numbers: Int16Array;
+  readonly scale: number;
+  /** Length of what rounding took away from a question of length one. */
+  readonly error: number;
+};
+
+/** What may be among the best: rows by number, and a score that every other row stays below. */
+export type Selection = { readonly found: Int32Array; readonly threshold: number };
+
+/** The keys of the documents that hold a word, in the order of the index, and the weighted frequency in each. */
+export type Postings = { readonly keys: Float64Array; readonly frequencies: Float32Array };
+
+/** The functions of the search library. `kernel/rank.h` and `kernel/postings.h` say what each does. */
+export type Kernel = {
+  /** The library's file, whose entry point SQLite may load. */
+  readonly path: string;
+  /** Writes rows from `at` on. @returns how many; fewer than given when one has no direction */
+  quantise(vectors: Float32Array, into: Rows, at: number): number;
+  /** Undefined when the question has no direction. */
+  question(vector: Float32Array): QuantisedQuestion | undefined;
+  /** Writes the approximate cosine of each row. */
+  score(rows: Rows, question: QuantisedQuestion, scores: Float32Array): void;
+  /** @param errors undefined: each score is off by `slack` at most */
+  select(
+    scores: Float32Array,
+    errors: Float32Array | undefined,
+    bounds: { readonly slack: number; readonly count: number; readonly wanted: number },
+  ): Selection;
+  /** What the auxiliary function `svckernel_gather` sees while `walk` runs. */
+  gather(walk: () => void): Postings;
+};
+
+const SYMBOLS = {
+  svckernel_quantise: { args: ["ptr", "u32", "u32", "ptr", "ptr", "ptr"], returns: "u32" },
+  svckernel_question: { args: ["ptr", "u32", "ptr", "ptr"], returns: "u32" },
+  svckernel_score: { args: ["ptr", "ptr", "u32", "u32", "ptr", "f32", "ptr"], returns: "void" },
+  svckernel_select: { args: ["ptr", "ptr", "f32", "u32", "u32", "ptr", "ptr"], returns: "u32" },
+  svckernel_gather_begin: { args: [], returns: "void" },
+  svckernel_gather_count: { args: [], returns: "u32" },
+  svckernel_gather_take: { args: ["ptr", "ptr"], returns: "void" },
+} as const;
+
+let loaded: { readonly kernel: Kernel | undefined } | undefined;
+
+/** The search library of this thread; undefined where there is none that can be loaded. Never throws. */
+export function loadKernel(): Kernel | undefined {
+  loaded ??= { kernel: tryOpen() };
+  return loaded.kernel;
+}
+
+function tryOpen(): Kernel | undefined {
+  try {
+    const path = kernelLibraryPath();
+    return path === undefined ? undefined : openKernel(path);
+  } catch {
+    // A file system that forbids to run libraries, a C library that is too old: searches go another way.
+    return undefined;
+  }
+}
+
+function openKernel(path: string): Kernel {
+  const { symbols } = dlopen(path, SYMBOLS);
+  return {
+    path,
+    quantise: (vectors, into, at) =>
+      symbols.svckernel_quantise(
+        vectors,
+        vectors.length / into.dimension,
+        into.dimension,
+        into.rows.subarray(at * into.dimension),
+        into.scales.subarray(at),
+        into.errors.subarray(at),
+      ),
+    question: (vector) => {
+      const numbers = new Int16Array(vector.length);
+      const parameters = new Float32Array(2);
+      if (symbols.svckernel_question(vector, vector.length, numbers, parameters) === 0) {
+        return undefined;
+      }
+      return { numbers, scale: parameters[0] ?? 0, error: parameters[1] ?? 0 };
+    },
+    score: ({ rows, scales, count, dimension }, { numbers, scale }, scores) => {
+      symbols.svckernel_score(rows, scales, count, dimension, numbers, scale, scores);
+    },
+    select: (scores, errors, { slack, count, wanted }) => {
+      const found = new Int32Array(count);
+      const threshold = new Float64Array(1);
+      const many = symbols.svckernel_select(
+        scores,
+        errors ?? null,
+        slack,
+        count,
+        wanted,
+        found,
+        threshold,
+      );
+      return {
+        found: found.subarray(0, many),
+        threshold: threshold[0] ?? Number.NEGATIVE_INFINITY,
+      };
+    },
+    gather: (walk) => {
+      symbols.svckernel_gather_begin();
+      walk();
+      const count = symbols.svckernel_gather_count();
+      const postings = { keys: new Float64Array(count), frequencies: new Float32Array(count) };
+      if (count > 0) symbols.svckernel_gather_take(postings.keys, postings.frequencies);
+      return postings;
+    },
+  };
+}

@@ -1,0 +1,36 @@
+/*
+ * The entry point: what SQL may call on the connections that load the library.
+ */
+#include <sqlite3ext.h>
+SQLITE_EXTENSION_INIT1
+
+#include <stddef.h>
+
+#include "postings.h"
+#include "vector_piece.h"
+
+SVC_EXPORT int sqlite3_svckernel_init(sqlite3 *db, char **error, const sqlite3_api_routines *api);
+
+/* FTS5 hands its interface out through a pointer that only C can bind. Returns NULL when this SQLite has none. */
+static fts5_api *find_fts5(sqlite3 *db) {
+  fts5_api *fts5 = NULL;
+  sqlite3_stmt *statement = NULL;
+  if (sqlite3_prepare_v2(db, "SELECT fts5(?1)", -1, &statement, NULL) != SQLITE_OK) return NULL;
+  sqlite3_bind_pointer(statement, 1, &fts5, "fts5_api_ptr", NULL);
+  sqlite3_step(statement);
+  sqlite3_finalize(statement);
+  return fts5;
+}
+
+int sqlite3_svckernel_init(sqlite3 *db, char **error, const sqlite3_api_routines *api) {
+  SQLITE_EXTENSION_INIT2(api);
+  fts5_api *fts5 = find_fts5(db);
+  if (fts5 == NULL || fts5->iVersion < 2) {
+    *error = sqlite3_mprintf("this SQLite has no FTS5 that svckernel can join");
+    return SQLITE_ERROR;
+  }
+  int rc = sqlite3_create_function_v2(
+      db, "svckernel_piece", 6, SQLITE_UTF8 | SQLITE_DIRECTONLY, NULL, sql_piece, NULL, NULL, NULL);
+  if (rc == SQLITE_OK) rc = fts5->xCreateFunction(fts5, "svckernel_gather", NULL, fts5_gather, NULL);
+  return rc;
+}

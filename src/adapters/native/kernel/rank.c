@@ -1,0 +1,138 @@
+#include "rank.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+/* One compiled for every kind of x86 processor, the loader picks. Elsewhere the base instructions have what it needs. */
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+#define FOR_EACH_PROCESSOR __attribute__((target_clones("default", "avx2", "arch=x86-64-v4")))
+#else
+#define FOR_EACH_PROCESSOR
+#endif
+
+enum { BYTE_MAX = 127, QUESTION_MAX = 32767 };
+
+/* Above any error of the few roundings that an error bound itself goes through. */
+static const double ROUND_UP = 1.0001;
+
+/* The length of a vector; 0 when it has no direction. */
+static double length_of(const float *vector, uint32_t dimension, double *largest) {
+  double sum = 0;
+  *largest = 0;
+  for (uint32_t i = 0; i < dimension; i++) {
+    double value = vector[i];
+    sum += value * value;
+    if (fabs(value) > *largest) *largest = fabs(value);
+  }
+  return isfinite(sum) ? sqrt(sum) : 0;
+}
+
+static int quantise_row(const float *vector, uint32_t dimension, int8_t *row, float *scale, float *error) {
+  double largest = 0;
+  double length = length_of(vector, dimension, &largest);
+  if (length == 0) return 0;
+  *scale = (float)(largest / length / BYTE_MAX);
+  if (*scale == 0) return 0;
+  double lost = 0;
+  for (uint32_t i = 0; i < dimension; i++) {
+    double value = vector[i] / length;
+    double steps = round(value / *scale);
+    if (steps > BYTE_MAX) steps = BYTE_MAX;
+    if (steps < -BYTE_MAX) steps = -BYTE_MAX;
+    row[i] = (int8_t)steps;
+    double rest = value - steps * *scale;
+    lost += rest * rest;
+  }
+  *error = (float)(sqrt(lost) * ROUND_UP);
+  return 1;
+}
+
+uint32_t svckernel_quantise(
+    const float *vectors, uint32_t count, uint32_t dimension, int8_t *rows, float *scales, float *errors) {
+  uint32_t made = 0;
+  while (made < count) {
+    size_t start = (size_t)made * dimension;
+    if (!quantise_row(vectors + start, dimension, rows + start, &scales[made], &errors[made])) break;
+    made++;
+  }
+  return made;
+}
+
+uint32_t svckernel_question(const float *vector, uint32_t dimension, int16_t *question, float *parameters) {
+  double largest = 0;
+  double length = length_of(vector, dimension, &largest);
+  /* So small that the sum of all products fits into 32 bits. */
+  double room = floor(2147483647.0 / BYTE_MAX / dimension);
+  double most = room < QUESTION_MAX ? room : QUESTION_MAX;
+  double scale = length == 0 ? 0 : (double)(float)(largest / length / most);
+  if (scale == 0 || most < BYTE_MAX) return 0;
+  double lost = 0;
+  for (uint32_t i = 0; i < dimension; i++) {
+    double value = vector[i] / length;
+    double steps = round(value / scale);
+    if (steps > most) steps = most;
+    if (steps < -most) steps = -most;
+    question[i] = (int16_t)steps;
+    double rest = value - steps * scale;
+    lost += rest * rest;
+  }
+  parameters[0] = (float)scale;
+  parameters[1] = (float)(sqrt(lost) * ROUND_UP);
+  return 1;
+}
+
+FOR_EACH_PROCESSOR
+void svckernel_score(const int8_t *rows, const float *scales, uint32_t count, uint32_t dimension,
+    const int16_t *question, float question_scale, float *scores) {
+  for (uint32_t i = 0; i < count; i++) {
+    const int8_t *row = rows + (size_t)i * dimension;
+    int32_t sum = 0;
+    /* By way of 16 bits: compilers know this as one instruction. */
+    for (uint32_t j = 0; j < dimension; j++) sum += (int32_t)(int16_t)row[j] * question[j];
+    scores[i] = (float)sum * scales[i] * question_scale;
+  }
+}
+
+/* Puts a value into the place of the smallest of a heap whose smallest is first. */
+static void replace_smallest(double *heap, uint32_t size, double value) {
+  uint32_t at = 0;
+  for (;;) {
+    uint32_t child = 2 * at + 1;
+    if (child >= size) break;
+    if (child + 1 < size && heap[child + 1] < heap[child]) child++;
+    if (heap[child] >= value) break;
+    heap[at] = heap[child];
+    at = child;
+  }
+  heap[at] = value;
+}
+
+static double error_of(const float *errors, double slack, uint32_t i) {
+  return errors == NULL ? slack : slack + (1 + slack) * errors[i];
+}
+
+/* What `wanted` rows reach for certain; below everything when memory is short, so that all rows are found. */
+static double certain(const float *scores, const float *errors, double slack, uint32_t count, uint32_t wanted) {
+  double *heap = malloc(sizeof *heap * wanted);
+  if (heap == NULL) return -INFINITY;
+  for (uint32_t i = 0; i < wanted; i++) heap[i] = -INFINITY;
+  for (uint32_t i = 0; i < count; i++) {
+    double least = scores[i] - error_of(errors, slack, i);
+    if (least > heap[0]) replace_smallest(heap, wanted, least);
+  }
+  double threshold = heap[0];
+  free(heap);
+  return threshold;
+}
+
+uint32_t svckernel_select(const float *scores, const float *errors, float slack, uint32_t count, uint32_t wanted,
+    int32_t *found, double *threshold) {
+  *threshold = wanted == 0 || wanted >= count ? -INFINITY : certain(scores, errors, slack, count, wanted);
+  uint32_t many = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    found[many] = (int32_t)i;
+    many += scores[i] + error_of(errors, slack, i) >= *threshold;
+  }
+  return many;
+}

@@ -1,0 +1,37 @@
+/*
+ * Vectors as bytes, and bounds on their cosines with a question: what a search needs to read only the rows that matter.
+ * Called from JavaScript; every array is the caller's and as long as said.
+ */
+#ifndef SVC_RANK_H
+#define SVC_RANK_H
+
+#include <stdint.h>
+
+#define SVC_EXPORT __attribute__((visibility("default")))
+
+/*
+ * Turns `count` vectors into directions of one byte a number: row[i] = direction[i] / scale, rounded. `errors` gets the
+ * length of what rounding took away, rounded up. Returns how many rows it made: fewer when a vector has no direction.
+ */
+SVC_EXPORT uint32_t svckernel_quantise(
+    const float *vectors, uint32_t count, uint32_t dimension, int8_t *rows, float *scales, float *errors);
+
+/*
+ * Turns a question into numbers of two bytes. `parameters` gets its scale and the length of its rounding error.
+ * Returns 0 when the question has no direction.
+ */
+SVC_EXPORT uint32_t svckernel_question(const float *vector, uint32_t dimension, int16_t *question, float *parameters);
+
+/* The approximate cosine of each row with the question. */
+SVC_EXPORT void svckernel_score(const int8_t *rows, const float *scales, uint32_t count, uint32_t dimension,
+    const int16_t *question, float question_scale, float *scores);
+
+/*
+ * Finds every row that may be among the `wanted` best, when scores[i] is off by `slack` plus (1 + slack) * errors[i] at most
+ * (`errors` NULL: by nothing). `found` has room for `count` numbers and gets the rows, in no order; `threshold` gets a
+ * value that `wanted` rows reach for certain and no row left out does. Returns how many were found.
+ */
+SVC_EXPORT uint32_t svckernel_select(const float *scores, const float *errors, float slack, uint32_t count,
+    uint32_t wanted, int32_t *found, double *threshold);
+
+#endif

@@ -1,0 +1,10 @@
+/*
+ * SQLite's extension interface: every sqlite3_* call goes through the table that the loading SQLite hands over.
+ */
+#ifndef SVC_KERNEL_SQLITE_H
+#define SVC_KERNEL_SQLITE_H
+
+#include <sqlite3ext.h>
+SQLITE_EXTENSION_INIT3
+
+#endif

@@ -1,0 +1,60 @@
+import { homedir } from "node:os";
+import { cacheDir } from "../native/cache-dir.ts";
+import { type DownloadProgress, downloadModel } from "./download.ts";
+import { parseModelSource } from "./model-folder.ts";
+
+/** Where a model's files come from, and how long that may take. */
+export type ModelFilesOptions = {
+  /**
+   * A folder (`/path`, `./path`, `~/path`) with `config.json`, `tokenizer.json`, `tokenizer_config.json` and ONNX weights,
+   * or the name of a model on the hub.
+   */
+  readonly model: string;
+  /** Branch, tag or commit on the hub. Default `main`. */
+  readonly revision?: string | undefined;
+  /** Where models are downloaded from. Default `https://huggingface.co`. */
+  readonly hubUrl?: string | undefined;
+  /** Milliseconds for a whole download. Default 30 minutes. */
+  readonly downloadTimeoutMs?: number | undefined;
+  /** Milliseconds without a byte after which a download is given up. Default 30 seconds. */
+  readonly stallTimeoutMs?: number | undefined;
+  readonly onProgress?: ((progress: DownloadProgress) => void) | undefined;
+  /** Folder below which downloads are kept. Default: the private cache folder of this user. */
+  readonly cacheDir?: string | undefined;
+};
+
+/** The files of one model. */
+export type ModelFiles = {
+  /**
+   * The absolute path of their folder; they are downloaded first when they are named by the hub and not there yet.
+   * @throws SvcError model_failed when they cannot be downloaded; the signal's reason when it is aborted
+   */
+  folder(signal: AbortSignal): Promise<string>;
+};
+
+const HUB_URL = "https://huggingface.co";
+const DOWNLOAD_TIMEOUT_MS = 30 * 60 * 1000;
+const STALL_TIMEOUT_MS = 30 * 1000;
+
+/**
+ * The files that the options name. Nothing is looked for before the first call.
+ * @throws SvcError invalid_config when `model` or `revision` cannot name a model
+ */
+export function createModelFiles(options: ModelFilesOptions): ModelFiles {
+  const source = parseModelSource(options.model, options.revision ?? "main", homedir());
+  return {
+    folder: async (signal) => {
+      if (source.kind === "folder") return source.path;
+      return downloadModel({
+        id: source.id,
+        revision: source.revision,
+        hubUrl: (options.hubUrl ?? HUB_URL).replace(/\/+$/, ""),
+        cacheDir: options.cacheDir ?? cacheDir(),
+        timeoutMs: options.downloadTimeoutMs ?? DOWNLOAD_TIMEOUT_MS,
+        stallTimeoutMs: options.stallTimeoutMs ?? STALL_TIMEOUT_MS,
+        onProgress: options.onProgress,
+        signal,
+      });
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { SvcError } from "../../domain/errors.ts";
+
+/** Where a model's files come from. */
+export type ModelSource =
+  | { readonly kind: "folder"; readonly path: string }
+  | {
+      readonly kind: "hub";
+      /** `name`, or `owner/name`. */
+      readonly id: string;
+      /** Branch, tag or commit. */
+      readonly revision: string;
+    };
+
+/** The file that says that a download is complete, and what was downloaded. */
+export const RECEIPT_NAME = "svc-download.json";
+
+/**
+ * Reads a model setting: a path that begins with `/`, `./`, `../` or `~/` is a folder, anything else a name on the hub.
+ * @throws SvcError invalid_config for text that is neither
+ */
+export function parseModelSource(model: string, revision: string, home: string): ModelSource {
+  if (model.startsWith("~/")) return { kind: "folder", path: join(home, model.slice(2)) };
+  if (/^\.{0,2}\//.test(model)) return { kind: "folder", path: resolve(model) };
+  const isName = /^[\w.-]{1,96}(\/[\w.-]{1,96})?$/.test(model);
+  // The name becomes part of a path.
+  if (!isName || model.split("/").some((part) => /^\.+$/.test(part))) {
+    throw new SvcError(
+      "invalid_config",
+      `${JSON.stringify(model)} names no model; write owner/name, or a folder as /path or ./path`,
+      { setting: "model" },
+    );
+  }
+  if (!/^[\w.-]{1,128}$/.test(revision) || /^\.+$/.test(revision)) {
+    throw new SvcError(
+      "invalid_config",
+      `${JSON.stringify(revision)} names no revision; write a branch, a tag or a commit`,
+      { setting: "revision" },
+    );
+  }
+  return { kind: "hub", id: model, revision };
+}
+
+/** The folder of a downloaded model below the cache folder. */
+export function downloadFolder(cacheDir: string, id: string, revision: string): string {
+  return join(cacheDir, "models", ...id.split("/"), revision);
+}
+
+/** Whether a folder holds a complete download. */
+export function isDownloaded(folder: string): boolean {
+  return existsSync(join(folder, RECEIPT_NAME));
+}
+
+/** The commit that a folder was downloaded from; undefined when it is not known, or the folder is a person's own. */
+export function readCommit(folder: string): string | undefined {
+  if (!isDownloaded(folder)) return undefined;
+  const receipt: unknown = JSON.parse(readFileSync(join(folder, RECEIPT_NAME), "utf8"));
+  if (typeof receipt !== "object" || receipt === null || !("commit" in receipt)) return undefined;
+  return typeof receipt.commit === "string" ? receipt.commit : undefined;
+}

@@ -1,0 +1,134 @@
+import { createHash } from "node:crypto";
+import { createReadStream, existsSync } from "node:fs";
+import { join } from "node:path";
+import { forbidTelemetry } from "../native/no-telemetry.ts";
+import type { PairKind } from "./messages.ts";
+import { readCommit } from "./model-folder.ts";
+import { framePair, type PairTokenizer, readFrame } from "./pair-frame.ts";
+import { labelOrder, sigmoid, softmax } from "./probabilities.ts";
+
+/** How a model is run. */
+export type PairInferenceOptions = {
+  /** Absolute path of the folder with `config.json`, `tokenizer.json` and the weights. */
+  readonly folder: string;
+  readonly pairKind: PairKind;
+  /** Threads within one run. More than 1 pays on idle cores only: waiting threads spin. */
+  readonly threads: number;
+  /** Length limit in tokens of the pair, special tokens included. The model's own limit holds besides. */
+  readonly maxTokens: number;
+};
+
+/** A loaded model. One call at a time: the caller waits for each before the next. */
+export type PairInference = {
+  /** The commit that the weights were downloaded from, else `sha256:` and their hash. */
+  readonly revision: string;
+  /** `[relevance]`, or `[entailment, contradiction, neutral]`. Blocks the thread while the model runs. */
+  judge(first: string, second: string): Promise<readonly number[]>;
+  /** Releases the model. */
+  close(): Promise<void>;
+};
+
+/** A tokenizer word is rarely longer, so a text cut to this many characters per token is long enough. */
+const CHARS_PER_TOKEN = 64;
+
+/** Where weights lie, in the order of preference. */
+const WEIGHTS = [
+  { path: "onnx/model_quantized.onnx", subfolder: "onnx", dtype: "q8" },
+  { path: "onnx/model.onnx", subfolder: "onnx", dtype: "fp32" },
+  { path: "model_quantized.onnx", subfolder: "", dtype: "q8" },
+  { path: "model.onnx", subfolder: "", dtype: "fp32" },
+] as const;
+
+/**
+ * Loads tokenizer and weights from a folder and never from the network.
+ *
+ * One pair per run, always: int8 activations are quantised over the whole batch, so in a batch a value would depend on
+ * its neighbours.
+ * @throws Error that says what is missing or unfit in the folder; it holds no text.
+ */
+export async function loadPairInference(options: PairInferenceOptions): Promise<PairInference> {
+  const weights = WEIGHTS.find(({ path }) => existsSync(join(options.folder, path)));
+  if (weights === undefined) {
+    throw new Error(
+      `${options.folder} holds none of ${WEIGHTS.map(({ path }) => path).join(", ")}`,
+    );
+  }
+  forbidTelemetry();
+  const transformers = await import("@huggingface/transformers");
+  const { AutoModelForSequenceClassification, AutoTokenizer, Tensor, env } = transformers;
+  env.allowLocalModels = true;
+  env.allowRemoteModels = false;
+  env.useFSCache = false;
+  env.useBrowserCache = false;
+  const tokenizer = await AutoTokenizer.from_pretrained(options.folder);
+  const model = await AutoModelForSequenceClassification.from_pretrained(options.folder, {
+    subfolder: weights.subfolder,
+    dtype: weights.dtype,
+    device: "cpu",
+    session_options: { intraOpNumThreads: options.threads, interOpNumThreads: 1 },
+  });
+  const pairs: PairTokenizer = {
+    plain: (text) => tokenizer.encode(text, { add_special_tokens: false }),
+    framed: (first, second) => {
+      const encoded = tokenizer(first, {
+        text_pair: second,
+        return_tensor: false,
+        return_token_type_ids: true,
+      });
+      return { ids: encoded.input_ids, types: encoded.token_type_ids ?? [] };
+    },
+  };
+  const frame = readFrame(pairs);
+  // SAFETY: transformers types a configuration as an open record; this member is checked by labelOrder.
+  const labels = (model.config as { readonly id2label?: Record<string, string> }).id2label ?? {};
+  const interpret = interpretation(options.pairKind, labels);
+  const maxTokens = Math.min(options.maxTokens, tokenizer.model_max_length);
+  const plain = (text: string) => pairs.plain(text.slice(0, maxTokens * CHARS_PER_TOKEN));
+
+  return {
+    revision: readCommit(options.folder) ?? (await weightsHash(join(options.folder, weights.path))),
+    judge: async (first, second) => {
+      const { ids, types } = framePair(frame, plain(first), plain(second), maxTokens);
+      const shape = [1, ids.length];
+      const output = await model({
+        input_ids: new Tensor("int64", BigInt64Array.from(ids, BigInt), shape),
+        attention_mask: new Tensor("int64", new BigInt64Array(ids.length).fill(1n), shape),
+        token_type_ids: new Tensor("int64", BigInt64Array.from(types, BigInt), shape),
+      });
+      return interpret([...output.logits.data]);
+    },
+    close: async () => {
+      await model.dispose();
+    },
+  };
+}
+
+/** How the numbers at a model's end are read. */
+function interpretation(
+  kind: PairKind,
+  labels: Readonly<Record<string, string>>,
+): (logits: readonly number[]) => readonly number[] {
+  if (kind === "relevance") {
+    return (logits) => {
+      const [logit, ...more] = logits;
+      if (logit === undefined || more.length > 0 || !Number.isFinite(logit)) {
+        throw new RangeError("the model gave no single finite number");
+      }
+      return [sigmoid(logit)];
+    };
+  }
+  const order = labelOrder(labels);
+  return (logits) => {
+    if (logits.length !== 3 || !logits.every(Number.isFinite)) {
+      throw new RangeError("the model gave no three finite numbers");
+    }
+    const shares = softmax(logits);
+    return [order.entailment, order.contradiction, order.neutral].map((at) => shares[at] ?? 0);
+  };
+}
+
+async function weightsHash(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const piece of createReadStream(path)) hash.update(piece);
+  return `sha256:${hash.digest("hex")}`;
+}

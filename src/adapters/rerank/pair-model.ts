@@ -1,0 +1,106 @@
+import type { Worker } from "node:worker_threads";
+import { SvcError } from "../../domain/errors.ts";
+import { cacheDir } from "../native/cache-dir.ts";
+import type { PairKind } from "./messages.ts";
+import { createModelFiles, type ModelFilesOptions } from "./model-files.ts";
+import { createModelThread, type Judgement, type ModelThread } from "./model-thread.ts";
+
+/** Settings of a model that reads pairs of texts. */
+export type PairModelOptions = ModelFilesOptions & {
+  /** Threads within one run of the model. Default 1. */
+  readonly threads?: number | undefined;
+  /** Length limit of a pair in tokens. Default 512; the model's own limit holds besides. */
+  readonly maxTokens?: number | undefined;
+  /** Starts the model's thread. Default: the one shipped with the program. */
+  readonly spawn?: (() => Worker) | undefined;
+};
+
+/** A model that reads two texts together. */
+export type PairModel = {
+  /**
+   * Reads the pairs one after the other.
+   * @throws SvcError model_failed, engine_closed; the signal's reason as soon as it is aborted
+   */
+  judge(
+    pairs: readonly (readonly [first: string, second: string])[],
+    signal?: AbortSignal,
+  ): Promise<readonly Judgement[]>;
+  /** Ends downloads and the thread at once. Later calls reject with engine_closed. */
+  close(): Promise<void>;
+};
+
+const DEFAULT_MAX_TOKENS = 512;
+/** A host that does not answer must not delay every call anew. */
+const RETRY_PAUSE_MS = 30 * 1000;
+
+/**
+ * A model in a thread of its own. Files are looked for, and downloaded if need be, by the first call; an aborted call
+ * does not end the download, so that a later one finds it done.
+ * @throws SvcError invalid_config when `model` or `revision` cannot name one
+ */
+export function createPairModel(kind: PairKind, options: PairModelOptions): PairModel {
+  const files = createModelFiles(options);
+  const closed = new AbortController();
+  const folder = createPreparation(() => files.folder(closed.signal));
+  let thread: ModelThread | undefined;
+
+  const judgeAll = async (
+    pairs: readonly (readonly [string, string])[],
+    signal: AbortSignal,
+  ): Promise<readonly Judgement[]> => {
+    const path = await folder();
+    const judgements: Judgement[] = [];
+    for (const [first, second] of pairs) {
+      signal.throwIfAborted();
+      thread ??= createModelThread({
+        start: {
+          cacheDir: cacheDir(),
+          folder: path,
+          pairKind: kind,
+          threads: options.threads ?? 1,
+          maxTokens: options.maxTokens ?? DEFAULT_MAX_TOKENS,
+        },
+        spawn: options.spawn,
+      });
+      judgements.push(await thread.judge(first, second));
+    }
+    return judgements;
+  };
+
+  return {
+    judge: (pairs, signal) => {
+      const stop = signal === undefined ? closed.signal : AbortSignal.any([signal, closed.signal]);
+      return untilAborted(judgeAll(pairs, stop), stop);
+    },
+    close: async () => {
+      closed.abort(new SvcError("engine_closed", "the model was closed"));
+      await thread?.close();
+    },
+  };
+}
+
+/** Finds the folder of a model once; after a failure, not again for a while. */
+function createPreparation(prepare: () => Promise<string>): () => Promise<string> {
+  let prepared: Promise<string> | undefined;
+  let retryAt: number | undefined;
+  return () => {
+    if (prepared === undefined || (retryAt !== undefined && performance.now() >= retryAt)) {
+      retryAt = undefined;
+      prepared = prepare();
+      prepared.catch(() => {
+        retryAt = performance.now() + RETRY_PAUSE_MS;
+      });
+    }
+    return prepared;
+  };
+}
+
+/** The value of `work`, or the signal's reason as soon as it is aborted; `work` itself goes on unheard. */
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}

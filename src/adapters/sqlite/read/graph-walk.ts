@@ -1,0 +1,81 @@
+/** An edge between a node at which the walk stands and a neighbour, whichever way it points. */
+export type Link = { readonly near: number; readonly far: number };
+
+/** Neighbours of a node that are walked to. */
+export const NEIGHBOURS_MAX = 32;
+/** Nodes of a walk, its beginnings among them; with the last one it ends. */
+const NODES_MAX = 500;
+
+/** Where the walk has been: how many hops from which of its beginnings. */
+type Place = { readonly hop: number; readonly seed: number };
+type Step = Link & { readonly hop: number };
+
+/**
+ * Walks breadth-first from all seeds at once. A seed counts only as what another seed reaches: where the surroundings of
+ * two seeds meet, each is as far from the other as the two ways are long together.
+ * @param linksOf the links of some nodes; where there are too many, the first ones count
+ * @returns each node that was reached, with its hops from the nearest seed, from 1
+ */
+export function walk(
+  seeds: readonly number[],
+  hops: number,
+  linksOf: (nodes: readonly number[]) => readonly Link[],
+): ReadonlyMap<number, number> {
+  const reach = new Reach(seeds, hops);
+  let nodes = seeds;
+  for (let hop = 1; hop <= hops && nodes.length > 0 && !reach.isFull; hop += 1) {
+    nodes = firstLinks(linksOf(nodes)).flatMap((link) => reach.follow({ ...link, hop }));
+  }
+  return reach.nodes;
+}
+
+class Reach {
+  readonly nodes = new Map<number, number>();
+  readonly #places: Map<number, Place>;
+  readonly #hops: number;
+
+  constructor(seeds: readonly number[], hops: number) {
+    this.#places = new Map(seeds.map((seed) => [seed, { hop: 0, seed }]));
+    this.#hops = hops;
+  }
+
+  /** Whether there is no place for another node. */
+  get isFull(): boolean {
+    return this.#places.size >= NODES_MAX;
+  }
+
+  /** @returns the node at the other end when nobody was there before */
+  follow({ near, far, hop }: Step): readonly number[] {
+    const from = this.#places.get(near);
+    const known = this.#places.get(far);
+    if (from === undefined) return [];
+    if (known === undefined) {
+      if (this.isFull) return [];
+      this.#places.set(far, { hop, seed: from.seed });
+      this.nodes.set(far, hop);
+      return [far];
+    }
+    if (known.seed !== from.seed) {
+      this.#meet(from.seed, hop + known.hop);
+      this.#meet(known.seed, hop + known.hop);
+    }
+    return [];
+  }
+
+  #meet(seed: number, distance: number): void {
+    if (distance > this.#hops) return;
+    this.nodes.set(seed, Math.min(distance, this.nodes.get(seed) ?? distance));
+  }
+}
+
+/** The links without repeats, cut to as many of each node as are walked. */
+function firstLinks(links: readonly Link[]): readonly Link[] {
+  const neighbours = new Map<number, Set<number>>();
+  return links.filter(({ near, far }) => {
+    const known = neighbours.get(near) ?? new Set();
+    neighbours.set(near, known);
+    if (known.has(far) || known.size === NEIGHBOURS_MAX) return false;
+    known.add(far);
+    return true;
+  });
+}

@@ -1,0 +1,50 @@
+import type { Database } from "bun:sqlite";
+import { asInstant } from "../../../lib/instant.ts";
+import { asUuid, type Uuid } from "../../../lib/uuid.ts";
+import type { Operation, OperationPage } from "../../../ports/store.ts";
+import { toMetadata } from "../write/rows.ts";
+
+type OperationRow = {
+  readonly id: string;
+  readonly op_type: string;
+  readonly target_id: string;
+  readonly payload: string;
+  readonly actor_id: string;
+  readonly namespace_id: string | null;
+  readonly created_at: string;
+};
+
+const FROM_OPERATIONS =
+  "SELECT id, op_type, target_id, payload, actor_id, namespace_id, created_at FROM operations";
+/** The one kind that is not in the index of those that callers list. */
+const UNLISTED = "DIRECT_STORE_REQUESTED";
+
+/** The operation with this id. */
+export function readOperation(database: Database, id: Uuid): Operation | undefined {
+  const row = database.query<OperationRow, [string]>(`${FROM_OPERATIONS} WHERE id = ?`).get(id);
+  return row === null ? undefined : toOperation(row);
+}
+
+/** A page of one owner's operations of one kind, by id. */
+export function readOperations(database: Database, page: OperationPage): Operation[] {
+  // SQLite uses a partial index only where the condition of the index is spelled out.
+  const listed = page.opType === UNLISTED ? "" : `AND op_type <> '${UNLISTED}'`;
+  return database
+    .query<OperationRow, [string, string, string, number]>(
+      `${FROM_OPERATIONS} WHERE namespace_id = ? AND op_type = ? AND id > ? ${listed} ORDER BY id LIMIT ?`,
+    )
+    .all(page.userId, page.opType, page.afterId ?? "", page.limit)
+    .map(toOperation);
+}
+
+function toOperation(row: OperationRow): Operation {
+  return {
+    id: asUuid(row.id),
+    opType: row.op_type,
+    targetId: row.target_id,
+    payload: toMetadata(row.payload) ?? {},
+    actorId: row.actor_id,
+    namespaceId: row.namespace_id ?? undefined,
+    createdAt: asInstant(row.created_at),
+  };
+}

@@ -1,0 +1,92 @@
+import type { Database } from "bun:sqlite";
+import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
+import type { Instant } from "../../../lib/instant.ts";
+import type { GraphReach, Hit } from "../../../ports/store.ts";
+import { ownerKey } from "../write/owners.ts";
+import { activeOf, type Condition, candidateCondition, type Parameter } from "./filter-sql.ts";
+import { findEntities } from "./find-entities.ts";
+import { type Link, NEIGHBOURS_MAX, walk } from "./graph-walk.ts";
+
+/** By hops. */
+const PROXIMITY: readonly number[] = [1, 0.7, 0.4];
+/** Edges of a node in one direction that are looked at for some that may be walked, newest first. */
+const EDGES_MAX = 256;
+
+/** Active nodes near the entities that a question names, by confidence, then newest first. Score = proximity. */
+export function searchGraph(
+  database: Database,
+  names: readonly string[],
+  filter: CandidateFilter,
+  { hops, limit }: GraphReach,
+): Hit[] {
+  const owner = ownerKey(database, filter.userId);
+  if (owner === undefined || limit === 0) return [];
+  const seeds = findEntities(database, names, filter.scopes, owner);
+  const at = filter.timeFrom ?? filter.timeTo;
+  const reached = walk(seeds, Math.min(hops, PROXIMITY.length), (nodes) =>
+    readLinks(database, nodes, owner, at),
+  );
+  return choose(database, [...reached.keys()], filter, { owner, limit }).map((key) => ({
+    key,
+    score: PROXIMITY[(reached.get(key) ?? 0) - 1] ?? 0,
+  }));
+}
+
+/** Whether the walk may use an edge `e` of the owner ?2 at the moment ?3. Aliases that nobody verified are no links. */
+const WALKABLE = `e.owner = ?2 AND (?3 IS NULL OR e.valid_to IS NULL OR e.valid_to > ?3)
+  AND NOT (e.edge_type = 'relates_to' AND coalesce(e.metadata ->> '$.relation' = 'alias'
+    AND json_type(e.metadata, '$.identity_verified') = 'false', 0))`;
+
+/** The newest edges of each of the nodes ?1, in one direction, that lead to nodes of the owner. */
+function linksAlong(here: "source" | "target", there: "source" | "target"): string {
+  return `SELECT k.value AS near, l.${there} AS far, l.created_at AS at, l.key AS edge
+    FROM json_each(?1) k CROSS JOIN edges l ON l.key IN (
+      SELECT e.key FROM edges e CROSS JOIN nodes n ON n.key = e.${there} AND n.owner = ?2
+      WHERE e.${here} = k.value AND ${WALKABLE} AND e.created_at >= coalesce(
+        (SELECT created_at FROM edges WHERE ${here} = k.value ORDER BY created_at DESC LIMIT 1 OFFSET ${EDGES_MAX}), '')
+      ORDER BY e.created_at DESC, e.key DESC LIMIT ${NEIGHBOURS_MAX})`;
+}
+
+const LINKS = `${linksAlong("source", "target")} UNION ALL ${linksAlong("target", "source")}
+  ORDER BY at DESC, edge DESC`;
+
+/** Links of the nodes in both directions, those of the newest edges first. */
+function readLinks(
+  database: Database,
+  nodes: readonly number[],
+  owner: number,
+  at: Instant | undefined,
+): Link[] {
+  return database
+    .query<Link, [string, number, string | null]>(LINKS)
+    .all(JSON.stringify(nodes), owner, at ?? null);
+}
+
+/** Which of the nodes a question may see, in the order in which they are wanted. */
+function choose(
+  database: Database,
+  keys: readonly number[],
+  filter: CandidateFilter,
+  { owner, limit }: { readonly owner: number; readonly limit: number },
+): number[] {
+  if (keys.length === 0) return [];
+  const conditions = [activeOf(owner), candidateCondition(filter), validAt(filter)].flatMap(
+    (condition) => condition ?? [],
+  );
+  return database
+    .query<{ key: number }, Parameter[]>(
+      `SELECT n.key FROM json_each(?) k CROSS JOIN nodes n ON n.key = k.value
+       WHERE ${conditions.map(({ sql }) => sql).join(" AND ")}
+       ORDER BY n.confidence DESC, n.created_at DESC, n.id LIMIT ?`,
+    )
+    .all(JSON.stringify(keys), ...conditions.flatMap(({ parameters }) => parameters), limit)
+    .map(({ key }) => key);
+}
+
+/** What edges lead to has to hold at the moment that a caller names; entities and preferences are no exception here. */
+function validAt({ timeFrom, timeTo }: CandidateFilter): Condition | undefined {
+  const at = timeFrom ?? timeTo;
+  if (at === undefined) return undefined;
+  const sql = "n.valid_from <= ? AND (n.valid_to IS NULL OR n.valid_to > ?)";
+  return { sql, parameters: [at, at] };
+}

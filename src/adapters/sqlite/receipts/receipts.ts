@@ -1,0 +1,61 @@
+import type { Database } from "bun:sqlite";
+import { asInstant, type Instant } from "../../../lib/instant.ts";
+import type { Uuid } from "../../../lib/uuid.ts";
+import type { StoredReceipt } from "../../../ports/store.ts";
+import { ensureOwner } from "../write/owners.ts";
+import { type StoredBody, toIdBytes, unpackBody } from "./receipt-row.ts";
+
+/** Keeps a receipt unless its request has one. Runs inside a write transaction. @param body what `packBody` made of it */
+export function writeReceipt(database: Database, receipt: StoredReceipt, body: StoredBody): void {
+  const id = toIdBytes(receipt.requestId);
+  if (database.query("SELECT 1 FROM receipts WHERE request_id = ?").get(id) !== null) return;
+  database
+    .query(
+      "INSERT INTO receipts (request_id, owner, created_at, is_compressed, body) VALUES (?, ?, ?, ?, ?)",
+    )
+    .run(
+      id,
+      ensureOwner(database, receipt.userId),
+      receipt.createdAt,
+      body.isCompressed ? 1 : 0,
+      body.bytes,
+    );
+}
+
+type ReceiptRow = {
+  readonly user_id: string;
+  readonly created_at: string;
+  readonly is_compressed: number;
+  readonly body: Uint8Array;
+};
+
+/** The receipt of a request, of the owner when one is named. */
+export function readReceipt(
+  database: Database,
+  requestId: Uuid,
+  userId: string | undefined,
+): StoredReceipt | undefined {
+  const row = database
+    .query<ReceiptRow, [Uint8Array, string | null]>(
+      `SELECT o.user_id, r.created_at, r.is_compressed, r.body FROM receipts r JOIN owners o ON o.owner = r.owner
+       WHERE r.request_id = ?1 AND (?2 IS NULL OR o.user_id = ?2)`,
+    )
+    .get(toIdBytes(requestId), userId ?? null);
+  if (row === null) return undefined;
+  return {
+    requestId,
+    userId: row.user_id,
+    createdAt: asInstant(row.created_at),
+    body: unpackBody({ bytes: row.body, isCompressed: row.is_compressed === 1 }),
+  };
+}
+
+/** Removes the oldest receipts from before a moment. Runs inside a write transaction. @returns how many */
+export function pruneReceipts(database: Database, before: Instant, limit: number): number {
+  return database
+    .query(
+      `DELETE FROM receipts WHERE key IN
+         (SELECT key FROM receipts WHERE created_at < ? ORDER BY created_at, key LIMIT ?)`,
+    )
+    .run(before, limit).changes;
+}

@@ -1,0 +1,41 @@
+/**
+ * How much of each neighbouring turn's vector the indexed vector of a turn takes in. An answer often says little without
+ * the question before it, and what was found for one of them should be found for the other.
+ */
+export const NEIGHBOUR_WEIGHT = 0.2;
+
+/**
+ * The vector under which a turn is indexed: its own one, leaning towards those of the turns around it, of length one.
+ * @param own of length one, as are the neighbours
+ */
+export function lean(
+  own: Float32Array,
+  neighbours: readonly (Float32Array | undefined)[],
+): Float32Array {
+  const sum = Float64Array.from(own);
+  for (const neighbour of neighbours) {
+    if (neighbour === undefined || neighbour.length !== own.length) continue;
+    for (let index = 0; index < sum.length; index += 1) {
+      sum[index] = (sum[index] ?? 0) + NEIGHBOUR_WEIGHT * (neighbour[index] ?? 0);
+    }
+  }
+  let square = 0;
+  for (const value of sum) square += value * value;
+  const length = Math.sqrt(square);
+  // A vector without a direction stays as it is.
+  return length > 0 ? Float32Array.from(sum, (value) => value / length) : own;
+}
+
+/**
+ * A vector in half the bytes, as the pack keeps the own vector of a turn: numbers of 16 bits (IEEE 754 binary16, little
+ * endian). Cosines change by less than 0.0005.
+ */
+export function toPayload(vector: Float32Array): Uint8Array {
+  return new Uint8Array(new Float16Array(vector).buffer);
+}
+
+/** The vector of a payload. */
+export function fromPayload(payload: Uint8Array): Float32Array {
+  // A copy, because a view of numbers has to begin at a multiple of their size.
+  return new Float32Array(new Float16Array(payload.slice().buffer));
+}

@@ -1,0 +1,218 @@
+import type { Database } from "bun:sqlite";
+import type { Instant } from "../../../lib/instant.ts";
+import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
+import {
+  ACTIVE,
+  HAS_TEXT,
+  IS_TURN,
+  isTurn,
+  readTurn,
+  type Surrounded,
+  surroundAll,
+} from "../write/turns.ts";
+import { fromPayload, lean, toPayload } from "./lean.ts";
+
+/** A turn whose vector is still to come is no neighbour yet: what is indexed depends on nothing but the vectors there are. */
+const WITH_VECTOR = `${IS_TURN} AND key IN (SELECT node_key FROM vector_payloads)`;
+
+/** The vector of one node's own text. */
+export type VectorEntry = {
+  readonly key: number;
+  readonly vector: Float32Array;
+  /** SHA-256 of the node's content. */
+  readonly contentHash: string;
+  readonly at: Instant;
+};
+
+/**
+ * The number under which the changes of a transaction are listed. Processes that hold vectors in memory look for higher
+ * numbers than they have seen. Runs inside a write transaction.
+ */
+export function nextRevision(database: Database): number {
+  const row = database
+    .query<{ value: number }, []>("UPDATE vector_revision SET value = value + 1 RETURNING value")
+    .get();
+  return row?.value ?? 0;
+}
+
+/**
+ * Writes the vectors of nodes that are active. Those of conversation turns lean towards the turns around them, so the
+ * entries of these are written anew too; what results does not depend on the order in which turns arrive. Runs inside a
+ * write transaction.
+ */
+export function putVectors(
+  database: Database,
+  entries: readonly VectorEntry[],
+  identity: EmbeddingIdentity,
+): void {
+  if (entries.length === 0) return;
+  const revision = nextRevision(database);
+  const describe = database.query(
+    `INSERT OR REPLACE INTO vector_metadata
+       (node_key, embedding_model, embedding_version, content_hash, created_at, owner, revision)
+     SELECT key, ?2, ?3, ?4, ?5, owner, ?6 FROM nodes WHERE key = ?1 AND lifecycle_state IN ${ACTIVE}`,
+  );
+  const own = new Map<number, Float32Array>();
+  for (const { key, vector, contentHash, at } of entries) {
+    const { changes } = describe.run(
+      key,
+      identity.model,
+      identity.version,
+      contentHash,
+      at,
+      revision,
+    );
+    if (changes > 0) own.set(key, vector);
+  }
+  for (const [key, vector] of own) {
+    const node = readTurn(database, key);
+    if (node === undefined) continue;
+    if (isTurn(node)) writePayload(database, key, vector);
+    else writeIndexed(database, node, vector);
+  }
+  // Once all own vectors are there: neighbours that arrive together are written once.
+  for (const place of surroundAll(database, own.keys(), WITH_VECTOR).values()) {
+    if (isTurn(place.turn)) leanOne(database, place, revision);
+  }
+}
+
+/** Removes the vectors of nodes. Runs inside a write transaction, before `leanAll`. */
+export function removeVectors(database: Database, keys: readonly number[]): void {
+  for (const table of ["vectors", "vector_metadata", "vector_payloads"]) {
+    const remove = database.query(`DELETE FROM ${table} WHERE node_key = ?`);
+    for (const key of keys) remove.run(key);
+  }
+}
+
+type Place = Surrounded["turn"];
+type Session = Pick<Place, "key" | "owner" | "session_id" | "scope">;
+
+/**
+ * Makes the vectors of all turns lean towards their present neighbours; those that do already are left alone. A turn of
+ * which only the indexed vector is known is taken to be indexed by its own one. Runs inside a write transaction.
+ */
+export function leanAll(database: Database): void {
+  const revision = nextRevision(database);
+  adoptIndexed(database);
+  const turns = database
+    .query<Session, []>(
+      `SELECT key, owner, session_id, scope FROM nodes WHERE ${WITH_VECTOR}
+       ORDER BY owner, session_id, scope, created_at, id`,
+    )
+    .all();
+  const isSame = (one: Session, other: Session | undefined): other is Session =>
+    other?.owner === one.owner && other.session_id === one.session_id && other.scope === one.scope;
+  for (const [index, turn] of turns.entries()) {
+    const [previous, next] = [turns[index - 1], turns[index + 1]];
+    const place = {
+      turn,
+      previous: isSame(turn, previous) ? previous : undefined,
+      next: isSame(turn, next) ? next : undefined,
+    };
+    leanOne(database, place, revision, "unless it does already");
+  }
+}
+
+/** Takes the indexed vectors of turns without a payload as their own ones. */
+function adoptIndexed(database: Database): void {
+  const turns = database
+    .query<{ key: number }, []>(
+      `SELECT key FROM nodes WHERE ${IS_TURN} AND key IN (SELECT node_key FROM vector_metadata)
+         AND key NOT IN (SELECT node_key FROM vector_payloads)`,
+    )
+    .all();
+  const indexed = database.query<{ embedding: Uint8Array }, [number]>(
+    "SELECT embedding FROM vectors WHERE node_key = ?",
+  );
+  for (const { key } of turns) {
+    const found = indexed.get(key);
+    if (found === null) continue;
+    writePayload(database, key, new Float32Array(found.embedding.slice().buffer));
+  }
+}
+
+type Payload = {
+  readonly embedding: Uint8Array;
+  readonly previous: number | null;
+  readonly next: number | null;
+};
+
+type Neighbours = {
+  readonly turn: Session;
+  readonly previous: Session | undefined;
+  readonly next: Session | undefined;
+};
+
+/** Writes the indexed vector of a turn, if its own one is known. */
+function leanOne(
+  database: Database,
+  place: Neighbours,
+  revision: number,
+  mode: "always" | "unless it does already" = "always",
+): void {
+  const { key } = place.turn;
+  const payload = readPayload(database, key);
+  if (payload === undefined) return;
+  const previous = place.previous?.key ?? null;
+  const next = place.next?.key ?? null;
+  const isDone = payload.previous === previous && payload.next === next;
+  if (mode !== "always" && isDone && isIndexed(database, key)) return;
+  const neighbours = [previous, next].map((beside) => {
+    const found = beside === null ? undefined : readPayload(database, beside);
+    return found && fromPayload(found.embedding);
+  });
+  writeIndexed(database, place.turn, lean(fromPayload(payload.embedding), neighbours));
+  database
+    .query("UPDATE vector_payloads SET previous = ?, next = ? WHERE node_key = ?")
+    .run(previous, next, key);
+  database.query("UPDATE vector_metadata SET revision = ? WHERE node_key = ?").run(revision, key);
+}
+
+function readPayload(database: Database, key: number): Payload | undefined {
+  return (
+    database
+      .query<Payload, [number]>(
+        "SELECT embedding, previous, next FROM vector_payloads WHERE node_key = ?",
+      )
+      .get(key) ?? undefined
+  );
+}
+
+function writePayload(database: Database, key: number, vector: Float32Array): void {
+  database
+    .query(
+      "INSERT OR REPLACE INTO vector_payloads (node_key, previous, next, embedding) VALUES (?, NULL, NULL, ?)",
+    )
+    .run(key, toPayload(vector));
+}
+
+function isIndexed(database: Database, key: number): boolean {
+  // Behind the index: looking for an entry that is not there costs the index more than writing one.
+  return database.query("SELECT 1 FROM vectors_rowids WHERE rowid = ?").get(key) !== null;
+}
+
+function writeIndexed(
+  database: Database,
+  { key, owner }: Pick<Session, "key" | "owner">,
+  vector: Float32Array,
+): void {
+  if (isIndexed(database, key)) {
+    database.query("UPDATE vectors SET embedding = ? WHERE node_key = ?").run(vector, key);
+    return;
+  }
+  database
+    .query("INSERT INTO vectors (node_key, owner, active, embedding) VALUES (?, ?, 1, ?)")
+    .run(key, owner, vector);
+}
+
+/** Nodes with an entry that may not have one: of vectors, by key. */
+export function orphanVectors(database: Database): readonly number[] {
+  return database
+    .query<{ key: number }, []>(
+      `SELECT node_key AS key FROM vector_metadata UNION SELECT rowid FROM vectors_rowids
+         UNION SELECT node_key FROM vector_payloads
+       EXCEPT SELECT key FROM nodes WHERE lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}`,
+    )
+    .all()
+    .map(({ key }) => key);
+}

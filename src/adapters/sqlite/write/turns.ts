@@ -1,0 +1,94 @@
+import type { Database } from "bun:sqlite";
+
+/** Active states, as SQL. */
+export const ACTIVE = "('tentative', 'stable', 'contested')";
+/** Whether `content` is more than blanks, as SQL: `trim` knows of no other blank than the space unless it is told. */
+export const HAS_TEXT = `trim(content, char(9, 10, 11, 12, 13, 32, 160, 5760, 8192, 8193, 8194, 8195, 8196, 8197, 8198,
+  8199, 8200, 8201, 8202, 8232, 8233, 8239, 8287, 12288, 65279)) <> ''`;
+/** Columns of a Turn. */
+export const TURN = "key, owner, content, node_type, session_id, scope, created_at, id";
+/** The nodes that have neighbours, beside being of one owner, session and scope. */
+export const IS_TURN = `node_type = 'note' AND session_id IS NOT NULL AND lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}`;
+
+/** A node as far as its place in a conversation goes. */
+export type Turn = {
+  readonly key: number;
+  readonly owner: number;
+  readonly content: string;
+  readonly node_type: string;
+  readonly session_id: string | null;
+  readonly scope: string;
+  readonly created_at: string;
+  readonly id: string;
+};
+
+/** A node with the turns around it; a node that is no turn of a conversation has none. */
+export type Surrounded = {
+  readonly turn: Turn;
+  readonly previous: Turn | undefined;
+  readonly next: Turn | undefined;
+};
+
+/** The node of a key, in whatever state. */
+export function readTurn(database: Database, key: number): Turn | undefined {
+  return (
+    database.query<Turn, [number]>(`SELECT ${TURN} FROM nodes WHERE key = ?`).get(key) ?? undefined
+  );
+}
+
+/** Whether a node is a turn of a conversation: a note with a session. */
+export function isTurn(turn: Turn): boolean {
+  return turn.node_type === "note" && turn.session_id !== null;
+}
+
+/** Which turns count as neighbours: a condition on `nodes`, as SQL. */
+export type Among = string;
+const ALL_TURNS: Among = IS_TURN;
+
+/** The nearest active turns of the same owner, session and scope, in order of (created_at, id). */
+export function surround(database: Database, turn: Turn, among = ALL_TURNS): Surrounded {
+  if (!isTurn(turn)) return { turn, previous: undefined, next: undefined };
+  return {
+    turn,
+    previous: neighbour(database, turn, "before", among),
+    next: neighbour(database, turn, "after", among),
+  };
+}
+
+/** The nodes and every turn beside one of them, each once with what surrounds it. Missing nodes are left out. */
+export function surroundAll(
+  database: Database,
+  keys: Iterable<number>,
+  among = ALL_TURNS,
+): ReadonlyMap<number, Surrounded> {
+  const found = new Map<number, Surrounded>();
+  for (const key of keys) {
+    const turn = found.has(key) ? undefined : readTurn(database, key);
+    if (turn !== undefined) found.set(key, surround(database, turn, among));
+  }
+  for (const { previous, next } of [...found.values()]) {
+    for (const beside of [previous, next]) {
+      if (beside === undefined || found.has(beside.key)) continue;
+      found.set(beside.key, surround(database, beside, among));
+    }
+  }
+  return found;
+}
+
+function neighbour(
+  database: Database,
+  turn: Turn,
+  side: "before" | "after",
+  among: Among,
+): Turn | undefined {
+  const [compare, order] = side === "before" ? ["<", "DESC"] : [">", "ASC"];
+  return (
+    database
+      .query<Turn, [number, string | null, string, string, string]>(
+        `SELECT ${TURN} FROM nodes
+         WHERE owner = ? AND session_id = ? AND scope = ? AND (created_at, id) ${compare} (?, ?) AND ${among}
+         ORDER BY created_at ${order}, id ${order} LIMIT 1`,
+      )
+      .get(turn.owner, turn.session_id, turn.scope, turn.created_at, turn.id) ?? undefined
+  );
+}

@@ -1,0 +1,53 @@
+import {
+  decimal,
+  integer,
+  member,
+  optionalMemberOrNone,
+  optionalSecret,
+  optionalText,
+  text,
+} from "./fields.ts";
+
+/** The default is a model of the provider that is the default. */
+export const DEFAULT_LANGUAGE_MODEL = { provider: "openai", name: "gpt-4o-mini" } as const;
+
+/** The language model of everything that needs one. Nothing needs one by default. */
+export const EXTRACTION = {
+  provider: member(["openai", "anthropic", "ollama"], {
+    default: DEFAULT_LANGUAGE_MODEL.provider,
+    description:
+      "Who runs the language model: a hosted provider, or `ollama` on this machine. It is asked only by what is turned on and needs it.",
+  }),
+  model: text({
+    default: DEFAULT_LANGUAGE_MODEL.name,
+    description: "The language model, by the provider's name for it.",
+  }),
+  api_key: optionalSecret(
+    "Key of a hosted provider. Unset: `OPENAI_API_KEY` or `ANTHROPIC_API_KEY`, from the environment, then `.env`.",
+  ),
+  base_url: optionalText(
+    "Address of the provider, http or https. Unset: `OPENAI_BASE_URL` or `ANTHROPIC_BASE_URL`, from the environment, then `.env`; else the provider's own, for `ollama` port 11434 of this machine.",
+  ),
+  timeout: decimal({
+    default: 30,
+    above: 0,
+    max: 3600,
+    description: "Seconds for one answer of the model, retries included.",
+  }),
+  max_retries: integer({
+    default: 3,
+    min: 0,
+    max: 10,
+    description: "Further tries when an answer does not have the form that was asked for.",
+  }),
+  temperature: decimal({
+    default: 0,
+    min: 0,
+    max: 2,
+    description: "0: the likeliest answer; higher: more varied ones.",
+  }),
+  reasoning_effort: optionalMemberOrNone(
+    ["none", "low", "medium", "high"],
+    "How long the model may think, where it can be told; unset: not told, for `ollama` `none`.",
+  ),
+};

@@ -1,0 +1,113 @@
+import { z } from "zod";
+import { EPISTEMIC_WEIGHTS } from "../domain/epistemics.ts";
+import {
+  decimal,
+  flag,
+  integer,
+  listOf,
+  mapNumber,
+  mapObject,
+  mapOf,
+  member,
+  optionalInteger,
+  text,
+} from "./fields.ts";
+import { SCORING } from "./schema-scoring.ts";
+
+/** The share of the former score with which the reranker's policy `legacy` works. */
+export const LEGACY_PRIOR_WEIGHT = 0.3;
+
+/** Settings of retrieval without a group. */
+export const RETRIEVAL_SETTINGS = {
+  epistemic_weights: mapOf(mapNumber({ min: 0 }), {
+    default: EPISTEMIC_WEIGHTS,
+    bounds: "keys: epistemic types; values at least 0",
+    description: "Weight in ranking by kind of knowledge; a kind left out weighs 0.7.",
+  }),
+  unverified_confidence_threshold: decimal({
+    default: 0.3,
+    min: 0,
+    max: 1,
+    description: "Unverified memories whose confidence is below it are left out by default.",
+  }),
+  namespace_weights: mapOf(mapObject(z.strictObject(SCORING)), {
+    default: {},
+    bounds: "values: objects of `scoring` settings",
+    description: "Accepted and checked; nothing reads it.",
+  }),
+  query_intent_order: member(["entity_first", "temporal_first"], {
+    default: "entity_first",
+    description: "What a question about both a name and a time is taken for.",
+  }),
+  temporal_languages: listOf(
+    z
+      .string()
+      .trim()
+      .toLowerCase()
+      .regex(/^[a-z]{2}$/),
+    {
+      default: ["en"],
+      bounds: "two-letter language codes",
+      description: "Languages in which dates of a question are read; empty: all that are known.",
+    },
+  ),
+  enable_reranker: flag({
+    default: false,
+    description: "Let a local model read the best candidates again together with the question.",
+  }),
+  reranker_model: text({
+    default: "cross-encoder/ms-marco-MiniLM-L-6-v2",
+    description: "The model that reads them.",
+  }),
+  reranker_top_k: integer({
+    default: 100,
+    min: 0,
+    max: 1000,
+    description: "Best candidates that it reads; 0 changes nothing.",
+  }),
+  reranker_policy: member(["legacy", "score_envelope", "anchored_score_envelope"], {
+    default: "legacy",
+    description:
+      "`legacy`: its scores are blended in. `score_envelope`: it decides the order, the scores stay the former ones. `anchored_score_envelope`: as that, with the former best candidate in front.",
+  }),
+  reranker_prior_weight: decimal({
+    default: LEGACY_PRIOR_WEIGHT,
+    min: 0,
+    max: 1,
+    description:
+      "Share of the former score in the new one. With the reranker on and the policy `legacy` it has to be 0.3.",
+  }),
+  reranker_timeout_ms: integer({
+    default: 2000,
+    min: 1,
+    max: 600_000,
+    description: "Milliseconds after which the former order stands and the answer says so.",
+  }),
+  enable_query_reformulation: flag({
+    default: false,
+    description:
+      "Let a language model put the question in other words and search for those too. Needs the model of the group `extraction`.",
+  }),
+  query_reformulation_count: integer({
+    default: 2,
+    min: 1,
+    max: 5,
+    description: "Other wordings that are asked for.",
+  }),
+  query_reformulation_merge_policy: member(["new_only", "max_signals"], {
+    default: "new_only",
+    description:
+      "`new_only`: other wordings add candidates. `max_signals`: they also raise the signals of those that were found already.",
+  }),
+};
+
+/** Records of retrievals. */
+export const RECEIPTS = {
+  retention_days: optionalInteger({
+    default: 365,
+    min: 0,
+    max: 1_000_000,
+    description:
+      "Days that the receipt of a retrieval is kept; 0: none is written; unset: for ever. Citations can only name a retrieval whose receipt is there.",
+  }),
+};

@@ -1,0 +1,25 @@
+import type { ScoringWeights } from "./scoring.ts";
+
+/** The scoring of a caller who leaves everything out. A configuration has rank fusion as its default instead. */
+export const DEFAULT_SCORING: ScoringWeights = {
+  semantic: 0.3,
+  lexical: 0.15,
+  graph: 0.2,
+  recency: 0.1,
+  salience: 0.1,
+  confidence: 0.15,
+  epistemic: 0.05,
+  paths: 0,
+  recencyLambda: 0.02,
+  temporalBoost: 0.15,
+  relevanceFloor: 0.35,
+  currentUpdateMultiplier: 1.3,
+  nodeTypeBoost: { fact: 1.15, preference: 1.15, decision: 1.15, instruction: 1.15, summary: 1.1 },
+  fusion: { kind: "weighted", recencyTime: undefined },
+};
+
+/** What rank fusion takes for k when nobody names one. */
+export const DEFAULT_RRF_K = 60;
+
+/** Share of the cosine in relative fusion when nobody names one; BM25 has the rest. */
+export const DEFAULT_SEMANTIC_SHARE = 0.6;

@@ -1,0 +1,205 @@
+import type { RepresentationLevel } from "../../domain/enums.ts";
+import { sha256Hex } from "../../lib/hashing.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import type {
+  NotPacked,
+  ReceiptCandidate,
+  ReceiptPacking,
+  ReceiptParameters,
+  RetrievalReceipt,
+  RetrievalRecord,
+} from "../records.ts";
+import { CANDIDATE_PATHS, type PackedRecord, type ResultCandidate } from "../results.ts";
+import type { ReceiptMaterial, ReceiptSurroundings } from "./material.ts";
+import { effectiveOptions, receiptVersion, statesCitations } from "./version.ts";
+
+/** A receipt and what stands beside it. */
+export type BuiltReceipt = {
+  readonly receipt: RetrievalReceipt;
+  readonly record: RetrievalRecord;
+};
+
+/** Values of settings that are accepted and read by nothing. */
+const INERT = { charsPerToken: 4.2, crossScopeTokenBudget: 512 } as const;
+/** The prior weight of a reranker that a receipt does not state. */
+const DEFAULT_PRIOR_WEIGHT = 0.3;
+/** Levels at which a record shows the text of its memory. */
+export const CONTENT_LEVELS: ReadonlySet<RepresentationLevel> = new Set([
+  "full",
+  "prose",
+  "structured",
+]);
+
+/** Makes the receipt of a retrieval and the record beside it. Pure. */
+export function buildReceipt(
+  material: ReceiptMaterial,
+  surroundings: ReceiptSurroundings,
+): BuiltReceipt {
+  const { metadata, results, filter, scoring } = material;
+  const packed = packedRecords(material);
+  const isWeighted = scoring.fusion.kind === "weighted";
+  const options = effectiveOptions(material.packing, scoring.fusion);
+  const schemaVersion = receiptVersion({
+    scoring,
+    minScoreSkipped: metadata.minScoreSkipped,
+    packing: { contextFormat: material.packing.contextFormat, ...options },
+    rerankerPolicy: surroundings.settings.reranker?.policy,
+  });
+  const receipt: RetrievalReceipt = {
+    schemaVersion,
+    requestId: metadata.requestId,
+    userId: material.userId,
+    query: material.query,
+    referenceTime: metadata.referenceTime,
+    scopes: filter.scopes,
+    scoring,
+    packing: toPacking(material, options, schemaVersion),
+    contextSha256: sha256Hex(material.bundle.renderedContext),
+    minScore: metadata.minScore,
+    minScoreSkipped: metadata.minScoreSkipped,
+    resultLimit: metadata.resultLimit,
+    retrievalMode: material.retrievalMode,
+    timeFrom: filter.timeFrom,
+    timeTo: filter.timeTo,
+    candidates: results.map((result) => toCandidate(result, packed.get(result.node.id), isWeighted)),
+    scoreProvenance: new Map(results.map(({ node, provenance }) => [node.id, provenance])),
+    rankingPolicy: material.rankingPolicy,
+    execution: {
+      schemaVersion: 1,
+      parameters: toParameters(material, surroundings),
+      features: surroundings.features,
+    },
+  };
+  return { receipt, record: toRecord(material, packed) };
+}
+
+function packedRecords({ bundle }: ReceiptMaterial): ReadonlyMap<Uuid, PackedRecord> {
+  return new Map(
+    [...bundle.sections.values()].flat().map((record) => [record.candidate.node.id, record]),
+  );
+}
+
+function toPacking(
+  { packing, bundle }: ReceiptMaterial,
+  options: ReturnType<typeof effectiveOptions>,
+  version: number,
+): ReceiptPacking {
+  return {
+    ...packing,
+    ...INERT,
+    ...options,
+    tokenizer: bundle.tokenizer,
+    contextCitations: statesCitations(version) ? packing.contextCitations : undefined,
+  };
+}
+
+function toCandidate(
+  result: ResultCandidate,
+  packed: PackedRecord | undefined,
+  isWeighted: boolean,
+): ReceiptCandidate {
+  const { node } = result;
+  const level = packed?.representation;
+  return {
+    nodeId: node.id,
+    scope: node.scope,
+    contentSha256: sha256Hex(node.content),
+    score: result.compositeScore,
+    trace: result.trace,
+    rerankerScore: result.rerankerScore,
+    semanticRelevance: isWeighted ? undefined : result.semanticRelevance,
+    representation: level,
+    tokenCost: packed?.tokenCost ?? 0,
+    inContext: packed !== undefined,
+    hasContent:
+      level !== undefined && CONTENT_LEVELS.has(level) && node.content.trim() !== "",
+  };
+}
+
+function toParameters(
+  { metadata, filter, includeCrossScope, temporalRelation }: ReceiptMaterial,
+  { settings, languageModel }: ReceiptSurroundings,
+): ReceiptParameters {
+  const { reranker, reformulation } = settings;
+  return {
+    rankingMultipliers: metadata.rankingMultipliers,
+    rankingProfile: { status: "none", profileId: undefined, reason: undefined },
+    maxPerSource: metadata.maxPerSource,
+    maxPerEvidence: metadata.maxPerEvidence,
+    timeFrom: filter.timeFrom,
+    timeTo: filter.timeTo,
+    knowledgeAt: filter.knowledgeAt,
+    eventTimeFrom: filter.eventTimeFrom,
+    eventTimeTo: filter.eventTimeTo,
+    includeCrossScope,
+    excludeNodeTypes: filter.excludeNodeTypes?.toSorted(),
+    sourceTypes: filter.sourceTypes?.toSorted(),
+    epistemicWeights: settings.epistemicWeights,
+    unverifiedConfidenceThreshold: settings.unverifiedConfidenceThreshold,
+    aggregationCoverage: metadata.aggregationCoverage,
+    historicalCoverage: metadata.historicalCoverage,
+    temporalRelation,
+    temporalLanguages: settings.temporalLanguages,
+    queryIntentOrder:
+      settings.queryIntentOrder === "temporal_first" ? "temporal_first" : undefined,
+    rerankerTopK: reranker?.topK,
+    rerankerPriorWeight:
+      reranker?.priorWeight === DEFAULT_PRIOR_WEIGHT ? undefined : reranker?.priorWeight,
+    queryReformulation: {
+      enabled: reformulation !== undefined,
+      count: reformulation?.count,
+      provider: reformulation === undefined ? undefined : languageModel?.provider,
+      model: reformulation === undefined ? undefined : languageModel?.model,
+      mergePolicy: reformulation?.mergePolicy === "max_signals" ? "max_signals" : undefined,
+    },
+  };
+}
+
+function toRecord(
+  material: ReceiptMaterial,
+  packed: ReadonlyMap<Uuid, PackedRecord>,
+): RetrievalRecord {
+  const { metadata, bundle, results, excluded } = material;
+  return {
+    intent: metadata.intent,
+    queryTimeFrom: material.queryTimeFrom,
+    queryTimeTo: material.queryTimeTo,
+    candidatesGenerated: metadata.candidatesGenerated,
+    candidatesFiltered: metadata.candidatesFiltered,
+    candidatesIncluded: metadata.candidatesIncluded,
+    backendsUsed: metadata.backendsUsed,
+    embeddingMismatch: metadata.embeddingMismatch,
+    backendFailures: metadata.backendFailures,
+    reranker: metadata.reranker,
+    reformulation: metadata.reformulation,
+    tokensUsed: bundle.tokensUsed,
+    scoringConfigVersion: metadata.scoringConfigVersion,
+    crossScopeHintCount: material.crossScopeHintCount,
+    paths: results.map(({ paths }) => CANDIDATE_PATHS.filter((path) => paths.includes(path))),
+    context: Array.from(bundle.sections, ([section, records]) =>
+      records.map(({ candidate }) => ({ nodeId: candidate.node.id, section })),
+    ).flat(),
+    notPacked: notPacked(material, packed),
+    filteredOut: excluded
+      .filter(({ compositeScore }) => compositeScore === undefined)
+      .map(({ nodeId, reason }) => ({ nodeId, reason })),
+    selectedOut: excluded.flatMap(({ nodeId, reason, compositeScore: score, semanticRelevance }) =>
+      score === undefined ? [] : [{ nodeId, reason, score, semanticRelevance }],
+    ),
+  };
+}
+
+function notPacked(
+  { results, bundle, folded }: ReceiptMaterial,
+  packed: ReadonlyMap<Uuid, PackedRecord>,
+): readonly NotPacked[] {
+  const blank = new Set(bundle.blankIds);
+  return results
+    .map(({ node }) => node.id)
+    .filter((nodeId) => !packed.has(nodeId))
+    .map((nodeId) => {
+      if (blank.has(nodeId)) return { nodeId, reason: "blank_text", foldedInto: undefined };
+      const foldedInto = folded.get(nodeId);
+      return { nodeId, reason: foldedInto === undefined ? "token_budget" : "folded", foldedInto };
+    });
+}

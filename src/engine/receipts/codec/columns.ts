@@ -1,0 +1,222 @@
+import { asInstant, fromEpochMicros, type Instant, toEpochMillis } from "../../../lib/instant.ts";
+import { asUuid, type Uuid } from "../../../lib/uuid.ts";
+import type { BitReader, BitWriter } from "./bits.ts";
+import { at, type Column, counts, doubles, filled, flags, placeWidth } from "./numbers.ts";
+
+/** Values of which some are missing. */
+export function optional<T>(column: Column<T>): Column<T | undefined> {
+  return {
+    write: (out, values) => {
+      const present = values.filter((value): value is T & {} => value !== undefined);
+      flags.write(
+        out,
+        values.map((value) => value !== undefined),
+      );
+      column.write(out, present);
+    },
+    read: (from, count) => {
+      const isPresent = flags.read(from, count);
+      const present = column.read(from, isPresent.filter(Boolean).length);
+      let next = 0;
+      return isPresent.map((is) => {
+        if (!is) return undefined;
+        next += 1;
+        return at(present, next - 1);
+      });
+    },
+  };
+}
+
+/** Members of a closed set; its order is part of the format. */
+export function choices<T extends string>(members: readonly T[]): Column<T> {
+  return {
+    write: (out, values) =>
+      counts.write(
+        out,
+        values.map((value) => placeOf(members, value)),
+      ),
+    read: (from, count) => counts.read(from, count).map((place) => at(members, place)),
+  };
+}
+
+function placeOf<T>(members: readonly T[], value: T): number {
+  const place = members.indexOf(value);
+  if (place < 0) throw new RangeError(`${String(value)} is not a member of the set`);
+  return place;
+}
+
+/** Texts that repeat themselves. */
+export const texts: Column<string> = {
+  write: (out, values) => {
+    const distinct = [...new Set(values)];
+    out.count(distinct.length, 2);
+    for (const value of distinct) out.text(value);
+    const places = new Map(distinct.map((value, place) => [value, place]));
+    for (const value of values) out.bits(places.get(value) ?? 0, placeWidth(distinct.length));
+  },
+  read: (from, count) => {
+    const distinct = Array.from({ length: from.count(2) }, () => from.text());
+    return Array.from({ length: count }, () =>
+      at(distinct, from.bits(placeWidth(distinct.length))),
+    );
+  },
+};
+
+/** Doubles that can be told from something that the reader knows already: only exceptions are written. */
+export function writeGuessed(
+  out: BitWriter,
+  values: readonly number[],
+  guesses: readonly number[],
+): void {
+  const isAsGuessed = values.map((value, index) => value === guesses[index]);
+  flags.write(out, isAsGuessed);
+  doubles.write(
+    out,
+    values.filter((_, index) => isAsGuessed[index] === false),
+  );
+}
+
+export function readGuessed(from: BitReader, guesses: readonly number[]): number[] {
+  const isAsGuessed = flags.read(from, guesses.length);
+  const others = doubles.read(from, isAsGuessed.filter((is) => !is).length);
+  let next = 0;
+  return guesses.map((guess, index) => {
+    if (isAsGuessed[index] === true) return guess;
+    next += 1;
+    return at(others, next - 1);
+  });
+}
+
+/** SHA-256 digests as 64 hex digits. */
+export const digests: Column<string> = {
+  write: (out, values) => {
+    for (const value of values) writeHex(out, value);
+  },
+  read: (from, count) => Array.from({ length: count }, () => readHex(from, 64)),
+};
+
+/** Hex digits, a multiple of 8 of them. */
+export function writeHex(out: BitWriter, hex: string): void {
+  for (let start = 0; start < hex.length; start += 8) {
+    out.bits(Number.parseInt(hex.slice(start, start + 8), 16), 32);
+  }
+}
+
+export function readHex(from: BitReader, digits: number): string {
+  let hex = "";
+  while (hex.length < digits) hex += from.bits(32).toString(16).padStart(8, "0");
+  return hex;
+}
+
+/** An instant, in as few bits as its microseconds since 1970 take; another one as text. */
+export function writeInstant(out: BitWriter, instant: Instant): void {
+  const micros = toMicros(instant);
+  out.flag(micros !== undefined);
+  if (micros === undefined) out.text(instant);
+  else out.bits(micros, 53);
+}
+
+export function readInstant(from: BitReader): Instant {
+  return from.flag() ? fromEpochMicros(from.bits(53)) : asInstant(from.text());
+}
+
+function toMicros(instant: Instant): number | undefined {
+  const micros = Math.round(toEpochMillis(instant) * 1000);
+  const isExact = Number.isSafeInteger(micros) && micros >= 0 && fromEpochMicros(micros) === instant;
+  return isExact ? micros : undefined;
+}
+
+/** Bits of the time in a UUIDv7, in milliseconds since 1970. */
+const TIME_DIGITS = 12;
+const V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+/** Different UUIDs in ascending order. UUIDv7 go without their version bits, and with the distance of their times. */
+export const ascendingIds: Column<Uuid> = {
+  write: (out, ids) => {
+    const isV7 = ids.every((id) => V7.test(id));
+    out.flag(isV7);
+    const digits = ids.map((id) => id.replaceAll("-", ""));
+    if (!isV7) {
+      for (const hex of digits) writeHex(out, hex);
+      return;
+    }
+    const times = digits.map((hex) => Number.parseInt(hex.slice(0, TIME_DIGITS), 16));
+    out.bits(times[0] ?? 0, 48);
+    counts.write(
+      out,
+      times.slice(1).map((time, index) => time - at(times, index)),
+    );
+    for (const hex of digits) {
+      out.bits(Number.parseInt(hex.slice(13, 16), 16), 12);
+      out.bits(Number.parseInt(hex.slice(16, 24), 16) % 2 ** 30, 30);
+      out.bits(Number.parseInt(hex.slice(24), 16), 32);
+    }
+  },
+  read: (from, count) => {
+    if (!from.flag()) return Array.from({ length: count }, () => toUuid(readHex(from, 32)));
+    let time = from.bits(48);
+    const later = counts.read(from, Math.max(0, count - 1));
+    const times = [time, ...later.map((distance) => (time += distance))].slice(0, count);
+    return times.map((one) => {
+      const random = from.bits(12);
+      const variant = 2 ** 31 + from.bits(30);
+      return toUuid(
+        `${hex(one, 12)}7${hex(random, 3)}${hex(variant, 8)}${hex(from.bits(32), 8)}`,
+      );
+    });
+  },
+};
+
+function hex(value: number, digits: number): string {
+  return value.toString(16).padStart(digits, "0");
+}
+
+/** A UUID of its 32 hex digits. */
+export function toUuid(digits: string): Uuid {
+  const parts = [
+    digits.slice(0, 8),
+    digits.slice(8, 12),
+    digits.slice(12, 16),
+    digits.slice(16, 20),
+    digits.slice(20),
+  ];
+  return asUuid(parts.join("-"));
+}
+
+/** Places of things in a list that the reader has. */
+export function writePlaces(out: BitWriter, places: readonly number[], size: number): void {
+  for (const place of places) out.bits(place, placeWidth(size));
+}
+
+export function readPlaces(from: BitReader, count: number, size: number): number[] {
+  return placeWidth(size) === 0
+    ? filled(count, 0)
+    : Array.from({ length: count }, () => from.bits(placeWidth(size)));
+}
+
+/** Bit masks of subsets of a closed set, in its order. */
+export function subsets<T extends string>(members: readonly T[]): Column<readonly T[]> {
+  return {
+    write: (out, values) => {
+      const masks = values.map((chosen) =>
+        members.reduce((mask, member, bit) => mask + (chosen.includes(member) ? 2 ** bit : 0), 0),
+      );
+      const distinct = [...new Set(masks)];
+      out.count(distinct.length, 2);
+      counts.write(out, distinct);
+      writePlaces(
+        out,
+        masks.map((mask) => distinct.indexOf(mask)),
+        distinct.length,
+      );
+    },
+    read: (from, count) => {
+      const size = from.count(2);
+      const distinct = counts.read(from, size);
+      return readPlaces(from, count, size).map((place) => {
+        const mask = at(distinct, place);
+        return members.filter((_, bit) => Math.floor(mask / 2 ** bit) % 2 === 1);
+      });
+    },
+  };
+}

@@ -1,0 +1,145 @@
+import type { Uuid } from "../../../lib/uuid.ts";
+import {
+  type FilteredOut,
+  type NotPacked,
+  PACKING_REASONS,
+  type RetrievalRecord,
+  type SelectedOut,
+} from "../../records.ts";
+import { SECTION_NAMES } from "../canonical.ts";
+import type { BitReader, BitWriter } from "./bits.ts";
+import { choices, optional, readPlaces, texts, writePlaces } from "./columns.ts";
+import { at, type Column, doubles, integers } from "./numbers.ts";
+
+/** The lists of memories in the record beside a receipt, apart from the paths. */
+export type MemoryLists = Pick<
+  RetrievalRecord,
+  "context" | "notPacked" | "filteredOut" | "selectedOut"
+>;
+
+/** Memories by their place in a list that the reader has. */
+type IdList = { readonly ids: readonly Uuid[]; readonly places: ReadonlyMap<Uuid, number> };
+
+/** Order of a number of memories. */
+const SIZE_ORDER = 6;
+
+/** @param ranked the candidates in rank order @param known every memory that is named */
+export function writeLists(
+  out: BitWriter,
+  lists: MemoryLists,
+  { ranked, known }: { readonly ranked: IdList; readonly known: IdList },
+): void {
+  const { context, notPacked, filteredOut, selectedOut } = lists;
+  const placesOf = (items: readonly { readonly nodeId: Uuid }[], among: IdList): number[] =>
+    items.map(({ nodeId }) => among.places.get(nodeId) ?? 0);
+  out.count(context.length, SIZE_ORDER);
+  sections.write(
+    out,
+    context.map(({ section }) => section),
+  );
+  integers.write(out, steps(placesOf(context, ranked)));
+  reasons.write(
+    out,
+    notPacked.map(({ reason }) => reason),
+  );
+  optional(placesAmong(known)).write(
+    out,
+    notPacked.map(({ foldedInto }) =>
+      foldedInto === undefined ? undefined : (known.places.get(foldedInto) ?? 0),
+    ),
+  );
+  for (const items of [filteredOut, selectedOut]) {
+    out.count(items.length, SIZE_ORDER);
+    writePlaces(out, placesOf(items, known), known.ids.length);
+    texts.write(
+      out,
+      items.map(({ reason }) => reason),
+    );
+  }
+  doubles.write(
+    out,
+    selectedOut.map(({ score }) => score),
+  );
+  optional(doubles).write(
+    out,
+    selectedOut.map(({ semanticRelevance }) => semanticRelevance),
+  );
+}
+
+/** @param ranked the candidates in rank order @param known every memory that is named */
+export function readLists(
+  from: BitReader,
+  ranked: readonly Uuid[],
+  known: readonly Uuid[],
+): MemoryLists {
+  const size = from.count(SIZE_ORDER);
+  const names = sections.read(from, size);
+  const places = summed(integers.read(from, size));
+  const context = names.map((section, index) => ({
+    nodeId: at(ranked, at(places, index)),
+    section,
+  }));
+  const shown = new Set(context.map(({ nodeId }) => nodeId));
+  const outside = ranked.filter((id) => !shown.has(id));
+  return {
+    context,
+    notPacked: readNotPacked(from, outside, known),
+    filteredOut: readFiltered(from, known),
+    selectedOut: readSelected(from, known),
+  };
+}
+
+function readNotPacked(
+  from: BitReader,
+  outside: readonly Uuid[],
+  known: readonly Uuid[],
+): readonly NotPacked[] {
+  const why = reasons.read(from, outside.length);
+  const holders = optional(placesAmong({ ids: known })).read(from, outside.length);
+  return outside.map((nodeId, index) => {
+    const holder = holders[index];
+    const foldedInto = holder === undefined ? undefined : at(known, holder);
+    return { nodeId, reason: at(why, index), foldedInto };
+  });
+}
+
+function readFiltered(from: BitReader, known: readonly Uuid[]): readonly FilteredOut[] {
+  const size = from.count(SIZE_ORDER);
+  const ids = readPlaces(from, size, known.length).map((place) => at(known, place));
+  const why = texts.read(from, size);
+  return ids.map((nodeId, index) => ({ nodeId, reason: at(why, index) }));
+}
+
+function readSelected(from: BitReader, known: readonly Uuid[]): readonly SelectedOut[] {
+  const excluded = readFiltered(from, known);
+  const scores = doubles.read(from, excluded.length);
+  const relevances = optional(doubles).read(from, excluded.length);
+  return excluded.map((item, index) => ({
+    ...item,
+    score: at(scores, index),
+    semanticRelevance: relevances[index],
+  }));
+}
+
+const sections = choices(SECTION_NAMES);
+const reasons = choices(PACKING_REASONS);
+
+function placesAmong({ ids }: Pick<IdList, "ids">): Column<number> {
+  return {
+    write: (out, places) => writePlaces(out, places, ids.length),
+    read: (from, count) => readPlaces(from, count, ids.length),
+  };
+}
+
+/** What each number adds to the one before. */
+function steps(values: readonly number[]): number[] {
+  return values.map((value, index) => value - (values[index - 1] ?? 0));
+}
+
+function summed(added: readonly number[]): number[] {
+  let sum = 0;
+  return added.map((value) => {
+    sum += value;
+    return sum;
+  });
+}

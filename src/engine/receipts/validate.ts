@@ -1,0 +1,182 @@
+import { provenanceProblems, replayScore } from "../../domain/score-replay.ts";
+import type { Adjustment, ScoreProvenance } from "../../domain/scoring.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import type { ReceiptCandidate, RetrievalReceipt, RetrievalRecord } from "../records.ts";
+import { type BuiltReceipt, CONTENT_LEVELS } from "./build.ts";
+import { rankingOrder } from "./order.ts";
+import { receiptVersion, statesCitations } from "./version.ts";
+
+/** A candidate with the record of its score. */
+type Scored = { readonly candidate: ReceiptCandidate; readonly provenance: ScoreProvenance };
+
+/**
+ * Computes a receipt again from itself: every score, the order, the relevances, the version. Also that the record beside
+ * it speaks of the same candidates.
+ * @returns why it cannot be right, one sentence each; empty when it is
+ */
+export function receiptProblems({ receipt, record }: BuiltReceipt): readonly string[] {
+  const { candidates, scoreProvenance } = receipt;
+  const ids = candidates.map(({ nodeId }) => nodeId);
+  if (new Set(ids).size !== ids.length) return ["a candidate stands twice"];
+  if (!isSame([...scoreProvenance.keys()], ids)) {
+    return ["the score provenance is not that of the candidates, in their order"];
+  }
+  const scored = candidates.flatMap((candidate) => {
+    const provenance = scoreProvenance.get(candidate.nodeId);
+    return provenance === undefined ? [] : [{ candidate, provenance }];
+  });
+  return [
+    ...settingProblems(receipt),
+    ...scored.flatMap(scoreProblems),
+    ...scored.flatMap((one) => fusionProblems(receipt, one)),
+    ...orderProblems(receipt),
+    ...skipProblems(receipt),
+    ...candidates.flatMap(packingProblems),
+    ...recordProblems(record, candidates),
+  ];
+}
+
+/** What the version promises about the settings. */
+function settingProblems(receipt: RetrievalReceipt): string[] {
+  const { schemaVersion, packing } = receipt;
+  const problems: string[] = [];
+  // The policy of the reranker tells two versions apart and stands nowhere else.
+  const policy = schemaVersion === 13 ? "score_envelope" : undefined;
+  const expected = receiptVersion({ ...receipt, rerankerPolicy: policy });
+  if (schemaVersion !== expected) {
+    problems.push(`the version is ${schemaVersion}, the settings are those of ${expected}`);
+  }
+  if ((packing.contextCitations !== undefined) !== statesCitations(schemaVersion)) {
+    problems.push("context_citations does not belong to the version");
+  }
+  if (packing.foldRepeatedText !== undefined && packing.contextFormat !== "reader") {
+    problems.push("fold_repeated_text belongs to the reader format");
+  }
+  if (
+    packing.sessionContextPacking !== undefined &&
+    (packing.sessionContextWindow <= 0 || packing.sessionContextTopK === 0)
+  ) {
+    problems.push("session_context_packing belongs to session expansion");
+  }
+  const isWeighted = receipt.scoring.fusion.kind === "weighted";
+  if (isWeighted && packing.sessionContextRankFusionScoreDecay !== undefined) {
+    problems.push("session_context_rank_fusion_score_decay belongs to fused scores");
+  }
+  return problems;
+}
+
+function scoreProblems({ candidate, provenance }: Scored): string[] {
+  const { nodeId, score, rerankerScore, trace } = candidate;
+  const problems = provenanceProblems(provenance).map((problem) => `${nodeId}: ${problem}`);
+  if (problems.length > 0) return problems;
+  const replayed = replayScore(provenance);
+  if (replayed !== score) problems.push(`${nodeId}: the score is ${score}, replayed ${replayed}`);
+  if (rerankerScore !== undefined && !(rerankerScore >= 0 && rerankerScore <= 1)) {
+    problems.push(`${nodeId}: the reranker's score is ${rerankerScore}, not 0 to 1`);
+  }
+  for (const [name, value] of Object.entries(trace ?? {})) {
+    if (!Number.isFinite(value)) problems.push(`${nodeId}: trace.${name} is ${value}`);
+  }
+  return problems;
+}
+
+/** What the candidate's score must have in common with the settings of the retrieval. */
+function fusionProblems(receipt: RetrievalReceipt, { candidate, provenance }: Scored): string[] {
+  const { nodeId, semanticRelevance: relevance } = candidate;
+  const recorded = receipt.scoring.fusion;
+  const problems: string[] = [];
+  if (!isSameFusion(provenance.weights.fusion, recorded)) {
+    problems.push(`${nodeId}: the score is of another fusion than the settings`);
+  }
+  if (recorded.kind === "weighted") {
+    if (relevance !== undefined) problems.push(`${nodeId}: a weighted score with a relevance`);
+    return problems;
+  }
+  const own = Math.max(
+    provenance.trace.semanticSimilarity,
+    candidate.trace?.semanticSimilarity ?? 0,
+  );
+  const floor = receipt.minScoreSkipped ? 0 : (receipt.minScore ?? 0);
+  if (relevance === undefined || !(relevance >= Math.max(own, floor))) {
+    problems.push(`${nodeId}: the relevance is ${relevance}, below ${Math.max(own, floor)}`);
+  }
+  const decay = receipt.packing.sessionContextRankFusionScoreDecay;
+  const isOther = ({ kind, coefficient }: Adjustment) =>
+    kind === "session_decay" && decay !== undefined && coefficient !== decay;
+  if (provenance.adjustments.some(isOther)) {
+    problems.push(`${nodeId}: a session decay that is not ${decay}`);
+  }
+  return problems;
+}
+
+type Fusion = RetrievalReceipt["scoring"]["fusion"];
+
+function isSameFusion(one: Fusion, other: Fusion): boolean {
+  if (one === other) return true;
+  if (one.kind === "weighted" || other.kind === "weighted") {
+    return (
+      one.kind === "weighted" &&
+      other.kind === "weighted" &&
+      one.recencyTime === other.recencyTime
+    );
+  }
+  const shares = one.recencyBoost === other.recencyBoost && one.tieBreak === other.tieBreak;
+  if (one.kind === "rrf") return other.kind === "rrf" && one.k === other.k && shares;
+  return other.kind === "relative" && one.semanticShare === other.semanticShare && shares;
+}
+
+function orderProblems({ candidates, rankingPolicy }: RetrievalReceipt): string[] {
+  const order = rankingOrder(rankingPolicy);
+  const at = candidates.findIndex((candidate, index) => {
+    const before = candidates[index - 1];
+    return before !== undefined && order(before, candidate) > 0;
+  });
+  if (at < 0) return [];
+  return [`${candidates[at]?.nodeId}: stands too low for ${rankingPolicy}`];
+}
+
+function skipProblems({ minScore, minScoreSkipped, scoring, candidates }: RetrievalReceipt) {
+  if (!minScoreSkipped) return [];
+  const problems: string[] = [];
+  if (scoring.fusion.kind === "weighted") problems.push("a weighted floor is never skipped");
+  if (minScore === undefined || minScore <= 0) problems.push("no floor, but it was skipped");
+  if (candidates.some(({ semanticRelevance }) => (semanticRelevance ?? 0) > 0)) {
+    problems.push("the floor was skipped although a relevance is known");
+  }
+  return problems;
+}
+
+function packingProblems(candidate: ReceiptCandidate): string[] {
+  const { nodeId, representation: level, tokenCost, inContext, hasContent } = candidate;
+  const problems: string[] = [];
+  if (inContext !== (level !== undefined)) {
+    problems.push(`${nodeId}: a level stands exactly where a candidate is in the context`);
+  }
+  if (!inContext && tokenCost !== 0) problems.push(`${nodeId}: tokens outside of the context`);
+  if (hasContent && (level === undefined || !CONTENT_LEVELS.has(level))) {
+    problems.push(`${nodeId}: content at a level without text`);
+  }
+  return problems;
+}
+
+/** Whether the record beside a receipt speaks of all its candidates, each once. */
+function recordProblems(
+  { paths, context, notPacked }: RetrievalRecord,
+  candidates: readonly ReceiptCandidate[],
+): string[] {
+  const problems: string[] = [];
+  if (paths.length !== candidates.length) problems.push("the paths are not those of the candidates");
+  const inside = candidates.filter(({ inContext }) => inContext).map(({ nodeId }) => nodeId);
+  const shown = context.map(({ nodeId }) => nodeId);
+  if (!isSame(shown.toSorted(), inside.toSorted())) {
+    problems.push("the context is not that of the candidates");
+  }
+  const outside = candidates.filter(({ inContext }) => !inContext).map(({ nodeId }) => nodeId);
+  const left = notPacked.map(({ nodeId }) => nodeId);
+  if (!isSame(left, outside)) problems.push("not every candidate outside of the context has a reason");
+  return problems;
+}
+
+function isSame(one: readonly Uuid[], other: readonly Uuid[]): boolean {
+  return one.length === other.length && one.every((id, index) => id === other[index]);
+}

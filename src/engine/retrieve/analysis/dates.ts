@@ -1,0 +1,47 @@
+const WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday";
+/** Without `may`, which is a word of its own. */
+const MONTHS = "january february march april june july august september october november december";
+const SHORT = "jan feb mar apr jun jul aug sep oct nov dec mon tue wed thu fri sat sun";
+const TEMPORAL =
+  "when last before after recent recently ago yesterday today tomorrow earlier later since until prior";
+const HINTS =
+  "now next past coming upcoming tonight weekend day days night nights week weeks month months year years hour hours minute minutes second seconds morning afternoon evening midnight noon decade decades fortnight quarter century";
+
+const GATE = new RegExp(
+  `\\d|(?<![a-z])(?:${[TEMPORAL, WEEKDAYS, MONTHS, SHORT, HINTS].join(" ").replaceAll(" ", "|")})(?![a-z])`,
+  "i",
+);
+const ALONE: ReadonlySet<string> = new Set(
+  [TEMPORAL, WEEKDAYS, MONTHS, SHORT, "tonight weekend"].join(" ").split(" "),
+);
+
+/** Whether a question may name a date, so that looking for one is worth it. */
+export function namesDates(query: string): boolean {
+  return GATE.test(query);
+}
+
+/** Characters at either end of a long question in which dates are looked for. */
+const READABLE_CHARS = 1000;
+
+/** The part of a question in which dates are read: all of a usual one, the beginning and the end of a very long one. */
+export function readableDates(query: string): string {
+  if (query.length <= 2 * READABLE_CHARS) return query;
+  // Cut at blanks, so that no number or word is read in half.
+  const head = query.slice(0, READABLE_CHARS).replace(/\S*$/, "");
+  const tail = query.slice(-READABLE_CHARS).replace(/^\S*/, "");
+  return `${head}\n${tail}`;
+}
+
+/** Whether an expression is a date by itself: figures or several words, or one word that means little else. */
+export function keepsAlone(value: string): boolean {
+  if (/[\d\s]/.test(value)) return true;
+  return ALONE.has(value.toLowerCase().replace(/[^a-z]+$/, ""));
+}
+
+/** Whether a date is a name instead: one capitalised word that an entity of the question holds. */
+export function isName(value: string, entities: readonly string[]): boolean {
+  return (
+    /^\p{Lu}[^\s\d]*$/u.test(value) &&
+    entities.some((entity) => entity.split(/\s+/).includes(value))
+  );
+}

@@ -1,0 +1,71 @@
+import type { Adjustment } from "../../../domain/scoring.ts";
+import type { KeyedNode } from "../../../ports/store.ts";
+import type { CandidatePath, ResultCandidate } from "../../results.ts";
+import { adjusted } from "../score/adjust.ts";
+import { byScore } from "../score/order.ts";
+
+/** A ranking after one step of expansion. */
+export type Step = {
+  readonly ranking: readonly ResultCandidate[];
+  /** A score rose, or a candidate was added or removed; the ranking is then in the order of `byScore`. */
+  readonly changed: boolean;
+};
+
+/** A memory that no search found, with a share of the score of the candidate that it belongs to. */
+export function addedBy(
+  source: ResultCandidate,
+  { key, node }: KeyedNode,
+  path: CandidatePath,
+  step: Adjustment,
+): ResultCandidate {
+  return {
+    key,
+    node,
+    paths: [path],
+    pathCount: 1,
+    semanticScore: undefined,
+    lexicalScore: undefined,
+    graphProximity: 0,
+    ...adjusted(source, step),
+    pathScore: 1 / 3,
+    semanticRelevance: source.semanticRelevance,
+    trace: undefined,
+    rerankerScore: undefined,
+    sessionLink: undefined,
+    conflictFlag: false,
+    contradictsId: undefined,
+  };
+}
+
+/** A candidate with the share of another's score, where that is more than its own, and the other's relevance likewise. */
+export function raisedBy(
+  source: ResultCandidate,
+  candidate: ResultCandidate,
+  step: Adjustment,
+): ResultCandidate {
+  const semanticRelevance = Math.max(candidate.semanticRelevance, source.semanticRelevance);
+  const inherited = adjusted(source, step);
+  return inherited.compositeScore > candidate.compositeScore
+    ? { ...candidate, ...inherited, trace: undefined, rerankerScore: undefined, semanticRelevance }
+    : { ...candidate, semanticRelevance };
+}
+
+/** A candidate that was reached on one path more. */
+export function withPath(
+  candidate: ResultCandidate,
+  path: CandidatePath,
+  counts: boolean,
+): ResultCandidate {
+  if (candidate.paths.includes(path)) return candidate;
+  return {
+    ...candidate,
+    paths: [...candidate.paths, path],
+    pathCount: candidate.pathCount + (counts ? 1 : 0),
+  };
+}
+
+/** A ranking made of these candidates, in the order of scores when that may differ from the order they came in. */
+export function toStep(candidates: Iterable<ResultCandidate>, changed: boolean): Step {
+  const ranking = [...candidates];
+  return { ranking: changed ? ranking.sort(byScore) : ranking, changed };
+}

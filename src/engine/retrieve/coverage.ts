@@ -1,0 +1,70 @@
+import type { Instant } from "../../lib/instant.ts";
+import type {
+  Coverage,
+  CoverageLimitation,
+  Exclusion,
+  HistoricalCoverage,
+  MemoryBundle,
+} from "../results.ts";
+
+/** What happened on the way from the candidates to the context. */
+export type CoverageFacts = {
+  /** After expansion and filters, before selection. */
+  readonly candidateCount: number;
+  readonly selectedCount: number;
+  /** What selection dropped, with reasons; other reasons are ignored. */
+  readonly excluded: readonly Pick<Exclusion, "reason">[];
+  readonly backendFailures: Readonly<Record<string, string>>;
+  /** See `pathsAtLimit`. */
+  readonly candidateLimitPaths: readonly string[];
+  readonly bundle: Pick<MemoryBundle, "includedCount" | "excludedIds" | "blankIds">;
+};
+
+/** How far the answer to a question after a count or a complete list can be trusted to be complete. Pure. */
+export function aggregationCoverage(facts: CoverageFacts): Coverage {
+  const { bundle, candidateLimitPaths } = facts;
+  const dropped = (reason: string) => facts.excluded.some((one) => one.reason === reason);
+  const conditions: readonly (readonly [CoverageLimitation, boolean])[] = [
+    ["semantic_matching", true],
+    ["candidate_limit", candidateLimitPaths.length > 0],
+    ["backend_failure", Object.keys(facts.backendFailures).length > 0],
+    ["score_floor", dropped("below_threshold")],
+    ["result_limit", dropped("result_limit")],
+    ["token_budget", bundle.excludedIds.length > bundle.blankIds.length],
+  ];
+  const limitations = conditions.filter(([, holds]) => holds).map(([name]) => name);
+  return {
+    status: statusOf(limitations),
+    exhaustive: false,
+    candidateCount: facts.candidateCount,
+    selectedCount: facts.selectedCount,
+    contextCount: bundle.includedCount,
+    limitations,
+    candidateLimitPaths,
+  };
+}
+
+function statusOf(limitations: readonly CoverageLimitation[]): Coverage["status"] {
+  if (limitations.includes("token_budget")) return "context_limited";
+  return limitations.length > 1 ? "candidate_limited" : "semantic_candidates";
+}
+
+/** The searches that found as many candidates as they were allowed to, in the order of the limits. Pure. */
+export function pathsAtLimit(
+  found: Readonly<Record<string, number>>,
+  limits: Readonly<Record<string, number>>,
+): readonly string[] {
+  return Object.entries(limits)
+    .filter(([path, limit]) => (found[path] ?? 0) >= limit)
+    .map(([path]) => path);
+}
+
+/** What an answer for an earlier moment of knowledge is not. Pure. */
+export function historicalCoverage(knowledgeAt: Instant): HistoricalCoverage {
+  return {
+    knowledgeAt,
+    semantics: "ingestion_cutoff",
+    exactSnapshot: false,
+    limitations: ["current_lifecycle_state", "current_derived_indexes", "mutations_not_replayed"],
+  };
+}

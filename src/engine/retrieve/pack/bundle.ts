@@ -1,0 +1,96 @@
+import type { Uuid } from "../../../lib/uuid.ts";
+import type { Tokenizer } from "../../../ports/tokenizer.ts";
+import type { MemoryBundle, PackedRecord, ResultCandidate } from "../../results.ts";
+import { byScore } from "../score/order.ts";
+import type { ContextMeter, MeteredLine } from "./context-meter.ts";
+import { contextHeader, type LineFormat, showsReferences } from "./formats.ts";
+import type { LevelForm } from "./pack-item.ts";
+import { render } from "./render.ts";
+import type { PackRules } from "./rules.ts";
+
+/** A record that was put into the context. */
+export type PlacedRecord = MeteredLine & {
+  readonly candidate: ResultCandidate;
+  readonly reference: string;
+  readonly form: LevelForm;
+};
+
+export type PackingOutcome = {
+  readonly results: readonly ResultCandidate[];
+  readonly tokenizer: Tokenizer;
+  readonly rules: PackRules;
+  readonly format: LineFormat;
+  /** Tokens for the complete text. */
+  readonly available: number;
+  /** Undefined: there was no room for the notice, and so for nothing. */
+  readonly meter: ContextMeter<PlacedRecord> | undefined;
+  readonly blankIds: readonly Uuid[];
+};
+
+/** The context as it is handed out. The guidance joins where it still fits. */
+export function toBundle(outcome: PackingOutcome): MemoryBundle {
+  const { rules, format, available, meter } = outcome;
+  const isCited = showsReferences(format);
+  const sections = new Map(
+    [...(meter?.sections ?? [])].map(([name, records]) => [
+      name,
+      records.map((record) => toPackedRecord(record, isCited)),
+    ]),
+  );
+  const records = [...sections.values()].flat();
+  const included = new Set(records.map(({ candidate }) => candidate.node.id));
+  const guidance = guidanceThatFits(outcome);
+  const parts = {
+    sections,
+    header: meter && included.size > 0 ? contextHeader(format, meter.namesSpeakers) : undefined,
+    coverageNotice: meter === undefined ? undefined : rules.notice,
+    contextGuidance: guidance?.text,
+  };
+  const tokensUsed = guidance?.total ?? meter?.total ?? 0;
+  return {
+    ...parts,
+    includedCount: included.size,
+    excludedIds: [...outcome.results]
+      .sort(byScore)
+      .map(({ node }) => node.id)
+      .filter((id) => !included.has(id)),
+    blankIds: outcome.blankIds,
+    tokensUsed,
+    tokenBudget: rules.tokenBudget,
+    budgetRemaining: available - tokensUsed,
+    minFidelity: rules.minFidelity,
+    renderedContext: render(parts),
+    tokenizer: outcome.tokenizer.name,
+    contextFormat: format.name,
+    contextReferences: new Map(
+      records.flatMap(({ reference, candidate }) =>
+        reference === undefined ? [] : [[reference, candidate.node.id] as const],
+      ),
+    ),
+  };
+}
+
+function guidanceThatFits({
+  rules: { guidance },
+  available,
+  meter,
+}: PackingOutcome): { readonly text: string; readonly total: number } | undefined {
+  if (guidance === undefined || meter === undefined || meter.sections.size === 0) return undefined;
+  const total = meter.totalWithGuidance(guidance);
+  return total <= available ? { text: guidance, total } : undefined;
+}
+
+function toPackedRecord(
+  { candidate, form, tokens, reference }: PlacedRecord,
+  isCited: boolean,
+): PackedRecord {
+  const { head, body } = form.line();
+  return {
+    candidate,
+    representation: form.level,
+    tokenCost: tokens.alone,
+    renderedText: head + body,
+    text: form.text,
+    reference: isCited ? reference : undefined,
+  };
+}

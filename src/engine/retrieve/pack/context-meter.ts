@@ -1,0 +1,122 @@
+import type { Tokenizer } from "../../../ports/tokenizer.ts";
+import type { SectionName } from "../../results.ts";
+import type { LineTokens } from "./line-tokens.ts";
+
+/** A record line as the meter sees it. */
+export type MeteredLine = {
+  readonly section: SectionName;
+  readonly tokens: LineTokens;
+  readonly namesSpeaker: boolean;
+};
+
+/** What stands in front of the records. */
+export type ContextFrame = {
+  /** The first line or lines; undefined: none. */
+  readonly notice: string | undefined;
+  readonly header: (namesSpeakers: boolean) => string;
+};
+
+/**
+ * Keeps the lines of a context in their sections and knows the exact token count of its complete text at every step,
+ * without counting that text: no line is empty or begins with a blank, so no token reaches from one line into the next,
+ * and the count is the sum over lines with their line break, except that the last line has none.
+ * A property test holds this against counting the complete text.
+ */
+export class ContextMeter<L extends MeteredLine> {
+  readonly #tokenizer: Tokenizer;
+  readonly #frame: ContextFrame;
+  readonly #sections = new Map<SectionName, L[]>();
+  /** Tokens of all section and record lines, each with its line break. */
+  #sum = 0;
+  #speakers = 0;
+
+  constructor(tokenizer: Tokenizer, frame: ContextFrame) {
+    this.#tokenizer = tokenizer;
+    this.#frame = frame;
+  }
+
+  /** In order of first use; no section is empty. */
+  get sections(): ReadonlyMap<SectionName, readonly L[]> {
+    return this.#sections;
+  }
+
+  get namesSpeakers(): boolean {
+    return this.#speakers > 0;
+  }
+
+  /** Tokens of the context as it stands: of the notice alone while there is no record, 0 without either. */
+  get total(): number {
+    const last = [...this.#sections.values()].at(-1)?.at(-1);
+    if (last !== undefined) return this.#count(this.#sum, last, this.namesSpeakers);
+    return this.#frame.notice === undefined ? 0 : this.#tokenizer.count(this.#frame.notice);
+  }
+
+  /** Tokens of the context if this line stood at that place of its section. */
+  totalWith(line: L, place = this.placesIn(line.section)): number {
+    const lines = this.#sections.get(line.section);
+    const lastSection = [...this.#sections.keys()].at(-1);
+    const lastLine = [...this.#sections.values()].at(-1)?.at(-1);
+    const isLast =
+      lines === undefined ||
+      (line.section === lastSection && place === this.placesIn(line.section));
+    return this.#count(
+      this.#sum + line.tokens.broken + (lines === undefined ? this.#heading(line.section) : 0),
+      isLast || lastLine === undefined ? line : lastLine,
+      this.namesSpeakers || line.namesSpeaker,
+    );
+  }
+
+  /** Tokens of the context if these lines stood between notice and header. There must be a record. */
+  totalWithGuidance(guidance: string): number {
+    return this.total + this.#broken(guidance);
+  }
+
+  /** Lines in a section, which is also the place behind the last of them. */
+  placesIn(section: SectionName): number {
+    return this.#sections.get(section)?.length ?? 0;
+  }
+
+  /** Puts a line at a place of its section: by default behind the others. */
+  add(line: L, place = this.placesIn(line.section)): void {
+    const lines = this.#sections.get(line.section);
+    if (lines === undefined) {
+      this.#sum += this.#heading(line.section);
+      this.#sections.set(line.section, [line]);
+    } else lines.splice(place, 0, line);
+    this.#sum += line.tokens.broken;
+    this.#speakers += line.namesSpeaker ? 1 : 0;
+  }
+
+  /** Takes a line out that was added; a section without lines is gone. */
+  remove(line: L): void {
+    const lines = this.#sections.get(line.section) ?? [];
+    const place = lines.indexOf(line);
+    if (place < 0) return;
+    lines.splice(place, 1);
+    this.#sum -= line.tokens.broken;
+    this.#speakers -= line.namesSpeaker ? 1 : 0;
+    if (lines.length > 0) return;
+    this.#sections.delete(line.section);
+    this.#sum -= this.#heading(line.section);
+  }
+
+  #count(sum: number, last: L, namesSpeakers: boolean): number {
+    const { notice, header } = this.#frame;
+    const front =
+      (notice === undefined ? 0 : this.#broken(notice)) + this.#broken(header(namesSpeakers));
+    return front + sum - last.tokens.broken + last.tokens.alone;
+  }
+
+  #heading(section: SectionName): number {
+    return this.#broken(sectionHeading(section));
+  }
+
+  #broken(line: string): number {
+    return this.#tokenizer.count(`${line}\n`);
+  }
+}
+
+/** The line above the records of a section. */
+export function sectionHeading(section: SectionName): string {
+  return `[${section}]`;
+}

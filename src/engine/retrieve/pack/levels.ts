@@ -1,0 +1,51 @@
+import { REPRESENTATION_LEVELS, type RepresentationLevel } from "../../../domain/enums.ts";
+import type { MemoryNode } from "../../../domain/node.ts";
+import type { ContextFormat } from "../../settings.ts";
+
+export type LevelRules = {
+  readonly format: ContextFormat;
+  /** The lowest level that may be shown. */
+  readonly minFidelity: RepresentationLevel;
+};
+
+/** The levels at which a record still shows what the memory says. */
+const LEVELS_WITH_TEXT: readonly RepresentationLevel[] = ["full", "prose", "structured"];
+const READER_LEVELS: readonly RepresentationLevel[] = ["full", "prose"];
+
+/** Whether a record without its text is of no use, so that blank texts are left out as well. */
+export function requiresText({ format, minFidelity }: LevelRules): boolean {
+  return format === "reader" || LEVELS_WITH_TEXT.includes(minFidelity);
+}
+
+/** What may be shown of a memory, from the highest level down; the same text is not listed twice. */
+export function levelTexts(
+  node: MemoryNode,
+  rules: LevelRules,
+): readonly { readonly level: RepresentationLevel; readonly text: string }[] {
+  const lowest = REPRESENTATION_LEVELS.indexOf(rules.minFidelity);
+  const allowed = rules.format === "reader" ? READER_LEVELS : REPRESENTATION_LEVELS;
+  const seen = new Set<string>();
+  const texts: { level: RepresentationLevel; text: string }[] = [];
+  for (const level of REPRESENTATION_LEVELS.slice(0, lowest + 1)) {
+    if (!allowed.includes(level)) continue;
+    const text = textAt(node, level);
+    if (seen.has(text)) continue;
+    seen.add(text);
+    texts.push({ level, text });
+  }
+  return texts;
+}
+
+function textAt(node: MemoryNode, level: RepresentationLevel): string {
+  switch (level) {
+    case "full":
+    case "prose":
+      return node.content;
+    case "structured":
+      return `type: ${node.nodeType}, content: ${node.content}`;
+    case "key_value":
+      return `id: ${node.id}, type: ${node.nodeType}, confidence: ${node.confidence}`;
+    case "reference":
+      return `${node.nodeType}:${node.id}`;
+  }
+}

@@ -1,0 +1,64 @@
+import type { RepresentationLevel } from "../../../domain/enums.ts";
+import type { Tokenizer } from "../../../ports/tokenizer.ts";
+import type { ResultCandidate } from "../../results.ts";
+import { type LineFormat, type RecordLine, recordLine } from "./formats.ts";
+import { type LevelRules, levelTexts } from "./levels.ts";
+import { countLine, type LineTokens, leastTokensOfLine } from "./line-tokens.ts";
+
+/** A line and its exact count. */
+export type CountedLine = RecordLine & { readonly tokens: LineTokens };
+
+/** A candidate at one level. */
+export type LevelForm = {
+  readonly level: RepresentationLevel;
+  readonly text: string;
+  /** A number of tokens that the line has at the least. */
+  readonly least: number;
+  /** The line, written and counted at the first call. */
+  readonly line: () => CountedLine;
+};
+
+/** A candidate in every form in which it may be shown. */
+export type PackItem = {
+  readonly candidate: ResultCandidate;
+  readonly reference: string;
+  /** See `packingRanks`. */
+  readonly rank: number;
+  /** With the stored text. */
+  readonly full: LevelForm;
+  /** From the highest level down, beginning with `full`. */
+  readonly forms: readonly LevelForm[];
+  /** No form of it has fewer tokens. */
+  readonly least: number;
+};
+
+/** A candidate at each level that is allowed; nothing is written or counted yet. */
+export function packItem(
+  given: Pick<PackItem, "candidate" | "reference" | "rank">,
+  rules: Omit<LevelRules, "format"> & { readonly format: LineFormat },
+  tokenizer: Tokenizer,
+): PackItem {
+  const { node } = given.candidate;
+  const form = (level: RepresentationLevel, text: string): LevelForm => {
+    let counted: CountedLine | undefined;
+    const write = (): CountedLine => {
+      const line = recordLine(node, { level, text, reference: given.reference }, rules.format);
+      return { ...line, tokens: countLine(line, tokenizer) };
+    };
+    return {
+      level,
+      text,
+      least: leastTokensOfLine(text),
+      line: () => {
+        counted ??= write();
+        return counted;
+      },
+    };
+  };
+  const full = form("full", node.content);
+  const lower = levelTexts(node, { ...rules, format: rules.format.name })
+    .filter(({ level }) => level !== "full")
+    .map(({ level, text }) => form(level, text));
+  const forms = [full, ...lower];
+  return { ...given, full, forms, least: Math.min(...forms.map(({ least }) => least)) };
+}

@@ -1,0 +1,101 @@
+import { conditionState } from "../../../domain/epistemics.ts";
+import type { MemoryNode } from "../../../domain/node.ts";
+import { beginsWithSpeaker, storedSpeaker } from "../../../domain/speaker.ts";
+import type { Instant } from "../../../lib/instant.ts";
+import { jsonLine } from "./json-line.ts";
+import { shortTime } from "./times.ts";
+
+/** What a reader line says of a memory: its parts joined by blanks, and whether it names a speaker. */
+export type ReaderParts = { readonly text: string; readonly namesSpeaker: boolean };
+
+/**
+ * Date, status, speaker and text of a memory, each only where there is something to say. Speaker and text are JSON
+ * strings, so that no memory can pose as a heading, a reference or a status. Node ids never appear.
+ */
+export function readerParts(node: MemoryNode, text: string): ReaderParts {
+  const speaker = shownSpeaker(node);
+  const parts = [
+    bracketed(dateLabel(node)),
+    bracketed(statusTags(node).join(", ")),
+    speaker === undefined ? "" : `${jsonLine(speaker)}:`,
+    jsonLine(text),
+  ];
+  return {
+    text: parts.filter((part) => part !== "").join(" "),
+    namesSpeaker: speaker !== undefined,
+  };
+}
+
+/** States other than the usual ones, in a fixed order. */
+export function statusTags(node: MemoryNode): readonly string[] {
+  const tags: string[] = [];
+  if (node.lifecycleState !== "tentative" && node.lifecycleState !== "stable") {
+    tags.push(node.lifecycleState);
+  }
+  if (node.epistemicType === "conditional") {
+    tags.push(`conditional (condition ${conditionState(node)})`);
+  } else if (node.epistemicType !== "observed" && node.epistemicType !== "asserted") {
+    if (!tags.includes(node.epistemicType)) tags.push(node.epistemicType);
+  }
+  return tags;
+}
+
+/** The interval in which it holds, where that has an end and nothing replaced it. */
+export function validityLabel(node: MemoryNode): string | undefined {
+  return node.validTo === undefined || node.supersededBy !== undefined
+    ? undefined
+    : `valid ${shortTime(node.validFrom)} to ${shortTime(node.validTo)}`;
+}
+
+function shownSpeaker(node: MemoryNode): string | undefined {
+  const speaker = storedSpeaker(node.metadata);
+  return speaker === undefined || beginsWithSpeaker(node.content, speaker) ? undefined : speaker;
+}
+
+function bracketed(text: string): string {
+  return text === "" ? "" : `[${text}]`;
+}
+
+function dateLabel(node: MemoryNode): string {
+  const { eventTime } = node;
+  const isShown = eventTime !== undefined && !statesDate(node.content, eventTime);
+  return [isShown ? shortTime(eventTime) : undefined, validityLabel(node)]
+    .filter((part) => part !== undefined)
+    .join("; ");
+}
+
+const MONTHS = [
+  "jan(?:uary)?",
+  "feb(?:ruary)?",
+  "mar(?:ch)?",
+  "apr(?:il)?",
+  "may",
+  "june?",
+  "july?",
+  "aug(?:ust)?",
+  "sept?(?:ember)?",
+  "oct(?:ober)?",
+  "nov(?:ember)?",
+  "dec(?:ember)?",
+] as const;
+
+/** Characters within which a leading group or a leading date ends, opening brackets and blanks not counted. */
+const DATE_REACH = 120;
+
+/** Whether a text begins with the date of an instant, or with a short bracketed group that holds it. */
+function statesDate(text: string, instant: Instant): boolean {
+  const [year, month, day] = instant.slice(0, 10).split("-").map(Number);
+  const begin = text.search(/[^\s([]/);
+  // Every way to write the date holds the year; most texts do not begin with one, and need no expression made for them.
+  if (begin < 0 || !text.slice(begin, begin + DATE_REACH).includes(`${year}`)) return false;
+  const name = MONTHS[(month ?? 1) - 1] ?? "";
+  const forms = [
+    `${year}[-/.]0?${month}[-/.]0?${day}(?!\\d)`,
+    `0?${day}(?:st|nd|rd|th)?(?:\\s+of)?\\s+${name}\\.?,?\\s+${year}(?!\\d)`,
+    `${name}\\.?\\s+0?${day}(?:st|nd|rd|th)?,?\\s+${year}(?!\\d)`,
+  ].join("|");
+  const atStart = new RegExp(`^[\\s([]*(?:${forms})`, "i");
+  if (atStart.test(text)) return true;
+  const group = /^\s*[[(]([^[\]()\n]{1,80})[\])]/.exec(text)?.[1];
+  return group !== undefined && new RegExp(`(?<!\\d)(?:${forms})`, "i").test(group);
+}

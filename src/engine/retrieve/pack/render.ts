@@ -1,0 +1,57 @@
+import { invalid } from "../../../domain/errors.ts";
+import type { Uuid } from "../../../lib/uuid.ts";
+import type { MemoryBundle } from "../../results.ts";
+import { sectionHeading } from "./context-meter.ts";
+
+/** The parts of a context that are written. */
+export type ContextParts = Pick<
+  MemoryBundle,
+  "coverageNotice" | "contextGuidance" | "header" | "sections"
+>;
+
+/** The complete text of a context: no blank line, no line break at its end; without records the notice alone or nothing. */
+export function render({
+  coverageNotice,
+  contextGuidance,
+  header,
+  sections,
+}: ContextParts): string {
+  if (sections.size === 0) return coverageNotice ?? "";
+  const lines = [coverageNotice, contextGuidance, header].filter((line) => line !== undefined);
+  for (const [section, records] of sections) {
+    lines.push(sectionHeading(section), ...records.map(({ renderedText }) => renderedText));
+  }
+  return lines.join("\n");
+}
+
+/** The packed instructions as a list for a system prompt, one line each; empty without any. */
+export function renderSystemInstructions({ sections }: Pick<MemoryBundle, "sections">): string {
+  const lines = (sections.get("system_instructions") ?? [])
+    .filter(
+      ({ representation }) => representation !== "key_value" && representation !== "reference",
+    )
+    .map(({ candidate }) => oneLine(candidate.node.content))
+    .filter((text) => text !== "")
+    .map((text) => `- ${text}`);
+  return lines.length === 0 ? "" : ["## System Instructions", ...lines].join("\n");
+}
+
+/**
+ * The memory that `m1`, `m2`, ... stands for in a context.
+ * @throws SvcError invalid_argument when the context shows no such reference
+ */
+export function resolveContextRef(
+  { contextReferences }: Pick<MemoryBundle, "contextReferences">,
+  reference: string,
+): Uuid {
+  const id = contextReferences.get(reference);
+  if (id === undefined) {
+    throw invalid("context_ref", `${JSON.stringify(reference)} is no reference of this context`);
+  }
+  return id;
+}
+
+/** Text without line breaks of any kind. */
+function oneLine(text: string): string {
+  return text.replace(/[\s\u0085]*[\n\r\v\f\u0085\u2028\u2029][\s\u0085]*/g, " ").trim();
+}

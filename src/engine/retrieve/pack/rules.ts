@@ -1,0 +1,22 @@
+import type { RepresentationLevel } from "../../../domain/enums.ts";
+import type { PackingSettings } from "../../settings.ts";
+
+export type PackRules = {
+  /** Tokens of the whole budget. */
+  readonly tokenBudget: number;
+  /** The lowest level at which a record may be shown. */
+  readonly minFidelity: RepresentationLevel;
+  readonly settings: Pick<
+    PackingSettings,
+    | "overheadTokens"
+    | "contextFormat"
+    | "contextCitations"
+    | "multipathOrdering"
+    | "foldRepeatedText"
+    | "sessionContextPacking"
+  >;
+  /** What the records do not cover; it comes first, and without room for it there is no context. */
+  readonly notice: string | undefined;
+  /** How to read the records; left out where it does not fit beside them. */
+  readonly guidance: string | undefined;
+};

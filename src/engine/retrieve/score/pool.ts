@@ -1,0 +1,116 @@
+import type { QueryIntent } from "../../../domain/enums.ts";
+import { epistemicWeight } from "../../../domain/epistemics.ts";
+import { type MemoryNode, statedTime } from "../../../domain/node.ts";
+import type { Signals } from "../../../domain/score-replay.ts";
+import type {
+  RankingMultipliers,
+  ScoreProvenance,
+  ScoringWeights,
+} from "../../../domain/scoring.ts";
+import type { Instant } from "../../../lib/instant.ts";
+import type { EngineSettings } from "../../settings.ts";
+import type { Candidate } from "../merge.ts";
+import { type TimeWindow, temporalAffinity } from "./factors.ts";
+import { hasUpdateWording, type QuestionTime, questionTime } from "./wording.ts";
+
+/** What scoring needs to know of a question. */
+export type ScoredQuestion = TimeWindow & {
+  readonly query: string;
+  readonly intent: QueryIntent;
+  readonly isAggregation: boolean;
+};
+
+export type ScoreContext = {
+  /** As configured or as the request replaced them, before any shift. */
+  readonly weights: ScoringWeights;
+  readonly epistemicWeights: EngineSettings["epistemicWeights"];
+  readonly analysis: ScoredQuestion;
+  /** The present, for recency and decay. */
+  readonly referenceTime: Instant;
+  /** Read by the weighted fusion only. */
+  readonly multipliers: RankingMultipliers | undefined;
+};
+
+/** A candidate and what its own record says of it. */
+export type Entry = {
+  readonly candidate: Candidate;
+  /** Cosine and BM25, each 0 to 1; undefined: not on that channel. */
+  readonly semantic: number | undefined;
+  readonly lexical: number | undefined;
+  readonly signals: Omit<Signals, "recencyFactor" | "salience" | "confidence">;
+  /** When it happened, else when it was stored. */
+  readonly stated: Instant;
+  /** When it happened, else when it last changed. */
+  readonly moment: Instant;
+};
+
+/** The candidates of one question with what they have in common. */
+export type Pool = {
+  readonly context: ScoreContext;
+  readonly entries: readonly Entry[];
+  readonly question: QuestionTime;
+  /** Whether the newest state of affairs is asked for. */
+  readonly isCurrentState: boolean;
+  /** Whether the text of a candidate speaks of a change. Each text is read once, and only when asked for. */
+  readonly isUpdate: (entry: Entry) => boolean;
+};
+
+/** The outcome of a formula for one candidate, before any adjustment. */
+export type Base = Pick<ScoreProvenance, "formulaVersion" | "trace" | "weights" | "fusion">;
+
+/** Computes the base of each candidate of one pool; `index` is its place in the pool. */
+export type Formula = (entry: Entry, index: number) => Base;
+
+/** Paths that make a candidate's path score full. */
+const FULL_PATHS = 3;
+
+/** Prepares the candidates of one question for any formula. Pure. */
+export function toPool(candidates: readonly Candidate[], context: ScoreContext): Pool {
+  const { analysis } = context;
+  const entries = candidates.map((candidate) => toEntry(candidate, context));
+  const question = questionTime(analysis.query, analysis.isAggregation);
+  const known = new Map<Entry, boolean>();
+  const isUpdate = (entry: Entry): boolean => {
+    const is = known.get(entry) ?? hasUpdateWording(entry.candidate.node.content);
+    known.set(entry, is);
+    return is;
+  };
+  const isCurrentState =
+    !question.neverCurrent &&
+    (question.explicitCurrent || question.implicitCurrent) &&
+    (analysis.intent !== "temporal" || question.explicitCurrent) &&
+    (!question.implicitCurrent || entries.some(isUpdate));
+  return { context, entries, question, isCurrentState, isUpdate };
+}
+
+function toEntry(
+  candidate: Candidate,
+  { weights, epistemicWeights, analysis }: ScoreContext,
+): Entry {
+  const { node, lexical, graph, paths } = candidate;
+  const semantic = candidate.semantic === undefined ? undefined : Math.max(0, candidate.semantic);
+  const stated = statedTime(node);
+  const isTimed = analysis.intent === "temporal" && weights.temporalBoost > 0;
+  return {
+    candidate,
+    semantic,
+    lexical,
+    signals: {
+      semanticSimilarity: semantic ?? 0,
+      lexicalRelevance: lexical ?? 0,
+      graphProximity: graph,
+      epistemicWeight: epistemicWeight(node, epistemicWeights),
+      pathScore: Math.min(paths.length / FULL_PATHS, 1),
+      temporalAffinity: isTimed ? temporalAffinity(node.content, stated, analysis) : 0,
+      nodeTypeBoost: weights.nodeTypeBoost[node.nodeType] ?? 1,
+    },
+    stated,
+    moment: momentOf(node, weights),
+  };
+}
+
+/** The time by which the newest candidate is found. */
+function momentOf(node: MemoryNode, { fusion }: ScoringWeights): Instant {
+  const byEvent = fusion.kind === "weighted" && fusion.recencyTime === "event_time";
+  return byEvent ? statedTime(node) : (node.eventTime ?? node.updatedAt);
+}

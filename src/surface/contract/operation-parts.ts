@@ -1,0 +1,47 @@
+import { z } from "zod";
+import { invalid, SvcError } from "../../domain/errors.ts";
+import { parseUuid, type Uuid } from "../../lib/uuid.ts";
+
+/** The hints of a tool that only reads. */
+export const READS = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+} as const;
+
+/** `user_id` in a query where it may be absent. */
+export const anyOwnerQuery = z
+  .string()
+  .optional()
+  .meta({ description: "Absent: all owners, for an operator." });
+
+/** `user_id` in a query where an operator has to give it. */
+export const ownerQuery = z.string().optional().meta({
+  description: "Owner of the memories; not needed with a key that belongs to one owner.",
+});
+
+/** @throws SvcError invalid_argument */
+export function readUuid(text: string, field: string): Uuid {
+  const id = parseUuid(text);
+  if (id === undefined) throw invalid(field, `${JSON.stringify(text.slice(0, 80))} is not a UUID`);
+  return id;
+}
+
+/**
+ * A page size of a query string.
+ * @throws SvcError invalid_argument
+ */
+export function readLimit(text: string, [min, max]: readonly [number, number]): number {
+  const limit = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (limit >= min && limit <= max) return limit;
+  throw invalid(
+    "limit",
+    `${JSON.stringify(text.slice(0, 80))} is not an integer from ${min} to ${max}`,
+  );
+}
+
+/** There is no such object for this owner. */
+export function missing(kind: string, id: Uuid, message: string): SvcError {
+  return new SvcError("not_found", message, { kind, id });
+}

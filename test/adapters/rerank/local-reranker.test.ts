@@ -1,0 +1,271 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Worker } from "node:worker_threads";
+import { createLocalEntailment } from "../../../src/adapters/rerank/local-entailment.ts";
+import { createLocalReranker } from "../../../src/adapters/rerank/local-reranker.ts";
+import { startWorker } from "../../../src/adapters/rerank/model-thread.ts";
+import { COMMIT, MODEL, startHub, startSilentHost } from "./hub.ts";
+import { relevanceOf, writeTinyModel } from "./tiny-model.ts";
+
+const LIVELY = new AbortController().signal;
+
+const place = mkdtempSync(join(tmpdir(), "svc-reranker-"));
+const relevanceFolder = writeTinyModel("relevance", join(place, "relevance"));
+const entailmentFolder = writeTinyModel("entailment", join(place, "entailment"));
+const reranker = createLocalReranker({ model: relevanceFolder });
+
+afterAll(async () => {
+  await reranker.close();
+  rmSync(place, { recursive: true, force: true });
+});
+
+/** A reranker whose threads can be ended from outside. */
+function mortal(workers: Worker[]) {
+  return createLocalReranker({
+    model: relevanceFolder,
+    spawn: () => {
+      const worker = startWorker();
+      workers.push(worker);
+      return worker;
+    },
+  });
+}
+
+/** The code with which a call fails. Bun's own `rejects` would stop this thread until it does. */
+function codeOf(call: Promise<unknown>): Promise<unknown> {
+  return call.then(
+    () => "resolved",
+    (error: { readonly code?: string }) => error.code,
+  );
+}
+
+describe("createLocalReranker", () => {
+  test("scores each text in the order of the texts", async () => {
+    const texts = ["the key lies under the flower pot", "ann likes tea", "the key"];
+    const scores = await reranker.score("key flower pot", texts, LIVELY);
+    expect(scores).toHaveLength(3);
+    for (const [at, shared] of [3, 0, 1].entries()) {
+      expect(scores[at]).toBeCloseTo(relevanceOf(shared), 6);
+    }
+  });
+
+  test("gives each of 20 overlapping calls the scores it has alone", async () => {
+    const questions = Array.from({ length: 20 }, (_, i) => "ann ".repeat(i % 5));
+    const together = await Promise.all(
+      questions.map((question) => reranker.score(question, ["ann", "bob"], LIVELY)),
+    );
+    for (const [i, scores] of together.entries()) {
+      expect(scores).toEqual([relevanceOf(i % 5), relevanceOf(0)]);
+    }
+  });
+
+  test("needs no model for no texts", async () => {
+    const lost = createLocalReranker({ model: join(place, "nowhere") });
+    expect(await lost.score("question", [], LIVELY)).toEqual([]);
+    await lost.close();
+  });
+
+  test("leaves the event loop free while it loads and runs", async () => {
+    const fresh = createLocalReranker({ model: relevanceFolder });
+    let longestMs = 0;
+    const started = performance.now();
+    let last = started;
+    const timer = setInterval(() => {
+      const now = performance.now();
+      longestMs = Math.max(longestMs, now - last);
+      last = now;
+    }, 5);
+    await fresh.score("ann ".repeat(60), Array(100).fill("ann ".repeat(60)), LIVELY);
+    clearInterval(timer);
+    const wholeMs = performance.now() - started;
+    await fresh.close();
+    // On this thread, loading would hold up the timer for most of the time.
+    expect(longestMs).toBeLessThan(wholeMs / 2);
+  });
+
+  test.each([
+    { name: "blank", model: " " },
+    { name: "a step out of the cache folder", model: "..." },
+    { name: "a step within a name", model: "a/.." },
+    { name: "a name of three parts", model: "a/b/c" },
+    { name: "an address", model: "https://host/model" },
+  ])("refuses a model that is $name", ({ model }) => {
+    expect(() => createLocalReranker({ model })).toThrow("names no model");
+  });
+
+  test("refuses a revision that is a path", () => {
+    expect(() => createLocalReranker({ model: MODEL, revision: "../x" })).toThrow("no revision");
+  });
+});
+
+describe("an aborted call", () => {
+  test("rejects at once with the caller's reason, and the next one is answered", async () => {
+    const stop = new AbortController();
+    const call = reranker.score("ann", Array(2000).fill("ann ".repeat(60)), stop.signal);
+    const reason = new Error("took too long");
+    const started = performance.now();
+    stop.abort(reason);
+    await expect(call).rejects.toBe(reason);
+    expect(performance.now() - started).toBeLessThan(50);
+    expect(await reranker.score("ann", ["ann"], LIVELY)).toEqual([relevanceOf(1)]);
+    // The 2,000 pairs would take far longer: they are not read for nobody.
+    expect(performance.now() - started).toBeLessThan(1000);
+  });
+
+  test("is refused when it is aborted before it begins", async () => {
+    const reason = new Error("never mind");
+    const call = reranker.score("ann", ["ann"], AbortSignal.abort(reason));
+    await expect(call).rejects.toBe(reason);
+  });
+
+  test("does not end the download, which a later call finds done", async () => {
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+    const hub = startHub({
+      answer: async (path) => {
+        if (path.endsWith("config.json")) await gate;
+        return undefined;
+      },
+    });
+    const late = createLocalReranker({
+      model: MODEL,
+      hubUrl: hub.url,
+      cacheDir: mkdtempSync(join(place, "cache-")),
+    });
+    await expect(late.score("ann", ["ann"], AbortSignal.timeout(50))).rejects.toMatchObject({
+      name: "TimeoutError",
+    });
+    open();
+    expect(await late.score("ann", ["ann"], LIVELY)).toEqual([relevanceOf(1)]);
+    expect(hub.asked.filter((path) => path.endsWith("/config.json"))).toHaveLength(1);
+    await late.close();
+    hub.stop();
+  });
+});
+
+describe("close", () => {
+  test("rejects what is pending and every later call", async () => {
+    const closing = createLocalReranker({ model: relevanceFolder });
+    const pending = closing.score("ann", Array(500).fill("ann"), LIVELY);
+    const ending = codeOf(pending);
+    await closing.close();
+    expect(await ending).toBe("engine_closed");
+    await expect(closing.score("ann", ["ann"], LIVELY)).rejects.toMatchObject({
+      code: "engine_closed",
+    });
+    await closing.close();
+  });
+
+  test("does not wait for a download", async () => {
+    const host = startSilentHost();
+    const closing = createLocalReranker({ model: MODEL, hubUrl: host.url, cacheDir: place });
+    const pending = closing.score("ann", ["ann"], LIVELY);
+    const ending = codeOf(pending);
+    await Bun.sleep(20);
+    const started = performance.now();
+    await closing.close();
+    expect(await ending).toBe("engine_closed");
+    expect(performance.now() - started).toBeLessThan(500);
+    host.stop();
+  });
+
+  test("may come before any call", async () => {
+    await createLocalReranker({ model: relevanceFolder }).close();
+  });
+});
+
+describe("failure", () => {
+  test("rejects the pending calls when the thread dies and starts another one", async () => {
+    const workers: Worker[] = [];
+    const model = mortal(workers);
+    await model.score("ann", ["ann"], LIVELY);
+    const pending = [
+      model.score("ann", Array(200).fill("ann"), LIVELY),
+      model.score("bob", Array(200).fill("bob"), LIVELY),
+    ];
+    await Bun.sleep(1);
+    void workers[0]?.terminate();
+    const endings = await Promise.allSettled(pending);
+    const codes = endings.map((ending) => ending.status === "rejected" && ending.reason.code);
+    expect(codes).toEqual(["model_failed", "model_failed"]);
+    expect(await model.score("ann", ["ann"], LIVELY)).toEqual([relevanceOf(1)]);
+    expect(workers).toHaveLength(2);
+    await model.close();
+  });
+
+  test("reports files that are missing, without the texts", async () => {
+    const lost = createLocalReranker({ model: join(place, "nowhere") });
+    const error: unknown = await lost.score("a secret", ["another secret"], LIVELY).catch((e) => e);
+    expect(error).toMatchObject({ code: "model_failed" });
+    expect(String(error)).toContain(`${join(place, "nowhere")} holds none of`);
+    expect(String(error)).not.toContain("secret");
+    await lost.close();
+  });
+
+  test("refuses a model with more than one number as a reranker", async () => {
+    const wrong = createLocalReranker({ model: entailmentFolder });
+    await expect(wrong.score("ann", ["ann"], LIVELY)).rejects.toMatchObject({
+      code: "model_failed",
+    });
+    await wrong.close();
+  });
+
+  test("tells a silent host once and does not wait for it again for a while", async () => {
+    const host = startSilentHost();
+    const lost = createLocalReranker({
+      model: MODEL,
+      hubUrl: host.url,
+      cacheDir: mkdtempSync(join(place, "cache-")),
+      stallTimeoutMs: 200,
+    });
+    await expect(lost.score("ann", ["ann"], LIVELY)).rejects.toMatchObject({
+      code: "model_failed",
+    });
+    const started = performance.now();
+    await expect(lost.score("ann", ["ann"], LIVELY)).rejects.toMatchObject({
+      code: "model_failed",
+    });
+    expect(performance.now() - started).toBeLessThan(100);
+    await lost.close();
+    host.stop();
+  });
+});
+
+describe("createLocalEntailment", () => {
+  test("judges pairs in their order and knows its weights afterwards", async () => {
+    const model = createLocalEntailment({ model: entailmentFolder });
+    expect(model.model).toBe(entailmentFolder);
+    expect(model.revision).toBeUndefined();
+    const [yes, no, unrelated] = await model.judge([
+      { premise: "Ann likes tea", claim: "Ann likes tea" },
+      { premise: "Ann never likes tea", claim: "Ann likes tea" },
+      { premise: "Bob moved", claim: "Ann likes tea" },
+    ]);
+    expect(yes?.entailment).toBeGreaterThan(0.9);
+    expect(no?.contradiction).toBeGreaterThan(0.9);
+    expect(unrelated?.neutral).toBeGreaterThan(0.9);
+    expect(model.revision).toMatch(/^sha256:[0-9a-f]{64}$/);
+    await model.close();
+  });
+
+  test("knows the commit of a model that was downloaded", async () => {
+    const hub = startHub({ kind: "entailment" });
+    const model = createLocalEntailment({ model: MODEL, hubUrl: hub.url, cacheDir: place });
+    await model.judge([{ premise: "Ann", claim: "Ann" }]);
+    expect(model.revision).toBe(COMMIT);
+    await model.close();
+    hub.stop();
+  });
+});
+
+test("does not keep the process alive when it is idle", async () => {
+  const file = join(import.meta.dir, "../../../src/adapters/rerank/local-reranker.ts");
+  const program = `
+    const { createLocalReranker } = await import(${JSON.stringify(file)});
+    const model = createLocalReranker({ model: ${JSON.stringify(relevanceFolder)} });
+    console.log((await model.score("ann", ["ann"], new AbortController().signal)).length);`;
+  const child = Bun.spawn([process.execPath, "-e", program], { stdout: "pipe", timeout: 30_000 });
+  expect(await child.exited).toBe(0);
+  expect(await child.stdout.text()).toBe("1\n");
+});

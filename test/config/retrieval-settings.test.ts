@@ -1,0 +1,480 @@
+import { describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadConfig } from "../../src/config/load.ts";
+import type { Config, ConfigInput } from "../../src/config/schema.ts";
+import { SvcError } from "../../src/domain/errors.ts";
+
+const NOWHERE = "/nonexistent";
+
+type Environment = Readonly<Record<string, string>>;
+
+const load = (environment: Environment = {}, explicit?: ConfigInput) =>
+  loadConfig({ environment, folder: NOWHERE, explicit });
+const config = (environment?: Environment, explicit?: ConfigInput): Config =>
+  load(environment, explicit).config;
+
+function refusal(environment: Environment, explicit?: ConfigInput): SvcError {
+  try {
+    load(environment, explicit);
+  } catch (error) {
+    if (error instanceof SvcError) return error;
+    throw error;
+  }
+  throw new Error("the configuration was accepted");
+}
+
+describe("defaults", () => {
+  test("of scoring are those of the product", () => {
+    expect(config().scoring).toEqual({
+      fusion: "rrf",
+      rrf_k: 60,
+      rrf_tie_break: "event_time",
+      rrf_recency_boost: 0.25,
+      relative_semantic_share: 0.6,
+      node_type_boost: {
+        fact: 1.15,
+        preference: 1.15,
+        decision: 1.15,
+        instruction: 1.15,
+        summary: 1.1,
+      },
+      w_semantic: 0.3,
+      w_lexical: 0.15,
+      w_graph: 0.2,
+      w_recency: 0.1,
+      w_salience: 0.1,
+      w_confidence: 0.15,
+      w_epistemic: 0.05,
+      w_paths: 0,
+      recency_lambda: 0.02,
+      temporal_boost: 0.15,
+      relevance_floor: 0.35,
+      current_update_multiplier: 1.3,
+      recency_time: undefined,
+    });
+  });
+
+  test("of packing are those of the product", () => {
+    expect(config().packing).toEqual({
+      token_budget: 4096,
+      overhead_tokens: 100,
+      tokenizer: "cl100k_base",
+      min_fidelity: "reference",
+      context_format: "reader",
+      context_citations: false,
+      context_guidance_mode: "temporal",
+      multipath_ordering: "balanced",
+      fold_repeated_text: true,
+      vector_k: 50,
+      lexical_k: 50,
+      graph_max_candidates: 50,
+      graph_max_hops: 3,
+      aggregation_k_multiplier: 3,
+      aggregation_k_max: 2000,
+      cross_scope_top_n: 5,
+      session_context_window: 3,
+      session_context_top_k: 20,
+      session_context_score_decay: 0.85,
+      session_context_rank_fusion_score_decay: 0.6,
+      session_context_packing: undefined,
+      episode_context_top_k: 0,
+      episode_context_local_k: 8,
+      episode_context_score_decay: 0.95,
+      evidence_projection_top_k: 0,
+      evidence_projection_max_sources: 1,
+      evidence_projection_score_decay: 1,
+      evidence_augmentation_top_k: 0,
+      evidence_augmentation_max_sources: 1,
+      evidence_augmentation_score_decay: 0.99,
+      evidence_augmentation_anchor_policy: "all",
+      chars_per_token: 4.2,
+      cross_scope_token_budget: 512,
+    });
+  });
+
+  test("turn off what asks a model, and keep receipts for a year", () => {
+    expect(config()).toMatchObject({
+      query_intent_order: "entity_first",
+      temporal_languages: ["en"],
+      enable_reranker: false,
+      reranker_model: "cross-encoder/ms-marco-MiniLM-L-6-v2",
+      reranker_top_k: 100,
+      reranker_policy: "legacy",
+      reranker_prior_weight: 0.3,
+      reranker_timeout_ms: 2000,
+      enable_query_reformulation: false,
+      query_reformulation_count: 2,
+      query_reformulation_merge_policy: "new_only",
+      namespace_weights: {},
+      receipts: { retention_days: 365 },
+      extraction: {
+        provider: "openai",
+        model: "gpt-4o-mini",
+        timeout: 30,
+        max_retries: 3,
+        temperature: 0,
+      },
+    });
+    expect(config().extraction.api_key).toBeUndefined();
+    expect(config().extraction.reasoning_effort).toBeUndefined();
+  });
+
+  test("stay where the environment names only some settings of a group", () => {
+    const { scoring, packing } = config({
+      SVC_SCORING__RELEVANCE_FLOOR: "0",
+      SVC_PACKING__CONTEXT_CITATIONS: "on",
+    });
+    expect([scoring.relevance_floor, scoring.fusion, scoring.rrf_recency_boost]).toEqual([
+      0,
+      "rrf",
+      0.25,
+    ]);
+    expect([packing.context_citations, packing.context_format, packing.fold_repeated_text]).toEqual(
+      [true, "reader", true],
+    );
+  });
+});
+
+describe("values", () => {
+  test("optional ones can be unset", () => {
+    const { scoring, packing, receipts } = config({
+      SVC_SCORING__RRF_K: "none",
+      SVC_PACKING__SESSION_CONTEXT_PACKING: "null",
+      SVC_PACKING__SESSION_CONTEXT_RANK_FUSION_SCORE_DECAY: "none",
+      SVC_RECEIPTS__RETENTION_DAYS: "none",
+    });
+    expect(scoring.rrf_k).toBeUndefined();
+    expect(packing.session_context_packing).toBeUndefined();
+    expect(packing.session_context_rank_fusion_score_decay).toBeUndefined();
+    expect(receipts.retention_days).toBeUndefined();
+  });
+
+  test("a reasoning effort of none is a value, null is none", () => {
+    const effort = (text: string) =>
+      config({ SVC_EXTRACTION__REASONING_EFFORT: text }).extraction.reasoning_effort;
+    expect(effort("none")).toBe("none");
+    expect(effort("High")).toBe("high");
+    expect(effort("null")).toBeUndefined();
+    expect(refusal({ SVC_EXTRACTION__REASONING_EFFORT: "" }).message).toContain(
+      "SVC_EXTRACTION__REASONING_EFFORT: expected one of none, low, medium, high, or unset",
+    );
+  });
+
+  test("negative zero is zero", () => {
+    for (const value of [
+      config({ SVC_RERANKER_PRIOR_WEIGHT: "-0.0" }).reranker_prior_weight,
+      config({}, { reranker_prior_weight: -0 }).reranker_prior_weight,
+      config({ SVC_SCORING__RELEVANCE_FLOOR: "-0" }).scoring.relevance_floor,
+    ]) {
+      expect(Object.is(value, 0)).toBe(true);
+    }
+  });
+
+  test("languages are lower-case codes, and may be none", () => {
+    expect(config({ SVC_TEMPORAL_LANGUAGES: '["EN","de"]' }).temporal_languages).toEqual([
+      "en",
+      "de",
+    ]);
+    expect(config({ SVC_TEMPORAL_LANGUAGES: "[]" }).temporal_languages).toEqual([]);
+  });
+
+  test("weights of namespaces are completed and checked", () => {
+    const { namespace_weights: weights } = config({
+      SVC_NAMESPACE_WEIGHTS__work: '{"fusion":"weighted","recency_time":"event_time"}',
+    });
+    expect(weights["work"]).toMatchObject({
+      fusion: "weighted",
+      recency_time: "event_time",
+      w_semantic: 0.3,
+    });
+  });
+});
+
+describe("refusals name the setting", () => {
+  const CASES: readonly { setting: string; value: unknown; says: string }[] = [
+    { setting: "scoring.fusion", value: "sum", says: "one of rrf, weighted, relative" },
+    { setting: "scoring.rrf_k", value: 0, says: "1 to 10000" },
+    { setting: "scoring.rrf_k", value: 10_001, says: "1 to 10000" },
+    { setting: "scoring.rrf_k", value: 1.5, says: "integer or unset" },
+    { setting: "scoring.rrf_recency_boost", value: 0, says: "above 0, at most 4" },
+    { setting: "scoring.rrf_recency_boost", value: 4.1, says: "above 0, at most 4" },
+    { setting: "scoring.rrf_tie_break", value: "created_at", says: "only event_time" },
+    { setting: "scoring.recency_time", value: "created_at", says: "only event_time" },
+    { setting: "scoring.relative_semantic_share", value: 1.1, says: "0 to 1" },
+    { setting: "scoring.current_update_multiplier", value: 0.9, says: "1 to 2" },
+    { setting: "scoring.current_update_multiplier", value: 2.1, says: "1 to 2" },
+    { setting: "scoring.node_type_boost", value: { memo: 1 }, says: '"memo" is not one of' },
+    { setting: "scoring.node_type_boost", value: { fact: -1 }, says: 'at "fact"' },
+    { setting: "scoring.node_type_boost", value: { fact: Number.NaN }, says: 'at "fact"' },
+    { setting: "packing.token_budget", value: -1, says: "0 to 10000000" },
+    { setting: "packing.tokenizer", value: "o200k_base", says: "only cl100k_base" },
+    { setting: "packing.min_fidelity", value: "short", says: "one of full" },
+    { setting: "packing.context_format", value: "xml", says: "one of auditable, compact, reader" },
+    { setting: "packing.context_guidance_mode", value: "on", says: "one of off, temporal, all" },
+    { setting: "packing.multipath_ordering", value: "best", says: "one of balanced" },
+    { setting: "packing.graph_max_hops", value: 0, says: "1 to 3" },
+    { setting: "packing.graph_max_hops", value: 4, says: "1 to 3" },
+    { setting: "packing.graph_max_candidates", value: -1, says: "0 to 10000" },
+    { setting: "packing.aggregation_k_multiplier", value: 0.5, says: "1 to 1000" },
+    { setting: "packing.aggregation_k_max", value: 0, says: "1 to 4096" },
+    { setting: "packing.cross_scope_top_n", value: -1, says: "0 to 1000" },
+    { setting: "packing.session_context_score_decay", value: 0, says: "above 0, at most 1" },
+    {
+      setting: "packing.session_context_rank_fusion_score_decay",
+      value: 1.1,
+      says: "above 0, at most 1",
+    },
+    { setting: "packing.session_context_packing", value: "near", says: "trigger_tier, adjacent" },
+    { setting: "packing.episode_context_top_k", value: -1, says: "0 to 1000" },
+    { setting: "packing.episode_context_local_k", value: 0, says: "1 to 1000" },
+    { setting: "packing.episode_context_score_decay", value: 0, says: "above 0, at most 1" },
+    { setting: "packing.evidence_projection_max_sources", value: 0, says: "1 to 1000" },
+    { setting: "packing.evidence_projection_score_decay", value: 2, says: "above 0, at most 1" },
+    { setting: "packing.evidence_augmentation_max_sources", value: 0, says: "1 to 1000" },
+    { setting: "packing.evidence_augmentation_score_decay", value: 0, says: "above 0" },
+    {
+      setting: "packing.evidence_augmentation_anchor_policy",
+      value: "some",
+      says: "one of all, non_entity",
+    },
+    { setting: "packing.chars_per_token", value: 0, says: "above 0" },
+    { setting: "packing.cross_scope_token_budget", value: -1, says: "at least 0" },
+    { setting: "unverified_confidence_threshold", value: 1.5, says: "0 to 1" },
+    { setting: "query_intent_order", value: "name_first", says: "entity_first, temporal_first" },
+    { setting: "temporal_languages", value: ["english"], says: "two-letter language codes" },
+    { setting: "temporal_languages", value: "en", says: "JSON list" },
+    { setting: "enable_reranker", value: "maybe", says: "true or false" },
+    { setting: "reranker_model", value: " ", says: "not blank" },
+    { setting: "reranker_top_k", value: -1, says: "0 to 1000" },
+    { setting: "reranker_policy", value: "best", says: "one of legacy" },
+    { setting: "reranker_prior_weight", value: true, says: "0 to 1" },
+    { setting: "reranker_prior_weight", value: 1.1, says: "0 to 1" },
+    { setting: "reranker_timeout_ms", value: 0, says: "1 to 600000" },
+    { setting: "query_reformulation_count", value: 0, says: "1 to 5" },
+    { setting: "query_reformulation_count", value: 6, says: "1 to 5" },
+    { setting: "query_reformulation_merge_policy", value: "all", says: "new_only, max_signals" },
+    { setting: "namespace_weights", value: { work: { nope: 1 } }, says: 'at "work"' },
+    {
+      setting: "namespace_weights",
+      value: { work: { w_graph: 1 } },
+      says: 'at "work": w_semantic',
+    },
+    { setting: "receipts.retention_days", value: -1, says: "0 to 1000000" },
+    { setting: "receipts.retention_days", value: 1.5, says: "integer or unset" },
+    { setting: "extraction.provider", value: "acme", says: "one of openai, anthropic, ollama" },
+    { setting: "extraction.model", value: "", says: "not blank" },
+    { setting: "extraction.timeout", value: 0, says: "above 0" },
+    { setting: "extraction.max_retries", value: 11, says: "0 to 10" },
+    { setting: "extraction.temperature", value: 2.5, says: "0 to 2" },
+    { setting: "extraction.base_url", value: "localhost:11434", says: "begins with http" },
+  ];
+
+  /** A value in code, which may be one that the types forbid. */
+  function inCode(setting: string, value: unknown): ConfigInput {
+    const [group = "", name] = setting.split(".");
+    // SAFETY: what a caller without types may pass.
+    return (
+      name === undefined ? { [group]: value } : { [group]: { [name]: value } }
+    ) as ConfigInput;
+  }
+
+  test.each([...CASES])("$setting: $value", ({ setting, value, says }) => {
+    const error = refusal({}, inCode(setting, value));
+    expect(error.code).toBe("invalid_config");
+    expect(error.data["setting"]).toBe(setting);
+    expect(error.message).toStartWith(`${setting}: `);
+    expect(error.message).toContain(says);
+  });
+
+  const NUMBERS = Object.entries({ ...config().scoring, ...config().packing }).flatMap(
+    ([name, value]) =>
+      typeof value === "number"
+        ? [`${name in config().scoring ? "scoring" : "packing"}.${name}`]
+        : [],
+  );
+
+  test.each(NUMBERS)("%s is a finite number", (setting) => {
+    const variable = `SVC_${setting.toUpperCase().replace(".", "__")}`;
+    for (const value of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
+      expect(refusal({}, inCode(setting, value)).message).toStartWith(`${setting}: expected `);
+    }
+    for (const text of ["NaN", "inf", "1e999"]) {
+      expect(refusal({ [variable]: text }).message).toStartWith(`${variable}: expected `);
+    }
+  });
+});
+
+describe("rules across settings", () => {
+  test("the six additive weights sum to 1", () => {
+    expect(refusal({ SVC_SCORING__W_LEXICAL: "0.2" }).message).toContain(
+      "w_semantic, w_lexical, w_graph, w_recency, w_salience and w_confidence sum to 1.05",
+    );
+    const { scoring } = config({ SVC_SCORING__W_LEXICAL: "0.2", SVC_SCORING__W_SEMANTIC: "0.25" });
+    expect([scoring.w_lexical, scoring.w_semantic]).toEqual([0.2, 0.25]);
+    expect(config({ SVC_SCORING__W_PATHS: "0.5" }).scoring.w_paths).toBe(0.5);
+  });
+
+  test("citations need the reader format", () => {
+    const citations = { SVC_PACKING__CONTEXT_CITATIONS: "1" };
+    expect(config(citations).packing.context_citations).toBe(true);
+    const error = refusal({ ...citations, SVC_PACKING__CONTEXT_FORMAT: "compact" });
+    expect(error.message).toBe(
+      "SVC_PACKING__CONTEXT_CITATIONS: needs packing.context_format reader, not compact; change one of the two",
+    );
+  });
+
+  test("projection and augmentation exclude each other", () => {
+    const projection = { SVC_PACKING__EVIDENCE_PROJECTION_TOP_K: "3" };
+    expect(config(projection).packing.evidence_projection_top_k).toBe(3);
+    const both = { ...projection, SVC_PACKING__EVIDENCE_AUGMENTATION_TOP_K: "1" };
+    expect(refusal(both).message).toContain("SVC_PACKING__EVIDENCE_PROJECTION_TOP_K: cannot be");
+  });
+
+  test("the legacy reranker works with one prior weight", () => {
+    const weight = { SVC_RERANKER_PRIOR_WEIGHT: "0.5" };
+    expect(config(weight).reranker_prior_weight).toBe(0.5);
+    const enabled = { ...weight, SVC_ENABLE_RERANKER: "true" };
+    expect(refusal(enabled).message).toStartWith("SVC_RERANKER_PRIOR_WEIGHT: 0.5 needs another");
+    const envelope = { ...enabled, SVC_RERANKER_POLICY: "score_envelope" };
+    expect(config(envelope).reranker_policy).toBe("score_envelope");
+    expect(config({ SVC_ENABLE_RERANKER: "true" }).enable_reranker).toBe(true);
+  });
+
+  describe("reformulation needs a language model", () => {
+    const enabled = { SVC_ENABLE_QUERY_REFORMULATION: "true" };
+
+    test.each([
+      { name: "no key", more: {}, says: "set extraction.api_key (SVC_EXTRACTION__API_KEY)" },
+      {
+        name: "an address alone",
+        more: { SVC_EXTRACTION__BASE_URL: "http://127.0.0.1:1" },
+        says: "set extraction.api_key",
+      },
+      {
+        name: "a key of the other provider",
+        more: { ANTHROPIC_API_KEY: "hidden" },
+        says: "set extraction.api_key",
+      },
+      {
+        name: "a local provider without a model",
+        more: { SVC_EXTRACTION__PROVIDER: "ollama" },
+        says: "set extraction.model (SVC_EXTRACTION__MODEL) to a model of ollama",
+      },
+    ])("refuses $name and says what to set", ({ more, says }) => {
+      const { message, data } = refusal({ ...enabled, ...more });
+      expect(data["setting"]).toBe("enable_query_reformulation");
+      expect(message).toStartWith("SVC_ENABLE_QUERY_REFORMULATION: needs a language model");
+      expect(message).toContain(says);
+      expect(message).not.toContain("hidden");
+    });
+
+    test.each([
+      { name: "a key", more: { SVC_EXTRACTION_API_KEY: "k" } },
+      { name: "a key of the provider's own tools", more: { OPENAI_API_KEY: "k" } },
+      {
+        name: "a local model",
+        more: { SVC_EXTRACTION__PROVIDER: "Ollama", SVC_EXTRACTION__MODEL: "qwen3.5:9b" },
+      },
+    ])("accepts $name", ({ more }) => {
+      expect(config({ ...enabled, ...more }).enable_query_reformulation).toBe(true);
+    });
+  });
+});
+
+describe("the variables of a provider's own tools", () => {
+  test("give key and address where ours do not", () => {
+    const own = { OPENAI_API_KEY: "theirs", OPENAI_BASE_URL: "https://a.test/v1" };
+    expect(config(own).extraction).toMatchObject({
+      api_key: "theirs",
+      base_url: "https://a.test/v1",
+    });
+    const both = { ...own, SVC_EXTRACTION__API_KEY: "ours", SVC_EXTRACTION__BASE_URL: "http://b" };
+    expect(config(both).extraction).toMatchObject({ api_key: "ours", base_url: "http://b" });
+    expect(config({ ...own, SVC_EXTRACTION__API_KEY: " " }).extraction.api_key).toBe("theirs");
+  });
+
+  test("are read for the configured provider only, in their own case", () => {
+    const keys = { OPENAI_API_KEY: "o", ANTHROPIC_API_KEY: "a" };
+    const keyOf = (provider: string) =>
+      config({ ...keys, SVC_EXTRACTION__PROVIDER: provider }).extraction.api_key;
+    expect([keyOf("openai"), keyOf("anthropic"), keyOf("ollama")]).toEqual(["o", "a", undefined]);
+    expect(config({ openai_api_key: "o" }).extraction.api_key).toBeUndefined();
+  });
+
+  test("come from .env where the environment has none or an empty one", () => {
+    const folder = mkdtempSync(join(tmpdir(), "svc-config-"));
+    try {
+      writeFileSync(join(folder, ".env"), "OPENAI_API_KEY=file\n");
+      const key = (environment: Environment) =>
+        loadConfig({ environment, folder }).config.extraction.api_key;
+      expect(key({})).toBe("file");
+      expect(key({ OPENAI_API_KEY: "" })).toBe("file");
+      expect(key({ OPENAI_API_KEY: "process" })).toBe("process");
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test("are masked like our own", () => {
+    expect(JSON.stringify(config({ OPENAI_API_KEY: "hidden" }))).not.toContain("hidden");
+  });
+});
+
+describe("warnings", () => {
+  const WEIGHTED = { SVC_SCORING__FUSION: "weighted" };
+  const RELATIVE = { SVC_SCORING__FUSION: "relative" };
+
+  test.each([
+    { name: "the defaults", environment: {}, dropped: [] },
+    { name: "weighted fusion alone", environment: WEIGHTED, dropped: [] },
+    { name: "relative fusion alone", environment: RELATIVE, dropped: [] },
+    {
+      name: "settings of rank fusion under weighted fusion",
+      environment: {
+        ...WEIGHTED,
+        SVC_SCORING__RRF_K: "60",
+        SVC_SCORING__RRF_RECENCY_BOOST: "0.5",
+        SVC_SCORING__RRF_TIE_BREAK: "none",
+        SVC_SCORING__RECENCY_TIME: "event_time",
+      },
+      dropped: ["scoring.rrf_k", "scoring.rrf_recency_boost"],
+    },
+    {
+      name: "settings of weighted and relative fusion under rank fusion",
+      environment: {
+        SVC_SCORING__RECENCY_TIME: "event_time",
+        SVC_SCORING__RELATIVE_SEMANTIC_SHARE: "0.5",
+      },
+      dropped: ["scoring.relative_semantic_share", "scoring.recency_time"],
+    },
+    {
+      name: "settings of the others under relative fusion",
+      environment: {
+        ...RELATIVE,
+        SVC_SCORING__RRF_K: "10",
+        SVC_SCORING__RRF_RECENCY_BOOST: "0.5",
+        SVC_SCORING__RECENCY_TIME: "event_time",
+      },
+      dropped: ["scoring.rrf_k", "scoring.recency_time"],
+    },
+  ])("$name: $dropped", ({ environment, dropped }) => {
+    const { warnings } = load(environment);
+    expect<readonly string[]>(warnings.map((line) => line.split(" ")[0] ?? "")).toEqual(dropped);
+    for (const line of warnings) expect(line).toEndWith("is dropped");
+  });
+
+  test("tell of settings that are out of date", () => {
+    const { warnings, config: read } = load({
+      SVC_PACKING__CHARS_PER_TOKEN: "4",
+      SVC_PACKING__CROSS_SCOPE_TOKEN_BUDGET: "100",
+    });
+    expect(warnings).toEqual([
+      "packing.chars_per_token is out of date and has no effect; remove it",
+      "packing.cross_scope_token_budget is out of date and has no effect; remove it",
+    ]);
+    expect(read.packing.chars_per_token).toBe(4);
+    expect(load({ SVC_PACKING__CHARS_PER_TOKEN: "4.2" }).warnings).toEqual([]);
+  });
+});

@@ -1,0 +1,579 @@
+import { describe, expect, test } from "bun:test";
+import { type CandidateFilter, passesFilter } from "../../src/domain/candidate-filter.ts";
+import type { MemoryNode } from "../../src/domain/node.ts";
+import type { JsonObject } from "../../src/lib/json.ts";
+import type { GraphReach, Store } from "../../src/ports/store.ts";
+import { at, freshId, type Memory, put } from "./samples.ts";
+import type { StorePlace, World } from "./store-contract.ts";
+import { ANYTHING } from "./store-vectors.ts";
+
+type EdgeChoices = {
+  readonly type?: string;
+  readonly second?: number;
+  readonly validTo?: string;
+  readonly metadata?: JsonObject;
+  /** The user that the edge itself belongs to. */
+  readonly userId?: string;
+};
+
+const INSERT_EDGE = `INSERT INTO edges
+  (id, owner, source, target, edge_type, confidence, valid_from, valid_to, metadata, created_at)
+  SELECT ?1, o.owner, s.key, t.key, ?5, 0.9, ?6, nullif(?7, ''), nullif(?8, ''), ?6
+  FROM owners o, nodes s, nodes t WHERE o.user_id = ?2 AND s.id = ?3 AND t.id = ?4`;
+
+/** Writes an edge; the program has no call for it. */
+export function link(
+  place: StorePlace,
+  source: MemoryNode | undefined,
+  target: MemoryNode | undefined,
+  given: EdgeChoices = {},
+): void {
+  place.runRaw(
+    INSERT_EDGE,
+    freshId(),
+    given.userId ?? "ada",
+    source?.id ?? "",
+    target?.id ?? "",
+    given.type ?? "mentions",
+    at(given.second ?? 0),
+    given.validTo ?? "",
+    given.metadata === undefined ? "" : JSON.stringify(given.metadata),
+  );
+}
+
+const WIDE: GraphReach = { hops: 3, limit: 1000 };
+
+async function walk(
+  store: Store,
+  names: readonly string[],
+  filter: Partial<CandidateFilter> = {},
+  reach: Partial<GraphReach> = {},
+): Promise<(readonly [string, number])[]> {
+  const wanted = { ...ANYTHING, ...filter };
+  const hits = await store.searchGraph(names, wanted, { ...WIDE, ...reach });
+  const found = await store.nodesByKey(
+    wanted.userId,
+    hits.map(({ key }) => key),
+  );
+  const contents = new Map(found.map(({ key, node }) => [key, node.content]));
+  return hits.map(({ key, score }) => [contents.get(key) ?? "", score] as const);
+}
+
+/** The names of what was found, in alphabetical order. */
+async function reached(...query: Parameters<typeof walk>): Promise<string[]> {
+  return (await walk(...query)).map(([content]) => content).sort();
+}
+
+const entity = (content: string, given: Memory = {}): Memory => ({
+  content,
+  nodeType: "entity",
+  ...given,
+});
+
+/** Many notes of ada, `note 1` and so on, and their edges from one node, written by SQL to save time. */
+function addSpokes(place: StorePlace, hub: MemoryNode | undefined, count: number): void {
+  place.runRaw(
+    `INSERT INTO nodes (id, owner, node_type, content, lifecycle_state, confidence, salience, confidence_base,
+       salience_base, reinforcement_boost, last_reinforced_at, decay_profile, epistemic_type, source_type, scope,
+       created_at, updated_at, valid_from, evidence_refs, pinned)
+     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < CAST(?2 AS INTEGER))
+     SELECT format('%s-%012d', substr(?1, 1, 23), i), h.owner, 'note', 'note ' || i, 'tentative', 0.8, 0.5, 0.8, 0.5, 0,
+       h.created_at, 'medium', 'asserted', 'user_stated', 'personal', h.created_at, h.created_at, h.created_at, '[]', 0
+     FROM n, nodes h WHERE h.id = ?3`,
+    freshId().replaceAll("-", "e"),
+    String(count),
+    hub?.id ?? "",
+  );
+  place.runRaw(
+    `INSERT INTO edges (id, owner, source, target, edge_type, confidence, valid_from, created_at)
+     SELECT 'edge to ' || t.id, h.owner, h.key, t.key, 'mentions', 0.9, h.created_at,
+       format('2027-01-01T00:%02d:%02d.000000Z', substr(t.content, 6) / 60 % 60, substr(t.content, 6) % 60)
+     FROM nodes h, nodes t WHERE h.id = ?1 AND t.content GLOB 'note [0-9]*'
+       AND NOT EXISTS (SELECT 1 FROM edges e WHERE e.target = t.key)`,
+    hub?.id ?? "",
+  );
+}
+
+/** Walks over edges, and the other reads of a question that edges and marks decide. */
+export function describeGraph(world: World): void {
+  describe("a walk over edges", () => {
+    test("goes from the named entities in both directions, up to three hops", async () => {
+      const { store, place } = await world.fresh();
+      const [ada, tea, cup, shelf, wall] = await put(
+        store,
+        entity("Ada Lovelace"),
+        { content: "tea" },
+        { content: "cup" },
+        { content: "shelf" },
+        { content: "wall" },
+      );
+      link(place, ada, tea);
+      link(place, cup, tea, { type: "supports" });
+      link(place, cup, shelf, { type: "part_of" });
+      link(place, shelf, wall);
+
+      const inOrder = async (hops: number) =>
+        (await walk(store, ["Ada"], {}, { hops })).sort(([, a], [, b]) => b - a);
+
+      expect(await inOrder(3)).toEqual([
+        ["tea", 1],
+        ["cup", 0.7],
+        ["shelf", 0.4],
+      ]);
+      expect(await inOrder(2)).toEqual([
+        ["tea", 1],
+        ["cup", 0.7],
+      ]);
+      expect(await inOrder(1)).toEqual([["tea", 1]]);
+    });
+
+    test("takes the shortest way, also round a circle", async () => {
+      const { store, place } = await world.fresh();
+      const [ada, b, c, d] = await put(
+        store,
+        entity("Ada"),
+        { content: "b" },
+        { content: "c" },
+        { content: "d" },
+      );
+      link(place, ada, b);
+      link(place, b, c);
+      link(place, c, d);
+      link(place, d, ada);
+      link(place, ada, ada);
+
+      expect(Object.fromEntries(await walk(store, ["Ada"]))).toEqual({ b: 1, d: 1, c: 0.7 });
+    });
+
+    test("returns an entity that it began at only where another one leads to it", async () => {
+      const { store, place } = await world.fresh();
+      const [ada, babbage, letter, engine] = await put(
+        store,
+        entity("Ada"),
+        entity("Babbage"),
+        { content: "letter" },
+        { content: "engine" },
+      );
+      link(place, ada, letter);
+      link(place, babbage, letter);
+      link(place, babbage, engine);
+
+      expect(await reached(store, ["Ada"], {}, { hops: 1 })).toEqual(["letter"]);
+      expect(Object.fromEntries(await walk(store, ["Ada", "Babbage"]))).toEqual({
+        letter: 1,
+        engine: 1,
+        Ada: 0.7,
+        Babbage: 0.7,
+      });
+      expect(await reached(store, ["Ada", "Babbage"], {}, { hops: 1 })).toEqual([
+        "engine",
+        "letter",
+      ]);
+    });
+
+    test("orders by confidence, then newest first, then by id, and is cut", async () => {
+      const { store, place } = await world.fresh();
+      const [ada, ...others] = await put(
+        store,
+        entity("Ada"),
+        { content: "old", second: 1 },
+        { content: "first of two", second: 2 },
+        { content: "second of two", second: 2 },
+        { content: "sure", second: 0, confidence: 0.9 },
+        { content: "doubtful", second: 9, confidence: 0.1 },
+      );
+      for (const other of others) link(place, ada, other);
+
+      const contents = async (limit: number) =>
+        (await walk(store, ["Ada"], {}, { limit })).map(([content]) => content);
+
+      const expected = ["sure", "first of two", "second of two", "old", "doubtful"];
+      expect(await contents(9)).toEqual(expected);
+      expect(await contents(3)).toEqual(expected.slice(0, 3));
+      expect(await contents(0)).toEqual([]);
+    });
+
+    test("passes through inactive nodes and returns active ones", async () => {
+      const { store, place } = await world.fresh();
+      const [ada, gone, tea] = await put(
+        store,
+        entity("Ada"),
+        { content: "gone", lifecycleState: "superseded" },
+        { content: "tea", lifecycleState: "contested" },
+      );
+      link(place, ada, gone);
+      link(place, gone, tea);
+
+      expect(await walk(store, ["Ada"])).toEqual([["tea", 0.7]]);
+    });
+
+    test("never leaves the owner, whatever an edge joins", async () => {
+      const { store, place } = await world.fresh();
+      const [ada, hers, bobs, far, other] = await put(
+        store,
+        entity("Ada"),
+        { content: "hers" },
+        { content: "bob's", userId: "bob" },
+        { content: "behind bob" },
+        { content: "by bob's edge" },
+      );
+      link(place, ada, hers);
+      link(place, ada, bobs);
+      link(place, bobs, far);
+      link(place, ada, other, { userId: "bob" });
+
+      expect(await reached(store, ["Ada"])).toEqual(["hers"]);
+      expect(await reached(store, ["Ada"], { userId: "bob" })).toEqual([]);
+      expect(await reached(store, ["Ada"], { userId: "eve" })).toEqual([]);
+    });
+
+    test("does not follow an alias until somebody has verified it", async () => {
+      const { store, place } = await world.fresh();
+      const alias = (identity_verified: unknown) =>
+        ({ metadata: { relation: "alias", identity_verified }, type: "relates_to" }) as EdgeChoices;
+      const [ada, ...others] = await put(
+        store,
+        entity("Ada"),
+        ...["unverified", "verified", "unsaid", "another relation", "another type"].map(
+          (content) => ({ content }),
+        ),
+      );
+      const [unverified, verified, unsaid, relation, type] = others;
+      link(place, ada, unverified, alias(false));
+      link(place, ada, verified, alias(true));
+      link(place, ada, unsaid, { type: "relates_to", metadata: { relation: "alias" } });
+      link(place, ada, relation, {
+        type: "relates_to",
+        metadata: { relation: "friend", identity_verified: false },
+      });
+      link(place, ada, type, { ...alias(false), type: "mentions" });
+
+      expect(await reached(store, ["Ada"])).toEqual([
+        "another relation",
+        "another type",
+        "unsaid",
+        "verified",
+      ]);
+    });
+
+    test("knows an entity by any part of its text, in any case, without wildcards", async () => {
+      const { store, place } = await world.fresh();
+      const names = ["Ada Lovelace", "ÉCOLE Иван", "Straße 1", "100%_!", "東京\u0000タワー"];
+      const made = await put(
+        store,
+        ...names.map((name) => entity(name)),
+        ...names.map((name) => ({ content: `about ${name}` })),
+      );
+      names.forEach((_, i) => void link(place, made[i], made[names.length + i]));
+      const about = (...found: readonly string[]) => found.map((name) => `about ${name}`).sort();
+
+      const found = new Map<string, string[]>();
+      const questions: Readonly<Record<string, readonly string[]>> = {
+        "a love": ["Ada Lovelace"],
+        LOVELACE: ["Ada Lovelace"],
+        école: ["ÉCOLE Иван"],
+        ИВАН: ["ÉCOLE Иван"],
+        STRASSE: ["Straße 1"],
+        ß: ["Straße 1"],
+        "%": ["100%_!"],
+        _: ["100%_!"],
+        "!": ["100%_!"],
+        "a%e": [],
+        L_velace: [],
+        東京: ["東京\u0000タワー"],
+        タワー: ["東京\u0000タワー"],
+        "": [],
+        " ": [],
+        Nobody: [],
+        ["x".repeat(60_000)]: [],
+      };
+      for (const name of Object.keys(questions)) found.set(name, await reached(store, [name]));
+
+      expect(Object.fromEntries(found)).toEqual(
+        Object.fromEntries(
+          Object.entries(questions).map(([name, wanted]) => [name, about(...wanted)]),
+        ),
+      );
+      expect(await reached(store, ["Nobody", "ada", "иван"])).toEqual(
+        about("Ada Lovelace", "ÉCOLE Иван"),
+      );
+      expect(await reached(store, [])).toEqual([]);
+    });
+
+    test("begins at active entities in the scopes of the question", async () => {
+      const { store, place } = await world.fresh();
+      const cases: readonly (Memory & { readonly tells: string })[] = [
+        { tells: "personal", nodeType: "entity", scope: "personal" },
+        { tells: "project", nodeType: "entity", scope: "project" },
+        { tells: "a note", nodeType: "note" },
+        { tells: "an archived one", nodeType: "entity", lifecycleState: "archived" },
+      ];
+      const made = await put(
+        store,
+        ...cases.map(({ tells: _, ...given }) => ({ ...given, content: "Ada" })),
+        ...cases.map(({ tells: content }) => ({ content })),
+      );
+      cases.forEach((_, i) => void link(place, made[i], made[cases.length + i]));
+
+      expect(await reached(store, ["Ada"])).toEqual(["personal", "project"]);
+      expect(await reached(store, ["Ada"], { scopes: ["personal"] })).toEqual(["personal"]);
+      expect(await reached(store, ["Ada"], { scopes: ["project"] })).toEqual([]);
+      expect(await reached(store, ["Ada"], { scopes: ["agent"] })).toEqual([]);
+      expect(await reached(store, ["Ada"], { scopes: [] })).toEqual([]);
+    });
+
+    test("uses edges and finds nodes that hold at the moment of the question", async () => {
+      const { store, place } = await world.fresh();
+      const [ada, ...others] = await put(
+        store,
+        entity("Ada"),
+        { content: "always" },
+        { content: "by an edge until 10" },
+        { content: "until 10", validTo: at(10) },
+        { content: "from 20", validFrom: at(20) },
+        { content: "an entity from 20", nodeType: "entity", validFrom: at(20) },
+      );
+      for (const other of others) {
+        link(place, ada, other, other.content.startsWith("by an edge") ? { validTo: at(10) } : {});
+      }
+
+      expect(await reached(store, ["Ada"])).toHaveLength(5);
+      expect(await reached(store, ["Ada"], { timeFrom: at(9) })).toEqual([
+        "always",
+        "by an edge until 10",
+        "until 10",
+      ]);
+      expect(await reached(store, ["Ada"], { timeFrom: at(10) })).toEqual(["always"]);
+      expect(await reached(store, ["Ada"], { timeTo: at(30) })).toEqual([
+        "always",
+        "an entity from 20",
+        "from 20",
+      ]);
+      expect(await reached(store, ["Ada"], { timeFrom: at(9), timeTo: at(30) })).toEqual([
+        "always",
+        "by an edge until 10",
+        "until 10",
+      ]);
+    });
+
+    test("finds what the filter lets pass and nothing else", async () => {
+      const { store, place } = await world.fresh();
+      const [ada, ...others] = await put(
+        store,
+        entity("Ada"),
+        { content: "fact", nodeType: "fact", second: 1 },
+        { content: "inferred", sourceType: "system_inferred", second: 2 },
+        { content: "project", scope: "project", second: 3 },
+        { content: "happened early", eventTime: at(-100), second: 4 },
+        { content: "happened late", eventTime: at(100), second: 5 },
+      );
+      for (const other of others) link(place, ada, other);
+      const filters: readonly Partial<CandidateFilter>[] = [
+        {},
+        { scopes: ["personal"] },
+        { excludeNodeTypes: ["fact", "task"] },
+        { excludeNodeTypes: [] },
+        { sourceTypes: ["user_stated"] },
+        { sourceTypes: [] },
+        { knowledgeAt: at(3) },
+        { eventTimeFrom: at(2) },
+        { eventTimeTo: at(2) },
+        { scopes: ["personal"], eventTimeFrom: at(1), excludeNodeTypes: ["fact"] },
+      ];
+
+      for (const filter of filters) {
+        const wanted = others.filter((node) => passesFilter(node, { ...ANYTHING, ...filter }));
+        expect(await reached(store, ["Ada"], filter)).toEqual(
+          wanted.map(({ content }) => content).sort(),
+        );
+      }
+    });
+
+    test("takes the newest 32 neighbours of a hub of 10,000", async () => {
+      const { store, place } = await world.fresh();
+      const [ada, latest] = await put(store, entity("Ada"), { content: "the latest" });
+      addSpokes(place, ada, 10_000);
+      // The seconds of the edges repeat after an hour, so that the newest ones are spread.
+      link(place, latest, ada, { second: 400 * 86_400 });
+
+      const found = await walk(store, ["Ada"], {}, { hops: 1 });
+      const seconds = found
+        .filter(([content]) => content !== "the latest")
+        .map(([content]) => Number(content.slice(5)) % 3600);
+
+      expect(found).toHaveLength(32);
+      expect(found.map(([content]) => content)).toContain("the latest");
+      expect(seconds).toHaveLength(31);
+      expect(Math.min(...seconds)).toBeGreaterThanOrEqual(3599 - 16);
+      expect(await walk(store, ["Ada"], {}, { hops: 3 })).toHaveLength(32);
+    });
+
+    test("ends at 500 nodes", async () => {
+      const { store, place } = await world.fresh();
+      const hubs = await put(
+        store,
+        ...Array.from({ length: 20 }, (_, i) => entity(`Ada ${i}`, { second: i })),
+      );
+      for (const hub of hubs) addSpokes(place, hub, 30);
+
+      expect(await walk(store, ["Ada"])).toHaveLength(480);
+      expect(await walk(store, ["Ada 19"])).toHaveLength(30);
+    });
+
+    test("begins at the newest 100 entities", async () => {
+      const { store, place } = await world.fresh();
+      const people = await put(
+        store,
+        ...Array.from({ length: 101 }, (_, i) => entity(`Ada ${i}`, { second: 200 - i })),
+      );
+      const notes = await put(store, { content: "of the last" }, { content: "of the first" });
+      link(place, people[0], notes[1]);
+      link(place, people[99], notes[0]);
+      link(place, people[100], notes[0]);
+      link(place, people[100], people[5]);
+
+      expect(await reached(store, ["Ada"], {}, { hops: 1 })).toEqual([
+        "of the first",
+        "of the last",
+      ]);
+    });
+  });
+
+  describe("pinned memories", () => {
+    const contentsOf = async (store: Store, filter: Partial<CandidateFilter> = {}) => {
+      const keys = await store.pinned({ ...ANYTHING, ...filter });
+      const nodes = new Map(
+        (await store.nodesByKey("ada", keys)).map(({ key, node }) => [key, node.content]),
+      );
+      return keys.map((key) => nodes.get(key) ?? "");
+    };
+
+    test("are the pinned, those of full salience and the tasks, newest first, each once", async () => {
+      const { store } = await world.fresh();
+      await put(
+        store,
+        { content: "pinned", pinned: true, second: 1 },
+        { content: "salient", salience: 1, second: 3 },
+        { content: "task", nodeType: "task", second: 2 },
+        { content: "pinned task", nodeType: "task", pinned: true, salience: 1, second: 4 },
+        { content: "stable", pinned: true, lifecycleState: "stable", second: 5 },
+        { content: "ordinary", second: 6 },
+        { content: "nearly salient", salience: 0.999, second: 6 },
+        { content: "contested", pinned: true, lifecycleState: "contested", second: 6 },
+        { content: "archived task", nodeType: "task", lifecycleState: "archived", second: 6 },
+        { content: "bob's", pinned: true, userId: "bob", second: 6 },
+      );
+
+      expect(await contentsOf(store)).toEqual([
+        "stable",
+        "pinned task",
+        "salient",
+        "task",
+        "pinned",
+      ]);
+      expect(await contentsOf(store, { userId: "eve" })).toEqual([]);
+    });
+
+    test("pass the filter of the question", async () => {
+      const { store } = await world.fresh();
+      const made = await put(
+        store,
+        { content: "personal", pinned: true },
+        { content: "project", pinned: true, scope: "project", second: 1 },
+        { content: "task", nodeType: "task", second: 2 },
+        { content: "over", nodeType: "task", validTo: at(5), second: 3 },
+      );
+      const filters: readonly Partial<CandidateFilter>[] = [
+        { scopes: ["project"] },
+        { scopes: [] },
+        { excludeNodeTypes: ["task"] },
+        { timeFrom: at(5) },
+        { knowledgeAt: at(1) },
+      ];
+
+      for (const filter of filters) {
+        const wanted = made.filter((node) => passesFilter(node, { ...ANYTHING, ...filter }));
+        expect(await contentsOf(store, filter)).toEqual(
+          wanted.map(({ content }) => content).reverse(),
+        );
+      }
+    });
+
+    test("are at most the newest 500 of each kind", async () => {
+      const { store } = await world.fresh();
+      const many = (given: Memory) =>
+        Array.from({ length: 502 }, (_, second) => ({ ...given, second, content: `${second}` }));
+      await put(store, ...many({ pinned: true }), ...many({ nodeType: "task" }));
+
+      const contents = await contentsOf(store);
+
+      expect(contents).toHaveLength(1000);
+      expect(contents.slice(0, 2)).toEqual(["501", "501"]);
+      expect(contents.slice(-2)).toEqual(["2", "2"]);
+    });
+  });
+
+  describe("contradictions", () => {
+    test("are the other ends of the newest outgoing edges, else of the newest incoming ones", async () => {
+      const { store, place } = await world.fresh();
+      const contested: Memory = { lifecycleState: "contested" };
+      const [both, incoming, none, calm, old, fresh, bobs] = await put(
+        store,
+        { content: "both", ...contested },
+        { content: "incoming", ...contested },
+        { content: "none", ...contested },
+        { content: "calm" },
+        { content: "old", lifecycleState: "archived" },
+        { content: "fresh" },
+        { content: "bob's", userId: "bob", ...contested },
+      );
+      const contradicts = (second: number) => ({ type: "contradicts", second });
+      link(place, both, fresh, contradicts(2));
+      link(place, both, old, contradicts(1));
+      link(place, calm, both, contradicts(9));
+      link(place, fresh, incoming, contradicts(1));
+      link(place, old, incoming, contradicts(2));
+      link(place, incoming, incoming, contradicts(3));
+      link(place, incoming, bobs, contradicts(4));
+      link(place, none, fresh, { type: "supports" });
+      link(place, calm, fresh, contradicts(1));
+      const found = await store.nodesById(
+        "ada",
+        [both, incoming, none, calm].map((node) => node?.id ?? freshId()),
+      );
+      const keys = new Map(found.map(({ key, node }) => [node.content, key]));
+
+      const ends = await store.contradictions("ada", [...keys.values(), 999_999]);
+
+      expect(ends).toEqual(
+        new Map([
+          [keys.get("both") ?? 0, fresh?.id ?? freshId()],
+          [keys.get("incoming") ?? 0, old?.id ?? freshId()],
+        ]),
+      );
+      expect(await store.contradictions("bob", [...keys.values()])).toEqual(new Map());
+      expect(await store.contradictions("eve", [...keys.values()])).toEqual(new Map());
+      expect(await store.contradictions("ada", [])).toEqual(new Map());
+    });
+  });
+
+  describe("nodes by id", () => {
+    test("leave out missing, foreign and inactive ones, and repeats", async () => {
+      const { store } = await world.fresh();
+      const [mine, gone, foreign] = await put(
+        store,
+        { content: "mine" },
+        { content: "gone", lifecycleState: "superseded" },
+        { content: "bob's", userId: "bob" },
+      );
+      const ids = [mine, gone, foreign, mine].map((node) => node?.id ?? freshId());
+
+      const found = await store.nodesById("ada", [...ids, freshId()]);
+
+      expect(found.map(({ node }) => node)).toEqual(mine === undefined ? [] : [mine]);
+      expect(await store.nodesByKey("ada", [found[0]?.key ?? 0])).toEqual(found);
+      expect(await store.nodesById("ada", [])).toEqual([]);
+      expect(await store.nodesById("eve", ids)).toEqual([]);
+    });
+  });
+}

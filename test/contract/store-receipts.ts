@@ -1,0 +1,159 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { Uuid } from "../../src/lib/uuid.ts";
+import type { StoredReceipt } from "../../src/ports/store.ts";
+import { anAdmission, anOperation, at, freshId } from "./samples.ts";
+import type { World } from "./store-contract.ts";
+
+/** A receipt of `ada`; members that are given replace the usual ones. */
+export function aReceipt(given: Partial<StoredReceipt> = {}): StoredReceipt {
+  return {
+    requestId: freshId(),
+    userId: "ada",
+    createdAt: at(0),
+    body: new TextEncoder().encode('{"query":"where is the spare key?"}'),
+    ...given,
+  };
+}
+
+/** Records of retrievals, and the operations that are listed. */
+export function describeReceipts(world: World): void {
+  describe("a receipt", () => {
+    test("is read back byte for byte, by its owner and by whoever names no owner", async () => {
+      const { store } = await world.fresh();
+      const kept = aReceipt({ createdAt: at(5) });
+      await store.saveReceipt(kept);
+
+      expect(await store.receipt(kept.requestId, "ada")).toEqual(kept);
+      expect(await store.receipt(kept.requestId, undefined)).toEqual(kept);
+      expect(await store.receipt(kept.requestId, "bob")).toBeUndefined();
+      expect(await store.receipt(freshId(), "ada")).toBeUndefined();
+    });
+
+    test("may have any bytes", async () => {
+      const { store } = await world.fresh();
+      const bodies = fc.oneof(
+        fc.uint8Array({ maxLength: 2000 }),
+        fc.string({ maxLength: 5000 }).map((text) => new TextEncoder().encode(text.repeat(20))),
+        fc.uint8Array().map((tail) => new Uint8Array([0x28, 0xb5, 0x2f, 0xfd, ...tail])),
+      );
+      await fc.assert(
+        fc.asyncProperty(bodies, async (body) => {
+          const kept = aReceipt({ body });
+          await store.saveReceipt(kept);
+          expect(await store.receipt(kept.requestId, "ada")).toEqual(kept);
+        }),
+        { numRuns: 60 },
+      );
+    });
+
+    test("of a request that has one already is left as it is", async () => {
+      const { store } = await world.fresh();
+      const first = aReceipt();
+      const second = { ...first, userId: "bob", createdAt: at(9), body: new Uint8Array([1]) };
+
+      await Promise.all([store.saveReceipt(first), store.saveReceipt(second)]);
+      await store.saveReceipt(second);
+
+      expect(await store.receipt(first.requestId, undefined)).toEqual(first);
+    });
+
+    test("outlives the store and is seen by others at once", async () => {
+      const { store, place } = await world.fresh();
+      const other = await world.open(place);
+      const kept = aReceipt();
+      await store.saveReceipt(kept);
+      expect(await other.receipt(kept.requestId, "ada")).toEqual(kept);
+      await store.close();
+      await other.close();
+
+      const again = await world.open(place);
+
+      expect(await again.receipt(kept.requestId, "ada")).toEqual(kept);
+    });
+
+    test.each([
+      { name: "changed", sql: "UPDATE receipts SET body = x'00'" },
+      { name: "given to another owner", sql: "UPDATE receipts SET owner = owner + 1" },
+      {
+        name: "replaced",
+        sql: `INSERT OR REPLACE INTO receipts SELECT key, request_id, owner, created_at, 0, x'00' FROM receipts`,
+      },
+      {
+        name: "replaced under another key",
+        sql: `REPLACE INTO receipts SELECT key + 1, request_id, owner, created_at, 0, x'00' FROM receipts`,
+      },
+    ])("is never $name", async ({ sql }) => {
+      const { store, place } = await world.fresh();
+      const kept = aReceipt();
+      await store.saveReceipt(kept);
+      expect(() => place.runRaw(sql)).toThrow("receipts are immutable");
+      expect(await store.receipt(kept.requestId, "ada")).toEqual(kept);
+    });
+
+    test("is removed once it is old, the oldest first and so many at a time", async () => {
+      const { store } = await world.fresh();
+      const ages = [30, 10, 50, 20, 40];
+      const receipts = ages.map((second) =>
+        aReceipt({ createdAt: at(second), userId: second === 20 ? "bob" : "ada" }),
+      );
+      for (const receipt of receipts) await store.saveReceipt(receipt);
+      const left = async () => {
+        const found = await Promise.all(
+          receipts.map(({ requestId }) => store.receipt(requestId, undefined)),
+        );
+        return ages.filter((_, i) => found[i] !== undefined).sort();
+      };
+
+      expect(await store.pruneReceipts(at(10), 9)).toBe(0);
+      expect(await store.pruneReceipts(at(40), 0)).toBe(0);
+      expect(await store.pruneReceipts(at(40), 2)).toBe(2);
+      expect(await left()).toEqual([30, 40, 50]);
+      expect(await store.pruneReceipts(at(40), 2)).toBe(1);
+      expect(await left()).toEqual([40, 50]);
+      expect(await store.pruneReceipts(at(999), 100)).toBe(2);
+      expect(await left()).toEqual([]);
+    });
+  });
+
+  describe("operations", () => {
+    test("are listed by kind and owner, by id, page after page", async () => {
+      const { store } = await world.fresh();
+      const cited = Array.from({ length: 5 }, () =>
+        anOperation({ opType: "ANSWER_CITATIONS_RECORDED", namespaceId: "ada" }),
+      );
+      const direct = anOperation({ opType: "DIRECT_STORE_REQUESTED", namespaceId: "ada" });
+      const others = [
+        anOperation({ opType: "RELEVANCE_RECORDED", namespaceId: "ada" }),
+        anOperation({ opType: "ANSWER_CITATIONS_RECORDED", namespaceId: "bob" }),
+        anOperation({ opType: "ANSWER_CITATIONS_RECORDED", namespaceId: undefined }),
+      ];
+      const operations = [...cited.toReversed(), direct, ...others];
+      await store.admit(anAdmission([], { operations }));
+      const page = (afterId: Uuid | undefined, limit: number) => ({
+        opType: "ANSWER_CITATIONS_RECORDED",
+        userId: "ada",
+        afterId,
+        limit,
+      });
+
+      expect(await store.operationsOf(page(undefined, 9))).toEqual(cited);
+      expect(await store.operationsOf(page(undefined, 2))).toEqual(cited.slice(0, 2));
+      expect(await store.operationsOf(page(cited[1]?.id, 2))).toEqual(cited.slice(2, 4));
+      expect(await store.operationsOf(page(cited[4]?.id, 2))).toEqual([]);
+      expect(await store.operationsOf({ ...page(undefined, 9), opType: direct.opType })).toEqual([
+        direct,
+      ]);
+      expect(await store.operationsOf({ ...page(undefined, 9), userId: "eve" })).toEqual([]);
+    });
+
+    test("are found by their id", async () => {
+      const { store } = await world.fresh();
+      const operation = anOperation({ payload: { nested: { list: [1, null, "ü"] } } });
+      await store.admit(anAdmission([], { operations: [operation] }));
+
+      expect(await store.operation(operation.id)).toEqual(operation);
+      expect(await store.operation(freshId())).toBeUndefined();
+    });
+  });
+}

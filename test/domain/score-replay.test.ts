@@ -1,0 +1,282 @@
+import { describe, expect, test } from "bun:test";
+import {
+  applyAdjustment,
+  baseScore,
+  fusedScore,
+  provenanceProblems,
+  replayScore,
+  roundScore,
+  weightedScore,
+} from "../../src/domain/score-replay.ts";
+import type {
+  Adjustment,
+  AdjustmentKind,
+  FusionRecord,
+  ScoreProvenance,
+  ScoreTrace,
+  ScoringWeights,
+} from "../../src/domain/scoring.ts";
+import { freshId } from "../contract/samples.ts";
+import { aProvenance, WEIGHTS } from "../engine/retrieve/pool.ts";
+
+const TRACE: ScoreTrace = {
+  semanticSimilarity: 0.5,
+  lexicalRelevance: 0.4,
+  graphProximity: 0.7,
+  recencyFactor: 0.9,
+  salience: 0.5,
+  confidence: 0.8,
+  epistemicWeight: 0.9,
+  pathScore: 1,
+  temporalAffinity: 0.2,
+  nodeTypeBoost: 1.15,
+  compositeScore: 0.66585,
+};
+const WEIGHTED: ScoreProvenance = {
+  formulaVersion: 1,
+  baseNodeId: freshId(),
+  trace: TRACE,
+  weights: WEIGHTS,
+  adjustments: [],
+  fusion: undefined,
+};
+const NEUTRAL = {
+  epistemicFactor: 1,
+  nodeTypeFactor: 1,
+  temporalFactor: 1,
+  recencyBoostFactor: undefined,
+  tieBreak: undefined,
+} as const;
+const RELATIVE: ScoringWeights["fusion"] = {
+  kind: "relative",
+  semanticShare: 0.6,
+  recencyBoost: undefined,
+  tieBreak: undefined,
+};
+const SHARES: FusionRecord = { kind: "relative", semantic: 0.5, lexical: 1, ...NEUTRAL };
+const FUSED: ScoreProvenance = {
+  ...WEIGHTED,
+  formulaVersion: 3,
+  trace: { ...TRACE, compositeScore: 0.7 },
+  weights: { ...WEIGHTS, fusion: RELATIVE },
+  fusion: SHARES,
+};
+const RANKED = aProvenance(freshId(), 0.4);
+
+function step(kind: AdjustmentKind, coefficient: number, neuralScore?: number): Adjustment {
+  return { kind, coefficient, neuralScore, sourceNodeId: undefined };
+}
+
+describe("rounding", () => {
+  test.each([
+    [0.12345678905, 0.1234567891],
+    [1 / 3, 0.3333333333],
+    [1e300, 1e300],
+    [0, 0],
+    [-0.25, -0.25],
+  ])("of %p gives %p", (value, rounded) => {
+    expect(roundScore(value)).toBe(rounded);
+  });
+});
+
+describe("the base score", () => {
+  test("of a weighted record is the sum of its signals", () => {
+    // (0.15 + 0.06 + 0.14 + 0.09 + 0.05 + 0.12) * 0.9 + 0.15 * 0.2, times 1.15
+    expect(baseScore(WEIGHTED)).toBe(0.66585);
+    expect(weightedScore(TRACE, WEIGHTS)).toBe(0.66585);
+  });
+
+  test("of a weighted record ends at its relevance below the floor", () => {
+    const trace = { ...TRACE, semanticSimilarity: 0.2, lexicalRelevance: 0.1 };
+
+    expect(baseScore({ ...WEIGHTED, trace })).toBe(0.3);
+  });
+
+  test("of two rankings is the share of both firsts", () => {
+    expect(baseScore(RANKED)).toBe(1);
+    const second: FusionRecord = {
+      kind: "rrf",
+      semanticRank: 2,
+      lexicalRank: undefined,
+      ...NEUTRAL,
+    };
+    expect(baseScore({ ...RANKED, fusion: second })).toBe(0.4919354839);
+  });
+
+  test("of two rescaled signals is the sum of their shares", () => {
+    expect(baseScore(FUSED)).toBe(0.7);
+  });
+
+  test("multiplies all factors before rounding and takes the tie-break off after it", () => {
+    const record: FusionRecord = {
+      ...SHARES,
+      epistemicFactor: 0.9,
+      nodeTypeFactor: 0.5,
+      temporalFactor: 0.8,
+      recencyBoostFactor: 0.7,
+      tieBreak: 5e-12,
+    };
+
+    expect(fusedScore(record, RELATIVE)).toBe(0.1764 - 5e-12);
+  });
+
+  test.each([
+    { name: "ranks under shares", provenance: { ...FUSED, fusion: RANKED.fusion } },
+    { name: "shares under ranks", provenance: { ...RANKED, fusion: SHARES } },
+    { name: "nothing under ranks", provenance: { ...RANKED, fusion: undefined } },
+    { name: "shares under a weighted sum", provenance: { ...WEIGHTED, fusion: SHARES } },
+  ])("of $name equals no score", ({ provenance }) => {
+    expect(baseScore(provenance)).toBeNaN();
+  });
+});
+
+describe("an adjustment", () => {
+  test.each([
+    { name: "blends what a reranker says", given: step("neural_blend", 0.3, 0.9), to: 0.78 },
+    { name: "takes a rank's score", given: step("neural_rank_assignment", 0.4), to: 0.4 },
+    { name: "multiplies a current update", given: step("current_update", 1.5), to: 0.75 },
+    { name: "multiplies a projection", given: step("evidence_projection", 0.5), to: 0.25 },
+    { name: "multiplies an augmentation", given: step("evidence_augmentation", 0.5), to: 0.25 },
+    { name: "multiplies a session decay", given: step("session_decay", 0.6), to: 0.3 },
+    { name: "multiplies an episode decay", given: step("episode_decay", 2), to: 1 },
+  ])("$name", ({ given, to }) => {
+    expect(applyAdjustment(0.5, given)).toBeCloseTo(to, 15);
+  });
+
+  test("comes after the one before it", () => {
+    const adjustments = [
+      step("neural_blend", 0.5, 1),
+      step("session_decay", 0.5),
+      step("episode_decay", 0.5),
+    ];
+
+    expect(replayScore({ ...FUSED, adjustments })).toBe((0.5 + 0.5 * 0.7) * 0.5 * 0.5);
+    expect(replayScore(FUSED)).toBe(0.7);
+    expect(replayScore(RANKED)).toBe(0.4);
+  });
+});
+
+describe("the problems of a record", () => {
+  test("are none when its score can be computed again", () => {
+    for (const provenance of [WEIGHTED, FUSED, RANKED]) {
+      expect(provenanceProblems(provenance)).toEqual([]);
+    }
+  });
+
+  test("are a base score that differs in the last bit", () => {
+    const off = { ...FUSED, trace: { ...FUSED.trace, compositeScore: 0.7000000000000001 } };
+
+    expect(provenanceProblems(off)).toEqual([
+      "the base score is 0.7, the trace says 0.7000000000000001",
+    ]);
+  });
+
+  test.each([
+    {
+      name: "a version of another formula",
+      provenance: { ...WEIGHTED, formulaVersion: 2 as const },
+      problem: "formula version 2 does not belong to fusion weighted",
+    },
+    {
+      name: "a missing fusion",
+      provenance: { ...RANKED, fusion: undefined },
+      problem: "the record is of fusion weighted, the weights of fusion rrf",
+    },
+    {
+      name: "a fusion too many",
+      provenance: { ...WEIGHTED, fusion: SHARES },
+      problem: "the record is of fusion relative, the weights of fusion weighted",
+    },
+    {
+      name: "a signal that is no number",
+      provenance: { ...WEIGHTED, trace: { ...TRACE, salience: Number.NaN } },
+      problem: "trace.salience is NaN",
+    },
+    {
+      name: "an endless weight",
+      provenance: { ...WEIGHTED, weights: { ...WEIGHTS, graph: Number.POSITIVE_INFINITY } },
+      problem: "weights.graph is Infinity",
+    },
+    {
+      name: "a type factor that is no number",
+      provenance: { ...WEIGHTED, weights: { ...WEIGHTS, nodeTypeBoost: { fact: Number.NaN } } },
+      problem: "weights.nodeTypeBoost.fact is NaN",
+    },
+    {
+      name: "a share of the settings that is no number",
+      provenance: {
+        ...FUSED,
+        weights: { ...WEIGHTS, fusion: { ...RELATIVE, semanticShare: Number.NaN } },
+      },
+      problem: "weights.fusion.semanticShare is NaN",
+    },
+    {
+      name: "a factor above 1",
+      provenance: { ...FUSED, fusion: { ...SHARES, temporalFactor: 1.1 } },
+      problem: "fusion.temporalFactor is 1.1, not 0 to 1",
+    },
+    {
+      name: "a signal above 1",
+      provenance: { ...FUSED, fusion: { ...SHARES, semantic: 1.1 } },
+      problem: "fusion.semantic is 1.1, not 0 to 1",
+    },
+    {
+      name: "a rank below 1",
+      provenance: {
+        ...RANKED,
+        fusion: { kind: "rrf" as const, semanticRank: 0, lexicalRank: 1, ...NEUTRAL },
+      },
+      problem: "fusion.semanticRank is 0, not a whole number from 1",
+    },
+    {
+      name: "a recency factor without a boost",
+      provenance: { ...FUSED, fusion: { ...SHARES, recencyBoostFactor: 1 } },
+      problem: "a recency factor stands exactly where the weights have a recency boost",
+    },
+    {
+      name: "a missing tie-break",
+      provenance: {
+        ...FUSED,
+        weights: { ...WEIGHTS, fusion: { ...RELATIVE, tieBreak: "event_time" as const } },
+      },
+      problem: "a tie-break stands exactly where the weights have one",
+    },
+  ])("name $name", ({ provenance, problem }) => {
+    expect(provenanceProblems(provenance)).toContain(problem);
+  });
+
+  const nan = Number.NaN;
+  test.each([
+    { kind: "neural_blend", within: [0, 0.5, 1], beyond: [-0.1, 1.1, nan] },
+    {
+      kind: "neural_rank_assignment",
+      within: [0, 7],
+      beyond: [-0.1, Number.POSITIVE_INFINITY, nan],
+    },
+    { kind: "current_update", within: [1, 1.3, 2], beyond: [0.9, 2.1, nan] },
+    { kind: "evidence_projection", within: [0.01, 1], beyond: [0, 1.1, nan] },
+    { kind: "evidence_augmentation", within: [0.01, 1], beyond: [0, 1.1, nan] },
+    { kind: "session_decay", within: [-1, 0, 3], beyond: [Number.NEGATIVE_INFINITY, nan] },
+    { kind: "episode_decay", within: [-1, 0, 3], beyond: [Number.NEGATIVE_INFINITY, nan] },
+  ] as const)("name each coefficient of $kind beyond its limits", ({ kind, within, beyond }) => {
+    const neural = kind === "neural_blend" ? 0.5 : undefined;
+    const problems = (coefficient: number) =>
+      provenanceProblems({ ...FUSED, adjustments: [step(kind, coefficient, neural)] });
+
+    for (const coefficient of within) expect(problems(coefficient)).toEqual([]);
+    for (const coefficient of beyond) {
+      expect(problems(coefficient)).toEqual([
+        expect.stringContaining(`the coefficient of ${kind} is ${coefficient}, not `),
+      ]);
+    }
+  });
+
+  test.each([
+    { name: "a blend without a neural score", given: step("neural_blend", 0.5) },
+    { name: "a blend with one above 1", given: step("neural_blend", 0.5, 1.1) },
+    { name: "a blend with one that is no number", given: step("neural_blend", 0.5, nan) },
+    { name: "another step with a neural score", given: step("session_decay", 0.5, 0.5) },
+  ])("name $name", ({ given }) => {
+    expect(provenanceProblems({ ...FUSED, adjustments: [given] }).length).toBe(1);
+  });
+});

@@ -1,0 +1,348 @@
+import { describe, expect, test } from "bun:test";
+import type { ScoreProvenance } from "../../../src/domain/scoring.ts";
+import type { ResultCandidate, RetrievalResponse } from "../../../src/engine/results.ts";
+import { asInstant } from "../../../src/lib/instant.ts";
+import {
+  retrieveAnswerSchema,
+  retrieveToolAnswerSchema,
+  toRetrieveAnswer,
+  toRetrieveToolAnswer,
+} from "../../../src/surface/contract/retrieve-answer.ts";
+import { NODE_ID } from "../fixtures.ts";
+import {
+  BUNDLE,
+  CANDIDATE,
+  METADATA,
+  OTHER_ID,
+  PACKED,
+  RANK_FUSED,
+  RELATIVE_FUSED,
+  RESPONSE,
+  TRACE,
+  WEIGHTED,
+} from "../retrieval-fixtures.ts";
+
+/** The answer whose only result, also its only packed record, is like this. */
+function responseOf(changes: Partial<ResultCandidate>): RetrievalResponse {
+  const candidate = { ...CANDIDATE, ...changes };
+  const sections = new Map([["stable_facts" as const, [{ ...PACKED, candidate }]]]);
+  return { ...RESPONSE, results: [candidate], bundle: { ...BUNDLE, sections } };
+}
+
+const recordOf = (response: RetrievalResponse) =>
+  toRetrieveAnswer(response).bundle.sections["stable_facts"]?.[0];
+const keys = (value: object | undefined) => Object.keys(value ?? {}).join(" ");
+
+test("an answer has results, bundle, bindings and metrics, and nothing that is for embedded callers", () => {
+  const answer = toRetrieveAnswer(RESPONSE);
+  expect(keys(answer)).toBe("results bundle value_bindings metrics");
+  expect(retrieveAnswerSchema.parse(answer)).toEqual(answer);
+  const tool = toRetrieveToolAnswer(RESPONSE, true);
+  for (const text of [JSON.stringify(answer), JSON.stringify(tool)]) {
+    for (const hidden of [
+      "hints",
+      "traces",
+      '"excluded"',
+      "filter_metadata",
+      "blank",
+      'header":',
+    ]) {
+      expect(text).not.toContain(hidden);
+    }
+  }
+});
+
+test("a result has its 17 keys in order", () => {
+  const [item] = toRetrieveAnswer(RESPONSE).results;
+  expect(keys(item)).toBe(
+    "node_id content score semantic_relevance node_type lifecycle_state confidence salience epistemic_type " +
+      "source_type scope session_id event_time valid_from valid_to evidence_refs metadata",
+  );
+  expect(item).toMatchObject({ node_id: NODE_ID, score: 0.8695652173925, session_id: null });
+});
+
+test("a bundle has its 13 keys in order, null for what is absent", () => {
+  const { bundle } = toRetrieveAnswer(RESPONSE);
+  expect(keys(bundle)).toBe(
+    "sections included_count excluded_ids tokens_used token_budget budget_remaining min_fidelity rendered_context " +
+      "tokenizer coverage_notice context_guidance context_format context_references",
+  );
+  expect(bundle).toMatchObject({
+    excluded_ids: [OTHER_ID],
+    coverage_notice: null,
+    context_guidance: null,
+    context_format: "reader",
+    context_references: {},
+  });
+});
+
+test("a bundle tells its notice, its guidance and what its references stand for", () => {
+  const bundle = {
+    ...BUNDLE,
+    coverageNotice: "may be incomplete",
+    contextGuidance: "QUESTION TIME: now",
+    contextReferences: new Map([
+      ["m10", NODE_ID],
+      ["m2", OTHER_ID],
+    ]),
+  };
+  const wire = toRetrieveAnswer({ ...RESPONSE, bundle }).bundle;
+  expect(wire.coverage_notice).toBe("may be incomplete");
+  expect(wire.context_guidance).toBe("QUESTION TIME: now");
+  expect(Object.entries(wire.context_references)).toEqual([
+    ["m10", NODE_ID],
+    ["m2", OTHER_ID],
+  ]);
+});
+
+describe("a packed record", () => {
+  test("has its keys in order, null or nothing for what is absent", () => {
+    const record = recordOf(RESPONSE);
+    expect(keys(record)).toBe(
+      "node paths path_count semantic_score lexical_score graph_proximity composite_score semantic_relevance " +
+        "reranker_score score_trace score_provenance representation token_cost rendered_text conflict_flag contradicts_id",
+    );
+    expect(record).toMatchObject({
+      path_count: 1,
+      semantic_score: 0.123456,
+      lexical_score: null,
+      reranker_score: null,
+      score_trace: null,
+      conflict_flag: false,
+      contradicts_id: null,
+    });
+  });
+
+  test("shows link, reranker, conflict and trace where there are any", () => {
+    const response = responseOf({
+      lexicalScore: 0.5,
+      trace: TRACE,
+      rerankerScore: 0.9,
+      sessionLink: { triggerId: OTHER_ID, offset: -2 },
+      conflictFlag: true,
+      contradictsId: OTHER_ID,
+    });
+    expect(recordOf(response)).toMatchObject({
+      lexical_score: 0.5,
+      reranker_score: 0.9,
+      session_context_link: { trigger_id: OTHER_ID, offset: -2 },
+      conflict_flag: true,
+      contradicts_id: OTHER_ID,
+      score_trace: { semantic_similarity: 0.8, composite_score: 0.8695652173925 },
+    });
+    const answer = toRetrieveAnswer(response);
+    expect(retrieveAnswerSchema.parse(answer)).toEqual(answer);
+  });
+
+  const provenanceOf = (provenance: ScoreProvenance) =>
+    recordOf(responseOf({ provenance }))?.score_provenance;
+
+  test("shows how rank fusion came to its score", () => {
+    const wire = provenanceOf(RANK_FUSED);
+    expect(keys(wire)).toBe("formula_version base_node_id trace weights adjustments rank_fusion");
+    expect(wire).toMatchObject({
+      formula_version: 2,
+      base_node_id: NODE_ID,
+      weights: {
+        w_semantic: 0.3,
+        fusion: "rrf",
+        rrf_k: 60,
+        rrf_recency_boost: 0.25,
+        rrf_tie_break: "event_time",
+      },
+      adjustments: [
+        { kind: "session_decay", coefficient: 0.6, neural_score: null, source_node_id: OTHER_ID },
+      ],
+      rank_fusion: {
+        semantic_rank: 1,
+        lexical_rank: null,
+        epistemic_factor: 1,
+        node_type_factor: 0.5,
+        temporal_factor: 1,
+        recency_boost_factor: 0.8,
+        tie_break: 5e-12,
+      },
+    });
+  });
+
+  test("shows how relative fusion came to its score, without what is off", () => {
+    const wire = provenanceOf(RELATIVE_FUSED);
+    expect(wire?.weights).not.toHaveProperty("rrf_recency_boost");
+    expect(wire).not.toHaveProperty("rank_fusion");
+    expect(wire).toMatchObject({
+      formula_version: 3,
+      weights: { fusion: "relative", relative_semantic_share: 0.6 },
+    });
+    expect(wire?.relative_fusion).toEqual({
+      semantic: 1,
+      lexical: null,
+      epistemic_factor: 1,
+      node_type_factor: 1,
+      temporal_factor: 1,
+    });
+  });
+
+  test("shows how weighted fusion came to its score, and names no fusion", () => {
+    const wire = provenanceOf(WEIGHTED);
+    expect(keys(wire)).toBe("formula_version base_node_id trace weights adjustments");
+    expect(wire?.weights).not.toHaveProperty("fusion");
+    expect(wire).toMatchObject({
+      formula_version: 1,
+      weights: { recency_time: "event_time" },
+      adjustments: [{ kind: "neural_blend", neural_score: 0.5, source_node_id: null }],
+    });
+  });
+});
+
+test("relevance is left out under weighted fusion, not null", () => {
+  const weighted = responseOf({ provenance: WEIGHTED });
+  expect(toRetrieveAnswer(weighted).results[0]).not.toHaveProperty("semantic_relevance");
+  expect(recordOf(weighted)).not.toHaveProperty("semantic_relevance");
+  expect(toRetrieveToolAnswer(weighted, false).results[0]).not.toHaveProperty("semantic_relevance");
+  for (const provenance of [RANK_FUSED, RELATIVE_FUSED]) {
+    const [item] = toRetrieveAnswer(responseOf({ provenance })).results;
+    expect(item?.semantic_relevance).toBe(0.123456);
+  }
+});
+
+describe("metrics", () => {
+  const metricsOf = (changes: Partial<RetrievalResponse["metadata"]>) =>
+    toRetrieveAnswer({ ...RESPONSE, metadata: { ...METADATA, ...changes } }).metrics;
+
+  test("have every key, null for what is absent", () => {
+    expect(metricsOf({})).toEqual({
+      request_id: METADATA.requestId,
+      receipt_persisted: true,
+      reference_time: METADATA.referenceTime,
+      intent: "semantic",
+      candidates_generated: { GRAPH: 0, VECTOR: 1, LEXICAL: 0, PINNED: 0 },
+      candidates_filtered: 2,
+      min_score: null,
+      result_limit: null,
+      max_per_source: null,
+      max_per_evidence: null,
+      candidates_included: 1,
+      scoring_config_version: "011a2a9ce8e7",
+      ranking_multipliers: null,
+      ranking_profile_id: null,
+      ranking_profile_status: "none",
+      ranking_profile_reason: null,
+      timing_ms: 3.14,
+      stages: [{ stage: "analyze", timing_ms: 0.25, input: 1, output: 1 }],
+      backends_used: ["GRAPH", "VECTOR", "LEXICAL", "PINNED"],
+      embedding_mismatch: false,
+      backend_failures: {},
+      min_score_skipped: false,
+      reranker: null,
+      reformulation: null,
+      aggregation_coverage: null,
+      historical_coverage: null,
+      temporal_relation: null,
+    });
+  });
+
+  test("tell what was asked for and what the opt-in stages did", () => {
+    const multipliers = {
+      semantic: 2,
+      lexical: 1,
+      graph: 1,
+      recency: 1,
+      salience: 1,
+      confidence: 1,
+    };
+    expect(
+      metricsOf({
+        minScore: 0.2,
+        minScoreSkipped: true,
+        resultLimit: 0,
+        maxPerSource: 1,
+        maxPerEvidence: 2,
+        rankingMultipliers: multipliers,
+        receiptPersisted: false,
+        reranker: "timeout",
+        reformulation: "applied",
+      }),
+    ).toMatchObject({
+      min_score: 0.2,
+      min_score_skipped: true,
+      result_limit: 0,
+      max_per_source: 1,
+      max_per_evidence: 2,
+      ranking_multipliers: multipliers,
+      ranking_profile_status: "request_override",
+      ranking_profile_reason: "explicit_multipliers",
+      receipt_persisted: false,
+      reranker: "timeout",
+      reformulation: "applied",
+    });
+  });
+
+  test("tell what the answer does not cover", () => {
+    const at = asInstant("2026-01-01T00:00:00.000000Z");
+    const metrics = metricsOf({
+      aggregationCoverage: {
+        status: "candidate_limited",
+        exhaustive: false,
+        candidateCount: 9,
+        selectedCount: 5,
+        contextCount: 4,
+        limitations: ["semantic_matching", "candidate_limit"],
+        candidateLimitPaths: ["VECTOR"],
+      },
+      historicalCoverage: {
+        knowledgeAt: at,
+        semantics: "ingestion_cutoff",
+        exactSnapshot: false,
+        limitations: [
+          "current_lifecycle_state",
+          "current_derived_indexes",
+          "mutations_not_replayed",
+        ],
+      },
+    });
+    expect(metrics.aggregation_coverage).toEqual({
+      status: "candidate_limited",
+      exhaustive: false,
+      candidate_count: 9,
+      selected_count: 5,
+      context_count: 4,
+      limitations: ["semantic_matching", "candidate_limit"],
+      candidate_limit_paths: ["VECTOR"],
+    });
+    expect(metrics.historical_coverage).toEqual({
+      knowledge_at: at,
+      semantics: "ingestion_cutoff",
+      exact_snapshot: false,
+      limitations: ["current_lifecycle_state", "current_derived_indexes", "mutations_not_replayed"],
+    });
+  });
+});
+
+describe("the answer of the tool", () => {
+  test("is short, with four decimals", () => {
+    const answer = toRetrieveToolAnswer(RESPONSE, false);
+    expect(keys(answer)).toBe("results count metrics");
+    expect(answer.results).toEqual([
+      {
+        node_id: NODE_ID,
+        content: "Ada prefers green tea.",
+        score: 0.8696,
+        node_type: "note",
+        lifecycle_state: "tentative",
+        confidence: 0.8,
+        semantic_relevance: 0.1235,
+      },
+    ]);
+    expect(retrieveToolAnswerSchema.parse(answer)).toEqual(answer);
+  });
+
+  test("has the context on request, its references only where there are any", () => {
+    const plain = toRetrieveToolAnswer(RESPONSE, true);
+    expect(keys(plain)).toBe("results count metrics context value_bindings");
+    expect(plain.context).toBe(BUNDLE.renderedContext);
+    const bundle = { ...BUNDLE, contextReferences: new Map([["m1", NODE_ID]]) };
+    const cited = toRetrieveToolAnswer({ ...RESPONSE, bundle }, true);
+    expect(cited.context_references).toEqual({ m1: NODE_ID });
+    expect(retrieveToolAnswerSchema.parse(cited)).toEqual(cited);
+  });
+});
