@@ -10,7 +10,7 @@ const FILE = join(import.meta.dir, "../docs/settings.md");
 
 const INTRODUCTION = `# Settings
 
-Generated from \`src/config/schema.ts\` by \`bun scripts/docs-settings.ts\`; change it there.
+Generated from the schemas in \`src/config/\` by \`bun scripts/docs-settings.ts\`; change it there.
 
 A value is looked up in this order, setting by setting: what a caller or an option of the command line says, the
 environment, the file \`.env\` in the working directory, the default below. Names ignore case.
@@ -19,6 +19,8 @@ environment, the file \`.env\` in the working directory, the default below. Name
 - Lists and maps are JSON. A map replaces the default map as a whole; one entry may be a variable of its own (\`SVC_API__USER_KEYS__anna=…\`).
 - true or false: 1/0, true/false, t/f, yes/no, y/n, on/off.
 - An unknown name within a group is an error; an unknown \`SVC_\` name elsewhere gives a warning.
+- A number or a choice that may be unset is unset by \`none\` or \`null\` (\`extraction.reasoning_effort\`, where \`none\` is a value, by \`null\` only), a text by an empty value.
+- A setting that the chosen \`scoring.fusion\` does not read is dropped with a warning.
 - Messages name a setting and never show the value of a secret one.
 `;
 

@@ -72,6 +72,7 @@ const PLANTS: readonly Plant[] = [
   { rule: "engine-write-siblings", from: "engine/write/sibling", to: "engine/retrieve/target" },
   { rule: "engine-retrieve-siblings", from: "engine/retrieve/sibling", to: "engine/write/target" },
   { rule: "engine-inspect-siblings", from: "engine/inspect/sibling", to: "engine/write/target" },
+  { rule: "engine-verify-siblings", from: "engine/verify/sibling", to: "engine/retrieve/target" },
   {
     rule: "engine-maintain-siblings",
     from: "engine/maintain/sibling",

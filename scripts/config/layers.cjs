@@ -15,6 +15,7 @@ const CAPABILITIES = {
   inspect: [],
   retrieve: [],
   maintain: ["write"],
+  verify: [],
 };
 
 const capability = ([name, siblings]) => ({

@@ -16,7 +16,7 @@ export function toEngineSettings(config: Config): EngineSettings {
   return {
     scoring,
     scoringVersion: scoringVersionId(scoring),
-    packing: toPackingSettings(config.packing),
+    packing: toPackingSettings(config.packing, SEARCH_DEPTH[config.scoring.fusion]),
     epistemicWeights: config.epistemic_weights,
     unverifiedConfidenceThreshold: config.unverified_confidence_threshold,
     queryIntentOrder: config.query_intent_order,
@@ -63,7 +63,16 @@ function toFusion(scoring: Config["scoring"]): Fusion {
   }
 }
 
-function toPackingSettings(packing: Config["packing"]): PackingSettings {
+/**
+ * Candidates of each search when nobody names a number. Ranks further down say little, so that fusing them gains nothing
+ * beyond 50; a sum of signals can tell good from bad in a longer list.
+ */
+const SEARCH_DEPTH = { rrf: 50, weighted: 50, relative: 300 } as const satisfies Record<
+  Fusion["kind"],
+  number
+>;
+
+function toPackingSettings(packing: Config["packing"], depth: number): PackingSettings {
   return {
     tokenBudget: packing.token_budget,
     overheadTokens: packing.overhead_tokens,
@@ -73,8 +82,8 @@ function toPackingSettings(packing: Config["packing"]): PackingSettings {
     contextGuidanceMode: packing.context_guidance_mode,
     multipathOrdering: packing.multipath_ordering,
     foldRepeatedText: packing.fold_repeated_text,
-    vectorK: packing.vector_k,
-    lexicalK: packing.lexical_k,
+    vectorK: packing.vector_k ?? depth,
+    lexicalK: packing.lexical_k ?? depth,
     graphMaxCandidates: packing.graph_max_candidates,
     graphMaxHops: packing.graph_max_hops,
     aggregationKMultiplier: packing.aggregation_k_multiplier,

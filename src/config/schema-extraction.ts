@@ -38,13 +38,15 @@ export const EXTRACTION = {
     default: 3,
     min: 0,
     max: 10,
-    description: "Further tries when an answer does not have the form that was asked for.",
+    description:
+      "Further tries when an answer does not have the form that was asked for. Other wordings of a question (`enable_query_reformulation`) always have 2.",
   }),
   temperature: decimal({
     default: 0,
     min: 0,
     max: 2,
-    description: "0: the likeliest answer; higher: more varied ones.",
+    description:
+      "0: the likeliest answer; higher: more varied ones. Other wordings of a question are always asked for at 0.",
   }),
   reasoning_effort: optionalMemberOrNone(
     ["none", "low", "medium", "high"],

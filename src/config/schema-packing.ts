@@ -1,5 +1,13 @@
 import { REPRESENTATION_LEVELS } from "../domain/enums.ts";
-import { decimal, flag, integer, member, optionalDecimal, optionalMember } from "./fields.ts";
+import {
+  decimal,
+  flag,
+  integer,
+  member,
+  optionalDecimal,
+  optionalInteger,
+  optionalMember,
+} from "./fields.ts";
 
 const SHARE = { above: 0, max: 1 } as const;
 const GROUPS = { min: 0, max: 1000 } as const;
@@ -59,17 +67,19 @@ const CONTEXT = {
 
 /** The searches: how many candidates each may find. */
 const SEARCHES = {
-  vector_k: integer({
-    default: 50,
+  vector_k: optionalInteger({
+    default: undefined,
     min: 0,
     max: 4096,
-    description: "Candidates of the vector search; 0 turns it off.",
+    description:
+      "Candidates of the vector search; 0 turns it off. Unset: 50, and 300 with `scoring.fusion=relative`.",
   }),
-  lexical_k: integer({
-    default: 50,
+  lexical_k: optionalInteger({
+    default: undefined,
     min: 0,
     max: 10_000,
-    description: "Candidates of the text search; 0 turns it off.",
+    description:
+      "Candidates of the text search; 0 turns it off. Unset: 50, and 300 with `scoring.fusion=relative`.",
   }),
   graph_max_candidates: integer({
     default: 50,

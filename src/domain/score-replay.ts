@@ -55,7 +55,8 @@ export function fusedScore(record: FusionRecord, fusion: Fusion): number {
     record.epistemicFactor *
     record.nodeTypeFactor *
     record.temporalFactor *
-    (record.recencyBoostFactor ?? 1);
+    (record.recencyBoostFactor ?? 1) *
+    (record.speakerFactor ?? 1);
   return roundScore(fusedSignals(record, fusion) * factors) - (record.tieBreak ?? 0);
 }
 
@@ -111,6 +112,7 @@ const FACTOR_LIMITS: readonly (readonly [keyof PoolFactors, number])[] = [
   ["nodeTypeFactor", 1],
   ["temporalFactor", 1],
   ["recencyBoostFactor", 1],
+  ["speakerFactor", 1],
   ["tieBreak", TIE_BREAK_WIDTH],
 ];
 

@@ -79,6 +79,8 @@ export type PoolFactors = {
   readonly temporalFactor: number;
   /** Undefined without a recency boost in the settings. */
   readonly recencyBoostFactor: number | undefined;
+  /** Below 1 for what somebody else said than the question names; absent when it names nobody who spoke. */
+  readonly speakerFactor?: number | undefined;
   /** What was taken off so that newer memories come first, 0 to 1e-11; undefined without a tie-break. */
   readonly tieBreak: number | undefined;
 };

@@ -56,3 +56,18 @@ export function beginsWithSpeaker(text: string, name: string): boolean {
   const rest = text.replace(/^\s*(?:\[[^[\]()\n]{1,80}\]|\([^[\]()\n]{1,80}\))?\s*/, "");
   return foldCase(rest).startsWith(`${foldCase(name)}:`);
 }
+
+/**
+ * Whether a text names a speaker: the whole name, or the first word of a longer one, as whole words in any case. One letter
+ * alone names nobody.
+ */
+export function namesSpeaker(text: string, name: string): boolean {
+  const words = ` ${wordsOf(text).join(" ")} `;
+  const [first = "", ...rest] = wordsOf(name);
+  const names = (spoken: string) => spoken.length > 1 && words.includes(` ${spoken} `);
+  return names([first, ...rest].join(" ")) || names(first);
+}
+
+function wordsOf(text: string): readonly string[] {
+  return foldCase(text).match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
+}

@@ -141,3 +141,15 @@ test("receipts are kept for as long as is set", () => {
     settings({ SVC_RECEIPTS__RETENTION_DAYS: text }).receiptRetentionDays;
   expect([days("0"), days("30"), days("none")]).toEqual([0, 30, undefined]);
 });
+
+test.each([
+  ["rrf", {}, [50, 50]],
+  ["weighted", {}, [50, 50]],
+  ["relative", {}, [300, 300]],
+  ["relative", { vector_k: 70, lexical_k: 0 }, [70, 0]],
+] as const)("%s fusion with %j has searches of depth %j", (fusion, packing, depth) => {
+  const { vectorK, lexicalK } = toEngineSettings(
+    CONFIG_SCHEMA.parse({ scoring: { fusion }, packing }),
+  ).packing;
+  expect([vectorK, lexicalK]).toEqual([...depth]);
+});

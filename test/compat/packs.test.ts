@@ -10,7 +10,7 @@ import { layoutOf, settingsForPath } from "../../src/app/pack-path.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { Config, ConfigInput } from "../../src/config/schema.ts";
 import { bytesBelow } from "../adapters/sqlite/folder.ts";
-import { COMPAT_KEY, type CompatContent, readContent } from "./content.ts";
+import { COMPAT_KEY, type CompatContent, readContent, readTables } from "./content.ts";
 
 const PACKS = join(import.meta.dir, "packs");
 const MASTER_KEY = new Uint8Array(Buffer.from(COMPAT_KEY.slice("raw_key:".length), "base64url"));
@@ -83,6 +83,18 @@ describe.each(CASES)("$name", ({ version, kind, encryption, masterKey }) => {
     expect(events.slice(0, content.events.length)).toEqual([...content.events]);
     expect(tables["edges"]).toEqual(content.tables["edges"]);
     expect(await reportOnPack(config, true)).toMatchObject({ damage: [], pendingJobs: 0 });
+  });
+
+  test("gains the tables of later versions when it is opened for writing", async () => {
+    const path = copy();
+    const config = configOf(path, encryption);
+    const gained = ["rebuild_state", "receipts"];
+    const before = readTables(layoutOf(config), masterKey);
+    const engine = await MemoryEngine.create(settings(path, encryption));
+    await engine.close();
+    const after = readTables(layoutOf(config), masterKey);
+    expect(before).not.toContain("receipts");
+    expect(after).toEqual(expect.arrayContaining([...before, ...gained]));
   });
 
   test("keeps its content when it is compacted, rekeyed and migrated", async () => {

@@ -23,7 +23,7 @@ const INSERT_EDGE = `INSERT INTO edges
 
 /** Writes an edge; the program has no call for it. */
 export function link(
-  place: StorePlace,
+  place: Pick<StorePlace, "runRaw">,
   source: MemoryNode | undefined,
   target: MemoryNode | undefined,
   given: EdgeChoices = {},
@@ -76,11 +76,10 @@ function addSpokes(place: StorePlace, hub: MemoryNode | undefined, count: number
     `INSERT INTO nodes (id, owner, node_type, content, lifecycle_state, confidence, salience, confidence_base,
        salience_base, reinforcement_boost, last_reinforced_at, decay_profile, epistemic_type, source_type, scope,
        created_at, updated_at, valid_from, evidence_refs, pinned)
-     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < CAST(?2 AS INTEGER))
-     SELECT format('%s-%012d', substr(?1, 1, 23), i), h.owner, 'note', 'note ' || i, 'tentative', 0.8, 0.5, 0.8, 0.5, 0,
+     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < CAST(?1 AS INTEGER))
+     SELECT h.id || ' spoke ' || i, h.owner, 'note', 'note ' || i, 'tentative', 0.8, 0.5, 0.8, 0.5, 0,
        h.created_at, 'medium', 'asserted', 'user_stated', 'personal', h.created_at, h.created_at, h.created_at, '[]', 0
-     FROM n, nodes h WHERE h.id = ?3`,
-    freshId().replaceAll("-", "e"),
+     FROM n, nodes h WHERE h.id = ?2`,
     String(count),
     hub?.id ?? "",
   );
@@ -426,16 +425,16 @@ export function describeGraph(world: World): void {
         store,
         ...Array.from({ length: 101 }, (_, i) => entity(`Ada ${i}`, { second: 200 - i })),
       );
-      const notes = await put(store, { content: "of the last" }, { content: "of the first" });
-      link(place, people[0], notes[1]);
-      link(place, people[99], notes[0]);
-      link(place, people[100], notes[0]);
-      link(place, people[100], people[5]);
+      const [first, last, beyond] = await put(
+        store,
+        ...["of the first", "of the last", "beyond"].map((content) => ({ content })),
+      );
+      link(place, people[0], first);
+      link(place, people[99], last);
+      link(place, people[100], beyond);
 
-      expect(await reached(store, ["Ada"], {}, { hops: 1 })).toEqual([
-        "of the first",
-        "of the last",
-      ]);
+      expect(await reached(store, ["Ada"])).toEqual(["of the first", "of the last"]);
+      expect(await reached(store, ["Ada 100"])).toEqual(["beyond"]);
     });
   });
 

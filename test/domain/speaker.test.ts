@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
   beginsWithSpeaker,
+  namesSpeaker,
   parseSpeaker,
   SPEAKER_KEY,
   storedSpeaker,
@@ -131,4 +132,16 @@ describe("beginsWithSpeaker", () => {
   ])("text %# begins with $name: $begins", ({ text, name, begins }) => {
     expect(beginsWithSpeaker(text, name)).toBe(begins);
   });
+});
+
+test.each([
+  ["What did Caroline buy?", "Caroline", true],
+  ["what did CAROLINE's brother buy?", "Caroline", true],
+  ["Did Ann call?", "Ann Lee", true],
+  ["Did Mr Lee call?", "Ann Lee", false],
+  ["How is the annual report?", "Ann", false],
+  ["Is plan B good?", "B", false],
+  ["", "Ann", false],
+])("%j names %j: %p", (text, name, named) => {
+  expect(namesSpeaker(text, name)).toBe(named);
 });

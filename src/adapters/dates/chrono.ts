@@ -1,7 +1,7 @@
 import { asInstant, type Instant } from "../../lib/instant.ts";
 import type { DateReader, DateSignal } from "../../ports/date-reader.ts";
 import { toMoment } from "./calendar.ts";
-import { readWords, readYears } from "./english.ts";
+import { ORDINAL, readWords, readYears } from "./english.ts";
 import { type Expression, masked, toSignals } from "./expressions.ts";
 import { type Parser, readFigures } from "./figures.ts";
 
@@ -48,32 +48,32 @@ export type DateReaderOptions = {
 export function createChronoDateReader({ languages, warn }: DateReaderOptions): DateReader {
   const parsers = new Map<string, Parser>();
   let loading: Promise<void> | undefined;
-  let compiled = false;
-  const compile = (): void => {
-    if (!compiled) read(WARM_UP, EPOCH, codesOf(languages), parsers);
-    compiled = true;
-  };
+  let warmed = false;
   const report = (what: string, error: unknown): void =>
     warn(`dates: ${what} (${error instanceof Error ? error.name : typeof error})`);
+  const readDates: DateReader["read"] = (text, reference, wanted) => {
+    try {
+      return read(text, reference, codesOf(wanted), parsers);
+    } catch (error) {
+      report("the dates of a question could not be read", error);
+      return [];
+    }
+  };
+  const warmUp = (): void => {
+    readDates(WARM_UP, EPOCH, languages);
+    warmed = true;
+  };
   return {
-    ready: (text) => {
-      if (text !== undefined && !codesOf(languages).some((code) => needsParser(code, text))) {
-        compile();
-        return Promise.resolve();
-      }
-      loading ??= load(codesOf(languages), parsers).then(compile, (error: unknown) =>
-        report("the parser could not be loaded", error),
-      );
-      return loading;
+    ready: async (text) => {
+      const codes = codesOf(languages);
+      if (text === undefined || codes.some((code) => needsParser(code, text))) {
+        loading ??= load(codes, parsers).then(warmUp, (error: unknown) =>
+          report("the parser could not be loaded", error),
+        );
+        await loading;
+      } else if (!warmed) warmUp();
     },
-    read: (text, reference, wanted) => {
-      try {
-        return read(text, reference, codesOf(wanted), parsers);
-      } catch (error) {
-        report("the dates of a question could not be read", error);
-        return [];
-      }
-    },
+    read: readDates,
   };
 }
 
@@ -89,7 +89,7 @@ async function load(codes: readonly string[], parsers: Map<string, Parser>): Pro
   }
 }
 
-const DAY_IN_WORDS = /\b(?:first|second|third|\w+th)\b/i;
+const DAY_IN_WORDS = new RegExp(ORDINAL, "i");
 const MONTH_IN_WORDS = /\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/i;
 
 /** Whether a text holds anything that only the parser of a language reads. */
@@ -105,20 +105,20 @@ function read(
 ): DateSignal[] {
   const now = toMoment(reference);
   const found: Expression[] = [];
-  let rest = text;
+  let rest = withoutTelephones(text);
   const take = (expressions: readonly Expression[]): void => {
     found.push(...expressions);
     rest = masked(rest, expressions);
   };
   for (const code of codes) {
     const isEnglish = code === "en";
-    if (isEnglish) take(readWords(withoutTelephones(rest), now));
+    if (isEnglish) take(readWords(rest, now));
     const parser = parsers.get(code);
     if (parser !== undefined && needsParser(code, rest)) {
-      take(readFigures(parser, withoutTelephones(rest), now, { relative: !isEnglish }));
+      take(readFigures(parser, rest, now, { relative: !isEnglish }));
     }
-    if (isEnglish) take(readYears(withoutTelephones(rest), now));
   }
+  take(readYears(rest, now));
   return toSignals(text, found, now);
 }
 

@@ -244,7 +244,8 @@ function readAmount(match: Match, reference: Moment): Meaning | undefined {
   return /^(?:\s+|-)old\b/i.test(after) ? undefined : moment(past);
 }
 
-const ORDINAL =
+/** Source of a pattern for a day of a month in words. */
+export const ORDINAL =
   "(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|(?:thir|four|fif|six|seven|eigh|nine)teenth|twent(?:y|ieth)|thirt(?:y|ieth))";
 const ENDS_WITH_DAY = new RegExp(String.raw`(?:\d(?:st|nd|rd|th)?|${ORDINAL})[\s,-]*$`, "i");
 const YEAR = String.raw`(?:19|20)\d\d`;

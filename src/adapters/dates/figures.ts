@@ -1,6 +1,5 @@
 import type { Chrono, Component, ParsedResult } from "chrono-node/en";
-import { fromDate } from "../../lib/instant.ts";
-import { addDays, type Clock, type Moment, startOfDay, toMoment, weekdayOf } from "./calendar.ts";
+import { addDays, type Clock, type Moment, onDate, startOfDay, weekdayOf } from "./calendar.ts";
 import type { Expression, Meaning } from "./expressions.ts";
 
 type ParsedComponents = ParsedResult["start"];
@@ -47,8 +46,7 @@ function meaningOf(
   { relative }: Reading,
 ): Meaning | undefined {
   if (isCounted(part)) {
-    const counted = { ...toMoment(fromDate(part.date())), below: reference.below };
-    return relative ? day(counted) : undefined;
+    return relative ? day({ ms: part.date().getTime(), below: reference.below }) : undefined;
   }
   const clock = clockOf(part, result.text);
   const month = known(part, "month");

@@ -50,6 +50,7 @@ import { createIndexRebuild, requireModel } from "./rebuild/rebuild.ts";
 import { packBody } from "./receipts/receipt-row.ts";
 import { pruneReceipts, readReceipt, writeReceipt } from "./receipts/receipts.ts";
 import { isSameEmbedding, readManifest } from "./schema/manifest.ts";
+import { ResidentVectors } from "./vectors/resident.ts";
 import { type Lease, writeAdmission } from "./write/admit.ts";
 import { claimJobs, countJobs, jobStatus, releaseJobs, settleJob } from "./write/jobs.ts";
 import { materializeAll } from "./write/materialize.ts";
@@ -82,6 +83,7 @@ export class SqliteStore implements Store {
   readonly rebuild: IndexRebuild;
   readonly #parts: SqliteStoreParts;
   readonly #identity = processIdentity();
+  readonly #resident = new ResidentVectors();
   #closing: Promise<void> | undefined;
 
   constructor(parts: SqliteStoreParts) {
@@ -180,13 +182,18 @@ export class SqliteStore implements Store {
     return this.#read((database) =>
       database.transaction(() => {
         requireModel(database, this.#parts.embedding);
-        return searchVectors(database, vector, filter, k);
+        return searchVectors(database, vector, filter, k, this.#resident);
       })(),
     );
   }
 
   cosines(vector: Float32Array, userId: string, keys: readonly number[]): Promise<readonly Hit[]> {
-    return this.#read((database) => cosines(database, vector, userId, keys));
+    return this.#read((database) =>
+      database.transaction(() => {
+        requireModel(database, this.#parts.embedding);
+        return cosines(database, vector, userId, keys);
+      })(),
+    );
   }
 
   searchText(
@@ -269,6 +276,7 @@ export class SqliteStore implements Store {
   async #close(): Promise<void> {
     const { queue, reader, writer, onClosed } = this.#parts;
     await queue.close();
+    this.#resident.clear();
     reader.close();
     await this.#waitForTurn();
     // The last connection to close moves the log into the pack and removes it.

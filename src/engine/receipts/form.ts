@@ -199,16 +199,23 @@ export function object<T extends object>(members: Members<T>): Form<T> {
   const entries = Object.entries(members) as [keyof T & string, Form<T[keyof T]>][];
   const declared = entries.map(([key, form]) => ({ key, form, name: snakeCase(key) }));
   const names = new Set(declared.map(({ name }) => name));
-  const prefixes = declared.map(({ name }) => `"${name}":`);
+  // The first member is never left out, so that every other one can bring its comma.
+  const written = declared.map(({ key, form, name }, index) => ({
+    key,
+    omits: form.omits,
+    text: form.text,
+    prefix: `${index === 0 ? "{" : ","}"${name}":`,
+  }));
+  if (written[0]?.omits !== undefined) throw new FormError("the first member is never left out");
   return {
     text: (value) => {
       let body = "";
-      for (const [index, { key, form }] of declared.entries()) {
+      for (const { key, omits, text: write, prefix } of written) {
         const inner = value[key];
-        if (form.omits !== undefined && form.omits.value === inner) continue;
-        body += `${body === "" ? "" : ","}${prefixes[index]}${form.text(inner)}`;
+        if (omits !== undefined && omits.value === inner) continue;
+        body += prefix + write(inner);
       }
-      return `{${body}}`;
+      return `${body}}`;
     },
     read: (json, path) => {
       const given = asObject(json, path);

@@ -188,6 +188,7 @@ const factors = {
   nodeTypeFactor: decimal,
   temporalFactor: decimal,
   recencyBoostFactor: omitted(decimal),
+  speakerFactor: omitted(decimal),
   tieBreak: omitted(decimal),
 } as const;
 

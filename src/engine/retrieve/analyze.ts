@@ -2,7 +2,7 @@ import type { QueryIntent, RetrievalMode } from "../../domain/enums.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { DateReader, DateSignal } from "../../ports/date-reader.ts";
 import type { EngineSettings } from "../settings.ts";
-import { isName, keepsAlone, namesDates, readableDates } from "./analysis/dates.ts";
+import { isName, keepsAlone, namesDates, readableDates, TEMPORAL_WORDS } from "./analysis/dates.ts";
 import { phrase, phrases } from "./analysis/phrases.ts";
 
 /** What a question asks for, as far as its wording tells. */
@@ -36,9 +36,7 @@ export type AnalysisContext = {
 const ENTITIES_MAX = 64;
 
 const LOOKUP_START = /^\s*(?:who|what\s+(?:is|are))(?![\p{L}\p{N}_])/iu;
-const TEMPORAL = phrases(
-  "when, last, before, after, recent, recently, ago, yesterday, today, tomorrow, earlier, later, since, until, prior",
-);
+const TEMPORAL = phrases(TEMPORAL_WORDS.replaceAll(" ", ", "));
 const RELATIONAL = phrases("related to, connected to, linked to, between, associated with");
 const FACTUAL = phrases("what, how, why, does, is it true, fact, facts");
 

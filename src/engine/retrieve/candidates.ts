@@ -18,6 +18,8 @@ export type SearchLimits = {
   readonly lexicalK: number;
   readonly graphK: number;
   readonly graphHops: number;
+  /** Whether pinned memories and open tasks join whatever the question is. */
+  readonly pins: boolean;
 };
 
 /** What the searches are asked. */
@@ -65,6 +67,7 @@ export function limitsOf(settings: PackingSettings, isAggregation: boolean): Sea
     lexicalK: widened(settings.lexicalK),
     graphK: widened(settings.graphMaxCandidates),
     graphHops: settings.graphMaxHops,
+    pins: true,
   };
 }
 
@@ -92,7 +95,9 @@ export async function generateCandidates(
             limit: limits.graphK,
           }),
     ),
-    searches.run("PINNED", async () => (await store.pinned(filter)).map(unscored)),
+    searches.run("PINNED", async () =>
+      limits.pins ? (await store.pinned(filter)).map(unscored) : [],
+    ),
     question.isAggregation ? scanWords(deps, question, searches) : NO_SCAN,
     searchNames(deps, question, limits),
   ]);

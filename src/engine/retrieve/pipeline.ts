@@ -1,18 +1,25 @@
-import { passesFilter } from "../../domain/candidate-filter.ts";
-import type { SessionWindow } from "../../ports/store.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { RetrieveInput } from "../inputs.ts";
-import type { Exclusion, FilterMetadata, ResultCandidate, RetrievalResponse } from "../results.ts";
-import { analyze, type QueryAnalysis } from "./analyze.ts";
-import { visibleBindings } from "./bindings.ts";
-import { BACKENDS, type CandidateSets, generateCandidates } from "./candidates.ts";
-import { expandSessions, triggers } from "./expand.ts";
-import { exclusionReason, type FilterRules, filterEpistemic } from "./filter.ts";
-import { hitKeys, merge } from "./merge.ts";
-import { pack } from "./pack.ts";
+import type { ReceiptMaterial } from "../receipts/material.ts";
+import type {
+  Exclusion,
+  FilterMetadata,
+  MemoryBundle,
+  ResultCandidate,
+  RetrievalMetadata,
+  RetrievalResponse,
+} from "../results.ts";
+import { BACKENDS } from "./candidates.ts";
+import { type ExpandedRanking, expandContext } from "./context/expand.ts";
+import { crossScopeHints } from "./context/hints.ts";
+import { aggregationCoverage, historicalCoverage } from "./coverage.ts";
+import { visibleBindings } from "./pack/bindings.ts";
+import { guidanceFor } from "./pack/guidance.ts";
+import { coverageNotice } from "./pack/notices.ts";
+import { pack } from "./pack/pack.ts";
+import { filterRules, type Ranked, rank, searchAside } from "./rank.ts";
 import { parseRequest, type RetrievalRequest } from "./request.ts";
-import { score } from "./score.ts";
-import { select } from "./select.ts";
+import { type Selection, select } from "./select.ts";
 import { StageLog } from "./stages.ts";
 
 /** What the pipeline needs from its surroundings. */
@@ -21,11 +28,24 @@ export type RetrieveContext = {
   readonly comparable: boolean;
   /** Builds what this owner has pending, within a small budget. */
   readonly drain: (request: RetrievalRequest) => Promise<void>;
+  /** Takes what a receipt is made of, without delay. @returns whether the receipt will be kept */
+  readonly keep: (material: ReceiptMaterial) => boolean;
+};
+
+/** What the stages made of a request. */
+type Outcome = {
+  readonly request: RetrievalRequest;
+  readonly ranked: Ranked;
+  readonly expanded: ExpandedRanking;
+  readonly selection: Selection;
+  readonly hints: readonly ResultCandidate[];
+  readonly bundle: MemoryBundle;
+  readonly excluded: readonly Exclusion[];
 };
 
 /**
- * Answers a question: analyse, generate candidates, merge, filter, score, pack. Only memories of the owner take part.
- * @throws SvcError invalid_argument before any work; storage_failed
+ * Answers a question: analyse, search, merge, filter, score, expand, select, pack. Only memories of the owner take part.
+ * @throws SvcError invalid_argument before any work; storage_failed; the reason of the signal once it is aborted
  */
 export async function retrieve(
   deps: EngineDeps,
@@ -36,141 +56,179 @@ export async function retrieve(
   await context.drain(request);
   request.signal?.throwIfAborted();
   const log = new StageLog();
-  const ranked = await rank(deps, request, context, log);
+  const ranked = await rank(deps, request, context.comparable, log);
   request.signal?.throwIfAborted();
-  const selection = select(ranked.ranking, {
-    ...request,
-    vectorFailed: ranked.sets.failures.VECTOR !== undefined,
-  });
+  const expanded = await log.run(
+    "expand",
+    ranked.ranking.length,
+    () => expandContext(deps, request, ranked.ranking, filterRules(deps, request)),
+    ({ ranking }) => ranking.length,
+  );
+  const selection = await log.run(
+    "select",
+    expanded.ranking.length,
+    () => selected(request, ranked, expanded),
+    ({ results }) => results.length,
+  );
+  const hints = await hintsOf(deps, request, ranked, selection);
   const bundle = await log.run(
     "pack",
     selection.results.length,
-    async () => {
-      await deps.tokenizer.ready();
-      return pack(selection.results, deps.tokenizer, {
-        ...request,
-        settings: deps.settings.packing,
-      });
-    },
+    () => packed(deps, request, ranked, selection.results),
     ({ includedCount }) => includedCount,
   );
-  const excluded = [...ranked.excluded, ...selection.excluded];
+  const excluded = [...ranked.excluded, ...expanded.excluded, ...selection.excluded];
+  const outcome: Outcome = { request, ranked, expanded, selection, hints, bundle, excluded };
+  const metadata = describe(deps, outcome);
+  const receiptPersisted = context.keep(toMaterial(deps, outcome, metadata));
   return {
     results: selection.results,
     bundle,
     valueBindings: visibleBindings(bundle),
     excluded,
     filterMetadata: describeFilter(request),
-    metadata: {
-      ...describeSearch(deps, ranked),
-      requestId: deps.ids.next(),
-      referenceTime: request.referenceTime,
-      candidatesFiltered: excluded.length,
-      candidatesIncluded: bundle.includedCount,
-      timingMs: log.totalMs,
-      stages: log.traces,
-      minScore: request.minScore,
-      minScoreSkipped: selection.minScoreSkipped,
-      resultLimit: request.limit,
-    },
+    crossScopeHints: hints,
+    scoreTraces: selection.results.flatMap(({ trace }) => trace ?? []),
+    metadata: { ...metadata, receiptPersisted, timingMs: log.totalMs, stages: log.traces },
   };
 }
 
-type Ranked = {
-  readonly analysis: QueryAnalysis;
-  readonly sets: CandidateSets;
-  readonly ranking: readonly ResultCandidate[];
-  readonly excluded: readonly Exclusion[];
-};
+function selected(
+  request: RetrievalRequest,
+  { sets }: Ranked,
+  { ranking }: ExpandedRanking,
+): Selection {
+  return select(ranking, {
+    ...request,
+    fusion: request.weights.fusion.kind,
+    vectorFailed: sets.failures.VECTOR !== undefined,
+  });
+}
 
-/** Stages 1 to 5. */
-async function rank(
+async function packed(
+  { settings, tokenizer }: EngineDeps,
+  request: RetrievalRequest,
+  { analysis }: Ranked,
+  results: readonly ResultCandidate[],
+): Promise<MemoryBundle> {
+  await tokenizer.ready();
+  const { contextGuidanceMode: mode, contextFormat: format } = settings.packing;
+  const { knowledgeAt } = request.filter;
+  return pack(results, tokenizer, {
+    ...request,
+    settings: settings.packing,
+    notice: coverageNotice({ ...analysis, knowledgeAt }),
+    guidance: guidanceFor({ ...analysis, mode, format, referenceTime: request.referenceTime }),
+  });
+}
+
+async function hintsOf(
   deps: EngineDeps,
   request: RetrievalRequest,
-  context: RetrieveContext,
-  log: StageLog,
-): Promise<Ranked> {
-  const analysis = await log.run(
-    "analyze",
-    1,
-    () => analyze(request.query),
-    () => 1,
+  ranked: Ranked,
+  { minScoreSkipped }: Selection,
+): Promise<readonly ResultCandidate[]> {
+  const rules = {
+    topN: deps.settings.packing.crossScopeTopN,
+    filter: filterRules(deps, request),
+    floorSkipped: minScoreSkipped,
+  };
+  return crossScopeHints(deps.warn, request, rules, (filter, k, keep) =>
+    searchAside(deps, request, ranked, { filter, vectorK: k, lexicalK: k }, ({ node }) =>
+      keep(node),
+    ),
   );
-  const sets = await log.run(
-    "candidates",
-    1,
-    () => generateCandidates(deps, request, context.comparable),
-    ({ hits }) => hits.VECTOR.length + hits.LEXICAL.length,
-  );
-  const keys = hitKeys(sets);
-  const merged = await log.run(
-    "merge",
-    keys.length,
-    async () => merge(sets, await deps.store.nodesByKey(request.filter.userId, keys)),
-    (candidates) => candidates.length,
-  );
-  const { kept, excluded } = await log.run(
-    "filter",
-    merged.length,
-    () => filterEpistemic(merged, filterRules(deps, request)),
-    (filtered) => filtered.kept.length,
-  );
-  const ranking = await log.run(
-    "score",
-    kept.length,
-    () => expand(deps, request, score(kept, deps.settings)),
-    (candidates) => candidates.length,
-  );
-  return { analysis, sets, ranking, excluded };
 }
 
-function filterRules(deps: EngineDeps, { mode }: RetrievalRequest): FilterRules {
-  return { mode, unverifiedThreshold: deps.settings.unverifiedConfidenceThreshold };
-}
+type Metadata = Omit<RetrievalMetadata, "receiptPersisted" | "timingMs" | "stages">;
 
-function describeSearch({ settings }: EngineDeps, { analysis, sets }: Ranked) {
+function describe(deps: EngineDeps, outcome: Outcome): Metadata {
+  const { request, ranked, expanded, selection, bundle, excluded } = outcome;
+  const { sets, analysis } = ranked;
+  const generated = countGenerated(ranked);
+  const { knowledgeAt } = request.filter;
   return {
+    requestId: deps.ids.next(),
+    referenceTime: request.referenceTime,
     intent: analysis.intent,
-    candidatesGenerated: { VECTOR: sets.hits.VECTOR.length, LEXICAL: sets.hits.LEXICAL.length },
-    scoringConfigVersion: settings.scoringVersion,
-    backendsUsed: BACKENDS,
+    candidatesGenerated: generated,
+    candidatesFiltered: excluded.length,
+    candidatesIncluded: bundle.includedCount,
+    scoringConfigVersion: request.scoringVersion,
+    backendsUsed: Object.keys(generated),
     embeddingMismatch: sets.failures.VECTOR === "embedding_mismatch",
     backendFailures: sets.failures,
+    minScore: request.minScore,
+    minScoreSkipped: selection.minScoreSkipped,
+    resultLimit: request.limit,
+    maxPerSource: request.maxPerSource,
+    maxPerEvidence: request.maxPerEvidence,
+    rankingMultipliers: request.multipliers,
+    aggregationCoverage: analysis.isAggregation
+      ? aggregationCoverage({
+          candidateCount: expanded.ranking.length,
+          selectedCount: selection.results.length,
+          excluded: selection.excluded,
+          backendFailures: sets.failures,
+          candidateLimitPaths: sets.atLimit,
+          bundle,
+        })
+      : undefined,
+    historicalCoverage: knowledgeAt === undefined ? undefined : historicalCoverage(knowledgeAt),
+    reranker: ranked.reranker,
+    reformulation: ranked.reformulation,
   };
 }
 
-function describeFilter({ filter, mode }: RetrievalRequest): FilterMetadata {
+/** Candidates by the search that brought them; what a name of the question found counts as found by words. */
+function countGenerated({ sets, reformulated }: Ranked): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const backend of BACKENDS) counts[backend] = sets.hits[backend].length;
+  counts["LEXICAL"] = sets.hits.LEXICAL.length + sets.named.length;
+  if (sets.scanned.length > 0) counts["LEXICAL_AGG"] = sets.scanned.length;
+  if (reformulated > 0) counts["REFORMULATION"] = reformulated;
+  return counts;
+}
+
+function describeFilter({ filter, mode, includeCrossScope }: RetrievalRequest): FilterMetadata {
   return {
     scopeFilter: filter.scopes,
     timeFrom: filter.timeFrom,
     timeTo: filter.timeTo,
+    crossScopeEnabled: includeCrossScope && filter.scopes !== undefined,
     excludeNodeTypes: filter.excludeNodeTypes,
     sourceTypes: filter.sourceTypes,
     retrievalMode: mode,
   };
 }
 
-/** Pulls in the session neighbours of the best candidates, under the same filters as everything else. */
-async function expand(
-  deps: EngineDeps,
-  request: RetrievalRequest,
-  ranking: readonly ResultCandidate[],
-): Promise<readonly ResultCandidate[]> {
-  const { sessionContextTopK: topK, sessionContextWindow: span } = deps.settings.packing;
-  if (span <= 0 || topK <= 0) return ranking;
-  const keys = triggers(ranking, topK).map(({ key }) => key);
-  const windows = await deps.store.sessionWindows(request.filter.userId, keys, span);
-  const rules = filterRules(deps, request);
-  const visible = ({ node }: SessionWindow["before"][number]) =>
-    passesFilter(node, request.filter) && exclusionReason(node, rules) === undefined;
-  const shown = new Map(
-    [...windows].map(([key, { before, after }]) => [
-      key,
-      { before: before.filter(visible), after: after.filter(visible) },
-    ]),
-  );
-  return expandSessions(ranking, shown, {
-    topK,
-    decay: deps.settings.packing.sessionContextScoreDecay,
-  });
+function toMaterial(
+  { settings }: EngineDeps,
+  { request, ranked, expanded, selection, hints, bundle, excluded }: Outcome,
+  metadata: Metadata,
+): ReceiptMaterial {
+  const { tokenBudget, minFidelity } = request;
+  return {
+    userId: request.filter.userId,
+    query: request.query,
+    filter: request.filter,
+    retrievalMode: request.mode,
+    includeCrossScope: request.includeCrossScope,
+    queryTimeFrom: ranked.analysis.timeFrom,
+    queryTimeTo: ranked.analysis.timeTo,
+    scoring: request.weights,
+    packing: { ...settings.packing, tokenBudget, minFidelity },
+    rankingPolicy: expanded.changedOrder
+      ? "score_id"
+      : ranked.rerankedPrefix
+        ? "reranked_prefix"
+        : "score_path_id",
+    results: selection.results,
+    bundle,
+    folded: bundle.folded,
+    excluded,
+    crossScopeHintCount: hints.length,
+    temporalRelation: undefined,
+    metadata,
+  };
 }

@@ -1,7 +1,9 @@
 /** Words of a question for a count or list that say nothing of what is counted. */
 const EMPTY_WORDS: ReadonlySet<string> = new Set(
   `how many much total did do does have has the and or in on at to of for with from last past all what list count
-  number been was were are is my me few spend spent any some each every a an that this those these it its`.split(/\s+/),
+  number been was were are is my me few spend spent any some each every a an that this those these it its`.split(
+    /\s+/,
+  ),
 );
 const WORDS_MAX = 5;
 

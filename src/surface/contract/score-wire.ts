@@ -71,6 +71,7 @@ const poolFactors = {
   node_type_factor: z.number(),
   temporal_factor: z.number(),
   recency_boost_factor: z.number().optional(),
+  speaker_factor: z.number().optional(),
   tie_break: z.number().optional(),
 };
 
@@ -185,7 +186,11 @@ function toFusionWire(record: FusionRecord | undefined): Partial<z.infer<typeof 
     epistemic_factor: record.epistemicFactor,
     node_type_factor: record.nodeTypeFactor,
     temporal_factor: record.temporalFactor,
-    ...given({ recency_boost_factor: record.recencyBoostFactor, tie_break: record.tieBreak }),
+    ...given({
+      recency_boost_factor: record.recencyBoostFactor,
+      speaker_factor: record.speakerFactor,
+      tie_break: record.tieBreak,
+    }),
   };
   if (record.kind === "rrf") {
     const ranks = {

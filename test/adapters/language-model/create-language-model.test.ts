@@ -97,7 +97,11 @@ describe("each provider is asked in its own format", () => {
     const [received] = server.received;
     expect(received?.path).toBe("/v1/messages");
     expect(received?.headers.get("x-api-key")).toBe(KEY);
-    expect(received?.body).toMatchObject({ model: "test-model", temperature: 0.5, max_tokens: 4096 });
+    expect(received?.body).toMatchObject({
+      model: "test-model",
+      temperature: 0.5,
+      max_tokens: 4096,
+    });
     expect(JSON.stringify(received?.body)).not.toContain("high");
     expect(received?.body.messages).toEqual([
       { role: "user", content: [{ type: "text", text: PROMPT }] },
@@ -131,7 +135,11 @@ describe("an answer in another form", () => {
     { name: "a list", said: '["alpha"]' },
     { name: "nothing", said: "" },
   ])("is asked for again after $name", async ({ said }) => {
-    const server = provider("openai", () => said, () => ANSWER);
+    const server = provider(
+      "openai",
+      () => said,
+      () => ANSWER,
+    );
     expect(await model(server).answer(REQUEST)).toEqual({ queries: ["alpha", "beta"] });
     const messages = server.received[1]?.body.messages ?? [];
     expect(messages.map(({ role }) => role)).toEqual(["system", "user", "user"]);
@@ -139,7 +147,11 @@ describe("an answer in another form", () => {
   });
 
   test("names the place that does not fit", async () => {
-    const server = provider("openai", () => '{"queries":["a",7]}', () => ANSWER);
+    const server = provider(
+      "openai",
+      () => '{"queries":["a",7]}',
+      () => ANSWER,
+    );
     await model(server).answer(REQUEST);
     expect(String(server.received[1]?.body.messages[2]?.content)).toContain("queries.1: ");
   });
@@ -169,7 +181,12 @@ describe("an answer in another form", () => {
 
 describe("a provider in trouble", () => {
   test("is asked again after a 500, and its answer taken", async () => {
-    const server = provider("openai", () => refusal(500), () => refusal(429), () => ANSWER);
+    const server = provider(
+      "openai",
+      () => refusal(500),
+      () => refusal(429),
+      () => ANSWER,
+    );
     expect(await model(server).answer(REQUEST)).toEqual({ queries: ["alpha", "beta"] });
     expect(server.received).toHaveLength(3);
   });
@@ -215,7 +232,10 @@ describe("a provider in trouble", () => {
   });
 
   test.each([
-    { name: "a refusal that repeats prompt and key", reply: () => refusal(401, `${PROMPT} ${KEY}`) },
+    {
+      name: "a refusal that repeats prompt and key",
+      reply: () => refusal(401, `${PROMPT} ${KEY}`),
+    },
     { name: "an answer in another form", reply: () => `"${PROMPT} ${KEY}"` },
     { name: "a page", reply: () => new Response(`${PROMPT} ${KEY}`, { status: 400 }) },
   ])("is reported without prompt and key after $name", async ({ reply }) => {
@@ -277,7 +297,11 @@ describe("the limit of a request", () => {
     };
     const server = provider("openai", slowNonsense);
     const error = await failure(
-      model(server, { provider: "ollama" }).answer({ ...REQUEST, timeoutMs: 300, schemaRetries: 50 }),
+      model(server, { provider: "ollama" }).answer({
+        ...REQUEST,
+        timeoutMs: 300,
+        schemaRetries: 50,
+      }),
     );
     expect(error.code).toBe("model_timeout");
     expect(server.received.length).toBeLessThan(5);
@@ -311,7 +335,9 @@ describe("the limit of a request", () => {
 describe("a key that is missing", () => {
   test.each(["openai", "anthropic"] as const)("is reported by %s without a call", async (name) => {
     const server = provider("openai", () => ANSWER);
-    const error = await failure(model(server, { provider: name, apiKey: undefined }).answer(REQUEST));
+    const error = await failure(
+      model(server, { provider: name, apiKey: undefined }).answer(REQUEST),
+    );
     expect(error.code).toBe("model_failed");
     expect(error.message).toContain(`${name.toUpperCase()}_API_KEY`);
     expect(server.received).toEqual([]);

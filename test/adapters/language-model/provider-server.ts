@@ -50,7 +50,9 @@ export function startProvider(
       const reply = replies[Math.min(received.length, replies.length) - 1];
       const said = await reply?.(entry);
       if (said instanceof Response) return said;
-      return Response.json(format === "openai" ? completion(said ?? "") : message(said ?? "", entry));
+      return Response.json(
+        format === "openai" ? completion(said ?? "") : message(said ?? "", entry),
+      );
     },
   });
   return {

@@ -1,13 +1,16 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
+import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import { readSnapshot } from "../../../src/adapters/sqlite/transfer/export.ts";
 import { exportLines } from "../../../src/adapters/sqlite/transfer/export-lines.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import { at, put, unit } from "../../contract/samples.ts";
 import { directoryPack, encrypted, filePack, type SqlitePack } from "../../contract/sqlite-pack.ts";
+import { aReceipt } from "../../contract/store-receipts.ts";
 import { ANYTHING, contentsOf } from "../../contract/store-vectors.ts";
 import { connectionOf, exported, fillRichly, IDENTITY, imported } from "./exported.ts";
-import { failure, useFolders } from "./folder.ts";
+import { bytesBelow, failure, useFolders } from "./folder.ts";
 
 const { folder, open } = useFolders();
 
@@ -45,7 +48,7 @@ test.each([
   const result = await imported(copy, text, { chunkBytes: 7 });
 
   expect(result).toMatchObject({
-    counts: { owner: 2, event: 8, operation: 2, node: 6, edge: 1, job: 8, vector: 3 },
+    counts: { owner: 2, event: 8, operation: 2, node: 6, edge: 1, job: 8, receipt: 2, vector: 3 },
     lacksVectors: true,
   });
   expect(records(exported(copy))).toEqual([...records(text)]);
@@ -59,6 +62,62 @@ test.each([
   expect(hits).toEqual(await one.searchVectors(unit(1, 2), ANYTHING, 9));
   expect(await contentsOf(other, hits)).toEqual(["charlie 東京", "bravo coffee", "alpha tea"]);
   expect(other.manifest()).toEqual({ ...one.manifest(), updatedAt: at(120) });
+});
+
+test("receipts come back under their ids, whatever their size", async () => {
+  const pack = filePack(folder());
+  const store = await open(pack);
+  const bodies = [0, 1, 300, 20_000].map((length) =>
+    Uint8Array.from({ length }, (_, i) =>
+      length === 300 ? Math.imul(i, 2654435761) >>> 24 : i % 7,
+    ),
+  );
+  const receipts = bodies.map((body, second) => aReceipt({ body, createdAt: at(second) }));
+  for (const receipt of receipts) await store.saveReceipt(receipt);
+  await store.close();
+  const copy = filePack(folder());
+
+  await imported(copy, exported(pack));
+
+  const other = await open(copy);
+  for (const receipt of receipts) {
+    expect(await other.receipt(receipt.requestId, "ada")).toEqual(receipt);
+  }
+  expect(await other.pruneReceipts(at(2), 9)).toBe(2);
+});
+
+test("a file of version 1, which knew no receipts, is imported", async () => {
+  const pack = filePack(folder());
+  await aRichPack(pack);
+  const lines = exported(pack, false).split("\n").slice(0, -1);
+  const former = lines
+    .filter((line) => !line.startsWith('{"record":"receipt"'))
+    .map((line) => line.replace(/"receipt":\d+,/, ""));
+  former[0] = (former[0] ?? "").replace('"format_version":2,', '"format_version":1,');
+  const footer = former.pop() ?? "";
+  const copy = filePack(folder());
+
+  const { counts } = await imported(copy, sealed(former, footer));
+
+  expect(counts).toMatchObject({ event: 8, operation: 2, receipt: 0 });
+  expect(records(exported(copy, false))).toEqual(former.slice(1));
+});
+
+test("a pack from before the receipts is exported without being changed", async () => {
+  const pack = filePack(folder());
+  const store = await open(pack);
+  await put(store, { content: "alpha tea" });
+  await store.close();
+  const database = openDatabase({ ...connectionOf(pack), layout: pack.layout, mode: "read-write" });
+  database.run("DROP TABLE receipts");
+  database.run("DELETE FROM schema_migrations WHERE part = 'core' AND version >= 3");
+  database.close();
+  const before = bytesBelow(join(mainPath(pack.layout), ".."));
+
+  const text = exported(pack);
+
+  expect(bytesBelow(join(mainPath(pack.layout), ".."))).toEqual(before);
+  expect((await imported(filePack(folder()), text)).counts).toMatchObject({ node: 1, receipt: 0 });
 });
 
 test("who holds a job is left behind: an imported job is free", async () => {
@@ -231,6 +290,24 @@ const DAMAGES: readonly Damage[] = [
     change: replaceIn("edge", '"source":1', '"source":99'),
   },
   {
+    name: "a receipt of nobody",
+    says: "contradicts",
+    change: replaceIn("receipt", '"owner":1', '"owner":99'),
+  },
+  {
+    name: "a receipt that is no base64",
+    says: "body",
+    change: replaceIn("receipt", /"body":"\w/, '"body":"*'),
+  },
+  {
+    name: "two receipts of one request",
+    says: "contradicts",
+    change: (lines) => {
+      const one = lines[first(lines, "receipt")] ?? "";
+      lines.splice(first(lines, "receipt") + 1, 1, one.replace('"key":1', '"key":2'));
+    },
+  },
+  {
     name: "a vector of another length",
     says: "embedding: is not 8",
     change: replaceIn("vector", /"embedding":"[^"]+"/, '"embedding":"AAAA"'),
@@ -259,7 +336,7 @@ test("lines after the last one, another format and a newer version are refused",
     (await failure(imported(filePack(folder()), changed))).code;
   expect(await code(`${text}{}\n`)).toBe("not_an_export");
   expect(await code('{"hello":1}\n')).toBe("not_an_export");
-  expect(await code(text.replace('"format_version":1,"soft', '"format_version":2,"soft'))).toBe(
+  expect(await code(text.replace('"format_version":2,"soft', '"format_version":3,"soft'))).toBe(
     "pack_too_new",
   );
 });

@@ -21,6 +21,7 @@ import {
   unit,
 } from "../../contract/samples.ts";
 import { MASTER_KEY, type SqlitePack } from "../../contract/sqlite-pack.ts";
+import { aReceipt } from "../../contract/store-receipts.ts";
 
 export const IDENTITY: EmbeddingIdentity = {
   model: "hand-made",
@@ -99,6 +100,9 @@ export async function fillRichly(store: Store, pack: SqlitePack): Promise<void> 
     anOperation(),
   ];
   await store.admit(anAdmission([awkward, anEvent({ content: "" })], { operations }));
+  await store.saveReceipt(aReceipt({ createdAt: at(9) }));
+  const long = new TextEncoder().encode('{"score":0.25}'.repeat(300));
+  await store.saveReceipt(aReceipt({ body: long, userId: "bob" }));
   await store.claimJobs(undefined, 1);
   await store.failJobs([awkward.id], "embedding_failed", at(7));
   const { layout } = pack;

@@ -3,8 +3,9 @@ import type { Cipher } from "../../../src/adapters/sqlite/connection/pack-files.
 import { sameKey } from "../../../src/adapters/sqlite/copy/copy-pack.ts";
 import { type Rewritten, rewritePack } from "../../../src/adapters/sqlite/copy/rewrite-pack.ts";
 import type { CandidateFilter } from "../../../src/domain/candidate-filter.ts";
+import { asUuid } from "../../../src/lib/uuid.ts";
 import type { Store } from "../../../src/ports/store.ts";
-import { put, unit } from "../../contract/samples.ts";
+import { at, put, unit } from "../../contract/samples.ts";
 import {
   directoryPack,
   encrypted,
@@ -13,6 +14,7 @@ import {
   openSqlitePack,
   type SqlitePack,
 } from "../../contract/sqlite-pack.ts";
+import { aReceipt } from "../../contract/store-receipts.ts";
 
 /** Every kind of pack that is worked on as a whole. */
 export const KINDS: readonly { readonly name: string; at(folder: string): SqlitePack }[] = [
@@ -27,17 +29,22 @@ export function cipherOf(pack: SqlitePack): Cipher | undefined {
   return pack.encryptionKey === undefined ? undefined : { masterKey: MASTER_KEY };
 }
 
-/** Makes a pack with memories of which some are gone again, so that it has free pages. */
+/** The request of the one receipt in each pack. */
+const REQUEST = asUuid("0190aaaa-0000-7000-8000-00000000000a");
+
+/** Makes a pack with memories and a receipt. */
 export async function makePack(pack: SqlitePack, count = 60): Promise<void> {
   const store = await openSqlitePack(pack);
   for (let second = 0; second < count; second += 1) {
     const content = `memory ${second} of green tea ${"and so on ".repeat(50)}`;
     await put(store, { second, content, vector: unit(second + 1, 2, 3), sessionId: "s" });
   }
+  const body = new TextEncoder().encode('{"score":0.25}'.repeat(count));
+  await store.saveReceipt(aReceipt({ requestId: REQUEST, createdAt: at(count), body }));
   await store.close();
 }
 
-/** What a pack answers: counts, words found, vectors found. Equal before and after work on the whole pack. */
+/** What a pack answers: counts, words found, vectors found, its receipt. Equal before and after work on the whole pack. */
 export async function answers(pack: SqlitePack): Promise<unknown> {
   const store = await openSqlitePack(pack);
   try {
@@ -55,6 +62,7 @@ async function answersOf(store: Store): Promise<unknown> {
     nodes: await store.countNodes(undefined),
     words: await store.searchText("memory 17 tea", filter, 5),
     vectors: await store.searchVectors(unit(9, 2, 3), filter, 5),
+    receipt: await store.receipt(REQUEST, "ada"),
     manifest: store.manifest().createdAt,
   };
 }

@@ -788,3 +788,24 @@ describe("what cannot be scored", () => {
     });
   });
 });
+
+test("what a person said comes first when the question names that person", () => {
+  const said = (speaker: string) => ({ metadata: { svc_speaker_v1: speaker } });
+  const pool = [
+    aCandidate(1, { semantic: 0.62, lexical: 0.62 }, said("Ann Lee")),
+    aCandidate(2, { semantic: 0.6, lexical: 0.6 }, said("Bob")),
+  ];
+  const ask = (query: string) =>
+    score(pool, context(RANK_FUSION, query)).map(({ key, provenance }) => [
+      key,
+      provenance.fusion?.speakerFactor,
+    ]);
+  expect(ask("Which car did he buy?")).toEqual([
+    [1, undefined],
+    [2, undefined],
+  ]);
+  expect(ask("Which car did Bob buy?")).toEqual([
+    [2, 1],
+    [1, 1 / 1.15],
+  ]);
+});

@@ -165,7 +165,7 @@ test.each([...REFUSALS])("$args is refused: $says", async ({ args, code, says })
   writeFileSync(at("full", "note.txt"), "mine");
   writeFileSync(at("cut.jsonl"), `${lines.slice(0, 8).join("\n")}\n${lines[8]?.slice(0, 40)}`);
   writeFileSync(at("garbled.jsonl"), lines.with(3, "#".repeat(80)).join("\n"));
-  const newer = lines[0]?.replace('"format_version":1', '"format_version":2') ?? "";
+  const newer = lines[0]?.replace('"format_version":2', '"format_version":3') ?? "";
   writeFileSync(at("newer.jsonl"), lines.with(0, newer).join("\n"));
   writeFileSync(at("foreign.jsonl"), '{"nodes":[]}\n');
   writeFileSync(at("empty.jsonl"), "");

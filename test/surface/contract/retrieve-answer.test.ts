@@ -165,6 +165,13 @@ describe("a packed record", () => {
     });
   });
 
+  test("shows what the speaker changed where the question names one", () => {
+    const fusion = RELATIVE_FUSED.fusion && { ...RELATIVE_FUSED.fusion, speakerFactor: 0.9 };
+    const wire = provenanceOf({ ...RELATIVE_FUSED, fusion });
+    expect(wire?.relative_fusion?.speaker_factor).toBe(0.9);
+    expect(provenanceOf(RELATIVE_FUSED)?.relative_fusion).not.toHaveProperty("speaker_factor");
+  });
+
   test("shows how relative fusion came to its score, without what is off", () => {
     const wire = provenanceOf(RELATIVE_FUSED);
     expect(wire?.weights).not.toHaveProperty("rrf_recency_boost");

@@ -62,6 +62,27 @@ test("the request key is a uuid header", () => {
   ]);
 });
 
+test("reports about answers name their refusals, receipts their absence", () => {
+  const statuses = (path: string, method: string) =>
+    Object.keys(document.paths[path]?.[method]?.responses ?? {});
+  expect(statuses("/v1/answer-citations", "post")).toEqual(
+    expect.arrayContaining(["400", "404", "409", "413", "422"]),
+  );
+  expect(statuses("/v1/retrievals/{request_id}", "get")).toContain("404");
+  expect(statuses("/v1/answer-citations/{citation_id}", "get")).toContain("404");
+});
+
+test("numbers of a retrieval have their bounds", () => {
+  const { RetrieveRequest, RankingMultipliers } = document.components.schemas;
+  expect(RetrieveRequest).toMatchObject({
+    properties: { max_per_source: { minimum: 1 }, limit: { minimum: 0 } },
+  });
+  expect(RankingMultipliers).toMatchObject({
+    additionalProperties: false,
+    properties: { graph: { minimum: 0.25, maximum: 4 } },
+  });
+});
+
 test("bodies are closed and every reference leads somewhere", () => {
   const references = JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g);
   for (const [, name] of references) expect(document.components.schemas).toHaveProperty(name ?? "");

@@ -169,6 +169,21 @@ describe("an expected failure is a normal result with an error", () => {
       args: { query: "x", user_id: "a", token_budget: -1 },
       error: "token_budget: ",
     },
+    {
+      tool: "memory_retrieve",
+      args: { query: "x", user_id: "a", max_per_source: 0 },
+      error: "max_per_source: ",
+    },
+    {
+      tool: "memory_retrieve",
+      args: { query: "x", user_id: "a", ranking_multipliers: { graph: 9 } },
+      error: "ranking_multipliers.graph: ",
+    },
+    {
+      tool: "memory_retrieve",
+      args: { query: "x", user_id: "a", ranking_multipliers: { graph: 2 } },
+      error: "ranking_multipliers: have no meaning with fusion rrf",
+    },
     { tool: "memory_get_node", args: { node_id: "7" }, error: 'node_id: "7" is not a UUID' },
     { tool: "memory_get_node", args: { node_id: UNKNOWN }, error: `Node '${UNKNOWN}' not found` },
   ])("$tool: $error", async ({ tool, args, error }) => {

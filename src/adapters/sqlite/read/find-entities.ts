@@ -43,7 +43,7 @@ function matchingEntities(scopes: number | undefined, patterns: number): string 
   const likes = Array.from({ length: patterns }, () => " OR n.content LIKE ? ESCAPE '!'").join("");
   return `SELECT n.key, n.content FROM nodes n
     WHERE ${ENTITIES} AND n.created_at >= coalesce(
-        (SELECT n.created_at FROM nodes n WHERE ${ENTITIES} ORDER BY n.created_at DESC LIMIT 1 OFFSET ${COMPARED_MAX}), '')
+        (SELECT n.created_at FROM nodes n WHERE ${ENTITIES} ORDER BY n.created_at DESC LIMIT 1 OFFSET ${COMPARED_MAX - 1}), '')
       ${inScope} AND (octet_length(n.content) > length(n.content)${likes})
     ORDER BY n.created_at DESC, n.id DESC`;
 }

@@ -3,7 +3,6 @@ import type { MemoryEvent } from "../../../domain/event.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { EventPage, KeyedNode, NodeFilter, SessionWindow } from "../../../ports/store.ts";
-import { ACTIVE } from "../write/turns.ts";
 import { ownerKey } from "../write/owners.ts";
 import {
   EVENT_COLUMNS,
@@ -13,6 +12,7 @@ import {
   toEvent,
   toNode,
 } from "../write/rows.ts";
+import { ACTIVE } from "../write/turns.ts";
 import { nodeCondition, type Parameter } from "./filter-sql.ts";
 
 /** One event, of the owner when one is named. */

@@ -43,7 +43,7 @@ function linksAlong(here: "source" | "target", there: "source" | "target"): stri
     FROM json_each(?1) k CROSS JOIN edges l ON l.key IN (
       SELECT e.key FROM edges e CROSS JOIN nodes n ON n.key = e.${there} AND n.owner = ?2
       WHERE e.${here} = k.value AND ${WALKABLE} AND e.created_at >= coalesce(
-        (SELECT created_at FROM edges WHERE ${here} = k.value ORDER BY created_at DESC LIMIT 1 OFFSET ${EDGES_MAX}), '')
+        (SELECT created_at FROM edges WHERE ${here} = k.value ORDER BY created_at DESC LIMIT 1 OFFSET ${EDGES_MAX - 1}), '')
       ORDER BY e.created_at DESC, e.key DESC LIMIT ${NEIGHBOURS_MAX})`;
 }
 

@@ -2,12 +2,15 @@ import type { Database } from "bun:sqlite";
 import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
 import { questionTerms } from "../../../domain/lexical-analysis.ts";
 import type { Hit } from "../../../ports/store.ts";
-import { ACTIVE } from "../write/turns.ts";
+import type { Kernel, Postings } from "../../native/kernel.ts";
+import { kernelOn } from "../connection/kernel-on.ts";
+import { documentNumber, KEY_MASK } from "../write/lexical-index.ts";
 import { ownerKey } from "../write/owners.ts";
-import { activeOf, type Condition, candidateCondition, type Parameter } from "./filter-sql.ts";
-
-/** Weights of a turn's own words and of those of the turns around it. */
-const BM25 = "bm25(lexical_documents, 1.0, 0.5, 0.5)";
+import { ACTIVE } from "../write/turns.ts";
+import { allowedKeys } from "./allowed-keys.ts";
+import { type Condition, candidateCondition } from "./filter-sql.ts";
+import { COLUMN_WEIGHTS, matchTexts, OF_OWNER } from "./match-texts.ts";
+import { rankTexts } from "./rank-texts.ts";
 
 export type TextSearch = {
   /** Hits wanted. */
@@ -17,11 +20,9 @@ export type TextSearch = {
 };
 
 /**
- * The best nodes by BM25; any word may match.
- *
- * BM25 is a sum over words, each weighted by its rarity. FTS5 weighs by rarity in the whole pack; where several owners
- * share one, each word is asked for alone and its share is reweighted to the rarity among the owner's memories, so that
- * what others wrote neither ranks nor shows. Only the document length is still compared with the mean of the pack.
+ * The best nodes by BM25; any word may match. Words are weighed by their rarity among the owner's documents, so that what
+ * others wrote neither ranks nor shows; only the length of a document is compared with the mean of the pack. FTS5 finds
+ * the documents; its scores take longer than that, so they are computed beside it, to the same effect.
  */
 export function searchText(
   database: Database,
@@ -29,100 +30,115 @@ export function searchText(
   filter: CandidateFilter,
   { k, others }: TextSearch,
 ): Hit[] {
-  const owner = ownerKey(database, filter.userId);
   // Quoted, so that no text is ever an operator.
   const terms = questionTerms(question).map(({ term, prefix }) => `"${term}"${prefix ? "*" : ""}`);
-  if (owner === undefined || terms.length === 0 || (k === 0 && others.length === 0)) return [];
-  const ranked = [...scoreAll(database, terms, filter, owner)]
-    .map(([key, score]) => ({ key, score }))
-    .sort((a, b) => b.score - a.score || a.key - b.key);
+  if (terms.length === 0 || (k === 0 && others.length === 0)) return [];
+  // One snapshot: what a word weighs and who holds it belong together.
+  return database.transaction(() => {
+    const owner = ownerKey(database, filter.userId);
+    if (owner === undefined) return [];
+    const search = { terms, owner, narrowed: candidateCondition(filter), k, others };
+    const kernel = kernelOn(database);
+    return kernel === undefined
+      ? searchByIndex(database, search)
+      : searchByPostings(database, kernel, search);
+  })();
+}
+
+type Search = TextSearch & {
+  /** Expressions of FTS5, one for each word. */
+  readonly terms: readonly string[];
+  readonly owner: number;
+  readonly narrowed: Condition | undefined;
+};
+
+function searchByIndex(database: Database, { terms, owner, narrowed, k, others }: Search): Hit[] {
+  const { documents: pack } = readTotals(database);
+  const sizes = { pack, owner: countDocuments(database, owner, pack) };
+  const ranked = matchTexts(database, terms, narrowed, owner, sizes).sort(
+    (a, b) => b.score - a.score || a.key - b.key,
+  );
   const wanted = new Set(others);
   return [...ranked.slice(0, k), ...ranked.slice(k).filter(({ key }) => wanted.has(key))];
 }
 
-/** The score of every node of the owner that holds a word and passes the filter. */
-function scoreAll(
+function searchByPostings(
   database: Database,
-  terms: readonly string[],
-  filter: CandidateFilter,
-  owner: number,
-): ReadonlyMap<number, number> {
-  const alone = database.query("SELECT 1 FROM owners LIMIT 1 OFFSET 1").get() === null;
-  const narrowed = candidateCondition(filter);
-  if (!alone) return scoreTermwise(database, terms, narrowed, owner);
-  // In a pack of one owner FTS5's own statistics are the owner's, and every entry of the index is the owner's.
-  const hits =
-    narrowed === undefined
-      ? database
-          .query<Hit, [string]>(
-            `SELECT rowid AS key, -${BM25} AS score FROM lexical_documents WHERE lexical_documents MATCH ?`,
-          )
-          .all(terms.join(" OR "))
-      : matching(database, terms.join(" OR "), narrowed, owner).filter(isAllowed);
-  return new Map(hits.map(({ key, score }) => [key, score]));
+  kernel: Kernel,
+  { terms, owner, narrowed, k, others }: Search,
+): Hit[] {
+  const totals = readTotals(database);
+  if (totals.documents === 0) return [];
+  const collection = {
+    documents: countDocuments(database, owner, totals.documents),
+    meanLength: totals.words / totals.documents,
+  };
+  const words = terms.map((term) => postingsOf(database, kernel, term, owner));
+  return rankTexts(kernel, words, collection, {
+    k,
+    others,
+    lengthsOf: (keys) => lengthsOf(database, owner, keys),
+    allowedOf: (keys) => allowedKeys(database, keys, owner, narrowed),
+  });
 }
 
-function scoreTermwise(
-  database: Database,
-  terms: readonly string[],
-  narrowed: Condition | undefined,
-  owner: number,
-): ReadonlyMap<number, number> {
-  const inPack = database.query<{ n: number }, [string]>(
-    "SELECT count(*) AS n FROM lexical_documents WHERE lexical_documents MATCH ?",
+/** The owner's documents that hold a word. */
+function postingsOf(database: Database, kernel: Kernel, term: string, owner: number): Postings {
+  const walk = database.query<unknown, [string, number, number]>(
+    `SELECT 1 FROM lexical_documents WHERE lexical_documents MATCH ? AND ${OF_OWNER}
+       AND svckernel_gather(lexical_documents, ${KEY_MASK}, ${COLUMN_WEIGHTS})`,
   );
-  const sizes = indexSizes(database, owner);
-  const scores = new Map<number, number>();
-  for (const term of terms) {
-    const hits = matching(database, term, narrowed, owner);
-    if (hits.length === 0) continue;
-    const factor =
-      rarity(sizes.owner, hits.length) / rarity(sizes.pack, inPack.get(term)?.n ?? hits.length);
-    for (const { key, score } of hits.filter(isAllowed)) {
-      scores.set(key, (scores.get(key) ?? 0) + score * factor);
-    }
-  }
-  return scores;
+  return kernel.gather(() => walk.all(term, owner, owner));
 }
 
-type OwnedHit = Hit & { readonly allowed: number };
-
-function isAllowed({ allowed }: OwnedHit): boolean {
-  return allowed === 1;
-}
-
-/** The owner's active nodes that match an expression, and whether each passes the filter. */
-function matching(
-  database: Database,
-  expression: string,
-  narrowed: Condition | undefined,
-  owner: number,
-): OwnedHit[] {
-  const active = activeOf(owner);
-  return database
-    .query<OwnedHit, Parameter[]>(
-      // CROSS JOIN keeps the index on the outside: looking hits up in `nodes` is cheap, the reverse is not.
-      `SELECT f.rowid AS key, -${BM25} AS score, ${narrowed?.sql ?? "1"} AS allowed
-       FROM lexical_documents f CROSS JOIN nodes n ON n.key = f.rowid
-       WHERE lexical_documents MATCH ? AND ${active.sql}`,
+/** Documents of an owner. @param pack those of all owners */
+function countDocuments(database: Database, owner: number, pack: number): number {
+  if (database.query("SELECT 1 FROM owners LIMIT 1 OFFSET 1").get() === null) return pack;
+  const row = database
+    .query<{ n: number }, [number]>(
+      `SELECT count(*) AS n FROM nodes WHERE owner = ? AND lifecycle_state IN ${ACTIVE}`,
     )
-    .all(...(narrowed?.parameters ?? []), expression, ...active.parameters);
+    .get(owner);
+  return row?.n ?? 0;
 }
 
-/** Inverse document frequency as FTS5 computes it: a word in more than half of the documents weighs next to nothing. */
-function rarity(documents: number, withTerm: number): number {
-  const idf = Math.log((documents - withTerm + 0.5) / (withTerm + 0.5));
-  return idf <= 0 ? 1e-6 : idf;
+/** FTS5's own count of documents and of the words in them. */
+function readTotals(database: Database): { readonly documents: number; readonly words: number } {
+  const row = database
+    .query<{ block: Uint8Array }, []>("SELECT block FROM lexical_documents_data WHERE id = 1")
+    .get();
+  const [documents = 0, ...words] = row === null ? [] : readNumbers(row.block);
+  return { documents, words: sum(words) };
 }
 
-/** Documents in the index, of the pack and of the owner. */
-function indexSizes(database: Database, owner: number): { pack: number; owner: number } {
-  return (
-    database
-      .query<{ pack: number; owner: number }, [number]>(
-        `SELECT (SELECT count(*) FROM lexical_documents_docsize) AS pack,
-           (SELECT count(*) FROM nodes WHERE owner = ? AND lifecycle_state IN ${ACTIVE}) AS owner`,
-      )
-      .get(owner) ?? { pack: 0, owner: 0 }
-  );
+/** The words in each document, of all columns. */
+function lengthsOf(
+  database: Database,
+  owner: number,
+  keys: readonly number[],
+): ReadonlyMap<number, number> {
+  const rows = database
+    .query<{ key: number; sz: Uint8Array }, [string, number]>(
+      `SELECT k.value AS key, d.sz FROM json_each(?) k
+         CROSS JOIN lexical_documents_docsize d ON d.id = ${documentNumber("?", "k.value")}`,
+    )
+    .all(JSON.stringify(keys), owner);
+  return new Map(rows.map(({ key, sz }) => [key, sum(readNumbers(sz))]));
+}
+
+/** Numbers as SQLite stores them one after the other: seven bits a byte, highest first, the last byte below 128. */
+function readNumbers(bytes: Uint8Array): number[] {
+  const numbers: number[] = [];
+  let value = 0;
+  for (const byte of bytes) {
+    value = value * 128 + (byte & 127);
+    if (byte >= 128) continue;
+    numbers.push(value);
+    value = 0;
+  }
+  return numbers;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, value) => total + value, 0);
 }

@@ -1,22 +1,104 @@
 import type { Database } from "bun:sqlite";
 import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
 import type { Hit } from "../../../ports/store.ts";
+import { exactCosines } from "../vectors/exact.ts";
+import type { ResidentVectors } from "../vectors/resident.ts";
+import type { Slab } from "../vectors/slab.ts";
 import { ownerKey } from "../write/owners.ts";
-import { activeOf, candidateCondition, type Parameter } from "./filter-sql.ts";
+import { allowedKeys } from "./allowed-keys.ts";
+import { activeOf, type Condition, candidateCondition, type Parameter } from "./filter-sql.ts";
 
 /** The most neighbours that sqlite-vec gives in one search. */
 const NEAREST_MAX = 4096;
+/** The most vectors that are looked at one by one before the index is asked to narrow its own search. */
+const LOOKED_AT_MAX = 10_000;
+/** How much wider the next look is, at least. */
+const WIDER = 4;
 
-/** The nearest nodes by cosine. The owner is a partition of the index; further filters narrow the scan by key. */
+/** One search within the snapshot of a read transaction. */
+type Search = {
+  readonly vector: Float32Array;
+  readonly owner: number;
+  readonly narrowed: Condition | undefined;
+  readonly k: number;
+};
+
+/**
+ * The nearest nodes by cosine, the same with and without the vectors in memory. Runs inside a read transaction.
+ * @param resident vectors in memory; absent: the index is asked
+ */
 export function searchVectors(
   database: Database,
   vector: Float32Array,
   filter: CandidateFilter,
   k: number,
+  resident?: ResidentVectors,
 ): Hit[] {
   const owner = ownerKey(database, filter.userId);
   if (owner === undefined || k === 0) return [];
-  const narrowed = candidateCondition(filter);
+  const search = { vector, owner, narrowed: candidateCondition(filter), k };
+  const slab = resident?.slabOf(database, owner, vector.length);
+  return (slab && searchSlab(database, slab, search)) ?? searchIndex(database, search);
+}
+
+/** The cosine of each given node that is the owner's and has a vector. */
+export function cosines(
+  database: Database,
+  vector: Float32Array,
+  userId: string,
+  keys: readonly number[],
+): Hit[] {
+  const owner = ownerKey(database, userId);
+  return owner === undefined ? [] : exactCosines(database, vector, owner, keys);
+}
+
+/**
+ * Compares as many vectors exactly as it takes until no other one can be among the best.
+ * @returns undefined when that would be too many
+ */
+function searchSlab(database: Database, slab: Slab, search: Search): Hit[] | undefined {
+  const { vector, narrowed, k } = search;
+  const approximate = slab.compare(vector);
+  if (approximate === undefined) return undefined;
+  const seen = new Set<number>();
+  let hits: Hit[] = [];
+  // With a filter some of the nearest will not do.
+  let wanted = narrowed === undefined ? k : 2 * k;
+  while (wanted <= LOOKED_AT_MAX || slab.count <= LOOKED_AT_MAX) {
+    const { keys, threshold } = approximate(wanted);
+    if (keys.length > LOOKED_AT_MAX) return undefined;
+    const fresh = keys.filter((key) => !seen.has(key));
+    const exact = compareExactly(database, slab, search, fresh);
+    // Other rows have taken the places of removed ones, and the threshold counted on those.
+    if (exact === undefined) return searchSlab(database, slab, search);
+    for (const key of fresh) seen.add(key);
+    hits = ordered([...hits, ...exact]);
+    // What was not looked at stays below the threshold.
+    const last = hits[k - 1]?.score ?? Number.NEGATIVE_INFINITY;
+    if (last >= threshold || seen.size >= slab.count) return hits.slice(0, k);
+    const share = (hits.length + 1) / (seen.size + 1);
+    wanted = Math.max(WIDER * wanted, Math.ceil((1.5 * k) / share));
+  }
+  return undefined;
+}
+
+/** The exact cosines of those that pass the filter; undefined after removing what is no longer in the pack. */
+function compareExactly(
+  database: Database,
+  slab: Slab,
+  { vector, owner, narrowed }: Search,
+  keys: readonly number[],
+): Hit[] | undefined {
+  const allowed = allowedKeys(database, keys, owner, narrowed);
+  const exact = exactCosines(database, vector, owner, allowed);
+  if (exact.length === allowed.length) return exact;
+  const present = new Set(exact.map(({ key }) => key));
+  slab.remove(allowed.filter((key) => !present.has(key)));
+  return undefined;
+}
+
+/** Asks the index. The owner is a partition of it; further filters narrow its search by key. */
+function searchIndex(database: Database, { vector, owner, narrowed, k }: Search): Hit[] {
   const active = activeOf(owner);
   const within =
     narrowed === undefined
@@ -29,26 +111,12 @@ export function searchVectors(
   );
   // Which of several equal vectors take the last places is chance: look further until all of them are in view.
   for (let width = Math.min(k + 1, NEAREST_MAX); ; width = Math.min(width * 8, NEAREST_MAX)) {
-    const hits = nearest
-      .all(vector, width, owner, ...parameters)
-      .sort((a, b) => b.score - a.score || a.key - b.key);
+    const hits = ordered(nearest.all(vector, width, owner, ...parameters));
     const isContested = hits.length === width && hits[k - 1]?.score === hits[width - 1]?.score;
     if (!isContested || width === NEAREST_MAX) return hits.slice(0, k);
   }
 }
 
-/** The cosine of each given node that is the owner's and has a vector. */
-export function cosines(
-  database: Database,
-  vector: Float32Array,
-  userId: string,
-  keys: readonly number[],
-): Hit[] {
-  const owner = ownerKey(database, userId);
-  if (owner === undefined || keys.length === 0) return [];
-  const one = database.query<Hit, [Float32Array, number, number]>(
-    `SELECT node_key AS key, 1.0 - vec_distance_cosine(embedding, ?) AS score FROM vectors
-     WHERE node_key = ? AND owner = ? AND active = 1`,
-  );
-  return keys.flatMap((key) => one.get(vector, key, owner) ?? []);
+function ordered(hits: Hit[]): Hit[] {
+  return hits.sort((a, b) => b.score - a.score || a.key - b.key);
 }

@@ -5,8 +5,8 @@ import { parseUuid, type Uuid } from "../../../lib/uuid.ts";
 export type StoredBody = { readonly bytes: Uint8Array; readonly isCompressed: boolean };
 
 /**
- * The fastest level. Receipts are mostly hashes and numbers: the slowest saves 5 % more and takes 50 times as long
- * (3.2 against 3.0 KB of 7 KB, 45 against 1700 microseconds).
+ * The fastest level. Receipts are mostly hashes and numbers, in which slower ones find next to nothing more: 7.1 KB of JSON
+ * become 3.1 KB in 44 microseconds, and 3.0 KB in 1,700 at level 19.
  */
 const LEVEL = 1;
 

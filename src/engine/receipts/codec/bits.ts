@@ -1,4 +1,4 @@
-/** Numbers of few bits one after the other, most significant bit first, and texts beside them. */
+/** Numbers of few bits one after the other, most significant bit first, and whole bytes beside them. */
 export type BitWriter = {
   /** The lowest `width` bits of a whole number. @param width 0 to 53 */
   bits(value: number, width: number): void;
@@ -6,7 +6,9 @@ export type BitWriter = {
   /** A whole number from 0, the smaller the shorter: exponential Golomb code. @param order low bits that stand as they are */
   count(value: number, order: number): void;
   text(value: string): void;
-  /** Everything written: the texts first, for they compress and the rest hardly does. */
+  /** Whole bytes, whose number the reader knows. */
+  bytes(value: Uint8Array): void;
+  /** Everything written: texts and whole bytes first, then the bits. */
   finish(): Uint8Array;
 };
 
@@ -16,6 +18,7 @@ export type BitReader = {
   flag(): boolean;
   count(order: number): number;
   text(): string;
+  bytes(length: number): Uint8Array;
 };
 
 const WORD = 2 ** 32;
@@ -33,32 +36,29 @@ export function countWidth(value: number, order: number): number {
 }
 
 export function createBitWriter(): BitWriter {
-  let bytes = new Uint8Array(4096);
+  let view = new DataView(new ArrayBuffer(4096));
   let length = 0;
   let pending = 0;
-  let free = 8;
-  const texts: Uint8Array[] = [];
-  const put = (value: number, width: number): void => {
-    for (let left = width; left > 0; ) {
-      const taken = Math.min(left, free);
-      left -= taken;
-      free -= taken;
-      pending |= ((value >>> left) & ((1 << taken) - 1)) << free;
-      if (free > 0) return;
-      if (length === bytes.length) {
-        const larger = new Uint8Array(bytes.length * 2);
-        larger.set(bytes);
-        bytes = larger;
-      }
-      bytes[length] = pending;
-      length += 1;
-      pending = 0;
-      free = 8;
+  let free = 32;
+  const front: Uint8Array[] = [];
+  /** @param width 0 to 32 */
+  const put = (given: number, width: number): void => {
+    const value = width === 32 ? given : given & ((1 << width) - 1);
+    if (width < free) {
+      free -= width;
+      pending |= value << free;
+      return;
     }
+    const over = width - free;
+    if (length + 4 > view.byteLength) view = larger(view);
+    view.setUint32(length, pending | (value >>> over));
+    length += 4;
+    free = 32 - over;
+    pending = over === 0 ? 0 : value << free;
   };
   const bits: BitWriter["bits"] = (value, width) => {
     if (width > 32) put(Math.floor(value / WORD), width - 32);
-    put(value % WORD, Math.min(width, 32));
+    put(value >>> 0, Math.min(width, 32));
   };
   const count: BitWriter["count"] = (value, order) => {
     const high = Math.floor(value / 2 ** order) + 1;
@@ -74,29 +74,38 @@ export function createBitWriter(): BitWriter {
     text: (value) => {
       const encoded = new TextEncoder().encode(value);
       count(encoded.length, TEXT_ORDER);
-      texts.push(encoded);
+      front.push(encoded);
     },
+    bytes: (value) => void front.push(value),
     finish: () => {
-      const before = texts.reduce((sum, { length: size }) => sum + size, 0);
-      const rest = free < 8 ? 1 : 0;
+      const before = front.reduce((sum, { length: size }) => sum + size, 0);
+      const rest = Math.ceil((32 - free) / 8);
       const result = new Uint8Array(4 + before + length + rest);
       new DataView(result.buffer).setUint32(0, before);
       let at = 4;
-      for (const encoded of texts) {
-        result.set(encoded, at);
-        at += encoded.length;
+      for (const piece of front) {
+        result.set(piece, at);
+        at += piece.length;
       }
-      result.set(bytes.subarray(0, length), at);
-      if (rest > 0) result[at + length] = pending;
+      result.set(new Uint8Array(view.buffer, 0, length), at);
+      for (let byte = 0; byte < rest; byte += 1) {
+        result[at + length + byte] = pending >>> (24 - 8 * byte);
+      }
       return result;
     },
   };
 }
 
+function larger(view: DataView): DataView<ArrayBuffer> {
+  const bytes = new Uint8Array(view.byteLength * 2);
+  bytes.set(new Uint8Array(view.buffer));
+  return new DataView(bytes.buffer);
+}
+
 export function createBitReader(bytes: Uint8Array): BitReader {
   if (bytes.length < 4) throw new RangeError("nothing to read");
   const start = 4 + new DataView(bytes.buffer, bytes.byteOffset).getUint32(0);
-  let textAt = 4;
+  let frontAt = 4;
   let at = start * 8;
   const take = (width: number): number => {
     if (at + width > bytes.length * 8) throw new RangeError("read beyond the end");
@@ -114,6 +123,11 @@ export function createBitReader(bytes: Uint8Array): BitReader {
   };
   const bits: BitReader["bits"] = (width) =>
     width > 32 ? take(width - 32) * WORD + take(32) : take(width);
+  const bytesOf: BitReader["bytes"] = (length) => {
+    if (frontAt + length > start) throw new RangeError("read beyond the bytes");
+    frontAt += length;
+    return bytes.subarray(frontAt - length, frontAt);
+  };
   const count: BitReader["count"] = (order) => {
     let width = 1;
     while (take(1) === 0) width += 1;
@@ -125,12 +139,11 @@ export function createBitReader(bytes: Uint8Array): BitReader {
     bits,
     flag: () => take(1) === 1,
     count,
-    text: () => {
-      const length = count(TEXT_ORDER);
-      if (textAt + length > start) throw new RangeError("read beyond the texts");
-      const encoded = bytes.subarray(textAt, textAt + length);
-      textAt += length;
-      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(encoded);
-    },
+    text: () => decode(bytesOf(count(TEXT_ORDER))),
+    bytes: bytesOf,
   };
+}
+
+function decode(bytes: Uint8Array): string {
+  return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
 }

@@ -5,23 +5,17 @@ import type { BuiltReceipt } from "../build.ts";
 import { receiptForm, recordForm } from "../canonical.ts";
 import type { Form } from "../form.ts";
 import { byId, rankingOrder } from "../order.ts";
-import { type BitReader, type BitWriter, createBitReader, createBitWriter } from "./bits.ts";
+import { type BitReader, createBitReader, createBitWriter } from "./bits.ts";
 import { readCandidates, type StoredCandidate, writeCandidates } from "./candidates.ts";
-import {
-  ascendingIds,
-  digests,
-  readHex,
-  readInstant,
-  toUuid,
-  writeHex,
-  writeInstant,
-} from "./columns.ts";
+import { ascendingIds, hexTexts, readInstant, toUuid, writeInstant } from "./columns.ts";
 import { readDifference, writeDifference } from "./json-difference.ts";
 import { readLists, writeLists } from "./lists.ts";
 import { at, flags } from "./numbers.ts";
 import { RECEIPT_PATTERN, RECORD_PATTERN } from "./patterns.ts";
 
 const SIZE_ORDER = 8;
+const requestIds = hexTexts(32);
+const digests = hexTexts(64);
 
 /**
  * A receipt and its record in few bytes. Candidates go in the order of their ids, their scores and their rank not at all:
@@ -32,7 +26,7 @@ export function writeBody({ receipt, record }: BuiltReceipt): Uint8Array {
   const stored = storedCandidates(receipt, record);
   const ids = namedIds(receipt, record);
   const head = toJson(receiptForm, { ...receipt, candidates: [], scoreProvenance: new Map() });
-  writeHex(out, receipt.requestId.replaceAll("-", ""));
+  requestIds.write(out, [receipt.requestId.replaceAll("-", "")]);
   writeInstant(out, receipt.referenceTime);
   digests.write(out, [receipt.contextSha256]);
   writeDifference(out, within(head, RECEIPT_PATTERN), RECEIPT_PATTERN);
@@ -124,7 +118,7 @@ function within(json: JsonObject, pattern: JsonObject): JsonObject {
 
 function readHead(from: BitReader): { receipt: RetrievalReceipt; scoring: Json } {
   const own = {
-    request_id: toUuid(readHex(from, 32)),
+    request_id: toUuid(at(requestIds.read(from, 1), 0)),
     reference_time: readInstant(from),
     context_sha256: at(digests.read(from, 1), 0),
   };

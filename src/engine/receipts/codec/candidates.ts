@@ -7,7 +7,7 @@ import { CANDIDATE_PATHS, type CandidatePath } from "../../results.ts";
 import { CONTENT_LEVELS } from "../build.ts";
 import { traceForm } from "../score-forms.ts";
 import type { BitReader, BitWriter } from "./bits.ts";
-import { choices, digests, optional, readGuessed, subsets, writeGuessed } from "./columns.ts";
+import { choices, hexTexts, optional, readGuessed, subsets, writeGuessed } from "./columns.ts";
 import { at, counts, doubles, flags } from "./numbers.ts";
 import {
   type ProvenanceContext,
@@ -24,6 +24,7 @@ export type StoredCandidate = {
 };
 
 const scopes = choices(SCOPES);
+const digests = hexTexts(64);
 const levels = optional(choices(REPRESENTATION_LEVELS));
 const paths = subsets(CANDIDATE_PATHS);
 

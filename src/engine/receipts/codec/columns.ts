@@ -87,25 +87,17 @@ export function readGuessed(from: BitReader, guesses: readonly number[]): number
   });
 }
 
-/** SHA-256 digests as 64 hex digits. */
-export const digests: Column<string> = {
-  write: (out, values) => {
-    for (const value of values) writeHex(out, value);
-  },
-  read: (from, count) => Array.from({ length: count }, () => readHex(from, 64)),
-};
-
-/** Hex digits, a multiple of 8 of them. */
-export function writeHex(out: BitWriter, hex: string): void {
-  for (let start = 0; start < hex.length; start += 8) {
-    out.bits(Number.parseInt(hex.slice(start, start + 8), 16), 32);
-  }
-}
-
-export function readHex(from: BitReader, digits: number): string {
-  let hex = "";
-  while (hex.length < digits) hex += from.bits(32).toString(16).padStart(8, "0");
-  return hex;
+/** Texts of as many hex digits each. */
+export function hexTexts(digits: number): Column<string> {
+  return {
+    write: (out, values) => out.bytes(Uint8Array.fromHex(values.join(""))),
+    read: (from, count) => {
+      const hex = from.bytes((count * digits) / 2).toHex();
+      return Array.from({ length: count }, (_, index) =>
+        hex.slice(index * digits, (index + 1) * digits),
+      );
+    },
+  };
 }
 
 /** An instant, in as few bits as its microseconds since 1970 take; another one as text. */
@@ -126,46 +118,54 @@ function toMicros(instant: Instant): number | undefined {
   return isExact ? micros : undefined;
 }
 
-/** Bits of the time in a UUIDv7, in milliseconds since 1970. */
-const TIME_DIGITS = 12;
-const V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const UUID_BYTES = 16;
+/** Bytes of a UUIDv7 that are random from their first bit to their last. */
+const RANDOM_FROM = 9;
+const V7 = /^.{14}7.{4}[89ab]/;
+const uuidHex = hexTexts(2 * UUID_BYTES);
 
 /** Different UUIDs in ascending order. UUIDv7 go without their version bits, and with the distance of their times. */
 export const ascendingIds: Column<Uuid> = {
   write: (out, ids) => {
     const isV7 = ids.every((id) => V7.test(id));
     out.flag(isV7);
-    const digits = ids.map((id) => id.replaceAll("-", ""));
-    if (!isV7) {
-      for (const hex of digits) writeHex(out, hex);
-      return;
-    }
-    const times = digits.map((hex) => Number.parseInt(hex.slice(0, TIME_DIGITS), 16));
-    out.bits(times[0] ?? 0, 48);
-    counts.write(
-      out,
-      times.slice(1).map((time, index) => time - at(times, index)),
-    );
-    for (const hex of digits) {
-      out.bits(Number.parseInt(hex.slice(13, 16), 16), 12);
-      out.bits(Number.parseInt(hex.slice(16, 24), 16) % 2 ** 30, 30);
-      out.bits(Number.parseInt(hex.slice(24), 16), 32);
-    }
+    const hex = ids.join("").replaceAll("-", "");
+    if (isV7) writeV7(out, Uint8Array.fromHex(hex), ids.length);
+    else out.bytes(Uint8Array.fromHex(hex));
   },
-  read: (from, count) => {
-    if (!from.flag()) return Array.from({ length: count }, () => toUuid(readHex(from, 32)));
-    let time = from.bits(48);
-    const later = counts.read(from, Math.max(0, count - 1));
-    const times = [time, ...later.map((distance) => (time += distance))].slice(0, count);
-    return times.map((one) => {
-      const random = from.bits(12);
-      const variant = 2 ** 31 + from.bits(30);
-      return toUuid(
-        `${hex(one, 12)}7${hex(random, 3)}${hex(variant, 8)}${hex(from.bits(32), 8)}`,
-      );
-    });
-  },
+  read: (from, count) =>
+    from.flag() ? readV7(from, count) : uuidHex.read(from, count).map(toUuid),
 };
+
+function writeV7(out: BitWriter, bytes: Uint8Array, count: number): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
+  const times = Array.from(
+    { length: count },
+    (_, index) => view.getUint32(index * UUID_BYTES) * 2 ** 16 + view.getUint16(index * UUID_BYTES + 4),
+  );
+  out.bits(times[0] ?? 0, 48);
+  counts.write(
+    out,
+    times.slice(1).map((time, index) => time - at(times, index)),
+  );
+  for (let start = 0; start < bytes.length; start += UUID_BYTES) {
+    out.bits(view.getUint16(start + 6), 12);
+    out.bits(view.getUint8(start + 8), 6);
+    out.bytes(bytes.subarray(start + RANDOM_FROM, start + UUID_BYTES));
+  }
+}
+
+function readV7(from: BitReader, count: number): Uuid[] {
+  let time = from.bits(48);
+  const later = counts.read(from, Math.max(0, count - 1));
+  const times = [time, ...later.map((distance) => (time += distance))].slice(0, count);
+  return times.map((one) => {
+    const version = 0x7000 + from.bits(12);
+    const variant = 0x80 + from.bits(6);
+    const random = from.bytes(UUID_BYTES - RANDOM_FROM).toHex();
+    return toUuid(hex(one, 12) + hex(version, 4) + hex(variant, 2) + random);
+  });
+}
 
 function hex(value: number, digits: number): string {
   return value.toString(16).padStart(digits, "0");

@@ -113,6 +113,7 @@ function readRecords(
     nodeTypeFactor: columns[1]?.[index] ?? 0,
     temporalFactor: columns[2]?.[index] ?? 0,
     recencyBoostFactor: columns[3]?.[index],
+    speakerFactor: columns[4]?.[index],
     tieBreak: ties[index],
   }));
 }
@@ -139,6 +140,7 @@ const FACTORS: readonly {
       return boost === undefined ? undefined : 1 + boost * trace.recencyFactor;
     },
   },
+  { name: "speakerFactor", value: () => undefined },
 ];
 
 /** Values as shares of the largest: right wherever that one is among them. */

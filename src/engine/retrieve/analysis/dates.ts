@@ -2,17 +2,18 @@ const WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday";
 /** Without `may`, which is a word of its own. */
 const MONTHS = "january february march april june july august september october november december";
 const SHORT = "jan feb mar apr jun jul aug sep oct nov dec mon tue wed thu fri sat sun";
-const TEMPORAL =
+/** Words that make a question one about time, separated by blanks. */
+export const TEMPORAL_WORDS =
   "when last before after recent recently ago yesterday today tomorrow earlier later since until prior";
 const HINTS =
   "now next past coming upcoming tonight weekend day days night nights week weeks month months year years hour hours minute minutes second seconds morning afternoon evening midnight noon decade decades fortnight quarter century";
 
 const GATE = new RegExp(
-  `\\d|(?<![a-z])(?:${[TEMPORAL, WEEKDAYS, MONTHS, SHORT, HINTS].join(" ").replaceAll(" ", "|")})(?![a-z])`,
+  `\\d|(?<![a-z])(?:${[TEMPORAL_WORDS, WEEKDAYS, MONTHS, SHORT, HINTS].join(" ").replaceAll(" ", "|")})(?![a-z])`,
   "i",
 );
 const ALONE: ReadonlySet<string> = new Set(
-  [TEMPORAL, WEEKDAYS, MONTHS, SHORT, "tonight weekend"].join(" ").split(" "),
+  [TEMPORAL_WORDS, WEEKDAYS, MONTHS, SHORT, "tonight weekend"].join(" ").split(" "),
 );
 
 /** Whether a question may name a date, so that looking for one is worth it. */

@@ -24,7 +24,8 @@ export type PackingOutcome = {
   readonly available: number;
   /** Undefined: there was no room for the notice, and so for nothing. */
   readonly meter: ContextMeter<PlacedRecord> | undefined;
-  readonly blankIds: readonly Uuid[];
+  /** Candidates that were left out because they have no text. */
+  readonly blank: ReadonlySet<Uuid>;
 };
 
 /** The context as it is handed out. The guidance joins where it still fits. */
@@ -46,15 +47,16 @@ export function toBundle(outcome: PackingOutcome): MemoryBundle {
     coverageNotice: meter === undefined ? undefined : rules.notice,
     contextGuidance: guidance?.text,
   };
+  const excludedIds = [...outcome.results]
+    .sort(byScore)
+    .map(({ node }) => node.id)
+    .filter((id) => !included.has(id));
   const tokensUsed = guidance?.total ?? meter?.total ?? 0;
   return {
     ...parts,
     includedCount: included.size,
-    excludedIds: [...outcome.results]
-      .sort(byScore)
-      .map(({ node }) => node.id)
-      .filter((id) => !included.has(id)),
-    blankIds: outcome.blankIds,
+    excludedIds,
+    blankIds: excludedIds.filter((id) => outcome.blank.has(id)),
     tokensUsed,
     tokenBudget: rules.tokenBudget,
     budgetRemaining: available - tokensUsed,

@@ -26,13 +26,13 @@ export function countLine({ head, body }: RecordLine, tokenizer: Tokenizer): Lin
 
 /**
  * A number of tokens that the line of a text has at the least, for a fraction of the price of writing and counting it:
- * the text's runs of ASCII letters and of ASCII digits, of which no token holds two, and the marks before and behind it.
+ * the text's runs of ASCII letters and of ASCII digits, of which no token holds two, and two marks before it.
  * About four fifths of the count of an English text. Other characters neither begin nor end a run, since they may be
  * letters or digits themselves; escapes in the JSON string of the text only add runs.
  */
 export function leastTokensOfLine(text: string): number {
-  /** `-` or the bracket that opens the record, the quote before the text, the quote behind it. */
-  let runs = 3;
+  /** The mark that opens the line, and the quote before the text. */
+  let runs = 2;
   let last = OTHER;
   for (let at = 0; at < text.length; at += 1) {
     const kind = KINDS[text.charCodeAt(at)] ?? BEYOND_ASCII;

@@ -43,7 +43,7 @@ export function pack(
   const available = Math.max(0, rules.tokenBudget - settings.overheadTokens);
   // Records without the notice would pass for more than they are.
   const frame = { results, tokenizer, rules, format, available };
-  if (meter.total > available) return toBundle({ ...frame, meter: undefined, blankIds: [] });
+  if (meter.total > available) return toBundle({ ...frame, meter: undefined, blank: new Set() });
   const mustHaveText = requiresText({ format: format.name, minFidelity: rules.minFidelity });
   const isBlank = ({ node }: ResultCandidate) => mustHaveText && node.content.trim() === "";
   const ranks = packingRanks(results, settings.sessionContextPacking);
@@ -63,8 +63,8 @@ export function pack(
         : new Map<Uuid, never>(),
     folds: format.name === "reader" && settings.foldRepeatedText,
   });
-  const blankIds = results.filter(isBlank).map(({ node }) => node.id);
-  return toBundle({ ...frame, meter, blankIds });
+  const blank = new Set(results.filter(isBlank).map(({ node }) => node.id));
+  return toBundle({ ...frame, meter, blank });
 }
 
 type FillRules = {

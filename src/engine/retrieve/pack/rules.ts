@@ -15,7 +15,10 @@ export type PackRules = {
     | "foldRepeatedText"
     | "sessionContextPacking"
   >;
-  /** What the records do not cover; it comes first, and without room for it there is no context. */
+  /**
+   * What the records do not cover; it comes first, and without room for it there is no context. Like the guidance it
+   * begins with a character that is no blank.
+   */
   readonly notice: string | undefined;
   /** How to read the records; left out where it does not fit beside them. */
   readonly guidance: string | undefined;

@@ -16,6 +16,8 @@ export type ChannelFusion = Exclude<Fusion, { readonly kind: "weighted" }>;
 
 /** The least decay of the recency boost, per day. */
 const BOOST_LAMBDA = 0.05;
+/** What the words of somebody whom the question names gain. Measured in docs/retrieval.md. */
+const SPEAKER_BOOST = 0.15;
 
 /** Semantic and lexical channel fused, times factors relative to the pool. Pure. */
 export function fusedFormula(pool: Pool, fusion: ChannelFusion): Formula {
@@ -92,7 +94,7 @@ function boostRecencies(
 
 /** Each factor as its share of the largest among the candidates on a channel. */
 function poolFactors(
-  { entries, context }: Pool,
+  { entries, context, isSpokenByNamed }: Pool,
   { recencyBoost }: ChannelFusion,
   recencies: readonly number[] | undefined,
 ): (index: number) => Omit<PoolFactors, "tieBreak"> {
@@ -110,11 +112,16 @@ function poolFactors(
     recencyBoost === undefined
       ? undefined
       : shares((_, index) => 1 + recencyBoost * (recencies?.[index] ?? 0));
+  const speaker =
+    isSpokenByNamed === undefined
+      ? undefined
+      : shares((entry) => (isSpokenByNamed(entry) ? 1 + SPEAKER_BOOST : 1));
   return (index) => ({
     epistemicFactor: epistemic[index] ?? 0,
     nodeTypeFactor: nodeType[index] ?? 0,
     temporalFactor: temporal[index] ?? 0,
     recencyBoostFactor: boost?.[index],
+    ...(speaker === undefined ? {} : { speakerFactor: speaker[index] ?? 0 }),
   });
 }
 

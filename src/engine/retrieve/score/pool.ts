@@ -7,6 +7,7 @@ import type {
   ScoreProvenance,
   ScoringWeights,
 } from "../../../domain/scoring.ts";
+import { namesSpeaker, storedSpeaker } from "../../../domain/speaker.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { EngineSettings } from "../../settings.ts";
 import type { Candidate } from "../merge.ts";
@@ -49,6 +50,8 @@ export type Pool = {
   readonly context: ScoreContext;
   readonly entries: readonly Entry[];
   readonly question: QuestionTime;
+  /** Whether the question names who spoke; undefined when it names no speaker of the pool. */
+  readonly isSpokenByNamed: ((entry: Entry) => boolean) | undefined;
   /** Whether the newest state of affairs is asked for. */
   readonly isCurrentState: boolean;
   /** Whether the text of a candidate speaks of a change. Each text is read once, and only when asked for. */
@@ -80,7 +83,22 @@ export function toPool(candidates: readonly Candidate[], context: ScoreContext):
     (question.explicitCurrent || question.implicitCurrent) &&
     (analysis.intent !== "temporal" || question.explicitCurrent) &&
     (!question.implicitCurrent || entries.some(isUpdate));
-  return { context, entries, question, isCurrentState, isUpdate };
+  const isSpokenByNamed = namedSpeakers(entries, analysis.query);
+  return { context, entries, question, isSpokenByNamed, isCurrentState, isUpdate };
+}
+
+/** Tells what was said by somebody whom the question names. */
+function namedSpeakers(
+  entries: readonly Entry[],
+  query: string,
+): ((entry: Entry) => boolean) | undefined {
+  const speakers = entries.map((entry) => storedSpeaker(entry.candidate.node.metadata));
+  const named = new Set(
+    [...new Set(speakers)].filter((name) => name !== undefined && namesSpeaker(query, name)),
+  );
+  if (named.size === 0) return undefined;
+  const spoken = new Set(entries.filter((_, index) => named.has(speakers[index])));
+  return (entry) => spoken.has(entry);
 }
 
 function toEntry(

@@ -1,0 +1,33 @@
+import type { Database } from "bun:sqlite";
+import { type Kernel, loadKernel } from "../../native/kernel.ts";
+import { KERNEL_ENTRY } from "../../native/kernel-library.ts";
+
+const loadedOn = new WeakMap<Database, { readonly kernel: Kernel | undefined }>();
+
+/**
+ * The search library, with its SQL functions on this connection: `svckernel_piece` and, for FTS5, `svckernel_gather`.
+ * Undefined where it cannot be had. Never throws.
+ */
+export function kernelOn(database: Database): Kernel | undefined {
+  const known = loadedOn.get(database);
+  if (known !== undefined) return known.kernel;
+  const kernel = tryLoad(database, loadKernel());
+  loadedOn.set(database, { kernel });
+  return kernel;
+}
+
+/** Makes searches on a connection go on without the library, as where there is none. */
+export function withoutKernel(database: Database): void {
+  loadedOn.set(database, { kernel: undefined });
+}
+
+function tryLoad(database: Database, kernel: Kernel | undefined): Kernel | undefined {
+  if (kernel === undefined) return undefined;
+  try {
+    database.loadExtension(kernel.path, KERNEL_ENTRY);
+    return kernel;
+  } catch {
+    // An SQLite without FTS5's interface, or one that loads nothing: searches go another way.
+    return undefined;
+  }
+}

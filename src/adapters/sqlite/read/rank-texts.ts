@@ -1,0 +1,155 @@
+import type { Hit } from "../../../ports/store.ts";
+import type { Kernel, Postings } from "../../native/kernel.ts";
+
+/** FTS5's constants of BM25: how soon more occurrences stop to count, and how much the length of a document does. */
+const K1 = 1.2;
+const B = 0.75;
+/** Above what a bound loses when it is kept in 32 bits. */
+const ROUND_UP = 1 + 2 ** -20;
+/** Documents of the first look for each hit wanted, and how much wider each next look is. */
+const FIRST_LOOK = 4;
+const WIDER = 4;
+
+/** What BM25 compares documents with. */
+export type Collection = {
+  /** Documents of the owner. */
+  readonly documents: number;
+  /** Words in a document of the pack, on average; above 0. */
+  readonly meanLength: number;
+};
+
+export type Ranking = {
+  /** Hits wanted. */
+  readonly k: number;
+  /** Keys whose score is wanted too. */
+  readonly others: readonly number[];
+  /** The number of words in each document. */
+  readonly lengthsOf: (keys: readonly number[]) => ReadonlyMap<number, number>;
+  /** Those of the keys that pass the filter. */
+  readonly allowedOf: (keys: readonly number[]) => readonly number[];
+};
+
+/** Inverse document frequency as FTS5 computes it: a word in more than half of the documents weighs next to nothing. */
+export function rarity(documents: number, withTerm: number): number {
+  const idf = Math.log((documents - withTerm + 0.5) / (withTerm + 0.5));
+  return idf <= 0 ? 1e-6 : idf;
+}
+
+/**
+ * The best documents by BM25, and after them those of `others` that match and pass. What a document can reach at best
+ * follows from how often it holds the words; its length is looked up, and the filter asked, only where that may be enough.
+ * @param words the owner's documents that hold each word of the question, by ascending key
+ */
+export function rankTexts(
+  kernel: Kernel,
+  words: readonly Postings[],
+  collection: Collection,
+  ranking: Ranking,
+): Hit[] {
+  const weighed = words
+    .filter(({ keys }) => keys.length > 0)
+    .map((word) => ({ ...word, rarity: rarity(collection.documents, word.keys.length) }))
+    // Joining is cheapest when the longest list comes last.
+    .sort((a, b) => a.keys.length - b.keys.length);
+  const score = (keys: readonly number[]): Hit[] =>
+    scoreAll(weighed, collection, ranking, ranking.allowedOf(keys));
+  const best = findBest(kernel, boundAll(weighed), score, ranking.k);
+  const isBest = new Set(best.map(({ key }) => key));
+  const others = ranking.others.filter(
+    (key) => !isBest.has(key) && weighed.some((word) => frequencyIn(word, key) > 0),
+  );
+  return [...best, ...ordered(score(others))];
+}
+
+/** The documents that hold a word, and what the word weighs. */
+type Weighed = Postings & { readonly rarity: number };
+
+/** Documents by ascending key, each with what it can reach at best. */
+type Bounds = { readonly keys: Float64Array; readonly most: Float32Array };
+
+function findBest(
+  kernel: Kernel,
+  { keys, most }: Bounds,
+  score: (keys: readonly number[]) => Hit[],
+  k: number,
+): Hit[] {
+  const seen = new Set<number>();
+  let hits: Hit[] = [];
+  for (let wanted = k * FIRST_LOOK; k > 0 && seen.size < keys.length; wanted *= WIDER) {
+    const bounds = { slack: 0, count: keys.length, wanted };
+    const { found, threshold } = kernel.select(most, undefined, bounds);
+    const fresh = Array.from(found, (position) => keys[position] ?? 0).filter(
+      (key) => !seen.has(key),
+    );
+    for (const key of fresh) seen.add(key);
+    hits = ordered([...hits, ...score(fresh)]);
+    // What was not looked at stays below the threshold.
+    if ((hits[k - 1]?.score ?? Number.NEGATIVE_INFINITY) >= threshold) break;
+  }
+  return hits.slice(0, k);
+}
+
+function boundAll(words: readonly Weighed[]): Bounds {
+  let all: Bounds = { keys: new Float64Array(0), most: new Float32Array(0) };
+  for (const word of words) all = join(all, word);
+  return all;
+}
+
+/** Adds what the documents of one more word can reach by it: BM25 of a document without length. */
+function join({ keys, most }: Bounds, word: Weighed): Bounds {
+  const room = keys.length + word.keys.length;
+  const joined = { keys: new Float64Array(room), most: new Float32Array(room) };
+  let [left, right, count] = [0, 0, 0];
+  while (left < keys.length || right < word.keys.length) {
+    const here = keys[left] ?? Number.POSITIVE_INFINITY;
+    const there = word.keys[right] ?? Number.POSITIVE_INFINITY;
+    let bound = 0;
+    if (here <= there) {
+      bound += most[left] ?? 0;
+      left += 1;
+    }
+    if (there <= here) {
+      bound += word.rarity * weight(word.frequencies[right] ?? 0, 0) * ROUND_UP;
+      right += 1;
+    }
+    joined.keys[count] = Math.min(here, there);
+    joined.most[count] = bound;
+    count += 1;
+  }
+  return { keys: joined.keys.subarray(0, count), most: joined.most.subarray(0, count) };
+}
+
+/** BM25's share of a word that occurs `frequency` times. @param length of the document, 1 being the mean */
+function weight(frequency: number, length: number): number {
+  return (frequency * (K1 + 1)) / (frequency + K1 * (1 - B + B * length));
+}
+
+function scoreAll(
+  words: readonly Weighed[],
+  { meanLength }: Collection,
+  { lengthsOf }: Ranking,
+  keys: readonly number[],
+): Hit[] {
+  const lengths = lengthsOf(keys);
+  return keys.map((key) => {
+    const length = (lengths.get(key) ?? 0) / meanLength;
+    let score = 0;
+    for (const word of words) score += word.rarity * weight(frequencyIn(word, key), length);
+    return { key, score };
+  });
+}
+
+/** How often a document holds a word; 0 when it does not. */
+function frequencyIn({ keys, frequencies }: Weighed, key: number): number {
+  let [low, high] = [0, keys.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((keys[middle] ?? 0) < key) low = middle + 1;
+    else high = middle;
+  }
+  return keys[low] === key ? (frequencies[low] ?? 0) : 0;
+}
+
+function ordered(hits: Hit[]): Hit[] {
+  return hits.sort((a, b) => b.score - a.score || a.key - b.key);
+}

@@ -1,0 +1,51 @@
+import type { Database } from "bun:sqlite";
+import type { Hit } from "../../../ports/store.ts";
+import { kernelOn } from "../connection/kernel-on.ts";
+
+/** Vectors in one chunk of the index, as `createVectors` makes it. */
+export const CHUNK_ROWS = 64;
+const BYTES = Float32Array.BYTES_PER_ELEMENT;
+
+const schemas = new WeakMap<Database, string>();
+
+/** SQLite's name of the file that holds the vectors. */
+export function vectorFileOf(database: Database): string {
+  const known = schemas.get(database);
+  if (known !== undefined) return known;
+  const separate = database
+    .query("SELECT 1 FROM pragma_database_list WHERE name = 'vector_file'")
+    .get();
+  const name = separate === null ? "main" : "vector_file";
+  schemas.set(database, name);
+  return name;
+}
+
+/**
+ * The vector of a row of `vectors_rowids r`, as SQL. The index itself takes three times as long to give out one vector as
+ * it takes to read it where it lies.
+ */
+export function vectorOfRow(database: Database, dimension: number): string {
+  const bytes = dimension * BYTES;
+  return `svckernel_piece('${vectorFileOf(database)}', 'vectors_vector_chunks00', 'vectors', r.chunk_id, r.chunk_offset * ${bytes}, ${bytes})`;
+}
+
+/** The cosine of each node of an owner that has a vector, as the index itself computes it; in no particular order. */
+export function exactCosines(
+  database: Database,
+  vector: Float32Array,
+  owner: number,
+  keys: readonly number[],
+): Hit[] {
+  if (keys.length === 0) return [];
+  const [embedding, joined] =
+    kernelOn(database) === undefined
+      ? ["v.embedding", "vectors v ON v.node_key = k.value"]
+      : [vectorOfRow(database, vector.length), "vectors_rowids r ON r.rowid = k.value"];
+  return database
+    .query<Hit, [Float32Array, string, number]>(
+      `SELECT k.value AS key, 1.0 - vec_distance_cosine(${embedding}, ?) AS score
+       FROM json_each(?) k CROSS JOIN vector_metadata m ON m.node_key = k.value AND m.owner = ?
+         CROSS JOIN ${joined}`,
+    )
+    .all(vector, JSON.stringify(keys), owner);
+}

@@ -1,0 +1,145 @@
+import type { Kernel, QuantisedQuestion, Rows } from "../../native/kernel.ts";
+
+/** Share by which a slab that is full grows. */
+const GROWTH = 1.25;
+const ROOM_MIN = 64;
+/** Bytes of a row beside its numbers: scale, rounding error, approximate score, key. */
+const ROW_OVERHEAD = 20;
+
+/** What a search is given: keys that may be among the best, and a cosine that all other rows stay below. */
+export type Approximation = { readonly keys: readonly number[]; readonly threshold: number };
+
+/** The vectors of one owner as bytes, for searches that read only the rows that may matter. */
+export class Slab {
+  /** The newest change that is in. */
+  revision = -1;
+  readonly dimension: number;
+  readonly #kernel: Kernel;
+  #rows: Int8Array;
+  #scales: Float32Array;
+  #errors: Float32Array;
+  #scores: Float32Array;
+  #keys: Float64Array;
+  #count = 0;
+  #positions: Map<number, number> | undefined;
+
+  constructor(kernel: Kernel, dimension: number, room: number) {
+    const size = Math.max(room, ROOM_MIN);
+    this.#kernel = kernel;
+    this.dimension = dimension;
+    this.#rows = new Int8Array(size * dimension);
+    this.#scales = new Float32Array(size);
+    this.#errors = new Float32Array(size);
+    this.#scores = new Float32Array(size);
+    this.#keys = new Float64Array(size);
+  }
+
+  /** Vectors that are in. */
+  get count(): number {
+    return this.#count;
+  }
+
+  get byteLength(): number {
+    return this.#keys.length * (this.dimension + ROW_OVERHEAD);
+  }
+
+  /**
+   * Takes vectors in that are not in yet. @param vectors one after the other, as many as keys
+   * @returns false when one has no direction; the slab is then of no use
+   */
+  append(keys: ArrayLike<number>, vectors: Float32Array): boolean {
+    this.#reserve(this.#count + keys.length);
+    const made = this.#kernel.quantise(vectors, this.#all(), this.#count);
+    if (made < keys.length) return false;
+    this.#keys.set(keys, this.#count);
+    if (this.#positions !== undefined) {
+      for (let index = 0; index < keys.length; index += 1) {
+        this.#positions.set(keys[index] ?? 0, this.#count + index);
+      }
+    }
+    this.#count += keys.length;
+    return true;
+  }
+
+  /** Takes vectors out; the last rows take their places. */
+  remove(keys: Iterable<number>): void {
+    this.#positions ??= new Map(
+      Array.from(this.#keys.subarray(0, this.#count), (key, position) => [key, position]),
+    );
+    for (const key of keys) {
+      const position = this.#positions.get(key);
+      if (position === undefined) continue;
+      this.#count -= 1;
+      this.#move(this.#count, position);
+      this.#positions.set(this.#keys[position] ?? 0, position);
+      this.#positions.delete(key);
+    }
+  }
+
+  /** Compares all rows with a question. @returns undefined when the question has no direction */
+  compare(question: Float32Array): ((wanted: number) => Approximation) | undefined {
+    const quantised = this.#kernel.question(question);
+    if (quantised === undefined) return undefined;
+    this.#kernel.score(this.#all(), quantised, this.#scores);
+    return (wanted) => {
+      const bounds = { slack: slackOf(quantised), count: this.#count, wanted };
+      const { found, threshold } = this.#kernel.select(this.#scores, this.#errors, bounds);
+      return { keys: Array.from(found, (position) => this.#keys[position] ?? 0), threshold };
+    };
+  }
+
+  /** Overwrites everything. */
+  wipe(): void {
+    for (const memory of [this.#rows, this.#scales, this.#errors, this.#scores, this.#keys]) {
+      memory.fill(0);
+    }
+    this.#positions = undefined;
+    this.#count = 0;
+  }
+
+  #all(): Rows {
+    return {
+      rows: this.#rows,
+      scales: this.#scales,
+      errors: this.#errors,
+      count: this.#count,
+      dimension: this.dimension,
+    };
+  }
+
+  #move(from: number, to: number): void {
+    const { dimension } = this;
+    this.#rows.copyWithin(to * dimension, from * dimension, (from + 1) * dimension);
+    for (const column of [this.#scales, this.#errors, this.#keys])
+      column.copyWithin(to, from, from + 1);
+  }
+
+  #reserve(count: number): void {
+    if (count <= this.#keys.length) return;
+    const size = Math.ceil(count * GROWTH);
+    const rows = new Int8Array(size * this.dimension);
+    rows.set(this.#rows.subarray(0, this.#count * this.dimension));
+    this.#rows.fill(0);
+    this.#rows = rows;
+    this.#scales = grown(this.#scales, size);
+    this.#errors = grown(this.#errors, size);
+    this.#scores = new Float32Array(size);
+    const keys = new Float64Array(size);
+    keys.set(this.#keys);
+    this.#keys = keys;
+  }
+}
+
+function grown(column: Float32Array, size: number): Float32Array {
+  const larger = new Float32Array(size);
+  larger.set(column);
+  return larger;
+}
+
+/**
+ * How far an approximate cosine may be off beside the rounding error of its row: the rounding of the question, and what
+ * sums of 32-bit numbers lose, here and in the exact comparison (two unit roundoffs of 2^-24 for each number).
+ */
+function slackOf({ error, numbers }: QuantisedQuestion): number {
+  return error + numbers.length * 2 ** -23 + 2 ** -20;
+}

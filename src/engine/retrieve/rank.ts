@@ -1,0 +1,249 @@
+import type { EngineDeps } from "../deps.ts";
+import type { Exclusion, ResultCandidate, RetrievalMetadata } from "../results.ts";
+import { analyze, type QueryAnalysis } from "./analyze.ts";
+import {
+  type CandidateSets,
+  generateCandidates,
+  limitsOf,
+  type Question,
+  type SearchLimits,
+} from "./candidates.ts";
+import { type FilterRules, filterEpistemic } from "./filter.ts";
+import { type Candidate, foundKeys, merge } from "./merge.ts";
+import { alternatives, mergeMaxSignals, mergeNewOnly } from "./reformulate.ts";
+import type { RetrievalRequest } from "./request.ts";
+import { rerank } from "./rerank.ts";
+import { score } from "./score/score.ts";
+import type { StageLog } from "./stages.ts";
+
+/** A ranking and how it came about. */
+export type Ranked = {
+  readonly analysis: QueryAnalysis;
+  readonly question: Question;
+  readonly sets: CandidateSets;
+  readonly ranking: readonly ResultCandidate[];
+  /** What the filters left out. */
+  readonly excluded: readonly Exclusion[];
+  /** Candidates that only an alternative question found. */
+  readonly reformulated: number;
+  readonly reformulation: RetrievalMetadata["reformulation"];
+  readonly reranker: RetrievalMetadata["reranker"];
+  /** Whether the first candidates stand in the reranker's order. */
+  readonly rerankedPrefix: boolean;
+};
+
+/** The rules by which a request leaves out what is not known to be so. */
+export function filterRules(deps: EngineDeps, { mode }: RetrievalRequest): FilterRules {
+  return { mode, unverifiedThreshold: deps.settings.unverifiedConfidenceThreshold };
+}
+
+/**
+ * Stages 1 to 5: analyse, search, merge, filter, score; with a reranker, its order of the best.
+ * @param comparable false when the configured model's vectors cannot be compared with the pack's
+ */
+export async function rank(
+  deps: EngineDeps,
+  request: RetrievalRequest,
+  comparable: boolean,
+  log: StageLog,
+): Promise<Ranked> {
+  const analysis = await log.run("analyze", 1, () => analyzed(deps, request, request.query), one);
+  const question = toQuestion(deps, request, analysis, comparable);
+  const sets = await log.run(
+    "candidates",
+    1,
+    () =>
+      generateCandidates(deps, question, limitsOf(deps.settings.packing, analysis.isAggregation)),
+    (found) => foundKeys(found).length,
+  );
+  request.signal?.throwIfAborted();
+  const merged = await log.run(
+    "merge",
+    foundKeys(sets).length,
+    () => mergeAll(deps, request, { question, sets }),
+    ({ pool }) => pool.length,
+  );
+  const { kept, excluded } = await log.run(
+    "filter",
+    merged.pool.length,
+    () => filterEpistemic(merged.pool, filterRules(deps, request)),
+    (filtered) => filtered.kept.length,
+  );
+  const scored = await log.run(
+    "score",
+    kept.length,
+    () => rerankBest(deps, request, scorePool(deps, request, analysis, kept)),
+    ({ ranking }) => ranking.length,
+  );
+  const { reformulated, reformulation } = merged;
+  return { analysis, question, sets, excluded, reformulated, reformulation, ...scored };
+}
+
+/** A pool of its own from vectors and words alone, scored: for hints. */
+export async function searchAside(
+  deps: EngineDeps,
+  request: RetrievalRequest,
+  ranked: Pick<Ranked, "analysis" | "question">,
+  aside: Pick<Question, "filter"> & Pick<SearchLimits, "vectorK" | "lexicalK">,
+  keep: (candidate: Candidate) => boolean,
+): Promise<readonly ResultCandidate[]> {
+  const { filter, ...limits } = aside;
+  const question: Question = { ...ranked.question, filter, entities: [], isAggregation: false };
+  const sets = await generateCandidates(deps, question, {
+    ...limits,
+    graphK: 0,
+    graphHops: 1,
+    pins: false,
+  });
+  const pool = await mergeSets(deps, request, sets);
+  return scorePool(deps, request, ranked.analysis, pool.filter(keep));
+}
+
+function one(): number {
+  return 1;
+}
+
+async function analyzed(
+  deps: EngineDeps,
+  request: RetrievalRequest,
+  query: string,
+): Promise<QueryAnalysis> {
+  await deps.dates.ready(query);
+  return analyze(query, {
+    dates: deps.dates,
+    intentOrder: deps.settings.queryIntentOrder,
+    languages: deps.settings.temporalLanguages,
+    referenceTime: request.referenceTime,
+    timeFrom: request.filter.timeFrom,
+    timeTo: request.filter.timeTo,
+    mode: request.mode,
+  });
+}
+
+function toQuestion(
+  { embedder }: EngineDeps,
+  { filter }: RetrievalRequest,
+  { query, entities, isAggregation }: QueryAnalysis,
+  comparable: boolean,
+): Question {
+  let vector: Promise<Float32Array> | undefined;
+  return {
+    text: query,
+    entities,
+    isAggregation,
+    filter,
+    comparable,
+    vector: () => {
+      vector ??= embedder.embedQuery(query);
+      return vector;
+    },
+  };
+}
+
+type Found = { readonly question: Question; readonly sets: CandidateSets };
+type Pool = Pick<Ranked, "reformulated" | "reformulation"> & {
+  readonly pool: readonly Candidate[];
+};
+
+/** Stage 3, with the candidates of alternative questions where they are wanted. */
+async function mergeAll(
+  deps: EngineDeps,
+  request: RetrievalRequest,
+  { question, sets }: Found,
+): Promise<Pool> {
+  const pool = await mergeSets(deps, request, sets);
+  const { reformulation } = deps.settings;
+  if (reformulation === undefined || deps.languageModel === undefined) {
+    return { pool, reformulated: 0, reformulation: undefined };
+  }
+  const { languageModel, warn } = deps;
+  const { queries, outcome } = await alternatives(
+    { languageModel, settings: reformulation, warn },
+    request.query,
+    request.signal,
+  );
+  const others: Alternative[] = [];
+  for (const query of queries) {
+    request.signal?.throwIfAborted();
+    others.push(await searchAlternative(deps, request, query, question.comparable));
+  }
+  const joined = join(reformulation.mergePolicy, pool, others);
+  if (joined === undefined) {
+    warn("retrieve: the candidates of other wordings could not be joined");
+    return { pool, reformulated: 0, reformulation: "failed" };
+  }
+  return { pool: joined, reformulated: joined.length - pool.length, reformulation: outcome };
+}
+
+type Alternative = { readonly pool: readonly Candidate[]; readonly isComplete: boolean };
+
+async function searchAlternative(
+  deps: EngineDeps,
+  request: RetrievalRequest,
+  query: string,
+  comparable: boolean,
+): Promise<Alternative> {
+  const analysis = await analyzed(deps, request, query);
+  const question = toQuestion(deps, request, analysis, comparable);
+  const limits = limitsOf(deps.settings.packing, analysis.isAggregation);
+  const sets = await generateCandidates(deps, question, limits);
+  return {
+    pool: await mergeSets(deps, request, sets),
+    isComplete: Object.keys(sets.failures).length === 0,
+  };
+}
+
+/** Undefined where signals are to be joined that are not all there, or not of one state of the memories. */
+function join(
+  policy: "new_only" | "max_signals",
+  pool: readonly Candidate[],
+  others: readonly Alternative[],
+): readonly Candidate[] | undefined {
+  const pools = others.map((other) => other.pool);
+  if (policy === "new_only") return mergeNewOnly(pool, pools);
+  if (others.some(({ isComplete }) => !isComplete)) return undefined;
+  const merged = mergeMaxSignals(pool, pools);
+  return "candidates" in merged ? merged.candidates : undefined;
+}
+
+async function mergeSets(
+  { store }: EngineDeps,
+  { filter }: RetrievalRequest,
+  sets: CandidateSets,
+): Promise<readonly Candidate[]> {
+  return merge(sets, await store.nodesByKey(filter.userId, foundKeys(sets)));
+}
+
+function scorePool(
+  { settings }: EngineDeps,
+  request: RetrievalRequest,
+  analysis: QueryAnalysis,
+  pool: readonly Candidate[],
+): readonly ResultCandidate[] {
+  return score(pool, {
+    weights: request.weights,
+    epistemicWeights: settings.epistemicWeights,
+    analysis,
+    referenceTime: request.referenceTime,
+    multipliers: request.multipliers,
+  });
+}
+
+/** The same order where there is no reranker, or where it fails. */
+async function rerankBest(
+  deps: EngineDeps,
+  request: RetrievalRequest,
+  ranking: readonly ResultCandidate[],
+): Promise<Pick<Ranked, "ranking" | "reranker" | "rerankedPrefix">> {
+  const { settings, reranker, warn } = deps;
+  if (settings.reranker === undefined || reranker === undefined) {
+    return { ranking, reranker: undefined, rerankedPrefix: false };
+  }
+  const { outcome, ...reranked } = await rerank(
+    { reranker, settings: settings.reranker, warn },
+    request.query,
+    ranking,
+    request.signal,
+  );
+  return { ...reranked, reranker: outcome };
+}

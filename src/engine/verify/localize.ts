@@ -1,0 +1,47 @@
+import { sha256Hex } from "../../lib/hashing.ts";
+import type { LocalizedAssessment } from "../verification.ts";
+import { type Group, namesOf, premiseOf } from "./groups.ts";
+import { isTypeCompatible, maySegmentSupport, type ReadClaim, type ReadSegment } from "./guards.ts";
+import type { Judge } from "./judge.ts";
+
+type Numbered = { readonly segment: ReadSegment; readonly number: number };
+
+/**
+ * Reads blocked groups once more, without the segments that may not support the claim. A group of which nothing is left,
+ * or nothing was left out, is not read again.
+ */
+export async function localize(
+  judge: Judge,
+  claim: ReadClaim,
+  groups: readonly Group[],
+): Promise<readonly LocalizedAssessment[]> {
+  const parts = groups.map((group) => partOf(claim, group));
+  const premises = parts.flatMap(({ premise }) => (premise === undefined ? [] : [premise]));
+  const scores = [...(await judge.judge(premises))];
+  return parts.map(({ group, numbers, premise }) => ({
+    ...namesOf(group),
+    includedSegmentNumbers: numbers,
+    premiseSha256: premise === undefined ? undefined : sha256Hex(premise),
+    modelCalled: premise !== undefined,
+    scores: premise === undefined ? undefined : scores.shift(),
+  }));
+}
+
+function partOf(claim: ReadClaim, group: Group) {
+  let count = 0;
+  const kept = group.map(({ evidence, segments }) => {
+    const numbered: Numbered[] = segments.map((segment) => {
+      count += 1;
+      return { segment, number: count };
+    });
+    return isTypeCompatible(claim, evidence)
+      ? numbered.filter(({ segment }) => maySegmentSupport(claim, segment))
+      : [];
+  });
+  const numbers = kept.flat().map(({ number }) => number);
+  const texts = kept
+    .filter((parts) => parts.length > 0)
+    .map((parts) => parts.map(({ segment }) => segment.text).join("\n"));
+  const isWorthReading = numbers.length > 0 && numbers.length < count;
+  return { group, numbers, premise: isWorthReading ? premiseOf(texts) : undefined };
+}

@@ -1,0 +1,111 @@
+import type { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
+import { readContradictions } from "../../../src/adapters/sqlite/read/contradictions.ts";
+import { readOperations } from "../../../src/adapters/sqlite/read/operations.ts";
+import { readPinned } from "../../../src/adapters/sqlite/read/pinned.ts";
+import { readNodesById } from "../../../src/adapters/sqlite/read/read.ts";
+import { searchGraph } from "../../../src/adapters/sqlite/read/search-graph.ts";
+import { pruneReceipts, readReceipt } from "../../../src/adapters/sqlite/receipts/receipts.ts";
+import type { CandidateFilter } from "../../../src/domain/candidate-filter.ts";
+import { at, freshId, put } from "../../contract/samples.ts";
+import { filePack } from "../../contract/sqlite-pack.ts";
+import { link } from "../../contract/store-graph.ts";
+import { ANYTHING } from "../../contract/store-vectors.ts";
+import { connectionOf } from "./exported.ts";
+import { useFolders } from "./folder.ts";
+
+const { folder, open } = useFolders();
+
+const NARROW: CandidateFilter = {
+  ...ANYTHING,
+  scopes: ["personal", "project"],
+  excludeNodeTypes: ["fact"],
+  sourceTypes: ["user_stated"],
+  knowledgeAt: at(999),
+  eventTimeFrom: at(0),
+  timeFrom: at(0),
+};
+
+const READS: readonly {
+  readonly name: string;
+  readonly read: (database: Database) => unknown;
+  readonly indexes: readonly string[];
+}[] = [
+  {
+    name: "a walk",
+    read: (database) => searchGraph(database, ["Ada", "Иван"], NARROW, { hops: 3, limit: 50 }),
+    indexes: ["nodes_entities", "edges_from", "edges_to"],
+  },
+  {
+    name: "pinned memories",
+    read: (database) => readPinned(database, NARROW),
+    indexes: ["nodes_pinned", "nodes_tasks"],
+  },
+  {
+    name: "contradictions",
+    read: (database) => readContradictions(database, "ada", [1, 2]),
+    indexes: ["edges_by_source", "edges_by_target"],
+  },
+  {
+    name: "nodes by id",
+    read: (database) => readNodesById(database, "ada", [freshId()]),
+    indexes: ["sqlite_autoindex_nodes_1"],
+  },
+  {
+    name: "operations of a kind",
+    read: (database) =>
+      readOperations(database, { opType: "X", userId: "ada", afterId: freshId(), limit: 9 }),
+    indexes: ["operations_listed"],
+  },
+  {
+    name: "a receipt",
+    read: (database) => readReceipt(database, freshId(), "ada"),
+    indexes: ["sqlite_autoindex_receipts_1"],
+  },
+  {
+    name: "old receipts",
+    read: (database) => pruneReceipts(database, at(9), 9),
+    indexes: ["receipts_by_time"],
+  },
+];
+
+/** A connection that writes down the plan of every statement. */
+function planning(database: Database, plans: string[]): Database {
+  return new Proxy(database, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== "function") return value;
+      if (name !== "query") return value.bind(target);
+      return (sql: string) => {
+        const plan = target.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`);
+        plans.push(...plan.all().map(({ detail }) => detail));
+        return target.query(sql);
+      };
+    },
+  });
+}
+
+test.each([...READS])("$name is read through its indexes", async ({ read, indexes }) => {
+  const pack = filePack(folder());
+  const store = await open(pack);
+  const made = await put(
+    store,
+    { content: "Ada", nodeType: "entity" },
+    { content: "contested", lifecycleState: "contested", pinned: true },
+  );
+  const database = openDatabase({ ...connectionOf(pack), layout: pack.layout, mode: "read-write" });
+  const runRaw = (sql: string, ...parameters: readonly string[]) =>
+    void database.query(sql).run(...parameters);
+  link({ runRaw }, made[0], made[1]);
+  const plans: string[] = [];
+
+  read(planning(database, plans));
+  database.close();
+
+  const used = plans.flatMap((line) => / INDEX (\w+)/.exec(line)?.[1] ?? []);
+  expect([...new Set(used)]).toEqual(expect.arrayContaining([...indexes]));
+  // Lists that the caller gave are gone through, tables never.
+  const scans = plans.filter((line) => line.startsWith("SCAN") && !line.includes("VIRTUAL TABLE"));
+  expect(scans).toEqual([]);
+});

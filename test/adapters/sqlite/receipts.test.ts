@@ -1,0 +1,79 @@
+import { describe, expect, test } from "bun:test";
+import { statSync } from "node:fs";
+import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
+import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
+import { packBody, unpackBody } from "../../../src/adapters/sqlite/receipts/receipt-row.ts";
+import { sha256Hex } from "../../../src/lib/hashing.ts";
+import type { Store } from "../../../src/ports/store.ts";
+import { at } from "../../contract/samples.ts";
+import type { SqlitePack } from "../../contract/sqlite-pack.ts";
+import { aReceipt } from "../../contract/store-receipts.ts";
+import { connectionOf } from "./exported.ts";
+import { useFolders } from "./folder.ts";
+import { KINDS } from "./whole-packs.ts";
+
+const { folder, open } = useFolders();
+
+/** A body of 16 KB as a question with 50 candidates makes it: ids, hashes, numbers that look random. */
+function usualBody(serial: number): Uint8Array {
+  const candidates = Array.from({ length: 50 }, (_, i) => {
+    const hash = sha256Hex(`${serial}-${i}`);
+    const numbers = Array.from(
+      { length: 6 },
+      (_, n) => Number(`0x${hash.slice(n, n + 13)}`) / 2 ** 52,
+    );
+    return [
+      `0190a000-0000-7000-8000-${hash.slice(0, 12)}`,
+      hash,
+      ...numbers,
+      i,
+      null,
+      1,
+      1,
+      0.9,
+      "full",
+      true,
+    ];
+  });
+  return new TextEncoder().encode(JSON.stringify({ query: "where is it?", candidates }));
+}
+
+async function saveMany(store: Store, from: number, count: number): Promise<void> {
+  for (let second = from; second < from + count; second += 1) {
+    await store.saveReceipt(aReceipt({ body: usualBody(second), createdAt: at(second) }));
+  }
+}
+
+/** Bytes of the main file of a pack whose log was moved into it. */
+function sizeOf(pack: SqlitePack): number {
+  const database = openDatabase({ ...connectionOf(pack), layout: pack.layout, mode: "read-write" });
+  database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  database.close();
+  return statSync(mainPath(pack.layout)).size;
+}
+
+describe.each([...KINDS])("receipts in $name", ({ at: packAt }) => {
+  test("take at most 10 KB each, and their room is used again", async () => {
+    const pack = packAt(folder());
+    const store = await open(pack, { shareEncrypted: true });
+    await saveMany(store, 0, 1);
+    const empty = sizeOf(pack);
+
+    await saveMany(store, 1, 100);
+    const full = sizeOf(pack);
+    expect((full - empty) / 100).toBeLessThan(10_000);
+
+    expect(await store.pruneReceipts(at(60), 1000)).toBe(60);
+    await saveMany(store, 200, 50);
+    expect(sizeOf(pack) - full).toBeLessThan(10 * 8192);
+  });
+});
+
+test("a body is compressed where that makes it shorter", () => {
+  const [long, short] = [usualBody(1), new Uint8Array([1, 2, 3])];
+  const [packed, raw] = [packBody(long), packBody(short)];
+  expect(packed.isCompressed).toBe(true);
+  expect(packed.bytes.length).toBeLessThan(0.5 * long.length);
+  expect(raw).toEqual({ bytes: short, isCompressed: false });
+  expect(unpackBody(packed)).toEqual(long);
+});

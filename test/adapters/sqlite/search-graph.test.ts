@@ -1,0 +1,43 @@
+import { expect, test } from "bun:test";
+import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
+import { put } from "../../contract/samples.ts";
+import { filePack } from "../../contract/sqlite-pack.ts";
+import { link } from "../../contract/store-graph.ts";
+import { ANYTHING, contentsOf } from "../../contract/store-vectors.ts";
+import { connectionOf } from "./exported.ts";
+import { useFolders } from "./folder.ts";
+
+const { folder, open } = useFolders();
+
+const ALIAS = {
+  type: "relates_to",
+  metadata: { relation: "alias", identity_verified: false },
+} as const;
+
+test.each([
+  { aliases: 255, expected: ["tea"] },
+  { aliases: 256, expected: [] },
+])("behind $aliases newer edges that may not be walked stand $expected", async (given) => {
+  const pack = filePack(folder());
+  const store = await open(pack);
+  const [ada, tea, other] = await put(
+    store,
+    { content: "Ada", nodeType: "entity" },
+    { content: "tea" },
+    { content: "another Ada" },
+  );
+  const database = openDatabase({ ...connectionOf(pack), layout: pack.layout, mode: "read-write" });
+  const runRaw = (sql: string, ...parameters: readonly string[]) =>
+    void database.query(sql).run(...parameters);
+  database.transaction(() => {
+    link({ runRaw }, ada, tea);
+    for (let second = 1; second <= given.aliases; second += 1) {
+      link({ runRaw }, ada, other, { ...ALIAS, second });
+    }
+  })();
+  database.close();
+
+  const hits = await store.searchGraph(["Ada"], ANYTHING, { hops: 3, limit: 9 });
+
+  expect(await contentsOf(store, hits)).toEqual([...given.expected]);
+});
