@@ -1,3 +1,4 @@
+import { createChronoDateReader } from "../adapters/dates/chrono.ts";
 import { loadSqliteVec } from "../adapters/native/sqlite-vec.ts";
 import { openSqliteStore } from "../adapters/sqlite/open-store.ts";
 import { createSystemClock } from "../adapters/system/clock.ts";
@@ -8,6 +9,7 @@ import { createEngine, type MemoryEngine } from "../engine/engine.ts";
 import { createConfiguredEmbedder } from "./configured-embedder.ts";
 import { toEngineSettings } from "./engine-settings.ts";
 import { keyTextOf } from "./pack-key.ts";
+import { featuresOf } from "./features.ts";
 import { layoutOf } from "./pack-path.ts";
 import { VERSION } from "./version.ts";
 
@@ -46,8 +48,17 @@ export async function openEngine(config: Config, options: OpenOptions = {}): Pro
       vecExtensionPath: loadSqliteVec(),
       encryptionKey,
     });
-    const tokenizer = createCl100kTokenizer();
-    return createEngine({ store, embedder, tokenizer, clock, ids, settings, warn });
+    return createEngine({
+      store,
+      embedder,
+      tokenizer: createCl100kTokenizer(),
+      dates: createChronoDateReader({ languages: settings.temporalLanguages, warn }),
+      clock,
+      ids,
+      settings,
+      features: featuresOf(embedder.identity),
+      warn,
+    });
   } catch (error) {
     await embedder.close();
     throw error;

@@ -146,10 +146,8 @@ test.each([
   ["rrf", {}, [50, 50]],
   ["weighted", {}, [50, 50]],
   ["relative", {}, [300, 300]],
-  ["relative", { vector_k: 70, lexical_k: 0 }, [70, 0]],
-] as const)("%s fusion with %j has searches of depth %j", (fusion, packing, depth) => {
-  const { vectorK, lexicalK } = toEngineSettings(
-    CONFIG_SCHEMA.parse({ scoring: { fusion }, packing }),
-  ).packing;
+  ["relative", { SVC_PACKING__VECTOR_K: "70", SVC_PACKING__LEXICAL_K: "0" }, [70, 0]],
+] as const)("%s fusion with %j has searches of depth %j", (fusion, named, depth) => {
+  const { vectorK, lexicalK } = settings({ SVC_SCORING__FUSION: fusion, ...named }).packing;
   expect([vectorK, lexicalK]).toEqual([...depth]);
 });

@@ -74,14 +74,14 @@ export function describeReceipts(world: World): void {
 
     test.each([
       { name: "changed", sql: "UPDATE receipts SET body = x'00'" },
-      { name: "given to another owner", sql: "UPDATE receipts SET owner = owner + 1" },
+      { name: "given to another owner", sql: "UPDATE receipts SET user_id = 'x'" },
       {
         name: "replaced",
-        sql: `INSERT OR REPLACE INTO receipts SELECT key, request_id, owner, created_at, 0, x'00' FROM receipts`,
+        sql: `INSERT OR REPLACE INTO receipts SELECT key, request_id, user_id, created_at, 0, x'00' FROM receipts`,
       },
       {
         name: "replaced under another key",
-        sql: `REPLACE INTO receipts SELECT key + 1, request_id, owner, created_at, 0, x'00' FROM receipts`,
+        sql: `REPLACE INTO receipts SELECT key + 1, request_id, user_id, created_at, 0, x'00' FROM receipts`,
       },
     ])("is never $name", async ({ sql }) => {
       const { store, place } = await world.fresh();

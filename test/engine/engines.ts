@@ -2,6 +2,7 @@ import { afterEach, expect } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createChronoDateReader } from "../../src/adapters/dates/chrono.ts";
 import { createLocalEmbedder } from "../../src/adapters/embedding/local-embedder.ts";
 import { createIdSource } from "../../src/adapters/system/ids.ts";
 import { createCl100kTokenizer } from "../../src/adapters/tokens/cl100k.ts";
@@ -90,6 +91,8 @@ export type EngineOptions = {
   readonly clock?: Clock;
   readonly settings?: Partial<EngineSettings>;
   readonly alter?: (store: Store) => Partial<Store>;
+  /** Models that are off by default. */
+  readonly models?: Pick<EngineDeps, "reranker" | "languageModel" | "entailment">;
 };
 
 export type OpenedEngine = {
@@ -132,9 +135,12 @@ export function useEngines() {
       store,
       embedder,
       tokenizer,
+      dates: createChronoDateReader({ languages: settings.temporalLanguages, warn: () => {} }),
       clock,
       ids: createIdSource(),
       settings,
+      features: { svc: "test" },
+      ...options.models,
       warn: (message) => warnings.push(message),
     };
     const engine = createEngine(deps);

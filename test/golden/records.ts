@@ -36,4 +36,5 @@ export const RECORDS: readonly ResultCandidate[] = [
     validTo: minute("06-01T00:00"),
     metadata: { svc_speaker_v1: 'Ann "the" Lee' },
   }),
+  record(13, `Minutes of the meeting: ${"it went on, ".repeat(45)}and ended.`, { pinned: true }),
 ];

@@ -1,8 +1,12 @@
 import { dlopen } from "bun:ffi";
 import { kernelLibraryPath } from "./kernel-library.ts";
 
-/** Vectors as bytes: `count` rows of `dimension` numbers, with the scale and the rounding error of each row. */
+/**
+ * Vectors as bytes: `count` rows of `dimension` numbers, with the scale and the rounding error of each row. `mean` is what
+ * was taken off every direction.
+ */
 export type Rows = {
+  readonly mean: Float32Array;
   readonly rows: Int8Array;
   readonly scales: Float32Array;
   readonly errors: Float32Array;
@@ -13,7 +17,8 @@ export type Rows = {
 /** A question as 16-bit numbers. */
 export type QuantisedQuestion = {
   readonly numbers: Int16Array;
-  readonly scale: number;
+  /** Scale, rounding error, product with the mean. */
+  readonly parameters: Float32Array;
   /** Length of what rounding took away from a question of length one. */
   readonly error: number;
 };
@@ -31,7 +36,7 @@ export type Kernel = {
   /** Writes rows from `at` on. @returns how many; fewer than given when one has no direction */
   quantise(vectors: Float32Array, into: Rows, at: number): number;
   /** Undefined when the question has no direction. */
-  question(vector: Float32Array): QuantisedQuestion | undefined;
+  question(vector: Float32Array, mean: Float32Array): QuantisedQuestion | undefined;
   /** Writes the approximate cosine of each row. */
   score(rows: Rows, question: QuantisedQuestion, scores: Float32Array): void;
   /** @param errors undefined: each score is off by `slack` at most */
@@ -45,9 +50,9 @@ export type Kernel = {
 };
 
 const SYMBOLS = {
-  svckernel_quantise: { args: ["ptr", "u32", "u32", "ptr", "ptr", "ptr"], returns: "u32" },
-  svckernel_question: { args: ["ptr", "u32", "ptr", "ptr"], returns: "u32" },
-  svckernel_score: { args: ["ptr", "ptr", "u32", "u32", "ptr", "f32", "ptr"], returns: "void" },
+  svckernel_quantise: { args: ["ptr", "u32", "u32", "ptr", "ptr", "ptr", "ptr"], returns: "u32" },
+  svckernel_question: { args: ["ptr", "u32", "ptr", "ptr", "ptr"], returns: "u32" },
+  svckernel_score: { args: ["ptr", "ptr", "u32", "u32", "ptr", "ptr", "ptr"], returns: "void" },
   svckernel_select: { args: ["ptr", "ptr", "f32", "u32", "u32", "ptr", "ptr"], returns: "u32" },
   svckernel_gather_begin: { args: [], returns: "void" },
   svckernel_gather_count: { args: [], returns: "u32" },
@@ -81,20 +86,19 @@ function openKernel(path: string): Kernel {
         vectors,
         vectors.length / into.dimension,
         into.dimension,
+        into.mean,
         into.rows.subarray(at * into.dimension),
         into.scales.subarray(at),
         into.errors.subarray(at),
       ),
-    question: (vector) => {
+    question: (vector, mean) => {
       const numbers = new Int16Array(vector.length);
-      const parameters = new Float32Array(2);
-      if (symbols.svckernel_question(vector, vector.length, numbers, parameters) === 0) {
-        return undefined;
-      }
-      return { numbers, scale: parameters[0] ?? 0, error: parameters[1] ?? 0 };
+      const parameters = new Float32Array(3);
+      const made = symbols.svckernel_question(vector, vector.length, mean, numbers, parameters);
+      return made === 0 ? undefined : { numbers, parameters, error: parameters[1] ?? 0 };
     },
-    score: ({ rows, scales, count, dimension }, { numbers, scale }, scores) => {
-      symbols.svckernel_score(rows, scales, count, dimension, numbers, scale, scores);
+    score: ({ rows, scales, count, dimension }, { numbers, parameters }, scores) => {
+      symbols.svckernel_score(rows, scales, count, dimension, numbers, parameters, scores);
     },
     select: (scores, errors, { slack, count, wanted }) => {
       const found = new Int32Array(count);

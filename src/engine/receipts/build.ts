@@ -61,7 +61,9 @@ export function buildReceipt(
     retrievalMode: material.retrievalMode,
     timeFrom: filter.timeFrom,
     timeTo: filter.timeTo,
-    candidates: results.map((result) => toCandidate(result, packed.get(result.node.id), isWeighted)),
+    candidates: results.map((result) =>
+      toCandidate(result, packed.get(result.node.id), isWeighted),
+    ),
     scoreProvenance: new Map(results.map(({ node, provenance }) => [node.id, provenance])),
     rankingPolicy: material.rankingPolicy,
     execution: {
@@ -111,8 +113,7 @@ function toCandidate(
     representation: level,
     tokenCost: packed?.tokenCost ?? 0,
     inContext: packed !== undefined,
-    hasContent:
-      level !== undefined && CONTENT_LEVELS.has(level) && node.content.trim() !== "",
+    hasContent: level !== undefined && CONTENT_LEVELS.has(level) && node.content.trim() !== "",
   };
 }
 
@@ -140,8 +141,7 @@ function toParameters(
     historicalCoverage: metadata.historicalCoverage,
     temporalRelation,
     temporalLanguages: settings.temporalLanguages,
-    queryIntentOrder:
-      settings.queryIntentOrder === "temporal_first" ? "temporal_first" : undefined,
+    queryIntentOrder: settings.queryIntentOrder === "temporal_first" ? "temporal_first" : undefined,
     rerankerTopK: reranker?.topK,
     rerankerPriorWeight:
       reranker?.priorWeight === DEFAULT_PRIOR_WEIGHT ? undefined : reranker?.priorWeight,

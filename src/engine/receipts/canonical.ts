@@ -272,7 +272,7 @@ export const recordForm: Form<RetrievalRecord> = object<RetrievalRecord>({
 
 /** A receipt as canonical JSON. @throws FormError for a number that JSON does not have */
 export function receiptText(receipt: RetrievalReceipt): string {
-  return receiptForm.text(receipt);
+  return JSON.stringify(receiptForm.json(receipt));
 }
 
 /** SHA-256 of canonical JSON, 64 lower-case hex digits: what a receipt is known by. */

@@ -4,10 +4,11 @@ import { parseUuid, type Uuid } from "../../lib/uuid.ts";
 
 /**
  * How a value stands in canonical JSON, declared once for both directions: one value has one text, and `read` takes
- * nothing but what `text` writes. Both throw FormError.
+ * nothing but what `json` gives. Both throw FormError.
  */
 export type Form<T> = {
-  readonly text: (value: T) => string;
+  /** The value as JSON, its keys in the order in which they are written. */
+  readonly json: (value: T) => Json;
   /** @param path where the value stands, for messages */
   readonly read: (json: Json, path: string) => T;
   /** The value for which a member of this form is left out. */
@@ -24,8 +25,12 @@ function refuse(path: string, json: Json, wanted: string): FormError {
   return new FormError(`${path}: ${kind} instead of ${wanted}`);
 }
 
+function same<T extends Json>(value: T): T {
+  return value;
+}
+
 export const text: Form<string> = {
-  text: JSON.stringify,
+  json: same,
   read: (json, path) => {
     if (typeof json !== "string") throw refuse(path, json, "text");
     return json;
@@ -33,18 +38,18 @@ export const text: Form<string> = {
 };
 
 export const flag: Form<boolean> = {
-  text: String,
+  json: same,
   read: (json, path) => {
     if (typeof json !== "boolean") throw refuse(path, json, "true or false");
     return json;
   },
 };
 
-/** A finite number in its shortest exact form. */
+/** A finite number. */
 export const decimal: Form<number> = {
-  text: (value) => {
+  json: (value) => {
     if (!Number.isFinite(value)) throw new FormError(`${value} is not a JSON number`);
-    return String(value);
+    return value;
   },
   read: (json, path) => {
     if (typeof json !== "number") throw refuse(path, json, "a number");
@@ -54,9 +59,9 @@ export const decimal: Form<number> = {
 
 /** A whole number from 0. */
 export const count: Form<number> = {
-  text: (value) => {
+  json: (value) => {
     if (!isCount(value)) throw new FormError(`${value} is not a whole number from 0`);
-    return String(value);
+    return value;
   },
   read: (json, path) => {
     if (!isCount(json)) throw refuse(path, json, "a whole number from 0");
@@ -69,7 +74,7 @@ function isCount(value: unknown): value is number {
 }
 
 export const instant: Form<Instant> = {
-  text: (value) => `"${value}"`,
+  json: same,
   read: (json, path) => {
     const parsed = typeof json === "string" ? parseInstant(json) : undefined;
     if (typeof parsed !== "object" || parsed.instant !== json) {
@@ -80,7 +85,7 @@ export const instant: Form<Instant> = {
 };
 
 export const uuid: Form<Uuid> = {
-  text: (value) => `"${value}"`,
+  json: same,
   read: (json, path) => {
     const parsed = typeof json === "string" ? parseUuid(json) : undefined;
     if (parsed === undefined || parsed !== json) throw refuse(path, json, "a UUID");
@@ -90,7 +95,7 @@ export const uuid: Form<Uuid> = {
 
 /** 64 lower-case hex digits. */
 export const sha256: Form<string> = {
-  text: (value) => `"${value}"`,
+  json: same,
   read: (json, path) => {
     if (typeof json !== "string" || !/^[0-9a-f]{64}$/.test(json)) {
       throw refuse(path, json, "a SHA-256");
@@ -101,14 +106,14 @@ export const sha256: Form<string> = {
 
 /** A JSON object of whatever content, its keys in their order. */
 export const anyObject: Form<JsonObject> = {
-  text: JSON.stringify,
+  json: same,
   read: (json, path) => asObject(json, path),
 };
 
 /** One of a closed set of texts. */
 export function member<T extends string>(members: readonly T[]): Form<T> {
   return {
-    text: (value) => `"${value}"`,
+    json: same,
     read: (json, path) => {
       const found = members.find((candidate) => candidate === json);
       if (found === undefined) throw refuse(path, json, `one of ${members.join(", ")}`);
@@ -120,7 +125,7 @@ export function member<T extends string>(members: readonly T[]): Form<T> {
 /** One text, true, false or number. */
 export function constant<T extends string | number | boolean>(value: T): Form<T> {
   return {
-    text: () => JSON.stringify(value),
+    json: () => value,
     read: (json, path) => {
       if (json !== value) throw refuse(path, json, String(value));
       return value;
@@ -131,7 +136,7 @@ export function constant<T extends string | number | boolean>(value: T): Form<T>
 /** Null while undefined. */
 export function nullable<T>(form: Form<T>): Form<T | undefined> {
   return {
-    text: (value) => (value === undefined ? "null" : form.text(value)),
+    json: (value) => (value === undefined ? null : form.json(value)),
     read: (json, path) => (json === null ? undefined : form.read(json, path)),
   };
 }
@@ -140,7 +145,7 @@ export function nullable<T>(form: Form<T>): Form<T | undefined> {
 export function omitted<T>(form: Form<T>): Form<T | undefined> {
   return {
     omits: { value: undefined },
-    text: (value) => (value === undefined ? "null" : form.text(value)),
+    json: (value) => (value === undefined ? null : form.json(value)),
     read: form.read,
   };
 }
@@ -148,13 +153,13 @@ export function omitted<T>(form: Form<T>): Form<T | undefined> {
 /** True, or left out. */
 export const trueOrOmitted: Form<boolean> = {
   omits: { value: false },
-  text: String,
+  json: same,
   read: (json, path) => constant(true).read(json, path),
 };
 
 export function list<T>(form: Form<T>): Form<readonly T[]> {
   return {
-    text: (values) => `[${values.map(form.text).join(",")}]`,
+    json: (values) => values.map(form.json),
     read: (json, path) => {
       if (!Array.isArray(json)) throw refuse(path, json, "a list");
       return json.map((item, index) => form.read(item, `${path}[${index}]`));
@@ -162,10 +167,10 @@ export function list<T>(form: Form<T>): Form<readonly T[]> {
   };
 }
 
-/** A map in the order of its keys; keys that look like whole numbers have no order in JSON and are refused. */
+/** A map in the order of its keys, none of which is a whole number: those have no order in an object. */
 export function mapOf<T>(form: Form<T>): Form<ReadonlyMap<string, T>> {
   return {
-    text: (map) => `{${Array.from(map, ([key, value]) => entry(key, form.text(value))).join(",")}}`,
+    json: (map) => Object.fromEntries(Array.from(map, ([key, value]) => [key, form.json(value)])),
     read: (json, path) =>
       new Map(
         Object.entries(asObject(json, path)).map(([key, value]) => [
@@ -174,11 +179,6 @@ export function mapOf<T>(form: Form<T>): Form<ReadonlyMap<string, T>> {
         ]),
       ),
   };
-}
-
-function entry(key: string, value: string): string {
-  if (/^\d+$/.test(key)) throw new FormError(`the key ${key} is a number`);
-  return `${JSON.stringify(key)}:${value}`;
 }
 
 /** An object with free keys, in their order. */
@@ -199,23 +199,15 @@ export function object<T extends object>(members: Members<T>): Form<T> {
   const entries = Object.entries(members) as [keyof T & string, Form<T[keyof T]>][];
   const declared = entries.map(([key, form]) => ({ key, form, name: snakeCase(key) }));
   const names = new Set(declared.map(({ name }) => name));
-  // The first member is never left out, so that every other one can bring its comma.
-  const written = declared.map(({ key, form, name }, index) => ({
-    key,
-    omits: form.omits,
-    text: form.text,
-    prefix: `${index === 0 ? "{" : ","}"${name}":`,
-  }));
-  if (written[0]?.omits !== undefined) throw new FormError("the first member is never left out");
   return {
-    text: (value) => {
-      let body = "";
-      for (const { key, omits, text: write, prefix } of written) {
+    json: (value) => {
+      const members: Record<string, Json> = {};
+      for (const { key, form, name } of declared) {
         const inner = value[key];
-        if (omits !== undefined && omits.value === inner) continue;
-        body += prefix + write(inner);
+        if (form.omits === undefined || form.omits.value !== inner)
+          members[name] = form.json(inner);
       }
-      return `${body}}`;
+      return members;
     },
     read: (json, path) => {
       const given = asObject(json, path);
@@ -241,22 +233,19 @@ export function through<T, W>(
   from: (wire: W, path: string) => T,
 ): Form<T> {
   return {
-    text: (value) => form.text(to(value)),
+    json: (value) => form.json(to(value)),
     read: (json, path) => from(form.read(json, path), path),
   };
 }
 
-/** The same form for objects that many others hold: the text of each object is made once. */
-export function shared<T extends object>(form: Form<T>): Form<T> {
-  const texts = new WeakMap<T, string>();
+/** The same form for an object that many others hold, one after the other. */
+export function repeated<T extends object>(form: Form<T>): Form<T> {
+  let last: { readonly value: WeakRef<T>; readonly json: Json } | undefined;
   return {
-    text: (value) => {
-      let known = texts.get(value);
-      if (known === undefined) {
-        known = form.text(value);
-        texts.set(value, known);
-      }
-      return known;
+    json: (value) => {
+      if (last?.value.deref() !== value)
+        last = { value: new WeakRef(value), json: form.json(value) };
+      return last.json;
     },
     read: form.read,
   };

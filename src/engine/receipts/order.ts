@@ -23,9 +23,6 @@ function pathOf({ trace }: Ranked): number {
 }
 
 /** By id, ascending. */
-export function byId(
-  a: { readonly nodeId: string },
-  b: { readonly nodeId: string },
-): number {
+export function byId(a: { readonly nodeId: string }, b: { readonly nodeId: string }): number {
   return a.nodeId < b.nodeId ? -1 : a.nodeId > b.nodeId ? 1 : 0;
 }

@@ -19,7 +19,7 @@ import {
   nullable,
   object,
   omitted,
-  shared,
+  repeated,
   through,
   uuid,
 } from "./form.ts";
@@ -80,7 +80,7 @@ const flatWeights: Form<FlatWeights> = object<FlatWeights>({
   recencyTime: omitted(constant("event_time")),
 });
 
-export const weightsForm: Form<ScoringWeights> = shared(
+export const weightsForm: Form<ScoringWeights> = repeated(
   through(flatWeights, toFlat, (flat, path) => {
     const fusion = toFusion(flat, path);
     return {
@@ -157,21 +157,19 @@ function toFusion(flat: FlatWeights, path: string): Fusion {
   }
 }
 
-export const traceForm: Form<ScoreTrace> = shared(
-  object<ScoreTrace>({
-    semanticSimilarity: decimal,
-    lexicalRelevance: decimal,
-    graphProximity: decimal,
-    recencyFactor: decimal,
-    salience: decimal,
-    confidence: decimal,
-    epistemicWeight: decimal,
-    pathScore: decimal,
-    temporalAffinity: decimal,
-    nodeTypeBoost: decimal,
-    compositeScore: decimal,
-  }),
-);
+export const traceForm: Form<ScoreTrace> = object<ScoreTrace>({
+  semanticSimilarity: decimal,
+  lexicalRelevance: decimal,
+  graphProximity: decimal,
+  recencyFactor: decimal,
+  salience: decimal,
+  confidence: decimal,
+  epistemicWeight: decimal,
+  pathScore: decimal,
+  temporalAffinity: decimal,
+  nodeTypeBoost: decimal,
+  compositeScore: decimal,
+});
 
 const adjustment: Form<Adjustment> = object<Adjustment>({
   kind: member(ADJUSTMENT_KINDS),
@@ -192,21 +190,17 @@ const factors = {
   tieBreak: omitted(decimal),
 } as const;
 
-const rankFusion: Form<RankFusion> = shared(
-  object<RankFusion>({
-    semanticRank: nullable(count),
-    lexicalRank: nullable(count),
-    ...factors,
-  }),
-);
+const rankFusion: Form<RankFusion> = object<RankFusion>({
+  semanticRank: nullable(count),
+  lexicalRank: nullable(count),
+  ...factors,
+});
 
-const relativeFusion: Form<RelativeFusion> = shared(
-  object<RelativeFusion>({
-    semantic: nullable(decimal),
-    lexical: nullable(decimal),
-    ...factors,
-  }),
-);
+const relativeFusion: Form<RelativeFusion> = object<RelativeFusion>({
+  semantic: nullable(decimal),
+  lexical: nullable(decimal),
+  ...factors,
+});
 
 type FlatProvenance = Omit<ScoreProvenance, "fusion"> & {
   readonly rankFusion: RankFusion | undefined;
@@ -232,8 +226,13 @@ const flatProvenance: Form<FlatProvenance> = object<FlatProvenance>({
 
 export const provenanceForm: Form<ScoreProvenance> = through(
   flatProvenance,
-  ({ fusion, ...rest }) => ({
-    ...rest,
+  // Told member by member: a copy of the rest of an object takes much longer, and there are hundreds.
+  ({ formulaVersion, baseNodeId, trace, weights, adjustments, fusion }) => ({
+    formulaVersion,
+    baseNodeId,
+    trace,
+    weights,
+    adjustments,
     rankFusion: fusion?.kind === "rrf" ? fusion : undefined,
     relativeFusion: fusion?.kind === "relative" ? fusion : undefined,
   }),

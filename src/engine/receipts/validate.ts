@@ -115,9 +115,7 @@ function isSameFusion(one: Fusion, other: Fusion): boolean {
   if (one === other) return true;
   if (one.kind === "weighted" || other.kind === "weighted") {
     return (
-      one.kind === "weighted" &&
-      other.kind === "weighted" &&
-      one.recencyTime === other.recencyTime
+      one.kind === "weighted" && other.kind === "weighted" && one.recencyTime === other.recencyTime
     );
   }
   const shares = one.recencyBoost === other.recencyBoost && one.tieBreak === other.tieBreak;
@@ -165,7 +163,8 @@ function recordProblems(
   candidates: readonly ReceiptCandidate[],
 ): string[] {
   const problems: string[] = [];
-  if (paths.length !== candidates.length) problems.push("the paths are not those of the candidates");
+  if (paths.length !== candidates.length)
+    problems.push("the paths are not those of the candidates");
   const inside = candidates.filter(({ inContext }) => inContext).map(({ nodeId }) => nodeId);
   const shown = context.map(({ nodeId }) => nodeId);
   if (!isSame(shown.toSorted(), inside.toSorted())) {
@@ -173,7 +172,8 @@ function recordProblems(
   }
   const outside = candidates.filter(({ inContext }) => !inContext).map(({ nodeId }) => nodeId);
   const left = notPacked.map(({ nodeId }) => nodeId);
-  if (!isSame(left, outside)) problems.push("not every candidate outside of the context has a reason");
+  if (!isSame(left, outside))
+    problems.push("not every candidate outside of the context has a reason");
   return problems;
 }
 

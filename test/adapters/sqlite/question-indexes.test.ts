@@ -80,6 +80,7 @@ function planning(database: Database, plans: string[]): Database {
       return (sql: string) => {
         const plan = target.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`);
         plans.push(...plan.all().map(({ detail }) => detail));
+        plan.finalize();
         return target.query(sql);
       };
     },

@@ -4,7 +4,10 @@ import type { MemoryNode } from "../../../src/domain/node.ts";
 import type { ScoringWeights } from "../../../src/domain/scoring.ts";
 import { scoringVersionId } from "../../../src/domain/scoring-version.ts";
 import { type BuiltReceipt, buildReceipt } from "../../../src/engine/receipts/build.ts";
-import type { ReceiptMaterial, ReceiptSurroundings } from "../../../src/engine/receipts/material.ts";
+import type {
+  ReceiptMaterial,
+  ReceiptSurroundings,
+} from "../../../src/engine/receipts/material.ts";
 import type {
   MemoryBundle,
   PackedRecord,
@@ -194,7 +197,11 @@ const WORDS =
 
 function ranked(
   chance: Chance,
-  shape: RetrievalShape & { weights: ScoringWeights; query: string; intent: "temporal" | "factual" },
+  shape: RetrievalShape & {
+    weights: ScoringWeights;
+    query: string;
+    intent: "temporal" | "factual";
+  },
 ): ResultCandidate[] {
   const span = shape.spanMs ?? HALF_A_YEAR;
   const node = (): MemoryNode => {
@@ -248,7 +255,10 @@ function ranked(
 
 function randomId(chance: Chance, ms: number): Uuid {
   const hex = (digits: number) =>
-    chance.whole(0, 16 ** digits - 1).toString(16).padStart(digits, "0");
+    chance
+      .whole(0, 16 ** digits - 1)
+      .toString(16)
+      .padStart(digits, "0");
   const time = ms.toString(16).padStart(12, "0");
   const variant = (8 + chance.whole(0, 3)).toString(16);
   return asUuid(
@@ -293,4 +303,3 @@ export function bundleOf(
     contextReferences: new Map(),
   };
 }
-

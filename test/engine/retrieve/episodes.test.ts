@@ -57,19 +57,27 @@ describe("an episode", () => {
     expect(routed(ranking, "THE HERON", { episodeContextTopK: 2 }).marked).toHaveLength(4);
   });
 
-  test("is chosen for its share of words where two hold the same, each word of the question once", () => {
+  test("is the shorter one where two hold the same word", () => {
     const ranking = [
-      turn(1, 0.9, "a heron and many other birds of the northern hills", "long"),
-      turn(2, 0.8, "they flew", "long"),
-      turn(3, 0.7, "a heron", "short"),
-      turn(4, 0.6, "it flew", "short"),
-      turn(5, 0.5, "birds, birds", "other"),
-      turn(6, 0.4, "birds", "other"),
+      turn(1, 0.9, "a heron and many other birds of the northern hills", "a"),
+      turn(2, 0.8, "they flew", "a"),
+      turn(3, 0.7, "a heron", "b"),
+      turn(4, 0.6, "it flew", "b"),
     ];
 
     expect(routed(ranking, "heron").marked).toEqual([3, 4]);
-    expect(routed(ranking, "heron birds").marked).toEqual([1, 2]);
-    expect(routed(ranking, "heron heron heron heron birds").marked).toEqual([1, 2]);
+  });
+
+  test("gains nothing from a word that the question repeats", () => {
+    const ranking = [
+      turn(1, 0.9, "heron", "a"),
+      turn(2, 0.8, "lake", "a"),
+      turn(3, 0.7, "robin", "b"),
+      turn(4, 0.6, "lake", "b"),
+    ];
+
+    expect(routed(ranking, "heron robin robin").marked).toEqual([1, 2]);
+    expect(routed(ranking, "robin").marked).toEqual([3, 4]);
   });
 
   test("comes first by scope and session where two are equal", () => {

@@ -201,6 +201,14 @@ describe("the share", () => {
     ).toBe(0.85);
   });
 
+  test("of relative scores is that of fused ranks", () => {
+    const trigger = aResult(1, 1, inSession);
+    const fusion = { ...trigger.provenance.fusion, kind: "relative", semantic: 1, lexical: 1 };
+    const provenance = { ...trigger.provenance, formulaVersion: 3, fusion };
+
+    expect(shareOf({ ...trigger, provenance } as ResultCandidate)).toBe(0.6);
+  });
+
   test("of a weighted score is the general one", () => {
     expect(shareOf(weighted(1))).toBe(0.85);
   });

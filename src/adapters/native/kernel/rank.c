@@ -17,29 +17,25 @@ enum { BYTE_MAX = 127, QUESTION_MAX = 32767 };
 static const double ROUND_UP = 1.0001;
 
 /* The length of a vector; 0 when it has no direction. */
-static double length_of(const float *vector, uint32_t dimension, double *largest) {
+static double length_of(const float *vector, uint32_t dimension) {
   double sum = 0;
-  *largest = 0;
-  for (uint32_t i = 0; i < dimension; i++) {
-    double value = vector[i];
-    sum += value * value;
-    if (fabs(value) > *largest) *largest = fabs(value);
-  }
+  for (uint32_t i = 0; i < dimension; i++) sum += (double)vector[i] * vector[i];
   return isfinite(sum) ? sqrt(sum) : 0;
 }
 
-static int quantise_row(const float *vector, uint32_t dimension, int8_t *row, float *scale, float *error) {
-  double largest = 0;
-  double length = length_of(vector, dimension, &largest);
+static double limited(double value, double most) { return value > most ? most : value < -most ? -most : value; }
+
+static int quantise_row(
+    const float *vector, uint32_t dimension, const float *mean, int8_t *row, float *scale, float *error) {
+  double length = length_of(vector, dimension);
   if (length == 0) return 0;
-  *scale = (float)(largest / length / BYTE_MAX);
-  if (*scale == 0) return 0;
+  double largest = 0;
+  for (uint32_t i = 0; i < dimension; i++) largest = fmax(largest, fabs(vector[i] / length - mean[i]));
+  *scale = (float)(largest / BYTE_MAX);
   double lost = 0;
   for (uint32_t i = 0; i < dimension; i++) {
-    double value = vector[i] / length;
-    double steps = round(value / *scale);
-    if (steps > BYTE_MAX) steps = BYTE_MAX;
-    if (steps < -BYTE_MAX) steps = -BYTE_MAX;
+    double value = vector[i] / length - mean[i];
+    double steps = *scale == 0 ? 0 : limited(round(value / *scale), BYTE_MAX);
     row[i] = (int8_t)steps;
     double rest = value - steps * *scale;
     lost += rest * rest;
@@ -48,49 +44,51 @@ static int quantise_row(const float *vector, uint32_t dimension, int8_t *row, fl
   return 1;
 }
 
-uint32_t svckernel_quantise(
-    const float *vectors, uint32_t count, uint32_t dimension, int8_t *rows, float *scales, float *errors) {
+uint32_t svckernel_quantise(const float *vectors, uint32_t count, uint32_t dimension, const float *mean, int8_t *rows,
+    float *scales, float *errors) {
   uint32_t made = 0;
   while (made < count) {
     size_t start = (size_t)made * dimension;
-    if (!quantise_row(vectors + start, dimension, rows + start, &scales[made], &errors[made])) break;
+    if (!quantise_row(vectors + start, dimension, mean, rows + start, &scales[made], &errors[made])) break;
     made++;
   }
   return made;
 }
 
-uint32_t svckernel_question(const float *vector, uint32_t dimension, int16_t *question, float *parameters) {
-  double largest = 0;
-  double length = length_of(vector, dimension, &largest);
+uint32_t svckernel_question(
+    const float *vector, uint32_t dimension, const float *mean, int16_t *question, float *parameters) {
+  double length = length_of(vector, dimension);
   /* So small that the sum of all products fits into 32 bits. */
-  double room = floor(2147483647.0 / BYTE_MAX / dimension);
-  double most = room < QUESTION_MAX ? room : QUESTION_MAX;
-  double scale = length == 0 ? 0 : (double)(float)(largest / length / most);
-  if (scale == 0 || most < BYTE_MAX) return 0;
+  double most = fmin(floor(2147483647.0 / BYTE_MAX / dimension), QUESTION_MAX);
+  if (length == 0 || most < BYTE_MAX) return 0;
+  double largest = 0;
+  for (uint32_t i = 0; i < dimension; i++) largest = fmax(largest, fabs(vector[i] / length));
+  double scale = (float)(largest / most);
   double lost = 0;
+  double common = 0;
   for (uint32_t i = 0; i < dimension; i++) {
     double value = vector[i] / length;
-    double steps = round(value / scale);
-    if (steps > most) steps = most;
-    if (steps < -most) steps = -most;
+    double steps = limited(round(value / scale), most);
     question[i] = (int16_t)steps;
     double rest = value - steps * scale;
     lost += rest * rest;
+    common += value * mean[i];
   }
   parameters[0] = (float)scale;
   parameters[1] = (float)(sqrt(lost) * ROUND_UP);
+  parameters[2] = (float)common;
   return 1;
 }
 
 FOR_EACH_PROCESSOR
 void svckernel_score(const int8_t *rows, const float *scales, uint32_t count, uint32_t dimension,
-    const int16_t *question, float question_scale, float *scores) {
+    const int16_t *question, const float *parameters, float *scores) {
   for (uint32_t i = 0; i < count; i++) {
     const int8_t *row = rows + (size_t)i * dimension;
     int32_t sum = 0;
     /* By way of 16 bits: compilers know this as one instruction. */
     for (uint32_t j = 0; j < dimension; j++) sum += (int32_t)(int16_t)row[j] * question[j];
-    scores[i] = (float)sum * scales[i] * question_scale;
+    scores[i] = (float)sum * scales[i] * parameters[0] + parameters[2];
   }
 }
 

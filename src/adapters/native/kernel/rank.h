@@ -10,21 +10,23 @@
 #define SVC_EXPORT __attribute__((visibility("default")))
 
 /*
- * Turns `count` vectors into directions of one byte a number: row[i] = direction[i] / scale, rounded. `errors` gets the
- * length of what rounding took away, rounded up. Returns how many rows it made: fewer when a vector has no direction.
+ * Turns `count` vectors into rows of one byte a number: row[i] = (direction[i] - mean[i]) / scale, rounded. What all
+ * directions have in common, `mean`, would take most of a byte's range. `errors` gets the length of what rounding took
+ * away, rounded up. Returns how many rows it made: fewer when a vector has no direction.
  */
-SVC_EXPORT uint32_t svckernel_quantise(
-    const float *vectors, uint32_t count, uint32_t dimension, int8_t *rows, float *scales, float *errors);
+SVC_EXPORT uint32_t svckernel_quantise(const float *vectors, uint32_t count, uint32_t dimension, const float *mean,
+    int8_t *rows, float *scales, float *errors);
 
 /*
- * Turns a question into numbers of two bytes. `parameters` gets its scale and the length of its rounding error.
- * Returns 0 when the question has no direction.
+ * Turns a question into numbers of two bytes. `parameters` gets its scale, the length of its rounding error, and its
+ * product with the mean. Returns 0 when the question has no direction.
  */
-SVC_EXPORT uint32_t svckernel_question(const float *vector, uint32_t dimension, int16_t *question, float *parameters);
+SVC_EXPORT uint32_t svckernel_question(
+    const float *vector, uint32_t dimension, const float *mean, int16_t *question, float *parameters);
 
 /* The approximate cosine of each row with the question. */
 SVC_EXPORT void svckernel_score(const int8_t *rows, const float *scales, uint32_t count, uint32_t dimension,
-    const int16_t *question, float question_scale, float *scores);
+    const int16_t *question, const float *parameters, float *scores);
 
 /*
  * Finds every row that may be among the `wanted` best, when scores[i] is off by `slack` plus (1 + slack) * errors[i] at most

@@ -9,7 +9,7 @@ import type { PackLayout } from "../connection/layout.ts";
 import { filesOf, schemasOf, turnToLog } from "../connection/open-database.ts";
 import type { Cipher } from "../connection/pack-files.ts";
 import { readManifest } from "../schema/manifest.ts";
-import { requireReadable } from "../schema/migrate.ts";
+import { requireReadable, upgrade } from "../schema/migrate.ts";
 import { reconcileIndexes } from "../write/reconcile.ts";
 import { type Part, requireSameRows, requireSound, tablesOf } from "./compare.ts";
 import { copyFile, freshKey, withCopyName } from "./copy-pack.ts";
@@ -156,7 +156,12 @@ async function finishCopy(
       await interruptible();
       requireSameRows({ database, schema }, target, table, destination);
     }
-    copy.transaction(() => reconcileIndexes(copy, now, target.schema)).immediate();
+    copy
+      .transaction(() => {
+        upgrade(copy, layout, now);
+        reconcileIndexes(copy, now, target.schema);
+      })
+      .immediate();
     requireSound(target, destination);
     return countAll(copy, destination);
   } finally {

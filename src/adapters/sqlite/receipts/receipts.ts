@@ -2,7 +2,6 @@ import type { Database } from "bun:sqlite";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { StoredReceipt } from "../../../ports/store.ts";
-import { ensureOwner } from "../write/owners.ts";
 import { type StoredBody, toIdBytes, unpackBody } from "./receipt-row.ts";
 
 /** Keeps a receipt unless its request has one. Runs inside a write transaction. @param body what `packBody` made of it */
@@ -11,11 +10,11 @@ export function writeReceipt(database: Database, receipt: StoredReceipt, body: S
   if (database.query("SELECT 1 FROM receipts WHERE request_id = ?").get(id) !== null) return;
   database
     .query(
-      "INSERT INTO receipts (request_id, owner, created_at, is_compressed, body) VALUES (?, ?, ?, ?, ?)",
+      "INSERT INTO receipts (request_id, user_id, created_at, is_compressed, body) VALUES (?, ?, ?, ?, ?)",
     )
     .run(
       id,
-      ensureOwner(database, receipt.userId),
+      receipt.userId,
       receipt.createdAt,
       body.isCompressed ? 1 : 0,
       body.bytes,
@@ -37,8 +36,8 @@ export function readReceipt(
 ): StoredReceipt | undefined {
   const row = database
     .query<ReceiptRow, [Uint8Array, string | null]>(
-      `SELECT o.user_id, r.created_at, r.is_compressed, r.body FROM receipts r JOIN owners o ON o.owner = r.owner
-       WHERE r.request_id = ?1 AND (?2 IS NULL OR o.user_id = ?2)`,
+      `SELECT user_id, created_at, is_compressed, body FROM receipts
+       WHERE request_id = ?1 AND (?2 IS NULL OR user_id = ?2)`,
     )
     .get(toIdBytes(requestId), userId ?? null);
   if (row === null) return undefined;

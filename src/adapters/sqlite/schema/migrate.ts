@@ -42,12 +42,22 @@ export function migrate(
   manifest: ManifestInput,
   now: Instant,
 ): void {
+  runSteps(database, layout, storedDimension(database) ?? manifest.embedding.dimension, now);
+  writeManifest(database, manifest, now);
+}
+
+/** Runs the outstanding steps of a pack that has a manifest, which stays as it is. Runs inside a write transaction. */
+export function upgrade(database: Database, layout: PackLayout, now: Instant): void {
+  const dimension = storedDimension(database);
+  if (dimension !== undefined) runSteps(database, layout, dimension, now);
+}
+
+function runSteps(database: Database, layout: PackLayout, dimension: number, now: Instant): void {
   database.run(
     `CREATE TABLE IF NOT EXISTS schema_migrations (
        part TEXT NOT NULL, version INTEGER NOT NULL, name TEXT NOT NULL, applied_at TEXT NOT NULL,
        PRIMARY KEY (part, version)) STRICT, WITHOUT ROWID`,
   );
-  const dimension = storedDimension(database) ?? manifest.embedding.dimension;
   for (const { part, directorySchema, table } of PARTS) {
     const schema = layout.kind === "file" ? "main" : directorySchema;
     // A file that was lost has to be made again, whatever the record in the main file says.
@@ -63,7 +73,6 @@ export function migrate(
         .run(part, step.version, step.name, now);
     }
   }
-  writeManifest(database, manifest, now);
 }
 
 /** Names the file in which a table is created; SQLite otherwise creates everything in the main one. */

@@ -200,7 +200,8 @@ const RECEIPTS = `
 CREATE TABLE receipts (
   key INTEGER PRIMARY KEY,
   request_id BLOB NOT NULL UNIQUE CHECK (length(request_id) = 16),
-  owner INTEGER NOT NULL REFERENCES owners (owner),
+  -- Whoever asked, who need not own anything yet.
+  user_id TEXT NOT NULL,
   created_at TEXT NOT NULL,
   is_compressed INTEGER NOT NULL CHECK (is_compressed IN (0, 1)),
   body BLOB NOT NULL

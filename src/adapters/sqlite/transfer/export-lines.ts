@@ -4,6 +4,8 @@ import type { Manifest } from "../../../ports/store.ts";
 import { fromIdBytes, unpackBody } from "../receipts/receipt-row.ts";
 import { readManifest } from "../schema/manifest.ts";
 import { hasTable } from "../schema/migrate.ts";
+import { vectorFileOf } from "../vectors/exact.ts";
+import { fromPayload } from "../vectors/lean.ts";
 import { ACTIVE } from "../write/turns.ts";
 import {
   EXPORT_FORMAT,
@@ -88,7 +90,7 @@ function toJson(section: Section, column: string, value: string | number | null)
 type ReceiptRow = {
   readonly key: number;
   readonly request_id: Uint8Array;
-  readonly owner: number;
+  readonly user_id: string;
   readonly created_at: string;
   readonly is_compressed: number;
   readonly body: Uint8Array;
@@ -97,14 +99,14 @@ type ReceiptRow = {
 /** In another form than that of their rows, so that a file does not depend on how a pack saves room. */
 function* receiptLines(database: Database): Generator<string> {
   const sql =
-    "SELECT key, request_id, owner, created_at, is_compressed, body FROM receipts ORDER BY key";
+    "SELECT key, request_id, user_id, created_at, is_compressed, body FROM receipts ORDER BY key";
   for (const row of rowsOf<ReceiptRow>(database, sql)) {
     const body = unpackBody({ bytes: row.body, isCompressed: row.is_compressed === 1 });
     yield toLine({
       record: "receipt",
       key: row.key,
       request_id: fromIdBytes(row.request_id),
-      owner: row.owner,
+      user_id: row.user_id,
       created_at: row.created_at,
       body: body.toBase64(),
     });
@@ -121,16 +123,23 @@ type VectorRow = {
   readonly content_hash: string;
   readonly created_at: string;
   readonly embedding: Uint8Array;
+  readonly own: Uint8Array | null;
 };
 
+/** The vectors of the texts themselves, not those that lean towards their neighbours: an import makes these anew. */
 function* vectorLines(database: Database, { embedding }: Manifest): Generator<string> {
-  const sql = `SELECT m.node_key, m.content_hash, m.created_at, v.embedding ${VECTORS} ORDER BY m.node_key`;
-  for (const row of rowsOf<VectorRow>(database, sql, embedding.model, embedding.version)) {
-    yield toLine({
-      record: "vector",
-      ...row,
-      embedding: Buffer.from(row.embedding).toString("base64"),
-    });
+  const own = hasTable(database, "vector_payloads", vectorFileOf(database))
+    ? "(SELECT p.embedding FROM vector_payloads p WHERE p.node_key = m.node_key)"
+    : "NULL";
+  const sql = `SELECT m.node_key, m.content_hash, m.created_at, v.embedding, ${own} AS own ${VECTORS} ORDER BY m.node_key`;
+  for (const { own: payload, ...row } of rowsOf<VectorRow>(
+    database,
+    sql,
+    embedding.model,
+    embedding.version,
+  )) {
+    const bytes = payload === null ? row.embedding : new Uint8Array(fromPayload(payload).buffer);
+    yield toLine({ record: "vector", ...row, embedding: Buffer.from(bytes).toString("base64") });
   }
 }
 

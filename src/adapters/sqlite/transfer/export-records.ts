@@ -209,7 +209,7 @@ export const RECEIPT = z.strictObject({
   record: z.literal("receipt"),
   key,
   request_id: uuid,
-  owner: key,
+  user_id: z.string().min(1),
   created_at: instant,
   body: z.base64(),
 });

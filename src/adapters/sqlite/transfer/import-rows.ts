@@ -3,8 +3,8 @@ import { z } from "zod";
 import { sha256Hex } from "../../../lib/hashing.ts";
 import { asInstant } from "../../../lib/instant.ts";
 import { asUuid } from "../../../lib/uuid.ts";
-import { putVectors } from "../vectors/write-vectors.ts";
 import { packBody, toIdBytes } from "../receipts/receipt-row.ts";
+import { putVectors } from "../vectors/write-vectors.ts";
 import { RECEIPT, SECTIONS, type Section, VECTOR } from "./export-records.ts";
 import { checkLine, type ImportLine, notAnExport } from "./import-lines.ts";
 
@@ -109,7 +109,7 @@ function contradiction(error: unknown, line: ImportLine, name: string): unknown 
 
 function createReceiptTaker(database: Database, name: string): Taker {
   const insert = database.query(
-    "INSERT INTO receipts (key, request_id, owner, created_at, is_compressed, body) VALUES (?, ?, ?, ?, ?, ?)",
+    "INSERT INTO receipts (key, request_id, user_id, created_at, is_compressed, body) VALUES (?, ?, ?, ?, ?, ?)",
   );
   const requireAscending = ascending(["key"], name);
   return {
@@ -118,14 +118,14 @@ function createReceiptTaker(database: Database, name: string): Taker {
       const {
         key,
         request_id: id,
-        owner,
+        user_id: userId,
         created_at: at,
         body,
       } = checkLine(RECEIPT, value, line, name);
       requireAscending(value, line);
       const { bytes, isCompressed } = packBody(Uint8Array.fromBase64(body));
       try {
-        insert.run(key, toIdBytes(asUuid(id)), owner, at, isCompressed ? 1 : 0, bytes);
+        insert.run(key, toIdBytes(asUuid(id)), userId, at, isCompressed ? 1 : 0, bytes);
       } catch (error) {
         throw contradiction(error, line, name);
       }

@@ -5,6 +5,8 @@ const GROWTH = 1.25;
 const ROOM_MIN = 64;
 /** Bytes of a row beside its numbers: scale, rounding error, approximate score, key. */
 const ROW_OVERHEAD = 20;
+/** Vectors whose mean is taken. */
+const MEAN_OF = 256;
 
 /** What a search is given: keys that may be among the best, and a cosine that all other rows stay below. */
 export type Approximation = { readonly keys: readonly number[]; readonly threshold: number };
@@ -21,12 +23,14 @@ export class Slab {
   #scores: Float32Array;
   #keys: Float64Array;
   #count = 0;
+  #mean: Float32Array;
   #positions: Map<number, number> | undefined;
 
   constructor(kernel: Kernel, dimension: number, room: number) {
     const size = Math.max(room, ROOM_MIN);
     this.#kernel = kernel;
     this.dimension = dimension;
+    this.#mean = new Float32Array(dimension);
     this.#rows = new Int8Array(size * dimension);
     this.#scales = new Float32Array(size);
     this.#errors = new Float32Array(size);
@@ -49,6 +53,7 @@ export class Slab {
    */
   append(keys: ArrayLike<number>, vectors: Float32Array): boolean {
     this.#reserve(this.#count + keys.length);
+    if (this.#count === 0) this.#mean = meanOf(vectors, this.dimension);
     const made = this.#kernel.quantise(vectors, this.#all(), this.#count);
     if (made < keys.length) return false;
     this.#keys.set(keys, this.#count);
@@ -78,7 +83,7 @@ export class Slab {
 
   /** Compares all rows with a question. @returns undefined when the question has no direction */
   compare(question: Float32Array): ((wanted: number) => Approximation) | undefined {
-    const quantised = this.#kernel.question(question);
+    const quantised = this.#kernel.question(question, this.#mean);
     if (quantised === undefined) return undefined;
     this.#kernel.score(this.#all(), quantised, this.#scores);
     return (wanted) => {
@@ -90,7 +95,8 @@ export class Slab {
 
   /** Overwrites everything. */
   wipe(): void {
-    for (const memory of [this.#rows, this.#scales, this.#errors, this.#scores, this.#keys]) {
+    const { rows, mean } = this.#all();
+    for (const memory of [rows, mean, this.#scales, this.#errors, this.#scores, this.#keys]) {
       memory.fill(0);
     }
     this.#positions = undefined;
@@ -99,6 +105,7 @@ export class Slab {
 
   #all(): Rows {
     return {
+      mean: this.#mean,
       rows: this.#rows,
       scales: this.#scales,
       errors: this.#errors,
@@ -136,10 +143,27 @@ function grown(column: Float32Array, size: number): Float32Array {
   return larger;
 }
 
+/** What the directions of the first vectors have in common. Any value serves; a good one makes the bounds tight. */
+function meanOf(vectors: Float32Array, dimension: number): Float32Array {
+  const mean = new Float64Array(dimension);
+  const count = Math.min(vectors.length / dimension, MEAN_OF);
+  for (let row = 0; row < count; row += 1) {
+    const vector = vectors.subarray(row * dimension, (row + 1) * dimension);
+    let square = 0;
+    for (const value of vector) square += value * value;
+    const share = square > 0 ? 1 / (count * Math.sqrt(square)) : 0;
+    for (const [index, value] of vector.entries()) {
+      mean[index] = (mean[index] ?? 0) + value * share;
+    }
+  }
+  return Float32Array.from(mean);
+}
+
 /**
- * How far an approximate cosine may be off beside the rounding error of its row: the rounding of the question, and what
- * sums of 32-bit numbers lose, here and in the exact comparison (two unit roundoffs of 2^-24 for each number).
+ * How far an approximate cosine may be off beside the rounding error of its row: the rounding of the question, times the
+ * length of a row less the mean, and what sums of 32-bit numbers lose, here and in the exact comparison (two unit
+ * roundoffs of 2^-24 for each number).
  */
 function slackOf({ error, numbers }: QuantisedQuestion): number {
-  return error + numbers.length * 2 ** -23 + 2 ** -20;
+  return 2 * error + numbers.length * 2 ** -23 + 2 ** -20;
 }

@@ -5,6 +5,7 @@ import {
   ACTIVE,
   HAS_TEXT,
   IS_TURN,
+  inOrder,
   isTurn,
   readTurn,
   type Surrounded,
@@ -100,17 +101,7 @@ export function leanAll(database: Database): void {
        ORDER BY owner, session_id, scope, created_at, id`,
     )
     .all();
-  const isSame = (one: Session, other: Session | undefined): other is Session =>
-    other?.owner === one.owner && other.session_id === one.session_id && other.scope === one.scope;
-  for (const [index, turn] of turns.entries()) {
-    const [previous, next] = [turns[index - 1], turns[index + 1]];
-    const place = {
-      turn,
-      previous: isSame(turn, previous) ? previous : undefined,
-      next: isSame(turn, next) ? next : undefined,
-    };
-    leanOne(database, place, revision, "unless it does already");
-  }
+  for (const place of inOrder(turns)) leanOne(database, place, revision, "unless it does already");
 }
 
 /** Takes the indexed vectors of turns without a payload as their own ones. */

@@ -3,6 +3,8 @@ import { analyse } from "../../../domain/lexical-analysis.ts";
 import {
   ACTIVE,
   HAS_TEXT,
+  IS_TURN,
+  inOrder,
   type Surrounded,
   surround,
   surroundAll,
@@ -76,12 +78,17 @@ export function removeOrphanDocuments(database: Database): void {
 export function renumberDocuments(database: Database): void {
   if (database.query("SELECT 1 FROM lexical_documents_docsize LIMIT 1").get() === null) return;
   database.run("INSERT INTO lexical_documents (lexical_documents) VALUES ('delete-all')");
-  const indexable = database
-    .query<Turn, []>(
-      `SELECT ${TURN} FROM nodes WHERE lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT} ORDER BY owner, key`,
-    )
-    .all();
-  for (const turn of indexable) put(database, surround(database, turn));
+  const others = `lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT} AND NOT (${IS_TURN})`;
+  const read = (condition: string, order: string): readonly Turn[] =>
+    database
+      .query<Turn, []>(`SELECT ${TURN} FROM nodes WHERE ${condition} ORDER BY ${order}`)
+      .all();
+  for (const turn of read(others, "key")) {
+    put(database, { turn, previous: undefined, next: undefined });
+  }
+  for (const place of inOrder(read(IS_TURN, "owner, session_id, scope, created_at, id"))) {
+    put(database, place);
+  }
 }
 
 function put(database: Database, { turn, previous, next }: Surrounded): void {

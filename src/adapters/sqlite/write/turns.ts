@@ -75,6 +75,29 @@ export function surroundAll(
   return found;
 }
 
+/** What tells turns of one conversation from those of others. */
+type Session = Pick<Turn, "owner" | "session_id" | "scope">;
+
+/** Turns that are listed by owner, session, scope, created_at and id, each between its neighbours in the list. */
+export function* inOrder<T extends Session>(
+  turns: readonly T[],
+): Generator<{ readonly turn: T; readonly previous: T | undefined; readonly next: T | undefined }> {
+  for (const [index, turn] of turns.entries()) {
+    const [previous, next] = [turns[index - 1], turns[index + 1]];
+    yield {
+      turn,
+      previous: isOfSame(turn, previous) ? previous : undefined,
+      next: isOfSame(turn, next) ? next : undefined,
+    };
+  }
+}
+
+function isOfSame<T extends Session>(one: T, other: T | undefined): boolean {
+  return (
+    other?.owner === one.owner && other.session_id === one.session_id && other.scope === one.scope
+  );
+}
+
 function neighbour(
   database: Database,
   turn: Turn,

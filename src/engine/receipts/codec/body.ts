@@ -132,7 +132,7 @@ function readHead(from: BitReader): { receipt: RetrievalReceipt; scoring: Json }
 }
 
 function toJson<T>(form: Form<T>, value: T): JsonObject {
-  return asObject(JSON.parse(form.text(value)));
+  return asObject(form.json(value));
 }
 
 function readHeadOf<T>(form: Form<T>, json: Json | undefined, more: JsonObject): T {

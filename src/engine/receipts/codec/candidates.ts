@@ -5,16 +5,11 @@ import type { Uuid } from "../../../lib/uuid.ts";
 import type { ReceiptCandidate } from "../../records.ts";
 import { CANDIDATE_PATHS, type CandidatePath } from "../../results.ts";
 import { CONTENT_LEVELS } from "../build.ts";
-import { traceForm } from "../score-forms.ts";
 import type { BitReader, BitWriter } from "./bits.ts";
 import { choices, hexTexts, optional, readGuessed, subsets, writeGuessed } from "./columns.ts";
 import { at, counts, doubles, flags } from "./numbers.ts";
-import {
-  type ProvenanceContext,
-  readProvenances,
-  writeProvenances,
-} from "./provenances.ts";
-import { readSignals, writeSignals } from "./scores.ts";
+import { type ProvenanceContext, readProvenances, writeProvenances } from "./provenances.ts";
+import { readSignals, SIGNALS, writeSignals } from "./scores.ts";
 
 /** A candidate with all that is stored of it. */
 export type StoredCandidate = {
@@ -113,8 +108,7 @@ function likelyRelevance(trace: ScoreTrace | undefined, provenance: ScoreProvena
 function writeTraces(out: BitWriter, stored: readonly StoredCandidate[]): void {
   const sorts = stored.map(({ candidate: { trace }, provenance }) => {
     if (trace === undefined) return NONE;
-    const isShared =
-      trace === provenance.trace || traceForm.text(trace) === traceForm.text(provenance.trace);
+    const isShared = trace === provenance.trace || isSameTrace(trace, provenance.trace);
     return isShared ? SHARED : OWN;
   });
   counts.write(out, sorts);
@@ -125,6 +119,13 @@ function writeTraces(out: BitWriter, stored: readonly StoredCandidate[]): void {
   doubles.write(
     out,
     own.map(({ compositeScore }) => compositeScore),
+  );
+}
+
+function isSameTrace(one: ScoreTrace, other: ScoreTrace): boolean {
+  return (
+    one.compositeScore === other.compositeScore &&
+    SIGNALS.every((signal) => one[signal] === other[signal])
   );
 }
 
@@ -144,10 +145,7 @@ function readTraces(
   });
 }
 
-type Packing = Pick<
-  ReceiptCandidate,
-  "representation" | "tokenCost" | "inContext" | "hasContent"
->;
+type Packing = Pick<ReceiptCandidate, "representation" | "tokenCost" | "inContext" | "hasContent">;
 
 function writePacking(out: BitWriter, candidates: readonly Packing[]): void {
   const packed = candidates.filter(({ inContext }) => inContext);

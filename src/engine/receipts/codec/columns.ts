@@ -114,7 +114,8 @@ export function readInstant(from: BitReader): Instant {
 
 function toMicros(instant: Instant): number | undefined {
   const micros = Math.round(toEpochMillis(instant) * 1000);
-  const isExact = Number.isSafeInteger(micros) && micros >= 0 && fromEpochMicros(micros) === instant;
+  const isExact =
+    Number.isSafeInteger(micros) && micros >= 0 && fromEpochMicros(micros) === instant;
   return isExact ? micros : undefined;
 }
 
@@ -141,7 +142,8 @@ function writeV7(out: BitWriter, bytes: Uint8Array, count: number): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   const times = Array.from(
     { length: count },
-    (_, index) => view.getUint32(index * UUID_BYTES) * 2 ** 16 + view.getUint16(index * UUID_BYTES + 4),
+    (_, index) =>
+      view.getUint32(index * UUID_BYTES) * 2 ** 16 + view.getUint16(index * UUID_BYTES + 4),
   );
   out.bits(times[0] ?? 0, 48);
   counts.write(

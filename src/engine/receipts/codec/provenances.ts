@@ -78,7 +78,14 @@ export function readProvenances(from: BitReader, context: ProvenanceContext): Sc
   return places.map((place, index) => {
     const { formulaVersion, trace, weights, fusion } = at(bases, place);
     const baseNodeId = at(names, place);
-    return { formulaVersion, baseNodeId, trace, weights, adjustments: at(adjustments, index), fusion };
+    return {
+      formulaVersion,
+      baseNodeId,
+      trace,
+      weights,
+      adjustments: at(adjustments, index),
+      fusion,
+    };
   });
 }
 
@@ -135,13 +142,12 @@ function readNames(from: BitReader, expected: readonly Uuid[], known: readonly U
 }
 
 function writeWeights(out: BitWriter, bases: readonly ScoreBase[], scoring: Json): void {
-  const texts = bases.map(({ weights }) => weightsForm.text(weights));
-  const distinct = [...new Set(texts)];
+  const distinct = [...new Set(bases.map(({ weights }) => weights))];
   out.count(distinct.length, 0);
-  for (const text of distinct) writeDifference(out, JSON.parse(text), scoring);
+  for (const weights of distinct) writeDifference(out, weightsForm.json(weights), scoring);
   writePlaces(
     out,
-    texts.map((text) => distinct.indexOf(text)),
+    bases.map(({ weights }) => distinct.indexOf(weights)),
     distinct.length,
   );
 }

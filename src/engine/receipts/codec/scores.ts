@@ -16,7 +16,7 @@ export type ScoreBase = Pick<ScoreProvenance, "formulaVersion" | "trace" | "weig
 type Kind = ScoringWeights["fusion"]["kind"];
 
 /** All of a trace but its score, which follows from the rest. */
-const SIGNALS = [
+export const SIGNALS = [
   "semanticSimilarity",
   "lexicalRelevance",
   "graphProximity",
@@ -208,14 +208,14 @@ function writePresence(
 ): void {
   flags.write(
     out,
-    values.map((value, index) => (value !== undefined) !== (at(signals, index) > 0)),
+    values.map((value, index) => (value !== undefined) !== at(signals, index) > 0),
   );
 }
 
 function readPresence(from: BitReader, signals: readonly number[]): boolean[] {
   return flags
     .read(from, signals.length)
-    .map((isException, index) => isException !== (at(signals, index) > 0));
+    .map((isException, index) => isException !== at(signals, index) > 0);
 }
 
 function byFallingSignal(values: readonly number[]): number[] {
@@ -228,7 +228,9 @@ function writeShares(
   signals: readonly Signals[],
 ): void {
   for (const { share, signal } of CHANNELS) {
-    const shares = records.map((record) => (record.kind === "relative" ? record[share] : undefined));
+    const shares = records.map((record) =>
+      record.kind === "relative" ? record[share] : undefined,
+    );
     const values = signals.map((trace) => trace[signal]);
     writePresence(out, shares, values);
     const isPresent = shares.map((value) => value !== undefined);
@@ -280,11 +282,11 @@ function writeTieBreaks(out: BitWriter, records: readonly FusionRecord[]): void 
   if (ties.length === 0) return;
   const size = poolSize(ties);
   out.count(size ?? 0, 8);
-  if (size === undefined) return doubles.write(out, ties);
-  counts.write(
-    out,
-    ties.map((tie) => placeOf(tie, size)),
-  );
+  if (size === undefined) doubles.write(out, ties);
+  else {
+    const places = ties.map((tie) => placeOf(tie, size));
+    counts.write(out, places);
+  }
 }
 
 function readTieBreaks(from: BitReader, bases: readonly Unscored[]): (number | undefined)[] {

@@ -1,0 +1,15 @@
+import type { EmbeddingIdentity } from "../ports/embedder.ts";
+import { VERSION } from "./version.ts";
+
+/** What a receipt says of the running code: names and versions, no secrets. */
+export function featuresOf(embedding: EmbeddingIdentity): Readonly<Record<string, string>> {
+  return {
+    svc: VERSION,
+    runtime: `bun ${Bun.version}`,
+    embedding_model: embedding.model,
+    embedding_version: embedding.version,
+    embedding_dimension: String(embedding.dimension),
+    vector_search: "exact cosine",
+    lexical_search: "bm25, fts5",
+  };
+}

@@ -1,0 +1,221 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { SvcError } from "../../../src/domain/errors.ts";
+import type { ResultCandidate } from "../../../src/engine/results.ts";
+import { ablateContext } from "../../../src/engine/retrieve/pack/ablate.ts";
+import { visibleBindings } from "../../../src/engine/retrieve/pack/bindings.ts";
+import { pack } from "../../../src/engine/retrieve/pack/pack.ts";
+import {
+  render,
+  renderSystemInstructions,
+  resolveContextRef,
+} from "../../../src/engine/retrieve/pack/render.ts";
+import type { PackRules } from "../../../src/engine/retrieve/pack/rules.ts";
+import { sha256Hex } from "../../../src/lib/hashing.ts";
+import { idOf, packRules, record, tokenizer } from "./pack-samples.ts";
+
+beforeAll(() => tokenizer.ready());
+
+function bundleOf(
+  results: readonly ResultCandidate[],
+  settings: Partial<PackRules["settings"]> = {},
+  more: Partial<PackRules> = {},
+) {
+  return pack(results, tokenizer, { ...packRules(4096, settings), ...more });
+}
+
+function failure(call: () => unknown): unknown {
+  try {
+    return call();
+  } catch (error) {
+    return error instanceof SvcError ? { code: error.code, field: error.data["field"] } : error;
+  }
+}
+
+const results = [
+  record(3, "third", { nodeType: "summary" }),
+  record(1, "first", { metadata: { svc_speaker_v1: "Ann" } }),
+  record(2, "  "),
+  record(4, "fourth"),
+];
+
+describe("references", () => {
+  test("number all candidates by identifier; only packed ones are listed, in the order of the context", () => {
+    expect([...bundleOf(results, { contextCitations: true }).contextReferences]).toEqual([
+      ["m1", idOf(1)],
+      ["m4", idOf(4)],
+      ["m3", idOf(3)],
+    ]);
+    expect(bundleOf(results, { contextFormat: "compact" }).contextReferences.size).toBe(4);
+  });
+
+  test("do not exist where the format shows none", () => {
+    expect(bundleOf(results).contextReferences.size).toBe(0);
+    expect(bundleOf(results, { contextFormat: "auditable" }).contextReferences.size).toBe(0);
+  });
+
+  test("stand at the begin of their line", () => {
+    const bundle = bundleOf(results, { contextCitations: true });
+    const lines = bundle.renderedContext.split("\n").filter((line) => line.startsWith("- "));
+
+    expect(lines.map((line) => line.slice(2, 6))).toEqual(["[m1]", "[m4]", "[m3]"]);
+  });
+
+  test("lead back to their memory; an unknown one is refused", () => {
+    const bundle = bundleOf(results, { contextCitations: true });
+
+    expect(resolveContextRef(bundle, "m3")).toBe(idOf(3));
+    for (const unknown of ["m2", "m9", "M3", "[m3]", ""]) {
+      expect(failure(() => resolveContextRef(bundle, unknown))).toEqual({
+        code: "invalid_argument",
+        field: "context_ref",
+      });
+    }
+  });
+});
+
+describe("rendering a bundle again", () => {
+  test.each([
+    {},
+    { contextCitations: true },
+    { contextFormat: "auditable" },
+    { contextFormat: "compact" },
+  ] as const)("gives the same text: %j", (settings) => {
+    const bundle = bundleOf(results, settings, { notice: "Coverage: x", guidance: "TASK: y" });
+
+    expect(render(bundle)).toBe(bundle.renderedContext);
+  });
+});
+
+describe("system instructions", () => {
+  test("are a list of one line each, without other records", () => {
+    const bundle = bundleOf([
+      record(1, "Be brief.\n\n## Heading\u2028- forged", { nodeType: "instruction" }),
+      record(2, "Say please.", { nodeType: "instruction" }),
+      record(3, "no instruction"),
+    ]);
+
+    expect(renderSystemInstructions(bundle)).toBe(
+      "## System Instructions\n- Be brief. ## Heading - forged\n- Say please.",
+    );
+  });
+
+  test("are empty without any, also where one is shown without its text", () => {
+    const long = record(1, "word ".repeat(200), { nodeType: "instruction" });
+    const short = pack([long], tokenizer, packRules(190, { contextFormat: "auditable" }));
+
+    expect(short.includedCount).toBe(1);
+    expect(renderSystemInstructions(short)).toBe("");
+    expect(renderSystemInstructions(bundleOf([record(1, "x")]))).toBe("");
+  });
+});
+
+describe("visible value bindings", () => {
+  const binding = (reference: string, presentation: string) => ({
+    schema_version: 1,
+    reference,
+    kind: "path",
+    presentation,
+    lookup: `/home/${reference}`,
+    lookup_authority: "caller",
+  });
+  const bound = [
+    record(2, 'See "plan"\nand more', {
+      metadata: { svc_value_bindings_v1: [binding("b", '"plan"\nand'), binding("a", "See")] },
+    }),
+    record(1, "See note", {
+      metadata: { svc_value_bindings_v1: [binding("c", "absent"), binding("d", "note")] },
+    }),
+  ];
+
+  test("are those whose short form the record shows, also where it is escaped, by id and reference", () => {
+    expect(visibleBindings(bundleOf(bound)).map((one) => [one.contextRef, one.reference])).toEqual([
+      [idOf(1), "d"],
+      [idOf(2), "a"],
+      [idOf(2), "b"],
+    ]);
+  });
+
+  test("name the reference of the record where the format shows one", () => {
+    const [first] = visibleBindings(bundleOf(bound, { contextCitations: true }));
+
+    expect(first).toEqual({
+      contextRef: "m1",
+      nodeId: idOf(1),
+      reference: "d",
+      kind: "path",
+      presentation: "note",
+      lookup: "/home/d",
+      lookupAuthority: "caller",
+    });
+  });
+
+  test("are none for a record that shows no text", () => {
+    const metadata = { svc_value_bindings_v1: [binding("a", "word")] };
+    const long = record(1, "word ".repeat(200), { metadata });
+    const bundle = pack([long], tokenizer, packRules(190, { contextFormat: "auditable" }));
+
+    expect(bundle.includedCount).toBe(1);
+    expect(visibleBindings(bundle)).toEqual([]);
+  });
+});
+
+describe("taking records out of a context", () => {
+  const settings = { contextCitations: true };
+  const front = { notice: "Coverage: some", guidance: "TASK: think" };
+  const bundle = () => bundleOf(results, settings, front);
+
+  test("leaves every other line as it was, the header included", () => {
+    const before = bundle();
+    const gone = ablateContext(before, [idOf(1)], tokenizer);
+    const line = '- [m1] "Ann": "first"';
+
+    expect(before.renderedContext).toContain(`\n${line}\n`);
+    expect(gone.counterfactual.renderedContext).toBe(
+      before.renderedContext.replace(`\n${line}`, ""),
+    );
+    expect(gone).toMatchObject({
+      schemaVersion: 1,
+      semantics: "exact_context_entry_removal",
+      removedNodeIds: [idOf(1)],
+      baselineContextSha256: sha256Hex(before.renderedContext),
+      counterfactualContextSha256: sha256Hex(gone.counterfactual.renderedContext),
+    });
+  });
+
+  test("counts what is left", () => {
+    const before = bundle();
+    const { counterfactual } = ablateContext(before, [idOf(4), idOf(1)], tokenizer);
+
+    expect(counterfactual).toMatchObject({
+      includedCount: 1,
+      excludedIds: [...before.excludedIds, idOf(4), idOf(1)],
+      tokensUsed: tokenizer.count(counterfactual.renderedContext),
+    });
+    expect(counterfactual.tokensUsed + counterfactual.budgetRemaining).toBe(4096);
+    expect([...counterfactual.sections.keys()]).toEqual(["summaries"]);
+    expect([...counterfactual.contextReferences]).toEqual([["m3", idOf(3)]]);
+    expect(before.includedCount).toBe(3);
+  });
+
+  test("leaves the notice alone when nothing else is left", () => {
+    const { counterfactual } = ablateContext(bundle(), [idOf(1), idOf(3), idOf(4)], tokenizer);
+
+    expect(counterfactual).toMatchObject({
+      renderedContext: "Coverage: some",
+      contextGuidance: undefined,
+      includedCount: 0,
+    });
+  });
+
+  test.each([
+    { name: "no record", ids: [] },
+    { name: "a record twice", ids: [idOf(1), idOf(1)] },
+    { name: "a record that was left out", ids: [idOf(2)] },
+    { name: "an unknown record", ids: [idOf(99)] },
+  ])("refuses $name", ({ ids }) => {
+    expect(failure(() => ablateContext(bundle(), ids, tokenizer))).toEqual({
+      code: "invalid_argument",
+      field: "ids",
+    });
+  });
+});

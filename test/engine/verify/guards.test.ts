@@ -1,0 +1,111 @@
+import { describe, expect, test } from "bun:test";
+import type { Evidence } from "../../../src/engine/verification.ts";
+import {
+  isContradictionCorroborated,
+  isExplicitlyNegated,
+  maySupport,
+  readClaim,
+  readEvidence,
+} from "../../../src/engine/verify/guards.ts";
+
+const group = (text: string, more: Partial<Evidence> = {}) => [
+  readEvidence({ reference: "e1", memoryId: "memory-1", text, ...more }),
+];
+
+describe("maySupport", () => {
+  test.each([
+    { claim: "Ann moved to Oslo", text: "Ann moved to Oslo last year", may: true },
+    { claim: "Ann moved to Oslo", text: "Ann plans to move to Oslo", may: false },
+    { claim: "Ann plans to move to Oslo", text: "Ann is planning the move to Oslo", may: true },
+    { claim: "Ann plans to move to Oslo", text: "Ann moved to Oslo", may: true },
+    { claim: "Ann plans to move", text: "Ann wants and plans to move", may: false },
+    { claim: "Ann likes tea", text: "Does Ann like tea?", may: false },
+    { claim: "Ann likes tea", text: "Ann does not like coffee. She likes tea", may: false },
+    { claim: "Ann has no car", text: "Ann does not have a car", may: true },
+    { claim: "Ann left instead", text: "Ann did not stay", may: true },
+  ])("$claim / $text: $may", ({ claim, text, may }) => {
+    expect(maySupport(readClaim(claim), group(text))).toBe(may);
+  });
+
+  test.each([
+    { more: { lifecycleState: "tentative" }, may: true },
+    { more: { lifecycleState: "contested" }, may: true },
+    { more: { lifecycleState: "superseded" }, may: false },
+    { more: { lifecycleState: "deprecated" }, may: false },
+    { more: { lifecycleState: "archived" }, may: false },
+    { more: { epistemicType: "inferred" }, may: true },
+    { more: { epistemicType: "deprecated" }, may: false },
+    { more: { epistemicType: "hypothetical" }, may: false },
+    { more: { epistemicType: "conditional" }, may: false },
+    { more: { epistemicType: "unverified" }, may: false },
+  ] as const)("lets evidence of $more support a plain claim: $may", ({ more, may }) => {
+    expect(maySupport(readClaim("Ann likes tea"), group("Ann likes tea", more))).toBe(may);
+  });
+
+  test.each([
+    { type: "hypothetical", claim: "Ann might like tea", may: true },
+    { type: "hypothetical", claim: "If asked, Ann likes tea", may: true },
+    { type: "hypothetical", claim: "Ann reportedly likes tea", may: false },
+    { type: "conditional", claim: "Ann likes tea if it is hot", may: true },
+    { type: "conditional", claim: "Ann might like tea", may: false },
+    { type: "unverified", claim: "Ann reportedly likes tea", may: true },
+    { type: "unverified", claim: "Perhaps Ann likes tea", may: true },
+    { type: "unverified", claim: "Ann likes tea if it is hot", may: false },
+  ] as const)("lets $type evidence support '$claim': $may", ({ type, claim, may }) => {
+    const evidence = group("Ann likes tea", { epistemicType: type });
+    expect(maySupport(readClaim(claim), evidence)).toBe(may);
+  });
+
+  test("asks it of every member of a group", () => {
+    const [first] = group("Ann moved");
+    const [second] = group("Ann hopes to stay");
+    expect(maySupport(readClaim("Ann moved"), [first!, second!])).toBe(false);
+  });
+});
+
+describe("isContradictionCorroborated", () => {
+  test.each([
+    {
+      why: "the claim is negated",
+      claim: "Ann never drinks tea",
+      text: "Ann drinks tea",
+      is: true,
+    },
+    { why: "the claim replaces", claim: "Ann switched from tea", text: "Ann drinks tea", is: true },
+    { why: "numbers differ", claim: "Ann has 2 cats", text: "Ann has 3 cats", is: true },
+    { why: "days differ", claim: "It was on Monday", text: "It was on Friday", is: true },
+    { why: "months differ", claim: "Ann came in May", text: "Ann came in June", is: true },
+    { why: "numbers are equal", claim: "Ann has 2 cats", text: "Ann had 2 cats", is: false },
+    { why: "only one has numbers", claim: "Ann has 2 cats", text: "Ann has cats", is: false },
+    {
+      why: "the words deny it",
+      claim: "Ann likes green tea",
+      text: "Ann does not like green tea",
+      is: true,
+    },
+    { why: "nothing shows it", claim: "Ann likes tea", text: "Ann prefers coffee", is: false },
+    { why: "the evidence asks", claim: "Ann has 2 cats", text: "Does Ann have 3 cats?", is: false },
+  ])("$is when $why", ({ claim, text, is }) => {
+    expect(isContradictionCorroborated(readClaim(claim), group(text))).toBe(is);
+  });
+
+  test("is false for evidence that was superseded", () => {
+    const evidence = group("Ann has 3 cats", { lifecycleState: "superseded" });
+    expect(isContradictionCorroborated(readClaim("Ann has 2 cats"), evidence)).toBe(false);
+  });
+});
+
+describe("isExplicitlyNegated", () => {
+  test.each([
+    { claim: "Ann likes green tea", text: "Ann doesn't like green tea at all", is: true },
+    { claim: "Ann likes green tea", text: "Ann does not like tea", is: false },
+    { claim: "Ann likes green tea", text: "Ann likes green tea, Bob does not", is: false },
+    { claim: "Ann smokes", text: "Ann does not smoke", is: true },
+    { claim: "Ann smokes", text: "Ann does not smoke indoors", is: false },
+    { claim: "Smokes", text: "Does not smoke", is: false },
+    { claim: "Ann never smokes cigars", text: "Ann does not smoke cigars", is: false },
+    { claim: "Ann smokes cigars", text: "Ann should not smoke cigars", is: false },
+  ])("$claim / $text: $is", ({ claim, text, is }) => {
+    expect(isExplicitlyNegated(readClaim(claim), group(text))).toBe(is);
+  });
+});
