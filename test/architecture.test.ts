@@ -74,6 +74,11 @@ const PLANTS: readonly Plant[] = [
   { rule: "engine-inspect-siblings", from: "engine/inspect/sibling", to: "engine/write/target" },
   { rule: "engine-verify-siblings", from: "engine/verify/sibling", to: "engine/retrieve/target" },
   {
+    rule: "engine-receipts-siblings",
+    from: "engine/receipts/sibling",
+    to: "engine/retrieve/target",
+  },
+  {
     rule: "engine-maintain-siblings",
     from: "engine/maintain/sibling",
     to: "engine/retrieve/target",

@@ -1,6 +1,6 @@
 /**
  * Measures the program: `bun scripts/bench/bench.ts [part …] [--sizes 1000,10000,100000] [--effort 1] [--write]`.
- * Parts: store, admission, retrieve, start, disk; none named: all. `--effort 0.2` repeats less often, for a quick look.
+ * Parts: store, admission, retrieve, searches, start, disk; none named: all. `--effort 0.2` repeats less often, for a quick look.
  * `--write` puts the result into docs/performance.md. Build first (`bun scripts/build.ts`), or name an executable in
  * SVC_EXE. Run it on a machine that does nothing else.
  */
@@ -12,6 +12,7 @@ import { measureAdmission } from "./parts/admission.ts";
 import type { PartContext } from "./parts/context.ts";
 import { measureDisk } from "./parts/disk.ts";
 import { measureRetrieve } from "./parts/retrieve.ts";
+import { measureSearches } from "./parts/searches.ts";
 import { measureStart } from "./parts/start.ts";
 import { measureStore } from "./parts/store.ts";
 import { type Section, toMarkdown, writePage } from "./report.ts";
@@ -21,6 +22,7 @@ const PARTS: Readonly<Record<string, (context: PartContext) => Promise<Section>>
   store: measureStore,
   admission: measureAdmission,
   retrieve: measureRetrieve,
+  searches: measureSearches,
   start: measureStart,
   disk: measureDisk,
 };

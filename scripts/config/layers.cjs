@@ -16,6 +16,7 @@ const CAPABILITIES = {
   retrieve: [],
   maintain: ["write"],
   verify: [],
+  receipts: [],
 };
 
 const capability = ([name, siblings]) => ({

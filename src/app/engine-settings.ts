@@ -9,6 +9,7 @@ import type {
   ReformulationSettings,
   RerankerSettings,
 } from "../engine/settings.ts";
+import type { AnswerabilitySettings, ClaimSettings } from "../engine/verification.ts";
 
 /** What the engine needs to know of a configuration. */
 export function toEngineSettings(config: Config): EngineSettings {
@@ -23,6 +24,8 @@ export function toEngineSettings(config: Config): EngineSettings {
     temporalLanguages: config.temporal_languages,
     reranker: toRerankerSettings(config),
     reformulation: toReformulationSettings(config),
+    answerability: toAnswerabilitySettings(config.answerability),
+    claims: toClaimSettings(config.entailment),
     receiptRetentionDays: config.receipts.retention_days,
     confidenceOverrides: config.confidence_overrides,
     ttlDefaults: ttlDefaults(config.organizer.default_ttl_days),
@@ -124,6 +127,30 @@ function toReformulationSettings(config: Config): ReformulationSettings | undefi
     count: config.query_reformulation_count,
     mergePolicy: config.query_reformulation_merge_policy,
     timeoutMs: Math.ceil(config.extraction.timeout * 1000),
+  };
+}
+
+function toAnswerabilitySettings(check: Config["answerability"]): AnswerabilitySettings {
+  return {
+    baseUrl: check.base_url,
+    maxRetries: check.max_retries,
+    timeoutMs: Math.ceil(check.timeout * 1000),
+    temperature: check.temperature,
+    reasoningEffort: check.reasoning_effort,
+  };
+}
+
+function toClaimSettings(check: Config["entailment"]): ClaimSettings {
+  return {
+    revision: check.revision,
+    entailmentThreshold: check.entailment_threshold,
+    contradictionThreshold: check.contradiction_threshold,
+    batchSize: check.batch_size,
+    maxEvidence: check.max_evidence,
+    maxGroupSize: check.max_group_size,
+    groupCandidateLimit: check.group_candidate_limit,
+    entailmentPolicy: check.entailment_policy,
+    refutationPolicy: check.refutation_policy,
   };
 }
 

@@ -8,8 +8,9 @@ import type { Config } from "../config/schema.ts";
 import { createEngine, type MemoryEngine } from "../engine/engine.ts";
 import { createConfiguredEmbedder } from "./configured-embedder.ts";
 import { toEngineSettings } from "./engine-settings.ts";
-import { keyTextOf } from "./pack-key.ts";
 import { featuresOf } from "./features.ts";
+import { createOptionalModels } from "./optional-models.ts";
+import { keyTextOf } from "./pack-key.ts";
 import { layoutOf } from "./pack-path.ts";
 import { VERSION } from "./version.ts";
 
@@ -57,6 +58,7 @@ export async function openEngine(config: Config, options: OpenOptions = {}): Pro
       ids,
       settings,
       features: featuresOf(embedder.identity),
+      ...createOptionalModels(config, warn),
       warn,
     });
   } catch (error) {

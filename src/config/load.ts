@@ -56,8 +56,14 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
 export function withEncryptionKey(config: Config, key: string | undefined): Config {
   const copy = { ...config, encryption_enabled: key !== undefined, encryption_key: key };
   // The groups are marked as well, and a mark cannot be set twice on one object.
-  const { api, mcp, extraction } = config;
-  return masked({ ...copy, api: { ...api }, mcp: { ...mcp }, extraction: { ...extraction } });
+  const { api, mcp, extraction, answerability } = config;
+  return masked({
+    ...copy,
+    api: { ...api },
+    mcp: { ...mcp },
+    extraction: { ...extraction },
+    answerability: { ...answerability },
+  });
 }
 
 function readEnvFile(path: string): ReadonlyMap<string, string> {
@@ -178,6 +184,7 @@ function masked(config: Config): Config {
     ["api", config.api],
     ["mcp", config.mcp],
     ["extraction", config.extraction],
+    ["answerability", config.answerability],
   ] as const) {
     const print = group === "" ? safe : () => maskedGroup(group, value);
     Object.defineProperty(value, "toJSON", { value: print, enumerable: false });

@@ -10,21 +10,27 @@ const VARIABLES = {
 type Variables = ReadonlyMap<string, string | undefined>;
 
 /**
- * Completes the language model's key and address from the variables of its provider. Only those of the configured
+ * Completes key and address of each language model from the variables of its provider. Only those of the configured
  * provider are read; empty ones count as absent.
  * @param sources the first that knows a variable decides
  */
 export function withProviderVariables(config: Config, sources: readonly Variables[]): Config {
-  const { extraction } = config;
-  const names = VARIABLES[extraction.provider];
-  if (names === undefined) return config;
   return {
     ...config,
-    extraction: {
-      ...extraction,
-      api_key: extraction.api_key ?? firstGiven(sources, names.key),
-      base_url: extraction.base_url ?? firstGiven(sources, names.address),
-    },
+    extraction: completed(config.extraction, sources),
+    answerability: completed(config.answerability, sources),
+  };
+}
+
+type LanguageModelGroup = Config["extraction"] | Config["answerability"];
+
+function completed<T extends LanguageModelGroup>(group: T, sources: readonly Variables[]): T {
+  const names = group.provider === undefined ? undefined : VARIABLES[group.provider];
+  if (names === undefined) return group;
+  return {
+    ...group,
+    api_key: group.api_key ?? firstGiven(sources, names.key),
+    base_url: group.base_url ?? firstGiven(sources, names.address),
   };
 }
 

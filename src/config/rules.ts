@@ -2,6 +2,7 @@ import { EPISTEMIC_TYPES, NODE_TYPES } from "../domain/enums.ts";
 import type { Complaint } from "./complaint.ts";
 import { retrievalComplaints } from "./retrieval-rules.ts";
 import { type Config, SHIPPED_MODEL } from "./schema.ts";
+import { modelComplaints } from "./schema-models.ts";
 
 /** What is wrong with a configuration across its settings; empty when it is good. */
 export function checkRules(config: Config): readonly Complaint[] {
@@ -10,6 +11,7 @@ export function checkRules(config: Config): readonly Complaint[] {
     ...embeddingRules(config),
     ...accessRules(config),
     ...retrievalComplaints(config),
+    ...modelComplaints(config),
     ...mapRules(config),
   ];
 }

@@ -78,7 +78,7 @@ export const RETRIEVAL_SETTINGS = {
       "Share of the former score in the new one. With the reranker on and the policy `legacy` it has to be 0.3.",
   }),
   reranker_timeout_ms: integer({
-    default: 2000,
+    default: 10_000,
     min: 1,
     max: 600_000,
     description: "Milliseconds after which the former order stands and the answer says so.",

@@ -15,6 +15,7 @@ import {
 } from "./fields.ts";
 import { API, MCP } from "./schema-access.ts";
 import { EXTRACTION } from "./schema-extraction.ts";
+import { ANSWERABILITY, ENTAILMENT, MODELS } from "./schema-models.ts";
 import { PACKING } from "./schema-packing.ts";
 import { RECEIPTS, RETRIEVAL_SETTINGS } from "./schema-retrieval.ts";
 import { SCORING } from "./schema-scoring.ts";
@@ -152,6 +153,9 @@ export const GROUP_SETTINGS = {
   scoring: SCORING,
   packing: PACKING,
   receipts: RECEIPTS,
+  models: MODELS,
+  answerability: ANSWERABILITY,
+  entailment: ENTAILMENT,
   organizer: ORGANIZER,
 };
 
@@ -174,6 +178,9 @@ export const CONFIG_SCHEMA = z.strictObject({
   scoring: z.strictObject(SCORING).prefault({}),
   packing: z.strictObject(PACKING).prefault({}),
   receipts: z.strictObject(RECEIPTS).prefault({}),
+  models: z.strictObject(MODELS).prefault({}),
+  answerability: z.strictObject(ANSWERABILITY).prefault({}),
+  entailment: z.strictObject(ENTAILMENT).prefault({}),
   organizer: z.strictObject(ORGANIZER).prefault({}),
 });
 

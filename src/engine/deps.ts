@@ -21,6 +21,8 @@ export type EngineDeps = {
   readonly reranker?: Reranker | undefined;
   /** Absent: nothing that needs a language model is offered. */
   readonly languageModel?: LanguageModel | undefined;
+  /** Absent: contexts are not assessed. */
+  readonly answerabilityModel?: LanguageModel | undefined;
   /** Absent: claims are not verified. */
   readonly entailment?: EntailmentModel | undefined;
   /** Identity of the running code for receipts: names and versions, no secrets. */

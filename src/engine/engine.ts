@@ -17,8 +17,36 @@ import { getNode, parseEventQuery, parseId, parseNodeQuery } from "./inspect/nod
 import { readStats } from "./inspect/stats.ts";
 import { Lifetime } from "./lifetime.ts";
 import { rebuildIndexes } from "./maintain/rebuild.ts";
-import type { RebuildResult, RetrievalResponse, Stats, StoreReceipt } from "./results.ts";
+import {
+  getAnswerCitations,
+  listAnswerCitations,
+  recordAnswerCitations,
+} from "./receipts/citations.ts";
+import { type Explanation, explainReceipt } from "./receipts/explain.ts";
+import { createReceiptKeeper } from "./receipts/keep.ts";
+import type {
+  AnswerCitations,
+  AnswerCitationsInput,
+  AnswerCitationsQuery,
+  KeptReceipt,
+} from "./records.ts";
+import type {
+  MemoryBundle,
+  RebuildResult,
+  RetrievalResponse,
+  Stats,
+  StoreReceipt,
+} from "./results.ts";
 import { retrieve } from "./retrieve/pipeline.ts";
+import type {
+  AnswerabilityAssessment,
+  ClaimVerification,
+  Evidence,
+  VerifyBundleOptions,
+  VerifyClaimOptions,
+} from "./verification.ts";
+import { type AnswerabilityInput, assessAnswerability } from "./verify/answerability.ts";
+import { verifyBundle, verifyClaim } from "./verify/claims.ts";
 import { ingestFast, ingestFastMany } from "./write/ingest-fast.ts";
 import { drainBefore, matchesPack, processPending } from "./write/materialize.ts";
 import { store } from "./write/store.ts";
@@ -56,6 +84,45 @@ export type MemoryEngine = {
   ): Promise<MemoryNode | undefined>;
   queryNodes(query?: NodeQuery): Promise<readonly MemoryNode[]>;
   retrieve(input: RetrieveInput): Promise<RetrievalResponse>;
+  /**
+   * The receipt of a retrieval, checked anew. Undefined for an unknown or foreign request, and once it is no longer kept.
+   * @throws SvcError storage_failed naming the retrieval when the receipt is damaged
+   */
+  getRetrievalReceipt(requestId: string, userId?: string): Promise<KeptReceipt | undefined>;
+  /** Why each record was or was not in the context of a retrieval, from its receipt alone. As `getRetrievalReceipt`. */
+  explain(requestId: string, userId?: string): Promise<Explanation | undefined>;
+  /**
+   * Records which memories an answer was made from. Changes neither memories nor ranking; an exact retry returns the first
+   * record.
+   * @throws SvcError not_found without such a receipt; bad_citation for a memory whose text was not in that context;
+   *   request_conflict when the citation's id was used with other inputs
+   */
+  recordAnswerCitations(input: AnswerCitationsInput, userId: string): Promise<AnswerCitations>;
+  /** Undefined for an unknown or foreign record. */
+  getAnswerCitations(citationId: string, userId: string): Promise<AnswerCitations | undefined>;
+  /** By ascending id. */
+  listAnswerCitations(query: AnswerCitationsQuery): Promise<readonly AnswerCitations[]>;
+  /**
+   * Whether the context of a retrieval holds what an answer needs, as a language model sees it. Needs a context whose
+   * records can be cited (`packing.context_citations`).
+   * @throws SvcError unsupported without such a model in the settings; model_failed; model_timeout
+   */
+  assessAnswerability(input: AnswerabilityInput): Promise<AnswerabilityAssessment>;
+  /**
+   * Whether evidence supports or refutes a claim, as a local model sees it.
+   * @throws SvcError unsupported without such a model in the settings; model_failed
+   */
+  verifyClaim(
+    claim: string,
+    evidence: readonly Evidence[],
+    options?: VerifyClaimOptions,
+  ): Promise<ClaimVerification>;
+  /** The same with the records of a context as evidence; they have to be citable. */
+  verifyBundle(
+    claim: string,
+    bundle: MemoryBundle,
+    options?: VerifyBundleOptions,
+  ): Promise<ClaimVerification>;
   /** A count that fails reads 0. */
   stats(userId?: string): Promise<Stats>;
   /**
@@ -80,8 +147,12 @@ export type MemoryEngine = {
  * The caller owns nothing any more: `close()` closes store and embedder.
  */
 export function createEngine(deps: EngineDeps): MemoryEngine {
-  const life = new Lifetime(deps);
+  const receipts = createReceiptKeeper(deps);
+  const life = new Lifetime(deps, () => receipts.close());
   life.repair();
+  const claims = { entailment: deps.entailment, settings: deps.settings.claims };
+  const receiptOf = async (requestId: string, userId: string | undefined) =>
+    receipts.read(parseId(requestId, "request_id"), userId);
   return {
     store: (input) => life.use(async () => (await store(deps, input)).eventId),
     storeWithReceipt: (input) => life.use(() => store(deps, input)),
@@ -100,8 +171,31 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
         retrieve(deps, input, {
           comparable: matchesPack(deps),
           drain: ({ filter, signal }) => drainBefore(deps, filter.userId, signal),
+          keep: (material) => receipts.keep(material),
         }),
       ),
+    getRetrievalReceipt: (requestId, userId) => life.use(() => receiptOf(requestId, userId)),
+    explain: (requestId, userId) =>
+      life.use(async () => {
+        const kept = await receiptOf(requestId, userId);
+        return kept && explainReceipt(kept);
+      }),
+    recordAnswerCitations: (input, userId) =>
+      life.use(() => recordAnswerCitations({ ...deps, receipts }, input, userId)),
+    getAnswerCitations: (citationId, userId) =>
+      life.use(() => getAnswerCitations(deps, citationId, userId)),
+    listAnswerCitations: (query) => life.use(() => listAnswerCitations(deps, query)),
+    assessAnswerability: (input) =>
+      life.use(() =>
+        assessAnswerability(
+          { languageModel: deps.answerabilityModel, settings: deps.settings.answerability },
+          input,
+        ),
+      ),
+    verifyClaim: (claim, evidence, options) =>
+      life.use(() => verifyClaim(claims, claim, evidence, options)),
+    verifyBundle: (claim, bundle, options) =>
+      life.use(() => verifyBundle(claims, claim, bundle, options)),
     stats: (userId) => life.use(() => readStats(deps, userId)),
     rebuildIndexes: (input = {}) => life.use(() => rebuildIndexes(deps, input)),
     lock: () => life.use(() => deps.store.lock()),

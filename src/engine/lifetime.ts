@@ -10,10 +10,13 @@ export class Lifetime {
   readonly #deps: EngineDeps;
   readonly #running = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
+  readonly #finish: () => Promise<void>;
   #closed: Promise<void> | undefined;
 
-  constructor(deps: EngineDeps) {
+  /** @param finish what is to be done once nothing runs any more and before the store closes */
+  constructor(deps: EngineDeps, finish: () => Promise<void>) {
     this.#deps = deps;
+    this.#finish = finish;
   }
 
   /** Runs a call, unless the engine was closed. */
@@ -57,7 +60,10 @@ export class Lifetime {
   async #shutDown(): Promise<void> {
     this.#closing.abort();
     while (this.#running.size > 0) await Promise.allSettled([...this.#running]);
+    await this.#finish();
     await this.#deps.embedder.close();
+    await this.#deps.reranker?.close();
+    await this.#deps.entailment?.close();
     await this.#deps.store.close();
   }
 }

@@ -120,6 +120,8 @@ export type MemoryBundle = {
   readonly excludedIds: readonly Uuid[];
   /** Those of them that were left out because they have no text; never on the wire. */
   readonly blankIds: readonly Uuid[];
+  /** Those of them whose text stands in a record of the context, with that record; never on the wire. */
+  readonly folded: ReadonlyMap<Uuid, Uuid>;
   /** Tokens of `renderedContext`, counted exactly. */
   readonly tokensUsed: number;
   readonly tokenBudget: number;

@@ -2,6 +2,7 @@ import type { EpistemicType, RepresentationLevel } from "../domain/enums.ts";
 import type { ConfidenceOverrides } from "../domain/epistemics.ts";
 import type { TtlDefaults } from "../domain/retention.ts";
 import type { ScoringWeights } from "../domain/scoring.ts";
+import type { AnswerabilitySettings, ClaimSettings } from "./verification.ts";
 
 export const CONTEXT_FORMATS = ["auditable", "compact", "reader"] as const;
 export type ContextFormat = (typeof CONTEXT_FORMATS)[number];
@@ -97,6 +98,8 @@ export type EngineSettings = {
   /** Undefined: off. */
   readonly reranker: RerankerSettings | undefined;
   readonly reformulation: ReformulationSettings | undefined;
+  readonly answerability: AnswerabilitySettings;
+  readonly claims: ClaimSettings;
   /** Days that receipts are kept; 0: none is written; undefined: for ever. */
   readonly receiptRetentionDays: number | undefined;
   readonly confidenceOverrides: ConfidenceOverrides;

@@ -135,7 +135,7 @@ export type GroupScore = EvidenceGroup & Entailment;
 export type LocalizedAssessment = EvidenceGroup & {
   /** From 1, over all segments of the group. */
   readonly includedSegmentNumbers: readonly number[];
-  /** Undefined when nothing was left to read, or nothing to leave out. */
+  /** Undefined when nothing was left to read. */
   readonly premiseSha256: string | undefined;
   readonly modelCalled: boolean;
   /** Undefined without a call. */

@@ -103,7 +103,7 @@ describe("defaults", () => {
       reranker_top_k: 100,
       reranker_policy: "legacy",
       reranker_prior_weight: 0.3,
-      reranker_timeout_ms: 2000,
+      reranker_timeout_ms: 10_000,
       enable_query_reformulation: false,
       query_reformulation_count: 2,
       query_reformulation_merge_policy: "new_only",

@@ -5,6 +5,7 @@ import type { Store } from "../../src/ports/store.ts";
 import { describeAdmission } from "./store-admission.ts";
 import { describeGraph } from "./store-graph.ts";
 import { describeJobs } from "./store-jobs.ts";
+import { describeLeaning } from "./store-leaning.ts";
 import { describeLexicalSearch } from "./store-lexical.ts";
 import { describeReads } from "./store-reads.ts";
 import { describeRebuild } from "./store-rebuild.ts";
@@ -82,6 +83,7 @@ export function runStoreContract(name: string, openPlace: () => StorePlace): voi
     describeAdmission(world);
     describeJobs(world);
     describeVectorSearch(world);
+    describeLeaning(world);
     describeLexicalSearch(world);
     describeReads(world);
     describeGraph(world);

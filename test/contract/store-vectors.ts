@@ -258,6 +258,19 @@ export function describeVectorSearch(world: World): void {
       expect(await store.cosines(unit(1), "nobody", keys)).toEqual([]);
     });
 
+    test("answers a repeated question alike", async () => {
+      const { store } = await variety(world);
+      const question = unit(1, 2, 3, -4);
+      const narrowed = { ...ANYTHING, scopes: ["personal" as const, "agent" as const] };
+
+      for (const filter of [ANYTHING, narrowed]) {
+        const first = await store.searchVectors(question, filter, 17);
+        for (let round = 0; round < 3; round += 1) {
+          expect(await store.searchVectors(question, filter, 17)).toEqual(first);
+        }
+      }
+    });
+
     test("finds a memory as soon as its write was acknowledged, through any store", async () => {
       const { store, place } = await world.fresh();
       const second = await world.open(place);

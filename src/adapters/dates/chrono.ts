@@ -1,7 +1,8 @@
 import { asInstant, type Instant } from "../../lib/instant.ts";
 import type { DateReader, DateSignal } from "../../ports/date-reader.ts";
 import { toMoment } from "./calendar.ts";
-import { ORDINAL, readWords, readYears } from "./english.ts";
+import { readWords, readYears } from "./english.ts";
+import { ORDINAL } from "./english-months.ts";
 import { type Expression, masked, toSignals } from "./expressions.ts";
 import { type Parser, readFigures } from "./figures.ts";
 

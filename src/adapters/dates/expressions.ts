@@ -1,13 +1,11 @@
 import type { DateSignal } from "../../ports/date-reader.ts";
 import {
-  type Amount,
   addDays,
   atClock,
   type Clock,
   type DateParts,
   type Moment,
   onDate,
-  shift,
   toInstant,
 } from "./calendar.ts";
 
@@ -26,8 +24,9 @@ export type Meaning =
   | {
       /** `two weeks before`: moves the date that follows; `alone` is what it means without one. */
       readonly kind: "shift";
-      readonly amounts: readonly Amount[];
-      readonly sign: 1 | -1;
+      readonly move: (anchor: Moment) => Moment;
+      /** It counts from days only, not from a time of day alone. */
+      readonly needsDate: boolean;
       readonly alone: Moment | undefined;
     };
 
@@ -137,6 +136,7 @@ function joinShifts(
     const moment =
       meaning.kind === "shift" &&
       anchor !== undefined &&
+      !(meaning.needsDate && anchor.meaning.kind === "clock") &&
       /^\s+(?:the\s+)?$/i.test(text.slice(current.end, anchor.at))
         ? momentOf(anchor.meaning, reference)
         : undefined;
@@ -149,7 +149,7 @@ function joinShifts(
       end: anchor.end,
       meaning: {
         kind: "moment",
-        moment: shift(moment, meaning.amounts, meaning.sign),
+        moment: meaning.move(moment),
         isDay: true,
         isWeekday: false,
       },

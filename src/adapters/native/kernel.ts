@@ -29,6 +29,9 @@ export type Selection = { readonly found: Int32Array; readonly threshold: number
 /** The keys of the documents that hold a word, in the order of the index, and the weighted frequency in each. */
 export type Postings = { readonly keys: Float64Array; readonly frequencies: Float32Array };
 
+/** Documents by ascending key, each with what it can reach at best. */
+export type Bounds = { readonly keys: Float64Array; readonly most: Float32Array };
+
 /** The functions of the search library. `kernel/rank.h` and `kernel/postings.h` say what each does. */
 export type Kernel = {
   /** The library's file, whose entry point SQLite may load. */
@@ -45,6 +48,12 @@ export type Kernel = {
     errors: Float32Array | undefined,
     bounds: { readonly slack: number; readonly count: number; readonly wanted: number },
   ): Selection;
+  /** Adds what the documents of a word can reach by it: rarity * growth * frequency / (frequency + least). */
+  join(
+    bounds: Bounds,
+    word: Postings,
+    weight: { readonly rarity: number; readonly growth: number; readonly least: number },
+  ): Bounds;
   /** What the auxiliary function `svckernel_gather` sees while `walk` runs. */
   gather(walk: () => void): Postings;
 };
@@ -54,6 +63,10 @@ const SYMBOLS = {
   svckernel_question: { args: ["ptr", "u32", "ptr", "ptr", "ptr"], returns: "u32" },
   svckernel_score: { args: ["ptr", "ptr", "u32", "u32", "ptr", "ptr", "ptr"], returns: "void" },
   svckernel_select: { args: ["ptr", "ptr", "f32", "u32", "u32", "ptr", "ptr"], returns: "u32" },
+  svckernel_join: {
+    args: ["ptr", "ptr", "u32", "ptr", "ptr", "u32", "f64", "f64", "f64", "ptr", "ptr"],
+    returns: "u32",
+  },
   svckernel_gather_begin: { args: [], returns: "void" },
   svckernel_gather_count: { args: [], returns: "u32" },
   svckernel_gather_take: { args: ["ptr", "ptr"], returns: "void" },
@@ -116,6 +129,24 @@ function openKernel(path: string): Kernel {
         found: found.subarray(0, many),
         threshold: threshold[0] ?? Number.NEGATIVE_INFINITY,
       };
+    },
+    join: ({ keys, most }, word, { rarity, growth, least }) => {
+      const room = keys.length + word.keys.length;
+      const joined = { keys: new Float64Array(room), most: new Float32Array(room) };
+      const count = symbols.svckernel_join(
+        keys,
+        most,
+        keys.length,
+        word.keys,
+        word.frequencies,
+        word.keys.length,
+        rarity,
+        growth,
+        least,
+        joined.keys,
+        joined.most,
+      );
+      return { keys: joined.keys.subarray(0, count), most: joined.most.subarray(0, count) };
     },
     gather: (walk) => {
       symbols.svckernel_gather_begin();

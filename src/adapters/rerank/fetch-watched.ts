@@ -51,12 +51,13 @@ export async function fetchWatched(url: string, options: WatchOptions): Promise<
       return watched(response, announced, watch);
     }
     discard(response);
-    target = redirected(target, location);
+    target = redirectTarget(target, location);
   }
   throw new RefusedError(`the host redirected more than ${MAX_REDIRECTS} times`);
 }
 
-function redirected(from: string, location: string): string {
+/** Where a redirect leads. @throws RefusedError when it leaves an encrypted connection */
+export function redirectTarget(from: string, location: string): string {
   const to = new URL(location, from);
   const isSafe = to.protocol === "https:" || to.protocol === new URL(from).protocol;
   if (!isSafe) throw new RefusedError("the host redirected to an address that is not encrypted");

@@ -4,13 +4,14 @@ import type { Uuid } from "../../lib/uuid.ts";
 import type {
   NotPacked,
   ReceiptCandidate,
+  ReceiptMaterial,
   ReceiptPacking,
   ReceiptParameters,
   RetrievalReceipt,
   RetrievalRecord,
 } from "../records.ts";
 import { CANDIDATE_PATHS, type PackedRecord, type ResultCandidate } from "../results.ts";
-import type { ReceiptMaterial, ReceiptSurroundings } from "./material.ts";
+import type { ReceiptSurroundings } from "./material.ts";
 import { effectiveOptions, receiptVersion, statesCitations } from "./version.ts";
 
 /** A receipt and what stands beside it. */

@@ -27,7 +27,7 @@ export function receiptProblems({ receipt, record }: BuiltReceipt): readonly str
   });
   return [
     ...settingProblems(receipt),
-    ...scored.flatMap(scoreProblems),
+    ...scored.flatMap(scoreProblems(checkedOnce(provenanceProblems))),
     ...scored.flatMap((one) => fusionProblems(receipt, one)),
     ...orderProblems(receipt),
     ...skipProblems(receipt),
@@ -65,19 +65,54 @@ function settingProblems(receipt: RetrievalReceipt): string[] {
   return problems;
 }
 
-function scoreProblems({ candidate, provenance }: Scored): string[] {
-  const { nodeId, score, rerankerScore, trace } = candidate;
-  const problems = provenanceProblems(provenance).map((problem) => `${nodeId}: ${problem}`);
-  if (problems.length > 0) return problems;
-  const replayed = replayScore(provenance);
-  if (replayed !== score) problems.push(`${nodeId}: the score is ${score}, replayed ${replayed}`);
-  if (rerankerScore !== undefined && !(rerankerScore >= 0 && rerankerScore <= 1)) {
-    problems.push(`${nodeId}: the reranker's score is ${rerankerScore}, not 0 to 1`);
-  }
-  for (const [name, value] of Object.entries(trace ?? {})) {
-    if (!Number.isFinite(value)) problems.push(`${nodeId}: trace.${name} is ${value}`);
-  }
-  return problems;
+function scoreProblems(recordProblemsOf: typeof provenanceProblems): (one: Scored) => string[] {
+  return ({ candidate, provenance }) => {
+    const { nodeId, score, rerankerScore, trace } = candidate;
+    const problems = recordProblemsOf(provenance).map((problem) => `${nodeId}: ${problem}`);
+    if (problems.length > 0) return problems;
+    const replayed = replayScore(provenance);
+    if (replayed !== score) problems.push(`${nodeId}: the score is ${score}, replayed ${replayed}`);
+    if (rerankerScore !== undefined && !(rerankerScore >= 0 && rerankerScore <= 1)) {
+      problems.push(`${nodeId}: the reranker's score is ${rerankerScore}, not 0 to 1`);
+    }
+    for (const [name, value] of Object.entries(trace ?? {})) {
+      if (!Number.isFinite(value)) problems.push(`${nodeId}: trace.${name} is ${value}`);
+    }
+    return problems;
+  };
+}
+
+/** The same check, which looks at the neighbours of one memory once: they share its trace and differ in nothing that counts. */
+function checkedOnce(check: typeof provenanceProblems): typeof provenanceProblems {
+  const sound = new Map<ScoreProvenance["trace"], ScoreProvenance[]>();
+  return (provenance) => {
+    const { trace, weights, fusion, formulaVersion } = provenance;
+    const known = sound.get(trace) ?? [];
+    const isKnown = known.some(
+      (other) =>
+        other.weights === weights &&
+        other.fusion === fusion &&
+        other.formulaVersion === formulaVersion &&
+        isSameSteps(other.adjustments, provenance.adjustments),
+    );
+    if (isKnown) return [];
+    const problems = check(provenance);
+    if (problems.length === 0) sound.set(trace, [...known, provenance]);
+    return problems;
+  };
+}
+
+function isSameSteps(one: readonly Adjustment[], other: readonly Adjustment[]): boolean {
+  return (
+    one.length === other.length &&
+    one.every((step, index) => {
+      const { kind, coefficient, neuralScore } = step;
+      const twin = other[index];
+      return (
+        twin?.kind === kind && twin.coefficient === coefficient && twin.neuralScore === neuralScore
+      );
+    })
+  );
 }
 
 /** What the candidate's score must have in common with the settings of the retrieval. */

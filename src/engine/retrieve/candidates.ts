@@ -49,7 +49,7 @@ export type CandidateSets = {
   readonly atLimit: readonly string[];
 };
 
-/** Names whose own hits join, and hits of each. */
+/** Names whose own hits join, and from how many hits on a name counts as common. */
 const NAMES_MAX = 3;
 const NAME_HITS = 20;
 /** Hits of each word of a scan. */
@@ -193,7 +193,7 @@ async function scanWords(
   return { hits, atLimit };
 }
 
-/** Memories that hold a name of the question, whatever else they are about. */
+/** Memories that hold a rare name of the question, whatever else they are about. */
 async function searchNames(
   { store, warn }: EngineDeps,
   question: Question,
@@ -203,7 +203,9 @@ async function searchNames(
   if (lexicalK === 0) return hits;
   for (const name of question.entities.slice(0, NAMES_MAX)) {
     try {
-      hits.push(...(await store.searchText(name, question.filter, NAME_HITS)));
+      const found = await store.searchText(name, question.filter, NAME_HITS);
+      // A name that many memories hold tells none of them from the others.
+      if (found.length < NAME_HITS) hits.push(...found);
     } catch (error) {
       warn(`retrieve: a name could not be looked for (${reasonCode(error)})`);
     }

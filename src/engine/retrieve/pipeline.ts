@@ -1,6 +1,6 @@
 import type { EngineDeps } from "../deps.ts";
 import type { RetrieveInput } from "../inputs.ts";
-import type { ReceiptMaterial } from "../receipts/material.ts";
+import type { ReceiptMaterial } from "../records.ts";
 import type {
   Exclusion,
   FilterMetadata,
@@ -77,7 +77,7 @@ export async function retrieve(
     () => packed(deps, request, ranked, selection.results),
     ({ includedCount }) => includedCount,
   );
-  const excluded = [...ranked.excluded, ...expanded.excluded, ...selection.excluded];
+  const excluded = onceEach([...ranked.excluded, ...expanded.excluded, ...selection.excluded]);
   const outcome: Outcome = { request, ranked, expanded, selection, hints, bundle, excluded };
   const metadata = describe(deps, outcome);
   const receiptPersisted = context.keep(toMaterial(deps, outcome, metadata));
@@ -91,6 +91,15 @@ export async function retrieve(
     scoreTraces: selection.results.flatMap(({ trace }) => trace ?? []),
     metadata: { ...metadata, receiptPersisted, timingMs: log.totalMs, stages: log.traces },
   };
+}
+
+/** The first reason of each: a session neighbour may have been left out as a candidate already. */
+function onceEach(excluded: readonly Exclusion[]): readonly Exclusion[] {
+  const first = new Map<string, Exclusion>();
+  for (const exclusion of excluded) {
+    if (!first.has(exclusion.nodeId)) first.set(exclusion.nodeId, exclusion);
+  }
+  return [...first.values()];
 }
 
 function selected(

@@ -1,5 +1,4 @@
 import { invalid } from "../../domain/errors.ts";
-import type { Uuid } from "../../lib/uuid.ts";
 import type { MemoryBundle, PackedRecord } from "../results.ts";
 
 /** A record of a context and how it is cited. */
@@ -21,13 +20,11 @@ export function citableRecords(bundle: MemoryBundle): readonly CitableRecord[] {
       "the records of this context cannot be cited; retrieve it with packing.context_citations on, or in another format",
     );
   }
-  const references = new Map<Uuid, string>();
-  for (const [reference, id] of bundle.contextReferences) references.set(id, reference);
   return records.flatMap((record) => {
-    const { id } = record.candidate.node;
-    const reference = bundle.contextFormat === "auditable" ? id : references.get(id);
-    const stands =
-      reference !== undefined && bundle.renderedContext.includes(shown(reference, bundle));
+    const reference =
+      bundle.contextFormat === "auditable" ? record.candidate.node.id : record.reference;
+    if (reference === undefined) return [];
+    const stands = bundle.renderedContext.includes(shown(reference, bundle));
     return stands ? [{ reference, record }] : [];
   });
 }

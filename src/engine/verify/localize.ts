@@ -6,10 +6,7 @@ import type { Judge } from "./judge.ts";
 
 type Numbered = { readonly segment: ReadSegment; readonly number: number };
 
-/**
- * Reads blocked groups once more, without the segments that may not support the claim. A group of which nothing is left,
- * or nothing was left out, is not read again.
- */
+/** Reads blocked groups once more, without the segments that may not support the claim; what has none left is not read. */
 export async function localize(
   judge: Judge,
   claim: ReadClaim,
@@ -42,6 +39,5 @@ function partOf(claim: ReadClaim, group: Group) {
   const texts = kept
     .filter((parts) => parts.length > 0)
     .map((parts) => parts.map(({ segment }) => segment.text).join("\n"));
-  const isWorthReading = numbers.length > 0 && numbers.length < count;
-  return { group, numbers, premise: isWorthReading ? premiseOf(texts) : undefined };
+  return { group, numbers, premise: numbers.length === 0 ? undefined : premiseOf(texts) };
 }

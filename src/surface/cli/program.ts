@@ -12,6 +12,7 @@ const COMMANDS: Readonly<Record<string, (context: CliContext) => Promise<Command
   mcp: async (context) => (await import("./commands/mcp.ts")).mcpCommand(context),
   store: async (context) => (await import("./commands/store.ts")).storeCommand(context),
   search: async (context) => (await import("./commands/search.ts")).searchCommand(context),
+  explain: async (context) => (await import("./commands/explain.ts")).explainCommand(context),
   info: async (context) => (await import("./commands/info.ts")).infoCommand(context),
   doctor: async (context) => (await import("./commands/doctor.ts")).doctorCommand(context),
   rebuild: async (context) => (await import("./commands/rebuild.ts")).rebuildCommand(context),

@@ -273,6 +273,15 @@ describe("amounts count from the date that follows them:", () => {
     ["the day before 5 March 2023", "2023-03-04"],
     ["2 days before yesterday", "2026-03-15T15:30"],
     ["the day after the party"],
+    ["2 hours before 5pm", "2026-03-18T15:00"],
+    ["the Sunday before October 25, 2022", "2022-10-23"],
+    ["last Sunday before October 23, 2022", "2022-10-16"],
+    ["the Friday after 16 November 2023", "2023-11-17"],
+    ["the weekend before April 10, 2023", "2023-04-08"],
+    ["the weekend before April 9, 2023", "2023-04-01"],
+    ["the weekend after April 8, 2023", "2023-04-15"],
+    ["on Monday before lunch", "2026-03-16"],
+    ["last Wednesday after dinner", "2026-03-11"],
   ]);
 });
 

@@ -17,6 +17,7 @@ import {
   type DownloadProgress,
   downloadModel,
 } from "../../../src/adapters/rerank/download.ts";
+import { redirectTarget } from "../../../src/adapters/rerank/fetch-watched.ts";
 import { COMMIT, type Hub, MODEL, startHub, startSilentHost } from "./hub.ts";
 import { tinyModelFiles } from "./tiny-model.ts";
 
@@ -242,6 +243,24 @@ describe("a download that fails keeps nothing and says why", () => {
     expect(await failure(call)).toBe(reason);
     nothingKept(cache);
   });
+});
+
+describe("a redirect", () => {
+  test.each([
+    { from: "https://hub/a/b", location: "/c", to: "https://hub/c" },
+    { from: "https://hub/a", location: "https://store/b?x=1", to: "https://store/b?x=1" },
+    { from: "http://hub/a", location: "http://store/b", to: "http://store/b" },
+    { from: "http://hub/a", location: "https://store/b", to: "https://store/b" },
+  ])("from $from to $location is followed", ({ from, location, to }) => {
+    expect(redirectTarget(from, location)).toBe(to);
+  });
+
+  test.each(["http://store/b", "file:///b", "data:text/plain,b"])(
+    "from an encrypted connection to %s is refused",
+    (location) => {
+      expect(() => redirectTarget("https://hub/a", location)).toThrow("not encrypted");
+    },
+  );
 });
 
 function stalling(): Response {

@@ -4,10 +4,8 @@ import type { MemoryNode } from "../../../src/domain/node.ts";
 import type { ScoringWeights } from "../../../src/domain/scoring.ts";
 import { scoringVersionId } from "../../../src/domain/scoring-version.ts";
 import { type BuiltReceipt, buildReceipt } from "../../../src/engine/receipts/build.ts";
-import type {
-  ReceiptMaterial,
-  ReceiptSurroundings,
-} from "../../../src/engine/receipts/material.ts";
+import type { ReceiptSurroundings } from "../../../src/engine/receipts/material.ts";
+import type { ReceiptMaterial } from "../../../src/engine/records.ts";
 import type {
   MemoryBundle,
   PackedRecord,
@@ -290,6 +288,7 @@ export function bundleOf(
     includedCount: records.length,
     excludedIds: results.slice(size).map(({ node }) => node.id),
     blankIds: [],
+    folded: new Map(),
     tokensUsed: tokens,
     tokenBudget: packing.tokenBudget,
     budgetRemaining: packing.tokenBudget - packing.overheadTokens - tokens,

@@ -197,6 +197,14 @@ describe("taking records out of a context", () => {
     expect(before.includedCount).toBe(3);
   });
 
+  test("forgets what folded into a record that is gone", () => {
+    const evidence = { evidenceRefs: [idOf(900)] };
+    const before = bundleOf([record(1, "tea", evidence), record(2, "green tea", evidence)]);
+
+    expect(before.folded.size).toBe(1);
+    expect(ablateContext(before, [idOf(2)], tokenizer).counterfactual.folded.size).toBe(0);
+  });
+
   test("leaves the notice alone when nothing else is left", () => {
     const { counterfactual } = ablateContext(bundle(), [idOf(1), idOf(3), idOf(4)], tokenizer);
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { MemoryNode } from "../../../src/domain/node.ts";
 import type { ResultCandidate } from "../../../src/engine/results.ts";
-import { leastTokensOfLine } from "../../../src/engine/retrieve/pack/line-tokens.ts";
+import { leastTokens } from "../../../src/engine/retrieve/pack/line-tokens.ts";
 import { pack } from "../../../src/engine/retrieve/pack/pack.ts";
 import type { PackRules } from "../../../src/engine/retrieve/pack/rules.ts";
 import { idOf, minute, packRules, record, tokenizer } from "./pack-samples.ts";
@@ -47,6 +47,7 @@ describe("folding", () => {
     const bundle = pack(pair(), tokenizer, packRules(4096));
 
     expect(bundle).toMatchObject({ includedCount: 1, excludedIds: [inner?.node.id], blankIds: [] });
+    expect([...bundle.folded]).toEqual([[idOf(1), idOf(2)]]);
     expect(bundle.tokensUsed).toBe(tokenizer.count(bundle.renderedContext));
   });
 
@@ -125,6 +126,21 @@ describe("folding", () => {
     expect(contents(pair(inner, outer))).toEqual([HOST_TEXT]);
   });
 
+  test("names the record that is left when one folds into another that folds into a third", () => {
+    const evidence = { evidenceRefs: [EVENT] };
+    const three = [
+      record(1, "tea", evidence),
+      record(2, "green tea", evidence),
+      record(3, "Ann likes green tea", evidence),
+    ];
+    const rules = packRules(4096, { multipathOrdering: "score" });
+
+    expect([...pack(three, tokenizer, rules).folded]).toEqual([
+      [idOf(1), idOf(3)],
+      [idOf(2), idOf(3)],
+    ]);
+  });
+
   test("keeps the first of two records with one text and one event", () => {
     const twins = [1, 2].map((number) => record(number, TEXT, { evidenceRefs: [EVENT] }));
 
@@ -176,7 +192,7 @@ describe("folding", () => {
     // Few runs of letters and many tokens: it seems worth more than the host until it is counted.
     const content = "word word word 日 ".repeat(45);
     const tokensOf = (text: string) => tokenizer.count(`- ${JSON.stringify(text)}`);
-    const [least, cost] = [leastTokensOfLine(content), tokensOf(content)];
+    const [least, cost] = [leastTokens(content), tokensOf(content)];
     const score = Math.sqrt(least * cost) / tokensOf(host.node.content);
     const large = record(4, content, {}, { compositeScore: score });
     const rules = (budget: number) => packRules(budget, { multipathOrdering: "density" });

@@ -16,8 +16,9 @@ import {
   recordLine,
 } from "../../../src/engine/retrieve/pack/formats.ts";
 import { levelTexts, requiresText } from "../../../src/engine/retrieve/pack/levels.ts";
-import { countLine, leastTokensOfLine } from "../../../src/engine/retrieve/pack/line-tokens.ts";
+import { createLineCounter, leastTokens } from "../../../src/engine/retrieve/pack/line-tokens.ts";
 import { pack } from "../../../src/engine/retrieve/pack/pack.ts";
+import { packItem } from "../../../src/engine/retrieve/pack/pack-item.ts";
 import type { PackRules } from "../../../src/engine/retrieve/pack/rules.ts";
 import {
   placeInWindow,
@@ -123,11 +124,20 @@ describe("counting", () => {
     fc.assert(
       fc.property(text, speaker, reference, (content, name, ref) => {
         const line = lineIn(format, content, name, ref);
-        const { alone, broken } = countLine(line, tokenizer);
+        const { alone, broken } = createLineCounter(tokenizer)(line);
 
         expect(alone).toBe(tokenizer.count(line.head + line.body));
         expect(broken).toBe(tokenizer.count(`${line.head}${line.body}\n`));
-        expect(leastTokensOfLine(content)).toBeLessThanOrEqual(alone);
+        const metadata = name === undefined ? undefined : { svc_speaker_v1: name };
+        const item = packItem(
+          { candidate: record(1, content, { metadata }), reference: ref, rank: 0 },
+          { format, minFidelity: "reference" },
+          createLineCounter(tokenizer),
+        );
+        for (const form of item.forms) {
+          expect(form.least).toBeLessThanOrEqual(form.line().tokens.alone);
+          expect(form.least).toBeGreaterThanOrEqual(item.least);
+        }
       }),
       { numRuns: 250, seed: 37 },
     );
@@ -136,12 +146,11 @@ describe("counting", () => {
   test("the bound of an English text is above half of its count", () => {
     const content =
       "We talked about the garden for a while, and then Ann said that she would plant 12 trees in May.";
-    const { alone } = countLine(
+    const { alone } = createLineCounter(tokenizer)(
       lineIn(FORMATS[0] as LineFormat, content, undefined, ""),
-      tokenizer,
     );
 
-    expect(leastTokensOfLine(content)).toBeGreaterThan(alone / 2);
+    expect(leastTokens(content)).toBeGreaterThan(alone / 2);
   });
 
   const step = fc.record({
@@ -186,7 +195,7 @@ describe("counting", () => {
             section,
             shown: written.head + written.body,
             namesSpeaker: written.namesSpeaker,
-            tokens: countLine(written, tokenizer),
+            tokens: createLineCounter(tokenizer)(written),
           };
           const at = Math.min(place, meter.placesIn(section));
           const promised = meter.totalWith(line, at);
@@ -488,15 +497,22 @@ describe("packing of anything", () => {
         expect(bundle.budgetRemaining).toBe(available - bundle.tokensUsed);
         expect(packed).toHaveLength(bundle.includedCount);
         expect(bundle.includedCount + bundle.excludedIds.length).toBe(results.length);
-        for (const { candidate, text: shown, representation, renderedText, tokenCost } of packed) {
+        for (const { candidate, text: said, representation, renderedText, tokenCost } of packed) {
           const levels = levelTexts(candidate.node, {
             format: rules.settings.contextFormat,
             minFidelity: rules.minFidelity,
           });
-          expect(levels).toContainEqual({ level: representation, text: shown });
+          expect(levels).toContainEqual({ level: representation, text: said });
           expect(lines).toContain(renderedText);
           expect(renderedText).not.toMatch(/[\u0085\u2028\u2029\r\n]/);
           expect(tokenCost).toBe(tokenizer.count(renderedText));
+        }
+        const contentOf = new Map(results.map(({ node: { id, content } }) => [id, content]));
+        const shown = new Set(packed.map(({ candidate }) => candidate.node.id));
+        for (const [id, host] of bundle.folded) {
+          expect(bundle.excludedIds).toContain(id);
+          expect(shown).toContain(host);
+          expect(contentOf.get(host)).toContain((contentOf.get(id) ?? "").trim());
         }
         const shuffled = results
           .map((one) => ({ one, key: keys.next().value ?? 0 }))

@@ -86,6 +86,14 @@ describe("the policy score_envelope", () => {
   });
 });
 
+test("an envelope orders candidates of equal former scores by id, whatever the model says", () => {
+  const twins = [aResult(1, 0.5), aResult(2, 0.5), aResult(3, 0.5)];
+  for (const policy of ["score_envelope", "anchored_score_envelope"] as const) {
+    const ids = merged(policy, [0.1, 0.9, 0.5], twins).map(({ node }) => node.id);
+    expect(ids).toEqual([...ids].sort());
+  }
+});
+
 describe("the policy anchored_score_envelope", () => {
   test("keeps the former best candidate of two searches in front", () => {
     const result = merged("anchored_score_envelope");
@@ -122,7 +130,7 @@ describe("every policy", () => {
   const cases = fc.record({
     policy: fc.constantFrom<RerankerPolicy>("legacy", "score_envelope", "anchored_score_envelope"),
     priorWeight: scores,
-    own: fc.array(scores, { maxLength: 8 }),
+    own: fc.array(fc.oneof(scores, fc.constantFrom(0, 0.5)), { maxLength: 8 }),
     neural: fc.array(scores, { maxLength: 8 }),
   });
 

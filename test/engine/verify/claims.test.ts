@@ -504,7 +504,12 @@ describe("verifyBundle", () => {
 
   test.each([
     { format: "reader", premise: '- [m1] "Ann adores green tea"', reference: "m1" },
-    { format: "compact", premise: '["m1","Ann adores green tea"]', reference: "m1" },
+    {
+      format: "compact",
+      premise:
+        '["m1","note","personal","asserted","tentative","user_stated","full",null,"2026-01-01T00:00:00+00:00",null,"Ann adores green tea"]',
+      reference: "m1",
+    },
   ] as const)("reads the records of a $format context as they are rendered", async (given) => {
     const bundle = aBundle(MEMORIES, { format: given.format });
     const { result, calls } = await run(bundle);

@@ -125,14 +125,26 @@ describe("negation", () => {
 
 describe("segments", () => {
   test.each([
-    { text: "One. Two! Three? Four", parts: ["One.", "Two!", "Three?", "Four"] },
-    { text: "one. two", parts: ["one. two"] },
-    { text: "It cost 3.50 in all. 12 came.", parts: ["It cost 3.50 in all.", "12 came."] },
-    { text: "first line\nsecond line\r\n\nthird", parts: ["first line", "second line", "third"] },
-    { text: '- [m1] "first\\nsecond"', parts: ['- [m1] "first', 'second"'] },
-    { text: "Élan counts. Öl too.", parts: ["Élan counts.", "Öl too."] },
-    { text: " \n ", parts: [] },
-  ])("of $text", ({ text, parts }) => {
+    { name: "sentences", text: "One. Two! Three? Four", parts: ["One.", "Two!", "Three?", "Four"] },
+    { name: "a lower-case continuation", text: "one. two", parts: ["one. two"] },
+    {
+      name: "a decimal",
+      text: "It cost 3.50 in all. 12 came.",
+      parts: ["It cost 3.50 in all.", "12 came."],
+    },
+    {
+      name: "lines",
+      text: "first line\nsecond line\r\n\nthird",
+      parts: ["first line", "second line", "third"],
+    },
+    {
+      name: "an escaped line break",
+      text: '- [m1] "first\\nsecond"',
+      parts: ['- [m1] "first', 'second"'],
+    },
+    { name: "accented capitals", text: "Élan counts. Öl too.", parts: ["Élan counts.", "Öl too."] },
+    { name: "blanks", text: " \n ", parts: [] },
+  ])("of $name", ({ text, parts }) => {
     expect(segments(text)).toEqual(parts);
   });
 });

@@ -28,17 +28,17 @@ describe("maySupport", () => {
   });
 
   test.each([
-    { more: { lifecycleState: "tentative" }, may: true },
-    { more: { lifecycleState: "contested" }, may: true },
-    { more: { lifecycleState: "superseded" }, may: false },
-    { more: { lifecycleState: "deprecated" }, may: false },
-    { more: { lifecycleState: "archived" }, may: false },
-    { more: { epistemicType: "inferred" }, may: true },
-    { more: { epistemicType: "deprecated" }, may: false },
-    { more: { epistemicType: "hypothetical" }, may: false },
-    { more: { epistemicType: "conditional" }, may: false },
-    { more: { epistemicType: "unverified" }, may: false },
-  ] as const)("lets evidence of $more support a plain claim: $may", ({ more, may }) => {
+    { name: "tentative", more: { lifecycleState: "tentative" }, may: true },
+    { name: "contested", more: { lifecycleState: "contested" }, may: true },
+    { name: "superseded", more: { lifecycleState: "superseded" }, may: false },
+    { name: "deprecated", more: { lifecycleState: "deprecated" }, may: false },
+    { name: "archived", more: { lifecycleState: "archived" }, may: false },
+    { name: "inferred", more: { epistemicType: "inferred" }, may: true },
+    { name: "deprecated", more: { epistemicType: "deprecated" }, may: false },
+    { name: "hypothetical", more: { epistemicType: "hypothetical" }, may: false },
+    { name: "conditional", more: { epistemicType: "conditional" }, may: false },
+    { name: "unverified", more: { epistemicType: "unverified" }, may: false },
+  ] as const)("lets $name evidence support a plain claim: $may", ({ more, may }) => {
     expect(maySupport(readClaim("Ann likes tea"), group("Ann likes tea", more))).toBe(may);
   });
 

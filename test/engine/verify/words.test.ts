@@ -12,7 +12,7 @@ describe("contentWords", () => {
     { text: "STRASSE Straße", words: ["strasse"] },
     { text: "the of and", words: [] },
   ])("of $text", ({ text, words }) => {
-    expect([...contentWords(text)]).toEqual(words);
+    expect([...contentWords(text)].join(" ")).toBe(words.join(" "));
   });
 });
 
@@ -25,6 +25,6 @@ describe("numbersAndDates", () => {
     { text: "record m3 of v2 and UTF8", found: [] },
     { text: "nothing", found: [] },
   ])("of $text", ({ text, found }) => {
-    expect([...numbersAndDates(text)].sort()).toEqual([...found].sort());
+    expect(numbersAndDates(text)).toEqual(new Set<string>(found));
   });
 });

@@ -29,13 +29,19 @@ static int quantise_row(
     const float *vector, uint32_t dimension, const float *mean, int8_t *row, float *scale, float *error) {
   double length = length_of(vector, dimension);
   if (length == 0) return 0;
+  double per_length = 1 / length;
   double largest = 0;
-  for (uint32_t i = 0; i < dimension; i++) largest = fmax(largest, fabs(vector[i] / length - mean[i]));
+  for (uint32_t i = 0; i < dimension; i++) {
+    double size = fabs(vector[i] * per_length - mean[i]);
+    if (size > largest) largest = size;
+  }
   *scale = (float)(largest / BYTE_MAX);
+  double per_step = *scale == 0 ? 0 : 1 / (double)*scale;
   double lost = 0;
   for (uint32_t i = 0; i < dimension; i++) {
-    double value = vector[i] / length - mean[i];
-    double steps = *scale == 0 ? 0 : limited(round(value / *scale), BYTE_MAX);
+    double value = vector[i] * per_length - mean[i];
+    /* To the nearest step, or beside it: the error that follows is the true one. */
+    double steps = (int)limited(value * per_step + (value < 0 ? -0.5 : 0.5), BYTE_MAX);
     row[i] = (int8_t)steps;
     double rest = value - steps * *scale;
     lost += rest * rest;
@@ -131,6 +137,30 @@ uint32_t svckernel_select(const float *scores, const float *errors, float slack,
   for (uint32_t i = 0; i < count; i++) {
     found[many] = (int32_t)i;
     many += scores[i] + error_of(errors, slack, i) >= *threshold;
+  }
+  return many;
+}
+
+uint32_t svckernel_join(const double *keys, const float *most, uint32_t count, const double *word_keys,
+    const float *frequencies, uint32_t word_count, double rarity, double growth, double least, double *joined_keys,
+    float *joined_most) {
+  /* Above what a sum loses when it is kept in 32 bits. */
+  double weight = rarity * growth * (1 + 0x1p-20);
+  uint32_t here = 0;
+  uint32_t there = 0;
+  uint32_t many = 0;
+  while (here < count || there < word_count) {
+    double left = here < count ? keys[here] : INFINITY;
+    double right = there < word_count ? word_keys[there] : INFINITY;
+    double bound = 0;
+    if (left <= right) bound += most[here++];
+    if (right <= left) {
+      double frequency = frequencies[there++];
+      bound += weight * frequency / (frequency + least);
+    }
+    joined_keys[many] = left < right ? left : right;
+    joined_most[many] = (float)bound;
+    many++;
   }
   return many;
 }

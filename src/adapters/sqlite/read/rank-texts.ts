@@ -1,11 +1,9 @@
 import type { Hit } from "../../../ports/store.ts";
-import type { Kernel, Postings } from "../../native/kernel.ts";
+import type { Bounds, Kernel, Postings } from "../../native/kernel.ts";
 
 /** FTS5's constants of BM25: how soon more occurrences stop to count, and how much the length of a document does. */
 const K1 = 1.2;
 const B = 0.75;
-/** Above what a bound loses when it is kept in 32 bits. */
-const ROUND_UP = 1 + 2 ** -20;
 /** Documents of the first look for each hit wanted, and how much wider each next look is. */
 const FIRST_LOOK = 4;
 const WIDER = 4;
@@ -53,7 +51,7 @@ export function rankTexts(
     .sort((a, b) => a.keys.length - b.keys.length);
   const score = (keys: readonly number[]): Hit[] =>
     scoreAll(weighed, collection, ranking, ranking.allowedOf(keys));
-  const best = findBest(kernel, boundAll(weighed), score, ranking.k);
+  const best = findBest(kernel, boundAll(kernel, weighed), score, ranking.k);
   const isBest = new Set(best.map(({ key }) => key));
   const others = ranking.others.filter(
     (key) => !isBest.has(key) && weighed.some((word) => frequencyIn(word, key) > 0),
@@ -64,59 +62,49 @@ export function rankTexts(
 /** The documents that hold a word, and what the word weighs. */
 type Weighed = Postings & { readonly rarity: number };
 
-/** Documents by ascending key, each with what it can reach at best. */
-type Bounds = { readonly keys: Float64Array; readonly most: Float32Array };
-
+/** Looks at those that can reach most, then at all that can reach what the last of the best has. */
 function findBest(
   kernel: Kernel,
-  { keys, most }: Bounds,
+  bounds: Bounds,
   score: (keys: readonly number[]) => Hit[],
   k: number,
 ): Hit[] {
-  const seen = new Set<number>();
+  if (k === 0) return [];
+  const count = bounds.keys.length;
+  const reachedBy = (wanted: number): number =>
+    kernel.select(bounds.most, undefined, { slack: 0, count, wanted }).threshold;
   let hits: Hit[] = [];
-  for (let wanted = k * FIRST_LOOK; k > 0 && seen.size < keys.length; wanted *= WIDER) {
-    const bounds = { slack: 0, count: keys.length, wanted };
-    const { found, threshold } = kernel.select(most, undefined, bounds);
-    const fresh = Array.from(found, (position) => keys[position] ?? 0).filter(
-      (key) => !seen.has(key),
-    );
-    for (const key of fresh) seen.add(key);
-    hits = ordered([...hits, ...score(fresh)]);
-    // What was not looked at stays below the threshold.
-    if ((hits[k - 1]?.score ?? Number.NEGATIVE_INFINITY) >= threshold) break;
+  let seenTo = Number.POSITIVE_INFINITY;
+  let from = reachedBy(k * FIRST_LOOK);
+  for (let wanted = k * FIRST_LOOK; ; ) {
+    hits = ordered([...hits, ...score(keysBetween(bounds, from, seenTo))]);
+    const last = hits[k - 1]?.score;
+    const isEnough = last !== undefined && last >= from;
+    if (isEnough || from === Number.NEGATIVE_INFINITY) return hits.slice(0, k);
+    seenTo = from;
+    wanted *= WIDER;
+    from = last ?? reachedBy(wanted);
   }
-  return hits.slice(0, k);
 }
 
-function boundAll(words: readonly Weighed[]): Bounds {
+/** The documents that can reach `from` but not `to`. */
+function keysBetween({ keys, most }: Bounds, from: number, to: number): readonly number[] {
+  const between: number[] = [];
+  for (let position = 0; position < keys.length; position += 1) {
+    const bound = most[position] ?? 0;
+    if (bound >= from && bound < to) between.push(keys[position] ?? 0);
+  }
+  return between;
+}
+
+/** What each document can reach: BM25 if it had no length. */
+function boundAll(kernel: Kernel, words: readonly Weighed[]): Bounds {
   let all: Bounds = { keys: new Float64Array(0), most: new Float32Array(0) };
-  for (const word of words) all = join(all, word);
-  return all;
-}
-
-/** Adds what the documents of one more word can reach by it: BM25 of a document without length. */
-function join({ keys, most }: Bounds, word: Weighed): Bounds {
-  const room = keys.length + word.keys.length;
-  const joined = { keys: new Float64Array(room), most: new Float32Array(room) };
-  let [left, right, count] = [0, 0, 0];
-  while (left < keys.length || right < word.keys.length) {
-    const here = keys[left] ?? Number.POSITIVE_INFINITY;
-    const there = word.keys[right] ?? Number.POSITIVE_INFINITY;
-    let bound = 0;
-    if (here <= there) {
-      bound += most[left] ?? 0;
-      left += 1;
-    }
-    if (there <= here) {
-      bound += word.rarity * weight(word.frequencies[right] ?? 0, 0) * ROUND_UP;
-      right += 1;
-    }
-    joined.keys[count] = Math.min(here, there);
-    joined.most[count] = bound;
-    count += 1;
+  for (const word of words) {
+    const weight = { rarity: word.rarity, growth: K1 + 1, least: K1 * (1 - B) };
+    all = kernel.join(all, word, weight);
   }
-  return { keys: joined.keys.subarray(0, count), most: joined.most.subarray(0, count) };
+  return all;
 }
 
 /** BM25's share of a word that occurs `frequency` times. @param length of the document, 1 being the mean */

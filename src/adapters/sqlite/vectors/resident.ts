@@ -110,26 +110,28 @@ function refreshed(
   target: Refresh,
 ): Slab | undefined {
   const { kernel, dimension, revision, rowsMax } = target;
-  const slab = held?.dimension === dimension ? held : new Slab(kernel, dimension, 0);
-  const changes = countChanges(database, owner, slab.revision);
-  if (changes > rowsMax || slab.count + changes > rowsMax) return undefined;
-  const isRead =
-    changes <= CHANGES_MAX
-      ? readChanges(database, owner, slab)
-      : readAll(database, owner, slab, rowsMax);
+  const known = held?.dimension === dimension ? held : undefined;
+  const changes = countChanges(database, owner, known?.revision ?? -1, CHANGES_MAX + 1);
+  const isFew = changes <= CHANGES_MAX;
+  const count = isFew
+    ? (known?.count ?? 0) + changes
+    : countChanges(database, owner, -1, rowsMax + 1);
+  if (count > rowsMax) return undefined;
+  const slab = isFew && known !== undefined ? known : new Slab(kernel, dimension, count);
+  const isRead = isFew ? readChanges(database, owner, slab) : readAll(database, owner, slab);
   if (!isRead) return undefined;
   slab.revision = revision;
   return slab;
 }
 
-/** How many vectors changed after a revision, as far as it matters. */
-function countChanges(database: Database, owner: number, after: number): number {
+/** How many vectors of an owner changed after a revision, as far as it matters. */
+function countChanges(database: Database, owner: number, after: number, most: number): number {
   const row = database
     .query<{ n: number }, [number, number, number]>(
       `SELECT count(*) AS n FROM
          (SELECT 1 FROM vector_metadata WHERE owner = ? AND revision > ? LIMIT ?)`,
     )
-    .get(owner, after, CHANGES_MAX + 1);
+    .get(owner, after, most);
   return row?.n ?? 0;
 }
 
@@ -166,15 +168,14 @@ type ChunkRow = {
  * bits, whether the row is in use as one bit, and the vectors. Asking the index for each takes five times as long.
  * @returns false when the slab is of no use
  */
-function readAll(database: Database, owner: number, slab: Slab, rowsMax: number): boolean {
-  slab.wipe();
+function readAll(database: Database, owner: number, slab: Slab): boolean {
   const chunks = database.prepare<ChunkRow, [number]>(
     `SELECT c.rowids, c.validity, v.vectors FROM vectors_chunks c
        CROSS JOIN vectors_vector_chunks00 v ON v.rowid = c.chunk_id WHERE c.partition00 = ?`,
   );
   try {
     for (const chunk of chunks.iterate(owner)) {
-      if (slab.count > rowsMax || !takeChunk(slab, chunk)) return false;
+      if (!takeChunk(slab, chunk)) return false;
     }
   } finally {
     chunks.finalize();

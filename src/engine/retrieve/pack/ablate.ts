@@ -57,6 +57,7 @@ export function ablateContext(
       ...parts,
       includedCount: bundle.includedCount - removed.size,
       excludedIds: [...bundle.excludedIds, ...ids],
+      folded: new Map([...bundle.folded].filter(([, host]) => !removed.has(host))),
       tokensUsed,
       budgetRemaining: bundle.budgetRemaining + bundle.tokensUsed - tokensUsed,
       renderedContext,

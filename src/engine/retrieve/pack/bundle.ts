@@ -25,7 +25,9 @@ export type PackingOutcome = {
   /** Undefined: there was no room for the notice, and so for nothing. */
   readonly meter: ContextMeter<PlacedRecord> | undefined;
   /** Candidates that were left out because they have no text. */
-  readonly blank: ReadonlySet<Uuid>;
+  readonly blank?: ReadonlySet<Uuid>;
+  /** Candidates that were left out for a record that held their text when it was packed, with that record. */
+  readonly folded?: ReadonlyMap<Uuid, Uuid>;
 };
 
 /** The context as it is handed out. The guidance joins where it still fits. */
@@ -56,7 +58,10 @@ export function toBundle(outcome: PackingOutcome): MemoryBundle {
     ...parts,
     includedCount: included.size,
     excludedIds,
-    blankIds: excludedIds.filter((id) => outcome.blank.has(id)),
+    folded: new Map(
+      [...(outcome.folded ?? [])].map(([id, host]) => [id, lastHost(host, outcome.folded)]),
+    ),
+    blankIds: excludedIds.filter((id) => outcome.blank?.has(id) === true),
     tokensUsed,
     tokenBudget: rules.tokenBudget,
     budgetRemaining: available - tokensUsed,
@@ -70,6 +75,12 @@ export function toBundle(outcome: PackingOutcome): MemoryBundle {
       ),
     ),
   };
+}
+
+/** The record that is in the context: a host may have been folded itself. */
+function lastHost(host: Uuid, folded: ReadonlyMap<Uuid, Uuid> | undefined): Uuid {
+  const next = folded?.get(host);
+  return next === undefined ? host : lastHost(next, folded);
 }
 
 function guidanceThatFits({

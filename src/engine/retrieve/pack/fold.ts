@@ -38,9 +38,9 @@ export class FoldIndex<R extends { readonly node: MemoryNode }> {
     for (const event of record.node.evidenceRefs) this.#byEvent.get(event)?.delete(record);
   }
 
-  /** Whether one of the records holds all that the memory would show. */
-  holds(node: MemoryNode): boolean {
-    return this.#sharing(node).some((record) => foldsInto(node, record.node));
+  /** A record that holds all that the memory would show. */
+  hostOf(node: MemoryNode): R | undefined {
+    return this.#sharing(node).find((record) => foldsInto(node, record.node));
   }
 
   /** The records that show nothing beyond the memory, itself excepted. */

@@ -1,9 +1,8 @@
 import type { RepresentationLevel } from "../../../domain/enums.ts";
-import type { Tokenizer } from "../../../ports/tokenizer.ts";
 import type { ResultCandidate } from "../../results.ts";
 import { type LineFormat, type RecordLine, recordLine } from "./formats.ts";
 import { type LevelRules, levelTexts } from "./levels.ts";
-import { countLine, type LineTokens, leastTokensOfLine } from "./line-tokens.ts";
+import { type LineCounter, type LineTokens, leastTokens } from "./line-tokens.ts";
 
 /** A line and its exact count. */
 export type CountedLine = RecordLine & { readonly tokens: LineTokens };
@@ -36,19 +35,20 @@ export type PackItem = {
 export function packItem(
   given: Pick<PackItem, "candidate" | "reference" | "rank">,
   rules: Omit<LevelRules, "format"> & { readonly format: LineFormat },
-  tokenizer: Tokenizer,
+  count: LineCounter,
 ): PackItem {
   const { node } = given.candidate;
+  const around = leastTokensAround(given, rules.format);
   const form = (level: RepresentationLevel, text: string): LevelForm => {
     let counted: CountedLine | undefined;
     const write = (): CountedLine => {
       const line = recordLine(node, { level, text, reference: given.reference }, rules.format);
-      return { ...line, tokens: countLine(line, tokenizer) };
+      return { ...line, tokens: count(line) };
     };
     return {
       level,
       text,
-      least: leastTokensOfLine(text),
+      least: leastTokens(text) + around,
       line: () => {
         counted ??= write();
         return counted;
@@ -61,4 +61,15 @@ export function packItem(
     .map(({ level, text }) => form(level, text));
   const forms = [full, ...lower];
   return { ...given, full, forms, least: Math.min(...forms.map(({ least }) => least)) };
+}
+
+/** Tokens that a line has beside the text at the least. Reader lines have little more than the dash and a quote. */
+function leastTokensAround(
+  { candidate, reference }: Pick<PackItem, "candidate" | "reference">,
+  format: LineFormat,
+): number {
+  if (format.name === "reader") return 2;
+  return leastTokens(
+    recordLine(candidate.node, { level: "full", text: "", reference }, format).body,
+  );
 }

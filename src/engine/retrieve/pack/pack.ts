@@ -8,6 +8,7 @@ import { ContextMeter } from "./context-meter.ts";
 import { FoldIndex } from "./fold.ts";
 import { contextHeader, type LineFormat } from "./formats.ts";
 import { requiresText } from "./levels.ts";
+import { createLineCounter } from "./line-tokens.ts";
 import { type PackItem, packItem } from "./pack-item.ts";
 import { PackingQueue } from "./packing-queue.ts";
 import type { PackRules } from "./rules.ts";
@@ -43,19 +44,20 @@ export function pack(
   const available = Math.max(0, rules.tokenBudget - settings.overheadTokens);
   // Records without the notice would pass for more than they are.
   const frame = { results, tokenizer, rules, format, available };
-  if (meter.total > available) return toBundle({ ...frame, meter: undefined, blank: new Set() });
+  if (meter.total > available) return toBundle({ ...frame, meter: undefined });
   const mustHaveText = requiresText({ format: format.name, minFidelity: rules.minFidelity });
   const isBlank = ({ node }: ResultCandidate) => mustHaveText && node.content.trim() === "";
   const ranks = packingRanks(results, settings.sessionContextPacking);
   const references = referencesOf(results);
+  const count = createLineCounter(tokenizer);
   const items = results
     .filter((candidate) => !isBlank(candidate))
     .map((candidate) => {
       const reference = references.get(candidate.node.id) ?? "";
       const rank = ranks.get(candidate.node.id) ?? 0;
-      return packItem({ candidate, reference, rank }, { ...rules, format }, tokenizer);
+      return packItem({ candidate, reference, rank }, { ...rules, format }, count);
     });
-  fill(meter, new PackingQueue(items, settings.multipathOrdering), {
+  const folded = fill(meter, new PackingQueue(items, settings.multipathOrdering), {
     available,
     windows:
       settings.sessionContextPacking === "adjacent"
@@ -64,7 +66,7 @@ export function pack(
     folds: format.name === "reader" && settings.foldRepeatedText,
   });
   const blank = new Set(results.filter(isBlank).map(({ node }) => node.id));
-  return toBundle({ ...frame, meter, blank });
+  return toBundle({ ...frame, meter, blank, folded });
 }
 
 type FillRules = {
@@ -75,23 +77,30 @@ type FillRules = {
   readonly folds: boolean;
 };
 
+/** Packs what the queue hands out. @returns what was left out for a record that holds its text, with that record. */
 function fill(
   meter: ContextMeter<Placed>,
   queue: PackingQueue,
   { available, windows, folds }: FillRules,
-): void {
+): ReadonlyMap<Uuid, Uuid> {
   const packed = new FoldIndex<Placed>();
+  const folded = new Map<Uuid, Uuid>();
   for (;;) {
     const item = queue.next(available - meter.total);
-    if (item === undefined) return;
+    if (item === undefined) return folded;
     const { node } = item.candidate;
-    if (folds && packed.holds(node)) continue;
+    const host = folds ? packed.hostOf(node) : undefined;
+    if (host !== undefined) {
+      folded.set(node.id, host.node.id);
+      continue;
+    }
     const placed = place(meter, item, windows.get(node.id), available);
     if (placed === undefined || !folds) continue;
     for (const held of packed.heldBy(node).filter(({ isBeside }) => !isBeside)) {
       meter.remove(held);
       packed.remove(held);
       queue.budgetGrew();
+      folded.set(held.node.id, node.id);
     }
     packed.add(placed);
   }

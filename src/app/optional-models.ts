@@ -1,0 +1,56 @@
+import { createLanguageModel } from "../adapters/language-model/create-language-model.ts";
+import { createLocalEntailment } from "../adapters/rerank/local-entailment.ts";
+import { createLocalReranker } from "../adapters/rerank/local-reranker.ts";
+import { progressLines } from "../adapters/rerank/progress-lines.ts";
+import type { Config } from "../config/schema.ts";
+import type { EngineDeps } from "../engine/deps.ts";
+
+type OptionalModels = Pick<
+  EngineDeps,
+  "reranker" | "entailment" | "languageModel" | "answerabilityModel"
+>;
+
+/**
+ * The models that the settings turn on. None is loaded, downloaded or asked before the first call that needs it.
+ * @param warn receives the progress of downloads
+ * @throws SvcError invalid_config for a model name that can name nothing
+ */
+export function createOptionalModels(config: Config, warn: (line: string) => void): OptionalModels {
+  const { models, extraction, answerability, entailment } = config;
+  const local = {
+    threads: models.threads,
+    hubUrl: models.hub_url,
+    downloadTimeoutMs: Math.ceil(models.download_timeout * 1000),
+    stallTimeoutMs: Math.ceil(models.download_stall_timeout * 1000),
+    onProgress: progressLines(warn),
+  };
+  return {
+    reranker: config.enable_reranker
+      ? createLocalReranker({ ...local, model: config.reranker_model })
+      : undefined,
+    entailment:
+      entailment.model === undefined
+        ? undefined
+        : createLocalEntailment({
+            ...local,
+            model: entailment.model,
+            revision: entailment.revision,
+          }),
+    languageModel: config.enable_query_reformulation ? languageModel(extraction) : undefined,
+    answerabilityModel: languageModel(answerability),
+  };
+}
+
+function languageModel(
+  group: Config["extraction"] | Config["answerability"],
+): EngineDeps["languageModel"] {
+  const { provider, model } = group;
+  if (provider === undefined || model === undefined) return undefined;
+  return createLanguageModel({
+    provider,
+    model,
+    apiKey: group.api_key,
+    baseUrl: group.base_url,
+    reasoningEffort: group.reasoning_effort,
+  });
+}

@@ -1,0 +1,278 @@
+import { parseOptionalInteger, parseText, parseUserId } from "../../domain/arguments.ts";
+import { checksummed, openChecksummed } from "../../domain/checksummed.ts";
+import { parseMember } from "../../domain/enums.ts";
+import { invalid, SvcError } from "../../domain/errors.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import { asUuid, parseUuid, type Uuid, uuidV5 } from "../../lib/uuid.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { IdSource } from "../../ports/ids.ts";
+import type { Operation, Store } from "../../ports/store.ts";
+import {
+  type AnswerCitations,
+  type AnswerCitationsInput,
+  type AnswerCitationsQuery,
+  CITATION_METHODS,
+  type KeptReceipt,
+} from "../records.ts";
+import {
+  constant,
+  type Form,
+  FormError,
+  instant,
+  list,
+  member,
+  nullable,
+  object,
+  sha256,
+  text,
+  uuid,
+} from "./form.ts";
+import type { ReceiptKeeper } from "./keep.ts";
+
+const OPERATION = "ANSWER_CITATIONS_RECORDED";
+const LIMITS = { answerIdChars: 512, citedNodes: 1000, page: 1000, defaultPage: 100 } as const;
+
+export type CitationDeps = {
+  readonly store: Pick<Store, "admitOnce" | "operation">;
+  readonly receipts: Pick<ReceiptKeeper, "read">;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+};
+
+/** What makes two reports the same. */
+type Submission = Pick<
+  AnswerCitations,
+  "citationId" | "requestId" | "answerId" | "citedNodeIds" | "answerSha256" | "method"
+>;
+
+const citationsForm: Form<AnswerCitations> = object<AnswerCitations>({
+  schemaVersion: constant(1),
+  citationId: uuid,
+  requestId: uuid,
+  answerId: text,
+  citedNodeIds: list(uuid),
+  answerSha256: nullable(sha256),
+  method: member(CITATION_METHODS),
+  userId: text,
+  recordedAt: instant,
+  receiptChecksum: sha256,
+  contextSha256: sha256,
+});
+
+/**
+ * Records which memories an answer was made from, once: an exact retry returns the first record. Only the receipt says what
+ * may be cited, and nothing else is read.
+ * @throws SvcError invalid_argument; not_found without an owned receipt; bad_citation for a memory whose text was not in the
+ *   context; request_conflict when the citation's id was used with other inputs
+ */
+export async function recordAnswerCitations(
+  deps: CitationDeps,
+  input: AnswerCitationsInput,
+  userId: string,
+): Promise<AnswerCitations> {
+  const owner = parseUserId(userId);
+  const submission = parseSubmission(input, deps.ids);
+  const id = operationId(owner, submission.citationId);
+  const earlier = await deps.store.operation(id);
+  // A retry is answered although the receipt may be gone by now.
+  if (earlier !== undefined) return firstRecord(earlier, submission);
+  const kept = await deps.receipts.read(submission.requestId, owner);
+  if (kept === undefined) {
+    const { requestId } = submission;
+    throw new SvcError("not_found", `there is no receipt of a retrieval ${requestId}`, {
+      kind: "retrieval",
+      id: requestId,
+    });
+  }
+  requireCitable(submission.citedNodeIds, kept);
+  const record: AnswerCitations = {
+    ...submission,
+    schemaVersion: 1,
+    userId: owner,
+    recordedAt: deps.clock.now(),
+    receiptChecksum: kept.checksum,
+    contextSha256: kept.receipt.contextSha256,
+  };
+  const operation: Operation = {
+    id,
+    opType: OPERATION,
+    targetId: submission.citationId,
+    payload: checksummed(toJsonObject(record)),
+    actorId: owner,
+    namespaceId: owner,
+    createdAt: record.recordedAt,
+  };
+  const other = await deps.store.admitOnce(
+    { events: [], operations: [operation], leaseJobs: false },
+    id,
+  );
+  return other === undefined ? record : firstRecord(other, submission);
+}
+
+/** A recorded report. Undefined for an unknown or foreign one. @throws SvcError invalid_argument, storage_failed */
+export async function getAnswerCitations(
+  { store }: { readonly store: Pick<Store, "operation"> },
+  citationId: string,
+  userId: string,
+): Promise<AnswerCitations | undefined> {
+  const owner = parseUserId(userId);
+  const id = operationId(owner, parseId(citationId, "citation_id"));
+  const operation = await store.operation(id);
+  return operation === undefined ? undefined : toRecord(operation);
+}
+
+/**
+ * Recorded reports of an owner by ascending id. The log keeps them in another order, so that each page looks at all of the
+ * owner's reports. @throws SvcError invalid_argument, storage_failed
+ */
+export async function listAnswerCitations(
+  { store }: { readonly store: Pick<Store, "operationsOf"> },
+  query: AnswerCitationsQuery,
+): Promise<readonly AnswerCitations[]> {
+  const userId = parseUserId(query.userId);
+  const after = parseOptionalId(query.afterId, "after_id");
+  const limit = parseOptionalInteger(query.limit, "limit", 1, LIMITS.page) ?? LIMITS.defaultPage;
+  let page: Operation[] = [];
+  let afterId: Uuid | undefined;
+  do {
+    const listed = await store.operationsOf({
+      opType: OPERATION,
+      userId,
+      afterId,
+      limit: LIMITS.page,
+    });
+    const wanted = listed.filter(({ targetId }) => after === undefined || targetId > after);
+    page = [...page, ...wanted].sort(byTarget).slice(0, limit);
+    afterId = listed.length < LIMITS.page ? undefined : listed.at(-1)?.id;
+  } while (afterId !== undefined);
+  return page.map(toRecord);
+}
+
+function byTarget(a: Operation, b: Operation): number {
+  return a.targetId < b.targetId ? -1 : a.targetId > b.targetId ? 1 : 0;
+}
+
+const INPUT_KEYS: ReadonlySet<string> = new Set([
+  "citationId",
+  "requestId",
+  "answerId",
+  "citedNodeIds",
+  "answerSha256",
+  "method",
+] satisfies (keyof AnswerCitationsInput)[]);
+
+function parseSubmission(input: AnswerCitationsInput, ids: IdSource): Submission {
+  if (typeof input !== "object" || input === null) throw invalid("citations", "must be an object");
+  for (const key of Object.keys(input)) {
+    if (!INPUT_KEYS.has(key)) throw invalid(key, "is not a field of answer citations");
+  }
+  return {
+    citationId: parseOptionalId(input.citationId, "citation_id") ?? ids.next(),
+    requestId: parseId(input.requestId, "request_id"),
+    answerId: parseAnswerId(input.answerId),
+    citedNodeIds: parseCited(input.citedNodeIds),
+    answerSha256: parseHash(input.answerSha256),
+    method: parseMember(CITATION_METHODS, input.method ?? "model_reported", "method"),
+  };
+}
+
+function parseAnswerId(value: unknown): string {
+  const answerId = parseText(value, "answer_id");
+  if (answerId.trim() === "") throw invalid("answer_id", "must not be blank");
+  const length = [...answerId].length;
+  if (length > LIMITS.answerIdChars) {
+    throw invalid("answer_id", `has ${length} characters, at most ${LIMITS.answerIdChars}`);
+  }
+  return answerId;
+}
+
+function parseCited(value: unknown): readonly Uuid[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw invalid("cited_node_ids", "must be a list");
+  if (value.length > LIMITS.citedNodes) {
+    throw invalid("cited_node_ids", `has ${value.length} ids, at most ${LIMITS.citedNodes}`);
+  }
+  const ids = value.map((item, index) => parseId(item, `cited_node_ids[${index}]`));
+  const repeated = ids.find((id, index) => ids.indexOf(id) !== index);
+  if (repeated !== undefined) throw invalid("cited_node_ids", `names ${repeated} twice`);
+  return ids;
+}
+
+function parseHash(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "string" && /^[0-9a-f]{64}$/.test(value)) return value;
+  throw invalid("answer_sha256", "is not a SHA-256 in 64 lower-case hex digits");
+}
+
+function parseOptionalId(value: unknown, field: string): Uuid | undefined {
+  return value === undefined || value === null ? undefined : parseId(value, field);
+}
+
+function parseId(value: unknown, field: string): Uuid {
+  const id = typeof value === "string" ? parseUuid(value) : undefined;
+  if (id === undefined) throw invalid(field, "is not a UUID");
+  return id;
+}
+
+/** Retries collapse into one operation, and owners do not meet. */
+function operationId(userId: string, citationId: Uuid): Uuid {
+  return uuidV5("url", JSON.stringify(["svc:answer-citations:v1", userId, citationId]));
+}
+
+function requireCitable(cited: readonly Uuid[], { receipt }: KeptReceipt): void {
+  const citable = new Map(receipt.candidates.map((candidate) => [candidate.nodeId, candidate]));
+  for (const id of cited) {
+    const candidate = citable.get(id);
+    const why =
+      candidate === undefined
+        ? "was not among the results"
+        : !candidate.inContext
+          ? "was not in the context"
+          : !candidate.hasContent
+            ? "was in the context without its text"
+            : undefined;
+    if (why === undefined) continue;
+    throw new SvcError("bad_citation", `cited_node_ids: ${id} ${why} of this retrieval`, {
+      field: "cited_node_ids",
+    });
+  }
+}
+
+function firstRecord(operation: Operation, submission: Submission): AnswerCitations {
+  const record = toRecord(operation);
+  const { citationId, requestId, answerId, citedNodeIds, answerSha256, method } = record;
+  const first = { citationId, requestId, answerId, citedNodeIds, answerSha256, method };
+  if (identity(first) === identity(submission)) return record;
+  throw new SvcError(
+    "request_conflict",
+    `citation_id ${citationId} was used before with other inputs; use a new one`,
+    { citation_id: citationId },
+  );
+}
+
+function identity(submission: Submission): string {
+  return JSON.stringify([
+    submission.citationId,
+    submission.requestId,
+    submission.answerId,
+    submission.citedNodeIds,
+    submission.answerSha256 ?? null,
+    submission.method,
+  ]);
+}
+
+function toJsonObject(record: AnswerCitations): JsonObject {
+  const json = citationsForm.json(record);
+  // SAFETY: the form is that of an object.
+  return json as JsonObject;
+}
+
+function toRecord(operation: Operation): AnswerCitations {
+  try {
+    return citationsForm.read(openChecksummed(operation.payload), "citations");
+  } catch (error) {
+    if (!(error instanceof FormError)) throw error;
+    const message = `the answer citations ${operation.targetId} cannot be read: ${error.message}`;
+    throw new SvcError("storage_failed", message, { citation_id: asUuid(operation.targetId) });
+  }
+}

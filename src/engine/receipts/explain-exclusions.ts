@@ -1,0 +1,138 @@
+import type {
+  NotPacked,
+  ReceiptPacking,
+  RetrievalReceipt,
+  RetrievalRecord,
+  SelectedOut,
+} from "../records.ts";
+import { type Reason, shortNumber } from "./explain-scores.ts";
+
+/** What a request restricted, one sentence each. */
+export function filterWords(receipt: RetrievalReceipt): readonly string[] {
+  const { parameters } = receipt.execution;
+  const { excludeNodeTypes: types, sourceTypes: sources } = parameters;
+  const words: readonly (readonly [unknown, string])[] = [
+    [receipt.scopes, `only of scope ${receipt.scopes?.join(", ")}`],
+    [parameters.timeFrom, `only what was still valid after ${parameters.timeFrom}`],
+    [parameters.timeTo, `only what was valid by ${parameters.timeTo}`],
+    [parameters.knowledgeAt, `only what was stored by ${parameters.knowledgeAt}`],
+    [parameters.eventTimeFrom, `only what happened at ${parameters.eventTimeFrom} or later`],
+    [parameters.eventTimeTo, `only what happened at ${parameters.eventTimeTo} or earlier`],
+    [types?.length ? types : undefined, `no memory of type ${types?.join(", ")}`],
+    [sources, sources?.length ? `only from ${sources.join(", ")}` : "from no source at all"],
+    [receipt.minScore ? receipt.minScore : undefined, floorWords(receipt)],
+    [receipt.resultLimit, `at most ${receipt.resultLimit} results`],
+    [
+      parameters.maxPerSource,
+      `at most ${parameters.maxPerSource} results of one source with one text`,
+    ],
+    [parameters.maxPerEvidence, `at most ${parameters.maxPerEvidence} results of one source`],
+  ];
+  const given = words.filter(([value]) => value !== undefined).map(([, text]) => text);
+  return receipt.retrievalMode === "explicit"
+    ? [...given, "also what is hypothetical, conditional or hardly sure"]
+    : given;
+}
+
+function floorWords({ minScore, scoring }: RetrievalReceipt): string {
+  return `a ${gate(scoring)} of at least ${shortNumber(minScore ?? 0)}`;
+}
+
+function gate({ fusion }: RetrievalReceipt["scoring"]): string {
+  return fusion.kind === "weighted" ? "score" : "relevance";
+}
+
+/** What did not go as usual, one sentence each. */
+export function noteWords(receipt: RetrievalReceipt, record: RetrievalRecord): readonly string[] {
+  const notes: string[] = [];
+  if (receipt.minScoreSkipped) {
+    notes.push("The least relevance was not applied: without the vector search none is known.");
+  }
+  if (record.embeddingMismatch) {
+    notes.push("The stored vectors are of another model, so they were not searched.");
+  }
+  if (record.reranker === "timeout") notes.push("The reranker was too slow and was left out.");
+  if (record.reranker === "failed") notes.push("The reranker failed and was left out.");
+  if (record.reformulation === "timeout") notes.push("Rewording the question took too long.");
+  if (record.reformulation === "failed") notes.push("Rewording the question failed.");
+  return notes;
+}
+
+/** Why a result did not enter the context. */
+export function packingWords(
+  { reason, foldedInto }: NotPacked,
+  tokensUsed: number,
+  { tokenBudget, overheadTokens }: ReceiptPacking,
+): Reason {
+  const available = Math.max(0, tokenBudget - overheadTokens);
+  switch (reason) {
+    case "token_budget":
+      return {
+        text: `did not fit beside what came before it: ${tokensUsed} of ${available} tokens are used`,
+        memory: undefined,
+      };
+    case "blank_text":
+      return { text: "has no text", memory: undefined };
+    case "folded":
+      return { text: "says nothing beyond memory", memory: foldedInto };
+  }
+}
+
+/** A recorded reason of selection or of a filter in plain words; one that is not known as it is. */
+export function reasonWords(
+  reason: string,
+  receipt: RetrievalReceipt,
+  scored: SelectedOut | undefined,
+): string {
+  const colon = reason.indexOf(":");
+  const code = colon < 0 ? reason : reason.slice(0, colon);
+  const detail = colon < 0 ? "" : reason.slice(colon + 1);
+  return selectionWords(code, receipt, scored) ?? exclusionWords(code, detail) ?? reason;
+}
+
+function selectionWords(
+  code: string,
+  { scoring, minScore, resultLimit, execution }: RetrievalReceipt,
+  scored: SelectedOut | undefined,
+): string | undefined {
+  const { maxPerSource, maxPerEvidence } = execution.parameters;
+  switch (code) {
+    case "below_threshold": {
+      const value = scored?.semanticRelevance ?? scored?.score ?? 0;
+      return `its ${gate(scoring)} of ${shortNumber(value)} is below ${shortNumber(minScore ?? 0)}`;
+    }
+    case "source_limit":
+      return `the same text of the same source is among the results ${times(maxPerSource)} already`;
+    case "evidence_limit":
+      return `its source is among the results ${times(maxPerEvidence)} already`;
+    case "result_limit":
+      return `${resultLimit} results were asked for, and that many are better`;
+    default:
+      return undefined;
+  }
+}
+
+function times(limit: number | undefined): string {
+  return limit === 1 ? "once" : `${limit} times`;
+}
+
+function exclusionWords(code: string, detail: string): string | undefined {
+  switch (code) {
+    case "node_type_filtered":
+      return `memories of type ${detail} were not wanted`;
+    case "source_type_filtered":
+      return `memories from ${detail} were not wanted`;
+    case "lifecycle_filtered":
+      return `it is ${detail}`;
+    case "epistemic_filtered":
+      return `it is ${detail}, which only the explicit mode shows`;
+    case "condition_filtered":
+      return `it holds under a condition that is ${detail === "unknown" ? "not known to be true" : detail}`;
+    case "unverified_below_threshold": {
+      const [confidence, threshold] = detail.split("<=");
+      return `it is unverified, and its confidence of ${confidence} is below ${threshold}`;
+    }
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,191 @@
+import type {
+  Adjustment,
+  FusionRecord,
+  PoolFactors,
+  ScoreProvenance,
+  ScoreTrace,
+  ScoringWeights,
+} from "../../domain/scoring.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import type { ReceiptCandidate } from "../records.ts";
+import type { CandidatePath } from "../results.ts";
+
+/** One reason in plain words. A text that speaks of another memory ends where its id belongs. */
+export type Reason = {
+  readonly text: string;
+  readonly memory: Uuid | undefined;
+};
+
+/** A number as a person reads it: at most four digits. */
+export function shortNumber(value: number): string {
+  return String(Number(value.toPrecision(4)));
+}
+
+/** Why a candidate has its score: what found it, what raised or lowered it, what it was inherited from. */
+export function scoreReasons(
+  { nodeId }: Pick<ReceiptCandidate, "nodeId">,
+  provenance: ScoreProvenance,
+  paths: readonly CandidatePath[],
+): readonly Reason[] {
+  const isOwn = provenance.baseNodeId === nodeId;
+  const found = isOwn ? ownSignals(provenance, paths) : ownPaths(paths);
+  const claims = paths.includes("PINNED")
+    ? ["it is pinned, of full salience or an open task, which always is a candidate"]
+    : [];
+  const factors = isOwn ? factorWords(provenance) : [];
+  return [
+    ...[...found, ...claims, ...factors].map((text) => ({ text, memory: undefined })),
+    ...provenance.adjustments.map(adjustmentReason),
+  ];
+}
+
+/** What the searches say of a candidate whose score is its own. */
+function ownSignals(
+  { trace, weights, fusion }: ScoreProvenance,
+  paths: readonly CandidatePath[],
+): readonly string[] {
+  const channels =
+    fusion === undefined ? weightedWords(trace, weights) : fusedWords(fusion, trace, paths);
+  const hops = HOPS.find(({ proximity }) => proximity === trace.graphProximity)?.text;
+  return paths.includes("GRAPH") && hops !== undefined
+    ? [...channels, `found in the graph, ${hops} from a name in the question`]
+    : channels;
+}
+
+const HOPS = [
+  { proximity: 1, text: "one step" },
+  { proximity: 0.7, text: "two steps" },
+  { proximity: 0.4, text: "three steps" },
+] as const;
+
+/** How a candidate was found that has its score from another one. */
+function ownPaths(paths: readonly CandidatePath[]): readonly string[] {
+  const names = [
+    paths.includes("VECTOR") ? "the vector search" : [],
+    paths.includes("LEXICAL") ? "the word search" : [],
+    paths.includes("GRAPH") ? "the graph" : [],
+  ].flat();
+  if (names.length === 0) return [];
+  return [`found by ${names.join(" and ")} too, with a lower score of its own`];
+}
+
+function fusedWords(
+  fusion: FusionRecord,
+  trace: ScoreTrace,
+  paths: readonly CandidatePath[],
+): readonly string[] {
+  const semantic = channelWords(fusion, {
+    search: "vector search",
+    signal: `cosine ${shortNumber(trace.semanticSimilarity)}`,
+    rank: fusion.kind === "rrf" ? fusion.semanticRank : undefined,
+    share: fusion.kind === "relative" ? fusion.semantic : undefined,
+    isListed: paths.includes("VECTOR"),
+  });
+  const lexical = channelWords(fusion, {
+    search: "word search",
+    signal: `words in common ${shortNumber(trace.lexicalRelevance)}`,
+    rank: fusion.kind === "rrf" ? fusion.lexicalRank : undefined,
+    share: fusion.kind === "relative" ? fusion.lexical : undefined,
+    isListed: paths.includes("LEXICAL"),
+  });
+  return [...semantic, ...lexical];
+}
+
+type Channel = {
+  readonly search: string;
+  readonly signal: string;
+  readonly rank: number | undefined;
+  readonly share: number | undefined;
+  /** Whether the search itself named the memory; else its signal was computed for comparison. */
+  readonly isListed: boolean;
+};
+
+function channelWords({ kind }: FusionRecord, channel: Channel): readonly string[] {
+  const { search, signal, rank, share, isListed } = channel;
+  if (rank === undefined && share === undefined) return [];
+  const where = isListed ? search : `compared with the ${search}`;
+  return kind === "rrf"
+    ? [`${where}: rank ${rank} (${signal})`]
+    : [`${where}: ${shortNumber(share ?? 0)} of the best (${signal})`];
+}
+
+const SIGNALS = [
+  { name: "cosine", trace: "semanticSimilarity", weight: "semantic" },
+  { name: "words in common", trace: "lexicalRelevance", weight: "lexical" },
+  { name: "nearness in the graph", trace: "graphProximity", weight: "graph" },
+  { name: "recency", trace: "recencyFactor", weight: "recency" },
+  { name: "salience", trace: "salience", weight: "salience" },
+  { name: "confidence", trace: "confidence", weight: "confidence" },
+] as const;
+
+function weightedWords(trace: ScoreTrace, weights: ScoringWeights): readonly string[] {
+  return SIGNALS.filter((signal) => trace[signal.trace] * weights[signal.weight] !== 0).map(
+    (signal) => {
+      const value = trace[signal.trace];
+      const weight = weights[signal.weight];
+      return `${signal.name} ${shortNumber(value)}, weighed ${shortNumber(weight)}: ${shortNumber(value * weight)}`;
+    },
+  );
+}
+
+/** What raised or lowered a score that is the candidate's own. */
+function factorWords({ trace, weights, fusion }: ScoreProvenance): readonly string[] {
+  if (fusion !== undefined) {
+    return FUSED_FACTORS.flatMap(({ name, text }) => {
+      const factor = fusion[name] ?? 1;
+      return factor === 1 ? [] : [`times ${shortNumber(factor)}: ${text}`];
+    });
+  }
+  const words: string[] = [];
+  if (trace.epistemicWeight !== 1) {
+    words.push(`times ${shortNumber(trace.epistemicWeight)} for how it is known`);
+  }
+  const gain = weights.temporalBoost * trace.temporalAffinity;
+  if (gain > 0) words.push(`plus ${shortNumber(gain)} for fitting the time of the question`);
+  if (trace.nodeTypeBoost !== 1) {
+    words.push(`times ${shortNumber(trace.nodeTypeBoost)} for its type`);
+  }
+  const relevance = trace.semanticSimilarity + trace.lexicalRelevance;
+  if (weights.relevanceFloor > 0 && relevance < weights.relevanceFloor) {
+    words.push(
+      `no more than ${shortNumber(relevance)}: cosine and words together stay below ${shortNumber(weights.relevanceFloor)}`,
+    );
+  }
+  return words;
+}
+
+const FUSED_FACTORS: readonly {
+  readonly name: Exclude<keyof PoolFactors, "tieBreak">;
+  readonly text: string;
+}[] = [
+  { name: "epistemicFactor", text: "others are known more surely" },
+  { name: "nodeTypeFactor", text: "other types count more" },
+  { name: "temporalFactor", text: "others fit the time of the question better" },
+  { name: "recencyBoostFactor", text: "the question is about the present, and others are newer" },
+  { name: "speakerFactor", text: "somebody else said it than the question names" },
+];
+
+function adjustmentReason(step: Adjustment): Reason {
+  return { text: adjustmentWords(step), memory: step.sourceNodeId };
+}
+
+function adjustmentWords({ kind, coefficient, neuralScore, sourceNodeId }: Adjustment): string {
+  const factor = shortNumber(coefficient);
+  const of = sourceNodeId === undefined ? "another memory" : "memory";
+  switch (kind) {
+    case "neural_blend":
+      return `the reranker gave ${shortNumber(neuralScore ?? 0)}, and the former score counts ${factor}`;
+    case "neural_rank_assignment":
+      return `the reranker decided its place, and so its score of ${factor}`;
+    case "current_update":
+      return `times ${factor}: the newest memory, and it speaks of a change`;
+    case "evidence_projection":
+      return `stands for what was made of it, with ${factor} of the score of ${of}`;
+    case "evidence_augmentation":
+      return `source of what was found, with ${factor} of the score of ${of}`;
+    case "session_decay":
+      return `neighbour in the conversation, with ${factor} of the score of ${of}`;
+    case "episode_decay":
+      return `of a conversation that fits as a whole, with ${factor} of the score of ${of}`;
+  }
+}

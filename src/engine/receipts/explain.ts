@@ -1,0 +1,150 @@
+import type { QueryIntent, RepresentationLevel } from "../../domain/enums.ts";
+import type { Instant } from "../../lib/instant.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import type { KeptReceipt } from "../records.ts";
+import type { SectionName } from "../results.ts";
+import { filterWords, noteWords, packingWords, reasonWords } from "./explain-exclusions.ts";
+import { type Reason, scoreReasons } from "./explain-scores.ts";
+
+/** A memory in the context and why it is there. */
+export type ExplainedRecord = {
+  /** From 1, in the order of the context. */
+  readonly place: number;
+  readonly nodeId: Uuid;
+  readonly section: SectionName;
+  /** From 1 among the results. */
+  readonly rank: number;
+  readonly score: number;
+  readonly representation: RepresentationLevel;
+  readonly tokenCost: number;
+  readonly reasons: readonly Reason[];
+};
+
+/** A candidate that is not in the context and why. */
+export type ExplainedExclusion = {
+  readonly nodeId: Uuid;
+  /** Where it was left out. */
+  readonly stage: "packing" | "selection" | "filter";
+  /** As recorded, for example `result_limit`. */
+  readonly code: string;
+  /** Only of results, as a rank; only of what was scored, as a score. */
+  readonly rank: number | undefined;
+  readonly score: number | undefined;
+  readonly reason: Reason;
+};
+
+/** Why a context holds what it holds. No part of it is the text of a memory. */
+export type Explanation = {
+  readonly requestId: Uuid;
+  readonly userId: string;
+  readonly query: string;
+  readonly intent: QueryIntent;
+  /** The moment that counted as the present. */
+  readonly referenceTime: Instant;
+  readonly createdAt: Instant;
+  /** What the request restricted, in plain words; empty: nothing. */
+  readonly filters: readonly string[];
+  readonly searches: readonly {
+    readonly name: string;
+    readonly found: number;
+    /** A category; undefined where the search answered. */
+    readonly failure: string | undefined;
+  }[];
+  /** What did not go as usual, in plain words. */
+  readonly notes: readonly string[];
+  readonly tokensUsed: number;
+  /** Tokens that the records could take: the budget less the caller's own frame. */
+  readonly tokensAvailable: number;
+  readonly inContext: readonly ExplainedRecord[];
+  /** Results that were not packed in rank order, then what selection left out, then what filters left out. */
+  readonly notInContext: readonly ExplainedExclusion[];
+};
+
+/** Tells from a receipt alone why each candidate was or was not in the context. Pure. */
+export function explainReceipt(kept: KeptReceipt): Explanation {
+  const { receipt, record, createdAt } = kept;
+  const { packing } = receipt;
+  return {
+    requestId: receipt.requestId,
+    userId: receipt.userId,
+    query: receipt.query,
+    intent: record.intent,
+    referenceTime: receipt.referenceTime,
+    createdAt,
+    filters: filterWords(receipt),
+    searches: searchesOf(kept),
+    notes: noteWords(receipt, record),
+    tokensUsed: record.tokensUsed,
+    tokensAvailable: Math.max(0, packing.tokenBudget - packing.overheadTokens),
+    inContext: explainedRecords(kept),
+    notInContext: explainedExclusions(kept),
+  };
+}
+
+function searchesOf({ record }: KeptReceipt): Explanation["searches"] {
+  const { candidatesGenerated, backendFailures } = record;
+  const names = new Set([...Object.keys(candidatesGenerated), ...Object.keys(backendFailures)]);
+  return [...names].map((name) => ({
+    name,
+    found: candidatesGenerated[name] ?? 0,
+    failure: backendFailures[name],
+  }));
+}
+
+function explainedRecords({ receipt, record }: KeptReceipt): readonly ExplainedRecord[] {
+  const ranks = new Map(receipt.candidates.map(({ nodeId }, index) => [nodeId, index]));
+  return record.context.flatMap(({ nodeId, section }, index) => {
+    const at = ranks.get(nodeId) ?? -1;
+    const candidate = receipt.candidates[at];
+    const provenance = receipt.scoreProvenance.get(nodeId);
+    if (candidate?.representation === undefined || provenance === undefined) return [];
+    return [
+      {
+        place: index + 1,
+        nodeId,
+        section,
+        rank: at + 1,
+        score: candidate.score,
+        representation: candidate.representation,
+        tokenCost: candidate.tokenCost,
+        reasons: scoreReasons(candidate, provenance, record.paths[at] ?? []),
+      },
+    ];
+  });
+}
+
+function explainedExclusions({ receipt, record }: KeptReceipt): readonly ExplainedExclusion[] {
+  const ranks = new Map(receipt.candidates.map(({ nodeId }, index) => [nodeId, index + 1]));
+  const packing = record.notPacked.map((item): ExplainedExclusion => {
+    const rank = ranks.get(item.nodeId);
+    return {
+      nodeId: item.nodeId,
+      stage: "packing",
+      code: item.reason,
+      rank,
+      score: rank === undefined ? undefined : receipt.candidates[rank - 1]?.score,
+      reason: packingWords(item, record.tokensUsed, receipt.packing),
+    };
+  });
+  const selection = record.selectedOut.map(
+    (item): ExplainedExclusion => ({
+      nodeId: item.nodeId,
+      stage: "selection",
+      code: item.reason,
+      rank: undefined,
+      score: item.score,
+      reason: { text: reasonWords(item.reason, receipt, item), memory: undefined },
+    }),
+  );
+  const filters = record.filteredOut.map(
+    (item): ExplainedExclusion => ({
+      nodeId: item.nodeId,
+      stage: "filter",
+      code: item.reason,
+      rank: undefined,
+      score: undefined,
+      reason: { text: reasonWords(item.reason, receipt, undefined), memory: undefined },
+    }),
+  );
+  return [...packing, ...selection, ...filters];
+}

@@ -1,0 +1,152 @@
+import { reasonCode, SvcError } from "../../domain/errors.ts";
+import type { Instant } from "../../lib/instant.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Store, StoredReceipt } from "../../ports/store.ts";
+import type { KeptReceipt, ReceiptMaterial } from "../records.ts";
+import type { EngineSettings } from "../settings.ts";
+import { buildReceipt } from "./build.ts";
+import { receiptChecksum, receiptText } from "./canonical.ts";
+import { decodeReceipt, encodeReceipt } from "./codec/codec.ts";
+import type { ReceiptSurroundings } from "./material.ts";
+import { createRetention } from "./retention.ts";
+import { createTurns } from "./turns.ts";
+import { receiptProblems } from "./validate.ts";
+
+/** Receipts that may wait to be written. */
+const QUEUE_SIZE = 256;
+/** Milliseconds that a reader or the end of the engine waits for what is being written. */
+const SETTLE_MS = 5000;
+
+export type ReceiptKeeperDeps = {
+  readonly store: Pick<Store, "saveReceipt" | "receipt" | "pruneReceipts">;
+  readonly clock: Clock;
+  readonly settings: ReceiptSurroundings["settings"] & Pick<EngineSettings, "receiptRetentionDays">;
+  readonly languageModel?: ReceiptSurroundings["languageModel"];
+  readonly features: ReceiptSurroundings["features"];
+  /** Never gets memory text. */
+  readonly warn: (message: string) => void;
+};
+
+/** Writes receipts behind the answers that they are of, and reads them. */
+export type ReceiptKeeper = {
+  /**
+   * Takes what a receipt is made of and returns at once; it is made, checked and written on a later turn of the event
+   * loop, one after the other. Never throws.
+   * @returns whether a receipt is to be expected: false where none is kept (retention of 0 days), while too many are
+   *   waiting (this one is dropped), after `close`, and while the last write failed and none has succeeded since
+   */
+  keep(material: ReceiptMaterial): boolean;
+  /**
+   * A receipt, checked anew; what this process is still writing is waited for. Undefined for an unknown or foreign request.
+   * @throws SvcError storage_failed naming the retrieval when the stored receipt is not what was written
+   */
+  read(requestId: Uuid, userId: string | undefined): Promise<KeptReceipt | undefined>;
+  /** Resolves when all that was handed over so far is written, or after 5 seconds. */
+  settle(): Promise<void>;
+  /** As `settle`; what is handed over later is not kept. Idempotent. */
+  close(): Promise<void>;
+};
+
+export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
+  const { store, clock, settings, features, warn } = deps;
+  const surroundings = { settings, features, languageModel: deps.languageModel };
+  const turns = createTurns();
+  const oldOnes = createRetention({ store, days: settings.receiptRetentionDays, warn });
+  const waiting = new Set<Uuid>();
+  let isHealthy = true;
+  let isClosed = false;
+
+  const write = async (material: ReceiptMaterial, createdAt: Instant): Promise<void> => {
+    const { requestId } = material.metadata;
+    try {
+      await store.saveReceipt(toStored(material, surroundings, createdAt));
+      isHealthy = true;
+    } catch (error) {
+      isHealthy = false;
+      warn(`the receipt of retrieval ${requestId} was not written (${whyNot(error)})`);
+    }
+    waiting.delete(requestId);
+  };
+  const isRoom = (requestId: Uuid): boolean => {
+    if (waiting.size < QUEUE_SIZE) return true;
+    warn(`the receipt of retrieval ${requestId} was dropped: ${QUEUE_SIZE} others are waiting`);
+    return false;
+  };
+
+  return {
+    keep: (material) => {
+      if (isClosed) return false;
+      const { requestId } = material.metadata;
+      const now = clock.now();
+      const isExpected = settings.receiptRetentionDays !== 0 && isRoom(requestId);
+      if (isExpected) {
+        waiting.add(requestId);
+        void turns.add(() => write(material, now));
+      }
+      const prune = oldOnes(now);
+      if (prune !== undefined) void turns.add(prune);
+      return isExpected && isHealthy;
+    },
+    read: async (requestId, userId) => {
+      if (waiting.has(requestId)) await turns.settle(SETTLE_MS);
+      const stored = await store.receipt(requestId, userId);
+      return stored === undefined ? undefined : fromStored(stored);
+    },
+    settle: () => turns.settle(SETTLE_MS),
+    close: async () => {
+      isClosed = true;
+      await turns.settle(SETTLE_MS);
+      if (waiting.size > 0) warn(`${waiting.size} receipts were not written before the end`);
+      waiting.clear();
+    },
+  };
+}
+
+/** @throws SvcError internal for a receipt that cannot be right */
+function toStored(
+  material: ReceiptMaterial,
+  surroundings: ReceiptSurroundings,
+  createdAt: Instant,
+): StoredReceipt {
+  const built = buildReceipt(material, surroundings);
+  const [problem] = receiptProblems(built);
+  if (problem !== undefined) throw new SvcError("internal", problem);
+  const checksum = receiptChecksum(receiptText(built.receipt));
+  return {
+    requestId: built.receipt.requestId,
+    userId: built.receipt.userId,
+    createdAt,
+    body: encodeReceipt({ ...built, checksum }),
+  };
+}
+
+function fromStored({ requestId, userId, createdAt, body }: StoredReceipt): KeptReceipt {
+  const damaged = (why: string, cause?: unknown): SvcError =>
+    new SvcError(
+      "storage_failed",
+      `the receipt of retrieval ${requestId} is damaged: ${why}`,
+      { request_id: requestId },
+      { cause },
+    );
+  const { receipt, record, checksum, text } = opened(body, damaged);
+  if (receiptChecksum(text) !== checksum) throw damaged("it does not match its checksum");
+  if (receipt.requestId !== requestId) throw damaged("it is of another retrieval");
+  if (receipt.userId !== userId) throw damaged("it is of another owner");
+  const [problem] = receiptProblems({ receipt, record });
+  if (problem !== undefined) throw damaged(problem);
+  return { receipt, record, text, checksum, createdAt };
+}
+
+function opened(body: Uint8Array, damaged: (why: string, cause: unknown) => SvcError) {
+  try {
+    const stored = decodeReceipt(body);
+    return { ...stored, text: receiptText(stored.receipt) };
+  } catch (error) {
+    throw damaged("it cannot be read", error);
+  }
+}
+
+function whyNot(error: unknown): string {
+  return error instanceof SvcError && error.code === "internal" ? error.message : reasonCode(error);
+}

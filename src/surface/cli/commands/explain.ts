@@ -1,0 +1,60 @@
+import { Command } from "commander";
+import { invalid, SvcError } from "../../../domain/errors.ts";
+import { parseUuid } from "../../../lib/uuid.ts";
+import type { CliContext } from "../deps.ts";
+import { explanationLines, explanationToJson } from "../explanation.ts";
+import { configFor, encryptionKeyOption, formatOption, warnOn } from "../options.ts";
+import type { Format } from "../output.ts";
+
+const EXAMPLES = `
+Examples:
+  svc explain 01a1ff09-5402-753f-9c6b-4e48df25fe8f --db-path ./memory.pack
+  svc explain 01a1ff09-5402-753f-9c6b-4e48df25fe8f --format json    with complete ids
+
+Reads the receipt of the retrieval and nothing else. Receipts hold no texts of memories, and are kept as long as
+SVC_RECEIPTS__RETENTION_DAYS says.`;
+
+type ExplainOptions = {
+  readonly dbPath?: string;
+  readonly encryptionKey?: string;
+  readonly format: Format;
+};
+
+/** `svc explain`: why each record was or was not in the context of a retrieval. */
+export function explainCommand(context: CliContext): Command {
+  return new Command("explain")
+    .description("say why each record was or was not in the context of a retrieval")
+    .argument("<request_id>", "the id that the answer came with, as request_id")
+    .option("--db-path <path>", "the pack; default: as configured")
+    .addOption(encryptionKeyOption())
+    .addOption(formatOption())
+    .addHelpText("after", EXAMPLES)
+    .action((requestId: string, options: ExplainOptions) => explain(context, requestId, options));
+}
+
+async function explain(
+  context: CliContext,
+  given: string,
+  { dbPath, encryptionKey, format }: ExplainOptions,
+): Promise<void> {
+  const { deps, output } = context;
+  const requestId = parseUuid(given);
+  if (requestId === undefined)
+    throw invalid("request_id", `${JSON.stringify(given)} is not a UUID`);
+  const config = await configFor(context, dbPath, encryptionKey);
+  const engine = await deps.openEngine(config, { createIfMissing: false, warn: warnOn(context) });
+  try {
+    const explanation = await engine.explain(requestId);
+    if (explanation === undefined) {
+      throw new SvcError(
+        "not_found",
+        `there is no receipt of a retrieval ${requestId} in this pack; receipts are kept for a time only`,
+        { kind: "retrieval", id: requestId },
+      );
+    }
+    if (format === "json") return output.json(explanationToJson(explanation));
+    for (const line of explanationLines(explanation)) output.line(line);
+  } finally {
+    await engine.close();
+  }
+}

@@ -1,0 +1,137 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { type Kernel, loadKernel, type Rows } from "../../../src/adapters/native/kernel.ts";
+
+function kernel(): Kernel {
+  const loaded = loadKernel();
+  if (loaded === undefined) throw new Error("the search library was not compiled");
+  return loaded;
+}
+
+function rowsFor(vectors: Float32Array, dimension: number, mean: Float32Array): Rows {
+  const count = vectors.length / dimension;
+  return {
+    mean,
+    rows: new Int8Array(vectors.length),
+    scales: new Float32Array(count),
+    errors: new Float32Array(count),
+    count,
+    dimension,
+  };
+}
+
+function cosine(a: Float32Array, b: Float32Array): number {
+  let [product, left, right] = [0, 0, 0];
+  for (const [index, value] of a.entries()) {
+    const other = b[index] ?? 0;
+    product += value * other;
+    left += value * value;
+    right += other * other;
+  }
+  return product / Math.sqrt(left * right);
+}
+
+/** A dimension, vectors of it with some direction, and a question. */
+const collections = fc.integer({ min: 1, max: 70 }).chain((dimension) => {
+  const vector = fc
+    .array(fc.float({ min: -9, max: 9, noNaN: true }), {
+      minLength: dimension,
+      maxLength: dimension,
+    })
+    .filter((values) => values.some((value) => Math.abs(value) > 1e-3));
+  return fc.record({
+    vectors: fc.array(vector, { minLength: 1, maxLength: 40 }),
+    question: vector,
+    mean: vector,
+  });
+});
+
+describe("rows of bytes", () => {
+  test("give cosines that are off by no more than they say, whatever mean is taken off", () => {
+    fc.assert(
+      fc.property(collections, fc.double({ min: 0, max: 1, noNaN: true }), (given, share) => {
+        const dimension = given.question.length;
+        const all = Float32Array.from(given.vectors.flat());
+        const question = Float32Array.from(given.question);
+        const length = Math.hypot(...given.mean);
+        const mean = Float32Array.from(given.mean, (value) => (share * value) / length);
+        const rows = rowsFor(all, dimension, mean);
+
+        expect(kernel().quantise(all, rows, 0)).toBe(rows.count);
+        const asked = kernel().question(question, mean);
+        const scores = new Float32Array(rows.count);
+        if (asked === undefined) throw new Error("the question has a direction");
+        kernel().score(rows, asked, scores);
+
+        for (const [index, score] of scores.entries()) {
+          const exact = cosine(all.subarray(index * dimension, (index + 1) * dimension), question);
+          const bound = (rows.errors[index] ?? 0) * (1 + asked.error) + 2 * asked.error + 1e-5;
+          expect(Math.abs(score - exact)).toBeLessThanOrEqual(bound);
+          expect(rows.errors[index]).toBeLessThan(0.02 * Math.sqrt(dimension) + 0.02);
+        }
+      }),
+      { numRuns: 300, seed: 5 },
+    );
+  });
+
+  test.each([
+    { name: "only zeros", value: 0 },
+    { name: "something that is no number", value: Number.NaN },
+    { name: "something infinite", value: Number.POSITIVE_INFINITY },
+  ])("are not made of $name", ({ value }) => {
+    const vectors = new Float32Array([1, 2, value, value, 3, 4]);
+    const mean = new Float32Array(2);
+    const rows = rowsFor(vectors, 2, mean);
+
+    expect(kernel().quantise(vectors, rows, 0)).toBe(1);
+    expect(kernel().question(vectors.subarray(2, 4), mean)).toBeUndefined();
+  });
+});
+
+describe("a selection", () => {
+  test("holds every row that its error lets be among the best, and none that cannot be", () => {
+    const scored = fc.array(
+      fc.record({
+        score: fc.float({ min: -1, max: 1, noNaN: true }),
+        error: fc.float({ min: 0, max: Math.fround(0.3), noNaN: true }),
+      }),
+      { minLength: 1, maxLength: 60 },
+    );
+    fc.assert(
+      fc.property(scored, fc.integer({ min: 1, max: 70 }), (rows, wanted) => {
+        const scores = Float32Array.from(rows, ({ score }) => score);
+        const errors = Float32Array.from(rows, ({ error }) => error);
+        const bounds = { slack: 0.25, count: rows.length, wanted };
+
+        const { found, threshold } = kernel().select(scores, errors, bounds);
+
+        const errorOf = (index: number) => 0.25 + 1.25 * (errors[index] ?? 0);
+        const least = [...scores.keys()].map((index) => (scores[index] ?? 0) - errorOf(index));
+        const expected =
+          wanted >= rows.length
+            ? Number.NEGATIVE_INFINITY
+            : (least.toSorted((a, b) => b - a)[wanted - 1] ?? 0);
+        expect(threshold).toBe(expected);
+        expect([...found]).toEqual(
+          [...scores.keys()].filter((index) => (scores[index] ?? 0) + errorOf(index) >= expected),
+        );
+      }),
+      { numRuns: 300, seed: 6 },
+    );
+  });
+});
+
+describe("joined bounds", () => {
+  test("add up what each word lets a document reach", () => {
+    const start = { keys: new Float64Array([1, 5]), most: new Float32Array([0.5, 2]) };
+    const word = { keys: new Float64Array([0, 5, 9]), frequencies: new Float32Array([1, 3, 1]) };
+
+    const joined = kernel().join(start, word, { rarity: 2, growth: 2, least: 1 });
+
+    expect([...joined.keys]).toEqual([0, 1, 5, 9]);
+    expect([...joined.most].map((value) => Math.round(value * 1e4) / 1e4)).toEqual([2, 0.5, 5, 2]);
+    for (const [index, least] of [2, 0.5, 5, 2].entries()) {
+      expect(joined.most[index]).toBeGreaterThanOrEqual(least);
+    }
+  });
+});

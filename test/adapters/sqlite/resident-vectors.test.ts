@@ -1,0 +1,223 @@
+import type { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { kernelOn, withoutKernel } from "../../../src/adapters/sqlite/connection/kernel-on.ts";
+import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
+import { searchVectors } from "../../../src/adapters/sqlite/read/search-vectors.ts";
+import { exactCosines } from "../../../src/adapters/sqlite/vectors/exact.ts";
+import { ResidentVectors } from "../../../src/adapters/sqlite/vectors/resident.ts";
+import type { CandidateFilter } from "../../../src/domain/candidate-filter.ts";
+import type { Hit } from "../../../src/ports/store.ts";
+import { type Memory, put, unit } from "../../contract/samples.ts";
+import {
+  directoryPack,
+  encrypted,
+  filePack,
+  MASTER_KEY,
+  type SqlitePack,
+  storeOptions,
+} from "../../contract/sqlite-pack.ts";
+import { ANYTHING } from "../../contract/store-vectors.ts";
+import { useFolders } from "./folder.ts";
+
+const { folder, open } = useFolders();
+
+const PLACES: readonly { name: string; packIn: (folder: string) => SqlitePack }[] = [
+  { name: "a pack of one file", packIn: filePack },
+  { name: "an encrypted directory pack", packIn: (place) => encrypted(directoryPack(place)) },
+];
+
+/** A connection of its own to a pack. */
+function connect(pack: SqlitePack): Database {
+  const cipher = pack.encryptionKey === undefined ? undefined : { masterKey: MASTER_KEY };
+  return openDatabase({ ...storeOptions(pack), mode: "read-write", cipher });
+}
+
+type Question = {
+  readonly vector: Float32Array;
+  readonly filter?: CandidateFilter;
+  readonly k: number;
+};
+
+function ask(
+  database: Database,
+  { vector, filter = ANYTHING, k }: Question,
+  with_?: ResidentVectors,
+) {
+  return database.transaction((): Hit[] => searchVectors(database, vector, filter, k, with_))();
+}
+
+/** Vectors in memory from which an owner has asked before. */
+function warm(database: Database, userId = "ada"): ResidentVectors {
+  const resident = new ResidentVectors();
+  for (let count = 0; count < 2; count += 1) {
+    ask(database, { vector: unit(1), filter: { ...ANYTHING, userId }, k: 1 }, resident);
+  }
+  return resident;
+}
+
+const direction = fc
+  .array(fc.integer({ min: -9, max: 9 }), { minLength: 8, maxLength: 8 })
+  .filter((numbers) => numbers.some((value) => value !== 0))
+  .map((numbers) => unit(...numbers));
+
+/** Memories around few directions, many of them equal, of two owners and scopes. */
+function clustered(count: number): Memory[] {
+  const centres = fc.sample(direction, { numRuns: 7, seed: 3 });
+  const offsets = fc.sample(fc.integer({ min: -3, max: 3 }), { numRuns: count, seed: 4 });
+  return offsets.map((offset, index) => {
+    const centre = centres[index % centres.length] ?? unit(1);
+    const moved = centre.map((value, at) => value + (at === index % 8 ? offset / 1000 : 0));
+    return {
+      vector: unit(...moved),
+      userId: index % 5 === 0 ? "bob" : "ada",
+      scope: index % 11 === 0 ? ("agent" as const) : ("personal" as const),
+    };
+  });
+}
+
+describe.each(PLACES)("vectors in memory: $name", ({ packIn }) => {
+  test("find exactly what the index finds, scores and ties included", async () => {
+    const pack = packIn(folder());
+    const store = await open(pack, { shareEncrypted: true });
+    await put(store, ...clustered(700));
+    const database = connect(pack);
+    const resident = warm(database);
+    const filters = fc.constantFrom<CandidateFilter>(
+      ANYTHING,
+      { ...ANYTHING, scopes: ["personal"] },
+      { ...ANYTHING, scopes: ["agent"] },
+      { ...ANYTHING, scopes: ["project"] },
+    );
+
+    fc.assert(
+      fc.property(direction, filters, fc.integer({ min: 1, max: 90 }), (vector, filter, k) => {
+        const question = { vector, filter, k };
+        expect(ask(database, question, resident)).toEqual(ask(database, question));
+      }),
+      { numRuns: 80, seed: 8 },
+    );
+    expect(resident.byteLength).toBeGreaterThan(0);
+    database.close();
+  });
+
+  test("follow what other connections store, replace and remove", async () => {
+    const pack = packIn(folder());
+    const store = await open(pack, { shareEncrypted: true });
+    await put(store, { vector: unit(1), content: "first" });
+    const database = connect(pack);
+    const resident = warm(database);
+    const scores = () =>
+      ask(database, { vector: unit(1), k: 9 }, resident).map(
+        ({ score }) => Math.round(score * 1e4) / 1e4,
+      );
+    expect(scores()).toEqual([1]);
+
+    await put(store, { vector: unit(3, 4), content: "second" });
+    expect(scores()).toEqual([1, 0.6]);
+
+    const plan = await store.rebuild.begin(false);
+    const [hit] = await store.searchVectors(unit(1), ANYTHING, 1);
+    const replaced = { key: hit?.key ?? 0, vector: unit(0, 1), contentHash: "another" };
+    await store.rebuild.put(plan, [replaced]);
+    await store.rebuild.end("finished");
+    expect(scores()).toEqual([0.6, 0]);
+
+    const remover = connect(pack);
+    for (const table of ["vectors", "vector_metadata"]) {
+      remover.query(`DELETE FROM ${table} WHERE node_key <> ?`).run(hit?.key ?? 0);
+    }
+    remover.close();
+    expect(scores()).toEqual([0]);
+    expect(scores()).toEqual(ask(database, { vector: unit(1), k: 9 }).map(({ score }) => score));
+    database.close();
+  });
+});
+
+describe("vectors in memory", () => {
+  test("are read on an owner's second question only", async () => {
+    const pack = filePack(folder());
+    await put(await open(pack), { vector: unit(1) }, { vector: unit(1), userId: "bob" });
+    const database = connect(pack);
+    const resident = new ResidentVectors();
+    const sizes = [1, 2].map(() => {
+      ask(database, { vector: unit(1), k: 1 }, resident);
+      return resident.byteLength;
+    });
+
+    expect(sizes[0]).toBe(0);
+    expect(sizes[1]).toBeGreaterThan(0);
+    resident.clear();
+    expect(resident.byteLength).toBe(0);
+    database.close();
+  });
+
+  test("keep to their budget: the owner who has not asked for longest makes room", async () => {
+    const pack = filePack(folder());
+    const store = await open(pack);
+    const owners = ["ada", "bob", "eve"];
+    for (const userId of owners) {
+      await put(store, ...Array.from({ length: 100 }, () => ({ vector: unit(1), userId })));
+    }
+    const database = connect(pack);
+    const one = warm(database).byteLength;
+    const resident = new ResidentVectors(2 * one);
+    for (const userId of [...owners, ...owners, "ada"]) {
+      const question = { vector: unit(1), filter: { ...ANYTHING, userId }, k: 200 };
+      expect(ask(database, question, resident)).toEqual(ask(database, question));
+      expect(resident.byteLength).toBeLessThanOrEqual(2 * one);
+    }
+    const tiny = new ResidentVectors(80);
+    for (let count = 0; count < 3; count += 1) {
+      expect(ask(database, { vector: unit(1), k: 200 }, tiny)).toHaveLength(100);
+    }
+    expect(tiny.byteLength).toBe(0);
+    database.close();
+  });
+
+  test("read large owners as the index keeps them, and many changes at once", async () => {
+    const pack = filePack(folder());
+    const store = await open(pack);
+    await put(store, ...clustered(200), ...clustered(6300));
+    const database = connect(pack);
+    const resident = warm(database);
+    const agree = () => {
+      for (const k of [1, 50]) {
+        const question = { vector: unit(1, 2, 3), k };
+        expect(ask(database, question, resident)).toEqual(ask(database, question));
+      }
+    };
+    agree();
+    await put(store, ...clustered(6400));
+    agree();
+    database.close();
+  }, 60_000);
+
+  test("stay out of questions and vectors without a direction", async () => {
+    const pack = filePack(folder());
+    await put(await open(pack), { vector: unit(1) }, { vector: new Float32Array(8) });
+    const database = connect(pack);
+    const resident = warm(database);
+
+    expect(resident.byteLength).toBe(0);
+    expect(ask(database, { vector: unit(1), k: 1 }, resident)).toHaveLength(1);
+    database.close();
+  });
+
+  test("are not held without the library, and cosines are the same to the last bit", async () => {
+    const pack = filePack(folder());
+    await put(await open(pack), ...clustered(60));
+    const [database, plain] = [connect(pack), connect(pack)];
+    withoutKernel(plain);
+    const keys = Array.from({ length: 60 }, (_, index) => index + 1);
+    const vector = unit(3, 1, 4, 1, 5);
+    const byKey = (hits: Hit[]) => hits.sort((a, b) => a.key - b.key);
+
+    expect(kernelOn(plain)).toBeUndefined();
+    expect(warm(plain).byteLength).toBe(0);
+    const expected = byKey(exactCosines(plain, vector, 1, keys));
+    expect(byKey(exactCosines(database, vector, 1, keys))).toEqual(expected);
+    expect(expected.length).toBeGreaterThan(9);
+    for (const each of [database, plain]) each.close();
+  });
+});

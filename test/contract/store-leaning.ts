@@ -1,0 +1,148 @@
+import { describe, expect, test } from "bun:test";
+import { sha256Hex } from "../../src/lib/hashing.ts";
+import type { Store } from "../../src/ports/store.ts";
+import {
+  aMaterialization,
+  aNode,
+  anAdmission,
+  anEvent,
+  at,
+  type Memory,
+  put,
+  unit,
+} from "./samples.ts";
+import type { World } from "./store-contract.ts";
+import { ANYTHING, contentsOf } from "./store-vectors.ts";
+
+const OWN = [unit(1), unit(0, 1), unit(0, 0, 1), unit(0, 0, 0, 1), unit(0, 0, 0, 0, 1)];
+
+/** The n-th turn of one session; its own vector is square to those of all others. */
+function turn(index: number): Memory {
+  return { content: `turn ${index}`, second: index, sessionId: "s", vector: OWN[index] ?? unit(1) };
+}
+
+/** Cosines of each memory with the own vector of the n-th turn, by content, in thousandths. */
+async function near(store: Store, index: number): Promise<Readonly<Record<string, number>>> {
+  const hits = await store.searchVectors(OWN[index] ?? unit(1), ANYTHING, 50);
+  const contents = await contentsOf(store, hits);
+  return Object.fromEntries(
+    contents.map((content, place) => [content, Math.round((hits[place]?.score ?? 9) * 1000)]),
+  );
+}
+
+/** What the vector index says of all turns. */
+async function picture(store: Store): Promise<readonly Readonly<Record<string, number>>[]> {
+  return await Promise.all(OWN.map((_, index) => near(store, index)));
+}
+
+/** A whole rebuild that gives every memory the own vector of its turn. */
+async function rebuild(store: Store, all: boolean): Promise<void> {
+  const plan = await store.rebuild.begin(all);
+  const { nodes } = await store.rebuild.stale(plan, 0, 100);
+  const entries = nodes.map(({ key, node }) => ({
+    key,
+    vector: OWN[Number(node.content.split(" ")[1])] ?? unit(1),
+    contentHash: sha256Hex(node.content),
+  }));
+  await store.rebuild.put(plan, entries);
+  expect(await store.rebuild.swap(plan)).toBe(true);
+  await store.rebuild.end("finished");
+}
+
+/** The vectors of conversation turns, which lean towards those of their neighbours. */
+export function describeLeaning(world: World): void {
+  describe("the vector of a turn", () => {
+    test("leans by 0.2 towards those of the turns before and after it", async () => {
+      const { store } = await world.fresh();
+      await put(store, turn(0), turn(1), turn(2), turn(3));
+
+      // Lengths: one neighbour sqrt(1.04), two neighbours sqrt(1.08).
+      expect(await near(store, 1)).toEqual({
+        "turn 0": Math.round(200 / Math.sqrt(1.04)),
+        "turn 1": Math.round(1000 / Math.sqrt(1.08)),
+        "turn 2": Math.round(200 / Math.sqrt(1.08)),
+        "turn 3": 0,
+      });
+      const hits = await store.searchVectors(OWN[1] ?? unit(1), ANYTHING, 9);
+      const keys = hits.map(({ key }) => key);
+      const compared = await store.cosines(OWN[1] ?? unit(1), "ada", keys);
+      expect(new Map(compared.map(({ key, score }) => [key, score]))).toEqual(
+        new Map(hits.map(({ key, score }) => [key, score])),
+      );
+    });
+
+    test("is the same in whatever order and groups the turns arrive, and after a rebuild", async () => {
+      const { store: expected } = await world.fresh();
+      await put(expected, ...OWN.map((_, index) => turn(index)));
+      const picturedAs = await picture(expected);
+
+      for (const order of [
+        [4, 3, 2, 1, 0],
+        [2, 0, 4, 1, 3],
+        [1, 3, 0, 2, 4],
+      ]) {
+        const { store } = await world.fresh();
+        for (const index of order.slice(0, 3)) await put(store, turn(index));
+        await put(store, ...order.slice(3).map(turn));
+        expect(await picture(store)).toEqual(picturedAs);
+        await rebuild(store, false);
+        expect(await picture(store)).toEqual(picturedAs);
+        await rebuild(store, true);
+        expect(await picture(store)).toEqual(picturedAs);
+      }
+    });
+
+    test("leans over a turn whose vector is still to come, until it is there", async () => {
+      const { store } = await world.fresh();
+      await put(store, turn(0), turn(2));
+      const event = anEvent({ content: "turn 1", sessionId: "s", timestamp: at(1) });
+      await store.admit(anAdmission([event]));
+      const node = aNode(event);
+      await store.materialize([aMaterialization(event, node, { failure: "embedding_failed" })]);
+      const lean = Math.round(200 / Math.sqrt(1.04));
+      expect(await near(store, 0)).toEqual({
+        "turn 0": Math.round(1000 / Math.sqrt(1.04)),
+        "turn 2": lean,
+      });
+
+      await store.materialize([aMaterialization(event, node, { vector: OWN[1] })]);
+
+      expect(await near(store, 0)).toEqual({
+        "turn 0": Math.round(1000 / Math.sqrt(1.04)),
+        "turn 1": Math.round(200 / Math.sqrt(1.08)),
+        "turn 2": 0,
+      });
+    });
+
+    test("follows a neighbour whose vector is replaced", async () => {
+      const { store } = await world.fresh();
+      const [first] = await put(store, turn(0), turn(1));
+      const plan = await store.rebuild.begin(false);
+      const [hit] = await store.searchVectors(OWN[0] ?? unit(1), ANYTHING, 1);
+      const contentHash = sha256Hex(first?.content ?? "");
+      await store.rebuild.put(plan, [{ key: hit?.key ?? 0, vector: unit(0, 0, 1), contentHash }]);
+      await store.rebuild.end("finished");
+
+      expect(await near(store, 0)).toEqual({ "turn 0": 0, "turn 1": 0 });
+      expect(await near(store, 2)).toEqual({
+        "turn 0": Math.round(1000 / Math.sqrt(1.04)),
+        "turn 1": Math.round(200 / Math.sqrt(1.04)),
+      });
+    });
+
+    test.each([
+      { name: "another session", given: { sessionId: "t" } },
+      { name: "no session", given: { sessionId: undefined } },
+      { name: "another scope", given: { scope: "project" as const } },
+      { name: "another owner", given: { userId: "bob" } },
+      { name: "another type", given: { nodeType: "fact" as const } },
+      { name: "an inactive state", given: { lifecycleState: "archived" as const } },
+    ])("does not lean across to $name", async ({ given }) => {
+      const { store } = await world.fresh();
+      await put(store, turn(0), { ...turn(1), ...given });
+
+      expect((await near(store, 0))["turn 0"]).toBe(1000);
+      expect((await near(store, 1))["turn 0"]).toBe(0);
+    });
+  });
+}
