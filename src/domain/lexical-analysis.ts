@@ -1,3 +1,5 @@
+import type { Instant } from "../lib/instant.ts";
+
 /**
  * The one analyser of the lexical index: documents and questions pass through it, in every backend, so that the same
  * words meet. It folds case, width and accents, cuts text into words, and cuts scripts without spaces into pairs.
@@ -77,4 +79,15 @@ export function questionTerms(
 
 function isUnspaced(term: string): boolean {
   return term.match(UNSPACED)?.[0] === term;
+}
+
+const MONTHS =
+  "january february march april may june july august september october november december".split(
+    " ",
+  );
+
+/** The day of an instant (UTC) in words that a question would use for it: month, day, year. */
+export function dateWords(instant: Instant): readonly string[] {
+  const [year = "", month, day] = instant.slice(0, 10).split("-");
+  return [MONTHS[Number(month) - 1] ?? "", String(Number(day)), year];
 }

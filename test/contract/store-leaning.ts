@@ -52,15 +52,15 @@ async function rebuild(store: Store, all: boolean): Promise<void> {
 /** The vectors of conversation turns, which lean towards those of their neighbours. */
 export function describeLeaning(world: World): void {
   describe("the vector of a turn", () => {
-    test("leans by 0.2 towards those of the turns before and after it", async () => {
+    test("leans by 0.25 towards those of the turns before and after it", async () => {
       const { store } = await world.fresh();
       await put(store, turn(0), turn(1), turn(2), turn(3));
 
-      // Lengths: one neighbour sqrt(1.04), two neighbours sqrt(1.08).
+      // Lengths: one neighbour sqrt(1.0625), two neighbours sqrt(1.125).
       expect(await near(store, 1)).toEqual({
-        "turn 0": Math.round(200 / Math.sqrt(1.04)),
-        "turn 1": Math.round(1000 / Math.sqrt(1.08)),
-        "turn 2": Math.round(200 / Math.sqrt(1.08)),
+        "turn 0": Math.round(250 / Math.sqrt(1.0625)),
+        "turn 1": Math.round(1000 / Math.sqrt(1.125)),
+        "turn 2": Math.round(250 / Math.sqrt(1.125)),
         "turn 3": 0,
       });
       const hits = await store.searchVectors(OWN[1] ?? unit(1), ANYTHING, 9);
@@ -99,17 +99,17 @@ export function describeLeaning(world: World): void {
       await store.admit(anAdmission([event]));
       const node = aNode(event);
       await store.materialize([aMaterialization(event, node, { failure: "embedding_failed" })]);
-      const lean = Math.round(200 / Math.sqrt(1.04));
+      const lean = Math.round(250 / Math.sqrt(1.0625));
       expect(await near(store, 0)).toEqual({
-        "turn 0": Math.round(1000 / Math.sqrt(1.04)),
+        "turn 0": Math.round(1000 / Math.sqrt(1.0625)),
         "turn 2": lean,
       });
 
       await store.materialize([aMaterialization(event, node, { vector: OWN[1] })]);
 
       expect(await near(store, 0)).toEqual({
-        "turn 0": Math.round(1000 / Math.sqrt(1.04)),
-        "turn 1": Math.round(200 / Math.sqrt(1.08)),
+        "turn 0": Math.round(1000 / Math.sqrt(1.0625)),
+        "turn 1": Math.round(250 / Math.sqrt(1.125)),
         "turn 2": 0,
       });
     });
@@ -125,8 +125,8 @@ export function describeLeaning(world: World): void {
 
       expect(await near(store, 0)).toEqual({ "turn 0": 0, "turn 1": 0 });
       expect(await near(store, 2)).toEqual({
-        "turn 0": Math.round(1000 / Math.sqrt(1.04)),
-        "turn 1": Math.round(200 / Math.sqrt(1.04)),
+        "turn 0": Math.round(1000 / Math.sqrt(1.0625)),
+        "turn 1": Math.round(250 / Math.sqrt(1.0625)),
       });
     });
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { asInstant } from "../../src/lib/instant.ts";
 import type { Store } from "../../src/ports/store.ts";
 import { type Memory, put } from "./samples.ts";
 import type { World } from "./store-contract.ts";
@@ -219,6 +220,22 @@ export function describeLexicalSearch(world: World): void {
     });
   });
 
+  describe("the day on which something happened", () => {
+    test("is found by its month, day and year", async () => {
+      const { store } = await world.fresh();
+      await put(
+        store,
+        { content: "we moved", eventTime: asInstant("2023-05-08T13:56:00.000000Z") },
+        { content: "we came back", eventTime: asInstant("2024-11-30T00:00:00.000000Z") },
+        { content: "we stayed" },
+      );
+
+      expect(await search(store, "May 2023")).toEqual(["we moved"]);
+      expect(await search(store, "November 30")).toEqual(["we came back"]);
+      expect(await search(store, "2022")).toEqual([]);
+    });
+  });
+
   describe("the neighbours of a turn", () => {
     test("lend it their words, which count less than its own", async () => {
       const { store } = await world.fresh();
@@ -233,26 +250,38 @@ export function describeLexicalSearch(world: World): void {
       expect(lent.every(({ score }) => score > 0 && score < (own?.score ?? 0))).toBe(true);
     });
 
-    test("are the nearest ones only", async () => {
+    test("are the nearest two on either side", async () => {
       const { store } = await world.fresh();
-      await put(store, ...turns("alpha", "bravo", "charlie", "delta"));
+      await put(store, ...turns("alpha", "bravo", "charlie", "delta", "echo", "foxtrot"));
 
-      expect((await search(store, "alpha")).sort()).toEqual(["alpha", "bravo"]);
-      expect((await search(store, "charlie")).sort()).toEqual(["bravo", "charlie", "delta"]);
+      expect((await search(store, "alpha")).sort()).toEqual(["alpha", "bravo", "charlie"]);
+      expect((await search(store, "delta")).sort()).toEqual([
+        "bravo",
+        "charlie",
+        "delta",
+        "echo",
+        "foxtrot",
+      ]);
     });
 
-    test("are found anew when a turn arrives late between them", async () => {
+    test("are found anew when turns arrive late between them", async () => {
       const { store } = await world.fresh();
-      const [first, late, last] = turns("alpha", "bravo", "charlie");
-      if (first === undefined || late === undefined || last === undefined) throw new Error();
+      const [first, ...rest] = turns("alpha", "bravo", "charlie", "delta");
+      const last = rest.pop();
+      if (first === undefined || last === undefined) throw new Error();
       await put(store, first, last);
-      expect((await search(store, "alpha")).sort()).toEqual(["alpha", "charlie"]);
+      expect((await search(store, "alpha")).sort()).toEqual(["alpha", "delta"]);
 
-      await put(store, late);
+      await put(store, ...rest);
 
-      expect((await search(store, "alpha")).sort()).toEqual(["alpha", "bravo"]);
-      expect((await search(store, "bravo")).sort()).toEqual(["alpha", "bravo", "charlie"]);
-      expect((await search(store, "charlie")).sort()).toEqual(["bravo", "charlie"]);
+      expect((await search(store, "alpha")).sort()).toEqual(["alpha", "bravo", "charlie"]);
+      expect((await search(store, "charlie")).sort()).toEqual([
+        "alpha",
+        "bravo",
+        "charlie",
+        "delta",
+      ]);
+      expect((await search(store, "delta")).sort()).toEqual(["bravo", "charlie", "delta"]);
     });
 
     test("are the same in whatever order the turns arrive", async () => {

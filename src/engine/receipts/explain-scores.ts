@@ -132,8 +132,8 @@ function weightedWords(trace: ScoreTrace, weights: ScoringWeights): readonly str
 function factorWords({ trace, weights, fusion }: ScoreProvenance): readonly string[] {
   if (fusion !== undefined) {
     return FUSED_FACTORS.flatMap(({ name, text }) => {
-      const factor = fusion[name] ?? 1;
-      return factor === 1 ? [] : [`times ${shortNumber(factor)}: ${text}`];
+      const factor = shortNumber(fusion[name] ?? 1);
+      return factor === "1" ? [] : [`times ${factor}: ${text}`];
     });
   }
   const words: string[] = [];

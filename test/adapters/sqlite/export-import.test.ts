@@ -60,7 +60,7 @@ test.each([
   }
   const hits = await other.searchVectors(unit(1, 2), ANYTHING, 9);
   expect(hits).toEqual(await one.searchVectors(unit(1, 2), ANYTHING, 9));
-  expect(await contentsOf(other, hits)).toEqual(["charlie 東京", "bravo coffee", "alpha tea"]);
+  expect(await contentsOf(other, hits)).toEqual(["bravo coffee", "charlie 東京", "alpha tea"]);
   expect(other.manifest()).toEqual({ ...one.manifest(), updatedAt: at(120) });
 });
 

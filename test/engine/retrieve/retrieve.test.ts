@@ -285,19 +285,21 @@ describe("an answer", () => {
 
     expect(metadata.stages.map(({ stage, input, output }) => [stage, input, output])).toEqual([
       ["analyze", 1, 1],
-      ["candidates", 1, 6],
+      ["candidates", 1, 3],
       ["merge", 3, 3],
       ["filter", 3, 2],
       ["score", 2, 2],
+      ["expand", 2, 2],
+      ["select", 2, 1],
       ["pack", 1, 1],
     ]);
     expect(metadata.stages.every(({ timingMs }) => timingMs >= 0)).toBe(true);
     expect(metadata).toMatchObject({
       intent: "entity_lookup",
-      candidatesGenerated: { VECTOR: 3, LEXICAL: 3 },
+      candidatesGenerated: { GRAPH: 0, VECTOR: 3, LEXICAL: 3, PINNED: 0 },
       candidatesFiltered: 2,
       candidatesIncluded: 1,
-      backendsUsed: ["VECTOR", "LEXICAL"],
+      backendsUsed: ["GRAPH", "VECTOR", "LEXICAL", "PINNED"],
       backendFailures: {},
       embeddingMismatch: false,
       resultLimit: 1,

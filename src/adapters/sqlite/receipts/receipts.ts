@@ -12,13 +12,7 @@ export function writeReceipt(database: Database, receipt: StoredReceipt, body: S
     .query(
       "INSERT INTO receipts (request_id, user_id, created_at, is_compressed, body) VALUES (?, ?, ?, ?, ?)",
     )
-    .run(
-      id,
-      receipt.userId,
-      receipt.createdAt,
-      body.isCompressed ? 1 : 0,
-      body.bytes,
-    );
+    .run(id, receipt.userId, receipt.createdAt, body.isCompressed ? 1 : 0, body.bytes);
 }
 
 type ReceiptRow = {

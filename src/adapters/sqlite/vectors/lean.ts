@@ -2,7 +2,7 @@
  * How much of each neighbouring turn's vector the indexed vector of a turn takes in. An answer often says little without
  * the question before it, and what was found for one of them should be found for the other.
  */
-export const NEIGHBOUR_WEIGHT = 0.2;
+export const NEIGHBOUR_WEIGHT = 0.25;
 
 /**
  * The vector under which a turn is indexed: its own one, leaning towards those of the turns around it, of length one.

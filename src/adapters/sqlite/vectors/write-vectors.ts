@@ -15,6 +15,8 @@ import { fromPayload, lean, toPayload } from "./lean.ts";
 
 /** A turn whose vector is still to come is no neighbour yet: what is indexed depends on nothing but the vectors there are. */
 const WITH_VECTOR = `${IS_TURN} AND key IN (SELECT node_key FROM vector_payloads)`;
+/** The neighbours that the vector of a turn leans towards. */
+const AROUND = { reach: 1, among: WITH_VECTOR } as const;
 
 /** The vector of one node's own text. */
 export type VectorEntry = {
@@ -72,7 +74,7 @@ export function putVectors(
     else writeIndexed(database, node, vector);
   }
   // Once all own vectors are there: neighbours that arrive together are written once.
-  for (const place of surroundAll(database, own.keys(), WITH_VECTOR).values()) {
+  for (const place of surroundAll(database, own.keys(), AROUND).values()) {
     if (isTurn(place.turn)) leanOne(database, place, revision);
   }
 }
@@ -101,7 +103,8 @@ export function leanAll(database: Database): void {
        ORDER BY owner, session_id, scope, created_at, id`,
     )
     .all();
-  for (const place of inOrder(turns)) leanOne(database, place, revision, "unless it does already");
+  for (const place of inOrder(turns, AROUND))
+    leanOne(database, place, revision, "unless it does already");
 }
 
 /** Takes the indexed vectors of turns without a payload as their own ones. */
@@ -128,24 +131,18 @@ type Payload = {
   readonly next: number | null;
 };
 
-type Neighbours = {
-  readonly turn: Session;
-  readonly previous: Session | undefined;
-  readonly next: Session | undefined;
-};
-
 /** Writes the indexed vector of a turn, if its own one is known. */
 function leanOne(
   database: Database,
-  place: Neighbours,
+  place: Surrounded<Session>,
   revision: number,
   mode: "always" | "unless it does already" = "always",
 ): void {
   const { key } = place.turn;
   const payload = readPayload(database, key);
   if (payload === undefined) return;
-  const previous = place.previous?.key ?? null;
-  const next = place.next?.key ?? null;
+  const previous = place.before[0]?.key ?? null;
+  const next = place.after[0]?.key ?? null;
   const isDone = payload.previous === previous && payload.next === next;
   if (mode !== "always" && isDone && isIndexed(database, key)) return;
   const neighbours = [previous, next].map((beside) => {

@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
-import { analyse } from "../../../domain/lexical-analysis.ts";
+import { analyse, dateWords } from "../../../domain/lexical-analysis.ts";
+import { asInstant } from "../../../lib/instant.ts";
 import {
   ACTIVE,
   HAS_TEXT,
@@ -12,8 +13,10 @@ import {
   type Turn,
 } from "./turns.ts";
 
-/** Characters of a neighbouring turn that a document's side columns hold. */
+/** Characters of each neighbouring turn that a document's side columns hold. */
 const NEIGHBOUR_CHARS = 240;
+/** Turns on either side of which a document holds the beginnings. */
+const AROUND = { reach: 2 } as const;
 
 /**
  * Bits of a document's number that hold the key of its node; those above hold the owner. The index lists the documents
@@ -29,12 +32,13 @@ export function documentNumber(owner: string, key: string): string {
 }
 
 /**
- * Writes the lexical documents of nodes. A conversation turn (a note with a session) also carries the beginnings of the
+ * Writes the lexical documents of nodes: their text, and the date on which it happened as a person would name it. A
+ * conversation turn (a note with a session) also carries the beginnings of the
  * turns around it, at a lower weight, because a question often uses the words of the turn before the answer; the
  * documents of these are therefore written anew too. Runs inside a write transaction.
  */
 export function writeDocuments(database: Database, keys: Iterable<number>): void {
-  for (const place of surroundAll(database, keys).values()) put(database, place);
+  for (const place of surroundAll(database, keys, AROUND).values()) put(database, place);
 }
 
 /**
@@ -52,7 +56,7 @@ export function rewriteDocuments(
        ORDER BY key LIMIT ?`,
     )
     .all(after, limit);
-  for (const turn of turns) put(database, surround(database, turn));
+  for (const turn of turns) put(database, surround(database, turn, AROUND));
   const hasMore = turns.length === limit;
   if (!hasMore) removeOrphanDocuments(database);
   return { written: turns.length, cursor: turns.at(-1)?.key ?? after, hasMore };
@@ -84,26 +88,25 @@ export function renumberDocuments(database: Database): void {
       .query<Turn, []>(`SELECT ${TURN} FROM nodes WHERE ${condition} ORDER BY ${order}`)
       .all();
   for (const turn of read(others, "key")) {
-    put(database, { turn, previous: undefined, next: undefined });
+    put(database, { turn, before: [], after: [] });
   }
-  for (const place of inOrder(read(IS_TURN, "owner, session_id, scope, created_at, id"))) {
-    put(database, place);
-  }
+  const turns = read(IS_TURN, "owner, session_id, scope, created_at, id");
+  for (const place of inOrder(turns, AROUND)) put(database, place);
 }
 
-function put(database: Database, { turn, previous, next }: Surrounded): void {
+function put(database: Database, { turn, before, after }: Surrounded): void {
   database
     .query(
       `INSERT OR REPLACE INTO lexical_documents (rowid, own, previous, next)
        VALUES (${documentNumber("?1", "?2")}, ?3, ?4, ?5)`,
     )
-    .run(turn.owner, turn.key, indexed(turn.content), beginning(previous), beginning(next));
+    .run(turn.owner, turn.key, own(turn), beginnings(before), beginnings(after));
 }
 
-function indexed(text: string): string {
-  return analyse(text).join(" ");
+function own({ content, event_time: time }: Turn): string {
+  return [...analyse(content), ...(time === null ? [] : dateWords(asInstant(time)))].join(" ");
 }
 
-function beginning(turn: Turn | undefined): string {
-  return turn === undefined ? "" : indexed(turn.content.slice(0, NEIGHBOUR_CHARS));
+function beginnings(turns: readonly Turn[]): string {
+  return turns.flatMap(({ content }) => analyse(content.slice(0, NEIGHBOUR_CHARS))).join(" ");
 }

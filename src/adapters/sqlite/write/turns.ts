@@ -6,7 +6,7 @@ export const ACTIVE = "('tentative', 'stable', 'contested')";
 export const HAS_TEXT = `trim(content, char(9, 10, 11, 12, 13, 32, 160, 5760, 8192, 8193, 8194, 8195, 8196, 8197, 8198,
   8199, 8200, 8201, 8202, 8232, 8233, 8239, 8287, 12288, 65279)) <> ''`;
 /** Columns of a Turn. */
-export const TURN = "key, owner, content, node_type, session_id, scope, created_at, id";
+export const TURN = "key, owner, content, node_type, session_id, scope, created_at, event_time, id";
 /** The nodes that have neighbours, beside being of one owner, session and scope. */
 export const IS_TURN = `node_type = 'note' AND session_id IS NOT NULL AND lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}`;
 
@@ -19,14 +19,15 @@ export type Turn = {
   readonly session_id: string | null;
   readonly scope: string;
   readonly created_at: string;
+  readonly event_time: string | null;
   readonly id: string;
 };
 
-/** A node with the turns around it; a node that is no turn of a conversation has none. */
-export type Surrounded = {
-  readonly turn: Turn;
-  readonly previous: Turn | undefined;
-  readonly next: Turn | undefined;
+/** A node with the turns around it, nearest first; a node that is no turn of a conversation has none. */
+export type Surrounded<T = Turn> = {
+  readonly turn: T;
+  readonly before: readonly T[];
+  readonly after: readonly T[];
 };
 
 /** The node of a key, in whatever state. */
@@ -41,35 +42,37 @@ export function isTurn(turn: Turn): boolean {
   return turn.node_type === "note" && turn.session_id !== null;
 }
 
-/** Which turns count as neighbours: a condition on `nodes`, as SQL. */
-export type Among = string;
-const ALL_TURNS: Among = IS_TURN;
+export type Surroundings = {
+  /** Turns on either side, at least 1. */
+  readonly reach: number;
+  /** Which turns count as neighbours: a condition on `nodes`, as SQL. Default: all. */
+  readonly among?: string;
+};
 
 /** The nearest active turns of the same owner, session and scope, in order of (created_at, id). */
-export function surround(database: Database, turn: Turn, among = ALL_TURNS): Surrounded {
-  if (!isTurn(turn)) return { turn, previous: undefined, next: undefined };
+export function surround(database: Database, turn: Turn, around: Surroundings): Surrounded {
+  if (!isTurn(turn)) return { turn, before: [], after: [] };
   return {
     turn,
-    previous: neighbour(database, turn, "before", among),
-    next: neighbour(database, turn, "after", among),
+    before: neighbours(database, turn, "before", around),
+    after: neighbours(database, turn, "after", around),
   };
 }
 
-/** The nodes and every turn beside one of them, each once with what surrounds it. Missing nodes are left out. */
+/** The nodes and every turn around one of them, each once with what surrounds it. Missing nodes are left out. */
 export function surroundAll(
   database: Database,
   keys: Iterable<number>,
-  among = ALL_TURNS,
+  around: Surroundings,
 ): ReadonlyMap<number, Surrounded> {
   const found = new Map<number, Surrounded>();
   for (const key of keys) {
     const turn = found.has(key) ? undefined : readTurn(database, key);
-    if (turn !== undefined) found.set(key, surround(database, turn, among));
+    if (turn !== undefined) found.set(key, surround(database, turn, around));
   }
-  for (const { previous, next } of [...found.values()]) {
-    for (const beside of [previous, next]) {
-      if (beside === undefined || found.has(beside.key)) continue;
-      found.set(beside.key, surround(database, beside, among));
+  for (const { before, after } of [...found.values()]) {
+    for (const beside of [...before, ...after]) {
+      if (!found.has(beside.key)) found.set(beside.key, surround(database, beside, around));
     }
   }
   return found;
@@ -81,37 +84,39 @@ type Session = Pick<Turn, "owner" | "session_id" | "scope">;
 /** Turns that are listed by owner, session, scope, created_at and id, each between its neighbours in the list. */
 export function* inOrder<T extends Session>(
   turns: readonly T[],
-): Generator<{ readonly turn: T; readonly previous: T | undefined; readonly next: T | undefined }> {
+  { reach }: Pick<Surroundings, "reach">,
+): Generator<Surrounded<T>> {
   for (const [index, turn] of turns.entries()) {
-    const [previous, next] = [turns[index - 1], turns[index + 1]];
+    const isBeside = (other: Session): boolean => isOfSame(turn, other);
     yield {
       turn,
-      previous: isOfSame(turn, previous) ? previous : undefined,
-      next: isOfSame(turn, next) ? next : undefined,
+      before: turns
+        .slice(Math.max(0, index - reach), index)
+        .filter(isBeside)
+        .reverse(),
+      after: turns.slice(index + 1, index + 1 + reach).filter(isBeside),
     };
   }
 }
 
-function isOfSame<T extends Session>(one: T, other: T | undefined): boolean {
+function isOfSame(one: Session, other: Session): boolean {
   return (
-    other?.owner === one.owner && other.session_id === one.session_id && other.scope === one.scope
+    other.owner === one.owner && other.session_id === one.session_id && other.scope === one.scope
   );
 }
 
-function neighbour(
+function neighbours(
   database: Database,
   turn: Turn,
   side: "before" | "after",
-  among: Among,
-): Turn | undefined {
+  { reach, among = IS_TURN }: Surroundings,
+): readonly Turn[] {
   const [compare, order] = side === "before" ? ["<", "DESC"] : [">", "ASC"];
-  return (
-    database
-      .query<Turn, [number, string | null, string, string, string]>(
-        `SELECT ${TURN} FROM nodes
-         WHERE owner = ? AND session_id = ? AND scope = ? AND (created_at, id) ${compare} (?, ?) AND ${among}
-         ORDER BY created_at ${order}, id ${order} LIMIT 1`,
-      )
-      .get(turn.owner, turn.session_id, turn.scope, turn.created_at, turn.id) ?? undefined
-  );
+  return database
+    .query<Turn, [number, string | null, string, string, string, number]>(
+      `SELECT ${TURN} FROM nodes
+       WHERE owner = ? AND session_id = ? AND scope = ? AND (created_at, id) ${compare} (?, ?) AND ${among}
+       ORDER BY created_at ${order}, id ${order} LIMIT ?`,
+    )
+    .all(turn.owner, turn.session_id, turn.scope, turn.created_at, turn.id, reach);
 }
