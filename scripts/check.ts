@@ -30,7 +30,7 @@ function withoutPasses(output: string): string {
 try {
   // Nothing can be built or tested without them, and every step would say so.
   await cryptLibrary(root, "release");
-  await kernelLibrary(root, "release");
+  await kernelLibrary(root);
 } catch (error) {
   await Bun.write(Bun.stderr, `check: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(1);

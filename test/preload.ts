@@ -5,4 +5,4 @@ import { kernelLibrary } from "../scripts/build/kernel-library.ts";
 
 const root = join(import.meta.dir, "..");
 await cryptLibrary(root, "release");
-await kernelLibrary(root, "release");
+await kernelLibrary(root);

@@ -100,7 +100,7 @@ async function cryptLibraryFor(root: string, target: Target): Promise<string> {
 
 /** As the encryption library. Searches would work without it, at a speed that nobody asked for. */
 async function kernelLibraryFor(root: string, target: Target): Promise<string> {
-  if (target === `${process.platform}-${process.arch}`) return await kernelLibrary(root, "release");
+  if (target === `${process.platform}-${process.arch}`) return await kernelLibrary(root);
   const path = join(root, "dist/native", target, "svckernel.so");
   if (existsSync(path)) return path;
   throw new Error(

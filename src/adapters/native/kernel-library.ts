@@ -13,9 +13,6 @@ export const KERNEL_ASSET = "svckernel";
 /** Folder of its C source, below that of the project. */
 export const KERNEL_SOURCE = "src/adapters/native/kernel";
 
-/** How the library was compiled: for use, or with the address and undefined-behaviour sanitizers for tests. */
-export type KernelVariant = "release" | "sanitize";
-
 /**
  * The absolute path of the search library. In the executable it is unpacked and verified first; from source it is the one
  * that the build compiled. Undefined when there is none: every search works without it, only slower.
@@ -24,7 +21,7 @@ export type KernelVariant = "release" | "sanitize";
 export function kernelLibraryPath(): string | undefined {
   const embedded = EMBEDDED[KERNEL_ASSET];
   if (embedded !== undefined) return extractAsset(embedded);
-  const path = compiledKernelLibrary(join(import.meta.dir, "../../.."), "release");
+  const path = compiledKernelLibrary(join(import.meta.dir, "../../.."));
   return existsSync(path) ? path : undefined;
 }
 
@@ -33,8 +30,8 @@ export function kernelLibraryPath(): string | undefined {
  * source is never taken for it.
  * @param root folder of the project.
  */
-export function compiledKernelLibrary(root: string, variant: KernelVariant): string {
-  const name = `${process.platform}-${process.arch}-${variant}-${kernelSourceHash(root)}`;
+export function compiledKernelLibrary(root: string): string {
+  const name = `${process.platform}-${process.arch}-${kernelSourceHash(root)}`;
   return join(root, "node_modules/.cache/svckernel", name, "svckernel.so");
 }
 

@@ -1,5 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import fc from "fast-check";
+import { compileRankDriver } from "../../../scripts/build/kernel-library.ts";
 import { type Kernel, loadKernel, type Rows } from "../../../src/adapters/native/kernel.ts";
 
 function kernel(): Kernel {
@@ -135,3 +139,16 @@ describe("joined bounds", () => {
     }
   });
 });
+
+test("no function reads or writes beside its arrays", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-kernel-"));
+  try {
+    const program = join(folder, "rank-driver");
+    const root = join(import.meta.dir, "../../..");
+    await compileRankDriver(root, join(import.meta.dir, "kernel/rank-driver.c"), program);
+    const child = Bun.spawnSync([program]);
+    expect(`${child.stdout}${child.stderr}`.trim()).toBe("sound");
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}, 60_000);

@@ -5,7 +5,7 @@ import { openDatabase } from "../../../src/adapters/sqlite/connection/open-datab
 import { packBody, unpackBody } from "../../../src/adapters/sqlite/receipts/receipt-row.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import type { Store } from "../../../src/ports/store.ts";
-import { at } from "../../contract/samples.ts";
+import { at, freshId } from "../../contract/samples.ts";
 import type { SqlitePack } from "../../contract/sqlite-pack.ts";
 import { aReceipt } from "../../contract/store-receipts.ts";
 import { connectionOf } from "./exported.ts";
@@ -75,5 +75,5 @@ test("a body is compressed where that makes it shorter", () => {
   expect(packed.isCompressed).toBe(true);
   expect(packed.bytes.length).toBeLessThan(0.5 * long.length);
   expect(raw).toEqual({ bytes: short, isCompressed: false });
-  expect(unpackBody(packed)).toEqual(long);
+  expect(unpackBody(packed, freshId())).toEqual(long);
 });

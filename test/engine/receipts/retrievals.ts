@@ -101,6 +101,12 @@ export const SURROUNDINGS: ReceiptSurroundings = {
   },
 };
 
+/** Cosine and BM25 rescaled, with everything that such a fusion can have. */
+export const RELATIVE_FUSION: ScoringWeights = {
+  ...RANK_FUSION,
+  fusion: { kind: "relative", semanticShare: 0.6, recencyBoost: 0.25, tieBreak: "event_time" },
+};
+
 export type RetrievalShape = {
   readonly seed: number;
   /** Candidates that the searches found. */

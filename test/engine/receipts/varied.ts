@@ -12,7 +12,7 @@ import type {
   SectionName,
 } from "../../../src/engine/results.ts";
 import { adjusted, adjustment } from "../../../src/engine/retrieve/score/adjust.ts";
-import { byScore } from "../../../src/engine/retrieve/score/order.ts";
+import { byScore, byScoreThenPath } from "../../../src/engine/retrieve/score/order.ts";
 import { CONTEXT_FORMATS } from "../../../src/engine/settings.ts";
 import { asUuid, type Uuid } from "../../../src/lib/uuid.ts";
 import { at } from "../../contract/samples.ts";
@@ -91,7 +91,7 @@ function variedRetrieval(chance: Chance, seed: number): ReceiptMaterial {
       excludeNodeTypes: maybe(chance, [oneOf(chance, NODE_TYPES), "fact"]),
       sourceTypes: oneOf(chance, [undefined, [], [oneOf(chance, SOURCE_TYPES)]]),
       timeFrom: maybe(chance, at(chance.whole(0, 1e6))),
-      eventTimeTo: maybe(chance, at(-1e11)),
+      eventTimeTo: maybe(chance, at(-5e10)),
     },
     queryTimeFrom: maybe(chance, at(chance.unit() * 1e6)),
     retrievalMode: oneOf(chance, ["default", "explicit"] as const),
@@ -181,14 +181,15 @@ function reordered(
   { results: usual }: ReceiptMaterial,
 ): { readonly results: readonly ResultCandidate[]; readonly policy: RankingPolicy } {
   if (likely(chance, 0.4)) return { results: results.toSorted(byScore), policy: "score_id" };
-  const size = chance.whole(0, usual.length);
-  const blended = usual.slice(0, size).map((candidate): ResultCandidate => {
+  const scored = usual.toSorted(byScoreThenPath);
+  const size = chance.whole(0, scored.length);
+  const blended = scored.slice(0, size).map((candidate): ResultCandidate => {
     const neuralScore = chance.unit();
     const step = adjustment("neural_blend", 0.3, { neuralScore });
     return { ...candidate, ...adjusted(candidate, step), rerankerScore: neuralScore };
   });
-  if (size === 0) return { results: usual, policy: "score_path_id" };
-  return { results: [...blended.sort(byScore), ...usual.slice(size)], policy: "reranked_prefix" };
+  if (size === 0) return { results: scored, policy: "score_path_id" };
+  return { results: [...blended.sort(byScore), ...scored.slice(size)], policy: "reranked_prefix" };
 }
 
 function variedBundle(

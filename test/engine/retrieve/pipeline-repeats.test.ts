@@ -4,7 +4,7 @@ import type { RetrieveInput } from "../../../src/engine/inputs.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import { at } from "../../contract/samples.ts";
 import { REAL_MODEL, useEngines } from "../engines.ts";
-import { ask, fillWorld } from "./pipeline-world.ts";
+import { ask, fillWorld, packing, remember } from "./pipeline-world.ts";
 
 const { open } = useEngines();
 
@@ -50,7 +50,7 @@ describe("the same question at the same moment", () => {
 
     const first = await allAnswers(opened.engine);
 
-    expect(first.map(({ results }) => results.length)).toEqual([16, 15, 16, 4]);
+    expect(first.map(({ results }) => results.length)).toEqual([18, 17, 18, 4]);
     expect(first.map(({ hints }) => hints.length)).toEqual([0, 1, 0, 0]);
     for (const { context, contextSha256 } of first) {
       expect(contextSha256).toBe(sha256Hex(context));
@@ -88,5 +88,26 @@ describe("the same question at the same moment", () => {
     expect(opened).toEqual(before);
     expect(rebuilt.nodesEmbedded).toBe(rebuilt.totalActive);
     expect(after).toEqual(before);
+  });
+
+  test("has the same answer where more memories are equal than a search may bring", async () => {
+    const first = await open({ settings: packing({ vectorK: 7, lexicalK: 5 }) });
+    const equal = { content: "green tea", sessionId: "s" };
+    await remember(first, ...Array.from({ length: 40 }, () => equal));
+    const before = await answerOf(first.engine, "green tea", { scope: "personal" });
+    await first.engine.rebuildIndexes({ all: true });
+    const rebuilt = await answerOf(first.engine, "green tea", { scope: "personal" });
+    await first.engine.close();
+
+    const { engine } = await open({
+      pack: first.pack,
+      settings: packing({ vectorK: 7, lexicalK: 5 }),
+    });
+    const opened = await answerOf(engine, "green tea", { scope: "personal" });
+
+    expect(before.told.candidatesGenerated).toMatchObject({ VECTOR: 7, LEXICAL: 5 });
+    expect(before.results.length).toBeWithin(7, 40);
+    expect(rebuilt).toEqual(before);
+    expect(opened).toEqual(before);
   });
 });

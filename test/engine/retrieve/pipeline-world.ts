@@ -1,6 +1,7 @@
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import type { MemoryNode } from "../../../src/domain/node.ts";
-import type { MemoryEngine } from "../../../src/engine/engine.ts";
+import type { EngineDeps } from "../../../src/engine/deps.ts";
+import { createEngine, type MemoryEngine } from "../../../src/engine/engine.ts";
 import type { RetrieveInput } from "../../../src/engine/inputs.ts";
 import type { RetrievalResponse } from "../../../src/engine/results.ts";
 import type { EngineSettings, PackingSettings } from "../../../src/engine/settings.ts";
@@ -10,7 +11,11 @@ import { link } from "../../contract/store-graph.ts";
 import { DEFAULT_SETTINGS, type OpenedEngine } from "../engines.ts";
 
 /** Runs statements on a connection of its own, beside whatever has the pack open. */
-export function runRaw(pack: SqlitePack, sql: string, ...parameters: readonly string[]): void {
+export function runRaw(
+  pack: SqlitePack,
+  sql: string,
+  ...parameters: readonly (string | Uint8Array)[]
+): void {
   const database = openDatabase({ ...storeOptions(pack), mode: "read-write" });
   try {
     database.query(sql).run(...parameters);
@@ -32,6 +37,15 @@ export function readRaw<Row>(pack: SqlitePack, sql: string): readonly Row[] {
 /** The packing settings of a fresh installation, some of them replaced. */
 export function packing(given: Partial<PackingSettings>): Partial<EngineSettings> {
   return { packing: { ...DEFAULT_SETTINGS.packing, ...given } };
+}
+
+/** Another engine on the store of an open one, which still is the one to close. */
+export function withSettings(
+  { deps }: Pick<OpenedEngine, "deps">,
+  settings: Partial<EngineSettings>,
+  models: Pick<EngineDeps, "reranker" | "languageModel"> = {},
+): MemoryEngine {
+  return createEngine({ ...deps, settings: { ...DEFAULT_SETTINGS, ...settings }, ...models });
 }
 
 /** Stores memories of any state as they are, each with the vector of its text. */
@@ -123,6 +137,13 @@ export async function fillWorld(opened: OpenedEngine): Promise<Readonly<Record<s
   const own = await remember(opened, ...Object.values(given));
   await remember(opened, ...Object.values(given).map((memory) => ({ ...memory, userId: "bob" })));
   const world = Object.fromEntries(names.map((name, index) => [name, own[index]]));
+  const source = world["turn3"]?.id;
+  const drawn = { evidenceRefs: source === undefined ? [] : [source], second: 40 };
+  await remember(
+    opened,
+    { ...drawn, content: "The hotel serves breakfast.", nodeType: "fact" },
+    { ...drawn, content: "Breakfast at the hotel ends at ten.", nodeType: "fact" },
+  );
   const raw = { runRaw: (sql: string, ...rest: readonly string[]) => runRaw(opened.pack, sql, ...rest) };
   link(raw, world["lisbon"], world["friend"]);
   link(raw, world["friend"], world["turn5"], { type: "relates_to" });

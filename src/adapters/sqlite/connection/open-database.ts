@@ -1,6 +1,7 @@
 import { constants, Database } from "bun:sqlite";
 import { finishSwap, isSwapPending } from "../copy/swap-files.ts";
 import { APPLICATION_ID, PAGE_SIZE } from "../schema/schema.ts";
+import { kernelOn } from "./kernel-on.ts";
 import { lexicalFile, type PackLayout } from "./layout.ts";
 import { type Cipher, type NamedFile, type OpenMode, withPackFiles } from "./pack-files.ts";
 
@@ -21,6 +22,9 @@ export type DatabaseOptions = {
   /** Locks each file for this connection alone as soon as it looks into it; SQLITE_BUSY when somebody is in. Default false. */
   readonly isExclusive?: boolean | undefined;
 };
+
+// The runtime keeps 20 statements of a connection prepared, fewer than one question needs.
+Database.MAX_QUERY_CACHE_SIZE = 500;
 
 /** How often a pack is opened anew when it is replaced while it is being opened. */
 const REPLACEMENTS_MAX = 5;
@@ -103,6 +107,8 @@ function setUp(
     if (mode === "create") prepareFile(database, schema);
   }
   for (const schema of schemasOf(layout)) applyPragmas(database, schema, options);
+  // Last, because it looks into a file.
+  kernelOn(database);
 }
 
 /** The files of a pack, main file first. */

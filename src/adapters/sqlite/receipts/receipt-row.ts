@@ -17,12 +17,21 @@ export function packBody(body: Uint8Array): StoredBody {
   return { bytes: isCompressed ? compressed : body, isCompressed };
 }
 
-/** The body that `packBody` took. */
-export function unpackBody({ bytes, isCompressed }: StoredBody): Uint8Array {
+/** The body that `packBody` took. @throws SvcError storage_failed naming the request when the bytes were damaged */
+export function unpackBody({ bytes, isCompressed }: StoredBody, requestId: Uuid): Uint8Array {
   if (!isCompressed) return bytes;
-  const body = Bun.zstdDecompressSync(bytes);
+  const body = decompressed(bytes, requestId);
   // Callers get the plain kind of bytes, whichever form was stored.
   return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
+}
+
+function decompressed(bytes: Uint8Array, requestId: Uuid): Uint8Array {
+  try {
+    return Bun.zstdDecompressSync(bytes);
+  } catch (cause) {
+    const message = `the receipt of retrieval ${requestId} is damaged: it cannot be decompressed`;
+    throw new SvcError("storage_failed", message, { request_id: requestId }, { cause });
+  }
 }
 
 /** The 16 bytes of an id. */

@@ -22,7 +22,7 @@ type ReceiptRow = {
   readonly body: Uint8Array;
 };
 
-/** The receipt of a request, of the owner when one is named. */
+/** The receipt of a request, of the owner when one is named. @throws SvcError storage_failed when its body was damaged */
 export function readReceipt(
   database: Database,
   requestId: Uuid,
@@ -39,7 +39,7 @@ export function readReceipt(
     requestId,
     userId: row.user_id,
     createdAt: asInstant(row.created_at),
-    body: unpackBody({ bytes: row.body, isCompressed: row.is_compressed === 1 }),
+    body: unpackBody({ bytes: row.body, isCompressed: row.is_compressed === 1 }, requestId),
   };
 }
 

@@ -101,11 +101,12 @@ function* receiptLines(database: Database): Generator<string> {
   const sql =
     "SELECT key, request_id, user_id, created_at, is_compressed, body FROM receipts ORDER BY key";
   for (const row of rowsOf<ReceiptRow>(database, sql)) {
-    const body = unpackBody({ bytes: row.body, isCompressed: row.is_compressed === 1 });
+    const requestId = fromIdBytes(row.request_id);
+    const body = unpackBody({ bytes: row.body, isCompressed: row.is_compressed === 1 }, requestId);
     yield toLine({
       record: "receipt",
       key: row.key,
-      request_id: fromIdBytes(row.request_id),
+      request_id: requestId,
       user_id: row.user_id,
       created_at: row.created_at,
       body: body.toBase64(),

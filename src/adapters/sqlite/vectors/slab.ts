@@ -151,7 +151,9 @@ function meanOf(vectors: Float32Array, dimension: number): Float32Array {
     const vector = vectors.subarray(row * dimension, (row + 1) * dimension);
     let square = 0;
     for (const value of vector) square += value * value;
-    const share = square > 0 ? 1 / (count * Math.sqrt(square)) : 0;
+    // What has no direction makes the slab useless in any case.
+    if (!(square > 0 && square < Number.POSITIVE_INFINITY)) continue;
+    const share = 1 / (count * Math.sqrt(square));
     for (const [index, value] of vector.entries()) {
       mean[index] = (mean[index] ?? 0) + value * share;
     }

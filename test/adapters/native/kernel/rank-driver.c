@@ -1,0 +1,104 @@
+/* Calls every function of rank.h with arrays of exactly the size that they may touch. Prints what was checked. */
+#include "rank.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t state = 1;
+
+static float next_number(void) {
+  state = state * 1664525u + 1013904223u;
+  return (float)(state >> 8) / (float)(1 << 24) - 0.5f;
+}
+
+static float *numbers(uint32_t count) {
+  float *values = malloc(sizeof *values * count);
+  for (uint32_t i = 0; i < count; i++) values[i] = next_number();
+  return values;
+}
+
+static double exact(const float *a, const float *b, uint32_t dimension) {
+  double product = 0;
+  double left = 0;
+  double right = 0;
+  for (uint32_t i = 0; i < dimension; i++) {
+    product += (double)a[i] * b[i];
+    left += (double)a[i] * a[i];
+    right += (double)b[i] * b[i];
+  }
+  return product / sqrt(left * right);
+}
+
+static void fail(const char *what) {
+  printf("%s\n", what);
+  exit(1);
+}
+
+static void check(uint32_t count, uint32_t dimension) {
+  float *vectors = numbers(count * dimension);
+  float *question = numbers(dimension);
+  float *mean = calloc(dimension, sizeof *mean);
+  int8_t *rows = malloc((size_t)count * dimension);
+  float *scales = malloc(sizeof *scales * count);
+  float *errors = malloc(sizeof *errors * count);
+  float *scores = malloc(sizeof *scores * count);
+  int16_t *asked = malloc(sizeof *asked * dimension);
+  int32_t *found = malloc(sizeof *found * count);
+  float parameters[3];
+  double threshold = 0;
+  mean[0] = 0.25f;
+  if (svckernel_quantise(vectors, count, dimension, mean, rows, scales, errors) != count) fail("rows are missing");
+  if (svckernel_question(question, dimension, mean, asked, parameters) != 1) fail("no question");
+  svckernel_score(rows, scales, count, dimension, asked, parameters, scores);
+  for (uint32_t i = 0; i < count; i++) {
+    double off = fabs(scores[i] - exact(vectors + (size_t)i * dimension, question, dimension));
+    if (off > errors[i] * (1 + parameters[1]) + 2 * parameters[1] + 1e-5) fail("a cosine is off");
+  }
+  uint32_t wanted = count / 3 + 1;
+  uint32_t many = svckernel_select(scores, errors, parameters[1], count, wanted, found, &threshold);
+  if (many < wanted && many != count) fail("too few were found");
+  many = svckernel_select(scores, NULL, 0, count, count, found, &threshold);
+  if (many != count || !isinf(threshold)) fail("not all were found");
+  free(vectors), free(question), free(mean), free(rows), free(scales), free(errors), free(scores), free(asked), free(found);
+}
+
+static void check_join(uint32_t left, uint32_t right) {
+  double *keys = malloc(sizeof *keys * (left + 1));
+  double *word_keys = malloc(sizeof *word_keys * (right + 1));
+  float *most = numbers(left + 1);
+  float *frequencies = malloc(sizeof *frequencies * (right + 1));
+  double *joined_keys = malloc(sizeof *joined_keys * (left + right + 1));
+  float *joined_most = malloc(sizeof *joined_most * (left + right + 1));
+  for (uint32_t i = 0; i < left; i++) keys[i] = 2.0 * i;
+  for (uint32_t i = 0; i < right; i++) word_keys[i] = 3.0 * i, frequencies[i] = 1;
+  uint32_t many = svckernel_join(
+      keys, most, left, word_keys, frequencies, right, 1.5, 2.2, 0.3, joined_keys, joined_most);
+  for (uint32_t i = 1; i < many; i++) {
+    if (joined_keys[i] <= joined_keys[i - 1]) fail("keys are out of order");
+  }
+  if (many > left + right || many < (left > right ? left : right)) fail("documents are lost");
+  free(keys), free(word_keys), free(most), free(frequencies), free(joined_keys), free(joined_most);
+}
+
+int main(void) {
+  for (uint32_t count = 1; count < 40; count += 3) {
+    for (uint32_t dimension = 1; dimension < 130; dimension += 7) check(count, dimension);
+  }
+  check(200, 384);
+  for (uint32_t left = 0; left < 20; left++) {
+    for (uint32_t right = 0; right < 20; right += 3) check_join(left, right);
+  }
+  float odd[4] = {0, 0, INFINITY, NAN};
+  float mean[2] = {0, 0};
+  int8_t rows[4];
+  float scales[2];
+  float errors[2];
+  int16_t asked[2];
+  float parameters[3];
+  if (svckernel_quantise(odd, 2, 2, mean, rows, scales, errors) != 0) fail("a row without a direction was made");
+  if (svckernel_question(odd + 2, 2, mean, asked, parameters) != 0) fail("a question without a direction was made");
+  printf("sound\n");
+  return 0;
+}

@@ -1,0 +1,409 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { SvcError } from "../../../src/domain/errors.ts";
+import { receiptChecksum, receiptText } from "../../../src/engine/receipts/canonical.ts";
+import { decodeReceipt, encodeReceipt } from "../../../src/engine/receipts/codec/codec.ts";
+import { createReceiptKeeper, type ReceiptKeeper } from "../../../src/engine/receipts/keep.ts";
+import type { ReceiptMaterial } from "../../../src/engine/records.ts";
+import { asUuid, type Uuid } from "../../../src/lib/uuid.ts";
+import type { Store } from "../../../src/ports/store.ts";
+import { altered, testClock, useEngines } from "../engines.ts";
+import { aRetrieval, SURROUNDINGS } from "./retrievals.ts";
+
+const engines = useEngines();
+
+type Options = {
+  readonly alter?: (store: Store) => Partial<Store>;
+  readonly days?: number;
+};
+
+type Opened = {
+  readonly keeper: ReceiptKeeper;
+  readonly store: Store;
+  readonly warnings: readonly string[];
+  readonly clock: ReturnType<typeof testClock>;
+};
+
+/** A keeper on a real pack. */
+async function open({ alter, days }: Options = {}): Promise<Opened> {
+  const { store } = await engines.open();
+  const warnings: string[] = [];
+  const clock = testClock();
+  const keeper = createReceiptKeeper({
+    ...SURROUNDINGS,
+    store: alter === undefined ? store : altered(store, alter(store)),
+    clock,
+    settings: { ...SURROUNDINGS.settings, receiptRetentionDays: days },
+    warn: (message) => warnings.push(message),
+  });
+  return { keeper, store, warnings, clock };
+}
+
+let serial = 0;
+
+function aMaterial(more: Partial<ReceiptMaterial> = {}): ReceiptMaterial {
+  serial += 1;
+  return { ...aRetrieval({ seed: serial, found: 3, neighbours: 1, packed: 2 }), ...more };
+}
+
+const idOf = ({ metadata }: ReceiptMaterial): Uuid => metadata.requestId;
+const OWNER = "conv-26";
+
+describe("keep", () => {
+  test("returns before anything is written, and the receipt can be read at once", async () => {
+    const saved: Uuid[] = [];
+    const { keeper } = await open({
+      alter: (store) => ({
+        saveReceipt: (receipt) => {
+          saved.push(receipt.requestId);
+          return store.saveReceipt(receipt);
+        },
+      }),
+    });
+    const material = aMaterial();
+    expect(keeper.keep(material)).toBeTrue();
+    expect(saved).toEqual([]);
+    const kept = await keeper.read(idOf(material), OWNER);
+    expect(saved).toEqual([idOf(material)]);
+    expect(kept?.receipt.query).toBe(material.query);
+    expect(kept?.receipt.candidates).toHaveLength(4);
+    expect(kept?.record.context).toHaveLength(2);
+    expect(kept?.checksum).toMatch(/^[0-9a-f]{64}$/);
+    expect(JSON.parse(kept?.text ?? "")).toMatchObject({ request_id: idOf(material) });
+  });
+
+  test("writes on its own, on a later turn, without being asked", async () => {
+    const { keeper, store } = await open();
+    const material = aMaterial();
+    keeper.keep(material);
+    const deadline = performance.now() + 2000;
+    while (performance.now() < deadline) {
+      if ((await store.receipt(idOf(material), OWNER)) !== undefined) return;
+      await Bun.sleep(5);
+    }
+    throw new Error("the receipt was not written");
+  });
+
+  test("fails no answer when the store fails, and says so until a write succeeds again", async () => {
+    let isBroken = true;
+    const { keeper, warnings } = await open({
+      alter: (store) => ({
+        saveReceipt: (receipt) =>
+          isBroken
+            ? Promise.reject(new SvcError("disk_full", "no room in /private/place"))
+            : store.saveReceipt(receipt),
+      }),
+    });
+    const [first, second, third] = [aMaterial(), aMaterial(), aMaterial()];
+    expect(keeper.keep(first)).toBeTrue();
+    await keeper.settle();
+    expect(warnings).toEqual([
+      `the receipt of retrieval ${idOf(first)} was not written (disk_full)`,
+    ]);
+    isBroken = false;
+    expect(keeper.keep(second)).toBeFalse();
+    await keeper.settle();
+    expect(keeper.keep(third)).toBeTrue();
+    expect(await keeper.read(idOf(first), OWNER)).toBeUndefined();
+    expect(await keeper.read(idOf(second), OWNER)).toBeDefined();
+    expect(await keeper.read(idOf(third), OWNER)).toBeDefined();
+  });
+
+  test("drops what comes while too many wait for a store that hangs", async () => {
+    const { keeper, warnings } = await open({
+      alter: () => ({ saveReceipt: () => new Promise(() => {}) }),
+    });
+    const material = aMaterial();
+    const withId = (index: number): ReceiptMaterial => ({
+      ...material,
+      metadata: {
+        ...material.metadata,
+        requestId: asUuid(`01900000-0000-7000-8000-${String(index).padStart(12, "0")}`),
+      },
+    });
+    const accepted = Array.from({ length: 258 }, (_, index) => keeper.keep(withId(index)));
+    expect(accepted.filter(Boolean)).toHaveLength(256);
+    expect(accepted.slice(256)).toEqual([false, false]);
+    expect(warnings).toEqual([
+      expect.stringContaining(`${idOf(withId(256))} was dropped: 256 others are waiting`),
+      expect.stringContaining(`${idOf(withId(257))} was dropped`),
+    ]);
+  });
+
+  test("writes no receipt that does not replay, and names the place", async () => {
+    const { keeper, store, warnings } = await open();
+    const usual = aMaterial();
+    const results = usual.results.map((result, index) =>
+      index === 0 ? { ...result, compositeScore: result.compositeScore + 0.5 } : result,
+    );
+    expect(keeper.keep({ ...usual, results })).toBeTrue();
+    await keeper.settle();
+    expect(await store.receipt(idOf(usual), OWNER)).toBeUndefined();
+    expect(warnings.join()).toContain(`${usual.results[0]!.node.id}: the score is`);
+    expect(warnings.join()).not.toContain("Caroline");
+  });
+
+  test("writes nothing where receipts are kept for 0 days", async () => {
+    const { keeper, store } = await open({ days: 0 });
+    const material = aMaterial();
+    expect(keeper.keep(material)).toBeFalse();
+    await keeper.settle();
+    expect(await store.receipt(idOf(material), OWNER)).toBeUndefined();
+  });
+
+  test("writes one after the other, in the order of the answers", async () => {
+    let running = 0;
+    let most = 0;
+    const order: Uuid[] = [];
+    const { keeper } = await open({
+      alter: (store) => ({
+        saveReceipt: async (receipt) => {
+          running += 1;
+          most = Math.max(most, running);
+          order.push(receipt.requestId);
+          await store.saveReceipt(receipt);
+          running -= 1;
+        },
+      }),
+    });
+    const materials = Array.from({ length: 5 }, () => aMaterial());
+    for (const material of materials) keeper.keep(material);
+    await keeper.settle();
+    expect(order).toEqual(materials.map(idOf));
+    expect(most).toBe(1);
+  });
+});
+
+describe("close", () => {
+  test("writes what is waiting, and takes nothing more", async () => {
+    const { keeper, store, warnings } = await open();
+    const materials = Array.from({ length: 20 }, () => aMaterial());
+    for (const material of materials) keeper.keep(material);
+    await keeper.close();
+    for (const material of materials) {
+      expect(await store.receipt(idOf(material), OWNER)).toBeDefined();
+    }
+    expect(keeper.keep(aMaterial())).toBeFalse();
+    await keeper.close();
+    expect(warnings).toEqual([]);
+  });
+
+  test("gives up on a store that hangs, and says how many receipts are lost", async () => {
+    const { keeper, warnings } = await open({
+      alter: () => ({ saveReceipt: () => new Promise(() => {}) }),
+    });
+    keeper.keep(aMaterial());
+    keeper.keep(aMaterial());
+    const started = performance.now();
+    await keeper.close();
+    expect(performance.now() - started).toBeLessThan(7000);
+    expect(warnings).toEqual(["2 receipts were not written before the end"]);
+  }, 10_000);
+
+  test("leaves no timer behind that would keep a process alive", async () => {
+    const turns = JSON.stringify(join(import.meta.dir, "../../../src/engine/receipts/turns.ts"));
+    const script = `
+      const { createTurns } = await import(${turns});
+      const turns = createTurns();
+      void turns.add(async () => console.log("a task that nobody waits for"));
+      process.on("exit", () => console.log("ended"));`;
+    const child = Bun.spawnSync([process.execPath, "-e", script]);
+    expect(child.stdout.toString()).toBe("ended\n");
+  });
+});
+
+describe("retention", () => {
+  const DAY = 86_400_000;
+
+  async function pruning(days: number | undefined) {
+    const calls: { readonly before: string; readonly limit: number }[] = [];
+    const opened = await open({
+      ...(days === undefined ? {} : { days }),
+      alter: (store) => ({
+        pruneReceipts: (before, limit) => {
+          calls.push({ before, limit });
+          return store.pruneReceipts(before, limit);
+        },
+      }),
+    });
+    return { ...opened, calls };
+  }
+
+  test("removes receipts that are older than they are to be, and only those", async () => {
+    const { keeper, clock } = await pruning(30);
+    const [old, young, newest] = [aMaterial(), aMaterial(), aMaterial()];
+    clock.set("2026-01-01T00:00:00Z");
+    keeper.keep(old);
+    clock.set("2026-01-20T00:00:00Z");
+    keeper.keep(young);
+    clock.set("2026-02-05T00:00:00Z");
+    keeper.keep(newest);
+    await keeper.settle();
+    expect(await keeper.read(idOf(old), OWNER)).toBeUndefined();
+    expect(await keeper.read(idOf(young), OWNER)).toBeDefined();
+    expect(await keeper.read(idOf(newest), OWNER)).toBeDefined();
+  });
+
+  test("looks once at first, then every 100 receipts or every hour", async () => {
+    const { keeper, calls, clock } = await pruning(30);
+    clock.set("2026-03-18T12:00:00Z");
+    keeper.keep(aMaterial());
+    for (let index = 0; index < 99; index += 1) keeper.keep(aMaterial());
+    await keeper.settle();
+    expect(calls).toHaveLength(1);
+    expect(Date.parse("2026-03-18T12:00:00Z") - Date.parse(calls[0]!.before)).toBe(30 * DAY);
+    keeper.keep(aMaterial());
+    await keeper.settle();
+    expect(calls).toHaveLength(2);
+    clock.set("2026-03-18T12:59:00Z");
+    keeper.keep(aMaterial());
+    clock.set("2026-03-18T13:01:00Z");
+    keeper.keep(aMaterial());
+    await keeper.settle();
+    expect(calls).toHaveLength(3);
+  });
+
+  test("looks again at once while there is more to remove than one look takes", async () => {
+    const { store } = await engines.open();
+    let looks = 0;
+    const keeper = createReceiptKeeper({
+      ...SURROUNDINGS,
+      store: altered(store, {
+        pruneReceipts: async (_before, limit) => {
+          looks += 1;
+          return looks < 3 ? limit : 0;
+        },
+      }),
+      clock: testClock(),
+      settings: { ...SURROUNDINGS.settings, receiptRetentionDays: 1 },
+      warn: () => {},
+    });
+    for (let index = 0; index < 5; index += 1) {
+      keeper.keep(aMaterial());
+      await keeper.settle();
+    }
+    expect(looks).toBe(3);
+  });
+
+  test("removes everything where receipts are kept for 0 days", async () => {
+    const { keeper: before, store } = await open();
+    const material = aMaterial();
+    before.keep(material);
+    await before.settle();
+    const keeper = createReceiptKeeper({
+      ...SURROUNDINGS,
+      store,
+      clock: testClock("2026-03-19T00:00:00Z"),
+      settings: { ...SURROUNDINGS.settings, receiptRetentionDays: 0 },
+      warn: () => {},
+    });
+    keeper.keep(aMaterial());
+    await keeper.settle();
+    expect(await store.receipt(idOf(material), OWNER)).toBeUndefined();
+  });
+
+  test("removes nothing where receipts are kept for ever", async () => {
+    const { keeper, calls } = await pruning(undefined);
+    keeper.keep(aMaterial());
+    await keeper.settle();
+    expect(calls).toEqual([]);
+  });
+
+  test("fails no write when it fails", async () => {
+    const { keeper, warnings } = await open({
+      days: 1,
+      alter: () => ({ pruneReceipts: () => Promise.reject(new SvcError("storage_busy", "x")) }),
+    });
+    const material = aMaterial();
+    keeper.keep(material);
+    expect(await keeper.read(idOf(material), OWNER)).toBeDefined();
+    await keeper.settle();
+    expect(warnings).toEqual(["old receipts were not removed (storage_busy)"]);
+  });
+});
+
+describe("read", () => {
+  test("finds nothing for an unknown or foreign request", async () => {
+    const { keeper } = await open();
+    const material = aMaterial();
+    keeper.keep(material);
+    expect(await keeper.read(idOf(material), "somebody else")).toBeUndefined();
+    expect(
+      await keeper.read(asUuid("01900000-0000-7000-8000-0000000000ff"), OWNER),
+    ).toBeUndefined();
+    expect(await keeper.read(idOf(material), undefined)).toBeDefined();
+  });
+
+  const damages: readonly {
+    readonly name: string;
+    readonly says: string;
+    readonly damage: (body: Uint8Array) => Uint8Array;
+  }[] = [
+    {
+      name: "of which a byte was changed",
+      says: "it cannot be read",
+      damage: (body) => body.with(100, body[100]! ^ 1),
+    },
+    { name: "that was cut", says: "it cannot be read", damage: (body) => body.slice(0, 60) },
+    {
+      name: "that vouches for another text",
+      says: "it does not match its checksum",
+      damage: (body) => encodeReceipt({ ...decodeReceipt(body), checksum: "0".repeat(64) }),
+    },
+    {
+      name: "of another owner",
+      says: "it is of another owner",
+      damage: (body) => rewritten(body, (receipt) => ({ ...receipt, userId: "eve" })),
+    },
+    {
+      name: "of another retrieval",
+      says: "it is of another retrieval",
+      damage: (body) =>
+        rewritten(body, (receipt) => ({
+          ...receipt,
+          requestId: asUuid("01900000-0000-7000-8000-0000000000ff"),
+        })),
+    },
+    {
+      name: "whose settings are not those of its version",
+      says: "the version is 19, the settings are those of 22",
+      damage: (body) => rewritten(body, (receipt) => ({ ...receipt, schemaVersion: 19 })),
+    },
+  ];
+
+  test.each([...damages])(
+    "refuses a receipt $name, and names the retrieval",
+    async ({ says, damage }) => {
+      const { keeper } = await open({
+        alter: (store) => ({
+          receipt: async (requestId, userId) => {
+            const stored = await store.receipt(requestId, userId);
+            return stored && { ...stored, body: damage(stored.body) };
+          },
+        }),
+      });
+      const material = aMaterial();
+      keeper.keep(material);
+      const error = await keeper.read(idOf(material), OWNER).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(SvcError);
+      expect(error).toMatchObject({
+        code: "storage_failed",
+        message: `the receipt of retrieval ${idOf(material)} is damaged: ${says}`,
+        data: { request_id: idOf(material) },
+      });
+    },
+  );
+});
+
+/** The body of another receipt that vouches for itself. */
+function rewritten(
+  body: Uint8Array,
+  change: (
+    receipt: ReturnType<typeof decodeReceipt>["receipt"],
+  ) => ReturnType<typeof decodeReceipt>["receipt"],
+): Uint8Array {
+  const stored = decodeReceipt(body);
+  const receipt = change(stored.receipt);
+  const checksum = receiptChecksum(receiptText(receipt));
+  return encodeReceipt({ ...stored, receipt, checksum });
+}

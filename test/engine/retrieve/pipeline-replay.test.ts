@@ -1,0 +1,275 @@
+import { describe, expect, test } from "bun:test";
+import { replayScore } from "../../../src/domain/score-replay.ts";
+import type { Fusion } from "../../../src/domain/scoring.ts";
+import type { RetrieveInput } from "../../../src/engine/inputs.ts";
+import type { KeptReceipt, ReceiptCandidate, RankingPolicy } from "../../../src/engine/records.ts";
+import type { EngineSettings, PackingSettings } from "../../../src/engine/settings.ts";
+import { sha256Hex } from "../../../src/lib/hashing.ts";
+import type { LanguageModel } from "../../../src/ports/language-model.ts";
+import type { Reranker } from "../../../src/ports/text-pairs.ts";
+import { DEFAULT_SETTINGS, type OpenedEngine, useEngines } from "../engines.ts";
+import { ask, fillWorld, packing, readRaw, runRaw, withSettings } from "./pipeline-world.ts";
+
+const { open } = useEngines();
+
+const FUSIONS: readonly Fusion[] = [
+  { kind: "rrf", k: 60, recencyBoost: 0.05, tieBreak: "event_time" },
+  { kind: "rrf", k: 3, recencyBoost: undefined, tieBreak: undefined },
+  { kind: "weighted", recencyTime: undefined },
+  { kind: "weighted", recencyTime: "event_time" },
+  { kind: "relative", semanticShare: 0.65, recencyBoost: 0.05, tieBreak: "event_time" },
+  { kind: "relative", semanticShare: 0.2, recencyBoost: undefined, tieBreak: undefined },
+];
+
+/** Longer texts answer better; equal ones are told apart by a letter. */
+const reranker: Reranker = {
+  score: async (_, texts) => texts.map((text) => (text.length % 37) / 37),
+  close: async () => {},
+};
+
+const languageModel: LanguageModel = {
+  provider: "test",
+  model: "rewords",
+  answer: async () => ({ queries: ["dogs in the hotel", "river", "passport"] }),
+};
+
+/** What a setting or a question adds to the plain case, and how to see in the receipt that it took part. */
+type Feature = {
+  readonly name: string;
+  readonly query: string;
+  readonly ask?: Partial<RetrieveInput>;
+  readonly packing?: Partial<PackingSettings>;
+  readonly settings?: Partial<EngineSettings>;
+  readonly shows: (kept: KeptReceipt) => boolean;
+};
+
+const pathed = (path: string) => (kept: KeptReceipt) =>
+  kept.record.paths.flat().some((one) => one === path);
+const adjustedBy = (kind: string) => (kept: KeptReceipt) =>
+  [...kept.receipt.scoreProvenance.values()].some(({ adjustments }) =>
+    adjustments.some((step) => step.kind === kind),
+  );
+const policy = (wanted: RankingPolicy) => (kept: KeptReceipt) =>
+  kept.receipt.rankingPolicy === wanted;
+
+const NO_SESSIONS = { sessionContextWindow: 0 } as const;
+const RERANKER = { model: "m", topK: 6, priorWeight: 0.3, timeoutMs: 5000 } as const;
+
+const FEATURES: readonly Feature[] = [
+  {
+    name: "a plain question",
+    query: "hotel near the river",
+    packing: NO_SESSIONS,
+    shows: policy("score_path_id"),
+  },
+  {
+    name: "session expansion",
+    query: "hotel near the river",
+    packing: { vectorK: 3, lexicalK: 3 },
+    shows: adjustedBy("session_decay"),
+  },
+  {
+    name: "session expansion that stands beside its trigger",
+    query: "hotel near the river",
+    packing: { vectorK: 3, lexicalK: 3, sessionContextPacking: "adjacent" },
+    shows: adjustedBy("session_decay"),
+  },
+  {
+    name: "a question about the present",
+    query: "What is the current hotel in Lisbon?",
+    shows: adjustedBy("current_update"),
+  },
+  {
+    name: "a question that names a time",
+    query: "when did the hotel change, yesterday?",
+    shows: (kept) =>
+      kept.record.intent === "temporal" &&
+      [...kept.receipt.scoreProvenance.values()].some(({ trace }) => trace.temporalAffinity > 0),
+  },
+  { name: "pinned memories", query: "hotel", shows: pathed("PINNED") },
+  { name: "a walk over edges", query: "Who knows Lisbon?", shows: pathed("GRAPH") },
+  {
+    name: "a count",
+    query: "How many hotels are there?",
+    shows: (kept) => kept.receipt.execution.parameters.aggregationCoverage !== undefined,
+  },
+  {
+    name: "episodes",
+    query: "hotel river breakfast",
+    packing: { ...NO_SESSIONS, episodeContextTopK: 1, episodeContextLocalK: 6 },
+    shows: adjustedBy("episode_decay"),
+  },
+  {
+    name: "the sources of claims in their place",
+    query: "breakfast",
+    packing: { ...NO_SESSIONS, evidenceProjectionTopK: 2, evidenceProjectionScoreDecay: 0.9 },
+    shows: adjustedBy("evidence_projection"),
+  },
+  {
+    name: "the sources of claims beside them",
+    query: "the hotel serves",
+    packing: { ...NO_SESSIONS, evidenceAugmentationTopK: 2 },
+    shows: adjustedBy("evidence_augmentation"),
+  },
+  ...(["legacy", "score_envelope", "anchored_score_envelope"] as const).map(
+    (name): Feature => ({
+      name: `the reranker policy ${name}`,
+      query: "hotel near the river",
+      packing: NO_SESSIONS,
+      settings: { reranker: { ...RERANKER, policy: name } },
+      shows: policy("reranked_prefix"),
+    }),
+  ),
+  {
+    name: "a reranker and session expansion",
+    query: "hotel near the river",
+    packing: { vectorK: 3, lexicalK: 3 },
+    settings: { reranker: { ...RERANKER, topK: 2, policy: "legacy" } },
+    shows: (kept) => adjustedBy("session_decay")(kept) && adjustedBy("neural_blend")(kept),
+  },
+  ...(["new_only", "max_signals"] as const).map(
+    (mergePolicy): Feature => ({
+      name: `other wordings joined by ${mergePolicy}`,
+      query: "Friday",
+      packing: { ...NO_SESSIONS, vectorK: 2, lexicalK: 2 },
+      settings: { reformulation: { count: 3, mergePolicy, timeoutMs: 5000 } },
+      shows: (kept) => (kept.record.candidatesGenerated["REFORMULATION"] ?? 0) > 0,
+    }),
+  ),
+  {
+    name: "everything at once",
+    query: "What is the current hotel in Lisbon?",
+    ask: { scope: ["personal", "project"], limit: 9, maxPerEvidence: 1 },
+    packing: { vectorK: 5, lexicalK: 5, episodeContextTopK: 1, sessionContextPacking: "trigger_tier" },
+    settings: {
+      reranker: { ...RERANKER, policy: "score_envelope" },
+      reformulation: { count: 2, mergePolicy: "new_only", timeoutMs: 5000 },
+    },
+    shows: adjustedBy("neural_rank_assignment"),
+  },
+];
+
+function byOrder(name: RankingPolicy) {
+  const path = ({ trace }: ReceiptCandidate) => trace?.pathScore ?? 0;
+  const id = (a: ReceiptCandidate, b: ReceiptCandidate) => (a.nodeId < b.nodeId ? -1 : 1);
+  return (a: ReceiptCandidate, b: ReceiptCandidate): number => {
+    if (name === "score_id") return b.score - a.score || id(a, b);
+    if (name === "score_path_id") return b.score - a.score || path(b) - path(a) || id(a, b);
+    const [first, second] = [a.rerankerScore !== undefined, b.rerankerScore !== undefined];
+    if (first !== second) return first ? -1 : 1;
+    return b.score - a.score || (first ? 0 : path(b) - path(a)) || id(a, b);
+  };
+}
+
+/** Asks, reads the receipt and computes its scores and its order again. */
+async function replay(opened: OpenedEngine, feature: Feature): Promise<KeptReceipt> {
+  const { results, bundle, metadata } = await ask(opened.engine, feature.query, feature.ask);
+  const kept = await opened.engine.getRetrievalReceipt(metadata.requestId, "ada");
+  if (kept === undefined) throw new Error(`no receipt: ${opened.warnings.join()}`);
+  const { receipt, text, checksum } = kept;
+
+  expect(results.length).toBeGreaterThan(2);
+  expect(metadata.receiptPersisted).toBe(true);
+  expect(receipt.candidates.map(({ nodeId }) => nodeId)).toEqual(results.map(({ node }) => node.id));
+  expect(
+    receipt.candidates.map(({ nodeId }) => replayed(receipt.scoreProvenance.get(nodeId))),
+  ).toEqual(results.map(({ compositeScore }) => compositeScore));
+  expect([...receipt.candidates].reverse().sort(byOrder(receipt.rankingPolicy))).toEqual([
+    ...receipt.candidates,
+  ]);
+  expect(receipt.contextSha256).toBe(sha256Hex(bundle.renderedContext));
+  expect(checksum).toBe(sha256Hex(text));
+  return kept;
+}
+
+function replayed(provenance: Parameters<typeof replayScore>[0] | undefined): number | undefined {
+  return provenance && replayScore(provenance);
+}
+
+describe("a receipt computes scores and order again, whatever the fusion", () => {
+  test.each(FEATURES)("for $name", async (feature) => {
+    const opened = await open();
+    await fillWorld(opened);
+    for (const fusion of FUSIONS) {
+      const engine = withSettings(
+        opened,
+        {
+          ...packing(feature.packing ?? {}),
+          scoring: { ...DEFAULT_SETTINGS.scoring, fusion },
+          ...feature.settings,
+        },
+        {
+          ...(feature.settings?.reranker && { reranker }),
+          ...(feature.settings?.reformulation && { languageModel }),
+        },
+      );
+
+      const kept = await replay({ ...opened, engine }, feature);
+
+      expect(kept.receipt.scoring.fusion).toEqual(fusion);
+      expect([fusion.kind, feature.shows(kept)]).toEqual([fusion.kind, true]);
+    }
+  });
+});
+
+describe("a stored receipt", () => {
+  /** The bytes of the newest receipt, with what keeps them from being changed out of the way. */
+  async function written(opened: OpenedEngine, query: string) {
+    const { metadata } = await ask(opened.engine, query);
+    await opened.engine.getRetrievalReceipt(metadata.requestId, "ada");
+    runRaw(opened.pack, "DROP TRIGGER IF EXISTS receipts_never_change");
+    const [row] = readRaw<{ hex: string }>(
+      opened.pack,
+      "SELECT hex(body) AS hex FROM receipts ORDER BY key DESC LIMIT 1",
+    );
+    return { id: metadata.requestId, body: Buffer.from(row?.hex ?? "", "hex") };
+  }
+
+  test("of which a byte was changed is refused by the name of its retrieval", async () => {
+    const opened = await open();
+    await fillWorld(opened);
+    const { id, body } = await written(opened, "Which hotel did we choose in Lisbon?");
+    expect(body.length).toBeGreaterThan(500);
+    const places = [0, 1, 2, 3, body.length - 1, ...Array.from({ length: 60 }, (_, i) => i * 7)];
+
+    for (const place of places) {
+      const changed = Buffer.from(body);
+      changed[place] = (changed[place] ?? 0) ^ (1 << place % 8);
+      runRaw(opened.pack, `UPDATE receipts SET body = x'${changed.toString("hex")}'`);
+
+      const outcome = await opened.engine.getRetrievalReceipt(id, "ada").then(
+        () => `byte ${place} of ${body.length} went unnoticed`,
+        ({ code, message }) => ({ code, names: message.includes(id) }),
+      );
+      expect(outcome).toEqual({ code: "storage_failed", names: true });
+    }
+    runRaw(opened.pack, `UPDATE receipts SET body = x'${body.toString("hex")}'`);
+    expect((await opened.engine.getRetrievalReceipt(id, "ada"))?.receipt.requestId).toBe(id);
+  });
+
+  test.each([
+    { name: "cut short", sql: "UPDATE receipts SET body = substr(body, 1, length(body) / 2)" },
+    { name: "emptied", sql: "UPDATE receipts SET body = x''" },
+    { name: "said to be compressed otherwise", sql: "UPDATE receipts SET is_compressed = 1 - is_compressed" },
+    {
+      name: "put under the name of another",
+      sql: `UPDATE receipts SET body = (SELECT body FROM receipts ORDER BY key LIMIT 1),
+        is_compressed = (SELECT is_compressed FROM receipts ORDER BY key LIMIT 1)`,
+    },
+    { name: "given to another owner", sql: "UPDATE receipts SET user_id = 'bob'", reader: "bob" },
+  ])("that was $name is refused by the name of its retrieval", async ({ sql, reader = "ada" }) => {
+    const opened = await open();
+    await fillWorld(opened);
+    await written(opened, "river");
+    const { id } = await written(opened, "Which hotel did we choose in Lisbon?");
+    runRaw(opened.pack, sql);
+
+    const reading = opened.engine.getRetrievalReceipt(id, reader);
+
+    await expect(reading).rejects.toMatchObject({
+      code: "storage_failed",
+      message: expect.stringContaining(id),
+    });
+    await expect(opened.engine.explain(id, reader)).rejects.toMatchObject({ code: "storage_failed" });
+  });
+});
