@@ -13,14 +13,13 @@ const { open } = useEngines();
 const SECRET = "a text that nobody may see";
 const QUESTION = "Which hotel did Marta choose in Lisbon?";
 
+const SETTINGS = packing({ sessionContextWindow: 0, crossScopeTopN: 3 });
+
 const rejects = () => Promise.reject(new Error(SECRET));
 
 /** What one search alone brings: graph, vectors, words and pins each reach something that no other does. */
 async function openWorld(alter?: (store: Store) => Partial<Store>): Promise<OpenedEngine> {
-  const opened = await open({
-    settings: packing({ sessionContextWindow: 0, crossScopeTopN: 3 }),
-    ...(alter && { alter }),
-  });
+  const opened = await open({ settings: SETTINGS, ...(alter && { alter }) });
   await fillWorld(opened);
   return opened;
 }
@@ -256,7 +255,7 @@ describe("a pack with a damaged page", () => {
     for (const { table, named } of TABLES) {
       writeFileSync(path, sound);
       damage(first.pack, table, given.change);
-      const opened = await open({ pack: first.pack });
+      const opened = await open({ pack: first.pack, settings: SETTINGS });
       const failures = new Set<string>();
       for (let round = 0; round < 2; round += 1) {
         const answer = await ask(opened.engine, QUESTION);
@@ -275,7 +274,7 @@ describe("a pack with a damaged page", () => {
     const first = await openWorld();
     await first.engine.close();
     damage(first.pack, "nodes", (page) => page.fill(0));
-    const opened = await open({ pack: first.pack });
+    const opened = await open({ pack: first.pack, settings: SETTINGS });
 
     await expect(ask(opened.engine, QUESTION)).rejects.toMatchObject({
       code: "pack_damaged",
@@ -288,7 +287,7 @@ describe("a pack with a damaged page", () => {
     const known = await ask(first.engine, QUESTION);
     await first.engine.close();
     damage(first.pack, "receipts", (page) => page.fill(0));
-    const opened = await open({ pack: first.pack });
+    const opened = await open({ pack: first.pack, settings: SETTINGS });
 
     const answer = await ask(opened.engine, QUESTION);
     const read = (id: string) => opened.engine.getRetrievalReceipt(id, "ada");

@@ -9,7 +9,7 @@ const MEMO_MAX_CHARS = 4_000_000;
 type Count = (text: string) => number;
 
 /**
- * Counts tokens of `cl100k_base` exactly. The tables (1 MB) are loaded by `ready`; counts of the latest 20,000 texts
+ * Counts tokens of `cl100k_base` exactly. The tables (1 MB) are loaded by `ready`; counts of up to 20,000 texts
  * below 20,000 characters are remembered within about 8 MB, since the same memories are packed again and again.
  * `count` throws a plain Error when `ready` has not resolved: that is a fault of the caller.
  */
@@ -37,29 +37,29 @@ async function loadCounter(): Promise<Count> {
   return (text) => countTokens(text, options);
 }
 
+/**
+ * Remembers in two generations: when the young one is full it becomes the old one, and what is not asked for again goes
+ * with the next change. Nothing is ever removed one by one, which in a large Map costs more than counting.
+ */
 function memoise(count: Count): Count {
-  // A Map iterates in insertion order: the first key is the one used longest ago.
-  const known = new Map<string, number>();
+  let young = new Map<string, number>();
+  let old = new Map<string, number>();
   let chars = 0;
-  const shrink = (): void => {
-    for (const oldest of known.keys()) {
-      if (known.size <= MEMO_MAX_ENTRIES && chars <= MEMO_MAX_CHARS) return;
-      known.delete(oldest);
-      chars -= oldest.length;
+  const remember = (text: string, tokens: number): void => {
+    if (young.size >= MEMO_MAX_ENTRIES / 2 || chars >= MEMO_MAX_CHARS / 2) {
+      old = young;
+      young = new Map();
+      chars = 0;
     }
+    young.set(text, tokens);
+    chars += text.length;
   };
   return (text) => {
     if (text.length >= MEMO_MAX_TEXT_CHARS) return count(text);
-    const found = known.get(text);
-    if (found !== undefined) {
-      known.delete(text);
-      known.set(text, found);
-      return found;
-    }
-    const tokens = count(text);
-    known.set(text, tokens);
-    chars += text.length;
-    shrink();
+    const known = young.get(text);
+    if (known !== undefined) return known;
+    const tokens = old.get(text) ?? count(text);
+    remember(text, tokens);
     return tokens;
   };
 }

@@ -32,6 +32,7 @@ import {
 import { CONTEXT_FORMATS, GUIDANCE_MODES, MULTIPATH_ORDERINGS } from "../settings.ts";
 import {
   anyObject,
+  byLiteral,
   constant,
   count,
   decimal,
@@ -111,19 +112,40 @@ const packing: Form<ReceiptPacking> = object<ReceiptPacking>({
   aggregationKMax: count,
 });
 
-const candidate: Form<ReceiptCandidate> = object<ReceiptCandidate>({
-  nodeId: uuid,
-  scope: member(SCOPES),
-  contentSha256: sha256,
-  score: decimal,
-  trace: nullable(traceForm),
-  rerankerScore: nullable(decimal),
-  semanticRelevance: omitted(decimal),
-  representation: nullable(member(REPRESENTATION_LEVELS)),
-  tokenCost: count,
-  inContext: flag,
-  hasContent: flag,
-});
+const candidate: Form<ReceiptCandidate> = byLiteral(
+  object<ReceiptCandidate>({
+    nodeId: uuid,
+    scope: member(SCOPES),
+    contentSha256: sha256,
+    score: decimal,
+    trace: nullable(traceForm),
+    rerankerScore: nullable(decimal),
+    semanticRelevance: omitted(decimal),
+    representation: nullable(member(REPRESENTATION_LEVELS)),
+    tokenCost: count,
+    inContext: flag,
+    hasContent: flag,
+  }),
+  (one) => {
+    const signals = {
+      node_id: one.nodeId,
+      scope: one.scope,
+      content_sha256: one.contentSha256,
+      score: decimal.json(one.score),
+      trace: one.trace === undefined ? null : traceForm.json(one.trace),
+      reranker_score: one.rerankerScore ?? null,
+    };
+    const packing = {
+      representation: one.representation ?? null,
+      token_cost: count.json(one.tokenCost),
+      in_context: one.inContext,
+      has_content: one.hasContent,
+    };
+    return one.semanticRelevance === undefined
+      ? { ...signals, ...packing }
+      : { ...signals, semantic_relevance: decimal.json(one.semanticRelevance), ...packing };
+  },
+);
 
 const coverage: Form<Coverage> = object<Coverage>({
   status: member(["semantic_candidates", "candidate_limited", "context_limited"]),

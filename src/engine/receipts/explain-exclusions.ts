@@ -21,17 +21,21 @@ export function filterWords(receipt: RetrievalReceipt): readonly string[] {
     [types?.length ? types : undefined, `no memory of type ${types?.join(", ")}`],
     [sources, sources?.length ? `only from ${sources.join(", ")}` : "from no source at all"],
     [receipt.minScore ? receipt.minScore : undefined, floorWords(receipt)],
-    [receipt.resultLimit, `at most ${receipt.resultLimit} results`],
+    [receipt.resultLimit, `at most ${results(receipt.resultLimit)}`],
     [
       parameters.maxPerSource,
-      `at most ${parameters.maxPerSource} results of one source with one text`,
+      `at most ${results(parameters.maxPerSource)} of one source with one text`,
     ],
-    [parameters.maxPerEvidence, `at most ${parameters.maxPerEvidence} results of one source`],
+    [parameters.maxPerEvidence, `at most ${results(parameters.maxPerEvidence)} of one source`],
   ];
   const given = words.filter(([value]) => value !== undefined).map(([, text]) => text);
   return receipt.retrievalMode === "explicit"
     ? [...given, "also what is hypothetical, conditional or hardly sure"]
     : given;
+}
+
+function results(count: number | undefined): string {
+  return count === 1 ? "1 result" : `${count} results`;
 }
 
 function floorWords({ minScore, scoring }: RetrievalReceipt): string {
@@ -106,7 +110,7 @@ function selectionWords(
     case "evidence_limit":
       return `its source is among the results ${times(maxPerEvidence)} already`;
     case "result_limit":
-      return `${resultLimit} results were asked for, and that many are better`;
+      return `no more than ${results(resultLimit)} were asked for, and others are better`;
     default:
       return undefined;
   }

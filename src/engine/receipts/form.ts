@@ -226,6 +226,14 @@ export function object<T extends object>(members: Members<T>): Form<T> {
   };
 }
 
+/**
+ * The same form, written by a literal instead of member by member: several times faster, for what stands in a receipt by
+ * the hundred. The literal has the members of the form in their order.
+ */
+export function byLiteral<T>(form: Form<T>, json: Form<T>["json"]): Form<T> {
+  return { ...form, json };
+}
+
 /** A form of one type told through the form of another. */
 export function through<T, W>(
   form: Form<W>,

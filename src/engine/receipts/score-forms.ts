@@ -3,11 +3,14 @@ import type {
   AdjustmentKind,
   Fusion,
   FusionRecord,
+  PoolFactors,
   ScoreProvenance,
   ScoreTrace,
   ScoringWeights,
 } from "../../domain/scoring.ts";
+import type { Json } from "../../lib/json.ts";
 import {
+  byLiteral,
   constant,
   count,
   decimal,
@@ -157,26 +160,49 @@ function toFusion(flat: FlatWeights, path: string): Fusion {
   }
 }
 
-export const traceForm: Form<ScoreTrace> = object<ScoreTrace>({
-  semanticSimilarity: decimal,
-  lexicalRelevance: decimal,
-  graphProximity: decimal,
-  recencyFactor: decimal,
-  salience: decimal,
-  confidence: decimal,
-  epistemicWeight: decimal,
-  pathScore: decimal,
-  temporalAffinity: decimal,
-  nodeTypeBoost: decimal,
-  compositeScore: decimal,
-});
+export const traceForm: Form<ScoreTrace> = byLiteral(
+  object<ScoreTrace>({
+    semanticSimilarity: decimal,
+    lexicalRelevance: decimal,
+    graphProximity: decimal,
+    recencyFactor: decimal,
+    salience: decimal,
+    confidence: decimal,
+    epistemicWeight: decimal,
+    pathScore: decimal,
+    temporalAffinity: decimal,
+    nodeTypeBoost: decimal,
+    compositeScore: decimal,
+  }),
+  (trace) => ({
+    semantic_similarity: trace.semanticSimilarity,
+    lexical_relevance: trace.lexicalRelevance,
+    graph_proximity: trace.graphProximity,
+    recency_factor: trace.recencyFactor,
+    salience: trace.salience,
+    confidence: trace.confidence,
+    epistemic_weight: trace.epistemicWeight,
+    path_score: trace.pathScore,
+    temporal_affinity: trace.temporalAffinity,
+    node_type_boost: trace.nodeTypeBoost,
+    composite_score: trace.compositeScore,
+  }),
+);
 
-const adjustment: Form<Adjustment> = object<Adjustment>({
-  kind: member(ADJUSTMENT_KINDS),
-  coefficient: decimal,
-  neuralScore: nullable(decimal),
-  sourceNodeId: nullable(uuid),
-});
+const adjustment: Form<Adjustment> = byLiteral(
+  object<Adjustment>({
+    kind: member(ADJUSTMENT_KINDS),
+    coefficient: decimal,
+    neuralScore: nullable(decimal),
+    sourceNodeId: nullable(uuid),
+  }),
+  ({ kind, coefficient, neuralScore, sourceNodeId }) => ({
+    kind,
+    coefficient,
+    neural_score: neuralScore ?? null,
+    source_node_id: sourceNodeId ?? null,
+  }),
+);
 
 type RankFusion = Omit<Extract<FusionRecord, { readonly kind: "rrf" }>, "kind">;
 type RelativeFusion = Omit<Extract<FusionRecord, { readonly kind: "relative" }>, "kind">;
@@ -190,17 +216,48 @@ const factors = {
   tieBreak: omitted(decimal),
 } as const;
 
-const rankFusion: Form<RankFusion> = object<RankFusion>({
-  semanticRank: nullable(count),
-  lexicalRank: nullable(count),
-  ...factors,
-});
+const rankFusion: Form<RankFusion> = byLiteral(
+  object<RankFusion>({
+    semanticRank: nullable(count),
+    lexicalRank: nullable(count),
+    ...factors,
+  }),
+  (record) =>
+    withOptional(record, {
+      semantic_rank: record.semanticRank ?? null,
+      lexical_rank: record.lexicalRank ?? null,
+      epistemic_factor: record.epistemicFactor,
+      node_type_factor: record.nodeTypeFactor,
+      temporal_factor: record.temporalFactor,
+    }),
+);
 
-const relativeFusion: Form<RelativeFusion> = object<RelativeFusion>({
-  semantic: nullable(decimal),
-  lexical: nullable(decimal),
-  ...factors,
-});
+const relativeFusion: Form<RelativeFusion> = byLiteral(
+  object<RelativeFusion>({
+    semantic: nullable(decimal),
+    lexical: nullable(decimal),
+    ...factors,
+  }),
+  (record) =>
+    withOptional(record, {
+      semantic: record.semantic ?? null,
+      lexical: record.lexical ?? null,
+      epistemic_factor: record.epistemicFactor,
+      node_type_factor: record.nodeTypeFactor,
+      temporal_factor: record.temporalFactor,
+    }),
+);
+
+/** Adds the factors that a fusion may lack, at their place behind the others. */
+function withOptional(
+  { recencyBoostFactor, speakerFactor, tieBreak }: PoolFactors,
+  json: Record<string, Json>,
+): Json {
+  if (recencyBoostFactor !== undefined) json["recency_boost_factor"] = recencyBoostFactor;
+  if (speakerFactor !== undefined) json["speaker_factor"] = speakerFactor;
+  if (tieBreak !== undefined) json["tie_break"] = tieBreak;
+  return json;
+}
 
 type FlatProvenance = Omit<ScoreProvenance, "fusion"> & {
   readonly rankFusion: RankFusion | undefined;
@@ -224,26 +281,25 @@ const flatProvenance: Form<FlatProvenance> = object<FlatProvenance>({
   relativeFusion: omitted(relativeFusion),
 });
 
-export const provenanceForm: Form<ScoreProvenance> = through(
-  flatProvenance,
-  // Told member by member: a copy of the rest of an object takes much longer, and there are hundreds.
-  ({ formulaVersion, baseNodeId, trace, weights, adjustments, fusion }) => ({
-    formulaVersion,
-    baseNodeId,
-    trace,
-    weights,
-    adjustments,
-    rankFusion: fusion?.kind === "rrf" ? fusion : undefined,
-    relativeFusion: fusion?.kind === "relative" ? fusion : undefined,
-  }),
-  ({ rankFusion: ranks, relativeFusion: signals, ...rest }, path) => {
-    if (ranks !== undefined && signals !== undefined) {
+export const provenanceForm: Form<ScoreProvenance> = {
+  json: ({ formulaVersion, baseNodeId, trace, weights, adjustments, fusion }) => {
+    const json: Record<string, Json> = {
+      formula_version: formulaVersion,
+      base_node_id: baseNodeId,
+      trace: traceForm.json(trace),
+      weights: weightsForm.json(weights),
+      adjustments: adjustments.map(adjustment.json),
+    };
+    if (fusion?.kind === "rrf") json["rank_fusion"] = rankFusion.json(fusion);
+    if (fusion?.kind === "relative") json["relative_fusion"] = relativeFusion.json(fusion);
+    return json;
+  },
+  read: (json, path) => {
+    const { rankFusion: ranks, relativeFusion: shares, ...rest } = flatProvenance.read(json, path);
+    if (ranks !== undefined && shares !== undefined) {
       throw new FormError(`${path}: is of two fusions`);
     }
     if (ranks !== undefined) return { ...rest, fusion: { kind: "rrf", ...ranks } };
-    return {
-      ...rest,
-      fusion: signals === undefined ? undefined : { kind: "relative", ...signals },
-    };
+    return { ...rest, fusion: shares === undefined ? undefined : { kind: "relative", ...shares } };
   },
-);
+};

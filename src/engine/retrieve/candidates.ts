@@ -40,8 +40,6 @@ export type CandidateSets = {
   readonly hits: Readonly<Record<Backend, readonly Hit[]>>;
   /** Found by a word or pair of words of a question for a count or list, and by nothing else. */
   readonly scanned: readonly number[];
-  /** Found by a name of the question, and by nothing else. */
-  readonly named: readonly number[];
   /** The score that either search gives to what only others found. */
   readonly completed: { readonly VECTOR: readonly Hit[]; readonly LEXICAL: readonly Hit[] };
   readonly failures: Readonly<Partial<Record<Backend | "LEXICAL_AGG", SearchFailure>>>;
@@ -49,9 +47,6 @@ export type CandidateSets = {
   readonly atLimit: readonly string[];
 };
 
-/** Names whose own hits join, and from how many hits on a name counts as common. */
-const NAMES_MAX = 3;
-const NAME_HITS = 20;
 /** Hits of each word of a scan. */
 const SCAN_HITS = 50;
 /** As many as the store gives of pinned memories, and of tasks. */
@@ -86,7 +81,7 @@ export async function generateCandidates(
   const searches = new Searches(deps);
   const vectors = searches.run("VECTOR", () => searchVectors(deps, question, limits));
   // These need no vector, so that they run while the model reads the question.
-  const [graph, pinned, scan, named] = await Promise.all([
+  const [graph, pinned, scan] = await Promise.all([
     searches.run("GRAPH", async () =>
       question.entities.length === 0 || limits.graphK === 0
         ? []
@@ -99,30 +94,24 @@ export async function generateCandidates(
       limits.pins ? (await store.pinned(filter)).map(unscored) : [],
     ),
     question.isAggregation ? scanWords(deps, question, searches) : NO_SCAN,
-    searchNames(deps, question, limits),
   ]);
   const vector = await vectors;
-  const elsewhere = unique([vector, graph, pinned, scan.hits, named]);
+  const elsewhere = unique([vector, graph, pinned, scan.hits]);
   const lexical = await searches.run("LEXICAL", () =>
     store.searchText(question.text, filter, limits.lexicalK, elsewhere),
   );
   const byWords = lexical.slice(0, limits.lexicalK);
   const byVector = new Set(vector.map(({ key }) => key));
-  const missing = unique([byWords, graph, pinned, scan.hits, named]).filter(
-    (key) => !byVector.has(key),
-  );
+  const missing = unique([byWords, graph, pinned, scan.hits]).filter((key) => !byVector.has(key));
   const cosines = await searches.run("VECTOR", async () =>
     searches.failures.VECTOR !== undefined || limits.vectorK === 0
       ? []
       : store.cosines(await question.vector(), filter.userId, missing),
   );
   const found = new Set(unique([vector, byWords, graph, pinned]));
-  const scanned = unique([scan.hits]).filter((key) => !found.has(key));
-  const listed = new Set([...found, ...scanned]);
   return {
     hits: { GRAPH: graph, VECTOR: vector, LEXICAL: byWords, PINNED: pinned },
-    scanned,
-    named: unique([named]).filter((key) => !listed.has(key)),
+    scanned: unique([scan.hits]).filter((key) => !found.has(key)),
     completed: { VECTOR: cosines, LEXICAL: lexical.slice(limits.lexicalK) },
     failures: searches.failures,
     atLimit: [
@@ -191,26 +180,6 @@ async function scanWords(
     atLimit ||= isFull(found, SCAN_HITS);
   }
   return { hits, atLimit };
-}
-
-/** Memories that hold a rare name of the question, whatever else they are about. */
-async function searchNames(
-  { store, warn }: EngineDeps,
-  question: Question,
-  { lexicalK }: SearchLimits,
-): Promise<readonly Hit[]> {
-  const hits: Hit[] = [];
-  if (lexicalK === 0) return hits;
-  for (const name of question.entities.slice(0, NAMES_MAX)) {
-    try {
-      const found = await store.searchText(name, question.filter, NAME_HITS);
-      // A name that many memories hold tells none of them from the others.
-      if (found.length < NAME_HITS) hits.push(...found);
-    } catch (error) {
-      warn(`retrieve: a name could not be looked for (${reasonCode(error)})`);
-    }
-  }
-  return hits;
 }
 
 function unscored(key: number): Hit {

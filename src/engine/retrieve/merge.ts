@@ -16,9 +16,9 @@ export type Candidate = {
 };
 
 /** The keys of everything that was found, without repeats. */
-export function foundKeys({ hits, scanned, named }: CandidateSets): number[] {
+export function foundKeys({ hits, scanned }: CandidateSets): number[] {
   const keys = Object.values(hits).flatMap((list) => list.map(({ key }) => key));
-  return [...new Set([...keys, ...scanned, ...named])];
+  return [...new Set([...keys, ...scanned])];
 }
 
 /** Stage 3: one candidate a memory, with the union of its paths. Hits whose memory is not active are dropped. Pure. */
@@ -27,7 +27,7 @@ export function merge(sets: CandidateSets, nodes: readonly KeyedNode[]): Candida
   const semantic = scores([...VECTOR, ...sets.completed.VECTOR]);
   const lexical = rescaled([...LEXICAL, ...sets.completed.LEXICAL]);
   const graph = scores(GRAPH);
-  const byText = [...LEXICAL.map(({ key }) => key), ...sets.scanned, ...sets.named];
+  const byText = [...LEXICAL.map(({ key }) => key), ...sets.scanned];
   const found: readonly (readonly [CandidatePath, ReadonlySet<number>])[] = [
     ["GRAPH", keysOf(GRAPH)],
     ["VECTOR", keysOf(VECTOR)],

@@ -189,11 +189,10 @@ function describe(deps: EngineDeps, outcome: Outcome): Metadata {
   };
 }
 
-/** Candidates by the search that brought them; what a name of the question found counts as found by words. */
+/** Candidates by the search that brought them. */
 function countGenerated({ sets, reformulated }: Ranked): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const backend of BACKENDS) counts[backend] = sets.hits[backend].length;
-  counts["LEXICAL"] = sets.hits.LEXICAL.length + sets.named.length;
   if (sets.scanned.length > 0) counts["LEXICAL_AGG"] = sets.scanned.length;
   if (reformulated > 0) counts["REFORMULATION"] = reformulated;
   return counts;

@@ -1,3 +1,4 @@
+import { reasonCode } from "../../domain/errors.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Exclusion, ResultCandidate, RetrievalMetadata } from "../results.ts";
 import { analyze, type QueryAnalysis } from "./analyze.ts";
@@ -165,7 +166,7 @@ async function mergeAll(
   const others: Alternative[] = [];
   for (const query of queries) {
     request.signal?.throwIfAborted();
-    others.push(await searchAlternative(deps, request, query, question.comparable));
+    others.push(await tryAlternative(deps, request, query, question.comparable));
   }
   const joined = join(reformulation.mergePolicy, pool, others);
   if (joined === undefined) {
@@ -175,7 +176,26 @@ async function mergeAll(
   return { pool: joined, reformulated: joined.length - pool.length, reformulation: outcome };
 }
 
-type Alternative = { readonly pool: readonly Candidate[]; readonly isComplete: boolean };
+type Alternative = {
+  /** Undefined: it could not be searched for. */
+  readonly pool: readonly Candidate[] | undefined;
+  readonly isComplete: boolean;
+};
+
+async function tryAlternative(
+  deps: EngineDeps,
+  request: RetrievalRequest,
+  query: string,
+  comparable: boolean,
+): Promise<Alternative> {
+  try {
+    return await searchAlternative(deps, request, query, comparable);
+  } catch (error) {
+    // The cause may hold memory text; its category is all that leaves this place.
+    deps.warn(`retrieve: another wording could not be searched for (${reasonCode(error)})`);
+    return { pool: undefined, isComplete: false };
+  }
+}
 
 async function searchAlternative(
   deps: EngineDeps,
@@ -193,13 +213,17 @@ async function searchAlternative(
   };
 }
 
-/** Undefined where signals are to be joined that are not all there, or not of one state of the memories. */
+/**
+ * Undefined where nothing was found to be joined, and where signals are to be joined that are not all there, or not of one
+ * state of the memories.
+ */
 function join(
   policy: "new_only" | "max_signals",
   pool: readonly Candidate[],
   others: readonly Alternative[],
 ): readonly Candidate[] | undefined {
-  const pools = others.map((other) => other.pool);
+  const pools = others.flatMap((other) => (other.pool === undefined ? [] : [other.pool]));
+  if (others.length > 0 && pools.length === 0) return undefined;
   if (policy === "new_only") return mergeNewOnly(pool, pools);
   if (others.some(({ isComplete }) => !isComplete)) return undefined;
   const merged = mergeMaxSignals(pool, pools);

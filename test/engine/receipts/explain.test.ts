@@ -96,7 +96,7 @@ describe("an explanation", () => {
     expect(filters).toEqual([
       "a relevance of at least 0.25",
       "at most 6 results",
-      "at most 1 results of one source with one text",
+      "at most 1 result of one source with one text",
       "at most 2 results of one source",
     ]);
   });
@@ -166,7 +166,7 @@ describe("a reason to leave something out", () => {
     ["below_threshold", "its relevance of 0.1235 is below 0.3"],
     ["source_limit", "the same text of the same source is among the results once already"],
     ["evidence_limit", "its source is among the results 2 times already"],
-    ["result_limit", "5 results were asked for, and that many are better"],
+    ["result_limit", "no more than 5 results were asked for, and others are better"],
     ["node_type_filtered:note", "memories of type note were not wanted"],
     ["source_type_filtered:tool_output", "memories from tool_output were not wanted"],
     ["lifecycle_filtered:superseded", "it is superseded"],

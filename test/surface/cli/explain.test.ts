@@ -48,12 +48,12 @@ beforeAll(async () => {
   const usual = aRetrieval({
     seed: 21,
     found: 5,
-    neighbours: 4,
-    packed: 4,
+    neighbours: 6,
+    packed: 7,
     query: "When did\u001b[31m Caroline\npaint?",
     intent: "temporal",
   });
-  const outside = usual.results.slice(4).map(({ node }) => node.id);
+  const outside = usual.results.slice(7).map(({ node }) => node.id);
   const retrieval = {
     ...usual,
     excluded: LEFT_OUT,
@@ -63,7 +63,7 @@ beforeAll(async () => {
     metadata: {
       ...usual.metadata,
       minScore: 0.3,
-      resultLimit: 9,
+      resultLimit: 11,
       maxPerSource: 1,
       maxPerEvidence: 2,
       reranker: "timeout" as const,
@@ -99,10 +99,10 @@ describe("svc explain", () => {
       intent: "temporal",
       notes: ["The reranker was too slow and was left out."],
     });
-    expect(explanation["in_context"]).toHaveLength(4);
+    expect(explanation["in_context"]).toHaveLength(7);
     expect(explanation["not_in_context"]?.map((item) => [item["node_id"], item["code"]])).toEqual(
       [
-        ...Array.from({ length: 5 }, () => [
+        ...Array.from({ length: 4 }, () => [
           expect.stringMatching(/^[0-9a-f-]{36}$/),
           expect.any(String),
         ]),
@@ -156,7 +156,7 @@ test("an explanation comes from the receipt alone", async () => {
   try {
     // The pack holds the receipt and no memory at all.
     expect(await engine.queryNodes({ limit: 1 })).toEqual([]);
-    expect((await engine.explain(requestId, "conv-26"))?.inContext).toHaveLength(4);
+    expect((await engine.explain(requestId, "conv-26"))?.inContext).toHaveLength(7);
     expect(await engine.explain(requestId, "eve")).toBeUndefined();
   } finally {
     await engine.close();

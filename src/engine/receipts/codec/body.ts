@@ -4,7 +4,7 @@ import type { RetrievalReceipt, RetrievalRecord } from "../../records.ts";
 import type { BuiltReceipt } from "../build.ts";
 import { receiptForm, recordForm } from "../canonical.ts";
 import type { Form } from "../form.ts";
-import { byId, rankingOrder } from "../order.ts";
+import { rankingOrder } from "../order.ts";
 import { type BitReader, createBitReader, createBitWriter } from "./bits.ts";
 import { readCandidates, type StoredCandidate, writeCandidates } from "./candidates.ts";
 import { ascendingIds, hexTexts, readInstant, toUuid, writeInstant } from "./columns.ts";
@@ -23,8 +23,8 @@ const digests = hexTexts(64);
  */
 export function writeBody({ receipt, record }: BuiltReceipt): Uint8Array {
   const out = createBitWriter();
-  const stored = storedCandidates(receipt, record);
   const ids = namedIds(receipt, record);
+  const stored = storedCandidates(receipt, record, ids);
   const head = toJson(receiptForm, { ...receipt, candidates: [], scoreProvenance: new Map() });
   requestIds.write(out, [receipt.requestId.replaceAll("-", "")]);
   writeInstant(out, receipt.referenceTime);
@@ -84,15 +84,21 @@ export function readBody(bytes: Uint8Array): BuiltReceipt {
 
 const NO_MEMORIES = { paths: [], context: [], notPacked: [], filteredOut: [], selectedOut: [] };
 
+/** The candidates by ascending id. @param ids ascending, all candidates among them */
 function storedCandidates(
   { candidates, scoreProvenance }: RetrievalReceipt,
   { paths }: RetrievalRecord,
+  ids: readonly Uuid[],
 ): StoredCandidate[] {
-  const stored = candidates.flatMap((candidate, index) => {
-    const provenance = scoreProvenance.get(candidate.nodeId);
-    return provenance === undefined ? [] : [{ candidate, provenance, paths: at(paths, index) }];
-  });
-  return stored.sort((a, b) => byId(a.candidate, b.candidate));
+  const places = new Map(candidates.map(({ nodeId }, place) => [nodeId, place]));
+  const stored: StoredCandidate[] = [];
+  for (const id of ids) {
+    const place = places.get(id);
+    const provenance = scoreProvenance.get(id);
+    if (place === undefined || provenance === undefined) continue;
+    stored.push({ candidate: at(candidates, place), provenance, paths: at(paths, place) });
+  }
+  return stored;
 }
 
 /** Every memory that the receipt or the record names, once, by ascending id. */

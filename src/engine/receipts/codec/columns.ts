@@ -200,17 +200,19 @@ export function readPlaces(from: BitReader, count: number, size: number): number
 export function subsets<T extends string>(members: readonly T[]): Column<readonly T[]> {
   return {
     write: (out, values) => {
-      const masks = values.map((chosen) =>
-        members.reduce((mask, member, bit) => mask + (chosen.includes(member) ? 2 ** bit : 0), 0),
-      );
-      const distinct = [...new Set(masks)];
+      // Few subsets occur, each of them often.
+      const places = new Map<string, number>();
+      const distinct: number[] = [];
+      const chosenPlaces = values.map((chosen) => {
+        const name = chosen.join();
+        const known = places.get(name);
+        if (known !== undefined) return known;
+        places.set(name, distinct.length);
+        return distinct.push(maskOf(members, chosen)) - 1;
+      });
       out.count(distinct.length, 2);
       counts.write(out, distinct);
-      writePlaces(
-        out,
-        masks.map((mask) => distinct.indexOf(mask)),
-        distinct.length,
-      );
+      writePlaces(out, chosenPlaces, distinct.length);
     },
     read: (from, count) => {
       const size = from.count(2);
@@ -221,4 +223,8 @@ export function subsets<T extends string>(members: readonly T[]): Column<readonl
       });
     },
   };
+}
+
+function maskOf<T>(members: readonly T[], chosen: readonly T[]): number {
+  return members.reduce((mask, member, bit) => mask + (chosen.includes(member) ? 2 ** bit : 0), 0);
 }

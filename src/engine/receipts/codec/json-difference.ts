@@ -12,7 +12,7 @@ const OTHER = 3;
  */
 export function writeDifference(out: BitWriter, json: Json | undefined, pattern: Json): void {
   if (json === undefined) out.bits(ABSENT, 2);
-  else if (JSON.stringify(json) === JSON.stringify(pattern)) out.bits(SAME, 2);
+  else if (isSame(json, pattern)) out.bits(SAME, 2);
   else if (isObject(json) && isObject(pattern) && isWithin(json, pattern)) {
     out.bits(MEMBERS, 2);
     for (const [key, inner] of Object.entries(pattern)) writeDifference(out, json[key], inner);
@@ -34,6 +34,27 @@ export function readDifference(from: BitReader, pattern: Json): Json | undefined
     if (json !== undefined) members[key] = json;
   }
   return members;
+}
+
+/** Whether two values have the same text. */
+function isSame(one: Json, other: Json | undefined): boolean {
+  if (one === other) return true;
+  if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) {
+    return false;
+  }
+  const keys = Object.keys(one);
+  const others = Object.keys(other);
+  return (
+    Array.isArray(one) === Array.isArray(other) &&
+    keys.length === others.length &&
+    keys.every(
+      (key, index) => key === others[index] && isSame(member(one, key), member(other, key)),
+    )
+  );
+}
+
+function member(json: Json, key: string): Json {
+  return Reflect.get(Object(json), key);
 }
 
 function isObject(json: Json): json is JsonObject {

@@ -109,16 +109,16 @@ function trailingZeros(value: number): number {
  */
 export const doubles: Column<number> = {
   write: (out, values) => {
-    const distinct = [...new Set(values.map((value) => (value === 0 ? 0 : value)))];
-    const isListed = distinct.length <= Math.max(1, Math.min(64, values.length / 3));
     if (values.length === 0) return;
-    out.flag(isListed);
-    if (!isListed) return writeEach(out, values);
+    const distinct = distinctOf(values, Math.max(1, Math.min(64, values.length / 3)));
+    out.flag(distinct !== undefined);
+    if (distinct === undefined) return writeEach(out, values);
     out.count(distinct.length, 0);
     writeEach(out, distinct);
-    const places = new Map(distinct.map((value, place) => [value, place]));
     const width = placeWidth(distinct.length);
-    for (const value of values) out.bits(places.get(value === 0 ? 0 : value) ?? 0, width);
+    if (width === 0) return;
+    const places = new Map(distinct.map((value, place) => [value, place]));
+    for (const value of values) out.bits(places.get(value) ?? 0, width);
   },
   read: (from, count) => {
     if (count === 0) return [];
@@ -129,6 +129,15 @@ export const doubles: Column<number> = {
     return Array.from({ length: count }, () => at(distinct, from.bits(width)));
   },
 };
+
+/** The different ones among some values, zeros of either sign being one; undefined where there are more than `most`. */
+function distinctOf(values: readonly number[], most: number): readonly number[] | undefined {
+  const distinct = new Set<number>();
+  for (const value of values) {
+    if (distinct.add(value).size > most) return undefined;
+  }
+  return [...distinct];
+}
 
 /** Bits of a place among `size`. */
 export function placeWidth(size: number): number {
