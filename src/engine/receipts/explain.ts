@@ -136,15 +136,19 @@ function explainedExclusions({ receipt, record }: KeptReceipt): readonly Explain
       reason: { text: reasonWords(item.reason, receipt, item), memory: undefined },
     }),
   );
-  const filters = record.filteredOut.map(
-    (item): ExplainedExclusion => ({
-      nodeId: item.nodeId,
-      stage: "filter",
-      code: item.reason,
-      rank: undefined,
-      score: undefined,
-      reason: { text: reasonWords(item.reason, receipt, undefined), memory: undefined },
-    }),
-  );
+  // What one filter left out may have come back another way, and be left out twice.
+  const left = new Map(record.filteredOut.map((item) => [item.nodeId, item]));
+  const filters = [...left.values()]
+    .filter(({ nodeId }) => !ranks.has(nodeId))
+    .map(
+      (item): ExplainedExclusion => ({
+        nodeId: item.nodeId,
+        stage: "filter",
+        code: item.reason,
+        rank: undefined,
+        score: undefined,
+        reason: { text: reasonWords(item.reason, receipt, undefined), memory: undefined },
+      }),
+    );
   return [...packing, ...selection, ...filters];
 }

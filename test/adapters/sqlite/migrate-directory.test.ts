@@ -94,7 +94,7 @@ test("the log of the new file refuses changes as that of the directory does", as
     expect(triggers).toHaveLength(3);
   }
   expect(() => database.run("DELETE FROM events")).toThrow("immutable");
-  expect(() => database.run("UPDATE receipts SET owner = 2")).toThrow("immutable");
+  expect(() => database.run("UPDATE receipts SET user_id = 'bob'")).toThrow("immutable");
   expect(database.query("PRAGMA foreign_key_check").all()).toEqual([]);
   database.close();
 });

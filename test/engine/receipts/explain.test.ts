@@ -61,6 +61,19 @@ describe("an explanation", () => {
     expect(new Set(ids).size).toBe(9);
   });
 
+  test("tells once what was left out twice, and not what came back another way", () => {
+    const reason = "epistemic_filtered:hypothetical";
+    const explanation = explained(({ results }) => ({
+      excluded: [NODE, NODE, results[0]!.node.id].map((nodeId) => ({
+        nodeId,
+        reason,
+        compositeScore: undefined,
+      })),
+    }));
+    const filtered = explanation.notInContext.filter(({ stage }) => stage === "filter");
+    expect(filtered.map(({ nodeId, code }) => [nodeId, code])).toEqual([[NODE, reason]]);
+  });
+
   test("tells the filters of the request in plain words", () => {
     const { filters } = explained(() => ({
       filter: {

@@ -87,17 +87,13 @@ export const SURROUNDINGS: ReceiptSurroundings = {
   },
   languageModel: undefined,
   features: {
+    svc: "0.2.0",
     runtime: "bun 1.4.5",
-    build: "0.1.0+3f5c9a1e",
-    sqlite_vec: "0.1.9",
-    transformers: "4.3.1",
-    embedding_provider: "fastembed",
     embedding_model: "BAAI/bge-small-en-v1.5",
-    embedding_version: "int8-cls-256",
+    embedding_version: "q8-cls-l2-1",
     embedding_dimension: "384",
-    query_encoding: "prefix",
-    vector_backend: "sqlite-vec exact",
-    lexical_backend: "fts5 bm25",
+    vector_search: "exact cosine",
+    lexical_search: "bm25, fts5",
   },
 };
 

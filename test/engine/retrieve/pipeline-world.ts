@@ -139,15 +139,17 @@ export async function fillWorld(opened: OpenedEngine): Promise<Readonly<Record<s
   const world = Object.fromEntries(names.map((name, index) => [name, own[index]]));
   const source = world["turn3"]?.id;
   const drawn = { evidenceRefs: source === undefined ? [] : [source], second: 40 };
-  await remember(
-    opened,
+  const claims: readonly Memory[] = [
     { ...drawn, content: "The hotel serves breakfast.", nodeType: "fact" },
     { ...drawn, content: "Breakfast at the hotel ends at ten.", nodeType: "fact" },
-  );
+  ];
+  const [serves, ends] = await remember(opened, ...claims);
+  // Bob's claims name a source that is not his.
+  await remember(opened, ...claims.map((memory) => ({ ...memory, userId: "bob" })));
   const raw = { runRaw: (sql: string, ...rest: readonly string[]) => runRaw(opened.pack, sql, ...rest) };
   link(raw, world["lisbon"], world["friend"]);
   link(raw, world["friend"], world["turn5"], { type: "relates_to" });
   link(raw, world["yes"], world["no"], { type: "contradicts" });
   // SAFETY: each name has its memory, in the order in which they were stored.
-  return world as Readonly<Record<string, MemoryNode>>;
+  return { ...world, serves, ends } as Readonly<Record<string, MemoryNode>>;
 }

@@ -12,10 +12,7 @@ import { choices, optional, readPlaces, texts, writePlaces } from "./columns.ts"
 import { at, type Column, doubles, integers } from "./numbers.ts";
 
 /** The lists of memories in the record beside a receipt, apart from the paths. */
-export type MemoryLists = Pick<
-  RetrievalRecord,
-  "context" | "notPacked" | "filteredOut" | "selectedOut"
->;
+type MemoryLists = Pick<RetrievalRecord, "context" | "notPacked" | "filteredOut" | "selectedOut">;
 
 /** Memories by their place in a list that the reader has. */
 type IdList = { readonly ids: readonly Uuid[]; readonly places: ReadonlyMap<Uuid, number> };

@@ -6,7 +6,7 @@ import type { JsonObject } from "../../../lib/json.ts";
  * another version of the format.
  */
 
-export const SCORING_PATTERN: JsonObject = {
+const SCORING_PATTERN: JsonObject = {
   w_semantic: 0.3,
   w_lexical: 0.15,
   w_graph: 0.2,
@@ -109,6 +109,16 @@ const PARAMETERS_PATTERN: JsonObject = {
   },
 };
 
+const FEATURES_PATTERN: JsonObject = {
+  svc: "0.1.0",
+  runtime: "bun 1.4.5",
+  embedding_model: "BAAI/bge-small-en-v1.5",
+  embedding_version: "q8-cls-l2-1",
+  embedding_dimension: "384",
+  vector_search: "exact cosine",
+  lexical_search: "bm25, fts5",
+};
+
 /** A receipt without its candidates, and without what no two receipts have in common. */
 export const RECEIPT_PATTERN: JsonObject = {
   schema_version: 22,
@@ -124,7 +134,7 @@ export const RECEIPT_PATTERN: JsonObject = {
   time_from: null,
   time_to: null,
   ranking_policy: "score_id",
-  execution: { schema_version: 1, parameters: PARAMETERS_PATTERN, features: {} },
+  execution: { schema_version: 1, parameters: PARAMETERS_PATTERN, features: FEATURES_PATTERN },
 };
 
 /** The record beside a receipt without its lists of memories. */

@@ -65,7 +65,7 @@ async function search(
       limit: options.limit,
     });
     stopProgress();
-    print(context, query, response, options);
+    print(context, query, response, { ...options, path });
   } finally {
     stopProgress();
     await engine.close();
@@ -76,7 +76,7 @@ function print(
   { output }: CliContext,
   query: string,
   response: RetrievalResponse,
-  options: SearchOptions,
+  options: SearchOptions & { readonly path: string },
 ): void {
   for (const [backend, reason] of Object.entries(response.metadata.backendFailures)) {
     output.note(
@@ -87,6 +87,7 @@ function print(
   if (options.format === "json") {
     output.json({
       query,
+      request_id: response.metadata.requestId,
       result_count: response.results.length,
       results: response.results.map(({ node, compositeScore }) => ({
         node_id: node.id,
@@ -112,4 +113,7 @@ function print(
   output.line(`Results: ${response.results.length}`);
   output.line();
   for (const line of table(["#", "SCORE", "TYPE", "CONTENT"], rows)) output.line(line);
+  if (response.metadata.receiptPersisted) {
+    output.note(`Why these: svc explain ${response.metadata.requestId} --db-path ${options.path}`);
+  }
 }

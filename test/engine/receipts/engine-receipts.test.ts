@@ -1,0 +1,140 @@
+import { describe, expect, test } from "bun:test";
+import { SvcError } from "../../../src/domain/errors.ts";
+import { replayScore } from "../../../src/domain/score-replay.ts";
+import type { Fusion } from "../../../src/domain/scoring.ts";
+import type { MemoryEngine } from "../../../src/engine/engine.ts";
+import { rankingOrder } from "../../../src/engine/receipts/order.ts";
+import { CONTEXT_FORMATS } from "../../../src/engine/settings.ts";
+import { DEFAULT_SETTINGS, useEngines } from "../engines.ts";
+
+const engines = useEngines();
+
+/** A conversation, some facts and something that is only supposed. */
+async function talk(engine: MemoryEngine): Promise<void> {
+  const lines = [
+    "Ada drinks green tea in the morning",
+    "Tom asked which tea she likes",
+    "It is sencha, from the shop in Oslo",
+    "The shop changed to new opening hours",
+    "Ada bought a pot of clay",
+  ];
+  for (const [index, content] of lines.entries()) {
+    await engine.store({
+      content,
+      userId: "ada",
+      sessionId: index < 3 ? "monday" : "tuesday",
+      speaker: index === 1 ? "Tom" : "Ada",
+      eventTime: `2026-03-${10 + index}T09:00:00Z`,
+    });
+  }
+  await engine.store({
+    content: "Ada prefers tea to coffee",
+    userId: "ada",
+    nodeType: "preference",
+  });
+  await engine.store({
+    content: "Ada may move to Oslo",
+    userId: "ada",
+    epistemicType: "hypothetical",
+  });
+  await engine.store({ content: "Answer in few words", userId: "ada", nodeType: "instruction" });
+}
+
+const QUESTIONS = [
+  "Which tea does Ada currently drink?",
+  "When did Ada buy a pot?",
+  "How many shops are in Oslo?",
+  "",
+  "Tom",
+];
+
+const FUSIONS: readonly Fusion[] = [
+  DEFAULT_SETTINGS.scoring.fusion,
+  { kind: "rrf", k: 60, recencyBoost: undefined, tieBreak: undefined },
+  { kind: "relative", semanticShare: 0.6, recencyBoost: 0.25, tieBreak: "event_time" },
+  { kind: "weighted", recencyTime: undefined },
+  { kind: "weighted", recencyTime: "event_time" },
+];
+
+describe("the receipt of an answer", () => {
+  const cases = FUSIONS.flatMap((fusion) =>
+    CONTEXT_FORMATS.map((contextFormat) => ({
+      name: JSON.stringify(fusion),
+      fusion,
+      contextFormat,
+    })),
+  );
+
+  test.each([...cases])(
+    "has its results in their order, and both follow from it: $name, $contextFormat",
+    async ({ fusion, contextFormat }) => {
+      const { engine, warnings } = await engines.open({
+        settings: {
+          scoring: { ...DEFAULT_SETTINGS.scoring, fusion },
+          packing: { ...DEFAULT_SETTINGS.packing, contextFormat },
+        },
+      });
+      await talk(engine);
+      for (const query of QUESTIONS) {
+        const answer = await engine.retrieve({ query, userId: "ada", tokenBudget: 300 });
+        const { requestId } = answer.metadata;
+        expect(answer.metadata.receiptPersisted).toBeTrue();
+        const { receipt, record } = (await engine.getRetrievalReceipt(requestId, "ada"))!;
+        expect(receipt.candidates.map(({ nodeId, score }) => [nodeId, score])).toEqual(
+          answer.results.map(({ node, compositeScore }) => [node.id, compositeScore]),
+        );
+        const replayed = receipt.candidates.map((candidate) => ({
+          ...candidate,
+          score: replayScore(receipt.scoreProvenance.get(candidate.nodeId)!),
+        }));
+        expect(replayed.toReversed().sort(rankingOrder(receipt.rankingPolicy))).toEqual([
+          ...receipt.candidates,
+        ]);
+        expect(record.context.map(({ nodeId }) => nodeId)).toEqual(
+          [...answer.bundle.sections.values()].flat().map(({ candidate }) => candidate.node.id),
+        );
+        expect(record.notPacked.map(({ nodeId }) => nodeId).toSorted()).toEqual(
+          answer.bundle.excludedIds.toSorted(),
+        );
+        const explanation = await engine.explain(requestId, "ada");
+        expect(explanation?.inContext).toHaveLength(answer.bundle.includedCount);
+      }
+      expect(warnings).toEqual([]);
+    },
+  );
+
+  test("is there for whoever opens the pack next", async () => {
+    const { engine, pack } = await engines.open();
+    await talk(engine);
+    const { metadata } = await engine.retrieve({ query: "tea", userId: "ada" });
+    await engine.close();
+    const { engine: next } = await engines.open({ pack });
+    const kept = await next.getRetrievalReceipt(metadata.requestId, "ada");
+    expect(kept?.receipt.query).toBe("tea");
+    expect(await next.getRetrievalReceipt(metadata.requestId, "eve")).toBeUndefined();
+  });
+
+  test("is missed by nobody when it cannot be written", async () => {
+    const { engine, warnings } = await engines.open({
+      alter: () => ({ saveReceipt: () => Promise.reject(new SvcError("disk_full", "full")) }),
+    });
+    await talk(engine);
+    const first = await engine.retrieve({ query: "tea", userId: "ada" });
+    expect(first.results.length).toBeGreaterThan(0);
+    expect(await engine.getRetrievalReceipt(first.metadata.requestId, "ada")).toBeUndefined();
+    const second = await engine.retrieve({ query: "tea", userId: "ada" });
+    expect(second.bundle.renderedContext).toBe(first.bundle.renderedContext);
+    expect(second.metadata.receiptPersisted).toBeFalse();
+    expect(warnings[0]).toContain("was not written (disk_full)");
+  });
+
+  test("is waited for by no answer when the store hangs", async () => {
+    const gate = Promise.withResolvers<void>();
+    const { engine } = await engines.open({ alter: () => ({ saveReceipt: () => gate.promise }) });
+    await talk(engine);
+    for (const query of QUESTIONS) {
+      expect(await engine.retrieve({ query, userId: "ada" })).toBeDefined();
+    }
+    gate.resolve();
+  });
+});

@@ -1,0 +1,256 @@
+import { describe, expect, test } from "bun:test";
+import { at } from "../../contract/samples.ts";
+import { link } from "../../contract/store-graph.ts";
+import { tokenizer, useEngines } from "../engines.ts";
+import {
+  ask,
+  contentsOf,
+  fillWorld,
+  linesOf,
+  packing,
+  remember,
+  runRaw,
+  withSettings,
+} from "./pipeline-world.ts";
+
+const { open } = useEngines();
+
+const HOW_MANY = "How many museums did I visit?";
+
+function museums(count: number) {
+  return Array.from({ length: count }, (_, second) => ({
+    content: `I visited the museum number ${second} on a rainy day.`,
+    second,
+  }));
+}
+
+describe("a question for a count", () => {
+  test("looks further, and says how far", async () => {
+    const opened = await open();
+    await remember(opened, ...museums(60));
+    const engine = withSettings(
+      opened,
+      packing({ vectorK: 5, lexicalK: 4, aggregationKMultiplier: 3, aggregationKMax: 14 }),
+    );
+
+    const plain = await ask(engine, "museums that I visited");
+    const count = await ask(engine, HOW_MANY, { limit: 20, tokenBudget: 400 });
+
+    expect(plain.metadata.candidatesGenerated).toEqual({ GRAPH: 0, VECTOR: 5, LEXICAL: 4, PINNED: 0 });
+    expect(plain.metadata.aggregationCoverage).toBeUndefined();
+    expect(plain.bundle.coverageNotice).toBeUndefined();
+    expect(count.metadata.candidatesGenerated).toMatchObject({ VECTOR: 14, LEXICAL: 12 });
+    expect(count.metadata.candidatesGenerated["LEXICAL_AGG"]).toBeWithin(20, 60);
+    expect(count.metadata.backendsUsed).toContain("LEXICAL_AGG");
+    expect(count.metadata.aggregationCoverage).toEqual({
+      status: "context_limited",
+      exhaustive: false,
+      candidateCount: count.results.length + count.excluded.length,
+      selectedCount: 20,
+      contextCount: count.bundle.includedCount,
+      limitations: ["semantic_matching", "candidate_limit", "result_limit", "token_budget"],
+      candidateLimitPaths: ["VECTOR", "LEXICAL", "LEXICAL_AGG"],
+    });
+    const kept = await engine.getRetrievalReceipt(count.metadata.requestId, "ada");
+    expect(kept?.receipt.execution.parameters.aggregationCoverage).toEqual(
+      count.metadata.aggregationCoverage,
+    );
+  });
+
+  test("finds by each of its words what the whole question does not reach", async () => {
+    const opened = await open();
+    await remember(opened, ...museums(9), { content: "Louvre, a museum." }, { content: "A pub." });
+    const narrow = packing({ vectorK: 0, lexicalK: 1, aggregationKMultiplier: 1 });
+    const engine = withSettings(opened, narrow);
+
+    const { results, metadata } = await ask(engine, HOW_MANY);
+
+    expect(contentsOf(results)).toContain("Louvre, a museum.");
+    expect(results).toHaveLength(10);
+    expect(metadata.candidatesGenerated).toEqual({
+      GRAPH: 0,
+      VECTOR: 0,
+      LEXICAL: 1,
+      PINNED: 0,
+      LEXICAL_AGG: 9,
+    });
+    expect(results.every(({ paths }) => paths.join() === "LEXICAL")).toBe(true);
+  });
+
+  test("is limited by meaning alone where everything was found and shown", async () => {
+    const opened = await open();
+    await remember(opened, ...museums(3));
+
+    const { bundle, metadata } = await ask(opened.engine, HOW_MANY);
+
+    expect(metadata.aggregationCoverage).toEqual({
+      status: "semantic_candidates",
+      exhaustive: false,
+      candidateCount: 3,
+      selectedCount: 3,
+      contextCount: 3,
+      limitations: ["semantic_matching"],
+      candidateLimitPaths: [],
+    });
+    expect(bundle.coverageNotice).toStartWith("Aggregation coverage: ");
+    expect(bundle.renderedContext).toStartWith(`${bundle.coverageNotice}\nMemory records`);
+  });
+
+  test("names each limit that took effect", async () => {
+    const opened = await open();
+    await remember(opened, ...museums(6), { content: "unrelated words" });
+    const limitations = async (given: Parameters<typeof ask>[2]) =>
+      (await ask(opened.engine, HOW_MANY, given)).metadata.aggregationCoverage;
+
+    expect(await limitations({ minScore: 0.2 })).toMatchObject({
+      status: "candidate_limited",
+      limitations: ["semantic_matching", "score_floor"],
+    });
+    expect(await limitations({ limit: 2 })).toMatchObject({
+      status: "candidate_limited",
+      limitations: ["semantic_matching", "result_limit"],
+      selectedCount: 2,
+    });
+    expect(await limitations({ tokenBudget: 0, minScore: 0.2, limit: 1 })).toMatchObject({
+      status: "context_limited",
+      limitations: ["semantic_matching", "score_floor", "result_limit", "token_budget"],
+      contextCount: 0,
+    });
+  });
+
+  test("has no context when its notice does not fit", async () => {
+    const opened = await open();
+    await remember(opened, ...museums(3));
+    const whole = await ask(opened.engine, HOW_MANY);
+    const notice = tokenizer.count(whole.bundle.coverageNotice ?? "");
+
+    const tight = await ask(opened.engine, HOW_MANY, { tokenBudget: 100 + notice - 1 });
+    const alone = await ask(opened.engine, HOW_MANY, { tokenBudget: 100 + notice });
+
+    expect(tight.bundle).toMatchObject({ renderedContext: "", tokensUsed: 0, includedCount: 0 });
+    expect(tight.bundle.coverageNotice).toBeUndefined();
+    expect(tight.bundle.excludedIds).toHaveLength(3);
+    expect(alone.bundle).toMatchObject({ tokensUsed: notice, includedCount: 0 });
+    expect(alone.bundle.renderedContext).toBe(whole.bundle.coverageNotice ?? "");
+  });
+});
+
+describe("a question about time", () => {
+  const DAYS_AGO = "How many days ago did I visit the museum?";
+
+  test("after a span is no count, and tells how to reckon", async () => {
+    const opened = await open();
+    await remember(opened, ...museums(3));
+
+    const { bundle, metadata } = await ask(opened.engine, DAYS_AGO, {
+      referenceTime: "2026-03-18T13:00:00+01:00",
+    });
+
+    expect(metadata.aggregationCoverage).toBeUndefined();
+    expect(bundle.coverageNotice).toBeUndefined();
+    const [time, task, header] = bundle.renderedContext.split("\n");
+    expect(time).toBe("QUESTION TIME: 2026-03-18T12:00:00+00:00");
+    expect(task).toStartWith("TEMPORAL TASK: ");
+    expect(header).toStartWith("Memory records");
+    expect(bundle.contextGuidance).toBe(`${time}\n${task}`);
+  });
+
+  test("is guided only where there is something to read and room for it", async () => {
+    const opened = await open();
+    await remember(opened, ...museums(1));
+    const whole = await ask(opened.engine, DAYS_AGO);
+    const off = await ask(
+      withSettings(opened, packing({ contextGuidanceMode: "off" })),
+      DAYS_AGO,
+    );
+
+    const tight = await ask(opened.engine, DAYS_AGO, {
+      tokenBudget: 100 + whole.bundle.tokensUsed - 1,
+    });
+    const nothing = await ask(opened.engine, DAYS_AGO, { userId: "bob" });
+
+    expect(off.bundle.contextGuidance).toBeUndefined();
+    expect(tight.bundle.contextGuidance).toBeUndefined();
+    expect(tight.bundle.renderedContext).toBe(off.bundle.renderedContext);
+    expect(nothing.bundle.renderedContext).toBe("");
+  });
+
+  test("of an earlier knowledge is told what that is not", async () => {
+    const opened = await open();
+    await remember(opened, ...museums(4));
+
+    const { results, bundle, metadata } = await ask(opened.engine, HOW_MANY, { knowledgeAt: at(1) });
+
+    expect(results).toHaveLength(2);
+    expect(metadata.historicalCoverage).toEqual({
+      knowledgeAt: at(1),
+      semantics: "ingestion_cutoff",
+      exactSnapshot: false,
+      limitations: ["current_lifecycle_state", "current_derived_indexes", "mutations_not_replayed"],
+    });
+    expect(bundle.coverageNotice?.split("\n").map((line) => line.split(":")[0])).toEqual([
+      "Aggregation coverage",
+      "Historical coverage",
+    ]);
+    const kept = await opened.engine.getRetrievalReceipt(metadata.requestId, "ada");
+    expect(kept?.receipt.execution.parameters).toMatchObject({
+      knowledgeAt: at(1),
+      historicalCoverage: metadata.historicalCoverage,
+    });
+  });
+});
+
+describe("contested claims", () => {
+  test("are flagged with the other side, in a section of their own", async () => {
+    const opened = await open();
+    const { yes, no } = await fillWorld(opened);
+
+    const { results, bundle } = await ask(opened.engine, "Does the hotel take dogs?");
+
+    const flags = results
+      .filter(({ conflictFlag }) => conflictFlag)
+      .map(({ node, contradictsId }) => [node.id, contradictsId]);
+    expect(new Map(flags as [string, string][])).toEqual(
+      new Map([
+        [yes?.id ?? "", no?.id ?? ""],
+        [no?.id ?? "", yes?.id ?? ""],
+      ]),
+    );
+    expect(bundle.sections.get("contested_claims")?.map(({ renderedText }) => renderedText).sort()).toEqual([
+      '- [contested] "The hotel takes dogs."',
+      '- [contested] "The hotel takes no dogs."',
+    ]);
+    expect(linesOf(bundle.renderedContext).headings).toContain("[contested_claims]");
+  });
+
+  test("are flagged when a session brought them, and the other side is not added", async () => {
+    const opened = await open({ settings: packing({ vectorK: 1, lexicalK: 1 }) });
+    const [, claim, other] = await remember(
+      opened,
+      { content: "green tea", sessionId: "s", second: 1 },
+      { content: "It is healthy.", sessionId: "s", second: 2, lifecycleState: "contested" },
+      { content: "Nobody knows.", second: 3, lifecycleState: "contested" },
+    );
+    const raw = { runRaw: (sql: string, ...rest: readonly string[]) => runRaw(opened.pack, sql, ...rest) };
+    link(raw, claim, other, { type: "contradicts" });
+
+    const { results } = await ask(opened.engine, "green tea");
+
+    expect(results.map(({ node, conflictFlag, contradictsId }) => [node.content, conflictFlag, contradictsId])).toEqual([
+      ["green tea", false, undefined],
+      ["It is healthy.", true, other?.id],
+    ]);
+  });
+
+  test("without an edge are shown as contested and not flagged", async () => {
+    const opened = await open();
+    await remember(opened, { content: "green tea", lifecycleState: "contested" });
+
+    const { results, bundle } = await ask(opened.engine, "tea");
+
+    expect(results.map(({ conflictFlag, contradictsId }) => [conflictFlag, contradictsId])).toEqual([
+      [false, undefined],
+    ]);
+    expect([...bundle.sections.keys()]).toEqual(["contested_claims"]);
+  });
+});

@@ -1,0 +1,209 @@
+import { describe, expect, test } from "bun:test";
+import { toEngineSettings } from "../../../src/app/engine-settings.ts";
+import { CONFIG_SCHEMA } from "../../../src/config/schema.ts";
+import type { EngineSettings } from "../../../src/engine/settings.ts";
+import { toRetrieveAnswer } from "../../../src/surface/contract/retrieve-answer.ts";
+import { at } from "../../contract/samples.ts";
+import { expectInvalid, type OpenedEngine, REAL_MODEL, useEngines } from "../engines.ts";
+import { ask, contentsOf, fillWorld, remember, withSettings } from "./pipeline-world.ts";
+
+const { open } = useEngines();
+
+/** The settings of somebody who sets these scoring settings and nothing else. */
+function configured(scoring: Readonly<Record<string, unknown>>): EngineSettings {
+  return toEngineSettings(CONFIG_SCHEMA.parse({ scoring }));
+}
+
+const FUSIONS = ["rrf", "weighted", "relative"] as const;
+
+function enginesOf(opened: OpenedEngine) {
+  const of = (fusion: (typeof FUSIONS)[number], more = {}) =>
+    withSettings(opened, configured({ fusion, ...more }));
+  return { rrf: of("rrf"), weighted: of("weighted"), relative: of("relative"), of };
+}
+
+/** An exact answer, one that is near it, and one that is far away. */
+const NEAR_AND_FAR = [
+  { content: "The dog Biscuit is afraid of thunder.", second: 1 },
+  { content: "Thunder frightens many animals.", second: 2 },
+  { content: "The quarterly report is due in April.", second: 3 },
+];
+const QUESTION = "Is the dog Biscuit afraid of thunder?";
+
+describe("the fusion that is chosen by the settings", () => {
+  test("decides the scores, not what is found", async () => {
+    const opened = await open({ embedder: REAL_MODEL });
+    await remember(opened, ...NEAR_AND_FAR);
+    const engines = enginesOf(opened);
+
+    const answers = await Promise.all(FUSIONS.map((name) => ask(engines[name], QUESTION)));
+    const scores = answers.map(({ results }) => results.map((result) => result.compositeScore));
+
+    for (const { results, metadata } of answers) {
+      expect(contentsOf(results)).toEqual(NEAR_AND_FAR.map(({ content }) => content));
+      expect(metadata.candidatesGenerated).toEqual(answers[0]?.metadata.candidatesGenerated as never);
+    }
+    const [rrf = [], weighted = [], relative = []] = scores;
+    // Ranks: what is second in both is nearly as good as the first.
+    expect(rrf[0]).toBeCloseTo(1, 9);
+    expect(rrf[1]).toBeWithin(0.9, 1);
+    // Signals: the last one has nothing of its own.
+    expect(relative[0]).toBeCloseTo(1, 9);
+    expect(relative[1]).toBeWithin(0.05, 0.8);
+    expect(relative[2]).toBeWithin(0, 0.1);
+    // The sum of all signals, below the relevance floor no more than words and meaning.
+    expect(weighted[0]).toBeWithin(0.5, 1);
+    const [, , far] = answers[1]?.results ?? [];
+    expect(far?.compositeScore).toBeWithin(0, 0.7);
+    expect(answers.map(({ results }) => results[0]?.provenance.formulaVersion)).toEqual([2, 1, 3]);
+    expect(new Set(answers.map(({ metadata }) => metadata.scoringConfigVersion)).size).toBe(3);
+  });
+
+  test("weighted, is the sum of its signals", async () => {
+    const opened = await open();
+    await fillWorld(opened);
+
+    const { results } = await ask(enginesOf(opened).weighted, "Who knows the hotel in Lisbon?");
+
+    const scored = results.flatMap(({ trace, compositeScore, provenance }) =>
+      trace === undefined || provenance.adjustments.length > 0 ? [] : [{ trace, compositeScore, provenance }],
+    );
+    expect(scored.length).toBeGreaterThan(5);
+    expect(scored.some(({ trace }) => trace.graphProximity > 0)).toBe(true);
+    for (const { trace, compositeScore, provenance } of scored) {
+      const w = provenance.weights;
+      const sum =
+        w.semantic * trace.semanticSimilarity +
+        w.lexical * trace.lexicalRelevance +
+        w.graph * trace.graphProximity +
+        w.recency * trace.recencyFactor +
+        w.salience * trace.salience +
+        w.confidence * trace.confidence;
+      const score =
+        (sum * trace.epistemicWeight + w.temporalBoost * trace.temporalAffinity) * trace.nodeTypeBoost;
+      const relevance = trace.semanticSimilarity + trace.lexicalRelevance;
+      const limited = relevance < w.relevanceFloor ? Math.min(score, relevance) : score;
+      expect(compositeScore).toBeCloseTo(limited, 9);
+    }
+  });
+
+  test("weighted, prefers what changed lately; the others only break ties by time", async () => {
+    const opened = await open();
+    const [old, young] = await remember(
+      opened,
+      { content: "green tea", second: 0 },
+      { content: "green tea", second: 60 * 86_400 },
+    );
+    const engines = enginesOf(opened);
+    const given = { referenceTime: at(61 * 86_400) };
+    const gap = async (name: (typeof FUSIONS)[number]) => {
+      const { results } = await ask(engines[name], "green tea", given);
+      expect(results.map(({ node }) => node.id)).toEqual([young?.id, old?.id] as never);
+      return (results[0]?.compositeScore ?? 0) - (results[1]?.compositeScore ?? 0);
+    };
+
+    expect(await gap("weighted")).toBeWithin(0.01, 1);
+    expect(await gap("rrf")).toBeWithin(1e-13, 1e-10);
+    expect(await gap("relative")).toBeWithin(1e-13, 1e-10);
+  });
+
+  test("relative, looks at more candidates unless a number is set", () => {
+    const kOf = (fusion: string, packing = {}) => {
+      const { vectorK, lexicalK } = toEngineSettings(
+        CONFIG_SCHEMA.parse({ scoring: { fusion }, packing }),
+      ).packing;
+      return [vectorK, lexicalK];
+    };
+    expect(kOf("relative")).toEqual([300, 300]);
+    expect(kOf("rrf")).toEqual([50, 50]);
+    expect(kOf("weighted")).toEqual([50, 50]);
+    expect(kOf("relative", { vector_k: 7 })).toEqual([7, 300]);
+  });
+
+  test("relative, follows its share of the meaning", async () => {
+    const opened = await open();
+    await remember(
+      opened,
+      { content: "tea tea tea tea", second: 1 },
+      { content: "tea and milk and sugar and honey", second: 1 },
+      { content: "coffee", second: 1 },
+    );
+    const { of } = enginesOf(opened);
+    const scoresWith = async (relative_semantic_share: number) => {
+      const { results } = await ask(of("relative", { relative_semantic_share }), "tea");
+      return results.map(({ provenance: { fusion }, compositeScore }) => [fusion, compositeScore]);
+    };
+
+    for (const [fusion, score] of await scoresWith(1)) {
+      expect(fusion).toMatchObject({ kind: "relative" });
+      expect(score).toBeCloseTo((fusion as { semantic?: number }).semantic ?? 0, 9);
+    }
+    for (const [fusion, score] of await scoresWith(0)) {
+      expect(score).toBeCloseTo((fusion as { lexical?: number }).lexical ?? 0, 9);
+    }
+  });
+
+  test("weighted, compares the floor with the score and shows no relevance anywhere", async () => {
+    const opened = await open();
+    await fillWorld(opened);
+    const engines = enginesOf(opened);
+    const relevances: boolean[] = [];
+    for (const name of FUSIONS) {
+      const answer = await ask(engines[name], "Which hotel in Lisbon?", { limit: 5 });
+      const wire = toRetrieveAnswer(answer);
+      const kept = await engines[name].getRetrievalReceipt(answer.metadata.requestId, "ada");
+      expect(wire.results).toHaveLength(5);
+      relevances.push(
+        JSON.stringify(wire).includes('"semantic_relevance"'),
+        kept?.text.includes('"semantic_relevance"') ?? false,
+        answer.excluded.some(({ semanticRelevance }) => semanticRelevance !== undefined),
+      );
+    }
+    expect(relevances).toEqual([true, true, true, false, false, false, true, true, true]);
+
+    const all = await ask(engines.weighted, "Which hotel in Lisbon?");
+    const third = all.results[2]?.compositeScore ?? 0;
+    const above = await ask(engines.weighted, "Which hotel in Lisbon?", { minScore: third });
+    expect(above.results).toEqual(all.results.slice(0, 3));
+    const fused = await ask(engines.rrf, "Which hotel in Lisbon?", { minScore: 0.5 });
+    expect(fused.results.every(({ semanticRelevance }) => semanticRelevance >= 0.5)).toBe(true);
+    expect(fused.excluded.every(({ semanticRelevance = 0, reason }) => reason !== "below_threshold" || semanticRelevance < 0.5)).toBe(true);
+  });
+
+  test("weighted, takes multipliers; the others refuse those that change something", async () => {
+    const opened = await open();
+    await fillWorld(opened);
+    const engines = enginesOf(opened);
+    const rankingMultipliers = { lexical: 4, semantic: 0.25 };
+
+    const plain = await ask(engines.weighted, "Which hotel in Lisbon?");
+    const shifted = await ask(engines.weighted, "Which hotel in Lisbon?", { rankingMultipliers });
+    const neutral = await ask(engines.rrf, "hotel", { rankingMultipliers: { lexical: 1 } });
+
+    expect(shifted.metadata.rankingMultipliers).toMatchObject({ ...rankingMultipliers, graph: 1 });
+    expect(shifted.results.map(({ compositeScore }) => compositeScore)).not.toEqual(
+      plain.results.map(({ compositeScore }) => compositeScore),
+    );
+    expect(neutral.results.length).toBeGreaterThan(3);
+    for (const name of ["rrf", "relative"] as const) {
+      await expectInvalid(ask(engines[name], "hotel", { rankingMultipliers }), {
+        field: "ranking_multipliers",
+      });
+    }
+  });
+
+  test("gives way to the weights of a request", async () => {
+    const opened = await open();
+    await fillWorld(opened);
+    const engines = enginesOf(opened);
+    const weights = configured({ fusion: "relative" }).scoring;
+
+    const own = await ask(engines.relative, "Which hotel in Lisbon?");
+    const given = await ask(engines.weighted, "Which hotel in Lisbon?", { weights });
+
+    expect(given.metadata.scoringConfigVersion).toBe(own.metadata.scoringConfigVersion);
+    // The depth of the searches is a setting of its own, and here each reaches everything.
+    expect(given.results).toEqual(own.results);
+    expect(given.bundle.renderedContext).toBe(own.bundle.renderedContext);
+  });
+});
