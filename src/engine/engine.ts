@@ -198,7 +198,11 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
       life.use(() => verifyBundle(claims, claim, bundle, options)),
     stats: (userId) => life.use(() => readStats(deps, userId)),
     rebuildIndexes: (input = {}) => life.use(() => rebuildIndexes(deps, input)),
-    lock: () => life.use(() => deps.store.lock()),
+    lock: () =>
+      life.use(async () => {
+        await receipts.settle();
+        await deps.store.lock();
+      }),
     unlock: (key) =>
       life.use(async () => {
         await deps.store.unlock(key);

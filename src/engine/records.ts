@@ -161,8 +161,6 @@ export type ReceiptMaterial = {
   /** In rank order, as packing got them. */
   readonly results: readonly ResultCandidate[];
   readonly bundle: MemoryBundle;
-  /** What was left out as repeated text, and the record that has the text. */
-  readonly folded: ReadonlyMap<Uuid, Uuid>;
   /** What filters and selection left out. */
   readonly excluded: readonly Exclusion[];
   readonly crossScopeHintCount: number;

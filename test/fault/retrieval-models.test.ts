@@ -6,7 +6,13 @@ import type { JsonObject } from "../../src/lib/json.ts";
 import type { LanguageModel, ModelRequest } from "../../src/ports/language-model.ts";
 import type { Reranker } from "../../src/ports/text-pairs.ts";
 import { type OpenedEngine, useEngines } from "../engine/engines.ts";
-import { ask, contentsOf, fillWorld, packing, withSettings } from "../engine/retrieve/pipeline-world.ts";
+import {
+  ask,
+  contentsOf,
+  fillWorld,
+  packing,
+  withSettings,
+} from "../engine/retrieve/pipeline-world.ts";
 
 const { open } = useEngines();
 
@@ -31,7 +37,11 @@ function told({ results, bundle, excluded, crossScopeHints }: RetrievalResponse)
   return { results, context: bundle.renderedContext, excluded, crossScopeHints };
 }
 
-async function expectKept(opened: OpenedEngine, engine: OpenedEngine["engine"], answer: RetrievalResponse) {
+async function expectKept(
+  opened: OpenedEngine,
+  engine: OpenedEngine["engine"],
+  answer: RetrievalResponse,
+) {
   const kept = await engine.getRetrievalReceipt(answer.metadata.requestId, "ada");
   const { reranker, reformulation } = answer.metadata;
   expect(kept?.record).toMatchObject({ reranker, reformulation });
@@ -151,7 +161,11 @@ function model(answer: (request: ModelRequest) => Promise<JsonObject>): Language
 }
 
 describe("a language model that puts the question in other words", () => {
-  test.each<{ name: string; languageModel: LanguageModel; outcome: "timeout" | "failed" | "applied" }>([
+  test.each<{
+    name: string;
+    languageModel: LanguageModel;
+    outcome: "timeout" | "failed" | "applied";
+  }>([
     { name: "hangs", languageModel: model(() => NEVER), outcome: "timeout" },
     {
       name: "rejects",
@@ -184,7 +198,9 @@ describe("a language model that puts the question in other words", () => {
     },
     {
       name: "repeats the question",
-      languageModel: model(async () => ({ queries: [QUESTION, ` ${QUESTION.toUpperCase()} `, ""] })),
+      languageModel: model(async () => ({
+        queries: [QUESTION, ` ${QUESTION.toUpperCase()} `, ""],
+      })),
       outcome: "applied",
     },
   ])("and $name changes nothing", async ({ languageModel, outcome }) => {
@@ -220,7 +236,11 @@ describe("a language model that puts the question in other words", () => {
     expect(answer.metadata.backendFailures).toEqual({});
     expect(contentsOf(answer.results)).toContain("Renew the passport.");
     for (const { node } of answer.results) {
-      expect([node.userId, node.scope, node.nodeType === "fact"]).toEqual(["ada", "personal", false]);
+      expect([node.userId, node.scope, node.nodeType === "fact"]).toEqual([
+        "ada",
+        "personal",
+        false,
+      ]);
     }
     await expectKept(opened, engine, answer);
   });

@@ -6,7 +6,14 @@ import type { RetrievalResponse } from "../../src/engine/results.ts";
 import type { Store } from "../../src/ports/store.ts";
 import type { SqlitePack } from "../contract/sqlite-pack.ts";
 import { type OpenedEngine, useEngines, wordEmbedder } from "../engine/engines.ts";
-import { ask, contentsOf, fillWorld, packing, readRaw, runRaw } from "../engine/retrieve/pipeline-world.ts";
+import {
+  ask,
+  contentsOf,
+  fillWorld,
+  packing,
+  readRaw,
+  runRaw,
+} from "../engine/retrieve/pipeline-world.ts";
 
 const { open } = useEngines();
 
@@ -59,7 +66,9 @@ describe("a search that fails on its own", () => {
 
     const { metadata, results } = answer;
     const paths = new Set(results.flatMap((result) => result.paths));
-    const others = ["GRAPH", "VECTOR", "LEXICAL", "PINNED"].filter((path) => path !== given.without);
+    const others = ["GRAPH", "VECTOR", "LEXICAL", "PINNED"].filter(
+      (path) => path !== given.without,
+    );
     expect(metadata.backendFailures).toEqual({ [given.named]: "backend_error" });
     expect(metadata.candidatesGenerated[given.without]).toBe(0);
     expect([...paths].sort()).toEqual(others.sort() as never);
@@ -129,9 +138,12 @@ describe("a search that fails on its own", () => {
 
     expect([results, crossScopeHints, bundle.renderedContext]).toEqual([[], [], ""]);
     expect(metadata).toMatchObject({ receiptPersisted: true, minScoreSkipped: true });
-    expect(Object.keys(metadata.backendFailures).sort()).toEqual(
-      ["GRAPH", "LEXICAL", "PINNED", "VECTOR"],
-    );
+    expect(Object.keys(metadata.backendFailures).sort()).toEqual([
+      "GRAPH",
+      "LEXICAL",
+      "PINNED",
+      "VECTOR",
+    ]);
   });
 
   test.each(["nodesByKey", "contradictions"] as const)(
@@ -246,7 +258,11 @@ describe("a pack with a damaged page", () => {
 
   test.each<{ name: string; change: (page: Buffer) => void; isNoticed: boolean }>([
     { name: "zeros", change: (page) => page.fill(0), isNoticed: true },
-    { name: "other bytes from the middle on", change: (page) => page.fill(0x5a, PAGE / 2), isNoticed: false },
+    {
+      name: "other bytes from the middle on",
+      change: (page) => page.fill(0x5a, PAGE / 2),
+      isNoticed: false,
+    },
   ])("of $name in one of its indexes still answers from the others", async (given) => {
     const first = await openWorld();
     await first.engine.close();

@@ -15,7 +15,11 @@ type Environment = Readonly<Record<string, string>>;
 type Json = Record<string, unknown>;
 type Server = {
   /** Sends as the owner of a key, or as nobody. */
-  send(key: string | undefined, path: string, body?: object): Promise<{ status: number; json: Json }>;
+  send(
+    key: string | undefined,
+    path: string,
+    body?: object,
+  ): Promise<{ status: number; json: Json }>;
   stop(): Promise<void>;
 };
 
@@ -225,10 +229,9 @@ describe("an answer over HTTP", () => {
     expect(JSON.stringify([after.results, after.bundle])).not.toContain("semantic_relevance");
     expect(after.results.map(({ content }) => content)[0]).toBe(MEMORIES[0] ?? "");
     expect(receipts.map(({ status }) => status)).toEqual([200, 200]);
-    expect(receipts.map(({ json }) => JSON.stringify(json).includes("semantic_relevance"))).toEqual([
-      true,
-      false,
-    ]);
+    expect(receipts.map(({ json }) => JSON.stringify(json).includes("semantic_relevance"))).toEqual(
+      [true, false],
+    );
     expect(weightedOnly.status).toBe(200);
   });
 });

@@ -191,7 +191,7 @@ function toRecord(
 }
 
 function notPacked(
-  { results, bundle, folded }: ReceiptMaterial,
+  { results, bundle }: ReceiptMaterial,
   packed: ReadonlyMap<Uuid, PackedRecord>,
 ): readonly NotPacked[] {
   const blank = new Set(bundle.blankIds);
@@ -200,7 +200,7 @@ function notPacked(
     .filter((nodeId) => !packed.has(nodeId))
     .map((nodeId) => {
       if (blank.has(nodeId)) return { nodeId, reason: "blank_text", foldedInto: undefined };
-      const foldedInto = folded.get(nodeId);
+      const foldedInto = bundle.folded.get(nodeId);
       return { nodeId, reason: foldedInto === undefined ? "token_budget" : "folded", foldedInto };
     });
 }

@@ -52,9 +52,11 @@ function scores(hits: readonly Hit[]): ReadonlyMap<number, number> {
   return new Map(hits.map(({ key, score }) => [key, Math.max(0, score)]));
 }
 
+/** In single precision, as cosines are: more digits would tell nothing and make every receipt larger. */
 function rescaled(hits: readonly Hit[]): ReadonlyMap<number, number> {
   const values = hits.map(({ score }) => score);
   const min = Math.min(...values);
   const range = Math.max(...values) - min;
-  return new Map(hits.map(({ key, score }) => [key, range === 0 ? 1 : (score - min) / range]));
+  const share = (score: number) => (range === 0 ? 1 : Math.fround((score - min) / range));
+  return new Map(hits.map(({ key, score }) => [key, share(score)]));
 }

@@ -233,7 +233,6 @@ function toMaterial(
         : "score_path_id",
     results: selection.results,
     bundle,
-    folded: bundle.folded,
     excluded,
     crossScopeHintCount: hints.length,
     temporalRelation: undefined,

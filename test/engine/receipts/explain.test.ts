@@ -147,8 +147,11 @@ describe("an explanation", () => {
 
   test("tells why a result was not packed", () => {
     const { notInContext } = explained(({ bundle, results }) => ({
-      bundle: { ...bundle, blankIds: [results[3]!.node.id] },
-      folded: new Map([[results[4]!.node.id, results[0]!.node.id]]),
+      bundle: {
+        ...bundle,
+        blankIds: [results[3]!.node.id],
+        folded: new Map([[results[4]!.node.id, results[0]!.node.id]]),
+      },
     }));
     expect(notInContext.map(({ code }) => code)).toEqual(["blank_text", "folded", "token_budget"]);
     expect(notInContext.map(({ reason }) => reason.text)).toEqual([

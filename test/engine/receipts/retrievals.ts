@@ -143,7 +143,6 @@ export function aRetrieval(shape: RetrievalShape): ReceiptMaterial {
     rankingPolicy: "score_id",
     results,
     bundle,
-    folded: new Map(),
     excluded: [],
     crossScopeHintCount: 0,
     temporalRelation: undefined,

@@ -81,8 +81,7 @@ function variedRetrieval(chance: Chance, seed: number): ReceiptMaterial {
     ...usual,
     userId: oneOf(chance, ["_cli", "Zoë 東京", "x".repeat(300)]),
     results,
-    bundle,
-    folded,
+    bundle: { ...bundle, folded },
     excluded,
     rankingPolicy: policy,
     filter: {

@@ -36,7 +36,12 @@ describe("a question for a count", () => {
     const plain = await ask(engine, "museums that I visited");
     const count = await ask(engine, HOW_MANY, { limit: 20, tokenBudget: 400 });
 
-    expect(plain.metadata.candidatesGenerated).toEqual({ GRAPH: 0, VECTOR: 5, LEXICAL: 4, PINNED: 0 });
+    expect(plain.metadata.candidatesGenerated).toEqual({
+      GRAPH: 0,
+      VECTOR: 5,
+      LEXICAL: 4,
+      PINNED: 0,
+    });
     expect(plain.metadata.aggregationCoverage).toBeUndefined();
     expect(plain.bundle.coverageNotice).toBeUndefined();
     expect(count.metadata.candidatesGenerated).toMatchObject({ VECTOR: 14, LEXICAL: 12 });
@@ -159,10 +164,7 @@ describe("a question about time", () => {
     const opened = await open();
     await remember(opened, ...museums(1));
     const whole = await ask(opened.engine, DAYS_AGO);
-    const off = await ask(
-      withSettings(opened, packing({ contextGuidanceMode: "off" })),
-      DAYS_AGO,
-    );
+    const off = await ask(withSettings(opened, packing({ contextGuidanceMode: "off" })), DAYS_AGO);
 
     const tight = await ask(opened.engine, DAYS_AGO, {
       tokenBudget: 100 + whole.bundle.tokensUsed - 1,
@@ -179,7 +181,9 @@ describe("a question about time", () => {
     const opened = await open();
     await remember(opened, ...museums(4));
 
-    const { results, bundle, metadata } = await ask(opened.engine, HOW_MANY, { knowledgeAt: at(1) });
+    const { results, bundle, metadata } = await ask(opened.engine, HOW_MANY, {
+      knowledgeAt: at(1),
+    });
 
     expect(results).toHaveLength(2);
     expect(metadata.historicalCoverage).toEqual({
@@ -216,7 +220,12 @@ describe("contested claims", () => {
         [no?.id ?? "", yes?.id ?? ""],
       ]),
     );
-    expect(bundle.sections.get("contested_claims")?.map(({ renderedText }) => renderedText).sort()).toEqual([
+    expect(
+      bundle.sections
+        .get("contested_claims")
+        ?.map(({ renderedText }) => renderedText)
+        .sort(),
+    ).toEqual([
       '- [contested] "The hotel takes dogs."',
       '- [contested] "The hotel takes no dogs."',
     ]);
@@ -231,12 +240,20 @@ describe("contested claims", () => {
       { content: "It is healthy.", sessionId: "s", second: 2, lifecycleState: "contested" },
       { content: "Nobody knows.", second: 3, lifecycleState: "contested" },
     );
-    const raw = { runRaw: (sql: string, ...rest: readonly string[]) => runRaw(opened.pack, sql, ...rest) };
+    const raw = {
+      runRaw: (sql: string, ...rest: readonly string[]) => runRaw(opened.pack, sql, ...rest),
+    };
     link(raw, claim, other, { type: "contradicts" });
 
     const { results } = await ask(opened.engine, "green tea");
 
-    expect(results.map(({ node, conflictFlag, contradictsId }) => [node.content, conflictFlag, contradictsId])).toEqual([
+    expect(
+      results.map(({ node, conflictFlag, contradictsId }) => [
+        node.content,
+        conflictFlag,
+        contradictsId,
+      ]),
+    ).toEqual([
       ["green tea", false, undefined],
       ["It is healthy.", true, other?.id],
     ]);
@@ -248,9 +265,9 @@ describe("contested claims", () => {
 
     const { results, bundle } = await ask(opened.engine, "tea");
 
-    expect(results.map(({ conflictFlag, contradictsId }) => [conflictFlag, contradictsId])).toEqual([
-      [false, undefined],
-    ]);
+    expect(results.map(({ conflictFlag, contradictsId }) => [conflictFlag, contradictsId])).toEqual(
+      [[false, undefined]],
+    );
     expect([...bundle.sections.keys()]).toEqual(["contested_claims"]);
   });
 });

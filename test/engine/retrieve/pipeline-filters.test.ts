@@ -72,7 +72,11 @@ describe("a filter holds for whatever brought a memory", () => {
     ["source types", { sourceTypes: ["user_stated"] }],
     [
       "several at once",
-      { scope: ["personal", "project"], knowledgeAt: at(60), sourceTypes: ["user_stated", "tool_output"] },
+      {
+        scope: ["personal", "project"],
+        knowledgeAt: at(60),
+        sourceTypes: ["user_stated", "tool_output"],
+      },
     ],
   ];
 
@@ -100,8 +104,13 @@ describe("a filter holds for whatever brought a memory", () => {
   async function crossed(opened: OpenedEngine): Promise<readonly MemoryNode[]> {
     const all = WAYS.flatMap((way) => SIDES.map((side) => ({ second: 20, ...way, ...side })));
     const nodes = await remember(opened, ...all);
-    const raw = { runRaw: (sql: string, ...rest: readonly string[]) => runRaw(opened.pack, sql, ...rest) };
-    const [from, to] = [nodes.slice(0, SIDES.length), nodes.slice(2 * SIDES.length, 3 * SIDES.length)];
+    const raw = {
+      runRaw: (sql: string, ...rest: readonly string[]) => runRaw(opened.pack, sql, ...rest),
+    };
+    const [from, to] = [
+      nodes.slice(0, SIDES.length),
+      nodes.slice(2 * SIDES.length, 3 * SIDES.length),
+    ];
     from.forEach((source, index) => void link(raw, source, to[index]));
     return nodes;
   }
@@ -109,14 +118,23 @@ describe("a filter holds for whatever brought a memory", () => {
   test("in results, context, neighbours, hints, walks and pins", async () => {
     const opened = await open();
     const nodes = await crossed(opened);
-    const engine = withSettings(opened, packing({ crossScopeTopN: 20, evidenceAugmentationTopK: 9 }));
+    const engine = withSettings(
+      opened,
+      packing({ crossScopeTopN: 20, evidenceAugmentationTopK: 9 }),
+    );
     for (const [name, given] of EACH) {
       const filter = filterOf(given);
 
-      const answer = await ask(engine, "Who drinks tea in Lisbon?", { ...given, tokenBudget: 20_000 });
+      const answer = await ask(engine, "Who drinks tea in Lisbon?", {
+        ...given,
+        tokenBudget: 20_000,
+      });
 
       const scoped = given.scope === undefined ? filter : { ...filter, ...UNSCOPED };
-      expect([name, shown(answer).filter((node) => !passesFilter(node, scoped))]).toEqual([name, []]);
+      expect([name, shown(answer).filter((node) => !passesFilter(node, scoped))]).toEqual([
+        name,
+        [],
+      ]);
       const inScope = [...answer.results.map(({ node }) => node)];
       expect([name, inScope.filter((node) => !passesFilter(node, filter))]).toEqual([name, []]);
       expect(answer.crossScopeHints.some(({ node }) => passesFilter(node, filter))).toBe(false);
@@ -209,11 +227,16 @@ describe("owners", () => {
     ];
     const engines = settings.map((given) => withSettings(opened, given));
     const nodes = await remember(opened, ...fc.sample(memory, { numRuns: 150, seed: 7 }));
-    const raw = { runRaw: (sql: string, ...rest: readonly string[]) => runRaw(opened.pack, sql, ...rest) };
+    const raw = {
+      runRaw: (sql: string, ...rest: readonly string[]) => runRaw(opened.pack, sql, ...rest),
+    };
     // Edges may join anything, whoever they belong to.
     for (let index = 0; index < 40; index += 1) {
       const type = index % 2 === 0 ? "relates_to" : "contradicts";
-      link(raw, nodes[index], nodes[(index * 7) % 150], { type, userId: OWNERS[index % 6] ?? "ada" });
+      link(raw, nodes[index], nodes[(index * 7) % 150], {
+        type,
+        userId: OWNERS[index % 6] ?? "ada",
+      });
     }
     const ownerOf = new Map<string, string>(nodes.map(({ id, userId }) => [id, userId]));
     let seen = 0;
@@ -224,7 +247,11 @@ describe("owners", () => {
         const { metadata } = answer;
         const kept = await engine.getRetrievalReceipt(metadata.requestId, given.userId);
 
-        const named = new Set([...idsIn(answer), ...uuidsIn(kept?.text), ...uuidsIn(JSON.stringify(kept?.record))]);
+        const named = new Set([
+          ...idsIn(answer),
+          ...uuidsIn(kept?.text),
+          ...uuidsIn(JSON.stringify(kept?.record)),
+        ]);
         named.delete(metadata.requestId);
         for (const id of named) expect([id, ownerOf.get(id)]).toEqual([id, given.userId]);
         expect(kept?.receipt.candidates.length).toBe(answer.results.length);
@@ -232,7 +259,9 @@ describe("owners", () => {
         for (const { node } of answer.results) {
           expect(passesFilter(node, { ...filter, userId: given.userId })).toBe(true);
         }
-        expect(await engine.getRetrievalReceipt(metadata.requestId, `${given.userId}x`)).toBeUndefined();
+        expect(
+          await engine.getRetrievalReceipt(metadata.requestId, `${given.userId}x`),
+        ).toBeUndefined();
         seen += named.size;
       }),
       { numRuns: 150 },
@@ -253,7 +282,9 @@ describe("owners", () => {
 
     // Bob has no edges, so that only what those bring may differ.
     const plain = (answer: RetrievalResponse) =>
-      contentsOf(answer.results).filter((text) => !text.includes("Marta") && !text.includes("dogs"));
+      contentsOf(answer.results).filter(
+        (text) => !text.includes("Marta") && !text.includes("dogs"),
+      );
     expect(plain(bob)).toEqual(plain(ada));
     expect(contentsOf(bob.crossScopeHints)).toEqual(contentsOf(ada.crossScopeHints));
     expect(idsIn(ada).filter((id) => new Set(idsIn(bob)).has(id))).toEqual([]);

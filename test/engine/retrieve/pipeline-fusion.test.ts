@@ -41,7 +41,9 @@ describe("the fusion that is chosen by the settings", () => {
 
     for (const { results, metadata } of answers) {
       expect(contentsOf(results)).toEqual(NEAR_AND_FAR.map(({ content }) => content));
-      expect(metadata.candidatesGenerated).toEqual(answers[0]?.metadata.candidatesGenerated as never);
+      expect(metadata.candidatesGenerated).toEqual(
+        answers[0]?.metadata.candidatesGenerated as never,
+      );
     }
     const [rrf = [], weighted = [], relative = []] = scores;
     // Ranks: what is second in both is nearly as good as the first.
@@ -66,7 +68,9 @@ describe("the fusion that is chosen by the settings", () => {
     const { results } = await ask(enginesOf(opened).weighted, "Who knows the hotel in Lisbon?");
 
     const scored = results.flatMap(({ trace, compositeScore, provenance }) =>
-      trace === undefined || provenance.adjustments.length > 0 ? [] : [{ trace, compositeScore, provenance }],
+      trace === undefined || provenance.adjustments.length > 0
+        ? []
+        : [{ trace, compositeScore, provenance }],
     );
     expect(scored.length).toBeGreaterThan(5);
     expect(scored.some(({ trace }) => trace.graphProximity > 0)).toBe(true);
@@ -80,7 +84,8 @@ describe("the fusion that is chosen by the settings", () => {
         w.salience * trace.salience +
         w.confidence * trace.confidence;
       const score =
-        (sum * trace.epistemicWeight + w.temporalBoost * trace.temporalAffinity) * trace.nodeTypeBoost;
+        (sum * trace.epistemicWeight + w.temporalBoost * trace.temporalAffinity) *
+        trace.nodeTypeBoost;
       const relevance = trace.semanticSimilarity + trace.lexicalRelevance;
       const limited = relevance < w.relevanceFloor ? Math.min(score, relevance) : score;
       expect(compositeScore).toBeCloseTo(limited, 9);
@@ -167,7 +172,12 @@ describe("the fusion that is chosen by the settings", () => {
     expect(above.results).toEqual(all.results.slice(0, 3));
     const fused = await ask(engines.rrf, "Which hotel in Lisbon?", { minScore: 0.5 });
     expect(fused.results.every(({ semanticRelevance }) => semanticRelevance >= 0.5)).toBe(true);
-    expect(fused.excluded.every(({ semanticRelevance = 0, reason }) => reason !== "below_threshold" || semanticRelevance < 0.5)).toBe(true);
+    expect(
+      fused.excluded.every(
+        ({ semanticRelevance = 0, reason }) =>
+          reason !== "below_threshold" || semanticRelevance < 0.5,
+      ),
+    ).toBe(true);
   });
 
   test("weighted, takes multipliers; the others refuse those that change something", async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { replayScore } from "../../../src/domain/score-replay.ts";
-import type { Fusion } from "../../../src/domain/scoring.ts";
+import type { Fusion, ScoringWeights } from "../../../src/domain/scoring.ts";
 import {
   CONTEXT_FORMATS,
   type EngineSettings,
@@ -25,13 +25,41 @@ const tieBreak = fc.constantFrom(undefined, "event_time");
 
 const fusion: fc.Arbitrary<Fusion> = fc.oneof(
   fc.record({ kind: fc.constant("weighted"), recencyTime: tieBreak }),
-  fc.record({ kind: fc.constant("rrf"), k: fc.constantFrom(1, 60, 10_000), recencyBoost: boost, tieBreak }),
+  fc.record({
+    kind: fc.constant("rrf"),
+    k: fc.constantFrom(1, 60, 10_000),
+    recencyBoost: boost,
+    tieBreak,
+  }),
   fc.record({
     kind: fc.constant("relative"),
     semanticShare: fc.constantFrom(0, 0.65, 1),
     recencyBoost: boost,
     tieBreak,
   }),
+);
+
+const NO_WEIGHT = { semantic: 0, lexical: 0, graph: 0, recency: 0, salience: 0, confidence: 0 };
+
+/** The shares of a weighted score, also where one signal has everything. */
+const shares: fc.Arbitrary<Partial<ScoringWeights>> = fc.constantFrom(
+  {},
+  ...Object.keys(NO_WEIGHT).map((name) => ({ ...NO_WEIGHT, [name]: 1 })),
+);
+
+/** Factors down to 0 and far beyond what anybody sets. */
+const factors: fc.Arbitrary<Partial<ScoringWeights>> = fc.record({
+  recencyLambda: fc.constantFrom(0, 0.02, 50),
+  temporalBoost: fc.constantFrom(-1, 0, 0.15, 3),
+  relevanceFloor: fc.constantFrom(0, 0.35, 2),
+  currentUpdateMultiplier: fc.constantFrom(1, 1.3, 2),
+  nodeTypeBoost: fc.constantFrom({}, { fact: 2, note: 0 }, DEFAULT_SETTINGS.scoring.nodeTypeBoost),
+});
+
+const epistemicWeights = fc.constantFrom(
+  {},
+  { asserted: 0 },
+  { asserted: 0, observed: 0, hypothetical: 5 },
 );
 
 const groups = fc.constantFrom(0, 0, 1, 3);
@@ -103,6 +131,7 @@ const request = fc.record({
   minScore: fc.constantFrom(undefined, 0, 0.2, 0.5, 3),
   maxPerSource: fc.constantFrom(undefined, 1),
   maxPerEvidence: fc.constantFrom(undefined, 1),
+  referenceTime: fc.constantFrom(at(86_400), "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"),
   minFidelity: fc.constantFrom(undefined, "full", "structured", "reference"),
   tokenBudget: fc.constantFrom(0, 90, 200, 400, 4096),
 });
@@ -122,19 +151,35 @@ test("every choice of settings and every request give an answer that can be repl
   await fillWorld(opened);
   const versions = new Set<number>();
 
+  const choice = fc.record({
+    fusion,
+    shares,
+    factors,
+    chosen,
+    evidence,
+    models,
+    request,
+    epistemicWeights,
+  });
   await fc.assert(
-    fc.asyncProperty(fusion, chosen, evidence, models, request, async (kind, one, two, three, given) => {
+    fc.asyncProperty(choice, async ({ request: given, models: three, chosen: one, ...more }) => {
       const settings: Partial<EngineSettings> = {
-        ...packing({ ...one, ...two }),
+        ...packing({ ...one, ...more.evidence }),
         ...three,
-        scoring: { ...DEFAULT_SETTINGS.scoring, fusion: kind },
+        epistemicWeights: more.epistemicWeights,
+        scoring: {
+          ...DEFAULT_SETTINGS.scoring,
+          ...more.shares,
+          ...more.factors,
+          fusion: more.fusion,
+        },
       };
       const engine = withSettings(opened, settings, {
         ...(three.reranker && { reranker }),
         ...(three.reformulation && { languageModel }),
       });
 
-      const answer = await engine.retrieve({ ...given, userId: "ada", referenceTime: at(86_400) });
+      const answer = await engine.retrieve({ ...given, userId: "ada" });
       const kept = await engine.getRetrievalReceipt(answer.metadata.requestId, "ada");
       const { results, bundle, metadata, excluded, filterMetadata } = answer;
 
@@ -142,6 +187,7 @@ test("every choice of settings and every request give an answer that can be repl
       expect(metadata.receiptPersisted).toBe(true);
       expect(kept?.receipt.contextSha256).toBe(sha256Hex(bundle.renderedContext));
       for (const { node, compositeScore } of results) {
+        expect(Number.isFinite(compositeScore)).toBe(true);
         const provenance = kept?.receipt.scoreProvenance.get(node.id);
         expect(provenance && replayScore(provenance)).toBe(compositeScore);
       }

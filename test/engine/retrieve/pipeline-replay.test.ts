@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { replayScore } from "../../../src/domain/score-replay.ts";
 import type { Fusion } from "../../../src/domain/scoring.ts";
 import type { RetrieveInput } from "../../../src/engine/inputs.ts";
-import type { KeptReceipt, ReceiptCandidate, RankingPolicy } from "../../../src/engine/records.ts";
+import type { KeptReceipt, RankingPolicy, ReceiptCandidate } from "../../../src/engine/records.ts";
 import type { EngineSettings, PackingSettings } from "../../../src/engine/settings.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import type { LanguageModel } from "../../../src/ports/language-model.ts";
@@ -140,7 +140,12 @@ const FEATURES: readonly Feature[] = [
     name: "everything at once",
     query: "What is the current hotel in Lisbon?",
     ask: { scope: ["personal", "project"], limit: 9, maxPerEvidence: 1 },
-    packing: { vectorK: 5, lexicalK: 5, episodeContextTopK: 1, sessionContextPacking: "trigger_tier" },
+    packing: {
+      vectorK: 5,
+      lexicalK: 5,
+      episodeContextTopK: 1,
+      sessionContextPacking: "trigger_tier",
+    },
     settings: {
       reranker: { ...RERANKER, policy: "score_envelope" },
       reformulation: { count: 2, mergePolicy: "new_only", timeoutMs: 5000 },
@@ -170,7 +175,9 @@ async function replay(opened: OpenedEngine, feature: Feature): Promise<KeptRecei
 
   expect(results.length).toBeGreaterThan(2);
   expect(metadata.receiptPersisted).toBe(true);
-  expect(receipt.candidates.map(({ nodeId }) => nodeId)).toEqual(results.map(({ node }) => node.id));
+  expect(receipt.candidates.map(({ nodeId }) => nodeId)).toEqual(
+    results.map(({ node }) => node.id),
+  );
   expect(
     receipt.candidates.map(({ nodeId }) => replayed(receipt.scoreProvenance.get(nodeId))),
   ).toEqual(results.map(({ compositeScore }) => compositeScore));
@@ -234,7 +241,7 @@ describe("a stored receipt", () => {
 
     for (const place of places) {
       const changed = Buffer.from(body);
-      changed[place] = (changed[place] ?? 0) ^ (1 << place % 8);
+      changed[place] = (changed[place] ?? 0) ^ (1 << (place % 8));
       runRaw(opened.pack, `UPDATE receipts SET body = x'${changed.toString("hex")}'`);
 
       const outcome = await opened.engine.getRetrievalReceipt(id, "ada").then(
@@ -250,7 +257,10 @@ describe("a stored receipt", () => {
   test.each([
     { name: "cut short", sql: "UPDATE receipts SET body = substr(body, 1, length(body) / 2)" },
     { name: "emptied", sql: "UPDATE receipts SET body = x''" },
-    { name: "said to be compressed otherwise", sql: "UPDATE receipts SET is_compressed = 1 - is_compressed" },
+    {
+      name: "said to be compressed otherwise",
+      sql: "UPDATE receipts SET is_compressed = 1 - is_compressed",
+    },
     {
       name: "put under the name of another",
       sql: `UPDATE receipts SET body = (SELECT body FROM receipts ORDER BY key LIMIT 1),
@@ -270,6 +280,8 @@ describe("a stored receipt", () => {
       code: "storage_failed",
       message: expect.stringContaining(id),
     });
-    await expect(opened.engine.explain(id, reader)).rejects.toMatchObject({ code: "storage_failed" });
+    await expect(opened.engine.explain(id, reader)).rejects.toMatchObject({
+      code: "storage_failed",
+    });
   });
 });

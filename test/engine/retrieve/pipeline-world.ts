@@ -100,7 +100,9 @@ export function linesOf(context: string): { records: string[]; headings: string[
 }
 
 /** A trip to Lisbon as ada, who has it in every form that a memory takes, and bob, who wrote the same. */
-export async function fillWorld(opened: OpenedEngine): Promise<Readonly<Record<string, MemoryNode>>> {
+export async function fillWorld(
+  opened: OpenedEngine,
+): Promise<Readonly<Record<string, MemoryNode>>> {
   const turns = [
     "We are planning the trip to Lisbon.",
     "The hotel in Lisbon is near the river.",
@@ -146,7 +148,9 @@ export async function fillWorld(opened: OpenedEngine): Promise<Readonly<Record<s
   const [serves, ends] = await remember(opened, ...claims);
   // Bob's claims name a source that is not his.
   await remember(opened, ...claims.map((memory) => ({ ...memory, userId: "bob" })));
-  const raw = { runRaw: (sql: string, ...rest: readonly string[]) => runRaw(opened.pack, sql, ...rest) };
+  const raw = {
+    runRaw: (sql: string, ...rest: readonly string[]) => runRaw(opened.pack, sql, ...rest),
+  };
   link(raw, world["lisbon"], world["friend"]);
   link(raw, world["friend"], world["turn5"], { type: "relates_to" });
   link(raw, world["yes"], world["no"], { type: "contradicts" });

@@ -57,8 +57,11 @@ beforeAll(async () => {
   const retrieval = {
     ...usual,
     excluded: LEFT_OUT,
-    bundle: { ...usual.bundle, blankIds: [outside[0]!] },
-    folded: new Map([[outside[1]!, usual.results[0]!.node.id]]),
+    bundle: {
+      ...usual.bundle,
+      blankIds: [outside[0]!],
+      folded: new Map([[outside[1]!, usual.results[0]!.node.id]]),
+    },
     filter: { ...usual.filter, scopes: ["personal" as const] },
     metadata: {
       ...usual.metadata,

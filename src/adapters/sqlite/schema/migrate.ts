@@ -2,18 +2,16 @@ import type { Database } from "bun:sqlite";
 import type { Instant } from "../../../lib/instant.ts";
 import { mainPath, type PackLayout } from "../connection/layout.ts";
 import { type ManifestInput, readManifest, tooNew, writeManifest } from "./manifest.ts";
-import { FORMAT_VERSION, migrations, type Part } from "./schema.ts";
+import { FORMAT_VERSION, type Migration, migrations, type Part } from "./schema.ts";
 
 /** Which of SQLite's files holds which part of a pack. */
 const PARTS: readonly {
   readonly part: Part;
   readonly directorySchema: string;
-  /** A table that its first step makes. */
-  readonly table: string;
 }[] = [
-  { part: "core", directorySchema: "main", table: "events" },
-  { part: "vectors", directorySchema: "vector_file", table: "vectors_sequence" },
-  { part: "lexical", directorySchema: "lexical_file", table: "lexical_sequence" },
+  { part: "core", directorySchema: "main" },
+  { part: "vectors", directorySchema: "vector_file" },
+  { part: "lexical", directorySchema: "lexical_file" },
 ];
 
 /**
@@ -58,21 +56,31 @@ function runSteps(database: Database, layout: PackLayout, dimension: number, now
        part TEXT NOT NULL, version INTEGER NOT NULL, name TEXT NOT NULL, applied_at TEXT NOT NULL,
        PRIMARY KEY (part, version)) STRICT, WITHOUT ROWID`,
   );
-  for (const { part, directorySchema, table } of PARTS) {
+  const record = database.query(
+    "INSERT OR REPLACE INTO schema_migrations (part, version, name, applied_at) VALUES (?, ?, ?, ?)",
+  );
+  for (const { part, directorySchema } of PARTS) {
     const schema = layout.kind === "file" ? "main" : directorySchema;
-    // A file that was lost has to be made again, whatever the record in the main file says.
-    const applied = hasTable(database, table, schema) ? appliedVersion(database, part) : 0;
+    const applied = appliedVersion(database, part);
     for (const step of migrations(part, dimension)) {
-      if (step.version <= applied) continue;
-      if (step.sql !== "") database.run(inSchema(step.sql, schema));
-      step.fill?.(database);
-      database
-        .query(
-          "INSERT OR REPLACE INTO schema_migrations (part, version, name, applied_at) VALUES (?, ?, ?, ?)",
-        )
-        .run(part, step.version, step.name, now);
+      const hasRun = runStep(database, step, schema, applied);
+      if (hasRun || step.version > applied) record.run(part, step.version, step.name, now);
     }
   }
+}
+
+/** Does of a step what is left to do. @returns whether there was anything */
+function runStep(
+  database: Database,
+  { version, sql, table, fill, isFilled }: Migration,
+  schema: string,
+  applied: number,
+): boolean {
+  const isMade = table === undefined ? version <= applied : hasTable(database, table, schema);
+  if (isMade && isFilled?.(database) !== false) return false;
+  if (!isMade && sql !== "") database.run(inSchema(sql, schema));
+  fill?.(database);
+  return true;
 }
 
 /** Names the file in which a table is created; SQLite otherwise creates everything in the main one. */

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
-import { leanAll } from "../vectors/write-vectors.ts";
-import { renumberDocuments } from "../write/lexical-index.ts";
+import { adoptVectors, hasForeignVectors } from "../vectors/write-vectors.ts";
+import { hasForeignDocuments, renumberDocuments } from "../write/lexical-index.ts";
 
 /**
  * The tables of a pack, as ordered steps. A step that has been released is never edited: a change is a new step.
@@ -12,8 +12,15 @@ export type Migration = {
   readonly version: number;
   readonly name: string;
   readonly sql: string;
+  /**
+   * A table that the statements make. Where it is missing they are run, whatever the record in the main file says, and
+   * where it is there they are not: a crash may leave one file of a pack before and another after a commit.
+   */
+  readonly table?: string;
   /** Fills from the graph what the statements made. Runs after them, in the same transaction. */
   readonly fill?: (database: Database) => void;
+  /** Whether everything is as `fill` leaves it; asked at every opening. A process of an earlier version may have written since. */
+  readonly isFilled?: (database: Database) => boolean;
 };
 
 /** Written to the header of each file, so that a pack can be told from any other SQLite file: "SVC1". */
@@ -259,25 +266,53 @@ export function migrations(part: Part, dimension: number): readonly Migration[] 
   switch (part) {
     case "core":
       return [
-        { version: 1, name: "event log, graph, work queue", sql: EVENT_LOG + GRAPH + WORK },
-        { version: 2, name: "rebuild in steps", sql: REBUILD_STATE },
-        { version: 3, name: "receipts, reads of a question", sql: RECEIPTS + QUESTION_INDEXES },
+        {
+          version: 1,
+          name: "event log, graph, work queue",
+          sql: EVENT_LOG + GRAPH + WORK,
+          table: "events",
+        },
+        { version: 2, name: "rebuild in steps", sql: REBUILD_STATE, table: "rebuild_state" },
+        {
+          version: 3,
+          name: "receipts, reads of a question",
+          sql: RECEIPTS + QUESTION_INDEXES,
+          table: "receipts",
+        },
       ];
     case "vectors":
       return [
-        { version: 1, name: "vector index", sql: vectorIndex(dimension) },
-        { version: 2, name: "staging of new vectors", sql: VECTOR_STAGING },
+        {
+          version: 1,
+          name: "vector index",
+          sql: vectorIndex(dimension),
+          table: "vectors_sequence",
+        },
+        {
+          version: 2,
+          name: "staging of new vectors",
+          sql: VECTOR_STAGING,
+          table: "vector_staging",
+        },
         {
           version: 3,
           name: "changes by owner, leaning vectors",
           sql: VECTOR_CHANGES,
-          fill: leanAll,
+          table: "vector_payloads",
+          fill: adoptVectors,
+          isFilled: (database) => !hasForeignVectors(database),
         },
       ];
     case "lexical":
       return [
-        { version: 1, name: "lexical index", sql: LEXICAL_INDEX },
-        { version: 2, name: "documents by owner", sql: "", fill: renumberDocuments },
+        { version: 1, name: "lexical index", sql: LEXICAL_INDEX, table: "lexical_sequence" },
+        {
+          version: 2,
+          name: "documents by owner",
+          sql: "",
+          fill: renumberDocuments,
+          isFilled: (database) => !hasForeignDocuments(database),
+        },
       ];
   }
 }

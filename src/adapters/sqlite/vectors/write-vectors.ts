@@ -87,6 +87,30 @@ export function removeVectors(database: Database, keys: readonly number[]): void
   }
 }
 
+/** Whether there are vectors that an earlier version of the program wrote, which names no owner. */
+export function hasForeignVectors(database: Database): boolean {
+  return database.query("SELECT 1 FROM vector_metadata WHERE owner = 0 LIMIT 1").get() !== null;
+}
+
+/**
+ * Takes over what an earlier version of the program wrote: vectors of turns that do not lean, as the own ones of these.
+ * Runs inside a write transaction.
+ */
+export function adoptVectors(database: Database): void {
+  // Such a version replaces indexed vectors, but not the own ones of which it does not know.
+  database.run(
+    "DELETE FROM vector_payloads WHERE node_key IN (SELECT node_key FROM vector_metadata WHERE owner = 0)",
+  );
+  database
+    .query(
+      `UPDATE vector_metadata SET revision = ?, owner = n.owner FROM nodes n
+       WHERE vector_metadata.owner = 0 AND n.key = node_key`,
+    )
+    .run(nextRevision(database));
+  removeVectors(database, orphanVectors(database));
+  leanAll(database);
+}
+
 type Place = Surrounded["turn"];
 type Session = Pick<Place, "key" | "owner" | "session_id" | "scope">;
 

@@ -75,12 +75,41 @@ export function removeOrphanDocuments(database: Database): void {
   for (const { id } of orphans) remove.run(id);
 }
 
+/** Whether there are documents that an earlier version of the program wrote, whose numbers are those of their nodes. */
+export function hasForeignDocuments(database: Database): boolean {
+  return (
+    database
+      .query("SELECT 1 FROM lexical_documents_docsize WHERE id BETWEEN 0 AND ? LIMIT 1")
+      .get(KEY_MASK) !== null
+  );
+}
+
 /**
- * Fills an index anew whose documents have other numbers, unless it never had any: then its documents come from the jobs
- * that were never done. Runs inside a write transaction.
+ * Writes the documents anew that an earlier version of the program wrote: all of them where it wrote them all. Runs inside
+ * a write transaction.
  */
 export function renumberDocuments(database: Database): void {
-  if (database.query("SELECT 1 FROM lexical_documents_docsize LIMIT 1").get() === null) return;
+  if (!hasForeignDocuments(database)) return;
+  const hasOwn = database
+    .query("SELECT 1 FROM lexical_documents_docsize WHERE id > ? LIMIT 1")
+    .get(KEY_MASK);
+  if (hasOwn === null) fillAnew(database);
+  else renumberSome(database);
+}
+
+function renumberSome(database: Database): void {
+  const keys = database
+    .query<{ key: number }, [number]>(
+      `SELECT key FROM nodes WHERE lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}
+         AND key IN (SELECT id FROM lexical_documents_docsize WHERE id <= ?)`,
+    )
+    .all(KEY_MASK)
+    .map(({ key }) => key);
+  removeOrphanDocuments(database);
+  writeDocuments(database, keys);
+}
+
+function fillAnew(database: Database): void {
   database.run("INSERT INTO lexical_documents (lexical_documents) VALUES ('delete-all')");
   const others = `lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT} AND NOT (${IS_TURN})`;
   const read = (condition: string, order: string): readonly Turn[] =>
