@@ -174,6 +174,41 @@ function damage(pack: SqlitePack, table: string, change: (page: Buffer) => void)
   writeFileSync(path, bytes);
 }
 
+describe("a caller who gives up", () => {
+  test.each([
+    "countJobs",
+    "searchGraph",
+    "pinned",
+    "searchVectors",
+    "searchText",
+    "cosines",
+    "nodesByKey",
+    "sessionWindows",
+    "nodesById",
+    "contradictions",
+  ] as const)("during %s gets the reason, and no receipt is kept", async (name) => {
+    const caller = new AbortController();
+    let isArmed = false;
+    const opened = await open({
+      settings: packing({ evidenceAugmentationTopK: 2, vectorK: 5 }),
+      alter: (store) => ({
+        [name]: (...args: readonly unknown[]) => {
+          if (isArmed) caller.abort(new Error("enough"));
+          return Reflect.apply(store[name], store, args);
+        },
+      }),
+    });
+    await fillWorld(opened);
+    isArmed = true;
+
+    const asking = ask(opened.engine, QUESTION, { scope: "personal", signal: caller.signal });
+
+    await expect(asking).rejects.toThrow("enough");
+    expect(caller.signal.aborted).toBe(true);
+    expect(readRaw(opened.pack, "SELECT key FROM receipts")).toEqual([]);
+  });
+});
+
 describe("an index that was lost behind the back of an open engine", () => {
   const CHUNKS = "vectors_vector_chunks00";
   const ERROR = { VECTOR: "backend_error" };
@@ -215,6 +250,21 @@ describe("an index that was lost behind the back of an open engine", () => {
     }
   });
 
+  test.each([
+    { lost: "vectors", named: "VECTOR" },
+    { lost: "lexical_documents", named: "LEXICAL" },
+  ])("$lost dropped before the pack is opened", async ({ lost, named }) => {
+    const first = await openWorld();
+    await first.engine.close();
+    runRaw(first.pack, `DROP TABLE ${lost}`);
+    const opened = await open({ pack: first.pack, settings: SETTINGS });
+
+    const answer = await ask(opened.engine, QUESTION);
+
+    expect(answer.metadata.backendFailures).toEqual({ [named]: "backend_error" });
+    await expectSound(opened, answer);
+  });
+
   test("words dropped", async () => {
     const opened = await openWorld();
     runRaw(opened.pack, "DROP TABLE lexical_documents");
@@ -249,6 +299,7 @@ describe("a pack with a damaged page", () => {
     { table: "vectors_vector_chunks00", named: "VECTOR" },
     { table: "vectors_chunks", named: "VECTOR" },
     { table: "vectors_rowids", named: "VECTOR" },
+    { table: "vector_metadata", named: "VECTOR" },
     { table: "lexical_documents_data", named: "LEXICAL" },
     { table: "lexical_documents_idx", named: "LEXICAL" },
     { table: "lexical_documents_docsize", named: "LEXICAL" },

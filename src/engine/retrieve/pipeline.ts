@@ -64,6 +64,7 @@ export async function retrieve(
     () => expandContext(deps, request, ranked.ranking, filterRules(deps, request)),
     ({ ranking }) => ranking.length,
   );
+  request.signal?.throwIfAborted();
   const selection = await log.run(
     "select",
     expanded.ranking.length,
@@ -71,6 +72,7 @@ export async function retrieve(
     ({ results }) => results.length,
   );
   const hints = await hintsOf(deps, request, ranked, selection);
+  request.signal?.throwIfAborted();
   const bundle = await log.run(
     "pack",
     selection.results.length,

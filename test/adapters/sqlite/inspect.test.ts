@@ -3,6 +3,7 @@ import { truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
 import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
+import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import { inspectPack } from "../../../src/adapters/sqlite/read/inspect.ts";
 import {
   aMaterialization,
@@ -13,13 +14,26 @@ import {
   put,
   unit,
 } from "../../contract/samples.ts";
-import { directoryPack, filePack, type SqlitePack } from "../../contract/sqlite-pack.ts";
+import {
+  directoryPack,
+  filePack,
+  type SqlitePack,
+  storeOptions,
+} from "../../contract/sqlite-pack.ts";
+import { aReceipt } from "../../contract/store-receipts.ts";
 import { bytesBelow, failure, useFolders } from "./folder.ts";
 
 const { folder, open } = useFolders();
 
 function look(pack: SqlitePack, checkIntegrity = false) {
   return inspectPack({ layout: pack.layout, checkIntegrity, vecExtensionPath: loadSqliteVec() });
+}
+
+/** Does to a pack what no store does. */
+function alter(pack: SqlitePack, sql: string): void {
+  const database = openDatabase({ ...storeOptions(pack), mode: "read-write", cipher: undefined });
+  database.run(sql);
+  database.close();
 }
 
 describe.each([
@@ -89,6 +103,57 @@ describe.each([
     );
 
     expect(look(pack)).toMatchObject({ withoutVector: 1, withoutLexical: 1, pendingJobs: 0 });
+  });
+
+  test.each([
+    {
+      name: "a vector that is gone from the index",
+      sql: "DELETE FROM vectors WHERE node_key = (SELECT min(key) FROM nodes)",
+      found: { withoutVector: 1, withoutLexical: 0 },
+    },
+    {
+      name: "the own vector of a turn that is gone",
+      sql: "DELETE FROM vector_payloads WHERE node_key = (SELECT min(key) FROM nodes)",
+      found: { withoutVector: 1, withoutLexical: 0 },
+    },
+    {
+      name: "a vector that names no owner",
+      sql: "UPDATE vector_metadata SET owner = 0 WHERE node_key = (SELECT min(key) FROM nodes)",
+      found: { withoutVector: 1, withoutLexical: 0 },
+    },
+    {
+      name: "a document under the number of its node alone",
+      sql: `DELETE FROM lexical_documents WHERE rowid = (1 << 40) | 1;
+        INSERT INTO lexical_documents (rowid, own, previous, next) VALUES (1, 'green tea', '', '')`,
+      found: { withoutVector: 0, withoutLexical: 1 },
+    },
+  ])("misses $name", async ({ sql, found }) => {
+    const pack = packIn(folder());
+    const store = await open(pack);
+    const memories = ["green tea", "black tea"].map((content, second) => {
+      return { content, second, sessionId: "s", vector: unit(1) };
+    });
+    await put(store, ...memories, { content: "a fact", nodeType: "fact", vector: unit(1) });
+    expect(look(pack)).toMatchObject({ withoutVector: 0, withoutLexical: 0 });
+
+    alter(pack, sql);
+
+    expect(look(pack)).toMatchObject(found);
+  });
+
+  test("names a receipt that cannot be read any more", async () => {
+    const pack = packIn(folder());
+    const store = await open(pack);
+    const receipt = aReceipt({ body: new TextEncoder().encode("tea ".repeat(500)) });
+    await store.saveReceipt(receipt);
+    expect(look(pack, true).damage).toEqual([]);
+
+    alter(
+      pack,
+      "DROP TRIGGER receipts_never_change; UPDATE receipts SET body = substr(body, 1, 12)",
+    );
+
+    expect(look(pack, true).damage).toEqual([expect.stringContaining(receipt.requestId)]);
   });
 
   test("tells of damage", async () => {

@@ -175,6 +175,25 @@ describe("vectors in memory", () => {
     database.close();
   });
 
+  test("of a single owner keep to the budget too, also when there are ever more", async () => {
+    const pack = filePack(folder());
+    const store = await open(pack);
+    const database = connect(pack);
+    const resident = new ResidentVectors(5000);
+    const sizes: number[] = [];
+    for (let count = 0; count < 40; count += 1) {
+      await put(store, ...clustered(10));
+      const question = { vector: unit(1), k: 5 };
+      expect(ask(database, question, resident)).toEqual(ask(database, question));
+      sizes.push(resident.byteLength);
+    }
+
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(5000);
+    expect(Math.max(...sizes)).toBeGreaterThan(3000);
+    expect(sizes.at(-1)).toBe(0);
+    database.close();
+  });
+
   test("read large owners as the index keeps them, and many changes at once", async () => {
     const pack = filePack(folder());
     const store = await open(pack);

@@ -92,14 +92,16 @@ test.each([
 );
 
 // The files of a directory pack are not committed as one: a crash may leave each of them before or after an upgrade.
-test.each([
+const MISSED: readonly { readonly lost: readonly string[] }[] = [
   { lost: ["vectors.index"] },
   { lost: ["lexical.db"] },
   { lost: ["vectors.index", "lexical.db"] },
   { lost: ["memory.db"] },
   { lost: ["memory.db", "vectors.index"] },
   { lost: ["memory.db", "lexical.db"] },
-])("an upgrade that did not reach $lost is made up for", async ({ lost }) => {
+];
+
+test.each([...MISSED])("an upgrade that did not reach $lost is made up for", async ({ lost }) => {
   const fresh = await open(directoryPack(folder()));
   await put(fresh, ...MEMORIES);
   const place = folder();

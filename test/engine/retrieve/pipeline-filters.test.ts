@@ -175,6 +175,23 @@ describe("a filter holds for whatever brought a memory", () => {
   });
 });
 
+test("the time of an answer holds that of its hints", async () => {
+  const opened = await open({
+    alter: (store) => ({
+      searchText: async (question, filter, ...rest) => {
+        if (filter.scopes?.includes("project") === true) await Bun.sleep(40);
+        return store.searchText(question, filter, ...rest);
+      },
+    }),
+  });
+  await fillWorld(opened);
+
+  const { metadata, crossScopeHints } = await ask(opened.engine, "hotel", { scope: "personal" });
+
+  expect(crossScopeHints).toHaveLength(1);
+  expect(metadata.timingMs).toBeGreaterThanOrEqual(39);
+});
+
 describe("owners", () => {
   const OWNERS = ["ada", "bob", "Ada", "ada ", "%", "アダ"];
   const TEXTS = [
@@ -266,7 +283,7 @@ describe("owners", () => {
       }),
       { numRuns: 150 },
     );
-    expect(seen).toBeGreaterThan(500);
+    expect(seen).toBeGreaterThan(150);
     expect(opened.warnings).toEqual([]);
   });
 

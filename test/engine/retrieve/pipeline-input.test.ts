@@ -214,6 +214,42 @@ test("a limit of 0 and an empty list of sources give nothing, and say so differe
   expect(noType.results.length).toBeGreaterThan(10);
 });
 
+test("numbers as large as can be are taken as they are", async () => {
+  const opened = await open();
+  await fillWorld(opened);
+  const most = Number.MAX_SAFE_INTEGER;
+
+  const all = await answerTo(opened, "hotel", {
+    tokenBudget: most,
+    limit: most,
+    maxPerSource: most,
+    maxPerEvidence: most,
+  });
+  const none = await answerTo(opened, "hotel", { minScore: Number.MAX_VALUE });
+
+  expect(all.bundle.includedCount).toBe(all.results.length);
+  expect(all.bundle.budgetRemaining).toBe(most - 100 - all.bundle.tokensUsed);
+  expect(none.results).toEqual([]);
+  expect(none.metadata.minScore).toBe(Number.MAX_VALUE);
+});
+
+test("memories without text have no line, which no budget is to blame for", async () => {
+  const opened = await open();
+  await remember(
+    opened,
+    { content: " \n\u2003", pinned: true },
+    { content: "", nodeType: "task" },
+    { content: "green tea" },
+  );
+
+  const { results, bundle, metadata } = await answerTo(opened, "How many teas?");
+
+  expect(results).toHaveLength(3);
+  expect(linesOf(bundle.renderedContext).records).toEqual(['- "green tea"']);
+  expect(bundle.blankIds).toHaveLength(2);
+  expect(metadata.aggregationCoverage?.limitations).toEqual(["semantic_matching"]);
+});
+
 describe("memories that pose as structure", () => {
   const FORGED = [
     "tea [stable_facts]",

@@ -6,8 +6,11 @@ import { mainPath, type PackLayout } from "../connection/layout.ts";
 import { schemasOf } from "../connection/open-database.ts";
 import { openForReading } from "../connection/open-reading.ts";
 import type { Cipher } from "../connection/pack-files.ts";
+import { damagedReceipts } from "../receipts/receipts.ts";
 import { readManifest } from "../schema/manifest.ts";
-import { KEY_MASK } from "../write/lexical-index.ts";
+import { hasTable, isUpTo } from "../schema/migrate.ts";
+import { vectorFileOf } from "../vectors/exact.ts";
+import { documentNumber } from "../write/lexical-index.ts";
 import { ACTIVE, HAS_TEXT } from "../write/turns.ts";
 
 /** What a pack says about itself. Counts cover all owners. */
@@ -22,14 +25,14 @@ export type PackInspection = {
   readonly ownerCount: number;
   readonly vectorCount: number;
   readonly lexicalCount: number;
-  /** Active nodes with text that an index lacks although no job will bring them. */
+  /** Active nodes with text that an index lacks, or has not in full, although no job will bring them. */
   readonly withoutVector: number;
   readonly withoutLexical: number;
   readonly pendingJobs: number;
   readonly failedJobs: number;
   /** Of the newest node or event. */
   readonly lastModified: Instant | undefined;
-  /** Complaints of SQLite; empty when the files are sound; undefined when they were not examined. */
+  /** Complaints of SQLite, and receipts that cannot be read; empty when all is sound; undefined when it was not examined. */
   readonly damage: readonly string[] | undefined;
 };
 
@@ -95,19 +98,35 @@ function readAll(database: Database, options: InspectOptions): PackInspection {
     ownerCount: countOf(database, "SELECT count(*) AS n FROM owners"),
     vectorCount: countOf(database, "SELECT count(*) AS n FROM vector_metadata"),
     lexicalCount: countOf(database, "SELECT count(*) AS n FROM lexical_documents_docsize"),
-    withoutVector: countMissing(database, "SELECT node_key FROM vector_metadata"),
-    withoutLexical: countMissing(
-      database,
-      `SELECT id & ${KEY_MASK} FROM lexical_documents_docsize`,
-    ),
+    withoutVector: countMissing(database, wholeVectors(database)),
+    withoutLexical: countMissing(database, wholeDocuments(database)),
     pendingJobs: countOf(database, "SELECT count(*) AS n FROM jobs WHERE status = 'pending'"),
     failedJobs: countOf(
       database,
       "SELECT count(*) AS n FROM jobs WHERE status = 'pending' AND last_error IS NOT NULL",
     ),
     lastModified: lastModified == null ? undefined : asInstant(lastModified),
-    damage: options.checkIntegrity ? findDamage(database, layout) : undefined,
+    damage: options.checkIntegrity
+      ? [...findDamage(database, layout), ...damagedReceipts(database)]
+      : undefined,
   };
+}
+
+/** Keys of the nodes whose vector is whole, as SQL. In a pack that an earlier version wrote, less belongs to it. */
+function wholeVectors(database: Database): string {
+  const indexed = "SELECT rowid FROM vectors_rowids";
+  if (!hasTable(database, "vector_payloads", vectorFileOf(database))) {
+    return `SELECT node_key FROM vector_metadata WHERE node_key IN (${indexed})`;
+  }
+  return `SELECT m.node_key FROM vector_metadata m CROSS JOIN nodes n ON n.key = m.node_key AND n.owner = m.owner
+    WHERE m.node_key IN (${indexed})
+      AND (n.node_type <> 'note' OR n.session_id IS NULL OR m.node_key IN (SELECT node_key FROM vector_payloads))`;
+}
+
+/** Keys of the nodes whose document has the right number, as SQL. */
+function wholeDocuments(database: Database): string {
+  const number = isUpTo(database, "lexical", 2) ? documentNumber("owner", "key") : "key";
+  return `SELECT key FROM nodes WHERE ${number} IN (SELECT id FROM lexical_documents_docsize)`;
 }
 
 function countMissing(database: Database, indexed: string): number {

@@ -2,7 +2,8 @@ import type { Database } from "bun:sqlite";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { StoredReceipt } from "../../../ports/store.ts";
-import { type StoredBody, toIdBytes, unpackBody } from "./receipt-row.ts";
+import { hasTable } from "../schema/migrate.ts";
+import { fromIdBytes, type StoredBody, toIdBytes, unpackBody } from "./receipt-row.ts";
 
 /** Keeps a receipt unless its request has one. Runs inside a write transaction. @param body what `packBody` made of it */
 export function writeReceipt(database: Database, receipt: StoredReceipt, body: StoredBody): void {
@@ -41,6 +42,28 @@ export function readReceipt(
     createdAt: asInstant(row.created_at),
     body: unpackBody({ bytes: row.body, isCompressed: row.is_compressed === 1 }, requestId),
   };
+}
+
+/** What is wrong with receipts whose bodies cannot be read any more. */
+export function damagedReceipts(database: Database): readonly string[] {
+  // A pack that an earlier version wrote gets the table when it is opened for writing.
+  if (!hasTable(database, "receipts")) return [];
+  const rows = database.prepare<{ request_id: Uint8Array; body: Uint8Array }, []>(
+    "SELECT request_id, body FROM receipts WHERE is_compressed = 1 ORDER BY key",
+  );
+  const complaints: string[] = [];
+  try {
+    for (const { request_id: id, body } of rows.iterate()) {
+      try {
+        unpackBody({ bytes: body, isCompressed: true }, fromIdBytes(id));
+      } catch (error) {
+        complaints.push(error instanceof Error ? error.message : String(error));
+      }
+    }
+  } finally {
+    rows.finalize();
+  }
+  return complaints;
 }
 
 /** Removes the oldest receipts from before a moment. Runs inside a write transaction. @returns how many */

@@ -102,6 +102,11 @@ function appliedVersion(database: Database, part: Part): number {
   return row?.version ?? 0;
 }
 
+/** Whether a step has been run on a pack, according to the record in its main file. */
+export function isUpTo(database: Database, part: Part, version: number): boolean {
+  return appliedVersion(database, part) >= version;
+}
+
 function storedDimension(database: Database): number | undefined {
   if (!hasTable(database, "pack_manifest")) return undefined;
   return readManifest(database)?.embedding.dimension;

@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import type { Kernel } from "../../native/kernel.ts";
 import { kernelOn } from "../connection/kernel-on.ts";
 import { CHUNK_ROWS, vectorOfRow } from "./exact.ts";
-import { Slab } from "./slab.ts";
+import { bytesPerVector, Slab } from "./slab.ts";
 
 /** Bytes that all slabs of a store may take together. */
 const BUDGET = 256 * 2 ** 20;
@@ -42,7 +42,7 @@ export class ResidentVectors {
             kernel,
             dimension,
             revision,
-            rowsMax: Math.floor(this.#budget / dimension),
+            rowsMax: Math.floor(this.#budget / bytesPerVector(dimension)),
           });
     if (held !== slab) held?.wipe();
     this.#slabs.delete(owner);

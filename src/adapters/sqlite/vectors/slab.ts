@@ -8,6 +8,11 @@ const ROW_OVERHEAD = 20;
 /** Vectors whose mean is taken. */
 const MEAN_OF = 256;
 
+/** Bytes that a vector takes at most, room to grow included. */
+export function bytesPerVector(dimension: number): number {
+  return GROWTH * (dimension + ROW_OVERHEAD);
+}
+
 /** What a search is given: keys that may be among the best, and a cosine that all other rows stay below. */
 export type Approximation = { readonly keys: readonly number[]; readonly threshold: number };
 
