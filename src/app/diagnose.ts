@@ -81,6 +81,7 @@ async function checkContent(config: Config): Promise<Finding[]> {
           message: `${damage.join("; ")}. Restore the pack from a copy`,
         },
     checkIndexes(report),
+    checkReceipts(report),
     checkJobs(report),
     await checkEmbedding(config, report),
   ];
@@ -106,6 +107,13 @@ function checkIndexes(report: PackReport): Finding {
       ? counts
       : `${counts}; ${withoutVector} active nodes lack a vector and ${withoutLexical} a text entry, so some searches miss them; run: svc rebuild ${report.path}`,
   };
+}
+
+function checkReceipts({ damagedReceipts: damaged = [] }: PackReport): Finding {
+  const name = "receipts";
+  if (damaged.length === 0) return { name, status: "ok", message: "all can be read" };
+  const message = `${damaged.length} cannot be read, the first of retrieval ${damaged[0]}; no memory is affected, but svc explain has no answer for them. Restore the pack from a copy if they matter`;
+  return { name, status: "warn", message };
 }
 
 function checkJobs({ pendingJobs, failedJobs }: PackReport): Finding {

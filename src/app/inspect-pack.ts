@@ -4,6 +4,7 @@ import { mainPath } from "../adapters/sqlite/connection/layout.ts";
 import { inspectPack, type PackInspection } from "../adapters/sqlite/read/inspect.ts";
 import type { Config } from "../config/schema.ts";
 import { SvcError } from "../domain/errors.ts";
+import { isReceiptWhole } from "../engine/receipt-check.ts";
 import { isPackEncrypted, keyTextOf, withCipher } from "./pack-key.ts";
 import { layoutOf } from "./pack-path.ts";
 
@@ -32,7 +33,7 @@ export async function reportOnPack(config: Config, checkIntegrity: boolean): Pro
   }
   const vecExtensionPath = loadSqliteVec();
   const inspection = await withCipher(keyTextOf(config), (cipher) =>
-    inspectPack({ layout, checkIntegrity, vecExtensionPath, cipher }),
+    inspectPack({ layout, checkIntegrity, isReceiptWhole, vecExtensionPath, cipher }),
   );
   return { ...inspection, path, bytes: stat.size, encrypted: isPackEncrypted(layout) };
 }

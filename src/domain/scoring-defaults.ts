@@ -22,4 +22,4 @@ export const DEFAULT_SCORING: ScoringWeights = {
 export const DEFAULT_RRF_K = 60;
 
 /** Share of the cosine in relative fusion when nobody names one; BM25 has the rest. */
-export const DEFAULT_SEMANTIC_SHARE = 0.7;
+export const DEFAULT_SEMANTIC_SHARE = 0.65;

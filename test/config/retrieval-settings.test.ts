@@ -32,7 +32,7 @@ describe("defaults", () => {
       rrf_k: 60,
       rrf_tie_break: "event_time",
       rrf_recency_boost: 0.25,
-      relative_semantic_share: 0.7,
+      relative_semantic_share: 0.65,
       node_type_boost: {
         fact: 1.15,
         preference: 1.15,

@@ -1,10 +1,12 @@
 /** Searches that fail, and indexes that are lost, damaged or of another model: what the others found is the answer. */
 import { describe, expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { mainPath } from "../../src/adapters/sqlite/connection/layout.ts";
 import type { RetrievalResponse } from "../../src/engine/results.ts";
 import type { Store } from "../../src/ports/store.ts";
-import type { SqlitePack } from "../contract/sqlite-pack.ts";
+import { directoryPack, type SqlitePack } from "../contract/sqlite-pack.ts";
 import { type OpenedEngine, useEngines, wordEmbedder } from "../engine/engines.ts";
 import {
   ask,
@@ -209,7 +211,7 @@ describe("a caller who gives up", () => {
   });
 });
 
-describe("an index that was lost behind the back of an open engine", () => {
+describe("an index that was lost", () => {
   const CHUNKS = "vectors_vector_chunks00";
   const ERROR = { VECTOR: "backend_error" };
   /** The vectors of a chunk: 64 of 64 numbers. */
@@ -274,6 +276,36 @@ describe("an index that was lost behind the back of an open engine", () => {
     expect(answer.metadata.backendFailures).toEqual({ LEXICAL: "backend_error" });
     expect(answer.results.some(({ paths }) => paths.includes("VECTOR"))).toBe(true);
     await expectSound(opened, answer);
+  });
+
+  test.each([
+    { name: "vectors.index", named: "VECTOR" },
+    { name: "lexical_index", named: "LEXICAL" },
+  ])("$name deleted from a directory pack, which mends itself", async ({ name, named }) => {
+    const folder = mkdtempSync(join(tmpdir(), "svc-lost-"));
+    try {
+      const pack = directoryPack(folder);
+      const first = await open({ pack, settings: SETTINGS });
+      for (const content of ["The hotel in Lisbon", "Marta knows Lisbon", "A green umbrella"]) {
+        await first.engine.store({ content, userId: "ada" });
+      }
+      const before = await ask(first.engine, QUESTION);
+      await first.engine.close();
+      rmSync(join(folder, name), { recursive: true });
+      const opened = await open({ pack, settings: SETTINGS });
+
+      const bare = await ask(opened.engine, QUESTION);
+      await opened.engine.processPending({ budgetMs: 10_000 });
+      const mended = await ask(opened.engine, QUESTION);
+      await opened.engine.close();
+
+      expect(bare.metadata.backendFailures).toEqual({});
+      expect(bare.results.length).toBeWithin(2, 4);
+      expect(mended.metadata.candidatesGenerated[named]).toBeGreaterThan(0);
+      expect(mended.results).toEqual(before.results);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   test("both gone, and made anew from the graph", async () => {

@@ -211,6 +211,29 @@ describe("an answer over HTTP", () => {
     expect(unknown.stderr).not.toContain("    at ");
   });
 
+  test("is given to any question that is text, and to nothing else", async () => {
+    const odd = [
+      '" * NEAR ( OR NOT ^ : -',
+      "🌂",
+      "雷が怖い犬は？",
+      "\u0000",
+      "",
+      "dog ".repeat(25_000),
+    ];
+    for (const query of odd) {
+      const { results, id } = await ask("ada", { query });
+      expect([query.slice(0, 30), results.length]).toEqual([query.slice(0, 30), 3]);
+      const kept = await server.send("ada", `/v1/retrievals/${id}`);
+      expect(kept.json["query"]).toBe(query);
+    }
+
+    const half = await server.send("ada", "/v1/retrieve", { query: "\ud800" });
+    const number = await server.send("ada", "/v1/retrieve", { query: 7 });
+    expect([half.status, number.status]).toEqual([422, 422]);
+    expect(half.json["detail"]).toContain("query");
+    expect(number.json["detail"]).toContain("query");
+  });
+
   test("under weighted fusion has no relevance, and earlier receipts still prove themselves", async () => {
     const before = await ask("ada");
     await server.stop();

@@ -141,19 +141,30 @@ describe.each([
     expect(look(pack)).toMatchObject(found);
   });
 
-  test("names a receipt that cannot be read any more", async () => {
+  test("names the receipts that cannot be read any more", async () => {
     const pack = packIn(folder());
     const store = await open(pack);
-    const receipt = aReceipt({ body: new TextEncoder().encode("tea ".repeat(500)) });
-    await store.saveReceipt(receipt);
-    expect(look(pack, true).damage).toEqual([]);
+    const long = aReceipt({ body: new TextEncoder().encode("tea ".repeat(500)) });
+    const short = aReceipt({ body: new TextEncoder().encode("tea") });
+    for (const receipt of [long, short, aReceipt()]) await store.saveReceipt(receipt);
+    const isReceiptWhole = (body: Uint8Array): boolean => body.length > 10 || body.length === 3;
+    const damaged = () =>
+      inspectPack({
+        layout: pack.layout,
+        checkIntegrity: true,
+        isReceiptWhole,
+        vecExtensionPath: loadSqliteVec(),
+      }).damagedReceipts;
+    expect(damaged()).toEqual([]);
+    expect(look(pack).damagedReceipts).toBeUndefined();
 
     alter(
       pack,
-      "DROP TRIGGER receipts_never_change; UPDATE receipts SET body = substr(body, 1, 12)",
+      "DROP TRIGGER receipts_never_change; UPDATE receipts SET body = substr(body, 1, 12); UPDATE receipts SET body = substr(body, 1, 2) WHERE key = 2",
     );
 
-    expect(look(pack, true).damage).toEqual([expect.stringContaining(receipt.requestId)]);
+    expect(damaged()).toEqual([long.requestId, short.requestId]);
+    expect(look(pack, true)).toMatchObject({ damage: [], damagedReceipts: [long.requestId] });
   });
 
   test("tells of damage", async () => {

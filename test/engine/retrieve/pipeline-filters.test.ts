@@ -281,9 +281,9 @@ describe("owners", () => {
         ).toBeUndefined();
         seen += named.size;
       }),
-      { numRuns: 150 },
+      { numRuns: 100 },
     );
-    expect(seen).toBeGreaterThan(150);
+    expect(seen).toBeGreaterThan(100);
     expect(opened.warnings).toEqual([]);
   });
 

@@ -215,5 +215,7 @@ describe("the fusion that is chosen by the settings", () => {
     // The depth of the searches is a setting of its own, and here each reaches everything.
     expect(given.results).toEqual(own.results);
     expect(given.bundle.renderedContext).toBe(own.bundle.renderedContext);
+    const kept = await engines.weighted.getRetrievalReceipt(given.metadata.requestId, "ada");
+    expect(kept?.receipt.scoring).toEqual(weights);
   });
 });

@@ -47,14 +47,26 @@ describe("a question", () => {
     ["of a number", `hotel ${"9".repeat(400)}`, true],
   ];
 
-  test.each(STRANGE)("%s is answered", async (_, query, findsByWords) => {
+  const LONG = [
+    "where is the hotel near the river in Lisbon and what does it cost ",
+    "hotel",
+    "Marta Lisbon Alfama Baixa. ",
+    `"hotel" 'river' `,
+    "on March 3rd 2026, yesterday, two weeks ago, ",
+    "how many hotels total count list all ",
+    "🌂",
+    "河边的酒店在里斯本",
+    '((("',
+  ];
+
+  test("of anything odd is answered", async () => {
     const opened = await open();
     await fillWorld(opened);
-
-    const { results, metadata } = await answerTo(opened, query);
-
-    expect((metadata.candidatesGenerated["LEXICAL"] ?? 0) > 0).toBe(findsByWords);
-    expect(results.length).toBeGreaterThan(0);
+    for (const [name, query, findsByWords] of STRANGE) {
+      const { results, metadata } = await answerTo(opened, query);
+      const byWords = metadata.candidatesGenerated["LEXICAL"] ?? 0;
+      expect([name, byWords > 0, results.length > 0]).toEqual([name, findsByWords, true]);
+    }
   });
 
   test("of any text is answered", async () => {
@@ -78,34 +90,23 @@ describe("a question", () => {
       fc.asyncProperty(fc.array(pieces, { maxLength: 8 }), async (parts) => {
         await answerTo(opened, parts.join(" "), { limit: 5 });
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 
-  test.each([
-    {
-      name: "of words",
-      text: "where is the hotel near the river in Lisbon and what does it cost ",
-    },
-    { name: "of one word", text: "hotel" },
-    { name: "of names", text: "Marta Lisbon Alfama Baixa. " },
-    { name: "of quotes", text: `"hotel" 'river' ` },
-    { name: "of dates", text: "on March 3rd 2026, yesterday, two weeks ago, " },
-    { name: "of counts", text: "how many hotels total count list all " },
-    { name: "of emoji", text: "🌂" },
-    { name: "of Chinese", text: "河边的酒店在里斯本" },
-    { name: "of opened brackets", text: '((("' },
-  ])("of 100 KB $name is answered", async ({ text }) => {
+  test("of 100 KB is answered, whatever it is made of", async () => {
     const opened = await open();
     await fillWorld(opened);
-    const query = text.repeat(Math.ceil(100_000 / text.length));
+    for (const text of LONG) {
+      const query = text.repeat(Math.ceil(100_000 / text.length));
 
-    const start = performance.now();
-    const { results } = await answerTo(opened, query, { limit: 5 });
+      const start = performance.now();
+      const { results } = await answerTo(opened, query, { limit: 5 });
+      const elapsed = performance.now() - start;
 
-    expect(results.length).toBe(5);
-    // A guard against more than linear work, with room for a slow machine.
-    expect(performance.now() - start).toBeLessThan(3000);
+      // A guard against more than linear work, with room for a slow machine.
+      expect([text, results.length, elapsed < 3000]).toEqual([text, 5, true]);
+    }
   });
 
   test("in Chinese finds what was said in Chinese", async () => {
@@ -173,21 +174,22 @@ describe("a budget", () => {
     }
   });
 
-  test.each([0, 1, 50, 100])("of %d tokens gives results and no context", async (tokenBudget) => {
+  test("of no more than the overhead gives results and no context", async () => {
     const opened = await open();
     await fillWorld(opened);
+    for (const tokenBudget of [0, 1, 50, 100]) {
+      const { bundle, results } = await answerTo(opened, "How many hotels?", { tokenBudget });
 
-    const { bundle, results } = await answerTo(opened, "How many hotels?", { tokenBudget });
-
-    expect(results.length).toBeGreaterThan(10);
-    expect(bundle).toMatchObject({
-      includedCount: 0,
-      renderedContext: "",
-      tokensUsed: 0,
-      coverageNotice: undefined,
-      contextGuidance: undefined,
-    });
-    expect(bundle.excludedIds).toHaveLength(results.length);
+      expect(results.length).toBeGreaterThan(10);
+      expect(bundle).toMatchObject({
+        includedCount: 0,
+        renderedContext: "",
+        tokensUsed: 0,
+        coverageNotice: undefined,
+        contextGuidance: undefined,
+      });
+      expect(bundle.excludedIds).toHaveLength(results.length);
+    }
   });
 });
 

@@ -38,7 +38,7 @@ describe("the receipt of an answer", () => {
     await remember(opened, ...[1, 2, 3].map(tea));
 
     const answers = await Promise.all(
-      Array.from({ length: 60 }, (_, index) => ask(opened.engine, `tea ${index}`)),
+      Array.from({ length: 30 }, (_, index) => ask(opened.engine, `tea ${index}`)),
     );
     const kept = await Promise.all(
       answers.map(({ metadata }) => opened.engine.getRetrievalReceipt(metadata.requestId, "ada")),
@@ -48,7 +48,7 @@ describe("the receipt of an answer", () => {
     expect(kept.map((one) => one?.receipt.query)).toEqual(
       answers.map((_, index) => `tea ${index}`),
     );
-    expect(new Set(answers.map(({ metadata }) => metadata.requestId)).size).toBe(60);
+    expect(new Set(answers.map(({ metadata }) => metadata.requestId)).size).toBe(30);
   });
 
   test("outlives an engine that is closed right after the answer", async () => {

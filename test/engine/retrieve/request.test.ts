@@ -260,7 +260,7 @@ describe("weights", () => {
     });
     expect(fusion({ kind: "relative", tieBreak: "event_time" })).toEqual({
       kind: "relative",
-      semanticShare: 0.7,
+      semanticShare: 0.65,
       recencyBoost: undefined,
       tieBreak: "event_time",
     });

@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
+import type { Uuid } from "../../../lib/uuid.ts";
 import type { Manifest } from "../../../ports/store.ts";
 import { notAPack, toSvcError } from "../connection/failures.ts";
 import { mainPath, type PackLayout } from "../connection/layout.ts";
@@ -32,14 +33,18 @@ export type PackInspection = {
   readonly failedJobs: number;
   /** Of the newest node or event. */
   readonly lastModified: Instant | undefined;
-  /** Complaints of SQLite, and receipts that cannot be read; empty when all is sound; undefined when it was not examined. */
+  /** Complaints of SQLite; empty when the files are sound; undefined when they were not examined. */
   readonly damage: readonly string[] | undefined;
+  /** Requests whose receipts cannot be read any more; undefined when they were not examined. */
+  readonly damagedReceipts: readonly Uuid[] | undefined;
 };
 
 export type InspectOptions = {
   readonly layout: PackLayout;
   /** Reads every page, which takes time in proportion to the size of the pack. */
   readonly checkIntegrity: boolean;
+  /** Whether the body of a receipt is as it was saved; asked when the integrity is checked. Default: always. */
+  readonly isReceiptWhole?: ((body: Uint8Array) => boolean) | undefined;
   /** Absolute path of the sqlite-vec library. */
   readonly vecExtensionPath: string;
   /** Of an encrypted pack. */
@@ -106,8 +111,9 @@ function readAll(database: Database, options: InspectOptions): PackInspection {
       "SELECT count(*) AS n FROM jobs WHERE status = 'pending' AND last_error IS NOT NULL",
     ),
     lastModified: lastModified == null ? undefined : asInstant(lastModified),
-    damage: options.checkIntegrity
-      ? [...findDamage(database, layout), ...damagedReceipts(database)]
+    damage: options.checkIntegrity ? findDamage(database, layout) : undefined,
+    damagedReceipts: options.checkIntegrity
+      ? damagedReceipts(database, options.isReceiptWhole ?? (() => true))
       : undefined,
   };
 }

@@ -44,26 +44,41 @@ export function readReceipt(
   };
 }
 
-/** What is wrong with receipts whose bodies cannot be read any more. */
-export function damagedReceipts(database: Database): readonly string[] {
+/** The requests whose receipts cannot be read any more, oldest first. @param isWhole whether a body is as it was saved */
+export function damagedReceipts(
+  database: Database,
+  isWhole: (body: Uint8Array) => boolean,
+): readonly Uuid[] {
   // A pack that an earlier version wrote gets the table when it is opened for writing.
   if (!hasTable(database, "receipts")) return [];
-  const rows = database.prepare<{ request_id: Uint8Array; body: Uint8Array }, []>(
-    "SELECT request_id, body FROM receipts WHERE is_compressed = 1 ORDER BY key",
+  const rows = database.prepare<StoredRow, []>(
+    "SELECT request_id, is_compressed, body FROM receipts ORDER BY key",
   );
-  const complaints: string[] = [];
+  const damaged: Uuid[] = [];
   try {
-    for (const { request_id: id, body } of rows.iterate()) {
-      try {
-        unpackBody({ bytes: body, isCompressed: true }, fromIdBytes(id));
-      } catch (error) {
-        complaints.push(error instanceof Error ? error.message : String(error));
-      }
+    for (const row of rows.iterate()) {
+      const id = fromIdBytes(row.request_id);
+      if (!isReadable(row, id, isWhole)) damaged.push(id);
     }
   } finally {
     rows.finalize();
   }
-  return complaints;
+  return damaged;
+}
+
+type StoredRow = Pick<ReceiptRow, "is_compressed" | "body"> & { readonly request_id: Uint8Array };
+
+function isReadable(
+  { is_compressed: compressed, body }: StoredRow,
+  id: Uuid,
+  isWhole: (body: Uint8Array) => boolean,
+): boolean {
+  try {
+    return isWhole(unpackBody({ bytes: body, isCompressed: compressed === 1 }, id));
+  } catch {
+    // It cannot be decompressed.
+    return false;
+  }
 }
 
 /** Removes the oldest receipts from before a moment. Runs inside a write transaction. @returns how many */

@@ -16,11 +16,8 @@ export type ChannelFusion = Exclude<Fusion, { readonly kind: "weighted" }>;
 
 /** The least decay of the recency boost, per day. */
 const BOOST_LAMBDA = 0.05;
-/**
- * What the words of somebody whom the question names gain; more where scores lie further apart. Measured in
- * docs/retrieval.md.
- */
-const SPEAKER_BOOST: Readonly<Record<ChannelFusion["kind"], number>> = { rrf: 0.15, relative: 0.3 };
+/** What the words of somebody whom the question names gain. Measured in docs/retrieval.md. */
+const SPEAKER_BOOST = 0.15;
 
 /** Semantic and lexical channel fused, times factors relative to the pool. Pure. */
 export function fusedFormula(pool: Pool, fusion: ChannelFusion): Formula {
@@ -98,7 +95,7 @@ function boostRecencies(
 /** Each factor as its share of the largest among the candidates on a channel. */
 function poolFactors(
   { entries, context, isSpokenByNamed }: Pool,
-  { kind, recencyBoost }: ChannelFusion,
+  { recencyBoost }: ChannelFusion,
   recencies: readonly number[] | undefined,
 ): (index: number) => Omit<PoolFactors, "tieBreak"> {
   const counted = entries.map(isOnChannel);
@@ -118,7 +115,7 @@ function poolFactors(
   const speaker =
     isSpokenByNamed === undefined
       ? undefined
-      : shares((entry) => (isSpokenByNamed(entry) ? 1 + SPEAKER_BOOST[kind] : 1));
+      : shares((entry) => (isSpokenByNamed(entry) ? 1 + SPEAKER_BOOST : 1));
   return (index) => ({
     epistemicFactor: epistemic[index] ?? 0,
     nodeTypeFactor: nodeType[index] ?? 0,
