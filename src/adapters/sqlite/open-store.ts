@@ -14,7 +14,7 @@ import { type DatabaseOptions, openDatabase, turnToLog } from "./connection/open
 import type { Cipher } from "./connection/pack-files.ts";
 import { writeEncryptionManifest } from "./copy/encryption-manifest.ts";
 import { lockableStore } from "./lockable-store.ts";
-import { migrate, requireReadable } from "./schema/migrate.ts";
+import { migrate, requireReadable, unreadableSteps } from "./schema/migrate.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 import { reconcileIndexes } from "./write/reconcile.ts";
 import { WriteQueue } from "./write/write-queue.ts";
@@ -157,10 +157,11 @@ async function openOn(
     busyTimeoutMs: options.busyTimeoutMs,
     path,
   });
+  const unreadable = unreadableSteps(writer);
   await queue.run(() => {
     // Another process may have brought a newer schema since the first look.
     requireReadable(writer, options.layout);
-    migrate(writer, options.layout, options, options.clock.now());
+    migrate(writer, options.layout, options, options.clock.now(), unreadable);
     if (options.layout.kind === "directory") reconcileIndexes(writer, options.clock.now());
   });
   const reader = await patiently(options, () =>

@@ -30,27 +30,58 @@ export function requireReadable(database: Database, layout: PackLayout): void {
   }
 }
 
+/** Names of steps whose work cannot be looked at. */
+export type Unreadable = ReadonlySet<string>;
+
+/**
+ * The steps whose work lies in a damaged or missing index. A pack with such an index is opened all the same and answers
+ * from what is left, but looking at the damage inside the transaction that opens it would spoil that one. Runs outside of a
+ * transaction.
+ */
+export function unreadableSteps(database: Database): Unreadable {
+  const names = new Set<string>();
+  for (const { name, isFilled } of PARTS.flatMap(({ part }) => migrations(part, 1))) {
+    try {
+      isFilled?.(database);
+    } catch {
+      names.add(name);
+    }
+  }
+  return names;
+}
+
 /**
  * Creates missing tables, runs outstanding steps in order and writes the manifest. Runs inside one write transaction, so
  * that processes which open a new pack together see it empty or complete.
+ * @param unreadable steps whose work is not looked at again
  */
 export function migrate(
   database: Database,
   layout: PackLayout,
   manifest: ManifestInput,
   now: Instant,
+  unreadable: Unreadable = new Set(),
 ): void {
-  runSteps(database, layout, storedDimension(database) ?? manifest.embedding.dimension, now);
+  const dimension = storedDimension(database) ?? manifest.embedding.dimension;
+  runSteps(database, layout, { dimension, now, unreadable });
   writeManifest(database, manifest, now);
 }
 
 /** Runs the outstanding steps of a pack that has a manifest, which stays as it is. Runs inside a write transaction. */
 export function upgrade(database: Database, layout: PackLayout, now: Instant): void {
   const dimension = storedDimension(database);
-  if (dimension !== undefined) runSteps(database, layout, dimension, now);
+  if (dimension !== undefined) {
+    runSteps(database, layout, { dimension, now, unreadable: new Set() });
+  }
 }
 
-function runSteps(database: Database, layout: PackLayout, dimension: number, now: Instant): void {
+type Run = { readonly dimension: number; readonly now: Instant; readonly unreadable: Unreadable };
+
+function runSteps(
+  database: Database,
+  layout: PackLayout,
+  { dimension, now, unreadable }: Run,
+): void {
   database.run(
     `CREATE TABLE IF NOT EXISTS schema_migrations (
        part TEXT NOT NULL, version INTEGER NOT NULL, name TEXT NOT NULL, applied_at TEXT NOT NULL,
@@ -62,17 +93,21 @@ function runSteps(database: Database, layout: PackLayout, dimension: number, now
   for (const { part, directorySchema } of PARTS) {
     const schema = layout.kind === "file" ? "main" : directorySchema;
     const applied = appliedVersion(database, part);
-    for (const step of migrations(part, dimension)) {
+    for (const given of migrations(part, dimension)) {
+      const step = unreadable.has(given.name) ? { ...given, isFilled: undefined } : given;
       const hasRun = runStep(database, step, schema, applied);
       if (hasRun || step.version > applied) record.run(part, step.version, step.name, now);
     }
   }
 }
 
+/** A step, without its check where that is not to be made. */
+type Step = Omit<Migration, "isFilled"> & { readonly isFilled?: Migration["isFilled"] | undefined };
+
 /** Does of a step what is left to do. @returns whether there was anything */
 function runStep(
   database: Database,
-  { version, sql, table, fill, isFilled }: Migration,
+  { version, sql, table, fill, isFilled }: Step,
   schema: string,
   applied: number,
 ): boolean {
