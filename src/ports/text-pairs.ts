@@ -7,7 +7,11 @@
  */
 export type Reranker = {
   /** How well each text answers the question, 0 to 1, in the order of the texts. */
-  score(question: string, texts: readonly string[], signal: AbortSignal): Promise<readonly number[]>;
+  score(
+    question: string,
+    texts: readonly string[],
+    signal: AbortSignal,
+  ): Promise<readonly number[]>;
   close(): Promise<void>;
 };
 
