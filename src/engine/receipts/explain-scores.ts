@@ -83,7 +83,7 @@ function fusedWords(
   });
   const lexical = channelWords(fusion, {
     search: "word search",
-    signal: `words in common ${shortNumber(trace.lexicalRelevance)}`,
+    signal: `relative BM25 ${shortNumber(trace.lexicalRelevance)}`,
     rank: fusion.kind === "rrf" ? fusion.lexicalRank : undefined,
     share: fusion.kind === "relative" ? fusion.lexical : undefined,
     isListed: paths.includes("LEXICAL"),
@@ -111,7 +111,7 @@ function channelWords({ kind }: FusionRecord, channel: Channel): readonly string
 
 const SIGNALS = [
   { name: "cosine", trace: "semanticSimilarity", weight: "semantic" },
-  { name: "words in common", trace: "lexicalRelevance", weight: "lexical" },
+  { name: "relative BM25", trace: "lexicalRelevance", weight: "lexical" },
   { name: "nearness in the graph", trace: "graphProximity", weight: "graph" },
   { name: "recency", trace: "recencyFactor", weight: "recency" },
   { name: "salience", trace: "salience", weight: "salience" },

@@ -230,7 +230,7 @@ describe("a reason for a score", () => {
     const both = { ...ranked, trace: SIGNALS, fusion: { ...PLAIN, lexicalRank: 2 } };
     expect(texts(both, ["VECTOR", "LEXICAL"])).toEqual([
       "vector search: rank 3 (cosine 0.71)",
-      "word search: rank 2 (words in common 0.5)",
+      "word search: rank 2 (relative BM25 0.5)",
     ]);
     expect(texts({ ...both, fusion: PLAIN }, ["VECTOR"])).toEqual([
       "vector search: rank 3 (cosine 0.71)",
@@ -251,7 +251,7 @@ describe("a reason for a score", () => {
     const fusion = { ...PLAIN, kind: "relative" as const, semantic: 0.9, lexical: 0.25 };
     expect(texts({ ...relative, trace: SIGNALS, fusion }, ["VECTOR", "LEXICAL"])).toEqual([
       "vector search: 0.9 of the best (cosine 0.71)",
-      "word search: 0.25 of the best (words in common 0.5)",
+      "word search: 0.25 of the best (relative BM25 0.5)",
     ]);
   });
 
@@ -271,7 +271,7 @@ describe("a reason for a score", () => {
     };
     expect(texts(weighted, ["VECTOR"])).toEqual([
       "cosine 0.71, weighed 0.3: 0.213",
-      "words in common 0.5, weighed 0.15: 0.075",
+      "relative BM25 0.5, weighed 0.15: 0.075",
       "recency 0.5, weighed 0.1: 0.05",
       "confidence 0.8, weighed 0.15: 0.12",
       "times 0.9 for how it is known",
