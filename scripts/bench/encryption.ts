@@ -9,12 +9,12 @@ import { parseArgs } from "node:util";
 import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
 import { openSqliteStore } from "../../src/adapters/sqlite/open-store.ts";
 import { createSystemClock } from "../../src/adapters/system/clock.ts";
-import type { CandidateFilter } from "../../src/domain/candidate-filter.ts";
 import type { MemoryEvent } from "../../src/domain/event.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
 import { sha256Hex } from "../../src/lib/hashing.ts";
 import { type Uuid, uuidV7 } from "../../src/lib/uuid.ts";
 import type { Store } from "../../src/ports/store.ts";
+import { everythingOf } from "./fill.ts";
 import { type Figure, type Section, toMarkdown, writePage } from "./report.ts";
 import { createRandom, question, sentence } from "./sentences.ts";
 import { digits, median, timed } from "./stats.ts";
@@ -40,17 +40,7 @@ type Sample = {
 };
 
 const clock = createSystemClock();
-const FILTER: CandidateFilter = {
-  userId: USER,
-  scopes: undefined,
-  excludeNodeTypes: undefined,
-  sourceTypes: undefined,
-  knowledgeAt: undefined,
-  eventTimeFrom: undefined,
-  eventTimeTo: undefined,
-  timeFrom: undefined,
-  timeTo: undefined,
-};
+const FILTER = everythingOf(USER);
 
 async function open(path: string, kind: Kind): Promise<Store> {
   return await openSqliteStore({

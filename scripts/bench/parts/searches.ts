@@ -2,9 +2,8 @@ import { join } from "node:path";
 import type { Inference } from "../../../src/adapters/embedding/inference.ts";
 import { openEngine } from "../../../src/app/open-engine.ts";
 import { loadConfig } from "../../../src/config/load.ts";
-import type { CandidateFilter } from "../../../src/domain/candidate-filter.ts";
 import type { Store } from "../../../src/ports/store.ts";
-import { createVectors, fill, openStore } from "../fill.ts";
+import { createVectors, everythingOf, fill, openStore } from "../fill.ts";
 import { openRawModel, openRawSearch } from "../probe.ts";
 import type { Figure, Section } from "../report.ts";
 import { createRandom, question } from "../sentences.ts";
@@ -120,17 +119,7 @@ async function searchBoth(
   userId: string,
   { text, vector }: Question,
 ): Promise<Pick<Record<keyof Times, number>, "vectors" | "words" | "cosines">> {
-  const filter: CandidateFilter = {
-    userId,
-    scopes: undefined,
-    excludeNodeTypes: undefined,
-    sourceTypes: undefined,
-    knowledgeAt: undefined,
-    eventTimeFrom: undefined,
-    eventTimeTo: undefined,
-    timeFrom: undefined,
-    timeTo: undefined,
-  };
+  const filter = everythingOf(userId);
   let keys: readonly number[] = [];
   const vectors = await timed(async () => {
     keys = (await store.searchVectors(vector, filter, CANDIDATES)).map(({ key }) => key);

@@ -1,26 +1,6 @@
+import { NUMBER_WORDS } from "../../lib/number-words.ts";
 import type { Amount, Unit } from "./calendar.ts";
 
-const SMALL = [
-  "one",
-  "two",
-  "three",
-  "four",
-  "five",
-  "six",
-  "seven",
-  "eight",
-  "nine",
-  "ten",
-  "eleven",
-  "twelve",
-  "thirteen",
-  "fourteen",
-  "fifteen",
-  "sixteen",
-  "seventeen",
-  "eighteen",
-  "nineteen",
-] as const;
 const TENS = [
   "twenty",
   "thirty",
@@ -32,8 +12,8 @@ const TENS = [
   "ninety",
 ] as const;
 
-const NUMBER_WORDS: ReadonlyMap<string, number> = new Map<string, number>([
-  ...SMALL.map((word, index) => [word, index + 1] as const),
+const VALUES: ReadonlyMap<string, number> = new Map<string, number>([
+  ...NUMBER_WORDS.map((word, index) => [word, index + 1] as const),
   ...TENS.map((word, index) => [word, (index + 2) * 10] as const),
   ["hundred", 100],
   ["a", 1],
@@ -50,9 +30,9 @@ const WORDS = [
   String.raw`(?:a\s+)?few`,
   "several",
   String.raw`(?:(?:a|one)\s+)?hundred`,
-  String.raw`(?:${TENS.join("|")})(?:[\s-]+(?:${SMALL.slice(0, 9).join("|")}))?`,
+  String.raw`(?:${TENS.join("|")})(?:[\s-]+(?:${NUMBER_WORDS.slice(0, 9).join("|")}))?`,
   // Longer words first: "seventeen" is not "seven".
-  ...[...SMALL].reverse(),
+  ...[...NUMBER_WORDS].reverse(),
   "an?",
 ].join("|");
 
@@ -100,7 +80,7 @@ function numberOf(text: string): number {
     .toLowerCase()
     .replace(/^an?\s+(?=couple|few|hundred)|^one\s+(?=hundred)|\s+of$/g, "")
     .split(/[\s-]+/)
-    .reduce((total, word) => total + (NUMBER_WORDS.get(word) ?? 0), 0);
+    .reduce((total, word) => total + (VALUES.get(word) ?? 0), 0);
 }
 
 /** Whether a text that `AMOUNTS` matched begins with `a`, `an` or `one`, which "twice a day" does too. */

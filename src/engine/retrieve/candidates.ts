@@ -3,6 +3,7 @@ import { reasonCode, SvcError } from "../../domain/errors.ts";
 import type { Hit } from "../../ports/store.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { PackingSettings } from "../settings.ts";
+import { pathsAtLimit } from "./coverage.ts";
 import { scanTerms } from "./scan-terms.ts";
 
 /** The searches that find candidates, in the order in which they are reported. */
@@ -114,13 +115,22 @@ export async function generateCandidates(
     scanned: unique([scan.hits]).filter((key) => !found.has(key)),
     completed: { VECTOR: cosines, LEXICAL: lexical.slice(limits.lexicalK) },
     failures: searches.failures,
-    atLimit: [
-      ...(isFull(graph, limits.graphK) ? ["GRAPH"] : []),
-      ...(isFull(vector, limits.vectorK) ? ["VECTOR"] : []),
-      ...(isFull(byWords, limits.lexicalK) ? ["LEXICAL"] : []),
-      ...(isFull(pinned, PINNED_MAX) ? ["PINNED"] : []),
-      ...(scan.atLimit ? ["LEXICAL_AGG"] : []),
-    ],
+    atLimit: pathsAtLimit(
+      {
+        GRAPH: graph.length,
+        VECTOR: vector.length,
+        LEXICAL: byWords.length,
+        PINNED: pinned.length,
+        LEXICAL_AGG: scan.most,
+      },
+      {
+        GRAPH: limits.graphK,
+        VECTOR: limits.vectorK,
+        LEXICAL: limits.lexicalK,
+        PINNED: PINNED_MAX,
+        LEXICAL_AGG: SCAN_HITS,
+      },
+    ),
   };
 }
 
@@ -161,8 +171,9 @@ async function searchVectors(
   return store.searchVectors(await question.vector(), question.filter, vectorK);
 }
 
-type Scan = { readonly hits: readonly Hit[]; readonly atLimit: boolean };
-const NO_SCAN: Scan = { hits: [], atLimit: false };
+/** @property most the hits of the word that found most */
+type Scan = { readonly hits: readonly Hit[]; readonly most: number };
+const NO_SCAN: Scan = { hits: [], most: 0 };
 
 /** Looks for each word of a question on its own: what is to be counted need not resemble the question as a whole. */
 async function scanWords(
@@ -171,15 +182,15 @@ async function scanWords(
   searches: Searches,
 ): Promise<Scan> {
   const hits: Hit[] = [];
-  let atLimit = false;
+  let most = 0;
   for (const term of scanTerms(question.text)) {
     const found = await searches.run("LEXICAL_AGG", () =>
       store.searchText(term, question.filter, SCAN_HITS),
     );
     hits.push(...found);
-    atLimit ||= isFull(found, SCAN_HITS);
+    most = Math.max(most, found.length);
   }
-  return { hits, atLimit };
+  return { hits, most };
 }
 
 function unscored(key: number): Hit {
@@ -188,8 +199,4 @@ function unscored(key: number): Hit {
 
 function unique(lists: readonly (readonly Hit[])[]): number[] {
   return [...new Set(lists.flat().map(({ key }) => key))];
-}
-
-function isFull(hits: readonly Hit[], limit: number): boolean {
-  return limit > 0 && hits.length >= limit;
 }

@@ -49,13 +49,13 @@ function statusOf(limitations: readonly CoverageLimitation[]): Coverage["status"
   return limitations.length > 1 ? "candidate_limited" : "semantic_candidates";
 }
 
-/** The searches that found as many candidates as they were allowed to, in the order of the limits. Pure. */
+/** The searches that found as many candidates as they may, in the order of the limits; none that is off. Pure. */
 export function pathsAtLimit(
   found: Readonly<Record<string, number>>,
   limits: Readonly<Record<string, number>>,
 ): readonly string[] {
   return Object.entries(limits)
-    .filter(([path, limit]) => (found[path] ?? 0) >= limit)
+    .filter(([path, limit]) => limit > 0 && (found[path] ?? 0) >= limit)
     .map(([path]) => path);
 }
 

@@ -2,6 +2,7 @@ import { parseOptionalInteger } from "../../domain/arguments.ts";
 import { conditionState } from "../../domain/epistemics.ts";
 import { type MemoryNode, statedTime } from "../../domain/node.ts";
 import { fromDate, type Instant } from "../../lib/instant.ts";
+import { NUMBER_WORDS } from "../../lib/number-words.ts";
 import type { Tokenizer } from "../../ports/tokenizer.ts";
 import type { ResultCandidate } from "../results.ts";
 import { type Question, questionKind } from "./pack/guidance.ts";
@@ -264,20 +265,8 @@ function ago(days: number): string {
   return `~${(days / 365.25).toFixed(1)} years ago ${exact}`;
 }
 
-const NUMBER_WORDS = [
-  "one",
-  "two",
-  "three",
-  "four",
-  "five",
-  "six",
-  "seven",
-  "eight",
-  "nine",
-  "ten",
-  "eleven",
-  "twelve",
-];
+/** The amounts in words that a relative date may have. */
+const AMOUNTS: readonly string[] = NUMBER_WORDS.slice(0, 12);
 const UNIT_DAYS = { week: 7, month: 30, day: 1, year: 365 } as const;
 const WEEKDAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
 
@@ -285,7 +274,7 @@ const WEEKDAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "frida
 function computedDates(query: string, questionDate: Instant): readonly string[] {
   const today = dayOf(questionDate);
   const lines = Object.entries(UNIT_DAYS).flatMap(([unit, days]) => {
-    const amount = `\\d{1,6}|an?|${NUMBER_WORDS.join("|")}`;
+    const amount = `\\d{1,6}|an?|${AMOUNTS.join("|")}`;
     const found = new RegExp(`\\b(${amount})\\s+${unit}s?\\s+ago\\b`, "i").exec(query)?.[1];
     if (found === undefined) return [];
     const count = amountOf(found.toLowerCase());
@@ -305,7 +294,7 @@ function computedDates(query: string, questionDate: Instant): readonly string[] 
 }
 
 function amountOf(text: string): number {
-  const place = NUMBER_WORDS.indexOf(text);
+  const place = AMOUNTS.indexOf(text);
   if (place >= 0) return place + 1;
   return text === "a" || text === "an" ? 1 : Number(text);
 }

@@ -1,6 +1,7 @@
 import { reasonCode } from "../../domain/errors.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Exclusion, ResultCandidate, RetrievalMetadata } from "../results.ts";
+import { namesDates } from "./analysis/dates.ts";
 import { analyze, type QueryAnalysis } from "./analyze.ts";
 import {
   type CandidateSets,
@@ -109,7 +110,7 @@ async function analyzed(
   request: RetrievalRequest,
   query: string,
 ): Promise<QueryAnalysis> {
-  await deps.dates.ready(query);
+  if (namesDates(query)) await deps.dates.ready(query);
   return analyze(query, {
     dates: deps.dates,
     intentOrder: deps.settings.queryIntentOrder,
