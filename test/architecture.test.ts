@@ -74,6 +74,16 @@ const PLANTS: readonly Plant[] = [
   { rule: "engine-inspect-siblings", from: "engine/inspect/sibling", to: "engine/write/target" },
   { rule: "engine-verify-siblings", from: "engine/verify/sibling", to: "engine/retrieve/target" },
   {
+    rule: "engine-lifecycle-siblings",
+    from: "engine/lifecycle/sibling",
+    to: "engine/write/target",
+  },
+  {
+    rule: "engine-aggregate-siblings",
+    from: "engine/aggregate/sibling",
+    to: "engine/inspect/target",
+  },
+  {
     rule: "engine-receipts-siblings",
     from: "engine/receipts/sibling",
     to: "engine/retrieve/target",

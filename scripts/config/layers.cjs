@@ -17,6 +17,8 @@ const CAPABILITIES = {
   maintain: ["write"],
   verify: [],
   receipts: [],
+  lifecycle: [],
+  aggregate: [],
 };
 
 const capability = ([name, siblings]) => ({

@@ -1,6 +1,6 @@
 import { loadConfig } from "../config/load.ts";
 import type { ConfigInput } from "../config/schema.ts";
-import type { MemoryEngine as EngineFacade } from "../engine/engine.ts";
+import type { MemoryEngine as EngineFacade } from "../engine/memory-engine.ts";
 import { findKey } from "./find-key.ts";
 import { openEngine } from "./open-engine.ts";
 

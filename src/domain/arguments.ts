@@ -1,3 +1,4 @@
+import { parseUuid, type Uuid } from "../lib/uuid.ts";
 import { invalid } from "./errors.ts";
 
 /** Checks of arguments that several calls share. Each throws SvcError invalid_argument naming the field. */
@@ -60,4 +61,17 @@ export function parseOptionalList(value: unknown, field: string): readonly unkno
   if (value instanceof Set) return [...value];
   if (!Array.isArray(value)) throw invalid(field, "must be a list");
   return value;
+}
+
+/** An identifier in any spelling of a UUID, in canonical form. */
+export function parseId(value: unknown, field: string): Uuid {
+  const id = typeof value === "string" ? parseUuid(value) : undefined;
+  if (id !== undefined) return id;
+  const shown = typeof value === "string" ? JSON.stringify(value.slice(0, 80)) : "the value";
+  throw invalid(field, `${shown} is not a UUID`);
+}
+
+/** An identifier, or undefined when absent. */
+export function parseOptionalId(value: unknown, field: string): Uuid | undefined {
+  return value === undefined || value === null ? undefined : parseId(value, field);
 }

@@ -11,6 +11,11 @@ export const ERROR_CATALOGUE = {
   invalid_speaker: { retry: false },
   /** A request identifier was reused with other inputs. `data.request_id`. */
   request_conflict: { retry: false },
+  /**
+   * A lifecycle operation that the state of the memory does not allow, or one that was done before with other inputs.
+   * `data.action`, `data.id`, and where it is about a state `data.from`, `data.to`. Nothing was changed.
+   */
+  invalid_transition: { retry: false },
   /** An answer cites what was not in the context of its retrieval. `data.field`. Nothing was recorded. */
   bad_citation: { retry: false },
   /** No such object for this owner. `data.kind`, `data.id`. */

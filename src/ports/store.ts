@@ -1,4 +1,5 @@
 import type { CandidateFilter } from "../domain/candidate-filter.ts";
+import type { Edge } from "../domain/edge.ts";
 import type { LifecycleState, NodeType, Scope } from "../domain/enums.ts";
 import type { MemoryEvent } from "../domain/event.ts";
 import type { ProcessingStatus } from "../domain/jobs.ts";
@@ -6,7 +7,15 @@ import type { MemoryNode } from "../domain/node.ts";
 import type { Instant } from "../lib/instant.ts";
 import type { JsonObject } from "../lib/json.ts";
 import type { Uuid } from "../lib/uuid.ts";
+import type { ChangeReads, Decide } from "./changes.ts";
 import type { EmbeddingIdentity } from "./embedder.ts";
+import type {
+  ChainRead,
+  ExtractionJob,
+  NeighborhoodRead,
+  NodeScan,
+  OperationsOnTarget,
+} from "./graph-reads.ts";
 import type { IndexRebuild } from "./index-rebuild.ts";
 
 /** One row of the insert-only audit log. */
@@ -154,6 +163,14 @@ export type Store = {
   admitOnce(admission: Admission, guard: Uuid): Promise<Operation | undefined>;
 
   /**
+   * Reads, decides and writes in one transaction: no other writer, of this or any other process, comes in between.
+   * Nodes that stop being active lose their entries in both indexes in the same transaction, and what is indexed of their
+   * neighbours in a conversation is written anew.
+   * @throws what `decide` throws; then nothing was written
+   */
+  change<T>(reads: ChangeReads, decide: Decide<T>): Promise<T>;
+
+  /**
    * Takes up to `limit` pending jobs of the owner (of all owners when absent) that no live worker holds, fewest
    * attempts first, then in the order in which they became durable, and leases them to this process.
    */
@@ -180,6 +197,28 @@ export type Store = {
   node(id: Uuid, userId: string | undefined): Promise<MemoryNode | undefined>;
   /** Newest first unless `oldestFirst`; ties by id. */
   queryNodes(filter: NodeFilter): Promise<readonly MemoryNode[]>;
+  /** By ascending id. Other calls come in between pages. */
+  scanNodes(page: NodeScan): Promise<readonly MemoryNode[]>;
+  /**
+   * Active nodes within `maxHops` edges of a node of the same owner, in either direction, without the node itself, nearest
+   * first, then by id. The walk passes through inactive nodes; aliases that nobody verified are not walked.
+   */
+  neighborhood(read: NeighborhoodRead): Promise<readonly MemoryNode[]>;
+  /**
+   * What replaced a node, or what it replaced, nearest first, in any state: one `supersedes` edge of the same owner a step,
+   * the newest where there are several. Ends at a node that was met before.
+   */
+  chain(read: ChainRead): Promise<readonly MemoryNode[]>;
+  /** Nodes that cite an event as evidence, of the event's owner, in any state, by ascending id. */
+  nodesCiting(eventId: Uuid): Promise<readonly MemoryNode[]>;
+  /** Events by id, of any owner, in no particular order; missing ones are left out. */
+  eventsById(ids: readonly Uuid[]): Promise<readonly MemoryEvent[]>;
+  /** The `contradicts` edges of an owner with both ends among the nodes, by (createdAt, id). */
+  contradictionsAmong(userId: string, nodeIds: readonly Uuid[]): Promise<readonly Edge[]>;
+  /** The `contradicts` edges at a node whose other end has the same owner and scope, by (createdAt, id). */
+  contradictionsOf(nodeId: Uuid): Promise<readonly Edge[]>;
+  /** Undefined for an unknown or foreign event, and where there is no such work. */
+  extractionJob(eventId: Uuid, userId: string | undefined): Promise<ExtractionJob | undefined>;
   countNodes(userId: string | undefined): Promise<number>;
   countEvents(userId: string | undefined): Promise<number>;
 
@@ -239,6 +278,7 @@ export type Store = {
   /** Operations of one kind by one owner, by ascending id after `afterId` (exclusive). */
   operationsOf(page: OperationPage): Promise<readonly Operation[]>;
   operation(id: Uuid): Promise<Operation | undefined>;
+  operationsOn(page: OperationsOnTarget): Promise<readonly Operation[]>;
 
   /**
    * Finishes queued writes, closes the files and forgets the key; every call but `unlock` and `close` then fails with

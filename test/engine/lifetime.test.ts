@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { MemoryEngine } from "../../src/engine/engine.ts";
+import type { MemoryEngine } from "../../src/engine/memory-engine.ts";
 import { planStore } from "../../src/engine/write/plan-store.ts";
 import { uuidV7 } from "../../src/lib/uuid.ts";
 import type { Embedder } from "../../src/ports/embedder.ts";

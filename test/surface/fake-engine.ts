@@ -1,5 +1,5 @@
 import { SvcError } from "../../src/domain/errors.ts";
-import type { MemoryEngine } from "../../src/engine/engine.ts";
+import type { MemoryEngine } from "../../src/engine/memory-engine.ts";
 
 /** An engine of which a test gives the methods it needs; every other one fails. */
 export function fakeEngine(methods: Partial<MemoryEngine> = {}): MemoryEngine {

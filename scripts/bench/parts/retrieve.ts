@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Inference } from "../../../src/adapters/embedding/inference.ts";
 import { openEngine } from "../../../src/app/open-engine.ts";
 import { loadConfig } from "../../../src/config/load.ts";
-import type { MemoryEngine } from "../../../src/engine/engine.ts";
+import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import { createVectors, fill, openStore } from "../fill.ts";
 import { type Client, createClient, unwrap } from "../http-client.ts";
 import { openRawModel, openRawSearch, type RawSearch } from "../probe.ts";

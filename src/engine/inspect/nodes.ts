@@ -1,4 +1,5 @@
 import {
+  parseId,
   parseOptionalInteger,
   parseOptionalList,
   parseOptionalNumber,
@@ -13,21 +14,12 @@ import {
   parseMember,
   SCOPES,
 } from "../../domain/enums.ts";
-import { invalid } from "../../domain/errors.ts";
 import { LIMITS } from "../../domain/limits.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { parseInstantInput } from "../../domain/validity.ts";
-import { parseUuid, type Uuid } from "../../lib/uuid.ts";
 import type { EventPage, NodeFilter } from "../../ports/store.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { EventQuery, NodeQuery } from "../inputs.ts";
-
-/** Reads an identifier. @throws SvcError invalid_argument naming the field */
-export function parseId(value: unknown, field: string): Uuid {
-  const id = typeof value === "string" ? parseUuid(value) : undefined;
-  if (id === undefined) throw invalid(field, `${JSON.stringify(value)} is not a UUID`);
-  return id;
-}
 
 /** One node; inactive ones only on request. */
 export async function getNode(

@@ -1,9 +1,9 @@
-import { parseUserId } from "../../domain/arguments.ts";
+import { parseOptionalId, parseUserId } from "../../domain/arguments.ts";
 import { checksummed, openChecksummed } from "../../domain/checksummed.ts";
 import { invalid, SvcError } from "../../domain/errors.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
 import { canonicalJson, type JsonObject } from "../../lib/json.ts";
-import { asUuid, parseUuid, type Uuid, uuidV5 } from "../../lib/uuid.ts";
+import { asUuid, type Uuid, uuidV5 } from "../../lib/uuid.ts";
 import type { Operation } from "../../ports/store.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { FastIngestInput, FastIngestManyInput } from "../inputs.ts";
@@ -28,7 +28,7 @@ export async function ingestFastMany(
   const userId = parseUserId(input.userId);
   if (!Array.isArray(input.items)) throw invalid("items", "must be a list");
   const drafts = input.items.map((item, index) => draftItem(item, userId, index));
-  const requestId = parseRequestId(input.requestId);
+  const requestId = parseOptionalId(input.requestId, "request_id");
   if (drafts.length === 0) return [];
   const now = deps.clock.now();
   const events = drafts.map((draft) => toEvent(draft, deps.ids.next(), deps.clock.now()));
@@ -102,13 +102,6 @@ function draftItem(item: unknown, userId: string, index: number): EventDraft {
     const field = `${path}.${String(error.data["field"] ?? "")}`;
     throw new SvcError(error.code, `${path}.${error.message}`, { ...error.data, field });
   }
-}
-
-function parseRequestId(value: unknown): Uuid | undefined {
-  if (value === undefined || value === null) return undefined;
-  const id = typeof value === "string" ? parseUuid(value) : undefined;
-  if (id === undefined) throw invalid("request_id", `${JSON.stringify(value)} is not a UUID`);
-  return id;
 }
 
 /** What makes two batches the same: every item's content, role, session, scope, metadata and time, in order. */

@@ -1,5 +1,5 @@
 import type { Config, ConfigInput } from "../../config/schema.ts";
-import type { MemoryEngine } from "../../engine/engine.ts";
+import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { Log } from "../contract/log.ts";
 import type { KeyDeps, KeyRequest } from "./key-deps.ts";
 import type { Output } from "./output.ts";

@@ -1,5 +1,5 @@
 import kleur from "kleur";
-import type { MemoryEngine } from "../../engine/engine.ts";
+import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import { fields } from "./output.ts";
 

@@ -1,5 +1,5 @@
-import type { MemoryEngine } from "../../engine/engine.ts";
 import type { RebuildInput } from "../../engine/inputs.ts";
+import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { RebuildResult } from "../../engine/results.ts";
 import { shellWord } from "./assistant.ts";
 import type { CliContext } from "./deps.ts";

@@ -37,3 +37,20 @@ export function requireOwner(caller: Caller, given: string | null | undefined): 
   }
   return owner;
 }
+
+/**
+ * Who is named in the record of a change: the bound owner, else whom an operator names, else the operator.
+ * @throws SvcError invalid_argument when a bound caller names an actor, or the name is blank
+ */
+export function actorOf(
+  caller: Caller,
+  operator: string,
+  given: string | null | undefined,
+): string {
+  if (given === undefined || given === null) return caller.boundUserId ?? operator;
+  if (caller.boundUserId !== undefined) {
+    throw invalid("actor", "is this connection's owner; leave it out");
+  }
+  if (given.trim() === "") throw invalid("actor", "must not be blank");
+  return given.trim();
+}

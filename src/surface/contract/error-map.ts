@@ -33,6 +33,7 @@ export const ERROR_MAP: Readonly<Record<ErrorCode, ErrorTreatment>> = {
   invalid_argument: refused(422),
   invalid_speaker: refused(422),
   request_conflict: { httpStatus: 409, exposed: true, mcp: "conflict", exitCode: 1 },
+  invalid_transition: refused(422),
   bad_citation: refused(400),
   not_found: failed(404),
   forbidden: refused(403),

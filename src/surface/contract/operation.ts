@@ -1,11 +1,13 @@
 import type { z } from "zod";
-import type { MemoryEngine } from "../../engine/engine.ts";
+import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { Caller } from "./caller.ts";
 
 /** What an operation runs with. */
 export type CallContext = {
   readonly engine: () => MemoryEngine;
   readonly caller: Caller;
+  /** Who acts when no owner is bound: `api-operator` or `mcp-operator`. */
+  readonly operator: string;
   /** Version of the program. */
   readonly version: string;
   /** Aborted when the caller is gone. */
@@ -16,12 +18,14 @@ export type CallContext = {
 export type HttpParts = {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
+  /** Every value of the query parameters that may be repeated, in their order. */
+  readonly queryLists: Readonly<Record<string, readonly string[]>>;
   readonly idempotencyKey: string | undefined;
   readonly body: unknown;
 };
 
 type HttpShape = {
-  readonly method: "get" | "post";
+  readonly method: "get" | "post" | "put";
   /** With `{name}` for path parameters. */
   readonly path: string;
   readonly request: {
@@ -29,6 +33,8 @@ type HttpShape = {
     readonly query?: z.ZodObject;
     readonly headers?: z.ZodObject;
     readonly body?: z.ZodObject;
+    /** The body may be left out, be `null` or `{}`. */
+    readonly bodyIsOptional?: boolean;
   };
   readonly response: z.ZodType;
   /** Documented statuses beside 200, 401, 403, 422, 500 and 503. */

@@ -1,5 +1,5 @@
 import { type Context, Hono, type Next } from "hono";
-import type { MemoryEngine } from "../../engine/engine.ts";
+import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { Log } from "../contract/log.ts";
 import type { HttpBinding, HttpParts, Operation } from "../contract/operation.ts";
 import { OPERATIONS } from "../contract/operations.ts";
@@ -81,9 +81,9 @@ function addRoute(
     if (!binding.isPublic && deps.engine() === undefined) return notInitialized();
     const parts: HttpParts = {
       params: context.req.param(),
-      query: lastOfEach(request.url),
+      ...readQuery(request.url),
       idempotencyKey: request.headers.get("idempotency-key") ?? undefined,
-      body: binding.request.body === undefined ? undefined : await readJsonBody(request),
+      body: await readBody(binding, request),
     };
     const call = binding.prepare(parts);
     context.env?.onBodyRead?.(request);
@@ -94,6 +94,7 @@ function addRoute(
         return engine;
       },
       caller,
+      operator: "api-operator",
       version: deps.version,
       // Costs as much as the rest of a small request; only long work asks for it.
       get signal() {
@@ -158,7 +159,19 @@ function honoPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ":$1");
 }
 
-function lastOfEach(url: string): Record<string, string> {
+async function readBody({ request: shape }: HttpBinding, request: Request): Promise<unknown> {
+  if (shape.body === undefined) return undefined;
+  if (shape.bodyIsOptional === true && request.body === null) return {};
+  const body = await readJsonBody(request);
+  return shape.bodyIsOptional === true ? (body ?? {}) : body;
+}
+
+function readQuery(url: string): Pick<HttpParts, "query" | "queryLists"> {
   const at = url.indexOf("?");
-  return at < 0 ? {} : Object.fromEntries(new URLSearchParams(url.slice(at)));
+  if (at < 0) return { query: {}, queryLists: {} };
+  const parameters = new URLSearchParams(url.slice(at));
+  const lists = [...new Set(parameters.keys())].map(
+    (name) => [name, parameters.getAll(name)] as const,
+  );
+  return { query: Object.fromEntries(parameters), queryLists: Object.fromEntries(lists) };
 }

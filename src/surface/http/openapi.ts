@@ -70,7 +70,10 @@ function toRoute(operation: Operation, binding: HttpBinding): RouteConfig {
       ...(query && { query }),
       ...(headers && { headers }),
       ...(body && {
-        body: { required: true, content: { "application/json": { schema: body } } },
+        body: {
+          required: binding.request.bodyIsOptional !== true,
+          content: { "application/json": { schema: body } },
+        },
       }),
     },
     responses: {

@@ -1,5 +1,5 @@
 import { SvcError } from "../../domain/errors.ts";
-import type { MemoryEngine } from "../../engine/engine.ts";
+import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import { describeCause, type Log } from "../contract/log.ts";
 import { type AppBindings, createHttpApp, type HttpApp } from "./app.ts";
 import { type AuthSettings, hasCredentials } from "./auth.ts";

@@ -54,6 +54,7 @@ async function readNode(deps: McpDeps, nodeId: string): Promise<object> {
     return await read({
       engine: () => engine,
       caller: { boundUserId },
+      operator: "mcp-operator",
       version,
       signal: undefined,
     });

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import type { MemoryEngine } from "../../engine/engine.ts";
+import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { Log } from "../contract/log.ts";
 import { createMcpServer } from "./server.ts";
 import { openStdio } from "./stdio-transport.ts";

@@ -1,5 +1,5 @@
 import type { CallToolResult, McpServer } from "@modelcontextprotocol/server";
-import type { MemoryEngine } from "../../engine/engine.ts";
+import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import { reportError } from "../contract/error-map.ts";
 import { describeCause, type Log } from "../contract/log.ts";
 import type { McpBinding, PreparedCall } from "../contract/operation.ts";
@@ -50,6 +50,7 @@ async function answer(
     const context = {
       engine: () => engine,
       caller: { boundUserId },
+      operator: "mcp-operator",
       version: deps.version,
       signal,
     };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { MemoryEngine } from "../../../src/engine/engine.ts";
+import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import type { RetrieveInput } from "../../../src/engine/inputs.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import { at } from "../../contract/samples.ts";

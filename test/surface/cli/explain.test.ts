@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { MemoryEngine } from "../../../src/engine/engine.ts";
+import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import { createReceiptKeeper } from "../../../src/engine/receipts/keep.ts";
 import { asUuid, type Uuid } from "../../../src/lib/uuid.ts";
 import { filePack, openSqlitePack } from "../../contract/sqlite-pack.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../../src/domain/errors.ts";
-import type { MemoryEngine } from "../../../src/engine/engine.ts";
+import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import { createHttpApp, type HttpAppDeps } from "../../../src/surface/http/app.ts";
 import { fakeEngine } from "../fake-engine.ts";
 import { BARE_NODE, NODE_ID } from "../fixtures.ts";

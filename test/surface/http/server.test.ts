@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { openEngine } from "../../../src/app/open-engine.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
-import type { MemoryEngine } from "../../../src/engine/engine.ts";
+import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import { type HttpServer, startHttpServer } from "../../../src/surface/http/server.ts";
 import { fakeEngine } from "../fake-engine.ts";
 

@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
-import type { MemoryEngine } from "../../../src/engine/engine.ts";
+import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import { type McpStdioDeps, serveMcpStdio } from "../../../src/surface/mcp/stdio.ts";
 
 export type Session = {

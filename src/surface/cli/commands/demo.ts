@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { Command } from "commander";
 import kleur from "kleur";
 import { loadConfig } from "../../../config/load.ts";
-import type { MemoryEngine } from "../../../engine/engine.ts";
+import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import { assistantLines } from "../assistant.ts";
 import type { CliContext } from "../deps.ts";
 import { CLI_OWNER, warnOn } from "../options.ts";

@@ -1,0 +1,1 @@
+/** What callers pass to count and sum stored claims, and what they get. */

@@ -1,0 +1,227 @@
+import type { MemoryEvent } from "../domain/event.ts";
+import type { ProcessingResult, ProcessingStatus } from "../domain/jobs.ts";
+import type { MemoryNode } from "../domain/node.ts";
+import type { Uuid } from "../lib/uuid.ts";
+import type {
+  AssertionAggregation,
+  AssertionQueryInput,
+  AssertionState,
+  QuantityAggregation,
+  QuantityQueryInput,
+  QuantityQuestionInput,
+  StateQueryInput,
+  TextAggregation,
+} from "./aggregation.ts";
+import type {
+  ChainOptions,
+  ClaimsOptions,
+  ConditionInput,
+  ExtractionRecord,
+  ExtractionStatus,
+  IngestInput,
+  IterateQuery,
+  NeighborhoodOptions,
+  Provenance,
+  ProvenanceOptions,
+  ReinforceOptions,
+  ScanPage,
+  ScanQuery,
+  TransitionOptions,
+} from "./changes.ts";
+import type {
+  EventQuery,
+  FastIngestInput,
+  FastIngestManyInput,
+  NodeQuery,
+  ProcessPendingInput,
+  RebuildInput,
+  RetrieveInput,
+  StoreInput,
+} from "./inputs.ts";
+import type { Explanation } from "./receipts/explain.ts";
+import type {
+  AnswerCitations,
+  AnswerCitationsInput,
+  AnswerCitationsQuery,
+  KeptReceipt,
+} from "./records.ts";
+import type {
+  MemoryBundle,
+  RebuildResult,
+  RetrievalResponse,
+  Stats,
+  StoreReceipt,
+} from "./results.ts";
+import type {
+  AnswerabilityAssessment,
+  ClaimVerification,
+  Evidence,
+  VerifyBundleOptions,
+  VerifyClaimOptions,
+} from "./verification.ts";
+import type { AnswerabilityInput } from "./verify/answerability.ts";
+
+/**
+ * The memory of one pack or database. Every method checks its input before it does anything, and rejects with SvcError.
+ * After `close()` every method rejects at once with code engine_closed.
+ */
+export type MemoryEngine = {
+  /** Stores one memory and waits until it can be found. Returns the event's id. */
+  store(input: StoreInput): Promise<Uuid>;
+  /**
+   * As `store`; returns the created node too.
+   * @throws SvcError materialization_failed when the event is safe but its node could not be written
+   */
+  storeWithReceipt(input: StoreInput): Promise<StoreReceipt>;
+  /**
+   * Takes in a message. With a pipeline it is extracted; this build has none and stores it, as `store` does. Returns the
+   * event's id.
+   */
+  ingest(input: IngestInput): Promise<Uuid>;
+  /** Admits one event durably, without embedding it; `processPending` makes it findable. Returns the event's id. */
+  ingestFast(input: FastIngestInput): Promise<Uuid>;
+  /**
+   * Admits many events in one transaction; ids in input order.
+   * @throws SvcError request_conflict when `requestId` was used with other items
+   */
+  ingestFastMany(input: FastIngestManyInput): Promise<readonly Uuid[]>;
+  /** Builds nodes and index entries of admitted events until the work or the budget ends. */
+  processPending(input?: ProcessPendingInput): Promise<ProcessingResult>;
+  /** Undefined for an unknown or foreign event. */
+  processingStatus(eventId: string, userId?: string): Promise<ProcessingStatus | undefined>;
+  getEvent(eventId: string, userId?: string): Promise<MemoryEvent | undefined>;
+  /** Newest first. */
+  getEvents(query: EventQuery): Promise<readonly MemoryEvent[]>;
+  /** Undefined for an unknown, foreign or (unless `includeSuperseded`) inactive node. */
+  getNode(
+    nodeId: string,
+    options?: { readonly userId?: string | undefined; readonly includeSuperseded?: boolean },
+  ): Promise<MemoryNode | undefined>;
+  queryNodes(query?: NodeQuery): Promise<readonly MemoryNode[]>;
+  /** One page of all of an owner's memories by ascending id. */
+  scanNodes(query: ScanQuery): Promise<ScanPage>;
+  /** All of an owner's memories by ascending id, page by page; complete for an unchanged store. */
+  iterNodes(query: IterateQuery): AsyncIterable<MemoryNode>;
+  /** Active memories within some hops over edges. Undefined for an unknown or foreign memory. */
+  neighborhood(
+    nodeId: string,
+    options?: NeighborhoodOptions,
+  ): Promise<readonly MemoryNode[] | undefined>;
+  /** What replaced a memory, or what it replaced, nearest first. Undefined for an unknown or foreign memory. */
+  chain(nodeId: string, options?: ChainOptions): Promise<readonly MemoryNode[] | undefined>;
+  /** Undefined for an unknown or foreign memory. @throws SvcError invalid_argument for a cursor that is none */
+  getProvenance(nodeId: string, options?: ProvenanceOptions): Promise<Provenance | undefined>;
+  /** Memories that cite an event, in any state, by id. Undefined for an unknown or foreign event. */
+  getEventNodes(eventId: string, userId?: string): Promise<readonly MemoryNode[] | undefined>;
+  /** What was extracted from an event. Undefined for an unknown or foreign event, and where nothing was. */
+  getExtraction(eventId: string, userId?: string): Promise<ExtractionRecord | undefined>;
+  /** How far extraction from an event has come. Undefined as `getExtraction`, and where there is no such work. */
+  extractionStatus(eventId: string, userId?: string): Promise<ExtractionStatus | undefined>;
+
+  /**
+   * Makes a tentative memory stable.
+   * @throws SvcError not_found; invalid_transition; request_conflict when `requestId` was used for something else
+   */
+  promote(nodeId: string, options?: TransitionOptions): Promise<MemoryNode>;
+  /** Retires a memory for good; it is no longer found. As `promote`. */
+  archive(nodeId: string, options?: TransitionOptions): Promise<MemoryNode>;
+  /**
+   * Raises confidence and salience of a memory in any state.
+   * @throws SvcError not_found for the memory or the evidence; invalid_argument for evidence of another scope;
+   *   request_conflict
+   */
+  reinforce(nodeId: string, options?: ReinforceOptions): Promise<MemoryNode>;
+  /**
+   * Replaces one memory by another of the same owner and scope. An exact retry changes nothing.
+   * @returns the replaced memory, then its replacement
+   * @throws SvcError not_found; invalid_argument; invalid_transition
+   */
+  supersede(
+    oldNodeId: string,
+    newNodeId: string,
+    options?: ClaimsOptions,
+  ): Promise<readonly [MemoryNode, MemoryNode]>;
+  /** Marks two claims as contradicting each other; both become contested. As `supersede`. @returns both, in the order given */
+  contradict(
+    firstId: string,
+    secondId: string,
+    options?: ClaimsOptions,
+  ): Promise<readonly [MemoryNode, MemoryNode]>;
+  /** Ends a contradiction: the winner becomes stable, the loser deprecated. As `supersede`. @returns winner, then loser */
+  resolveContradiction(
+    winnerId: string,
+    loserId: string,
+    options?: ClaimsOptions,
+  ): Promise<readonly [MemoryNode, MemoryNode]>;
+  /**
+   * Records whether the condition of a conditional memory holds.
+   * @throws SvcError not_found; invalid_argument; request_conflict
+   */
+  evaluateCondition(nodeId: string, input: ConditionInput): Promise<MemoryNode>;
+
+  /** Counts and groups stored claims, exactly. */
+  aggregateAssertions(input: AssertionQueryInput): Promise<AssertionAggregation>;
+  /** Sums stored amounts, exactly; units are never converted. */
+  aggregateQuantities(input: QuantityQueryInput): Promise<QuantityAggregation>;
+  /** Plans such a sum from a plain question; a question that it does not know is answered without a scan. */
+  aggregateQuantitiesFromText(input: QuantityQuestionInput): Promise<TextAggregation>;
+  /** What is claimed about a subject at a moment, and what was before; never which claim is true. */
+  getAssertionState(input: StateQueryInput): Promise<AssertionState>;
+  retrieve(input: RetrieveInput): Promise<RetrievalResponse>;
+  /**
+   * The receipt of a retrieval, checked anew. Undefined for an unknown or foreign request, and once it is no longer kept.
+   * @throws SvcError storage_failed naming the retrieval when the receipt is damaged
+   */
+  getRetrievalReceipt(requestId: string, userId?: string): Promise<KeptReceipt | undefined>;
+  /** Why each record was or was not in the context of a retrieval, from its receipt alone. As `getRetrievalReceipt`. */
+  explain(requestId: string, userId?: string): Promise<Explanation | undefined>;
+  /**
+   * Records which memories an answer was made from. Changes neither memories nor ranking; an exact retry returns the first
+   * record.
+   * @throws SvcError not_found without such a receipt; bad_citation for a memory whose text was not in that context;
+   *   request_conflict when the citation's id was used with other inputs
+   */
+  recordAnswerCitations(input: AnswerCitationsInput, userId: string): Promise<AnswerCitations>;
+  /** Undefined for an unknown or foreign record. */
+  getAnswerCitations(citationId: string, userId: string): Promise<AnswerCitations | undefined>;
+  /** By ascending id. */
+  listAnswerCitations(query: AnswerCitationsQuery): Promise<readonly AnswerCitations[]>;
+  /**
+   * Whether the context of a retrieval holds what an answer needs, as a language model sees it. Needs a context whose
+   * records can be cited (`packing.context_citations`).
+   * @throws SvcError unsupported without such a model in the settings; model_failed; model_timeout
+   */
+  assessAnswerability(input: AnswerabilityInput): Promise<AnswerabilityAssessment>;
+  /**
+   * Whether evidence supports or refutes a claim, as a local model sees it.
+   * @throws SvcError unsupported without such a model in the settings; model_failed
+   */
+  verifyClaim(
+    claim: string,
+    evidence: readonly Evidence[],
+    options?: VerifyClaimOptions,
+  ): Promise<ClaimVerification>;
+  /** The same with the records of a context as evidence; they have to be citable. */
+  verifyBundle(
+    claim: string,
+    bundle: MemoryBundle,
+    options?: VerifyBundleOptions,
+  ): Promise<ClaimVerification>;
+  /** A count that fails reads 0. */
+  stats(userId?: string): Promise<Stats>;
+  /**
+   * Makes the indexes anew from the graph, with the configured model; other processes keep reading and writing. What is
+   * current is kept unless `all`. An interrupted run is continued by the next call.
+   * @throws SvcError storage_busy while another process rebuilds; the signal's reason when aborted
+   */
+  rebuildIndexes(input?: RebuildInput): Promise<RebuildResult>;
+  /**
+   * Closes the files of an encrypted directory pack and forgets its key: every call fails with pack_locked until `unlock`.
+   * @throws SvcError unsupported for a single-file pack, and for one in clear
+   */
+  lock(): Promise<void>;
+  /** Opens a locked pack again. @throws SvcError encryption_failed for a wrong key; the pack stays locked */
+  unlock(key: string): Promise<void>;
+  /** Finishes queued work, then releases model and files. Idempotent. */
+  close(): Promise<void>;
+};
