@@ -1,6 +1,7 @@
 /** Entry of the process. It loads no more than the command at hand needs. */
 import { resolve } from "node:path";
 import { VERSION } from "./app/version.ts";
+import type { McpProcess } from "./mcp-process.ts";
 import type { CliDeps } from "./surface/cli/deps.ts";
 
 /** What the commands need; every part is loaded when a command asks for it. */
@@ -45,15 +46,27 @@ const DEPS: CliDeps = {
       version: VERSION,
       auth: { apiKey: api.api_key, userKeys: api.user_keys },
       cors: { origins: api.cors_origins, allowCredentials: api.cors_allow_credentials },
+      allowedHosts: api.allowed_hosts,
     });
     await server.ready;
     return server;
   },
-  serveMcp: async ({ config, ...options }, stop) => {
-    const { serveMcpStdio } = await import("./surface/mcp/stdio.ts");
-    await serveMcpStdio({ ...options, version: VERSION, boundUserId: config.mcp.user_id, stop });
+  serveMcp: async (options, stop) => {
+    const { servingOf } = await import("./mcp-process.ts");
+    await servingOf(MCP_PROCESS)(options, stop);
   },
 };
+
+const MCP_PROCESS: McpProcess = {
+  version: VERSION,
+  program: DEPS.self,
+  run: async (serveMcp) => await runCommand({ ...DEPS, serveMcp }),
+};
+
+async function runCommand(deps: CliDeps): Promise<number> {
+  const { runCli } = await import("./surface/cli/program.ts");
+  return await runCli(process.argv.slice(2), deps);
+}
 
 async function main(args: readonly string[]): Promise<number> {
   // Answered here: scripts ask for it often, and a parser of command lines takes longer to load than to answer.
@@ -61,8 +74,12 @@ async function main(args: readonly string[]): Promise<number> {
     process.stdout.write(`${VERSION}\n`);
     return 0;
   }
-  const { runCli } = await import("./surface/cli/program.ts");
-  return await runCli(args, DEPS);
+  // Before a command line is parsed: a process that only passes messages on needs none of it.
+  if (args[0] === "mcp") {
+    const { runMcp } = await import("./mcp-process.ts");
+    return await runMcp(args, MCP_PROCESS);
+  }
+  return await runCommand(DEPS);
 }
 
 process.exitCode = await main(process.argv.slice(2));

@@ -50,6 +50,11 @@ const PLANTS: readonly Plant[] = [
     to: "surface/http/target",
   },
   {
+    rule: "library-may-import-only-[app,config,domain,engine,lib,ports]",
+    from: "library",
+    to: "adapters/sqlite/target",
+  },
+  {
     rule: "outside-sees-only-the-engine-facade",
     from: "surface/cli/deep",
     to: "engine/write/target",
@@ -94,6 +99,7 @@ const PLANTS: readonly Plant[] = [
     to: "engine/retrieve/target",
   },
   { rule: "src-stands-alone", from: "lib/entry", to: "../scripts/target" },
+  { rule: "src-stands-alone", from: "app/published", to: "../src/library" },
   { rule: "no-circular", from: "domain/loop-back", to: "domain/loop" },
   { rule: "no-unresolvable", from: "domain/missing", to: "domain/nowhere" },
 ];

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { settingsPage } from "../scripts/docs-settings.ts";
 import { describeSettings } from "../src/config/describe.ts";
-import { ERROR_CATALOGUE, type ErrorCode } from "../src/domain/errors.ts";
+import { ERROR_CATALOGUE, type ErrorCode, SvcError } from "../src/domain/errors.ts";
 import { COMMAND_NAMES } from "../src/surface/cli/program.ts";
 import { ERROR_MAP } from "../src/surface/contract/error-map.ts";
 import { OPERATIONS } from "../src/surface/contract/operations.ts";
@@ -47,9 +47,10 @@ describe("docs/settings.md", () => {
   });
 });
 
-test("docs/errors.md has each code with its status, exit code, retry and a meaning", () => {
-  const documented = rows("docs/errors.md").map(([name, meaning, , http, exit, retry]) => ({
+test("docs/errors.md has each code with its class, status, exit code, retry and a meaning", () => {
+  const documented = rows("docs/errors.md").map(([name, type, meaning, , http, exit, retry]) => ({
     code: code(name),
+    type: code(type),
     hasMeaning: (meaning ?? "").length > 10,
     http: Number(http),
     exit: Number(exit),
@@ -59,6 +60,7 @@ test("docs/errors.md has each code with its status, exit code, retry and a meani
   expect(documented).toEqual(
     codes.map((name) => ({
       code: name,
+      type: new SvcError(name, "").name,
       hasMeaning: true,
       http: ERROR_MAP[name].httpStatus,
       exit: ERROR_MAP[name].exitCode,

@@ -49,6 +49,12 @@ module.exports = {
     may("surface", ["lib", "domain", "config", "engine"]),
     may("app", ["lib", "domain", "config", "ports", "engine", "adapters"]),
     {
+      name: "library-may-import-only-[app,config,domain,engine,lib,ports]",
+      severity: "error",
+      from: { path: "^src/library\\.ts$" },
+      to: { path: "^src/", pathNot: "^src/(app|config|domain|engine|lib|ports)/" },
+    },
+    {
       name: "outside-sees-only-the-engine-facade",
       severity: "error",
       from: { path: "^src/(surface|app)/" },
@@ -95,7 +101,7 @@ module.exports = {
       name: "src-stands-alone",
       severity: "error",
       from: { path: "^src/" },
-      to: { path: "^(test|scripts)/|^src/main\\.ts$" },
+      to: { path: "^(test|scripts)/|^src/(main|library)\\.ts$" },
     },
     ...Object.entries(CAPABILITIES).map(capability),
   ],

@@ -8,6 +8,8 @@ import type {
   PackingSettings,
   ReformulationSettings,
   RerankerSettings,
+  StoreStepSettings,
+  UpkeepSettings,
 } from "../engine/settings.ts";
 import type { AnswerabilitySettings, ClaimSettings } from "../engine/verification.ts";
 
@@ -29,6 +31,8 @@ export function toEngineSettings(config: Config): EngineSettings {
     receiptRetentionDays: config.receipts.retention_days,
     confidenceOverrides: config.confidence_overrides,
     ttlDefaults: ttlDefaults(config.organizer.default_ttl_days),
+    storeSteps: toStoreSteps(config),
+    upkeep: toUpkeep(config.organizer),
     materializationBudgetMs: config.materialization_budget_ms,
     materializationQueueSize: config.materialization_queue_size,
   };
@@ -151,6 +155,31 @@ function toClaimSettings(check: Config["entailment"]): ClaimSettings {
     groupCandidateLimit: check.group_candidate_limit,
     entailmentPolicy: check.entailment_policy,
     refutationPolicy: check.refutation_policy,
+  };
+}
+
+function toStoreSteps(config: Config): StoreStepSettings {
+  return {
+    novelty: config.enable_surprise_gating
+      ? {
+          highThreshold: config.novelty_high_threshold,
+          lowThreshold: config.novelty_low_threshold,
+          salienceBoost: config.novelty_salience_boost,
+          saliencePenalty: config.novelty_salience_penalty,
+        }
+      : undefined,
+    reinforceSimilarity: config.reinforce_similarity_threshold,
+    supersedes: config.enable_store_supersedence,
+    pairsTurns: config.enable_qa_pairing,
+  };
+}
+
+function toUpkeep(organizer: Config["organizer"]): UpkeepSettings | undefined {
+  if (!organizer.opportunistic_enabled) return undefined;
+  return {
+    cooldownSeconds: organizer.opportunistic_cooldown,
+    budgetMs: organizer.opportunistic_budget_ms,
+    batchSize: organizer.opportunistic_batch_size,
   };
 }
 

@@ -4,8 +4,8 @@ import type { MemoryEngine as EngineFacade } from "../engine/memory-engine.ts";
 import { findKey } from "./find-key.ts";
 import { openEngine } from "./open-engine.ts";
 
-/** A memory that is open. See the methods for what each promises. */
-export type MemoryEngine = EngineFacade;
+/** A memory that is open. See the methods for what each promises. `await using` closes it. */
+export type MemoryEngine = EngineFacade & AsyncDisposable;
 
 /** Opens memories in a program of your own. */
 export const MemoryEngine = {
@@ -16,8 +16,9 @@ export const MemoryEngine = {
    * @throws SvcError invalid_config before anything is opened; not_a_pack, pack_too_new, pack_read_only,
    * storage_failed, storage_busy or disk_full from opening
    */
-  async create(settings: ConfigInput = {}): Promise<EngineFacade> {
+  async create(settings: ConfigInput = {}): Promise<MemoryEngine> {
     const { config } = loadConfig({ explicit: settings });
-    return await openEngine((await findKey(config)).config);
+    const engine = await openEngine((await findKey(config)).config);
+    return { ...engine, [Symbol.asyncDispose]: () => engine.close() };
   },
 };

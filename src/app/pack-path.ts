@@ -49,6 +49,11 @@ export function layoutOf(config: Config): PackLayout {
   };
 }
 
+/** The file by which processes know that they mean the same pack: absolute, without links. */
+export function mainFileOf(config: Pick<Config, "pack_path" | "db_path">): string {
+  return realPath(resolve(config.pack_path ?? config.db_path));
+}
+
 /** The real path of a file that may not exist yet. */
 function realPath(path: string, links = 0): string {
   const stat = lstatSync(path, { throwIfNoEntry: false });

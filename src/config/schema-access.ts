@@ -1,5 +1,8 @@
 import { z } from "zod";
-import { flag, mapOf, optionalName, optionalSecretName, textList } from "./fields.ts";
+import { flag, listOf, mapOf, optionalName, optionalSecretName, textList } from "./fields.ts";
+
+/** A host name, an IPv4 address, or an IPv6 address in brackets; neither scheme nor port. */
+const HOST_NAME = /^(?:\[[0-9a-f:.]+\]|[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?)$/;
 
 /** Who may use the HTTP interface. */
 export const API = {
@@ -13,7 +16,15 @@ export const API = {
     isSecret: true,
     description: 'A bearer key for each owner: {"<user_id>":"<key>"}. Excludes `api.api_key`.',
   }),
-  cors_origins: textList("Web origins that may call the API; empty: none."),
+  allowed_hosts: listOf(z.string().trim().toLowerCase().regex(HOST_NAME), {
+    default: [],
+    bounds: "host names or addresses, without scheme and port",
+    description:
+      "Names by which requests may address the server beside the loopback ones, for example that of a proxy in front. Empty: on a loopback address only those; on a network address any name.",
+  }),
+  cors_origins: textList(
+    "Web origins that may call the API; empty: none but pages of this machine.",
+  ),
   cors_allow_credentials: flag({
     default: false,
     description: "Let listed origins send credentials; ignored with the origin `*`.",

@@ -19,6 +19,7 @@ import { ANSWERABILITY, ENTAILMENT, MODELS } from "./schema-models.ts";
 import { PACKING } from "./schema-packing.ts";
 import { RECEIPTS, RETRIEVAL_SETTINGS } from "./schema-retrieval.ts";
 import { SCORING } from "./schema-scoring.ts";
+import { OPPORTUNISTIC, STORE_STEPS } from "./schema-upkeep.ts";
 
 /** The model that is part of the program. */
 export const SHIPPED_MODEL = { name: "BAAI/bge-small-en-v1.5", dimension: 384 } as const;
@@ -90,6 +91,7 @@ export const ROOT_SETTINGS = {
     max: 600_000,
     description: "Milliseconds that a retrieve may spend on the owner's pending events first.",
   }),
+  ...STORE_STEPS,
   ...RETRIEVAL_SETTINGS,
   confidence_overrides: mapOf(mapNumber({ min: 0, max: 1 }), {
     default: {},
@@ -128,6 +130,7 @@ const EMBEDDING = {
 };
 
 const ORGANIZER = {
+  ...OPPORTUNISTIC,
   default_ttl_days: mapOf(mapIntegerOrNull({ min: 0, max: 1_000_000 }), {
     default: defaultTtlDays(),
     bounds: `keys: ${NODE_TYPES.join(", ")}; values at least 0 or null`,

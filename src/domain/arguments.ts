@@ -12,6 +12,11 @@ export function parseUserId(value: unknown): string {
   return parseText(value, "user_id");
 }
 
+/** An owner, or undefined when absent. */
+export function parseOptionalUserId(value: unknown): string | undefined {
+  return value === undefined || value === null ? undefined : parseUserId(value);
+}
+
 /** Text, or undefined when absent. */
 export function parseOptionalText(value: unknown, field: string): string | undefined {
   if (value === undefined || value === null) return undefined;
@@ -52,6 +57,13 @@ export function parseOptionalInteger(
     const bounds = max === Number.MAX_SAFE_INTEGER ? `>= ${min}` : `from ${min} to ${max}`;
     throw invalid(field, `${String(value)} is not an integer ${bounds}`);
   }
+  return value;
+}
+
+/** true or false, or undefined when absent. */
+export function parseOptionalBoolean(value: unknown, field: string): boolean | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== "boolean") throw invalid(field, "must be true or false");
   return value;
 }
 

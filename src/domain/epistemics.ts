@@ -142,3 +142,37 @@ function effectiveEpistemicType(node: MemoryNode): EpistemicType {
   if (state === "true") return "asserted";
   return state === "unknown" ? "hypothetical" : "deprecated";
 }
+
+/** What counts as not known to be so. */
+export type EpistemicLimits = {
+  /** Unverified memories of less confidence are left out, 0 to 1. */
+  readonly unverifiedThreshold: number;
+  /** Whether those of just that confidence are left out too. */
+  readonly excludesThreshold: boolean;
+};
+
+/**
+ * Why a memory is left out where only what is known to be so counts: `reason:detail`. Undefined when it is not left out.
+ * Takes stored values; nothing decays here.
+ */
+export function epistemicExclusion(node: MemoryNode, limits: EpistemicLimits): string | undefined {
+  switch (node.epistemicType) {
+    case "conditional": {
+      const state = conditionState(node);
+      return state === "true" ? undefined : `condition_filtered:${state}`;
+    }
+    case "hypothetical":
+    case "deprecated":
+      return `epistemic_filtered:${node.epistemicType}`;
+    case "unverified": {
+      const { confidence } = node;
+      const { unverifiedThreshold: threshold, excludesThreshold } = limits;
+      const isLow = excludesThreshold ? confidence <= threshold : confidence < threshold;
+      return isLow
+        ? `unverified_below_threshold:${confidence.toFixed(2)}<=${threshold.toFixed(2)}`
+        : undefined;
+    }
+    default:
+      return undefined;
+  }
+}

@@ -76,11 +76,11 @@ export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 export type ErrorData = { readonly [key: string]: Json };
 
 /**
- * The only error that leaves the engine on purpose.
+ * The only error that leaves the engine on purpose. Every instance is an instance of the class of its code as well, so that
+ * callers may branch on either.
  * The message says what failed, which value, and how to mend it; it never holds a secret or the text of a memory.
  */
 export class SvcError extends Error {
-  override readonly name = "SvcError";
   readonly code: ErrorCode;
   readonly data: ErrorData;
 
@@ -88,7 +88,173 @@ export class SvcError extends Error {
     super(message, options);
     this.code = code;
     this.data = data;
+    // So no place that throws has to name the class beside the code. The classes add accessors only: nothing is left undone.
+    Object.setPrototypeOf(this, ERROR_CLASSES[code].of.prototype);
   }
+
+  /** The name of the class of this code. */
+  override get name(): string {
+    return ERROR_CLASSES[this.code].name;
+  }
+}
+
+/** What the caller passed breaks a rule, or does not go with what was passed before. Nothing was changed. */
+export class InvalidArgumentError extends SvcError {
+  declare readonly code:
+    | "invalid_argument"
+    | "invalid_speaker"
+    | "invalid_transition"
+    | "request_conflict"
+    | "bad_citation"
+    | "unauthenticated_bind";
+
+  /** The argument, where one is to blame. */
+  get field(): string | undefined {
+    return textOf(this.data, "field");
+  }
+}
+
+/** A speaker's name or a reserved metadata key is not acceptable. */
+export class SpeakerError extends InvalidArgumentError {
+  declare readonly code: "invalid_speaker";
+}
+
+/** The state of the memory does not allow it, or it was done before with other inputs. */
+export class InvalidTransitionError extends InvalidArgumentError {
+  declare readonly code: "invalid_transition";
+}
+
+/** A request identifier was used before with other inputs. */
+export class RequestConflictError extends InvalidArgumentError {
+  declare readonly code: "request_conflict";
+}
+
+/** An answer cites what was not in its context. */
+export class BadCitationError extends InvalidArgumentError {
+  declare readonly code: "bad_citation";
+}
+
+/** A server that the network can reach was to be started without credentials. */
+export class UnauthenticatedBindError extends InvalidArgumentError {
+  declare readonly code: "unauthenticated_bind";
+}
+
+/** There is no such object for this owner. */
+export class NotFoundError extends SvcError {
+  declare readonly code: "not_found";
+}
+
+/** A setting is missing, unknown or out of range. */
+export class ConfigError extends SvcError {
+  declare readonly code: "invalid_config";
+}
+
+/** A pack cannot be opened or used as it is. Nothing was changed. */
+export class PackError extends SvcError {
+  declare readonly code:
+    | "not_a_pack"
+    | "pack_too_new"
+    | "pack_read_only"
+    | "encryption_failed"
+    | "pack_in_use"
+    | "pack_locked";
+}
+
+/** No key, or a wrong one, for an encrypted pack; or a key for a plain one. */
+export class EncryptionError extends PackError {
+  declare readonly code: "encryption_failed";
+}
+
+/** Somebody has the pack open who cannot share it. */
+export class PackInUseError extends PackError {
+  declare readonly code: "pack_in_use";
+}
+
+/** The pack was locked and waits for its key. */
+export class PackLockedError extends PackError {
+  declare readonly code: "pack_locked";
+}
+
+/** Files, disk or other processes stand in the way. What was begun was rolled back. */
+export class StorageError extends SvcError {
+  declare readonly code: "storage_failed" | "storage_busy" | "disk_full" | "pack_damaged";
+}
+
+/** A text could not be embedded, or the pack's vectors are another model's. */
+export class EmbeddingError extends SvcError {
+  declare readonly code: "embedding_failed" | "embedding_mismatch";
+}
+
+/** A language model or a local model did not answer. */
+export class ModelError extends SvcError {
+  declare readonly code: "model_failed" | "model_timeout";
+}
+
+/** The source is safe, its memory is still to be built. */
+export class MaterializationError extends SvcError {
+  declare readonly code: "materialization_failed";
+
+  /** The accepted event. */
+  get eventId(): string {
+    return textOf(this.data, "event_id") ?? "";
+  }
+
+  /** What stood in the way, as a category. */
+  get reasonCode(): string {
+    return textOf(this.data, "reason_code") ?? "";
+  }
+}
+
+/** The engine was closed before the call. */
+export class EngineClosedError extends SvcError {
+  declare readonly code: "engine_closed";
+}
+
+/** This pack, or this configuration, does not offer the operation. */
+export class UnsupportedError extends SvcError {
+  declare readonly code: "unsupported";
+}
+
+/** The class of each code, and its name in words that no minifier changes. */
+const ERROR_CLASSES: Readonly<
+  Record<ErrorCode, { readonly of: { readonly prototype: SvcError }; readonly name: string }>
+> = {
+  invalid_argument: { of: InvalidArgumentError, name: "InvalidArgumentError" },
+  invalid_speaker: { of: SpeakerError, name: "SpeakerError" },
+  request_conflict: { of: RequestConflictError, name: "RequestConflictError" },
+  invalid_transition: { of: InvalidTransitionError, name: "InvalidTransitionError" },
+  bad_citation: { of: BadCitationError, name: "BadCitationError" },
+  not_found: { of: NotFoundError, name: "NotFoundError" },
+  forbidden: { of: SvcError, name: "SvcError" },
+  unauthenticated: { of: SvcError, name: "SvcError" },
+  too_large: { of: SvcError, name: "SvcError" },
+  unauthenticated_bind: { of: UnauthenticatedBindError, name: "UnauthenticatedBindError" },
+  bind_failed: { of: SvcError, name: "SvcError" },
+  invalid_config: { of: ConfigError, name: "ConfigError" },
+  not_a_pack: { of: PackError, name: "PackError" },
+  not_an_export: { of: SvcError, name: "SvcError" },
+  pack_too_new: { of: PackError, name: "PackError" },
+  pack_read_only: { of: PackError, name: "PackError" },
+  encryption_failed: { of: EncryptionError, name: "EncryptionError" },
+  pack_in_use: { of: PackInUseError, name: "PackInUseError" },
+  pack_damaged: { of: StorageError, name: "StorageError" },
+  storage_failed: { of: StorageError, name: "StorageError" },
+  disk_full: { of: StorageError, name: "StorageError" },
+  storage_busy: { of: StorageError, name: "StorageError" },
+  embedding_failed: { of: EmbeddingError, name: "EmbeddingError" },
+  embedding_mismatch: { of: EmbeddingError, name: "EmbeddingError" },
+  model_failed: { of: ModelError, name: "ModelError" },
+  model_timeout: { of: ModelError, name: "ModelError" },
+  materialization_failed: { of: MaterializationError, name: "MaterializationError" },
+  engine_closed: { of: EngineClosedError, name: "EngineClosedError" },
+  pack_locked: { of: PackLockedError, name: "PackLockedError" },
+  unsupported: { of: UnsupportedError, name: "UnsupportedError" },
+  internal: { of: SvcError, name: "SvcError" },
+};
+
+function textOf(data: ErrorData, key: string): string | undefined {
+  const value = data[key];
+  return typeof value === "string" ? value : undefined;
 }
 
 /** An `invalid_argument` error about one field. */

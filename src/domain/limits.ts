@@ -2,10 +2,30 @@
 export const LIMITS = {
   /** Code points of a speaker's name after trimming. */
   speakerMaxChars: 200,
+  /** Code points of the name of who changes a memory, after trimming. */
+  actorMaxChars: 4000,
+  /** Code points of the reason for an evaluation of a condition, after trimming. */
+  reasonMaxChars: 4000,
   /** Value bindings of one memory. */
   valueBindings: 256,
   /** Nodes in one query answer. */
   nodeQueryMax: 1000,
+  /** Nodes in one page of a scan. */
+  scanPageMax: 1000,
   /** Events in one page. */
   eventPageMax: 1000,
+  /** Operations in one page of provenance. */
+  operationPageMax: 1000,
+  /** Edges between a node and the farthest of its neighborhood. */
+  neighborhoodHops: 5,
+  /** Nodes that a walk through a neighborhood visits, the first one included. */
+  neighborhoodVisited: 1000,
+  /** Replacements that a chain follows. */
+  chainSteps: 100,
+  /** Groups in the answer of an aggregation. */
+  aggregationGroupsMax: 10_000,
+  /** Samples of one such group. */
+  aggregationSamplesMax: 100,
+  /** Entries in each list of the state of a claim. */
+  stateEntriesMax: 10_000,
 } as const;

@@ -1,10 +1,10 @@
 import { copyJson, type JsonObject } from "../lib/json.ts";
 import { invalid } from "./errors.ts";
-import { SPEAKER_KEY, speakerError } from "./speaker.ts";
+import { FIRST_PERSON_OWNER_KEY, SPEAKER_KEY, speakerError } from "./speaker.ts";
 import { VALUE_BINDINGS_KEY } from "./value-bindings.ts";
 
 /** Keys that the engine writes itself; no caller may set them. */
-const RESERVED = [SPEAKER_KEY, VALUE_BINDINGS_KEY, "svc_first_person_owner_v1"] as const;
+const RESERVED = [SPEAKER_KEY, VALUE_BINDINGS_KEY, FIRST_PERSON_OWNER_KEY] as const;
 
 /**
  * Admits caller metadata: a JSON object, copied now, without the engine's own keys.

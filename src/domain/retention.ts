@@ -1,4 +1,6 @@
+import { addDays, type Instant } from "../lib/instant.ts";
 import type { NodeType } from "./enums.ts";
+import type { MemoryNode } from "./node.ts";
 
 /** Days a new memory is kept by default; undefined keeps it for ever. */
 export type TtlDefaults = Readonly<Partial<Record<NodeType, number>>>;
@@ -22,4 +24,32 @@ export function initialTtlDays(
 ): number | undefined {
   if (given === null) return undefined;
   return given ?? defaults[nodeType];
+}
+
+/** When the retention of a memory ends: `ttlDays` days after it was stored. Undefined: never; so are pinned memories kept. */
+export function retentionEnd({
+  pinned,
+  ttlDays,
+  createdAt,
+}: Pick<MemoryNode, "pinned" | "ttlDays" | "createdAt">): Instant | undefined {
+  return pinned || ttlDays === undefined ? undefined : addDays(createdAt, ttlDays);
+}
+
+/**
+ * Whether the retention of memories is over at a moment: their end lies before it. To be asked of many, because a calendar is
+ * consulted once for each length of retention.
+ */
+export function expiredAt(
+  now: Instant,
+): (node: Pick<MemoryNode, "pinned" | "ttlDays" | "createdAt">) => boolean {
+  const cutoffs = new Map<number, Instant | undefined>();
+  const cutoffOf = (ttlDays: number): Instant | undefined => {
+    if (!cutoffs.has(ttlDays)) cutoffs.set(ttlDays, addDays(now, -ttlDays));
+    return cutoffs.get(ttlDays);
+  };
+  return ({ pinned, ttlDays, createdAt }) => {
+    if (pinned || ttlDays === undefined) return false;
+    const cutoff = cutoffOf(ttlDays);
+    return cutoff !== undefined && createdAt < cutoff;
+  };
 }

@@ -4,6 +4,8 @@ import { LIMITS } from "./limits.ts";
 
 /** Metadata key under which event and node keep the name of who spoke. */
 export const SPEAKER_KEY = "svc_speaker_v1";
+/** Metadata key that is true where the singular first person of a message is its owner. */
+export const FIRST_PERSON_OWNER_KEY = "svc_first_person_owner_v1";
 
 // Control characters, lone surrogates, line and paragraph separators, and the bidirectional controls.
 const FORBIDDEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u;

@@ -7,7 +7,7 @@ import type { Instant } from "../lib/instant.ts";
 import type { Json, JsonObject } from "../lib/json.ts";
 import type { Uuid } from "../lib/uuid.ts";
 import type { ExtractionJob } from "../ports/graph-reads.ts";
-import type { Operation } from "../ports/store.ts";
+import type { Operation } from "../ports/operation.ts";
 
 /** What callers pass to change memories and to walk among them, and what they get. `null` and `undefined` both mean absent. */
 

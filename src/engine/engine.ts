@@ -1,7 +1,24 @@
 import { parseId } from "../domain/arguments.ts";
+import { aggregateAssertions } from "./aggregate/assertions.ts";
+import { aggregateQuantities } from "./aggregate/quantities.ts";
+import { assertionState } from "./aggregate/state.ts";
+import { aggregateFromText } from "./aggregate/text.ts";
 import type { EngineDeps } from "./deps.ts";
+import { getEventNodes } from "./inspect/event-nodes.ts";
+import { extractionStatus, getExtraction } from "./inspect/extraction.ts";
+import { chain, neighborhood } from "./inspect/graph.ts";
 import { getNode, parseEventQuery, parseNodeQuery } from "./inspect/nodes.ts";
+import { getProvenance } from "./inspect/provenance.ts";
+import { iterNodes, scanNodes } from "./inspect/scan.ts";
 import { readStats } from "./inspect/stats.ts";
+import { createStoreSteps } from "./lifecycle/after-store.ts";
+import { evaluateCondition } from "./lifecycle/condition.ts";
+import { contradict } from "./lifecycle/contradict.ts";
+import { reinforce } from "./lifecycle/reinforce.ts";
+import { resolveContradiction } from "./lifecycle/resolve.ts";
+import { supersede } from "./lifecycle/supersede.ts";
+import { transition } from "./lifecycle/transition.ts";
+import { createUpkeep } from "./lifecycle/upkeep.ts";
 import { Lifetime } from "./lifetime.ts";
 import { rebuildIndexes } from "./maintain/rebuild.ts";
 import type { MemoryEngine } from "./memory-engine.ts";
@@ -15,9 +32,10 @@ import { createReceiptKeeper } from "./receipts/keep.ts";
 import { retrieve } from "./retrieve/pipeline.ts";
 import { assessAnswerability } from "./verify/answerability.ts";
 import { verifyBundle, verifyClaim } from "./verify/claims.ts";
+import { ingest } from "./write/ingest.ts";
 import { ingestFast, ingestFastMany } from "./write/ingest-fast.ts";
 import { drainBefore, matchesPack, processPending } from "./write/materialize.ts";
-import { store } from "./write/store.ts";
+import { type StoreDeps, store } from "./write/store.ts";
 
 /**
  * Binds the engine's operations to what they stand on, and begins to finish work that an earlier process left behind.
@@ -27,24 +45,23 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
   const receipts = createReceiptKeeper(deps);
   const life = new Lifetime(deps, () => receipts.close());
   life.repair();
+  const serve = startUpkeep(deps, life);
+  const storing: StoreDeps = { ...deps, steps: createStoreSteps(deps) };
   const claims = { entailment: deps.entailment, settings: deps.settings.claims };
   const receiptOf = async (requestId: string, userId: string | undefined) =>
     receipts.read(parseId(requestId, "request_id"), userId);
   return {
-    store: (input) => life.use(async () => (await store(deps, input)).eventId),
-    storeWithReceipt: (input) => life.use(() => store(deps, input)),
+    store: (input) => serve(input, async () => (await store(storing, input)).eventId),
+    storeWithReceipt: (input) => serve(input, () => store(storing, input)),
+    ingest: (input) => serve(input, () => ingest(storing, input)),
     ingestFast: (input) => life.use(() => ingestFast(deps, input)),
     ingestFastMany: (input) => life.use(() => ingestFastMany(deps, input)),
     processPending: (input = {}) => life.use(async () => processPending(deps, input)),
-    processingStatus: (eventId, userId) =>
-      life.use(async () => deps.store.jobStatus(parseId(eventId, "event_id"), userId)),
-    getEvent: (eventId, userId) =>
-      life.use(async () => deps.store.event(parseId(eventId, "event_id"), userId)),
-    getEvents: (query) => life.use(async () => deps.store.events(parseEventQuery(query))),
-    getNode: (nodeId, options = {}) => life.use(() => getNode(deps, nodeId, options)),
-    queryNodes: (query = {}) => life.use(async () => deps.store.queryNodes(parseNodeQuery(query))),
+    ...bindReads(deps, life),
+    ...bindChanges(deps, life),
+    ...bindAggregates(deps, life),
     retrieve: (input) =>
-      life.use(() =>
+      serve(input, () =>
         retrieve(deps, input, {
           comparable: matchesPack(deps),
           drain: ({ filter, signal }) => drainBefore(deps, filter.userId, signal),
@@ -87,4 +104,80 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
       }),
     close: () => life.close(),
   };
+}
+
+/** What counts and sums stored claims. */
+function bindAggregates(deps: EngineDeps, life: Lifetime) {
+  return {
+    aggregateAssertions: (input) => life.use(() => aggregateAssertions(deps, input)),
+    aggregateQuantities: (input) => life.use(() => aggregateQuantities(deps, input)),
+    aggregateQuantitiesFromText: (input) => life.use(() => aggregateFromText(deps, input)),
+    getAssertionState: (input) => life.use(() => assertionState(deps, input)),
+  } satisfies Partial<MemoryEngine>;
+}
+
+type Serve = <T>(input: { readonly userId: string }, call: () => Promise<T>) => Promise<T>;
+
+/** Looks after the memories of all owners. @returns what runs a call of one owner, behind which follows what is due for it */
+function startUpkeep(deps: EngineDeps, life: Lifetime): Serve {
+  const upkeep = createUpkeep({ ...deps, background: (...work) => life.background(...work) });
+  upkeep.begin();
+  return (input, call) =>
+    life.use(async () => {
+      const result = await call();
+      upkeep.after(input.userId);
+      return result;
+    });
+}
+
+type Reads =
+  | "processingStatus"
+  | "getEvent"
+  | "getEvents"
+  | "getNode"
+  | "queryNodes"
+  | "scanNodes"
+  | "iterNodes"
+  | "neighborhood"
+  | "chain"
+  | "getProvenance"
+  | "getEventNodes"
+  | "getExtraction"
+  | "extractionStatus";
+
+/** What looks at stored memories and changes nothing. */
+function bindReads(deps: EngineDeps, life: Lifetime): Pick<MemoryEngine, Reads> {
+  return {
+    processingStatus: (eventId, userId) =>
+      life.use(async () => deps.store.jobStatus(parseId(eventId, "event_id"), userId)),
+    getEvent: (eventId, userId) =>
+      life.use(async () => deps.store.event(parseId(eventId, "event_id"), userId)),
+    getEvents: (query) => life.use(async () => deps.store.events(parseEventQuery(query))),
+    getNode: (nodeId, options = {}) => life.use(() => getNode(deps, nodeId, options)),
+    queryNodes: (query = {}) => life.use(async () => deps.store.queryNodes(parseNodeQuery(query))),
+    scanNodes: (query) => life.use(() => scanNodes(deps, query)),
+    iterNodes: (query) => iterNodes(life, deps, query),
+    neighborhood: (nodeId, options = {}) => life.use(() => neighborhood(deps, nodeId, options)),
+    chain: (nodeId, options = {}) => life.use(() => chain(deps, nodeId, options)),
+    getProvenance: (nodeId, options = {}) => life.use(() => getProvenance(deps, nodeId, options)),
+    getEventNodes: (eventId, userId) => life.use(() => getEventNodes(deps, eventId, userId)),
+    getExtraction: (eventId, userId) => life.use(() => getExtraction(deps, eventId, userId)),
+    extractionStatus: (eventId, userId) => life.use(() => extractionStatus(deps, eventId, userId)),
+  };
+}
+
+/** What changes single memories. */
+function bindChanges(deps: EngineDeps, life: Lifetime) {
+  return {
+    promote: (nodeId, options) => life.use(() => transition(deps, "promote", nodeId, options)),
+    archive: (nodeId, options) => life.use(() => transition(deps, "archive", nodeId, options)),
+    reinforce: (nodeId, options) => life.use(() => reinforce(deps, nodeId, options)),
+    supersede: (oldNodeId, newNodeId, options) =>
+      life.use(() => supersede(deps, oldNodeId, newNodeId, options)),
+    contradict: (firstId, secondId, options) =>
+      life.use(() => contradict(deps, firstId, secondId, options)),
+    resolveContradiction: (winnerId, loserId, options) =>
+      life.use(() => resolveContradiction(deps, winnerId, loserId, options)),
+    evaluateCondition: (nodeId, input) => life.use(() => evaluateCondition(deps, nodeId, input)),
+  } satisfies Partial<MemoryEngine>;
 }

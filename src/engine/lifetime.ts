@@ -21,9 +21,7 @@ export class Lifetime {
 
   /** Runs a call, unless the engine was closed. */
   use<T>(call: () => Promise<T>): Promise<T> {
-    if (this.#closed !== undefined) {
-      return Promise.reject(new SvcError("engine_closed", "the engine was closed; open it again"));
-    }
+    if (this.#closed !== undefined) return Promise.reject(closed());
     const running = call();
     this.#running.add(running);
     const done = () => this.#running.delete(running);
@@ -31,10 +29,26 @@ export class Lifetime {
     return running;
   }
 
+  /** @throws SvcError engine_closed */
+  requireOpen(): void {
+    if (this.#closed !== undefined) throw closed();
+  }
+
+  /**
+   * Runs work behind the calls, unless the engine was closed; `close` waits for it, and its signal tells it to end soon.
+   * @param failure what is reported when the work fails
+   */
+  background(failure: string, work: (signal: AbortSignal) => Promise<void>): void {
+    if (this.#closed !== undefined) return;
+    const running = work(this.#closing.signal)
+      .catch(() => this.#deps.warn(failure))
+      .finally(() => this.#running.delete(running));
+    this.#running.add(running);
+  }
+
   /** Finishes what earlier processes left pending, in slices, in the background. */
   repair(): void {
-    const work = async () => {
-      const { signal } = this.#closing;
+    this.background("repair of pending work did not finish", async (signal) => {
       for (let left = Number.POSITIVE_INFINITY; !signal.aborted; ) {
         const result = await drain(this.#deps, {
           userId: undefined,
@@ -45,11 +59,7 @@ export class Lifetime {
         if (open <= 0 || open >= left) return;
         left = open;
       }
-    };
-    const running = work()
-      .catch(() => this.#deps.warn("repair of pending work did not finish"))
-      .finally(() => this.#running.delete(running));
-    this.#running.add(running);
+    });
   }
 
   close(): Promise<void> {
@@ -66,4 +76,8 @@ export class Lifetime {
     await this.#deps.entailment?.close();
     await this.#deps.store.close();
   }
+}
+
+function closed(): SvcError {
+  return new SvcError("engine_closed", "the engine was closed; open it again");
 }

@@ -1,5 +1,6 @@
 import type { EpistemicType, RepresentationLevel } from "../domain/enums.ts";
 import type { ConfidenceOverrides } from "../domain/epistemics.ts";
+import type { NoveltyRules } from "../domain/novelty.ts";
 import type { TtlDefaults } from "../domain/retention.ts";
 import type { ScoringWeights } from "../domain/scoring.ts";
 import type { AnswerabilitySettings, ClaimSettings } from "./verification.ts";
@@ -83,6 +84,27 @@ export type ReformulationSettings = {
   readonly timeoutMs: number;
 };
 
+/** What a store does beside storing. */
+export type StoreStepSettings = {
+  /** Undefined: every memory begins with the same salience. */
+  readonly novelty: NoveltyRules | undefined;
+  /** Cosine from which similar memories are reinforced, 0 to 1; undefined: never. */
+  readonly reinforceSimilarity: number | undefined;
+  /** Whether what a memory says was given up is retired. */
+  readonly supersedes: boolean;
+  /** Whether a turn is also stored together with the one before it. */
+  readonly pairsTurns: boolean;
+};
+
+/** What is done behind the calls, without being asked. */
+export type UpkeepSettings = {
+  /** Between two passes for one owner. */
+  readonly cooldownSeconds: number;
+  readonly budgetMs: number;
+  /** Memories that one pass changes at most, at least 1. */
+  readonly batchSize: number;
+};
+
 /** What the engine needs to know of the configuration. */
 export type EngineSettings = {
   readonly scoring: ScoringWeights;
@@ -104,6 +126,9 @@ export type EngineSettings = {
   readonly receiptRetentionDays: number | undefined;
   readonly confidenceOverrides: ConfidenceOverrides;
   readonly ttlDefaults: TtlDefaults;
+  readonly storeSteps: StoreStepSettings;
+  /** Undefined: off. */
+  readonly upkeep: UpkeepSettings | undefined;
   /** Milliseconds that a retrieve may spend on the owner's pending work first. */
   readonly materializationBudgetMs: number;
   /** Jobs that one processing pass tries at most. */

@@ -79,6 +79,15 @@ export function daysBetween(from: Instant, to: Instant): number {
   return (toEpochMillis(to) - toEpochMillis(from)) / 86_400_000;
 }
 
+/** The instant `days` times 86,400 s later, to the microsecond; undefined outside of the years 1 to 9999. */
+export function addDays(instant: Instant, days: number): Instant | undefined {
+  // By milliseconds: microseconds of a distant year are more than a double counts exactly.
+  const date = new Date(Date.parse(`${instant.slice(0, 19)}Z`) + days * 86_400_000);
+  // The year of a date beyond all dates is NaN.
+  const year = date.getUTCFullYear();
+  return year >= 1 && year <= 9999 ? format(date, instant.slice(20, 26)) : undefined;
+}
+
 /** Marks text that is known to be canonical, such as an instant read back from our own rows. */
 export function asInstant(text: string): Instant {
   // SAFETY: callers pass canonical text only; parseInstant is the entrance for anything else.

@@ -16,7 +16,18 @@ function rank(unit: number): number {
   return isSurrogate ? unit + 0x10000 : unit;
 }
 
-/** Text for comparison without regard to case: `Straße` equals `STRASSE`, and every form of sigma is the same. */
+const ASCII = /^[\0-\x7f]*$/;
+
+/**
+ * Text for comparison without regard to case, by full folding: `Straße` equals `STRASSE` and `STRAẞE`, every form of sigma is
+ * the same, and the dotless `ı` is no `i`.
+ */
 export function foldCase(text: string): string {
-  return text.toUpperCase().toLowerCase().replaceAll("ς", "σ");
+  if (ASCII.test(text)) return text.toLowerCase();
+  return text.includes("ı") ? text.split("ı").map(fold).join("ı") : fold(text);
+}
+
+function fold(text: string): string {
+  // Lower case first: the capital ẞ stays itself in upper case.
+  return text.toLowerCase().toUpperCase().toLowerCase().replaceAll("ς", "σ");
 }

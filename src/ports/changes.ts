@@ -2,7 +2,7 @@ import type { Edge } from "../domain/edge.ts";
 import type { MemoryEvent } from "../domain/event.ts";
 import type { MemoryNode } from "../domain/node.ts";
 import type { Uuid } from "../lib/uuid.ts";
-import type { Operation } from "./store.ts";
+import type { Operation } from "./operation.ts";
 
 /** What a decision needs to know. All of it is read in the transaction that writes what is decided. */
 export type ChangeReads = {

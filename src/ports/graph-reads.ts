@@ -50,3 +50,12 @@ export type ExtractionJob = {
   readonly lastError: string | undefined;
   readonly updatedAt: Instant;
 };
+
+/** Nodes whose retention has ended. */
+export type ExpiredRead = {
+  /** Absent: of all owners. */
+  readonly userId: string | undefined;
+  readonly now: Instant;
+  /** At least 1. */
+  readonly limit: number;
+};

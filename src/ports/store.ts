@@ -5,29 +5,19 @@ import type { MemoryEvent } from "../domain/event.ts";
 import type { ProcessingStatus } from "../domain/jobs.ts";
 import type { MemoryNode } from "../domain/node.ts";
 import type { Instant } from "../lib/instant.ts";
-import type { JsonObject } from "../lib/json.ts";
 import type { Uuid } from "../lib/uuid.ts";
 import type { ChangeReads, Decide } from "./changes.ts";
 import type { EmbeddingIdentity } from "./embedder.ts";
 import type {
   ChainRead,
+  ExpiredRead,
   ExtractionJob,
   NeighborhoodRead,
   NodeScan,
   OperationsOnTarget,
 } from "./graph-reads.ts";
 import type { IndexRebuild } from "./index-rebuild.ts";
-
-/** One row of the insert-only audit log. */
-export type Operation = {
-  readonly id: Uuid;
-  readonly opType: string;
-  readonly targetId: string;
-  readonly payload: JsonObject;
-  readonly actorId: string;
-  readonly namespaceId: string | undefined;
-  readonly createdAt: Instant;
-};
+import type { Operation } from "./operation.ts";
 
 /** Everything that one call admits. It becomes durable as a whole or not at all. */
 export type Admission = {
@@ -49,6 +39,8 @@ export type Admission = {
 export type MaterializationJob = {
   readonly event: MemoryEvent;
   readonly plannedNode: MemoryNode | undefined;
+  /** Further active nodes that the event brought and that have lost an index entry (see `addNodes`). Absent: none. */
+  readonly unindexed?: readonly MemoryNode[];
 };
 
 /** What becomes visible of one job in one transaction. */
@@ -61,6 +53,14 @@ export type Materialization = {
   readonly lexical: boolean;
   /** Absent: the job is complete. Else it stays pending with this reason code. */
   readonly failure: string | undefined;
+  readonly at: Instant;
+};
+
+/** A node that no job stands for, with what its index entries are made of. */
+export type IndexedNode = {
+  readonly node: MemoryNode;
+  /** Of the node's own text. */
+  readonly vector: Float32Array;
   readonly at: Instant;
 };
 
@@ -184,6 +184,11 @@ export type Store = {
    * @returns the states of the jobs afterwards, in the order of the items; an item without a job is left out
    */
   materialize(items: readonly Materialization[]): Promise<readonly ProcessingStatus[]>;
+  /**
+   * Writes nodes with text and their entries in both indexes; a node that exists is kept, an inactive node is never indexed.
+   * @throws SvcError embedding_mismatch when the pack's vectors are of another model than the store was opened for
+   */
+  addNodes(items: readonly IndexedNode[]): Promise<void>;
   /** Records a failed try of jobs whose node could not be written at all. */
   failJobs(eventIds: readonly Uuid[], reason: string, at: Instant): Promise<void>;
   jobStatus(eventId: Uuid, userId: string | undefined): Promise<ProcessingStatus | undefined>;
@@ -209,6 +214,8 @@ export type Store = {
    * the newest where there are several. Ends at a node that was met before.
    */
   chain(read: ChainRead): Promise<readonly MemoryNode[]>;
+  /** Active nodes whose retention ended before a moment (`retentionEnd`), the longest ended first, then by id. */
+  expired(read: ExpiredRead): Promise<readonly MemoryNode[]>;
   /** Nodes that cite an event as evidence, of the event's owner, in any state, by ascending id. */
   nodesCiting(eventId: Uuid): Promise<readonly MemoryNode[]>;
   /** Events by id, of any owner, in no particular order; missing ones are left out. */

@@ -151,3 +151,33 @@ test.each([
   const { vectorK, lexicalK } = settings({ SVC_SCORING__FUSION: fusion, ...named }).packing;
   expect([vectorK, lexicalK]).toEqual([...depth]);
 });
+
+test("a store does nothing beside storing unless it is told to", () => {
+  expect(settings().storeSteps).toEqual({
+    novelty: undefined,
+    reinforceSimilarity: undefined,
+    supersedes: false,
+    pairsTurns: false,
+  });
+  const environment = {
+    SVC_ENABLE_STORE_SUPERSEDENCE: "1",
+    SVC_ENABLE_QA_PAIRING: "1",
+    SVC_REINFORCE_SIMILARITY_THRESHOLD: "0.9",
+    SVC_ENABLE_SURPRISE_GATING: "1",
+    SVC_NOVELTY_HIGH_THRESHOLD: "0.8",
+    SVC_NOVELTY_LOW_THRESHOLD: "0.2",
+    SVC_NOVELTY_SALIENCE_BOOST: "0.3",
+    SVC_NOVELTY_SALIENCE_PENALTY: "0.4",
+  };
+  expect(settings(environment).storeSteps).toEqual({
+    novelty: { highThreshold: 0.8, lowThreshold: 0.2, salienceBoost: 0.3, saliencePenalty: 0.4 },
+    reinforceSimilarity: 0.9,
+    supersedes: true,
+    pairsTurns: true,
+  });
+});
+
+test("upkeep has settings only while it is on", () => {
+  expect(settings().upkeep).toEqual({ cooldownSeconds: 3600, budgetMs: 200, batchSize: 50 });
+  expect(settings({ SVC_ORGANIZER__OPPORTUNISTIC_ENABLED: "0" }).upkeep).toBeUndefined();
+});

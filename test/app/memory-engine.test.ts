@@ -14,7 +14,7 @@ import { diagnose } from "../../src/app/diagnose.ts";
 import { reportOnPack } from "../../src/app/inspect-pack.ts";
 import { MemoryEngine } from "../../src/app/memory-engine.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { SvcError } from "../../src/domain/errors.ts";
+import { EngineClosedError, SvcError } from "../../src/domain/errors.ts";
 
 let place = "";
 beforeEach(() => {
@@ -109,4 +109,39 @@ test("finds a sound pack sound, and says what is wrong with others", async () =>
   expect(existsSync(at("missing.pack"))).toBeFalse();
   const optional = await diagnose(configOf(at("missing.pack")), false);
   expect(optional.map(({ status }) => status)).toEqual(["warn", "ok", "ok"]);
+});
+
+test("fails every call at once after it was closed, whatever it is given", async () => {
+  const engine = await MemoryEngine.create({ pack_path: at("memory.pack") });
+  await engine.close();
+  const methods = Object.entries(engine).filter(([name]) => name !== "close");
+  expect(methods.length).toBeGreaterThan(35);
+  for (const [name, method] of methods) {
+    const call: (...args: readonly unknown[]) => unknown = method;
+    const attempt = async (): Promise<unknown> => {
+      const result = call();
+      const isWalk =
+        typeof result === "object" && result !== null && Symbol.asyncIterator in result;
+      return isWalk ? await Array.fromAsync(result as AsyncIterable<unknown>) : await result;
+    };
+    const error = await attempt().catch((thrown: unknown) => thrown);
+    expect({ name, isClosed: error instanceof EngineClosedError }).toEqual({
+      name,
+      isClosed: true,
+    });
+  }
+  expect(await engine.close()).toBeUndefined();
+});
+
+test("is closed at the end of the block that opened it, after what is under way", async () => {
+  let kept: MemoryEngine;
+  let storing: Promise<string>;
+  {
+    await using engine = await MemoryEngine.create({ pack_path: at("memory.pack") });
+    kept = engine;
+    storing = engine.ingestFast({ content: "one", userId: "anna" });
+  }
+  expect(await storing).toHaveLength(36);
+  expect(await kept.stats().catch((thrown: unknown) => thrown)).toBeInstanceOf(EngineClosedError);
+  expect(readdirSync(place)).toEqual(["memory.pack"]);
 });

@@ -88,7 +88,7 @@ describe.each(CASES)("$name", ({ version, kind, encryption, masterKey }) => {
   test("gains the tables of later versions when it is opened for writing", async () => {
     const path = copy();
     const config = configOf(path, encryption);
-    const gained = ["rebuild_state", "receipts"];
+    const gained = ["rebuild_state", "receipts", "node_evidence"];
     const before = readTables(layoutOf(config), masterKey);
     const engine = await MemoryEngine.create(settings(path, encryption));
     await engine.close();

@@ -5,7 +5,8 @@ import { toNodeRecord } from "../../src/domain/node-record.ts";
 import { sha256Hex } from "../../src/lib/hashing.ts";
 import { fromEpochMicros, type Instant } from "../../src/lib/instant.ts";
 import { asUuid, type Uuid, uuidV5 } from "../../src/lib/uuid.ts";
-import type { Admission, Materialization, Operation, Store } from "../../src/ports/store.ts";
+import type { Operation } from "../../src/ports/operation.ts";
+import type { Admission, Materialization, Store } from "../../src/ports/store.ts";
 
 /** Numbers in a vector of these tests; small, so that a person can read them. */
 export const DIMENSION = 8;
@@ -153,7 +154,9 @@ export async function put(store: Store, ...memories: readonly Memory[]): Promise
   });
   await store.admit(anAdmission(made.map(({ event }) => event)));
   await store.materialize(
-    made.map(({ event, node, vector }) => aMaterialization(event, node, { vector })),
+    made.map(({ event, node, vector }) =>
+      aMaterialization(event, node, { vector, lexical: node.content.trim() !== "" }),
+    ),
   );
   return made.map(({ node }) => node);
 }

@@ -3,13 +3,17 @@ import type { Clock } from "../../src/ports/clock.ts";
 import type { EmbeddingIdentity } from "../../src/ports/embedder.ts";
 import type { Store } from "../../src/ports/store.ts";
 import { describeAdmission } from "./store-admission.ts";
+import { describeChanges } from "./store-change.ts";
 import { describeGraph } from "./store-graph.ts";
+import { describeGraphReads } from "./store-graph-reads.ts";
 import { describeJobs } from "./store-jobs.ts";
 import { describeLeaning } from "./store-leaning.ts";
 import { describeLexicalSearch } from "./store-lexical.ts";
 import { describeReads } from "./store-reads.ts";
 import { describeRebuild } from "./store-rebuild.ts";
 import { describeReceipts } from "./store-receipts.ts";
+import { describeRetirement } from "./store-retirement.ts";
+import { describeUpkeep } from "./store-upkeep.ts";
 import { describeVectorSearch } from "./store-vectors.ts";
 
 /** What a test may choose about a store that it opens. */
@@ -86,8 +90,12 @@ export function runStoreContract(name: string, openPlace: () => StorePlace): voi
     describeLeaning(world);
     describeLexicalSearch(world);
     describeReads(world);
+    describeChanges(world);
+    describeRetirement(world);
     describeGraph(world);
+    describeGraphReads(world);
     describeReceipts(world);
+    describeUpkeep(world);
     describeRebuild(world);
   });
 }

@@ -64,6 +64,32 @@ describe("decay", () => {
     expect(after(180, observed).confidence).toBeCloseTo(0.8 * Math.exp(-1.8), 12);
   });
 
+  test.each([0.000_001, 0.123_457, 0.999_999])(
+    "ends that at exactly 180 days, for a reinforcement %d s past the second",
+    (seconds) => {
+      const node = aNode(anEvent(), { epistemicType: "observed", confidenceBase: 0.8 });
+      const observed = { ...node, lastReinforcedAt: at(seconds) };
+
+      expect(decayed(observed, at(180 * DAY + seconds - 0.000_001)).confidence).toBe(0.8);
+      expect(decayed(observed, at(180 * DAY + seconds)).confidence).toBeCloseTo(0.132_239, 6);
+    },
+  );
+
+  test("lets the boost of a reinforcement fade at a rate of its own, whatever the profile", () => {
+    for (const decayProfile of ["slow", "medium", "fast", "rapid"] as const) {
+      const with0 = after(7, { decayProfile, salienceBase: 0.3 }).salience;
+      const with3 = after(7, { decayProfile, salienceBase: 0.3, reinforcementBoost: 0.3 }).salience;
+
+      expect(with3 - with0).toBeCloseTo(0.3 * Math.exp(-0.7), 12);
+    }
+  });
+
+  test("goes on for superseded and contested memories", () => {
+    for (const lifecycleState of ["superseded", "contested"] as const) {
+      expect(after(35, { lifecycleState }).salience).toBeCloseTo(0.2482926519, 10);
+    }
+  });
+
   test("counts a moment before the last reinforcement as the reinforcement itself", () => {
     expect(after(-10, { reinforcementBoost: 0.2 })).toEqual({ salience: 0.7, confidence: 0.8 });
   });

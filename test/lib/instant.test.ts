@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
+  addDays,
   daysBetween,
   fromDate,
   fromEpochMicros,
@@ -249,5 +250,23 @@ describe("instants from numbers", () => {
     expect(daysBetween(start, fromDate(new Date("2024-03-01T12:00:00Z")))).toBe(2);
     expect(daysBetween(start, fromDate(new Date("2024-02-28T00:00:00Z")))).toBe(-0.5);
     expect(daysBetween(start, start)).toBe(0);
+  });
+});
+
+describe("addDays", () => {
+  test.each([
+    ["2024-02-28T23:59:59.000001Z", 1, "2024-02-29T23:59:59.000001Z"],
+    ["2026-12-31T00:00:00.999999Z", 1, "2027-01-01T00:00:00.999999Z"],
+    ["2026-01-01T00:00:00.5Z", 0, "2026-01-01T00:00:00.500000Z"],
+    ["2024-03-01T00:00:00.000001Z", -1, "2024-02-29T00:00:00.000001Z"],
+    ["9999-12-30T12:00:00Z", 1, "9999-12-31T12:00:00.000000Z"],
+  ])("of %s and %d is %s", (start, days, end) => {
+    expect(addDays(parsed(start) as never, days)).toBe(end as never);
+  });
+
+  test("has no instant outside of the years 1 to 9999", () => {
+    expect(addDays(parsed("0001-01-01T12:00:00Z") as never, -1)).toBeUndefined();
+    expect(addDays(parsed("9999-12-31T12:00:00Z") as never, 1)).toBeUndefined();
+    expect(addDays(parsed("2026-01-01T00:00:00Z") as never, 1e9)).toBeUndefined();
   });
 });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { SvcError } from "../../domain/errors.ts";
 import { EMBEDDED } from "./embedded.ts";
 import { extractAsset } from "./extract.ts";
+import { PACKAGED_LIBRARIES } from "./packaged.ts";
 import { sourceHash } from "./source-hash.ts";
 
 /** Entry point to pass to `Database.loadExtension` beside the path. */
@@ -22,11 +23,13 @@ export type CryptVariant = "release" | "sanitize";
 export function cryptLibraryPath(): string {
   const embedded = EMBEDDED[CRYPT_ASSET];
   if (embedded !== undefined) return extractAsset(embedded);
-  const path = compiledCryptLibrary(join(import.meta.dir, "../../.."), "release");
-  if (existsSync(path)) return path;
+  const root = join(import.meta.dir, "../../..");
+  const path = [compiledCryptLibrary(root, "release"), packagedCryptLibrary(root)].find(existsSync);
+  if (path !== undefined) return path;
+  const script = join(root, "scripts/build/crypt-library.ts");
   throw new SvcError(
     "internal",
-    "the encryption library is not compiled; run: bun scripts/build/crypt-library.ts",
+    `the encryption library for ${process.platform}-${process.arch} is not compiled; run: bun ${script}`,
   );
 }
 
@@ -36,8 +39,16 @@ export function cryptLibraryPath(): string {
  * @param root folder of the project.
  */
 export function compiledCryptLibrary(root: string, variant: CryptVariant): string {
-  const name = `${process.platform}-${process.arch}-${variant}-${cryptSourceHash(root)}`;
-  return join(root, "node_modules/.cache/svccrypt", name, "svccrypt.so");
+  return join(root, "node_modules/.cache/svccrypt", folderName(root, variant), "svccrypt.so");
+}
+
+/** Where the npm package carries the library for this machine; named by the hash of its source too. */
+export function packagedCryptLibrary(root: string): string {
+  return join(root, PACKAGED_LIBRARIES, folderName(root, "release"), "svccrypt.so");
+}
+
+function folderName(root: string, variant: CryptVariant): string {
+  return `${process.platform}-${process.arch}-${variant}-${cryptSourceHash(root)}`;
 }
 
 /** 16 hex digits over names and contents of the C source and its compiler flags. */

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { EMBEDDED } from "./embedded.ts";
 import { extractAsset } from "./extract.ts";
+import { PACKAGED_LIBRARIES } from "./packaged.ts";
 import { sourceHash } from "./source-hash.ts";
 
 /** Entry point to pass to `Database.loadExtension` beside the path. */
@@ -21,8 +22,8 @@ export const KERNEL_SOURCE = "src/adapters/native/kernel";
 export function kernelLibraryPath(): string | undefined {
   const embedded = EMBEDDED[KERNEL_ASSET];
   if (embedded !== undefined) return extractAsset(embedded);
-  const path = compiledKernelLibrary(join(import.meta.dir, "../../.."));
-  return existsSync(path) ? path : undefined;
+  const root = join(import.meta.dir, "../../..");
+  return [compiledKernelLibrary(root), packagedKernelLibrary(root)].find(existsSync);
 }
 
 /**
@@ -31,8 +32,16 @@ export function kernelLibraryPath(): string | undefined {
  * @param root folder of the project.
  */
 export function compiledKernelLibrary(root: string): string {
-  const name = `${process.platform}-${process.arch}-${kernelSourceHash(root)}`;
-  return join(root, "node_modules/.cache/svckernel", name, "svckernel.so");
+  return join(root, "node_modules/.cache/svckernel", folderName(root), "svckernel.so");
+}
+
+/** Where the npm package carries the library for this machine; named by the hash of its source too. */
+export function packagedKernelLibrary(root: string): string {
+  return join(root, PACKAGED_LIBRARIES, folderName(root), "svckernel.so");
+}
+
+function folderName(root: string): string {
+  return `${process.platform}-${process.arch}-${kernelSourceHash(root)}`;
 }
 
 /** 16 hex digits over names and contents of the C source and its compiler flags. */

@@ -1,36 +1,54 @@
 import type { Database } from "bun:sqlite";
 import type { CandidateFilter } from "../../domain/candidate-filter.ts";
+import type { Edge } from "../../domain/edge.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
 import type { ProcessingStatus } from "../../domain/jobs.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { fromEpochMicros, type Instant, toEpochMillis } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
+import type { ChangeReads, Decide } from "../../ports/changes.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { EmbeddingIdentity } from "../../ports/embedder.ts";
+import type {
+  ChainRead,
+  ExpiredRead,
+  ExtractionJob,
+  NeighborhoodRead,
+  NodeScan,
+  OperationsOnTarget,
+} from "../../ports/graph-reads.ts";
 import type { IndexRebuild } from "../../ports/index-rebuild.ts";
+import type { Operation } from "../../ports/operation.ts";
 import type {
   Admission,
   EventPage,
   GraphReach,
   Hit,
+  IndexedNode,
   KeyedNode,
   Manifest,
   Materialization,
   MaterializationJob,
   NodeFilter,
-  Operation,
   OperationPage,
   SessionWindow,
   Store,
   StoredReceipt,
 } from "../../ports/store.ts";
-import { isBusy, toSvcError } from "./connection/failures.ts";
+import { waitForTurn } from "./connection/closing.ts";
+import { toSvcError } from "./connection/failures.ts";
 import type { PackLayout } from "./connection/layout.ts";
 import { processIdentity } from "./connection/process-identity.ts";
 import { notLockable } from "./lockable-store.ts";
+import { readChain } from "./read/chain.ts";
+import { readEventsById, readNodesCiting } from "./read/citing.ts";
+import { readContradictionsAmong, readContradictionsOf } from "./read/contradiction-edges.ts";
 import { readContradictions } from "./read/contradictions.ts";
-import { readOperation, readOperations } from "./read/operations.ts";
+import { readExpired } from "./read/expired.ts";
+import { readExtractionJob } from "./read/extraction-job.ts";
+import { readNeighborhood } from "./read/neighborhood.ts";
+import { readOperation, readOperations, readOperationsOn } from "./read/operations.ts";
 import { readPinned } from "./read/pinned.ts";
 import {
   countEvents,
@@ -43,6 +61,7 @@ import {
   readNodesByKey,
   readSessionWindows,
 } from "./read/read.ts";
+import { readScan } from "./read/scan-nodes.ts";
 import { searchGraph } from "./read/search-graph.ts";
 import { searchText } from "./read/search-text.ts";
 import { cosines, searchVectors } from "./read/search-vectors.ts";
@@ -51,7 +70,9 @@ import { packBody } from "./receipts/receipt-row.ts";
 import { pruneReceipts, readReceipt, writeReceipt } from "./receipts/receipts.ts";
 import { isSameEmbedding, readManifest } from "./schema/manifest.ts";
 import { ResidentVectors } from "./vectors/resident.ts";
+import { addNodes } from "./write/add-nodes.ts";
 import { type Lease, writeAdmission } from "./write/admit.ts";
+import { change } from "./write/change.ts";
 import { claimJobs, countJobs, jobStatus, releaseJobs, settleJob } from "./write/jobs.ts";
 import { materializeAll } from "./write/materialize.ts";
 import type { WriteQueue } from "./write/write-queue.ts";
@@ -71,11 +92,6 @@ export type SqliteStoreParts = {
 
 /** How long a job stays with the process that took it, unless that process ends first. */
 const LEASE_MS = 60_000;
-
-/** Milliseconds that the process which closed before has to be gone. */
-const CLOSING_PAUSE_MS = 3;
-/** How often a closing process asks for its turn. */
-const CLOSING_TRIES = 50;
 
 /** The store over one SQLite pack: writes through the queue, reads on a connection of their own. */
 export class SqliteStore implements Store {
@@ -115,6 +131,10 @@ export class SqliteStore implements Store {
     });
   }
 
+  change<T>(reads: ChangeReads, decide: Decide<T>): Promise<T> {
+    return this.#write((database) => change(database, reads, decide));
+  }
+
   claimJobs(userId: string | undefined, limit: number): Promise<readonly MaterializationJob[]> {
     return this.#write((database) =>
       claimJobs(database, userId, limit, this.#lease(), this.#parts.clock.now()),
@@ -132,6 +152,14 @@ export class SqliteStore implements Store {
       const isOfModel = isSameEmbedding(readManifest(database)?.embedding, embedding);
       materializeAll(database, isOfModel ? items : items.map(withoutVector), embedding);
       return items.flatMap(({ eventId }) => jobStatus(database, eventId, undefined) ?? []);
+    });
+  }
+
+  addNodes(items: readonly IndexedNode[]): Promise<void> {
+    return this.#write((database) => {
+      const { embedding } = this.#parts;
+      requireModel(database, embedding);
+      addNodes(database, items, embedding);
     });
   }
 
@@ -167,6 +195,45 @@ export class SqliteStore implements Store {
 
   queryNodes(filter: NodeFilter): Promise<readonly MemoryNode[]> {
     return this.#read((database) => readNodes(database, filter));
+  }
+
+  async scanNodes(page: NodeScan): Promise<readonly MemoryNode[]> {
+    const nodes = this.#readNow((database) => readScan(database, page));
+    // Whoever reads page after page lets the rest of the process come in between.
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    return nodes;
+  }
+
+  neighborhood(read: NeighborhoodRead): Promise<readonly MemoryNode[]> {
+    return this.#read((database) => readNeighborhood(database, read));
+  }
+
+  chain(read: ChainRead): Promise<readonly MemoryNode[]> {
+    return this.#read((database) => readChain(database, read));
+  }
+
+  expired(read: ExpiredRead): Promise<readonly MemoryNode[]> {
+    return this.#read((database) => readExpired(database, read));
+  }
+
+  nodesCiting(eventId: Uuid): Promise<readonly MemoryNode[]> {
+    return this.#read((database) => readNodesCiting(database, eventId));
+  }
+
+  eventsById(ids: readonly Uuid[]): Promise<readonly MemoryEvent[]> {
+    return this.#read((database) => readEventsById(database, ids));
+  }
+
+  contradictionsAmong(userId: string, nodeIds: readonly Uuid[]): Promise<readonly Edge[]> {
+    return this.#read((database) => readContradictionsAmong(database, userId, nodeIds));
+  }
+
+  contradictionsOf(nodeId: Uuid): Promise<readonly Edge[]> {
+    return this.#read((database) => readContradictionsOf(database, nodeId));
+  }
+
+  extractionJob(eventId: Uuid, userId: string | undefined): Promise<ExtractionJob | undefined> {
+    return this.#read((database) => readExtractionJob(database, eventId, userId));
   }
 
   countNodes(userId: string | undefined): Promise<number> {
@@ -259,6 +326,10 @@ export class SqliteStore implements Store {
     return this.#read((database) => readOperation(database, id));
   }
 
+  operationsOn(page: OperationsOnTarget): Promise<readonly Operation[]> {
+    return this.#read((database) => readOperationsOn(database, page));
+  }
+
   async lock(): Promise<void> {
     throw notLockable(this.#parts.layout, this.#parts.path);
   }
@@ -278,25 +349,10 @@ export class SqliteStore implements Store {
     await queue.close();
     this.#resident.clear();
     reader.close();
-    await this.#waitForTurn();
+    await waitForTurn(writer);
     // The last connection to close moves the log into the pack and removes it.
     writer.close();
     onClosed?.();
-  }
-
-  /**
-   * Processes that close at the same instant each take the other for the last one, and the log stays behind. The write
-   * lock makes them close one after the other; a moment later the one before is gone.
-   */
-  async #waitForTurn(): Promise<void> {
-    const { writer } = this.#parts;
-    try {
-      await patientlyBegin(writer);
-      await Bun.sleep(CLOSING_PAUSE_MS);
-      writer.run("ROLLBACK");
-    } catch {
-      // Somebody writes for longer than is worth waiting, or the disk is full: the log is tidied up by who comes next.
-    }
   }
 
   #write<T>(work: (database: Database) => T): Promise<T> {
@@ -330,17 +386,4 @@ export class SqliteStore implements Store {
 function withoutVector(item: Materialization): Materialization {
   if (item.vector === undefined) return item;
   return { ...item, vector: undefined, failure: item.failure ?? "embedding_mismatch" };
-}
-
-/** Takes the write lock, without blocking the event loop for long. @throws SQLiteError */
-async function patientlyBegin(writer: Database): Promise<void> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      writer.run("BEGIN IMMEDIATE");
-      return;
-    } catch (error) {
-      if (!isBusy(error) || tries === CLOSING_TRIES) throw error;
-      await Bun.sleep(1 + Math.random() * 5);
-    }
-  }
 }

@@ -1,5 +1,6 @@
 import {
   parseId,
+  parseOptionalBoolean,
   parseOptionalInteger,
   parseOptionalList,
   parseOptionalNumber,
@@ -13,6 +14,7 @@ import {
   NODE_TYPES,
   parseMember,
   SCOPES,
+  type Scope,
 } from "../../domain/enums.ts";
 import { LIMITS } from "../../domain/limits.ts";
 import type { MemoryNode } from "../../domain/node.ts";
@@ -35,12 +37,12 @@ export async function getNode(
 /** Checks a node query and fills in its defaults. Absent members restrict nothing. */
 export function parseNodeQuery(query: NodeQuery): NodeFilter {
   const userId = query.userId ?? undefined;
-  const scope = query.scope ?? undefined;
   const nodeType = query.nodeType ?? undefined;
+  const scopes = commonScopes(query);
   const given = {
     userId: userId === undefined ? undefined : parseUserId(userId),
     nodeType: nodeType === undefined ? undefined : parseMember(NODE_TYPES, nodeType, "node_type"),
-    scopes: scope === undefined ? scopesOf(query.scopes) : [parseMember(SCOPES, scope, "scope")],
+    scopes: scopes === "none" ? undefined : scopes,
     sessionIds: texts(query.sessionIds, "session_ids"),
     validAt: parseInstantInput(query.validAt, "valid_at"),
     minConfidence: parseOptionalNumber(query.minConfidence, "min_confidence", 0, 1),
@@ -48,13 +50,14 @@ export function parseNodeQuery(query: NodeQuery): NodeFilter {
     contentContainsAny: texts(query.contentContainsAny, "content_contains_any"),
     createdBefore: parseInstantInput(query.createdBefore, "created_before"),
   };
-  const states = parseOptionalList(query.lifecycleStates, "lifecycle_states");
+  const states = parseOptionalList(query.lifecycleStates, "lifecycle_states")?.map((state) =>
+    parseMember(LIFECYCLE_STATES, state, "lifecycle_states"),
+  );
   return {
     ...present(given),
-    lifecycleStates:
-      states?.map((state) => parseMember(LIFECYCLE_STATES, state, "lifecycle_states")) ??
-      ACTIVE_STATES,
-    oldestFirst: query.oldestFirst ?? false,
+    // No state matches nothing; no scope would match everything.
+    lifecycleStates: scopes === "none" ? [] : (states ?? ACTIVE_STATES),
+    oldestFirst: parseOptionalBoolean(query.oldestFirst, "oldest_first") ?? false,
     limit: parseOptionalInteger(query.limit, "limit", 0, LIMITS.nodeQueryMax) ?? 100,
   };
 }
@@ -73,7 +76,16 @@ export function parseEventQuery(query: EventQuery): EventPage {
   };
 }
 
-function scopesOf(value: unknown) {
+/** The scopes that `scope` and `scopes` both allow; an empty list restricts nothing. Undefined: all. */
+function commonScopes(query: NodeQuery): readonly Scope[] | undefined | "none" {
+  const scopes = scopesOf(query.scopes) ?? [];
+  const one = query.scope ?? undefined;
+  if (one === undefined) return scopes.length === 0 ? undefined : scopes;
+  const scope = parseMember(SCOPES, one, "scope");
+  return scopes.length === 0 || scopes.includes(scope) ? [scope] : "none";
+}
+
+function scopesOf(value: unknown): Scope[] | undefined {
   return parseOptionalList(value, "scopes")?.map((scope) => parseMember(SCOPES, scope, "scopes"));
 }
 

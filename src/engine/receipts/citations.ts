@@ -6,7 +6,8 @@ import type { JsonObject } from "../../lib/json.ts";
 import { asUuid, parseUuid, type Uuid, uuidV5 } from "../../lib/uuid.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { IdSource } from "../../ports/ids.ts";
-import type { Operation, Store } from "../../ports/store.ts";
+import type { Operation } from "../../ports/operation.ts";
+import type { Store } from "../../ports/store.ts";
 import {
   type AnswerCitations,
   type AnswerCitationsInput,

@@ -128,6 +128,8 @@ function exclusionWords(code: string, detail: string): string | undefined {
       return `memories from ${detail} were not wanted`;
     case "lifecycle_filtered":
       return `it is ${detail}`;
+    case "retention_filtered":
+      return "it was to be kept for a time that is over";
     case "epistemic_filtered":
       return `it is ${detail}, which only the explicit mode shows`;
     case "condition_filtered":

@@ -1,5 +1,5 @@
 import type { RetrievalMode } from "../../domain/enums.ts";
-import { conditionState } from "../../domain/epistemics.ts";
+import { epistemicExclusion } from "../../domain/epistemics.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { Exclusion } from "../results.ts";
 
@@ -7,9 +7,11 @@ export type FilterRules = {
   readonly mode: RetrievalMode;
   /** Unverified memories below this confidence are left out, 0 to 1. */
   readonly unverifiedThreshold: number;
+  /** Whether the retention of a memory is over at the time of the call; then every mode leaves it out. */
+  readonly isExpired: (node: MemoryNode) => boolean;
 };
 
-/** Stage 4: leaves out what is not known to be so, with the reason for each. `explicit` mode keeps everything. Pure. */
+/** Stage 4: leaves out what is not known to be so, and what is no longer kept, with the reason for each. Pure. */
 export function filterEpistemic<T extends { readonly node: MemoryNode }>(
   candidates: readonly T[],
   rules: FilterRules,
@@ -24,22 +26,10 @@ export function filterEpistemic<T extends { readonly node: MemoryNode }>(
   return { kept, excluded };
 }
 
-/** Why a memory is left out; undefined when it is not. */
+/** Why a memory is left out; undefined when it is not. `explicit` mode shows what is not known to be so too. */
 export function exclusionReason(node: MemoryNode, rules: FilterRules): string | undefined {
+  if (rules.isExpired(node)) return "retention_filtered:expired";
   if (rules.mode === "explicit") return undefined;
-  switch (node.epistemicType) {
-    case "conditional": {
-      const state = conditionState(node);
-      return state === "true" ? undefined : `condition_filtered:${state}`;
-    }
-    case "hypothetical":
-    case "deprecated":
-      return `epistemic_filtered:${node.epistemicType}`;
-    case "unverified":
-      return node.confidence < rules.unverifiedThreshold
-        ? `unverified_below_threshold:${node.confidence.toFixed(2)}<=${rules.unverifiedThreshold.toFixed(2)}`
-        : undefined;
-    default:
-      return undefined;
-  }
+  const { unverifiedThreshold } = rules;
+  return epistemicExclusion(node, { unverifiedThreshold, excludesThreshold: false });
 }

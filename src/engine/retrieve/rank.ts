@@ -1,4 +1,5 @@
 import { reasonCode } from "../../domain/errors.ts";
+import { expiredAt } from "../../domain/retention.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Exclusion, ResultCandidate, RetrievalMetadata } from "../results.ts";
 import { namesDates } from "./analysis/dates.ts";
@@ -35,8 +36,9 @@ export type Ranked = {
 };
 
 /** The rules by which a request leaves out what is not known to be so. */
-export function filterRules(deps: EngineDeps, { mode }: RetrievalRequest): FilterRules {
-  return { mode, unverifiedThreshold: deps.settings.unverifiedConfidenceThreshold };
+export function filterRules(deps: EngineDeps, { mode, askedAt }: RetrievalRequest): FilterRules {
+  const { unverifiedConfidenceThreshold: unverifiedThreshold } = deps.settings;
+  return { mode, unverifiedThreshold, isExpired: expiredAt(askedAt) };
 }
 
 /**

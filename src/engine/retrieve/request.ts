@@ -31,6 +31,8 @@ export type RetrievalRequest = {
   readonly query: string;
   readonly filter: CandidateFilter;
   readonly mode: RetrievalMode;
+  /** When the question was asked, whatever its `referenceTime`. */
+  readonly askedAt: Instant;
   readonly referenceTime: Instant;
   readonly tokenBudget: number;
   readonly minFidelity: RepresentationLevel;
@@ -75,6 +77,7 @@ export function parseRequest(
       ...parseTimes(input),
     },
     mode: parseMember(RETRIEVAL_MODES, input.retrievalMode ?? "default", "retrieval_mode"),
+    askedAt: now,
     referenceTime: parseInstantInput(input.referenceTime, "reference_time") ?? now,
     tokenBudget: selection.tokenBudget ?? settings.packing.tokenBudget,
     minFidelity: parseMember(

@@ -4,7 +4,7 @@ import { invalid, SvcError } from "../../domain/errors.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
 import { canonicalJson, type JsonObject } from "../../lib/json.ts";
 import { asUuid, type Uuid, uuidV5 } from "../../lib/uuid.ts";
-import type { Operation } from "../../ports/store.ts";
+import type { Operation } from "../../ports/operation.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { FastIngestInput, FastIngestManyInput } from "../inputs.ts";
 import { draftEvent, type EventDraft, toEvent } from "./plan-event.ts";

@@ -94,10 +94,11 @@ export async function drain(deps: EngineDeps, options: DrainOptions): Promise<Pr
 /** @returns how many of the jobs are complete now */
 async function runGroup(deps: EngineDeps, jobs: readonly MaterializationJob[]): Promise<number> {
   const items = await Promise.all(
-    jobs.map(async ({ event, plannedNode }): Promise<Materialization> => {
+    jobs.map(async ({ event, plannedNode, unindexed = [] }): Promise<Materialization> => {
       const node = plannedNode ?? planRawNote(event, deps.settings);
       const embedding = await embed(deps, node);
-      return { eventId: event.id, node, ...embedding, at: deps.clock.now() };
+      const failure = embedding.failure ?? (await indexAgain(deps, unindexed));
+      return { eventId: event.id, node, ...embedding, failure, at: deps.clock.now() };
     }),
   );
   try {
@@ -107,6 +108,23 @@ async function runGroup(deps: EngineDeps, jobs: readonly MaterializationJob[]): 
     return runAlone(deps, items);
   }
   return countComplete(items);
+}
+
+/** Writes the index entries of nodes that have lost them. @returns why that failed, if it did */
+async function indexAgain(
+  deps: EngineDeps,
+  nodes: readonly MemoryNode[],
+): Promise<string | undefined> {
+  try {
+    for (const node of nodes) {
+      await deps.store.addNodes([
+        { node, vector: await vectorOf(deps, node), at: deps.clock.now() },
+      ]);
+    }
+    return undefined;
+  } catch (error) {
+    return reasonCode(error);
+  }
 }
 
 async function runAlone(deps: EngineDeps, items: readonly Materialization[]): Promise<number> {

@@ -23,7 +23,7 @@ import { initialTtlDays } from "../../domain/retention.ts";
 import { parseInstantInput, requireInterval } from "../../domain/validity.ts";
 import { parseValueBindings, VALUE_BINDINGS_KEY } from "../../domain/value-bindings.ts";
 import type { Instant } from "../../lib/instant.ts";
-import type { JsonObject } from "../../lib/json.ts";
+import type { Json, JsonObject } from "../../lib/json.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { StoreInput } from "../inputs.ts";
 import type { EngineSettings } from "../settings.ts";
@@ -36,6 +36,8 @@ export type PlanContext = {
   readonly eventId: Uuid;
   readonly nodeId: Uuid;
   readonly settings: Pick<EngineSettings, "confidenceOverrides" | "ttlDefaults">;
+  /** Further reserved metadata of event and node. */
+  readonly extra?: Readonly<Record<string, Json>>;
 };
 
 /**
@@ -46,7 +48,11 @@ export function planStore(input: StoreInput, context: PlanContext): StorePlan {
   const validFrom = parseInstantInput(input.validFrom, "valid_from");
   const validTo = parseInstantInput(input.validTo, "valid_to");
   requireInterval(validFrom, validTo);
-  const draft = draftEvent({ ...input, scope: input.scope ?? undefined }, input.userId);
+  const draft = draftEvent(
+    { ...input, scope: input.scope ?? undefined },
+    input.userId,
+    context.extra,
+  );
   const content = parseOptionalText(input.retrievalContent, "retrieval_content") ?? draft.content;
   const bindings = parseValueBindings(input.valueBindings, {
     source: draft.content,

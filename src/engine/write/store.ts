@@ -1,49 +1,75 @@
 import { checksummed } from "../../domain/checksummed.ts";
 import { reasonCode, SvcError } from "../../domain/errors.ts";
+import type { ProcessingStatus } from "../../domain/jobs.ts";
 import { toNodeRecord } from "../../domain/node-record.ts";
+import type { Json } from "../../lib/json.ts";
 import { uuidV5 } from "../../lib/uuid.ts";
-import type { Operation } from "../../ports/store.ts";
+import type { Operation } from "../../ports/operation.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { StoreInput } from "../inputs.ts";
 import type { StoreReceipt } from "../results.ts";
-import { embed, isBlank } from "./materialize.ts";
+import type { StoreSteps } from "../store-steps.ts";
+import { type Embedding, embed, isBlank } from "./materialize.ts";
 import { planStore, type StorePlan } from "./plan-store.ts";
+
+/** What a store stands on. */
+export type StoreDeps = EngineDeps & {
+  /** Absent: nothing is done beside storing. */
+  readonly steps?: StoreSteps;
+};
 
 /**
  * Stores one memory: the event, its node with its words, and a job for the vector become durable together while the
- * model works; then the vector is written. A failing model leaves the job pending and the call succeeds.
+ * model works; then the vector is written. A failing model leaves the job pending and the call succeeds. Steps after the
+ * store are over when the call returns.
+ * @param extra further reserved metadata that the engine itself adds
  * @throws SvcError invalid_argument, invalid_speaker, disk_full, storage_busy, storage_failed: nothing was stored;
  *   materialization_failed: the memory is safe, its job is not settled
  */
-export async function store(deps: EngineDeps, input: StoreInput): Promise<StoreReceipt> {
-  const plan = planStore(input, {
+export async function store(
+  deps: StoreDeps,
+  input: StoreInput,
+  extra: Readonly<Record<string, Json>> = {},
+): Promise<StoreReceipt> {
+  const planned = planStore(input, {
+    extra,
     now: deps.clock.now(),
     eventId: deps.ids.next(),
     nodeId: deps.ids.next(),
     settings: deps.settings,
   });
-  // The model works while the disk does.
-  const embedding = embed(deps, plan.node);
+  // The model works while the disk does, unless a step needs the vector first.
+  const embedding = embed(deps, planned.node);
+  const { before, after } = deps.steps ?? {};
+  const plan =
+    before === undefined
+      ? planned
+      : { ...planned, node: await before(planned.node, (await embedding).vector) };
   await deps.store.admit({
     events: [plan.event],
     operations: [planRecord(plan)],
     nodes: [{ node: plan.node, lexical: !isBlank(plan.node) }],
     leaseJobs: true,
   });
-  const { vector, failure } = await embedding;
+  const embedded = await embedding;
+  const processingStatus = await settle(deps, plan, embedded);
+  const { event, node } = plan;
+  await after?.({ event, node, vector: embedded.vector });
+  return { eventId: event.id, nodeId: node.id, node, processingStatus };
+}
+
+async function settle(
+  deps: EngineDeps,
+  plan: StorePlan,
+  { vector, failure }: Embedding,
+): Promise<ProcessingStatus> {
+  const { event, node } = plan;
   try {
-    const [processingStatus] = await deps.store.materialize([
-      {
-        eventId: plan.event.id,
-        node: plan.node,
-        vector,
-        lexical: false,
-        failure,
-        at: deps.clock.now(),
-      },
+    const [status] = await deps.store.materialize([
+      { eventId: event.id, node, vector, lexical: false, failure, at: deps.clock.now() },
     ]);
-    if (processingStatus === undefined) throw new SvcError("internal", "a stored event has no job");
-    return { eventId: plan.event.id, nodeId: plan.node.id, node: plan.node, processingStatus };
+    if (status === undefined) throw new SvcError("internal", "a stored event has no job");
+    return status;
   } catch (error) {
     throw await unfinished(deps, plan, error);
   }

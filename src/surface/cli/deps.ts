@@ -90,6 +90,10 @@ export type RunningServer = {
 
 export type McpServeOptions = {
   readonly config: Config;
+  /** The key that was given on the command line. */
+  readonly key: string | undefined;
+  /** Which tools the client is offered. */
+  readonly tools: "core" | "full";
   readonly openEngine: () => Promise<MemoryEngine>;
   readonly log: Log;
 };

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { MemoryEvent } from "../../domain/event.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import {
+  count,
   decayProfile,
   epistemicType,
   instantOut,
@@ -46,6 +47,11 @@ export const nodeSchema = z
   })
   .meta({ id: "Node", description: "A memory with its state, provenance and validity." });
 export type NodeWire = z.infer<typeof nodeSchema>;
+
+/** A list that is complete, or the beginning of one. */
+export const nodeListSchema = z
+  .strictObject({ nodes: z.array(nodeSchema), count: count.meta({ description: "Of the nodes." }) })
+  .meta({ id: "NodeList" });
 
 /** What was said, as it was said, in the order of its keys on the wire. */
 export const eventSchema = z
@@ -114,4 +120,9 @@ export function toEventWire(event: MemoryEvent): EventWire {
     content_hash: event.contentHash,
     metadata: event.metadata ?? null,
   };
+}
+
+/** The wire form of several nodes, in their order. */
+export function toNodeListWire(nodes: readonly MemoryNode[]): z.infer<typeof nodeListSchema> {
+  return { nodes: nodes.map(toNodeWire), count: nodes.length };
 }

@@ -29,14 +29,18 @@ export function readUuid(text: string, field: string): Uuid {
 }
 
 /**
- * A page size of a query string.
+ * A page size, or another integer, of a query string.
  * @throws SvcError invalid_argument
  */
-export function readLimit(text: string, [min, max]: readonly [number, number]): number {
+export function readLimit(
+  text: string,
+  [min, max]: readonly [number, number],
+  field = "limit",
+): number {
   const limit = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
   if (limit >= min && limit <= max) return limit;
   throw invalid(
-    "limit",
+    field,
     `${JSON.stringify(text.slice(0, 80))} is not an integer from ${min} to ${max}`,
   );
 }
@@ -44,4 +48,21 @@ export function readLimit(text: string, [min, max]: readonly [number, number]): 
 /** There is no such object for this owner. */
 export function missing(kind: string, id: Uuid, message: string): SvcError {
   return new SvcError("not_found", message, { kind, id });
+}
+
+/** There is no such memory for this owner. */
+export function missingNode(id: Uuid): SvcError {
+  return missing("node", id, `Node '${id}' not found`);
+}
+
+/** There is no such event for this owner. */
+export function missingEvent(id: Uuid): SvcError {
+  return missing("event", id, `Event '${id}' not found`);
+}
+
+/**
+ * The header that makes a retry safe. @throws SvcError invalid_argument
+ */
+export function readIdempotencyKey(text: string | undefined): Uuid | undefined {
+  return text === undefined ? undefined : readUuid(text, "Idempotency-Key");
 }

@@ -1,4 +1,10 @@
+import { AGGREGATION_OPERATIONS } from "./aggregation-operations.ts";
+import { EVENT_OPERATIONS } from "./event-operations.ts";
+import { GRAPH_OPERATIONS } from "./graph-operations.ts";
+import { ingestOperation } from "./ingest-operation.ts";
+import { LIFECYCLE_OPERATIONS } from "./lifecycle-operations.ts";
 import type { Operation } from "./operation.ts";
+import { provenanceOperation } from "./provenance-operation.ts";
 import {
   getEventOperation,
   getNodeOperation,
@@ -21,6 +27,7 @@ export const OPERATIONS: readonly Operation[] = [
   healthOperation,
   statsOperation,
   storeOperation,
+  ingestOperation,
   ingestFastOperation,
   processOperation,
   retrieveOperation,
@@ -28,8 +35,13 @@ export const OPERATIONS: readonly Operation[] = [
   recordCitationsOperation,
   listCitationsOperation,
   getCitationsOperation,
+  ...AGGREGATION_OPERATIONS,
   listNodesOperation,
+  ...GRAPH_OPERATIONS,
   getNodeOperation,
+  provenanceOperation,
+  ...LIFECYCLE_OPERATIONS,
   getEventOperation,
+  ...EVENT_OPERATIONS,
   processingStatusOperation,
 ];

@@ -5,9 +5,24 @@ import type { NodeQuery } from "../../engine/inputs.ts";
 import { optionalOwner } from "./caller.ts";
 import { count, lifecycleState, nodeType, uuidIn } from "./fields.ts";
 import { processingStatusSchema, toStatusWire } from "./job-wire.ts";
-import { eventSchema, nodeSchema, toEventWire, toNodeWire } from "./node-wire.ts";
+import {
+  eventSchema,
+  nodeListSchema,
+  nodeSchema,
+  toEventWire,
+  toNodeListWire,
+  toNodeWire,
+} from "./node-wire.ts";
 import { defineOperation } from "./operation.ts";
-import { anyOwnerQuery, missing, READS, readLimit, readUuid } from "./operation-parts.ts";
+import {
+  anyOwnerQuery,
+  missing,
+  missingEvent,
+  missingNode,
+  READS,
+  readLimit,
+  readUuid,
+} from "./operation-parts.ts";
 import { parseWire } from "./wire-issues.ts";
 
 const nodeToolSchema = z.strictObject({ node_id: uuidIn });
@@ -71,7 +86,7 @@ export const getNodeOperation = defineOperation({
       userId: caller.boundUserId,
       includeSuperseded: true,
     });
-    if (node === undefined) throw missing("node", id, `Node '${id}' not found`);
+    if (node === undefined) throw missingNode(id);
     return node;
   },
   http: {
@@ -114,7 +129,7 @@ export const listNodesOperation = defineOperation({
         limit: count.max(LIMITS.nodeQueryMax).optional().meta({ default: 50 }),
       }),
     },
-    response: z.strictObject({ nodes: z.array(nodeSchema), count }).meta({ id: "NodeList" }),
+    response: nodeListSchema,
     statuses: [],
     read: ({ query }) => ({
       nodeType:
@@ -127,7 +142,7 @@ export const listNodesOperation = defineOperation({
       limit:
         query["limit"] === undefined ? 50 : readLimit(query["limit"], [0, LIMITS.nodeQueryMax]),
     }),
-    write: (nodes) => ({ nodes: nodes.map(toNodeWire), count: nodes.length }),
+    write: toNodeListWire,
   },
 });
 
@@ -138,7 +153,7 @@ export const getEventOperation = defineOperation({
   run: async (context, eventId: string) => {
     const id = readUuid(eventId, "event_id");
     const event = await context.engine().getEvent(id, context.caller.boundUserId);
-    if (event === undefined) throw missing("event", id, `Event '${id}' not found`);
+    if (event === undefined) throw missingEvent(id);
     return event;
   },
   http: {

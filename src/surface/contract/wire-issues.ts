@@ -28,17 +28,30 @@ export function parseWire<T>(schema: z.ZodType<T>, value: unknown, whole: string
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const { issues } = result.error;
-  const lines = issues.slice(0, SHOWN_ISSUES).flatMap((issue) => describe(issue, value, whole));
-  const rest = issues.length - SHOWN_ISSUES;
+  const lines = issues
+    .slice(0, SHOWN_ISSUES)
+    .flatMap((issue) => describe(issue, value, whole))
+    .slice(0, SHOWN_ISSUES);
+  const rest = countOf(issues) - lines.length;
   const text = rest > 0 ? [...lines, `and ${rest} more`].join("; ") : lines.join("; ");
   throw new SvcError("invalid_argument", text, {
     field: pathText(issues[0]?.path ?? [], whole),
   });
 }
 
+/** An issue about unknown keys stands for each of them. */
+function countOf(issues: readonly Issue[]): number {
+  return issues.reduce(
+    (count, issue) => count + (issue.code === "unrecognized_keys" ? issue.keys.length : 1),
+    0,
+  );
+}
+
 function describe(issue: Issue, root: unknown, whole: string): string[] {
   if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => `${pathText([...issue.path, key], whole)}: is not a known key`);
+    return issue.keys
+      .slice(0, SHOWN_ISSUES)
+      .map((key) => `${pathText([...issue.path, key], whole)}: is not a known key`);
   }
   const found = valueAt(root, issue.path);
   return [`${pathText(issue.path, whole)}: ${reason(issue, found)}`];
@@ -95,7 +108,8 @@ function pathText(path: readonly PropertyKey[], whole: string): string {
   if (path.length === 0) return whole;
   return path.reduce<string>((text, part) => {
     if (typeof part === "number") return `${text}[${part}]`;
-    return text === "" ? String(part) : `${text}.${String(part)}`;
+    const name = cut(String(part));
+    return text === "" ? name : `${text}.${name}`;
   }, "");
 }
 
@@ -109,6 +123,26 @@ function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
 }
 
 function shown(value: unknown): string {
-  const text = typeof value === "number" ? String(value) : (JSON.stringify(value) ?? String(value));
+  if (typeof value === "number") return String(value);
+  return cut(JSON.stringify(sample(value, { left: SHOWN_CHARS })) ?? String(value));
+}
+
+function cut(text: string): string {
   return text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS - 1)}…` : text;
+}
+
+/** The part of a value that is surely enough to show, so that neither its size nor its depth matters. */
+function sample(value: unknown, room: { left: number }): unknown {
+  room.left -= 1;
+  if (typeof value === "string") return value.slice(0, SHOWN_CHARS);
+  if (typeof value !== "object" || value === null) return value;
+  const list: unknown[] = [];
+  const object: Record<string, unknown> = {};
+  for (const name in value) {
+    if (room.left <= 0) break;
+    const part = sample(Reflect.get(value, name), room);
+    if (Array.isArray(value)) list.push(part);
+    else Object.defineProperty(object, cut(name), { value: part, enumerable: true });
+  }
+  return Array.isArray(value) ? list : object;
 }

@@ -1,5 +1,5 @@
 import { invalid } from "../../domain/errors.ts";
-import { parseUuid, type Uuid } from "../../lib/uuid.ts";
+import type { Uuid } from "../../lib/uuid.ts";
 import { requireOwner } from "./caller.ts";
 import {
   type IngestWire,
@@ -16,6 +16,7 @@ import {
   toResultWire,
 } from "./job-wire.ts";
 import { defineOperation } from "./operation.ts";
+import { readIdempotencyKey } from "./operation-parts.ts";
 import {
   type StoreWire,
   storeAnswerSchema,
@@ -108,15 +109,6 @@ export const ingestFastOperation = defineOperation({
 
 function toIngestAnswer(ids: readonly Uuid[]): { event_ids: Uuid[]; accepted: number } {
   return { event_ids: [...ids], accepted: ids.length };
-}
-
-function readIdempotencyKey(text: string | undefined): Uuid | undefined {
-  if (text === undefined) return undefined;
-  const key = parseUuid(text);
-  if (key === undefined) {
-    throw invalid("Idempotency-Key", `${JSON.stringify(text.slice(0, 80))} is not a UUID`);
-  }
-  return key;
 }
 
 export const processOperation = defineOperation({

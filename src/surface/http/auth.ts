@@ -22,7 +22,7 @@ export function hasCredentials(auth: AuthSettings): boolean {
 
 /**
  * The check of every request. Each configured key is compared, in constant time, whichever matches.
- * @throws SvcError invalid_config for blank or equal keys, blank owners, or both kinds of keys
+ * @throws SvcError invalid_config for blank or equal keys, keys that no header can carry, blank owners, or both kinds of keys
  */
 export function createAuthenticate(auth: AuthSettings): Authenticate {
   const keys = readKeys(auth);
@@ -46,16 +46,27 @@ function readKeys(auth: AuthSettings): readonly KnownKey[] {
   }
   if (auth.apiKey !== undefined) {
     if (auth.apiKey.trim() === "") throw misconfigured("api.api_key", "must not be blank");
+    if (!isSendable(auth.apiKey)) throw misconfigured("api.api_key", `is a key ${UNSENDABLE}`);
     return [{ digest: digestOf(auth.apiKey.trim()), caller: { boundUserId: undefined } }];
   }
   const texts = new Set<string>();
   return userKeys.map(([owner, key]) => {
     if (owner.trim() === "") throw misconfigured("api.user_keys", "has a blank owner");
     if (key.trim() === "") throw misconfigured("api.user_keys", `has a blank key for ${owner}`);
+    if (!isSendable(key)) {
+      throw misconfigured("api.user_keys", `has a key for ${owner} ${UNSENDABLE}`);
+    }
     if (texts.has(key.trim())) throw misconfigured("api.user_keys", "has one key for two owners");
     texts.add(key.trim());
     return { digest: digestOf(key.trim()), caller: { boundUserId: owner } };
   });
+}
+
+const UNSENDABLE = "with characters that headers do not carry; use those of ASCII";
+
+/** Whether every client sends it as the same bytes. */
+function isSendable(key: string): boolean {
+  return /^[\x20-\x7e]*$/.test(key.trim());
 }
 
 /** Digests have one length, as a constant-time comparison needs. */

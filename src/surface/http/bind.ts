@@ -66,7 +66,8 @@ export async function isLoopbackHost(
   return addresses.length > 0 && addresses.every(isLoopbackAddress);
 }
 
-function isLoopbackAddress(address: string): boolean {
+/** Whether a literal address, without brackets, is one of this machine only. */
+export function isLoopbackAddress(address: string): boolean {
   switch (isIP(address)) {
     case 4:
       return address.startsWith("127.");

@@ -1,3 +1,5 @@
+import { refuse } from "./answers.ts";
+
 /** Which web pages may call. No origins: none, and no header is ever sent. */
 export type CorsSettings = {
   /** Exact origins such as `http://localhost:5173`, or `*`. */
@@ -35,7 +37,7 @@ export function answerPreflight(cors: CorsSettings, request: Request): Response 
   if (origin === null || method === null) return undefined;
   const headers = corsHeaders(cors, origin);
   if (headers["access-control-allow-origin"] === undefined) {
-    return Response.json({ detail: "Disallowed CORS origin" }, { status: 400, headers });
+    return refuse(400, "Disallowed CORS origin", headers);
   }
   return new Response("OK", {
     status: 200,

@@ -1,17 +1,18 @@
 import { reportError } from "../contract/error-map.ts";
-import { describeCause, type Log } from "../contract/log.ts";
+import { answerJson } from "./answers.ts";
 
-/** The answer to a request that failed; what the caller must not see goes to the log. */
-export function toErrorResponse(error: unknown, log: Log): Response {
+/**
+ * The answer to a request that failed.
+ * @param onUnexpected is told what the caller must not see
+ */
+export function toErrorResponse(error: unknown, onUnexpected: (error: unknown) => void): Response {
   const report = reportError(error);
-  if (!report.treatment.exposed) log("error", `unexpected failure: ${describeCause(error)}`);
-  return Response.json(
+  if (!report.treatment.exposed) onUnexpected(error);
+  return answerJson(
     report.accepted === undefined
       ? { detail: report.message }
       : { detail: report.message, ...report.accepted, accepted: true },
-    {
-      status: report.treatment.httpStatus,
-      headers: report.code === "unauthenticated" ? { "www-authenticate": "Bearer" } : {},
-    },
+    report.treatment.httpStatus,
+    report.code === "unauthenticated" ? { "www-authenticate": "Bearer" } : {},
   );
 }

@@ -21,7 +21,7 @@ const unavailableSchema = z
     description: "With `accepted`, the source text is safe and its processing is still pending.",
   });
 
-const ERROR_TEXTS: Readonly<Record<number, string>> = {
+const ERROR_TEXTS: Readonly<Record<number | "default", string>> = {
   400: "What is cited was not in the context of the retrieval, or not with its text",
   401: "No key, or a wrong one",
   403: "The key belongs to another owner",
@@ -31,6 +31,37 @@ const ERROR_TEXTS: Readonly<Record<number, string>> = {
   422: "A value breaks a documented rule",
   500: "An unexpected failure; its cause is in the server's log",
   503: "Not ready, busy, or accepted but unfinished",
+  default:
+    "Refused or failed for another documented reason: a full disk, a foreign page or host, a body that took too long",
+};
+
+const TAGS = {
+  service: "Whether it runs, and how much it holds.",
+  writing: "Memories and texts on their way in.",
+  retrieval: "Questions, their receipts, and what answers cite.",
+  nodes: "Memories as they stand.",
+  lifecycle: "Changes of a memory's state, and memories that replace or contradict each other.",
+  events: "Source texts and how far they have been processed.",
+  aggregation: "Exact counts, sums and states from stored claims.",
+} as const;
+
+/** By the first part of a path below `/v1`. */
+const TAG_OF_PART: Readonly<Record<string, keyof typeof TAGS>> = {
+  health: "service",
+  stats: "service",
+  store: "writing",
+  ingest: "writing",
+  materializations: "writing",
+  extractions: "writing",
+  retrieve: "retrieval",
+  retrievals: "retrieval",
+  "answer-citations": "retrieval",
+  nodes: "nodes",
+  supersedences: "lifecycle",
+  contradictions: "lifecycle",
+  events: "events",
+  assertions: "aggregation",
+  quantities: "aggregation",
 };
 
 /** The OpenAPI 3.1 document of every route, from the schemas that check the requests. */
@@ -53,6 +84,8 @@ export function buildOpenApi(version: string): object {
       version,
       description: "A long-term memory for AI assistants that its user owns.",
     },
+    servers: [{ url: "/", description: "Where this document came from." }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
   });
 }
 
@@ -62,6 +95,7 @@ function toRoute(operation: Operation, binding: HttpBinding): RouteConfig {
     method: binding.method,
     path: binding.path,
     operationId: operation.name,
+    tags: [tagOf(binding)],
     summary: operation.summary,
     description: operation.description,
     security: binding.isPublic ? [] : [{ bearer: [] }],
@@ -86,20 +120,27 @@ function toRoute(operation: Operation, binding: HttpBinding): RouteConfig {
   };
 }
 
+/** @throws Error for a path that no group knows */
+function tagOf({ method, path }: HttpBinding): string {
+  const part = path.split("/")[2] ?? "";
+  const tag = method === "put" ? "lifecycle" : TAG_OF_PART[part];
+  if (tag === undefined) throw new Error(`the OpenAPI document has no group for ${path}`);
+  return tag;
+}
+
 function errorResponses(binding: HttpBinding): RouteConfig["responses"] {
   const common = binding.isPublic ? [] : [401, 403, 422, 500, 503];
   const statuses = [...common, ...binding.statuses, ...(binding.request.body ? [413] : [])];
-  return Object.fromEntries(
-    statuses
-      .sort((a, b) => a - b)
-      .map((status) => [
-        status,
-        {
-          description: ERROR_TEXTS[status] ?? "Failed",
-          content: {
-            "application/json": { schema: status === 503 ? unavailableSchema : errorSchema },
-          },
-        },
-      ]),
-  );
+  const documented = [...new Set(statuses)].sort((a, b) => a - b);
+  return {
+    ...Object.fromEntries(documented.map((status) => [status, errorResponse(status)])),
+    default: errorResponse("default"),
+  };
+}
+
+function errorResponse(status: number | "default"): RouteConfig["responses"][number] {
+  return {
+    description: ERROR_TEXTS[status] ?? "Failed",
+    content: { "application/json": { schema: status === 503 ? unavailableSchema : errorSchema } },
+  };
 }

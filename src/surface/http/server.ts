@@ -1,7 +1,9 @@
 import { SvcError } from "../../domain/errors.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import { describeCause, type Log } from "../contract/log.ts";
-import { type AppBindings, createHttpApp, type HttpApp } from "./app.ts";
+import { refuse } from "./answers.ts";
+import { createHttpApp } from "./app.ts";
+import type { AppBindings, HttpApp } from "./app-env.ts";
 import { type AuthSettings, hasCredentials } from "./auth.ts";
 import { assertBindAllowed } from "./bind.ts";
 import { type CorsSettings, corsWarning } from "./cors.ts";
@@ -19,11 +21,15 @@ export type HttpServerDeps = {
   readonly version: string;
   readonly auth: AuthSettings;
   readonly cors: CorsSettings;
+  /** Names under which requests may address the server, beside the loopback ones. Default: none. */
+  readonly allowedHosts?: readonly string[] | undefined;
   readonly log: Log;
   /** Called once, when the address is ours. */
   readonly openEngine: () => Promise<MemoryEngine>;
   /** Milliseconds; default 30,000. */
   readonly drainMs?: number | undefined;
+  /** Milliseconds that a caller may take to send a body; default 60,000. */
+  readonly bodyTimeoutMs?: number | undefined;
 };
 
 export type HttpServer = {
@@ -41,9 +47,7 @@ export type HttpServer = {
  * @throws SvcError unauthenticated_bind, bind_failed, invalid_config; the engine is then never opened
  */
 export async function startHttpServer(deps: HttpServerDeps): Promise<HttpServer> {
-  const { log, auth, cors, host } = deps;
-  let engine: MemoryEngine | undefined;
-  const app = createHttpApp({ engine: () => engine, version: deps.version, auth, cors, log });
+  const { log, auth, cors, host, allowedHosts = [] } = deps;
   const permit = await assertBindAllowed({
     host,
     hasCredentials: hasCredentials(auth),
@@ -52,6 +56,17 @@ export async function startHttpServer(deps: HttpServerDeps): Promise<HttpServer>
   for (const warning of [permit.warning, corsWarning(cors)]) {
     if (warning !== undefined) log("warn", warning);
   }
+  let engine: MemoryEngine | undefined;
+  const app = createHttpApp({
+    engine: () => engine,
+    version: deps.version,
+    auth,
+    cors,
+    // A network address has names that we cannot know.
+    hosts: { checksHost: permit.isLoopback || allowedHosts.length > 0, allowedHosts },
+    bodyTimeoutMs: deps.bodyTimeoutMs,
+    log,
+  });
   const door = openDoor(app, deps);
   const opening = deps.openEngine().then((opened) => {
     engine = opened;
@@ -93,7 +108,7 @@ function openDoor(app: HttpApp, deps: HttpServerDeps): Door {
     if (closing) return shuttingDown();
     const bindings: AppBindings = {
       // Long work of ours is no idleness of the caller.
-      onBodyRead: (waiting) => listener.timeout(waiting, 0),
+      turn: (waiting, of) => listener.timeout(waiting, of === "server" ? 0 : IDLE_SECONDS),
     };
     const answer = Promise.resolve(app.fetch(request, bindings));
     running.add(answer);
@@ -137,7 +152,7 @@ function listen(
       fetch: answer,
       error: (error) => {
         log("error", `unexpected failure: ${describeCause(error)}`);
-        return Response.json({ detail: "Internal server error" }, { status: 500 });
+        return refuse(500, "Internal server error");
       },
     });
   } catch (cause) {
@@ -163,10 +178,7 @@ function urlHost(host: string): string {
 }
 
 function shuttingDown(): Response {
-  return Response.json(
-    { detail: "The server is shutting down" },
-    { status: 503, headers: { connection: "close" } },
-  );
+  return refuse(503, "The server is shutting down", { connection: "close" });
 }
 
 async function settlesWithin(work: Promise<unknown>, ms: number): Promise<boolean> {

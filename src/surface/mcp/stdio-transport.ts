@@ -56,6 +56,8 @@ export function openStdio(stdin: Readable, stdout: Writable): StdioConnection {
       stdin.on("end", finish);
       stdin.on("close", finish);
       stdin.on("error", finish);
+      // A socket on which something was agreed before stands still.
+      stdin.resume();
     },
     send: async (message) => {
       await inner.send(message);

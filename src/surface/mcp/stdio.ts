@@ -2,6 +2,10 @@ import type { Readable, Writable } from "node:stream";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { Log } from "../contract/log.ts";
+import type { Kin } from "./link/hello.ts";
+import { type Host, hostGuests } from "./link/host.ts";
+import type { Seat } from "./link/rendezvous.ts";
+import { guestService } from "./serve-guest.ts";
 import { createMcpServer } from "./server.ts";
 import { openStdio } from "./stdio-transport.ts";
 import { openFailure } from "./tools.ts";
@@ -20,13 +24,16 @@ export type McpStdioDeps = {
   readonly log: Log;
   /** Ends the session as the client's leaving does. */
   readonly stop?: AbortSignal | undefined;
+  /** Where other processes come that want to use this one's memory. Absent: it is used by this client alone. */
+  readonly guests?: { readonly seat: Seat; readonly kin: Kin } | undefined;
   /** Default: the process's own. Only protocol is written to stdout. */
   readonly stdin?: Readable | undefined;
   readonly stdout?: Writable | undefined;
 };
 
 /**
- * Serves one MCP client over stdin and stdout until it leaves or `stop` aborts, then closes the engine.
+ * Serves one MCP client over stdin and stdout until it leaves or `stop` aborts, and the guests of this process, then
+ * closes the engine.
  * A memory that cannot be opened is logged at once and told to every call; the client stays served so that it can read it.
  * @throws what `openEngine` rejected with, after the client has left
  */
@@ -38,6 +45,7 @@ export async function serveMcpStdio(deps: McpStdioDeps): Promise<void> {
     transport: connection.transport,
     onerror: (error) => log("warn", `protocol: ${error.message}`),
   });
+  const host = guestsOf(deps, engine);
   const timer = setTimeout(() => {
     engine().catch(() => undefined);
   }, OPEN_DELAY_MS);
@@ -45,7 +53,16 @@ export async function serveMcpStdio(deps: McpStdioDeps): Promise<void> {
   stop?.addEventListener("abort", () => connection.finish(), { once: true });
   await connection.ended;
   clearTimeout(timer);
+  await host?.leave();
   await closeEngine(engine, log);
+}
+
+function guestsOf(
+  { guests, version, log }: McpStdioDeps,
+  engine: () => Promise<MemoryEngine>,
+): Host | undefined {
+  if (guests === undefined) return undefined;
+  return hostGuests({ ...guests, log, ...guestService({ engine, version, log }) });
 }
 
 type EngineSource = {

@@ -14,6 +14,7 @@ import { link } from "../../contract/store-graph.ts";
 import { ANYTHING } from "../../contract/store-vectors.ts";
 import { connectionOf } from "./exported.ts";
 import { useFolders } from "./folder.ts";
+import { planning } from "./plans.ts";
 
 const { folder, open } = useFolders();
 
@@ -69,23 +70,6 @@ const READS: readonly {
     indexes: ["receipts_by_time"],
   },
 ];
-
-/** A connection that writes down the plan of every statement. */
-function planning(database: Database, plans: string[]): Database {
-  return new Proxy(database, {
-    get: (target, name) => {
-      const value: unknown = Reflect.get(target, name);
-      if (typeof value !== "function") return value;
-      if (name !== "query") return value.bind(target);
-      return (sql: string) => {
-        const plan = target.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`);
-        plans.push(...plan.all().map(({ detail }) => detail));
-        plan.finalize();
-        return target.query(sql);
-      };
-    },
-  });
-}
 
 test.each([...READS])("$name is read through its indexes", async ({ read, indexes }) => {
   const pack = filePack(folder());

@@ -1,13 +1,15 @@
 import type { Database } from "bun:sqlite";
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import fc from "fast-check";
 import { kernelOn, withoutKernel } from "../../../src/adapters/sqlite/connection/kernel-on.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import { searchVectors } from "../../../src/adapters/sqlite/read/search-vectors.ts";
 import { exactCosines } from "../../../src/adapters/sqlite/vectors/exact.ts";
 import { ResidentVectors } from "../../../src/adapters/sqlite/vectors/resident.ts";
+import { Slab } from "../../../src/adapters/sqlite/vectors/slab.ts";
 import type { CandidateFilter } from "../../../src/domain/candidate-filter.ts";
-import type { Hit } from "../../../src/ports/store.ts";
+import type { MemoryNode } from "../../../src/domain/node.ts";
+import type { Hit, Store } from "../../../src/ports/store.ts";
 import { type Memory, put, unit } from "../../contract/samples.ts";
 import {
   directoryPack,
@@ -17,6 +19,7 @@ import {
   type SqlitePack,
   storeOptions,
 } from "../../contract/sqlite-pack.ts";
+import { retire } from "../../contract/store-change.ts";
 import { ANYTHING } from "../../contract/store-vectors.ts";
 import { useFolders } from "./folder.ts";
 
@@ -74,6 +77,13 @@ function clustered(count: number): Memory[] {
       scope: index % 11 === 0 ? ("agent" as const) : ("personal" as const),
     };
   });
+}
+
+/** Retires memories, a thousand in each change. */
+async function retireInGroups(store: Store, nodes: readonly MemoryNode[]): Promise<void> {
+  for (let from = 0; from < nodes.length; from += 1000) {
+    await retire(store, "archived", ...nodes.slice(from, from + 1000));
+  }
 }
 
 describe.each(PLACES)("vectors in memory: $name", ({ packIn }) => {
@@ -210,6 +220,39 @@ describe("vectors in memory", () => {
     await put(store, ...clustered(6400));
     agree();
     database.close();
+  }, 60_000);
+
+  test("meet thousands that another process has retired in three looks at most, and miss none that is left", async () => {
+    const pack = filePack(folder());
+    const [store, other] = [await open(pack), await open(pack)];
+    const nodes = await put(store, ...clustered(6000));
+    const database = connect(pack);
+    const resident = warm(database);
+    const compare = spyOn(Slab.prototype, "compare");
+    try {
+      for (const step of [
+        { name: "one", gone: nodes.slice(0, 1) },
+        { name: "most", gone: nodes.slice(1).filter((_, index) => index % 20 !== 0) },
+        { name: "all", gone: nodes.slice(1).filter((_, index) => index % 20 === 0) },
+      ]) {
+        await retireInGroups(other, step.gone);
+        for (const filter of [ANYTHING, { ...ANYTHING, scopes: ["agent" as const] }]) {
+          for (const k of [1, 50, 400]) {
+            const question = { vector: unit(1, 2, 3), filter, k };
+            compare.mockClear();
+            expect({ ...step, hits: ask(database, question, resident) }).toEqual({
+              ...step,
+              hits: ask(database, question),
+            });
+            expect(compare.mock.calls.length).toBeLessThanOrEqual(3);
+          }
+        }
+      }
+      expect(compare.mock.calls.length).toBeGreaterThan(0);
+    } finally {
+      compare.mockRestore();
+      database.close();
+    }
   }, 60_000);
 
   test("stay out of questions and vectors without a direction", async () => {

@@ -12,7 +12,8 @@ import { createReceiptKeeper } from "../../../src/engine/receipts/keep.ts";
 import type { AnswerCitationsInput, ReceiptMaterial } from "../../../src/engine/records.ts";
 import type { Uuid } from "../../../src/lib/uuid.ts";
 import { uuidV5 } from "../../../src/lib/uuid.ts";
-import type { Operation, Store } from "../../../src/ports/store.ts";
+import type { Operation } from "../../../src/ports/operation.ts";
+import type { Store } from "../../../src/ports/store.ts";
 import { altered, expectInvalid, testClock, useEngines } from "../engines.ts";
 import { aRetrieval, SURROUNDINGS } from "./retrievals.ts";
 

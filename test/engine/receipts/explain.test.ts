@@ -187,6 +187,7 @@ describe("a reason to leave something out", () => {
     ["source_type_filtered:tool_output", "memories from tool_output were not wanted"],
     ["lifecycle_filtered:superseded", "it is superseded"],
     ["epistemic_filtered:hypothetical", "it is hypothetical, which only the explicit mode shows"],
+    ["retention_filtered:expired", "it was to be kept for a time that is over"],
     ["condition_filtered:unknown", "it holds under a condition that is not known to be true"],
     ["condition_filtered:expired", "it holds under a condition that is expired"],
     [

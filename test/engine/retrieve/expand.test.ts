@@ -70,7 +70,7 @@ async function expand(
     warn: (message) => warnings.push(message),
   };
   const request = parseRequest({ query: "tea", userId: "ada", ...input }, settings, at(0));
-  const rules = { mode: request.mode, unverifiedThreshold: 0.3 };
+  const rules = { mode: request.mode, isExpired: () => false, unverifiedThreshold: 0.3 };
   const result = await expandContext(deps, request, ranking, rules);
   return {
     ...result,

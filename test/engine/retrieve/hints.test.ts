@@ -15,7 +15,7 @@ import { aResult } from "./pool.ts";
 
 const RULES: HintRules = {
   topN: 2,
-  filter: { mode: "default", unverifiedThreshold: 0.3 },
+  filter: { mode: "default", isExpired: () => false, unverifiedThreshold: 0.3 },
   floorSkipped: false,
 };
 
@@ -96,7 +96,7 @@ describe("hints", () => {
       inProject(6, 0.9),
     ];
     const input = { excludeNodeTypes: ["task"] } as const;
-    const explicit = { filter: { mode: "explicit", unverifiedThreshold: 0.3 } } as const;
+    const explicit = { filter: { ...RULES.filter, mode: "explicit" } } as const;
 
     expect((await hints(found, { input })).keys).toEqual([6]);
     expect((await hints(found, { input, rules: { ...explicit, topN: 9 } })).keys).toEqual([

@@ -48,6 +48,7 @@ test("fills in what is left out", () => {
       timeTo: undefined,
     },
     mode: "default",
+    askedAt: NOW,
     referenceTime: NOW,
     tokenBudget: 4096,
     minFidelity: "reference",

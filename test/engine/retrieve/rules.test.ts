@@ -1,7 +1,34 @@
 import { describe, expect, test } from "bun:test";
 import type { MemoryNode } from "../../../src/domain/node.ts";
+import { expiredAt } from "../../../src/domain/retention.ts";
 import { exclusionReason, filterEpistemic } from "../../../src/engine/retrieve/filter.ts";
-import { aNode, anEvent } from "../../contract/samples.ts";
+import { aNode, anEvent, at } from "../../contract/samples.ts";
+
+const RULES = { isExpired: expiredAt(at(0)), unverifiedThreshold: 0.3 } as const;
+
+describe("retention", () => {
+  test.each(["default", "explicit"] as const)("that is over leaves out in %s mode", (mode) => {
+    const node = aNode(anEvent(), { ttlDays: 1, epistemicType: "hypothetical" });
+    const end = 86_400;
+
+    expect(
+      exclusionReason(node, { ...RULES, mode: "explicit", isExpired: expiredAt(at(end)) }),
+    ).toBeUndefined();
+    for (const later of [end + 0.000_001, 10 * end]) {
+      expect(exclusionReason(node, { ...RULES, mode, isExpired: expiredAt(at(later)) })).toBe(
+        "retention_filtered:expired",
+      );
+    }
+  });
+
+  test("does not end for pinned memories and for those without a limit", () => {
+    for (const given of [{ ttlDays: 1, pinned: true }, { ttlDays: undefined }]) {
+      const rules = { ...RULES, mode: "default", isExpired: expiredAt(at(1e9)) } as const;
+
+      expect(exclusionReason(aNode(anEvent(), given), rules)).toBeUndefined();
+    }
+  });
+});
 
 describe("the epistemic filter", () => {
   const CASES: readonly [Partial<MemoryNode>, string | undefined][] = [
@@ -32,19 +59,14 @@ describe("the epistemic filter", () => {
   test.each(CASES)("of %j leaves out for %p", (given, reason) => {
     const node = aNode(anEvent(), given);
 
-    expect(exclusionReason(node, { mode: "default", unverifiedThreshold: 0.3 })).toBe(
-      reason as string,
-    );
-    expect(exclusionReason(node, { mode: "explicit", unverifiedThreshold: 0.3 })).toBeUndefined();
+    expect(exclusionReason(node, { ...RULES, mode: "default" })).toBe(reason as string);
+    expect(exclusionReason(node, { ...RULES, mode: "explicit" })).toBeUndefined();
   });
 
   test("keeps the order of the rest and records what it left out", () => {
     const candidates = CASES.slice(0, 5).map(([given]) => ({ node: aNode(anEvent(), given) }));
 
-    const { kept, excluded } = filterEpistemic(candidates, {
-      mode: "default",
-      unverifiedThreshold: 0.3,
-    });
+    const { kept, excluded } = filterEpistemic(candidates, { ...RULES, mode: "default" });
 
     expect(kept).toEqual(candidates.slice(0, 3));
     expect(excluded).toEqual([

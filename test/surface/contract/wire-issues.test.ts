@@ -15,6 +15,12 @@ function refusal(schema: Parameters<typeof parseWire>[0], value: unknown): strin
   return "accepted";
 }
 
+function nested(levels: number): unknown {
+  let value: unknown = 1;
+  for (let level = 0; level < levels; level += 1) value = [value];
+  return value;
+}
+
 describe("a refused value is named with its field", () => {
   test.each([
     {
@@ -104,6 +110,27 @@ describe("a refused value is named with its field", () => {
     expect(long.length).toBeLessThan(250);
     const items = Array.from({ length: 50 }, () => ({}));
     expect(refusal(ingestBodySchema, { items })).toEndWith("; and 40 more");
+  });
+
+  test("many unknown keys, and long ones, are counted and cut", () => {
+    const keys = Array.from({ length: 5000 }, (_, at) => [`${at}${"k".repeat(500)}`, 1]);
+    const text = refusal(storeBodySchema, { content: "x", ...Object.fromEntries(keys) });
+    expect(text).toEndWith("; and 4990 more");
+    expect(text.length).toBeLessThan(1500);
+  });
+
+  test.each([
+    { name: "deep", value: nested(100_000) },
+    { name: "wide", value: Array.from({ length: 100_000 }, () => ({ a: [1, 2, 3] })) },
+    { name: "with a member called __proto__", value: JSON.parse('{"__proto__": {"a": 1}}') },
+  ])("a value is shown by its beginning: $name", ({ value }) => {
+    const text = refusal(storeBodySchema, { content: value });
+    expect(text).toStartWith("content: ");
+    expect(text).toEndWith(" is not text");
+    expect(text.length).toBeLessThan(120);
+    expect(refusal(storeBodySchema, { content: [{ b: "c" }] })).toBe(
+      'content: [{"b":"c"}] is not text',
+    );
   });
 });
 

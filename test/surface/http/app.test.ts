@@ -1,28 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../../src/domain/errors.ts";
-import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
-import { createHttpApp, type HttpAppDeps } from "../../../src/surface/http/app.ts";
+import { createHttpApp } from "../../../src/surface/http/app.ts";
 import { fakeEngine } from "../fake-engine.ts";
 import { BARE_NODE, NODE_ID } from "../fixtures.ts";
-
-type Setup = Partial<Omit<HttpAppDeps, "engine">> & { readonly engine?: MemoryEngine | undefined };
-
-function appOf({ engine = fakeEngine(), ...rest }: Setup = {}) {
-  return createHttpApp({
-    engine: () => engine,
-    version: "9.9.9",
-    auth: {},
-    cors: { origins: [], allowCredentials: false },
-    log: () => {},
-    ...rest,
-  });
-}
-
-const post = (body: unknown, headers: Record<string, string> = {}) => ({
-  method: "POST",
-  headers: { "content-type": "application/json", ...headers },
-  body: typeof body === "string" ? body : JSON.stringify(body),
-});
+import { appOf, post } from "./serving.ts";
 
 describe("unmatched requests", () => {
   test("an unknown path is 404, also with keys configured", async () => {
@@ -38,11 +19,41 @@ describe("unmatched requests", () => {
     expect(await answer.json()).toEqual({ detail: "Method Not Allowed" });
   });
 
-  test("a slash too many is redirected", async () => {
-    const answer = await appOf().request("/v1/nodes/?limit=1");
+  test.each([
+    { method: "PATCH", path: "/v1/health", allow: "GET, HEAD" },
+    { method: "OPTIONS", path: "/v1/store", allow: "POST" },
+    { method: "POST", path: `/v1/nodes/${NODE_ID}`, allow: "GET, HEAD" },
+    { method: "PUT", path: "/docs", allow: "GET, HEAD" },
+    { method: "GET", path: `/v1/nodes/${NODE_ID}/reinforce`, allow: "PUT" },
+  ])("$method $path is 405 with Allow: $allow", async ({ method, path, allow }) => {
+    const answer = await appOf({ auth: { apiKey: "k" } }).request(path, { method });
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get("allow")).toBe(allow);
+  });
+
+  test("HEAD answers as GET does, without a body", async () => {
+    const answer = await appOf().request("/v1/health", { method: "HEAD" });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("content-type")).toBe("application/json");
+    expect(await answer.text()).toBe("");
+    const keyed = appOf({ auth: { apiKey: "k" } });
+    expect((await keyed.request("/v1/stats", { method: "HEAD" })).status).toBe(401);
+  });
+
+  test.each(["/v1/nodes/", "/v1/nodes///"])("a slash too many is redirected: %s", async (path) => {
+    const answer = await appOf().request(`${path}?limit=1`);
     expect(answer.status).toBe(307);
     expect(answer.headers.get("location")).toBe("/v1/nodes?limit=1");
   });
+
+  test.each(["//evil.test/v1/nodes/", "/v1/nope/", "//evil.test/"])(
+    "no redirect leads away: %s",
+    async (path) => {
+      const answer = await appOf().request(`http://localhost${path}`);
+      expect(answer.status).toBe(404);
+      expect(answer.headers.get("location")).toBeNull();
+    },
+  );
 });
 
 describe("failures", () => {
@@ -110,15 +121,35 @@ describe("keys", () => {
   const auth = { userKeys: { ada: "key-a" } };
   const bearer = { authorization: "Bearer key-a" };
 
-  test("without one the answer is 401, before the body is looked at", async () => {
-    const answer = await appOf({ auth }).request("/v1/store", post("{"));
+  test.each([
+    { name: "a body that is no JSON", path: "/v1/store", init: post("{") },
+    { name: "a body too large", path: "/v1/store", init: post("x".repeat(11 * 1024 * 1024)) },
+    { name: "a wrong content type", path: "/v1/store", init: { method: "POST", body: "x" } },
+    { name: "a foreign owner", path: "/v1/stats?user_id=bob", init: {} },
+    { name: "a malformed id", path: "/v1/nodes/7", init: {} },
+    { name: "a bad query", path: "/v1/nodes?limit=x", init: {} },
+    { name: "a wrong key", path: "/v1/stats", init: { headers: { authorization: "Bearer k" } } },
+  ])("without one the answer is 401, whatever else is wrong: $name", async ({ path, init }) => {
+    const answer = await appOf({ auth }).request(path, init);
     expect(answer.status).toBe(401);
     expect(answer.headers.get("www-authenticate")).toBe("Bearer");
     expect(await answer.json()).toEqual({ detail: "Invalid or missing API key" });
   });
 
-  test("health, document and page need none", async () => {
-    for (const path of ["/v1/health", "/openapi.json", "/docs"]) {
+  test("without one nobody learns whether the pack is open", async () => {
+    const app = createHttpApp({
+      engine: () => undefined,
+      version: "9.9.9",
+      auth,
+      cors: { origins: [], allowCredentials: false },
+      log: () => {},
+    });
+    expect((await app.request("/v1/stats")).status).toBe(401);
+    expect((await app.request("/v1/stats", { headers: bearer })).status).toBe(503);
+  });
+
+  test("health, document and pages need none", async () => {
+    for (const path of ["/v1/health", "/openapi.json", "/docs", "/redoc"]) {
       expect((await appOf({ auth }).request(path)).status).toBe(200);
     }
   });
@@ -147,70 +178,35 @@ describe("keys", () => {
   });
 });
 
-describe("pages of other origins", () => {
-  const cors = { origins: ["http://app.test"], allowCredentials: true };
-  const ask = (origin: string, init: RequestInit = {}) => ({
-    ...init,
-    headers: { origin, ...init.headers },
-  });
-  const preflight = { method: "OPTIONS", headers: { "access-control-request-method": "POST" } };
+describe("headers", () => {
+  const node = { engine: fakeEngine({ getNode: () => Promise.resolve(BARE_NODE) }) };
 
-  test("no header and no preflight while it is off", async () => {
-    const answer = await appOf().request("/v1/health", ask("http://app.test"));
-    expect(answer.headers.get("access-control-allow-origin")).toBeNull();
-    expect((await appOf().request("/v1/store", ask("http://app.test", preflight))).status).toBe(
-      405,
-    );
-  });
-
-  test("a listed origin may read every answer, also a refusal", async () => {
-    const app = appOf({ cors, auth: { apiKey: "k" } });
-    const answer = await app.request("/v1/stats", ask("http://app.test"));
-    expect(answer.status).toBe(401);
-    expect(answer.headers.get("access-control-allow-origin")).toBe("http://app.test");
-    expect(answer.headers.get("access-control-allow-credentials")).toBe("true");
-    expect(answer.headers.get("vary")).toBe("Origin");
+  test.each([
+    { name: "an answer", setup: node, path: `/v1/nodes/${NODE_ID}` },
+    { name: "a refusal", setup: { auth: { apiKey: "k" } }, path: "/v1/stats" },
+    { name: "an unexpected failure", setup: {}, path: "/v1/stats" },
+    { name: "an unknown path", setup: {}, path: "/v1/nope" },
+    { name: "a wrong method", setup: {}, path: "/v1/store" },
+    { name: "the document", setup: {}, path: "/openapi.json" },
+  ])("of $name: JSON that no cache keeps and no browser guesses at", async ({ setup, path }) => {
+    const { headers } = await appOf(setup).request(path);
+    expect(headers.get("content-type")).toBe("application/json");
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    expect(headers.get("cache-control")).toBe("no-store");
   });
 
-  test("an unlisted origin is served without leave to read", async () => {
-    const answer = await appOf({ cors }).request("/v1/health", ask("http://other.test"));
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get("access-control-allow-origin")).toBeNull();
-  });
-
-  test("a preflight is 200 for a listed origin, 400 for another", async () => {
-    const good = await appOf({ cors }).request("/v1/store", ask("http://app.test", preflight));
-    expect(good.status).toBe(200);
-    expect(good.headers.get("access-control-max-age")).toBe("600");
-    const bad = await appOf({ cors }).request("/v1/store", ask("http://other.test", preflight));
-    expect(bad.status).toBe(400);
-  });
-
-  test("a star never goes with credentials", async () => {
-    const app = appOf({ cors: { origins: ["*"], allowCredentials: true } });
-    const answer = await app.request("/v1/health", ask("http://any.test"));
-    expect(answer.headers.get("access-control-allow-origin")).toBe("*");
-    expect(answer.headers.get("access-control-allow-credentials")).toBeNull();
-  });
-});
-
-describe("what the log gets", () => {
-  test("method, path, status and time; neither query nor text", async () => {
-    const lines: unknown[] = [];
-    const app = appOf({
-      log: (level, message, fields) => lines.push({ level, message, ...fields }),
-    });
-    await app.request("/v1/store?user_id=secret-owner", post({ content: "secret text", x: 1 }));
-    expect(lines).toEqual([
-      {
-        level: "info",
-        message: "request",
-        method: "POST",
-        path: "/v1/store",
-        status: 422,
-        ms: expect.any(Number),
-      },
-    ]);
+  test.each(["/docs", "/redoc"])("of %s: only its own script and style run", async (path) => {
+    const answer = await appOf().request(path);
+    const policy = answer.headers.get("content-security-policy") ?? "";
+    const page = await answer.text();
+    for (const tag of ["style", "script"]) {
+      const text = new RegExp(`<${tag}>([^]*?)</${tag}>`).exec(page)?.[1] ?? "none";
+      const hash = new Bun.CryptoHasher("sha256").update(text).digest("base64");
+      expect(policy).toContain(`${tag}-src 'sha256-${hash}'`);
+    }
+    expect(policy).toStartWith("default-src 'none'");
+    expect(policy).not.toContain("unsafe");
+    expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
   });
 });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
 import { createAuthenticate, hasCredentials } from "../../../src/surface/http/auth.ts";
 
 test("without keys everybody is an operator", () => {
@@ -22,6 +23,26 @@ describe("user keys", () => {
   );
 });
 
+test("each key finds its owner, and nothing but a key does, however many there are", () => {
+  const key = fc.stringMatching(/^[!-~]{1,40}$/);
+  const keys = fc.uniqueArray(key, { minLength: 1, maxLength: 20 });
+  fc.assert(
+    fc.property(keys, key, (known, guess) => {
+      const userKeys = Object.fromEntries(known.map((text, at) => [`owner ${at}`, text]));
+      const authenticate = createAuthenticate({ userKeys });
+      for (const [at, text] of known.entries()) {
+        expect(authenticate(`Bearer ${text}`)).toEqual({ boundUserId: `owner ${at}` });
+      }
+      const near = [guess, `${known[0]}x`, `x${known[0]}`, known[0]?.slice(1), known.join("")];
+      for (const text of near) {
+        if (text !== undefined && known.includes(text)) continue;
+        expect(() => authenticate(`Bearer ${text}`)).toThrow("Invalid or missing API key");
+      }
+    }),
+    { numRuns: 50 },
+  );
+});
+
 test("the global key makes an operator", () => {
   const authenticate = createAuthenticate({ apiKey: "master" });
   expect(authenticate("Bearer master")).toEqual({ boundUserId: undefined });
@@ -33,6 +54,9 @@ test.each([
   { name: "blank global key", auth: { apiKey: "  " }, text: "must not be blank" },
   { name: "blank owner", auth: { userKeys: { " ": "a" } }, text: "blank owner" },
   { name: "blank key", auth: { userKeys: { ada: "" } }, text: "blank key" },
+  { name: "keys equal but for blanks", auth: { userKeys: { ada: "a", bob: " a " } }, text: "two" },
+  { name: "key beyond ASCII", auth: { userKeys: { ada: "schlüssel" } }, text: "those of ASCII" },
+  { name: "global key beyond ASCII", auth: { apiKey: "a\nb" }, text: "those of ASCII" },
   { name: "equal keys", auth: { userKeys: { ada: "a", bob: "a" } }, text: "two owners" },
 ])("unusable keys refuse to start: $name", ({ auth, text }) => {
   expect(() => createAuthenticate(auth)).toThrow(text);

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { Validator } from "@seriousme/openapi-schema-validator";
 import { OPERATIONS } from "../../../src/surface/contract/operations.ts";
 import { DOCS_PAGE } from "../../../src/surface/http/docs-page.ts";
 import { buildOpenApi } from "../../../src/surface/http/openapi.ts";
@@ -7,6 +8,8 @@ type Schema = Record<string, unknown>;
 type Entry = {
   operationId: string;
   summary: string;
+  description: string;
+  tags: string[];
   security: unknown[];
   parameters?: { name: string; in: string; schema: Schema; required?: boolean }[];
   requestBody?: { content: Record<string, { schema: Schema }> };
@@ -15,6 +18,8 @@ type Entry = {
 type Document = {
   openapi: string;
   info: { title: string; version: string };
+  servers: { url: string }[];
+  tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Entry>>;
   components: { schemas: Record<string, Schema>; securitySchemes: Schema };
 };
@@ -30,13 +35,71 @@ test("it is OpenAPI 3.1 of this version", () => {
   expect(document.info).toMatchObject({ title: "svc", version: "1.2.3" });
 });
 
+test("it is valid by the schema of OpenAPI 3.1", async () => {
+  const validator = new Validator();
+  expect(await validator.validate(structuredClone(document))).toEqual({ valid: true });
+  expect(validator.version).toBe("3.1");
+});
+
+test("an error in it would be noticed", async () => {
+  const broken = structuredClone(document);
+  // SAFETY: a wrong type is what the validator is to find.
+  Object.assign(broken.paths["/v1/health"]?.["get"] as object, { parameters: "none" });
+  expect(await new Validator().validate(broken)).toMatchObject({ valid: false });
+});
+
+test("it is to be used where it came from", () => {
+  expect(document.servers).toMatchObject([{ url: "/" }]);
+});
+
 test("every route is described once, with a summary", () => {
   const routes = OPERATIONS.flatMap(({ http }) => http ?? []).map(
     (http) => `${http.method} ${http.path}`,
   );
   expect(entries.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(routes.sort());
   expect(new Set(entries.map(({ entry }) => entry.operationId)).size).toBe(entries.length);
-  for (const { entry } of entries) expect(entry.summary).not.toBe("");
+  for (const { entry } of entries) {
+    expect(entry.summary).not.toBe("");
+    expect(entry.description).not.toBe("");
+  }
+});
+
+test("every route stands in one group, and every group says what it is for", () => {
+  const groups = document.tags.map(({ name }) => name);
+  expect(document.tags.filter(({ description }) => description.length < 10)).toEqual([]);
+  for (const { entry } of entries) {
+    expect(entry.tags).toHaveLength(1);
+    expect(groups).toContain(entry.tags[0] ?? "");
+  }
+  const used = new Set(entries.flatMap(({ entry }) => entry.tags));
+  expect(groups.filter((group) => !used.has(group))).toEqual([]);
+});
+
+test("every failure has a body with a detail", () => {
+  for (const { path, entry } of entries) {
+    const failures = Object.entries(entry.responses).filter(([status]) => status !== "200");
+    for (const [, { content }] of failures) {
+      const name = String(content?.["application/json"]?.schema["$ref"]).split("/").pop() ?? "";
+      expect(document.components.schemas[name]).toMatchObject({
+        required: ["detail"],
+        properties: { detail: { type: "string" } },
+        additionalProperties: false,
+      });
+    }
+    expect(failures.map(([status]) => status)).toContain("default");
+    const isLarge = entry.requestBody !== undefined;
+    expect(`${path} ${"413" in entry.responses}`).toBe(`${path} ${isLarge}`);
+  }
+});
+
+test("what looks like an identifier or a moment has its format", () => {
+  const odd = Object.entries(document.components.schemas).flatMap(([schema, { properties }]) =>
+    Object.entries((properties ?? {}) as Record<string, Schema>)
+      .filter(([name]) => /(^|_)(node|event|request|citation|evidence)_id$|_at$/.test(name))
+      .filter(([, field]) => !/"format":"(uuid|date-time)"/.test(JSON.stringify(field)))
+      .map(([name]) => `${schema}.${name}`),
+  );
+  expect(odd).toEqual([]);
 });
 
 test("all routes but health name the bearer scheme", () => {
@@ -55,10 +118,18 @@ test("every path parameter is declared and a uuid", () => {
   }
 });
 
-test("the request key is a uuid header", () => {
-  const parameters = document.paths["/v1/ingest/fast"]?.["post"]?.parameters;
+test.each([
+  ["post", "/v1/ingest/fast"],
+  ["put", "/v1/nodes/{node_id}/promote"],
+  ["put", "/v1/nodes/{node_id}/archive"],
+  ["put", "/v1/nodes/{node_id}/reinforce"],
+  ["put", "/v1/nodes/{node_id}/condition"],
+])("the request key of %s %s is a uuid header", (method, path) => {
+  const parameters = document.paths[path]?.[method]?.parameters?.filter(
+    (item) => item.in === "header",
+  );
   expect(parameters).toMatchObject([
-    { name: "Idempotency-Key", in: "header", schema: { format: "uuid" } },
+    { name: "Idempotency-Key", schema: { type: "string", format: "uuid" } },
   ]);
 });
 

@@ -52,6 +52,10 @@ export function candidateCondition(filter: CandidateFilter): Condition | undefin
   return built.sql === "1" ? undefined : built;
 }
 
+/** Whether an edge `e` is a way from one node to the other. Aliases that nobody verified are none. */
+export const IS_LINK = `NOT (e.edge_type = 'relates_to' AND coalesce(e.metadata ->> '$.relation' = 'alias'
+  AND json_type(e.metadata, '$.identity_verified') = 'false', 0))`;
+
 /** Owner (when known) and active state of `nodes n`. */
 export function activeOf(owner: number): Condition {
   return { sql: `n.owner = ? AND n.lifecycle_state IN ${ACTIVE}`, parameters: [owner] };

@@ -1,7 +1,9 @@
 import type { Database } from "bun:sqlite";
 import { asInstant } from "../../../lib/instant.ts";
 import { asUuid, type Uuid } from "../../../lib/uuid.ts";
-import type { Operation, OperationPage } from "../../../ports/store.ts";
+import type { OperationsOnTarget } from "../../../ports/graph-reads.ts";
+import type { Operation } from "../../../ports/operation.ts";
+import type { OperationPage } from "../../../ports/store.ts";
 import { toMetadata } from "../write/rows.ts";
 
 type OperationRow = {
@@ -34,6 +36,17 @@ export function readOperations(database: Database, page: OperationPage): Operati
       `${FROM_OPERATIONS} WHERE namespace_id = ? AND op_type = ? AND id > ? ${listed} ORDER BY id LIMIT ?`,
     )
     .all(page.userId, page.opType, page.afterId ?? "", page.limit)
+    .map(toOperation);
+}
+
+/** A page of the operations on one target, in the order in which they were written down. */
+export function readOperationsOn(database: Database, page: OperationsOnTarget): Operation[] {
+  const { createdAt = "", id = "" } = page.after ?? {};
+  return database
+    .query<OperationRow, [string, string, string, number]>(
+      `${FROM_OPERATIONS} WHERE target_id = ? AND (created_at, id) > (?, ?) ORDER BY created_at, id LIMIT ?`,
+    )
+    .all(page.targetId, createdAt, id, page.limit)
     .map(toOperation);
 }
 

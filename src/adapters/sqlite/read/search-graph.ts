@@ -3,7 +3,13 @@ import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { GraphReach, Hit } from "../../../ports/store.ts";
 import { ownerKey } from "../write/owners.ts";
-import { activeOf, type Condition, candidateCondition, type Parameter } from "./filter-sql.ts";
+import {
+  activeOf,
+  type Condition,
+  candidateCondition,
+  IS_LINK,
+  type Parameter,
+} from "./filter-sql.ts";
 import { findEntities } from "./find-entities.ts";
 import { type Link, NEIGHBOURS_MAX, walk } from "./graph-walk.ts";
 
@@ -32,10 +38,8 @@ export function searchGraph(
   }));
 }
 
-/** Whether the walk may use an edge `e` of the owner ?2 at the moment ?3. Aliases that nobody verified are no links. */
-const WALKABLE = `e.owner = ?2 AND (?3 IS NULL OR e.valid_to IS NULL OR e.valid_to > ?3)
-  AND NOT (e.edge_type = 'relates_to' AND coalesce(e.metadata ->> '$.relation' = 'alias'
-    AND json_type(e.metadata, '$.identity_verified') = 'false', 0))`;
+/** Whether the walk may use an edge `e` of the owner ?2 at the moment ?3. */
+const WALKABLE = `e.owner = ?2 AND (?3 IS NULL OR e.valid_to IS NULL OR e.valid_to > ?3) AND ${IS_LINK}`;
 
 /** The newest edges of each of the nodes ?1, in one direction, that lead to nodes of the owner. */
 function linksAlong(here: "source" | "target", there: "source" | "target"): string {

@@ -53,11 +53,29 @@ export function cosines(
 }
 
 /**
+ * Looks into the vectors in memory, at most three times: one memory that was retired is taken out of them alone; where a
+ * second look meets another one, all that are no longer in the pack are taken out.
+ * @returns undefined when too many vectors would have to be compared exactly
+ */
+function searchSlab(database: Database, slab: Slab, search: Search): Hit[] | undefined {
+  for (let looks = 1; ; looks += 1) {
+    const found = lookInto(database, slab, search);
+    if (found === undefined || found.gone.length === 0) return found?.hits;
+    // Other rows take the places of removed ones, and what is known of the rows no longer counts.
+    slab.remove(found.gone);
+    if (looks > 1) slab.keepOnly(keysOf(database, search.owner));
+  }
+}
+
+/** Hits; or vectors that are no longer in the pack, without which the look has to be taken again. */
+type Look = { readonly hits: Hit[]; readonly gone: readonly number[] };
+
+/**
  * Compares as many vectors exactly as it takes until no other one can be among the best.
  * @returns undefined when that would be too many
  */
-function searchSlab(database: Database, slab: Slab, search: Search): Hit[] | undefined {
-  const { vector, narrowed, k } = search;
+function lookInto(database: Database, slab: Slab, search: Search): Look | undefined {
+  const { vector, owner, narrowed, k } = search;
   const approximate = slab.compare(vector);
   if (approximate === undefined) return undefined;
   const seen = new Set<number>();
@@ -68,33 +86,39 @@ function searchSlab(database: Database, slab: Slab, search: Search): Hit[] | und
     const { keys, threshold } = approximate(wanted);
     if (keys.length > LOOKED_AT_MAX) return undefined;
     const fresh = keys.filter((key) => !seen.has(key));
-    const exact = compareExactly(database, slab, search, fresh);
-    // Other rows have taken the places of removed ones, and the threshold counted on those.
-    if (exact === undefined) return searchSlab(database, slab, search);
+    const allowed = allowedKeys(database, fresh, owner, narrowed);
+    const exact = exactCosines(database, vector, owner, allowed);
     for (const key of fresh) seen.add(key);
     hits = ordered([...hits, ...exact]);
     // What was not looked at stays below the threshold.
     const last = hits[k - 1]?.score ?? Number.NEGATIVE_INFINITY;
-    if (last >= threshold || seen.size >= slab.count) return hits.slice(0, k);
+    if (last >= threshold || seen.size >= slab.count) return { hits: hits.slice(0, k), gone: [] };
+    const gone = withoutVector(database, fresh, exact.length);
+    if (gone.length > 0) return { hits, gone };
     const share = (hits.length + 1) / (seen.size + 1);
     wanted = Math.max(WIDER * wanted, Math.ceil((1.5 * k) / share));
   }
   return undefined;
 }
 
-/** The exact cosines of those that pass the filter; undefined after removing what is no longer in the pack. */
-function compareExactly(
-  database: Database,
-  slab: Slab,
-  { vector, owner, narrowed }: Search,
-  keys: readonly number[],
-): Hit[] | undefined {
-  const allowed = allowedKeys(database, keys, owner, narrowed);
-  const exact = exactCosines(database, vector, owner, allowed);
-  if (exact.length === allowed.length) return exact;
-  const present = new Set(exact.map(({ key }) => key));
-  slab.remove(allowed.filter((key) => !present.has(key)));
-  return undefined;
+/** Those of the nodes that have no vector in the pack. @param known how many are known to have one */
+function withoutVector(database: Database, keys: readonly number[], known: number): number[] {
+  if (known === keys.length) return [];
+  return database
+    .query<{ key: number }, [string]>(
+      `SELECT k.value AS key FROM json_each(?) k
+       WHERE NOT EXISTS (SELECT 1 FROM vector_metadata WHERE node_key = k.value)`,
+    )
+    .all(JSON.stringify(keys))
+    .map(({ key }) => key);
+}
+
+/** All nodes of an owner that have a vector in the pack. */
+function keysOf(database: Database, owner: number): ReadonlySet<number> {
+  const rows = database
+    .query<{ key: number }, [number]>("SELECT node_key AS key FROM vector_metadata WHERE owner = ?")
+    .all(owner);
+  return new Set(rows.map(({ key }) => key));
 }
 
 /** Asks the index. The owner is a partition of it; further filters narrow its search by key. */

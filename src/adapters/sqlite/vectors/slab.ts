@@ -86,6 +86,11 @@ export class Slab {
     }
   }
 
+  /** Takes out all vectors but those of the keys. */
+  keepOnly(keys: ReadonlySet<number>): void {
+    this.remove(this.#keys.subarray(0, this.#count).filter((key) => !keys.has(key)));
+  }
+
   /** Compares all rows with a question. @returns undefined when the question has no direction */
   compare(question: Float32Array): ((wanted: number) => Approximation) | undefined {
     const quantised = this.#kernel.question(question, this.#mean);

@@ -9,7 +9,10 @@ import {
   isTurn,
   readTurn,
   type Surrounded,
+  surround,
   surroundAll,
+  type Turn,
+  turnsAround,
 } from "../write/turns.ts";
 import { fromPayload, lean, toPayload } from "./lean.ts";
 
@@ -83,8 +86,26 @@ export function putVectors(
 export function removeVectors(database: Database, keys: readonly number[]): void {
   for (const table of ["vectors", "vector_metadata", "vector_payloads"]) {
     const remove = database.query(`DELETE FROM ${table} WHERE node_key = ?`);
-    for (const key of keys) remove.run(key);
+    for (const key of keys) {
+      if (table !== "vectors" || isIndexed(database, key)) remove.run(key);
+    }
   }
+}
+
+/**
+ * Removes the vectors of nodes that are no longer active; those of the turns around them lean anew. Runs inside a write
+ * transaction.
+ */
+export function evictVectors(database: Database, gone: readonly Turn[]): void {
+  const towards = gone.filter(({ key }) => readPayload(database, key) !== undefined);
+  removeVectors(
+    database,
+    gone.map(({ key }) => key),
+  );
+  const turns = turnsAround(database, towards, AROUND);
+  if (turns.length === 0) return;
+  const revision = nextRevision(database);
+  for (const turn of turns) leanOne(database, surround(database, turn, AROUND), revision);
 }
 
 /** Whether there are vectors that an earlier version of the program wrote, which names no owner. */

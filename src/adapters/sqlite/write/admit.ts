@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { Instant } from "../../../lib/instant.ts";
-import type { Admission, Operation } from "../../../ports/store.ts";
+import type { Operation } from "../../../ports/operation.ts";
+import type { Admission } from "../../../ports/store.ts";
 import { advanceIndexSequence } from "./index-sequence.ts";
 import { writeDocuments } from "./lexical-index.ts";
 import { ensureOwner } from "./owners.ts";
@@ -55,7 +56,8 @@ export function writeAdmission(
   if (nodes.length > 0) advanceIndexSequence(database);
 }
 
-function writeOperation(database: Database, operation: Operation): void {
+/** Appends an audit record. Runs inside a write transaction. */
+export function writeOperation(database: Database, operation: Operation): void {
   database
     .query(INSERT_OPERATION)
     .run(

@@ -12,6 +12,7 @@ import { readOperation } from "../read/operations.ts";
 import type { Lease } from "./admit.ts";
 import { ownerKey } from "./owners.ts";
 import { EVENT_COLUMNS, type EventRow, toEvent } from "./rows.ts";
+import { readUnindexed } from "./unindexed.ts";
 
 /** The id of the operation that records what a direct store planned. */
 export function directStoreId(eventId: Uuid): Uuid {
@@ -37,7 +38,7 @@ export function claimJobs(
     .query<EventRow, (string | number)[]>(
       `SELECT ${EVENT_COLUMNS} FROM jobs j
        CROSS JOIN events e ON e.key = j.event_key JOIN owners o ON o.owner = j.owner
-       WHERE j.status = 'pending' AND (j.lease_owner IS NULL OR j.lease_expires_at < ?1) ${ofOwner}
+       WHERE j.status = 'pending' AND j.kind = 'materialization' AND (j.lease_owner IS NULL OR j.lease_expires_at < ?1) ${ofOwner}
        ORDER BY j.attempts, j.event_key LIMIT ?2`,
     )
     .all(now, limit, ...(owner === undefined ? [] : [owner]));
@@ -47,7 +48,10 @@ export function claimJobs(
   for (const row of rows) take.run(lease.owner, lease.expiresAt, row.key);
   return rows.map((row) => {
     const event = toEvent(row);
-    return { event, plannedNode: plannedNode(database, event.id) };
+    const planned = plannedNode(database, event.id);
+    const place = { key: row.key, id: event.id };
+    const unindexed = readUnindexed(database, place, planned?.id ?? event.id);
+    return { event, plannedNode: planned, ...(unindexed.length > 0 && { unindexed }) };
   });
 }
 
@@ -66,7 +70,8 @@ export function freeJobsOfGoneProcesses(database: Database, self: string): void 
   }
 }
 
-function plannedNode(database: Database, eventId: Uuid): MemoryNode | undefined {
+/** The node that a direct store planned for an event. */
+export function plannedNode(database: Database, eventId: Uuid): MemoryNode | undefined {
   const operation = readOperation(database, directStoreId(eventId));
   if (operation === undefined) return undefined;
   const { node } = openChecksummed(operation.payload);
@@ -141,7 +146,7 @@ export function countJobs(
   const row = database
     .query<{ pending: number; failed: number }, number[]>(
       `SELECT count(*) AS pending, count(last_error) AS failed FROM jobs
-       WHERE status = 'pending' ${owner === undefined ? "" : "AND owner = ?"}`,
+       WHERE status = 'pending' AND kind = 'materialization' ${owner === undefined ? "" : "AND owner = ?"}`,
     )
     .get(...(owner === undefined ? [] : [owner]));
   return row ?? { pending: 0, failed: 0 };

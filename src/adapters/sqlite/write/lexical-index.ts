@@ -6,11 +6,13 @@ import {
   HAS_TEXT,
   IS_TURN,
   inOrder,
+  readTurn,
   type Surrounded,
   surround,
   surroundAll,
   TURN,
   type Turn,
+  turnsAround,
 } from "./turns.ts";
 
 /** Characters of each neighbouring turn that a document's side columns hold. */
@@ -42,6 +44,27 @@ export function writeDocuments(database: Database, keys: Iterable<number>): void
 }
 
 /**
+ * Removes the documents of nodes that are no longer active, and writes those anew that held the beginnings of their texts.
+ * Runs inside a write transaction.
+ */
+export function removeDocuments(database: Database, gone: readonly Turn[]): void {
+  for (const turn of gone) remove(database, turn);
+  writeAround(database, gone);
+}
+
+function remove(database: Database, { owner, key }: Pick<Turn, "owner" | "key">): void {
+  database
+    .query(`DELETE FROM lexical_documents WHERE rowid = ${documentNumber("?1", "?2")}`)
+    .run(owner, key);
+}
+
+function writeAround(database: Database, gone: readonly Turn[]): void {
+  for (const turn of turnsAround(database, gone, AROUND)) {
+    put(database, surround(database, turn, AROUND));
+  }
+}
+
+/**
  * Writes the next `limit` documents above a key anew; the last step removes those that have no active node with text.
  * Runs inside a write transaction.
  */
@@ -62,17 +85,30 @@ export function rewriteDocuments(
   return { written: turns.length, cursor: turns.at(-1)?.key ?? after, hasMore };
 }
 
-/** Removes documents without an active node with text. Runs inside a write transaction. */
-export function removeOrphanDocuments(database: Database): void {
+/**
+ * Removes documents without an active node with text, and writes those anew that held the beginnings of texts of nodes that
+ * are no longer active. Runs inside a write transaction.
+ */
+export function mendDocuments(database: Database): void {
+  const orphans = removeOrphanDocuments(database);
+  writeAround(
+    database,
+    orphans.flatMap((key) => readTurn(database, key) ?? []),
+  );
+}
+
+/** @returns the keys of the nodes whose documents they were */
+function removeOrphanDocuments(database: Database): readonly number[] {
+  // In two parts: as one number it may be more than a double holds.
   const orphans = database
-    .query<{ id: number }, []>(
-      `SELECT id FROM lexical_documents_docsize
+    .query<{ owner: number; key: number }, []>(
+      `SELECT id >> ${KEY_BITS} AS owner, id & ${KEY_MASK} AS key FROM (SELECT id FROM lexical_documents_docsize
        EXCEPT SELECT ${documentNumber("owner", "key")} FROM nodes
-         WHERE lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}`,
+         WHERE lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT})`,
     )
     .all();
-  const remove = database.query("DELETE FROM lexical_documents WHERE rowid = ?");
-  for (const { id } of orphans) remove.run(id);
+  for (const orphan of orphans) remove(database, orphan);
+  return orphans.map(({ key }) => key);
 }
 
 /** Whether there are documents that an earlier version of the program wrote, whose numbers are those of their nodes. */

@@ -1,9 +1,11 @@
 import type { Database } from "bun:sqlite";
 import type { Instant } from "../../../lib/instant.ts";
+import { asUuid, type Uuid } from "../../../lib/uuid.ts";
 import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
 import { mendVectors, replaceVectors } from "../rebuild/staging.ts";
 import { readManifest } from "../schema/manifest.ts";
-import { documentNumber, removeOrphanDocuments } from "./lexical-index.ts";
+import { plannedNode } from "./jobs.ts";
+import { documentNumber, mendDocuments } from "./lexical-index.ts";
 import { ACTIVE, HAS_TEXT } from "./turns.ts";
 
 /** SQLite's name of the file that holds the vectors of a directory pack. */
@@ -12,8 +14,9 @@ const VECTOR_FILE = "vector_file";
 /**
  * Brings the index files of a directory pack back in step with the graph. A commit over several files is not atomic
  * under WAL: after a crash an index may miss, or be ahead by, the last transactions. Entries without an active node
- * are removed; active nodes without an entry get their job back. Vectors of another model than the manifest's come from
- * a rebuild that was cut off between the files; the staged ones then take their place. Runs inside a write transaction.
+ * are removed, and what their neighbours hold of them; active nodes without an entry get their job back. Vectors of
+ * another model than the manifest's come from a rebuild that was cut off between the files; the staged ones then take
+ * their place. Runs inside a write transaction.
  * @param vectorFile SQLite's name of the file that holds the vectors
  * @returns how many nodes will be indexed again
  */
@@ -36,24 +39,36 @@ export function reconcileIndexes(
     replaceVectors(database, vectorFile, embedding, now);
   }
   mendVectors(database);
-  removeOrphanDocuments(database);
+  mendDocuments(database);
   const missing = database
-    .query<{ key: number; evidence_refs: string }, []>(
-      `SELECT key, evidence_refs FROM nodes WHERE lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}
+    .query<MissingRow, []>(
+      `SELECT id, evidence_refs FROM nodes WHERE lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}
          AND (key NOT IN (SELECT node_key FROM vector_metadata) 
            OR ${documentNumber("owner", "key")} NOT IN (SELECT id FROM lexical_documents_docsize))`,
     )
     .all();
   const reopen = database.query(
     `UPDATE jobs SET status = 'pending', lease_owner = NULL WHERE kind = 'materialization'
-       AND event_key = (SELECT key FROM events WHERE id = (SELECT evidence_refs ->> 0 FROM nodes WHERE key = ?))`,
+       AND event_key = (SELECT key FROM events WHERE id = ?)`,
   );
-  for (const { key } of missing) reopen.run(key);
+  for (const row of missing) reopen.run(eventOf(database, row) ?? null);
   const next = Math.max(core, vectors, lexical) + 1;
   for (const table of ["index_sequence", "vectors_sequence", "lexical_sequence"]) {
     database.query(`UPDATE ${table} SET value = ?`).run(next);
   }
   return missing.length;
+}
+
+type MissingRow = { readonly id: string; readonly evidence_refs: string };
+
+/** Of the events that a node cites, the one whose job brings it. Without one that says so it is the first. */
+function eventOf(database: Database, { id, evidence_refs }: MissingRow): Uuid | undefined {
+  // SAFETY: the column is only ever written as a JSON list of canonical ids.
+  const cited = JSON.parse(evidence_refs) as Uuid[];
+  const own = asUuid(id);
+  if (cited.includes(own)) return own;
+  if (cited.length < 2) return cited[0];
+  return cited.find((event) => plannedNode(database, event)?.id === own) ?? cited[0];
 }
 
 function hasOtherVectors(

@@ -114,6 +114,36 @@ export const NODE_COLUMNS = `n.key, n.id, o.user_id, ${STORED_NODE_COLUMNS.map((
 export const INSERT_NODE = `INSERT INTO nodes (id, owner, ${STORED_NODE_COLUMNS.join(", ")})
   VALUES (?, ?, ${STORED_NODE_COLUMNS.map(() => "?").join(", ")}) ON CONFLICT (id) DO NOTHING`;
 
+/** Members of a node that never change once it is written. */
+export const LASTING_MEMBERS = [
+  "id",
+  "userId",
+  "sessionId",
+  "nodeType",
+  "content",
+  "scope",
+  "createdAt",
+] as const satisfies (keyof MemoryNode)[];
+
+const LASTING_COLUMNS: readonly string[] = [
+  "session_id",
+  "node_type",
+  "content",
+  "scope",
+  "created_at",
+];
+const isChanging = (column: string): boolean => !LASTING_COLUMNS.includes(column);
+
+/** Changes a node in all that may change. Parameters: `changingValues`, then its key. */
+export const UPDATE_NODE = `UPDATE nodes SET ${STORED_NODE_COLUMNS.filter(isChanging)
+  .map((name) => `${name} = ?`)
+  .join(", ")} WHERE key = ?`;
+
+/** The values of the columns of a node that may change, in their order. */
+export function changingValues(node: MemoryNode): (string | number | null)[] {
+  return nodeValues(node).filter((_, index) => isChanging(STORED_NODE_COLUMNS[index] ?? ""));
+}
+
 /** The values of the stored columns of a node, in their order. */
 export function nodeValues(node: MemoryNode): (string | number | null)[] {
   return [

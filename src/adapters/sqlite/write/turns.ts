@@ -78,6 +78,20 @@ export function surroundAll(
   return found;
 }
 
+/** The turns around nodes that are turns no longer, each once. */
+export function turnsAround(
+  database: Database,
+  gone: readonly Turn[],
+  around: Surroundings,
+): readonly Turn[] {
+  const found = new Map<number, Turn>();
+  for (const turn of gone) {
+    const { before, after } = surround(database, turn, around);
+    for (const beside of [...before, ...after]) found.set(beside.key, beside);
+  }
+  return [...found.values()];
+}
+
 /** What tells turns of one conversation from those of others. */
 type Session = Pick<Turn, "owner" | "session_id" | "scope">;
 

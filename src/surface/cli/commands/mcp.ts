@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { invalid, SvcError } from "../../../domain/errors.ts";
 import type { CliContext } from "../deps.ts";
 import { configWithoutKey, encryptionKeyOption } from "../options.ts";
@@ -16,6 +16,7 @@ type McpOptions = {
   readonly dbPath?: string;
   readonly encryptionKey?: string;
   readonly transport: string;
+  readonly tools: "core" | "full";
 };
 
 /** `svc mcp`: the tool server of an assistant. */
@@ -25,6 +26,11 @@ export function mcpCommand(context: CliContext): Command {
     .option("--db-path <path>", "the pack; default: as configured")
     .addOption(encryptionKeyOption())
     .option("--transport <name>", "how the assistant connects: stdio", "stdio")
+    .addOption(
+      new Option("--tools <set>", "which tools to offer; core costs the model fewer tokens")
+        .choices(["core", "full"])
+        .default("full"),
+    )
     .addHelpText("after", EXAMPLES)
     .action((options: McpOptions) => mcp(context, options));
 }
@@ -47,7 +53,8 @@ async function mcp(context: CliContext, options: McpOptions): Promise<void> {
     const warn = (message: string): void => log("warn", message);
     return await deps.openEngine(opened, { createIfMissing: true, warn });
   };
-  await deps.serveMcp({ config, openEngine, log }, stopSignal());
+  const { encryptionKey: key, tools } = options;
+  await deps.serveMcp({ config, key, tools, openEngine, log }, stopSignal());
 }
 
 function requireTransport(transport: string): void {

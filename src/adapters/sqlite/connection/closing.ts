@@ -1,0 +1,34 @@
+import type { Database } from "bun:sqlite";
+import { isBusy } from "./failures.ts";
+
+/** Milliseconds that the process which closed before has to be gone. */
+const CLOSING_PAUSE_MS = 3;
+/** How often a closing process asks for its turn. */
+const CLOSING_TRIES = 50;
+
+/**
+ * Processes that close at the same instant each take the other for the last one, and the log stays behind. The write
+ * lock makes them close one after the other; a moment later the one before is gone.
+ */
+export async function waitForTurn(writer: Database): Promise<void> {
+  try {
+    await patientlyBegin(writer);
+    await Bun.sleep(CLOSING_PAUSE_MS);
+    writer.run("ROLLBACK");
+  } catch {
+    // Somebody writes for longer than is worth waiting, or the disk is full: the log is tidied up by who comes next.
+  }
+}
+
+/** Takes the write lock, without blocking the event loop for long. @throws SQLiteError */
+async function patientlyBegin(writer: Database): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      writer.run("BEGIN IMMEDIATE");
+      return;
+    } catch (error) {
+      if (!isBusy(error) || tries === CLOSING_TRIES) throw error;
+      await Bun.sleep(1 + Math.random() * 5);
+    }
+  }
+}

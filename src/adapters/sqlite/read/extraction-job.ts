@@ -1,0 +1,36 @@
+import type { Database } from "bun:sqlite";
+import { asInstant } from "../../../lib/instant.ts";
+import type { Uuid } from "../../../lib/uuid.ts";
+import type { ExtractionJob } from "../../../ports/graph-reads.ts";
+
+type JobRow = {
+  readonly status: "pending" | "complete";
+  readonly attempts: number;
+  readonly lease_expires_at: string | null;
+  readonly last_error: string | null;
+  readonly updated_at: string;
+};
+
+/** The work of extraction on an event, of the owner when one is named. */
+export function readExtractionJob(
+  database: Database,
+  eventId: Uuid,
+  userId: string | undefined,
+): ExtractionJob | undefined {
+  const row = database
+    .query<JobRow, [string, string | null]>(
+      `SELECT j.status, j.attempts, j.lease_expires_at, j.last_error, j.updated_at
+       FROM events e JOIN owners o ON o.owner = e.owner JOIN jobs j ON j.event_key = e.key AND j.kind = 'extraction'
+       WHERE e.id = ?1 AND (?2 IS NULL OR o.user_id = ?2)`,
+    )
+    .get(eventId, userId ?? null);
+  if (row === null) return undefined;
+  return {
+    eventId,
+    status: row.status,
+    attempts: row.attempts,
+    leaseExpiresAt: row.lease_expires_at === null ? undefined : asInstant(row.lease_expires_at),
+    lastError: row.last_error ?? undefined,
+    updatedAt: asInstant(row.updated_at),
+  };
+}

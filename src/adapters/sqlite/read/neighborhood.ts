@@ -1,0 +1,51 @@
+import type { Database } from "bun:sqlite";
+import type { MemoryNode } from "../../../domain/node.ts";
+import type { NeighborhoodRead } from "../../../ports/graph-reads.ts";
+import { IS_LINK } from "./filter-sql.ts";
+import { findBeginning, readInOrder } from "./in-order.ts";
+
+/** Edges in one direction that are looked at for one hop, so that a step takes well under a second in any graph. */
+const EDGES_MAX = 50_000;
+
+/** Active nodes around a node, nearest first, then by id; where there are too many, those with the lowest ids of a hop. */
+export function readNeighborhood(
+  database: Database,
+  { nodeId, maxHops, maxVisited }: NeighborhoodRead,
+): MemoryNode[] {
+  const start = findBeginning(database, nodeId);
+  if (start === undefined) return [];
+  const visited = [start.key];
+  let last: readonly number[] = visited;
+  for (let hop = 1; hop <= maxHops && last.length > 0; hop += 1) {
+    const room = maxVisited - visited.length;
+    last =
+      room > 0 ? readNeighbours(database, { of: last, visited, owner: start.owner, room }) : [];
+    visited.push(...last);
+  }
+  return readInOrder(database, visited.slice(1), "active");
+}
+
+/** The nodes at one end of edges whose other ends are the nodes ?1. */
+function endsOf(here: "source" | "target", there: "source" | "target"): string {
+  return `SELECT far FROM (SELECT e.${there} AS far FROM json_each(?1) k CROSS JOIN edges e ON e.${here} = k.value
+    WHERE e.owner = ?2 AND ${IS_LINK} LIMIT ${EDGES_MAX})`;
+}
+
+const NEIGHBOURS = `SELECT n.key FROM (${endsOf("source", "target")} UNION ${endsOf("target", "source")}) f
+  CROSS JOIN nodes n ON n.key = f.far AND n.owner = ?2
+  WHERE f.far NOT IN (SELECT value FROM json_each(?3)) ORDER BY n.id LIMIT ?4`;
+
+type Step = {
+  readonly of: readonly number[];
+  readonly visited: readonly number[];
+  readonly owner: number;
+  readonly room: number;
+};
+
+/** Nodes that were not visited yet, by id. */
+function readNeighbours(database: Database, { of, visited, owner, room }: Step): number[] {
+  return database
+    .query<{ key: number }, [string, number, string, number]>(NEIGHBOURS)
+    .all(JSON.stringify(of), owner, JSON.stringify(visited), room)
+    .map(({ key }) => key);
+}

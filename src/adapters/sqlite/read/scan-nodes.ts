@@ -1,0 +1,31 @@
+import type { Database } from "bun:sqlite";
+import { NODE_TYPES, type NodeType } from "../../../domain/enums.ts";
+import type { MemoryNode } from "../../../domain/node.ts";
+import type { NodeScan } from "../../../ports/graph-reads.ts";
+import { NODE_COLUMNS, type NodeRow, toNode } from "../write/rows.ts";
+
+type Parameter = string | number;
+
+/** A page of an owner's nodes by id. Reads as many rows as it returns, and those between them that do not pass. */
+export function readScan(database: Database, page: NodeScan): MemoryNode[] {
+  if (page.lifecycleStates.length === 0) return [];
+  const states = page.lifecycleStates.map((_, index) => `?${FIRST_STATE + index}`);
+  const scopes = page.scope === undefined ? [] : [page.scope];
+  const scope = `?${FIRST_STATE + states.length}`;
+  const condition = `n.lifecycle_state IN (${states.join(", ")})${scopes.length === 0 ? "" : ` AND n.scope = ${scope}`}`;
+  // SQLite merges what comes out of each index range in order, row by row.
+  const parts = NODE_TYPES.filter((type) => page.nodeType === undefined || type === page.nodeType);
+  const sql = `${parts.map((type) => ofType(type, condition)).join(" UNION ALL ")} ORDER BY id LIMIT ?3`;
+  return database
+    .query<NodeRow, Parameter[]>(sql)
+    .all(page.userId, page.afterId ?? "", page.limit, ...page.lifecycleStates, ...scopes)
+    .map(toNode);
+}
+
+/** Number of the parameter after those that are always there: owner, position, limit. */
+const FIRST_STATE = 4;
+
+function ofType(type: NodeType, condition: string): string {
+  return `SELECT ${NODE_COLUMNS} FROM owners o CROSS JOIN nodes n ON n.owner = o.owner
+    WHERE o.user_id = ?1 AND n.node_type = '${type}' AND n.id > ?2 AND ${condition}`;
+}

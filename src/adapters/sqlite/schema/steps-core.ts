@@ -1,0 +1,247 @@
+// The statements of the core steps. One that has been released is never edited.
+
+export const EVENT_LOG = `
+CREATE TABLE owners (
+  owner INTEGER PRIMARY KEY,
+  user_id TEXT NOT NULL UNIQUE
+) STRICT;
+-- An event names its owner by key: whoever renames the owner rewrites the event.
+CREATE TRIGGER owners_never_change BEFORE UPDATE ON owners
+BEGIN SELECT RAISE(ABORT, 'owners are immutable'); END;
+CREATE TRIGGER owners_never_vanish BEFORE DELETE ON owners
+BEGIN SELECT RAISE(ABORT, 'owners are immutable'); END;
+CREATE TRIGGER owners_are_never_replaced BEFORE INSERT ON owners
+WHEN EXISTS (SELECT 1 FROM owners WHERE owner = NEW.owner OR user_id = NEW.user_id)
+BEGIN SELECT RAISE(ABORT, 'owners are immutable'); END;
+
+CREATE TABLE events (
+  key INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  owner INTEGER NOT NULL REFERENCES owners (owner),
+  session_id TEXT,
+  scope TEXT NOT NULL,
+  role TEXT NOT NULL,
+  content TEXT NOT NULL,
+  content_hash TEXT NOT NULL,
+  metadata TEXT,
+  event_time TEXT,
+  timestamp TEXT NOT NULL
+) STRICT;
+CREATE INDEX events_by_owner ON events (owner, timestamp, id);
+CREATE INDEX events_by_session ON events (owner, session_id, timestamp, id) WHERE session_id IS NOT NULL;
+
+-- The log is append-only. The insert trigger closes the back door of INSERT OR REPLACE,
+-- which deletes the old row without firing delete triggers.
+CREATE TRIGGER events_never_change BEFORE UPDATE ON events
+BEGIN SELECT RAISE(ABORT, 'events are immutable'); END;
+CREATE TRIGGER events_never_vanish BEFORE DELETE ON events
+BEGIN SELECT RAISE(ABORT, 'events are immutable'); END;
+CREATE TRIGGER events_are_never_replaced BEFORE INSERT ON events
+WHEN EXISTS (SELECT 1 FROM events WHERE id = NEW.id OR key = NEW.key)
+BEGIN SELECT RAISE(ABORT, 'events are immutable'); END;
+
+CREATE TABLE operations (
+  key INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  op_type TEXT NOT NULL,
+  target_id TEXT NOT NULL,
+  payload TEXT NOT NULL,
+  actor_id TEXT NOT NULL,
+  namespace_id TEXT,
+  created_at TEXT NOT NULL
+) STRICT;
+CREATE INDEX operations_by_target ON operations (target_id, created_at, id);
+CREATE TRIGGER operations_never_change BEFORE UPDATE ON operations
+BEGIN SELECT RAISE(ABORT, 'operations are immutable'); END;
+CREATE TRIGGER operations_never_vanish BEFORE DELETE ON operations
+BEGIN SELECT RAISE(ABORT, 'operations are immutable'); END;
+CREATE TRIGGER operations_are_never_replaced BEFORE INSERT ON operations
+WHEN EXISTS (SELECT 1 FROM operations WHERE id = NEW.id OR key = NEW.key)
+BEGIN SELECT RAISE(ABORT, 'operations are immutable'); END;
+`;
+
+export const GRAPH = `
+CREATE TABLE nodes (
+  key INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  owner INTEGER NOT NULL REFERENCES owners (owner),
+  session_id TEXT,
+  node_type TEXT NOT NULL,
+  content TEXT NOT NULL,
+  lifecycle_state TEXT NOT NULL,
+  confidence REAL NOT NULL,
+  salience REAL NOT NULL,
+  confidence_base REAL NOT NULL,
+  salience_base REAL NOT NULL,
+  reinforcement_boost REAL NOT NULL,
+  last_reinforced_at TEXT NOT NULL,
+  decay_profile TEXT NOT NULL,
+  epistemic_type TEXT NOT NULL,
+  source_type TEXT NOT NULL,
+  scope TEXT NOT NULL,
+  metadata TEXT,
+  created_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL,
+  event_time TEXT,
+  valid_from TEXT NOT NULL,
+  valid_to TEXT,
+  ttl_days INTEGER,
+  superseded_by TEXT,
+  evidence_refs TEXT NOT NULL,
+  pinned INTEGER NOT NULL
+) STRICT;
+CREATE INDEX nodes_by_owner ON nodes (owner, lifecycle_state, created_at, id);
+CREATE INDEX nodes_by_session ON nodes (owner, session_id, scope, created_at, id) WHERE session_id IS NOT NULL;
+
+CREATE TABLE edges (
+  key INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  owner INTEGER NOT NULL REFERENCES owners (owner),
+  source INTEGER NOT NULL REFERENCES nodes (key) ON DELETE CASCADE,
+  target INTEGER NOT NULL REFERENCES nodes (key) ON DELETE CASCADE,
+  edge_type TEXT NOT NULL,
+  confidence REAL NOT NULL,
+  valid_from TEXT NOT NULL,
+  valid_to TEXT,
+  provenance_event_id TEXT,
+  metadata TEXT,
+  created_at TEXT NOT NULL
+) STRICT;
+CREATE INDEX edges_by_source ON edges (source, edge_type);
+CREATE INDEX edges_by_target ON edges (target, edge_type);
+`;
+
+export const WORK = `
+CREATE TABLE jobs (
+  event_key INTEGER NOT NULL REFERENCES events (key),
+  kind TEXT NOT NULL,
+  owner INTEGER NOT NULL REFERENCES owners (owner),
+  status TEXT NOT NULL CHECK (status IN ('pending', 'complete')),
+  attempts INTEGER NOT NULL DEFAULT 0,
+  last_error TEXT,
+  lease_owner TEXT,
+  lease_expires_at TEXT,
+  updated_at TEXT NOT NULL,
+  PRIMARY KEY (event_key, kind)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX jobs_pending ON jobs (owner, attempts, event_key) WHERE status = 'pending';
+CREATE INDEX jobs_leased ON jobs (lease_owner) WHERE lease_owner IS NOT NULL;
+
+CREATE TABLE pack_manifest (
+  singleton INTEGER PRIMARY KEY CHECK (singleton = 1),
+  format_version INTEGER NOT NULL,
+  software_version TEXT NOT NULL,
+  embedding_model TEXT NOT NULL,
+  embedding_version TEXT NOT NULL,
+  embedding_dim INTEGER NOT NULL,
+  scoring_version TEXT NOT NULL,
+  created_at TEXT NOT NULL,
+  updated_at TEXT NOT NULL
+) STRICT;
+
+-- Counts the transactions that changed an index. A derived file that shows another number than this one
+-- missed a commit and is reconciled on open.
+CREATE TABLE index_sequence (singleton INTEGER PRIMARY KEY CHECK (singleton = 1), value INTEGER NOT NULL) STRICT;
+INSERT INTO index_sequence VALUES (1, 0);
+`;
+
+// The run of a rebuild, while there is one: for which model, how far it came, and which process is at it until when.
+export const REBUILD_STATE = `
+CREATE TABLE rebuild_state (
+  singleton INTEGER PRIMARY KEY CHECK (singleton = 1),
+  embedding_model TEXT NOT NULL,
+  embedding_version TEXT NOT NULL,
+  embedding_dim INTEGER NOT NULL,
+  replaces INTEGER NOT NULL,
+  text_cursor INTEGER NOT NULL,
+  holder TEXT,
+  held_until TEXT
+) STRICT;
+`;
+
+// Records of retrievals. Unlike the logs they may be deleted, since they are kept for a time only. Their ids are bytes, and
+// their bodies are compressed where that makes them smaller, because there is one for each question.
+export const RECEIPTS = `
+CREATE TABLE receipts (
+  key INTEGER PRIMARY KEY,
+  request_id BLOB NOT NULL UNIQUE CHECK (length(request_id) = 16),
+  -- Whoever asked, who need not own anything yet.
+  user_id TEXT NOT NULL,
+  created_at TEXT NOT NULL,
+  is_compressed INTEGER NOT NULL CHECK (is_compressed IN (0, 1)),
+  body BLOB NOT NULL
+) STRICT;
+CREATE INDEX receipts_by_time ON receipts (created_at);
+CREATE TRIGGER receipts_never_change BEFORE UPDATE ON receipts
+BEGIN SELECT RAISE(ABORT, 'receipts are immutable'); END;
+CREATE TRIGGER receipts_are_never_replaced BEFORE INSERT ON receipts
+WHEN EXISTS (SELECT 1 FROM receipts WHERE request_id = NEW.request_id OR key = NEW.key)
+BEGIN SELECT RAISE(ABORT, 'receipts are immutable'); END;
+`;
+
+// What a question reads beside the two search indexes: each look costs what it finds, however much the owner has.
+export const QUESTION_INDEXES = `
+-- All that is asked of an entity while names are looked for, so that its row is not read.
+CREATE INDEX nodes_entities ON nodes (owner, created_at, id, lifecycle_state, scope, content)
+  WHERE node_type = 'entity' AND lifecycle_state IN ('tentative', 'stable', 'contested');
+CREATE INDEX nodes_pinned ON nodes (owner, created_at, id)
+  WHERE (pinned = 1 OR salience >= 1.0) AND lifecycle_state IN ('tentative', 'stable');
+CREATE INDEX nodes_tasks ON nodes (owner, created_at, id)
+  WHERE node_type = 'task' AND lifecycle_state IN ('tentative', 'stable');
+
+-- The newest edges of a node, of one type and of all.
+DROP INDEX edges_by_source;
+DROP INDEX edges_by_target;
+CREATE INDEX edges_by_source ON edges (source, edge_type, created_at);
+CREATE INDEX edges_by_target ON edges (target, edge_type, created_at);
+CREATE INDEX edges_from ON edges (source, created_at);
+CREATE INDEX edges_to ON edges (target, created_at);
+
+-- Direct stores write an operation for each memory, which is only ever asked for by its id.
+CREATE INDEX operations_listed ON operations (namespace_id, op_type, id)
+  WHERE namespace_id IS NOT NULL AND op_type <> 'DIRECT_STORE_REQUESTED';
+`;
+
+// Pages of an owner's nodes of one type by id, nodes by the end of their retention, the contradictions of an owner, and the
+// nodes that cite an event.
+export const GRAPH_READS = `
+CREATE INDEX nodes_by_type ON nodes (owner, node_type, id);
+
+-- The active nodes of a conversation: who looks for the neighbours of one does not walk over all that were retired.
+CREATE INDEX nodes_in_session ON nodes (owner, session_id, scope, created_at, id)
+  WHERE session_id IS NOT NULL AND lifecycle_state IN ('tentative', 'stable', 'contested');
+
+-- Active nodes by the second in which their retention ends. The text is cut because SQLite rounds a fraction up.
+CREATE INDEX nodes_expiring ON nodes (unixepoch(substr(created_at, 1, 19)) + ttl_days * 86400, owner)
+  WHERE ttl_days IS NOT NULL AND pinned = 0 AND lifecycle_state IN ('tentative', 'stable', 'contested');
+
+-- The contradictions of an owner, which are few. The sum keeps this index from statements that ask for those of a node.
+CREATE INDEX edges_contradicting ON edges (owner + 0) WHERE edge_type = 'contradicts';
+
+-- Which nodes cite which event, read off evidence_refs. An event that does not exist has no row. Triggers keep it, so that
+-- it is right whoever writes a node: a call, an import, a process of an earlier version.
+CREATE TABLE node_evidence (
+  event INTEGER NOT NULL,
+  node INTEGER NOT NULL,
+  PRIMARY KEY (event, node)
+) STRICT, WITHOUT ROWID;
+INSERT INTO node_evidence
+  SELECT DISTINCT e.key, n.key FROM nodes n CROSS JOIN json_each(n.evidence_refs) r CROSS JOIN events e ON e.id = r.value;
+CREATE TRIGGER node_evidence_begins AFTER INSERT ON nodes
+BEGIN
+  INSERT OR IGNORE INTO node_evidence
+    SELECT e.key, NEW.key FROM json_each(NEW.evidence_refs) r CROSS JOIN events e ON e.id = r.value;
+END;
+CREATE TRIGGER node_evidence_changes AFTER UPDATE OF evidence_refs ON nodes WHEN NEW.evidence_refs <> OLD.evidence_refs
+BEGIN
+  DELETE FROM node_evidence WHERE node = OLD.key AND event IN
+    (SELECT e.key FROM json_each(OLD.evidence_refs) r CROSS JOIN events e ON e.id = r.value);
+  INSERT OR IGNORE INTO node_evidence
+    SELECT e.key, NEW.key FROM json_each(NEW.evidence_refs) r CROSS JOIN events e ON e.id = r.value;
+END;
+CREATE TRIGGER node_evidence_ends AFTER DELETE ON nodes
+BEGIN
+  DELETE FROM node_evidence WHERE node = OLD.key AND event IN
+    (SELECT e.key FROM json_each(OLD.evidence_refs) r CROSS JOIN events e ON e.id = r.value);
+END;
+`;

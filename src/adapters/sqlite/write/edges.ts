@@ -1,0 +1,92 @@
+import type { Database } from "bun:sqlite";
+import type { Edge } from "../../../domain/edge.ts";
+import { EDGE_TYPES, parseMember } from "../../../domain/enums.ts";
+import { SvcError } from "../../../domain/errors.ts";
+import { asInstant } from "../../../lib/instant.ts";
+import { asUuid } from "../../../lib/uuid.ts";
+import { fromMetadata, toMetadata } from "./rows.ts";
+
+/** A row of `edges` joined with its owner's name and the ids of its ends. */
+export type EdgeRow = {
+  readonly key: number;
+  readonly id: string;
+  readonly user_id: string;
+  readonly source_id: string;
+  readonly target_id: string;
+  readonly edge_type: string;
+  readonly confidence: number;
+  readonly valid_from: string;
+  readonly valid_to: string | null;
+  readonly provenance_event_id: string | null;
+  readonly metadata: string | null;
+  readonly created_at: string;
+};
+
+/** Columns of an EdgeRow; `e` is `edges`, `o` its owner, `s` and `t` the nodes at its source and target. */
+export const EDGE_COLUMNS = `e.key, e.id, o.user_id, s.id AS source_id, t.id AS target_id, e.edge_type, e.confidence,
+  e.valid_from, e.valid_to, e.provenance_event_id, e.metadata, e.created_at`;
+
+/** Joins `edges e` with all that an EdgeRow names. */
+export const JOINED_EDGE = `JOIN owners o ON o.owner = e.owner JOIN nodes s ON s.key = e.source
+  JOIN nodes t ON t.key = e.target`;
+
+/** The edge of a row. */
+export function toEdge(row: EdgeRow): Edge {
+  return {
+    id: asUuid(row.id),
+    userId: row.user_id,
+    sourceId: asUuid(row.source_id),
+    targetId: asUuid(row.target_id),
+    edgeType: parseMember(EDGE_TYPES, row.edge_type, "edge_type"),
+    confidence: row.confidence,
+    validFrom: asInstant(row.valid_from),
+    validTo: row.valid_to === null ? undefined : asInstant(row.valid_to),
+    provenanceEventId:
+      row.provenance_event_id === null ? undefined : asUuid(row.provenance_event_id),
+    metadata: toMetadata(row.metadata),
+    createdAt: asInstant(row.created_at),
+  };
+}
+
+/** The edges with both ends among the nodes, of any owner, by (created_at, id). */
+export function readEdgesAmong(database: Database, keys: readonly number[]): Edge[] {
+  if (keys.length === 0) return [];
+  return database
+    .query<EdgeRow, [string]>(
+      `SELECT ${EDGE_COLUMNS} FROM json_each(?1) k CROSS JOIN edges e ON e.source = k.value ${JOINED_EDGE}
+       WHERE e.target IN (SELECT value FROM json_each(?1)) ORDER BY e.created_at, e.id`,
+    )
+    .all(JSON.stringify([...new Set(keys)]))
+    .map(toEdge);
+}
+
+const INSERT_EDGE = `INSERT INTO edges
+  (id, owner, source, target, edge_type, confidence, valid_from, valid_to, provenance_event_id, metadata, created_at)
+  SELECT ?1, o.owner, s.key, t.key, ?5, ?6, ?7, ?8, ?9, ?10, ?11
+  FROM owners o JOIN nodes s ON s.owner = o.owner AND s.id = ?3 JOIN nodes t ON t.owner = o.owner AND t.id = ?4
+  WHERE o.user_id = ?2 ON CONFLICT (id) DO NOTHING`;
+
+/**
+ * Writes a new edge. Runs inside a write transaction.
+ * @throws SvcError internal unless the edge is new and both ends exist and belong to its owner
+ */
+export function writeEdge(database: Database, edge: Edge): void {
+  const { changes } = database
+    .query(INSERT_EDGE)
+    .run(
+      edge.id,
+      edge.userId,
+      edge.sourceId,
+      edge.targetId,
+      edge.edgeType,
+      edge.confidence,
+      edge.validFrom,
+      edge.validTo ?? null,
+      edge.provenanceEventId ?? null,
+      fromMetadata(edge.metadata),
+      edge.createdAt,
+    );
+  if (changes > 0) return;
+  const message = `the edge ${edge.id} is there already, or ${edge.sourceId} and ${edge.targetId} are not both nodes of its owner`;
+  throw new SvcError("internal", message, { edge: edge.id });
+}

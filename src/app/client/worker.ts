@@ -1,0 +1,9 @@
+import { runAsWorker } from "synckit";
+import type { Answer, Call } from "./messages.ts";
+
+// A module that cannot be loaded must fail a call, which it does only when it is imported in one: the caller is blocked and
+// would never hear of a thread that did not start.
+runAsWorker(async (call: Call): Promise<Answer> => {
+  const { answer } = await import("./answer.ts");
+  return await answer(call);
+});

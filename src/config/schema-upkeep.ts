@@ -1,0 +1,76 @@
+import { decimal, flag, integer, optionalDecimal } from "./fields.ts";
+
+const SHARE = { min: 0, max: 1 } as const;
+const HALF = { min: 0, max: 0.5 } as const;
+
+/** What a store does beside storing. A step that fails is reported and never fails the store. */
+export const STORE_STEPS = {
+  enable_store_supersedence: flag({
+    default: false,
+    description:
+      "Retire what a new memory says was given up (`switched from X to`, `replaced X with`): similar memories of its scope that name it. A pair that keeps replacing each other loses confidence.",
+  }),
+  reinforce_similarity_threshold: optionalDecimal({
+    default: undefined,
+    ...SHARE,
+    description:
+      "Cosine from which a new memory reinforces those that it resembles, among its 5 nearest and in its scope. Unset: never. Repeated instructions are always reinforced.",
+  }),
+  enable_qa_pairing: flag({
+    default: false,
+    description:
+      "Store a further memory that joins a turn of a session with the one before it, where they are by different speakers.",
+  }),
+  enable_surprise_gating: flag({
+    default: false,
+    description:
+      "Let a new memory begin with more salience when nothing like it is known, and with less when something is.",
+  }),
+  novelty_high_threshold: decimal({
+    default: 0.7,
+    ...SHARE,
+    description: "Novelty from which it gains, as 1 less the greatest cosine.",
+  }),
+  novelty_low_threshold: decimal({
+    default: 0.3,
+    ...SHARE,
+    description: "Novelty up to which it loses.",
+  }),
+  novelty_salience_boost: decimal({
+    default: 0.15,
+    ...HALF,
+    description: "Salience that it gains.",
+  }),
+  novelty_salience_penalty: decimal({
+    default: 0.1,
+    ...HALF,
+    description: "Salience that it loses.",
+  }),
+};
+
+/** What is done behind the calls, without being asked. */
+export const OPPORTUNISTIC = {
+  opportunistic_enabled: flag({
+    default: true,
+    description:
+      "Archive memories whose retention has ended, in the background: after opening, and after calls. Off: they stay until they are archived, but are no longer retrieved.",
+  }),
+  opportunistic_cooldown: integer({
+    default: 3600,
+    min: 0,
+    max: 31_536_000,
+    description: "Seconds between two such passes for one owner.",
+  }),
+  opportunistic_budget_ms: integer({
+    default: 200,
+    min: 0,
+    max: 600_000,
+    description: "Milliseconds after which a pass begins with no further memory.",
+  }),
+  opportunistic_batch_size: integer({
+    default: 50,
+    min: 1,
+    max: 10_000,
+    description: "Memories that a pass archives at most.",
+  }),
+};

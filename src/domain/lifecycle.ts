@@ -1,0 +1,66 @@
+import { ACTIVE_STATES, type LifecycleState } from "./enums.ts";
+import { SvcError } from "./errors.ts";
+import type { MemoryNode } from "./node.ts";
+
+/** A step from one state to the next: what it belongs to, where it may begin, and where it ends. */
+type Step = {
+  readonly action: "promote" | "archive" | "supersede" | "contradict" | "resolve";
+  readonly from: readonly LifecycleState[];
+  readonly to: LifecycleState;
+};
+
+/** Every step that there is. States only move forwards; nothing leaves `archived`. */
+export const LIFECYCLE_STEPS = {
+  promote: { action: "promote", from: ["tentative"], to: "stable" },
+  archive: {
+    action: "archive",
+    from: ["tentative", "stable", "contested", "superseded", "deprecated"],
+    to: "archived",
+  },
+  supersede: { action: "supersede", from: ["tentative", "stable"], to: "superseded" },
+  contradict: { action: "contradict", from: ["tentative", "stable"], to: "contested" },
+  /** The claim that a resolution decides for. */
+  win: { action: "resolve", from: ["contested"], to: "stable" },
+  /** The claim that a resolution decides against. */
+  lose: { action: "resolve", from: ["contested"], to: "deprecated" },
+} as const satisfies Readonly<Record<string, Step>>;
+export type LifecycleStep = keyof typeof LIFECYCLE_STEPS;
+
+/** The state after a step; undefined when the state does not allow it. */
+export function nextState(step: LifecycleStep, from: LifecycleState): LifecycleState | undefined {
+  const { from: allowed, to }: Step = LIFECYCLE_STEPS[step];
+  return allowed.includes(from) ? to : undefined;
+}
+
+/**
+ * The state of a memory after a step.
+ * @throws SvcError invalid_transition naming action, memory and both states
+ */
+export function requireStep(
+  step: LifecycleStep,
+  { id, lifecycleState: from }: Pick<MemoryNode, "id" | "lifecycleState">,
+): LifecycleState {
+  const next = nextState(step, from);
+  if (next !== undefined) return next;
+  const { action, from: allowed, to }: Step = LIFECYCLE_STEPS[step];
+  throw new SvcError(
+    "invalid_transition",
+    `${action}: memory ${id} cannot go from ${from} to ${to}; it would have to be ${eitherOf(allowed)}`,
+    { action, id, from, to },
+  );
+}
+
+/** Whether memories of this state take part in default queries and in retrieval. */
+export function isActive(state: LifecycleState): boolean {
+  return ACTIVE_STATES.some((active) => active === state);
+}
+
+/** Whether a memory of this state may replace another one. */
+export function canReplace(state: LifecycleState): boolean {
+  return state === "tentative" || state === "stable";
+}
+
+function eitherOf(states: readonly LifecycleState[]): string {
+  const last = states.at(-1) ?? "";
+  return states.length < 2 ? last : `${states.slice(0, -1).join(", ")} or ${last}`;
+}

@@ -1,0 +1,54 @@
+import type { JsonObject } from "../lib/json.ts";
+import type { Uuid } from "../lib/uuid.ts";
+import type { MemoryNode } from "./node.ts";
+
+/** How salient a memory begins, by how unlike everything else it is. */
+export type NoveltyRules = {
+  /** Novelty from which a memory gains salience, 0 to 1. */
+  readonly highThreshold: number;
+  /** Novelty up to which it loses some, 0 to 1. */
+  readonly lowThreshold: number;
+  /** 0 to 0.5. */
+  readonly salienceBoost: number;
+  /** 0 to 0.5. */
+  readonly saliencePenalty: number;
+};
+
+/** The memory that is most like a new one. */
+export type Nearest = { readonly nodeId: Uuid; readonly similarity: number };
+
+/** Decimals of what is noted with a memory. */
+const DECIMALS = 4;
+
+/**
+ * A memory that is still to be written, with the salience of its novelty, which is what its greatest cosine with another
+ * memory leaves of 1, and with a note of it in the metadata. Without a nearest memory the novelty is 1.
+ */
+export function withNovelty(
+  node: MemoryNode,
+  nearest: Nearest | undefined,
+  rules: NoveltyRules,
+): MemoryNode {
+  const similarity = nearest?.similarity ?? 0;
+  const novelty = toUnit(1 - similarity);
+  const salience = toUnit(node.salienceBase + adjustment(novelty, rules));
+  const note: JsonObject = {
+    novelty_score: rounded(novelty),
+    max_similarity: rounded(similarity),
+    nearest_node_id: nearest?.nodeId ?? null,
+  };
+  return { ...node, salience, salienceBase: salience, metadata: { ...node.metadata, ...note } };
+}
+
+function adjustment(novelty: number, rules: NoveltyRules): number {
+  if (novelty >= rules.highThreshold) return rules.salienceBoost;
+  return novelty <= rules.lowThreshold ? -rules.saliencePenalty : 0;
+}
+
+function toUnit(value: number): number {
+  return Math.min(1, Math.max(0, value));
+}
+
+function rounded(value: number): number {
+  return Number(value.toFixed(DECIMALS));
+}

@@ -1,0 +1,224 @@
+import { compareDecimals, type Decimal, parseDecimal } from "../lib/decimal.ts";
+import type { JsonObject } from "../lib/json.ts";
+import { foldCase } from "../lib/text.ts";
+import type { MemoryNode } from "./node.ts";
+
+/** An amount that the text of its memory bears out. */
+export type Quantity = {
+  readonly value: Decimal;
+  /** As the text spells it; `1` for a bare number. */
+  readonly unit: string;
+  readonly sourceText: string;
+};
+
+/** An amount as it is written down, trimmed. */
+export type AmountText = {
+  /** Decimal. */
+  readonly value: string;
+  readonly unit: string;
+  readonly sourceText: string;
+};
+
+/** The texts that have to bear out an amount. */
+export type QuantityEvidence = {
+  /** What was said. */
+  readonly passage: string;
+  /** The object of the claim. */
+  readonly object: string;
+};
+
+/** The kind of checks that stored amounts have passed. */
+export const QUANTITY_GROUNDING = "object_decimal_v1";
+
+/** Characters, after trimming. */
+const MAX_CHARS = { value: 200, unit: 100, source_text: 500 } as const;
+/** Characters before and after an amount that may say that it is not exact. */
+const BEFORE_CHARS = 48;
+const AFTER_CHARS = 24;
+
+const CURRENCY = "[$€£¥]";
+const DASH = "[-–—]";
+/** Words before a number which make it a limit, a part of a range or a guess; longer ones first. */
+const CUES = [
+  "no more than",
+  "no less than",
+  "more than",
+  "less than",
+  "at least",
+  "at most",
+  "up to",
+  "about",
+  "approximately",
+  "around",
+  "roughly",
+  "nearly",
+  "almost",
+  "circa",
+  "estimated",
+  "estimate",
+  "between",
+  "from",
+  "over",
+  "under",
+]
+  .map((cue) => cue.replaceAll(" ", "\\s+"))
+  .join("|");
+
+const NUMBER =
+  /(?<![\p{L}\p{M}\p{N}_.])[+-]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?![\d.,])/gu;
+const ANY_CUE = new RegExp(`(?<![\\p{L}\\p{M}\\p{N}_])(?:${CUES})(?![\\p{L}\\p{M}\\p{N}_])`, "iu");
+const ENDS_IN_CUE = new RegExp(
+  `(?:(?<![\\p{L}\\p{M}\\p{N}_])(?:${CUES})|[~≈<>−±])\\s*${CURRENCY}?\\s*$`,
+  "iu",
+);
+const ENDS_IN_RANGE = new RegExp(`\\d\\s*(?:${DASH}|to)\\s*${CURRENCY}?\\s*$`, "iu");
+const ENDS_IN_BETWEEN = new RegExp(
+  `(?<![\\p{L}\\p{M}\\p{N}_])between\\s.{0,40}\\sand\\s*${CURRENCY}?\\s*$`,
+  "iu",
+);
+const BEGINS_RANGE = new RegExp(`^\\s*(?:${DASH}|to)\\s*${CURRENCY}?\\s*\\d`, "iu");
+const UNCERTAIN_SIGN = /[~≈<>−±()]/;
+const CLAUSE_ENDS = ".!?;,\n";
+const INSIDE_NUMBER = /\d[.,]\d/;
+/** Digits of any script, and fractions written as one character. */
+const DIGIT = /[\p{Nd}\u00BC-\u00BE\u2150-\u215F\u2189]/u;
+const ENDS_IN_LETTER = /[\p{L}\p{M}]$/u;
+const BEGINS_WITH_LETTER = /^[\p{L}\p{M}]/u;
+const PART_OF_NUMBER_BEFORE = /(?:[\p{L}\p{M}\p{N}_.]|\d,|(?<![\p{L}\p{M}\p{N}_])[+-])$/u;
+const PART_OF_NUMBER_AFTER = /^(?:\d|[.,]\d)/;
+const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
+
+/**
+ * The amount in a memory's metadata.
+ * @returns `missing` where there is none, `invalid` where the text does not bear it out as one exact amount
+ */
+export function readQuantity(node: MemoryNode, object: string): Quantity | "missing" | "invalid" {
+  const stored = node.metadata?.["quantity"];
+  if (stored === undefined || stored === null) return "missing";
+  const amount = isObject(stored) ? amountOf(stored) : undefined;
+  if (amount === undefined) return "invalid";
+  const quote = node.metadata?.["evidence_quote"];
+  const passage = typeof quote === "string" && quote.trim() !== "" ? quote : node.content;
+  return groundQuantity(amount, { passage, object }) ?? "invalid";
+}
+
+function amountOf(stored: JsonObject): AmountText | undefined {
+  if (stored["grounding"] !== QUANTITY_GROUNDING) return undefined;
+  const value = textOf(stored, "value");
+  const unit = textOf(stored, "unit");
+  const sourceText = textOf(stored, "source_text");
+  if (value === undefined || unit === undefined || sourceText === undefined) return undefined;
+  return { value, unit, sourceText };
+}
+
+function textOf(stored: JsonObject, name: keyof typeof MAX_CHARS): string | undefined {
+  const value = stored[name];
+  if (typeof value !== "string") return undefined;
+  const text = value.trim();
+  const max = MAX_CHARS[name];
+  const fits = text.length <= max || (text.length <= 2 * max && [...text].length <= max);
+  return text !== "" && fits ? text : undefined;
+}
+
+function isObject(value: JsonObject[string]): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * The amount, when the texts state it, in its own words, as exactly one number with its unit: no range, no limit, no guess,
+ * no part of a longer number. What surrounds its first occurrence in the passage counts. Undefined otherwise.
+ */
+export function groundQuantity(
+  { value: valueText, unit, sourceText }: AmountText,
+  { passage, object }: QuantityEvidence,
+): Quantity | undefined {
+  const number = onlyNumber(sourceText);
+  const value = number && statedValue(valueText, number.text);
+  if (number === undefined || value === undefined) return undefined;
+  if (!isUnitOf(sourceText, number, unit)) return undefined;
+  const words = withStraightQuotes(sourceText);
+  if (occurrence(withStraightQuotes(object), words) === undefined) return undefined;
+  const said = withStraightQuotes(passage);
+  const at = occurrence(said, words);
+  const isExact = at !== undefined && isUnqualified(said, at, at + words.length);
+  return isExact ? { value, unit, sourceText } : undefined;
+}
+
+type NumberAt = { readonly text: string; readonly at: number };
+
+/** The one number of a text without any other digit, cue or sign of doubt. */
+function onlyNumber(text: string): NumberAt | undefined {
+  if (UNCERTAIN_SIGN.test(text) || ANY_CUE.test(text)) return undefined;
+  const [number, second] = text.match(NUMBER) ?? [];
+  if (number === undefined || second !== undefined) return undefined;
+  const at = text.indexOf(number);
+  // Another place where these characters stand has digits of its own, before it or after.
+  const rest = text.slice(0, at) + text.slice(at + number.length);
+  return DIGIT.test(rest) ? undefined : { text: number, at };
+}
+
+/** The value, when it is that of the number in the text. */
+function statedValue(value: string, number: string): Decimal | undefined {
+  const stated = parseDecimal(value);
+  if (stated === undefined || value === number) return stated;
+  const read = parseDecimal(number.replaceAll(",", ""));
+  return read !== undefined && compareDecimals(read, stated) === 0 ? stated : undefined;
+}
+
+function isUnitOf(text: string, number: NumberAt, unit: string): boolean {
+  if (unit === "1") return number.text === text;
+  // A blank in place of the number: `5kg` has the unit, and no part of the number is one.
+  const around = `${text.slice(0, number.at)} ${text.slice(number.at + number.text.length)}`;
+  if (!LETTER_OR_DIGIT.test(unit)) return around.includes(unit);
+  const where = foldCase(around);
+  const sought = foldCase(unit);
+  for (let at = where.indexOf(sought); at !== -1; at = where.indexOf(sought, at + 1)) {
+    if (!touchesLetter(where, at, at + sought.length)) return true;
+  }
+  return false;
+}
+
+function touchesLetter(text: string, from: number, to: number): boolean {
+  return ENDS_IN_LETTER.test(tail(text, from)) || BEGINS_WITH_LETTER.test(text.slice(to, to + 2));
+}
+
+/** What stands directly before a place: a character or two, a third where they are surrogates. */
+function tail(text: string, to: number): string {
+  return text.slice(Math.max(0, to - 3), to);
+}
+
+function withStraightQuotes(text: string): string {
+  return text.replace(/[‘’]/g, "'").replace(/[“”]/g, '"');
+}
+
+/** Where the words first stand in a text such that their number is not cut out of a longer one. */
+function occurrence(text: string, words: string): number | undefined {
+  for (let at = text.indexOf(words); at !== -1; at = text.indexOf(words, at + 1)) {
+    const to = at + words.length;
+    const cutsFront = /^[.\d]/.test(words) && PART_OF_NUMBER_BEFORE.test(tail(text, at));
+    const cutsBack = /\d$/.test(words) && PART_OF_NUMBER_AFTER.test(text.slice(to, to + 2));
+    if (!cutsFront && !cutsBack) return at;
+  }
+  return undefined;
+}
+
+function isUnqualified(passage: string, from: number, to: number): boolean {
+  const before = lastClause(passage.slice(Math.max(0, from - BEFORE_CHARS), from));
+  return !(
+    ENDS_IN_CUE.test(before) ||
+    ENDS_IN_RANGE.test(before) ||
+    ENDS_IN_BETWEEN.test(before) ||
+    BEGINS_RANGE.test(passage.slice(to, to + AFTER_CHARS))
+  );
+}
+
+/** What stands behind the last end of a clause. A point or comma between digits is part of a number. */
+function lastClause(text: string): string {
+  for (let at = text.length - 1; at >= 0; at -= 1) {
+    const ends =
+      CLAUSE_ENDS.includes(text.charAt(at)) &&
+      !INSIDE_NUMBER.test(text.slice(Math.max(0, at - 1), at + 2));
+    if (ends) return text.slice(at + 1);
+  }
+  return text;
+}

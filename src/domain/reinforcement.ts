@@ -1,0 +1,34 @@
+import type { Instant } from "../lib/instant.ts";
+import type { Uuid } from "../lib/uuid.ts";
+import type { MemoryNode } from "./node.ts";
+
+/** What one reinforcement adds, and up to where; what is beyond that already stays. */
+const BOOST = { step: 0.15, cap: 0.5 } as const;
+const CONFIDENCE = { step: 0.05, cap: 0.95 } as const;
+
+/**
+ * A memory after one reinforcement. Its boost and its confidence rise by a step up to a cap, its salience is salience base and
+ * boost together, at most 1, and fading begins anew. Evidence is appended, also when it is there already.
+ */
+export function reinforced(
+  node: MemoryNode,
+  evidenceId: Uuid | undefined,
+  at: Instant,
+): MemoryNode {
+  const reinforcementBoost = raised(node.reinforcementBoost, BOOST);
+  const confidenceBase = raised(node.confidenceBase, CONFIDENCE);
+  return {
+    ...node,
+    reinforcementBoost,
+    confidenceBase,
+    confidence: confidenceBase,
+    salience: Math.min(1, node.salienceBase + reinforcementBoost),
+    lastReinforcedAt: at,
+    updatedAt: at,
+    evidenceRefs: evidenceId === undefined ? node.evidenceRefs : [...node.evidenceRefs, evidenceId],
+  };
+}
+
+function raised(value: number, { step, cap }: { readonly step: number; readonly cap: number }) {
+  return Math.max(value, Math.min(value + step, cap));
+}

@@ -1,0 +1,182 @@
+import { normaliseClaim, normalisePredicate, readClaim } from "../../domain/claims.ts";
+import { ACTIVE_STATES } from "../../domain/enums.ts";
+import { epistemicExclusion } from "../../domain/epistemics.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import type { Instant } from "../../lib/instant.ts";
+import { normaliseText } from "../../lib/normal-text.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import type { StateQuery, StateValue } from "../aggregation.ts";
+import { isValidAt, type ReadClaim } from "./eligible.ts";
+import { createFirst } from "./first.ts";
+import {
+  addEvidence,
+  beginEvidence,
+  createGroups,
+  type Evidence,
+  type Group,
+  sortedIds,
+} from "./groups.ts";
+import type { Exclusions } from "./scan.ts";
+
+/** Samples of a value. */
+const SAMPLES = 10;
+
+/** A stored claim about the subject, and why it is no current candidate; no reason: it is one. */
+export type FoundClaim = ReadClaim & {
+  readonly node: MemoryNode;
+  readonly reasons: readonly string[];
+};
+
+/** What a scan has found. */
+export type GatheredClaims = {
+  /** Also those stored after the cutoff. */
+  readonly matchedRecords: number;
+  readonly candidateCount: number;
+  /** Whether a candidate is contested. */
+  readonly hasContested: boolean;
+  readonly valueCount: number;
+  /** The first of them, in the order of the answer. */
+  readonly values: readonly StateValue[];
+  readonly candidates: readonly FoundClaim[];
+  /** The last of all claims in the order of time, ascending. */
+  readonly timeline: readonly FoundClaim[];
+  /** Of every claim up to the cutoff, whether it is a current candidate. */
+  readonly isCurrent: ReadonlyMap<Uuid, boolean>;
+};
+
+export type ClaimGathering = {
+  readonly visit: (node: MemoryNode) => void;
+  readonly found: () => GatheredClaims;
+};
+
+/** Gathers the claims about a subject. Holds the ids of all, and the rest of those that the answer shows. */
+export function gatherClaims(
+  query: StateQuery,
+  exclusions: Exclusions,
+  unverifiedThreshold: number,
+): ClaimGathering {
+  const { knowledgeAt, limit } = query;
+  const subject = normaliseText(query.subject);
+  const predicate = normalisePredicate(query.predicate);
+  const candidates = gatherCandidates(limit);
+  const latest = createFirst<FoundClaim>(limit, (a, b) => byTime(b, a));
+  const isCurrent = new Map<Uuid, boolean>();
+  let matchedRecords = 0;
+
+  const match = (node: MemoryNode): ReadClaim | string => {
+    const claim = readClaim(node.metadata);
+    if (claim === undefined) return "missing_structured_assertion";
+    const normal = normaliseClaim(claim);
+    const isMatch = normal.subject === subject && normal.predicate === predicate;
+    return isMatch ? { claim, normal } : "selector_mismatch";
+  };
+  const visit = (node: MemoryNode) => {
+    const read = match(node);
+    if (typeof read === "string") {
+      exclusions.add(read);
+      return;
+    }
+    matchedRecords += 1;
+    if (knowledgeAt !== undefined && node.createdAt > knowledgeAt) {
+      exclusions.add("after_knowledge_cutoff");
+      return;
+    }
+    const reasons = reasonsAgainst(node, query.validAt, unverifiedThreshold);
+    for (const reason of reasons) exclusions.add(reason);
+    const found = { ...read, node, reasons };
+    isCurrent.set(node.id, reasons.length === 0);
+    latest.add(found);
+    if (reasons.length === 0) candidates.add(found);
+  };
+  const found = () => ({
+    ...candidates.found(),
+    matchedRecords,
+    timeline: [...latest.list()].reverse(),
+    isCurrent,
+  });
+  return { visit, found };
+}
+
+/** Every reason why a claim is no current candidate. */
+function reasonsAgainst(
+  node: MemoryNode,
+  validAt: Instant,
+  unverifiedThreshold: number,
+): readonly string[] {
+  const { lifecycleState } = node;
+  const reasons: string[] = [];
+  if (!isValidAt(node, validAt)) reasons.push("outside_validity_window");
+  if (!ACTIVE_STATES.some((state) => state === lifecycleState)) {
+    reasons.push(`lifecycle_not_active:${lifecycleState}`);
+  }
+  if (node.supersededBy !== undefined) reasons.push("superseded_pointer");
+  const doubt = epistemicExclusion(node, { unverifiedThreshold, excludesThreshold: true });
+  if (doubt !== undefined) reasons.push(doubt);
+  return reasons;
+}
+
+type Support = Evidence & { count: number; readonly nodeIds: Uuid[] };
+
+function gatherCandidates(limit: number) {
+  const values = createGroups<Support>(limit, () => ({
+    ...beginEvidence(),
+    count: 0,
+    nodeIds: [],
+  }));
+  const first = createFirst<FoundClaim>(limit, byConfidence);
+  let candidateCount = 0;
+  let hasContested = false;
+  return {
+    add: (found: FoundClaim) => {
+      const { node, claim, normal } = found;
+      candidateCount += 1;
+      hasContested ||= node.lifecycleState === "contested";
+      first.add(found);
+      const value = values.of([claim.object, claim.polarity], [normal.object, normal.polarity]);
+      if (value === undefined) return;
+      value.count += 1;
+      if (value.nodeIds.length < SAMPLES) value.nodeIds.push(node.id);
+      addEvidence(value, node);
+    },
+    found: () => ({
+      candidateCount,
+      hasContested,
+      valueCount: values.count(),
+      values: values.first().map(toValue),
+      candidates: first.list(),
+    }),
+  };
+}
+
+function toValue({ values, normal, gathered }: Group<Support>): StateValue {
+  const { count, nodeIds, events } = gathered;
+  return {
+    object: values[0] ?? "",
+    polarity: values[1] ?? "",
+    normalizedObject: normal[0] ?? "",
+    normalizedPolarity: normal[1] ?? "",
+    candidateCount: count,
+    evidenceCount: events.size,
+    sampleNodeIds: sortedIds(nodeIds),
+    sampleEvidenceRefs: sortedIds(events).slice(0, SAMPLES),
+    samplesTruncated: count > SAMPLES || events.size > SAMPLES,
+  };
+}
+
+/** By confidence and time of storage, both descending, then by id. */
+function byConfidence({ node: a }: FoundClaim, { node: b }: FoundClaim): number {
+  return b.confidence - a.confidence || compare(b.createdAt, a.createdAt) || compare(a.id, b.id);
+}
+
+/** By begin of validity, time of storage and id. */
+function byTime({ node: a }: FoundClaim, { node: b }: FoundClaim): number {
+  return (
+    compare(a.validFrom, b.validFrom) || compare(a.createdAt, b.createdAt) || compare(a.id, b.id)
+  );
+}
+
+/** Of instants or identifiers, which are ASCII. */
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,109 @@
+import type { MemoryNode } from "../../domain/node.ts";
+import type { Instant } from "../../lib/instant.ts";
+import { compareCodePoints } from "../../lib/text.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+
+/** What a group has in common, and what is gathered of its records. */
+export type Group<T> = {
+  readonly values: readonly string[];
+  readonly normal: readonly string[];
+  readonly gathered: T;
+};
+
+export type Groups<T> = {
+  /**
+   * The group of these values, begun where it is new. Undefined for a group that the answer cannot show.
+   * @param values as the record spells them
+   */
+  readonly of: (values: readonly string[], normal: readonly string[]) => T | undefined;
+  /** How many there are, shown or not. */
+  readonly count: () => number;
+  /** The first by normalised values in code-point order. */
+  readonly first: () => readonly Group<T>[];
+};
+
+/** Groups are thinned out whenever this many more are held than are shown. */
+const SLACK = 1000;
+
+/**
+ * Groups of which the first `limit` are shown. Of all others only the key is kept: a group that was once behind the last
+ * that is shown stays behind it.
+ */
+export function createGroups<T>(limit: number, begin: () => T): Groups<T> {
+  const keys = new Set<string>();
+  const held = new Map<string, Group<T>>();
+  let last: readonly string[] | undefined;
+
+  const inOrder = () => [...held].sort(([, a], [, b]) => compareTuples(a.normal, b.normal));
+  const thinOut = () => {
+    const ordered = inOrder();
+    for (const [key] of ordered.slice(limit)) held.delete(key);
+    last = ordered[limit - 1]?.[1].normal;
+  };
+  return {
+    of: (values, normal) => {
+      const key = normal.length === 1 ? (normal[0] ?? "") : JSON.stringify(normal);
+      const known = held.get(key);
+      if (known !== undefined) return known.gathered;
+      if (keys.has(key)) return undefined;
+      keys.add(key);
+      const isBehind = last !== undefined && compareTuples(normal, last) > 0;
+      if (limit === 0 || isBehind) return undefined;
+      const gathered = begin();
+      held.set(key, { values, normal, gathered });
+      if (held.size > limit + Math.max(limit, SLACK)) thinOut();
+      return gathered;
+    },
+    count: () => keys.size,
+    first: () =>
+      inOrder()
+        .slice(0, limit)
+        .map(([, group]) => group),
+  };
+}
+
+/** By the first part that differs, by code points. The tuples are of one length. */
+function compareTuples(a: readonly string[], b: readonly string[]): number {
+  for (const [index, part] of a.entries()) {
+    const order = compareCodePoints(part, b[index] ?? "");
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+/** Gathers the events that records cite, and when what they state happened. */
+export type Evidence = {
+  readonly events: Set<Uuid>;
+  earliest: Instant | undefined;
+  latest: Instant | undefined;
+};
+
+export function beginEvidence(): Evidence {
+  return { events: new Set(), earliest: undefined, latest: undefined };
+}
+
+export function addEvidence(
+  evidence: Evidence,
+  { evidenceRefs, eventTime }: Pick<MemoryNode, "evidenceRefs" | "eventTime">,
+): void {
+  for (const event of evidenceRefs) evidence.events.add(event);
+  if (eventTime === undefined) return;
+  const { earliest, latest } = evidence;
+  if (earliest === undefined || eventTime < earliest) evidence.earliest = eventTime;
+  if (latest === undefined || eventTime > latest) evidence.latest = eventTime;
+}
+
+/** Ascending. Canonical identifiers are ASCII, whose order by UTF-16 units is that by code points. */
+export function sortedIds(ids: Iterable<Uuid>): Uuid[] {
+  return [...ids].sort();
+}
+
+/** Values by the name of their dimension, in the order of the dimensions. */
+export function byDimension<D extends string>(
+  dimensions: readonly D[],
+  values: readonly string[],
+): Partial<Record<D, string>> {
+  const named: Partial<Record<D, string>> = {};
+  for (const [index, dimension] of dimensions.entries()) named[dimension] = values[index] ?? "";
+  return named;
+}

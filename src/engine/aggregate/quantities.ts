@@ -1,0 +1,168 @@
+import { parseUserId } from "../../domain/arguments.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import { type Quantity, readQuantity } from "../../domain/quantity.ts";
+import { addDecimals, compareDecimals, type Decimal, formatDecimal } from "../../lib/decimal.ts";
+import { normaliseText } from "../../lib/normal-text.ts";
+import type {
+  QuantityAggregation,
+  QuantityGroup,
+  QuantityQuery,
+  QuantityQueryInput,
+  QuantitySample,
+} from "../aggregation.ts";
+import type { EngineDeps } from "../deps.ts";
+import { choiceOf, createClaimReader, type ReadClaim, statesOf } from "./eligible.ts";
+import {
+  addEvidence,
+  beginEvidence,
+  byDimension,
+  createGroups,
+  type Evidence,
+  type Group,
+  sortedIds,
+} from "./groups.ts";
+import { parseQuantityQuery } from "./parse-query.ts";
+import { createExclusions, scanRecords } from "./scan.ts";
+
+type Deps = Pick<EngineDeps, "store" | "settings">;
+
+const ZERO: Decimal = { coefficient: 0n, exponent: 0 };
+
+type Amounts = Evidence & {
+  count: number;
+  /** Of the values alone: a sum begins with the places of its first value. */
+  total: Decimal;
+  minimum: Decimal;
+  maximum: Decimal;
+  readonly samples: QuantitySample[];
+};
+
+/** An amount with what it is said of. */
+type ReadQuantity = ReadClaim & { readonly quantity: Quantity; readonly normalUnit: string };
+
+/**
+ * Sums an owner's stored amounts, exactly, by unit; units are never converted. An amount counts only when the text of its
+ * memory bears it out. As `aggregateAssertions` otherwise.
+ * @throws SvcError invalid_argument; the reason of the signal once it is aborted
+ */
+export async function aggregateQuantities(
+  deps: Deps,
+  input: QuantityQueryInput,
+): Promise<QuantityAggregation> {
+  const query = parseQuantityQuery(input);
+  return sumQuantities(deps, query, { userId: parseUserId(input.userId), signal: input.signal });
+}
+
+/** As `aggregateQuantities`, for a query that was checked. */
+export async function sumQuantities(
+  deps: Deps,
+  query: QuantityQuery,
+  { userId, signal }: { readonly userId: string; readonly signal: AbortSignal | undefined },
+): Promise<QuantityAggregation> {
+  const readAmount = createQuantityReader(query, deps.settings.unverifiedConfidenceThreshold);
+  const exclusions = createExclusions();
+  const groups = createGroups<Amounts>(query.groupLimit, () => ({
+    ...beginEvidence(),
+    count: 0,
+    total: ZERO,
+    minimum: ZERO,
+    maximum: ZERO,
+    samples: [],
+  }));
+  let matched = 0;
+  const visit = (node: MemoryNode) => {
+    const read = readAmount(node);
+    if (typeof read === "string") {
+      exclusions.add(read);
+      return;
+    }
+    matched += 1;
+    const { claim, normal, quantity, normalUnit } = read;
+    const group = groups.of(
+      query.groupBy.map((name) => (name === "unit" ? quantity.unit : claim[name])),
+      query.groupBy.map((name) => (name === "unit" ? normalUnit : normal[name])),
+    );
+    if (group !== undefined) addAmount(group, node, quantity, query.sampleLimit);
+  };
+  const scan = { ...query, userId, lifecycleStates: statesOf(query), signal };
+  const scannedNodes = await scanRecords(deps, scan, visit);
+  return {
+    schemaVersion: 1,
+    userId,
+    query,
+    scannedNodes,
+    matchedQuantityRecords: matched,
+    distinctCount: groups.count(),
+    groups: groups.first().map((group) => toGroup(group, query)),
+    groupsTruncated: groups.count() > query.groupLimit,
+    storedSetExhaustive: true,
+    sourceExtractionCoverage: "unknown",
+    unitConversion: "none",
+    semanticEquivalence:
+      query.predicatePrefixes.length === 0
+        ? "normalized_exact_only"
+        : "normalized_exact_and_predicate_prefix",
+    realWorldCoverage: "unknown",
+    consistency: "complete_for_unchanged_store",
+    exclusions: exclusions.counts(),
+  };
+}
+
+function createQuantityReader(
+  query: QuantityQuery,
+  unverifiedThreshold: number,
+): (node: MemoryNode) => ReadQuantity | string {
+  const readClaim = createClaimReader(query, unverifiedThreshold, query.predicatePrefixes);
+  const isUnit = choiceOf(query.units.map(normaliseText));
+  return (node) => {
+    const read = readClaim(node);
+    if (typeof read === "string") return read;
+    const quantity = readQuantity(node, read.claim.object);
+    if (typeof quantity === "string") return `${quantity}_quantity`;
+    const normalUnit = normaliseText(quantity.unit);
+    return isUnit(normalUnit) ? { ...read, quantity, normalUnit } : "unit_mismatch";
+  };
+}
+
+function addAmount(
+  group: Amounts,
+  node: MemoryNode,
+  { value, unit, sourceText }: Quantity,
+  sampleLimit: number,
+): void {
+  const isFirst = group.count === 0;
+  group.total = isFirst ? value : addDecimals(group.total, value);
+  if (isFirst || compareDecimals(value, group.minimum) < 0) group.minimum = value;
+  if (isFirst || compareDecimals(value, group.maximum) > 0) group.maximum = value;
+  group.count += 1;
+  addEvidence(group, node);
+  if (group.samples.length < sampleLimit) {
+    const evidenceRefs = sortedIds(node.evidenceRefs);
+    group.samples.push({
+      nodeId: node.id,
+      value: formatDecimal(value),
+      unit,
+      sourceText,
+      evidenceRefs,
+    });
+  }
+}
+
+function toGroup(
+  { values, normal, gathered }: Group<Amounts>,
+  { groupBy }: QuantityQuery,
+): QuantityGroup {
+  return {
+    values: byDimension(groupBy, values),
+    normalizedValues: byDimension(groupBy, normal),
+    valueCount: gathered.count,
+    total: formatDecimal(gathered.total),
+    minimum: formatDecimal(gathered.minimum),
+    maximum: formatDecimal(gathered.maximum),
+    evidenceCount: gathered.events.size,
+    samples: gathered.samples,
+    samplesTruncated: gathered.count > gathered.samples.length,
+    earliestEventTime: gathered.earliest,
+    latestEventTime: gathered.latest,
+  };
+}

@@ -1,0 +1,70 @@
+import type { LifecycleState, NodeType, Scope } from "../../domain/enums.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import type { ExclusionCounts } from "../aggregation.ts";
+import type { EngineDeps } from "../deps.ts";
+
+/** Memories that are read at a time; between two pages other calls come in. */
+const PAGE = 500;
+
+export type Scan = {
+  readonly userId: string;
+  /** Empty: all. */
+  readonly scopes: readonly Scope[];
+  readonly nodeTypes: readonly NodeType[];
+  /** Empty: nothing. */
+  readonly lifecycleStates: readonly LifecycleState[];
+  readonly signal: AbortSignal | undefined;
+};
+
+/**
+ * Visits an owner's memories scope by scope and type by type, each in the order given, by ascending id. Holds one page.
+ * @returns how many there were
+ * @throws the reason of the signal once it is aborted
+ */
+export async function scanRecords(
+  { store }: Pick<EngineDeps, "store">,
+  { userId, scopes, nodeTypes, lifecycleStates, signal }: Scan,
+  visit: (node: MemoryNode) => void,
+): Promise<number> {
+  signal?.throwIfAborted();
+  if (lifecycleStates.length === 0) return 0;
+  let scanned = 0;
+  for (const scope of scopes.length === 0 ? [undefined] : scopes) {
+    for (const nodeType of nodeTypes) {
+      let afterId: Uuid | undefined;
+      let isLast = false;
+      while (!isLast) {
+        const page = { userId, scope, nodeType, lifecycleStates, afterId, limit: PAGE };
+        const nodes = await store.scanNodes(page);
+        signal?.throwIfAborted();
+        for (const node of nodes) visit(node);
+        scanned += nodes.length;
+        afterId = nodes.at(-1)?.id;
+        isLast = nodes.length < PAGE;
+      }
+    }
+  }
+  return scanned;
+}
+
+/** Counts why records were left out. */
+export type Exclusions = {
+  readonly add: (reason: string) => void;
+  /** By name in code-point order. */
+  readonly counts: () => ExclusionCounts;
+};
+
+/** What stands before the first colon of a reason is counted; the rest is detail. */
+export function createExclusions(): Exclusions {
+  const counts = new Map<string, number>();
+  return {
+    add: (reason) => {
+      const colon = reason.indexOf(":");
+      const name = colon === -1 ? reason : reason.slice(0, colon);
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    },
+    // Names are ASCII, whose order by UTF-16 units is that by code points.
+    counts: () => Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1))),
+  };
+}

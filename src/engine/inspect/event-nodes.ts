@@ -1,0 +1,17 @@
+import { parseId, parseOptionalUserId } from "../../domain/arguments.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import type { EngineDeps } from "../deps.ts";
+
+/**
+ * Memories that cite an event, in any state, by ascending id. Undefined for an unknown or foreign event.
+ * @throws SvcError invalid_argument
+ */
+export async function getEventNodes(
+  { store }: Pick<EngineDeps, "store">,
+  eventId: string,
+  userId: string | undefined,
+): Promise<readonly MemoryNode[] | undefined> {
+  const id = parseId(eventId, "event_id");
+  const event = await store.event(id, parseOptionalUserId(userId));
+  return event === undefined ? undefined : store.nodesCiting(event.id);
+}

@@ -1,0 +1,98 @@
+import { parseId, parseOptionalUserId } from "../../domain/arguments.ts";
+import { openChecksummed } from "../../domain/checksummed.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { MemoryEvent } from "../../domain/event.ts";
+import { parseInstant } from "../../lib/instant.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
+import type { ExtractionJob } from "../../ports/graph-reads.ts";
+import type { ExtractionRecord, ExtractionStatus } from "../changes.ts";
+import type { EngineDeps } from "../deps.ts";
+
+const OPERATION = "EXTRACTION_VALIDATED";
+
+/**
+ * What was extracted from an event. Undefined for an unknown or foreign event, and where nothing was.
+ * @throws SvcError invalid_argument; storage_failed when the record is damaged or is about another text
+ */
+export async function getExtraction(
+  { store }: Pick<EngineDeps, "store">,
+  eventId: string,
+  userId: string | undefined,
+): Promise<ExtractionRecord | undefined> {
+  const id = parseId(eventId, "event_id");
+  const event = await store.event(id, parseOptionalUserId(userId));
+  if (event === undefined) return undefined;
+  const operation = await store.operation(recordId(id));
+  if (operation === undefined) return undefined;
+  if (operation.opType !== OPERATION) throw damaged(id);
+  return toRecord(openChecksummed(operation.payload), event);
+}
+
+/**
+ * How far extraction from an event has come. Undefined for an unknown or foreign event, and where there is no such work.
+ * @throws SvcError invalid_argument
+ */
+export async function extractionStatus(
+  { store, clock }: Pick<EngineDeps, "store" | "clock">,
+  eventId: string,
+  userId: string | undefined,
+): Promise<ExtractionStatus | undefined> {
+  const id = parseId(eventId, "event_id");
+  const job = await store.extractionJob(id, parseOptionalUserId(userId));
+  if (job === undefined) return undefined;
+  if (job.status === "complete") return { job, status: "complete", phase: "complete" };
+  const isRecorded = (await store.operation(recordId(id))) !== undefined;
+  const now = clock.now();
+  return {
+    job,
+    status: isLeased(job, now) ? "running" : "pending",
+    phase: isRecorded ? "preparation" : "extraction",
+  };
+}
+
+function isLeased({ leaseExpiresAt }: ExtractionJob, now: string): boolean {
+  return leaseExpiresAt !== undefined && leaseExpiresAt > now;
+}
+
+/** The first extraction of an event is the only one. */
+function recordId(eventId: Uuid): Uuid {
+  return uuidV5(eventId, "svc:validated-extraction:v1");
+}
+
+function toRecord(record: JsonObject, event: MemoryEvent): ExtractionRecord {
+  const created = parseInstant(textOf(record["created_at"], event));
+  const batchId = record["batch_id"];
+  const isOfEvent =
+    record["schema_version"] === 1 &&
+    record["event_id"] === event.id &&
+    record["user_id"] === event.userId &&
+    record["scope"] === event.scope &&
+    record["content_hash"] === event.contentHash;
+  if (!isOfEvent || typeof created === "string") throw damaged(event.id);
+  return {
+    schemaVersion: 1,
+    groundingPolicy: textOf(record["grounding_policy"], event),
+    eventId: event.id,
+    userId: event.userId,
+    scope: event.scope,
+    contentHash: event.contentHash,
+    provider: textOf(record["provider"], event),
+    model: textOf(record["model"], event),
+    result: record["result"] ?? null,
+    createdAt: created.instant,
+    batchId: batchId === undefined || batchId === null ? undefined : textOf(batchId, event),
+  };
+}
+
+function textOf(value: unknown, event: MemoryEvent): string {
+  if (typeof value !== "string") throw damaged(event.id);
+  return value;
+}
+
+function damaged(eventId: Uuid): SvcError {
+  return new SvcError(
+    "storage_failed",
+    `the extraction record of event ${eventId} does not match the event; run: svc doctor`,
+  );
+}

@@ -1,0 +1,44 @@
+import { parseId, parseOptionalInteger, parseOptionalUserId } from "../../domain/arguments.ts";
+import { parseMember } from "../../domain/enums.ts";
+import { LIMITS } from "../../domain/limits.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import type { ChainOptions, NeighborhoodOptions } from "../changes.ts";
+import type { EngineDeps } from "../deps.ts";
+
+const DEFAULT_HOPS = 2;
+const DIRECTIONS = ["forward", "backward"] as const;
+
+type GraphDeps = Pick<EngineDeps, "store">;
+
+/**
+ * Active memories within some hops over edges, without the first. Undefined for an unknown or foreign memory.
+ * @throws SvcError invalid_argument
+ */
+export async function neighborhood(
+  { store }: GraphDeps,
+  nodeId: string,
+  options: NeighborhoodOptions,
+): Promise<readonly MemoryNode[] | undefined> {
+  const id = parseId(nodeId, "node_id");
+  const userId = parseOptionalUserId(options.userId);
+  const maxHops =
+    parseOptionalInteger(options.maxHops, "max_hops", 1, LIMITS.neighborhoodHops) ?? DEFAULT_HOPS;
+  if ((await store.node(id, userId)) === undefined) return undefined;
+  return store.neighborhood({ nodeId: id, maxHops, maxVisited: LIMITS.neighborhoodVisited });
+}
+
+/**
+ * What replaced a memory, or what it replaced, nearest first and without itself. Undefined for an unknown or foreign memory.
+ * @throws SvcError invalid_argument
+ */
+export async function chain(
+  { store }: GraphDeps,
+  nodeId: string,
+  options: ChainOptions,
+): Promise<readonly MemoryNode[] | undefined> {
+  const id = parseId(nodeId, "node_id");
+  const userId = parseOptionalUserId(options.userId);
+  const direction = parseMember(DIRECTIONS, options.direction ?? "forward", "direction");
+  if ((await store.node(id, userId)) === undefined) return undefined;
+  return store.chain({ nodeId: id, direction, maxSteps: LIMITS.chainSteps });
+}

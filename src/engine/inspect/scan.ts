@@ -1,0 +1,96 @@
+import {
+  parseOptionalId,
+  parseOptionalInteger,
+  parseOptionalList,
+  parseUserId,
+} from "../../domain/arguments.ts";
+import {
+  ACTIVE_STATES,
+  LIFECYCLE_STATES,
+  NODE_TYPES,
+  parseMember,
+  SCOPES,
+} from "../../domain/enums.ts";
+import { LIMITS } from "../../domain/limits.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import type { NodeScan } from "../../ports/graph-reads.ts";
+import type { IterateQuery, ScanPage, ScanQuery } from "../changes.ts";
+import type { EngineDeps } from "../deps.ts";
+
+const DEFAULT_PAGE = 100;
+
+/** Runs a call unless the engine was closed, and says whether it was. */
+export type OpenEngine = {
+  readonly use: <T>(call: () => Promise<T>) => Promise<T>;
+  /** @throws SvcError engine_closed */
+  readonly requireOpen: () => void;
+};
+
+/**
+ * One page of an owner's memories by ascending id.
+ * @throws SvcError invalid_argument
+ */
+export async function scanNodes(
+  deps: Pick<EngineDeps, "store">,
+  query: ScanQuery,
+): Promise<ScanPage> {
+  const limit = parsePageSize(query.limit, "limit");
+  return readPage(deps, {
+    ...parseRestrictions(query),
+    afterId: parseOptionalId(query.afterId, "after_id"),
+    limit,
+  });
+}
+
+/**
+ * All of an owner's memories by ascending id, page by page; complete for an unchanged store.
+ * @throws SvcError invalid_argument at the first memory; engine_closed at the next one after the engine was closed
+ */
+export async function* iterNodes(
+  engine: OpenEngine,
+  deps: Pick<EngineDeps, "store">,
+  query: IterateQuery,
+): AsyncGenerator<MemoryNode, void, undefined> {
+  engine.requireOpen();
+  const limit = parsePageSize(query.batchSize, "batch_size");
+  let scan: NodeScan | undefined = { ...parseRestrictions(query), limit };
+  while (scan !== undefined) {
+    const current: NodeScan = scan;
+    const page = await engine.use(() => readPage(deps, current));
+    for (const node of page.nodes) {
+      engine.requireOpen();
+      yield node;
+    }
+    const { nextCursor } = page;
+    scan = nextCursor === undefined ? undefined : { ...current, afterId: nextCursor };
+  }
+}
+
+/** One row more than wanted tells whether there is another page. */
+async function readPage({ store }: Pick<EngineDeps, "store">, scan: NodeScan): Promise<ScanPage> {
+  const found = await store.scanNodes({ ...scan, limit: scan.limit + 1 });
+  const nodes = found.slice(0, scan.limit);
+  const hasMore = found.length > nodes.length;
+  return { nodes, hasMore, nextCursor: hasMore ? nodes.at(-1)?.id : undefined };
+}
+
+function parseRestrictions(
+  query: Omit<ScanQuery, "afterId" | "limit">,
+): Omit<NodeScan, "afterId" | "limit"> {
+  const userId = parseUserId(query.userId);
+  const scope = query.scope ?? undefined;
+  const nodeType = query.nodeType ?? undefined;
+  const states = parseOptionalList(query.lifecycleStates, "lifecycle_states");
+  return {
+    userId,
+    scope: scope === undefined ? undefined : parseMember(SCOPES, scope, "scope"),
+    nodeType: nodeType === undefined ? undefined : parseMember(NODE_TYPES, nodeType, "node_type"),
+    lifecycleStates:
+      states?.map((state) => parseMember(LIFECYCLE_STATES, state, "lifecycle_states")) ??
+      ACTIVE_STATES,
+  };
+}
+
+function parsePageSize(value: unknown, field: string): number {
+  return parseOptionalInteger(value, field, 1, LIMITS.scanPageMax) ?? DEFAULT_PAGE;
+}

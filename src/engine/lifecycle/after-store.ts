@@ -1,0 +1,159 @@
+import type { EpistemicType } from "../../domain/enums.ts";
+import { reasonCode } from "../../domain/errors.ts";
+import { canReplace } from "../../domain/lifecycle.ts";
+import { type MemoryNode, statedTime } from "../../domain/node.ts";
+import { withNovelty } from "../../domain/novelty.ts";
+import { retiredTerms } from "../../domain/supersedence-signals.ts";
+import type { EngineDeps } from "../deps.ts";
+import type { StoredMemory, StoreSteps } from "../store-steps.ts";
+import { findNeighbours, type Neighbour } from "./neighbours.ts";
+import { penaliseOscillation } from "./oscillation.ts";
+import { createTurnPairs } from "./pair-turns.ts";
+import { reinforce } from "./reinforce.ts";
+import { supersede } from "./supersede.ts";
+
+export type StoreStepDeps = Pick<
+  EngineDeps,
+  "store" | "embedder" | "clock" | "ids" | "settings" | "warn"
+>;
+
+/** Neighbours that novelty and reinforcement look at. */
+const NEAREST = 5;
+/** Neighbours that may be retired. */
+const RETIRABLE = 10;
+/** Kinds of knowledge that a repetition confirms. */
+const REPEATABLE: readonly EpistemicType[] = ["observed", "asserted"];
+
+/**
+ * What is done around a store: salience by novelty before it; after it, one after the other, similar memories and repeated
+ * instructions are reinforced, what was given up is retired, and turns are paired. All but the instructions is off unless
+ * the settings turn it on, and nothing is searched for a step that has nothing to do.
+ */
+export function createStoreSteps(deps: StoreStepDeps): StoreSteps {
+  const { novelty, pairsTurns } = deps.settings.storeSteps;
+  const pair = pairsTurns ? createTurnPairs(deps) : undefined;
+  return {
+    before:
+      novelty &&
+      (async (node, vector) => {
+        if (node.content.trim() === "") return node;
+        return withNovelty(node, await nearestOf(deps, node, vector), novelty);
+      }),
+    after: async (stored) => {
+      const look = lookAround(deps, stored);
+      await attempt(deps, "similar memories were not reinforced", () =>
+        reinforceSimilar(deps, stored, look),
+      );
+      await attempt(deps, "repeated instructions were not reinforced", () =>
+        reinforceRepeated(deps, stored, look),
+      );
+      await attempt(deps, "nothing was retired", () => retireNamed(deps, stored, look));
+      if (pair !== undefined) {
+        await attempt(deps, "the turn was not paired with the one before it", () => pair(stored));
+      }
+    },
+  };
+}
+
+/** The nearest neighbours of a stored memory; a second look is for nothing. */
+type Look = (count: number) => Promise<readonly Neighbour[]>;
+
+function lookAround({ store }: StoreStepDeps, { node, vector }: StoredMemory): Look {
+  let found: Promise<readonly Neighbour[]> | undefined;
+  return async (count) => {
+    if (vector === undefined) return [];
+    const { userId, id: except } = node;
+    found ??= findNeighbours(store, { userId, vector, except, count: RETIRABLE });
+    return (await found).slice(0, count);
+  };
+}
+
+async function attempt(
+  { warn }: StoreStepDeps,
+  failure: string,
+  step: () => Promise<void>,
+): Promise<void> {
+  try {
+    await step();
+  } catch (error) {
+    // The cause may hold memory text; its category is all that leaves this place.
+    warn(`store: ${failure} (${reasonCode(error)})`);
+  }
+}
+
+async function nearestOf(
+  { store, warn }: StoreStepDeps,
+  { userId }: MemoryNode,
+  vector: Float32Array | undefined,
+) {
+  if (vector === undefined) return undefined;
+  try {
+    const [nearest] = await findNeighbours(store, { userId, vector, count: NEAREST });
+    return nearest && { nodeId: nearest.node.id, similarity: nearest.similarity };
+  } catch (error) {
+    warn(`store: novelty was not measured (${reasonCode(error)})`);
+    return undefined;
+  }
+}
+
+async function reinforceSimilar(
+  deps: StoreStepDeps,
+  { event, node }: StoredMemory,
+  look: Look,
+): Promise<void> {
+  const threshold = deps.settings.storeSteps.reinforceSimilarity;
+  if (threshold === undefined) return;
+  for (const neighbour of await look(NEAREST)) {
+    const { node: known, similarity } = neighbour;
+    if (similarity < threshold || known.scope !== node.scope) continue;
+    if (known.nodeType === "instruction") continue;
+    await attempt(deps, `memory ${known.id} was not reinforced`, async () => {
+      await reinforce(deps, known.id, { userId: node.userId, evidenceId: event.id });
+    });
+  }
+}
+
+async function reinforceRepeated(
+  deps: StoreStepDeps,
+  { event, node }: StoredMemory,
+  look: Look,
+): Promise<void> {
+  const isOwnWord = event.role === "user" || event.role === "human";
+  if (!isOwnWord || !isRepeatable(node)) return;
+  const same = (await look(NEAREST)).filter(
+    ({ node: known }) =>
+      isRepeatable(known) &&
+      known.content === node.content &&
+      known.scope === node.scope &&
+      !known.evidenceRefs.includes(event.id) &&
+      statedTime(known) <= statedTime(node),
+  );
+  for (const { node: known } of same) {
+    await attempt(deps, `instruction ${known.id} was not reinforced`, async () => {
+      await reinforce(deps, known.id, { userId: node.userId, evidenceId: event.id });
+    });
+  }
+}
+
+function isRepeatable({ nodeType, sourceType, epistemicType }: MemoryNode): boolean {
+  return (
+    nodeType === "instruction" && sourceType === "user_stated" && REPEATABLE.includes(epistemicType)
+  );
+}
+
+async function retireNamed(deps: StoreStepDeps, { node }: StoredMemory, look: Look): Promise<void> {
+  if (!deps.settings.storeSteps.supersedes) return;
+  const terms = retiredTerms(node.content);
+  if (terms.length === 0) return;
+  let retired = 0;
+  for (const { node: known } of await look(RETIRABLE)) {
+    if (known.scope !== node.scope || !canReplace(known.lifecycleState)) continue;
+    const text = known.content.toLowerCase();
+    if (!terms.some((term) => text.includes(term))) continue;
+    await attempt(deps, `memory ${known.id} was not retired`, async () => {
+      await supersede(deps, known.id, node.id, { userId: node.userId });
+      retired += 1;
+    });
+  }
+  if (retired > 0) await penaliseOscillation(deps, node);
+}

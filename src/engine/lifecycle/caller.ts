@@ -1,0 +1,28 @@
+import { parseOptionalUserId, parseText } from "../../domain/arguments.ts";
+import { invalid } from "../../domain/errors.ts";
+import { LIMITS } from "../../domain/limits.ts";
+import type { ChangeCaller } from "../changes.ts";
+
+/** Who acts when neither an actor nor an owner is named. */
+const NOBODY = "system";
+
+/** In whose name a change is recorded; undefined when nobody is named. @throws SvcError invalid_argument */
+export function parseActor(actorId: string | null | undefined): string | undefined {
+  if (actorId === undefined || actorId === null) return undefined;
+  const actor = parseText(actorId, "actor_id").trim();
+  if (actor === "") throw invalid("actor_id", "must not be blank");
+  const length = [...actor].length;
+  if (length > LIMITS.actorMaxChars) {
+    throw invalid("actor_id", `has ${length} characters, at most ${LIMITS.actorMaxChars}`);
+  }
+  return actor;
+}
+
+/** Owner and actor of a change; the actor is the owner unless another one is named. @throws SvcError invalid_argument */
+export function parseCaller(caller: ChangeCaller): {
+  readonly userId: string | undefined;
+  readonly actorId: string;
+} {
+  const userId = parseOptionalUserId(caller.userId);
+  return { userId, actorId: parseActor(caller.actorId) ?? userId ?? NOBODY };
+}

@@ -1,0 +1,100 @@
+import { checksummed } from "../../domain/checksummed.ts";
+import { toEdgeRecord } from "../../domain/edge-record.ts";
+import { SvcError } from "../../domain/errors.ts";
+import { requireStep } from "../../domain/lifecycle.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import { toNodeRecord } from "../../domain/node-record.ts";
+import type { ChangeSnapshot, Decision } from "../../ports/changes.ts";
+import type { ClaimsOptions } from "../changes.ts";
+import type { EngineDeps } from "../deps.ts";
+import { logEntry } from "./log-entry.ts";
+import { edgeOf } from "./new-edge.ts";
+import {
+  contradictionBetween,
+  type Pair,
+  type PairKind,
+  type PairRequest,
+  pairReads,
+  parsePair,
+  recordedBefore,
+  requireKinship,
+  requirePair,
+  sameInputs,
+} from "./pair.ts";
+
+const OPERATION = "CONTRADICTION_NOTED";
+const KIND: PairKind = {
+  action: "contradict",
+  fields: ["node_a_id", "node_b_id"],
+  idKind: "svc:contradiction:v1",
+};
+
+/**
+ * Marks two claims as contradicting each other. A retry while both are contested changes nothing.
+ * @returns both, in the order given
+ * @throws SvcError not_found; invalid_argument; invalid_transition
+ */
+export async function contradict(
+  deps: Pick<EngineDeps, "store" | "clock">,
+  firstId: string,
+  secondId: string,
+  options: ClaimsOptions = {},
+): Promise<Pair> {
+  const request = parsePair(KIND, [firstId, secondId], options, deps);
+  return deps.store.change(pairReads(request), (snapshot) => decideContradict(snapshot, request));
+}
+
+function decideContradict(snapshot: ChangeSnapshot, request: PairRequest): Decision<Pair> {
+  const pair = requirePair(KIND, snapshot, request);
+  if (isRepeated(snapshot, pair, request)) return { change: undefined, result: pair };
+  requireKinship(KIND, snapshot, pair, request.evidenceId);
+  const [firstBefore, secondBefore] = pair;
+  const first = contested(firstBefore, request);
+  const second = contested(secondBefore, request);
+  if (contradictionBetween(snapshot, pair) !== undefined) {
+    throw new SvcError(
+      "invalid_transition",
+      `contradict: memories ${first.id} and ${second.id} contradicted each other before; that cannot be marked twice`,
+      { action: KIND.action, id: first.id },
+    );
+  }
+  const edge = edgeOf(request, "contradicts", second, first);
+  const { operationId, actorId, evidenceId, at } = request;
+  const payload = {
+    ...checksummed({
+      version: 1,
+      policy: "explicit_contradiction_v1",
+      operation_id: operationId,
+      actor_id: actorId,
+      evidence_id: evidenceId ?? null,
+      before: { node_a: toNodeRecord(firstBefore), node_b: toNodeRecord(secondBefore) },
+      after: { node_a: toNodeRecord(first), node_b: toNodeRecord(second) },
+      edge: toEdgeRecord(edge),
+    }),
+    node_a_id: first.id,
+    node_b_id: second.id,
+    evidence_event_id: evidenceId ?? null,
+  };
+  const operation = logEntry(OPERATION, first, { id: operationId, actorId, at, payload });
+  return {
+    change: { nodes: [first, second], edges: [edge], operations: [operation] },
+    result: [first, second],
+  };
+}
+
+function contested(before: MemoryNode, { at }: PairRequest): MemoryNode {
+  return { ...before, lifecycleState: requireStep("contradict", before), updatedAt: at };
+}
+
+/** @throws SvcError invalid_transition when these two were marked before, but not like this or not to this day */
+function isRepeated(snapshot: ChangeSnapshot, pair: Pair, request: PairRequest): boolean {
+  const { operations } = snapshot;
+  const earlier = operations.get(request.operationId) ?? operations.get(request.reverseId);
+  if (earlier === undefined) return false;
+  const stands =
+    earlier.id === request.operationId &&
+    pair.every(({ lifecycleState }) => lifecycleState === "contested") &&
+    contradictionBetween(snapshot, pair) !== undefined;
+  if (stands && sameInputs(earlier, request)) return true;
+  throw recordedBefore(KIND, pair, earlier);
+}

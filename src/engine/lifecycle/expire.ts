@@ -1,0 +1,115 @@
+import { checksummed } from "../../domain/checksummed.ts";
+import { reasonCode } from "../../domain/errors.ts";
+import { isActive, requireStep } from "../../domain/lifecycle.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import { toNodeRecord } from "../../domain/node-record.ts";
+import { retentionEnd } from "../../domain/retention.ts";
+import { sha256Hex } from "../../lib/hashing.ts";
+import type { Instant } from "../../lib/instant.ts";
+import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
+import type { Change, ChangeSnapshot } from "../../ports/changes.ts";
+import type { EngineDeps } from "../deps.ts";
+import { logEntry } from "./log-entry.ts";
+
+const OPERATION = "TOMBSTONE_SWEEP";
+const POLICY = "ttl_expiration_v1";
+
+export type ExpireOptions = {
+  /** Absent: memories of all owners. */
+  readonly userId: string | undefined;
+  /** Memories that are archived at most, at least 1. */
+  readonly limit: number;
+  /** Milliseconds after which no further memory is begun. */
+  readonly budgetMs: number;
+  /** Aborted: no further memory is begun. */
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** How many memories were archived, and how many could not be. */
+export type Expiry = { readonly archived: number; readonly failed: number };
+
+/**
+ * Archives active memories whose retention has ended, the longest ended first, each in a transaction of its own with a record
+ * of what was archived. Their text stays where it is; they leave the indexes. One that fails is reported and left for the
+ * next time. Whoever else archives one meanwhile, there is one record.
+ * @throws SvcError what the store throws when it looks for them
+ */
+export async function expireMemories(
+  deps: Pick<EngineDeps, "store" | "clock" | "warn">,
+  { userId, limit, budgetMs, signal }: ExpireOptions,
+): Promise<Expiry> {
+  const end = performance.now() + budgetMs;
+  const expired = await deps.store.expired({ userId, limit, now: deps.clock.now() });
+  let archived = 0;
+  let failed = 0;
+  for (const node of expired) {
+    if (performance.now() >= end || signal?.aborted === true) break;
+    try {
+      if (await expire(deps, node)) archived += 1;
+    } catch (error) {
+      failed += 1;
+      // The cause may hold memory text; its category is all that leaves this place.
+      deps.warn(`expired memory ${node.id} was not archived (${reasonCode(error)})`);
+    }
+  }
+  return { archived, failed };
+}
+
+async function expire(
+  { store, clock }: Pick<EngineDeps, "store" | "clock">,
+  node: MemoryNode,
+): Promise<boolean> {
+  const endsAt = retentionEnd(node);
+  if (endsAt === undefined) return false;
+  const sweep: Sweep = {
+    id: node.id,
+    operationId: uuidV5(node.id, `svc:ttl-expiration:v1:${endsAt}`),
+    at: clock.now(),
+  };
+  return store.change(
+    { nodeIds: [sweep.id], operationIds: [sweep.operationId], eventIds: [] },
+    (snapshot) => {
+      const change = decideExpiry(snapshot, sweep);
+      return { change, result: change !== undefined };
+    },
+  );
+}
+
+type Sweep = { readonly id: Uuid; readonly operationId: Uuid; readonly at: Instant };
+
+/** Undefined unless the memory is there, active, and its retention over. */
+function decideExpiry(
+  snapshot: ChangeSnapshot,
+  { id, operationId, at }: Sweep,
+): Change | undefined {
+  const before = snapshot.nodes.get(id);
+  if (before === undefined || !isActive(before.lifecycleState)) return undefined;
+  const endsAt = retentionEnd(before);
+  if (endsAt === undefined || endsAt >= at || snapshot.operations.has(operationId))
+    return undefined;
+  const after = { ...before, lifecycleState: requireStep("archive", before), updatedAt: at };
+  const record = checksummed({
+    version: 1,
+    policy: POLICY,
+    operation_id: operationId,
+    evaluated_at: at,
+    expires_at: endsAt,
+    before: toNodeRecord(before),
+    after: toNodeRecord(after),
+  });
+  const payload = {
+    version: 1,
+    ...record,
+    target_id: id,
+    target_type: "memory_object",
+    reason: "retention_policy_expiry",
+    policy_ref: POLICY,
+    content_hash_of_deleted: sha256Hex(before.content),
+    ttl_days: before.ttlDays ?? null,
+    created_at: before.createdAt,
+    expired_at: endsAt,
+    tombstone_ts: at,
+  };
+  const entry = { id: operationId, actorId: before.userId, at, payload };
+  return { nodes: [after], edges: [], operations: [logEntry(OPERATION, after, entry)] };
+}

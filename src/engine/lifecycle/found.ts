@@ -1,0 +1,62 @@
+import { invalid, SvcError } from "../../domain/errors.ts";
+import type { MemoryEvent } from "../../domain/event.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import type { ChangeSnapshot } from "../../ports/changes.ts";
+
+/** What a change needs to find before it decides. */
+
+/** There is no such memory for this owner. */
+export function missingNode(id: Uuid): SvcError {
+  return new SvcError("not_found", `Node '${id}' not found`, { kind: "node", id });
+}
+
+/**
+ * A memory; with an owner given, only one of this owner.
+ * @throws SvcError not_found
+ */
+export function requireNode(
+  { nodes }: ChangeSnapshot,
+  id: Uuid,
+  userId: string | undefined,
+): MemoryNode {
+  const node = nodes.get(id);
+  if (node === undefined || (userId !== undefined && node.userId !== userId)) throw missingNode(id);
+  return node;
+}
+
+/** An event of the owner of a memory; undefined where there is none. */
+export function ownEvent(
+  { events }: ChangeSnapshot,
+  id: Uuid,
+  { userId }: MemoryNode,
+): MemoryEvent | undefined {
+  const event = events.get(id);
+  return event?.userId === userId ? event : undefined;
+}
+
+/**
+ * Checks that evidence, if any, is an event of the memory's owner and scope.
+ * @throws SvcError invalid_argument
+ */
+export function requireEvidence(
+  snapshot: ChangeSnapshot,
+  id: Uuid | undefined,
+  node: MemoryNode,
+): void {
+  if (id === undefined) return;
+  const event = ownEvent(snapshot, id, node);
+  if (event === undefined) {
+    throw invalid("evidence_id", `there is no event ${id} of the owner of memory ${node.id}`);
+  }
+  requireSameScope(event, node);
+}
+
+/** @throws SvcError invalid_argument when evidence is of another scope than the memory that it speaks for */
+export function requireSameScope(event: MemoryEvent, node: MemoryNode): void {
+  if (event.scope === node.scope) return;
+  throw invalid(
+    "evidence_id",
+    `event ${event.id} is of scope ${event.scope}, memory ${node.id} of scope ${node.scope}; name an event of the same scope`,
+  );
+}

@@ -1,0 +1,51 @@
+import type { CandidateFilter } from "../../domain/candidate-filter.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import type { Store } from "../../ports/store.ts";
+
+/** A memory beside another one, with the cosine of their vectors. */
+export type Neighbour = { readonly node: MemoryNode; readonly similarity: number };
+
+type NeighbourQuestion = {
+  readonly userId: string;
+  readonly vector: Float32Array;
+  /** Itself no neighbour. */
+  readonly except?: Uuid;
+  readonly count: number;
+};
+
+/**
+ * The active memories of an owner, of every scope, whose vectors are nearest, best first.
+ * @throws SvcError embedding_mismatch; what the store throws
+ */
+export async function findNeighbours(
+  store: Pick<Store, "searchVectors" | "nodesByKey">,
+  { userId, vector, except, count }: NeighbourQuestion,
+): Promise<readonly Neighbour[]> {
+  const more = except === undefined ? 0 : 1;
+  const hits = await store.searchVectors(vector, everythingOf(userId), count + more);
+  const keys = hits.map(({ key }) => key);
+  const nodes = new Map(
+    (await store.nodesByKey(userId, keys)).map(({ key, node }) => [key, node] as const),
+  );
+  return hits
+    .flatMap(({ key, score }) => {
+      const node = nodes.get(key);
+      return node === undefined || node.id === except ? [] : [{ node, similarity: score }];
+    })
+    .slice(0, count);
+}
+
+function everythingOf(userId: string): CandidateFilter {
+  return {
+    userId,
+    scopes: undefined,
+    excludeNodeTypes: undefined,
+    sourceTypes: undefined,
+    knowledgeAt: undefined,
+    eventTimeFrom: undefined,
+    eventTimeTo: undefined,
+    timeFrom: undefined,
+    timeTo: undefined,
+  };
+}

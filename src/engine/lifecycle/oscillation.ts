@@ -1,0 +1,95 @@
+import { checksummed } from "../../domain/checksummed.ts";
+import type { Edge } from "../../domain/edge.ts";
+import { toEdgeRecord } from "../../domain/edge-record.ts";
+import { isActive } from "../../domain/lifecycle.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import { toNodeRecord } from "../../domain/node-record.ts";
+import { findOscillation } from "../../domain/oscillation.ts";
+import type { Instant } from "../../lib/instant.ts";
+import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
+import type { Change, ChangeSnapshot } from "../../ports/changes.ts";
+import type { EngineDeps } from "../deps.ts";
+import { logEntry } from "./log-entry.ts";
+
+const OPERATION = "PENALTY";
+/** Replaced memories that are looked at, newest first. */
+const CHAIN_STEPS = 10;
+
+/**
+ * Takes confidence off a memory that replaced others when what is held about its topic goes back and forth. At most once a
+ * memory, whoever asks and however often.
+ * @returns whether it did
+ */
+export async function penaliseOscillation(
+  deps: Pick<EngineDeps, "store" | "clock">,
+  newest: Pick<MemoryNode, "id">,
+): Promise<boolean> {
+  const replaced = await deps.store.chain({
+    nodeId: newest.id,
+    direction: "backward",
+    maxSteps: CHAIN_STEPS,
+  });
+  const ids = [newest.id, ...replaced.map(({ id }) => id)];
+  const operationId = uuidV5(newest.id, "svc:oscillation-penalty:v1");
+  const at = deps.clock.now();
+  return deps.store.change(
+    { nodeIds: ids, operationIds: [operationId], eventIds: [] },
+    (snapshot) => {
+      const change = decidePenalty(snapshot, ids, { operationId, at });
+      return { change, result: change !== undefined };
+    },
+  );
+}
+
+/** Undefined unless the chain stands as it was read and goes back and forth. */
+function decidePenalty(
+  snapshot: ChangeSnapshot,
+  ids: readonly Uuid[],
+  { operationId, at }: { readonly operationId: Uuid; readonly at: Instant },
+): Change | undefined {
+  if (snapshot.operations.has(operationId)) return undefined;
+  const chain = ids.flatMap((id) => snapshot.nodes.get(id) ?? []);
+  const edges = linksOf(chain, snapshot.edges);
+  const [before, ...replaced] = chain;
+  if (before === undefined || !isStanding(before, replaced) || edges.length < ids.length - 1) {
+    return undefined;
+  }
+  const found = findOscillation(chain.map(({ content }) => content));
+  if (found === undefined) return undefined;
+  const confidenceBase = Math.max(0, before.confidenceBase - found.penalty);
+  if (confidenceBase === before.confidenceBase) return undefined;
+  const after = { ...before, confidenceBase, updatedAt: at };
+  const payload = checksummed({
+    version: 1,
+    policy: "oscillation_subtractive_v1",
+    operation_id: operationId,
+    topic: found.topic,
+    cycle_count: found.cycleCount,
+    delta: found.penalty,
+    chain_before: chain.map(toNodeRecord),
+    chain_edges: edges.map(toEdgeRecord),
+    after: toNodeRecord(after),
+  });
+  const entry = { id: operationId, actorId: before.userId, at, payload };
+  return { nodes: [after], edges: [], operations: [logEntry(OPERATION, after, entry)] };
+}
+
+function isStanding(newest: MemoryNode, replaced: readonly MemoryNode[]): boolean {
+  return (
+    isActive(newest.lifecycleState) &&
+    replaced.every(
+      ({ lifecycleState, userId, scope }) =>
+        lifecycleState === "superseded" && userId === newest.userId && scope === newest.scope,
+    )
+  );
+}
+
+/** The edges by which each memory of a chain replaced the next, as far as they are there. */
+function linksOf(chain: readonly MemoryNode[], edges: readonly Edge[]): readonly Edge[] {
+  return chain.flatMap(({ id }, index) => {
+    const next = chain[index + 1]?.id;
+    const isLink = ({ edgeType, sourceId, targetId }: Edge): boolean =>
+      edgeType === "supersedes" && sourceId === id && targetId === next;
+    return edges.find(isLink) ?? [];
+  });
+}

@@ -1,0 +1,92 @@
+import type { MemoryEvent } from "../../domain/event.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import { beginsWithSpeaker, storedSpeaker } from "../../domain/speaker.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import type { EngineDeps } from "../deps.ts";
+import type { StoredMemory } from "../store-steps.ts";
+
+/** Characters that two turns have to stay below together. */
+const PAIR_CHARS = 1000;
+/** Conversations whose last turn is remembered; the one that was silent for longest is forgotten first. */
+const CONVERSATIONS = 10_000;
+
+type Turn = {
+  readonly nodeId: Uuid;
+  readonly role: string;
+  readonly speaker: string | undefined;
+  /** Cut where it is too long for any pair. */
+  readonly text: string;
+};
+
+/**
+ * Joins a turn with the one before it in its conversation, as a further memory: question and answer are then found together.
+ * The turns before are those that this process stored.
+ * @returns a function to be called for each stored memory, in order
+ */
+export function createTurnPairs(
+  deps: Pick<EngineDeps, "store" | "embedder" | "clock" | "ids">,
+): (stored: StoredMemory) => Promise<void> {
+  const last = new Map<string, Turn>();
+  /** Puts a turn in the place of the one before it, which is returned. */
+  const replace = (conversation: string, turn: Turn): Turn | undefined => {
+    const previous = last.get(conversation);
+    last.delete(conversation);
+    last.set(conversation, turn);
+    if (last.size > CONVERSATIONS) {
+      const [oldest = ""] = last.keys();
+      last.delete(oldest);
+    }
+    return previous;
+  };
+  return async ({ event, node }) => {
+    if (node.sessionId === undefined || node.content.trim() === "") return;
+    const turn = turnOf(event, node);
+    const previous = replace(JSON.stringify([node.userId, node.sessionId, node.scope]), turn);
+    if (previous === undefined || !belongTogether(previous, turn)) return;
+    // What was retired meanwhile must not come back in a pair.
+    const active = await deps.store.nodesById(node.userId, [previous.nodeId]);
+    if (active.length === 0) return;
+    const pair = pairOf(node, [previous, turn], deps);
+    const vector = await deps.embedder.embedDocument(pair.content);
+    await deps.store.addNodes([{ node: pair, vector, at: deps.clock.now() }]);
+  };
+}
+
+function turnOf({ role }: MemoryEvent, { id, content, metadata }: MemoryNode): Turn {
+  return {
+    nodeId: id,
+    role: role === "human" ? "user" : role,
+    speaker: storedSpeaker(metadata),
+    // A character is one or two units.
+    text: content.slice(0, 2 * PAIR_CHARS),
+  };
+}
+
+function belongTogether(one: Turn, other: Turn): boolean {
+  const isSame = one.role === other.role && one.speaker === other.speaker;
+  return !isSame && [...one.text, ...other.text].length < PAIR_CHARS;
+}
+
+/** It has no session: its neighbours there are the two turns themselves. */
+function pairOf(
+  node: MemoryNode,
+  turns: readonly Turn[],
+  { ids, clock }: Pick<EngineDeps, "ids" | "clock">,
+): MemoryNode {
+  const now = clock.now();
+  return {
+    ...node,
+    id: ids.next(),
+    sessionId: undefined,
+    content: turns.map(spoken).join("\n"),
+    metadata: { qa_pair: true },
+    createdAt: now,
+    updatedAt: now,
+    lastReinforcedAt: now,
+    ttlDays: undefined,
+  };
+}
+
+function spoken({ speaker, text }: Turn): string {
+  return speaker === undefined || beginsWithSpeaker(text, speaker) ? text : `${speaker}: ${text}`;
+}

@@ -1,0 +1,137 @@
+import { parseId, parseOptionalId } from "../../domain/arguments.ts";
+import { openChecksummed } from "../../domain/checksummed.ts";
+import type { Edge } from "../../domain/edge.ts";
+import { invalid, SvcError } from "../../domain/errors.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import type { Instant } from "../../lib/instant.ts";
+import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
+import type { ChangeReads, ChangeSnapshot } from "../../ports/changes.ts";
+import type { Operation } from "../../ports/operation.ts";
+import type { ClaimsOptions } from "../changes.ts";
+import type { EngineDeps } from "../deps.ts";
+import { parseCaller } from "./caller.ts";
+import { requireEvidence, requireNode } from "./found.ts";
+
+/** Changes of two memories at once. Which is named first matters. */
+export type Pair = readonly [MemoryNode, MemoryNode];
+
+/** A kind of such changes: what it is called, what its two memories are called, and what its ids are made from. */
+export type PairKind = {
+  readonly action: "supersede" | "contradict" | "resolve";
+  readonly fields: readonly [string, string];
+  readonly idKind: string;
+};
+
+export type PairRequest = {
+  readonly ids: readonly [Uuid, Uuid];
+  readonly userId: string | undefined;
+  readonly actorId: string;
+  readonly evidenceId: Uuid | undefined;
+  /** The same for every call with these two in this order: of parallel calls one records, the others find it. */
+  readonly operationId: Uuid;
+  /** The operation of these two in the other order. */
+  readonly reverseId: Uuid;
+  readonly at: Instant;
+};
+
+/** @throws SvcError invalid_argument */
+export function parsePair(
+  { fields, idKind }: PairKind,
+  [firstId, secondId]: readonly [string, string],
+  options: ClaimsOptions,
+  { clock }: Pick<EngineDeps, "clock">,
+): PairRequest {
+  const first = parseId(firstId, fields[0]);
+  const second = parseId(secondId, fields[1]);
+  const evidenceId = parseOptionalId(options.evidenceId, "evidence_id");
+  return {
+    ...parseCaller(options),
+    ids: [first, second],
+    evidenceId,
+    operationId: uuidV5(first, `${idKind}:${second}`),
+    reverseId: uuidV5(second, `${idKind}:${first}`),
+    at: clock.now(),
+  };
+}
+
+export function pairReads({ ids, operationId, reverseId, evidenceId }: PairRequest): ChangeReads {
+  return {
+    nodeIds: ids,
+    operationIds: [operationId, reverseId],
+    eventIds: evidenceId === undefined ? [] : [evidenceId],
+  };
+}
+
+/**
+ * The two memories, looked up in the order in which they were named.
+ * @throws SvcError not_found; invalid_argument when they are one
+ */
+export function requirePair(
+  { fields }: PairKind,
+  snapshot: ChangeSnapshot,
+  { ids: [firstId, secondId], userId }: PairRequest,
+): Pair {
+  const first = requireNode(snapshot, firstId, userId);
+  const second = requireNode(snapshot, secondId, userId);
+  if (first.id === second.id) throw invalid(fields[1], `names the same memory as ${fields[0]}`);
+  return [first, second];
+}
+
+/**
+ * Checks that evidence and both memories belong together.
+ * @throws SvcError invalid_argument
+ */
+export function requireKinship(
+  { fields }: PairKind,
+  snapshot: ChangeSnapshot,
+  [first, second]: Pair,
+  evidenceId: Uuid | undefined,
+): void {
+  requireEvidence(snapshot, evidenceId, first);
+  if (first.userId !== second.userId) {
+    throw invalid(fields[1], `memory ${second.id} has another owner than memory ${first.id}`);
+  }
+  if (first.scope !== second.scope) {
+    throw invalid(
+      fields[1],
+      `memory ${second.id} is of scope ${second.scope}, memory ${first.id} of scope ${first.scope}; both must be of one scope`,
+    );
+  }
+}
+
+/** Whether an earlier change was made by the same actor from the same evidence. @throws SvcError storage_failed */
+export function sameInputs(earlier: Operation, { actorId, evidenceId }: PairRequest): boolean {
+  const record = openChecksummed(earlier.payload);
+  return record["actor_id"] === actorId && record["evidence_id"] === (evidenceId ?? null);
+}
+
+/** What these two were part of before cannot be done again, or not like this. */
+export function recordedBefore(
+  { action }: PairKind,
+  [first, second]: Pair,
+  earlier: Operation,
+): SvcError {
+  const evidence = openChecksummed(earlier.payload)["evidence_id"];
+  const cited = typeof evidence === "string" ? `evidence ${evidence}` : "no evidence";
+  const recorded = earlier.targetId === first.id ? [first, second] : [second, first];
+  const [one, other] = recorded.map(({ id, lifecycleState }) => `${id} (${lifecycleState} now)`);
+  return new SvcError(
+    "invalid_transition",
+    `${action}: was recorded at ${earlier.createdAt} for ${one} and ${other}, in this order, ` +
+      `by actor ${JSON.stringify(earlier.actorId.slice(0, 80))} with ${cited}; ` +
+      "it can be repeated with the same inputs only, and only while both are in the states that it gave them",
+    { action, id: first.id },
+  );
+}
+
+/** The edge that says that two memories contradict each other, whichever was named first. */
+export function contradictionBetween(
+  { edges }: ChangeSnapshot,
+  [first, second]: Pair,
+): Edge | undefined {
+  const ids: readonly Uuid[] = [first.id, second.id];
+  return edges.find(
+    ({ edgeType, sourceId, targetId }) =>
+      edgeType === "contradicts" && ids.includes(sourceId) && ids.includes(targetId),
+  );
+}

@@ -1,0 +1,88 @@
+import { parseId, parseOptionalId, parseOptionalUserId } from "../../domain/arguments.ts";
+import { checksummed } from "../../domain/checksummed.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import { toNodeRecord } from "../../domain/node-record.ts";
+import { reinforced } from "../../domain/reinforcement.ts";
+import type { Instant } from "../../lib/instant.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import type { ChangeSnapshot, Decision } from "../../ports/changes.ts";
+import type { ReinforceOptions } from "../changes.ts";
+import type { EngineDeps } from "../deps.ts";
+import { ownEvent, requireNode, requireSameScope } from "./found.ts";
+import { logEntry } from "./log-entry.ts";
+import { isRetry, operationIdOf } from "./request-keys.ts";
+
+const OPERATION = "REINFORCE";
+
+type Request = {
+  readonly id: Uuid;
+  readonly userId: string | undefined;
+  readonly evidenceId: Uuid | undefined;
+  readonly requestId: Uuid | undefined;
+  readonly operationId: Uuid;
+  readonly at: Instant;
+};
+
+/**
+ * Raises confidence and salience of one memory, in whatever state it is, and adds the evidence to what it cites, also when it
+ * cites it already. Calls without a request id all count.
+ * @throws SvcError not_found for the memory or the evidence; invalid_argument; request_conflict
+ */
+export async function reinforce(
+  deps: Pick<EngineDeps, "store" | "clock" | "ids">,
+  nodeId: string,
+  options: ReinforceOptions = {},
+): Promise<MemoryNode> {
+  const id = parseId(nodeId, "node_id");
+  const userId = parseOptionalUserId(options.userId);
+  const evidenceId = parseOptionalId(options.evidenceId, "evidence_id");
+  const requestId = parseOptionalId(options.requestId, "request_id");
+  const key = { id, userId, requestId };
+  const operationId = await operationIdOf(deps, "svc:reinforcement:v2", key);
+  const request: Request = { ...key, evidenceId, operationId, at: deps.clock.now() };
+  return deps.store.change(
+    {
+      nodeIds: [id],
+      operationIds: [operationId],
+      eventIds: evidenceId === undefined ? [] : [evidenceId],
+    },
+    (snapshot) => decideReinforce(snapshot, request),
+  );
+}
+
+function decideReinforce(snapshot: ChangeSnapshot, request: Request): Decision<MemoryNode> {
+  const { operationId, requestId, evidenceId, at } = request;
+  const before = requireNode(snapshot, request.id, request.userId);
+  const repeated = isRetry(
+    snapshot,
+    request,
+    (record, { targetId }) =>
+      targetId === before.id && record["evidence_id"] === (evidenceId ?? null),
+  );
+  if (repeated) return { change: undefined, result: before };
+  requireCitable(snapshot, evidenceId, before);
+  const after = reinforced(before, evidenceId, at);
+  const payload = checksummed({
+    version: 2,
+    policy: "additive_caps_v1",
+    operation_id: operationId,
+    request_id: requestId ?? null,
+    evidence_id: evidenceId ?? null,
+    before: toNodeRecord(before),
+    after: toNodeRecord(after),
+  });
+  const entry = { id: operationId, actorId: before.userId, at, payload };
+  const operation = logEntry(OPERATION, after, entry);
+  return { change: { nodes: [after], edges: [], operations: [operation] }, result: after };
+}
+
+/** Evidence of somebody else is missing evidence; of another scope it is the wrong evidence. */
+function requireCitable(snapshot: ChangeSnapshot, id: Uuid | undefined, node: MemoryNode): void {
+  if (id === undefined) return;
+  const event = ownEvent(snapshot, id, node);
+  if (event === undefined) {
+    throw new SvcError("not_found", `Event '${id}' not found`, { kind: "event", id });
+  }
+  requireSameScope(event, node);
+}

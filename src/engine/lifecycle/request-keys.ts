@@ -1,0 +1,52 @@
+import { openChecksummed } from "../../domain/checksummed.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
+import type { ChangeSnapshot } from "../../ports/changes.ts";
+import type { Operation } from "../../ports/operation.ts";
+import type { EngineDeps } from "../deps.ts";
+import { missingNode } from "./found.ts";
+
+/** A change of one memory that its caller may have named, so that a retry can be told from a second change. */
+type Keyed = {
+  readonly id: Uuid;
+  readonly userId: string | undefined;
+  readonly requestId: Uuid | undefined;
+};
+
+/**
+ * The id under which a change is recorded: made of kind, owner and request id where there is one, else a new one. Owners never
+ * change, so that the id can be known before the change begins.
+ * @throws SvcError not_found
+ */
+export async function operationIdOf(
+  { store, ids }: Pick<EngineDeps, "store" | "ids">,
+  kind: string,
+  { id, userId, requestId }: Keyed,
+): Promise<Uuid> {
+  if (requestId === undefined) return ids.next();
+  const node = await store.node(id, userId);
+  if (node === undefined) throw missingNode(id);
+  return uuidV5("url", JSON.stringify([kind, node.userId, requestId]));
+}
+
+/**
+ * Whether a change was made before, under the same request id and with the same inputs.
+ * @param matches compares the inputs with the recorded ones
+ * @throws SvcError request_conflict when the inputs differ
+ */
+export function isRetry(
+  { operations }: ChangeSnapshot,
+  request: { readonly operationId: Uuid; readonly requestId: Uuid | undefined },
+  matches: (record: JsonObject, earlier: Operation) => boolean,
+): boolean {
+  const { operationId, requestId } = request;
+  const earlier = operations.get(operationId);
+  if (earlier === undefined || requestId === undefined) return false;
+  if (matches(openChecksummed(earlier.payload), earlier)) return true;
+  throw new SvcError(
+    "request_conflict",
+    `request_id ${requestId} was used before with other inputs; use a new one`,
+    { request_id: requestId },
+  );
+}

@@ -1,0 +1,134 @@
+import { checksummed } from "../../domain/checksummed.ts";
+import type { Edge } from "../../domain/edge.ts";
+import { toEdgeRecord } from "../../domain/edge-record.ts";
+import { SvcError } from "../../domain/errors.ts";
+import { requireStep } from "../../domain/lifecycle.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import { toNodeRecord } from "../../domain/node-record.ts";
+import { uuidV5 } from "../../lib/uuid.ts";
+import type { ChangeSnapshot, Decision } from "../../ports/changes.ts";
+import type { Operation } from "../../ports/operation.ts";
+import type { ClaimsOptions } from "../changes.ts";
+import type { EngineDeps } from "../deps.ts";
+import { logEntry } from "./log-entry.ts";
+import {
+  contradictionBetween,
+  type Pair,
+  type PairKind,
+  type PairRequest,
+  pairReads,
+  parsePair,
+  recordedBefore,
+  requireKinship,
+  requirePair,
+  sameInputs,
+} from "./pair.ts";
+
+const RESOLUTION = "CONTRADICTION_RESOLVED";
+const TRANSITION = "EPISTEMIC_TRANSITION";
+const KIND: PairKind = {
+  action: "resolve",
+  fields: ["winner_id", "loser_id"],
+  idKind: "svc:contradiction-resolution:v1",
+};
+
+/**
+ * Ends a contradiction in favour of one claim. A retry while the claims are as it left them changes nothing.
+ * @returns winner, then loser
+ * @throws SvcError not_found; invalid_argument; invalid_transition
+ */
+export async function resolveContradiction(
+  deps: Pick<EngineDeps, "store" | "clock">,
+  winnerId: string,
+  loserId: string,
+  options: ClaimsOptions = {},
+): Promise<Pair> {
+  const request = parsePair(KIND, [winnerId, loserId], options, deps);
+  return deps.store.change(pairReads(request), (snapshot) => decideResolve(snapshot, request));
+}
+
+function decideResolve(snapshot: ChangeSnapshot, request: PairRequest): Decision<Pair> {
+  const pair = requirePair(KIND, snapshot, request);
+  if (isRepeated(snapshot, pair, request)) return { change: undefined, result: pair };
+  requireKinship(KIND, snapshot, pair, request.evidenceId);
+  const [winnerBefore, loserBefore] = pair;
+  const { at } = request;
+  const winner: MemoryNode = {
+    ...winnerBefore,
+    lifecycleState: requireStep("win", winnerBefore),
+    updatedAt: at,
+  };
+  const loser: MemoryNode = {
+    ...loserBefore,
+    lifecycleState: requireStep("lose", loserBefore),
+    updatedAt: at,
+  };
+  const edge = contradictionBetween(snapshot, pair);
+  if (edge === undefined) {
+    throw new SvcError(
+      "invalid_transition",
+      `resolve: memories ${winner.id} and ${loser.id} are contested, but not with each other`,
+      { action: KIND.action, id: winner.id },
+    );
+  }
+  const operations = [
+    transitionEntry("winner", winnerBefore, winner, request),
+    transitionEntry("loser", loserBefore, loser, request),
+    resolutionEntry(pair, [winner, loser], edge, request),
+  ];
+  return { change: { nodes: [winner, loser], edges: [], operations }, result: [winner, loser] };
+}
+
+function transitionEntry(
+  part: "winner" | "loser",
+  before: MemoryNode,
+  after: MemoryNode,
+  { operationId, actorId, evidenceId, at }: PairRequest,
+): Operation {
+  return logEntry(TRANSITION, after, {
+    id: uuidV5(operationId, part),
+    actorId,
+    at,
+    payload: {
+      from_state: before.lifecycleState,
+      to_state: after.lifecycleState,
+      reason: `contradiction_resolved_${part}`,
+      evidence_event_id: evidenceId ?? null,
+    },
+  });
+}
+
+function resolutionEntry(before: Pair, after: Pair, edge: Edge, request: PairRequest): Operation {
+  const { operationId, actorId, evidenceId, at } = request;
+  const [winner, loser] = after;
+  const record = checksummed({
+    version: 1,
+    policy: "explicit_contradiction_resolution_v1",
+    operation_id: operationId,
+    actor_id: actorId,
+    evidence_id: evidenceId ?? null,
+    before: { winner: toNodeRecord(before[0]), loser: toNodeRecord(before[1]) },
+    after: { winner: toNodeRecord(winner), loser: toNodeRecord(loser) },
+    edge: toEdgeRecord(edge),
+  });
+  const payload = {
+    ...record,
+    winner_id: winner.id,
+    loser_id: loser.id,
+    evidence_event_id: evidenceId ?? null,
+  };
+  return logEntry(RESOLUTION, winner, { id: operationId, actorId, at, payload });
+}
+
+/** @throws SvcError invalid_transition when it was ended before, but not like this or not to this day */
+function isRepeated({ operations }: ChangeSnapshot, pair: Pair, request: PairRequest): boolean {
+  const earlier = operations.get(request.operationId) ?? operations.get(request.reverseId);
+  if (earlier === undefined) return false;
+  const [winner, loser] = pair;
+  const stands =
+    earlier.id === request.operationId &&
+    winner.lifecycleState === "stable" &&
+    loser.lifecycleState === "deprecated";
+  if (stands && sameInputs(earlier, request)) return true;
+  throw recordedBefore(KIND, pair, earlier);
+}

@@ -1,0 +1,118 @@
+import { checksummed, openChecksummed } from "../../domain/checksummed.ts";
+import { toEdgeRecord } from "../../domain/edge-record.ts";
+import { SvcError } from "../../domain/errors.ts";
+import { canReplace, requireStep } from "../../domain/lifecycle.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import { toNodeRecord } from "../../domain/node-record.ts";
+import { canonicalJson } from "../../lib/json.ts";
+import type { ChangeSnapshot, Decision } from "../../ports/changes.ts";
+import type { Operation } from "../../ports/operation.ts";
+import type { ClaimsOptions } from "../changes.ts";
+import type { EngineDeps } from "../deps.ts";
+import { logEntry } from "./log-entry.ts";
+import { edgeIdOf, edgeOf } from "./new-edge.ts";
+import {
+  type Pair,
+  type PairKind,
+  type PairRequest,
+  pairReads,
+  parsePair,
+  recordedBefore,
+  requireKinship,
+  requirePair,
+  sameInputs,
+} from "./pair.ts";
+
+const OPERATION = "SUPERSEDENCE_APPLIED";
+const KIND: PairKind = {
+  action: "supersede",
+  fields: ["old_node_id", "new_node_id"],
+  idKind: "svc:explicit-supersedence:v1",
+};
+
+/**
+ * Replaces one memory by another. A retry while the replacement stands changes nothing.
+ * @returns the replaced memory, then its replacement
+ * @throws SvcError not_found; invalid_argument; invalid_transition
+ */
+export async function supersede(
+  deps: Pick<EngineDeps, "store" | "clock">,
+  oldNodeId: string,
+  newNodeId: string,
+  options: ClaimsOptions = {},
+): Promise<Pair> {
+  const request = parsePair(KIND, [oldNodeId, newNodeId], options, deps);
+  return deps.store.change(pairReads(request), (snapshot) => decideSupersede(snapshot, request));
+}
+
+function decideSupersede(snapshot: ChangeSnapshot, request: PairRequest): Decision<Pair> {
+  const pair = requirePair(KIND, snapshot, request);
+  const [before, replacement] = pair;
+  const earlier = snapshot.operations.get(request.operationId);
+  if (earlier !== undefined) {
+    if (sameInputs(earlier, request) && stillStands(snapshot, pair, earlier)) {
+      return { change: undefined, result: pair };
+    }
+    throw recordedBefore(KIND, pair, earlier);
+  }
+  requireKinship(KIND, snapshot, pair, request.evidenceId);
+  requireReplacement(replacement);
+  requireUnreplaced(before);
+  const { operationId, actorId, evidenceId, at } = request;
+  const after: MemoryNode = {
+    ...before,
+    lifecycleState: requireStep("supersede", before),
+    supersededBy: replacement.id,
+    updatedAt: at,
+  };
+  const edge = edgeOf(request, "supersedes", replacement, before);
+  const payload = checksummed({
+    version: 1,
+    policy: "explicit_supersedence_v1",
+    operation_id: operationId,
+    actor_id: actorId,
+    evidence_id: evidenceId ?? null,
+    before: toNodeRecord(before),
+    replacement: toNodeRecord(replacement),
+    after: toNodeRecord(after),
+    edge: toEdgeRecord(edge),
+  });
+  const operation = logEntry(OPERATION, after, { id: operationId, actorId, at, payload });
+  return {
+    change: { nodes: [after], edges: [edge], operations: [operation] },
+    result: [after, replacement],
+  };
+}
+
+function requireReplacement({ id, lifecycleState: from }: MemoryNode): void {
+  if (canReplace(from)) return;
+  throw new SvcError(
+    "invalid_transition",
+    `supersede: memory ${id} is ${from} and replaces nothing; it would have to be tentative or stable`,
+    { action: KIND.action, id, from, to: from },
+  );
+}
+
+function requireUnreplaced({ id, lifecycleState: from, supersededBy }: MemoryNode): void {
+  if (from !== "superseded" || supersededBy === undefined) return;
+  throw new SvcError(
+    "invalid_transition",
+    `supersede: memory ${id} was replaced by memory ${supersededBy} before; replace that one instead`,
+    { action: KIND.action, id, from, to: from },
+  );
+}
+
+function stillStands(
+  { edges }: ChangeSnapshot,
+  [old, replacement]: Pair,
+  earlier: Operation,
+): boolean {
+  const recorded = openChecksummed(earlier.payload)["edge"] ?? null;
+  const edge = edges.find(({ id }) => id === edgeIdOf(earlier.id));
+  return (
+    old.lifecycleState === "superseded" &&
+    old.supersededBy === replacement.id &&
+    edge !== undefined &&
+    canonicalJson(toEdgeRecord(edge)) === canonicalJson(recorded)
+  );
+}

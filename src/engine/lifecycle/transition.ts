@@ -1,0 +1,81 @@
+import { parseId, parseOptionalId } from "../../domain/arguments.ts";
+import { checksummed } from "../../domain/checksummed.ts";
+import { requireStep } from "../../domain/lifecycle.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import { toNodeRecord } from "../../domain/node-record.ts";
+import type { Instant } from "../../lib/instant.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import type { ChangeSnapshot, Decision } from "../../ports/changes.ts";
+import type { TransitionOptions } from "../changes.ts";
+import type { EngineDeps } from "../deps.ts";
+import { parseCaller } from "./caller.ts";
+import { requireNode } from "./found.ts";
+import { logEntry } from "./log-entry.ts";
+import { isRetry, operationIdOf } from "./request-keys.ts";
+
+const OPERATION = "LIFECYCLE_CHANGED";
+
+/** Steps that a caller asks for by name and that concern one memory. */
+type Action = "promote" | "archive";
+
+type Request = {
+  readonly action: Action;
+  readonly id: Uuid;
+  readonly userId: string | undefined;
+  readonly actorId: string;
+  readonly requestId: Uuid | undefined;
+  readonly operationId: Uuid;
+  readonly at: Instant;
+};
+
+/**
+ * Moves one memory on. A retry with the same request id returns the memory as it is now, whatever happened to it since.
+ * @throws SvcError invalid_argument; not_found; invalid_transition; request_conflict
+ */
+export async function transition(
+  deps: Pick<EngineDeps, "store" | "clock" | "ids">,
+  action: Action,
+  nodeId: string,
+  options: TransitionOptions = {},
+): Promise<MemoryNode> {
+  const id = parseId(nodeId, "node_id");
+  const caller = parseCaller(options);
+  const requestId = parseOptionalId(options.requestId, "request_id");
+  const key = { id, userId: caller.userId, requestId };
+  const operationId = await operationIdOf(deps, "svc:lifecycle:v1", key);
+  const request: Request = {
+    ...caller,
+    action,
+    id,
+    requestId,
+    operationId,
+    at: deps.clock.now(),
+  };
+  return deps.store.change(
+    { nodeIds: [id], operationIds: [operationId], eventIds: [] },
+    (snapshot) => decideTransition(snapshot, request),
+  );
+}
+
+function decideTransition(snapshot: ChangeSnapshot, request: Request): Decision<MemoryNode> {
+  const { action, operationId, at, actorId } = request;
+  const before = requireNode(snapshot, request.id, request.userId);
+  const repeated = isRetry(
+    snapshot,
+    request,
+    (record, { targetId, actorId: actor }) =>
+      record["action"] === action && targetId === before.id && actor === actorId,
+  );
+  if (repeated) return { change: undefined, result: before };
+  const after = { ...before, lifecycleState: requireStep(action, before), updatedAt: at };
+  const payload = checksummed({
+    version: 1,
+    policy: "lifecycle_transitions_v1",
+    operation_id: operationId,
+    action,
+    before: toNodeRecord(before),
+    after: toNodeRecord(after),
+  });
+  const operation = logEntry(OPERATION, after, { id: operationId, actorId, at, payload });
+  return { change: { nodes: [after], edges: [], operations: [operation] }, result: after };
+}

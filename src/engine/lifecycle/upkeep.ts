@@ -1,0 +1,71 @@
+import { toEpochMillis } from "../../lib/instant.ts";
+import type { EngineDeps } from "../deps.ts";
+import { expireMemories } from "./expire.ts";
+
+/** Owners whose last pass is remembered; the one whose pass is longest ago is forgotten first. */
+const OWNERS = 4096;
+
+export type UpkeepDeps = Pick<EngineDeps, "store" | "clock" | "settings" | "warn"> & {
+  /** Runs work behind the calls and reports that it failed; its signal tells it to stop. */
+  readonly background: (failure: string, work: (signal: AbortSignal) => Promise<void>) => void;
+};
+
+/** What is done behind the calls, without being asked: expired memories are archived. Nothing here throws or delays a call. */
+export type Upkeep = {
+  /** Looks after the memories of all owners, in small passes, until nothing is left. */
+  begin(): void;
+  /** Looks after the memories of an owner if that is due: one small pass, and one for all owners at a time. */
+  after(userId: string): void;
+};
+
+export function createUpkeep(deps: UpkeepDeps): Upkeep {
+  const { upkeep } = deps.settings;
+  if (upkeep === undefined) return { begin: () => {}, after: () => {} };
+  const { cooldownSeconds, budgetMs, batchSize: limit } = upkeep;
+  const lastMs = new Map<string, number>();
+  let isRunning = false;
+  const remember = (userId: string): void => {
+    lastMs.delete(userId);
+    lastMs.set(userId, toEpochMillis(deps.clock.now()));
+    const [oldest] = lastMs.keys();
+    if (lastMs.size > OWNERS && oldest !== undefined) lastMs.delete(oldest);
+  };
+  const isDue = (userId: string): boolean => {
+    const last = lastMs.get(userId);
+    const now = toEpochMillis(deps.clock.now());
+    return last === undefined || now - last >= cooldownSeconds * 1000;
+  };
+  const run = (work: (signal: AbortSignal) => Promise<void>): void => {
+    isRunning = true;
+    deps.background("expired memories were not archived", async (signal) => {
+      try {
+        await nextTurn();
+        await work(signal);
+      } finally {
+        isRunning = false;
+      }
+    });
+  };
+  const pass = (userId: string | undefined, signal: AbortSignal) =>
+    expireMemories(deps, { userId, limit, budgetMs, signal });
+
+  return {
+    begin: () =>
+      run(async (signal) => {
+        while (!signal.aborted && (await pass(undefined, signal)).archived > 0) await nextTurn();
+      }),
+    after: (userId) => {
+      if (isRunning || !isDue(userId)) return;
+      remember(userId);
+      run(async (signal) => {
+        if (signal.aborted) return;
+        await pass(userId, signal);
+        remember(userId);
+      });
+    },
+  };
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
+}

@@ -1,0 +1,168 @@
+/** What a program gets that imports `svc`. It runs on Bun; `docs/library.md` shows its use. */
+export { MemoryClient } from "./app/client/memory-client.ts";
+export { loadTokenizer } from "./app/load-tokenizer.ts";
+export { MemoryEngine } from "./app/memory-engine.ts";
+export { VERSION } from "./app/version.ts";
+export type { ConfigInput } from "./config/schema.ts";
+export type { Edge } from "./domain/edge.ts";
+export {
+  ACTIVE_STATES,
+  CONDITION_STATES,
+  type ConditionState,
+  DECAY_PROFILES,
+  type DecayProfile,
+  EDGE_TYPES,
+  type EdgeType,
+  EPISTEMIC_TYPES,
+  type EpistemicType,
+  LIFECYCLE_STATES,
+  type LifecycleState,
+  NODE_TYPES,
+  type NodeType,
+  QUERY_INTENTS,
+  type QueryIntent,
+  REPRESENTATION_LEVELS,
+  RETRIEVAL_MODES,
+  type RepresentationLevel,
+  type RetrievalMode,
+  ROLES,
+  type Role,
+  SCOPES,
+  type Scope,
+  SOURCE_TYPES,
+  type SourceType,
+} from "./domain/enums.ts";
+export {
+  BadCitationError,
+  ConfigError,
+  EmbeddingError,
+  EncryptionError,
+  EngineClosedError,
+  ERROR_CATALOGUE,
+  type ErrorCode,
+  type ErrorData,
+  InvalidArgumentError,
+  InvalidTransitionError,
+  MaterializationError,
+  ModelError,
+  NotFoundError,
+  PackError,
+  PackInUseError,
+  PackLockedError,
+  RequestConflictError,
+  SpeakerError,
+  StorageError,
+  SvcError,
+  UnauthenticatedBindError,
+  UnsupportedError,
+} from "./domain/errors.ts";
+export type { MemoryEvent } from "./domain/event.ts";
+export type { ProcessingResult, ProcessingStatus } from "./domain/jobs.ts";
+export type { MemoryNode } from "./domain/node.ts";
+export type { RankingMultipliers, ScoreTrace, ScoringWeights } from "./domain/scoring.ts";
+export type { InstantInput } from "./domain/validity.ts";
+export type { ValueBinding } from "./domain/value-bindings.ts";
+export {
+  type AssertionAggregation,
+  type AssertionGroup,
+  type AssertionQueryInput,
+  type AssertionState,
+  CLAIM_DIMENSIONS,
+  type ClaimDimension,
+  QUANTITY_DIMENSIONS,
+  type QuantityAggregation,
+  type QuantityDimension,
+  type QuantityGroup,
+  type QuantityPlan,
+  type QuantityQueryInput,
+  type QuantityQuestionInput,
+  type StateEntry,
+  type StateQueryInput,
+  type StateValue,
+  type TextAggregation,
+} from "./engine/aggregation.ts";
+export {
+  type ChainOptions,
+  type ChangeCaller,
+  type ClaimsOptions,
+  type ConditionInput,
+  EVALUATION_METHODS,
+  type EvaluationMethod,
+  type ExtractionRecord,
+  type ExtractionStatus,
+  type IngestInput,
+  type IterateQuery,
+  type NeighborhoodOptions,
+  type Provenance,
+  type ProvenanceOptions,
+  type ReinforceOptions,
+  type ScanPage,
+  type ScanQuery,
+  type TransitionOptions,
+} from "./engine/changes.ts";
+export type {
+  EventQuery,
+  FastIngestInput,
+  FastIngestItem,
+  FastIngestManyInput,
+  NodeQuery,
+  ProcessPendingInput,
+  RebuildInput,
+  RebuildProgress,
+  RetrieveInput,
+  StoreInput,
+} from "./engine/inputs.ts";
+export type { Explanation } from "./engine/receipts/explain.ts";
+export {
+  type AnswerCitations,
+  type AnswerCitationsInput,
+  type AnswerCitationsQuery,
+  CITATION_METHODS,
+  type CitationMethod,
+  type KeptReceipt,
+  type RetrievalReceipt,
+} from "./engine/records.ts";
+export type {
+  Coverage,
+  Exclusion,
+  FilterMetadata,
+  MemoryBundle,
+  PackedRecord,
+  RebuildResult,
+  ResultCandidate,
+  RetrievalMetadata,
+  RetrievalResponse,
+  SectionName,
+  Stats,
+  StoreReceipt,
+  VisibleBinding,
+} from "./engine/results.ts";
+export {
+  CONTEXT_HINTS,
+  type ContextHint,
+  type FormatOptions,
+  formatForLlm,
+} from "./engine/retrieve/format-for-model.ts";
+export { ablateContext, type ContextAblation } from "./engine/retrieve/pack/ablate.ts";
+export { visibleBindings } from "./engine/retrieve/pack/bindings.ts";
+export { renderSystemInstructions, resolveContextRef } from "./engine/retrieve/pack/render.ts";
+export {
+  type BindingUse,
+  type BoundPlace,
+  type ResolvedArguments,
+  renderValueBindings,
+  resolveArguments,
+} from "./engine/retrieve/pack/resolve-arguments.ts";
+export type {
+  AnswerabilityAssessment,
+  ClaimVerification,
+  Evidence,
+  VerifyBundleOptions,
+  VerifyClaimOptions,
+} from "./engine/verification.ts";
+export type { AnswerabilityInput } from "./engine/verify/answerability.ts";
+export type { Instant } from "./lib/instant.ts";
+export type { Json, JsonObject } from "./lib/json.ts";
+export type { Uuid } from "./lib/uuid.ts";
+export type { Operation } from "./ports/operation.ts";
+export type { Tokenizer } from "./ports/tokenizer.ts";

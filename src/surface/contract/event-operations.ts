@@ -1,0 +1,88 @@
+import { z } from "zod";
+import {
+  extractionSchema,
+  extractionStatusSchema,
+  toExtractionStatusWire,
+  toExtractionWire,
+} from "./extraction-wire.ts";
+import { uuidIn } from "./fields.ts";
+import { nodeListSchema, toNodeListWire } from "./node-wire.ts";
+import { defineOperation, type HttpParts, type Operation } from "./operation.ts";
+import { missing, missingEvent, readUuid } from "./operation-parts.ts";
+
+const eventPath = { params: z.object({ event_id: uuidIn }) };
+
+const readEventId = ({ params }: HttpParts): string => params["event_id"] ?? "";
+
+const eventNodesOperation = defineOperation({
+  name: "get_event_nodes",
+  summary: "List the memories of an event",
+  description: "All that cite it, in any state, by ascending id.",
+  run: async ({ engine, caller }, eventId: string) => {
+    const id = readUuid(eventId, "event_id");
+    const nodes = await engine().getEventNodes(id, caller.boundUserId);
+    if (nodes === undefined) throw missingEvent(id);
+    return nodes;
+  },
+  http: {
+    method: "get",
+    path: "/v1/events/{event_id}/nodes",
+    request: eventPath,
+    response: nodeListSchema,
+    statuses: [404],
+    read: readEventId,
+    write: toNodeListWire,
+  },
+});
+
+const extractionOperation = defineOperation({
+  name: "get_extraction",
+  summary: "Read what was extracted from an event",
+  description: "As it was recorded; nothing is extracted now.",
+  run: async ({ engine, caller }, eventId: string) => {
+    const id = readUuid(eventId, "event_id");
+    const record = await engine().getExtraction(id, caller.boundUserId);
+    if (record === undefined)
+      throw missing("extraction", id, `Extraction of event '${id}' not found`);
+    return record;
+  },
+  http: {
+    method: "get",
+    path: "/v1/events/{event_id}/extraction",
+    request: eventPath,
+    response: extractionSchema,
+    statuses: [404],
+    read: readEventId,
+    write: toExtractionWire,
+  },
+});
+
+const extractionStatusOperation = defineOperation({
+  name: "extraction_status",
+  summary: "How far extraction from an event has come",
+  description: "404 for an event from which nothing is to be extracted.",
+  run: async ({ engine, caller }, eventId: string) => {
+    const id = readUuid(eventId, "event_id");
+    const status = await engine().extractionStatus(id, caller.boundUserId);
+    if (status === undefined) {
+      throw missing("extraction_status", id, `Extraction status of event '${id}' not found`);
+    }
+    return status;
+  },
+  http: {
+    method: "get",
+    path: "/v1/events/{event_id}/extraction-status",
+    request: eventPath,
+    response: extractionStatusSchema,
+    statuses: [404],
+    read: readEventId,
+    write: toExtractionStatusWire,
+  },
+});
+
+/** What became of an event. */
+export const EVENT_OPERATIONS: readonly Operation[] = [
+  eventNodesOperation,
+  extractionOperation,
+  extractionStatusOperation,
+];

@@ -1,0 +1,82 @@
+import { z } from "zod";
+import { CONDITION_STATES } from "../../domain/enums.ts";
+import { LIMITS } from "../../domain/limits.ts";
+import { EVALUATION_METHODS } from "../../engine/changes.ts";
+import { instantIn, uuidIn } from "./fields.ts";
+import { readUuid } from "./operation-parts.ts";
+
+/** Text that is not blank, of so many characters at most; blanks around it do not count. */
+function boundedText(maxChars: number) {
+  return z
+    .string()
+    .superRefine((value, context) => {
+      const length = [...value.trim()].length;
+      if (length === 0) context.addIssue({ code: "custom", message: "is blank" });
+      if (length > maxChars) {
+        const message = `has ${length} characters; at most ${maxChars} are allowed`;
+        context.addIssue({ code: "custom", message });
+      }
+    })
+    .meta({ minLength: 1, maxLength: maxChars });
+}
+
+const actor = boundedText(LIMITS.actorMaxChars).nullish().meta({
+  description:
+    "In whose name the change is recorded; refused with a key that belongs to one owner.",
+});
+const evidenceId = uuidIn.nullish().meta({
+  description: "The event that speaks for it, of the owner and scope of the memory.",
+});
+
+export const changeHeadersSchema = z.object({
+  "Idempotency-Key": uuidIn.optional().meta({
+    description:
+      "UUID; a retry with the same key and input changes nothing. One key serves one change.",
+  }),
+});
+export const changedNodeParams = z.object({ node_id: uuidIn });
+
+export const reinforceBodySchema = z
+  .strictObject({ evidence_id: evidenceId })
+  .meta({ id: "ReinforceRequest" });
+
+export const conditionBodySchema = z
+  .strictObject({
+    state: z.enum(CONDITION_STATES).meta({ description: "Whether the condition holds." }),
+    evidence_id: evidenceId,
+    evaluation_method: z
+      .enum(EVALUATION_METHODS)
+      .optional()
+      .meta({ description: "Who found out.", default: "user" }),
+    reason: boundedText(LIMITS.reasonMaxChars).nullish().meta({ description: "Why." }),
+    evaluated_at: instantIn.nullish().meta({ description: "When it was found out. Default now." }),
+    actor,
+  })
+  .meta({ id: "ConditionRequest" });
+
+export const supersedeBodySchema = z
+  .strictObject({
+    old_node_id: uuidIn.meta({ description: "The memory that is replaced." }),
+    new_node_id: uuidIn.meta({ description: "The memory that replaces it." }),
+    evidence_id: evidenceId,
+    actor,
+  })
+  .meta({ id: "SupersedenceRequest" });
+
+export const contradictBodySchema = z
+  .strictObject({ node_a_id: uuidIn, node_b_id: uuidIn, evidence_id: evidenceId, actor })
+  .meta({ id: "ContradictionRequest" });
+
+export const resolveBodySchema = z
+  .strictObject({
+    winner_id: uuidIn.meta({ description: "The claim that becomes stable." }),
+    loser_id: uuidIn.meta({ description: "The claim that becomes deprecated." }),
+    evidence_id: evidenceId,
+    actor,
+  })
+  .meta({ id: "ResolutionRequest" });
+
+/** @throws SvcError invalid_argument */
+export function readEvidenceId(text: string | null | undefined) {
+  return text === undefined || text === null ? undefined : readUuid(text, "evidence_id");
+}

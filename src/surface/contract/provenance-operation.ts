@@ -1,0 +1,61 @@
+import { z } from "zod";
+import { LIMITS } from "../../domain/limits.ts";
+import { uuidIn } from "./fields.ts";
+import { defineOperation } from "./operation.ts";
+import { missingNode, readLimit, readUuid } from "./operation-parts.ts";
+import { provenanceSchema, toProvenanceWire } from "./provenance-wire.ts";
+
+const PAGE = [1, LIMITS.operationPageMax] as const;
+const DEFAULT_PAGE = 100;
+
+type ProvenanceRequest = {
+  readonly nodeId: string;
+  readonly operationCursor: string | undefined;
+  readonly operationLimit: number;
+};
+
+export const provenanceOperation = defineOperation({
+  name: "get_provenance",
+  summary: "Read where a memory comes from",
+  description:
+    "The memory with its source events, its contradictions, and what was done to it: operations oldest first, page by page.",
+  run: async ({ engine, caller }, input: ProvenanceRequest) => {
+    const id = readUuid(input.nodeId, "node_id");
+    const provenance = await engine().getProvenance(id, {
+      userId: caller.boundUserId,
+      operationCursor: input.operationCursor,
+      operationLimit: input.operationLimit,
+    });
+    if (provenance === undefined) throw missingNode(id);
+    return provenance;
+  },
+  http: {
+    method: "get",
+    path: "/v1/nodes/{node_id}/provenance",
+    request: {
+      params: z.object({ node_id: uuidIn }),
+      query: z.object({
+        operation_cursor: z.string().optional().meta({
+          description: "next_operation_cursor of the page before.",
+        }),
+        operation_limit: z
+          .int()
+          .min(PAGE[0])
+          .max(PAGE[1])
+          .optional()
+          .meta({ default: DEFAULT_PAGE }),
+      }),
+    },
+    response: provenanceSchema,
+    statuses: [404],
+    read: ({ params, query }) => ({
+      nodeId: params["node_id"] ?? "",
+      operationCursor: query["operation_cursor"],
+      operationLimit:
+        query["operation_limit"] === undefined
+          ? DEFAULT_PAGE
+          : readLimit(query["operation_limit"], PAGE, "operation_limit"),
+    }),
+    write: toProvenanceWire,
+  },
+});

@@ -1,0 +1,42 @@
+import type { Context, MiddlewareHandler } from "hono";
+import { describeCause, type Log } from "../contract/log.ts";
+import type { AppEnv } from "./app-env.ts";
+import { toErrorResponse } from "./error-response.ts";
+import { parseTraceparent } from "./trace-context.ts";
+
+/** Status in the log when the caller was gone before there was an answer. */
+const CALLER_GONE = 499;
+
+/**
+ * One line a request: method, the route with its `{name}`s, status, milliseconds, and the caller's trace. Never the path
+ * itself, a query, a header or a body: identifiers and names of owners are private too.
+ */
+export function accessLog(log: Log): MiddlewareHandler<AppEnv> {
+  return async (context, next) => {
+    const started = performance.now();
+    await next();
+    log("info", "request", {
+      method: context.req.method,
+      route: context.get("route") ?? "unmatched",
+      status: context.res.status,
+      ms: Math.round((performance.now() - started) * 10) / 10,
+      ...traceFields(context.req.raw),
+    });
+  };
+}
+
+/** The answer to a request that failed. Nothing is wrong here when the caller hung up; what else is unexpected is logged. */
+export function answerFailure(log: Log, error: Error, context: Context<AppEnv>): Response {
+  const request = context.req.raw;
+  if (error.name === "AbortError" && request.signal.aborted) {
+    return new Response(null, { status: CALLER_GONE });
+  }
+  return toErrorResponse(error, (cause) => {
+    log("error", `unexpected failure: ${describeCause(cause)}`, traceFields(request));
+  });
+}
+
+function traceFields({ headers }: Request): Record<string, string> {
+  const trace = parseTraceparent(headers.get("traceparent"));
+  return trace === undefined ? {} : { trace_id: trace.traceId, parent_span_id: trace.parentSpanId };
+}

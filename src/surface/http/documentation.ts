@@ -1,0 +1,32 @@
+import { answerJson } from "./answers.ts";
+import type { HttpApp } from "./app-env.ts";
+
+/** Both names under which API pages are usually looked for show the same page. */
+const PAGE_PATHS = ["/docs", "/redoc"] as const;
+
+/** What is served beside the operations, without credentials. */
+export const DOCUMENTATION_PATHS = ["/openapi.json", ...PAGE_PATHS] as const;
+
+/** Loaded on first use: serving memories needs neither the document nor the page. */
+export function addDocumentation(app: HttpApp, version: string): void {
+  let document: Promise<object> | undefined;
+  app.get("/openapi.json", async (context) => {
+    context.set("route", "/openapi.json");
+    document ??= import("./openapi.ts").then((module) => module.buildOpenApi(version));
+    return answerJson(await document);
+  });
+  for (const path of PAGE_PATHS) {
+    app.get(path, async (context) => {
+      context.set("route", path);
+      const { DOCS_PAGE, DOCS_POLICY } = await import("./docs-page.ts");
+      return new Response(DOCS_PAGE, {
+        headers: {
+          "content-type": "text/html; charset=utf-8",
+          "content-security-policy": DOCS_POLICY,
+          "x-content-type-options": "nosniff",
+          "referrer-policy": "no-referrer",
+        },
+      });
+    });
+  }
+}

@@ -1,0 +1,53 @@
+/** Levels of lists and objects within each other: the 500 of a memory's metadata, and what stands around it. */
+export const MAX_LEVELS = 512;
+/** Entries of all lists and objects of one body together. */
+export const MAX_ENTRIES = 500_000;
+
+/**
+ * Says why a JSON text should not be parsed; undefined when it may be. A few megabytes of brackets or commas otherwise
+ * become hundreds of megabytes of objects, and end the recursion of whoever reads them. Time linear in the text.
+ */
+export function complaintAboutJson(text: string): string | undefined {
+  // Too short for either limit.
+  if (text.length <= MAX_LEVELS) return undefined;
+  let levels = 0;
+  let entries = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    switch (text[at]) {
+      case '"':
+        at = endOfString(text, at);
+        break;
+      case "[":
+      case "{":
+        levels += 1;
+        entries += 1;
+        if (levels > MAX_LEVELS) {
+          return `lists and objects are nested deeper than ${MAX_LEVELS} levels`;
+        }
+        break;
+      case "]":
+      case "}":
+        levels -= 1;
+        break;
+      case ",":
+        entries += 1;
+        break;
+      default:
+    }
+    if (entries > MAX_ENTRIES) {
+      return `holds more than ${MAX_ENTRIES} entries; split it into several requests`;
+    }
+  }
+  return undefined;
+}
+
+/** The place of the closing quotation mark; the end of a text that has none. */
+function endOfString(text: string, start: number): number {
+  for (let end = start; ; ) {
+    end = text.indexOf('"', end + 1);
+    if (end < 0) return text.length;
+    let before = end;
+    while (text[before - 1] === "\\") before -= 1;
+    if ((end - before) % 2 === 0) return end;
+  }
+}

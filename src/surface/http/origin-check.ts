@@ -1,0 +1,86 @@
+import { refuse } from "./answers.ts";
+import { isLoopbackAddress } from "./bind.ts";
+
+export type OriginRules = {
+  /** Whether a request has to name this server as `Host`; otherwise any name will do. */
+  readonly checksHost: boolean;
+  /** Names of this server beside the loopback ones, without port: `memory.example`, `192.168.1.5`, `[fd00::1]`. */
+  readonly allowedHosts: readonly string[];
+  /** Pages that may call, as in the settings of CORS; `*` for all. */
+  readonly corsOrigins: readonly string[];
+};
+
+/** The two checks of a request, each answering one that is refused. */
+export type OriginCheck = {
+  /**
+   * Refuses a name that is not ours. A page whose name its owner points at this machine (DNS rebinding) has the same
+   * origin as we have for a browser; only the name in `Host` gives it away.
+   */
+  host(request: Request): Response | undefined;
+  /** Refuses pages of other origins, whatever they ask: a browser would let them write, only not read the answer. */
+  origin(request: Request): Response | undefined;
+};
+
+/** Keeps the pages that a browser shows away from a memory that trusts everybody on its machine. */
+export function createOriginCheck(rules: OriginRules): OriginCheck {
+  const names = new Set(rules.allowedHosts.map((name) => hostName(name) ?? name));
+  const isOurs = (name: string | undefined): boolean =>
+    name !== undefined && (names.has(name) || isLoopbackName(name));
+  const isOpen = rules.corsOrigins.includes("*");
+  const mayCall = (origin: string): boolean =>
+    isOpen || rules.corsOrigins.includes(origin) || isOurs(pageName(origin));
+  return {
+    host: (request) => {
+      // The server gives no address to a request whose host it cannot read.
+      if (!/^https?:/.test(request.url)) {
+        return refuse(400, "Host: is missing, or not a host name");
+      }
+      if (!rules.checksHost) return undefined;
+      const host = request.headers.get("host") ?? new URL(request.url).host;
+      return isOurs(hostName(host)) ? undefined : foreignHost(host);
+    },
+    origin: ({ headers }) => {
+      const origin = headers.get("origin");
+      if (origin !== null) return mayCall(origin) ? undefined : foreignPage(origin);
+      // An image or a script of a foreign page is asked for without naming that page.
+      const isEmbedded =
+        headers.get("sec-fetch-site") === "cross-site" &&
+        headers.get("sec-fetch-mode") === "no-cors";
+      return isEmbedded && !isOpen ? foreignPage("unnamed") : undefined;
+    },
+  };
+}
+
+/** The name in a `Host` header in one spelling, without port and final dot; undefined when it is none. */
+function hostName(host: string): string | undefined {
+  if (!/^(?:\[[0-9a-f:.]+\]|[\w.-]+)(?::\d*)?$/i.test(host)) return undefined;
+  const url = `http://${host}`;
+  return URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, "") : undefined;
+}
+
+function pageName(origin: string): string | undefined {
+  const authority = /^https?:\/\/([^/?#@]+)$/i.exec(origin)?.[1];
+  return authority === undefined ? undefined : hostName(authority);
+}
+
+function isLoopbackName(name: string): boolean {
+  return name === "localhost" || isLoopbackAddress(name.replace(/^\[(.*)\]$/, "$1"));
+}
+
+function foreignHost(host: string): Response {
+  return refuse(
+    421,
+    `Host: ${shown(host)} is not a name of this server; use localhost or 127.0.0.1, or add the name to api.allowed_hosts`,
+  );
+}
+
+function foreignPage(origin: string): Response {
+  return refuse(
+    403,
+    `Origin: ${shown(origin)} may not call this server; if the page is yours, add its origin to api.cors_origins`,
+  );
+}
+
+function shown(text: string): string {
+  return JSON.stringify(text.slice(0, 80));
+}

@@ -1,0 +1,43 @@
+import type { Context } from "hono";
+import { OPERATIONS } from "../contract/operations.ts";
+import { refuse } from "./answers.ts";
+import type { AppEnv } from "./app-env.ts";
+import { DOCUMENTATION_PATHS } from "./documentation.ts";
+
+type KnownPath = { readonly path: string; readonly pattern: RegExp; readonly method: string };
+
+const KNOWN_PATHS: readonly KnownPath[] = [
+  ...OPERATIONS.flatMap(({ http }) => http ?? []),
+  ...DOCUMENTATION_PATHS.map((path) => ({ path, method: "get" })),
+].map(({ path, method }) => ({
+  path,
+  pattern: new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`),
+  method: method.toUpperCase(),
+}));
+
+/** A path with a slash too many is redirected, a known path has another method, and the rest does not exist. */
+export function answerUnmatched(context: Context<AppEnv>): Response {
+  const url = new URL(context.req.raw.url);
+  const known = knownAt(url.pathname);
+  if (known[0] !== undefined) {
+    context.set("route", known[0].path);
+    return refuse(405, "Method Not Allowed", { allow: methodsOf(known).join(", ") });
+  }
+  const trimmed = url.pathname.replace(/\/+$/, "");
+  const [meant] = trimmed === url.pathname ? [] : knownAt(trimmed);
+  if (meant !== undefined) {
+    context.set("route", meant.path);
+    return new Response(null, { status: 307, headers: { location: `${trimmed}${url.search}` } });
+  }
+  return refuse(404, "Not Found");
+}
+
+function knownAt(path: string): readonly KnownPath[] {
+  return KNOWN_PATHS.filter(({ pattern }) => pattern.test(path));
+}
+
+/** Whatever can be read can also be asked for without its body. */
+function methodsOf(known: readonly KnownPath[]): readonly string[] {
+  const methods = known.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]));
+  return [...new Set(methods)];
+}

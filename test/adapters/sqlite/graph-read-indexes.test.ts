@@ -1,0 +1,146 @@
+import type { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
+import { readChain } from "../../../src/adapters/sqlite/read/chain.ts";
+import { readEventsById, readNodesCiting } from "../../../src/adapters/sqlite/read/citing.ts";
+import {
+  readContradictionsAmong,
+  readContradictionsOf,
+} from "../../../src/adapters/sqlite/read/contradiction-edges.ts";
+import { readExpired } from "../../../src/adapters/sqlite/read/expired.ts";
+import { readExtractionJob } from "../../../src/adapters/sqlite/read/extraction-job.ts";
+import { readNeighborhood } from "../../../src/adapters/sqlite/read/neighborhood.ts";
+import { readOperationsOn } from "../../../src/adapters/sqlite/read/operations.ts";
+import { readScan } from "../../../src/adapters/sqlite/read/scan-nodes.ts";
+import { ACTIVE_STATES } from "../../../src/domain/enums.ts";
+import type { Uuid } from "../../../src/lib/uuid.ts";
+import { at, freshId, put } from "../../contract/samples.ts";
+import { filePack } from "../../contract/sqlite-pack.ts";
+import { link } from "../../contract/store-graph.ts";
+import { connectionOf } from "./exported.ts";
+import { useFolders } from "./folder.ts";
+import { planning } from "./plans.ts";
+
+const { folder, open } = useFolders();
+
+const SCAN = { userId: "ada", lifecycleStates: ACTIVE_STATES, afterId: freshId(), limit: 9 };
+
+const READS: readonly {
+  readonly name: string;
+  readonly read: (database: Database, id: Uuid) => unknown;
+  readonly indexes: readonly string[];
+  /** What is sorted: nothing, or what was found. */
+  readonly sorts: boolean;
+}[] = [
+  {
+    name: "a scan of one type",
+    read: (database) => readScan(database, { ...SCAN, nodeType: "fact", scope: "personal" }),
+    indexes: ["nodes_by_type"],
+    sorts: false,
+  },
+  {
+    name: "a scan of all types",
+    read: (database) => readScan(database, SCAN),
+    indexes: ["nodes_by_type"],
+    sorts: false,
+  },
+  {
+    name: "a neighborhood",
+    read: (database, nodeId) => readNeighborhood(database, { nodeId, maxHops: 5, maxVisited: 100 }),
+    indexes: ["edges_from", "edges_to"],
+    sorts: true,
+  },
+  {
+    name: "a chain",
+    read: (database, nodeId) => {
+      readChain(database, { nodeId, direction: "forward", maxSteps: 1 });
+      return readChain(database, { nodeId, direction: "backward", maxSteps: 1 });
+    },
+    indexes: ["edges_by_source", "edges_by_target"],
+    sorts: true,
+  },
+  {
+    name: "the nodes that cite an event",
+    read: (database, id) => readNodesCiting(database, id),
+    indexes: ["sqlite_autoindex_events_1"],
+    sorts: true,
+  },
+  {
+    name: "events by id",
+    read: (database, id) => readEventsById(database, [id]),
+    indexes: ["sqlite_autoindex_events_1"],
+    sorts: false,
+  },
+  {
+    name: "contradictions among nodes",
+    read: (database, id) => readContradictionsAmong(database, "ada", [id]),
+    indexes: ["edges_contradicting", "sqlite_autoindex_nodes_1", "edges_by_source"],
+    sorts: true,
+  },
+  {
+    name: "contradictions among many nodes",
+    read: (database, id) =>
+      readContradictionsAmong(database, "ada", [id, ...Array.from({ length: 9 }, freshId)]),
+    indexes: ["edges_contradicting"],
+    sorts: true,
+  },
+  {
+    name: "contradictions of a node",
+    read: (database, id) => readContradictionsOf(database, id),
+    indexes: ["edges_by_source", "edges_by_target"],
+    sorts: true,
+  },
+  {
+    name: "operations on a target",
+    read: (database, targetId) =>
+      readOperationsOn(database, {
+        targetId,
+        after: { createdAt: at(0), id: freshId() },
+        limit: 9,
+      }),
+    indexes: ["operations_by_target"],
+    sorts: false,
+  },
+  {
+    name: "expired nodes of all owners",
+    read: (database) => readExpired(database, { userId: undefined, now: at(9), limit: 9 }),
+    indexes: ["nodes_expiring"],
+    sorts: true,
+  },
+  {
+    name: "expired nodes of one owner",
+    read: (database) => readExpired(database, { userId: "ada", now: at(9), limit: 9 }),
+    indexes: ["nodes_expiring"],
+    sorts: true,
+  },
+  {
+    name: "work of extraction",
+    read: (database, id) => readExtractionJob(database, id, "ada"),
+    indexes: ["sqlite_autoindex_events_1"],
+    sorts: false,
+  },
+];
+
+/** Lists that the caller gave, or that the statement made from them. */
+const LISTS = /^SCAN (f|k|w|wanted|\(subquery-\d+\))$/;
+
+test.each([...READS])("$name: no table is gone through", async ({ read, indexes, sorts }) => {
+  const pack = filePack(folder());
+  const store = await open(pack);
+  const [one, other] = await put(store, { content: "one" }, { content: "other" });
+  const database = openDatabase({ ...connectionOf(pack), layout: pack.layout, mode: "read-write" });
+  const runRaw = (sql: string, ...parameters: readonly string[]) =>
+    void database.query(sql).run(...parameters);
+  link({ runRaw }, one, other, { type: "supersedes" });
+  link({ runRaw }, one, other, { type: "contradicts" });
+  const plans: string[] = [];
+
+  read(planning(database, plans), one?.id ?? freshId());
+  database.close();
+
+  const used = plans.flatMap((line) => / INDEX (\w+)/.exec(line)?.[1] ?? []);
+  expect([...new Set(used)]).toEqual(expect.arrayContaining([...indexes]));
+  const scans = plans.filter((line) => line.startsWith("SCAN") && !line.includes("VIRTUAL TABLE"));
+  expect(scans.filter((line) => !LISTS.test(line))).toEqual([]);
+  if (!sorts) expect(plans.filter((line) => line.includes("TEMP B-TREE"))).toEqual([]);
+});

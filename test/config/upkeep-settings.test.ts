@@ -1,0 +1,68 @@
+import { describe, expect, test } from "bun:test";
+import { loadConfig } from "../../src/config/load.ts";
+import { SvcError } from "../../src/domain/errors.ts";
+
+type Environment = Readonly<Record<string, string>>;
+
+const config = (environment: Environment = {}) =>
+  loadConfig({ environment, folder: "/nonexistent" }).config;
+
+function refused(environment: Environment): unknown {
+  try {
+    config(environment);
+  } catch (error) {
+    if (error instanceof SvcError) return error.message;
+    throw error;
+  }
+  return undefined;
+}
+
+describe("what follows a store", () => {
+  test("is off by default, and has the numbers of the product", () => {
+    expect(config()).toMatchObject({
+      enable_store_supersedence: false,
+      reinforce_similarity_threshold: undefined,
+      enable_qa_pairing: false,
+      enable_surprise_gating: false,
+      novelty_high_threshold: 0.7,
+      novelty_low_threshold: 0.3,
+      novelty_salience_boost: 0.15,
+      novelty_salience_penalty: 0.1,
+    });
+  });
+
+  test("upkeep is on by default, once an hour and owner", () => {
+    expect(config().organizer).toMatchObject({
+      opportunistic_enabled: true,
+      opportunistic_cooldown: 3600,
+      opportunistic_budget_ms: 200,
+      opportunistic_batch_size: 50,
+    });
+  });
+
+  test("may be unset, and written with one underscore in the group", () => {
+    expect(config({ SVC_REINFORCE_SIMILARITY_THRESHOLD: "0.9" })).toMatchObject({
+      reinforce_similarity_threshold: 0.9,
+    });
+    expect(config({ SVC_REINFORCE_SIMILARITY_THRESHOLD: "null" })).toMatchObject({
+      reinforce_similarity_threshold: undefined,
+    });
+    expect(config({ SVC_ORGANIZER_OPPORTUNISTIC_ENABLED: "off" }).organizer).toMatchObject({
+      opportunistic_enabled: false,
+    });
+  });
+
+  test.each([
+    ["SVC_NOVELTY_HIGH_THRESHOLD", "1.01"],
+    ["SVC_NOVELTY_LOW_THRESHOLD", "-0.1"],
+    ["SVC_NOVELTY_SALIENCE_BOOST", "0.51"],
+    ["SVC_NOVELTY_SALIENCE_PENALTY", "-0.1"],
+    ["SVC_REINFORCE_SIMILARITY_THRESHOLD", "1.5"],
+    ["SVC_ENABLE_QA_PAIRING", "perhaps"],
+    ["SVC_ORGANIZER__OPPORTUNISTIC_BATCH_SIZE", "0"],
+    ["SVC_ORGANIZER__OPPORTUNISTIC_COOLDOWN", "-1"],
+    ["SVC_ORGANIZER__OPPORTUNISTIC_BUDGET_MS", "0.5"],
+  ])("refuses %s=%s by name", (name, value) => {
+    expect(refused({ [name]: value })).toContain(`${name}: expected`);
+  });
+});

@@ -1,0 +1,699 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { Edge } from "../../src/domain/edge.ts";
+import {
+  ACTIVE_STATES,
+  LIFECYCLE_STATES,
+  type LifecycleState,
+  NODE_TYPES,
+  SCOPES,
+} from "../../src/domain/enums.ts";
+import type { MemoryNode } from "../../src/domain/node.ts";
+import { asUuid, type Uuid } from "../../src/lib/uuid.ts";
+import type { ChainDirection, NodeScan } from "../../src/ports/graph-reads.ts";
+import type { Store } from "../../src/ports/store.ts";
+import {
+  aMaterialization,
+  aNode,
+  anAdmission,
+  anEvent,
+  anOperation,
+  at,
+  freshId,
+  type Memory,
+  put,
+} from "./samples.ts";
+import type { StorePlace, World } from "./store-contract.ts";
+import { link } from "./store-graph.ts";
+
+const contents = (nodes: readonly MemoryNode[]): string[] => nodes.map(({ content }) => content);
+const idOf = (node: MemoryNode | undefined): Uuid => node?.id ?? freshId();
+const isActive = ({ lifecycleState }: { readonly lifecycleState: LifecycleState }): boolean =>
+  ACTIVE_STATES.some((state) => state === lifecycleState);
+
+/** An identifier whose place among others says nothing about when it was made. */
+const anyId = (): Uuid => asUuid(crypto.randomUUID());
+
+const byId = (one: MemoryNode, other: MemoryNode): number => (one.id < other.id ? -1 : 1);
+
+/** An edge of a random graph; ends are places in the list of its nodes. */
+type Line = {
+  readonly source: number;
+  readonly target: number;
+  readonly type: "mentions" | "supersedes" | "relates_to";
+  readonly userId: string;
+  readonly second: number;
+  /** An alias: whether somebody verified it. Undefined: no alias. */
+  readonly isVerified: boolean | undefined;
+};
+
+type Sketch = {
+  readonly nodes: readonly { readonly userId: string; readonly state: LifecycleState }[];
+  readonly lines: readonly Line[];
+};
+
+const NODES_MAX = 9;
+const owner = fc.oneof({ weight: 5, arbitrary: fc.constant("ada") }, fc.constant("bob"));
+const spot = fc.nat(NODES_MAX - 1);
+const sketch: fc.Arbitrary<Sketch> = fc.record({
+  nodes: fc.array(
+    fc.record({
+      userId: owner,
+      state: fc.constantFrom<LifecycleState>("tentative", "stable", "superseded", "archived"),
+    }),
+    { minLength: NODES_MAX, maxLength: NODES_MAX },
+  ),
+  lines: fc.array(
+    fc.record({
+      source: spot,
+      target: spot,
+      type: fc.constantFrom("mentions", "supersedes", "relates_to"),
+      userId: owner,
+      second: fc.nat(3),
+      isVerified: fc.option(fc.boolean(), { nil: undefined }),
+    }),
+    { maxLength: 24 },
+  ),
+});
+
+const INSERT_LINES = `INSERT INTO edges (id, owner, source, target, edge_type, confidence, valid_from, metadata, created_at)
+  SELECT j.value ->> 'id', o.owner, s.key, t.key, j.value ->> 'type', 1, j.value ->> 'at', j.value ->> 'metadata', j.value ->> 'at'
+  FROM json_each(?1) j JOIN owners o ON o.user_id = j.value ->> 'userId'
+  JOIN nodes s ON s.id = j.value ->> 'source' JOIN nodes t ON t.id = j.value ->> 'target' ORDER BY j.key`;
+
+/** Writes a random graph. @returns its nodes in order */
+async function draw(
+  store: Store,
+  { runRaw }: Pick<StorePlace, "runRaw">,
+  { nodes, lines }: Sketch,
+): Promise<readonly MemoryNode[]> {
+  const made = await put(
+    store,
+    ...nodes.map(({ userId, state }, i) => ({
+      id: anyId(),
+      userId,
+      lifecycleState: state,
+      content: `${i}`,
+    })),
+  );
+  const rows = lines.map(({ source, target, type, userId, second, isVerified }) => ({
+    id: freshId(),
+    userId,
+    type,
+    source: idOf(made[source]),
+    target: idOf(made[target]),
+    at: at(second),
+    metadata:
+      isVerified === undefined
+        ? null
+        : JSON.stringify({ relation: "alias", identity_verified: isVerified }),
+  }));
+  runRaw(INSERT_LINES, JSON.stringify(rows));
+  return made;
+}
+
+/** Places of the neighbours over lines that may be walked. */
+function neighboursOf(here: number, { nodes, lines }: Sketch): readonly number[] {
+  const userId = nodes[here]?.userId;
+  return lines
+    .filter((line) => line.userId === userId)
+    .filter(({ type, isVerified }) => type !== "relates_to" || isVerified !== false)
+    .flatMap(({ source, target }) => [
+      ...(source === here ? [target] : []),
+      ...(target === here ? [source] : []),
+    ])
+    .filter((far) => nodes[far]?.userId === userId);
+}
+
+/** What a walk finds, as one would do it by hand. */
+function naiveNeighborhood(
+  graph: Sketch,
+  made: readonly MemoryNode[],
+  { start, hops, cap }: { readonly start: number; readonly hops: number; readonly cap: number },
+): readonly Uuid[] {
+  const visited = [start];
+  let last = [start];
+  for (let hop = 1; hop <= hops; hop += 1) {
+    const found = new Set(last.flatMap((here) => neighboursOf(here, graph)));
+    last = [...found]
+      .filter((far) => !visited.includes(far))
+      .sort((a, b) => (idOf(made[a]) < idOf(made[b]) ? -1 : 1))
+      .slice(0, cap - visited.length);
+    visited.push(...last);
+  }
+  return visited
+    .slice(1)
+    .flatMap((index) => made[index] ?? [])
+    .filter(isActive)
+    .map(({ id }) => id);
+}
+
+function naiveChain(
+  { nodes, lines }: Sketch,
+  made: readonly MemoryNode[],
+  { start, direction, steps }: { start: number; direction: ChainDirection; steps: number },
+): readonly Uuid[] {
+  const [here, there] =
+    direction === "forward" ? (["target", "source"] as const) : (["source", "target"] as const);
+  const userId = nodes[start]?.userId;
+  const met = [start];
+  while (met.length <= steps) {
+    const [next] = lines
+      .map((line, order) => ({ ...line, order }))
+      .filter((line) => line.type === "supersedes" && line[here] === met.at(-1))
+      .filter((line) => line.userId === userId && nodes[line[there]]?.userId === userId)
+      .sort((a, b) => b.second - a.second || b.order - a.order);
+    if (next === undefined || met.includes(next[there])) break;
+    met.push(next[there]);
+  }
+  return met.slice(1).map((index) => idOf(made[index]));
+}
+
+/** All pages of a scan, one after the other. */
+async function pages(store: Store, scan: Omit<NodeScan, "afterId">): Promise<MemoryNode[]> {
+  const found: MemoryNode[] = [];
+  for (let hasMore = true; hasMore; ) {
+    const page = await store.scanNodes({ ...scan, afterId: found.at(-1)?.id });
+    found.push(...page);
+    hasMore = page.length === scan.limit;
+  }
+  return found;
+}
+
+const WIDE = { maxHops: 5, maxVisited: 1000 };
+
+function describeScan(world: World): void {
+  describe("a scan of nodes", () => {
+    test("gives the same nodes by ascending id whatever the size of its pages", async () => {
+      const { store } = await world.fresh();
+      const pick = <T>(values: readonly T[], i: number): T => values[i % values.length] as T;
+      const memories = Array.from(
+        { length: 70 },
+        (_, i): Memory => ({
+          id: anyId(),
+          content: `${i}`,
+          nodeType: pick(NODE_TYPES, i * 7),
+          scope: pick(SCOPES, i >> 2),
+          lifecycleState: pick(LIFECYCLE_STATES, i >> 1),
+          userId: i % 10 === 0 ? "bob" : "ada",
+        }),
+      );
+      const made = await put(store, ...memories);
+      const restrictions = fc.record({
+        userId: fc.constantFrom("ada", "bob", "eve"),
+        scope: fc.option(fc.constantFrom(...SCOPES), { nil: undefined }),
+        nodeType: fc.option(fc.constantFrom(...NODE_TYPES), { nil: undefined, freq: 1 }),
+        lifecycleStates: fc.uniqueArray(fc.constantFrom(...LIFECYCLE_STATES)),
+        limit: fc.integer({ min: 1, max: 80 }),
+      });
+
+      await fc.assert(
+        fc.asyncProperty(restrictions, async (scan) => {
+          const expected = made
+            .filter(({ userId }) => userId === scan.userId)
+            .filter(({ scope }) => scan.scope === undefined || scope === scan.scope)
+            .filter(({ nodeType }) => scan.nodeType === undefined || nodeType === scan.nodeType)
+            .filter(({ lifecycleState }) => scan.lifecycleStates.includes(lifecycleState))
+            .sort(byId);
+
+          expect(await pages(store, scan)).toEqual(expected);
+        }),
+        { numRuns: 60 },
+      );
+      const all = { userId: "ada", lifecycleStates: LIFECYCLE_STATES };
+      for (let limit = 1; limit <= 64; limit += 1) {
+        expect(contents(await pages(store, { ...all, limit }))).toEqual(
+          contents(made.filter(({ userId }) => userId === "ada").sort(byId)),
+        );
+      }
+    });
+
+    test("begins after a given id, also one that no node has", async () => {
+      const { store } = await world.fresh();
+      const ids = ["1", "3", "5"].map((digit) => asUuid(digit.repeat(8) + freshId().slice(8)));
+      await put(store, ...ids.map((id) => ({ id, content: id.slice(0, 1) })));
+      const from = async (afterId: string | undefined) =>
+        contents(
+          await store.scanNodes({
+            userId: "ada",
+            lifecycleStates: ACTIVE_STATES,
+            limit: 2,
+            afterId: afterId === undefined ? undefined : asUuid(afterId),
+          }),
+        );
+
+      expect(await from(undefined)).toEqual(["1", "3"]);
+      expect(await from(ids[0])).toEqual(["3", "5"]);
+      expect(await from("22222222-0000-4000-8000-000000000000")).toEqual(["3", "5"]);
+      expect(await from("ffffffff-0000-4000-8000-000000000000")).toEqual([]);
+    });
+
+    test("lets other work come in between its pages", async () => {
+      const { store } = await world.fresh();
+      await put(store, { content: "a" }, { content: "b" }, { content: "c" });
+      let turns = 0;
+      let isOver = false;
+      const count = (): void => {
+        turns += 1;
+        if (!isOver) setImmediate(count);
+      };
+      setImmediate(count);
+
+      await pages(store, { userId: "ada", lifecycleStates: ACTIVE_STATES, limit: 1 });
+      isOver = true;
+
+      expect(turns).toBeGreaterThanOrEqual(3);
+    });
+  });
+}
+
+function describeNeighborhood(world: World): void {
+  describe("a neighborhood", () => {
+    test("is what a walk by hand finds in any graph", async () => {
+      const { store, place } = await world.fresh();
+      const reach = fc.record({
+        start: spot,
+        hops: fc.integer({ min: 1, max: 5 }),
+        cap: fc.integer({ min: 1, max: NODES_MAX + 2 }),
+      });
+
+      await fc.assert(
+        fc.asyncProperty(sketch, fc.array(reach, { minLength: 9 }), async (graph, reaches) => {
+          const made = await draw(store, place, graph);
+          for (const { start, hops, cap } of reaches) {
+            const read = { nodeId: idOf(made[start]), maxHops: hops, maxVisited: cap };
+
+            const found = await store.neighborhood(read);
+
+            expect(found.map(({ id }) => id)).toEqual([
+              ...naiveNeighborhood(graph, made, { start, hops, cap }),
+            ]);
+          }
+        }),
+        { numRuns: 25 },
+      );
+    });
+
+    test("goes both ways, passes through inactive nodes and returns whole active ones", async () => {
+      const { store, place } = await world.fresh();
+      const [start, near, gone, far, farther] = await put(
+        store,
+        { content: "start", lifecycleState: "archived" },
+        { content: "near", metadata: { a: 1 }, pinned: true },
+        { content: "gone", lifecycleState: "superseded" },
+        { content: "far" },
+        { content: "farther" },
+      );
+      link(place, start, near);
+      link(place, gone, start, { type: "supersedes", validTo: "2026-01-01T00:00:01.000000Z" });
+      link(place, gone, far);
+      link(place, farther, far);
+      const within = async (maxHops: number) =>
+        contents(await store.neighborhood({ ...WIDE, nodeId: idOf(start), maxHops }));
+
+      expect(await store.neighborhood({ ...WIDE, nodeId: idOf(start), maxHops: 1 })).toEqual(
+        near === undefined ? [] : [near],
+      );
+      expect(await within(2)).toEqual(["near", "far"]);
+      expect(await within(3)).toEqual(["near", "far", "farther"]);
+    });
+
+    test("does not pass over an alias until somebody has verified it", async () => {
+      const { store, place } = await world.fresh();
+      const [start, doubtful, known] = await put(
+        store,
+        { content: "start" },
+        { content: "doubtful" },
+        { content: "known" },
+      );
+      const alias = (identity_verified: boolean) => ({
+        type: "relates_to",
+        metadata: { relation: "alias", identity_verified },
+      });
+      link(place, doubtful, start, alias(false));
+      link(place, known, start, alias(true));
+
+      expect(contents(await store.neighborhood({ ...WIDE, nodeId: idOf(start) }))).toEqual([
+        "known",
+      ]);
+    });
+
+    test("of a hub of 10,000 is as large as asked for, the lowest ids first", async () => {
+      const { store, place } = await world.fresh();
+      const [hub, beyond] = await put(store, { content: "hub" }, { content: "beyond" });
+      place.runRaw(
+        `INSERT INTO nodes SELECT NULL, format('%08d-0000-4000-8000-000000000000', i), owner, session_id, node_type,
+           'spoke', lifecycle_state, confidence, salience, confidence_base, salience_base, reinforcement_boost,
+           last_reinforced_at, decay_profile, epistemic_type, source_type, scope, metadata, created_at, updated_at,
+           event_time, valid_from, valid_to, ttl_days, superseded_by, evidence_refs, pinned
+         FROM nodes, (WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000) SELECT 10001 - i AS i FROM n)
+         WHERE id = ?`,
+        idOf(hub),
+      );
+      place.runRaw(
+        `INSERT INTO edges (id, owner, source, target, edge_type, confidence, valid_from, created_at)
+         SELECT 'edge to ' || t.id, t.owner, CASE t.key % 2 WHEN 0 THEN h.key ELSE t.key END,
+           CASE t.key % 2 WHEN 0 THEN t.key ELSE h.key END, 'mentions', 1, t.created_at, t.created_at
+         FROM nodes h, nodes t WHERE h.id = ? AND t.content = 'spoke'`,
+        idOf(hub),
+      );
+      link(place, hub, beyond);
+      const read = { nodeId: idOf(hub), maxHops: 5 };
+
+      const some = await store.neighborhood({ ...read, maxVisited: 1000 });
+      const all = await store.neighborhood({ ...read, maxVisited: 20_000 });
+
+      expect(some.map(({ id }) => id.slice(0, 8))).toEqual(
+        Array.from({ length: 999 }, (_, i) => `${i + 1}`.padStart(8, "0")),
+      );
+      expect(all).toHaveLength(10_001);
+    });
+
+    test("of an unknown node is empty", async () => {
+      const { store } = await world.fresh();
+      expect(await store.neighborhood({ ...WIDE, nodeId: freshId() })).toEqual([]);
+    });
+  });
+}
+
+function describeChain(world: World): void {
+  describe("a chain", () => {
+    test("is what following the newest edges by hand finds in any graph", async () => {
+      const { store, place } = await world.fresh();
+      const reach = fc.record({
+        start: spot,
+        direction: fc.constantFrom<ChainDirection>("forward", "backward"),
+        steps: fc.integer({ min: 1, max: NODES_MAX + 2 }),
+      });
+      const replacements = sketch.map(({ nodes, lines }) => ({
+        nodes,
+        lines: lines.map((line, i) =>
+          i % 5 === 0 ? line : { ...line, type: "supersedes" as const },
+        ),
+      }));
+
+      await fc.assert(
+        fc.asyncProperty(
+          replacements,
+          fc.array(reach, { minLength: 9 }),
+          async (graph, reaches) => {
+            const made = await draw(store, place, graph);
+            for (const { start, direction, steps } of reaches) {
+              const read = { nodeId: idOf(made[start]), direction, maxSteps: steps };
+
+              const found = await store.chain(read);
+
+              expect(found.map(({ id }) => id)).toEqual([
+                ...naiveChain(graph, made, { start, direction, steps }),
+              ]);
+            }
+          },
+        ),
+        { numRuns: 25 },
+      );
+    });
+
+    test("goes from the old to the new and back, in any state, and ends after its steps", async () => {
+      const { store, place } = await world.fresh();
+      const [first, second, third] = await put(
+        store,
+        { content: "first", lifecycleState: "superseded" },
+        { content: "second", lifecycleState: "archived" },
+        { content: "third" },
+      );
+      link(place, second, first, { type: "supersedes" });
+      link(place, third, second, { type: "supersedes" });
+      const from = async (
+        node: MemoryNode | undefined,
+        direction: ChainDirection,
+        maxSteps = 100,
+      ) => contents(await store.chain({ nodeId: idOf(node), direction, maxSteps }));
+
+      expect(await from(first, "forward")).toEqual(["second", "third"]);
+      expect(await from(third, "backward")).toEqual(["second", "first"]);
+      expect(await from(first, "backward")).toEqual([]);
+      expect(await from(third, "forward")).toEqual([]);
+      expect(await from(first, "forward", 1)).toEqual(["second"]);
+      expect(await from(undefined, "forward")).toEqual([]);
+    });
+  });
+}
+
+function describeEvidence(world: World): void {
+  describe("evidence", () => {
+    test("names the nodes of the event's owner that cite it, in any state, by id", async () => {
+      const { store } = await world.fresh();
+      const [event, other] = [anEvent(), anEvent()];
+      const foreign = anEvent({ userId: "bob" });
+      await store.admit(anAdmission([event, other, foreign]));
+      const nodes = [
+        aNode(other, { id: anyId(), content: "second", evidenceRefs: [other.id, event.id] }),
+        aNode(event, { id: anyId(), content: "first", lifecycleState: "archived" }),
+        aNode(event, { id: anyId(), content: "twice", evidenceRefs: [event.id, event.id] }),
+        aNode(other, { id: anyId(), content: "of none", evidenceRefs: [] }),
+        aNode(other, { id: anyId(), content: "of what is not there", evidenceRefs: [freshId()] }),
+        aNode(foreign, { id: anyId(), content: "bob's", evidenceRefs: [foreign.id, event.id] }),
+      ];
+      const carriers = nodes.map(({ userId }) => anEvent({ userId }));
+      await store.admit(anAdmission(carriers));
+      await store.materialize(
+        nodes.flatMap((node, i) => {
+          const carrier = carriers[i];
+          return carrier === undefined ? [] : [aMaterialization(carrier, node)];
+        }),
+      );
+      const citing = nodes.slice(0, 3).sort(byId);
+
+      expect(await store.nodesCiting(event.id)).toEqual(citing);
+      expect(contents(await store.nodesCiting(other.id))).toEqual(["second"]);
+      expect(contents(await store.nodesCiting(foreign.id))).toEqual(["bob's"]);
+      expect(await store.nodesCiting(freshId())).toEqual([]);
+    });
+
+    test("follows what nodes cite when that changes", async () => {
+      const { store, place } = await world.fresh();
+      const [old, kept, added] = [anEvent(), anEvent(), anEvent()];
+      await store.admit(anAdmission([old, kept, added]));
+      const node = aNode(old, { content: "node", evidenceRefs: [old.id, kept.id] });
+      await store.materialize([aMaterialization(old, node)]);
+      const cited = async () =>
+        Promise.all([old, kept, added].map(async ({ id }) => (await store.nodesCiting(id)).length));
+
+      expect(await cited()).toEqual([1, 1, 0]);
+      const refs = JSON.stringify([kept.id, added.id, kept.id, freshId()]);
+      place.runRaw("UPDATE nodes SET evidence_refs = ? WHERE id = ?", refs, node.id);
+      expect(await cited()).toEqual([0, 1, 1]);
+      place.runRaw("UPDATE nodes SET confidence = 0.1, evidence_refs = evidence_refs");
+      expect(await cited()).toEqual([0, 1, 1]);
+      place.runRaw("DELETE FROM nodes WHERE id = ?", node.id);
+      expect(await cited()).toEqual([0, 0, 0]);
+    });
+
+    test("is read by the ids of events, of whatever owner", async () => {
+      const { store } = await world.fresh();
+      const events = Array.from({ length: 300 }, (_, i) =>
+        anEvent({ userId: i % 2 === 0 ? "ada" : "bob", metadata: { i } }),
+      );
+      await store.admit(anAdmission(events));
+      const ids = [...events, ...events].map(({ id }) => id);
+
+      const found = await store.eventsById([...ids, freshId()]);
+
+      expect(found).toHaveLength(events.length);
+      expect(new Set(found)).toEqual(new Set(events));
+      expect(await store.eventsById([])).toEqual([]);
+    });
+  });
+}
+
+function describeContradictionEdges(world: World): void {
+  const between = (edges: readonly Edge[], names: ReadonlyMap<Uuid, string>): string[] =>
+    edges.map(({ sourceId, targetId }) => `${names.get(sourceId)}-${names.get(targetId)}`);
+
+  async function web(world: World) {
+    const { store, place } = await world.fresh();
+    const made = await put(
+      store,
+      { content: "a", lifecycleState: "contested" },
+      { content: "b", lifecycleState: "deprecated" },
+      { content: "c" },
+      { content: "project", scope: "project" },
+      { content: "bob's", userId: "bob" },
+    );
+    const [a, b, c, project, bobs] = made;
+    const contradicts = (second: number) => ({ type: "contradicts", second });
+    link(place, c, a, contradicts(1));
+    link(place, a, b, { ...contradicts(3), validTo: "2026-01-01T00:00:09.000000Z" });
+    link(place, b, c, contradicts(2));
+    link(place, b, a, contradicts(3));
+    link(place, a, project, contradicts(4));
+    link(place, a, bobs, contradicts(5));
+    link(place, a, b, { type: "supports" });
+    link(place, a, c, { ...contradicts(6), userId: "bob" });
+    const names = new Map(made.map(({ id, content }) => [id, content]));
+    return { store, made, names };
+  }
+
+  describe("contradiction edges", () => {
+    test("among nodes are those with both ends there, of the owner, oldest first", async () => {
+      const { store, made, names } = await web(world);
+      const ids = made.map(({ id }) => id);
+      const among = async (userId: string, given: readonly Uuid[]) =>
+        between(await store.contradictionsAmong(userId, given), names);
+      const all = ["c-a", "b-c", "a-b", "b-a", "a-project"];
+
+      expect(await among("ada", ids)).toEqual(all);
+      expect(await among("ada", [...ids, ...ids, freshId()].reverse())).toEqual(all);
+      expect(await among("ada", ids.slice(0, 2))).toEqual(["a-b", "b-a"]);
+      expect(await among("ada", ids.slice(0, 1))).toEqual([]);
+      expect(await among("ada", [])).toEqual([]);
+      expect(await among("bob", ids)).toEqual([]);
+      expect(await among("eve", ids)).toEqual([]);
+    });
+
+    test("of a node lead to one of its owner and scope, in whatever state, oldest first", async () => {
+      const { store, made, names } = await web(world);
+      const of = async (index: number) =>
+        between(await store.contradictionsOf(idOf(made[index])), names);
+
+      expect(await of(0)).toEqual(["c-a", "a-b", "b-a"]);
+      expect(await of(1)).toEqual(["b-c", "a-b", "b-a"]);
+      expect(await of(3)).toEqual([]);
+      expect(await of(4)).toEqual([]);
+      expect(await store.contradictionsOf(freshId())).toEqual([]);
+    });
+
+    test("are whole", async () => {
+      const { store, made } = await web(world);
+      const [first] = await store.contradictionsOf(idOf(made[2]));
+      const later = await store.contradictionsOf(idOf(made[0]));
+
+      expect(first).toMatchObject({
+        userId: "ada",
+        sourceId: idOf(made[2]),
+        targetId: idOf(made[0]),
+        edgeType: "contradicts",
+        confidence: 0.9,
+        validFrom: at(1),
+        validTo: undefined,
+        metadata: undefined,
+        createdAt: at(1),
+      });
+      expect(later.find(({ validTo }) => validTo !== undefined)?.validTo).toBe(at(9));
+    });
+
+    test("among nodes are the same however many others are asked about or contradict", async () => {
+      const { store, place } = await world.fresh();
+      const made = await put(
+        store,
+        ...Array.from({ length: 12 }, (_, i) => ({ id: anyId(), userId: i > 9 ? "bob" : "ada" })),
+      );
+      const strangers = Array.from({ length: 20_000 }, anyId);
+      const end = fc.nat(made.length - 1);
+      const lines = fc.array(fc.tuple(end, end, owner, fc.nat(2)), { maxLength: 6 });
+      const known: (readonly [Line["source"], Line["target"], string])[] = [];
+
+      await fc.assert(
+        fc.asyncProperty(lines, fc.uniqueArray(end), async (added, asked) => {
+          const type = "contradicts";
+          const rows = added.map(([source, target, userId, second]) => ({
+            ...{ id: freshId(), userId, type, at: at(second), metadata: null },
+            ...{ source: idOf(made[source]), target: idOf(made[target]) },
+          }));
+          place.runRaw(INSERT_LINES, JSON.stringify(rows));
+          known.push(...added.map(([source, target, userId]) => [source, target, userId] as const));
+          const ids = asked.map((index) => idOf(made[index]));
+
+          const few = await store.contradictionsAmong("ada", ids);
+
+          const expected = known
+            .filter(([source, target, userId]) => userId === "ada" && source < 10 && target < 10)
+            .filter(([source, target]) => asked.includes(source) && asked.includes(target));
+          expect(few).toHaveLength(expected.length);
+          expect(few).toEqual(
+            few.toSorted((a, b) => (a.createdAt + a.id < b.createdAt + b.id ? -1 : 1)),
+          );
+          expect(await store.contradictionsAmong("ada", [...strangers, ...ids])).toEqual([...few]);
+        }),
+        { numRuns: 20 },
+      );
+    });
+  });
+}
+
+function describeOperationsOn(world: World): void {
+  test("operations on a target come by time, then id, page after page", async () => {
+    const { store } = await world.fresh();
+    const targetId = freshId();
+    const seconds = [5, 1, 3, 3, 3, 1, 0.000_001];
+    const operations = seconds.map((second) =>
+      anOperation({ id: anyId(), targetId, createdAt: at(second), payload: { second } }),
+    );
+    const others = [anOperation({ createdAt: at(2) }), anOperation({ targetId: freshId() })];
+    await store.admit(anAdmission([], { operations: [...operations, ...others] }));
+    const expected = operations.toSorted((a, b) =>
+      `${a.createdAt}${a.id}` < `${b.createdAt}${b.id}` ? -1 : 1,
+    );
+
+    for (let limit = 1; limit <= seconds.length + 1; limit += 1) {
+      const found: typeof operations = [];
+      for (let hasMore = true; hasMore; ) {
+        const page = await store.operationsOn({ targetId, after: found.at(-1), limit });
+        found.push(...page);
+        hasMore = page.length === limit && found.length <= expected.length;
+      }
+      expect(found).toEqual(expected);
+    }
+    expect(await store.operationsOn({ targetId: freshId(), after: undefined, limit: 9 })).toEqual(
+      [],
+    );
+  });
+}
+
+function describeExtractionJob(world: World): void {
+  test("work of extraction is read where there is some, by the owner of the event", async () => {
+    const { store, place } = await world.fresh();
+    const [waiting, held, done, none] = [anEvent(), anEvent(), anEvent(), anEvent()];
+    await store.admit(anAdmission([waiting, held, done, none]));
+    const insert = (event: typeof waiting, ...values: readonly string[]): void =>
+      place.runRaw(
+        `INSERT INTO jobs (event_key, kind, owner, status, attempts, last_error, lease_owner, lease_expires_at, updated_at)
+         SELECT key, 'extraction', owner, ?2, CAST(?3 AS INTEGER), nullif(?4, ''), nullif(?5, ''), nullif(?6, ''), ?7
+         FROM events WHERE id = ?1`,
+        event.id,
+        ...values,
+      );
+    insert(waiting, "pending", "2", "model_failed", "", "", at(3));
+    insert(held, "pending", "0", "", "worker", at(9), at(4));
+    insert(done, "complete", "1", "", "", "", at(5));
+
+    expect(await store.extractionJob(waiting.id, "ada")).toEqual({
+      eventId: waiting.id,
+      status: "pending",
+      attempts: 2,
+      leaseExpiresAt: undefined,
+      lastError: "model_failed",
+      updatedAt: at(3),
+    });
+    expect(await store.extractionJob(held.id, undefined)).toMatchObject({
+      attempts: 0,
+      leaseExpiresAt: at(9),
+      lastError: undefined,
+    });
+    expect(await store.extractionJob(done.id, "ada")).toMatchObject({ status: "complete" });
+    expect(await store.extractionJob(waiting.id, "bob")).toBeUndefined();
+    expect(await store.extractionJob(none.id, "ada")).toBeUndefined();
+    expect(await store.extractionJob(freshId(), undefined)).toBeUndefined();
+  });
+}
+
+/** Scans, walks from one node, and what a node and an event say about each other. */
+export function describeGraphReads(world: World): void {
+  describeScan(world);
+  describeNeighborhood(world);
+  describeChain(world);
+  describeEvidence(world);
+  describeContradictionEdges(world);
+  describeOperationsOn(world);
+  describeExtractionJob(world);
+}

@@ -1,0 +1,103 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { isStopWord } from "../../src/domain/keywords.ts";
+import { retiredTerms } from "../../src/domain/supersedence-signals.ts";
+
+describe("what a text says was given up", () => {
+  const CASES: readonly (readonly [text: string, terms: readonly string[]])[] = [
+    ["We migrate from Oracle to Postgres.", ["oracle"]],
+    ["We migrated Oracle to Postgres.", ["oracle"]],
+    ["I switch Vim to Helix", ["vim"]],
+    ["SWITCHED FROM Postgres TO SQLite", ["postgres"]],
+    ["I move from Berlin to Denver", ["berlin"]],
+    ["She moved Berlin to Denver", ["berlin"]],
+    ["replace Jenkins with Buildkite", ["jenkins"]],
+    ["They replaced jQuery with nothing", ["jquery"]],
+    ["(switched from C++ to Rust)", ["c++"]],
+    ["We've-migrated from A1 to B2", ["a1"]],
+    ["switched  from\tRed   Hat  to Debian", ["red hat", "red", "hat"]],
+    ["replaced the old cache with Redis", ["the old cache", "old", "cache"]],
+    ["moved to Denver to work", ["to denver", "denver"]],
+    ["moved from Bonn to Rome and switched tea to coffee", ["bonn", "tea"]],
+    ["replaced Vue with React, switched npm to bun", ["npm", "vue"]],
+    ["switched from Postgres to\nSQLite", ["postgres"]],
+    ["zog um: switched from Äpfel to Birnen", ["äpfel"]],
+  ];
+  test.each(CASES)("of %j is %j", (text, terms) => {
+    expect([...retiredTerms(text)].sort()).toEqual([...terms].sort());
+  });
+
+  const NAMELESS: readonly (readonly [text: string])[] = [
+    ["We are no longer using Postgres"],
+    ["Postgres is no longer used"],
+    ["I no longer use Vim"],
+    ["The v1 API is deprecated"],
+    ["I went back to tea"],
+    ["I came, and went back from Rome"],
+    ["We abandoned the plan"],
+    ["Node 16 was phased out"],
+    ["We phase out cash"],
+    ["Flash is obsolete"],
+    ["The fax is now retired"],
+    ["I moved to Denver"],
+    ["I moved the sofa"],
+    ["switched from Postgres to"],
+    ["replaced with care"],
+    ["switched to SQLite"],
+    ["replaced Postgres to SQLite"],
+    ["switched from Postgres with SQLite"],
+    ["unmoved Postgres to see"],
+    ["movers Postgres to see"],
+    ["switched from\nPostgres to SQLite"],
+    ["moved from the to SQLite"],
+    [""],
+  ];
+  test.each(NAMELESS)("of %j is nothing", (text) => {
+    expect(retiredTerms(text)).toEqual([]);
+  });
+
+  test("is no name of more than 200 characters", () => {
+    expect(retiredTerms(`switched ${"x".repeat(198)} to y`)).toEqual(["x".repeat(198)]);
+    expect(retiredTerms(`switched ${"x".repeat(250)} to y`)).toEqual([]);
+  });
+
+  test("is found in a megabyte of signals without end in a moment", () => {
+    const start = performance.now();
+
+    expect(retiredTerms("switched   from   ".repeat(60_000))).toEqual([]);
+    expect(retiredTerms("switched tea to b ".repeat(60_000))).toEqual(["tea"]);
+
+    expect(performance.now() - start).toBeLessThan(2000);
+  });
+
+  test("is the same as that of the naive expression, for short texts of one line", () => {
+    const word = fc.constantFrom(
+      ..."migrate migrated switch switched move moved replace replaced from to with the Postgres b, X".split(
+        " ",
+      ),
+    );
+    const texts = fc.array(word, { maxLength: 14 }).map((words) => words.join(" "));
+    fc.assert(
+      fc.property(texts, (text) => {
+        expect([...retiredTerms(text)].sort()).toEqual(naive(text).sort());
+      }),
+      { seed: 58, numRuns: 2000 },
+    );
+  });
+});
+
+/** Every start of a signal on its own, by expressions that may take as long as they like. */
+function naive(text: string): string[] {
+  const terms = new Set<string>();
+  for (let at = 0; at < text.length; at += 1) {
+    if (at > 0 && /\w/.test(text[at - 1] ?? "")) continue;
+    const rest = text.slice(at);
+    const name =
+      /^(?:migrated?|switch(?:ed)?|moved?)\s+(?:from\s+)?(.+?)\s+to\s/i.exec(rest)?.[1] ??
+      /^replaced?\s+(.+?)\s+with\s/i.exec(rest)?.[1];
+    if (name === undefined) continue;
+    const words = name.toLowerCase().trim().split(" ");
+    for (const term of [words.join(" "), ...words]) if (!isStopWord(term)) terms.add(term);
+  }
+  return [...terms];
+}

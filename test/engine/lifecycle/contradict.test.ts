@@ -1,0 +1,245 @@
+import { describe, expect, test } from "bun:test";
+import { toEdgeRecord } from "../../../src/domain/edge-record.ts";
+import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
+import { uuidV5 } from "../../../src/lib/uuid.ts";
+import { expectInvalid, testClock, useEngines } from "../engines.ts";
+import {
+  edgesAmong,
+  logOf,
+  NOBODY,
+  nodesOf,
+  onlyOperation,
+  place,
+  recordOf,
+  refusal,
+  remember,
+  reread,
+  STATES,
+  tell,
+} from "./memories.ts";
+
+const engines = useEngines();
+
+async function pairOf(engine: MemoryEngine) {
+  const a = await remember(engine, "ada was born in London");
+  const b = await remember(engine, "ada was born in Paris");
+  return [a, b] as const;
+}
+
+describe("contradict", () => {
+  test("makes both contested, joined by an edge from the second to the first", async () => {
+    const clock = testClock();
+    const { engine, store } = await engines.open({ clock });
+    const [a, b] = await pairOf(engine);
+    const evidenceId = await tell(engine);
+    clock.set("2026-04-01T00:00:00Z");
+    const [first, second] = await engine.contradict(a.id, b.id, { evidenceId });
+    const { updatedAt } = first;
+    expect(updatedAt).toStartWith("2026-04-01T00:00:00.0000");
+    expect(first).toEqual({ ...a, lifecycleState: "contested", updatedAt });
+    expect(second).toEqual({ ...b, lifecycleState: "contested", updatedAt });
+    expect([await reread(engine, a.id), await reread(engine, b.id)]).toEqual([first, second]);
+    const operation = await onlyOperation(store, a.id);
+    expect(await edgesAmong(store, a.id, b.id)).toEqual([
+      {
+        id: uuidV5(operation.id, "edge"),
+        userId: "ada",
+        sourceId: b.id,
+        targetId: a.id,
+        edgeType: "contradicts",
+        confidence: 1,
+        validFrom: updatedAt,
+        validTo: undefined,
+        provenanceEventId: evidenceId,
+        metadata: undefined,
+        createdAt: updatedAt,
+      },
+    ]);
+  });
+
+  test("leaves both where searches find them, flagged with each other", async () => {
+    const { engine } = await engines.open();
+    const [a, b] = await pairOf(engine);
+    await engine.contradict(a.id, b.id);
+    const { results } = await engine.retrieve({ query: "ada was born in", userId: "ada" });
+    const found = results.map(({ node, conflictFlag, contradictsId }) => [
+      node.id,
+      conflictFlag,
+      contradictsId,
+    ]);
+    expect(found.sort()).toEqual(
+      [
+        [a.id, true, b.id],
+        [b.id, true, a.id],
+      ].sort(),
+    );
+  });
+
+  test("is recorded with both memories and the edge, under a checksum and beside it", async () => {
+    const { engine, store } = await engines.open();
+    const [a, b] = await pairOf(engine);
+    const evidenceId = await tell(engine);
+    const [first, second] = await engine.contradict(a.id, b.id, { evidenceId, actorId: "bo" });
+    expect(await logOf(store, b.id)).toEqual([]);
+    const operation = await onlyOperation(store, a.id);
+    expect(operation).toMatchObject({
+      opType: "CONTRADICTION_NOTED",
+      actorId: "bo",
+      namespaceId: "personal",
+      createdAt: first.updatedAt,
+      payload: { node_a_id: a.id, node_b_id: b.id, evidence_event_id: evidenceId },
+    });
+    const { before, after, edge, ...rest } = recordOf(operation);
+    expect(rest).toEqual({
+      version: 1,
+      policy: "explicit_contradiction_v1",
+      operation_id: operation.id,
+      actor_id: "bo",
+      evidence_id: evidenceId,
+    });
+    expect(nodesOf(before)).toEqual({ node_a: a, node_b: b });
+    expect(nodesOf(after)).toEqual({ node_a: first, node_b: second });
+    expect([edge]).toEqual((await edgesAmong(store, a.id, b.id)).map(toEdgeRecord));
+  });
+
+  test.each(STATES)("of a %s memory needs a tentative or stable one", async (state) => {
+    const { engine } = await engines.open();
+    for (const isFirst of [true, false]) {
+      const { node } = await place(engine, state);
+      const other = await remember(engine, "the other claim");
+      const ids = isFirst ? ([node.id, other.id] as const) : ([other.id, node.id] as const);
+      const call = engine.contradict(...ids);
+      if (state === "tentative" || state === "stable") {
+        expect((await call).map(({ lifecycleState }) => lifecycleState)).toEqual([
+          "contested",
+          "contested",
+        ]);
+        continue;
+      }
+      const { code, data } = await refusal(call);
+      expect([code, data]).toEqual([
+        "invalid_transition",
+        { action: "contradict", id: node.id, from: state, to: "contested" },
+      ]);
+      expect(await reread(engine, node.id)).toEqual(node);
+      expect(await reread(engine, other.id)).toEqual(other);
+    }
+  });
+});
+
+describe("what contradict refuses", () => {
+  test("is looked at in order: first memory, second memory, both the same", async () => {
+    const { engine } = await engines.open();
+    const [a] = await pairOf(engine);
+    const other = "00000000-0000-4000-8000-00000000beef";
+    const missing = { kind: "node", id: NOBODY };
+    expect((await refusal(engine.contradict(NOBODY, other))).data).toEqual(missing);
+    expect((await refusal(engine.contradict(a.id, NOBODY))).data).toEqual(missing);
+    expect((await refusal(engine.contradict(NOBODY, NOBODY))).data).toEqual(missing);
+    expect((await refusal(engine.contradict(a.id, a.id))).message).toBe(
+      "node_b_id: names the same memory as node_a_id",
+    );
+  });
+
+  test("is another owner, another scope, and evidence of either", async () => {
+    const { engine } = await engines.open();
+    const [a, b] = await pairOf(engine);
+    const bobs = await remember(engine, "coffee", { userId: "bob" });
+    const project = await remember(engine, "coffee", { scope: "project" });
+    await expectInvalid(engine.contradict(a.id, bobs.id), { field: "node_b_id" });
+    await expectInvalid(engine.contradict(a.id, project.id), { field: "node_b_id" });
+    for (const evidenceId of [
+      NOBODY,
+      await tell(engine, { userId: "bob" }),
+      await tell(engine, { scope: "project" }),
+    ]) {
+      await expectInvalid(engine.contradict(a.id, b.id, { evidenceId }), { field: "evidence_id" });
+    }
+    expect(await reread(engine, a.id)).toEqual(a);
+  });
+
+  test("is a memory of somebody else, as if it were missing", async () => {
+    const { engine } = await engines.open();
+    const [a, b] = await pairOf(engine);
+    const { code, data } = await refusal(engine.contradict(a.id, b.id, { userId: "bob" }));
+    expect([code, data]).toEqual(["not_found", { kind: "node", id: a.id }]);
+  });
+
+  test("is what is no UUID, by name", async () => {
+    const { engine } = await engines.open();
+    const [a] = await pairOf(engine);
+    await expectInvalid(engine.contradict("x", "y"), { field: "node_a_id" });
+    await expectInvalid(engine.contradict(a.id, "y"), { field: "node_b_id" });
+  });
+});
+
+describe("a retry of contradict", () => {
+  test("changes nothing while both are contested", async () => {
+    const { engine, store } = await engines.open();
+    const [a, b] = await pairOf(engine);
+    const options = { evidenceId: await tell(engine), actorId: "bo" };
+    const [, second] = await engine.contradict(a.id, b.id, options);
+    const reinforced = await engine.reinforce(a.id);
+    expect(await engine.contradict(a.id, b.id, options)).toEqual([reinforced, second]);
+    expect((await logOf(store, a.id)).map(({ opType }) => opType)).toEqual([
+      "CONTRADICTION_NOTED",
+      "REINFORCE",
+    ]);
+  });
+
+  test.each([
+    { name: "another actor", swapped: false, options: { actorId: "eve" } },
+    { name: "other evidence", swapped: false, options: { evidenceId: NOBODY } },
+    { name: "the other order", swapped: true, options: {} },
+  ])("with $name is refused and says what was recorded", async ({ swapped, options }) => {
+    const { engine, store } = await engines.open();
+    const [a, b] = await pairOf(engine);
+    const [{ updatedAt }] = await engine.contradict(a.id, b.id, { actorId: "bo" });
+    const ids = swapped ? ([b.id, a.id] as const) : ([a.id, b.id] as const);
+    const again = engine.contradict(...ids, { actorId: "bo", ...options });
+    const { code, data, message } = await refusal(again);
+    expect([code, data]).toEqual(["invalid_transition", { action: "contradict", id: ids[0] }]);
+    expect(message).toStartWith(
+      `contradict: was recorded at ${updatedAt} for ${a.id} (contested now) and ${b.id} (contested now), ` +
+        'in this order, by actor "bo" with no evidence; ',
+    );
+    expect(await edgesAmong(store, a.id, b.id)).toHaveLength(1);
+  });
+
+  test.each(["resolution", "archive"])("is refused after a %s", async (after) => {
+    const { engine } = await engines.open();
+    const [a, b] = await pairOf(engine);
+    await engine.contradict(a.id, b.id);
+    if (after === "archive") await engine.archive(b.id);
+    else await engine.resolveContradiction(a.id, b.id);
+    for (const ids of [[a.id, b.id] as const, [b.id, a.id] as const]) {
+      expect((await refusal(engine.contradict(...ids))).code).toBe("invalid_transition");
+    }
+  });
+});
+
+test("two memories that an edge of another origin calls contradictory are not marked again", async () => {
+  const { engine, store } = await engines.open();
+  const [a, b] = await pairOf(engine);
+  const edge = {
+    id: NOBODY,
+    userId: "ada",
+    sourceId: a.id,
+    targetId: b.id,
+    edgeType: "contradicts",
+    confidence: 0.5,
+    validFrom: a.createdAt,
+    validTo: undefined,
+    provenanceEventId: undefined,
+    metadata: undefined,
+    createdAt: a.createdAt,
+  } as const;
+  await store.change({ nodeIds: [a.id, b.id], operationIds: [], eventIds: [] }, () => ({
+    change: { nodes: [], edges: [edge], operations: [] },
+    result: undefined,
+  }));
+  const { code, message } = await refusal(engine.contradict(a.id, b.id));
+  expect(code).toBe("invalid_transition");
+  expect(message).toContain("contradicted each other before");
+  expect(await reread(engine, a.id)).toEqual(a);
+});

@@ -1,0 +1,215 @@
+import { describe, expect, test } from "bun:test";
+import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
+import type { Uuid } from "../../../src/lib/uuid.ts";
+import { useEngines } from "../engines.ts";
+import {
+  edgesAmong,
+  KEY,
+  logOf,
+  refusal,
+  remember,
+  rememberConditional,
+  reread,
+} from "./memories.ts";
+
+const engines = useEngines();
+
+/** Two memories of ada that a change is about; the second one may not matter. */
+type Ids = readonly [Uuid, Uuid];
+
+type Repeatable = {
+  readonly name: string;
+  readonly prepare?: (engine: MemoryEngine, ids: Ids) => Promise<unknown>;
+  readonly call: (engine: MemoryEngine, ids: Ids) => Promise<unknown>;
+  /** What is recorded of both memories, what preparation recorded included. */
+  readonly recorded: readonly string[];
+};
+
+const contest = (engine: MemoryEngine, ids: Ids) => engine.contradict(...ids);
+
+/** Calls that change something once, however often they are made. */
+const REPEATABLE: readonly Repeatable[] = [
+  {
+    name: "promote",
+    call: (engine, [id]) => engine.promote(id, { requestId: KEY }),
+    recorded: ["LIFECYCLE_CHANGED"],
+  },
+  {
+    name: "archive",
+    call: (engine, [id]) => engine.archive(id, { requestId: KEY }),
+    recorded: ["LIFECYCLE_CHANGED"],
+  },
+  {
+    name: "reinforce",
+    call: (engine, [id]) => engine.reinforce(id, { requestId: KEY }),
+    recorded: ["REINFORCE"],
+  },
+  {
+    name: "evaluateCondition",
+    call: (engine, [id]) => engine.evaluateCondition(id, { state: "true", requestId: KEY }),
+    recorded: ["EPISTEMIC_TRANSITION"],
+  },
+  {
+    name: "supersede",
+    call: (engine, ids) => engine.supersede(...ids),
+    recorded: ["SUPERSEDENCE_APPLIED"],
+  },
+  { name: "contradict", call: contest, recorded: ["CONTRADICTION_NOTED"] },
+  {
+    name: "resolveContradiction",
+    prepare: contest,
+    call: (engine, ids) => engine.resolveContradiction(...ids),
+    recorded: [
+      "CONTRADICTION_NOTED",
+      "CONTRADICTION_RESOLVED",
+      "EPISTEMIC_TRANSITION",
+      "EPISTEMIC_TRANSITION",
+    ],
+  },
+];
+
+async function memoriesOf(engine: MemoryEngine): Promise<Ids> {
+  const { id } = await rememberConditional(engine);
+  return [id, (await remember(engine, "the red kayak stays ashore")).id];
+}
+
+describe("twenty identical calls at once", () => {
+  test.each(REPEATABLE)("of $name make one record and answer alike", async (change) => {
+    const { engine, store, pack } = await engines.open();
+    const { engine: neighbour } = await engines.open({ pack });
+    const ids = await memoriesOf(engine);
+    await change.prepare?.(engine, ids);
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        change.call(index % 2 === 0 ? engine : neighbour, ids),
+      ),
+    );
+    for (const answer of answers) expect(answer).toEqual(answers[0]);
+    const operations = [...(await logOf(store, ids[0])), ...(await logOf(store, ids[1]))];
+    expect(operations.map(({ opType }) => opType).sort()).toEqual([...change.recorded]);
+    expect((await edgesAmong(store, ...ids)).length).toBeLessThanOrEqual(1);
+  });
+});
+
+describe("after a restart", () => {
+  test.each(REPEATABLE)("an exact retry of $name is a no-op", async (change) => {
+    const { engine, pack } = await engines.open();
+    const ids = await memoriesOf(engine);
+    await change.prepare?.(engine, ids);
+    const first = await change.call(engine, ids);
+    await engine.close();
+    const reopened = await engines.open({ pack });
+    expect(await change.call(reopened.engine, ids)).toEqual(first);
+    const operations = await Promise.all(ids.map((id) => logOf(reopened.store, id)));
+    expect(
+      operations
+        .flat()
+        .map(({ opType }) => opType)
+        .sort(),
+    ).toEqual([...change.recorded]);
+  });
+});
+
+/** Calls of which only one can be right. */
+const CONFLICTS: readonly {
+  readonly name: string;
+  readonly prepare?: (engine: MemoryEngine, ids: Ids) => Promise<unknown>;
+  readonly calls: (
+    engine: MemoryEngine,
+    ids: Ids,
+    third: Uuid,
+  ) => readonly (() => Promise<unknown>)[];
+  readonly code: string;
+}[] = [
+  {
+    name: "two promotions",
+    calls: (engine, [id]) => [() => engine.promote(id), () => engine.promote(id)],
+    code: "invalid_transition",
+  },
+  {
+    name: "one request id for two memories",
+    calls: (engine, [a, b]) => [
+      () => engine.promote(a, { requestId: KEY }),
+      () => engine.promote(b, { requestId: KEY }),
+    ],
+    code: "request_conflict",
+  },
+  {
+    name: "one request id for two pieces of evidence",
+    calls: (engine, [a, b]) => [
+      async () => {
+        const { evidenceRefs } = await reread(engine, a);
+        return engine.reinforce(a, { requestId: KEY, evidenceId: evidenceRefs[0] });
+      },
+      async () => {
+        const { evidenceRefs } = await reread(engine, b);
+        return engine.reinforce(a, { requestId: KEY, evidenceId: evidenceRefs[0] });
+      },
+    ],
+    code: "request_conflict",
+  },
+  {
+    name: "two replacements of one memory",
+    calls: (engine, [a, b], c) => [() => engine.supersede(a, b), () => engine.supersede(a, c)],
+    code: "invalid_transition",
+  },
+  {
+    name: "two memories that replace each other",
+    calls: (engine, [a, b]) => [() => engine.supersede(a, b), () => engine.supersede(b, a)],
+    code: "invalid_transition",
+  },
+  {
+    name: "a contradiction in both orders",
+    calls: (engine, [a, b]) => [() => engine.contradict(a, b), () => engine.contradict(b, a)],
+    code: "invalid_transition",
+  },
+  {
+    name: "contradictions with two memories",
+    calls: (engine, [a, b], c) => [() => engine.contradict(a, b), () => engine.contradict(a, c)],
+    code: "invalid_transition",
+  },
+  {
+    name: "two resolutions",
+    prepare: contest,
+    calls: (engine, [a, b]) => [
+      () => engine.resolveContradiction(a, b),
+      () => engine.resolveContradiction(b, a),
+    ],
+    code: "invalid_transition",
+  },
+];
+
+test.each(CONFLICTS)("of $name at once exactly one wins", async ({ prepare, calls, code }) => {
+  const { engine } = await engines.open();
+  const ids = await memoriesOf(engine);
+  const { id: third } = await remember(engine, "a third one");
+  await prepare?.(engine, ids);
+  const outcomes = await Promise.all(
+    calls(engine, ids, third).map((call) =>
+      call().then(
+        () => "won",
+        async (error: unknown): Promise<string> => (await refusal(Promise.reject(error))).code,
+      ),
+    ),
+  );
+  expect(outcomes.sort()).toEqual([code, "won"].sort());
+});
+
+test("a refused call does not spoil the changes that are written with it", async () => {
+  const { engine } = await engines.open();
+  const ids = await memoriesOf(engine);
+  const memories = await Promise.all(
+    Array.from({ length: 10 }, (_, index) => remember(engine, `memory ${index}`)),
+  );
+  await Promise.allSettled([
+    ...memories.map(({ id }) => engine.promote(id)),
+    engine.supersede(ids[0], ids[0]),
+    ...memories.map(({ id }) => engine.reinforce(id)),
+  ]);
+  for (const { id } of memories) {
+    expect(await reread(engine, id)).toMatchObject({
+      lifecycleState: "stable",
+      reinforcementBoost: 0.15,
+    });
+  }
+});

@@ -1,0 +1,225 @@
+import { describe, expect, test } from "bun:test";
+import type { StoreInput } from "../../../src/engine/inputs.ts";
+import type { UpkeepSettings } from "../../../src/engine/settings.ts";
+import type { Store } from "../../../src/ports/store.ts";
+import { type EngineOptions, type OpenedEngine, testClock, useEngines } from "../engines.ts";
+
+const { open } = useEngines();
+
+const UPKEEP: UpkeepSettings = { cooldownSeconds: 3600, budgetMs: 60_000, batchSize: 50 };
+const LATER = "2026-03-20T00:00:00Z";
+
+async function store({ engine }: OpenedEngine, given: Partial<StoreInput> = {}) {
+  const input = { content: "The parcel is at the gate", userId: "ada", ttlDays: 1, ...given };
+  return (await engine.storeWithReceipt(input)).node;
+}
+
+/** A pack with expired memories, made by an engine that leaves them alone. */
+async function expired(count: number, given: Partial<StoreInput> = {}) {
+  const clock = testClock();
+  const first = await open({ clock, settings: { upkeep: undefined } });
+  for (let done = 0; done < count; done += 1) await store(first, given);
+  clock.set(LATER);
+  return { ...first, clock };
+}
+
+function active({ store: log }: { store: Store }): Promise<number> {
+  return log.countNodes(undefined);
+}
+
+async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + 5000;
+  while (!(await isTrue())) {
+    if (performance.now() > end) throw new Error("it did not come to pass within 5 s");
+    await Bun.sleep(5);
+  }
+}
+
+/** Long enough for a pass that is due to have begun and ended. */
+const settle = () => Bun.sleep(60);
+
+describe("opening", () => {
+  test("archives what has expired of every owner, batch after batch", async () => {
+    const before = await expired(7);
+    await store(before, { userId: "bob", ttlDays: 0 });
+    const kept = await store(before, { ttlDays: 30 });
+    before.clock.set("2026-03-21T00:00:00Z");
+
+    const upkeep = { ...UPKEEP, batchSize: 3 };
+    const one = await open({ pack: before.pack, clock: before.clock, settings: { upkeep } });
+    await until(async () => (await active(one)) === 1);
+
+    expect((await one.engine.getNode(kept.id))?.id).toBe(kept.id);
+    expect(one.warnings).toEqual([]);
+  });
+
+  test("archives nothing when that is off", async () => {
+    const before = await expired(2);
+
+    const settings = { upkeep: undefined };
+    const one = await open({ pack: before.pack, clock: before.clock, settings });
+    await one.engine.retrieve({ query: "parcel", userId: "ada" });
+    await settle();
+
+    expect(await active(one)).toBe(2);
+  });
+
+  test("reports once that it could not look, and works", async () => {
+    const before = await expired(1);
+
+    const one = await open({
+      pack: before.pack,
+      clock: before.clock,
+      settings: { upkeep: UPKEEP },
+      alter: () => ({ expired: () => Promise.reject(new Error("secret")) }),
+    });
+    await until(async () => one.warnings.length > 0);
+
+    expect(one.warnings).toEqual(["expired memories were not archived"]);
+    expect((await one.engine.retrieve({ query: "parcel", userId: "ada" })).results).toEqual([]);
+  });
+});
+
+describe("a call", () => {
+  const CALLS: readonly { name: string; call: (one: OpenedEngine) => Promise<unknown> }[] = [
+    { name: "retrieve", call: ({ engine }) => engine.retrieve({ query: "x", userId: "ada" }) },
+    { name: "store", call: ({ engine }) => engine.store({ content: "x", userId: "ada" }) },
+    {
+      name: "storeWithReceipt",
+      call: ({ engine }) => engine.storeWithReceipt({ content: "x", userId: "ada" }),
+    },
+    { name: "ingest", call: ({ engine }) => engine.ingest({ content: "x", userId: "ada" }) },
+  ];
+
+  /** An engine that has looked once at opening, and memories that expire afterwards. */
+  async function opened(options: EngineOptions = {}) {
+    const clock = testClock();
+    const one = await open({ clock, settings: { upkeep: UPKEEP }, ...options });
+    await settle();
+    const ada = await store(one);
+    const bob = await store(one, { userId: "bob" });
+    await settle();
+    clock.set(LATER);
+    const state = async (id: string) =>
+      (await one.engine.getNode(id, { includeSuperseded: true }))?.lifecycleState;
+    return { ...one, clock, ada, bob, state };
+  }
+
+  test.each(CALLS)("to $name is followed by a look at its owner's memories", async ({ call }) => {
+    const one = await opened();
+
+    await until(async () => {
+      await call(one);
+      return (await one.state(one.ada.id)) === "archived";
+    });
+    await settle();
+
+    expect(await one.state(one.bob.id)).toBe("tentative");
+    expect(one.warnings).toEqual([]);
+  });
+
+  test("is not followed by one within the cooldown of the last, which each owner has alone", async () => {
+    const one = await opened();
+    const ask = (userId: string) => one.engine.retrieve({ query: "x", userId });
+    const askUntilGone = (userId: string, id: string) =>
+      until(async () => {
+        await ask(userId);
+        return (await one.state(id)) === "archived";
+      });
+    await askUntilGone("ada", one.ada.id);
+    const next = await store(one, { ttlDays: 0 });
+    one.clock.set("2026-03-20T00:59:00Z");
+
+    await ask("ada");
+    await settle();
+    expect(await one.state(next.id)).toBe("tentative");
+    await askUntilGone("bob", one.bob.id);
+    expect(await one.state(next.id)).toBe("tentative");
+
+    one.clock.set("2026-03-20T01:00:01Z");
+    await askUntilGone("ada", next.id);
+  });
+
+  test("that fails is followed by nothing", async () => {
+    const one = await opened();
+
+    await one.engine.store({ content: "x", userId: "ada", ttlDays: -1 }).catch(() => {});
+    await settle();
+
+    expect(await one.state(one.ada.id)).toBe("tentative");
+  });
+
+  test.each([
+    { name: "a batch", upkeep: { batchSize: 2 }, left: 3 },
+    { name: "what its budget allows", upkeep: { budgetMs: 0 }, left: 5 },
+  ])("is followed by $name at most", async ({ upkeep, left }) => {
+    const before = await expired(5);
+    before.clock.set("2026-03-18T13:00:00Z");
+    const settings = { upkeep: { ...UPKEEP, ...upkeep } };
+    const one = await open({ pack: before.pack, clock: before.clock, settings });
+    await settle();
+    before.clock.set(LATER);
+
+    await until(async () => {
+      await one.engine.retrieve({ query: "x", userId: "ada" });
+      return (await active(one)) === left;
+    });
+    await one.engine.retrieve({ query: "x", userId: "ada" });
+    await settle();
+
+    expect(await active(one)).toBe(left);
+  });
+
+  test("does not wait for what follows it, and is not failed by it", async () => {
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const one = await opened({
+      alter: () => ({
+        change: async () => {
+          await held;
+          throw new Error("secret parcel");
+        },
+      }),
+    });
+
+    const { results } = await one.engine.retrieve({ query: "parcel", userId: "ada" });
+    expect(results).toEqual([]);
+    await one.engine.store({ content: "another", userId: "ada" });
+    release();
+    await until(async () => one.warnings.length > 0);
+
+    expect(one.warnings).toEqual([expect.stringMatching(/^expired memory .* was not archived/)]);
+    expect(one.warnings.join()).not.toContain("secret");
+  });
+});
+
+describe("closing", () => {
+  test("waits for the memory that is being archived, and begins with no further one", async () => {
+    const before = await expired(20);
+    let changes = 0;
+    const begun = Promise.withResolvers<void>();
+    const one = await open({
+      pack: before.pack,
+      clock: before.clock,
+      settings: { upkeep: UPKEEP },
+      alter: (log) => ({
+        change: async (reads, decide) => {
+          begun.resolve();
+          await Bun.sleep(30);
+          const result = await log.change(reads, decide);
+          changes += 1;
+          return result;
+        },
+      }),
+    });
+    await begun.promise;
+
+    await one.engine.close();
+
+    expect(changes).toBe(1);
+    expect(one.warnings).toEqual([]);
+    expect(await active(before)).toBe(19);
+  });
+});

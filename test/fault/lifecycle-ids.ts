@@ -1,0 +1,6 @@
+import { type Uuid, uuidV5 } from "../../src/lib/uuid.ts";
+
+/** The id of what a change of these tests writes about a memory. */
+export function idOf(node: Uuid): Uuid {
+  return uuidV5(node, "lifecycle-worker");
+}

@@ -1,0 +1,165 @@
+/**
+ * Kills a process with SIGKILL before each statement of a change of memories, and right after its commit, each time on a
+ * fresh copy of a pack, and looks whether the change is there as a whole or not at all.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
+import { openChecksummed } from "../../src/domain/checksummed.ts";
+import { toEdgeRecord } from "../../src/domain/edge-record.ts";
+import type { MemoryNode } from "../../src/domain/node.ts";
+import { toNodeRecord } from "../../src/domain/node-record.ts";
+import type { ChangeSnapshot } from "../../src/ports/changes.ts";
+import { connectionOf } from "../adapters/sqlite/exported.ts";
+import { indexed } from "../adapters/sqlite/indexed.ts";
+import { put, unit } from "../contract/samples.ts";
+import {
+  directoryPack,
+  encrypted,
+  filePack,
+  openSqlitePack,
+  type SqlitePack,
+} from "../contract/sqlite-pack.ts";
+import { idOf } from "./lifecycle-ids.ts";
+
+/** Turns of one conversation, in its order. The worker retires the third; the sixth replaces it. */
+const WORDS = ["alpha", "bravo", "charlie", "delta", "echo", "foxtrot"];
+
+/** Processes at a time. */
+const WORKERS = 3;
+
+let folder = "";
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "svc-lifecycle-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+type Scenario = {
+  readonly name: string;
+  readonly change: "archive" | "supersede";
+  readonly packIn: (folder: string) => SqlitePack;
+  /** Only each n-th step. */
+  readonly every: number;
+};
+
+const SCENARIOS: readonly Scenario[] = [
+  { name: "an archive in a pack of one file", change: "archive", packIn: filePack, every: 1 },
+  {
+    name: "a replacement in a directory pack",
+    change: "supersede",
+    packIn: directoryPack,
+    every: 1,
+  },
+  {
+    name: "a replacement in an encrypted pack",
+    change: "supersede",
+    packIn: (place) => encrypted(filePack(place)),
+    every: 9,
+  },
+];
+
+async function makePack(pack: SqlitePack): Promise<readonly MemoryNode[]> {
+  const store = await openSqlitePack(pack);
+  const nodes = await put(
+    store,
+    ...WORDS.map((content, second) => ({
+      content,
+      second,
+      sessionId: "s",
+      vector: unit(...WORDS.map((word) => (word === content ? 1 : 0))),
+    })),
+  );
+  await store.close();
+  return nodes;
+}
+
+/** Runs the change. @param last the step before which it is killed; 0: it finishes. @returns what it said */
+async function runWorker(pack: SqlitePack, change: string, last: number): Promise<string> {
+  const child = Bun.spawn(
+    [
+      process.execPath,
+      join(import.meta.dir, "lifecycle-worker.ts"),
+      JSON.stringify(pack),
+      change,
+      String(last),
+    ],
+    { stdout: "pipe", stderr: "inherit", stdin: "ignore" },
+  );
+  const said = await new Response(child.stdout).text();
+  await child.exited;
+  expect(child.signalCode).toBe(last === 0 ? null : "SIGKILL");
+  return said.trim();
+}
+
+/** Does some work for each item, a few at a time. */
+async function inFlight<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const left = [...items];
+  const workers = Array.from({ length: WORKERS }, async () => {
+    for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item);
+  });
+  await Promise.all(workers);
+}
+
+/** What is in the pack once it was opened again. */
+async function examine(pack: SqlitePack, nodes: readonly MemoryNode[]) {
+  const store = await openSqlitePack(pack);
+  const ids = nodes.map(({ id }) => id);
+  const snapshot = await store.change(
+    { nodeIds: ids, operationIds: ids.map(idOf), eventIds: [] },
+    (seen) => ({ change: undefined, result: seen }),
+  );
+  await store.close();
+  const database = openDatabase({ layout: pack.layout, mode: "read-write", ...connectionOf(pack) });
+  const indexes = indexed(database);
+  database.close();
+  return { snapshot, indexes };
+}
+
+/** What the record of the change says is there, against what is there. */
+function expectAgreement({ nodes, edges, operations }: ChangeSnapshot): void {
+  const written = [...nodes.values()].filter(({ createdAt, updatedAt }) => createdAt < updatedAt);
+  const records = [...operations.values()].map(({ payload }) => openChecksummed(payload));
+  const said = records.flatMap(({ after, replacement = [] }) => [after ?? [], replacement].flat());
+  expect<unknown>(written.map(toNodeRecord)).toEqual(said);
+  expect<unknown>(edges.map(toEdgeRecord)).toEqual(records.flatMap(({ edge = [] }) => edge));
+}
+
+describe("a crash at each step", () => {
+  test.each([...SCENARIOS])(
+    "of $name leaves all of it or nothing",
+    async ({ name, change, packIn, every }) => {
+      const template = join(folder, name);
+      mkdirSync(template);
+      const nodes = await makePack(packIn(template));
+      const copied = (title: string): SqlitePack => {
+        const place = join(folder, `${name} ${title}`);
+        cpSync(template, place, { recursive: true });
+        return packIn(place);
+      };
+      const before = await examine(copied("as it was"), nodes);
+      const finished = copied("finished");
+      const steps = Number(await runWorker(finished, change, 0));
+      const after = await examine(finished, nodes);
+      expect(after.snapshot.operations.size).toBe(1);
+      expect(after.indexes.vectors).toHaveLength(before.indexes.vectors.length - 1);
+
+      // The last two are before and after the commit.
+      const killedAt = Array.from({ length: steps }, (_, index) => index + 1).filter(
+        (step) => step % every === 0 || step >= steps - 1,
+      );
+      expect(killedAt.length).toBeGreaterThan(5);
+      await inFlight(killedAt, async (step) => {
+        const pack = copied(`killed at ${step}`);
+        expect(await runWorker(pack, change, step)).toBe("");
+        const left = await examine(pack, nodes);
+        expect({ step, ...left }).toEqual({ step, ...(step === steps ? after : before) });
+        expectAgreement(left.snapshot);
+        expect(left.indexes.orphans).toEqual([]);
+      });
+      console.log(`${name}: ${steps} steps, ${killedAt.length} kills`);
+    },
+    180_000,
+  );
+});

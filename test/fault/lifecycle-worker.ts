@@ -1,0 +1,120 @@
+/**
+ * A process that makes one change of memories on a pack and may kill itself on the way.
+ * Arguments: the pack as JSON; `archive` or `supersede`; the step before which it ends with SIGKILL, or 0 to finish. Steps
+ * are the statements that run from the beginning of the transaction on, and the moment after its commit, at which nobody
+ * knows of it yet. A process that finishes prints how many there were.
+ */
+import { Database } from "bun:sqlite";
+import { checksummed } from "../../src/domain/checksummed.ts";
+import { toEdgeRecord } from "../../src/domain/edge-record.ts";
+import { LIFECYCLE_STATES } from "../../src/domain/enums.ts";
+import type { MemoryNode } from "../../src/domain/node.ts";
+import { toNodeRecord } from "../../src/domain/node-record.ts";
+import type { Change } from "../../src/ports/changes.ts";
+import type { Operation } from "../../src/ports/operation.ts";
+import { at } from "../contract/samples.ts";
+import { openSqlitePack, type SqlitePack } from "../contract/sqlite-pack.ts";
+import { anEdge } from "../contract/store-change.ts";
+import { idOf } from "./lifecycle-ids.ts";
+
+const [pack = "", scenario = "", last = "0"] = process.argv.slice(2);
+let isCounting = false;
+let steps = 0;
+
+function step(): void {
+  steps += 1;
+  if (steps === Number(last)) process.kill(process.pid, "SIGKILL");
+}
+
+/** Counts what runs of a statement. */
+function counted<T extends object>(statement: T, sql: string): T {
+  return new Proxy(statement, {
+    get: (target, name) => {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== "function") return member;
+      return (...parameters: readonly unknown[]): unknown => {
+        isCounting ||= sql === "BEGIN IMMEDIATE";
+        if (isCounting) step();
+        const result: unknown = Reflect.apply(member, target, parameters);
+        if (isCounting && sql === "COMMIT") {
+          step();
+          isCounting = false;
+        }
+        return result;
+      };
+    },
+  });
+}
+
+function watchStatements(): void {
+  const { query, run } = Database.prototype;
+  // SAFETY, here and below: what is called is the method itself, with what it was given.
+  Database.prototype.query = function (this: Database, sql: string) {
+    return counted(Reflect.apply(query, this, [sql]), sql);
+  } as typeof query;
+  Database.prototype.run = function (this: Database, ...given: Parameters<typeof run>) {
+    if (isCounting) step();
+    return Reflect.apply(run, this, given);
+  } as typeof run;
+}
+
+function operation(target: MemoryNode, record: Parameters<typeof checksummed>[0]): Operation {
+  return {
+    id: idOf(target.id),
+    opType: "LIFECYCLE_CHANGED",
+    targetId: target.id,
+    payload: checksummed(record),
+    actorId: "ada",
+    namespaceId: "ada",
+    createdAt: at(100),
+  };
+}
+
+function archive(before: MemoryNode): Change {
+  const after: MemoryNode = { ...before, lifecycleState: "archived", updatedAt: at(100) };
+  const record = { before: toNodeRecord(before), after: toNodeRecord(after) };
+  return { nodes: [after], edges: [], operations: [operation(before, record)] };
+}
+
+function supersede(before: MemoryNode, next: MemoryNode): Change {
+  const after: MemoryNode = {
+    ...before,
+    lifecycleState: "superseded",
+    supersededBy: next.id,
+    updatedAt: at(100),
+  };
+  const replacement: MemoryNode = { ...next, lifecycleState: "stable", updatedAt: at(100) };
+  const edge = anEdge(next, before, { id: idOf(next.id) });
+  const record = {
+    before: toNodeRecord(before),
+    after: toNodeRecord(after),
+    replacement: toNodeRecord(replacement),
+    edge: toEdgeRecord(edge),
+  };
+  return {
+    nodes: [after, replacement],
+    edges: [edge],
+    operations: [operation(before, record)],
+  };
+}
+
+// SAFETY: the test that starts this process wrote the description.
+const store = await openSqlitePack(JSON.parse(pack) as SqlitePack);
+const memories = await store.queryNodes({
+  userId: "ada",
+  lifecycleStates: LIFECYCLE_STATES,
+  oldestFirst: true,
+  limit: 99,
+});
+const ids = ["charlie", "foxtrot"].flatMap((content) =>
+  memories.filter((node) => node.content === content).map(({ id }) => id),
+);
+watchStatements();
+await store.change({ nodeIds: ids, operationIds: [], eventIds: [] }, ({ nodes }) => {
+  const [old, next] = ids.map((id) => nodes.get(id));
+  if (old === undefined || next === undefined) throw new Error("the pack lacks the memories");
+  const change = scenario === "archive" ? archive(old) : supersede(old, next);
+  return { change, result: undefined };
+});
+console.log(steps);
+await store.close();

@@ -1,0 +1,55 @@
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import ts from "typescript";
+import * as errors from "../../src/domain/errors.ts";
+import * as library from "../../src/library.ts";
+
+const SOURCE = join(import.meta.dir, "../../src");
+
+function parse(path: string): ts.SourceFile {
+  const text = readFileSync(join(SOURCE, path), "utf8");
+  return ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true);
+}
+
+/** Every name that the library exports, types included. */
+function exported(): ReadonlySet<string> {
+  return new Set(
+    parse("library.ts").statements.flatMap((statement) =>
+      ts.isExportDeclaration(statement) &&
+      statement.exportClause !== undefined &&
+      ts.isNamedExports(statement.exportClause)
+        ? statement.exportClause.elements.map(({ name }) => name.text)
+        : [],
+    ),
+  );
+}
+
+test("the library exports every type that a method of the engine takes or gives", () => {
+  const named = parse("engine/memory-engine.ts").statements.flatMap((statement) => {
+    if (!ts.isImportDeclaration(statement)) return [];
+    const bindings = statement.importClause?.namedBindings;
+    return bindings !== undefined && ts.isNamedImports(bindings)
+      ? bindings.elements.map(({ name }) => name.text)
+      : [];
+  });
+  expect(named.length).toBeGreaterThan(30);
+  expect(named.filter((name) => !exported().has(name))).toEqual([]);
+});
+
+test("the library exports every class of errors", () => {
+  const classes = Object.keys(errors).filter((name) => name.endsWith("Error"));
+  expect(classes.length).toBeGreaterThan(15);
+  expect(classes.filter((name) => !(name in library))).toEqual([]);
+});
+
+test("the library exports every closed set of the interface", () => {
+  const sets = parse("domain/enums.ts")
+    .statements.filter(ts.isVariableStatement)
+    .filter(({ modifiers }) => modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword))
+    .flatMap(({ declarationList }) =>
+      declarationList.declarations.map(({ name }) => name.getText()),
+    );
+  expect(sets).toContain("NODE_TYPES");
+  expect(sets.filter((name) => !(name in library))).toEqual([]);
+});

@@ -1,0 +1,58 @@
+import { createHttpApp } from "../../../src/surface/http/app.ts";
+import type { AuthSettings } from "../../../src/surface/http/auth.ts";
+import { type EngineOptions, type OpenedEngine, useEngines } from "../../engine/engines.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** A request; `key` is that of one owner. */
+export type Asked = {
+  readonly body?: unknown;
+  readonly key?: string;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+export type Answer = { readonly status: number; readonly json: Json };
+
+export type OpenedApp = OpenedEngine & {
+  /** GET, or POST with a body, unless a method is given. */
+  readonly ask: (path: string, asked?: Asked) => Promise<Answer>;
+};
+
+/** Each of ada and bob has a key. */
+export const KEYS: AuthSettings = { userKeys: { ada: "key-a", bob: "key-b" } };
+
+/** The HTTP interface of engines on real packs; each is closed and its pack deleted after its test. */
+export function useApps() {
+  const { open: openEngine } = useEngines();
+
+  const open = async (auth: AuthSettings = {}, options: EngineOptions = {}): Promise<OpenedApp> => {
+    const opened = await openEngine(options);
+    const app = createHttpApp({
+      engine: () => opened.engine,
+      version: "9.9.9",
+      auth,
+      cors: { origins: [], allowCredentials: false },
+      log: () => {},
+    });
+    const ask = async (path: string, asked: Asked = {}): Promise<Answer> => {
+      const { body, key, method = body === undefined ? "GET" : "POST", headers } = asked;
+      const answer = await app.request(path, {
+        method,
+        headers: {
+          ...(body !== undefined && { "content-type": "application/json" }),
+          ...(key !== undefined && { authorization: `Bearer ${key}` }),
+          ...headers,
+        },
+        ...(body !== undefined && {
+          body: typeof body === "string" ? body : JSON.stringify(body),
+        }),
+      });
+      // SAFETY: every answer of this interface is a JSON object.
+      return { status: answer.status, json: (await answer.json()) as Json };
+    };
+    return { ...opened, ask };
+  };
+
+  return { open };
+}

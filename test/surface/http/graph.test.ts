@@ -1,0 +1,233 @@
+import { describe, expect, test } from "bun:test";
+import type { MemoryNode } from "../../../src/domain/node.ts";
+import { freshId, put } from "../../contract/samples.ts";
+import { anEdge, connect } from "../../engine/inspect/edges.ts";
+import { KEYS, type OpenedApp, useApps } from "./engine-app.ts";
+
+const { open } = useApps();
+
+const UNKNOWN = freshId();
+
+/** What the route of one node says about each of them. */
+async function wires({ ask }: OpenedApp, ...nodes: readonly (MemoryNode | undefined)[]) {
+  return await Promise.all(
+    nodes.map(async (node) => (await ask(`/v1/nodes/${node?.id}`, { key: "key-a" })).json),
+  );
+}
+
+/** Three memories of ada, each replaced by the next one, and one of bob. */
+async function filled(auth = {}) {
+  const app = await open(auth);
+  const nodes = await put(
+    app.store,
+    { content: "v0", lifecycleState: "superseded", nodeType: "fact" },
+    { content: "v1", lifecycleState: "stable", scope: "project", nodeType: "fact" },
+    { content: "v2", lifecycleState: "tentative" },
+    { content: "of bob", userId: "bob" },
+  );
+  const [v0, v1, v2] = nodes;
+  await connect(
+    app.store,
+    anEdge(v1, v0, { edgeType: "supersedes" }),
+    anEdge(v2, v1, { edgeType: "supersedes" }),
+  );
+  return { app, nodes };
+}
+
+describe("GET /v1/nodes/scan", () => {
+  test("answers with one page and the way to the next", async () => {
+    const { app, nodes } = await filled();
+    const [, v1, v2] = nodes;
+
+    const first = await app.ask("/v1/nodes/scan?user_id=ada&limit=1");
+    expect(first).toEqual({
+      status: 200,
+      json: {
+        nodes: await wires(app, v1),
+        count: 1,
+        has_more: true,
+        next_cursor: v1?.id,
+        order: "id",
+        consistency: "page",
+      },
+    });
+    expect(Object.keys(first.json)).toEqual([
+      "nodes",
+      "count",
+      "has_more",
+      "next_cursor",
+      "order",
+      "consistency",
+    ]);
+    const second = await app.ask(
+      `/v1/nodes/scan?user_id=ada&limit=1&after_id=${first.json["next_cursor"]}`,
+    );
+    expect(second.json).toEqual({
+      nodes: await wires(app, v2),
+      count: 1,
+      has_more: false,
+      next_cursor: null,
+      order: "id",
+      consistency: "page",
+    });
+  });
+
+  test.each([
+    { name: "a type", query: "type=fact", expected: ["v1"] },
+    { name: "a scope", query: "scope=project", expected: ["v1"] },
+    { name: "one state", query: "state=superseded", expected: ["v0"] },
+    { name: "several states", query: "state=superseded&state=tentative", expected: ["v0", "v2"] },
+    { name: "all at once", query: "state=stable&scope=personal&type=fact", expected: [] },
+    { name: "the last of two types", query: "type=note&type=fact", expected: ["v1"] },
+    { name: "a parameter that nobody knows", query: "colour=red", expected: ["v1", "v2"] },
+  ])("knows $name", async ({ query, expected }) => {
+    const { app } = await filled();
+
+    const { status, json } = await app.ask(`/v1/nodes/scan?user_id=ada&${query}`);
+
+    expect(status).toBe(200);
+    expect(json).toMatchObject({
+      nodes: expected.map((content) => ({ content })),
+      count: expected.length,
+    });
+  });
+
+  test("shows a bound caller its own memories; another owner is 403", async () => {
+    const { app } = await filled(KEYS);
+
+    const own = await app.ask("/v1/nodes/scan", { key: "key-b" });
+    expect(own.json).toMatchObject({ nodes: [{ content: "of bob" }], count: 1 });
+    expect((await app.ask("/v1/nodes/scan?user_id=bob", { key: "key-b" })).json).toEqual(own.json);
+    for (const foreign of ["ada", ""]) {
+      expect(await app.ask(`/v1/nodes/scan?user_id=${foreign}`, { key: "key-b" })).toEqual({
+        status: 403,
+        json: {
+          detail: `user_id: ${JSON.stringify(foreign)} is not the owner of this connection; leave user_id out`,
+        },
+      });
+    }
+  });
+
+  test.each([
+    { name: "no owner", query: "", detail: /^user_id: is required/ },
+    { name: "an empty owner", query: "user_id=", detail: /^user_id: is required/ },
+    { name: "a blank owner", query: "user_id=%20", detail: /^user_id: must be non-blank text$/ },
+    { name: "a type", query: "user_id=ada&type=idea", detail: /^type: "idea" is not one of / },
+    { name: "a scope", query: "user_id=ada&scope=", detail: /^scope: "" is not one of / },
+    {
+      name: "a second state",
+      query: "user_id=ada&state=stable&state=dead",
+      detail: /^state: "dead" is not one of /,
+    },
+    { name: "a cursor", query: "user_id=ada&after_id=7", detail: /^after_id: "7" is not a UUID$/ },
+    ...["0", "1001", "1.5", "", "+1", "0x10", "1e2", " 1"].map((limit) => ({
+      name: `a limit of ${JSON.stringify(limit)}`,
+      query: `user_id=ada&limit=${encodeURIComponent(limit)}`,
+      detail: /^limit: ".*" is not an integer from 1 to 1000$/,
+    })),
+  ])("refuses $name that is wrong with 422", async ({ query, detail }) => {
+    const { app } = await filled();
+
+    const { status, json } = await app.ask(`/v1/nodes/scan?${query}`);
+
+    expect(status).toBe(422);
+    expect(json).toEqual({ detail: expect.stringMatching(detail) });
+  });
+
+  test("is not taken for a memory of that name, by no method", async () => {
+    const { app } = await filled();
+
+    const { status, json } = await app.ask("/v1/nodes/scan", { method: "DELETE" });
+
+    expect({ status, json }).toEqual({ status: 405, json: { detail: "Method Not Allowed" } });
+  });
+});
+
+describe("GET /v1/nodes/{node_id}/neighborhood", () => {
+  test("answers with the active memories within two hops, or as many as asked", async () => {
+    const { app, nodes } = await filled();
+    const [v0, v1, v2] = nodes;
+    const path = `/v1/nodes/${v0?.id}/neighborhood`;
+
+    expect(await app.ask(path)).toEqual({
+      status: 200,
+      json: { nodes: await wires(app, v1, v2), count: 2 },
+    });
+    expect((await app.ask(`${path}?max_hops=1`)).json).toEqual({
+      nodes: await wires(app, v1),
+      count: 1,
+    });
+    expect((await app.ask(`/v1/nodes/${v2?.id}/neighborhood?max_hops=5`)).json).toEqual({
+      nodes: await wires(app, v1),
+      count: 1,
+    });
+  });
+
+  test.each(["0", "6", "-1", "1.0", "", "two", "٢"])(
+    "refuses %j hops with 422",
+    async (maxHops) => {
+      const { app, nodes } = await filled();
+
+      const path = `/v1/nodes/${nodes[0]?.id}/neighborhood`;
+      expect(await app.ask(`${path}?max_hops=${encodeURIComponent(maxHops)}`)).toEqual({
+        status: 422,
+        json: { detail: `max_hops: ${JSON.stringify(maxHops)} is not an integer from 1 to 5` },
+      });
+    },
+  );
+});
+
+describe("GET /v1/nodes/{node_id}/chain", () => {
+  test("answers with what replaced a memory, or what it replaced, in any state", async () => {
+    const { app, nodes } = await filled();
+    const [v0, v1, v2] = nodes;
+    const path = (node: MemoryNode | undefined) => `/v1/nodes/${node?.id}/chain`;
+
+    const forward = { nodes: await wires(app, v1, v2), count: 2 };
+    expect(await app.ask(path(v0))).toEqual({ status: 200, json: forward });
+    expect((await app.ask(`${path(v0)}?direction=forward`)).json).toEqual(forward);
+    expect((await app.ask(`${path(v2)}?direction=backward`)).json).toEqual({
+      nodes: await wires(app, v1, v0),
+      count: 2,
+    });
+    expect((await app.ask(path(v2))).json).toEqual({ nodes: [], count: 0 });
+  });
+
+  test.each(["sideways", "", "Forward"])("refuses the direction %j with 422", async (direction) => {
+    const { app, nodes } = await filled();
+
+    expect(await app.ask(`/v1/nodes/${nodes[0]?.id}/chain?direction=${direction}`)).toEqual({
+      status: 422,
+      json: {
+        detail: `direction: ${JSON.stringify(direction)} is not one of forward, backward`,
+      },
+    });
+  });
+});
+
+describe.each(["neighborhood", "chain"])("a %s", (name) => {
+  test("of an unknown memory is 404, of an id that is none 422", async () => {
+    const { app } = await filled();
+
+    const spelled = UNKNOWN.replaceAll("-", "").toUpperCase();
+    expect(await app.ask(`/v1/nodes/${spelled}/${name}`)).toEqual({
+      status: 404,
+      json: { detail: `Node '${UNKNOWN}' not found` },
+    });
+    expect(await app.ask(`/v1/nodes/7/${name}`)).toEqual({
+      status: 422,
+      json: { detail: 'node_id: "7" is not a UUID' },
+    });
+  });
+
+  test("of a foreign memory is 404 for a bound caller", async () => {
+    const { app, nodes } = await filled(KEYS);
+    const id = nodes[0]?.id;
+
+    expect((await app.ask(`/v1/nodes/${id}/${name}`, { key: "key-a" })).status).toBe(200);
+    expect(await app.ask(`/v1/nodes/${id}/${name}`, { key: "key-b" })).toEqual({
+      status: 404,
+      json: { detail: `Node '${id}' not found` },
+    });
+  });
+});

@@ -1,0 +1,195 @@
+import { describe, expect, test } from "bun:test";
+import { fakeEngine } from "../fake-engine.ts";
+import { appOf, plain, post, speak, useServers } from "./serving.ts";
+
+const serve = useServers();
+
+const EMPTY = { nodeCount: 0, eventCount: 0, backend: "sqlite", details: {} } as const;
+const counting = () => fakeEngine({ stats: () => Promise.resolve(EMPTY) });
+
+/** Every kind of thing that can be asked for. */
+const PATHS = ["/v1/health", "/v1/stats", "/docs", "/redoc", "/openapi.json", "/v1/nope"];
+
+describe("the name in Host, on a loopback address", () => {
+  const ask = (host: string, path = "/v1/stats") =>
+    appOf({ engine: counting() }).request(path, { headers: { host } });
+
+  test.each([
+    "localhost",
+    "LOCALHOST:8000",
+    "localhost.",
+    "localhost.:8000",
+    "127.0.0.1",
+    "127.0.0.1:8000",
+    "127.255.255.254:1",
+    "127.0.0.1.",
+    "[::1]",
+    "[::1]:8000",
+    "[0:0:0:0:0:0:0:1]:8000",
+    "[::ffff:127.0.0.1]:8000",
+    "[::FFFF:7f00:1]",
+  ])("%s is ours", async (host) => {
+    expect((await ask(host)).status).toBe(200);
+  });
+
+  test.each([
+    "evil.test",
+    "evil.test:8000",
+    "localhost.evil.test",
+    "127.0.0.1.evil.test",
+    "notlocalhost",
+    "10.0.0.1",
+    "192.168.1.5:8000",
+    "128.0.0.1",
+    "0.0.0.0",
+    "[::]",
+    "[fe80::1]",
+    "[::ffff:10.0.0.1]",
+    "evil.test, localhost",
+    "localhost, evil.test",
+    "localhost@evil.test",
+    "evil.test/?@localhost",
+    "localhost:80:80",
+    "localhost:x",
+    "[::1",
+    "local host",
+    "",
+  ])("%p is refused with 421, by its name", async (host) => {
+    const answer = await ask(host);
+    expect(answer.status).toBe(421);
+    expect(await answer.json()).toEqual({
+      detail: `Host: ${JSON.stringify(host)} is not a name of this server; use localhost or 127.0.0.1, or add the name to api.allowed_hosts`,
+    });
+  });
+
+  test.each(PATHS)("a foreign name is refused for %s too", async (path) => {
+    expect((await ask("evil.test", path)).status).toBe(421);
+  });
+
+  test("a long name is cut in the answer", async () => {
+    const answer = await ask(`${"e".repeat(5000)}.test`);
+    expect((await answer.text()).length).toBeLessThan(250);
+  });
+
+  test("a foreign name is refused before the key and the body are looked at", async () => {
+    const app = appOf({ auth: { apiKey: "k" } });
+    const answer = await app.request("/v1/store", post("{", { host: "evil.test" }));
+    expect(answer.status).toBe(421);
+  });
+
+  test("configured names are ours in any spelling, and so are pages of that name", async () => {
+    const hosts = { checksHost: true, allowedHosts: ["memory.example", "[fd00:0::1]"] };
+    const app = appOf({ engine: counting(), hosts });
+    const status = async (headers: Record<string, string>) =>
+      (await app.request("/v1/stats", { headers })).status;
+    expect(await status({ host: "Memory.Example.:443" })).toBe(200);
+    expect(await status({ host: "[FD00::1]" })).toBe(200);
+    expect(await status({ host: "memory.example", origin: "https://memory.example" })).toBe(200);
+    expect(await status({ host: "localhost" })).toBe(200);
+    expect(await status({ host: "other.example" })).toBe(421);
+  });
+});
+
+describe("a real server", () => {
+  const host = (name: string) => plain("GET /v1/health HTTP/1.1", [`Host: ${name}`]);
+
+  test("on a loopback address refuses foreign names", async () => {
+    const { port, lines } = await serve();
+    expect((await speak(port, [host(`localhost:${port}`)])).statuses).toEqual([200]);
+    expect((await speak(port, [host("evil.test")])).statuses).toEqual([421]);
+    expect((await speak(port, [host("")])).statuses).toEqual([400]);
+    expect((await speak(port, [host("a b/c@d")])).statuses).toEqual([400]);
+    expect(lines.filter(({ level }) => level === "error")).toEqual([]);
+  });
+
+  test("refuses a request with two names", async () => {
+    const { port } = await serve();
+    const two = plain("GET /v1/health HTTP/1.1", ["Host: localhost", "Host: evil.test"]);
+    expect((await speak(port, [two])).statuses).toEqual([421]);
+  });
+
+  test("refuses a request without a name, also one of HTTP/1.0", async () => {
+    const { port, lines } = await serve();
+    expect((await speak(port, [plain("GET /v1/stats HTTP/1.1", [])])).statuses).toEqual([400]);
+    expect((await speak(port, [plain("GET /v1/stats HTTP/1.0", [])])).statuses).toEqual([400]);
+    expect(lines.filter(({ level }) => level === "error")).toEqual([]);
+  });
+
+  test("on a network address accepts any name, unless names are configured", async () => {
+    const open = { host: "0.0.0.0", auth: { apiKey: "k" } };
+    const any = await serve(open);
+    expect((await speak(any.port, [host("memory.example")])).statuses).toEqual([200]);
+    expect((await speak(any.port, [host("no such/name")])).statuses).toEqual([400]);
+    const named = await serve({ ...open, allowedHosts: ["memory.example"] });
+    expect((await speak(named.port, [host("memory.example:80")])).statuses).toEqual([200]);
+    expect((await speak(named.port, [host("evil.test")])).statuses).toEqual([421]);
+  });
+});
+
+describe("a page of another origin", () => {
+  const asked = (headers: Record<string, string>, path = "/v1/stats") =>
+    appOf({ engine: counting() }).request(path, { headers });
+
+  test.each([
+    "http://evil.test",
+    "https://evil.test:8000",
+    "null",
+    "",
+    "http://10.0.0.1",
+    "http://localhost.evil.test",
+    "http://localhost@evil.test",
+    "http://evil.test#localhost",
+    "chrome-extension://abcdefgh",
+    "file://",
+    "tauri://localhost",
+    "localhost",
+  ])("%p is refused with 403", async (origin) => {
+    const answer = await asked({ origin });
+    expect(answer.status).toBe(403);
+    expect(await answer.json()).toEqual({
+      detail: `Origin: ${JSON.stringify(origin)} may not call this server; if the page is yours, add its origin to api.cors_origins`,
+    });
+    expect(answer.headers.get("access-control-allow-origin")).toBeNull();
+  });
+
+  test.each(PATHS)("is refused for %s, whether it reads or writes", async (path) => {
+    const origin = "http://evil.test";
+    expect((await asked({ origin }, path)).status).toBe(403);
+    const write = await appOf().request(path, post({}, { origin }));
+    expect(write.status).toBe(403);
+  });
+
+  test("changes nothing, also with a body that needs no preflight", async () => {
+    const engine = fakeEngine({
+      storeWithReceipt: () => {
+        throw new Error("stored");
+      },
+    });
+    const body = { content: "x", user_id: "a" };
+    const answer = await appOf({ engine }).request(
+      "/v1/store",
+      post(body, { origin: "http://evil.test", "content-type": "text/plain" }),
+    );
+    expect(answer.status).toBe(403);
+  });
+
+  test.each([
+    "http://localhost:3000",
+    "http://127.0.0.1",
+    "https://[::1]:8443",
+    "http://LOCALHOST",
+  ])("%p is of this machine and served", async (origin) => {
+    expect((await asked({ origin })).status).toBe(200);
+  });
+
+  test("without a named origin it may not embed an answer", async () => {
+    const embedded = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" };
+    expect((await asked(embedded)).status).toBe(403);
+    expect((await asked({ ...embedded, "sec-fetch-site": "same-origin" })).status).toBe(200);
+  });
+
+  test("may link to the documentation", async () => {
+    const followed = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" };
+    expect((await asked(followed, "/docs")).status).toBe(200);
+  });
+});
