@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
+import type { Uuid } from "../../lib/uuid.ts";
 import type { Caller } from "./caller.ts";
 
 /** What an operation runs with. */
@@ -43,11 +44,20 @@ type HttpShape = {
   readonly isPublic?: boolean;
 };
 
+/** `full`: every tool. `core`: what an assistant needs every day, for clients that pay for each tool they show. */
+export type ToolSet = "core" | "full";
+
 type McpShape = {
   readonly tool: string;
   readonly title: string;
-  /** Written for a model: when to call it and what comes back. */
+  /** Written for a model: when to call it, when not, and what comes back. */
   readonly description: string;
+  /** The smallest set that has it. */
+  readonly toolSet: ToolSet;
+  /** Arguments that the core set shows; it accepts them all. Absent: all are shown. */
+  readonly coreArguments?: readonly string[];
+  /** Arguments that are accepted and never shown: other names of shown ones. */
+  readonly silentArguments?: readonly string[];
   readonly annotations: {
     readonly readOnlyHint: boolean;
     readonly destructiveHint: boolean;
@@ -65,11 +75,23 @@ export type WireObject = object;
 /** A call whose arguments have passed their schema. */
 export type PreparedCall = (context: CallContext) => Promise<WireObject>;
 
+/** What a tool answers. */
+export type ToolAnswer = {
+  /** For programs. */
+  readonly structured: WireObject;
+  /** The same for a model, in few words, with every id that a next call may need. */
+  readonly text: string;
+  /** The one memory that the answer is about. */
+  readonly nodeId: Uuid | undefined;
+};
+/** A call of a tool whose arguments have passed their schema. The texts name tools of the given set only. */
+export type PreparedTool = (context: CallContext, toolSet: ToolSet) => Promise<ToolAnswer>;
+
 export type HttpBinding = HttpShape & {
   /** Checks the parts; the returned call may be refused by the engine still. */
   readonly prepare: (parts: HttpParts) => PreparedCall;
 };
-export type McpBinding = McpShape & { readonly prepare: (args: unknown) => PreparedCall };
+export type McpBinding = McpShape & { readonly prepare: (args: unknown) => PreparedTool };
 
 /** One thing a caller can ask for, on every surface that offers it. */
 export type Operation = {
@@ -94,6 +116,8 @@ type Definition<Input, Output> = {
   readonly mcp?: McpShape & {
     readonly read: (args: unknown) => Input;
     readonly write: (output: Output, input: Input) => WireObject;
+    readonly tell: (output: Output, input: Input, toolSet: ToolSet) => string;
+    readonly about?: (output: Output) => Uuid;
   };
 };
 
@@ -115,7 +139,14 @@ export function defineOperation<Input, Output>(definition: Definition<Input, Out
       ...mcp,
       prepare: (args) => {
         const input = mcp.read(args);
-        return async (context) => mcp.write(await run(context, input), input);
+        return async (context, toolSet) => {
+          const output = await run(context, input);
+          return {
+            structured: mcp.write(output, input),
+            text: mcp.tell(output, input, toolSet),
+            nodeId: mcp.about?.(output),
+          };
+        };
       },
     },
   };

@@ -29,7 +29,7 @@ import {
 import { type NaiveFilter, naiveAssertions, naiveQuantities } from "./naive.ts";
 
 const { open } = useEngines();
-const RUNS = 150;
+const RUNS = 300;
 
 /** A member of a query: what is given, what it means written out, and what it compares as. */
 type Chosen = {

@@ -99,7 +99,7 @@ export const OBJECTS = [
   ...spelled("berlin", "Berlin", "BERLIN", " berlin "),
   ...spelled("straße 5".replace("ß", "ss"), "Straße 5", "STRASSE  5"),
   ...spelled("\u{10000}", "\u{10000}"),
-  ...spelled("\uffee", "\uffee"),
+  ...spelled("\ufffd", "\ufffd"),
   ...spelled(undefined, undefined, ["Berlin"]),
 ];
 export const POLARITIES = [

@@ -66,46 +66,48 @@ function exclusionOf(
   filter: NaiveFilter,
   prefixes: readonly string[],
 ): string | undefined {
-  const { node } = told;
   const doubt = filter.retrievalMode === "default" ? doubtAbout(told) : undefined;
   if (doubt !== undefined) return doubt.replace(/:.*/, "");
-  const { knowledgeAt, validAt, eventTimeFrom: from, eventTimeTo: to } = filter;
-  if (knowledgeAt !== undefined && node.createdAt > knowledgeAt) return "after_knowledge_cutoff";
-  if (validAt !== undefined) {
-    const hasEnded = node.validTo !== undefined && node.validTo <= validAt;
-    if (node.validFrom > validAt || hasEnded) return "outside_validity_window";
-  }
-  if (from !== undefined || to !== undefined) {
-    if (node.eventTime === undefined) return "missing_event_time";
-    if (from !== undefined && node.eventTime < from) return "before_event_time_window";
-    if (to !== undefined && node.eventTime > to) return "after_event_time_window";
-  }
+  const untimely = untimelyOf(told, filter);
+  if (untimely !== undefined) return untimely;
   const parts = CLAIM_DIMENSIONS.map((name) => told[name].normal);
-  const [subject, predicate, object, polarity] = parts;
-  if (
-    subject === undefined ||
-    predicate === undefined ||
-    object === undefined ||
-    polarity === undefined
-  ) {
-    return "missing_structured_assertion";
-  }
-  const chosen = (texts: readonly string[], text: string) =>
-    texts.length === 0 || texts.includes(text);
+  if (parts.includes(undefined)) return "missing_structured_assertion";
+  const chosen = (texts: readonly string[], name: (typeof CLAIM_DIMENSIONS)[number]) =>
+    texts.length === 0 || texts.includes(told[name].normal ?? "");
+  const predicate = told.predicate.normal ?? "";
   const isFamily = prefixes.some((prefix) => `${predicate}_`.startsWith(`${prefix}_`));
   const isPredicate =
     prefixes.length === 0
-      ? chosen(filter.predicates, predicate)
+      ? chosen(filter.predicates, "predicate")
       : isFamily || filter.predicates.includes(predicate);
-  const passes =
-    chosen(filter.subjects, subject) &&
-    isPredicate &&
-    chosen(filter.objects, object) &&
-    chosen(filter.polarities, polarity);
+  const passes = [
+    chosen(filter.subjects, "subject"),
+    isPredicate,
+    chosen(filter.objects, "object"),
+    chosen(filter.polarities, "polarity"),
+  ].every(Boolean);
   return passes ? undefined : "selector_mismatch";
 }
 
-function counts(names: readonly string[]): Record<string, number> {
+function untimelyOf({ node }: Told, filter: NaiveFilter): string | undefined {
+  const { knowledgeAt, validAt, eventTimeFrom: from, eventTimeTo: to } = filter;
+  if (knowledgeAt !== undefined && node.createdAt > knowledgeAt) return "after_knowledge_cutoff";
+  if (validAt !== undefined && !holdsAt(node, validAt)) return "outside_validity_window";
+  if (from === undefined && to === undefined) return undefined;
+  if (node.eventTime === undefined) return "missing_event_time";
+  if (from !== undefined && node.eventTime < from) return "before_event_time_window";
+  return to !== undefined && node.eventTime > to ? "after_event_time_window" : undefined;
+}
+
+/** From the begin on, up to the end without it. */
+export function holdsAt(
+  { validFrom, validTo }: { readonly validFrom: string; readonly validTo: string | undefined },
+  moment: string,
+): boolean {
+  return !(validFrom > moment) && !(validTo !== undefined && validTo <= moment);
+}
+
+export function counts(names: readonly string[]): Record<string, number> {
   const sorted = [...new Set(names)].sort(byBytes);
   return Object.fromEntries(
     sorted.map((name) => [name, names.filter((other) => other === name).length]),

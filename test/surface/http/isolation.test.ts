@@ -1,0 +1,191 @@
+/** What the key of one owner reaches of another's memories, on every route that there is. Real engine, real pack. */
+import { expect, test } from "bun:test";
+import type { HttpBinding } from "../../../src/surface/contract/operation.ts";
+import { OPERATIONS } from "../../../src/surface/contract/operations.ts";
+import { type Answer, KEYS, type OpenedApp, useApps } from "./engine-app.ts";
+
+const { open } = useApps();
+
+/** A word of ada's that must reach nobody else. */
+const PRIVATE = "Zx9private";
+
+/** What ada has. */
+type Belongings = {
+  readonly node: string;
+  readonly other: string;
+  readonly event: string;
+  readonly receipt: string;
+  readonly citation: string;
+};
+
+const CITATION = "01900000-0000-7000-8000-00000000c17a";
+
+async function belongingsOf(ask: OpenedApp["ask"]): Promise<Belongings> {
+  const asAda = async (path: string, body: unknown): Promise<Answer["json"]> => {
+    const { status, json } = await ask(path, { body, key: "key-a" });
+    expect([path, status]).toEqual([path, 200]);
+    return json;
+  };
+  const assertion = (object: string) => ({
+    subject: "Ada",
+    predicate: "drinks",
+    object,
+    polarity: "positive",
+  });
+  const stored = await asAda("/v1/store", {
+    content: `${PRIVATE}: Ada drinks 5 cups of tea`,
+    session_id: PRIVATE,
+    node_type: "fact",
+    metadata: { assertion: assertion("tea") },
+  });
+  const other = await asAda("/v1/store", {
+    content: `${PRIVATE}: Ada drinks coffee`,
+    node_type: "fact",
+    metadata: { assertion: assertion("coffee") },
+  });
+  await asAda("/v1/ingest/fast", { items: [{ content: `${PRIVATE}: Ada waits` }] });
+  const found = await asAda("/v1/retrieve", { query: "Ada tea" });
+  const receipt = textAt(found["metrics"], "request_id");
+  const cited = {
+    citation_id: CITATION,
+    request_id: receipt,
+    answer_id: PRIVATE,
+    cited_node_ids: [textAt(stored, "node_id")],
+    answer_sha256: "0".repeat(64),
+    method: "model_reported",
+  };
+  await asAda("/v1/answer-citations", cited);
+  return {
+    node: textAt(stored, "node_id"),
+    other: textAt(other, "node_id"),
+    event: textAt(stored, "event_id"),
+    receipt,
+    citation: CITATION,
+  };
+}
+
+function textAt(value: unknown, name: string): string {
+  const text: unknown = Reflect.get(Object(value), name);
+  expect(text).toBeString();
+  return String(text);
+}
+
+/** A complete body of each route that takes one, about what ada has. */
+function bodiesFor({ node, other, event, receipt }: Belongings): Readonly<Record<string, object>> {
+  const moment = "2026-03-18T12:00:00Z";
+  return {
+    store: { content: "x" },
+    ingest: { content: "x" },
+    ingest_fast: { items: [{ content: "x" }] },
+    process_materializations: { budget_ms: 1000 },
+    retrieve: { query: "Ada tea", retrieval_mode: "explicit" },
+    record_answer_citations: {
+      citation_id: "01900000-0000-7000-8000-00000000b0b0",
+      request_id: receipt,
+      answer_id: "1",
+      cited_node_ids: [node],
+      answer_sha256: "0".repeat(64),
+      method: "model_reported",
+    },
+    aggregate_assertions: { query: {} },
+    assertion_state: {
+      query: { subject: "Ada", predicate: "drinks", scope: "personal", valid_at: moment },
+    },
+    aggregate_quantities: { query: {} },
+    aggregate_quantities_from_text: { question: "How much tea did I drink?" },
+    reinforce_node: { evidence_id: event },
+    evaluate_condition: { state: "true" },
+    supersede_node: { old_node_id: node, new_node_id: other },
+    contradict_nodes: { node_a_id: node, node_b_id: other },
+    resolve_contradiction: { winner_id: node, loser_id: other },
+  };
+}
+
+const ROUTES = OPERATIONS.flatMap(({ name, http }) =>
+  http === undefined || http.isPublic === true ? [] : [{ name, http }],
+);
+
+function pathOf({ path }: HttpBinding, has: Belongings): string {
+  const ids: Readonly<Record<string, string>> = {
+    node_id: has.node,
+    event_id: has.event,
+    request_id: has.receipt,
+    citation_id: has.citation,
+  };
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    expect(ids).toHaveProperty(name);
+    return ids[name] ?? "";
+  });
+}
+
+/** Everything of ada's, as far as it can be read. */
+async function snapshotOf(ask: OpenedApp["ask"], has: Belongings): Promise<string> {
+  const paths = [
+    "/v1/nodes/scan?limit=1000",
+    `/v1/nodes/${has.node}/provenance`,
+    `/v1/nodes/${has.other}/provenance`,
+    "/v1/answer-citations",
+    "/v1/stats",
+  ];
+  const answers = await Promise.all(paths.map((path) => ask(path, { key: "key-a" })));
+  return JSON.stringify(answers);
+}
+
+test("a key of another owner reads nothing and changes nothing, on any route", async () => {
+  const { ask } = await open(KEYS);
+  const has = await belongingsOf(ask);
+  const bodies = bodiesFor(has);
+  const before = await snapshotOf(ask, has);
+  expect(before).toContain(PRIVATE);
+  for (const { name, http } of ROUTES) {
+    const asked = { key: "key-b", method: http.method.toUpperCase() };
+    const body = http.request.body === undefined ? undefined : bodies[name];
+    if (http.request.body !== undefined) expect(bodies).toHaveProperty(name);
+    const { status, json } = await ask(pathOf(http, has), { ...asked, body });
+    expect(`${name}: ${JSON.stringify(json)}`).not.toContain(PRIVATE);
+    const isAboutOne = /\{/.test(http.path) || JSON.stringify(body ?? {}).includes(has.node);
+    expect([name, status]).toEqual([name, isAboutOne ? 404 : 200]);
+  }
+  expect(await snapshotOf(ask, has)).toBe(before);
+});
+
+test("naming another owner is 403 wherever an owner can be named", async () => {
+  const { ask } = await open(KEYS);
+  const has = await belongingsOf(ask);
+  const bodies = bodiesFor(has);
+  const before = await snapshotOf(ask, has);
+  const named: string[] = [];
+  for (const { name, http } of ROUTES) {
+    const asked = { key: "key-b", method: http.method.toUpperCase() };
+    for (const owner of ["ada", "", "Bob"]) {
+      if (http.request.query?.shape["user_id"] !== undefined) {
+        const { status } = await ask(`${pathOf(http, has)}?user_id=${owner}`, asked);
+        expect([name, owner, status]).toEqual([name, owner, 403]);
+        named.push(name);
+      }
+      if (http.request.body?.shape["user_id"] !== undefined) {
+        const body = { ...bodies[name], user_id: owner };
+        const { status } = await ask(pathOf(http, has), { ...asked, body });
+        expect([name, owner, status]).toEqual([name, owner, 403]);
+        named.push(name);
+      }
+    }
+  }
+  expect(new Set(named).size).toBeGreaterThan(10);
+  expect(await snapshotOf(ask, has)).toBe(before);
+});
+
+test("without a key every route is 401, and with a server without keys none is", async () => {
+  const keyed = await open(KEYS);
+  const has = await belongingsOf(keyed.ask);
+  const free = await open();
+  for (const { name, http } of ROUTES) {
+    const asked = { method: http.method.toUpperCase() };
+    for (const key of [undefined, "key-c", "ada", ""]) {
+      const { status } = await keyed.ask(pathOf(http, has), { ...asked, ...(key && { key }) });
+      expect([name, status]).toEqual([name, 401]);
+    }
+    const { status } = await free.ask(pathOf(http, has), asked);
+    expect([200, 404, 422]).toContain(status);
+  }
+});
