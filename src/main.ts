@@ -16,7 +16,7 @@ const DEPS: CliDeps = {
   reportOnPack: async (config) =>
     await (await import("./app/inspect-pack.ts")).reportOnPack(config, false),
   diagnose: async (config, isRequired, request) =>
-    await (await import("./app/diagnose.ts")).diagnose(config, isRequired, request),
+    await (await import("./app/diagnose.ts")).diagnose(config, isRequired, request, DEPS.self),
   keys: {
     find: async (config, request) =>
       (await (await import("./app/find-key.ts")).findKey(config, request)).config,
@@ -29,6 +29,22 @@ const DEPS: CliDeps = {
       await (await import("./app/key-custody.ts")).importKey(config, keyText),
     forgetKey: async (config) => await (await import("./app/key-custody.ts")).forgetKey(config),
   },
+  clients: {
+    names: async () => (await import("./app/clients/catalogue.ts")).CLIENT_NAMES,
+    assistant: async (config, wish) =>
+      await (await import("./app/clients/client-desk.ts")).assistantOf(config, {
+        ...wish,
+        self: DEPS.self,
+      }),
+    planConnection: async (entry, server, force) =>
+      await (await import("./app/clients/client-desk.ts")).connectionChange(entry, server, force),
+    planDisconnection: async (entry) =>
+      await (await import("./app/clients/client-desk.ts")).disconnectionChange(entry),
+    snippet: async (client, name, server) =>
+      await (await import("./app/clients/client-desk.ts")).snippetFor(client, name, server),
+    tryServer: async (server) =>
+      await (await import("./app/clients/client-desk.ts")).tryOut(server),
+  },
   exportPack: async (config, request) =>
     await (await import("./app/export-pack.ts")).exportPack(config, request),
   importPack: async (config, request) =>
@@ -38,23 +54,14 @@ const DEPS: CliDeps = {
     await (await import("./app/maintenance.ts")).rekeyPack(config, target),
   migratePack: async (config, destination) =>
     await (await import("./app/maintenance.ts")).migratePack(config, destination),
-  serveHttp: async ({ config, ...options }) => {
-    const { startHttpServer } = await import("./surface/http/server.ts");
-    const { api } = config;
-    const server = await startHttpServer({
-      ...options,
-      version: VERSION,
-      auth: { apiKey: api.api_key, userKeys: api.user_keys },
-      cors: { origins: api.cors_origins, allowCredentials: api.cors_allow_credentials },
-      allowedHosts: api.allowed_hosts,
-    });
-    await server.ready;
-    return server;
-  },
+  serveHttp: async (options) =>
+    await (await import("./serve-process.ts")).serveHttp(options, MCP_PROCESS),
   serveMcp: async (options, stop) => {
     const { servingOf } = await import("./mcp-process.ts");
     await servingOf(MCP_PROCESS)(options, stop);
   },
+  serveMcpHttp: async (options) =>
+    await (await import("./serve-process.ts")).serveMcpHttp(options, MCP_PROCESS),
 };
 
 const MCP_PROCESS: McpProcess = {

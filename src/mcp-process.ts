@@ -1,6 +1,7 @@
 /** The process behind `svc mcp`: passes everything on to one that serves the pack already, or serves it. */
 import { PassThrough } from "node:stream";
 import { hasEnvFile, ownerInEnvironment, settingsFingerprint } from "./config/fingerprint.ts";
+import type { Config } from "./config/schema.ts";
 import type { CliDeps } from "./surface/cli/deps.ts";
 import { socketAddress } from "./surface/mcp/link/address.ts";
 import type { Guest, Kin } from "./surface/mcp/link/hello.ts";
@@ -19,7 +20,14 @@ export type McpProcess = {
 
 /** How processes find each other, and what this one wants of the other. */
 type Place = { readonly address: string; readonly kin: Kin; readonly guest: Guest };
+/** A place, and what this process is to do there. */
+type Role = { readonly place: Place; readonly joined: Exclude<Joined, { role: "guest" }> };
 type Streams = { readonly stdin: PassThrough; readonly stdout: PassThrough };
+
+/** A connection that ends sooner than this many milliseconds was no good. */
+const USEFUL_MS = 1000;
+/** Connections without use, one after the other, after which this process serves its client by itself. */
+const USELESS_MAX = 10;
 
 /**
  * Runs `svc mcp`. Where the command line is plain, a process that serves the pack is looked for before anything
@@ -28,9 +36,25 @@ type Streams = { readonly stdin: PassThrough; readonly stdout: PassThrough };
 export async function runMcp(args: readonly string[], deps: McpProcess): Promise<number> {
   const place = await placeOf(args, deps);
   if (place === undefined) return await deps.run(servingOf(deps));
+  // From now on: a process that ends in between would leave its place behind.
+  const stop = stopSignal();
   const joined = await join(place.address, place.kin, place.guest);
-  if (joined.role === "guest") return await passOn(joined.backend, place, deps);
-  return await deps.run(servingOf(deps, joined));
+  if (joined.role === "guest") return await passOn(joined.backend, place, deps, stop);
+  return await runAs({ place, joined }, deps, stop);
+}
+
+/** Serves as agreed. A place is free again at the end, however that comes. */
+async function runAs(
+  role: Role,
+  deps: McpProcess,
+  stop: AbortSignal,
+  streams?: Streams | undefined,
+): Promise<number> {
+  try {
+    return await deps.run(servingOf(deps, { role, stop, streams }));
+  } finally {
+    if (role.joined.role === "host") role.joined.seat.leave();
+  }
 }
 
 /** The place of a command line without anything that has to be looked up first. */
@@ -44,7 +68,7 @@ async function placeOf(args: readonly string[], deps: McpProcess): Promise<Place
     return {
       address: socketAddress(mainFile),
       kin: kinOf(deps, options.key),
-      guest: { userId: ownerInEnvironment(), tools: options.tools },
+      guest: { ...owner, tools: options.tools },
     };
   } catch {
     // What is wrong with the path is said by who opens it.
@@ -65,9 +89,8 @@ function plainOptions(args: readonly string[]): PlainOptions | undefined {
   while (rest.length > 0) {
     const [name = "", inline] = (rest.shift() ?? "").split(/=(.*)/s);
     const value = inline ?? rest.shift();
-    if (!["--db-path", "--encryption-key", "--tools"].includes(name) || value === undefined) {
-      return undefined;
-    }
+    if (!["--db-path", "--encryption-key", "--tools"].includes(name)) return undefined;
+    if (value === undefined || value === "" || value.startsWith("-")) return undefined;
     values.set(name, value);
   }
   const dbPath = values.get("--db-path");
@@ -76,28 +99,45 @@ function plainOptions(args: readonly string[]): PlainOptions | undefined {
   return { dbPath, key: values.get("--encryption-key"), tools };
 }
 
-function kinOf({ version, program }: McpProcess, key: string | undefined): Kin {
+/** What makes this process interchangeable with others. @param key as given on the command line */
+export function kinOf(
+  { version, program }: Pick<McpProcess, "version" | "program">,
+  key: string | undefined,
+): Kin {
   return { version, fingerprint: settingsFingerprint({ version, program, key }) };
 }
 
 /** Passes everything on; when the server is gone and nobody takes its place, this process does. */
-async function passOn(backend: Backend, place: Place, deps: McpProcess): Promise<number> {
+async function passOn(
+  backend: Backend,
+  place: Place,
+  deps: McpProcess,
+  stop: AbortSignal,
+): Promise<number> {
   let own: Promise<number> | undefined;
+  let joinedAt = performance.now();
+  let useless = 0;
   const rejoin = async (): Promise<Backend> => {
     if (own !== undefined) throw new Error("the memory could not be served");
-    const joined = await join(place.address, place.kin, place.guest);
+    useless = performance.now() - joinedAt < USEFUL_MS ? useless + 1 : 0;
+    const { address, kin, guest } = place;
+    const joined: Joined =
+      useless < USELESS_MAX
+        ? await join(address, kin, guest)
+        : { role: "alone", reason: "the process that serves it ends every connection" };
+    joinedAt = performance.now();
     if (joined.role === "guest") return joined.backend;
     const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
-    own = deps.run(servingOf(deps, joined, streams));
+    own = runAs({ place, joined }, deps, stop, streams);
     // A server that could not be started ends its output, which ends the relay.
     const end = (): void => {
       streams.stdout.end();
     };
     own.then(end, end);
-    return { input: streams.stdin, output: streams.stdout, repeatable: [] };
+    return { input: streams.stdin, output: streams.stdout, isOther: false, repeatable: [] };
   };
   try {
-    await relay({ stdin: process.stdin, stdout: process.stdout, backend, rejoin });
+    await relay({ stdin: process.stdin, stdout: process.stdout, backend, rejoin, stop });
   } catch (error) {
     // A server of our own that could not start has said why.
     if (own === undefined) throw error;
@@ -105,35 +145,42 @@ async function passOn(backend: Backend, place: Place, deps: McpProcess): Promise
   return (await own) ?? 0;
 }
 
+type Serving = {
+  readonly role: Role;
+  readonly stop: AbortSignal;
+  /** Where the client is, if not on stdin and stdout. */
+  readonly streams?: Streams | undefined;
+};
+
 /**
  * How the command serves once it has its settings.
- * @param joined what this process is to do, if that is known
- * @param streams where the client is, if not on stdin and stdout
+ * @param known absent: what this process is to do is found out first
  */
-export function servingOf(
-  deps: McpProcess,
-  joined?: Joined | undefined,
-  streams?: Streams | undefined,
-): ServeMcp {
-  return async ({ config, key, tools, ...options }, stop) => {
+export function servingOf(deps: McpProcess, known?: Serving | undefined): ServeMcp {
+  return async ({ config, key, tools, ...options }, commandStop) => {
     const guest = { userId: config.mcp.user_id, tools };
-    const kin = kinOf(deps, key);
-    const { mainFileOf } = await import("./app/pack-path.ts");
-    const address = socketAddress(mainFileOf(config));
-    const known = joined ?? (await join(address, kin, guest));
-    if (known.role === "guest") {
-      await passOn(known.backend, { address, kin, guest }, deps);
+    const stop = known === undefined ? commandStop : AbortSignal.any([commandStop, known.stop]);
+    const place = known?.role.place ?? (await placeIn(config, kinOf(deps, key), guest));
+    const joined = known?.role.joined ?? (await join(place.address, place.kin, guest));
+    if (joined.role === "guest") {
+      await passOn(joined.backend, place, deps, stop);
       return;
     }
-    if (known.role === "alone") options.log("info", `the pack is not shared: ${known.reason}`);
+    if (joined.role === "alone") options.log("info", `the pack is not shared: ${joined.reason}`);
     const { serveMcpStdio } = await import("./surface/mcp/stdio.ts");
     await serveMcpStdio({
       ...options,
-      ...streams,
+      ...known?.streams,
       version: deps.version,
       boundUserId: guest.userId,
-      guests: known.role === "host" ? { seat: known.seat, kin } : undefined,
+      toolSet: tools,
+      guests: joined.role === "host" ? { seat: joined.seat, kin: place.kin } : undefined,
       stop,
     });
   };
+}
+
+async function placeIn(config: Config, kin: Kin, guest: Guest): Promise<Place> {
+  const { mainFileOf } = await import("./app/pack-path.ts");
+  return { address: socketAddress(mainFileOf(config)), kin, guest };
 }

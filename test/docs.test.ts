@@ -70,11 +70,26 @@ test("docs/errors.md has each code with its class, status, exit code, retry and 
 });
 
 test("docs/http.md has each route", () => {
-  const documented = rows("docs/http.md").map(([method, path]) => `${method} ${code(path)}`);
+  const documented = rows("docs/http.md")
+    .filter(([method]) => /^[A-Z]+$/.test(method ?? ""))
+    .map(([method, path]) => `${method} ${code(path)}`);
   const routes = OPERATIONS.flatMap(({ http }) =>
     http === undefined ? [] : [`${http.method.toUpperCase()} ${http.path}`],
   );
-  expect(sorted(documented)).toEqual(sorted([...routes, "GET /openapi.json", "GET /docs"]));
+  expect(sorted(documented)).toEqual(
+    sorted([...routes, "GET /openapi.json", "GET /docs", "GET /redoc"]),
+  );
+});
+
+test("docs/security.md names tests that exist", () => {
+  const named = [
+    ...read("docs/security.md").matchAll(/`((?:adapters|engine|fault|surface)\/[\w/-]+)`/g),
+  ];
+  expect(named.length).toBeGreaterThan(10);
+  const absent = named
+    .map(([, name]) => name ?? "")
+    .filter((name) => !["", ".test.ts"].some((end) => existsSync(join(ROOT, "test", name + end))));
+  expect(absent).toEqual([]);
 });
 
 describe("docs/mcp.md", () => {

@@ -160,7 +160,7 @@ class LoadClient {
         headers: { ...(body && { "content-type": "application/json" }), ...headers },
         ...(body && { body: JSON.stringify(body) }),
       });
-      const answer: Record<string, unknown> = await response.json();
+      const answer: Record<string, unknown> = Object(await response.json());
       times[kind].push(performance.now() - start);
       statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
       if (response.ok) return answer;
@@ -211,7 +211,7 @@ async function missing(url: string, known: ReadonlyMap<string, Known>): Promise<
   const wrong: string[] = [];
   for (const [id, { content, state }] of known) {
     const response = await fetch(`${url}/v1/nodes/${id}`);
-    const node: Record<string, unknown> = await response.json();
+    const node: Record<string, unknown> = Object(await response.json());
     if (node["content"] !== content) wrong.push(`${id} is gone`);
     else if (node["lifecycle_state"] !== state) {
       wrong.push(`${id} is ${String(node["lifecycle_state"])}, acknowledged as ${state}`);

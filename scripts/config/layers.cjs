@@ -89,7 +89,13 @@ module.exports = {
       name: "surfaces-do-not-meet",
       severity: "error",
       from: { path: "^src/surface/([^/]+)/" },
-      to: { path: "^src/surface/", pathNot: "^src/surface/($1|contract)/" },
+      to: { path: "^src/surface/", pathNot: "^src/surface/($1|contract|web)/" },
+    },
+    {
+      name: "the-contract-knows-no-surface",
+      severity: "error",
+      from: { path: "^src/surface/contract/" },
+      to: { path: "^src/surface/", pathNot: "^src/surface/contract/" },
     },
     {
       name: "the-environment-has-one-reader",

@@ -7,6 +7,7 @@ import { mainPath } from "../adapters/sqlite/connection/layout.ts";
 import type { Config } from "../config/schema.ts";
 import { SvcError } from "../domain/errors.ts";
 import { createConfiguredEmbedder } from "./configured-embedder.ts";
+import { checkAssistant, checkConnected } from "./diagnose-assistants.ts";
 import { checkKey } from "./diagnose-key.ts";
 import { type FoundKey, findKey, type KeyRequest } from "./find-key.ts";
 import { type PackReport, reportOnPack } from "./inspect-pack.ts";
@@ -27,11 +28,13 @@ const LOW_DISK_BYTES = 200e6;
  * Examines the configured pack and what the program needs, without changing either.
  * @param isRequired whether a missing pack is a failure or merely worth a warning.
  * @param request how the key of the pack may be found.
+ * @param self the command line that starts this program again; where nothing is broken, it is tried out.
  */
 export async function diagnose(
   config: Config,
   isRequired: boolean,
-  request: KeyRequest = {},
+  request: KeyRequest,
+  self: readonly [string, ...string[]],
 ): Promise<readonly Finding[]> {
   const path = mainPath(layoutOf(config));
   const stat = statSync(path, { throwIfNoEntry: false });
@@ -41,32 +44,45 @@ export async function diagnose(
     const pack: Finding = { name: "pack", status: isRequired ? "fail" : "warn", message };
     return [pack, ...surroundings];
   }
-  return [
+  const { findings, report } = await checkKeyAndContent(config, request);
+  const examined: Finding[] = [
     { name: "pack", status: "ok", message: `${path}, ${stat.size} bytes` },
-    ...(await checkKeyAndContent(config, request)),
+    ...findings,
     checkPermissions(path),
     checkDisk(path),
     ...surroundings,
   ];
+  const isSound = examined.every(({ name, status }) => status === "ok" || isHarmless(name, status));
+  if (report !== undefined && isSound) examined.push(await checkAssistant(config, report, self));
+  return [...examined, await checkConnected(config)];
 }
 
-async function checkKeyAndContent(config: Config, request: KeyRequest): Promise<Finding[]> {
+/** Nothing that would keep an assistant from using the pack, and has been told already. */
+function isHarmless(name: string, status: Finding["status"]): boolean {
+  return status === "warn" && name !== "permissions";
+}
+
+/** What was found, and the pack's own report where it could be read. */
+type Examined = { readonly findings: readonly Finding[]; readonly report?: PackReport };
+
+async function checkKeyAndContent(config: Config, request: KeyRequest): Promise<Examined> {
   let found: FoundKey;
   try {
     found = await findKey(config, request);
   } catch (error) {
-    return [{ name: "key", status: "fail", message: reasonOf(error) }];
+    return { findings: [{ name: "key", status: "fail", message: reasonOf(error) }] };
   }
-  return [await checkKey(config, found.source), ...(await checkContent(found.config))];
-}
-
-async function checkContent(config: Config): Promise<Finding[]> {
+  const key = await checkKey(config, found.source);
   let report: PackReport;
   try {
-    report = await reportOnPack(config, true);
+    report = await reportOnPack(found.config, true);
   } catch (error) {
-    return [{ name: "opens", status: "fail", message: openFailure(error) }];
+    return { findings: [key, { name: "opens", status: "fail", message: openFailure(error) }] };
   }
+  return { findings: [key, ...(await checkContent(found.config, report))], report };
+}
+
+async function checkContent(config: Config, report: PackReport): Promise<readonly Finding[]> {
   const { manifest, tableCount, damage = [] } = report;
   const written = `format version ${manifest.formatVersion}, last written by svc ${manifest.softwareVersion}`;
   return [

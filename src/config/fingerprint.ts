@@ -4,6 +4,11 @@ import { join } from "node:path";
 
 /** Names the owner of one connection, which each process has for itself. */
 const OWN = /^SVC_MCP__?USER_ID$/i;
+/** Say who may come over the network, which is no matter of those who come otherwise. */
+const KEYS_OF_OWNERS = /^SVC_MCP__?USER_KEYS$/i;
+const NETWORK = /^SVC_API_/i;
+/** What a configured provider of language models takes from the environment beside its settings. */
+const OF_PROVIDERS = /^(?:OPENAI|ANTHROPIC)_(?:API_KEY|BASE_URL)$/;
 
 export type FingerprintSources = {
   /** The files that are the running program. */
@@ -24,32 +29,50 @@ export type FingerprintSources = {
  */
 export function settingsFingerprint(sources: FingerprintSources): string {
   const { program, version, key, folder = process.cwd() } = sources;
-  const environment = Object.entries(sources.environment ?? process.env)
-    .filter(([name]) => /^SVC_/i.test(name) && !OWN.test(name))
-    .sort(([one], [other]) => (one < other ? -1 : 1));
+  const file = envFileOf(folder);
+  const given = Object.entries(sources.environment ?? process.env);
+  const settings = given.filter(([name]) => isShared(name));
+  const shown = JSON.stringify([settings, file]);
+  const hasProvider = /provider/i.test(shown);
+  const ofProviders = given.filter(([name]) => hasProvider && OF_PROVIDERS.test(name));
+  const environment = [...settings, ...ofProviders].sort(([one], [other]) =>
+    one < other ? -1 : 1,
+  );
   const text = JSON.stringify([
     version,
     program.map(stampOf),
     environment,
-    envFileOf(folder),
+    file,
+    // A path that starts here is another one elsewhere.
+    /["'=\s]\.{1,2}\//.test(shown) ? folder : null,
     key ?? null,
   ]);
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** The owner of the connection, as far as it stands in the environment. Checked where the settings are read. */
+/**
+ * The owner of the connection where one look at the environment tells: undefined where all settings have to be read to know
+ * it, or to refuse it.
+ */
 export function ownerInEnvironment(
   environment: Readonly<Record<string, string | undefined>> = process.env,
-): string | undefined {
-  const names = Object.keys(environment).filter((name) => OWN.test(name));
-  // Of both spellings the longer one wins, as among all settings.
-  const [name] = names.sort((one, other) => other.length - one.length);
-  return name === undefined ? undefined : environment[name];
+): { readonly userId: string | undefined } | undefined {
+  const given = Object.entries(environment).filter(([name]) => /^SVC_MCP(?:_|$)/i.test(name));
+  const [first] = given;
+  if (first === undefined) return { userId: undefined };
+  const [name, text = ""] = first;
+  const isPlain = given.length === 1 && OWN.test(name) && /^[\w.@:+-]+$/.test(text);
+  return isPlain ? { userId: text } : undefined;
 }
 
 /** Whether settings stand in a file, which takes more than the environment to read. */
 export function hasEnvFile(folder: string = process.cwd()): boolean {
   return envFileOf(folder) !== null;
+}
+
+function isShared(name: string): boolean {
+  if (!/^SVC_/i.test(name)) return false;
+  return ![OWN, KEYS_OF_OWNERS, NETWORK].some((pattern) => pattern.test(name));
 }
 
 function stampOf(path: string): readonly (string | number)[] {

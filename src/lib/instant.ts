@@ -88,6 +88,15 @@ export function addDays(instant: Instant, days: number): Instant | undefined {
   return year >= 1 && year <= 9999 ? format(date, instant.slice(20, 26)) : undefined;
 }
 
+/** The instant a microsecond later; the last one of the year 9999 is its own. */
+export function nextInstant(instant: Instant): Instant {
+  const micros = Number(instant.slice(20, 26)) + 1;
+  const carried = micros === 1_000_000 ? 1000 : 0;
+  const date = new Date(Date.parse(`${instant.slice(0, 19)}Z`) + carried);
+  const below = String(micros % 1_000_000).padStart(6, "0");
+  return date.getUTCFullYear() > 9999 ? instant : format(date, below);
+}
+
 /** Marks text that is known to be canonical, such as an instant read back from our own rows. */
 export function asInstant(text: string): Instant {
   // SAFETY: callers pass canonical text only; parseInstant is the entrance for anything else.

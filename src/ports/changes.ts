@@ -1,6 +1,7 @@
 import type { Edge } from "../domain/edge.ts";
 import type { MemoryEvent } from "../domain/event.ts";
 import type { MemoryNode } from "../domain/node.ts";
+import type { Instant } from "../lib/instant.ts";
 import type { Uuid } from "../lib/uuid.ts";
 import type { Operation } from "./operation.ts";
 
@@ -14,6 +15,8 @@ export type ChangeReads = {
 
 /** What was found; what is missing is absent. Nodes and events may belong to any owner: the decision looks. */
 export type ChangeSnapshot = {
+  /** The moment of the change: the present, and later than the last change of each of the nodes, whosever clock dated that. */
+  readonly at: Instant;
   readonly nodes: ReadonlyMap<Uuid, MemoryNode>;
   readonly operations: ReadonlyMap<Uuid, Operation>;
   readonly events: ReadonlyMap<Uuid, MemoryEvent>;

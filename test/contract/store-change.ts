@@ -3,6 +3,7 @@ import type { Edge } from "../../src/domain/edge.ts";
 import type { LifecycleState } from "../../src/domain/enums.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
+import { asInstant } from "../../src/lib/instant.ts";
 import { uuidV5 } from "../../src/lib/uuid.ts";
 import type { Change, ChangeReads, ChangeSnapshot } from "../../src/ports/changes.ts";
 import type { Store } from "../../src/ports/store.ts";
@@ -140,6 +141,7 @@ export function describeChanges(world: World): void {
       expect(seen.events).toEqual(new Map([[event.id, event]]));
       expect(seen.edges).toEqual([early, late]);
       expect(await look(store, {})).toEqual({
+        at: expect.any(String),
         nodes: new Map(),
         operations: new Map(),
         events: new Map(),
@@ -223,6 +225,20 @@ export function describeChanges(world: World): void {
 
       expect(await codeOf(write(store, { nodes: [first] }))).toBe("internal");
       expect(await store.node(first.id, "ada")).toEqual({ ...first, lifecycleState: "archived" });
+    });
+
+    test("is of the present, and of a later moment than the last change of what it reads", async () => {
+      const { store } = await world.fresh();
+      const [old, next] = await two(store);
+      const present = (await look(store, { nodeIds: [old.id] })).at;
+      expect(present > old.updatedAt).toBe(true);
+      const ahead = asInstant("2126-12-31T23:59:59.999999Z");
+      await write(store, { nodes: [{ ...next, updatedAt: ahead }] });
+
+      expect((await look(store, { nodeIds: [old.id, next.id] })).at).toBe(
+        asInstant("2127-01-01T00:00:00.000000Z"),
+      );
+      expect((await look(store, { nodeIds: [old.id] })).at < ahead).toBe(true);
     });
 
     test("that throws fails alone, with what was thrown, while others of its group go through", async () => {

@@ -159,6 +159,13 @@ describe("an amount is not borne out", () => {
     expect(grounded({ ...amount, said: `5 kg${blanks(23)}-9` })).toBe("5");
   });
 
+  test("by a word within 48 characters before it, not by one further away", () => {
+    const amount = { value: "5", unit: "kg", text: "5 kg" };
+    const blanks = (count: number) => " ".repeat(count);
+    expect(grounded({ ...amount, said: `about${blanks(43)}5 kg` })).toBeUndefined();
+    expect(grounded({ ...amount, said: `about${blanks(44)}5 kg` })).toBe("5");
+  });
+
   test("by a range that begins within 40 characters before it", () => {
     const amount = { value: "5", unit: "kg", text: "5 kg" };
     expect(grounded({ ...amount, said: `between ${"x".repeat(30)} and 5 kg` })).toBeUndefined();

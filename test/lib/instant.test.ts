@@ -2,9 +2,11 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
   addDays,
+  asInstant,
   daysBetween,
   fromDate,
   fromEpochMicros,
+  nextInstant,
   parseInstant,
   toEpochMillis,
 } from "../../src/lib/instant.ts";
@@ -268,5 +270,17 @@ describe("addDays", () => {
     expect(addDays(parsed("0001-01-01T12:00:00Z") as never, -1)).toBeUndefined();
     expect(addDays(parsed("9999-12-31T12:00:00Z") as never, 1)).toBeUndefined();
     expect(addDays(parsed("2026-01-01T00:00:00Z") as never, 1e9)).toBeUndefined();
+  });
+});
+
+describe("the instant after another one", () => {
+  test.each([
+    ["2026-03-18T12:00:00.000000Z", "2026-03-18T12:00:00.000001Z"],
+    ["2026-03-18T12:00:00.000999Z", "2026-03-18T12:00:00.001000Z"],
+    ["2026-12-31T23:59:59.999999Z", "2027-01-01T00:00:00.000000Z"],
+    ["0001-01-01T00:00:00.000000Z", "0001-01-01T00:00:00.000001Z"],
+    ["9999-12-31T23:59:59.999999Z", "9999-12-31T23:59:59.999999Z"],
+  ])("of %s is %s", (instant, next) => {
+    expect(nextInstant(asInstant(instant))).toBe(asInstant(next));
   });
 });

@@ -132,7 +132,7 @@ export class SqliteStore implements Store {
   }
 
   change<T>(reads: ChangeReads, decide: Decide<T>): Promise<T> {
-    return this.#write((database) => change(database, reads, decide));
+    return this.#write((database) => change(database, reads, decide, this.#parts.clock.now()));
   }
 
   claimJobs(userId: string | undefined, limit: number): Promise<readonly MaterializationJob[]> {

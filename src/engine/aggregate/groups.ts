@@ -45,7 +45,6 @@ export function createGroups<T>(limit: number, begin: () => T): Groups<T> {
       const key = normal.length === 1 ? (normal[0] ?? "") : JSON.stringify(normal);
       const known = held.get(key);
       if (known !== undefined) return known.gathered;
-      if (keys.has(key)) return undefined;
       keys.add(key);
       const isBehind = last !== undefined && compareTuples(normal, last) > 0;
       if (limit === 0 || isBehind) return undefined;

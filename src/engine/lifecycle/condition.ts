@@ -42,7 +42,6 @@ type Request = Evaluation & {
   readonly actorId: string | undefined;
   readonly requestId: Uuid | undefined;
   readonly operationId: Uuid;
-  readonly at: Instant;
 };
 
 /**
@@ -51,7 +50,7 @@ type Request = Evaluation & {
  * @throws SvcError not_found; invalid_argument; request_conflict
  */
 export async function evaluateCondition(
-  deps: Pick<EngineDeps, "store" | "clock" | "ids">,
+  deps: Pick<EngineDeps, "store" | "ids">,
   nodeId: string,
   input: ConditionInput,
 ): Promise<MemoryNode> {
@@ -61,7 +60,7 @@ export async function evaluateCondition(
   const actorId = parseActor(input.actorId);
   const key = { id, userId, requestId: parseOptionalId(input.requestId, "request_id") };
   const operationId = await operationIdOf(deps, "svc:condition-evaluation:v1", key);
-  const request: Request = { ...evaluation, ...key, actorId, operationId, at: deps.clock.now() };
+  const request: Request = { ...evaluation, ...key, actorId, operationId };
   const { evidenceId } = request;
   return deps.store.change(
     {
@@ -95,7 +94,8 @@ function parseReason(value: unknown): string | undefined {
 }
 
 function decideCondition(snapshot: ChangeSnapshot, request: Request): Decision<MemoryNode> {
-  const { operationId, requestId, evidenceId, at } = request;
+  const { at } = snapshot;
+  const { operationId, requestId, evidenceId } = request;
   const before = requireNode(snapshot, request.id, request.userId);
   const actorId = request.actorId ?? before.userId;
   const repeated = isRetry(
@@ -107,7 +107,7 @@ function decideCondition(snapshot: ChangeSnapshot, request: Request): Decision<M
   const condition = requireCondition(before);
   requireEvidence(snapshot, evidenceId, before);
   const evaluatedAt = request.evaluatedAt ?? at;
-  const after = evaluated(before, request, { actorId, evaluatedAt });
+  const after = evaluated(before, request, { actorId, evaluatedAt, at });
   const payload = checksummed({
     version: 1,
     policy: "explicit_condition_evaluation_v1",
@@ -156,8 +156,12 @@ function requireCondition({ id, epistemicType, metadata }: MemoryNode): string {
 /** The memory with an evaluation; the optional members of an earlier one go. */
 function evaluated(
   before: MemoryNode,
-  { state, method, reason, evidenceId, at }: Request,
-  { actorId, evaluatedAt }: { readonly actorId: string; readonly evaluatedAt: Instant },
+  { state, method, reason, evidenceId }: Request,
+  {
+    actorId,
+    evaluatedAt,
+    at,
+  }: { readonly actorId: string; readonly evaluatedAt: Instant; readonly at: Instant },
 ): MemoryNode {
   const {
     condition_evaluation_reason: _reason,

@@ -10,11 +10,12 @@ import type { EngineDeps } from "../deps.ts";
 import { logEntry } from "./log-entry.ts";
 import { edgeOf } from "./new-edge.ts";
 import {
+  changePair,
   contradictionBetween,
+  type DatedPairRequest,
   type Pair,
   type PairKind,
   type PairRequest,
-  pairReads,
   parsePair,
   recordedBefore,
   requireKinship,
@@ -35,16 +36,15 @@ const KIND: PairKind = {
  * @throws SvcError not_found; invalid_argument; invalid_transition
  */
 export async function contradict(
-  deps: Pick<EngineDeps, "store" | "clock">,
+  deps: Pick<EngineDeps, "store">,
   firstId: string,
   secondId: string,
   options: ClaimsOptions = {},
 ): Promise<Pair> {
-  const request = parsePair(KIND, [firstId, secondId], options, deps);
-  return deps.store.change(pairReads(request), (snapshot) => decideContradict(snapshot, request));
+  return changePair(deps, parsePair(KIND, [firstId, secondId], options), decideContradict);
 }
 
-function decideContradict(snapshot: ChangeSnapshot, request: PairRequest): Decision<Pair> {
+function decideContradict(snapshot: ChangeSnapshot, request: DatedPairRequest): Decision<Pair> {
   const pair = requirePair(KIND, snapshot, request);
   if (isRepeated(snapshot, pair, request)) return { change: undefined, result: pair };
   requireKinship(KIND, snapshot, pair, request.evidenceId);
@@ -82,7 +82,7 @@ function decideContradict(snapshot: ChangeSnapshot, request: PairRequest): Decis
   };
 }
 
-function contested(before: MemoryNode, { at }: PairRequest): MemoryNode {
+function contested(before: MemoryNode, { at }: DatedPairRequest): MemoryNode {
   return { ...before, lifecycleState: requireStep("contradict", before), updatedAt: at };
 }
 

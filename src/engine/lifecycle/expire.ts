@@ -5,7 +5,6 @@ import type { MemoryNode } from "../../domain/node.ts";
 import { toNodeRecord } from "../../domain/node-record.ts";
 import { retentionEnd } from "../../domain/retention.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
-import type { Instant } from "../../lib/instant.ts";
 import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
 import type { Change, ChangeSnapshot } from "../../ports/changes.ts";
 import type { EngineDeps } from "../deps.ts";
@@ -55,16 +54,12 @@ export async function expireMemories(
   return { archived, failed };
 }
 
-async function expire(
-  { store, clock }: Pick<EngineDeps, "store" | "clock">,
-  node: MemoryNode,
-): Promise<boolean> {
+async function expire({ store }: Pick<EngineDeps, "store">, node: MemoryNode): Promise<boolean> {
   const endsAt = retentionEnd(node);
   if (endsAt === undefined) return false;
   const sweep: Sweep = {
     id: node.id,
     operationId: uuidV5(node.id, `svc:ttl-expiration:v1:${endsAt}`),
-    at: clock.now(),
   };
   return store.change(
     { nodeIds: [sweep.id], operationIds: [sweep.operationId], eventIds: [] },
@@ -75,13 +70,11 @@ async function expire(
   );
 }
 
-type Sweep = { readonly id: Uuid; readonly operationId: Uuid; readonly at: Instant };
+type Sweep = { readonly id: Uuid; readonly operationId: Uuid };
 
 /** Undefined unless the memory is there, active, and its retention over. */
-function decideExpiry(
-  snapshot: ChangeSnapshot,
-  { id, operationId, at }: Sweep,
-): Change | undefined {
+function decideExpiry(snapshot: ChangeSnapshot, { id, operationId }: Sweep): Change | undefined {
+  const { at } = snapshot;
   const before = snapshot.nodes.get(id);
   if (before === undefined || !isActive(before.lifecycleState)) return undefined;
   const endsAt = retentionEnd(before);

@@ -5,7 +5,6 @@ import { isActive } from "../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { toNodeRecord } from "../../domain/node-record.ts";
 import { findOscillation } from "../../domain/oscillation.ts";
-import type { Instant } from "../../lib/instant.ts";
 import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
 import type { Change, ChangeSnapshot } from "../../ports/changes.ts";
 import type { EngineDeps } from "../deps.ts";
@@ -21,7 +20,7 @@ const CHAIN_STEPS = 10;
  * @returns whether it did
  */
 export async function penaliseOscillation(
-  deps: Pick<EngineDeps, "store" | "clock">,
+  deps: Pick<EngineDeps, "store">,
   newest: Pick<MemoryNode, "id">,
 ): Promise<boolean> {
   const replaced = await deps.store.chain({
@@ -31,11 +30,10 @@ export async function penaliseOscillation(
   });
   const ids = [newest.id, ...replaced.map(({ id }) => id)];
   const operationId = uuidV5(newest.id, "svc:oscillation-penalty:v1");
-  const at = deps.clock.now();
   return deps.store.change(
     { nodeIds: ids, operationIds: [operationId], eventIds: [] },
     (snapshot) => {
-      const change = decidePenalty(snapshot, ids, { operationId, at });
+      const change = decidePenalty(snapshot, ids, operationId);
       return { change, result: change !== undefined };
     },
   );
@@ -45,7 +43,7 @@ export async function penaliseOscillation(
 function decidePenalty(
   snapshot: ChangeSnapshot,
   ids: readonly Uuid[],
-  { operationId, at }: { readonly operationId: Uuid; readonly at: Instant },
+  operationId: Uuid,
 ): Change | undefined {
   if (snapshot.operations.has(operationId)) return undefined;
   const chain = ids.flatMap((id) => snapshot.nodes.get(id) ?? []);
@@ -58,7 +56,7 @@ function decidePenalty(
   if (found === undefined) return undefined;
   const confidenceBase = Math.max(0, before.confidenceBase - found.penalty);
   if (confidenceBase === before.confidenceBase) return undefined;
-  const after = { ...before, confidenceBase, updatedAt: at };
+  const after = { ...before, confidenceBase, updatedAt: snapshot.at };
   const payload = checksummed({
     version: 1,
     policy: "oscillation_subtractive_v1",
@@ -70,6 +68,7 @@ function decidePenalty(
     chain_edges: edges.map(toEdgeRecord),
     after: toNodeRecord(after),
   });
+  const { at } = snapshot;
   const entry = { id: operationId, actorId: before.userId, at, payload };
   return { nodes: [after], edges: [], operations: [logEntry(OPERATION, after, entry)] };
 }

@@ -5,7 +5,7 @@ import { invalid, SvcError } from "../../domain/errors.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { Instant } from "../../lib/instant.ts";
 import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
-import type { ChangeReads, ChangeSnapshot } from "../../ports/changes.ts";
+import type { ChangeReads, ChangeSnapshot, Decision } from "../../ports/changes.ts";
 import type { Operation } from "../../ports/operation.ts";
 import type { ClaimsOptions } from "../changes.ts";
 import type { EngineDeps } from "../deps.ts";
@@ -31,15 +31,30 @@ export type PairRequest = {
   readonly operationId: Uuid;
   /** The operation of these two in the other order. */
   readonly reverseId: Uuid;
-  readonly at: Instant;
 };
+
+/** A request at the moment at which it is decided. */
+export type DatedPairRequest = PairRequest & { readonly at: Instant };
+
+/**
+ * Reads what a change of two memories needs, and lets it decide.
+ * @throws SvcError invalid_argument; what `decide` throws
+ */
+export async function changePair(
+  { store }: Pick<EngineDeps, "store">,
+  request: PairRequest,
+  decide: (snapshot: ChangeSnapshot, request: DatedPairRequest) => Decision<Pair>,
+): Promise<Pair> {
+  return store.change(readsOf(request), (snapshot) =>
+    decide(snapshot, { ...request, at: snapshot.at }),
+  );
+}
 
 /** @throws SvcError invalid_argument */
 export function parsePair(
   { fields, idKind }: PairKind,
   [firstId, secondId]: readonly [string, string],
   options: ClaimsOptions,
-  { clock }: Pick<EngineDeps, "clock">,
 ): PairRequest {
   const first = parseId(firstId, fields[0]);
   const second = parseId(secondId, fields[1]);
@@ -50,11 +65,10 @@ export function parsePair(
     evidenceId,
     operationId: uuidV5(first, `${idKind}:${second}`),
     reverseId: uuidV5(second, `${idKind}:${first}`),
-    at: clock.now(),
   };
 }
 
-export function pairReads({ ids, operationId, reverseId, evidenceId }: PairRequest): ChangeReads {
+function readsOf({ ids, operationId, reverseId, evidenceId }: PairRequest): ChangeReads {
   return {
     nodeIds: ids,
     operationIds: [operationId, reverseId],

@@ -4,7 +4,6 @@ import { SvcError } from "../../domain/errors.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { toNodeRecord } from "../../domain/node-record.ts";
 import { reinforced } from "../../domain/reinforcement.ts";
-import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { ChangeSnapshot, Decision } from "../../ports/changes.ts";
 import type { ReinforceOptions } from "../changes.ts";
@@ -21,7 +20,6 @@ type Request = {
   readonly evidenceId: Uuid | undefined;
   readonly requestId: Uuid | undefined;
   readonly operationId: Uuid;
-  readonly at: Instant;
 };
 
 /**
@@ -30,7 +28,7 @@ type Request = {
  * @throws SvcError not_found for the memory or the evidence; invalid_argument; request_conflict
  */
 export async function reinforce(
-  deps: Pick<EngineDeps, "store" | "clock" | "ids">,
+  deps: Pick<EngineDeps, "store" | "ids">,
   nodeId: string,
   options: ReinforceOptions = {},
 ): Promise<MemoryNode> {
@@ -40,7 +38,7 @@ export async function reinforce(
   const requestId = parseOptionalId(options.requestId, "request_id");
   const key = { id, userId, requestId };
   const operationId = await operationIdOf(deps, "svc:reinforcement:v2", key);
-  const request: Request = { ...key, evidenceId, operationId, at: deps.clock.now() };
+  const request: Request = { ...key, evidenceId, operationId };
   return deps.store.change(
     {
       nodeIds: [id],
@@ -52,7 +50,8 @@ export async function reinforce(
 }
 
 function decideReinforce(snapshot: ChangeSnapshot, request: Request): Decision<MemoryNode> {
-  const { operationId, requestId, evidenceId, at } = request;
+  const { at } = snapshot;
+  const { operationId, requestId, evidenceId } = request;
   const before = requireNode(snapshot, request.id, request.userId);
   const repeated = isRetry(
     snapshot,

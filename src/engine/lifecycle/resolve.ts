@@ -12,11 +12,12 @@ import type { ClaimsOptions } from "../changes.ts";
 import type { EngineDeps } from "../deps.ts";
 import { logEntry } from "./log-entry.ts";
 import {
+  changePair,
   contradictionBetween,
+  type DatedPairRequest,
   type Pair,
   type PairKind,
   type PairRequest,
-  pairReads,
   parsePair,
   recordedBefore,
   requireKinship,
@@ -38,16 +39,15 @@ const KIND: PairKind = {
  * @throws SvcError not_found; invalid_argument; invalid_transition
  */
 export async function resolveContradiction(
-  deps: Pick<EngineDeps, "store" | "clock">,
+  deps: Pick<EngineDeps, "store">,
   winnerId: string,
   loserId: string,
   options: ClaimsOptions = {},
 ): Promise<Pair> {
-  const request = parsePair(KIND, [winnerId, loserId], options, deps);
-  return deps.store.change(pairReads(request), (snapshot) => decideResolve(snapshot, request));
+  return changePair(deps, parsePair(KIND, [winnerId, loserId], options), decideResolve);
 }
 
-function decideResolve(snapshot: ChangeSnapshot, request: PairRequest): Decision<Pair> {
+function decideResolve(snapshot: ChangeSnapshot, request: DatedPairRequest): Decision<Pair> {
   const pair = requirePair(KIND, snapshot, request);
   if (isRepeated(snapshot, pair, request)) return { change: undefined, result: pair };
   requireKinship(KIND, snapshot, pair, request.evidenceId);
@@ -83,7 +83,7 @@ function transitionEntry(
   part: "winner" | "loser",
   before: MemoryNode,
   after: MemoryNode,
-  { operationId, actorId, evidenceId, at }: PairRequest,
+  { operationId, actorId, evidenceId, at }: DatedPairRequest,
 ): Operation {
   return logEntry(TRANSITION, after, {
     id: uuidV5(operationId, part),
@@ -98,7 +98,12 @@ function transitionEntry(
   });
 }
 
-function resolutionEntry(before: Pair, after: Pair, edge: Edge, request: PairRequest): Operation {
+function resolutionEntry(
+  before: Pair,
+  after: Pair,
+  edge: Edge,
+  request: DatedPairRequest,
+): Operation {
   const { operationId, actorId, evidenceId, at } = request;
   const [winner, loser] = after;
   const record = checksummed({

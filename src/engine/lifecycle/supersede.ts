@@ -12,10 +12,10 @@ import type { EngineDeps } from "../deps.ts";
 import { logEntry } from "./log-entry.ts";
 import { edgeIdOf, edgeOf } from "./new-edge.ts";
 import {
+  changePair,
+  type DatedPairRequest,
   type Pair,
   type PairKind,
-  type PairRequest,
-  pairReads,
   parsePair,
   recordedBefore,
   requireKinship,
@@ -36,16 +36,15 @@ const KIND: PairKind = {
  * @throws SvcError not_found; invalid_argument; invalid_transition
  */
 export async function supersede(
-  deps: Pick<EngineDeps, "store" | "clock">,
+  deps: Pick<EngineDeps, "store">,
   oldNodeId: string,
   newNodeId: string,
   options: ClaimsOptions = {},
 ): Promise<Pair> {
-  const request = parsePair(KIND, [oldNodeId, newNodeId], options, deps);
-  return deps.store.change(pairReads(request), (snapshot) => decideSupersede(snapshot, request));
+  return changePair(deps, parsePair(KIND, [oldNodeId, newNodeId], options), decideSupersede);
 }
 
-function decideSupersede(snapshot: ChangeSnapshot, request: PairRequest): Decision<Pair> {
+function decideSupersede(snapshot: ChangeSnapshot, request: DatedPairRequest): Decision<Pair> {
   const pair = requirePair(KIND, snapshot, request);
   const [before, replacement] = pair;
   const earlier = snapshot.operations.get(request.operationId);

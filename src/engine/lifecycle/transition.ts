@@ -3,7 +3,6 @@ import { checksummed } from "../../domain/checksummed.ts";
 import { requireStep } from "../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { toNodeRecord } from "../../domain/node-record.ts";
-import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { ChangeSnapshot, Decision } from "../../ports/changes.ts";
 import type { TransitionOptions } from "../changes.ts";
@@ -25,7 +24,6 @@ type Request = {
   readonly actorId: string;
   readonly requestId: Uuid | undefined;
   readonly operationId: Uuid;
-  readonly at: Instant;
 };
 
 /**
@@ -33,7 +31,7 @@ type Request = {
  * @throws SvcError invalid_argument; not_found; invalid_transition; request_conflict
  */
 export async function transition(
-  deps: Pick<EngineDeps, "store" | "clock" | "ids">,
+  deps: Pick<EngineDeps, "store" | "ids">,
   action: Action,
   nodeId: string,
   options: TransitionOptions = {},
@@ -43,14 +41,7 @@ export async function transition(
   const requestId = parseOptionalId(options.requestId, "request_id");
   const key = { id, userId: caller.userId, requestId };
   const operationId = await operationIdOf(deps, "svc:lifecycle:v1", key);
-  const request: Request = {
-    ...caller,
-    action,
-    id,
-    requestId,
-    operationId,
-    at: deps.clock.now(),
-  };
+  const request: Request = { ...caller, action, id, requestId, operationId };
   return deps.store.change(
     { nodeIds: [id], operationIds: [operationId], eventIds: [] },
     (snapshot) => decideTransition(snapshot, request),
@@ -58,7 +49,8 @@ export async function transition(
 }
 
 function decideTransition(snapshot: ChangeSnapshot, request: Request): Decision<MemoryNode> {
-  const { action, operationId, at, actorId } = request;
+  const { at } = snapshot;
+  const { action, operationId, actorId } = request;
   const before = requireNode(snapshot, request.id, request.userId);
   const repeated = isRetry(
     snapshot,

@@ -1,6 +1,7 @@
 import type { Config, ConfigInput } from "../../config/schema.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { Log } from "../contract/log.ts";
+import type { ClientDeps } from "./client-deps.ts";
 import type { KeyDeps, KeyRequest } from "./key-deps.ts";
 import type { Output } from "./output.ts";
 
@@ -75,6 +76,10 @@ export type HttpServeOptions = {
   /** 0 to 65535; 0 takes a free one. */
   readonly port: number;
   readonly allowUnauthenticatedExternalBind: boolean;
+  /** Whether MCP is answered too. */
+  readonly mcp: boolean;
+  /** The key that was given on the command line. */
+  readonly key: string | undefined;
   /** Called once the address is ours. */
   readonly openEngine: () => Promise<MemoryEngine>;
   readonly log: Log;
@@ -96,6 +101,11 @@ export type McpServeOptions = {
   readonly tools: "core" | "full";
   readonly openEngine: () => Promise<MemoryEngine>;
   readonly log: Log;
+};
+
+export type McpHttpServeOptions = McpServeOptions & {
+  /** 0 to 65535; 0 takes a free one. */
+  readonly port: number;
 };
 
 export type EngineOpening = {
@@ -154,6 +164,7 @@ export type CliDeps = {
   /** @param isRequired whether a missing pack is a failure or merely worth a warning. */
   diagnose(config: Config, isRequired: boolean, request: KeyRequest): Promise<readonly Check[]>;
   readonly keys: KeyDeps;
+  readonly clients: ClientDeps;
   /** Writes a pack out; a file appears when it is complete. Rejects with the signal's reason when aborted. */
   exportPack(
     config: Config,
@@ -168,6 +179,8 @@ export type CliDeps = {
   serveHttp(options: HttpServeOptions): Promise<RunningServer>;
   /** Serves the client on stdin and stdout until it leaves or `stop` aborts, then closes the engine. */
   serveMcp(options: McpServeOptions, stop: AbortSignal): Promise<void>;
+  /** Serves the assistants of this machine that have a key. */
+  serveMcpHttp(options: McpHttpServeOptions): Promise<RunningServer>;
 };
 
 /** What every command gets. */

@@ -10,6 +10,9 @@ const COMMANDS: Readonly<Record<string, (context: CliContext) => Promise<Command
   init: async (context) => (await import("./commands/init.ts")).initCommand(context),
   serve: async (context) => (await import("./commands/serve.ts")).serveCommand(context),
   mcp: async (context) => (await import("./commands/mcp.ts")).mcpCommand(context),
+  connect: async (context) => (await import("./commands/connect.ts")).connectCommand(context),
+  disconnect: async (context) =>
+    (await import("./commands/disconnect.ts")).disconnectCommand(context),
   store: async (context) => (await import("./commands/store.ts")).storeCommand(context),
   search: async (context) => (await import("./commands/search.ts")).searchCommand(context),
   explain: async (context) => (await import("./commands/explain.ts")).explainCommand(context),

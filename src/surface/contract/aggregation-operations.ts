@@ -1,15 +1,32 @@
+import type {
+  AssertionQueryInput,
+  QuantityQueryInput,
+  StateQueryInput,
+} from "../../engine/aggregation.ts";
 import {
-  type AssertionsBody,
   assertionsBodySchema,
-  type QuantitiesBody,
   quantitiesBodySchema,
   questionBodySchema,
-  type StateBody,
   stateBodySchema,
   toAssertionInput,
   toQuantityInput,
   toStateInput,
 } from "./aggregation-query-wire.ts";
+import {
+  tellAssertions,
+  tellQuantities,
+  tellState,
+  tellTextAggregation,
+} from "./aggregation-text.ts";
+import {
+  assertionsToolSchema,
+  fromAssertionsTool,
+  fromQuantitiesTool,
+  fromStateTool,
+  quantitiesToolSchema,
+  questionToolSchema,
+  stateToolSchema,
+} from "./aggregation-tool-wire.ts";
 import {
   assertionAggregationSchema,
   quantityAggregationSchema,
@@ -20,27 +37,53 @@ import {
 } from "./aggregation-wire.ts";
 import { requireOwner } from "./caller.ts";
 import { defineOperation, type Operation } from "./operation.ts";
+import { READS } from "./operation-parts.ts";
 import { assertionStateSchema, toStateWire } from "./state-wire.ts";
 import { parseWire } from "./wire-issues.ts";
+
+/** A query and whose claims it is about. */
+type Owned<T> = {
+  readonly userId: string | null | undefined;
+  /** @throws SvcError invalid_argument for what no schema checks */
+  readonly query: (userId: string) => T;
+};
 
 const aggregateAssertionsOperation = defineOperation({
   name: "aggregate_assertions",
   summary: "Count stored claims",
   description:
     "Counts and groups what memories state as subject, predicate and object, exactly and over all of them. Texts are compared after normalisation, never by meaning.",
-  run: ({ engine, caller, signal }, { user_id, query = {} }: AssertionsBody) =>
-    engine().aggregateAssertions({
-      ...toAssertionInput(query, requireOwner(caller, user_id)),
-      signal,
-    }),
+  run: async ({ engine, caller, signal }, { userId, query }: Owned<AssertionQueryInput>) =>
+    await engine().aggregateAssertions({ ...query(requireOwner(caller, userId)), signal }),
   http: {
     method: "post",
     path: "/v1/assertions/aggregate",
     request: { body: assertionsBodySchema },
     response: assertionAggregationSchema,
     statuses: [],
-    read: (parts) => parseWire(assertionsBodySchema, parts.body, "body"),
+    read: (parts) => {
+      const { user_id: userId, query = {} } = parseWire(assertionsBodySchema, parts.body, "body");
+      return { userId, query: (owner) => toAssertionInput(query, owner) };
+    },
     write: toAssertionAggregationWire,
+  },
+  mcp: {
+    tool: "memory_aggregate_assertions",
+    title: "Count claims",
+    description:
+      "Count and group all stored claims (subject, predicate, object) exactly: how often, how many different ones. " +
+      "Texts match after normalisation, never by meaning; to find by meaning use memory_retrieve.",
+    toolSet: "full",
+    annotations: READS,
+    input: assertionsToolSchema,
+    output: assertionAggregationSchema,
+    needsOwner: true,
+    read: (args) => {
+      const wire = parseWire(assertionsToolSchema, args, "arguments");
+      return { userId: wire.user_id, query: (userId) => ({ ...fromAssertionsTool(wire), userId }) };
+    },
+    write: toAssertionAggregationWire,
+    tell: tellAssertions,
   },
 });
 
@@ -49,19 +92,36 @@ const assertionStateOperation = defineOperation({
   summary: "What is claimed about a subject",
   description:
     "The claims about a subject that hold at a moment, the conflicts among them, and how they came about; never which of them is true.",
-  run: ({ engine, caller, signal }, body: StateBody) =>
-    engine().getAssertionState({
-      ...toStateInput(body, requireOwner(caller, body.user_id)),
-      signal,
-    }),
+  run: async ({ engine, caller, signal }, { userId, query }: Owned<StateQueryInput>) =>
+    await engine().getAssertionState({ ...query(requireOwner(caller, userId)), signal }),
   http: {
     method: "post",
     path: "/v1/assertions/state",
     request: { body: stateBodySchema },
     response: assertionStateSchema,
     statuses: [],
-    read: (parts) => parseWire(stateBodySchema, parts.body, "body"),
+    read: (parts) => {
+      const wire = parseWire(stateBodySchema, parts.body, "body");
+      return { userId: wire.user_id, query: (owner) => toStateInput(wire, owner) };
+    },
     write: toStateWire,
+  },
+  mcp: {
+    tool: "memory_get_assertion_state",
+    title: "State of a claim",
+    description:
+      "Read what is claimed about one subject and predicate at a moment, the conflicts, and the timeline: for `what was it then?`. It never says which claim is true.",
+    toolSet: "full",
+    annotations: READS,
+    input: stateToolSchema,
+    output: assertionStateSchema,
+    needsOwner: true,
+    read: (args) => {
+      const wire = parseWire(stateToolSchema, args, "arguments");
+      return { userId: wire.user_id, query: (userId) => ({ ...fromStateTool(wire), userId }) };
+    },
+    write: toStateWire,
+    tell: tellState,
   },
 });
 
@@ -70,19 +130,36 @@ const aggregateQuantitiesOperation = defineOperation({
   summary: "Sum stored amounts",
   description:
     "Total, least and greatest of the amounts that claims hold, as exact decimals by unit; units are never converted. An amount counts only when the text of its memory bears it out.",
-  run: ({ engine, caller, signal }, { user_id, query = {} }: QuantitiesBody) =>
-    engine().aggregateQuantities({
-      ...toQuantityInput(query, requireOwner(caller, user_id)),
-      signal,
-    }),
+  run: async ({ engine, caller, signal }, { userId, query }: Owned<QuantityQueryInput>) =>
+    await engine().aggregateQuantities({ ...query(requireOwner(caller, userId)), signal }),
   http: {
     method: "post",
     path: "/v1/quantities/aggregate",
     request: { body: quantitiesBodySchema },
     response: quantityAggregationSchema,
     statuses: [],
-    read: (parts) => parseWire(quantitiesBodySchema, parts.body, "body"),
+    read: (parts) => {
+      const { user_id: userId, query = {} } = parseWire(quantitiesBodySchema, parts.body, "body");
+      return { userId, query: (owner) => toQuantityInput(query, owner) };
+    },
     write: toQuantityAggregationWire,
+  },
+  mcp: {
+    tool: "memory_aggregate_quantities",
+    title: "Sum amounts",
+    description:
+      "Sum the amounts that stored claims hold: total, least and greatest by unit, as exact decimals; units are never converted. Use it instead of adding up search results.",
+    toolSet: "full",
+    annotations: READS,
+    input: quantitiesToolSchema,
+    output: quantityAggregationSchema,
+    needsOwner: true,
+    read: (args) => {
+      const wire = parseWire(quantitiesToolSchema, args, "arguments");
+      return { userId: wire.user_id, query: (userId) => ({ ...fromQuantitiesTool(wire), userId }) };
+    },
+    write: toQuantityAggregationWire,
+    tell: tellQuantities,
   },
 });
 
@@ -108,6 +185,20 @@ const aggregateTextOperation = defineOperation({
     statuses: [],
     read: (parts) => parseWire(questionBodySchema, parts.body, "body"),
     write: toTextAggregationWire,
+  },
+  mcp: {
+    tool: "memory_aggregate_quantities_from_text",
+    title: "Answer how much",
+    description:
+      "Sum amounts for one plain question about `I` or `we`, without names, dates or conditions. Any other question comes back as unsupported: then use memory_aggregate_quantities.",
+    toolSet: "full",
+    annotations: READS,
+    input: questionToolSchema,
+    output: textAggregationSchema,
+    needsOwner: true,
+    read: (args) => parseWire(questionToolSchema, args, "arguments"),
+    write: toTextAggregationWire,
+    tell: tellTextAggregation,
   },
 });
 

@@ -13,7 +13,7 @@ import {
   toAssertionQueryWire,
   toQuantityQueryWire,
 } from "./aggregation-query-wire.ts";
-import { count, instantOut, uuidOut } from "./fields.ts";
+import { count, instantOut, orNull, uuidOut } from "./fields.ts";
 
 /** What an answer covers, and what nobody can know. */
 export const coverage = {
@@ -126,11 +126,11 @@ export const textAggregationSchema = z
           "unsupported_action",
         ]),
         action: z.string().nullable(),
-        query: quantityQuerySchema.nullable(),
+        query: orNull(quantityQuerySchema),
         assumptions: z.array(z.string()),
       })
       .meta({ id: "QuantityPlan", description: "What the question was understood to ask." }),
-    aggregation: quantityAggregationSchema.nullable().meta({
+    aggregation: orNull(quantityAggregationSchema).meta({
       description: "Null exactly when the question is unsupported.",
     }),
   })

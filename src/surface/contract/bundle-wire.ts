@@ -5,7 +5,7 @@ import type {
   ResultCandidate,
   VisibleBinding,
 } from "../../engine/results.ts";
-import { count, fidelity, uuidOut } from "./fields.ts";
+import { count, fidelity, orNull, uuidOut } from "./fields.ts";
 import { nodeSchema, toNodeWire } from "./node-wire.ts";
 import { provenanceSchema, toProvenanceWire, toTraceWire, traceSchema } from "./score-wire.ts";
 
@@ -24,7 +24,7 @@ const packedRecordSchema = z
       .optional()
       .meta({ description: "Beside which memory of its conversation it stands." }),
     reranker_score: z.number().nullable(),
-    score_trace: traceSchema.nullable(),
+    score_trace: orNull(traceSchema),
     score_provenance: provenanceSchema,
     representation: fidelity,
     token_cost: count,

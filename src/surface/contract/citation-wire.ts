@@ -43,6 +43,16 @@ export const citationsBodySchema = z
     user_id: userIdIn,
   })
   .meta({ id: "AnswerCitationsRequest" });
+/** As a model sees it; the id of the report is given by who means to repeat the call. */
+export const citationsToolSchema = z.strictObject({
+  request_id: uuidIn.meta({ description: "From memory_retrieve." }),
+  answer_id: citationsBodySchema.shape.answer_id,
+  cited_node_ids: z.array(uuidIn).meta({ description: "May be empty." }),
+  citation_id: uuidIn.nullish().meta({ description: "Your UUID; makes a retry safe." }),
+  answer_sha256: citationsBodySchema.shape.answer_sha256,
+  method: citationsBodySchema.shape.method,
+  user_id: userIdIn,
+});
 export type CitationsWire = z.infer<typeof citationsBodySchema>;
 
 export const citationsSchema = z

@@ -8,9 +8,16 @@ import {
 import { uuidIn } from "./fields.ts";
 import { nodeListSchema, toNodeListWire } from "./node-wire.ts";
 import { defineOperation, type HttpParts, type Operation } from "./operation.ts";
-import { missing, missingEvent, readUuid } from "./operation-parts.ts";
+import { missing, missingEvent, READS, readUuid } from "./operation-parts.ts";
+import { tellExtraction, tellExtractionStatus } from "./provenance-text.ts";
+import { parseWire } from "./wire-issues.ts";
 
 const eventPath = { params: z.object({ event_id: uuidIn }) };
+
+const eventToolSchema = z.strictObject({ event_id: uuidIn });
+
+const readEventArgument = (args: unknown): string =>
+  parseWire(eventToolSchema, args, "arguments").event_id;
 
 const readEventId = ({ params }: HttpParts): string => params["event_id"] ?? "";
 
@@ -55,6 +62,20 @@ const extractionOperation = defineOperation({
     read: readEventId,
     write: toExtractionWire,
   },
+  mcp: {
+    tool: "memory_get_extraction",
+    title: "Read an extraction",
+    description:
+      "Read what a language model extracted from an event, as it was recorded. Nothing is extracted now; an error where nothing was.",
+    toolSet: "full",
+    annotations: READS,
+    input: eventToolSchema,
+    output: extractionSchema,
+    needsOwner: false,
+    read: readEventArgument,
+    write: toExtractionWire,
+    tell: tellExtraction,
+  },
 });
 
 const extractionStatusOperation = defineOperation({
@@ -77,6 +98,20 @@ const extractionStatusOperation = defineOperation({
     statuses: [404],
     read: readEventId,
     write: toExtractionStatusWire,
+  },
+  mcp: {
+    tool: "memory_extraction_status",
+    title: "How far an extraction is",
+    description:
+      "Whether extraction from an event is pending, running or complete; an error for an event without such work.",
+    toolSet: "full",
+    annotations: READS,
+    input: eventToolSchema,
+    output: extractionStatusSchema,
+    needsOwner: false,
+    read: readEventArgument,
+    write: toExtractionStatusWire,
+    tell: tellExtractionStatus,
   },
 });
 

@@ -56,6 +56,10 @@ export const retrievalMode = z.enum(RETRIEVAL_MODES);
 export const nodeTypeText = z.string().meta({ enum: [...NODE_TYPES] });
 export const scopeText = z.string().meta({ enum: [...SCOPES] });
 
+export const lifecycleStateText = z.string().meta({ enum: [...LIFECYCLE_STATES] });
+export const retrievalModeText = z.string().meta({ enum: [...RETRIEVAL_MODES] });
+export const roleText = z.string().meta({ enum: [...ROLES] });
+
 /** Read without regard to case. */
 export const role = textBy(parseRole).meta({ enum: [...ROLES] });
 export const speaker = textBy(parseSpeaker).meta({
@@ -74,3 +78,8 @@ export const sessionIdIn = z
   .string()
   .nullish()
   .meta({ description: "Conversation to which this belongs." });
+
+/** A shape or null. Made `nullable()`, a shape that the OpenAPI document names would be null wherever it is used. */
+export function orNull<T extends z.ZodType>(shape: T) {
+  return z.union([shape, z.null()]);
+}

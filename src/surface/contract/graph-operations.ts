@@ -3,10 +3,23 @@ import { LIFECYCLE_STATES, NODE_TYPES, parseMember, SCOPES } from "../../domain/
 import { LIMITS } from "../../domain/limits.ts";
 import type { ChainOptions, ScanPage, ScanQuery } from "../../engine/changes.ts";
 import { requireOwner } from "./caller.ts";
-import { count, lifecycleState, nodeType, scope, uuidIn, uuidOut } from "./fields.ts";
+import {
+  count,
+  lifecycleState,
+  lifecycleStateText,
+  nodeType,
+  nodeTypeText,
+  scope,
+  scopeText,
+  userIdIn,
+  uuidIn,
+  uuidOut,
+} from "./fields.ts";
+import { tellScan } from "./node-text.ts";
 import { nodeListSchema, nodeSchema, toNodeListWire } from "./node-wire.ts";
 import { defineOperation, type HttpParts, type Operation } from "./operation.ts";
-import { missingNode, ownerQuery, readLimit, readUuid } from "./operation-parts.ts";
+import { missingNode, ownerQuery, present, READS, readLimit, readUuid } from "./operation-parts.ts";
+import { parseWire } from "./wire-issues.ts";
 
 const PAGE = [1, LIMITS.scanPageMax] as const;
 const DEFAULT_PAGE = 100;
@@ -31,15 +44,29 @@ const pageSchema = z
   })
   .meta({ id: "NodePage" });
 
-type ScanWire = Omit<ScanQuery, "userId"> & { readonly userId: string | undefined };
+type ScanWire = Omit<ScanQuery, "userId"> & { readonly userId: string | null | undefined };
+
+const scanToolSchema = z.strictObject({
+  user_id: userIdIn,
+  scope: scopeText.nullish(),
+  node_type: nodeTypeText.nullish(),
+  lifecycle_states: z
+    .array(lifecycleStateText)
+    .nullish()
+    .meta({ description: "Default tentative, stable, contested." }),
+  after_id: uuidIn.nullish().meta({ description: "next_cursor of the page before." }),
+  limit: z.int().nullish().meta({ minimum: PAGE[0], maximum: PAGE[1], default: DEFAULT_PAGE }),
+});
 
 const scanNodesOperation = defineOperation({
   name: "scan_nodes",
   summary: "Read all memories of an owner, page by page",
   description:
     "By ascending id; follow next_cursor until has_more is false. Complete for an unchanged store. States: the active ones, or those that are named.",
-  run: ({ engine, caller }, query: ScanWire) =>
-    engine().scanNodes({ ...query, userId: requireOwner(caller, query.userId) }),
+  run: async ({ engine, caller }, late: () => ScanWire) => {
+    const query = late();
+    return await engine().scanNodes({ ...query, userId: requireOwner(caller, query.userId) });
+  },
   http: {
     method: "get",
     path: "/v1/nodes/scan",
@@ -57,10 +84,43 @@ const scanNodesOperation = defineOperation({
     },
     response: pageSchema,
     statuses: [],
-    read: readScan,
+    read: (parts) => {
+      const query = readScan(parts);
+      return () => query;
+    },
     write: toPageWire,
   },
+  mcp: {
+    tool: "memory_scan_nodes",
+    title: "List memories",
+    description:
+      "List all memories page by page, by id: for reviews and overviews, such as the contested ones. To answer a question use memory_retrieve.",
+    toolSet: "full",
+    annotations: READS,
+    input: scanToolSchema,
+    output: pageSchema,
+    needsOwner: true,
+    read: (args) => {
+      const wire = parseWire(scanToolSchema, args, "arguments");
+      return () => toScan(wire);
+    },
+    write: toPageWire,
+    tell: tellScan,
+  },
 });
+
+function toScan(wire: z.infer<typeof scanToolSchema>): ScanWire {
+  return {
+    userId: wire.user_id,
+    scope: present(wire.scope, (value) => parseMember(SCOPES, value, "scope")),
+    nodeType: present(wire.node_type, (value) => parseMember(NODE_TYPES, value, "node_type")),
+    lifecycleStates: wire.lifecycle_states?.map((state) =>
+      parseMember(LIFECYCLE_STATES, state, "lifecycle_states"),
+    ),
+    afterId: wire.after_id,
+    limit: wire.limit,
+  };
+}
 
 function readScan({ query, queryLists }: HttpParts): ScanWire {
   const { scope: inScope, type, after_id: afterId, limit } = query;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parseRole } from "../../domain/enums.ts";
+import { parseMember, parseRole, SCOPES } from "../../domain/enums.ts";
 import type { IngestInput } from "../../engine/changes.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import { requireOwner } from "./caller.ts";
@@ -7,13 +7,17 @@ import {
   instantIn,
   metadata,
   role,
+  roleText,
   scope,
+  scopeText,
   sessionIdIn,
   speaker,
   userIdIn,
   uuidOut,
 } from "./fields.ts";
 import { defineOperation } from "./operation.ts";
+import { ADDS, present } from "./operation-parts.ts";
+import { tellIngest } from "./store-text.ts";
 import { parseWire } from "./wire-issues.ts";
 
 const bodySchema = z
@@ -37,7 +41,25 @@ const bodySchema = z
     scope: scope.nullish().meta({ description: "Default personal." }),
   })
   .meta({ id: "IngestRequest" });
-type IngestWire = z.infer<typeof bodySchema>;
+type IngestWire = Omit<z.infer<typeof toolSchema>, "scope"> &
+  Pick<z.infer<typeof bodySchema>, "wait_for_extraction"> & {
+    readonly scope?: string | null | undefined;
+  };
+
+const toolSchema = z.strictObject({
+  content: z.string().meta({ description: "The message, word for word." }),
+  user_id: userIdIn,
+  role: roleText.optional().meta({ description: "Who said it.", default: "user" }),
+  speaker: z.string().nullish().meta({ description: "Name of who said it." }),
+  first_person_owner: z.boolean().optional().meta({
+    description: "`I` in it is the owner; needs role user and no speaker.",
+    default: false,
+  }),
+  session_id: z.string().nullish(),
+  metadata: metadata.nullish(),
+  event_time: instantIn.nullish().meta({ description: "When it was said." }),
+  scope: scopeText.nullish(),
+});
 
 const answerSchema = z.strictObject({ event_id: uuidOut }).meta({ id: "IngestReceipt" });
 
@@ -55,9 +77,28 @@ export const ingestOperation = defineOperation({
     response: answerSchema,
     statuses: [],
     read: (parts) => parseWire(bodySchema, parts.body, "body"),
-    write: (eventId: Uuid) => ({ event_id: eventId }),
+    write: toAnswer,
+  },
+  mcp: {
+    tool: "memory_ingest",
+    title: "Take in a message",
+    description:
+      "Keep one message word for word, as a note that can be found at once; nothing is extracted from it. " +
+      "Use it for records of what was said, and memory_store for what you want to remember of it.",
+    toolSet: "full",
+    annotations: ADDS,
+    input: toolSchema,
+    output: answerSchema,
+    needsOwner: true,
+    read: (args) => parseWire(toolSchema, args, "arguments"),
+    write: toAnswer,
+    tell: tellIngest,
   },
 });
+
+function toAnswer(eventId: Uuid): z.infer<typeof answerSchema> {
+  return { event_id: eventId };
+}
 
 function toIngestInput(wire: IngestWire, userId: string): IngestInput {
   return {
@@ -69,7 +110,7 @@ function toIngestInput(wire: IngestWire, userId: string): IngestInput {
     sessionId: wire.session_id,
     metadata: wire.metadata,
     eventTime: wire.event_time,
-    scope: wire.scope,
+    scope: present(wire.scope, (value) => parseMember(SCOPES, value, "scope")),
     waitForExtraction: wire.wait_for_extraction,
   };
 }

@@ -1,42 +1,59 @@
 import type { z } from "zod";
 import type { Uuid } from "../../lib/uuid.ts";
-import { actorOf } from "./caller.ts";
+import { tellArchived, tellCondition, tellPromoted } from "./lifecycle-text.ts";
 import {
   changedNodeParams,
   changeHeadersSchema,
+  changeToolSchema,
   conditionBodySchema,
-  contradictBodySchema,
+  conditionToolSchema,
   readEvidenceId,
   reinforceBodySchema,
-  resolveBodySchema,
-  supersedeBodySchema,
+  type WithActor,
 } from "./lifecycle-wire.ts";
-import { nodeListSchema, nodeSchema, toNodeListWire, toNodeWire } from "./node-wire.ts";
-import { type CallContext, defineOperation, type HttpParts, type Operation } from "./operation.ts";
-import { readIdempotencyKey, readUuid } from "./operation-parts.ts";
+import { nodeSchema, toNodeWire } from "./node-wire.ts";
+import { defineOperation, type HttpParts, type Operation } from "./operation.ts";
+import { ADDS, CHANGES, callerOf, present, RETIRES, readUuid } from "./operation-parts.ts";
 import { parseWire } from "./wire-issues.ts";
 
-/** A change of one memory. */
-type NodeChange = { readonly id: Uuid; readonly requestId: Uuid | undefined };
+/** A change of one memory, its ids still unread. */
+type NodeChange = {
+  readonly nodeId: string;
+  readonly requestId: string | null | undefined;
+  /** What the surface calls the request's id. */
+  readonly requestField: "Idempotency-Key" | "request_id";
+};
 
 function readNodeChange({ params, idempotencyKey }: HttpParts): NodeChange {
   return {
-    id: readUuid(params["node_id"] ?? "", "node_id"),
-    requestId: readIdempotencyKey(idempotencyKey),
+    nodeId: params["node_id"] ?? "",
+    requestId: idempotencyKey,
+    requestField: "Idempotency-Key",
   };
 }
 
-/** Whose memories may be touched, and in whose name. */
-function callerOf({ caller, operator }: CallContext, actor?: string | null) {
-  return { userId: caller.boundUserId, actorId: actorOf(caller, operator, actor) };
+function toToolChange(wire: z.infer<typeof changeToolSchema>): NodeChange {
+  return { nodeId: wire.node_id, requestId: wire.request_id, requestField: "request_id" };
 }
+
+/** @throws SvcError invalid_argument */
+function idsOf({ nodeId, requestId, requestField }: NodeChange) {
+  return {
+    id: readUuid(nodeId, "node_id"),
+    requestId: present(requestId, (text) => readUuid(text, requestField)),
+  };
+}
+
+type ConditionWire = Omit<WithActor<typeof conditionToolSchema>, "node_id" | "request_id">;
 
 const promoteOperation = defineOperation({
   name: "promote_node",
   summary: "Make a memory stable",
   description: "From tentative to stable. A contested memory becomes stable by a resolution.",
-  run: (context, { id, requestId }: NodeChange) =>
-    context.engine().promote(id, { ...callerOf(context), requestId }),
+  run: async (context, change: NodeChange) => {
+    const { id, requestId } = idsOf(change);
+    return await context.engine().promote(id, { ...callerOf(context), requestId });
+  },
   http: {
     method: "put",
     path: "/v1/nodes/{node_id}/promote",
@@ -46,14 +63,30 @@ const promoteOperation = defineOperation({
     read: readNodeChange,
     write: toNodeWire,
   },
+  mcp: {
+    tool: "memory_promote_node",
+    title: "Confirm a memory",
+    description:
+      "Make a tentative memory stable, once the user has confirmed it. A contested one needs memory_resolve_contradiction instead.",
+    toolSet: "full",
+    annotations: CHANGES,
+    input: changeToolSchema,
+    output: nodeSchema,
+    needsOwner: false,
+    read: (args) => toToolChange(parseWire(changeToolSchema, args, "arguments")),
+    write: toNodeWire,
+    tell: tellPromoted,
+  },
 });
 
 const archiveOperation = defineOperation({
   name: "archive_node",
   summary: "Retire a memory",
   description: "It stays in the pack and is found no more. There is no way back.",
-  run: (context, { id, requestId }: NodeChange) =>
-    context.engine().archive(id, { ...callerOf(context), requestId }),
+  run: async (context, change: NodeChange) => {
+    const { id, requestId } = idsOf(change);
+    return await context.engine().archive(id, { ...callerOf(context), requestId });
+  },
   http: {
     method: "put",
     path: "/v1/nodes/{node_id}/archive",
@@ -63,14 +96,33 @@ const archiveOperation = defineOperation({
     read: readNodeChange,
     write: toNodeWire,
   },
+  mcp: {
+    tool: "memory_archive_node",
+    title: "Forget a memory",
+    description:
+      "Retire a memory for good, when the user wants it forgotten: it is found no more, and there is no way back. " +
+      "For a memory that has changed use memory_supersede.",
+    toolSet: "core",
+    annotations: RETIRES,
+    input: changeToolSchema,
+    output: nodeSchema,
+    needsOwner: false,
+    read: (args) => toToolChange(parseWire(changeToolSchema, args, "arguments")),
+    write: toNodeWire,
+    tell: tellArchived,
+  },
 });
 
 const reinforceOperation = defineOperation({
   name: "reinforce_node",
   summary: "Strengthen a memory",
   description: "Raises confidence and salience, up to a limit. Without a key every call counts.",
-  run: (context, { id, requestId, evidenceId }: NodeChange & { evidenceId: Uuid | undefined }) =>
-    context.engine().reinforce(id, { userId: context.caller.boundUserId, requestId, evidenceId }),
+  run: async (context, change: NodeChange & { readonly evidenceId: Uuid | undefined }) => {
+    const { evidenceId } = change;
+    const { boundUserId: userId } = context.caller;
+    const { id, requestId } = idsOf(change);
+    return await context.engine().reinforce(id, { userId, requestId, evidenceId });
+  },
   http: {
     method: "put",
     path: "/v1/nodes/{node_id}/reinforce",
@@ -95,11 +147,10 @@ const conditionOperation = defineOperation({
   summary: "Record whether a condition holds",
   description:
     "Of a conditional memory, which default retrieval shows while its condition is known to hold.",
-  run: (
-    context,
-    { id, requestId, wire }: NodeChange & { wire: z.infer<typeof conditionBodySchema> },
-  ) =>
-    context.engine().evaluateCondition(id, {
+  run: async (context, change: NodeChange & { readonly wire: ConditionWire }) => {
+    const { wire } = change;
+    const { id, requestId } = idsOf(change);
+    return await context.engine().evaluateCondition(id, {
       ...callerOf(context, wire.actor),
       state: wire.state,
       evidenceId: readEvidenceId(wire.evidence_id),
@@ -107,7 +158,8 @@ const conditionOperation = defineOperation({
       evaluationMethod: wire.evaluation_method,
       reason: wire.reason,
       evaluatedAt: wire.evaluated_at,
-    }),
+    });
+  },
   http: {
     method: "put",
     path: "/v1/nodes/{node_id}/condition",
@@ -124,84 +176,29 @@ const conditionOperation = defineOperation({
     }),
     write: toNodeWire,
   },
-});
-
-const supersedeOperation = defineOperation({
-  name: "supersede_node",
-  summary: "Replace one memory by another",
-  description: "The old memory stays in the pack and is found no more. A retry changes nothing.",
-  run: (context, wire: z.infer<typeof supersedeBodySchema>) =>
-    context
-      .engine()
-      .supersede(
-        readUuid(wire.old_node_id, "old_node_id"),
-        readUuid(wire.new_node_id, "new_node_id"),
-        { ...callerOf(context, wire.actor), evidenceId: readEvidenceId(wire.evidence_id) },
-      ),
-  http: {
-    method: "post",
-    path: "/v1/supersedences",
-    request: { body: supersedeBodySchema },
-    response: nodeListSchema,
-    statuses: [404],
-    read: ({ body }) => parseWire(supersedeBodySchema, body, "body"),
-    write: toNodeListWire,
+  mcp: {
+    tool: "memory_evaluate_condition",
+    title: "Say whether a condition holds",
+    description:
+      "Record whether the condition of a conditional memory holds now. It is found by default only while that is `true`.",
+    toolSet: "full",
+    annotations: ADDS,
+    input: conditionToolSchema,
+    output: nodeSchema,
+    needsOwner: false,
+    read: (args) => {
+      const wire = parseWire(conditionToolSchema, args, "arguments");
+      return { ...toToolChange(wire), wire };
+    },
+    write: toNodeWire,
+    tell: (node, { wire }) => tellCondition(node, wire.state),
   },
 });
 
-const contradictOperation = defineOperation({
-  name: "contradict_nodes",
-  summary: "Mark two memories as contradicting each other",
-  description: "Both are found still, as contested. A retry changes nothing.",
-  run: (context, wire: z.infer<typeof contradictBodySchema>) =>
-    context
-      .engine()
-      .contradict(readUuid(wire.node_a_id, "node_a_id"), readUuid(wire.node_b_id, "node_b_id"), {
-        ...callerOf(context, wire.actor),
-        evidenceId: readEvidenceId(wire.evidence_id),
-      }),
-  http: {
-    method: "post",
-    path: "/v1/contradictions",
-    request: { body: contradictBodySchema },
-    response: nodeListSchema,
-    statuses: [404],
-    read: ({ body }) => parseWire(contradictBodySchema, body, "body"),
-    write: toNodeListWire,
-  },
-});
-
-const resolveOperation = defineOperation({
-  name: "resolve_contradiction",
-  summary: "End a contradiction",
-  description:
-    "The winner becomes stable, the loser deprecated, which is found no more. A retry changes nothing.",
-  run: (context, wire: z.infer<typeof resolveBodySchema>) =>
-    context
-      .engine()
-      .resolveContradiction(
-        readUuid(wire.winner_id, "winner_id"),
-        readUuid(wire.loser_id, "loser_id"),
-        { ...callerOf(context, wire.actor), evidenceId: readEvidenceId(wire.evidence_id) },
-      ),
-  http: {
-    method: "post",
-    path: "/v1/contradictions/resolve",
-    request: { body: resolveBodySchema },
-    response: nodeListSchema,
-    statuses: [404],
-    read: ({ body }) => parseWire(resolveBodySchema, body, "body"),
-    write: toNodeListWire,
-  },
-});
-
-/** What changes the state and the standing of memories. */
+/** What changes the state and the standing of one memory. */
 export const LIFECYCLE_OPERATIONS: readonly Operation[] = [
   promoteOperation,
   archiveOperation,
   reinforceOperation,
   conditionOperation,
-  supersedeOperation,
-  contradictOperation,
-  resolveOperation,
 ];

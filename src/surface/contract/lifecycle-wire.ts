@@ -76,6 +76,46 @@ export const resolveBodySchema = z
   })
   .meta({ id: "ResolutionRequest" });
 
+const changeId = uuidIn.nullish().meta({
+  description: "Your UUID; makes a retry safe.",
+});
+const toolEvidenceId = uuidIn.nullish().meta({ description: "Event that speaks for it." });
+
+export const changeToolSchema = z.strictObject({ node_id: uuidIn, request_id: changeId });
+
+export const conditionToolSchema = z.strictObject({
+  node_id: uuidIn,
+  state: z.enum(CONDITION_STATES),
+  evidence_id: toolEvidenceId,
+  request_id: changeId,
+  evaluation_method: conditionBodySchema.shape.evaluation_method,
+  reason: z.string().nullish(),
+  evaluated_at: conditionBodySchema.shape.evaluated_at,
+});
+
+export const supersedeToolSchema = z.strictObject({
+  old_node_id: uuidIn,
+  new_node_id: uuidIn,
+  evidence_id: toolEvidenceId,
+});
+
+export const contradictToolSchema = z.strictObject({
+  node_a_id: uuidIn,
+  node_b_id: uuidIn,
+  evidence_id: toolEvidenceId,
+});
+
+export const resolveToolSchema = z.strictObject({
+  winner_id: uuidIn,
+  loser_id: uuidIn,
+  evidence_id: toolEvidenceId,
+});
+
+/** What a tool passes on, and the name that only HTTP takes. */
+export type WithActor<T extends z.ZodObject> = z.infer<T> & {
+  readonly actor?: string | null | undefined;
+};
+
 /** @throws SvcError invalid_argument */
 export function readEvidenceId(text: string | null | undefined) {
   return text === undefined || text === null ? undefined : readUuid(text, "evidence_id");

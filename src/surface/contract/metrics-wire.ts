@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { QUERY_INTENTS } from "../../domain/enums.ts";
 import type { Coverage, HistoricalCoverage, RetrievalMetadata } from "../../engine/results.ts";
-import { count, instantOut, uuidOut } from "./fields.ts";
+import { count, instantOut, orNull, uuidOut } from "./fields.ts";
 import { multipliersOut, toMultipliersWire } from "./score-wire.ts";
 
 export const aggregationCoverageSchema = z
@@ -55,10 +55,10 @@ export const metricsSchema = z
     max_per_evidence: count.nullable(),
     candidates_included: count,
     scoring_config_version: z.string(),
-    ranking_multipliers: multipliersOut.nullable(),
+    ranking_multipliers: orNull(multipliersOut),
     ranking_profile_id: z.string().nullable(),
     ranking_profile_status: z.enum(["none", "request_override"]),
-    ranking_profile_reason: z.literal("explicit_multipliers").nullable(),
+    ranking_profile_reason: z.enum(["explicit_multipliers"]).nullable(),
     timing_ms: z.number(),
     stages: z.array(
       z.strictObject({ stage: z.string(), timing_ms: z.number(), input: count, output: count }),
@@ -69,8 +69,8 @@ export const metricsSchema = z
     min_score_skipped: z.boolean(),
     reranker: outcome.meta({ description: "Null while it is off." }),
     reformulation: outcome.meta({ description: "Null while it is off." }),
-    aggregation_coverage: aggregationCoverageSchema.nullable(),
-    historical_coverage: historicalCoverageSchema.nullable(),
+    aggregation_coverage: orNull(aggregationCoverageSchema),
+    historical_coverage: orNull(historicalCoverageSchema),
     temporal_relation: z.null(),
   })
   .meta({ id: "RetrievalMetrics" });

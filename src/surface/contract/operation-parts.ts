@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { invalid, SvcError } from "../../domain/errors.ts";
 import { parseUuid, type Uuid } from "../../lib/uuid.ts";
+import { actorOf } from "./caller.ts";
+import type { CallContext } from "./operation.ts";
 
 /** The hints of a tool that only reads. */
 export const READS = {
@@ -9,6 +11,20 @@ export const READS = {
   idempotentHint: true,
   openWorldHint: false,
 } as const;
+
+/** The hints of a tool that adds to the memory with each call. */
+export const ADDS = {
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: false,
+  openWorldHint: false,
+} as const;
+
+/** The hints of a tool that changes what is there, once: the same call again changes nothing. */
+export const CHANGES = { ...ADDS, idempotentHint: true } as const;
+
+/** The hints of such a tool after which a memory is found no more, for good. */
+export const RETIRES = { ...CHANGES, destructiveHint: true } as const;
 
 /** `user_id` in a query where it may be absent. */
 export const anyOwnerQuery = z
@@ -20,6 +36,11 @@ export const anyOwnerQuery = z
 export const ownerQuery = z.string().optional().meta({
   description: "Owner of the memories; not needed with a key that belongs to one owner.",
 });
+
+/** A value read by a rule; null and undefined both mean that there is none. */
+export function present<T, R>(value: T | null | undefined, read: (value: T) => R): R | undefined {
+  return value === null || value === undefined ? undefined : read(value);
+}
 
 /** @throws SvcError invalid_argument */
 export function readUuid(text: string, field: string): Uuid {
@@ -43,6 +64,11 @@ export function readLimit(
     field,
     `${JSON.stringify(text.slice(0, 80))} is not an integer from ${min} to ${max}`,
   );
+}
+
+/** Whose memories a change may touch, and in whose name. @throws SvcError invalid_argument */
+export function callerOf({ caller, operator }: CallContext, actor?: string | null) {
+  return { userId: caller.boundUserId, actorId: actorOf(caller, operator, actor) };
 }
 
 /** There is no such object for this owner. */

@@ -1,4 +1,5 @@
 import { AGGREGATION_OPERATIONS } from "./aggregation-operations.ts";
+import { CLAIM_OPERATIONS } from "./claim-operations.ts";
 import { EVENT_OPERATIONS } from "./event-operations.ts";
 import { GRAPH_OPERATIONS } from "./graph-operations.ts";
 import { ingestOperation } from "./ingest-operation.ts";
@@ -41,6 +42,7 @@ export const OPERATIONS: readonly Operation[] = [
   getNodeOperation,
   provenanceOperation,
   ...LIFECYCLE_OPERATIONS,
+  ...CLAIM_OPERATIONS,
   getEventOperation,
   ...EVENT_OPERATIONS,
   processingStatusOperation,

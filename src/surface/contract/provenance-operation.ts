@@ -2,11 +2,19 @@ import { z } from "zod";
 import { LIMITS } from "../../domain/limits.ts";
 import { uuidIn } from "./fields.ts";
 import { defineOperation } from "./operation.ts";
-import { missingNode, readLimit, readUuid } from "./operation-parts.ts";
+import { missingNode, READS, readLimit, readUuid } from "./operation-parts.ts";
+import { tellProvenance } from "./provenance-text.ts";
 import { provenanceSchema, toProvenanceWire } from "./provenance-wire.ts";
+import { parseWire } from "./wire-issues.ts";
 
 const PAGE = [1, LIMITS.operationPageMax] as const;
 const DEFAULT_PAGE = 100;
+
+const toolSchema = z.strictObject({
+  node_id: uuidIn,
+  operation_cursor: z.string().nullish().meta({ description: "next_operation_cursor." }),
+  operation_limit: z.int().nullish().meta({ default: DEFAULT_PAGE }),
+});
 
 type ProvenanceRequest = {
   readonly nodeId: string;
@@ -57,5 +65,27 @@ export const provenanceOperation = defineOperation({
           : readLimit(query["operation_limit"], PAGE, "operation_limit"),
     }),
     write: toProvenanceWire,
+  },
+  mcp: {
+    tool: "memory_get_provenance",
+    title: "Where a memory comes from",
+    description:
+      "Read what a memory was made from and what was done to it: its sources word for word, contradictions, and changes oldest first. " +
+      "Use it to judge a doubtful memory or to answer `how do you know?`.",
+    toolSet: "full",
+    annotations: READS,
+    input: toolSchema,
+    output: provenanceSchema,
+    needsOwner: false,
+    read: (args) => {
+      const wire = parseWire(toolSchema, args, "arguments");
+      return {
+        nodeId: wire.node_id,
+        operationCursor: wire.operation_cursor ?? undefined,
+        operationLimit: wire.operation_limit ?? DEFAULT_PAGE,
+      };
+    },
+    write: toProvenanceWire,
+    tell: tellProvenance,
   },
 });

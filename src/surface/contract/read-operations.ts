@@ -5,6 +5,7 @@ import type { NodeQuery } from "../../engine/inputs.ts";
 import { optionalOwner } from "./caller.ts";
 import { count, lifecycleState, nodeType, uuidIn } from "./fields.ts";
 import { processingStatusSchema, toStatusWire } from "./job-wire.ts";
+import { tellEvent, tellNode } from "./node-text.ts";
 import {
   eventSchema,
   nodeListSchema,
@@ -26,6 +27,7 @@ import {
 import { parseWire } from "./wire-issues.ts";
 
 const nodeToolSchema = z.strictObject({ node_id: uuidIn });
+const eventToolSchema = z.strictObject({ event_id: uuidIn });
 
 export const healthOperation = defineOperation({
   name: "health",
@@ -102,13 +104,17 @@ export const getNodeOperation = defineOperation({
     tool: "memory_get_node",
     title: "Read one memory",
     description:
-      "Read one memory completely by its id, for example a node_id from memory_retrieve: its state, source, validity and evidence.",
+      "Read one memory completely by its id, in any state: validity, source, evidence, what replaced it. " +
+      "Use it before you change one; to look for something use memory_retrieve.",
+    toolSet: "core",
     annotations: READS,
     input: nodeToolSchema,
     output: nodeSchema,
     needsOwner: false,
     read: (args) => parseWire(nodeToolSchema, args, "arguments").node_id,
     write: toNodeWire,
+    tell: tellNode,
+    about: ({ id }) => id,
   },
 });
 
@@ -164,6 +170,20 @@ export const getEventOperation = defineOperation({
     statuses: [404],
     read: (parts) => parts.params["event_id"] ?? "",
     write: toEventWire,
+  },
+  mcp: {
+    tool: "memory_get_event",
+    title: "Read a source",
+    description:
+      "Read the source text behind a memory, word for word as it was given, by an event_id from its evidence_refs.",
+    toolSet: "full",
+    annotations: READS,
+    input: eventToolSchema,
+    output: eventSchema,
+    needsOwner: false,
+    read: (args) => parseWire(eventToolSchema, args, "arguments").event_id,
+    write: toEventWire,
+    tell: tellEvent,
   },
 });
 

@@ -1,7 +1,16 @@
 import { z } from "zod";
 import { RETRIEVAL_MODES } from "../../domain/enums.ts";
 import type { KeptReceipt } from "../../engine/records.ts";
-import { count, fidelity, instantOut, nodeType, scope, sourceType, uuidOut } from "./fields.ts";
+import {
+  count,
+  fidelity,
+  instantOut,
+  nodeType,
+  orNull,
+  scope,
+  sourceType,
+  uuidOut,
+} from "./fields.ts";
 import { aggregationCoverageSchema, historicalCoverageSchema } from "./metrics-wire.ts";
 import { multipliersOut, provenanceSchema, traceSchema, weightsSchema } from "./score-wire.ts";
 
@@ -48,7 +57,7 @@ const candidateSchema = z.strictObject({
   scope,
   content_sha256: sha256,
   score: z.number(),
-  trace: traceSchema.nullable().meta({ description: "Null for a score that was inherited." }),
+  trace: orNull(traceSchema).meta({ description: "Null for a score that was inherited." }),
   reranker_score: z.number().nullable(),
   semantic_relevance: z.number().optional(),
   representation: fidelity.nullable(),
@@ -58,7 +67,7 @@ const candidateSchema = z.strictObject({
 });
 
 const parametersSchema = z.strictObject({
-  ranking_multipliers: multipliersOut.nullable(),
+  ranking_multipliers: orNull(multipliersOut),
   ranking_profile: z.strictObject({
     status: z.string(),
     profile_id: z.string().nullable(),
@@ -76,8 +85,8 @@ const parametersSchema = z.strictObject({
   source_types: z.array(sourceType).optional(),
   epistemic_weights: z.record(z.string(), z.number()),
   unverified_confidence_threshold: z.number(),
-  aggregation_coverage: aggregationCoverageSchema.nullable(),
-  historical_coverage: historicalCoverageSchema.nullable(),
+  aggregation_coverage: orNull(aggregationCoverageSchema),
+  historical_coverage: orNull(historicalCoverageSchema),
   temporal_relation: z.record(z.string(), z.unknown()).nullable(),
   temporal_languages: z.array(z.string()),
   query_intent_order: z.literal("temporal_first").optional(),

@@ -4,12 +4,22 @@ import {
   type CitationsWire,
   citationsBodySchema,
   citationsSchema,
+  citationsToolSchema,
   toCitationsInput,
   toCitationsWire,
 } from "./citation-wire.ts";
-import { uuidIn } from "./fields.ts";
+import { userIdIn, uuidIn } from "./fields.ts";
 import { defineOperation } from "./operation.ts";
-import { missing, ownerQuery, READS, readLimit, readUuid } from "./operation-parts.ts";
+import {
+  ADDS,
+  missing,
+  ownerQuery,
+  present,
+  READS,
+  readLimit,
+  readUuid,
+} from "./operation-parts.ts";
+import { tellCitations, tellCitationsList, tellReceipt } from "./receipt-text.ts";
 import { receiptAnswerSchema, toReceiptWire } from "./receipt-wire.ts";
 import {
   retrieveAnswerSchema,
@@ -24,13 +34,25 @@ import {
   retrieveToolSchema,
   toRetrieveInput,
 } from "./retrieve-request.ts";
+import { tellRetrieve } from "./retrieve-text.ts";
 import { parseWire } from "./wire-issues.ts";
 
 const PAGE = [1, 1000] as const;
 const DEFAULT_PAGE = 100;
 
 /** An object of one owner, by its id. */
-type OwnedId = { readonly id: string; readonly userId: string | undefined };
+type OwnedId = { readonly id: string; readonly userId: string | null | undefined };
+
+const receiptToolSchema = z.strictObject({
+  request_id: uuidIn.meta({ description: "From memory_retrieve." }),
+  user_id: userIdIn,
+});
+const citationToolSchema = z.strictObject({ citation_id: uuidIn, user_id: userIdIn });
+const citationsListToolSchema = z.strictObject({
+  limit: z.int().nullish().meta({ minimum: PAGE[0], maximum: PAGE[1], default: DEFAULT_PAGE }),
+  after_id: uuidIn.nullish(),
+  user_id: userIdIn,
+});
 
 export const retrieveOperation = defineOperation({
   name: "retrieve",
@@ -54,14 +76,18 @@ export const retrieveOperation = defineOperation({
     tool: "memory_retrieve",
     title: "Search memories",
     description:
-      "Find what is remembered about something. Ask in plain words, one topic at a time; call it before answering anything that " +
-      "earlier conversations may have settled. Best matches come first; include_context adds them as ready-made text.",
+      "Find what is remembered. Call it before you answer what earlier conversations may have settled; ask in plain words, one topic a call. " +
+      "Returns the best matches first, each with id, state, age and source; not needed for what this conversation already says.",
+    toolSet: "core",
+    coreArguments: ["query", "scope", "limit", "time_from", "knowledge_at", "include_context"],
+    silentArguments: ["mode", "include_cross_scope"],
     annotations: READS,
     input: retrieveToolSchema,
     output: retrieveToolAnswerSchema,
     needsOwner: true,
     read: (args) => parseWire(retrieveToolSchema, args, "arguments"),
     write: (response, wire) => toRetrieveToolAnswer(response, wire.include_context ?? false),
+    tell: tellRetrieve,
   },
 });
 
@@ -90,6 +116,24 @@ export const getReceiptOperation = defineOperation({
     read: ({ params, query }) => ({ id: params["request_id"] ?? "", userId: query["user_id"] }),
     write: toReceiptWire,
   },
+  mcp: {
+    tool: "memory_get_retrieval_receipt",
+    title: "Explain a retrieval",
+    description:
+      "Read what decided the answer of a memory_retrieve call: settings, scores, and what entered its context. " +
+      "For checking why something was or was not found.",
+    toolSet: "full",
+    annotations: READS,
+    input: receiptToolSchema,
+    output: receiptAnswerSchema,
+    needsOwner: true,
+    read: (args) => {
+      const wire = parseWire(receiptToolSchema, args, "arguments");
+      return { id: wire.request_id, userId: wire.user_id };
+    },
+    write: toReceiptWire,
+    tell: tellReceipt,
+  },
 });
 
 export const recordCitationsOperation = defineOperation({
@@ -108,6 +152,20 @@ export const recordCitationsOperation = defineOperation({
     read: (parts) => parseWire(citationsBodySchema, parts.body, "body"),
     write: toCitationsWire,
   },
+  mcp: {
+    tool: "memory_record_answer_citations",
+    title: "Record citations",
+    description:
+      "Record which memories your answer was made from, after a memory_retrieve. Only memories that were in its context can be cited; ranking does not change.",
+    toolSet: "full",
+    annotations: ADDS,
+    input: citationsToolSchema,
+    output: citationsSchema,
+    needsOwner: true,
+    read: (args) => parseWire(citationsToolSchema, args, "arguments"),
+    write: toCitationsWire,
+    tell: tellCitations,
+  },
 });
 
 export const listCitationsOperation = defineOperation({
@@ -117,15 +175,15 @@ export const listCitationsOperation = defineOperation({
   run: (
     { engine, caller },
     query: {
-      readonly userId?: string | undefined;
-      readonly afterId?: string;
-      readonly limit: number;
+      readonly userId: string | null | undefined;
+      readonly afterId: string | null | undefined;
+      readonly limit: number | null | undefined;
     },
   ) =>
     engine().listAnswerCitations({
       userId: requireOwner(caller, query.userId),
-      afterId: query.afterId,
-      limit: query.limit,
+      afterId: present(query.afterId, (id) => readUuid(id, "after_id")),
+      limit: query.limit ?? undefined,
     }),
   http: {
     method: "get",
@@ -141,10 +199,28 @@ export const listCitationsOperation = defineOperation({
     statuses: [],
     read: ({ query }) => ({
       userId: query["user_id"],
-      ...(query["after_id"] !== undefined && { afterId: readUuid(query["after_id"], "after_id") }),
+      afterId: present(query["after_id"], (id) => readUuid(id, "after_id")),
       limit: query["limit"] === undefined ? DEFAULT_PAGE : readLimit(query["limit"], PAGE),
     }),
     write: (records) => records.map(toCitationsWire),
+  },
+  mcp: {
+    tool: "memory_list_answer_citations",
+    title: "List citations",
+    description:
+      "List which memories earlier answers were made from, by citation_id; page on with after_id.",
+    toolSet: "full",
+    annotations: READS,
+    input: citationsListToolSchema,
+    // Older revisions of the protocol know objects only.
+    output: z.strictObject({ result: z.array(citationsSchema) }),
+    needsOwner: true,
+    read: (args) => {
+      const wire = parseWire(citationsListToolSchema, args, "arguments");
+      return { userId: wire.user_id, afterId: wire.after_id, limit: wire.limit };
+    },
+    write: (records) => ({ result: records.map(toCitationsWire) }),
+    tell: tellCitationsList,
   },
 });
 
@@ -171,5 +247,21 @@ export const getCitationsOperation = defineOperation({
     statuses: [404],
     read: ({ params, query }) => ({ id: params["citation_id"] ?? "", userId: query["user_id"] }),
     write: toCitationsWire,
+  },
+  mcp: {
+    tool: "memory_get_answer_citations",
+    title: "Read citations",
+    description: "Read which memories one earlier answer was made from, by its citation_id.",
+    toolSet: "full",
+    annotations: READS,
+    input: citationToolSchema,
+    output: citationsSchema,
+    needsOwner: true,
+    read: (args) => {
+      const wire = parseWire(citationToolSchema, args, "arguments");
+      return { id: wire.citation_id, userId: wire.user_id };
+    },
+    write: toCitationsWire,
+    tell: tellCitations,
   },
 });

@@ -71,7 +71,7 @@ export const retrieveAnswerSchema = z
 export const retrieveToolAnswerSchema = z.strictObject({
   results: z.array(shortItemSchema),
   count,
-  metrics: metricsSchema,
+  metrics: metricsSchema.omit({ stages: true }),
   context: z.string().optional(),
   context_references: contextReferencesSchema.optional(),
   value_bindings: z.array(bindingSchema).optional(),
@@ -89,17 +89,14 @@ export function toRetrieveAnswer(
   };
 }
 
-/** The short answer, as MCP gives it: scores to four decimals, the context on request. */
+/** The short answer, as MCP gives it: scores to four decimals, no times of stages, the context on request. */
 export function toRetrieveToolAnswer(
   response: RetrievalResponse,
   includeContext: boolean,
 ): z.infer<typeof retrieveToolAnswerSchema> {
-  const { results, bundle, metadata: metrics } = response;
-  const short = {
-    results: results.map(toShortItem),
-    count: results.length,
-    metrics: toMetricsWire(metrics),
-  };
+  const { results, bundle, metadata } = response;
+  const { stages: _stages, ...metrics } = toMetricsWire(metadata);
+  const short = { results: results.map(toShortItem), count: results.length, metrics };
   if (!includeContext) return short;
   const references = Object.fromEntries(bundle.contextReferences);
   return {

@@ -103,9 +103,13 @@ export const retrieveToolSchema = z.strictObject({
     .nullish()
     .meta({ description: "Most results from the same evidence.", minimum: 1 }),
   min_score: z.number().nullish().meta({ description: "Leave out what scores lower.", minimum: 0 }),
-  ranking_multipliers: multipliersOf(z.number().meta({ minimum: 0.25, maximum: 4 }).optional())
-    .nullish()
-    .meta({ description: factorText }),
+  ranking_multipliers: multipliersOf(z.number().optional())
+    .meta({
+      id: "ToolRankingMultipliers",
+      description:
+        "Factors 0.25 to 4 on semantic, lexical, graph, recency, salience, confidence; weighted fusion only.",
+    })
+    .nullish(),
   scope: z
     .union([scopeText, z.array(scopeText)])
     .nullish()

@@ -11,6 +11,7 @@ import {
   nodeType,
   nodeTypeText,
   role,
+  roleText,
   scope,
   scopeText,
   sessionIdIn,
@@ -21,6 +22,7 @@ import {
   uuidOut,
 } from "./fields.ts";
 import { processingStatusSchema, toStatusWire } from "./job-wire.ts";
+import { present } from "./operation-parts.ts";
 
 const valueBinding = z.strictObject({
   schema_version: z.literal(1).optional(),
@@ -77,6 +79,19 @@ export const storeToolSchema = z.strictObject({
   scope: scopeText
     .nullish()
     .meta({ description: "Which part of life it belongs to. Default personal." }),
+  content: z.string().meta({
+    description: "One statement that can be understood alone: names and dates, no pronouns.",
+  }),
+  role: roleText.optional().meta({ description: "Who said it.", default: "user" }),
+  speaker: z.string().nullish().meta({ description: "Name of who said it." }),
+  session_id: z.string().nullish(),
+  metadata: metadata.nullish(),
+  confidence: unit.nullish(),
+  epistemic_type: epistemicType.nullish().meta({ description: "What kind of knowledge it is." }),
+  source_type: sourceType.nullish(),
+  value_bindings: z.array(valueBinding).max(LIMITS.valueBindings).nullish().meta({
+    description: "Short forms in the content (presentation) and what they stand for (lookup).",
+  }),
 });
 export type StoreWire = z.infer<typeof storeToolSchema> & {
   readonly ttl_days?: number | null | undefined;
@@ -97,7 +112,7 @@ export function toStoreInput(wire: StoreWire, userId: string): StoreInput {
     retrievalContent: wire.retrieval_content,
     valueBindings: wire.value_bindings,
     sessionId: wire.session_id,
-    role: wire.role === undefined ? undefined : parseRole(wire.role),
+    role: present(wire.role, parseRole),
     speaker: wire.speaker,
     nodeType: present(wire.node_type, (value) => parseMember(NODE_TYPES, value, "node_type")),
     scope: present(wire.scope, (value) => parseMember(SCOPES, value, "scope")),
@@ -110,10 +125,6 @@ export function toStoreInput(wire: StoreWire, userId: string): StoreInput {
     validTo: wire.valid_to,
     ttlDays: wire.ttl_days,
   };
-}
-
-function present<T, R>(value: T | null | undefined, read: (value: T) => R): R | undefined {
-  return value === null || value === undefined ? undefined : read(value);
 }
 
 /** The wire form of a store receipt. */

@@ -9,7 +9,7 @@ export const LINE_CHARS = 1000;
 /** Code points of a text that only reminds of what it is. */
 export const EXCERPT_CHARS = 80;
 /** Lines of one list; programs get the rest. */
-export const SHOWN_LINES = 20;
+const LISTED_LINES = 50;
 /** Days after which a date says more than an age. */
 const AGE_DAYS = 14;
 /** States and kinds of knowledge of which nothing needs to be said. */
@@ -84,9 +84,9 @@ export function counted(count: number, one: string, many: string): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** Lines of a list, at most `SHOWN_LINES` of them, and how many are left. */
+/** Lines of a list, at most 50 of them, and how many are left. */
 export function listed<T>(items: readonly T[], line: (item: T, index: number) => string): string[] {
-  const lines = items.slice(0, SHOWN_LINES).map(line);
+  const lines = items.slice(0, LISTED_LINES).map(line);
   const rest = items.length - lines.length;
   return rest > 0 ? [...lines, `… and ${rest} more`] : lines;
 }

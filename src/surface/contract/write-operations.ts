@@ -16,7 +16,8 @@ import {
   toResultWire,
 } from "./job-wire.ts";
 import { defineOperation } from "./operation.ts";
-import { readIdempotencyKey } from "./operation-parts.ts";
+import { ADDS, CHANGES, readIdempotencyKey } from "./operation-parts.ts";
+import { tellIngestFast, tellProcessing, tellStore } from "./store-text.ts";
 import {
   type StoreWire,
   storeAnswerSchema,
@@ -26,13 +27,6 @@ import {
   toStoreInput,
 } from "./store-wire.ts";
 import { parseWire } from "./wire-issues.ts";
-
-const adds = {
-  readOnlyHint: false,
-  destructiveHint: false,
-  idempotentHint: false,
-  openWorldHint: false,
-} as const;
 
 export const storeOperation = defineOperation({
   name: "store",
@@ -55,14 +49,18 @@ export const storeOperation = defineOperation({
     tool: "memory_store",
     title: "Store a memory",
     description:
-      "Remember one thing for later conversations: a fact, preference, decision, task, instruction or note. " +
-      "Write it so that it can be understood alone, with names instead of pronouns. It can be found as soon as this returns.",
-    annotations: adds,
+      "Remember one lasting thing: a fact, preference, decision, task or instruction. Returns its ids; it can be found at once. " +
+      "Not for secrets, passing remarks, or what memory_retrieve shows already; if it replaces a memory, call memory_supersede next.",
+    toolSet: "core",
+    coreArguments: ["content", "node_type", "scope", "event_time"],
+    annotations: ADDS,
     input: storeToolSchema,
     output: storeAnswerSchema,
     needsOwner: true,
     read: (args) => parseWire(storeToolSchema, args, "arguments"),
     write: toStoreAnswer,
+    tell: tellStore,
+    about: ({ nodeId }) => nodeId,
   },
 });
 
@@ -96,14 +94,16 @@ export const ingestFastOperation = defineOperation({
     tool: "memory_ingest_fast_many",
     title: "Store many texts quickly",
     description:
-      "Keep many texts at once, for example the turns of a conversation, without waiting for them to be indexed. " +
-      "All are kept or none. Call memory_process_materializations afterwards to make them findable at once.",
-    annotations: adds,
+      "Keep many texts at once, such as the turns of a conversation; all or none. " +
+      "They are found after memory_process_materializations. For a single statement use memory_store.",
+    toolSet: "full",
+    annotations: ADDS,
     input: ingestToolSchema,
     output: ingestAnswerSchema,
     needsOwner: true,
     read: (args) => parseWire(ingestToolSchema, args, "arguments"),
     write: toIngestAnswer,
+    tell: tellIngestFast,
   },
 });
 
@@ -133,12 +133,14 @@ export const processOperation = defineOperation({
     tool: "memory_process_materializations",
     title: "Index stored texts",
     description:
-      "Make texts from memory_ingest_fast_many findable. Returns how many were done and how many are left; call again while some are pending.",
-    annotations: { ...adds, idempotentHint: true },
+      "Make the texts of memory_ingest_fast_many findable. Call it again while some are pending; not needed after memory_store.",
+    toolSet: "full",
+    annotations: CHANGES,
     input: processBodySchema,
     output: processingResultSchema,
     needsOwner: true,
     read: (args) => parseWire(processBodySchema, args, "arguments"),
     write: toResultWire,
+    tell: tellProcessing,
   },
 });

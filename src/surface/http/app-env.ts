@@ -1,9 +1,9 @@
 import type { Hono } from "hono";
+import type { Turn } from "../web/door.ts";
 
 /** What the server passes beside the request. */
 export type AppBindings = {
-  /** Says who is to act: a caller that is to send may not be silent for long, a caller that waits for us may. */
-  readonly turn?: (request: Request, of: "server" | "caller") => void;
+  readonly turn?: Turn;
 };
 
 /** What the parts of the interface know of a request. */

@@ -4,15 +4,16 @@ import type { Caller } from "../contract/caller.ts";
 import type { Log } from "../contract/log.ts";
 import type { HttpBinding } from "../contract/operation.ts";
 import { OPERATIONS } from "../contract/operations.ts";
+import { answerJson, refuse } from "../web/answers.ts";
+import { type Authenticate, type AuthSettings, createAuthenticate } from "../web/auth.ts";
+import { BODY_ROOM_BYTES, withJsonBody } from "../web/body.ts";
+import { createBodyRoom } from "../web/body-room.ts";
+import { answerMcp, MCP_PATH, type McpEndpoint } from "../web/mcp-endpoint.ts";
+import { createOriginCheck, type OriginRules } from "../web/origin-check.ts";
 import { accessLog, answerFailure } from "./access-log.ts";
-import { answerJson, refuse } from "./answers.ts";
 import type { AppEnv, HttpApp } from "./app-env.ts";
-import { type AuthSettings, createAuthenticate } from "./auth.ts";
-import { BODY_ROOM_BYTES, withJsonBody } from "./body.ts";
-import { createBodyRoom } from "./body-room.ts";
 import { answerPreflight, type CorsSettings, corsHeaders } from "./cors.ts";
 import { addDocumentation } from "./documentation.ts";
-import { createOriginCheck, type OriginRules } from "./origin-check.ts";
 import { readQuery } from "./query.ts";
 import { answerUnmatched } from "./unmatched.ts";
 
@@ -25,6 +26,8 @@ export type HttpAppDeps = {
   readonly version: string;
   readonly auth: AuthSettings;
   readonly cors: CorsSettings;
+  /** What answers MCP. Default: nobody does. */
+  readonly mcp?: McpEndpoint | undefined;
   /** Names under which the server may be addressed. Default: loopback names only. */
   readonly hosts?: Pick<OriginRules, "checksHost" | "allowedHosts">;
   /** Milliseconds that a caller may take to send a body. Default 60,000. */
@@ -36,7 +39,7 @@ export type HttpAppDeps = {
 type Route = {
   readonly binding: HttpBinding;
   readonly deps: HttpAppDeps;
-  readonly authenticate: ReturnType<typeof createAuthenticate>;
+  readonly authenticate: Authenticate;
   readonly bodies: Pick<Parameters<typeof withJsonBody>[1], "timeoutMs" | "room">;
 };
 
@@ -59,6 +62,7 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
     const route: Route = { binding, deps, authenticate, bodies };
     app.on(binding.method, honoPath(binding.path), (context) => answerRoute(route, context));
   }
+  addMcp(app, deps.mcp, authenticate);
   addDocumentation(app, deps.version);
   app.notFound(answerUnmatched);
   app.onError((error, context) => answerFailure(deps.log, error, context));
@@ -76,6 +80,15 @@ function addOriginCheck(app: HttpApp, { cors, hosts }: HttpAppDeps): void {
     if (cors.origins.length === 0) return;
     const extra = corsHeaders(cors, request.headers.get("origin"));
     for (const [name, value] of Object.entries(extra)) context.res.headers.set(name, value);
+  });
+}
+
+/** The same keys and names as for all routes; methods and bodies are the protocol's own matter. */
+function addMcp(app: HttpApp, mcp: McpEndpoint | undefined, authenticate: Authenticate): void {
+  if (mcp === undefined) return;
+  app.all(MCP_PATH, (context) => {
+    context.set("route", MCP_PATH);
+    return answerMcp(mcp, authenticate, context.req.raw, context.env?.turn ?? (() => {}));
   });
 }
 

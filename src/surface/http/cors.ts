@@ -1,4 +1,4 @@
-import { refuse } from "./answers.ts";
+import { refuse } from "../web/answers.ts";
 
 /** Which web pages may call. No origins: none, and no header is ever sent. */
 export type CorsSettings = {

@@ -1,5 +1,5 @@
 import { reportError } from "../contract/error-map.ts";
-import { answerJson } from "./answers.ts";
+import { answerJson } from "../web/answers.ts";
 
 /**
  * The answer to a request that failed.

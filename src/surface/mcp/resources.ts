@@ -6,9 +6,13 @@ import {
 import { reportError } from "../contract/error-map.ts";
 import { describeCause } from "../contract/log.ts";
 import { getNodeOperation } from "../contract/read-operations.ts";
-import type { McpDeps } from "./tools.ts";
+import { type McpDeps, openFailure } from "./tools.ts";
 
 const JSON_TYPE = "application/json";
+/** The newest memories, among which an id that is being typed is looked for. */
+const COMPLETED_AMONG = 500;
+/** Ids that are offered; the protocol allows a hundred. */
+const OFFERED_IDS = 20;
 
 /** Offers health, counts and single memories as resources. */
 export function registerResources(server: McpServer, deps: McpDeps): void {
@@ -26,17 +30,21 @@ export function registerResources(server: McpServer, deps: McpDeps): void {
     "stats",
     "memory://stats",
     { title: "Statistics", description: "How many memories are stored.", mimeType: JSON_TYPE },
-    async (uri) => toContents(uri, await readStats(deps)),
+    async (uri) => toContents(uri, await readOrExplain(() => readStats(deps), deps)),
   );
   server.registerResource(
     "node",
-    new ResourceTemplate("memory://nodes/{node_id}", { list: undefined }),
+    new ResourceTemplate("memory://nodes/{node_id}", {
+      list: undefined,
+      complete: { node_id: (typed) => completeNodeId(typed, deps) },
+    }),
     {
       title: "Memory",
       description: "One memory with its state, source, validity and evidence.",
       mimeType: JSON_TYPE,
     },
-    async (uri, variables) => toContents(uri, await readNode(deps, String(variables["node_id"]))),
+    async (uri, { node_id: id }) =>
+      toContents(uri, await readOrExplain(() => readNode(decoded(String(id)), deps), deps)),
   );
 }
 
@@ -45,23 +53,58 @@ async function readStats({ engine, version, boundUserId }: McpDeps): Promise<obj
   return { node_count: nodeCount, backend, version };
 }
 
-async function readNode(deps: McpDeps, nodeId: string): Promise<object> {
-  const { boundUserId, version, log } = deps;
+async function readNode(nodeId: string, deps: McpDeps): Promise<object> {
+  const { boundUserId, version, toolSet = "full" } = deps;
+  const engine = await deps.engine();
+  const read = getNodeOperation.mcp?.prepare({ node_id: nodeId });
+  if (read === undefined) throw new Error("get_node has no MCP binding");
+  const caller = { boundUserId };
+  const operator = "mcp-operator";
+  const context = { engine: () => engine, caller, operator, version, signal: undefined };
+  return (await read(context, toolSet)).structured;
+}
+
+/** A segment of a URI; what is badly encoded stays as it is, and is no id. */
+function decoded(segment: string): string {
   try {
-    const engine = await deps.engine();
-    const read = getNodeOperation.mcp?.prepare({ node_id: decodeURIComponent(nodeId) });
-    if (read === undefined) throw new Error("get_node has no MCP binding");
-    return await read({
-      engine: () => engine,
-      caller: { boundUserId },
-      operator: "mcp-operator",
-      version,
-      signal: undefined,
-    });
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+async function readOrExplain(read: () => Promise<object>, deps: McpDeps): Promise<object> {
+  try {
+    await deps.engine();
+  } catch (error) {
+    return { error: openFailure(error) };
+  }
+  try {
+    return await read();
   } catch (error) {
     const report = reportError(error);
-    if (!report.treatment.exposed) log("error", `reading a node failed: ${describeCause(error)}`);
+    if (!report.treatment.exposed) {
+      deps.log("error", `reading a resource failed: ${describeCause(error)}`);
+    }
     return { error: report.message };
+  }
+}
+
+/** Ids of the newest memories that begin with what was typed; none while the memory cannot be read. */
+async function completeNodeId(typed: string, { engine, boundUserId, log }: McpDeps) {
+  try {
+    const newest = await (await engine()).queryNodes({
+      userId: boundUserId,
+      limit: COMPLETED_AMONG,
+    });
+    const begin = typed.toLowerCase();
+    return newest
+      .map(({ id }) => id)
+      .filter((id) => id.startsWith(begin))
+      .slice(0, OFFERED_IDS);
+  } catch (error) {
+    log("warn", `completing an id failed: ${describeCause(error)}`);
+    return [];
   }
 }
 

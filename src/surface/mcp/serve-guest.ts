@@ -1,14 +1,14 @@
 import type { Socket } from "node:net";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { OPERATIONS } from "../contract/operations.ts";
 import type { Guest, Welcome } from "./link/hello.ts";
 import type { ServedGuest } from "./link/host.ts";
+import { repeatableTools } from "./repeatable-tools.ts";
 import { createMcpServer } from "./server.ts";
 import { openStdio } from "./stdio-transport.ts";
 import type { McpDeps } from "./tools.ts";
 
 /** How the processes that come for this one's memory are served: as the client on stdin is, each as its own owner. */
-export function guestService(deps: Omit<McpDeps, "boundUserId">): {
+export function guestService(deps: Omit<McpDeps, "boundUserId" | "toolSet">): {
   readonly welcome: Welcome;
   readonly serve: (guest: Guest, socket: Socket) => ServedGuest;
 } {
@@ -16,15 +16,12 @@ export function guestService(deps: Omit<McpDeps, "boundUserId">): {
     welcome: { repeatable: repeatableTools() },
     serve: (guest, socket) => {
       const { transport, ended } = openStdio(socket, socket);
-      serveStdio(() => createMcpServer({ ...deps, boundUserId: guest.userId }), {
+      const { userId: boundUserId, tools: toolSet } = guest;
+      serveStdio(() => createMcpServer({ ...deps, boundUserId, toolSet }), {
         transport,
         onerror: (error) => deps.log("warn", `protocol: ${error.message}`),
       });
       return { ended };
     },
   };
-}
-
-function repeatableTools(): readonly string[] {
-  return OPERATIONS.flatMap(({ mcp }) => (mcp?.annotations.readOnlyHint ? [mcp.tool] : []));
 }

@@ -1,114 +1,212 @@
 import { z } from "zod";
 import type { McpBinding } from "../contract/operation.ts";
-import { OPERATIONS } from "../contract/operations.ts";
+import { TOOLS } from "./tool-list.ts";
 
 type JsonSchema = Record<string, unknown>;
 
 /** What clients see of one tool. */
 export type ShownSchemas = {
+  /** Without the owner. */
   readonly input: JsonSchema;
-  /** The input where each call has to name the owner. */
-  readonly inputWithOwner: JsonSchema;
   readonly output: JsonSchema;
 };
 
-/** The object of an expected failure: a normal result that the model can act on. */
-const errorObjectSchema = z.strictObject({
-  error: z.string().meta({ description: "What failed, which value, how to mend it." }),
-  conflict: z.literal(true).optional(),
-  accepted: z.literal(true).optional().meta({ description: "The source text is safe." }),
-  event_id: z.string().optional(),
-  reason_code: z.string().optional(),
-});
-
+/** Rules that the operation checks and explains; in a list that every conversation pays for they cost more than they tell. */
+const UNSHOWN_RULES = [
+  "minLength",
+  "maxLength",
+  "minItems",
+  "maxItems",
+  "uniqueItems",
+  "pattern",
+  "propertyNames",
+];
 /**
- * The JSON Schemas of every tool, by its name. Imported as a macro: converting them takes as long as a quarter of the
- * start, so it is done when the program is built.
+ * The JSON Schemas of every tool, by its name, without references, which older clients do not resolve. Imported as a
+ * macro: converting them takes as long as a quarter of the start, so it is done when the program is built.
  */
 export function shownSchemas(): Record<string, ShownSchemas> {
-  const bindings = OPERATIONS.flatMap((operation) => operation.mcp ?? []);
-  return Object.fromEntries(bindings.map((binding) => [binding.tool, schemasOf(binding)]));
+  const shownBy = new Map<string, string>();
+  for (const { tool, output } of TOOLS) {
+    const id = idOf(output);
+    if (id !== undefined && !shownBy.has(id)) shownBy.set(id, tool);
+  }
+  return Object.fromEntries(
+    TOOLS.map((binding) => {
+      const { tool, input, output, silentArguments = [] } = binding;
+      const first = shownBy.get(idOf(output) ?? "");
+      const isShownBefore = first !== undefined && first !== tool;
+      return [
+        tool,
+        {
+          input: shownInput(input, ["user_id", ...silentArguments]),
+          output: isShownBefore ? answerAs(first) : shownOutput(binding, shownBy),
+        },
+      ];
+    }),
+  );
 }
 
-function schemasOf(binding: McpBinding): ShownSchemas {
-  const input = toJsonSchema(binding.input, "input");
+/** Complete but for rules, and for what stands for absent: the model need not hear that null does. */
+function shownInput(schema: z.ZodObject, unshown: readonly string[]): JsonSchema {
+  const { $defs, ...whole } = z.toJSONSchema(schema, { io: "input" });
+  const definitions = new Map<string, unknown>(Object.entries($defs ?? {}));
+  const shown = asRecord(simplifyInput(whole, definitions));
+  const properties = Object.entries(asRecord(shown["properties"]));
+  const required = Array.isArray(shown["required"]) ? shown["required"] : [];
   return {
-    input,
-    inputWithOwner: binding.needsOwner ? withOwner(input) : input,
-    output: {
-      type: "object",
-      anyOf: [toJsonSchema(binding.output, "output"), toJsonSchema(errorObjectSchema, "output")],
-    },
+    type: "object",
+    properties: Object.fromEntries(properties.filter(([name]) => !unshown.includes(name))),
+    ...(required.length > 0 && { required }),
+    additionalProperties: false,
   };
 }
 
-/** JSON Schema as clients of all ages read it: without references, and shorter. */
-function toJsonSchema(schema: z.ZodType, io: "input" | "output"): JsonSchema {
-  const { $schema: _dialect, $defs, ...whole } = z.toJSONSchema(schema, { io });
-  const definitions = new Map<string, unknown>(Object.entries($defs ?? {}));
-  const simple = simplify(whole, definitions, io);
-  return typeof simple === "object" && simple !== null ? { ...simple } : {};
+function simplifyInput(value: unknown, definitions: ReadonlyMap<string, unknown>): unknown {
+  if (Array.isArray(value)) return value.map((item) => simplifyInput(item, definitions));
+  if (typeof value !== "object" || value === null) return value;
+  const {
+    $ref,
+    $schema: _dialect,
+    id: _id,
+    additionalProperties: _any,
+    ...rest
+  }: JsonSchema = {
+    ...value,
+  };
+  if (typeof $ref === "string") return simplifyInput(named($ref, definitions, rest), definitions);
+  const plain = withoutNull(rest);
+  if (plain !== rest) return simplifyInput(plain, definitions);
+  const shown = Object.entries(rest).filter(([key, rule]) => isShown(key, rule));
+  return Object.fromEntries(
+    shown.map(([key, member]) => {
+      if (key === "items") return [key, briefEntry(simplifyInput(member, definitions))];
+      if (key !== "properties") return [key, simplifyInput(member, definitions)];
+      return [key, mapMembers(member, (schema) => simplifyInput(schema, definitions))];
+    }),
+  );
 }
 
-function simplify(value: unknown, definitions: ReadonlyMap<string, unknown>, io: string): unknown {
-  if (Array.isArray(value)) return value.map((item) => simplify(item, definitions, io));
-  if (typeof value !== "object" || value === null) return value;
-  const { $ref, id: _id, propertyNames: _names, ...rest }: JsonSchema = { ...value };
-  if (typeof $ref === "string") {
-    const target = definitions.get($ref.replace("#/$defs/", ""));
-    return simplify({ ...(typeof target === "object" ? target : {}), ...rest }, definitions, io);
-  }
-  if (rest["maximum"] === Number.MAX_SAFE_INTEGER) delete rest["maximum"];
-  if (rest["minimum"] === Number.MIN_SAFE_INTEGER) delete rest["minimum"];
-  const flat = io === "input" ? withoutNull(rest) : rest;
-  return Object.fromEntries(
-    Object.entries(flat).map(([key, member]) => [
-      key,
-      key === "properties"
-        ? simplifyMembers(member, definitions, io)
-        : simplify(member, definitions, io),
-    ]),
+/** An object in a list: its members by name and type, since others of the same name are described elsewhere. */
+function briefEntry(value: unknown): unknown {
+  const entry = asRecord(value);
+  if (entry["properties"] === undefined) return value;
+  const telling = Object.entries(asRecord(entry["properties"])).filter(
+    ([, member]) => !("const" in asRecord(member)),
   );
+  const properties = telling.map(([name, member]) => {
+    const { description: _text, enum: _members, default: _value, ...brief } = asRecord(member);
+    return [name, brief];
+  });
+  return { ...entry, properties: Object.fromEntries(properties) };
+}
+
+function isShown(key: string, value: unknown): boolean {
+  if (UNSHOWN_RULES.includes(key)) return false;
+  // An id may be spelled in several ways, of which the format knows one.
+  if (key === "format") return value !== "uuid";
+  return value !== Number.MAX_SAFE_INTEGER && value !== Number.MIN_SAFE_INTEGER;
+}
+
+/** A shape with a name and a description is shown by its description. */
+function named(
+  reference: string,
+  definitions: ReadonlyMap<string, unknown>,
+  beside: JsonSchema,
+): JsonSchema {
+  const shape = { ...resolve(reference, definitions), ...beside };
+  return shape["description"] === undefined
+    ? shape
+    : { type: shape["type"], description: shape["description"] };
+}
+
+/** For an argument, null means absent. */
+function withoutNull(schema: JsonSchema): JsonSchema {
+  const { anyOf, type, ...rest } = schema;
+  if (Array.isArray(type)) return { type: type.find((name) => name !== "null"), ...rest };
+  if (!Array.isArray(anyOf)) return schema;
+  const others: unknown[] = anyOf.filter((option: unknown) => asRecord(option)["type"] !== "null");
+  if (others.length === anyOf.length) return schema;
+  const [only] = others;
+  return others.length === 1 ? { ...asRecord(only), ...rest } : { ...rest, anyOf: others };
+}
+
+/**
+ * The names and types of an answer's members, and how a failure looks. Of the entries of lists the members are shown for
+ * tools of every day. A shape with a name of its own is shown by the first tool that answers with it; elsewhere that
+ * tool is named. Members that always have the same value are not shown.
+ */
+function shownOutput(
+  { output, toolSet }: McpBinding,
+  shownBy: ReadonlyMap<string, string>,
+): JsonSchema {
+  const { $ref, $defs, ...whole } = z.toJSONSchema(output, { io: "output" });
+  const definitions = new Map<string, unknown>(Object.entries($defs ?? {}));
+  const { properties } = $ref === undefined ? whole : resolve($ref, definitions);
+  const telling = Object.entries(asRecord(properties)).filter(
+    ([, member]) => !("const" in asRecord(member)),
+  );
+  const members = telling.map(([name, member]) => {
+    const { items } = asRecord(member);
+    if (items === undefined) return [name, memberOf(member, shownBy)];
+    const entry = toolSet === "core" ? entryOf(items, shownBy) : memberOf(items, shownBy);
+    return [name, { type: "array", items: entry }];
+  });
+  return {
+    type: "object",
+    properties: { ...Object.fromEntries(members), error: { type: "string" } },
+  };
+}
+
+function answerAs(tool: string): JsonSchema {
+  return { type: "object", description: `As ${tool}.`, properties: { error: { type: "string" } } };
+}
+
+/** An entry of a list, with its members. */
+function entryOf(value: unknown, shownBy: ReadonlyMap<string, string>): JsonSchema {
+  const { properties } = asRecord(value);
+  if (properties === undefined) return memberOf(value, shownBy);
+  return {
+    type: "object",
+    properties: mapMembers(properties, (member) => memberOf(member, shownBy)),
+  };
+}
+
+/** A member by its type alone. */
+function memberOf(value: unknown, shownBy: ReadonlyMap<string, string>): JsonSchema {
+  const { $ref } = asRecord(value);
+  const tool = typeof $ref === "string" ? shownBy.get($ref.replace("#/$defs/", "")) : undefined;
+  const types = typesOf(value);
+  const [only] = types;
+  return {
+    ...(types.length > 0 && { type: types.length === 1 ? only : types }),
+    ...(tool !== undefined && { description: `As ${tool}.` }),
+  };
+}
+
+/** None for what may be anything. */
+function typesOf(value: unknown): readonly unknown[] {
+  const { $ref, anyOf, type } = asRecord(value);
+  if ($ref !== undefined) return ["object"];
+  if (Array.isArray(anyOf)) return [...new Set(anyOf.flatMap(typesOf))];
+  if (type === undefined) return [];
+  return Array.isArray(type) ? type : [type];
+}
+
+function idOf(schema: z.ZodType): string | undefined {
+  const { id } = asRecord(schema.meta());
+  return typeof id === "string" ? id : undefined;
+}
+
+function resolve(reference: string, definitions: ReadonlyMap<string, unknown>): JsonSchema {
+  return asRecord(definitions.get(reference.replace("#/$defs/", "")));
 }
 
 /** A property may be called `id` or `$ref`; only schemas lose theirs. */
-function simplifyMembers(
-  members: unknown,
-  definitions: ReadonlyMap<string, unknown>,
-  io: string,
-): unknown {
-  if (typeof members !== "object" || members === null) return members;
+function mapMembers(members: unknown, change: (schema: unknown) => unknown): JsonSchema {
   return Object.fromEntries(
-    Object.entries(members).map(([name, member]) => [name, simplify(member, definitions, io)]),
+    Object.entries(asRecord(members)).map(([name, member]) => [name, change(member)]),
   );
-}
-
-/** For an argument, null means absent: the model need not hear of it. */
-function withoutNull(schema: JsonSchema): JsonSchema {
-  const { anyOf, ...rest } = schema;
-  if (!Array.isArray(anyOf)) return schema;
-  const others: unknown[] = anyOf.filter((option: unknown) => !isNullSchema(option));
-  const [only] = others;
-  if (others.length === 1 && typeof only === "object") return { ...only, ...rest };
-  return { ...rest, anyOf: others };
-}
-
-function isNullSchema(option: unknown): boolean {
-  return (
-    typeof option === "object" && option !== null && "type" in option && option.type === "null"
-  );
-}
-
-function withOwner(schema: JsonSchema): JsonSchema {
-  const required = Array.isArray(schema["required"]) ? schema["required"] : [];
-  const properties = asRecord(schema["properties"]);
-  const description =
-    "Whose memories these are: always the same short name for the same person, for example their user name.";
-  return {
-    ...schema,
-    properties: { ...properties, user_id: { ...asRecord(properties["user_id"]), description } },
-    required: [...required, "user_id"],
-  };
 }
 
 function asRecord(value: unknown): JsonSchema {

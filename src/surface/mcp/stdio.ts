@@ -2,6 +2,7 @@ import type { Readable, Writable } from "node:stream";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { Log } from "../contract/log.ts";
+import type { ToolSet } from "../contract/operation.ts";
 import type { Kin } from "./link/hello.ts";
 import { type Host, hostGuests } from "./link/host.ts";
 import type { Seat } from "./link/rendezvous.ts";
@@ -21,6 +22,8 @@ export type McpStdioDeps = {
   readonly version: string;
   /** Fixed owner of everything on this connection. */
   readonly boundUserId?: string | undefined;
+  /** Default full. */
+  readonly toolSet?: ToolSet | undefined;
   readonly log: Log;
   /** Ends the session as the client's leaving does. */
   readonly stop?: AbortSignal | undefined;
@@ -38,10 +41,14 @@ export type McpStdioDeps = {
  * @throws what `openEngine` rejected with, after the client has left
  */
 export async function serveMcpStdio(deps: McpStdioDeps): Promise<void> {
-  const { log, version, boundUserId, stop } = deps;
-  const engine = openOnce(deps.openEngine, log);
+  const { log, version, boundUserId, toolSet, stop, guests } = deps;
+  const engine = openOnce(deps.openEngine, (error) => {
+    log("error", openFailure(error));
+    // Who comes from now on tries by itself: what is wrong may be mended by then.
+    guests?.seat.leave();
+  });
   const connection = openStdio(deps.stdin ?? process.stdin, deps.stdout ?? process.stdout);
-  serveStdio(() => createMcpServer({ engine, version, boundUserId, log }), {
+  serveStdio(() => createMcpServer({ engine, version, boundUserId, toolSet, log }), {
     transport: connection.transport,
     onerror: (error) => log("warn", `protocol: ${error.message}`),
   });
@@ -71,12 +78,15 @@ type EngineSource = {
   readonly begun: () => Promise<MemoryEngine> | undefined;
 };
 
-function openOnce(open: () => Promise<MemoryEngine>, log: Log): EngineSource {
+function openOnce(
+  open: () => Promise<MemoryEngine>,
+  onFailure: (error: unknown) => void,
+): EngineSource {
   let opening: Promise<MemoryEngine> | undefined;
   const source = (): Promise<MemoryEngine> => {
     if (opening === undefined) {
       opening = open();
-      opening.catch((error: unknown) => log("error", openFailure(error)));
+      opening.catch(onFailure);
     }
     return opening;
   };

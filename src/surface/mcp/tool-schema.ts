@@ -1,24 +1,31 @@
 import type { StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import { SvcError } from "../../domain/errors.ts";
-import type { McpBinding, PreparedCall } from "../contract/operation.ts";
+import type { McpBinding, PreparedTool, ToolSet } from "../contract/operation.ts";
 import { shownSchemas } from "./shown-schemas.ts" with { type: "macro" };
 import type { ShownSchemas } from "./shown-schemas.ts";
 
 const SHOWN: Readonly<Record<string, ShownSchemas>> = shownSchemas();
 
+const OWNER = { type: "string", description: "Whose memories: one fixed name per person." };
+/** The same where it has been said. */
+const OWNER_AGAIN = { type: "string" };
+
+/** For whom a tool is shown. */
+export type Audience = {
+  /** Whether the caller has to name the owner. */
+  readonly isOwnerOpen: boolean;
+  readonly toolSet: ToolSet;
+};
+
 /**
  * The input schema of a tool: shown to clients as JSON Schema, checked by the operation itself, whose messages name
  * every bad argument. What passes is a call that is ready to run.
- * @param isOwnerOpen whether the caller has to name the owner
  */
 export function toInputSchema(
   binding: McpBinding,
-  isOwnerOpen: boolean,
-): StandardSchemaWithJSON<unknown, PreparedCall> {
-  const shown = (): Record<string, unknown> => {
-    const schemas = shownOf(binding);
-    return isOwnerOpen ? schemas.inputWithOwner : schemas.input;
-  };
+  audience: Audience,
+): StandardSchemaWithJSON<unknown, PreparedTool> {
+  const shown = (): Record<string, unknown> => shownInput(binding, audience);
   return {
     "~standard": {
       version: 1,
@@ -28,7 +35,7 @@ export function toInputSchema(
           return { value: binding.prepare(args) };
         } catch (error) {
           if (!(error instanceof SvcError)) throw error;
-          return { issues: [{ message: error.message }] };
+          return { issues: [{ message: withKnownArguments(error.message, binding, audience) }] };
         }
       },
       jsonSchema: { input: shown, output: shown },
@@ -47,6 +54,35 @@ export function toOutputSchema(binding: McpBinding): StandardSchemaWithJSON<unkn
       jsonSchema: { input: shown, output: shown },
     },
   };
+}
+
+type ShownInput = {
+  readonly properties: Readonly<Record<string, unknown>>;
+  readonly required?: readonly string[];
+};
+
+function shownInput(binding: McpBinding, { isOwnerOpen, toolSet }: Audience) {
+  // SAFETY: `shownSchemas` makes inputs of this form.
+  const { properties, required = [], ...rest } = shownOf(binding).input as ShownInput;
+  const { coreArguments: core } = binding;
+  const shown = Object.entries(properties).filter(
+    ([name]) => toolSet === "full" || core === undefined || core.includes(name),
+  );
+  const namesOwner = isOwnerOpen && binding.needsOwner;
+  const owner = binding.toolSet === "core" ? OWNER : OWNER_AGAIN;
+  const needed = namesOwner ? [...required, "user_id"] : required;
+  return {
+    ...rest,
+    properties: { ...Object.fromEntries(shown), ...(namesOwner && { user_id: owner }) },
+    ...(needed.length > 0 && { required: needed }),
+  };
+}
+
+/** Who knows no argument of that name needs to hear the names that there are. */
+function withKnownArguments(message: string, binding: McpBinding, audience: Audience): string {
+  if (!message.includes("is not a known key")) return message;
+  const names = Object.keys(shownInput(binding, audience).properties);
+  return `${message}; the arguments are ${names.join(", ")}`;
 }
 
 function shownOf(binding: McpBinding): ShownSchemas {

@@ -2,8 +2,9 @@ import type { CallToolResult, McpServer } from "@modelcontextprotocol/server";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import { reportError } from "../contract/error-map.ts";
 import { describeCause, type Log } from "../contract/log.ts";
-import type { McpBinding, PreparedCall } from "../contract/operation.ts";
-import { OPERATIONS } from "../contract/operations.ts";
+import type { McpBinding, PreparedTool, ToolAnswer, ToolSet } from "../contract/operation.ts";
+import { explain } from "./next-step.ts";
+import { toolsOf } from "./tool-list.ts";
 import { toInputSchema, toOutputSchema } from "./tool-schema.ts";
 
 export type McpDeps = {
@@ -12,63 +13,75 @@ export type McpDeps = {
   readonly version: string;
   /** The owner of everything on this connection; undefined: each call names one. */
   readonly boundUserId: string | undefined;
+  /** Default full. */
+  readonly toolSet?: ToolSet | undefined;
   readonly log: Log;
 };
 
-/** Offers every operation that has a tool. */
+/** Offers the tools of the set. */
 export function registerTools(server: McpServer, deps: McpDeps): void {
-  for (const { mcp } of OPERATIONS) {
-    if (mcp === undefined) continue;
+  const { boundUserId, toolSet = "full" } = deps;
+  const audience = { isOwnerOpen: boundUserId === undefined, toolSet };
+  for (const binding of toolsOf(toolSet)) {
     server.registerTool(
-      mcp.tool,
+      binding.tool,
       {
-        title: mcp.title,
-        description: mcp.description,
-        annotations: { title: mcp.title, ...mcp.annotations },
-        inputSchema: toInputSchema(mcp, deps.boundUserId === undefined),
-        outputSchema: toOutputSchema(mcp),
+        title: binding.title,
+        description: binding.description,
+        annotations: binding.annotations,
+        inputSchema: toInputSchema(binding, audience),
+        outputSchema: toOutputSchema(binding),
       },
-      (call, context) => answer(mcp, call, deps, context.mcpReq.signal),
+      (call, context) => answer(binding, call, deps, context.mcpReq.signal),
     );
   }
 }
 
 async function answer(
   binding: McpBinding,
-  call: PreparedCall,
+  call: PreparedTool,
   deps: McpDeps,
   signal: AbortSignal,
 ): Promise<CallToolResult> {
+  const { boundUserId, version, toolSet = "full" } = deps;
   let engine: MemoryEngine;
   try {
     engine = await deps.engine();
   } catch (error) {
-    return { ...toResult({ error: openFailure(error) }), isError: true };
+    const message = openFailure(error);
+    return { ...toResult({ error: message }, message), isError: true };
   }
   try {
-    const { boundUserId } = deps;
-    const context = {
-      engine: () => engine,
-      caller: { boundUserId },
-      operator: "mcp-operator",
-      version: deps.version,
-      signal,
-    };
-    return toResult(await call(context));
+    const caller = { boundUserId };
+    const context = { engine: () => engine, caller, operator: "mcp-operator", version, signal };
+    return toAnswer(await call(context, toolSet));
   } catch (error) {
-    return toResult(toErrorObject(error, binding.tool, deps.log));
+    const failure = toErrorObject(error, binding.tool, deps.log);
+    return toResult(failure, explain(error, failure.error));
   }
 }
 
-/** The object both as structured content and, for older clients, as text. */
-function toResult(value: object): CallToolResult {
-  return {
-    content: [{ type: "text", text: JSON.stringify(value) }],
-    structuredContent: { ...value },
-  };
+/** The object for programs, the text for models, and where the answer is about one memory, its resource. */
+function toAnswer({ structured, text, nodeId }: ToolAnswer): CallToolResult {
+  const result = toResult(structured, text);
+  if (nodeId === undefined) return result;
+  const link = {
+    type: "resource_link",
+    uri: `memory://nodes/${nodeId}`,
+    name: "memory",
+  } as const;
+  return { ...result, content: [...result.content, link] };
 }
 
-function toErrorObject(error: unknown, tool: string, log: Log): object {
+function toResult(structured: object, text: string): CallToolResult {
+  return { content: [{ type: "text", text }], structuredContent: { ...structured } };
+}
+
+function toErrorObject(
+  error: unknown,
+  tool: string,
+  log: Log,
+): { readonly error: string; readonly [key: string]: unknown } {
   const report = reportError(error);
   switch (report.treatment.mcp) {
     case "error":

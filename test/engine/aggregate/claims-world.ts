@@ -25,6 +25,10 @@ export async function put(store: Store, nodes: readonly MemoryNode[]): Promise<v
   });
 }
 
+export function nodesOf(told: readonly Told[]): MemoryNode[] {
+  return told.map(({ node }) => node);
+}
+
 /** Puts an edge between two stored memories. */
 export async function join(store: Store, edge: Edge): Promise<void> {
   const reads = { nodeIds: [edge.sourceId, edge.targetId], operationIds: [], eventIds: [] };
@@ -259,6 +263,8 @@ const anAmount = fc.oneof(
 
 const memory = fc.record({
   order: fc.uuid(),
+  /** Whether it holds, so that it counts unless a query says otherwise. */
+  isPlain: fc.constantFrom(true, true, true, false),
   nodeType: fc.constantFrom<NodeType>("fact", "fact", "decision", "preference", "note", "task"),
   scope: fc.constantFrom<Scope>("personal", "project", "sandbox"),
   lifecycleState: fc.constantFrom("tentative", "stable", "contested", ...LIFECYCLE_STATES),
@@ -284,10 +290,18 @@ export const memories = fc
   .map((drawn) => drawn.map(toTold));
 
 function toTold(drawn: typeof memory extends fc.Arbitrary<infer T> ? T : never): Told {
-  const { amount: told, subject, predicate, polarity, conditionState } = drawn;
+  const { amount: told, conditionState } = drawn;
+  const isPlain = drawn.isPlain;
+  const said = (spelling: Spelling, plain: Spelling | undefined) =>
+    isPlain && spelling.normal === undefined && plain !== undefined ? plain : spelling;
+  const subject = said(drawn.subject, SUBJECTS[0]);
+  const predicate = said(drawn.predicate, PREDICATES[0]);
+  const polarity = said(drawn.polarity, POLARITIES[0]);
   // An amount brings the object that it stands in.
   const object =
-    told === undefined ? drawn.object : { written: told.object, normal: told.object.toLowerCase() };
+    told === undefined
+      ? said(drawn.object, OBJECTS[0])
+      : { written: told.object, normal: told.object.toLowerCase() };
   const parts = {
     subject: subject.written,
     predicate: predicate.written,
@@ -306,8 +320,8 @@ function toTold(drawn: typeof memory extends fc.Arbitrary<infer T> ? T : never):
     id: asUuid(drawn.order),
     nodeType: drawn.nodeType,
     scope: drawn.scope,
-    lifecycleState: drawn.lifecycleState,
-    epistemicType: drawn.epistemicType,
+    lifecycleState: isPlain ? "stable" : drawn.lifecycleState,
+    epistemicType: isPlain ? "observed" : drawn.epistemicType,
     confidence: drawn.confidence,
     validFrom,
     validTo: validFor === undefined ? undefined : later(validFrom, validFor),

@@ -1,11 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import type { Uuid } from "../../../src/lib/uuid.ts";
-import { useEngines } from "../engines.ts";
+import { testClock, useEngines } from "../engines.ts";
 import {
   edgesAmong,
   KEY,
   logOf,
+  nodesOf,
+  recordOf,
   refusal,
   remember,
   rememberConditional,
@@ -193,6 +195,40 @@ test.each(CONFLICTS)("of $name at once exactly one wins", async ({ prepare, call
     ),
   );
   expect(outcomes.sort()).toEqual([code, "won"].sort());
+});
+
+test("changes by engines whose clocks differ stand in the log in the order in which they were made", async () => {
+  const { engine, store, pack } = await engines.open({ clock: testClock("2026-03-18T12:00:00Z") });
+  const behind = await engines.open({ pack, clock: testClock("2026-03-18T11:00:00Z") });
+  const [a, b] = await memoriesOf(engine);
+  const steps: readonly ((one: MemoryEngine) => Promise<unknown>)[] = [
+    (one) => one.promote(a),
+    (one) => one.reinforce(a),
+    (one) => one.evaluateCondition(a, { state: "true" }),
+    (one) => one.contradict(a, b),
+    (one) => one.reinforce(a),
+    (one) => one.resolveContradiction(b, a),
+    (one) => one.archive(a),
+  ];
+  const moments: string[] = [(await reread(engine, a)).updatedAt];
+  for (const [index, step] of steps.entries()) {
+    await step(index % 2 === 0 ? engine : behind.engine);
+    moments.push((await reread(engine, a)).updatedAt);
+  }
+  expect(moments).toEqual([...new Set(moments)].sort());
+  const log = (await logOf(store, a)).filter(({ payload }) => "record" in payload);
+  expect(log.map(({ opType }) => opType)).toEqual([
+    "LIFECYCLE_CHANGED",
+    "REINFORCE",
+    "EPISTEMIC_TRANSITION",
+    "CONTRADICTION_NOTED",
+    "REINFORCE",
+    "LIFECYCLE_CHANGED",
+  ]);
+  const last = log.at(-1);
+  expect(last && nodesOf({ after: recordOf(last)["after"] })).toEqual({
+    after: await reread(engine, a),
+  });
 });
 
 test("a refused call does not spoil the changes that are written with it", async () => {

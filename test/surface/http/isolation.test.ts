@@ -43,7 +43,6 @@ async function belongingsOf(ask: OpenedApp["ask"]): Promise<Belongings> {
     node_type: "fact",
     metadata: { assertion: assertion("coffee") },
   });
-  await asAda("/v1/ingest/fast", { items: [{ content: `${PRIVATE}: Ada waits` }] });
   const found = await asAda("/v1/retrieve", { query: "Ada tea" });
   const receipt = textAt(found["metrics"], "request_id");
   const cited = {
@@ -55,6 +54,7 @@ async function belongingsOf(ask: OpenedApp["ask"]): Promise<Belongings> {
     method: "model_reported",
   };
   await asAda("/v1/answer-citations", cited);
+  await asAda("/v1/ingest/fast", { items: [{ content: `${PRIVATE}: Ada waits` }] });
   return {
     node: textAt(stored, "node_id"),
     other: textAt(other, "node_id"),

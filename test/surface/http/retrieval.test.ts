@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../../src/domain/errors.ts";
 import type { AnswerCitationsInput, AnswerCitationsQuery } from "../../../src/engine/records.ts";
 import { createHttpApp } from "../../../src/surface/http/app.ts";
-import type { AuthSettings } from "../../../src/surface/http/auth.ts";
+import type { AuthSettings } from "../../../src/surface/web/auth.ts";
 import { fakeEngine } from "../fake-engine.ts";
 import { NODE_ID } from "../fixtures.ts";
 import {

@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite";
 import { SvcError } from "../../../domain/errors.ts";
 import { isActive } from "../../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
+import { type Instant, nextInstant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { Change, ChangeReads, Decide } from "../../../ports/changes.ts";
 import type { Operation } from "../../../ports/operation.ts";
@@ -27,9 +28,15 @@ import {
  * throws.
  * @throws what `decide` throws; SvcError internal for a change that breaks the rules of `Change`
  */
-export function change<T>(database: Database, reads: ChangeReads, decide: Decide<T>): T {
+export function change<T>(
+  database: Database,
+  reads: ChangeReads,
+  decide: Decide<T>,
+  now: Instant,
+): T {
   const found = readNodes(database, reads.nodeIds);
   const decision = decide({
+    at: momentAfter(found, now),
     nodes: new Map([...found].map(([id, { node }]) => [id, node])),
     operations: readOperations(database, reads.operationIds),
     events: new Map(readEventsById(database, reads.eventIds).map((event) => [event.id, event])),
@@ -57,6 +64,12 @@ function readNodes(database: Database, ids: readonly Uuid[]): Found {
       return [node.id, { key: row.key, node }];
     }),
   );
+}
+
+/** Whoever waited for the lock may have looked at the clock before the one who had it, and clocks of processes differ. */
+function momentAfter(found: Found, now: Instant): Instant {
+  const after = Array.from(found.values(), ({ node }) => nextInstant(node.updatedAt));
+  return [now, ...after].sort().at(-1) ?? now;
 }
 
 function readOperations(database: Database, ids: readonly Uuid[]): ReadonlyMap<Uuid, Operation> {

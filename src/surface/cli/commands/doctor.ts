@@ -1,18 +1,17 @@
-import { existsSync } from "node:fs";
 import { Command } from "commander";
 import kleur from "kleur";
-import type { Config } from "../../../config/schema.ts";
+import { configOfPack } from "../default-pack.ts";
 import type { Check, CliContext } from "../deps.ts";
-import { configWithoutKey, encryptionKeyOption, formatOption, keyRequest } from "../options.ts";
+import { encryptionKeyOption, formatOption, keyRequest } from "../options.ts";
 import type { Format } from "../output.ts";
 
-const DEFAULT_PACK = "./memory.pack";
 const EXAMPLES = `
 Examples:
   svc doctor                           the configured pack, else ./memory.pack
   svc doctor ./memory.pack
   svc doctor ./memory.pack --format json
 
+Starts the server as an assistant does and speaks to it, where nothing else is wrong; tells which assistants use the pack.
 Exits with 1 when a check failed. Reads only; other processes may keep using the pack.`;
 
 type DoctorOptions = { readonly encryptionKey?: string; readonly format: Format };
@@ -33,7 +32,7 @@ async function doctor(
   path: string | undefined,
   { encryptionKey, format }: DoctorOptions,
 ): Promise<void> {
-  const config = await configToExamine(context, path);
+  const config = await configOfPack(context, path);
   // The spinner of a progress would write over a question.
   const request = keyRequest(encryptionKey);
   const stopProgress =
@@ -56,14 +55,6 @@ async function doctor(
   context.output.line(
     `${counts.passed}/${checks.length} passed, ${counts.warnings} warnings, ${counts.failures} failures`,
   );
-}
-
-async function configToExamine(context: CliContext, path: string | undefined): Promise<Config> {
-  const configured = await configWithoutKey(context, path);
-  const isNamed = path !== undefined || configured.pack_path !== undefined;
-  return isNamed || existsSync(configured.db_path)
-    ? configured
-    : await configWithoutKey(context, DEFAULT_PACK);
 }
 
 function label(status: Check["status"]): string {

@@ -1,7 +1,9 @@
 import { Command, Option } from "commander";
+import type { Config } from "../../../config/schema.ts";
 import { invalid, SvcError } from "../../../domain/errors.ts";
 import type { CliContext } from "../deps.ts";
-import { configWithoutKey, encryptionKeyOption } from "../options.ts";
+import { configWithoutKey, encryptionKeyOption, keyRequest, wholeNumber } from "../options.ts";
+import { serveUntilStopped } from "../serving.ts";
 import { stopSignal } from "../signals.ts";
 import { stderrLog } from "../stderr-log.ts";
 
@@ -9,13 +11,20 @@ const EXAMPLES = `
 Examples:
   svc mcp --db-path ./memory.pack
   claude mcp add memory -- svc mcp --db-path ~/memory.pack
+  SVC_MCP_USER_KEYS='{"anna":"…"}' svc mcp --db-path ./memory.pack --transport streamable-http
 
-The assistant starts this command itself and talks to it over stdin and stdout; messages go to stderr.`;
+The assistant starts this command itself and talks to it over stdin and stdout; messages go to stderr.
+With streamable-http it connects to http://127.0.0.1:8000/mcp and shows the key of its owner.`;
+
+const TRANSPORTS = ["stdio", "streamable-http"] as const;
+type TransportName = (typeof TRANSPORTS)[number];
+const DEFAULT_PORT = 8000;
 
 type McpOptions = {
   readonly dbPath?: string;
   readonly encryptionKey?: string;
   readonly transport: string;
+  readonly port?: number;
   readonly tools: "core" | "full";
 };
 
@@ -25,7 +34,12 @@ export function mcpCommand(context: CliContext): Command {
     .description("serve memories to an assistant over MCP")
     .option("--db-path <path>", "the pack; default: as configured")
     .addOption(encryptionKeyOption())
-    .option("--transport <name>", "how the assistant connects: stdio", "stdio")
+    .option("--transport <name>", `how the assistant connects: ${TRANSPORTS.join(" or ")}`, "stdio")
+    .option(
+      "--port <number>",
+      `port of streamable-http; 0 takes a free one (default: ${DEFAULT_PORT})`,
+      wholeNumber(0, 65_535),
+    )
     .addOption(
       new Option("--tools <set>", "which tools to offer; core costs the model fewer tokens")
         .choices(["core", "full"])
@@ -36,16 +50,18 @@ export function mcpCommand(context: CliContext): Command {
 }
 
 async function mcp(context: CliContext, options: McpOptions): Promise<void> {
-  requireTransport(options.transport);
-  const { deps } = context;
-  const config = await configWithoutKey(context, options.dbPath);
-  if (Object.keys(config.mcp.user_keys).length > 0) {
-    throw new SvcError(
-      "invalid_config",
-      "mcp.user_keys: keys of several owners need a network transport; unset it, or bind stdio to one owner with SVC_MCP_USER_ID",
-      { setting: "mcp.user_keys" },
-    );
+  const transport = readTransport(options.transport);
+  if (transport === "stdio" && options.port !== undefined) {
+    throw invalid("--port", "belongs to --transport streamable-http; stdio has no port");
   }
+  const config = await configWithoutKey(context, options.dbPath);
+  requireKeysFor(transport, config);
+  const serve = transport === "stdio" ? overStdio : overHttp;
+  await serve(context, options, config);
+}
+
+async function overStdio(context: CliContext, options: McpOptions, config: Config): Promise<void> {
+  const { deps } = context;
   const log = stderrLog("warn");
   const openEngine = async () => {
     // Standard input belongs to the assistant: nobody is asked.
@@ -57,15 +73,43 @@ async function mcp(context: CliContext, options: McpOptions): Promise<void> {
   await deps.serveMcp({ config, key, tools, openEngine, log }, stopSignal());
 }
 
-function requireTransport(transport: string): void {
-  if (transport === "stdio") return;
-  const reasons: Readonly<Record<string, string>> = {
-    sse: "sse is an outdated transport and is not offered; use stdio, or svc serve for HTTP",
-    "streamable-http":
-      "streamable-http is not offered by this version; use stdio, or svc serve for HTTP",
-  };
+async function overHttp(context: CliContext, options: McpOptions, config: Config): Promise<void> {
+  const { deps } = context;
+  const { encryptionKey: key, tools, port = DEFAULT_PORT } = options;
+  const opened = await deps.keys.find(config, keyRequest(key));
+  const log = stderrLog("warn");
+  const stop = stopSignal();
+  const server = await deps.serveMcpHttp({
+    config: opened,
+    key,
+    tools,
+    port,
+    openEngine: () =>
+      deps.openEngine(opened, { createIfMissing: true, warn: (message) => log("warn", message) }),
+    log,
+  });
+  await serveUntilStopped(context, server, config, stop);
+}
+
+/** Over stdio nobody shows a key; over a network everybody has to. */
+function requireKeysFor(transport: TransportName, { mcp: settings }: Config): void {
+  const hasKeys = Object.keys(settings.user_keys).length > 0;
+  if (hasKeys === (transport === "streamable-http")) return;
+  const complaint = hasKeys
+    ? "keys of several owners need --transport streamable-http; unset it, or bind stdio to one owner with SVC_MCP_USER_ID"
+    : `streamable-http needs a key for each owner, for example SVC_MCP_USER_KEYS='{"anna":"a long random key"}'`;
+  throw new SvcError("invalid_config", `mcp.user_keys: ${complaint}`, {
+    setting: "mcp.user_keys",
+  });
+}
+
+function readTransport(name: string): TransportName {
+  const transport = TRANSPORTS.find((known) => known === name);
+  if (transport !== undefined) return transport;
   throw invalid(
     "--transport",
-    reasons[transport] ?? `${JSON.stringify(transport)} is not a transport; use stdio`,
+    name === "sse"
+      ? "sse is an outdated transport and is not offered; use stdio or streamable-http"
+      : `${JSON.stringify(name)} is not a transport; use ${TRANSPORTS.join(" or ")}`,
   );
 }

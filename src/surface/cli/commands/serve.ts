@@ -1,16 +1,16 @@
-import { relative } from "node:path";
 import { Command, Option } from "commander";
-import type { Config } from "../../../config/schema.ts";
 import type { LogLevel } from "../../contract/log.ts";
 import type { CliContext } from "../deps.ts";
 import { configFor, encryptionKeyOption, wholeNumber } from "../options.ts";
-import { aborted, stopSignal } from "../signals.ts";
+import { serveUntilStopped } from "../serving.ts";
+import { stopSignal } from "../signals.ts";
 import { LOG_LEVELS, stderrLog } from "../stderr-log.ts";
 
 const EXAMPLES = `
 Examples:
   svc serve --db-path ./memory.pack
   svc serve --db-path ./memory.pack --port 9000
+  svc serve --db-path ./memory.pack --mcp
   SVC_API_API_KEY=… svc serve --db-path ./memory.pack --host 0.0.0.0
 
 Ctrl-C (or SIGTERM) finishes the requests under way and closes the pack.
@@ -23,6 +23,7 @@ type ServeOptions = {
   readonly port: number;
   readonly logLevel: LogLevel;
   readonly allowUnauthenticatedExternalBind?: true;
+  readonly mcp?: true;
 };
 
 /** `svc serve`: the HTTP server. */
@@ -47,12 +48,13 @@ export function serveCommand(context: CliContext): Command {
       "--allow-unauthenticated-external-bind",
       "listen on the network without keys: everybody there may read and change all memories",
     )
+    .option("--mcp", "answer assistants too, over MCP at /mcp")
     .addHelpText("after", EXAMPLES)
     .action((options: ServeOptions) => serve(context, options));
 }
 
 async function serve(context: CliContext, options: ServeOptions): Promise<void> {
-  const { deps, output } = context;
+  const { deps } = context;
   const config = await configFor(context, options.dbPath, options.encryptionKey);
   const log = stderrLog(options.logLevel);
   const stop = stopSignal();
@@ -61,20 +63,11 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
     host: options.host,
     port: options.port,
     allowUnauthenticatedExternalBind: options.allowUnauthenticatedExternalBind === true,
+    mcp: options.mcp === true,
+    key: options.encryptionKey,
     openEngine: () =>
       deps.openEngine(config, { createIfMissing: true, warn: (message) => log("warn", message) }),
     log,
   });
-  output.note(`svc ${deps.version} listening on ${server.url}  pack ${packName(config)}`);
-  await aborted(stop);
-  output.note("svc is stopping: finishing the requests under way");
-  await server.stop();
-  output.note("svc stopped");
-}
-
-/** The pack as a person would write it: relative when it lies below the working directory. */
-function packName(config: Config): string {
-  const path = config.pack_path ?? config.db_path;
-  const near = relative(process.cwd(), path);
-  return near.startsWith("..") ? path : `./${near}`;
+  await serveUntilStopped(context, server, config, stop);
 }

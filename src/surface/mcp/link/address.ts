@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
+import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 /** Bytes of the longest path that the address of a local socket may have on every system. */
 const ADDRESS_MAX = 100;
@@ -14,5 +15,15 @@ export function socketAddress(mainFile: string): string {
   const beside = `${mainFile}.sock`;
   if (Buffer.byteLength(beside) <= ADDRESS_MAX) return beside;
   const name = createHash("sha256").update(mainFile).digest("hex").slice(0, 24);
-  return join(tmpdir(), `svc-${process.getuid?.() ?? 0}`, `${name}.sock`);
+  return join(privateFolder(), `${name}.sock`);
+}
+
+/** Makes the folder of an address. That of a pack gets the permission with which opening the pack makes it. */
+export function makeSocketFolder(address: string): void {
+  const folder = dirname(address);
+  mkdirSync(folder, { recursive: true, mode: folder === privateFolder() ? 0o700 : 0o777 });
+}
+
+function privateFolder(): string {
+  return join(tmpdir(), `svc-${process.getuid?.() ?? 0}`);
 }

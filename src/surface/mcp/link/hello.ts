@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Socket } from "node:net";
 import { LineReader } from "./lines.ts";
 
@@ -6,6 +6,8 @@ import { LineReader } from "./lines.ts";
 const LINK_VERSION = 1;
 /** Milliseconds that the other side has for its part. Loading a server takes a tenth of it. */
 const HELLO_MS = 5000;
+/** Bytes that either side may say before it speaks MCP. */
+const HELLO_BYTES = 64 * 1024;
 
 /** What makes two processes interchangeable: the program and everything that decides how it answers. */
 export type Kin = {
@@ -32,23 +34,37 @@ export class NotKin extends Error {
   override readonly name = "NotKin";
 }
 
-/** The guest's part on a new connection. @throws NotKin when the other side is of another kind, Error when it is gone or late */
-export async function introduce(socket: Socket, kin: Kin, guest: Guest): Promise<Welcome> {
-  const conversation = converse(socket);
+/** Who was met holds the connection open and says nothing. */
+export class Silent extends Error {
+  override readonly name = "Silent";
+}
+
+/**
+ * The guest's part on a new connection. Both sides show that they know the fingerprint before either says more.
+ * @param patienceMs for all that the other side has to say
+ * @throws NotKin when the other side is of another kind, Silent when it does not speak, Error when it is gone
+ */
+export async function introduce(
+  socket: Socket,
+  kin: Kin,
+  guest: Guest,
+  patienceMs: number = HELLO_MS,
+): Promise<Welcome> {
+  const conversation = converse(socket, patienceMs);
   try {
     const challenge = await conversation.next();
-    const nonce = challenge["nonce"];
     if (challenge["svc"] !== LINK_VERSION || challenge["version"] !== kin.version) {
       throw new NotKin("the pack is served by another version of svc");
     }
-    if (typeof nonce !== "string") throw new NotKin("the socket beside the pack is not of svc");
+    const nonces = [String(challenge["nonce"]), newNonce()] as const;
     conversation.say({
-      proof: proofOf(kin, nonce),
+      nonce: nonces[1],
+      proof: proofOf(kin, "guest", nonces),
       user_id: guest.userId ?? null,
       tools: guest.tools,
     });
     const answer = await conversation.next();
-    if (answer["ok"] !== true) {
+    if (!isProof(answer["proof"], proofOf(kin, "host", nonces))) {
       throw new NotKin("the pack is served by a process with other settings");
     }
     const repeatable = Array.isArray(answer["repeatable"]) ? answer["repeatable"].map(String) : [];
@@ -64,16 +80,18 @@ export async function receive(
   kin: Kin,
   welcome: Welcome,
 ): Promise<Guest | undefined> {
-  const conversation = converse(socket);
+  const conversation = converse(socket, HELLO_MS);
   try {
-    const nonce = randomBytes(16).toString("hex");
+    const nonce = newNonce();
     conversation.say({ svc: LINK_VERSION, version: kin.version, nonce });
-    const { proof, user_id: userId, tools } = await conversation.next();
-    if (!isProof(proof, kin, nonce)) {
-      conversation.say({ ok: false });
+    const said = await conversation.next();
+    const nonces = [nonce, String(said["nonce"])] as const;
+    if (!isProof(said["proof"], proofOf(kin, "guest", nonces))) {
+      conversation.say({});
       return undefined;
     }
-    conversation.say({ ok: true, repeatable: welcome.repeatable });
+    conversation.say({ proof: proofOf(kin, "host", nonces), repeatable: welcome.repeatable });
+    const { user_id: userId, tools } = said;
     return {
       userId: typeof userId === "string" ? userId : undefined,
       tools: tools === "core" ? "core" : "full",
@@ -83,14 +101,24 @@ export async function receive(
   }
 }
 
-function proofOf(kin: Kin, nonce: string): string {
-  return createHash("sha256").update(`${nonce} ${kin.version} ${kin.fingerprint}`).digest("hex");
+function newNonce(): string {
+  return randomBytes(16).toString("hex");
 }
 
-function isProof(proof: unknown, kin: Kin, nonce: string): boolean {
-  if (typeof proof !== "string") return false;
-  const [given, expected] = [Buffer.from(proof), Buffer.from(proofOf(kin, nonce))];
-  return given.byteLength === expected.byteLength && timingSafeEqual(given, expected);
+function proofOf(
+  { version, fingerprint }: Kin,
+  side: "guest" | "host",
+  nonces: readonly [host: string, guest: string],
+): string {
+  return createHmac("sha256", fingerprint)
+    .update(JSON.stringify([side, version, ...nonces]))
+    .digest("hex");
+}
+
+function isProof(shown: unknown, expected: string): boolean {
+  if (typeof shown !== "string") return false;
+  const [one, other] = [Buffer.from(shown), Buffer.from(expected)];
+  return one.byteLength === other.byteLength && timingSafeEqual(one, other);
 }
 
 type Conversation = {
@@ -100,8 +128,8 @@ type Conversation = {
   end(): void;
 };
 
-function converse(socket: Socket): Conversation {
-  const lines = new LineReader();
+function converse(socket: Socket, patienceMs: number): Conversation {
+  const lines = new LineReader(HELLO_BYTES);
   const heard: string[] = [];
   let wake: (() => void) | undefined;
   let failure: Error | undefined;
@@ -109,17 +137,20 @@ function converse(socket: Socket): Conversation {
     failure ??= error;
     wake?.();
   };
-  const timer = setTimeout(() => fail(new Error("no answer on the socket")), HELLO_MS);
+  const timer = setTimeout(() => fail(new Silent("no answer on the socket")), patienceMs);
+  let bytes = 0;
   const onData = (chunk: Uint8Array): void => {
-    try {
-      heard.push(...lines.read(chunk));
-    } catch (error) {
-      fail(error instanceof Error ? error : new Error(String(error)));
+    bytes += chunk.byteLength;
+    if (bytes > HELLO_BYTES) {
+      fail(new NotKin("the other side of the socket says too much"));
+      return;
     }
+    heard.push(...lines.read(chunk));
     wake?.();
   };
   const onGone = (): void => fail(new Error("the socket was closed"));
-  socket.on("data", onData).on("close", onGone).on("error", onGone);
+  socket.on("data", onData).on("end", onGone).on("close", onGone).on("error", onGone);
+  if (socket.destroyed || socket.readableEnded) onGone();
   socket.resume();
   return {
     say: (message) => {
@@ -131,13 +162,13 @@ function converse(socket: Socket): Conversation {
           wake = resolve;
         });
       }
-      const line = heard.shift();
+      const line = failure instanceof NotKin ? undefined : heard.shift();
       if (line === undefined) throw failure ?? new Error("the socket was closed");
       return asRecord(line);
     },
     end: () => {
       clearTimeout(timer);
-      socket.off("data", onData).off("close", onGone).off("error", onGone);
+      socket.off("data", onData).off("end", onGone).off("close", onGone).off("error", onGone);
       socket.pause();
       const early = heard.map((line) => `${line}\n`).join("");
       const rest = Buffer.concat([Buffer.from(early), lines.rest()]);

@@ -7,6 +7,10 @@ import type { Seat } from "./rendezvous.ts";
 export const BYE = '{"svc":"bye"}';
 /** Milliseconds that guests have to end their side, and calls under way to be answered. */
 const LEAVE_MS = 10_000;
+/** Milliseconds that a guest has to take the last of what was sent to it. */
+const PART_MS = 2000;
+/** Bytes that may wait for a guest before nothing more is read from it. */
+const UNREAD_MAX = 1024 * 1024;
 
 /** One served connection. */
 export type ServedGuest = {
@@ -31,41 +35,73 @@ export type Host = {
 /** Serves the processes that come to the address of a pack. */
 export function hostGuests(deps: HostDeps): Host {
   const { seat, kin, welcome, serve, log } = deps;
+  const open = new Set<Socket>();
   const served = new Map<Socket, Promise<void>>();
   let isLeaving = false;
   const take = async (socket: Socket): Promise<void> => {
-    const guest = isLeaving ? undefined : await receive(socket, kin, welcome);
-    if (guest === undefined || isLeaving) {
-      socket.end();
-      return;
-    }
-    const { ended } = serve(guest, socket);
-    served.set(socket, ended);
-    await ended;
-    served.delete(socket);
-    socket.end();
+    const guest = await receive(socket, kin, welcome);
+    if (guest === undefined || isLeaving) return;
+    holdBack(socket);
+    const gone = closing(socket);
+    // Nobody waits for the answers to a guest that is gone.
+    const over = Promise.race([serve(guest, socket).ended, gone]);
+    served.set(socket, over);
+    await over;
   };
   seat.receive((socket) => {
-    take(socket).catch((error: unknown) => {
+    open.add(socket);
+    socket.once("close", () => {
+      open.delete(socket);
       served.delete(socket);
-      socket.destroy();
-      log("warn", `a connection ended: ${error instanceof Error ? error.message : String(error)}`);
     });
+    take(socket)
+      .catch((error: unknown) => {
+        const reason = error instanceof Error ? error.message : String(error);
+        log("info", `a connection to the socket came to nothing: ${reason}`);
+      })
+      .finally(() => part(socket));
   });
-  let leaving: Promise<void> | undefined;
   const leave = async (): Promise<void> => {
     isLeaving = true;
     seat.leave();
-    for (const socket of served.keys()) socket.write(`${BYE}\n`);
+    for (const socket of open) {
+      if (served.has(socket)) socket.write(`${BYE}\n`);
+      else socket.destroy();
+    }
     await settledWithin([...served.values()], LEAVE_MS);
-    for (const socket of served.keys()) socket.destroy();
+    await settledWithin([...open].map(closing), PART_MS);
+    for (const socket of open) socket.destroy();
   };
+  let leaving: Promise<void> | undefined;
   return {
     leave: () => {
       leaving ??= leave();
       return leaving;
     },
   };
+}
+
+/** Who does not read its answers may not ask more: they would wait here, without bound. */
+function holdBack(socket: Socket): void {
+  socket.on("data", () => {
+    if (socket.writableLength > UNREAD_MAX) socket.pause();
+  });
+  socket.on("drain", () => socket.resume());
+}
+
+/** Ends a connection once everything is sent, and in any case soon. */
+function part(socket: Socket): void {
+  if (socket.destroyed) return;
+  const timer = setTimeout(() => socket.destroy(), PART_MS);
+  socket.once("close", () => clearTimeout(timer));
+  socket.destroySoon();
+}
+
+function closing(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    if (socket.destroyed) resolve();
+    else socket.once("close", () => resolve());
+  });
 }
 
 async function settledWithin(work: readonly Promise<unknown>[], ms: number): Promise<void> {

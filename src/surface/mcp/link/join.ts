@@ -1,4 +1,4 @@
-import { type Guest, introduce, type Kin, NotKin } from "./hello.ts";
+import { type Guest, introduce, type Kin, NotKin, Silent } from "./hello.ts";
 import type { Backend } from "./relay.ts";
 import { meet, type Seat } from "./rendezvous.ts";
 
@@ -6,6 +6,8 @@ import { meet, type Seat } from "./rendezvous.ts";
 const TRIES = 20;
 /** Milliseconds between two looks. */
 const PAUSE_MS = 25;
+/** Times that somebody is waited for who does not speak. */
+const SILENCES = 2;
 
 /** What a process that wants to serve a client is to do. */
 export type Joined =
@@ -16,22 +18,52 @@ export type Joined =
   /** Serve the pack to this client alone. */
   | { readonly role: "alone"; readonly reason: string };
 
-/** Finds the process that serves a pack for processes of one kind, or takes its place. Never throws. */
-export async function join(address: string, kin: Kin, guest: Guest): Promise<Joined> {
+export type JoinOptions = {
+  /** Number of the user that this process runs as. Default: the real one. */
+  readonly user?: number | undefined;
+  /** Milliseconds for all that a host has to say before it serves. */
+  readonly patienceMs?: number | undefined;
+};
+
+/**
+ * Finds the process that serves a pack for processes of one kind, or takes its place: when there is none, and when there is
+ * one that stands still. Never throws.
+ */
+export async function join(
+  address: string,
+  kin: Kin,
+  guest: Guest,
+  { user, patienceMs }: JoinOptions = {},
+): Promise<Joined> {
+  let silences = 0;
   for (let tries = 0; ; tries += 1) {
-    const meeting = await meet(address);
+    const meeting = await meet(address, user);
     if (meeting.role !== "guest") return meeting;
     const { socket } = meeting;
-    socket.on("error", () => undefined);
     try {
-      const { repeatable } = await introduce(socket, kin, guest);
-      return { role: "guest", backend: { input: socket, output: socket, repeatable } };
+      const { repeatable } = await introduce(socket, kin, guest, patienceMs);
+      const backend = { input: socket, output: socket, isOther: true, repeatable };
+      return { role: "guest", backend };
     } catch (error) {
       socket.destroy();
       const reason = error instanceof Error ? error.message : String(error);
       if (error instanceof NotKin || tries >= TRIES) return { role: "alone", reason };
-      // It was on its way out; its place is free in a moment.
-      await Bun.sleep(PAUSE_MS);
+      if (!(error instanceof Silent)) {
+        // It was on its way out; its place is free in a moment.
+        await Bun.sleep(PAUSE_MS);
+        continue;
+      }
+      silences += 1;
+      if (silences === SILENCES || !isEvicted(meeting.evict)) return { role: "alone", reason };
     }
+  }
+}
+
+function isEvicted(evict: () => void): boolean {
+  try {
+    evict();
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -3,10 +3,16 @@ const LINE_MAX = 17 * 1024 * 1024;
 
 /** Cuts a stream of bytes into lines. A line comes without its line feed. */
 export class LineReader {
+  readonly #max: number;
   #parts: Uint8Array[] = [];
   #size = 0;
 
-  /** @throws Error when a line is longer than any message may be */
+  /** @param max bytes of the longest line. Default: those of any message. */
+  constructor(max: number = LINE_MAX) {
+    this.#max = max;
+  }
+
+  /** @throws Error when a line is longer than it may be */
   read(chunk: Uint8Array): readonly string[] {
     const lines: string[] = [];
     let from = 0;
@@ -34,8 +40,8 @@ export class LineReader {
   #keep(part: Uint8Array): void {
     if (part.byteLength === 0) return;
     this.#size += part.byteLength;
-    if (this.#size > LINE_MAX) throw new Error("a message is larger than 16 MiB");
-    // A copy: the stream may use its buffer again.
-    this.#parts.push(part.slice());
+    if (this.#size > this.#max) throw new Error(`a line is longer than ${this.#max} bytes`);
+    // A copy, which `slice` of a Buffer is not: the stream may use its buffer again.
+    this.#parts.push(new Uint8Array(part));
   }
 }

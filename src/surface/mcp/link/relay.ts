@@ -2,14 +2,22 @@ import type { Readable, Writable } from "node:stream";
 import { BYE } from "./host.ts";
 import { LineReader } from "./lines.ts";
 import { PendingCalls } from "./pending-calls.ts";
+import { type Silence, watchSilence } from "./silence.ts";
 
 /** Milliseconds for which calls under way are waited for after the client has closed its end. */
 const DRAIN_MS = 10_000;
+/** Calls, and characters of them together, that may be unanswered before nothing more is read from the client. */
+const OPEN_CALLS_MAX = 256;
+const OPEN_CHARACTERS_MAX = 32 * 1024 * 1024;
+/** Bytes of the longest answer. Nothing that a server of this program says comes near. */
+const ANSWER_MAX = 256 * 1024 * 1024;
 
 /** A server to which messages go, one a line. */
 export type Backend = {
   readonly input: Writable;
   readonly output: Readable;
+  /** Whether it is another process, which may stand still without an end of the connection. */
+  readonly isOther: boolean;
   /** Tools that may be called again when it is not known whether they were. */
   readonly repeatable: readonly string[];
 };
@@ -20,12 +28,16 @@ export type RelayDeps = {
   readonly backend: Backend;
   /** A server in the place of one that is gone. */
   readonly rejoin: () => Promise<Backend>;
+  /** Ends the session as the client's leaving does. */
+  readonly stop?: AbortSignal | undefined;
+  /** Milliseconds of silence after which a server that has calls to answer counts as gone. */
+  readonly silenceMs?: number | undefined;
 };
 
 /**
  * Passes messages between a client and a server that may change. When the server goes away, the next one is told how the
  * connection began, and is asked again what may be asked twice; for every other call under way the client
- * learns that its outcome is not known.
+ * learns that its outcome is not known. Neither side can make this process hold more than a bounded amount.
  * @returns once the client has left and every call is answered; rejects with what `rejoin` rejected with
  */
 export async function relay(deps: RelayDeps): Promise<void> {
@@ -37,22 +49,49 @@ class Relay {
   readonly #pending = new PendingCalls();
   readonly #fromClient = new LineReader();
   readonly #ended = Promise.withResolvers<void>();
-  /** Undefined while there is none that takes messages: then they wait. */
+  readonly #silence: Silence;
+  /** Undefined while one is looked for. */
   #backend: Backend | undefined;
+  /** Whether the server takes messages. While none does, they wait. */
+  #isTaking = false;
   #waiting: string[] = [];
+  #isInputFull = false;
+  #isClientSlow = false;
   #clientHasLeft = false;
+  #isEnding = false;
 
   constructor(deps: RelayDeps) {
     this.#deps = deps;
+    this.#silence = watchSilence({
+      forMs: deps.silenceMs,
+      isDue: () => this.#backend?.isOther === true && !this.#pending.isEmpty && !this.#isClientSlow,
+      ask: (line) => {
+        if (this.#isTaking) this.#backend?.input.write(`${line}\n`);
+      },
+      giveUp: () => this.#backend && this.#lost(this.#backend),
+    });
   }
 
   async run(): Promise<void> {
-    const { stdin, backend } = this.#deps;
-    this.#attach(backend);
+    const { stdin, stdout, backend, stop } = this.#deps;
+    const leave = (): void => this.#leave();
+    stdout.on("drain", () => this.#clientReads());
+    // The client is gone, and nobody is left to hear an answer.
+    stdout.on("error", () => this.#ended.resolve());
     stdin.on("data", (chunk: Uint8Array) => this.#read(chunk));
-    for (const event of ["end", "close", "error"]) stdin.once(event, () => this.#leave());
-    await this.#ended.promise;
-    stdin.destroy();
+    stdin.on("end", leave).on("close", leave).on("error", leave);
+    stop?.addEventListener("abort", leave, { once: true });
+    this.#attach(backend);
+    this.#pace();
+    if (stdin.destroyed || stdin.readableEnded || stop?.aborted) leave();
+    try {
+      await this.#ended.promise;
+    } finally {
+      this.#silence.end();
+      stop?.removeEventListener("abort", leave);
+      stdin.destroy();
+      if (this.#backend !== undefined) release(this.#backend);
+    }
   }
 
   #read(chunk: Uint8Array): void {
@@ -62,97 +101,141 @@ class Relay {
       // Longer than any message: nothing that follows can be told apart.
       this.#leave();
     }
+    this.#pace();
   }
 
   #send(line: string): void {
-    if (this.#backend === undefined) {
+    const backend = this.#backend;
+    if (backend === undefined || !this.#isTaking) {
       this.#waiting.push(line);
       return;
     }
-    this.#pending.sent(line);
-    if (!this.#backend.input.write(`${line}\n`)) this.#pauseClient(this.#backend.input);
+    if (!this.#pending.isForServer(line)) return;
+    this.#silence.watch();
+    this.#write(backend, line);
   }
 
-  #pauseClient(input: Writable): void {
-    const { stdin } = this.#deps;
-    stdin.pause();
-    const resume = (): void => {
-      stdin.resume();
+  #write({ input }: Backend, line: string): void {
+    if (input.write(`${line}\n`) || this.#isInputFull) return;
+    this.#isInputFull = true;
+    const goOn = (): void => {
+      input.off("drain", goOn).off("close", goOn);
+      this.#isInputFull = false;
+      this.#pace();
     };
-    input.once("drain", resume).once("close", resume);
+    input.on("drain", goOn).on("close", goOn);
+  }
+
+  /** Reads from the client what can be passed on. */
+  #pace(): void {
+    const { stdin } = this.#deps;
+    if (this.#clientHasLeft) return;
+    const isHeldBack =
+      !this.#isTaking ||
+      this.#isInputFull ||
+      this.#pending.count >= OPEN_CALLS_MAX ||
+      this.#pending.characters >= OPEN_CHARACTERS_MAX;
+    if (isHeldBack) stdin.pause();
+    else stdin.resume();
   }
 
   #attach(backend: Backend): void {
+    const { input, output } = backend;
     this.#backend = backend;
-    const lines = new LineReader();
-    let isOver = false;
-    const over = (): void => {
-      if (isOver) return;
-      isOver = true;
-      this.#lost(backend);
-    };
-    backend.output.on("data", (chunk: Uint8Array) => {
-      for (const line of lines.read(chunk)) this.#heard(line, backend);
+    this.#isTaking = true;
+    const lines = new LineReader(ANSWER_MAX);
+    const over = (): void => this.#lost(backend);
+    output.on("data", (chunk: Uint8Array) => {
+      this.#silence.heard();
+      try {
+        for (const line of lines.read(chunk)) this.#heard(line, backend);
+      } catch {
+        over();
+      }
+      this.#pace();
+      this.#endWhenDone();
     });
-    for (const event of ["end", "close", "error"]) backend.output.once(event, over);
-    backend.input.on("error", over);
-    backend.output.resume();
+    output.on("end", over).on("close", over).on("error", over);
+    input.on("error", over);
+    if (output.destroyed || output.readableEnded) queueMicrotask(over);
+    else if (!this.#isClientSlow) output.resume();
   }
 
   #heard(line: string, backend: Backend): void {
+    if (this.#backend !== backend) return;
     if (line === BYE) {
       // What comes from the client now is the next server's.
-      if (this.#backend === backend) this.#backend = undefined;
+      this.#isTaking = false;
       backend.input.end();
-      return;
-    }
-    if (this.#pending.isForClient(line)) this.#tell(line, backend.output);
+    } else if (this.#pending.isForClient(line)) this.#tell(line);
+  }
+
+  #tell(line: string): void {
+    if (this.#deps.stdout.write(`${line}\n`)) return;
+    this.#isClientSlow = true;
+    this.#backend?.output.pause();
+  }
+
+  #clientReads(): void {
+    this.#isClientSlow = false;
+    this.#silence.watch();
+    this.#backend?.output.resume();
     this.#endWhenDone();
   }
 
-  #tell(line: string, source?: Readable): void {
-    const { stdout } = this.#deps;
-    if (stdout.write(`${line}\n`) || source === undefined) return;
-    source.pause();
-    stdout.once("drain", () => source.resume());
-  }
-
   #lost(backend: Backend): void {
-    if (this.#backend === backend) this.#backend = undefined;
-    backend.input.destroy();
+    if (this.#backend !== backend) return;
+    this.#backend = undefined;
+    this.#isTaking = false;
+    release(backend);
     if (this.#clientHasLeft && this.#isDone) {
       this.#ended.resolve();
       return;
     }
     const { repeat, fail } = this.#pending.afterLoss(backend.repeatable);
     for (const line of fail) this.#tell(line);
-    const { rejoin } = this.#deps;
-    rejoin().then(
-      (next) => {
-        this.#attach(next);
-        for (const line of this.#pending.opening()) next.input.write(`${line}\n`);
-        // What waits came after all that is repeated.
-        for (const line of [...repeat, ...this.#waiting.splice(0)]) this.#send(line);
-        this.#endWhenDone();
-      },
+    this.#pace();
+    this.#deps.rejoin().then(
+      (next) => this.#goOn(next, repeat),
       (error: unknown) => this.#ended.reject(error),
     );
   }
 
+  #goOn(next: Backend, repeat: readonly string[]): void {
+    this.#attach(next);
+    this.#silence.watch();
+    for (const line of repeat) this.#write(next, line);
+    // What waits came after all that is repeated.
+    for (const line of this.#waiting.splice(0)) this.#send(line);
+    this.#pace();
+    this.#endWhenDone();
+  }
+
   get #isDone(): boolean {
-    return this.#pending.isEmpty && this.#waiting.length === 0;
+    return this.#pending.isEmpty && this.#waiting.length === 0 && !this.#isClientSlow;
   }
 
   #leave(): void {
     if (this.#clientHasLeft) return;
     this.#clientHasLeft = true;
+    this.#deps.stdin.pause();
     setTimeout(() => this.#ended.resolve(), DRAIN_MS).unref();
     this.#endWhenDone();
   }
 
   #endWhenDone(): void {
-    if (!this.#clientHasLeft || !this.#isDone) return;
-    this.#backend?.input.end();
-    if (this.#backend === undefined) this.#ended.resolve();
+    if (!this.#clientHasLeft || !this.#isDone || this.#isEnding) return;
+    this.#isEnding = true;
+    const backend = this.#backend;
+    if (backend === undefined) this.#ended.resolve();
+    // A server of this process has to finish. For another one it is enough that it has everything.
+    else backend.input.end(() => backend.isOther && this.#ended.resolve());
   }
+}
+
+/** Ends a connection, and takes away what is still said on it, so that nobody waits. */
+function release({ input, output, isOther }: Backend): void {
+  if (isOther) input.destroy();
+  else input.end();
+  output.resume();
 }

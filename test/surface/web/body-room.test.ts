@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { createBodyRoom } from "../../../src/surface/http/body-room.ts";
+import { createBodyRoom } from "../../../src/surface/web/body-room.ts";
 
 test("who does not fit waits, and enters in the order of arrival", async () => {
   const room = createBodyRoom(10);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { assertBindAllowed, isLoopbackHost } from "../../../src/surface/http/bind.ts";
+import { assertBindAllowed, isLoopbackHost } from "../../../src/surface/web/bind.ts";
 
 const resolvesTo =
   (...addresses: string[]) =>

@@ -8,6 +8,8 @@ export type AuthSettings = {
   readonly apiKey?: string | undefined;
   /** Owner to key; a key binds its requests to its owner. */
   readonly userKeys?: Readonly<Record<string, string>> | undefined;
+  /** The group of settings that complaints name. Default `api`. */
+  readonly group?: "api" | "mcp" | undefined;
 };
 
 /** Tells the caller from the `Authorization` header. @throws SvcError unauthenticated */
@@ -40,6 +42,7 @@ export function createAuthenticate(auth: AuthSettings): Authenticate {
 }
 
 function readKeys(auth: AuthSettings): readonly KnownKey[] {
+  const setting = `${auth.group ?? "api"}.user_keys`;
   const userKeys = Object.entries(auth.userKeys ?? {});
   if (auth.apiKey !== undefined && userKeys.length > 0) {
     throw misconfigured("api.user_keys", "set either api.api_key or api.user_keys, not both");
@@ -51,12 +54,12 @@ function readKeys(auth: AuthSettings): readonly KnownKey[] {
   }
   const texts = new Set<string>();
   return userKeys.map(([owner, key]) => {
-    if (owner.trim() === "") throw misconfigured("api.user_keys", "has a blank owner");
-    if (key.trim() === "") throw misconfigured("api.user_keys", `has a blank key for ${owner}`);
+    if (owner.trim() === "") throw misconfigured(setting, "has a blank owner");
+    if (key.trim() === "") throw misconfigured(setting, `has a blank key for ${owner}`);
     if (!isSendable(key)) {
-      throw misconfigured("api.user_keys", `has a key for ${owner} ${UNSENDABLE}`);
+      throw misconfigured(setting, `has a key for ${owner} ${UNSENDABLE}`);
     }
-    if (texts.has(key.trim())) throw misconfigured("api.user_keys", "has one key for two owners");
+    if (texts.has(key.trim())) throw misconfigured(setting, "has one key for two owners");
     texts.add(key.trim());
     return { digest: digestOf(key.trim()), caller: { boundUserId: owner } };
   });

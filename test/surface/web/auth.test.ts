@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createAuthenticate, hasCredentials } from "../../../src/surface/http/auth.ts";
+import { createAuthenticate, hasCredentials } from "../../../src/surface/web/auth.ts";
 
 test("without keys everybody is an operator", () => {
   expect(createAuthenticate({})("Bearer whatever")).toEqual({ boundUserId: undefined });

@@ -4,7 +4,7 @@ import {
   complaintAboutJson,
   MAX_ENTRIES,
   MAX_LEVELS,
-} from "../../../src/surface/http/json-bounds.ts";
+} from "../../../src/surface/web/json-bounds.ts";
 
 const lists = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
 

@@ -8,6 +8,8 @@ export type OriginRules = {
   readonly allowedHosts: readonly string[];
   /** Pages that may call, as in the settings of CORS; `*` for all. */
   readonly corsOrigins: readonly string[];
+  /** Whether the settings of the server can add names and pages, and a refusal says how. Default true. */
+  readonly isConfigurable?: boolean | undefined;
 };
 
 /** The two checks of a request, each answering one that is refused. */
@@ -28,6 +30,7 @@ export function createOriginCheck(rules: OriginRules): OriginCheck {
     name !== undefined && (names.has(name) || isLoopbackName(name));
   // Nearly all requests name the same host; it is not taken apart again each time.
   let latest: string | undefined;
+  const { isConfigurable = true } = rules;
   const isOpen = rules.corsOrigins.includes("*");
   const mayCall = (origin: string): boolean =>
     isOpen || rules.corsOrigins.includes(origin) || isOurs(pageName(origin));
@@ -40,18 +43,18 @@ export function createOriginCheck(rules: OriginRules): OriginCheck {
       if (!rules.checksHost) return undefined;
       const host = request.headers.get("host") ?? new URL(request.url).host;
       if (host === latest) return undefined;
-      if (!isOurs(hostName(host))) return foreignHost(host);
+      if (!isOurs(hostName(host))) return foreignHost(host, isConfigurable);
       latest = host;
       return undefined;
     },
     origin: ({ headers }) => {
       const origin = headers.get("origin");
-      if (origin !== null) return mayCall(origin) ? undefined : foreignPage(origin);
+      if (origin !== null) return mayCall(origin) ? undefined : foreignPage(origin, isConfigurable);
       // An image or a script of a foreign page is asked for without naming that page.
       const isEmbedded =
         headers.get("sec-fetch-site") === "cross-site" &&
         headers.get("sec-fetch-mode") === "no-cors";
-      return isEmbedded && !isOpen ? foreignPage("unnamed") : undefined;
+      return isEmbedded && !isOpen ? foreignPage("unnamed", isConfigurable) : undefined;
     },
   };
 }
@@ -71,18 +74,19 @@ function isLoopbackName(name: string): boolean {
   return name === "localhost" || isLoopbackAddress(name.replace(/^\[(.*)\]$/, "$1"));
 }
 
-function foreignHost(host: string): Response {
+function foreignHost(host: string, isConfigurable: boolean): Response {
+  const remedy = isConfigurable ? ", or add the name to api.allowed_hosts" : "";
   return refuse(
     421,
-    `Host: ${shown(host)} is not a name of this server; use localhost or 127.0.0.1, or add the name to api.allowed_hosts`,
+    `Host: ${shown(host)} is not a name of this server; use localhost or 127.0.0.1${remedy}`,
   );
 }
 
-function foreignPage(origin: string): Response {
-  return refuse(
-    403,
-    `Origin: ${shown(origin)} may not call this server; if the page is yours, add its origin to api.cors_origins`,
-  );
+function foreignPage(origin: string, isConfigurable: boolean): Response {
+  const remedy = isConfigurable
+    ? "; if the page is yours, add its origin to api.cors_origins"
+    : "; only pages of this machine may";
+  return refuse(403, `Origin: ${shown(origin)} may not call this server${remedy}`);
 }
 
 function shown(text: string): string {

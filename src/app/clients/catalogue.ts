@@ -1,0 +1,189 @@
+import { posix, win32 } from "node:path";
+import type { Surroundings } from "./surroundings.ts";
+
+/** The assistants whose configuration is known, in the order in which they are listed. */
+export const CLIENT_NAMES = [
+  "claude-code",
+  "claude-desktop",
+  "cursor",
+  "vscode",
+  "codex",
+  "gemini",
+  "windsurf",
+  "zed",
+] as const;
+export type ClientName = (typeof CLIENT_NAMES)[number];
+
+/** For whom an assistant is configured: its user everywhere, or whoever works in a folder. */
+export type Scope = "user" | "project";
+
+/** How the servers of a client are written down. */
+export type ConfigForm = {
+  readonly language: "json" | "toml";
+  /** The member of the file's root that holds the servers by name. */
+  readonly section: string;
+  /** Whether an entry says by which transport it is reached. */
+  readonly isTyped: boolean;
+};
+
+/** A file that a client reads. */
+export type Place = {
+  /** Absolute path. */
+  readonly file: string;
+  /** A folder above it that does not belong to the client. */
+  readonly base: string;
+};
+
+export type Client = {
+  readonly name: ClientName;
+  /** What people call it. */
+  readonly title: string;
+  readonly form: ConfigForm;
+  /** Where it may look for the configuration of its user; the first whose folder is there counts, else the first. */
+  readonly user: (folders: Folders) => readonly Place[];
+  /** Its file below the folder of a project, where it reads one. */
+  readonly project: readonly string[] | undefined;
+};
+
+/** Folders by the conventions of a platform. */
+type Folders = {
+  readonly home: string;
+  /** Of programs with windows. */
+  readonly applications: string;
+  /** Of command-line programs, and of those with windows that follow them. */
+  readonly settings: string;
+  /** Of Windows programs, for this machine. */
+  readonly local: string;
+  readonly isLinux: boolean;
+  readonly isWindows: boolean;
+  /** A folder that a variable names; undefined when it is unset or empty. */
+  readonly named: (variable: string) => string | undefined;
+  readonly place: (base: string, ...path: readonly string[]) => Place;
+};
+
+const MCP_SERVERS: ConfigForm = { language: "json", section: "mcpServers", isTyped: false };
+/** Claude Desktop's name among the packages of Windows, whose files lie in a folder of their own. */
+const CLAUDE_PACKAGE = "Claude_pzs8sxrjxfjjc";
+
+const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
+  "claude-code": {
+    title: "Claude Code",
+    form: { ...MCP_SERVERS, isTyped: true },
+    user: ({ home, named, place }) => [place(named("CLAUDE_CONFIG_DIR") ?? home, ".claude.json")],
+    project: [".mcp.json"],
+  },
+  "claude-desktop": {
+    title: "Claude Desktop",
+    form: MCP_SERVERS,
+    user: ({ applications, local, isWindows, place }) => {
+      const name = "claude_desktop_config.json";
+      const packaged = [CLAUDE_PACKAGE, "LocalCache", "Roaming", "Claude", name];
+      return [
+        ...(isWindows ? [place(local, "Packages", ...packaged)] : []),
+        place(applications, "Claude", name),
+      ];
+    },
+    project: undefined,
+  },
+  cursor: {
+    title: "Cursor",
+    form: MCP_SERVERS,
+    user: ({ home, place }) => [place(home, ".cursor", "mcp.json")],
+    project: [".cursor", "mcp.json"],
+  },
+  vscode: {
+    title: "VS Code",
+    form: { language: "json", section: "servers", isTyped: true },
+    user: ({ applications, named, place }) => {
+      const portable = named("VSCODE_PORTABLE");
+      return [
+        portable === undefined
+          ? place(applications, "Code", "User", "mcp.json")
+          : place(portable, "user-data", "User", "mcp.json"),
+      ];
+    },
+    project: [".vscode", "mcp.json"],
+  },
+  codex: {
+    title: "Codex",
+    form: { language: "toml", section: "mcp_servers", isTyped: false },
+    user: ({ home, named, place }) => {
+      const own = named("CODEX_HOME");
+      return [own === undefined ? place(home, ".codex", "config.toml") : place(own, "config.toml")];
+    },
+    project: [".codex", "config.toml"],
+  },
+  gemini: {
+    title: "Gemini CLI",
+    form: MCP_SERVERS,
+    user: ({ home, named, place }) => [
+      place(named("GEMINI_CLI_HOME") ?? home, ".gemini", "settings.json"),
+    ],
+    project: [".gemini", "settings.json"],
+  },
+  windsurf: {
+    title: "Windsurf (Devin Desktop)",
+    form: MCP_SERVERS,
+    // It has been renamed; versions from before read the second one.
+    user: ({ home, settings, place }) => [
+      place(settings, "devin", "mcp_config.json"),
+      place(home, ".codeium", "windsurf", "mcp_config.json"),
+    ],
+    project: [".devin", "mcp_config.json"],
+  },
+  zed: {
+    title: "Zed",
+    form: { language: "json", section: "context_servers", isTyped: false },
+    user: ({ settings, isLinux, isWindows, named, place }) => {
+      const sandbox = isLinux ? named("FLATPAK_XDG_CONFIG_HOME") : undefined;
+      return [place(sandbox ?? settings, isWindows ? "Zed" : "zed", "settings.json")];
+    },
+    project: [".zed", "settings.json"],
+  },
+};
+
+/** A client by its name; undefined for one that is not known. */
+export function findClient(name: string): Client | undefined {
+  const known = CLIENT_NAMES.find((client) => client === name);
+  return known === undefined ? undefined : { name: known, ...CLIENTS[known] };
+}
+
+/** The files that a client may read, the preferred one first. Empty: it has no file of that scope. */
+export function placesOf(client: Client, scope: Scope, here: Surroundings): readonly Place[] {
+  const folders = foldersOf(here);
+  if (scope === "user") return client.user(folders);
+  return client.project === undefined ? [] : [folders.place(here.folder, ...client.project)];
+}
+
+function foldersOf({ platform, environment, home, folder }: Surroundings): Folders {
+  const path = platform === "win32" ? win32 : posix;
+  const named = (variable: string): string | undefined => {
+    const value = environment[variable];
+    return value === undefined || value.trim() === "" ? undefined : path.resolve(folder, value);
+  };
+  /** The XDG specification tells programs to ignore relative paths. */
+  const xdg = environment["XDG_CONFIG_HOME"];
+  const dotConfig = path.join(home, ".config");
+  const roaming = named("APPDATA") ?? path.join(home, "AppData", "Roaming");
+  const isLinux = platform !== "win32" && platform !== "darwin";
+  const linux = xdg !== undefined && path.isAbsolute(xdg) ? xdg : dotConfig;
+  const mac = path.join(home, "Library", "Application Support");
+  return {
+    home,
+    applications: byPlatform(platform, { win32: roaming, darwin: mac, others: linux }),
+    settings: byPlatform(platform, { win32: roaming, darwin: dotConfig, others: linux }),
+    local: named("LOCALAPPDATA") ?? path.join(home, "AppData", "Local"),
+    isLinux,
+    isWindows: platform === "win32",
+    named,
+    place: (base, ...parts) => ({ base, file: path.join(base, ...parts) }),
+  };
+}
+
+function byPlatform(
+  platform: string,
+  folders: { readonly win32: string; readonly darwin: string; readonly others: string },
+): string {
+  if (platform === "win32") return folders.win32;
+  return platform === "darwin" ? folders.darwin : folders.others;
+}

@@ -1,0 +1,115 @@
+import type { Config } from "../../config/schema.ts";
+import { invalid } from "../../domain/errors.ts";
+import { mainFileOf } from "../pack-path.ts";
+import { type RoundTrip, tryServer } from "../round-trip.ts";
+import {
+  type AssistantCommandInput,
+  assistantCommand,
+  canBeOpened,
+  keyOfPack,
+} from "./assistant-command.ts";
+import { CLIENT_NAMES, type Client, findClient, type Scope } from "./catalogue.ts";
+import {
+  applyChange,
+  type ConfigChange,
+  entryText,
+  planConnection,
+  planDisconnection,
+} from "./changes.ts";
+import type { ServerCommand } from "./server-entry.ts";
+import { surroundings } from "./surroundings.ts";
+
+/** Milliseconds that a server has to answer when an assistant was connected to it; its first start unpacks libraries. */
+const LIMIT_MS = 20_000;
+
+export type ClientEntry = {
+  readonly client: string;
+  readonly scope: Scope;
+  readonly name: string;
+};
+
+export type ClientChange = {
+  readonly title: string;
+  readonly file: string;
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+  apply(): string | undefined;
+};
+
+export type Assistant = {
+  readonly server: ServerCommand;
+  readonly concerns: readonly string[];
+};
+
+/** How an assistant uses the configured pack, and what keeps it from it. */
+export async function assistantOf(
+  config: Config,
+  input: AssistantCommandInput,
+): Promise<Assistant> {
+  const key = await keyOfPack(config);
+  const concerns: string[] = [];
+  if (key === undefined) {
+    concerns.push(
+      `There is no pack yet: the first start makes one, which is not encrypted. For an encrypted one run: svc init ${input.pack}`,
+    );
+  } else if (!canBeOpened(key)) {
+    const place = key.inSettings
+      ? "stands only in the settings of this shell"
+      : "is not kept on this machine";
+    concerns.push(
+      `The key of the pack ${place}, where assistants do not find it, and no key is written into their configuration. Keep it with: svc key import ${input.pack}`,
+    );
+  }
+  return { server: assistantCommand(input, key), concerns };
+}
+
+/** @throws SvcError invalid_argument */
+export async function connectionChange(
+  { client: name, ...entry }: ClientEntry,
+  server: ServerCommand,
+  force: boolean,
+): Promise<ClientChange> {
+  const client = requireClient(name);
+  return toChange(
+    client,
+    await planConnection({ ...entry, client }, server, force, surroundings()),
+  );
+}
+
+/** @throws SvcError invalid_argument */
+export async function disconnectionChange({
+  client: name,
+  ...entry
+}: ClientEntry): Promise<ClientChange> {
+  const client = requireClient(name);
+  return toChange(client, await planDisconnection({ ...entry, client }, surroundings()));
+}
+
+/** What to put into the configuration of a client; of one that is not known, what most of them read. */
+export async function snippetFor(
+  clientName: string,
+  name: string,
+  server: ServerCommand,
+): Promise<string> {
+  const client = findClient(clientName) ?? findClient("cursor");
+  return client === undefined ? "" : await entryText({ client, name }, server);
+}
+
+/** Starts a server as an assistant would, speaks to it, and ends it. Stores nothing. */
+export async function tryOut(server: ServerCommand): Promise<RoundTrip> {
+  return await tryServer(server, { limitMs: LIMIT_MS });
+}
+
+function toChange({ title }: Client, change: ConfigChange): ClientChange {
+  const { place, before, after } = change;
+  return { title, file: place.file, before, after, apply: () => applyChange(change) };
+}
+
+function requireClient(name: string): Client {
+  const client = findClient(name);
+  if (client !== undefined) return client;
+  throw invalid(
+    "client",
+    `${JSON.stringify(name)} is not a client that svc knows; choose one of ${CLIENT_NAMES.join(", ")}, or see what to put into any other with: svc connect ${name} --print`,
+  );
+}

@@ -1,0 +1,69 @@
+/** Members of an entry by name; undefined: the entry is not to have it. */
+export type Members = Readonly<Record<string, unknown>>;
+
+/**
+ * Changes the text of a configuration file. Everything that is not the entry in question stays as it is, byte by byte, but
+ * for a comma that must part it from its neighbour.
+ */
+export type Editor = {
+  /**
+   * The entries by name, with values as they are. Blank text has none.
+   * @throws ConfigTextError when the text is not what the client could read
+   */
+  read(text: string): ReadonlyMap<string, unknown>;
+  /** Whether the text has the member that holds the entries. @throws ConfigTextError */
+  hasSection(text: string): boolean;
+  /**
+   * The text with these members in the entry of that name, whose other members stay; a new entry comes behind all others.
+   * @throws ConfigTextError also when the text has a form that cannot be changed without touching more than the entry
+   */
+  set(text: string, name: string, members: Members): string;
+  /** The text without the entry. @param keepSection whether the member that holds the entries stays when it is empty */
+  remove(text: string, name: string, keepSection: boolean): string;
+  /** A complete text with nothing but the entry. */
+  create(name: string, members: Members): string;
+};
+
+/** A configuration text that cannot be read or changed; the message says where and why. */
+export class ConfigTextError extends Error {
+  override readonly name = "ConfigTextError";
+}
+
+const BYTE_ORDER_MARK = "\uFEFF";
+
+/** A text and the mark before it, which parsers do not expect. */
+export function splitMark(text: string): { readonly mark: string; readonly body: string } {
+  return text.startsWith(BYTE_ORDER_MARK)
+    ? { mark: BYTE_ORDER_MARK, body: text.slice(1) }
+    : { mark: "", body: text };
+}
+
+/** The line ending of a text: that of its first line. */
+export function lineEndingOf(text: string): string {
+  return /\r?\n/.exec(text)?.[0] ?? "\n";
+}
+
+/** A replacement of part of a text. */
+export type Edit = { readonly from: number; readonly to: number; readonly text: string };
+
+/** Applies edits that do not overlap, in any order; what is put in goes before what is taken out at the same place. */
+export function applyEdits(text: string, edits: readonly Edit[]): string {
+  let result = text;
+  const fromBehind = (one: Edit, other: Edit): number => other.from - one.from || other.to - one.to;
+  for (const edit of [...edits].sort(fromBehind)) {
+    result = result.slice(0, edit.from) + edit.text + result.slice(edit.to);
+  }
+  return result;
+}
+
+/** Where an offset lies, counted from 1, for a person. */
+export function positionOf(text: string, offset: number): string {
+  const before = text.slice(0, offset).split("\n");
+  return `line ${before.length}, column ${(before.at(-1) ?? "").length + 1}`;
+}
+
+/** An entry once it has been given these members. */
+export function withMembers(former: unknown, members: Members): Members {
+  const merged = { ...(typeof former === "object" ? former : {}), ...members };
+  return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== undefined));
+}

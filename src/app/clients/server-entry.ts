@@ -1,0 +1,80 @@
+import { isDeepStrictEqual } from "node:util";
+import type { ConfigForm } from "./catalogue.ts";
+import type { Members } from "./editor.ts";
+
+/** How an assistant starts the memory server. */
+export type ServerCommand = {
+  /** Absolute path. */
+  readonly command: string;
+  readonly args: readonly string[];
+  /** What is set beside the variables that the assistant passes on. Never a secret. */
+  readonly env: Readonly<Record<string, string>>;
+};
+
+/** The variables that entries of this program set, and no other entry does. */
+export const OWNER_VARIABLE = "SVC_MCP_USER_ID";
+export const CONFIG_FOLDER_VARIABLE = "XDG_CONFIG_HOME";
+
+const OWN_VARIABLES: readonly string[] = [OWNER_VARIABLE, CONFIG_FOLDER_VARIABLE];
+
+/**
+ * What an entry of this server has, as a client of this form reads it. Variables that the user has added to a former entry
+ * stay.
+ */
+export function toMembers(server: ServerCommand, form: ConfigForm, former?: unknown): Members {
+  const { command, args } = server;
+  const added = Object.entries(fromEntry(former)?.env ?? {}).filter(
+    ([name]) => !OWN_VARIABLES.includes(name),
+  );
+  const env = { ...Object.fromEntries(added), ...server.env };
+  return {
+    ...(form.isTyped && { type: "stdio" }),
+    command,
+    args,
+    env: Object.keys(env).length > 0 ? env : undefined,
+  };
+}
+
+/** The server of an entry; undefined for one that starts no program. */
+export function fromEntry(entry: unknown): ServerCommand | undefined {
+  if (typeof entry !== "object" || entry === null) return undefined;
+  const { command, args, env }: Readonly<Record<string, unknown>> = { ...entry };
+  if (typeof command !== "string") return undefined;
+  return {
+    command,
+    args: Array.isArray(args) ? args.map(String) : [],
+    env: typeof env === "object" && env !== null ? textsOf(env) : {},
+  };
+}
+
+function textsOf(env: object): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)]));
+}
+
+/** Whether an entry starts the memory server of this program, whichever copy of it. */
+export function isOurs(entry: unknown): boolean {
+  const server = fromEntry(entry);
+  if (server === undefined) return false;
+  const at = server.args.indexOf("mcp");
+  if (at < 0) return false;
+  const isNamed = /(^|[/\\])svc(-[\w.-]+)?(\.exe)?$/i.test(server.command);
+  return isNamed || packArgumentOf(server) !== undefined;
+}
+
+/** The pack that a server is started with, as it is written; undefined when its settings decide. */
+export function packArgumentOf({ args }: ServerCommand): string | undefined {
+  const rest = args.slice(args.indexOf("mcp") + 1);
+  const at = rest.findIndex((arg) => arg === "--db-path" || arg.startsWith("--db-path="));
+  const [option, value] = rest.slice(Math.max(0, at), at + 2);
+  if (at < 0 || option === undefined) return undefined;
+  return option === "--db-path" ? value : option.slice("--db-path=".length);
+}
+
+/** Whether two entries say the same. */
+export function isSameEntry(one: unknown, other: unknown): boolean {
+  return isDeepStrictEqual(plain(one), plain(other));
+}
+
+function plain(value: unknown): unknown {
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
+}

@@ -1,0 +1,18 @@
+import { homedir } from "node:os";
+
+/** What decides where the files of assistants lie. */
+export type Surroundings = {
+  /** As Node names it: `linux`, `darwin`, `win32`. */
+  readonly platform: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The user's home folder, absolute. */
+  readonly home: string;
+  /** The working directory, which stands for the project at hand. Absolute. */
+  readonly folder: string;
+};
+
+/** The surroundings of this process. */
+export function surroundings(): Surroundings {
+  const { platform, env: environment } = process;
+  return { platform, environment, home: homedir(), folder: process.cwd() };
+}

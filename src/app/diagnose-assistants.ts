@@ -1,0 +1,70 @@
+import { existsSync } from "node:fs";
+import type { Config } from "../config/schema.ts";
+import { assistantCommand, canBeOpened, keyOfPack } from "./clients/assistant-command.ts";
+import { type Connection, connectionsTo } from "./clients/connections.ts";
+import { surroundings } from "./clients/surroundings.ts";
+import type { PackReport } from "./inspect-pack.ts";
+import { mainFileOf } from "./pack-path.ts";
+import { tryServer } from "./round-trip.ts";
+import { VERSION } from "./version.ts";
+
+type AssistantFinding = {
+  readonly name: string;
+  readonly status: "ok" | "warn" | "fail";
+  readonly message: string;
+};
+
+/** Milliseconds that the server has to answer. */
+const LIMIT_MS = 10_000;
+
+/** Whether an assistant that starts this program for the pack gets an answer. Changes nothing. */
+export async function checkAssistant(
+  config: Config,
+  report: PackReport,
+  self: readonly [string, ...string[]],
+): Promise<AssistantFinding> {
+  const name = "assistant";
+  const reason = whyNotTried(report);
+  if (reason !== undefined) return { name, status: "ok", message: `not tried: ${reason}` };
+  const key = await keyOfPack(config);
+  if (!canBeOpened(key)) {
+    const message = `assistants cannot open the pack, because its key is not kept on this machine; run: svc key import ${report.path}`;
+    return { name, status: "warn", message };
+  }
+  const server = assistantCommand({ self, pack: report.path }, key);
+  const trip = await tryServer(server, { limitMs: LIMIT_MS });
+  if (trip.isOk) return { name, status: "ok", message: `answered in ${trip.ms} ms` };
+  const message = `a server that was started for an assistant failed after ${trip.ms} ms: ${trip.problem}`;
+  return { name, status: "fail", message };
+}
+
+/** Opening a pack does the work that waits in it, which is not for somebody who only looks. */
+function whyNotTried({ manifest, pendingJobs }: PackReport): string | undefined {
+  if (manifest.softwareVersion !== VERSION) {
+    return `the pack was last opened by svc ${manifest.softwareVersion}, and the next start brings it up to date`;
+  }
+  return pendingJobs > 0 ? "the next start does the work that is pending" : undefined;
+}
+
+/** Which of the known assistants use the pack. */
+export async function checkConnected(config: Config): Promise<AssistantFinding> {
+  const name = "connected";
+  const pack = mainFileOf(config);
+  const connections = await connectionsTo(pack, surroundings());
+  const broken = connections.find(({ server }) => !existsSync(server.command));
+  if (broken !== undefined) {
+    const { client, scope, server } = broken;
+    const option = scope === "project" ? " --scope project" : "";
+    const message = `${client} starts ${server.command}, which is missing; run: svc connect ${client} --db-path ${pack}${option}`;
+    return { name, status: "warn", message };
+  }
+  if (connections.length > 0) {
+    return { name, status: "ok", message: connections.map(inWords).join(", ") };
+  }
+  const message = `none of the known assistants; one is connected with: svc connect <client> --db-path ${pack}`;
+  return { name, status: "ok", message };
+}
+
+function inWords({ client, file }: Connection): string {
+  return `${client} (${file})`;
+}

@@ -1,0 +1,77 @@
+import { InvalidArgumentError, Option } from "commander";
+import { invalid } from "../../domain/errors.ts";
+import { type ClientChange, SCOPES } from "./client-deps.ts";
+import type { CliContext } from "./deps.ts";
+import { lineDiff } from "./line-diff.ts";
+import type { Format } from "./output.ts";
+import { confirm, isTerminal } from "./terminal.ts";
+
+const DEFAULT_NAME = "memory";
+
+/** `--name`. What every client takes for a name. */
+export function serverName(): Option {
+  return new Option("--name <name>", "the server's name in the configuration")
+    .default(DEFAULT_NAME)
+    .argParser((text) => {
+      if (/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(text)) return text;
+      throw new InvalidArgumentError(
+        "A name is made of up to 64 ASCII letters, digits, - and _, and begins with a letter or digit.",
+      );
+    });
+}
+
+/** `--scope user|project`. */
+export function scopeOption(): Option {
+  return new Option("--scope <scope>", "the configuration of the user, or of the working directory")
+    .choices(SCOPES)
+    .default("user");
+}
+
+export type ChangeOptions = {
+  readonly dryRun?: true;
+  readonly yes?: true;
+  readonly format: Format;
+};
+
+/** What became of a change that was to be made. */
+export type ChangeOutcome = {
+  readonly status: "unchanged" | "planned" | "declined" | "done";
+  /** The lines of the file that differ. */
+  readonly diff: readonly string[];
+  /** The copy of the former file. */
+  readonly copy: string | undefined;
+};
+
+/**
+ * Shows a change and, once the person agrees, makes it.
+ * @throws SvcError invalid_argument when there is nobody to ask and `--yes` is missing
+ */
+export async function changeConfig(
+  context: CliContext,
+  change: ClientChange,
+  options: ChangeOptions,
+  question: string,
+): Promise<ChangeOutcome> {
+  const { before, after } = change;
+  if (before === after) return { status: "unchanged", diff: [], copy: undefined };
+  const diff = [
+    before === undefined ? "--- (no file)" : `--- ${change.file}`,
+    after === undefined ? "+++ (no file)" : `+++ ${change.file}`,
+    ...lineDiff(before ?? "", after ?? ""),
+  ];
+  if (options.format === "table") for (const line of diff) context.output.line(line);
+  if (options.dryRun === true) return { status: "planned", diff, copy: undefined };
+  if (options.yes !== true && !(await agrees(question))) {
+    context.output.note("Nothing was changed.");
+    return { status: "declined", diff, copy: undefined };
+  }
+  return { status: "done", diff, copy: change.apply() };
+}
+
+async function agrees(question: string): Promise<boolean> {
+  if (isTerminal()) return await confirm(question, true);
+  throw invalid(
+    "--yes",
+    "is missing, and there is nobody to ask; nothing was changed. See what would change with --dry-run",
+  );
+}

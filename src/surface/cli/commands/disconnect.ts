@@ -1,0 +1,76 @@
+import { Command } from "commander";
+import { changeConfig, scopeOption, serverName } from "../client-change.ts";
+import type { ClientChange, Scope } from "../client-deps.ts";
+import type { CliContext } from "../deps.ts";
+import { formatOption } from "../options.ts";
+import type { Format } from "../output.ts";
+
+const EXAMPLES = `
+Examples:
+  svc disconnect claude-code
+  svc disconnect vscode --scope project --dry-run
+
+When nothing else was changed since svc connect, the file becomes what it was before, to the last byte; a file that it made
+is removed. Otherwise the entry alone goes, and the file is backed up first. The pack stays.`;
+
+type DisconnectOptions = {
+  readonly name: string;
+  readonly scope: Scope;
+  readonly dryRun?: true;
+  readonly yes?: true;
+  readonly format: Format;
+};
+
+/** `svc disconnect`: undoes `svc connect`. Repeating it changes nothing. */
+export async function disconnectCommand(context: CliContext): Promise<Command> {
+  const names = await context.deps.clients.names();
+  return new Command("disconnect")
+    .description("take a pack away from an assistant")
+    .argument("<client>", `the assistant: ${names.join(", ")}`)
+    .addOption(serverName())
+    .addOption(scopeOption())
+    .option("--dry-run", "show what would change, and stop")
+    .option("--yes", "do not ask")
+    .addOption(formatOption())
+    .addHelpText("after", EXAMPLES)
+    .action((client: string, options: DisconnectOptions) => disconnect(context, client, options));
+}
+
+async function disconnect(
+  context: CliContext,
+  client: string,
+  options: DisconnectOptions,
+): Promise<void> {
+  const { deps, output } = context;
+  const { name, scope, format } = options;
+  const change = await deps.clients.planDisconnection({ client, scope, name });
+  const done = await changeConfig(context, change, options, `Disconnect ${change.title}?`);
+  if (done.status === "declined") return;
+  if (format === "json") {
+    output.json({
+      client,
+      scope,
+      name,
+      file: change.file,
+      status: done.status === "done" ? "disconnected" : done.status,
+      backup: done.copy ?? null,
+      diff: done.diff,
+    });
+    return;
+  }
+  if (done.status === "unchanged") {
+    output.line(`${change.title} is not connected: ${change.file} has no server called ${name}.`);
+  }
+  if (done.status === "done") reportDone(context, change, done.copy);
+}
+
+function reportDone({ output }: CliContext, change: ClientChange, copy?: string): void {
+  const { title, file, after } = change;
+  output.line(`Disconnected. It takes effect when ${title} is started the next time.`);
+  if (after === undefined) output.line(`${file} was made by svc connect, and is gone.`);
+  else if (copy === undefined) output.line(`${file} is what it was before svc connect.`);
+  else
+    output.line(
+      `${file} was changed since, so only the entry is gone. The former file is ${copy}.`,
+    );
+}

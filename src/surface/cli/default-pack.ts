@@ -1,0 +1,22 @@
+import { existsSync } from "node:fs";
+import { basename, dirname, resolve } from "node:path";
+import type { Config } from "../../config/schema.ts";
+import type { CliContext } from "./deps.ts";
+import { configWithoutKey } from "./options.ts";
+
+const DEFAULT_PACK = "./memory.pack";
+
+/** The configuration with the named pack, else the configured one, else `./memory.pack`; without a look at the pack. */
+export async function configOfPack(context: CliContext, path: string | undefined): Promise<Config> {
+  const configured = await configWithoutKey(context, path);
+  const isNamed = path !== undefined || configured.pack_path !== undefined;
+  return isNamed || existsSync(configured.db_path)
+    ? configured
+    : await configWithoutKey(context, DEFAULT_PACK);
+}
+
+/** What a person calls the configured pack: its file, or the folder around its files. Absolute. */
+export function packOf(config: Config): string {
+  const main = resolve(config.pack_path ?? config.db_path);
+  return basename(main) === "memory.db" ? dirname(main) : main;
+}

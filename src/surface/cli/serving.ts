@@ -1,0 +1,25 @@
+import { relative } from "node:path";
+import type { Config } from "../../config/schema.ts";
+import type { CliContext, RunningServer } from "./deps.ts";
+import { aborted } from "./signals.ts";
+
+/** Says where a server listens, waits for the request to stop it, and ends it in order. */
+export async function serveUntilStopped(
+  { deps, output }: CliContext,
+  server: RunningServer,
+  config: Config,
+  stop: AbortSignal,
+): Promise<void> {
+  output.note(`svc ${deps.version} listening on ${server.url}  pack ${packName(config)}`);
+  await aborted(stop);
+  output.note("svc is stopping: finishing the requests under way");
+  await server.stop();
+  output.note("svc stopped");
+}
+
+/** The pack as a person would write it: relative when it lies below the working directory. */
+function packName(config: Config): string {
+  const path = config.pack_path ?? config.db_path;
+  const near = relative(process.cwd(), path);
+  return near.startsWith("..") ? path : `./${near}`;
+}

@@ -1,0 +1,220 @@
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  type McpRequestContext,
+  type McpServer,
+  WebStandardStreamableHTTPServerTransport,
+} from "@modelcontextprotocol/server";
+import { SvcError } from "../../domain/errors.ts";
+import type { Caller } from "../contract/caller.ts";
+import { describeCause } from "../contract/log.ts";
+import { answerJson } from "../web/answers.ts";
+import { BODY_ROOM_BYTES, withJsonBody } from "../web/body.ts";
+import { createBodyRoom } from "../web/body-room.ts";
+import type { Turn } from "../web/door.ts";
+import type { McpEndpoint } from "../web/mcp-endpoint.ts";
+import { accepts, JSON_TYPE, STREAM_TYPE } from "./accept.ts";
+import { createMcpServer } from "./server.ts";
+import type { McpDeps } from "./tools.ts";
+
+/** Milliseconds that a client may take to send a message. */
+const BODY_TIMEOUT_MS = 60_000;
+/** Open `subscriptions/listen` streams of all clients together. */
+const MAX_STREAMS = 100;
+/** Status of an answer that nobody reads any more. */
+const CLIENT_GONE = 499;
+
+/** Codes of JSON-RPC 2.0, section 5.1; `transport` is the first of those that servers may give a meaning. */
+const CODE = {
+  parseError: -32_700,
+  internalError: -32_603,
+  invalidRequest: -32_600,
+  transport: -32_000,
+} as const;
+
+export type McpEndpointDeps = Omit<McpDeps, "boundUserId"> & {
+  /** Milliseconds; default 60,000. */
+  readonly bodyTimeoutMs?: number | undefined;
+};
+
+/** One request on its way. */
+type Exchange = {
+  readonly request: Request;
+  readonly message: Readonly<Record<string, unknown>>;
+  /** A server of its own: nothing of one request is seen by the next. */
+  readonly open: () => McpServer;
+};
+
+/**
+ * MCP over streamable HTTP: every request by itself, without sessions, one message in, one JSON answer out. Requests of the
+ * revision 2026-07-28 say so in themselves; all others are served as those before it.
+ */
+export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
+  const { log, bodyTimeoutMs = BODY_TIMEOUT_MS, ...served } = deps;
+  const room = createBodyRoom(BODY_ROOM_BYTES);
+  const openers = new WeakMap<Request, () => McpServer>();
+  const factory = ({ requestInfo }: McpRequestContext): McpServer => {
+    const open = requestInfo && openers.get(requestInfo);
+    if (open === undefined) throw new Error("a request came past its endpoint");
+    return open();
+  };
+  const options = {
+    legacy: "reject",
+    maxSubscriptions: MAX_STREAMS,
+    onerror: (error: Error) => log("warn", `protocol: ${error.message}`),
+  } as const;
+  const calls = createMcpHandler(factory, options);
+  // Of its own, so that it can be closed while calls are still answered.
+  const streams = createMcpHandler(factory, options);
+  let hasStreams = true;
+
+  const route = async ({ request, message, open }: Exchange): Promise<Response> => {
+    if (await isLegacyRequest(request, message))
+      return await answerLegacy(request, message, open());
+    openers.set(request, open);
+    if (message["method"] !== "subscriptions/listen") {
+      return await calls.fetch(request, { parsedBody: message });
+    }
+    if (!accepts(request, STREAM_TYPE)) return notAcceptable(STREAM_TYPE);
+    if (!hasStreams) return refuse(503, CODE.transport, "The server is shutting down");
+    return await streams.fetch(request, { parsedBody: message });
+  };
+  const answerBody = async (request: Request, body: unknown, caller: Caller): Promise<Response> => {
+    const message = asMessage(body);
+    if (message === undefined) return refuse(400, CODE.invalidRequest, complaintAbout(body));
+    const toolSet = toolSetOf(request) ?? served.toolSet;
+    const { boundUserId } = caller;
+    const open = (): McpServer => createMcpServer({ ...served, log, boundUserId, toolSet });
+    try {
+      return sealed(await untilGone(route({ request, message, open }), request.signal));
+    } catch (error) {
+      log("error", `unexpected failure: ${describeCause(error)}`);
+      return refuse(500, CODE.internalError, "Internal server error");
+    }
+  };
+  return {
+    answer: async (request, caller, turn) => {
+      const refusal = refusalOf(request);
+      if (refusal !== undefined) return refusal;
+      return await withMessage(request, { timeoutMs: bodyTimeoutMs, room }, turn, (body) =>
+        answerBody(request, body, caller),
+      );
+    },
+    endStreams: async () => {
+      hasStreams = false;
+      await streams.close();
+    },
+  };
+}
+
+/** The tools that a client asks for with `?tools=core` or `?tools=full`; undefined: it takes what it is offered. */
+function toolSetOf(request: Request): McpDeps["toolSet"] {
+  const wanted = new URL(request.url).searchParams.get("tools");
+  return wanted === "core" || wanted === "full" ? wanted : undefined;
+}
+
+/** What can be said about a request before its body is read. */
+function refusalOf(request: Request): Response | undefined {
+  if (request.method !== "POST") {
+    // Without sessions there is nothing to listen to (GET) and nothing to end (DELETE).
+    return refuse(405, CODE.transport, "Method not allowed: send one message with POST", {
+      allow: "POST",
+    });
+  }
+  return accepts(request, JSON_TYPE) ? undefined : notAcceptable(JSON_TYPE);
+}
+
+async function withMessage(
+  request: Request,
+  limits: Pick<Parameters<typeof withJsonBody>[1], "timeoutMs" | "room">,
+  turn: Turn,
+  answer: (body: unknown) => Promise<Response>,
+): Promise<Response> {
+  const options = {
+    ...limits,
+    isOptional: false,
+    turn: (of: "server" | "caller") => turn(request, of),
+  };
+  let isRead = false;
+  try {
+    return await withJsonBody(request, options, (body) => {
+      isRead = true;
+      turn(request, "server");
+      return answer(body);
+    });
+  } catch (error) {
+    if (isRead || !(error instanceof SvcError)) throw error;
+    const code = error.data["field"] === "body" ? CODE.parseError : CODE.transport;
+    return refuse(error.code === "too_large" ? 413 : 400, code, error.message);
+  }
+}
+
+function asMessage(body: unknown): Readonly<Record<string, unknown>> | undefined {
+  return typeof body === "object" && body !== null && !Array.isArray(body)
+    ? { ...body }
+    : undefined;
+}
+
+function complaintAbout(body: unknown): string {
+  return Array.isArray(body)
+    ? "Batches are not taken: send one message a request"
+    : "The body is not a JSON-RPC message: send an object";
+}
+
+/** Serves a revision before 2026-07-28; its transport wants clients that take streams, which it is told not to make. */
+async function answerLegacy(
+  request: Request,
+  message: object,
+  server: McpServer,
+): Promise<Response> {
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  await server.connect(transport);
+  const headers = new Headers(request.headers);
+  headers.set("accept", `${JSON_TYPE}, ${STREAM_TYPE}`);
+  const end = (): void => {
+    server.close().catch(() => undefined);
+  };
+  if (request.signal.aborted) end();
+  request.signal.addEventListener("abort", end, { once: true });
+  try {
+    const plain = new Request(request.url, { method: "POST", headers });
+    return await transport.handleRequest(plain, { parsedBody: message });
+  } finally {
+    request.signal.removeEventListener("abort", end);
+    end();
+  }
+}
+
+/** A client that hangs up gets no answer, and what was done for it may never come to an end. */
+async function untilGone(answer: Promise<Response>, signal: AbortSignal): Promise<Response> {
+  const gone = Promise.withResolvers<Response>();
+  const leave = (): void => gone.resolve(new Response(null, { status: CLIENT_GONE }));
+  if (signal.aborted) leave();
+  signal.addEventListener("abort", leave, { once: true });
+  try {
+    return await Promise.race([answer, gone.promise]);
+  } finally {
+    signal.removeEventListener("abort", leave);
+  }
+}
+
+/** An answer may hold memories: no cache keeps it, and no browser takes it for anything else. */
+function sealed(answer: Response): Response {
+  answer.headers.set("cache-control", "no-store");
+  answer.headers.set("x-content-type-options", "nosniff");
+  return answer;
+}
+
+function notAcceptable(type: string): Response {
+  return refuse(406, CODE.transport, `Not acceptable: the answer is ${type}; name it in Accept`);
+}
+
+/** A refusal without a request to refer to. */
+function refuse(
+  status: number,
+  code: number,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  return answerJson({ jsonrpc: "2.0", error: { code, message }, id: null }, status, headers);
+}

@@ -1,0 +1,90 @@
+import { randomBytes } from "node:crypto";
+import { linkSync, lstatSync, readdirSync, renameSync, statSync, unlinkSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+
+/** Which file it is, whatever its name: a number of an inode alone is given again to the next file. */
+export type FileMark = {
+  readonly device: bigint;
+  readonly inode: bigint;
+  readonly madeAt: bigint;
+};
+
+export type FoundFile = {
+  readonly mark: FileMark;
+  readonly isSocket: boolean;
+  /** Number of the user. */
+  readonly owner: number;
+};
+
+/** The file of that name, links not followed; undefined when there is none. */
+export function findFile(path: string): FoundFile | undefined {
+  const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  if (stat === undefined) return undefined;
+  return {
+    mark: { device: stat.dev, inode: stat.ino, madeAt: stat.mtimeNs },
+    isSocket: stat.isSocket(),
+    owner: Number(stat.uid),
+  };
+}
+
+export function isSameFile(one: FileMark, other: FileMark | undefined): boolean {
+  return (
+    one.device === other?.device && one.inode === other.inode && one.madeAt === other.madeAt
+  );
+}
+
+/** Why the files of a folder cannot be trusted to be their owners'; undefined when they can. */
+export function folderComplaint(folder: string, user: number): string | undefined {
+  const { uid, mode } = statSync(folder);
+  if (uid !== user && uid !== 0) return "its folder belongs to another user";
+  const isOpenToAll = (mode & 0o002) !== 0;
+  const isSticky = (mode & 0o1000) !== 0;
+  return isOpenToAll && !isSticky ? "everybody may change files in its folder" : undefined;
+}
+
+/** A name for a file that is to have another one, or none, in a moment. */
+export function passingName(path: string): string {
+  return `${path}.${randomBytes(4).toString("hex")}`;
+}
+
+/** Files with a passing name that a process left behind which ended in that moment, or still has. */
+export function passingFiles(path: string): readonly string[] {
+  const [folder, name] = [dirname(path), basename(path)];
+  return readdirSync(folder)
+    .filter((other) => other.startsWith(`${name}.`) && /^[0-9a-f]{8}$/.test(other.slice(name.length + 1)))
+    .map((other) => join(folder, other));
+}
+
+/** Removes the file of that name, if it is this one and not another that got the name by now. */
+export function removeFile(path: string, mark: FileMark): void {
+  if (!isSameFile(mark, findFile(path)?.mark)) return;
+  // Looking and removing are two steps. Moving is one, and can be taken back.
+  const aside = passingName(path);
+  if (!whenThere(() => renameSync(path, aside))) return;
+  if (!isSameFile(mark, findFile(aside)?.mark)) giveBack(aside, path);
+  whenThere(() => unlinkSync(aside));
+}
+
+/** @returns whether there was such a file */
+export function whenThere(change: () => void): boolean {
+  try {
+    change();
+    return true;
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return false;
+    throw error;
+  }
+}
+
+export function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}
+
+function giveBack(aside: string, path: string): void {
+  try {
+    linkSync(aside, path);
+  } catch (error) {
+    // The next one is there already: its owner serves those that come from now on.
+    if (!hasCode(error, "EEXIST")) throw error;
+  }
+}

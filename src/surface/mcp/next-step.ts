@@ -1,0 +1,35 @@
+import { type ErrorCode, SvcError } from "../../domain/errors.ts";
+
+/** Where the id of a missing object comes from. Tools of the core set can only miss memories. */
+const FOUND_BY: Readonly<Record<string, string>> = {
+  node: "Find the id with memory_retrieve.",
+  event: "Take the id from the evidence_refs of memory_get_node.",
+  retrieval: "Take the request_id from the answer of memory_retrieve.",
+  retrieval_receipt: "Take the request_id from the answer of memory_retrieve.",
+  extraction: "Its text as it was given is read by memory_get_event.",
+  extraction_status: "Its text as it was given is read by memory_get_event.",
+  answer_citations: "Find the id with memory_list_answer_citations.",
+};
+
+const AFTER: Readonly<Partial<Record<ErrorCode, string>>> = {
+  request_conflict: "Use another UUID for another change.",
+  bad_citation: "Cite only ids that memory_retrieve returned for this request_id.",
+  materialization_failed: "The text is safe and is indexed later: do not store it again.",
+  storage_busy: "Call again.",
+  pack_in_use: "Call again later.",
+  embedding_failed: "Call again later.",
+  model_failed: "Call again later.",
+  model_timeout: "Call again later.",
+};
+
+/** What failed, and what to do about it where the message does not say so. */
+export function explain(error: unknown, message: string): string {
+  const step = error instanceof SvcError ? stepAfter(error) : undefined;
+  if (step === undefined) return message;
+  return `${message}${message.endsWith(".") ? "" : "."} ${step}`;
+}
+
+function stepAfter({ code, data }: SvcError): string | undefined {
+  const { kind } = data;
+  return code === "not_found" && typeof kind === "string" ? FOUND_BY[kind] : AFTER[code];
+}

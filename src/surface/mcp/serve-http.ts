@@ -1,0 +1,42 @@
+import { refuse } from "../web/answers.ts";
+import { type AuthSettings, createAuthenticate } from "../web/auth.ts";
+import { answerMcp, MCP_PATH } from "../web/mcp-endpoint.ts";
+import { createOriginCheck } from "../web/origin-check.ts";
+import { type Server, type ServerDeps, type Service, startServer } from "../web/server.ts";
+import { createMcpEndpoint, type McpEndpointDeps } from "./http.ts";
+
+/** This machine only: whoever wants to be reached from elsewhere has `svc serve`. */
+const HOST = "127.0.0.1";
+
+export type McpServerDeps = Omit<ServerDeps, "host"> &
+  Omit<McpEndpointDeps, "engine"> & {
+    /** Owner to key; a key binds its requests to its owner. */
+    readonly userKeys: NonNullable<AuthSettings["userKeys"]>;
+  };
+
+/**
+ * Serves MCP, and nothing else, to the assistants of this machine that show a key.
+ * @throws SvcError invalid_config, bind_failed; the engine is then never opened
+ */
+export function startMcpServer({ userKeys, ...deps }: McpServerDeps): Server {
+  const authenticate = createAuthenticate({ userKeys, group: "mcp" });
+  const check = createOriginCheck({
+    checksHost: true,
+    allowedHosts: [],
+    corsOrigins: [],
+    isConfigurable: false,
+  });
+  return startServer({ ...deps, host: HOST }, (opening): Service => {
+    const endpoint = createMcpEndpoint({ ...deps, engine: () => opening });
+    return {
+      answer: async (request, turn) => {
+        const refusal = check.host(request) ?? check.origin(request);
+        if (refusal !== undefined) return refusal;
+        if (new URL(request.url).pathname !== MCP_PATH)
+          return refuse(404, `Not Found: MCP is at ${MCP_PATH}`);
+        return await answerMcp(endpoint, authenticate, request, turn);
+      },
+      endStreams: () => endpoint.endStreams(),
+    };
+  });
+}

@@ -1,0 +1,386 @@
+import { describe, expect, test } from "bun:test";
+import type { z } from "zod";
+import {
+  assertionAggregationSchema,
+  quantityAggregationSchema,
+  textAggregationSchema,
+} from "../../../src/surface/contract/aggregation-wire.ts";
+import { assertionStateSchema } from "../../../src/surface/contract/state-wire.ts";
+import { at } from "../../contract/samples.ts";
+import { amount, fact, put } from "../../engine/aggregate/claims-world.ts";
+import { KEYS, type OpenedApp, useApps } from "./engine-app.ts";
+
+const { open } = useApps();
+
+const STATE = { subject: "I", predicate: "spent", scope: "personal", valid_at: at(5) };
+const COVERAGE = {
+  stored_set_exhaustive: true,
+  source_extraction_coverage: "unknown",
+  real_world_coverage: "unknown",
+  consistency: "complete_for_unchanged_store",
+};
+const FILTER = {
+  subjects: [],
+  predicates: [],
+  objects: [],
+  polarities: ["positive"],
+  scopes: [],
+  node_types: ["fact", "decision", "preference"],
+  lifecycle_states: null,
+  retrieval_mode: "default",
+  event_time_from: null,
+  event_time_to: null,
+  valid_at: null,
+  knowledge_at: null,
+  group_limit: 1000,
+  sample_limit: 10,
+};
+
+function post({ ask }: OpenedApp, path: string, body: unknown, key?: string) {
+  return ask(path, { method: "POST", body, key });
+}
+
+/** One fact of ada with an amount. */
+async function remember({ store }: OpenedApp) {
+  const spent = fact(["I", "spent", "$5.00"], { eventTime: at(2) }, amount("5.00", "$", "$5.00"));
+  await put(store, [spent]);
+  return { id: spent.id, event: spent.evidenceRefs[0] };
+}
+
+/** Every route, with the least body that it needs and its answer's schema. */
+const ROUTES: readonly {
+  readonly path: string;
+  readonly body: object;
+  readonly schema: z.ZodType;
+}[] = [
+  { path: "/v1/assertions/aggregate", body: {}, schema: assertionAggregationSchema },
+  { path: "/v1/assertions/state", body: { query: STATE }, schema: assertionStateSchema },
+  { path: "/v1/quantities/aggregate", body: {}, schema: quantityAggregationSchema },
+  {
+    path: "/v1/quantities/aggregate-text",
+    body: { question: "How much did I spend?" },
+    schema: textAggregationSchema,
+  },
+];
+
+describe.each(ROUTES)("POST $path", ({ path, body, schema }) => {
+  test("answers in the documented shape", async () => {
+    const app = await open();
+    await remember(app);
+    const { status, json } = await post(app, path, { user_id: "ada", ...body });
+    expect(status).toBe(200);
+    expect(schema.safeParse(json)).toMatchObject({ success: true });
+  });
+
+  test("needs an owner, and binds the answer to the owner of a key", async () => {
+    const app = await open();
+    for (const user_id of [undefined, null, ""]) {
+      expect((await post(app, path, { user_id, ...body })).status).toBe(422);
+    }
+    const bound = await open(KEYS);
+    await remember(bound);
+    const own = await post(bound, path, body, "key-a");
+    expect(JSON.stringify(own.json)).toContain('"user_id":"ada"');
+    expect(JSON.stringify(own.json)).toContain("$5.00");
+    const foreign = await post(bound, path, body, "key-b");
+    expect(JSON.stringify(foreign.json)).not.toContain("$5.00");
+    const named = await post(bound, path, { user_id: "ada", ...body }, "key-b");
+    expect(named.status).toBe(403);
+    expect((await post(bound, path, body)).status).toBe(401);
+  });
+
+  test("refuses unknown keys", async () => {
+    const app = await open();
+    const { status, json } = await post(app, path, { user_id: "ada", ...body, limits: 1 });
+    expect(status).toBe(422);
+    expect(json).toEqual({ detail: "limits: is not a known key" });
+  });
+});
+
+test("a count of claims, to the last key", async () => {
+  const app = await open();
+  const { id, event } = await remember(app);
+  const { json } = await post(app, "/v1/assertions/aggregate", {
+    user_id: "ada",
+    query: { valid_at: "2026-01-01T01:00:05+01:00", group_by: ["subject", "object"] },
+  });
+  expect(json).toEqual({
+    schema_version: 1,
+    user_id: "ada",
+    query: { ...FILTER, valid_at: at(5), group_by: ["subject", "object"] },
+    scanned_nodes: 1,
+    matched_records: 1,
+    distinct_count: 1,
+    groups: [
+      {
+        values: { subject: "I", object: "$5.00" },
+        normalized_values: { subject: "i", object: "$5.00" },
+        occurrence_count: 1,
+        evidence_count: 1,
+        sample_node_ids: [id],
+        sample_evidence_refs: [event],
+        samples_truncated: false,
+        earliest_event_time: at(2),
+        latest_event_time: at(2),
+      },
+    ],
+    groups_truncated: false,
+    ...COVERAGE,
+    semantic_equivalence: "normalized_exact_only",
+    exclusions: {},
+  });
+});
+
+test("a sum from a question, to the last key", async () => {
+  const app = await open();
+  const { id, event } = await remember(app);
+  const question = "What's the total I spent?";
+  const { json } = await post(app, "/v1/quantities/aggregate-text", { user_id: "ada", question });
+  const query = {
+    ...FILTER,
+    subjects: ["I"],
+    predicate_prefixes: ["spend", "spent", "spending"],
+    units: [],
+    group_by: ["unit"],
+  };
+  expect(json).toEqual({
+    schema_version: 1,
+    plan: {
+      schema_version: 1,
+      question,
+      status: "ready",
+      reason: "matched_amount_question",
+      action: "spent",
+      query,
+      assumptions: [
+        "owner_bound",
+        "first_person_subject_exact",
+        "positive_default_epistemic",
+        "predicate_token_prefix_family",
+        "unit_groups_are_never_converted",
+      ],
+    },
+    aggregation: {
+      schema_version: 1,
+      user_id: "ada",
+      query,
+      scanned_nodes: 1,
+      matched_quantity_records: 1,
+      distinct_count: 1,
+      groups: [
+        {
+          values: { unit: "$" },
+          normalized_values: { unit: "$" },
+          value_count: 1,
+          total: "5.00",
+          minimum: "5.00",
+          maximum: "5.00",
+          evidence_count: 1,
+          samples: [
+            { node_id: id, value: "5.00", unit: "$", source_text: "$5.00", evidence_refs: [event] },
+          ],
+          samples_truncated: false,
+          earliest_event_time: at(2),
+          latest_event_time: at(2),
+        },
+      ],
+      groups_truncated: false,
+      ...COVERAGE,
+      unit_conversion: "none",
+      semantic_equivalence: "normalized_exact_and_predicate_prefix",
+      exclusions: {},
+    },
+  });
+});
+
+test("an unsupported question has a plan without a query, and no sum", async () => {
+  const app = await open();
+  const question = "How much will I spend?";
+  const { status, json } = await post(app, "/v1/quantities/aggregate-text", {
+    user_id: "ada",
+    question,
+  });
+  expect(status).toBe(200);
+  expect(json).toEqual({
+    schema_version: 1,
+    plan: {
+      schema_version: 1,
+      question,
+      status: "unsupported",
+      reason: "unsupported_shape",
+      action: null,
+      query: null,
+      assumptions: [],
+    },
+    aggregation: null,
+  });
+});
+
+test("a contested state, to the last key", async () => {
+  const app = await open();
+  const { id, event } = await remember(app);
+  const other = fact(["i", "Spent", "$7"], { createdAt: at(1), validFrom: at(1) });
+  await put(app.store, [other]);
+  await app.engine.contradict(id, other.id);
+  const query = {
+    ...STATE,
+    valid_at: "2999-01-01T00:00:00Z",
+    knowledge_at: "2999-01-01T00:00:00Z",
+  };
+  const { json } = await post(app, "/v1/assertions/state", { user_id: "ada", query });
+  const canonical = "2999-01-01T00:00:00.000000Z";
+  const [first, second] = await Promise.all([app.engine.getNode(id), app.engine.getNode(other.id)]);
+  const entry = {
+    node_type: "fact",
+    subject: "I",
+    predicate: "spent",
+    polarity: "positive",
+    epistemic_type: "asserted",
+    source_type: "user_stated",
+    lifecycle_state: "contested",
+    confidence: 0.8,
+    event_time: null,
+    valid_to: null,
+    superseded_by: null,
+    current_candidate: true,
+    exclusion_reasons: [],
+  };
+  const five = {
+    ...entry,
+    node_id: id,
+    content: "I spent $5.00",
+    object: "$5.00",
+    event_time: at(2),
+    created_at: at(0),
+    updated_at: first?.updatedAt,
+    valid_from: at(0),
+    evidence_refs: [event],
+    contradiction_node_ids: [other.id],
+  };
+  const seven = {
+    ...entry,
+    node_id: other.id,
+    content: "i Spent $7",
+    subject: "i",
+    predicate: "Spent",
+    object: "$7",
+    created_at: at(1),
+    updated_at: second?.updatedAt,
+    valid_from: at(1),
+    evidence_refs: other.evidenceRefs,
+    contradiction_node_ids: [id],
+  };
+  const value = (object: string, node: string, cited: unknown) => ({
+    object,
+    polarity: "positive",
+    normalized_object: object,
+    normalized_polarity: "positive",
+    candidate_count: 1,
+    evidence_count: 1,
+    sample_node_ids: [node],
+    sample_evidence_refs: [cited],
+    samples_truncated: false,
+  });
+  expect(json).toEqual({
+    schema_version: 1,
+    user_id: "ada",
+    query: {
+      subject: "I",
+      predicate: "spent",
+      scope: "personal",
+      valid_at: canonical,
+      knowledge_at: canonical,
+      node_types: ["fact", "decision", "preference"],
+      limit: 1000,
+    },
+    normalized_subject: "i",
+    normalized_predicate: "spent",
+    status: "contested",
+    scanned_nodes: 2,
+    matched_records: 2,
+    current_candidate_count: 2,
+    current_values: [value("$5.00", id, event), value("$7", other.id, other.evidenceRefs[0])],
+    current_values_truncated: false,
+    current_candidates: [seven, five],
+    current_candidates_truncated: false,
+    timeline: [five, seven],
+    timeline_truncated: false,
+    conflicts: [
+      {
+        edge_id: expect.any(String),
+        source_node_id: other.id,
+        target_node_id: id,
+        confidence: 1,
+        evidence_ref: null,
+        created_at: expect.stringMatching(/\.\d{6}Z$/),
+        valid_from: expect.stringMatching(/\.\d{6}Z$/),
+        valid_to: null,
+        active_between_current_candidates: true,
+      },
+    ],
+    conflict_count: 1,
+    conflicts_truncated: false,
+    exclusions: {},
+    ...COVERAGE,
+    semantic_equivalence: "normalized_exact_only",
+    validity_semantics: "valid_from_inclusive_valid_to_exclusive",
+    lifecycle_semantics: "current_graph_state",
+    state_semantics: "eligible_claims_not_verified_truth",
+    current_candidate_order: "confidence_then_ingestion_desc",
+    timeline_order: "validity_then_ingestion_ascending",
+    historical_coverage: {
+      knowledge_at: canonical,
+      semantics: "ingestion_cutoff",
+      exact_snapshot: false,
+      limitations: ["current_lifecycle_state", "current_derived_indexes", "mutations_not_replayed"],
+    },
+  });
+});
+
+describe("a bad query is 422 and names the field", () => {
+  test.each<[path: string, body: object, detail: RegExp]>([
+    [
+      "assertions/aggregate",
+      { query: { subjects: null } },
+      /^query\.subjects: null is not a list$/,
+    ],
+    ["assertions/aggregate", { query: { subjects: "I" } }, /^query\.subjects: "I" is not a list$/],
+    ["assertions/aggregate", { query: { subjects: [" "] } }, /^subjects\[0\]: must not be blank$/],
+    ["assertions/aggregate", { query: { units: [] } }, /^query\.units: is not a known key$/],
+    ["assertions/aggregate", { query: { group_by: [] } }, /^group_by: must not be empty$/],
+    ["assertions/aggregate", { query: { group_by: ["unit"] } }, /^query\.group_by\[0\]: "unit" is/],
+    ["assertions/aggregate", { query: { group_limit: null } }, /^query\.group_limit: null is not/],
+    ["assertions/aggregate", { query: { group_limit: 1.5 } }, /^query\.group_limit: 1\.5 is not/],
+    ["assertions/aggregate", { query: { group_limit: "5" } }, /^query\.group_limit: "5" is not/],
+    ["assertions/aggregate", { query: { group_limit: 10_001 } }, /^query\.group_limit: 10001 must/],
+    [
+      "assertions/aggregate",
+      { query: { valid_at: "2026-01-01" } },
+      /^query\.valid_at: .*time zone/,
+    ],
+    ["assertions/aggregate", { query: { valid_at: 1 } }, /^query\.valid_at: 1 is not text$/],
+    ["assertions/aggregate", { query: null }, /^query: null is not an object$/],
+    ["assertions/aggregate", { query: [] }, /^query: \[\] is not an object$/],
+    [
+      "assertions/aggregate",
+      { query: { event_time_from: at(2), event_time_to: at(1) } },
+      /^event_time_to: .* is before event_time_from/,
+    ],
+    ["quantities/aggregate", { query: { group_by: ["object"] } }, /^group_by: must contain unit/],
+    ["quantities/aggregate", { query: { scopes: ["personal", "personal"] } }, /^scopes: .*twice$/],
+    ["quantities/aggregate-text", {}, /^question: is required$/],
+    ["quantities/aggregate-text", { question: "" }, /^question: /],
+    ["quantities/aggregate-text", { question: " " }, /^question: must not be blank$/],
+    ["assertions/state", {}, /^query: is required$/],
+    ["assertions/state", { query: { ...STATE, scope: undefined } }, /^query\.scope: is required/],
+    ["assertions/state", { query: { ...STATE, valid_at: null } }, /^query\.valid_at: null is not/],
+    ["assertions/state", { query: { ...STATE, limit: 0 } }, /^query\.limit: 0 must be at least 1$/],
+    ["assertions/state", { query: { ...STATE, subject: " " } }, /^subject: must not be blank$/],
+    ["assertions/state", { query: { ...STATE, node_types: [] } }, /^node_types: must not be empty/],
+  ])("%s %j", async (path, body, detail) => {
+    const app = await open();
+    const { status, json } = await post(app, `/v1/${path}`, { user_id: "ada", ...body });
+    expect(status).toBe(422);
+    expect(json).toEqual({ detail: expect.stringMatching(detail) });
+  });
+});
