@@ -4,6 +4,9 @@ import { VERSION } from "./app/version.ts";
 import type { McpProcess } from "./mcp-process.ts";
 import type { CliDeps } from "./surface/cli/deps.ts";
 
+/** Milliseconds for which a process may linger that has nothing left to do. */
+const LINGER_MS = 2000;
+
 /** What the commands need; every part is loaded when a command asks for it. */
 const DEPS: CliDeps = {
   version: VERSION,
@@ -84,7 +87,10 @@ async function main(args: readonly string[]): Promise<number> {
   // Before a command line is parsed: a process that only passes messages on needs none of it.
   if (args[0] === "mcp") {
     const { runMcp } = await import("./mcp-process.ts");
-    return await runMcp(args, MCP_PROCESS);
+    const exitCode = await runMcp(args, MCP_PROCESS);
+    // Its client has left: whatever is still open must not keep it.
+    setTimeout(() => process.exit(exitCode), LINGER_MS).unref();
+    return exitCode;
   }
   return await runCommand(DEPS);
 }

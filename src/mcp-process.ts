@@ -3,6 +3,7 @@ import { PassThrough } from "node:stream";
 import { hasEnvFile, ownerInEnvironment, settingsFingerprint } from "./config/fingerprint.ts";
 import type { Config } from "./config/schema.ts";
 import type { CliDeps } from "./surface/cli/deps.ts";
+import { stopSignal } from "./surface/cli/signals.ts";
 import { socketAddress } from "./surface/mcp/link/address.ts";
 import type { Guest, Kin } from "./surface/mcp/link/hello.ts";
 import { type Joined, join } from "./surface/mcp/link/join.ts";
@@ -60,7 +61,8 @@ async function runAs(
 /** The place of a command line without anything that has to be looked up first. */
 async function placeOf(args: readonly string[], deps: McpProcess): Promise<Place | undefined> {
   const options = plainOptions(args);
-  if (options === undefined || hasEnvFile()) return undefined;
+  const owner = ownerInEnvironment();
+  if (options === undefined || owner === undefined || hasEnvFile()) return undefined;
   try {
     const { mainFileOf, settingsForPath } = await import("./app/pack-path.ts");
     const { pack_path: packPath, db_path: dbPath } = settingsForPath(options.dbPath);
@@ -167,16 +169,21 @@ export function servingOf(deps: McpProcess, known?: Serving | undefined): ServeM
       return;
     }
     if (joined.role === "alone") options.log("info", `the pack is not shared: ${joined.reason}`);
-    const { serveMcpStdio } = await import("./surface/mcp/stdio.ts");
-    await serveMcpStdio({
-      ...options,
-      ...known?.streams,
-      version: deps.version,
-      boundUserId: guest.userId,
-      toolSet: tools,
-      guests: joined.role === "host" ? { seat: joined.seat, kin: place.kin } : undefined,
-      stop,
-    });
+    const seat = joined.role === "host" ? joined.seat : undefined;
+    try {
+      const { serveMcpStdio } = await import("./surface/mcp/stdio.ts");
+      await serveMcpStdio({
+        ...options,
+        ...known?.streams,
+        version: deps.version,
+        boundUserId: guest.userId,
+        toolSet: tools,
+        guests: seat && { seat, kin: place.kin },
+        stop,
+      });
+    } finally {
+      seat?.leave();
+    }
   };
 }
 

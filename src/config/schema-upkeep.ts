@@ -53,13 +53,13 @@ export const OPPORTUNISTIC = {
   opportunistic_enabled: flag({
     default: true,
     description:
-      "Archive memories whose retention has ended, in the background: after opening, and after calls. Off: they stay until they are archived, but are no longer retrieved.",
+      "Archive memories whose retention has ended, in the background: after opening, and after calls, pass after pass until none is left. Off: they stay until they are archived, but are no longer retrieved, and take places of candidates in searches.",
   }),
   opportunistic_cooldown: integer({
     default: 3600,
     min: 0,
     max: 31_536_000,
-    description: "Seconds between two such passes for one owner.",
+    description: "Seconds from the end of such work for one owner to the next.",
   }),
   opportunistic_budget_ms: integer({
     default: 200,

@@ -6,6 +6,8 @@ export const LIMITS = {
   actorMaxChars: 4000,
   /** Code points of the reason for an evaluation of a condition, after trimming. */
   reasonMaxChars: 4000,
+  /** UTF-16 units of a question. Analysing one takes time that other callers wait. */
+  queryMaxChars: 131_072,
   /** Value bindings of one memory. */
   valueBindings: 256,
   /** Nodes in one query answer. */

@@ -1,6 +1,6 @@
 import type { Config } from "../../config/schema.ts";
 import { invalid } from "../../domain/errors.ts";
-import { mainFileOf } from "../pack-path.ts";
+import type { KeyStatus } from "../key-custody.ts";
 import { type RoundTrip, tryServer } from "../round-trip.ts";
 import {
   type AssistantCommandInput,
@@ -17,7 +17,7 @@ import {
   planDisconnection,
 } from "./changes.ts";
 import type { ServerCommand } from "./server-entry.ts";
-import { surroundings } from "./surroundings.ts";
+import { type Surroundings, surroundings } from "./surroundings.ts";
 
 /** Milliseconds that a server has to answer when an assistant was connected to it; its first start unpacks libraries. */
 const LIMIT_MS = 20_000;
@@ -47,20 +47,38 @@ export async function assistantOf(
   input: AssistantCommandInput,
 ): Promise<Assistant> {
   const key = await keyOfPack(config);
-  const concerns: string[] = [];
+  return {
+    server: assistantCommand(input, key),
+    concerns: [...packConcerns(key, input.pack), ...settingsConcerns(surroundings())],
+  };
+}
+
+function packConcerns(key: KeyStatus | undefined, pack: string): readonly string[] {
   if (key === undefined) {
-    concerns.push(
-      `There is no pack yet: the first start makes one, which is not encrypted. For an encrypted one run: svc init ${input.pack}`,
-    );
-  } else if (!canBeOpened(key)) {
-    const place = key.inSettings
-      ? "stands only in the settings of this shell"
-      : "is not kept on this machine";
-    concerns.push(
-      `The key of the pack ${place}, where assistants do not find it, and no key is written into their configuration. Keep it with: svc key import ${input.pack}`,
-    );
+    return [
+      `there is no pack yet; the first start makes one that is not encrypted. For an encrypted one run: svc init ${pack}`,
+    ];
   }
-  return { server: assistantCommand(input, key), concerns };
+  if (canBeOpened(key)) return [];
+  const place = key.inSettings
+    ? "stands only in the settings of this shell"
+    : "is not kept on this machine";
+  return [
+    `the key of the pack ${place}, where assistants do not find it, and no key is written into their configuration. Keep it with: svc key import ${pack}`,
+  ];
+}
+
+/** Settings that decide nothing about how an assistant opens the pack, or are told of elsewhere. */
+const NOT_MISSED = /^SVC_(ENCRYPTION_.*|KEY_STORE|PACK_PATH|DB_PATH|MCP__?USER_ID)$/i;
+
+function settingsConcerns({ environment }: Surroundings): readonly string[] {
+  const names = Object.keys(environment).filter(
+    (name) => /^SVC_/i.test(name) && !NOT_MISSED.test(name),
+  );
+  if (names.length === 0) return [];
+  return [
+    `assistants do not see the settings of this shell: ${names.sort().join(", ")}. Where one matters, add it to the "env" of the entry`,
+  ];
 }
 
 /** @throws SvcError invalid_argument */

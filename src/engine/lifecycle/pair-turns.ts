@@ -43,11 +43,11 @@ export function createTurnPairs(
     const turn = turnOf(event, node);
     const previous = replace(JSON.stringify([node.userId, node.sessionId, node.scope]), turn);
     if (previous === undefined || !belongTogether(previous, turn)) return;
-    // What was retired meanwhile must not come back in a pair.
-    const active = await deps.store.nodesById(node.userId, [previous.nodeId]);
-    if (active.length === 0) return;
     const pair = pairOf(node, [previous, turn], deps);
     const vector = await deps.embedder.embedDocument(pair.content);
+    // What was retired meanwhile must not come back in a pair.
+    const active = await deps.store.nodesById(node.userId, [previous.nodeId, turn.nodeId]);
+    if (active.length < 2) return;
     await deps.store.addNodes([{ node: pair, vector, at: deps.clock.now() }]);
   };
 }

@@ -14,7 +14,7 @@ export type UpkeepDeps = Pick<EngineDeps, "store" | "clock" | "settings" | "warn
 export type Upkeep = {
   /** Looks after the memories of all owners, in small passes, until nothing is left. */
   begin(): void;
-  /** Looks after the memories of an owner if that is due: one small pass, and one for all owners at a time. */
+  /** As `begin` for one owner, if that is due and nothing is being looked after already. */
   after(userId: string): void;
 };
 
@@ -46,20 +46,19 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       }
     });
   };
-  const pass = (userId: string | undefined, signal: AbortSignal) =>
-    expireMemories(deps, { userId, limit, budgetMs, signal });
+  const passes = async (userId: string | undefined, signal: AbortSignal): Promise<void> => {
+    const pass = () => expireMemories(deps, { userId, limit, budgetMs, signal });
+    // Until nothing is left: what has expired takes places in searches from what has not.
+    while (!signal.aborted && (await pass()).archived > 0) await nextTurn();
+  };
 
   return {
-    begin: () =>
-      run(async (signal) => {
-        while (!signal.aborted && (await pass(undefined, signal)).archived > 0) await nextTurn();
-      }),
+    begin: () => run((signal) => passes(undefined, signal)),
     after: (userId) => {
       if (isRunning || !isDue(userId)) return;
       remember(userId);
       run(async (signal) => {
-        if (signal.aborted) return;
-        await pass(userId, signal);
+        await passes(userId, signal);
         remember(userId);
       });
     },

@@ -18,6 +18,7 @@ import {
   SOURCE_TYPES,
 } from "../../domain/enums.ts";
 import { invalid } from "../../domain/errors.ts";
+import { LIMITS } from "../../domain/limits.ts";
 import type { RankingMultipliers, ScoringWeights } from "../../domain/scoring.ts";
 import { scoringVersionId } from "../../domain/scoring-version.ts";
 import { parseInstantInput } from "../../domain/validity.ts";
@@ -68,7 +69,7 @@ export function parseRequest(
   const weights = ownWeights ?? settings.scoring;
   const multipliers = parseMultipliers(input.rankingMultipliers, weights.fusion);
   return {
-    query: parseText(input.query, "query"),
+    query: parseQuery(input.query),
     filter: {
       excludeNodeTypes,
       sourceTypes,
@@ -96,6 +97,15 @@ export function parseRequest(
     includeCrossScope: parseFlag(input.includeCrossScope, "include_cross_scope") ?? true,
     signal: input.signal,
   };
+}
+
+function parseQuery(value: unknown): string {
+  const query = parseText(value, "query");
+  if (query.length <= LIMITS.queryMaxChars) return query;
+  throw invalid(
+    "query",
+    `has ${query.length} characters; a question may have ${LIMITS.queryMaxChars}`,
+  );
 }
 
 function parseSelection(input: RetrieveInput) {

@@ -3,7 +3,7 @@ function serverCommand(self: readonly string[], pack: string): readonly string[]
   return [...self, "mcp", "--db-path", pack];
 }
 
-/** Lines that connect assistants to a pack, ready to be pasted. @param pack absolute path. */
+/** Lines that connect assistants to a pack, by command or ready to be pasted. @param pack absolute path. */
 export function assistantLines(
   self: readonly [string, ...string[]],
   pack: string,
@@ -11,7 +11,10 @@ export function assistantLines(
   const [command = "", ...args] = serverCommand(self, pack);
   const json = { mcpServers: { memory: { command, args } } };
   return [
-    "Claude Code:",
+    "Connect an assistant (svc connect --help lists them):",
+    `  svc connect claude-code --db-path ${shellWord(pack)}`,
+    "",
+    "Or by hand, in Claude Code:",
     `  claude mcp add memory -- ${[command, ...args].map(shellWord).join(" ")}`,
     "",
     "Any other assistant (its MCP configuration):",

@@ -6,7 +6,8 @@ import { lineDiff } from "./line-diff.ts";
 import type { Format } from "./output.ts";
 import { confirm, isTerminal } from "./terminal.ts";
 
-const DEFAULT_NAME = "memory";
+/** How the memory server is called where nobody says otherwise. */
+export const DEFAULT_NAME = "memory";
 
 /** `--name`. What every client takes for a name. */
 export function serverName(): Option {

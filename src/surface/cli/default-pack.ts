@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { basename, dirname, resolve } from "node:path";
+import { basename, dirname } from "node:path";
 import type { Config } from "../../config/schema.ts";
 import type { CliContext } from "./deps.ts";
 import { configWithoutKey } from "./options.ts";
@@ -15,8 +15,7 @@ export async function configOfPack(context: CliContext, path: string | undefined
     : await configWithoutKey(context, DEFAULT_PACK);
 }
 
-/** What a person calls the configured pack: its file, or the folder around its files. Absolute. */
-export function packOf(config: Config): string {
-  const main = resolve(config.pack_path ?? config.db_path);
+/** What a person calls a pack: its file, or the folder around its files. @param main the file that holds the log */
+export function packOf(main: string): string {
   return basename(main) === "memory.db" ? dirname(main) : main;
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { parseMember, SCOPES } from "../../domain/enums.ts";
 import { invalid } from "../../domain/errors.ts";
+import { LIMITS } from "../../domain/limits.ts";
 import type { RetrieveInput } from "../../engine/inputs.ts";
 import {
   count,
@@ -58,7 +59,10 @@ const multipliersSchema = multipliersOf(z.number().min(0.25).max(4).optional()).
 const filtersSchema = z.strictObject(filterShape).meta({ id: "RetrieveFilters" });
 
 const requestShape = {
-  query: z.string().meta({ description: "The question, in plain words." }),
+  query: z
+    .string()
+    .max(LIMITS.queryMaxChars)
+    .meta({ description: "The question, in plain words." }),
   user_id: userIdIn,
   reference_time: instantIn.nullish().meta({
     description: "The moment to take for now when recency counts.",

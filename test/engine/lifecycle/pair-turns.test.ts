@@ -175,6 +175,32 @@ describe("two turns by different speakers", () => {
     expect(await pairs(opened)).toEqual([]);
   });
 
+  test.each([0, 1])(
+    "are not once turn %d of them was retired while the model worked",
+    async (gone) => {
+      const words = wordEmbedder();
+      const turns: string[] = [];
+      const embedder = wordEmbedder({
+        embedDocument: async (text) => {
+          if (text.includes("\n")) {
+            const nodes = await opened.engine.queryNodes({ userId: "ada", oldestFirst: true });
+            turns.push(...nodes.map(({ content }) => content));
+            await opened.engine.archive(nodes[gone]?.id ?? "");
+          }
+          return words.embedDocument(text);
+        },
+      });
+      const opened = await open({ settings, embedder });
+      await say(opened, "My number is 1234");
+
+      await say(opened, "Noted.", ANSWER);
+
+      expect(turns).toEqual(["My number is 1234", "Noted."]);
+      expect(await pairs(opened)).toEqual([]);
+      expect(opened.warnings).toEqual([]);
+    },
+  );
+
   test("are neither written nor indexed in part when the model fails for the pair", async () => {
     const words = wordEmbedder();
     const embedder = wordEmbedder({

@@ -109,6 +109,14 @@ describe("a question", () => {
     }
   });
 
+  test("of more than 131,072 characters is refused", async () => {
+    const opened = await open();
+    await expectInvalid(ask(opened.engine, "a".repeat(131_073)), {
+      field: "query",
+    });
+    await answerTo(opened, "a".repeat(131_072));
+  });
+
   test("in Chinese finds what was said in Chinese", async () => {
     const opened = await open({ embedder: REAL_MODEL });
     const chinese = "我们住的酒店在河边，早餐到十点。";

@@ -37,7 +37,7 @@ const FILTER = {
 };
 
 function post({ ask }: OpenedApp, path: string, body: unknown, key?: string) {
-  return ask(path, { method: "POST", body, key });
+  return ask(path, { body, ...(key !== undefined && { key }) });
 }
 
 /** One fact of ada with an amount. */

@@ -5,6 +5,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { dirname } from "node:path";
 import fc from "fast-check";
+import type { SqlitePack } from "../../contract/sqlite-pack.ts";
 import { useEngines } from "../../engine/engines.ts";
 import { createAnswerCheck, DOCUMENT } from "./fuzz/document.ts";
 import { type Bench, complaintAbout, type FuzzAnswer } from "./fuzz/judge.ts";
@@ -53,12 +54,70 @@ async function openWorld(key?: string) {
   const bench: Bench = {
     document: DOCUMENT,
     check,
-    secrets: [dirname(pack.path), process.cwd(), ...(key === undefined ? [] : [SECRET])],
+    secrets: [folderOf(pack), process.cwd(), ...(key === undefined ? [] : [SECRET])],
   };
   return { engine, world, send, bench, unexpected };
+}
+
+function folderOf({ layout }: SqlitePack): string {
+  return dirname(layout.kind === "file" ? layout.path : layout.databasePath);
 }
 
 const settings = (runs: number) => ({
   numRuns: runs,
   ...(SEED !== undefined && { seed: Number(SEED) }),
+});
+
+/** Sends requests until one is answered wrongly; fast-check then looks for the smallest such request. */
+async function expectSound(
+  { send, bench }: Pick<Awaited<ReturnType<typeof openWorld>>, "send" | "bench">,
+  requests: fc.Arbitrary<FuzzRequest>,
+  runs: number,
+  seen: (request: FuzzRequest, answer: FuzzAnswer) => void = () => {},
+): Promise<void> {
+  const property = fc.asyncProperty(requests, async (request) => {
+    const answer = await send(request);
+    seen(request, answer);
+    const complaint = complaintAbout(bench, request, answer);
+    if (complaint !== undefined) throw new Error(`${request.operation} ${complaint}`);
+  });
+  await fc.assert(property, settings(runs));
+}
+
+/** Whether it still works as if nothing had happened. */
+async function expectAlive(send: Sender, key?: string): Promise<void> {
+  const request = { operation: "", headers: [["content-type", "application/json"]] } as const;
+  const health = await send({ ...request, method: "GET", target: "/v1/health", body: undefined });
+  expect(health).toMatchObject({ status: 200, text: '{"status":"ok","version":"9.9.9"}' });
+  const answer = await send({
+    ...request,
+    method: "POST",
+    target: "/v1/retrieve",
+    body: JSON.stringify({ query: "green tea", ...(key === undefined && { user_id: "ada" }) }),
+  });
+  expect(answer.status).toBe(200);
+  expect(JSON.parse(answer.text).results.length).toBeGreaterThan(0);
+}
+
+test("correct requests of every operation are answered as documented", async () => {
+  const opened = await openWorld();
+  const done = new Set<string>();
+  for (const operation of DOCUMENT.operations) {
+    const requests = correctRequest(DOCUMENT, opened.world.known, operation);
+    await expectSound(opened, requests, RUNS, (request, { status }) => {
+      if (status === 200) done.add(request.operation);
+    });
+  }
+  await expectAlive(opened.send);
+  expect(opened.unexpected).toEqual([]);
+  console.log(DOCUMENT.operations.map(({ id }) => id).filter((id) => !done.has(id)));
+});
+
+test("faulty requests are refused as documented, and nothing breaks", async () => {
+  const opened = await openWorld();
+  for (const operation of DOCUMENT.operations) {
+    await expectSound(opened, faultyRequest(DOCUMENT, opened.world.known, operation), RUNS);
+  }
+  await expectAlive(opened.send);
+  expect(opened.unexpected).toEqual([]);
 });

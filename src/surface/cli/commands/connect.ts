@@ -1,8 +1,14 @@
 import { existsSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { changeConfig, scopeOption, serverName } from "../client-change.ts";
-import type { Assistant, ClientChange, RoundTrip, Scope } from "../client-deps.ts";
+import {
+  type ChangeOutcome,
+  changeConfig,
+  DEFAULT_NAME,
+  scopeOption,
+  serverName,
+} from "../client-change.ts";
+import type { ClientChange, ClientEntry, RoundTrip, Scope, ServerCommand } from "../client-deps.ts";
 import { configOfPack, packOf } from "../default-pack.ts";
 import type { CliContext } from "../deps.ts";
 import { formatOption } from "../options.ts";
@@ -70,86 +76,93 @@ async function connect(
   const { deps, output } = context;
   const { name, scope, userId, tools } = options;
   const config = await configOfPack(context, options.dbPath);
-  const pack = packOf(config);
-  const assistant = await deps.clients.assistant(config, { pack, userId, tools });
+  const wish = { pack: packOf(resolve(config.pack_path ?? config.db_path)), userId, tools };
+  const { server, concerns } = await deps.clients.assistant(config, wish);
+  const warn = (concern: string): void => output.note(`Warning: ${concern}`);
   if (options.print === true) {
-    for (const concern of assistant.concerns) output.note(`Warning: ${concern}`);
-    output.line((await deps.clients.snippet(client, name, assistant.server)).trimEnd());
+    concerns.forEach(warn);
+    output.line((await deps.clients.snippet(client, name, server)).trimEnd());
     return;
   }
-  const { server } = assistant;
-  const change = await deps.clients.planConnection(
-    { client, scope, name },
-    server,
-    options.force === true,
-  );
+  const entry = { client, scope, name };
+  const change = await deps.clients.planConnection(entry, server, options.force === true);
   if (change.before === undefined && !existsSync(dirname(change.file))) {
-    output.note(
-      `Warning: ${dirname(change.file)} is missing: ${change.title} may not be installed.`,
-    );
+    warn(`${dirname(change.file)} is missing: ${change.title} may not be installed`);
   }
-  for (const concern of assistant.concerns) output.note(`Warning: ${concern}`);
-  const done = await changeConfig(context, change, options, `Connect ${change.title}?`);
-  if (done.status === "declined") return;
-  const isTried = options.verify && done.status !== "planned";
-  const trip = isTried ? await tryServer(context, assistant) : undefined;
+  concerns.forEach(warn);
+  const outcome = await changeConfig(context, change, options, `Connect ${change.title}?`);
+  if (outcome.status === "declined") return;
+  const isTried = options.verify && outcome.status !== "planned";
+  const trip = isTried ? await tryServer(context, server) : undefined;
   if (trip?.isOk === false) context.fail();
-  const undo = undoCommand(client, options);
-  if (options.format === "json") {
-    output.json({
-      client,
-      scope,
-      name,
-      file: change.file,
-      status: done.status === "done" ? "connected" : done.status,
-      backup: done.copy ?? null,
-      diff: done.diff,
-      server,
-      concerns: assistant.concerns,
-      round_trip: trip === undefined ? null : toJson(trip),
-      undo,
-    });
-    return;
+  const done: Done = { entry, server, concerns, change, outcome, trip, undo: undoCommand(entry) };
+  if (options.format === "json") output.json(toJson(done));
+  else report(context, done);
+}
+
+/** All that there is to tell. */
+type Done = {
+  readonly entry: ClientEntry;
+  readonly server: ServerCommand;
+  readonly concerns: readonly string[];
+  readonly change: ClientChange;
+  readonly outcome: ChangeOutcome;
+  /** Undefined: the server was not tried out. */
+  readonly trip: RoundTrip | undefined;
+  /** The command that takes the connection back. */
+  readonly undo: string;
+};
+
+function report({ output }: CliContext, { change, outcome, trip, undo }: Done): void {
+  const { title, before } = change;
+  if (outcome.status === "unchanged") output.line(`${title} is connected already.`);
+  if (outcome.status === "done") {
+    output.line(`Connected. It takes effect when ${title} is started the next time.`);
+    if (before !== undefined) output.line(`The former file is ${outcome.copy}.`);
   }
-  if (done.status === "unchanged") output.line(`${change.title} is connected already.`);
-  if (done.status === "done") reportDone(context, change, done.copy);
-  if (trip !== undefined) reportTrip(context, trip, undo);
-  if (done.status === "done") output.line(`To take it back: ${undo}`);
-}
-
-function reportDone({ output }: CliContext, { title, before }: ClientChange, copy?: string): void {
-  output.line(`Connected. It takes effect when ${title} is started the next time.`);
-  if (before !== undefined) output.line(`The former file is ${copy}.`);
-}
-
-function reportTrip({ output }: CliContext, trip: RoundTrip, undo: string): void {
-  if (trip.isOk) {
+  if (trip?.isOk === true) {
     output.line(
       `Tried out: the server answered in ${trip.ms} ms (${trip.startMs} ms to start) and offers ${trip.tools} tools.`,
     );
-    return;
   }
+  if (outcome.status === "done") output.line(`To take it back: ${undo}`);
+  if (trip?.isOk !== false) return;
   output.note(
     `Error: the server was started as the assistant will start it, and failed after ${trip.ms} ms: ${trip.problem}`,
   );
   output.note(`The configuration stays as it is now; to take it back run: ${undo}`);
 }
 
-async function tryServer(context: CliContext, { server }: Assistant): Promise<RoundTrip> {
-  const stopProgress = await context.output.progress("starting the server");
-  return await context.deps.clients.tryServer(server).finally(stopProgress);
+function toJson(done: Done): Record<string, unknown> {
+  const { entry, server, concerns, change, outcome, trip, undo } = done;
+  return {
+    ...entry,
+    file: change.file,
+    status: outcome.status === "done" ? "connected" : outcome.status,
+    backup: outcome.copy ?? null,
+    diff: outcome.diff,
+    server,
+    concerns,
+    round_trip: trip === undefined ? null : tripToJson(trip),
+    undo,
+  };
 }
 
-function toJson(trip: RoundTrip): Record<string, unknown> {
+function tripToJson(trip: RoundTrip): Record<string, unknown> {
   return trip.isOk
     ? { ok: true, ms: trip.ms, start_ms: trip.startMs, tools: trip.tools, problem: null }
     : { ok: false, ms: trip.ms, start_ms: null, tools: null, problem: trip.problem };
 }
 
-function undoCommand(client: string, { name, scope }: ConnectOptions): string {
+async function tryServer(context: CliContext, server: ServerCommand): Promise<RoundTrip> {
+  const stopProgress = await context.output.progress("starting the server");
+  return await context.deps.clients.tryServer(server).finally(stopProgress);
+}
+
+function undoCommand({ client, name, scope }: ClientEntry): string {
   return [
     `svc disconnect ${client}`,
-    ...(name === "memory" ? [] : [`--name ${name}`]),
+    ...(name === DEFAULT_NAME ? [] : [`--name ${name}`]),
     ...(scope === "user" ? [] : [`--scope ${scope}`]),
   ].join(" ");
 }

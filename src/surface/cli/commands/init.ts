@@ -1,10 +1,10 @@
 import { existsSync, statSync } from "node:fs";
-import { basename, dirname } from "node:path";
 import { Command, Option } from "commander";
 import kleur from "kleur";
 import type { Config } from "../../../config/schema.ts";
 import { SvcError } from "../../../domain/errors.ts";
 import { assistantLines, shellWord } from "../assistant.ts";
+import { packOf } from "../default-pack.ts";
 import type { CliContext } from "../deps.ts";
 import type { NewKey } from "../key-deps.ts";
 import { configWithoutKey, encryptionKeyOption, keyRequest, warnOn } from "../options.ts";
@@ -50,11 +50,6 @@ async function init(context: CliContext, path: string, options: InitOptions): Pr
   const word = shellWord(path);
   output.line(`  svc store ${word} "The spare key lies under the blue flower pot"`);
   output.line(`  svc search ${word} "how do I get in without my key?"`);
-}
-
-/** What a person calls the pack: its file, or the folder around its files. */
-function packOf(main: string): string {
-  return basename(main) === "memory.db" ? dirname(main) : main;
 }
 
 /** Opens a pack that is there, where its key is known, and says what it is. */

@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import { type Guest, introduce, type Kin, NotKin, Silent } from "./hello.ts";
 import type { Backend } from "./relay.ts";
 import { meet, type Seat } from "./rendezvous.ts";
@@ -36,32 +37,44 @@ export async function join(
   { user, patienceMs }: JoinOptions = {},
 ): Promise<Joined> {
   let silences = 0;
-  for (let tries = 0; ; tries += 1) {
+  let reason = "";
+  for (let tries = 0; tries < TRIES; tries += 1) {
     const meeting = await meet(address, user);
     if (meeting.role !== "guest") return meeting;
-    const { socket } = meeting;
-    try {
-      const { repeatable } = await introduce(socket, kin, guest, patienceMs);
-      const backend = { input: socket, output: socket, isOther: true, repeatable };
-      return { role: "guest", backend };
-    } catch (error) {
-      socket.destroy();
-      const reason = error instanceof Error ? error.message : String(error);
-      if (error instanceof NotKin || tries >= TRIES) return { role: "alone", reason };
-      if (!(error instanceof Silent)) {
-        // It was on its way out; its place is free in a moment.
-        await Bun.sleep(PAUSE_MS);
-        continue;
-      }
+    const greeting = await greet(meeting.socket, kin, guest, patienceMs);
+    if ("backend" in greeting) return { role: "guest", backend: greeting.backend };
+    const { failure } = greeting;
+    reason = failure instanceof Error ? failure.message : String(failure);
+    if (failure instanceof NotKin) break;
+    if (failure instanceof Silent) {
       silences += 1;
-      if (silences === SILENCES || !isEvicted(meeting.evict)) return { role: "alone", reason };
+      if (silences === SILENCES || !isDone(meeting.evict)) break;
+    } else {
+      // It was on its way out; its place is free in a moment.
+      await Bun.sleep(PAUSE_MS);
     }
+  }
+  return { role: "alone", reason };
+}
+
+async function greet(
+  socket: Socket,
+  kin: Kin,
+  guest: Guest,
+  patienceMs: number | undefined,
+): Promise<{ readonly backend: Backend } | { readonly failure: unknown }> {
+  try {
+    const { repeatable } = await introduce(socket, kin, guest, patienceMs);
+    return { backend: { input: socket, output: socket, isOther: true, repeatable } };
+  } catch (failure) {
+    socket.destroy();
+    return { failure };
   }
 }
 
-function isEvicted(evict: () => void): boolean {
+function isDone(change: () => void): boolean {
   try {
-    evict();
+    change();
     return true;
   } catch {
     return false;

@@ -28,9 +28,7 @@ export function findFile(path: string): FoundFile | undefined {
 }
 
 export function isSameFile(one: FileMark, other: FileMark | undefined): boolean {
-  return (
-    one.device === other?.device && one.inode === other.inode && one.madeAt === other.madeAt
-  );
+  return one.device === other?.device && one.inode === other.inode && one.madeAt === other.madeAt;
 }
 
 /** Why the files of a folder cannot be trusted to be their owners'; undefined when they can. */
@@ -51,7 +49,9 @@ export function passingName(path: string): string {
 export function passingFiles(path: string): readonly string[] {
   const [folder, name] = [dirname(path), basename(path)];
   return readdirSync(folder)
-    .filter((other) => other.startsWith(`${name}.`) && /^[0-9a-f]{8}$/.test(other.slice(name.length + 1)))
+    .filter(
+      (other) => other.startsWith(`${name}.`) && /^[0-9a-f]{8}$/.test(other.slice(name.length + 1)),
+    )
     .map((other) => join(folder, other));
 }
 

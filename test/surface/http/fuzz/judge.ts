@@ -125,7 +125,7 @@ function namesField(
     "Content-Encoding",
     ...ACTIONS,
     ...parameters.map(({ name }) => name),
-    ...(body === undefined ? [] : propertiesOf(document.resolve(body.schema))),
+    ...(body === undefined ? [] : propertiesOf(document, body.schema)),
     ...keysOf(request.body),
   ];
   return known.some((name) => {
@@ -134,8 +134,15 @@ function namesField(
   });
 }
 
-function propertiesOf({ properties }: Schema): readonly string[] {
-  return Object.keys(Object(properties));
+/** The names of all fields, those within others included: the engine does not know where a field stood. */
+function propertiesOf(document: ApiDocument, schema: Schema): readonly string[] {
+  const { properties, anyOf, items } = document.resolve(schema);
+  const fields = Object.entries(Object(properties));
+  const parts = [...fields.map(([, part]) => part), ...(Array.isArray(anyOf) ? anyOf : []), items];
+  const inner = parts.flatMap((part) =>
+    typeof part === "object" && part !== null ? propertiesOf(document, part) : [],
+  );
+  return [...fields.map(([name]) => name), ...inner];
 }
 
 function keysOf(body: string | undefined): readonly string[] {

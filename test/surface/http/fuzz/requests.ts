@@ -91,7 +91,6 @@ export function faultyRequest(
             "PATCH",
             "HEAD",
             "OPTIONS",
-            "FOO",
           ),
         },
       ),
