@@ -48,14 +48,12 @@ const QUERIES: Readonly<Record<string, Query>> = {
     aggregateAssertions(deps, {
       userId: OWNER,
       groupBy: ["subject", "predicate", "object"],
-      groupLimit: 10_000,
     }),
   "sum amounts by unit": (deps) => aggregateQuantities(deps, { userId: OWNER, sampleLimit: 100 }),
   "sum amounts, each a group of its own": (deps) =>
     aggregateQuantities(deps, {
       userId: OWNER,
       groupBy: ["subject", "object", "unit"],
-      groupLimit: 10_000,
     }),
   "state of a subject": (deps) =>
     assertionState(deps, {

@@ -4,6 +4,7 @@ import { assistantCommand, canBeOpened, keyOfPack } from "./clients/assistant-co
 import { type Connection, connectionsTo } from "./clients/connections.ts";
 import { surroundings } from "./clients/surroundings.ts";
 import type { PackReport } from "./inspect-pack.ts";
+import type { KeyStatus } from "./key-custody.ts";
 import { mainFileOf } from "./pack-path.ts";
 import { tryServer } from "./round-trip.ts";
 import { VERSION } from "./version.ts";
@@ -24,13 +25,9 @@ export async function checkAssistant(
   self: readonly [string, ...string[]],
 ): Promise<AssistantFinding> {
   const name = "assistant";
-  const reason = whyNotTried(report);
-  if (reason !== undefined) return { name, status: "ok", message: `not tried: ${reason}` };
   const key = await keyOfPack(config);
-  if (!canBeOpened(key)) {
-    const message = `assistants cannot open the pack, because its key is not kept on this machine; run: svc key import ${report.path}`;
-    return { name, status: "warn", message };
-  }
+  const reason = whyNotTried(report, key);
+  if (reason !== undefined) return { name, status: "ok", message: `not tried: ${reason}` };
   const server = assistantCommand({ self, pack: report.path }, key);
   const trip = await tryServer(server, { limitMs: LIMIT_MS });
   if (trip.isOk) return { name, status: "ok", message: `answered in ${trip.ms} ms` };
@@ -39,11 +36,17 @@ export async function checkAssistant(
 }
 
 /** Opening a pack does the work that waits in it, which is not for somebody who only looks. */
-function whyNotTried({ manifest, pendingJobs }: PackReport): string | undefined {
+function whyNotTried(
+  { manifest, pendingJobs, path }: PackReport,
+  key: KeyStatus | undefined,
+): string | undefined {
   if (manifest.softwareVersion !== VERSION) {
     return `the pack was last opened by svc ${manifest.softwareVersion}, and the next start brings it up to date`;
   }
-  return pendingJobs > 0 ? "the next start does the work that is pending" : undefined;
+  if (pendingJobs > 0) return "the next start does the work that is pending";
+  return canBeOpened(key)
+    ? undefined
+    : `the key of the pack is not kept on this machine, so that an assistant cannot open it unless its own settings have the key; svc key import ${path} keeps it`;
 }
 
 /** Which of the known assistants use the pack. */

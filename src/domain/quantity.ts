@@ -36,6 +36,9 @@ const MAX_CHARS = { value: 200, unit: 100, source_text: 500 } as const;
 const BEFORE_CHARS = 48;
 const AFTER_CHARS = 24;
 
+/** Places at which words are looked at in a text. */
+const MAX_LOOKS = 1000;
+
 const CURRENCY = "[$€£¥]";
 const DASH = "[-–—]";
 /** Words before a number which make it a limit, a part of a range or a guess; longer ones first. */
@@ -64,19 +67,24 @@ const CUES = [
   .map((cue) => cue.replaceAll(" ", "\\s+"))
   .join("|");
 
+/** No letter, digit or `_` stands before, or after. */
+const NO_WORD_BEFORE = "(?<![\\p{L}\\p{M}\\p{N}_])";
+const NO_WORD_AFTER = "(?![\\p{L}\\p{M}\\p{N}_])";
+
 const NUMBER =
   /(?<![\p{L}\p{M}\p{N}_.])[+-]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?![\d.,])/gu;
-const ANY_CUE = new RegExp(`(?<![\\p{L}\\p{M}\\p{N}_])(?:${CUES})(?![\\p{L}\\p{M}\\p{N}_])`, "iu");
+const ANY_CUE = new RegExp(`${NO_WORD_BEFORE}(?:${CUES})${NO_WORD_AFTER}`, "iu");
 const ENDS_IN_CUE = new RegExp(
-  `(?:(?<![\\p{L}\\p{M}\\p{N}_])(?:${CUES})|[~≈<>−±])\\s*${CURRENCY}?\\s*$`,
+  `(?:${NO_WORD_BEFORE}(?:${CUES})|[~≈<>−±])\\s*${CURRENCY}?\\s*$`,
   "iu",
 );
 const ENDS_IN_RANGE = new RegExp(`\\d\\s*(?:${DASH}|to)\\s*${CURRENCY}?\\s*$`, "iu");
 const ENDS_IN_BETWEEN = new RegExp(
-  `(?<![\\p{L}\\p{M}\\p{N}_])between\\s.{0,40}\\sand\\s*${CURRENCY}?\\s*$`,
+  `${NO_WORD_BEFORE}between\\s.{0,40}\\sand\\s*${CURRENCY}?\\s*$`,
   "iu",
 );
 const BEGINS_RANGE = new RegExp(`^\\s*(?:${DASH}|to)\\s*${CURRENCY}?\\s*\\d`, "iu");
+const CURLY = /[‘’“”]/;
 const UNCERTAIN_SIGN = /[~≈<>−±()]/;
 const CLAUSE_ENDS = ".!?;,\n";
 const INSIDE_NUMBER = /\d[.,]\d/;
@@ -188,16 +196,18 @@ function tail(text: string, to: number): string {
 }
 
 function withStraightQuotes(text: string): string {
-  return text.replace(/[‘’]/g, "'").replace(/[“”]/g, '"');
+  return CURLY.test(text) ? text.replace(/[‘’]/g, "'").replace(/[“”]/g, '"') : text;
 }
 
 /** Where the words first stand in a text such that their number is not cut out of a longer one. */
 function occurrence(text: string, words: string): number | undefined {
-  for (let at = text.indexOf(words); at !== -1; at = text.indexOf(words, at + 1)) {
+  let at = text.indexOf(words);
+  for (let looks = 0; at !== -1 && looks < MAX_LOOKS; looks += 1) {
     const to = at + words.length;
     const cutsFront = /^[.\d]/.test(words) && PART_OF_NUMBER_BEFORE.test(tail(text, at));
     const cutsBack = /\d$/.test(words) && PART_OF_NUMBER_AFTER.test(text.slice(to, to + 2));
     if (!cutsFront && !cutsBack) return at;
+    at = text.indexOf(words, at + 1);
   }
   return undefined;
 }

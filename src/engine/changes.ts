@@ -4,7 +4,7 @@ import type { MemoryEvent } from "../domain/event.ts";
 import type { MemoryNode } from "../domain/node.ts";
 import type { InstantInput } from "../domain/validity.ts";
 import type { Instant } from "../lib/instant.ts";
-import type { Json, JsonObject } from "../lib/json.ts";
+import type { Json } from "../lib/json.ts";
 import type { Uuid } from "../lib/uuid.ts";
 import type { ExtractionJob } from "../ports/graph-reads.ts";
 import type { Operation } from "../ports/operation.ts";
@@ -151,6 +151,3 @@ export type IngestInput = {
   /** Without a pipeline the memory is complete when the call returns, whichever it says. Default false. */
   readonly waitForExtraction?: boolean | undefined;
 };
-
-/** The payload of an audit record as its checksum vouches for it. */
-export type AuditRecord = JsonObject;

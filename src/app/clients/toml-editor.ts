@@ -15,16 +15,15 @@ import {
 export function tomlEditor(section: string): Editor {
   return {
     read: (text) => new Map(Object.entries(entriesIn(parse(splitMark(text).body), section))),
-    hasSection: (text) => section in parse(splitMark(text).body).value,
+    hasSection: (text) => Object.hasOwn(parse(splitMark(text).body).value, section),
     set: (text, name, members) => {
       const { mark, body } = splitMark(text);
       const parsed = parse(body);
       const entries = entriesIn(parsed, section);
       const entry = withMembers(entries[name], members);
-      const changed =
-        name in entries
-          ? applyEdits(body, replacement(body, parsed, [section, name], members))
-          : appended(body, section, name, entry);
+      const changed = Object.hasOwn(entries, name)
+        ? applyEdits(body, replacement(body, parsed, [section, name], members))
+        : appended(body, section, name, entry);
       requireValue(changed, parsed, section, { ...entries, [name]: entry });
       return mark + changed;
     },
@@ -123,8 +122,10 @@ function replacement(
   const tables = tablesBelow(parsed, path);
   const own = tables.find(({ resolvedKey }) => resolvedKey.length === path.length);
   if (own === undefined) return [];
-  const former = own.body.filter((member) => firstKey(member) in members);
-  const below = tables.filter((table) => (table.resolvedKey[path.length] ?? "") in members);
+  const former = own.body.filter((member) => Object.hasOwn(members, firstKey(member)));
+  const below = tables.filter((table) =>
+    Object.hasOwn(members, table.resolvedKey[path.length] ?? ""),
+  );
   const at = lineEndAt(body, own.key.range[1]);
   const text = memberLines(members)
     .map((line) => `${line}${lineEnding}`)

@@ -90,10 +90,10 @@ function toGroup(
     values: byDimension(groupBy, values),
     normalizedValues: byDimension(groupBy, normal),
     occurrenceCount: count,
-    evidenceCount: events.size,
+    evidenceCount: events.size(),
     sampleNodeIds: sortedIds(nodeIds),
-    sampleEvidenceRefs: sortedIds(events).slice(0, sampleLimit),
-    samplesTruncated: count > sampleLimit || events.size > sampleLimit,
+    sampleEvidenceRefs: events.smallest(sampleLimit),
+    samplesTruncated: count > sampleLimit || events.size() > sampleLimit,
     earliestEventTime: gathered.earliest,
     latestEventTime: gathered.latest,
   };

@@ -156,10 +156,10 @@ function toValue({ values, normal, gathered }: Group<Support>): StateValue {
     normalizedObject: normal[0] ?? "",
     normalizedPolarity: normal[1] ?? "",
     candidateCount: count,
-    evidenceCount: events.size,
+    evidenceCount: events.size(),
     sampleNodeIds: sortedIds(nodeIds),
-    sampleEvidenceRefs: sortedIds(events).slice(0, SAMPLES),
-    samplesTruncated: count > SAMPLES || events.size > SAMPLES,
+    sampleEvidenceRefs: events.smallest(SAMPLES),
+    samplesTruncated: count > SAMPLES || events.size() > SAMPLES,
   };
 }
 

@@ -2,6 +2,7 @@ import type { MemoryNode } from "../../domain/node.ts";
 import type { Instant } from "../../lib/instant.ts";
 import { compareCodePoints } from "../../lib/text.ts";
 import type { Uuid } from "../../lib/uuid.ts";
+import { createUuidSet, type UuidSet } from "../../lib/uuid-set.ts";
 
 /** What a group has in common, and what is gathered of its records. */
 export type Group<T> = {
@@ -72,13 +73,13 @@ function compareTuples(a: readonly string[], b: readonly string[]): number {
 
 /** Gathers the events that records cite, and when what they state happened. */
 export type Evidence = {
-  readonly events: Set<Uuid>;
+  readonly events: UuidSet;
   earliest: Instant | undefined;
   latest: Instant | undefined;
 };
 
 export function beginEvidence(): Evidence {
-  return { events: new Set(), earliest: undefined, latest: undefined };
+  return { events: createUuidSet(), earliest: undefined, latest: undefined };
 }
 
 export function addEvidence(

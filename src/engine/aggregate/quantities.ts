@@ -159,7 +159,7 @@ function toGroup(
     total: formatDecimal(gathered.total),
     minimum: formatDecimal(gathered.minimum),
     maximum: formatDecimal(gathered.maximum),
-    evidenceCount: gathered.events.size,
+    evidenceCount: gathered.events.size(),
     samples: gathered.samples,
     samplesTruncated: gathered.count > gathered.samples.length,
     earliestEventTime: gathered.earliest,

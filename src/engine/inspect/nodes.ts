@@ -16,6 +16,7 @@ import {
   SCOPES,
   type Scope,
 } from "../../domain/enums.ts";
+import { isActive } from "../../domain/lifecycle.ts";
 import { LIMITS } from "../../domain/limits.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { parseInstantInput } from "../../domain/validity.ts";
@@ -31,7 +32,7 @@ export async function getNode(
 ): Promise<MemoryNode | undefined> {
   const node = await deps.store.node(parseId(nodeId, "node_id"), options.userId);
   if (node === undefined || options.includeSuperseded === true) return node;
-  return ACTIVE_STATES.some((state) => state === node.lifecycleState) ? node : undefined;
+  return isActive(node.lifecycleState) ? node : undefined;
 }
 
 /** Checks a node query and fills in its defaults. Absent members restrict nothing. */

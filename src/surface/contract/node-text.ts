@@ -2,7 +2,7 @@ import type { MemoryEvent } from "../../domain/event.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { ScanPage } from "../../engine/changes.ts";
 import type { JsonObject } from "../../lib/json.ts";
-import { counted, moment, nodeLine, rounded } from "./tool-text.ts";
+import { counted, moment, name, nodeLine, rounded } from "./tool-text.ts";
 
 /** Code points of a memory in a list of all. */
 const SCAN_CHARS = 200;
@@ -11,7 +11,7 @@ const SCAN_CHARS = 200;
 export function tellNode(node: MemoryNode): string {
   const { metadata, evidenceRefs } = node;
   const facts = [
-    `${node.nodeType} ${node.id}, ${node.lifecycleState}, ${node.scope}, of ${node.userId}`,
+    `${node.nodeType} ${node.id}, ${node.lifecycleState}, ${node.scope}, of ${name(node.userId)}`,
     `${node.epistemicType}, ${node.sourceType}, confidence ${rounded(node.confidence)}, salience ${rounded(node.salience)}`,
     `stored ${moment(node.createdAt)}, changed ${moment(node.updatedAt)}, valid from ${moment(node.validFrom)}${node.validTo === undefined ? "" : ` until ${moment(node.validTo)}`}`,
     node.eventTime === undefined ? undefined : `happened ${moment(node.eventTime)}`,
@@ -43,7 +43,7 @@ export function tellScan({ nodes, nextCursor }: ScanPage): string {
 export function tellEvent(event: MemoryEvent): string {
   const { eventTime, sessionId } = event;
   const facts = [
-    `event ${event.id}, ${event.role}, ${event.scope}, of ${event.userId}`,
+    `event ${event.id}, ${event.role}, ${event.scope}, of ${name(event.userId)}`,
     `stored ${moment(event.timestamp)}${eventTime === undefined ? "" : `, happened ${moment(eventTime)}`}`,
     sessionId === undefined ? undefined : `session ${JSON.stringify(sessionId)}`,
     metadataLine(event.metadata),

@@ -1,7 +1,7 @@
 import type { Edge } from "../../domain/edge.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
 import type { ExtractionRecord, ExtractionStatus, Provenance } from "../../engine/changes.ts";
-import { EXCERPT_CHARS, LINE_CHARS, moment, nodeLine, oneLine } from "./tool-text.ts";
+import { EXCERPT_CHARS, LINE_CHARS, moment, name, nodeLine, oneLine } from "./tool-text.ts";
 
 /** Where a memory comes from, a line for each source, conflict and change. */
 export function tellProvenance(provenance: Provenance): string {
@@ -14,7 +14,7 @@ export function tellProvenance(provenance: Provenance): string {
     ...provenance.contradictionEdges.map((edge) => conflictLine(edge, provenance)),
     "history:",
     ...provenance.operations.map(
-      ({ createdAt, opType, actorId }) => `${moment(createdAt)} ${opType} by ${actorId}`,
+      ({ createdAt, opType, actorId }) => `${moment(createdAt)} ${opType} by ${name(actorId)}`,
     ),
   ];
   if (nextOperationCursor !== undefined) {
@@ -36,7 +36,7 @@ function conflictLine({ sourceId, targetId, validTo }: Edge, { node }: Provenanc
 /** What was extracted from an event, as JSON. */
 export function tellExtraction(record: ExtractionRecord): string {
   const { eventId, model, createdAt, result } = record;
-  return `Extracted from event ${eventId} by ${model}, ${moment(createdAt)}:\n${JSON.stringify(result)}`;
+  return `Extracted from event ${eventId} by ${name(model)}, ${moment(createdAt)}:\n${JSON.stringify(result)}`;
 }
 
 export function tellExtractionStatus({ job, status, phase }: ExtractionStatus): string {

@@ -1,5 +1,5 @@
 import type { AnswerCitations, KeptReceipt } from "../../engine/records.ts";
-import { counted, listed, moment, oneLine, rounded } from "./tool-text.ts";
+import { counted, listed, moment, name, oneLine, rounded } from "./tool-text.ts";
 
 /** Code points of the question that a receipt repeats. */
 const QUERY_CHARS = 500;
@@ -9,7 +9,7 @@ export function tellReceipt({ receipt }: KeptReceipt): string {
   const { candidates } = receipt;
   const packed = candidates.filter((candidate) => candidate.inContext).length;
   return [
-    `Retrieval ${receipt.requestId}, ${moment(receipt.referenceTime)}, of ${receipt.userId}: ${oneLine(receipt.query, QUERY_CHARS)}`,
+    `Retrieval ${receipt.requestId}, ${moment(receipt.referenceTime)}, of ${name(receipt.userId)}: ${oneLine(receipt.query, QUERY_CHARS)}`,
     `${counted(candidates.length, "result", "results")}, ${packed} in the context (sha256 ${receipt.contextSha256})`,
     ...listed(candidates, ({ nodeId, score, inContext }, index) => {
       return `${index + 1}. ${nodeId} score ${rounded(score)}${inContext ? ", in the context" : ""}`;

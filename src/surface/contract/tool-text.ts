@@ -30,6 +30,11 @@ export function oneLine(text: string, maxChars: number): string {
   return isCut ? `${points.slice(0, maxChars).join("")}…` : line;
 }
 
+/** The name of an owner, an actor or a model: somebody chose it, so it is kept to one line as well. */
+export function name(text: string): string {
+  return oneLine(text, EXCERPT_CHARS);
+}
+
 /** Date and minute in UTC; midnight is the date alone. */
 export function moment(instant: Instant): string {
   const time = instant.slice(11, 16);

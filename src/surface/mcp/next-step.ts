@@ -24,9 +24,13 @@ const AFTER: Readonly<Partial<Record<ErrorCode, string>>> = {
 
 /** What failed, and what to do about it where the message does not say so. */
 export function explain(error: unknown, message: string): string {
-  const step = error instanceof SvcError ? stepAfter(error) : undefined;
+  if (!(error instanceof SvcError)) return message;
+  const step = stepAfter(error);
   if (step === undefined) return message;
-  return `${message}${message.endsWith(".") ? "" : "."} ${step}`;
+  const { event_id: eventId } = error.data;
+  // Of an accepted text: its id is all that a client of texts alone has of it.
+  const id = typeof eventId === "string" ? ` event_id ${eventId}` : "";
+  return `${message}${message.endsWith(".") ? "" : "."} ${step}${id}`;
 }
 
 function stepAfter({ code, data }: SvcError): string | undefined {

@@ -1,11 +1,20 @@
-import { PassThrough, type Readable, type Writable } from "node:stream";
-import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
-import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import type { Readable, Writable } from "node:stream";
+import {
+  deserializeMessage,
+  type JSONRPCMessage,
+  serializeMessage,
+  type Transport,
+} from "@modelcontextprotocol/server";
+import { LineReader } from "./link/lines.ts";
 
-/** Bytes of the largest message, some more than the largest HTTP body. */
-const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 /** Milliseconds for which requests under way are finished after the client has closed its end. */
 const DRAIN_MS = 10_000;
+/** Requests under way at which nothing more is read. */
+const MAX_PENDING = 100;
+/** Characters of the requests under way at which nothing more is read. */
+const MAX_PENDING_SIZE = 64 * 1024 * 1024;
+/** JSON-RPC 2.0, section 5.1. */
+const INVALID_REQUEST = -32_600;
 
 export type StdioConnection = {
   readonly transport: Transport;
@@ -16,67 +25,213 @@ export type StdioConnection = {
 };
 
 /**
- * Stdin and stdout as a transport that answers the requests it has read before it ends. The library's own drops them
- * when stdin ends, so that a script which pipes its requests in would get no answers.
+ * Stdin and stdout as a transport that answers the requests it has read before it ends: a script which pipes its requests
+ * in gets its answers. It reads no faster than the client takes answers, so that a client which never reads costs no
+ * more memory than one that does.
  */
 export function openStdio(stdin: Readable, stdout: Writable): StdioConnection {
-  const relay = new PassThrough();
-  const inner = new StdioServerTransport(relay, stdout, { maxBufferSize: MAX_MESSAGE_BYTES });
-  const pending = new Set<string | number>();
-  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-  let isFinishing = false;
-  const forward = (chunk: Uint8Array): void => {
-    relay.write(chunk);
+  const connection = new Connection(stdin, stdout);
+  return {
+    transport: connection,
+    ended: connection.ended,
+    finish: () => connection.finish(),
   };
-  const closeWhenDrained = (): void => {
-    if (isFinishing && pending.size === 0) setImmediate(() => inner.close());
-  };
-  const finish = (): void => {
-    if (isFinishing) return;
-    isFinishing = true;
-    stdin.off("data", forward);
-    stdin.pause();
-    // Messages that were read but not yet parsed get their turn first.
-    setImmediate(closeWhenDrained);
-    setTimeout(() => inner.close(), DRAIN_MS).unref();
-  };
-  const transport: Transport = {
-    start: async () => {
-      inner.onmessage = (message) => {
-        track(message, pending);
-        transport.onmessage?.(message);
-      };
-      inner.onerror = (error) => transport.onerror?.(error);
-      inner.onclose = () => {
-        transport.onclose?.();
-        end();
-      };
-      await inner.start();
-      stdin.on("data", forward);
-      stdin.on("end", finish);
-      stdin.on("close", finish);
-      stdin.on("error", finish);
-      // A socket on which something was agreed before stands still.
-      stdin.resume();
-    },
-    send: async (message) => {
-      await inner.send(message);
-      if (!("method" in message) && message.id !== undefined) pending.delete(message.id);
-      closeWhenDrained();
-    },
-    close: () => inner.close(),
-  };
-  return { transport, ended, finish };
 }
 
-/** Remembers what still has to be answered. A subscription stays open for ever, a cancelled request gets no answer. */
-function track(message: JSONRPCMessage, pending: Set<string | number>): void {
-  if (!("method" in message)) return;
-  if ("id" in message) {
-    if (message.method !== "subscriptions/listen") pending.add(message.id);
-    return;
+class Connection implements Transport {
+  onmessage?: NonNullable<Transport["onmessage"]>;
+  onerror?: NonNullable<Transport["onerror"]>;
+  onclose?: NonNullable<Transport["onclose"]>;
+
+  readonly #stdin: Readable;
+  readonly #stdout: Writable;
+  readonly #lines = new LineReader();
+  /** Read, and not yet given on. */
+  readonly #waiting: string[] = [];
+  readonly #pending = new PendingRequests();
+  readonly #ended = Promise.withResolvers<void>();
+  /** While stdout takes nothing more. */
+  #blocked: PromiseWithResolvers<void> | undefined;
+  #unsent = 0;
+  #state: "open" | "finishing" | "closed" = "open";
+
+  constructor(stdin: Readable, stdout: Writable) {
+    this.#stdin = stdin;
+    this.#stdout = stdout;
   }
-  if (message.method !== "notifications/cancelled") return;
-  const id: unknown = message.params?.["requestId"];
-  if (typeof id === "string" || typeof id === "number") pending.delete(id);
+
+  get ended(): Promise<void> {
+    return this.#ended.promise;
+  }
+
+  async start(): Promise<void> {
+    // Also after the end: a late failure of a pipe is nobody's concern.
+    this.#stdout.on("error", (error: Error) => this.#fail(error));
+    this.#stdout.on("close", () => this.#end());
+    this.#stdout.on("drain", () => this.#unblock());
+    this.#stdin.on("data", this.#read);
+    this.#stdin.on("end", () => this.finish());
+    this.#stdin.on("close", () => this.finish());
+    this.#stdin.on("error", () => this.finish());
+    // A socket on which something was agreed before stands still.
+    this.#stdin.resume();
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#state === "closed") throw new Error("the connection is closed");
+    this.#unsent += 1;
+    if (!this.#stdout.write(serializeMessage(message))) {
+      this.#blocked ??= Promise.withResolvers();
+      await this.#blocked.promise;
+    }
+    this.#unsent -= 1;
+    if (!("method" in message) && message.id !== undefined) this.#pending.answered(message.id);
+    this.#giveOn();
+  }
+
+  async close(): Promise<void> {
+    this.#end();
+  }
+
+  #end(): void {
+    if (this.#state === "closed") return;
+    this.#state = "closed";
+    this.#stdin.off("data", this.#read);
+    this.#stdin.pause();
+    this.#waiting.length = 0;
+    this.#unblock();
+    this.onclose?.();
+    this.#ended.resolve();
+  }
+
+  finish(): void {
+    if (this.#state !== "open") return;
+    this.#state = "finishing";
+    this.#stdin.off("data", this.#read);
+    this.#stdin.pause();
+    const rest = Buffer.from(this.#lines.rest()).toString("utf8");
+    if (rest.trim() !== "") this.#waiting.push(rest);
+    setTimeout(() => this.#end(), DRAIN_MS).unref();
+    this.#giveOn();
+  }
+
+  readonly #read = (chunk: Uint8Array): void => {
+    try {
+      this.#waiting.push(...this.#lines.read(chunk));
+    } catch (error) {
+      // Nothing that follows can be told apart.
+      this.#fail(error);
+      return;
+    }
+    this.#giveOn();
+  };
+
+  /** Gives on what was read, as far as there is room, and reads more when there is room left. */
+  #giveOn(): void {
+    while (!this.#isFull) {
+      const line = this.#waiting.shift();
+      if (line === undefined) break;
+      this.#give(line);
+    }
+    if (this.#state === "open") {
+      if (this.#waiting.length > 0 || this.#isFull) this.#stdin.pause();
+      else this.#stdin.resume();
+    }
+    // What was just given on gets its turn to become a request.
+    if (this.#state === "finishing" && this.#isDone) setImmediate(() => this.#closeIfDone());
+  }
+
+  get #isFull(): boolean {
+    return this.#unsent > 0 || this.#pending.isFull;
+  }
+
+  get #isDone(): boolean {
+    return this.#waiting.length === 0 && this.#unsent === 0 && this.#pending.isEmpty;
+  }
+
+  #closeIfDone(): void {
+    if (this.#isDone) this.#end();
+  }
+
+  #give(line: string): void {
+    if (line.trim() === "") return;
+    let message: JSONRPCMessage;
+    try {
+      message = deserializeMessage(line);
+    } catch (error) {
+      this.onerror?.(asError(error));
+      this.#refuse(line);
+      return;
+    }
+    this.#pending.arrived(message, line.length);
+    this.onmessage?.(message);
+  }
+
+  /** Answers what is no message but has an identifier, so that nobody waits for it. */
+  #refuse(line: string): void {
+    const id = idOf(line);
+    if (id === undefined) return;
+    const error = { code: INVALID_REQUEST, message: "The line is not a JSON-RPC message" };
+    this.send({ jsonrpc: "2.0", id, error }).catch(() => undefined);
+  }
+
+  #unblock(): void {
+    this.#blocked?.resolve();
+    this.#blocked = undefined;
+  }
+
+  #fail(error: unknown): void {
+    if (this.#state === "closed") return;
+    this.onerror?.(asError(error));
+    this.#end();
+  }
+}
+
+/** The requests that are still to be answered, with their sizes. */
+class PendingRequests {
+  readonly #sizes = new Map<string | number, number>();
+  #total = 0;
+
+  get isEmpty(): boolean {
+    return this.#sizes.size === 0;
+  }
+
+  get isFull(): boolean {
+    return this.#sizes.size >= MAX_PENDING || this.#total >= MAX_PENDING_SIZE;
+  }
+
+  /** A subscription stays open for ever, a cancelled request gets no answer. */
+  arrived(message: JSONRPCMessage, size: number): void {
+    if (!("method" in message)) return;
+    if ("id" in message) {
+      if (message.method === "subscriptions/listen") return;
+      this.answered(message.id);
+      this.#sizes.set(message.id, size);
+      this.#total += size;
+      return;
+    }
+    if (message.method !== "notifications/cancelled") return;
+    const id: unknown = message.params?.["requestId"];
+    if (typeof id === "string" || typeof id === "number") this.answered(id);
+  }
+
+  answered(id: string | number): void {
+    this.#total -= this.#sizes.get(id) ?? 0;
+    this.#sizes.delete(id);
+  }
+}
+
+function idOf(line: string): string | number | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    const isObject = typeof value === "object" && value !== null && "id" in value;
+    const id = isObject ? value.id : undefined;
+    return typeof id === "string" || typeof id === "number" ? id : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
 }

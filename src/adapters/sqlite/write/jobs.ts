@@ -15,7 +15,7 @@ import { EVENT_COLUMNS, type EventRow, toEvent } from "./rows.ts";
 import { readUnindexed } from "./unindexed.ts";
 
 /** The id of the operation that records what a direct store planned. */
-export function directStoreId(eventId: Uuid): Uuid {
+function directStoreId(eventId: Uuid): Uuid {
   return uuidV5(eventId, "svc:direct-store:v1");
 }
 
@@ -56,7 +56,7 @@ export function claimJobs(
 }
 
 /** Frees what processes left behind that ended without giving it back. */
-export function freeJobsOfGoneProcesses(database: Database, self: string): void {
+function freeJobsOfGoneProcesses(database: Database, self: string): void {
   const holders = database
     .query<{ lease_owner: string }, []>(
       "SELECT DISTINCT lease_owner FROM jobs WHERE lease_owner IS NOT NULL",

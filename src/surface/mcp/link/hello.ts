@@ -79,8 +79,9 @@ export async function receive(
   socket: Socket,
   kin: Kin,
   welcome: Welcome,
+  patienceMs: number = HELLO_MS,
 ): Promise<Guest | undefined> {
-  const conversation = converse(socket, HELLO_MS);
+  const conversation = converse(socket, patienceMs);
   try {
     const nonce = newNonce();
     conversation.say({ svc: LINK_VERSION, version: kin.version, nonce });

@@ -25,6 +25,8 @@ export type HostDeps = {
   /** Speaks MCP on a connection. */
   readonly serve: (guest: Guest, socket: Socket) => ServedGuest;
   readonly log: Log;
+  /** Milliseconds for all that a guest has to say before it is served. Default: 5 s. */
+  readonly patienceMs?: number | undefined;
 };
 
 export type Host = {
@@ -34,12 +36,12 @@ export type Host = {
 
 /** Serves the processes that come to the address of a pack. */
 export function hostGuests(deps: HostDeps): Host {
-  const { seat, kin, welcome, serve, log } = deps;
+  const { seat, kin, welcome, serve, log, patienceMs } = deps;
   const open = new Set<Socket>();
   const served = new Map<Socket, Promise<void>>();
   let isLeaving = false;
   const take = async (socket: Socket): Promise<void> => {
-    const guest = await receive(socket, kin, welcome);
+    const guest = await receive(socket, kin, welcome, patienceMs);
     if (guest === undefined || isLeaving) return;
     holdBack(socket);
     const gone = closing(socket);

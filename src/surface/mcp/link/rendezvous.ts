@@ -74,7 +74,7 @@ async function meetOnce(address: string, user: number): Promise<Meeting | undefi
   }
   if (found.owner !== user) return alone("the socket belongs to another user");
   if (!found.isSocket) return alone("the name of the socket is that of another file");
-  const evict = (): void => removeFile(address, found.mark);
+  const evict = (): void => removeIfPossible(address, found.mark);
   const connection = await connect(address);
   switch (connection.outcome) {
     case "connected":
@@ -83,7 +83,7 @@ async function meetOnce(address: string, user: number): Promise<Meeting | undefi
       // Nobody listens: it was left behind.
       evict();
       return undefined;
-    case "missing":
+    case "gone":
       return undefined;
     case "failed":
       return alone(`the socket cannot be used: ${connection.reason}`);
@@ -101,7 +101,8 @@ function alone(reason: string): Meeting {
 type Connection =
   | { readonly outcome: "connected"; readonly socket: Socket }
   | { readonly outcome: "refused" }
-  | { readonly outcome: "missing" }
+  /** The file is no more, or whoever listened stopped just now. */
+  | { readonly outcome: "gone" }
   | { readonly outcome: "failed"; readonly reason: string };
 
 function connect(address: string): Promise<Connection> {
@@ -116,7 +117,7 @@ function connect(address: string): Promise<Connection> {
     // For good: who has the socket hears of its end by the closing.
     socket.on("error", (error) => {
       if (hasCode(error, "ECONNREFUSED")) give({ outcome: "refused" });
-      else if (hasCode(error, "ENOENT")) give({ outcome: "missing" });
+      else if (isLeft(error)) give({ outcome: "gone" });
       else give({ outcome: "failed", reason: error.message });
     });
     socket.once("connect", () => {
@@ -124,6 +125,10 @@ function connect(address: string): Promise<Connection> {
       give({ outcome: "connected", socket });
     });
   });
+}
+
+function isLeft(error: Error): boolean {
+  return ["ENOENT", "ECONNRESET", "EPIPE"].some((code) => hasCode(error, code));
 }
 
 /** @returns undefined when somebody else was faster */

@@ -65,7 +65,21 @@ export function complaintAbout(
   if (answer.status === 422 && !namesField(document, operation, request, json)) {
     return `names no field: ${answer.text.slice(0, 200)}`;
   }
-  return check(operation, answer.status, json);
+  return check(operation, answer.status, json) ?? hiddenFailure(json);
+}
+
+/** What an answer admits to have failed although it was given. */
+function hiddenFailure(json: object): string | undefined {
+  // SAFETY: it has just been checked to be what the document declares.
+  const { metrics, processing_status: status } = json as {
+    readonly metrics?: { readonly backend_failures?: object; readonly receipt_persisted?: boolean };
+    readonly processing_status?: { readonly last_error?: string | null };
+  };
+  const failures = Object.entries(metrics?.backend_failures ?? {});
+  if (failures.length > 0) return `admits ${JSON.stringify(failures)}`;
+  if (metrics?.receipt_persisted === false) return "admits that no receipt was kept";
+  const lastError = status?.last_error ?? null;
+  return lastError === null ? undefined : `admits ${lastError}`;
 }
 
 function wasSent(request: FuzzRequest, text: string): boolean {

@@ -3,15 +3,25 @@ import fc, { type Arbitrary } from "fast-check";
 import type { ApiDocument, Schema } from "./document.ts";
 import { countOf, Entries, Raw, type Tree, withChange } from "./json-text.ts";
 
-/** Names and identifiers that mean something to the server under test. */
+/** Names and identifiers that mean something to the server under test; more may come while it is tested. */
 export type Known = {
   readonly owners: readonly string[];
   readonly nodes: readonly string[];
+  /** Those of the nodes that have a condition. */
+  readonly conditional: readonly string[];
+  /** Claims that contradict those at the same place of `losers`. */
+  readonly winners: readonly string[];
+  readonly losers: readonly string[];
   readonly events: readonly string[];
   readonly requests: readonly string[];
   readonly citations: readonly string[];
   readonly cursors: readonly string[];
 };
+
+/** One of what is known by the time it is asked for. */
+function oneOf(known: readonly string[]): Arbitrary<string> {
+  return fc.nat({ max: 2 ** 20 }).map((at) => known[at % known.length] ?? "");
+}
 
 const WORDS = "tea kayak harbour Ada lives in Oslo Rome paid 12.50 euros who what when".split(" ");
 const sentence = fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 8 });
@@ -61,20 +71,20 @@ const KEYS = [1, 2, 3, 4].map((at) => `${at}1111111-2222-4333-8444-555555555555`
 
 /** Identifiers of what a field is about, by its name; now and then those of something else. */
 function idOf(known: Known, name: string): Arbitrary<string> {
-  const { nodes, events, requests, citations } = known;
+  const { nodes, winners, losers, events, requests, citations } = known;
   const pools: readonly (readonly [RegExp, readonly string[]])[] = [
     [/key/i, KEYS],
     [/event|evidence/, events],
     [/request/, requests],
     [/citation/, citations],
-    [/./, nodes],
+    [/winner/, winners],
+    [/loser/, losers],
   ];
   const meant = pools.find(([pattern]) => pattern.test(name))?.[1] ?? nodes;
-  const any = fc.constantFrom(...nodes, ...events, ...requests, ...citations);
   return fc.oneof(
-    { weight: 12, arbitrary: fc.constantFrom(...meant) },
-    { weight: 2, arbitrary: spelled(fc.constantFrom(...meant)) },
-    { weight: 1, arbitrary: any },
+    { weight: 12, arbitrary: oneOf(meant) },
+    { weight: 2, arbitrary: spelled(oneOf(meant)) },
+    { weight: 1, arbitrary: fc.oneof(...[nodes, events, requests, citations].map(oneOf)) },
     { weight: 1, arbitrary: fc.uuid() },
   );
 }
@@ -108,6 +118,10 @@ export function allowedValue(
   const { anyOf, enum: members, type } = found;
   if (Array.isArray(members)) return fc.constantFrom(...(members as Tree[]));
   if (Array.isArray(anyOf)) return fc.oneof(...anyOf.map((part) => inner(part)));
+  if (name === "user_id") {
+    const named = fc.constantFrom(...known.owners);
+    return fc.oneof({ weight: 15, arbitrary: named }, fc.constant(null));
+  }
   if (Array.isArray(type)) {
     const [first, ...rest] = type.map((one) => inner({ ...found, type: one }));
     if (first === undefined) throw new Error(`${name} has no type`);
@@ -146,8 +160,7 @@ function textOf(known: Known, schema: Schema, name: string): Arbitrary<Tree> {
   if (schema["format"] === "date-time") return instantText;
   if (typeof schema["pattern"] === "string")
     return fc.stringMatching(new RegExp(schema["pattern"]));
-  if (name === "user_id") return fc.constantFrom(...known.owners);
-  if (name === "operation_cursor") return fc.constantFrom(...known.cursors);
+  if (name === "operation_cursor") return oneOf(known.cursors);
   return plainText;
 }
 

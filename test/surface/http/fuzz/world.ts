@@ -1,68 +1,97 @@
-/** A pack with some memories of two owners, for requests to be about. */
+/** A pack with some memories of three owners, for requests to be about. */
 import type { MemoryEngine } from "../../../../src/engine/memory-engine.ts";
+import type { FuzzAnswer } from "./judge.ts";
 import type { Known } from "./values.ts";
 
 /** In every memory of bob; nothing that ada asks for may hold it. */
 export const SECRET = "zebra-canary-4711";
 
 /** An owner whose name no identifier would have. */
-const ODD_OWNER = "Ünï 🦊 /..?#%zz'\"";
+export const ODD_OWNER = "Ünï 🦊 /..?#%zz'\"";
+
+/** Identifiers of one kind that requests are made of. */
+const MAX_KNOWN = 60;
 
 export type World = {
   readonly known: Known;
-  /** A memory of bob. */
-  readonly secretNode: string;
+  /** Remembers the memory that a store made, so that later requests are about it, too. */
+  learn(answer: FuzzAnswer): void;
 };
 
 /** Fills an empty pack. */
 export async function settle(engine: MemoryEngine): Promise<World> {
+  const nodes: string[] = [];
+  const events: string[] = [];
   const stored = async (userId: string, content: string, metadata?: Record<string, string>) => {
-    const conditional = metadata?.["condition"] !== undefined;
-    const { eventId, node } = await engine.storeWithReceipt({
+    const { eventId, nodeId } = await engine.storeWithReceipt({
       userId,
       content,
       nodeType: "fact",
       metadata,
-      ...(conditional && { epistemicType: "conditional" as const }),
+      ...(metadata?.["condition"] !== undefined && { epistemicType: "conditional" }),
     });
-    return { node: node.id, event: eventId };
+    nodes.push(nodeId);
+    events.push(eventId);
+    return nodeId;
   };
-  const claim = (object: string) => ({ subject: "Ada", predicate: "lives in", object });
-  const own = [
-    await stored("ada", "Ada drinks green tea in the harbour"),
-    await stored("ada", "Ada lives in Oslo", claim("Oslo")),
-    await stored("ada", "Ada lives in Rome", claim("Rome")),
-    await stored("ada", "Ada lives in Lima", claim("Lima")),
-    await stored("ada", "Ada lives in Kyiv", claim("Kyiv")),
+  const lives = (object: string) =>
+    stored("ada", `Ada lives in ${object}`, { subject: "Ada", predicate: "lives in", object });
+
+  const tea = await stored("ada", "Ada drinks green tea in the harbour");
+  for (let at = 1; at <= 3; at += 1) await engine.reinforce(tea);
+  await engine.supersede(await lives("Oslo"), await lives("Bergen"));
+  const winners = [await lives("Rome"), await lives("Kyiv")];
+  const losers = [await lives("Lima"), await lives("Cork")];
+  for (const [at, winner] of winners.entries()) await engine.contradict(winner, losers[at] ?? "");
+  const conditional = [
     await stored("ada", "the kayak may leave the harbour", { condition: "the wind is below 5" }),
     await stored("ada", "the red kayak may leave", { condition: "it rains" }),
-    ...(await Promise.all(
-      [1, 2, 3, 4, 5, 6].map((at) => stored("ada", `Ada paid ${at}.50 euros for tea`)),
-    )),
   ];
-  const [tea, oslo, rome, lima] = own;
-  if (!tea || !oslo || !rome || !lima) throw new Error("the world is not complete");
-  await engine.supersede(oslo.node, rome.node);
-  await engine.contradict(rome.node, lima.node);
-  const odd = await stored(ODD_OWNER, "an odd owner has a memory, too");
-  const secret = await stored("bob", `Bob hides the ${SECRET} in the harbour`, claim(SECRET));
-  const pending = await engine.ingestFast({ userId: "ada", content: "Ada waits for the tea" });
-  const { metadata } = await engine.retrieve({ userId: "ada", query: "tea in the harbour" });
-  const cited = await engine.recordAnswerCitations(
-    { requestId: metadata.requestId, answerId: "a", citedNodeIds: [] },
-    "ada",
+  for (let at = 1; at <= 6; at += 1) await stored("ada", `Ada paid ${at}.50 euros for tea`);
+  await stored(ODD_OWNER, "an odd owner has a memory, too");
+  await stored("bob", `Bob hides the ${SECRET} in the harbour`, {
+    subject: "Bob",
+    predicate: "hides",
+    object: SECRET,
+  });
+  events.push(await engine.ingestFast({ userId: "ada", content: "Ada waits for the tea" }));
+
+  const requests: string[] = [];
+  for (const [userId, query] of [
+    ["ada", "tea in the harbour"],
+    ["bob", "what is hidden"],
+  ] as const) {
+    requests.push((await engine.retrieve({ userId, query })).metadata.requestId);
+  }
+  const citations = await Promise.all(
+    ["ada", "bob"].map((userId, at) =>
+      engine.recordAnswerCitations({ requestId: requests[at] ?? "", answerId: "a" }, userId),
+    ),
   );
-  const theirs = await engine.retrieve({ userId: "bob", query: "what does Bob hide" });
-  const page = await engine.getProvenance(rome.node, { operationLimit: 1 });
+  const page = await engine.getProvenance(tea, { operationLimit: 1 });
   return {
     known: {
       owners: ["ada", "ada", "ada", "bob", ODD_OWNER],
-      nodes: [...own, odd, secret].map(({ node }) => node),
-      events: [...[...own, odd, secret].map(({ event }) => event), pending],
-      requests: [metadata.requestId, theirs.metadata.requestId],
-      citations: [cited.citationId],
-      cursors: [page?.nextOperationCursor ?? "none"],
+      nodes,
+      conditional,
+      winners,
+      losers,
+      events,
+      requests,
+      citations: citations.map(({ citationId }) => citationId),
+      cursors: [page?.nextOperationCursor ?? "there is no second page"],
     },
-    secretNode: secret.node,
+    learn: ({ status, text }) => {
+      if (status !== 200 || !text.includes('"node_id"')) return;
+      const { node_id: nodeId, event_id: eventId } = JSON.parse(text);
+      for (const [list, id] of [
+        [nodes, nodeId],
+        [events, eventId],
+      ] as const) {
+        if (typeof id !== "string") continue;
+        list.push(id);
+        if (list.length > MAX_KNOWN) list.splice(list.length / 2, 1);
+      }
+    },
   };
 }

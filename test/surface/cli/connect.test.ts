@@ -1,0 +1,251 @@
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from "bun:test";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { onTerminal } from "./on-terminal.ts";
+import { createDesk, type Desk, type Outcome } from "./run-svc.ts";
+
+// Each test starts processes.
+setDefaultTimeout(60_000);
+
+const RAW = `raw_key:${Buffer.alloc(32, 7).toString("base64url")}`;
+const SETTINGS = '{\n  // mine\n  "theme": "dark",\n}\n';
+
+let desk: Desk;
+beforeAll(async () => {
+  desk = createDesk();
+  expect((await desk.run(["init", "plain.pack", "--plain"])).code).toBe(0);
+  expect((await desk.run(["init", "sealed.pack"])).code).toBe(0);
+});
+afterAll(() => desk.remove());
+beforeEach(() => {
+  rmSync(at("home"), { recursive: true, force: true });
+  mkdirSync(at("home"));
+});
+
+const at = (...path: string[]): string => join(desk.folder, ...path);
+
+async function run(line: string, env: Readonly<Record<string, string>> = {}): Promise<Outcome> {
+  return await desk.run(line.split(" "), { env: { HOME: at("home"), ...env } });
+}
+
+/** The files below the home folder, without what the runtime of a program from source keeps there. */
+function inHome(): readonly string[] {
+  return readdirSync(at("home"), { recursive: true, encoding: "utf8" })
+    .filter((name) => !/^\.(bun|cache)(\/|$)/.test(name))
+    .filter((name) => statSync(at("home", name)).isFile());
+}
+
+describe("svc connect", () => {
+  test("shows the change with --dry-run, and changes nothing", async () => {
+    writeFileSync(at("home/.claude.json"), SETTINGS);
+    const { code, stdout, stderr } = await run(
+      "connect claude-code --db-path plain.pack --dry-run",
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toContain(`+++ ${at("home/.claude.json")}`);
+    expect(stdout).toContain('+  "mcpServers": {');
+    expect(stdout).toContain(`"${at("plain.pack")}"`);
+    expect(stdout).not.toContain("theme");
+    expect(inHome()).toEqual([".claude.json"]);
+    expect(readFileSync(at("home/.claude.json"), "utf8")).toBe(SETTINGS);
+  });
+
+  test("is refused without --yes where there is nobody to ask", async () => {
+    const { code, stderr } = await run("connect cursor --db-path plain.pack");
+    expect(code).toBe(2);
+    expect(stderr).toContain("--yes");
+    expect(inHome()).toEqual([]);
+  });
+
+  test("asks at a terminal, and only yes changes anything", async () => {
+    const line = ["connect", "cursor", "--db-path", "plain.pack", "--no-verify"];
+    const env = { HOME: at("home") };
+    const no = await onTerminal(desk.folder, line, [["Connect Cursor? [Y/n]", "n\r"]], env);
+    expect(no).toMatchObject({ code: 0 });
+    expect(no.screen).toContain("Nothing was changed.");
+    expect(inHome()).toEqual([]);
+    const yes = await onTerminal(desk.folder, line, [["Connect Cursor? [Y/n]", "\r"]], env);
+    expect(yes).toMatchObject({ code: 0 });
+    expect(inHome()).toEqual([".cursor/mcp.json"]);
+  });
+
+  test("connects an encrypted pack without its key, tries it out, and is taken back to the last byte", async () => {
+    const file = at("home/.claude.json");
+    writeFileSync(file, SETTINGS);
+    const line = "connect claude-code --db-path sealed.pack --user-id ada --yes --format json";
+    const made = await run(line);
+    expect({ code: made.code, stderr: made.stderr }).toEqual({ code: 0, stderr: "" });
+    const answer = JSON.parse(made.stdout);
+    expect(answer).toMatchObject({
+      client: "claude-code",
+      scope: "user",
+      name: "memory",
+      file,
+      status: "connected",
+      concerns: [],
+      undo: "svc disconnect claude-code",
+    });
+    expect(answer.round_trip).toMatchObject({ ok: true, problem: null });
+    expect(answer.round_trip.ms).toBeGreaterThanOrEqual(answer.round_trip.start_ms);
+    expect(answer.round_trip.tools).toBeGreaterThan(0);
+    expect(readFileSync(answer.backup, "utf8")).toBe(SETTINGS);
+    const text = readFileSync(file, "utf8");
+    expect(text).toContain("// mine");
+    expect(text).not.toContain("raw_key");
+    // Where the key lies is said by a variable that assistants do not pass on.
+    expect(answer.server.env).toEqual({ SVC_MCP_USER_ID: "ada", XDG_CONFIG_HOME: at(".config") });
+
+    const again = await run(line);
+    expect(JSON.parse(again.stdout)).toMatchObject({ status: "unchanged", backup: null, diff: [] });
+    expect(readFileSync(file, "utf8")).toBe(text);
+
+    const undone = await run("disconnect claude-code --yes");
+    expect({ code: undone.code, stderr: undone.stderr }).toEqual({ code: 0, stderr: "" });
+    expect(undone.stdout).toContain("is what it was before");
+    expect(readFileSync(file, "utf8")).toBe(SETTINGS);
+    expect(inHome()).toEqual([".claude.json"]);
+    const idle = await run("disconnect claude-code");
+    expect(idle.code).toBe(0);
+    expect(idle.stdout).toContain("not connected");
+  });
+
+  test("says what is wrong when the key stands only in the environment, and how to go back", async () => {
+    const key = { SVC_ENCRYPTION_ENABLED: "true", SVC_ENCRYPTION_KEY: RAW };
+    await run("init keyless.pack", key);
+    const { code, stdout, stderr } = await run("connect codex --db-path keyless.pack --yes", key);
+    expect(code).toBe(1);
+    expect(stderr).toContain("stands only in the settings of this shell");
+    expect(stderr).toContain(`svc key import ${at("keyless.pack")}`);
+    expect(stderr).toMatch(/Error: the server was started .* failed after \d+ ms: .*keyless\.pack/);
+    expect(stderr).toContain("to take it back run: svc disconnect codex");
+    expect(`${stdout}${stderr}`).not.toContain(RAW);
+    expect(readFileSync(at("home/.codex/config.toml"), "utf8")).not.toContain("raw_key");
+  });
+
+  test("tells of settings that assistants do not see, and of a pack that is to be made", async () => {
+    const env = { SVC_DEFAULT_TOKEN_BUDGET: "2000", SVC_ENCRYPTION_KEY: RAW };
+    const { code, stdout, stderr } = await run("connect foo --print --db-path new.pack", env);
+    expect(code).toBe(0);
+    expect(stderr).toContain("SVC_DEFAULT_TOKEN_BUDGET");
+    expect(stderr).toContain("not encrypted");
+    expect(stderr).not.toMatch(/2000|raw_key/);
+    expect(JSON.parse(stdout).mcpServers.memory.args.slice(-2)).toEqual([
+      "--db-path",
+      at("new.pack"),
+    ]);
+    expect(existsSync(at("new.pack"))).toBeFalse();
+  });
+
+  test.each([
+    { client: "vscode", path: ["servers", "notes", "type"], value: "stdio" },
+    { client: "zed", path: ["context_servers", "notes", "env", "SVC_MCP_USER_ID"], value: "ada" },
+    { client: "any-other", path: ["mcpServers", "notes", "env", "SVC_MCP_USER_ID"], value: "ada" },
+  ])("prints what $client reads, and changes nothing", async ({ client, path, value }) => {
+    const { code, stdout } = await run(
+      `connect ${client} --print --name notes --user-id ada --tools core --db-path plain.pack`,
+    );
+    expect(code).toBe(0);
+    let found: unknown = JSON.parse(stdout);
+    for (const key of path) found = Object(found)[key];
+    expect(found).toBe(value);
+    expect(stdout).toMatch(/"--tools",\s+"core"/);
+    expect(inHome()).toEqual([]);
+  });
+
+  test("writes the configuration of a project into the working directory", async () => {
+    const made = await run("connect vscode --scope project --db-path plain.pack --yes --no-verify");
+    expect(made.stdout).toContain("svc disconnect vscode --scope project");
+    expect(JSON.parse(readFileSync(at(".vscode/mcp.json"), "utf8")).servers.memory).toMatchObject({
+      type: "stdio",
+    });
+    expect((await run("disconnect vscode --scope project --yes")).stdout).toContain("is gone");
+    expect(existsSync(at(".vscode"))).toBeFalse();
+  });
+});
+
+describe("svc connect and disconnect refuse, and change nothing", () => {
+  test.each([
+    { line: "connect emacs --yes", says: "claude-code, claude-desktop, cursor, vscode, codex" },
+    { line: "disconnect emacs --yes", says: "svc connect emacs --print" },
+    { line: "connect cursor --name a.b --yes", says: "ASCII letters" },
+    { line: "connect cursor --scope all --yes", says: "Allowed choices are user, project" },
+    { line: "connect claude-desktop --scope project --yes", says: "no configuration of projects" },
+    { line: "connect", says: "missing required argument" },
+    { line: "connect zed --db-path plain.pack --yes", says: "line 1, column 11" },
+    { line: "disconnect zed --yes", says: "settings.json" },
+  ])("$line", async ({ line, says }) => {
+    mkdirSync(at("home/.config/zed"), { recursive: true });
+    writeFileSync(at("home/.config/zed/settings.json"), '{"theme": }');
+    const { code, stdout, stderr } = await run(line, { XDG_CONFIG_HOME: at("home/.config") });
+    expect(stderr).toContain(says);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(inHome()).toEqual([".config/zed/settings.json"]);
+  });
+});
+
+describe("svc doctor", () => {
+  type Report = {
+    readonly ok: boolean;
+    readonly checks: readonly { name: string; status: string; message: string }[];
+  };
+
+  async function doctor(pack: string): Promise<Report> {
+    return JSON.parse((await run(`doctor ${pack} --format json`)).stdout);
+  }
+
+  const check = ({ checks }: Report, name: string) => checks.find((one) => one.name === name);
+
+  test("speaks to the server as an assistant does, names the assistants, and writes nothing", async () => {
+    await run("connect gemini --db-path sealed.pack --yes --no-verify");
+    const before = readdirSync(desk.folder);
+    const bytes = readFileSync(at("sealed.pack"));
+    const report = await doctor("sealed.pack");
+    expect(report.ok).toBeTrue();
+    expect(check(report, "assistant")).toMatchObject({ status: "ok" });
+    expect(check(report, "assistant")?.message).toMatch(/^answered in \d+ ms$/);
+    expect(check(report, "connected")).toMatchObject({
+      status: "ok",
+      message: `gemini (${at("home/.gemini/settings.json")})`,
+    });
+    expect(readFileSync(at("sealed.pack")).equals(bytes)).toBeTrue();
+    expect(readdirSync(desk.folder)).toEqual(before);
+  });
+
+  test("warns of an assistant that starts a program which is gone", async () => {
+    const entry = { command: "/nowhere/svc", args: ["mcp", "--db-path", at("plain.pack")] };
+    mkdirSync(at("home/.cursor"));
+    writeFileSync(at("home/.cursor/mcp.json"), JSON.stringify({ mcpServers: { old: entry } }));
+    const report = await doctor("plain.pack");
+    expect(report.ok).toBeTrue();
+    expect(check(report, "connected")).toMatchObject({ status: "warn" });
+    expect(check(report, "connected")?.message).toContain(
+      `/nowhere/svc, which is missing; run: svc connect cursor --db-path ${at("plain.pack")}`,
+    );
+  });
+
+  test("says when assistants could not open what the person can", async () => {
+    await run(`init own.pack --encryption-key ${RAW}`);
+    const { code, stdout } = await run(`doctor own.pack --encryption-key ${RAW}`);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /\[OK\] {3}assistant: not tried: the key .* not kept on this machine.*svc key import/,
+    );
+    expect(stdout).toMatch(/\[OK\] {3}connected: none of the known assistants/);
+  });
+});

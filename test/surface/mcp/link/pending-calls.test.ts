@@ -1,0 +1,168 @@
+import { describe, expect, test } from "bun:test";
+import { PendingCalls, PING_REQUEST } from "../../../../src/surface/mcp/link/pending-calls.ts";
+
+const line = (message: object): string => JSON.stringify({ jsonrpc: "2.0", ...message });
+const call = (id: unknown, name: string, args: object = {}): string =>
+  line({ id, method: "tools/call", params: { name, arguments: args } });
+const answer = (id: unknown): string => line({ id, result: {} });
+const READS = ["memory_retrieve"];
+
+function sent(...lines: readonly string[]): PendingCalls {
+  const calls = new PendingCalls();
+  for (const text of lines) calls.isForServer(text);
+  return calls;
+}
+
+describe("a call", () => {
+  test.each([{ id: 0 }, { id: "" }, { id: -1 }, { id: "x" }, { id: 2 ** 53 - 1 }])(
+    "with the id $id is open until it is answered",
+    ({ id }) => {
+      const calls = sent(call(id, "memory_store"));
+      expect(calls.isEmpty).toBe(false);
+      expect(calls.isForClient(answer(id))).toBe(true);
+      expect(calls.isEmpty).toBe(true);
+      expect(calls.characters).toBe(0);
+    },
+  );
+
+  test("is not answered by an answer to the same id of another kind", () => {
+    const calls = sent(call(1, "memory_store"));
+    calls.isForClient(answer("1"));
+    expect(calls.isEmpty).toBe(false);
+  });
+
+  test.each([
+    { name: "an id of null", text: call(null, "memory_store") },
+    { name: "a broken number", text: call(1.5, "memory_store") },
+    { name: "no id", text: line({ method: "notifications/progress" }) },
+    { name: "no version", text: '{"id":1,"method":"ping"}' },
+    { name: "a method that is no text", text: line({ id: 1, method: 7 }) },
+    { name: "no JSON", text: "hello" },
+    { name: "nothing", text: "" },
+    { name: "params of another kind", text: line({ method: "x", params: "text" }) },
+  ])("with $name gets no answer, so none is waited for, and the server sees it", ({ text }) => {
+    const calls = new PendingCalls();
+    expect(calls.isForServer(text)).toBe(true);
+    expect(calls.isEmpty).toBe(true);
+  });
+
+  test("in a line that ends in a carriage return is one", () => {
+    const calls = sent(`${call(1, "memory_store")}\r`);
+    expect(calls.count).toBe(1);
+  });
+
+  test("that was cancelled is over, and its late answer is still passed on", () => {
+    const calls = sent(
+      call(5, "memory_retrieve"),
+      line({ method: "notifications/cancelled", params: { requestId: 5 } }),
+    );
+    expect(calls.isEmpty).toBe(true);
+    expect(calls.isForClient(answer(5))).toBe(true);
+    expect(calls.afterLoss(READS)).toEqual({ repeat: [], fail: [] });
+  });
+});
+
+describe("after the loss of a server", () => {
+  test("reads, other requests and calls with a request_id are asked again in their order; other writes fail", () => {
+    const again = [
+      call(1, "memory_retrieve"),
+      line({ id: 2, method: "tools/list" }),
+      call(3, "memory_ingest_fast_many", { request_id: "r" }),
+    ];
+    const calls = sent(again[0] ?? "", call(9, "memory_store"), again[1] ?? "", again[2] ?? "");
+    const { repeat, fail } = calls.afterLoss(READS);
+    expect(repeat).toEqual(again);
+    expect(fail.map((text) => JSON.parse(text))).toMatchObject([
+      {
+        jsonrpc: "2.0",
+        id: 9,
+        error: { code: -32_603, message: expect.stringContaining("may or may not") },
+      },
+    ]);
+    expect(calls.count).toBe(3);
+  });
+
+  test("a request_id that is no text does not make a write repeatable", () => {
+    const { fail } = sent(call(1, "memory_store", { request_id: 7 })).afterLoss(READS);
+    expect(fail).toHaveLength(1);
+  });
+
+  test("a call that has cost two servers is not given to a third", () => {
+    const calls = sent(call(1, "memory_retrieve"));
+    expect(calls.afterLoss(READS).repeat).toHaveLength(1);
+    const { repeat, fail } = calls.afterLoss(READS);
+    expect(repeat).toEqual([]);
+    expect(fail).toHaveLength(1);
+    expect(calls.isEmpty).toBe(true);
+  });
+
+  test("the next is told how the connection began, under an id whose answer is for nobody", () => {
+    const calls = sent(
+      line({ id: 1, method: "initialize", params: { protocolVersion: "2025-11-25" } }),
+    );
+    calls.isForClient(answer(1));
+    const initialized = line({ method: "notifications/initialized" });
+    calls.isForServer(initialized);
+    const { repeat } = calls.afterLoss(READS);
+    expect(repeat[1]).toBe(initialized);
+    const opening = JSON.parse(repeat[0] ?? "");
+    expect(opening).toMatchObject({
+      method: "initialize",
+      params: { protocolVersion: "2025-11-25" },
+    });
+    expect(opening.id).not.toBe(1);
+    expect(calls.isForClient(answer(opening.id))).toBe(false);
+  });
+
+  test("a connection that is still being opened is opened under its own id, once", () => {
+    const initialize = line({ id: 1, method: "initialize", params: {} });
+    const initialized = line({ method: "notifications/initialized" });
+    const calls = sent(initialize, initialized, call(2, "memory_retrieve"));
+    expect(calls.afterLoss(READS).repeat).toEqual([
+      initialize,
+      initialized,
+      call(2, "memory_retrieve"),
+    ]);
+    expect(calls.isForClient(answer(1))).toBe(true);
+  });
+
+  test("a subscription begins again until it is cancelled, and nobody waits for its answer", () => {
+    const listen = line({ id: 4, method: "subscriptions/listen", params: {} });
+    const calls = sent(listen);
+    expect(calls.isEmpty).toBe(true);
+    expect(calls.afterLoss(READS).repeat).toEqual([listen]);
+    calls.isForServer(line({ method: "notifications/cancelled", params: { requestId: 4 } }));
+    expect(calls.afterLoss(READS).repeat).toEqual([]);
+  });
+});
+
+describe("a server's own request", () => {
+  const ask = line({ id: 7, method: "roots/list" });
+
+  test("reaches the client, and the answer reaches the server once", () => {
+    const calls = new PendingCalls();
+    expect(calls.isForClient(ask)).toBe(true);
+    expect(calls.isForServer(answer(7))).toBe(true);
+    expect(calls.isForServer(answer(7))).toBe(false);
+  });
+
+  test("of a server that is gone is not answered to the next", () => {
+    const calls = new PendingCalls();
+    calls.isForClient(ask);
+    calls.afterLoss(READS);
+    expect(calls.isForServer(answer(7))).toBe(false);
+  });
+
+  test("does not end a call of the client with the same id", () => {
+    const calls = sent(call(7, "memory_retrieve"));
+    calls.isForClient(ask);
+    expect(calls.count).toBe(1);
+  });
+});
+
+test("the answer to a sign of life is for nobody, an error too", () => {
+  const { id } = JSON.parse(PING_REQUEST);
+  const calls = new PendingCalls();
+  expect(calls.isForClient(answer(id))).toBe(false);
+  expect(calls.isForClient(line({ id, error: { code: -32_601, message: "no" } }))).toBe(false);
+});

@@ -1,0 +1,161 @@
+/** MCP in the server of the HTTP interface, as `svc serve --mcp` has it. */
+import { afterEach, describe, expect, test } from "bun:test";
+import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
+import {
+  type HttpServer,
+  type HttpServerDeps,
+  startHttpServer,
+} from "../../../src/surface/http/server.ts";
+import { createMcpEndpoint } from "../../../src/surface/mcp/http.ts";
+import { lazyMcpEndpoint } from "../../../src/surface/web/mcp-endpoint.ts";
+import { fakeEngine } from "../fake-engine.ts";
+import { BARE_NODE, NODE_ID } from "../fixtures.ts";
+import { clientsOf, modern, request } from "./http-server.ts";
+
+const GET_NODE = { name: "memory_get_node", arguments: { node_id: NODE_ID } };
+const PING = request("ping");
+
+const servers: HttpServer[] = [];
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
+});
+
+type Logged = { readonly message: string; readonly route: unknown; readonly status: unknown };
+
+async function serve(deps: Partial<HttpServerDeps> = {}) {
+  const log: Logged[] = [];
+  const owners: unknown[] = [];
+  let loads = 0;
+  const engine = fakeEngine({
+    close: async () => {},
+    getNode: (_id, options) => {
+      owners.push(options?.userId);
+      return Promise.resolve(BARE_NODE);
+    },
+  });
+  const mcp = (opening: () => Promise<MemoryEngine>) =>
+    lazyMcpEndpoint(() => {
+      loads += 1;
+      return Promise.resolve(
+        createMcpEndpoint({ engine: opening, version: "9.9.9", log: () => {} }),
+      );
+    });
+  const server = await startHttpServer({
+    host: "127.0.0.1",
+    port: 0,
+    allowUnauthenticatedExternalBind: false,
+    version: "9.9.9",
+    auth: {},
+    cors: { origins: [], allowCredentials: false },
+    drainMs: 1000,
+    log: (_level, message, { route, status } = {}) => log.push({ message, route, status }),
+    openEngine: () => Promise.resolve(engine),
+    mcp,
+    ...deps,
+  });
+  servers.push(server);
+  await server.ready;
+  return { server, log, owners, loads: () => loads, ...clientsOf(`${server.url}/mcp`) };
+}
+
+describe("keys are those of the other routes", () => {
+  test("a key of an owner binds", async () => {
+    const { connect, owners, send, server } = await serve({
+      auth: { userKeys: { ada: "key-a", bob: "key-b" } },
+    });
+    const client = await connect("key-b");
+    await client.callTool(GET_NODE);
+    await client.close();
+    const authorization = "Bearer key-b";
+    const over = await fetch(`${server.url}/v1/nodes/${NODE_ID}`, { headers: { authorization } });
+    expect(over.status).toBe(200);
+    expect(owners).toEqual(["bob", "bob"]);
+    const refused = await send(PING, { key: "key-c" });
+    expect(refused.status).toBe(401);
+    expect(refused.json).toMatchObject({ error: "invalid_token" });
+    expect((await fetch(`${server.url}/v1/nodes/${NODE_ID}`)).status).toBe(401);
+  });
+
+  test("the global key makes an operator", async () => {
+    const { connect, owners, send } = await serve({ auth: { apiKey: "master" } });
+    const client = await connect("master");
+    await client.callTool(GET_NODE);
+    await client.close();
+    expect(owners).toEqual([undefined]);
+    expect((await send(PING, { key: null })).status).toBe(401);
+  });
+
+  test("without keys everybody on this machine is an operator", async () => {
+    const { owners, send } = await serve();
+    const { status } = await send(request("tools/call", GET_NODE), { key: null });
+    expect(status).toBe(200);
+    expect(owners).toEqual([undefined]);
+  });
+});
+
+describe("names and pages are those of the other routes", () => {
+  test("a foreign host is misdirected, a foreign page refused, whatever it asks", async () => {
+    const { send, loads } = await serve();
+    expect((await send(PING, { headers: { host: "evil.example" } })).status).toBe(421);
+    expect((await send(PING, { headers: { origin: "https://evil.example" } })).status).toBe(403);
+    expect(loads()).toBe(0);
+  });
+
+  test("a page of the settings may call, and read the answer", async () => {
+    const origin = "https://page.example";
+    const { send } = await serve({ cors: { origins: [origin], allowCredentials: false } });
+    const { status, headers } = await send(PING, { headers: { origin } });
+    expect(status).toBe(200);
+    expect(headers.get("access-control-allow-origin")).toBe(origin);
+  });
+});
+
+describe("the server", () => {
+  test("loads what speaks the protocol with the first request, once", async () => {
+    const { send, server, loads } = await serve();
+    await fetch(`${server.url}/v1/health`);
+    expect(loads()).toBe(0);
+    const { message, headers } = modern("tools/list");
+    await Promise.all([send(PING), send(message, { headers }), send(PING)]);
+    expect(loads()).toBe(1);
+  });
+
+  test("logs the route of each request", async () => {
+    const { send, log } = await serve();
+    await send(PING);
+    await send("", { method: "DELETE" });
+    expect(log).toEqual([
+      { message: "request", route: "/mcp", status: 200 },
+      { message: "request", route: "/mcp", status: 405 },
+    ]);
+  });
+
+  test("has no such route without it", async () => {
+    const { send } = await serve({ mcp: undefined });
+    expect(await send(PING)).toMatchObject({ status: 404, json: { detail: "Not Found" } });
+  });
+
+  test("lets a call that comes while the engine opens wait for it", async () => {
+    const opening = Promise.withResolvers<MemoryEngine>();
+    const server = await startHttpServer({
+      host: "127.0.0.1",
+      port: 0,
+      allowUnauthenticatedExternalBind: false,
+      version: "9.9.9",
+      auth: {},
+      cors: { origins: [], allowCredentials: false },
+      log: () => {},
+      openEngine: () => opening.promise,
+      mcp: (engine) => createMcpEndpoint({ engine, version: "9.9.9", log: () => {} }),
+    });
+    servers.push(server);
+    const { send } = clientsOf(`${server.url}/mcp`);
+    const call = send(request("tools/call", GET_NODE));
+    expect((await send(request("tools/list"))).status).toBe(200);
+    expect((await fetch(`${server.url}/v1/nodes/${NODE_ID}`)).status).toBe(503);
+    opening.resolve(
+      fakeEngine({ close: async () => {}, getNode: () => Promise.resolve(BARE_NODE) }),
+    );
+    expect((await call).json?.["result"]).toMatchObject({ structuredContent: { id: NODE_ID } });
+  });
+});
