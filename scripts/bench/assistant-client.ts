@@ -14,10 +14,15 @@ export type AssistantOptions = {
   readonly folder?: string | undefined;
   /** Default: {@link svcCommand}. */
   readonly command?: readonly string[] | undefined;
+  /** Whether nothing is read before `listen` is called. */
+  readonly isDeaf?: boolean | undefined;
 };
 
 /** What a tool answered, and whether the call failed. */
-export type Answer = { readonly isError: boolean; readonly value: Readonly<Record<string, unknown>> };
+export type Answer = {
+  readonly isError: boolean;
+  readonly value: Readonly<Record<string, unknown>>;
+};
 
 type Message = {
   readonly id?: string | number;
@@ -39,6 +44,7 @@ export class AssistantProcess {
   readonly child: Bun.Subprocess<"pipe", "pipe", "pipe">;
   /** Every message that came, in order. */
   readonly heard: Message[] = [];
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   readonly #stderr: Promise<string>;
   readonly #waiting = new Set<() => void>();
   #isOver = false;
@@ -55,7 +61,13 @@ export class AssistantProcess {
     });
     running.add(this.child);
     this.child.exited.finally(() => running.delete(this.child));
+    this.#reader = this.child.stdout.getReader();
     this.#stderr = new Response(this.child.stderr).text();
+    if (options.isDeaf !== true) this.listen();
+  }
+
+  /** Reads what it says, from now on. */
+  listen(): void {
     this.#read().catch(() => undefined);
   }
 
@@ -66,6 +78,11 @@ export class AssistantProcess {
   /** Everything that it printed for people. Once it has ended. */
   async stderr(): Promise<string> {
     return await this.#stderr;
+  }
+
+  /** Closes the end of the pipe on which answers come. */
+  async deafen(): Promise<void> {
+    await this.#reader.cancel();
   }
 
   /** @param message JSON-RPC without its version, or a line as it is */
@@ -125,7 +142,9 @@ export class AssistantProcess {
   async #read(): Promise<void> {
     let text = "";
     const decoder = new TextDecoder();
-    for await (const chunk of this.child.stdout) {
+    for (;;) {
+      const { value: chunk, done } = await this.#reader.read();
+      if (done) break;
       text += decoder.decode(chunk, { stream: true });
       const lines = text.split("\n");
       text = lines.pop() ?? "";

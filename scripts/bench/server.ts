@@ -17,6 +17,8 @@ export type ServerOptions = {
   readonly logLevel?: "info" | "warn" | "error" | undefined;
   /** The command that runs the program; default {@link svcCommand}. Its process must be the server itself. */
   readonly command?: readonly string[] | undefined;
+  /** What follows the command; default: `svc serve` of the pack on a free port. */
+  readonly args?: readonly string[] | undefined;
   /** Variables on top of this process's environment without its `SVC_` settings. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
 };
@@ -65,7 +67,7 @@ export function launchServer(options: ServerOptions): {
   const logFile = options.logFile ?? `${pack}.log`;
   const sink = openSync(logFile, "w");
   const serve = ["serve", "--db-path", pack, "--port", "0", "--log-level", logLevel];
-  const child = Bun.spawn([...command, ...serve], {
+  const child = Bun.spawn([...command, ...(options.args ?? serve)], {
     cwd: dirname(pack),
     env: { ...cleanEnvironment(), ...options.environment },
     stdin: "ignore",

@@ -19,8 +19,9 @@ export function parseInstantInput(value: unknown, field: string): Instant | unde
   if (typeof value !== "string") throw invalid(field, "must be ISO 8601 text");
   const parsed = parseInstant(value);
   if (parsed === "naive") {
-    const example = `${value.trim()}${/\d:\d/.test(value) ? "" : "T00:00:00"}Z`;
-    throw invalid(field, `${JSON.stringify(value)} has no time zone; write for example ${example}`);
+    const text = value.trim();
+    const example = `${text}${/\d:\d/.test(text) ? "" : "T00:00:00"}Z`;
+    throw invalid(field, `${JSON.stringify(text)} has no time zone; write for example ${example}`);
   }
   if (parsed === "malformed") {
     throw invalid(field, `${JSON.stringify(value.slice(0, 80))} is not an ISO 8601 date and time`);

@@ -18,7 +18,7 @@ import { reinforce } from "./lifecycle/reinforce.ts";
 import { resolveContradiction } from "./lifecycle/resolve.ts";
 import { supersede } from "./lifecycle/supersede.ts";
 import { transition } from "./lifecycle/transition.ts";
-import { createUpkeep } from "./lifecycle/upkeep.ts";
+import { createUpkeep, type Upkeep } from "./lifecycle/upkeep.ts";
 import { Lifetime } from "./lifetime.ts";
 import { rebuildIndexes } from "./maintain/rebuild.ts";
 import type { MemoryEngine } from "./memory-engine.ts";
@@ -44,8 +44,13 @@ import { type StoreDeps, store } from "./write/store.ts";
 export function createEngine(deps: EngineDeps): MemoryEngine {
   const receipts = createReceiptKeeper(deps);
   const life = new Lifetime(deps, () => receipts.close());
-  life.repair();
-  const serve = startUpkeep(deps, life);
+  const upkeep = createUpkeep({ ...deps, background: (...work) => life.background(...work) });
+  const begin = () => {
+    life.repair();
+    upkeep.begin();
+  };
+  begin();
+  const serve = serveWith(life, upkeep);
   const storing: StoreDeps = { ...deps, steps: createStoreSteps(deps) };
   const claims = { entailment: deps.entailment, settings: deps.settings.claims };
   const receiptOf = async (requestId: string, userId: string | undefined) =>
@@ -100,7 +105,7 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
     unlock: (key) =>
       life.use(async () => {
         await deps.store.unlock(key);
-        life.repair();
+        begin();
       }),
     close: () => life.close(),
   };
@@ -118,10 +123,8 @@ function bindAggregates(deps: EngineDeps, life: Lifetime) {
 
 type Serve = <T>(input: { readonly userId: string }, call: () => Promise<T>) => Promise<T>;
 
-/** Looks after the memories of all owners. @returns what runs a call of one owner, behind which follows what is due for it */
-function startUpkeep(deps: EngineDeps, life: Lifetime): Serve {
-  const upkeep = createUpkeep({ ...deps, background: (...work) => life.background(...work) });
-  upkeep.begin();
+/** What runs a call of one owner, behind which follows what is due for it. */
+function serveWith(life: Lifetime, upkeep: Upkeep): Serve {
   return (input, call) =>
     life.use(async () => {
       const result = await call();

@@ -14,6 +14,7 @@ import {
 import {
   conditionState,
   EPISTEMIC_WEIGHTS,
+  epistemicExclusion,
   epistemicWeight,
   inferEpistemicType,
   inferSourceType,
@@ -337,4 +338,33 @@ test("every weight and every matrix value is within 0 and 1", () => {
     ...CELLS.map(({ epistemic, source }) => matrixConfidence(epistemic, source, {}).value),
   ];
   expect(values.filter((value) => !(value >= 0 && value <= 1))).toEqual([]);
+});
+
+describe("what is not known to be so", () => {
+  const limits = { unverifiedThreshold: 0.3, excludesThreshold: false };
+  const why = (epistemicType: EpistemicType, confidence: number, excludesThreshold = false) =>
+    epistemicExclusion({ ...node(epistemicType), confidence }, { ...limits, excludesThreshold });
+
+  test.each([
+    ["unverified", 0.2, false, "unverified_below_threshold:0.20<=0.30"],
+    ["unverified", 0.3, false, undefined],
+    ["unverified", 0.3, true, "unverified_below_threshold:0.30<=0.30"],
+    ["unverified", 0.31, true, undefined],
+    ["hypothetical", 1, false, "epistemic_filtered:hypothetical"],
+    ["deprecated", 1, false, "epistemic_filtered:deprecated"],
+    ["conditional", 1, false, "condition_filtered:unknown"],
+    ["observed", 0, true, undefined],
+    ["asserted", 0, true, undefined],
+    ["inferred", 0, true, undefined],
+  ] as const)("of %s with %d, threshold excluded %p: %s", (type, confidence, excludes, reason) => {
+    expect(why(type, confidence, excludes)).toBe(reason);
+  });
+
+  test("is conditional in every state but true", () => {
+    const whyIn = (state: ConditionState) =>
+      epistemicExclusion(node("conditional", { condition_state: state }), limits);
+    expect(whyIn("true")).toBeUndefined();
+    expect(whyIn("false")).toBe("condition_filtered:false");
+    expect(whyIn("expired")).toBe("condition_filtered:expired");
+  });
 });

@@ -24,6 +24,11 @@ describe("parseInstantInput", () => {
       value: "2024-05-01",
       why: '"2024-05-01" has no time zone; write for example 2024-05-01T00:00:00Z',
     },
+    {
+      name: "a bare date among many blanks",
+      value: `${" ".repeat(5000)}2024-05-01\n`,
+      why: '"2024-05-01" has no time zone; write for example 2024-05-01T00:00:00Z',
+    },
     { name: "other text", value: "soon", why: '"soon" is not an ISO 8601 date and time' },
     {
       name: "a day that does not exist",

@@ -108,7 +108,8 @@ async function examine(pack: SqlitePack, nodes: readonly MemoryNode[]) {
   const ids = nodes.map(({ id }) => id);
   const snapshot = await store.change(
     { nodeIds: ids, operationIds: ids.map(idOf), eventIds: [] },
-    (seen) => ({ change: undefined, result: seen }),
+    // The moment is that of the look.
+    ({ at: _at, ...found }) => ({ change: undefined, result: found }),
   );
   await store.close();
   const database = openDatabase({ layout: pack.layout, mode: "read-write", ...connectionOf(pack) });
@@ -118,7 +119,7 @@ async function examine(pack: SqlitePack, nodes: readonly MemoryNode[]) {
 }
 
 /** What the record of the change says is there, against what is there. */
-function expectAgreement({ nodes, edges, operations }: ChangeSnapshot): void {
+function expectAgreement({ nodes, edges, operations }: Omit<ChangeSnapshot, "at">): void {
   const written = [...nodes.values()].filter(({ createdAt, updatedAt }) => createdAt < updatedAt);
   const records = [...operations.values()].map(({ payload }) => openChecksummed(payload));
   const said = records.flatMap(({ after, replacement = [] }) => [after ?? [], replacement].flat());

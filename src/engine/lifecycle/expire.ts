@@ -1,5 +1,5 @@
 import { checksummed } from "../../domain/checksummed.ts";
-import { reasonCode } from "../../domain/errors.ts";
+import { reasonCode, SvcError } from "../../domain/errors.ts";
 import { isActive, requireStep } from "../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { toNodeRecord } from "../../domain/node-record.ts";
@@ -31,7 +31,7 @@ export type Expiry = { readonly archived: number; readonly failed: number };
  * Archives active memories whose retention has ended, the longest ended first, each in a transaction of its own with a record
  * of what was archived. Their text stays where it is; they leave the indexes. One that fails is reported and left for the
  * next time. Whoever else archives one meanwhile, there is one record.
- * @throws SvcError what the store throws when it looks for them
+ * @throws SvcError what the store throws when it looks for them; pack_locked or engine_closed
  */
 export async function expireMemories(
   deps: Pick<EngineDeps, "store" | "clock" | "warn">,
@@ -46,12 +46,20 @@ export async function expireMemories(
     try {
       if (await expire(deps, node)) archived += 1;
     } catch (error) {
+      if (isOutOfReach(error)) throw error;
       failed += 1;
       // The cause may hold memory text; its category is all that leaves this place.
       deps.warn(`expired memory ${node.id} was not archived (${reasonCode(error)})`);
     }
   }
   return { archived, failed };
+}
+
+/** Whether nothing else can be archived either. */
+function isOutOfReach(error: unknown): boolean {
+  return (
+    error instanceof SvcError && (error.code === "pack_locked" || error.code === "engine_closed")
+  );
 }
 
 async function expire({ store }: Pick<EngineDeps, "store">, node: MemoryNode): Promise<boolean> {

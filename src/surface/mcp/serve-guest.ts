@@ -19,7 +19,8 @@ export function guestService(deps: Omit<McpDeps, "boundUserId" | "toolSet">): {
       const { userId: boundUserId, tools: toolSet } = guest;
       serveStdio(() => createMcpServer({ ...deps, boundUserId, toolSet }), {
         transport,
-        onerror: (error) => deps.log("warn", `protocol: ${error.message}`),
+        // Of another process, and no matter of who reads the log of this one.
+        onerror: (error) => deps.log("info", `protocol: ${error.message}`),
       });
       return { ended };
     },

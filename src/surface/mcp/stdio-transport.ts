@@ -53,6 +53,8 @@ class Connection implements Transport {
   /** While stdout takes nothing more. */
   #blocked: PromiseWithResolvers<void> | undefined;
   #unsent = 0;
+  /** Said once: a stream that is something else altogether would fill the log, and show its content there. */
+  #hasRefused = false;
   #state: "open" | "finishing" | "closed" = "open";
 
   constructor(stdin: Readable, stdout: Writable) {
@@ -158,8 +160,7 @@ class Connection implements Transport {
     let message: JSONRPCMessage;
     try {
       message = deserializeMessage(line);
-    } catch (error) {
-      this.onerror?.(asError(error));
+    } catch {
       this.#refuse(line);
       return;
     }
@@ -167,8 +168,11 @@ class Connection implements Transport {
     this.onmessage?.(message);
   }
 
-  /** Answers what is no message but has an identifier, so that nobody waits for it. */
+  /** Passes over what is no message; if it has an identifier, it is answered, so that nobody waits for it. */
   #refuse(line: string): void {
+    if (!this.#hasRefused)
+      this.onerror?.(new Error("a line is no JSON-RPC message, and passed over"));
+    this.#hasRefused = true;
     const id = idOf(line);
     if (id === undefined) return;
     const error = { code: INVALID_REQUEST, message: "The line is not a JSON-RPC message" };

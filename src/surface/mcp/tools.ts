@@ -56,7 +56,9 @@ async function answer(
     const context = { engine: () => engine, caller, operator: "mcp-operator", version, signal };
     return toAnswer(await call(context, toolSet));
   } catch (error) {
-    const failure = toErrorObject(error, binding.tool, deps.log);
+    // A call that was cancelled fails by that, and nobody reads its answer.
+    const log: Log = signal.aborted ? () => {} : deps.log;
+    const failure = toErrorObject(error, binding.tool, log);
     return toResult(failure, explain(error, failure.error));
   }
 }

@@ -1,10 +1,13 @@
 import { describe, expect, test } from "bun:test";
+import { dirname } from "node:path";
+import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
 import type { StoreInput } from "../../../src/engine/inputs.ts";
 import type { UpkeepSettings } from "../../../src/engine/settings.ts";
 import type { Store } from "../../../src/ports/store.ts";
+import { directoryPack, encrypted, RAW_KEY } from "../../contract/sqlite-pack.ts";
 import { type EngineOptions, type OpenedEngine, testClock, useEngines } from "../engines.ts";
 
-const { open } = useEngines();
+const { open, newPack } = useEngines();
 
 const UPKEEP: UpkeepSettings = { cooldownSeconds: 3600, budgetMs: 60_000, batchSize: 50 };
 const LATER = "2026-03-20T00:00:00Z";
@@ -223,5 +226,37 @@ describe("closing", () => {
     expect(changes).toBe(1);
     expect(one.warnings).toEqual([]);
     expect(await active(before)).toBe(19);
+  });
+});
+
+describe("locking", () => {
+  test("ends the work with one report at most, and unlocking begins it anew", async () => {
+    const { layout } = newPack();
+    const pack = encrypted(directoryPack(dirname(mainPath(layout))));
+    const clock = testClock();
+    const first = await open({ pack, clock, settings: { upkeep: undefined } });
+    for (let done = 0; done < 10; done += 1) await store(first);
+    await first.engine.close();
+    clock.set(LATER);
+    const begun = Promise.withResolvers<void>();
+    const one = await open({
+      pack,
+      clock,
+      settings: { upkeep: UPKEEP },
+      alter: (log) => ({
+        change: (reads, decide) => {
+          begun.resolve();
+          return log.change(reads, decide);
+        },
+      }),
+    });
+    await begun.promise;
+
+    await one.engine.lock();
+    await settle();
+
+    expect(one.warnings.length).toBeLessThanOrEqual(2);
+    await one.engine.unlock(RAW_KEY);
+    await until(async () => (await active(one)) === 0);
   });
 });

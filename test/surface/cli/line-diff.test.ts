@@ -47,7 +47,7 @@ describe("the difference of two texts", () => {
   });
 
   test("is what one has and the other has not, for any texts", () => {
-    const texts = fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 6 });
+    const texts = fc.array(fc.constantFrom<string>("a", "b", "c"), { maxLength: 6 });
     fc.assert(
       fc.property(texts, texts, (before, after) => {
         const text = (lines: readonly string[]): string =>

@@ -1,8 +1,9 @@
 /** Requests for the operations of a document, from correct ones to broken ones. */
 import fc, { type Arbitrary } from "fast-check";
 import type { ApiDocument, ApiOperation, Parameter } from "./document.ts";
-import { toText } from "./json-text.ts";
-import { allowedValue, damaged, hostileText, hostileValue, type Known } from "./values.ts";
+import { damaged, hostileText, hostileValue } from "./hostile.ts";
+import { Raw, type Tree, toText } from "./json-text.ts";
+import { type Known, type Source, valueFor } from "./values.ts";
 
 /** A request as bytes that are still to be framed. */
 export type FuzzRequest = {
@@ -45,59 +46,70 @@ const HOSTILE_SEGMENTS = [
   "x".repeat(5000),
 ];
 
+/** Where a request may be wrong. */
+const PLACES = ["method", "path", "query", "key", "headers", "body"] as const;
+type Place = (typeof PLACES)[number];
+
 /** Requests that the document allows. */
 export function correctRequest(
   document: ApiDocument,
   known: Known,
   operation: ApiOperation,
 ): Arbitrary<FuzzRequest> {
-  const parts = partsOf(document, known, operation);
-  return fc
-    .record({
-      path: fc.tuple(...parts.path.map(({ good }) => good)),
-      query: fc.tuple(...parts.query.map(({ good }) => good)),
-      key: parts.key.good,
-      body: parts.body?.good ?? fc.constant(undefined),
-    })
-    .map(({ path, query, key, body }) => ({
-      operation: operation.id,
-      method: operation.method,
-      target: targetOf(operation, path, query.flat()),
-      headers: [...typeOf(body), ...key],
-      body,
-    }));
+  return requestOf(operation, partsOf({ document, known, isNear: false }, operation), []);
 }
 
-/** Requests with one fault or several; some of the faults do no harm. */
+/** Requests that are wrong in one place, as deep as that may be, and some that are wrong everywhere. */
 export function faultyRequest(
   document: ApiDocument,
   known: Known,
   operation: ApiOperation,
 ): Arbitrary<FuzzRequest> {
-  const parts = partsOf(document, known, operation);
-  const either = <T>({ good, bad }: Part<T>, weight = 2): Arbitrary<T> =>
-    fc.oneof({ weight, arbitrary: good }, { weight: 1, arbitrary: bad });
+  const parts = partsOf({ document, known, isNear: true }, operation);
+  const weights: Readonly<Record<Place, number>> = {
+    method: 1,
+    path: parts.path.length * 3,
+    query: parts.query.length * 3,
+    key: 1,
+    headers: 1,
+    body: parts.body === undefined ? 1 : 20,
+  };
+  return fc.oneof(
+    ...PLACES.filter((place) => weights[place] > 0).map((place) => ({
+      weight: weights[place],
+      arbitrary: requestOf(operation, parts, [place]),
+    })),
+    { weight: 2, arbitrary: requestOf(operation, parts, PLACES) },
+  );
+}
+
+type Parts = ReturnType<typeof partsOf>;
+
+function requestOf(
+  operation: ApiOperation,
+  parts: Parts,
+  wrong: readonly Place[],
+): Arbitrary<FuzzRequest> {
+  const at = <T>(place: Place, { good, bad }: Part<T>): Arbitrary<T> =>
+    wrong.includes(place) ? bad : good;
+  const each = <T>(place: Place, list: readonly Part<T>[]): Arbitrary<T[]> =>
+    // Of several parameters the others stay right, most of the time.
+    fc.tuple(
+      ...list.map((part) =>
+        wrong.includes(place)
+          ? fc.oneof({ weight: list.length, arbitrary: part.good }, part.bad)
+          : part.good,
+      ),
+    );
   return fc
     .record({
-      method: fc.oneof(
-        { weight: 15, arbitrary: fc.constant<string>(operation.method) },
-        {
-          weight: 1,
-          arbitrary: fc.constantFrom("GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"),
-        },
-      ),
-      path: fc.tuple(...parts.path.map((part) => either(part))),
-      query: fc.tuple(...parts.query.map((part) => either(part))),
-      junk: fc.oneof(
-        { weight: 4, arbitrary: fc.constant("") },
-        { weight: 1, arbitrary: queryJunk },
-      ),
-      key: either(parts.key, 4),
-      headers: fc.oneof(
-        { weight: 6, arbitrary: fc.constant(undefined) },
-        { weight: 1, arbitrary: hostileHeaders },
-      ),
-      body: parts.body === undefined ? bodyOfNone : either(parts.body, 1),
+      method: at("method", { good: fc.constant<string>(operation.method), bad: otherMethod }),
+      path: each("path", parts.path),
+      query: each("query", parts.query),
+      junk: at("query", { good: fc.constant(""), bad: fc.oneof(fc.constant(""), queryJunk) }),
+      key: at("key", parts.key),
+      headers: at("headers", { good: fc.constant(undefined), bad: hostileHeaders }),
+      body: at("body", parts.body ?? { good: fc.constant(undefined), bad: bodyOfNone }),
     })
     .map(({ method, path, query, junk, key, headers, body }) => ({
       operation: operation.id,
@@ -107,6 +119,8 @@ export function faultyRequest(
       body: method === "GET" || method === "HEAD" ? undefined : body,
     }));
 }
+
+const otherMethod = fc.constantFrom("GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS");
 
 type Headers = FuzzRequest["headers"];
 
@@ -125,57 +139,66 @@ function targetOf(
   return pairs.length === 0 ? filled : `${filled}?${pairs.join("&")}`;
 }
 
-function partsOf(document: ApiDocument, all: Known, operation: ApiOperation) {
+function partsOf(given: Source, { path, parameters, body }: ApiOperation) {
   // Few memories have a condition, and it would rarely be one of them.
-  const known = operation.path.endsWith("/condition") ? { ...all, nodes: all.conditional } : all;
-  const { parameters, body } = operation;
+  const isCondition = path.endsWith("/condition");
+  const known = isCondition ? { ...given.known, nodes: given.known.conditional } : given.known;
+  const near: Source = { ...given, known };
+  const exact: Source = { ...near, isNear: false };
   const named = (where: Parameter["in"]) => parameters.filter((item) => item.in === where);
-  const values = (parameter: Parameter): Arbitrary<string> =>
-    allowedValue(document, known, parameter.schema, parameter.name).map(String);
   return {
-    path: named("path").map((parameter) => ({
-      good: values(parameter).map(encodeURIComponent),
-      bad: fc.oneof(
-        fc.constantFrom(...HOSTILE_SEGMENTS),
-        hostileText.map((text) => encoded(text.slice(0, 6000))),
-      ),
-    })),
-    query: named("query").map((parameter) => queryPart(document, known, parameter)),
-    key: keyPart(named("header"), values),
-    body: body && bodyPart(allowedValue(document, known, body.schema), body.required),
+    path: named("path").map(
+      ({ schema, name }): Part<string> => ({
+        good: valueFor(exact, schema, name).map((value) => encoded(asText(value))),
+        bad: fc.oneof(
+          valueFor(near, schema, name).map((value) => encoded(asText(value).slice(0, 6000))),
+          fc.constantFrom(...HOSTILE_SEGMENTS),
+          hostileText.map((text) => encoded(text.slice(0, 6000))),
+        ),
+      }),
+    ),
+    query: named("query").map((parameter) => queryPart(exact, near, parameter)),
+    key: keyPart(exact, named("header")),
+    body:
+      body && bodyPart(valueFor(exact, body.schema), valueFor(near, body.schema), body.required),
   };
+}
+
+/** A value as it stands in a URL or a header. */
+function asText(value: Tree): string {
+  if (typeof value === "string") return value;
+  return value instanceof Raw ? value.text : toText(value);
 }
 
 /** Zero, one or several `name=value`. */
 function queryPart(
-  document: ApiDocument,
-  known: Known,
+  exact: Source,
+  near: Source,
   { name, schema, required }: Parameter,
 ): Part<readonly string[]> {
   const isList = schema["type"] === "array";
   // SAFETY: a list in a valid document says of what.
   const one = isList ? (schema["items"] as typeof schema) : schema;
-  const pair = allowedValue(document, known, one, name).map((value) =>
-    value === null ? "" : `${name}=${encodeURIComponent(String(value))}`,
-  );
+  const pairOf = (source: Source): Arbitrary<string> =>
+    valueFor(source, one, name).map((value) =>
+      value === null ? "" : `${name}=${encoded(asText(value).slice(0, 6000))}`,
+    );
+  const pair = pairOf(exact);
   const given = isList ? fc.array(pair, { maxLength: 3 }) : pair.map((text) => [text]);
   // An operator has to name the owner where there is one to name.
   const isNeeded = required || name === "user_id";
   const absent = fc.constant<readonly string[]>([]);
-  const text = fc.oneof(
-    hostileText.map((value) => encoded(value.slice(0, 6000))),
-    fc.constantFrom("", "%", "%zz", "%ff", "+", "a%00b", "&", "="),
-  );
+  const text = fc
+    .oneof(
+      hostileText.map((value) => encoded(value.slice(0, 6000))),
+      fc.constantFrom("", "%", "%zz", "%ff", "+", "a%00b", "&", "="),
+    )
+    .map((value) => `${name}=${value}`);
   const bad = fc.oneof(
-    { weight: 3, arbitrary: text.map((value) => [`${name}=${value}`]) },
-    {
-      weight: 1,
-      arbitrary: fc.tuple(pair, text).map(([good, value]) => [`${name}=${value}`, good]),
-    },
-    {
-      weight: 1,
-      arbitrary: fc.tuple(pair, text).map(([good, value]) => [good, `${name}=${value}`]),
-    },
+    { weight: 4, arbitrary: pairOf(near).map((near) => [near]) },
+    { weight: 3, arbitrary: text.map((wrong) => [wrong]) },
+    { weight: 1, arbitrary: fc.tuple(pair, text) },
+    { weight: 1, arbitrary: fc.tuple(text, pair) },
     { weight: 1, arbitrary: fc.constantFrom([name], [`${name}[]=x`], [`${name.toUpperCase()}=x`]) },
   );
   return { good: isNeeded ? given : fc.oneof(absent, given), bad };
@@ -191,30 +214,30 @@ const queryJunk = fc.constantFrom(
   "\u00e9=\u00e9",
 );
 
-function keyPart(
-  headers: readonly Parameter[],
-  values: (parameter: Parameter) => Arbitrary<string>,
-): Part<Headers> {
+function keyPart(source: Source, headers: readonly Parameter[]): Part<Headers> {
   const none = fc.constant<Headers>([]);
   const [parameter] = headers;
   if (parameter === undefined) return { good: none, bad: fc.constant([["idempotency-key", "x"]]) };
+  const { name, schema } = parameter;
+  const keyed = (text: string): Headers => [[name, sendable(text).slice(0, 6000)]];
   return {
-    good: fc.oneof(
-      none,
-      values(parameter).map((value) => [[parameter.name, value]] as const),
-    ),
-    bad: hostileText.map((text) => [[parameter.name, sendable(text).slice(0, 6000)]] as const),
+    good: fc.oneof(none, valueFor(source, schema, name).map(asText).map(keyed)),
+    bad: fc
+      .oneof(valueFor({ ...source, isNear: true }, schema, name).map(asText), hostileText)
+      .map(keyed),
   };
 }
 
 function bodyPart(
-  trees: ReturnType<typeof allowedValue>,
+  exact: Arbitrary<Tree>,
+  near: Arbitrary<Tree>,
   isRequired: boolean,
 ): Part<string | undefined> {
-  const text = trees.map(toText);
+  const text = exact.map(toText);
   const good = isRequired ? text : fc.oneof(text, fc.constantFrom(undefined, "", "null", "{}"));
   const bad = fc.oneof(
-    { weight: 8, arbitrary: damaged(trees).map(toText) },
+    { weight: 12, arbitrary: near.map(toText) },
+    { weight: 6, arbitrary: damaged(exact).map(toText) },
     { weight: 1, arbitrary: hostileValue.map(toText) },
     {
       weight: 1,

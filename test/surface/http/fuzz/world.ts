@@ -40,8 +40,8 @@ export async function settle(engine: MemoryEngine): Promise<World> {
   const tea = await stored("ada", "Ada drinks green tea in the harbour");
   for (let at = 1; at <= 3; at += 1) await engine.reinforce(tea);
   await engine.supersede(await lives("Oslo"), await lives("Bergen"));
-  const winners = [await lives("Rome"), await lives("Kyiv")];
-  const losers = [await lives("Lima"), await lives("Cork")];
+  const winners = [await lives("Rome"), await lives("Kyiv"), await lives("Bern")];
+  const losers = [await lives("Lima"), await lives("Cork"), await lives("Pisa")];
   for (const [at, winner] of winners.entries()) await engine.contradict(winner, losers[at] ?? "");
   const conditional = [
     await stored("ada", "the kayak may leave the harbour", { condition: "the wind is below 5" }),

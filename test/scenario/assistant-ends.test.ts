@@ -1,0 +1,242 @@
+/** How `svc mcp` ends, in each of its roles: with its client, in order, silently, and without leaving anything behind. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { AssistantProcess, endAllAssistants } from "../../scripts/bench/assistant-client.ts";
+
+const OWNER = "ada";
+
+let root = "";
+beforeAll(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "svc-ends-")));
+});
+afterAll(async () => {
+  await endAllAssistants();
+  rmSync(root, { recursive: true, force: true });
+});
+
+let packs = 0;
+function newPack(): string {
+  packs += 1;
+  const folder = join(root, `${packs}`);
+  mkdirSync(folder);
+  return join(folder, "memory.pack");
+}
+
+function spawn(pack: string, environment: Readonly<Record<string, string>> = {}): AssistantProcess {
+  const own = { HOME: root, XDG_CACHE_HOME: join(root, "cache"), ...environment };
+  return new AssistantProcess({ pack, environment: own });
+}
+
+const start = async (pack: string): Promise<AssistantProcess> => await spawn(pack).open();
+
+async function retrieve(assistant: AssistantProcess, id: string): Promise<void> {
+  const { result } = await assistant.call(id, "memory_retrieve", { query: "q", user_id: OWNER });
+  expect(result?.["isError"] ?? false).toBe(false);
+}
+
+async function isServed(assistant: AssistantProcess, id: string): Promise<void> {
+  const { result } = await assistant.ask(id, "tools/list");
+  expect(result).toHaveProperty("tools");
+}
+
+/** What lies beside the pack, apart from the log that a killed process leaves to the next one that opens the pack. */
+function leftBeside(pack: string): readonly string[] {
+  return readdirSync(dirname(pack)).filter((name) => !/^memory\.pack(?:-wal|-shm)?$/.test(name));
+}
+
+type Cast = {
+  /** The process that is to end. */
+  readonly tested: AssistantProcess;
+  /** Processes that go on. */
+  readonly others: readonly AssistantProcess[];
+};
+
+const ROLES: readonly { readonly role: string; readonly cast: (pack: string) => Promise<Cast> }[] =
+  [
+    {
+      role: "one that serves the pack",
+      cast: async (pack) => {
+        const tested = await start(pack);
+        await isServed(tested, "first");
+        const other = await start(pack);
+        await isServed(other, "first");
+        return { tested, others: [other] };
+      },
+    },
+    {
+      role: "one that is served",
+      cast: async (pack) => {
+        const other = await start(pack);
+        const tested = await start(pack);
+        await isServed(tested, "first");
+        return { tested, others: [other] };
+      },
+    },
+    {
+      role: "one that takes over at this moment",
+      cast: async (pack) => {
+        const killed = await start(pack);
+        const tested = await start(pack);
+        await isServed(tested, "first");
+        killed.child.kill("SIGKILL");
+        await killed.ended();
+        return { tested, others: [] };
+      },
+    },
+    {
+      role: "one that has taken over",
+      cast: async (pack) => {
+        const killed = await start(pack);
+        const tested = await start(pack);
+        killed.child.kill("SIGKILL");
+        await isServed(tested, "first");
+        const other = await start(pack);
+        await isServed(other, "first");
+        return { tested, others: [other] };
+      },
+    },
+  ];
+
+const ENDINGS: readonly {
+  readonly ending: string;
+  readonly end: (of: AssistantProcess) => void;
+}[] = [
+  { ending: "its client leaves", end: ({ child }) => void child.stdin.end() },
+  { ending: "it gets SIGTERM", end: ({ child }) => child.kill("SIGTERM") },
+  { ending: "it gets SIGINT", end: ({ child }) => child.kill("SIGINT") },
+];
+
+describe.each(ROLES)("$role", ({ cast }) => {
+  test.each(ENDINGS)(
+    "ends with 0 and without a word when $ending, and the others go on",
+    async ({ end }) => {
+      const pack = newPack();
+      const { tested, others } = await cast(pack);
+      end(tested);
+      expect(await tested.ended()).toBe(0);
+      expect(await tested.stderr()).toBe("");
+      for (const other of others) await isServed(other, "later");
+      expect(await Promise.all(others.map((other) => other.leave()))).toEqual(others.map(() => 0));
+      expect(leftBeside(pack)).toEqual([]);
+    },
+    60_000,
+  );
+
+  test("ends when its client hears no more, as soon as there is something to say", async () => {
+    const pack = newPack();
+    const { tested, others } = await cast(pack);
+    await tested.deafen();
+    tested.say({ id: "unheard", method: "tools/list" });
+    expect(await tested.ended()).toBe(0);
+    await Promise.all(others.map((other) => other.leave()));
+    expect(leftBeside(pack)).toEqual([]);
+  }, 60_000);
+});
+
+describe("the first moments", () => {
+  test("a client that leaves before it says anything costs nothing", async () => {
+    const pack = newPack();
+    for (let count = 0; count < 3; count += 1) expect(await spawn(pack).leave()).toBe(0);
+    const host = await start(pack);
+    expect(await spawn(pack).leave()).toBe(0);
+    expect(await host.leave()).toBe(0);
+    expect(leftBeside(pack)).toEqual([]);
+  }, 60_000);
+
+  test("a SIGTERM at any of them leaves no socket", async () => {
+    const pack = newPack();
+    for (let ms = 0; ms < 240; ms += 24) {
+      const assistant = spawn(pack);
+      await Bun.sleep(ms);
+      assistant.child.kill("SIGTERM");
+      // Before anything is set up, the system ends it.
+      expect([0, "SIGTERM"]).toContain(await assistant.ended());
+      expect(leftBeside(pack)).toEqual([]);
+    }
+  }, 60_000);
+
+  test("settings that are refused end it with 2, and free the place", async () => {
+    const pack = newPack();
+    for (const owner of [undefined, "ada"]) {
+      const assistant = spawn(pack, {
+        SVC_PACKING__VECTOR_K: "many",
+        ...(owner === undefined ? {} : { SVC_MCP_USER_ID: owner }),
+      });
+      expect(await assistant.ended()).toBe(2);
+      expect(await assistant.stderr()).toContain("SVC_PACKING__VECTOR_K");
+    }
+    expect(readdirSync(dirname(pack))).toEqual([]);
+  }, 60_000);
+
+  test.each([
+    { SVC_MCP_USER_ID: " " },
+    { SVC_MCP: '{"user_id":""}' },
+    { SVC_MCP_USER_KEYS: '{"ada":"k"}' },
+  ])(
+    "an owner that is refused is refused beside a process that serves too: %p",
+    async (environment) => {
+      const pack = newPack();
+      const host = await start(pack);
+      const assistant = spawn(pack, environment);
+      expect(await assistant.ended()).toBe(2);
+      expect(await assistant.stderr()).toMatch(/mcp/i);
+      expect(await host.leave()).toBe(0);
+    },
+    60_000,
+  );
+});
+
+describe("after kill -9", () => {
+  test("the next process uses the address again and leaves nothing behind", async () => {
+    const pack = newPack();
+    const killed = await start(pack);
+    await retrieve(killed, "1");
+    killed.child.kill("SIGKILL");
+    await killed.ended();
+    expect(existsSync(`${pack}.sock`)).toBe(true);
+    const next = await start(pack);
+    const guest = await start(pack);
+    await retrieve(guest, "1");
+    expect(await guest.leave()).toBe(0);
+    expect(await next.leave()).toBe(0);
+    expect(readdirSync(dirname(pack))).toEqual(["memory.pack"]);
+  }, 60_000);
+
+  test("of a client, calls that it sent are done, and its process ends", async () => {
+    const pack = newPack();
+    const host = await start(pack);
+    for (let id = 0; id < 20; id += 1) {
+      host.say({
+        id,
+        method: "tools/call",
+        params: { name: "memory_store", arguments: { content: `memory ${id}`, user_id: OWNER } },
+      });
+    }
+    expect(await host.leave()).toBe(0);
+    expect(host.heard.filter(({ id }) => typeof id === "number")).toHaveLength(20);
+    expect(leftBeside(pack)).toEqual([]);
+  }, 60_000);
+});
+
+test("one that cannot use the address serves its client alone and leaves the address as it is", async () => {
+  const pack = newPack();
+  writeFileSync(`${pack}.sock`, "a file of somebody");
+  const both = [await start(pack), await start(pack)];
+  for (const assistant of both) {
+    await retrieve(assistant, "1");
+    expect(await assistant.leave()).toBe(0);
+    expect(await assistant.stderr()).toBe("");
+  }
+  expect(leftBeside(pack)).toEqual(["memory.pack.sock"]);
+  expect(await Bun.file(`${pack}.sock`).text()).toBe("a file of somebody");
+}, 60_000);

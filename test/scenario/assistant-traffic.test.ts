@@ -1,0 +1,210 @@
+/** What a client may send and how it may behave, to a process that serves the pack and to one that is served. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { createConnection, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AssistantProcess, endAllAssistants } from "../../scripts/bench/assistant-client.ts";
+
+const OWNER = "ada";
+const MEGABYTE = 1024 * 1024;
+
+let root = "";
+let pack = "";
+/** Serves the pack for all tests. */
+let host: AssistantProcess;
+beforeAll(async () => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "svc-traffic-")));
+  mkdirSync(join(root, "pack"));
+  pack = join(root, "pack/memory.pack");
+  host = await start();
+  await store(host, "The first memory.");
+}, 60_000);
+afterAll(async () => {
+  expect(await host.leave()).toBe(0);
+  expect(await host.stderr()).toBe("");
+  await endAllAssistants();
+  rmSync(root, { recursive: true, force: true });
+});
+
+const environment = (): Record<string, string> => ({ HOME: root, XDG_CACHE_HOME: join(root, "cache") });
+const start = async (): Promise<AssistantProcess> =>
+  await new AssistantProcess({ pack, environment: environment() }).open();
+
+let calls = 0;
+async function store(assistant: AssistantProcess, content: string): Promise<string> {
+  calls += 1;
+  const { result } = await assistant.call(`store ${calls}`, "memory_store", { content, user_id: OWNER });
+  const { event_id: eventId } = Object(result?.["structuredContent"]);
+  expect(typeof eventId).toBe("string");
+  return String(eventId);
+}
+
+async function contentOf(assistant: AssistantProcess, eventId: string): Promise<string> {
+  calls += 1;
+  const { result } = await assistant.call(`event ${calls}`, "memory_get_event", { event_id: eventId });
+  return String(Object(result?.["structuredContent"]).content);
+}
+
+/** A process whose client is served through another one, and one that serves its client itself. */
+async function inBothRoles(check: (assistant: AssistantProcess) => Promise<void>): Promise<void> {
+  const served = await start();
+  await check(served);
+  expect(await served.leave()).toBe(0);
+  await check(host);
+}
+
+describe("messages", () => {
+  test("of a megabyte, in any script, come back as they were", async () => {
+    await inBothRoles(async (assistant) => {
+      const content = `Grüße 東京 مرحبا 👩‍👩‍👧 ${"ü東👋".repeat(30_000)}`;
+      expect(await contentOf(assistant, await store(assistant, content))).toBe(content);
+    });
+  }, 60_000);
+
+  test("of almost 16 MB are read, and answered with what is wrong with them", async () => {
+    await inBothRoles(async (assistant) => {
+      const query = "x".repeat(15 * MEGABYTE);
+      const answer = await assistant.call("huge", "memory_retrieve", { query, user_id: OWNER });
+      expect(answer.result ?? answer.error).toBeDefined();
+      await store(assistant, "Still here after the huge one.");
+      assistant.heard.length = 0;
+    });
+  }, 60_000);
+
+  test("in pieces that cut characters, with carriage returns and blank lines between, are read", async () => {
+    await inBothRoles(async (assistant) => {
+      const content = "Żółw 東京 👋 goes home.";
+      const params = { name: "memory_store", arguments: { content, user_id: OWNER } };
+      const line = `\r\n\n${JSON.stringify({ jsonrpc: "2.0", id: "cut", method: "tools/call", params })}\r\n`;
+      for (const byte of Buffer.from(line)) {
+        assistant.child.stdin.write(new Uint8Array([byte]));
+        await assistant.child.stdin.flush();
+      }
+      const { result } = await assistant.hears(({ id }) => id === "cut");
+      const { event_id: eventId } = Object(result?.["structuredContent"]);
+      expect(await contentOf(assistant, String(eventId))).toBe(content);
+      assistant.heard.length = 0;
+    });
+  }, 60_000);
+
+  test("with the ids 0 and the empty text are answered under these ids", async () => {
+    await inBothRoles(async (assistant) => {
+      for (const id of [0, ""]) {
+        const { result } = await assistant.ask(id, "tools/list");
+        expect(result).toHaveProperty("tools");
+      }
+      assistant.heard.length = 0;
+    });
+  }, 60_000);
+
+  test("that make no sense disturb nobody", async () => {
+    const served = await start();
+    for (const text of ["garbage", "{", "[]", "7", "null", '{"jsonrpc":"2.0","id":null,"method":"ping"}', "\u0000\u0001"]) {
+      served.say(text);
+    }
+    served.say(JSON.stringify([{ jsonrpc: "2.0", id: 1, method: "tools/list" }]));
+    served.say({ id: "nobody asked", result: {} });
+    expect((await served.ask("odd", "no/such/method")).error).toMatchObject({ code: -32_601 });
+    expect((await served.ask("fine", "tools/list")).result).toHaveProperty("tools");
+    const before = performance.now();
+    expect(await served.leave()).toBe(0);
+    // Nothing of it counts as a call that is still to be answered.
+    expect(performance.now() - before).toBeLessThan(5000);
+    expect(await served.stderr()).toBe("");
+  }, 60_000);
+
+  test("of a call that is cancelled half-way end nothing else", async () => {
+    const served = await start();
+    const args = { items: Array.from({ length: 50 }, (_, n) => ({ content: `turn ${n}` })), user_id: OWNER };
+    served.say({ id: "long", method: "tools/call", params: { name: "memory_ingest_fast_many", arguments: args } });
+    served.say({ id: "work", method: "tools/call", params: { name: "memory_process_materializations", arguments: { user_id: OWNER } } });
+    served.say({ method: "notifications/cancelled", params: { requestId: "work", reason: "enough" } });
+    await store(served, "Stored after the cancellation.");
+    const before = performance.now();
+    expect(await served.leave()).toBe(0);
+    expect(performance.now() - before).toBeLessThan(8000);
+  }, 60_000);
+});
+
+/** Kilobytes of memory that belong to the process alone; undefined where the system does not tell. */
+function privateKilobytes(pid: number): number | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
+    return Number(/^Anonymous:\s+(\d+)/m.exec(text)?.[1]);
+  } catch {
+    return undefined;
+  }
+}
+
+describe("a client that does not read", () => {
+  const CALLS = 3000;
+
+  test.each(["is served by another process", "is served by its own"])(
+    "and %s holds up only itself, fills nobody's memory, and finds every answer once it reads",
+    async (role) => {
+      const isServed = role.includes("another");
+      const own = join(root, isServed ? "pack" : "own", "memory.pack");
+      const deaf = new AssistantProcess({ pack: own, environment: environment(), isDeaf: true });
+      deaf.say({
+        id: "open",
+        method: "initialize",
+        params: {
+          protocolVersion: "2025-11-25",
+          capabilities: {},
+          clientInfo: { name: "deaf", version: "1.0.0" },
+        },
+      });
+      deaf.say({ method: "notifications/initialized" });
+      await Bun.sleep(500);
+      const watched = isServed ? [host.pid, deaf.pid] : [deaf.pid];
+      const before = watched.map(privateKilobytes);
+      for (let id = 0; id < CALLS; id += 1) deaf.say({ id, method: "tools/list" });
+      for (let count = 0; count < 10; count += 1) {
+        await store(host, `Stored beside a deaf client, ${role}, ${count}.`);
+        await Bun.sleep(100);
+      }
+      for (const [index, pid] of watched.entries()) {
+        const [now, then] = [privateKilobytes(pid), before[index]];
+        if (now !== undefined && then !== undefined) expect(now - then).toBeLessThan(120 * 1024);
+      }
+      deaf.listen();
+      await deaf.hears(() => deaf.heard.length >= CALLS + 1);
+      expect(new Set(deaf.heard.map(({ id }) => id)).size).toBe(CALLS + 1);
+      expect(await deaf.leave()).toBe(0);
+      expect(await deaf.stderr()).toBe("");
+    },
+    60_000,
+  );
+});
+
+describe("the socket", () => {
+  const connect = async (): Promise<Socket> => {
+    const socket = createConnection(`${pack}.sock`);
+    socket.on("error", () => undefined);
+    await new Promise<void>((resolve) => socket.once("connect", resolve));
+    return socket;
+  };
+
+  test("takes garbage, silence and two hundred connections without harm to anybody", async () => {
+    const served = await start();
+    const sockets = await Promise.all(Array.from({ length: 200 }, connect));
+    for (const [index, socket] of sockets.entries()) {
+      if (index % 3 === 0) socket.write(Buffer.alloc(200_000, index));
+      if (index % 3 === 1) socket.write('{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n');
+      socket.resume();
+    }
+    await store(served, "Stored in the crowd.");
+    const newcomer = await start();
+    await store(newcomer, "Stored by a newcomer.");
+    // Who says nothing is ended after a while, as all the others were at once.
+    await Promise.all(
+      sockets.map((socket) => new Promise<void>((resolve) => {
+        if (socket.destroyed) resolve();
+        socket.once("close", () => resolve());
+      })),
+    );
+    expect(await newcomer.leave()).toBe(0);
+    expect(await served.leave()).toBe(0);
+  }, 60_000);
+});
