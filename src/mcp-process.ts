@@ -4,6 +4,7 @@ import { hasEnvFile, ownerInEnvironment, settingsFingerprint } from "./config/fi
 import type { Config } from "./config/schema.ts";
 import type { CliDeps } from "./surface/cli/deps.ts";
 import { stopSignal } from "./surface/cli/signals.ts";
+import { stderrLog } from "./surface/cli/stderr-log.ts";
 import { socketAddress } from "./surface/mcp/link/address.ts";
 import type { Guest, Kin } from "./surface/mcp/link/hello.ts";
 import { type Joined, join } from "./surface/mcp/link/join.ts";
@@ -138,8 +139,10 @@ async function passOn(
     own.then(end, end);
     return { input: streams.stdin, output: streams.stdout, isOther: false, repeatable: [] };
   };
+  const log = stderrLog("warn");
+  const warn = (message: string): void => log("warn", message);
   try {
-    await relay({ stdin: process.stdin, stdout: process.stdout, backend, rejoin, stop });
+    await relay({ stdin: process.stdin, stdout: process.stdout, backend, rejoin, stop, warn });
   } catch (error) {
     // A server of our own that could not start has said why.
     if (own === undefined) throw error;

@@ -44,7 +44,10 @@ export class AssistantProcess {
   readonly child: Bun.Subprocess<"pipe", "pipe", "pipe">;
   /** Every message that came, in order. */
   readonly heard: Message[] = [];
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #reader: {
+    read(): Promise<{ value?: Uint8Array | undefined; done: boolean }>;
+    cancel(): Promise<void>;
+  };
   readonly #stderr: Promise<string>;
   readonly #waiting = new Set<() => void>();
   #isOver = false;

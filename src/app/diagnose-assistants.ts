@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { isAbsolute } from "node:path";
 import type { Config } from "../config/schema.ts";
 import { assistantCommand, canBeOpened, keyOfPack } from "./clients/assistant-command.ts";
 import { type Connection, connectionsTo } from "./clients/connections.ts";
@@ -54,7 +55,9 @@ export async function checkConnected(config: Config): Promise<AssistantFinding> 
   const name = "connected";
   const pack = mainFileOf(config);
   const connections = await connectionsTo(pack, surroundings());
-  const broken = connections.find(({ server }) => !existsSync(server.command));
+  const broken = connections.find(
+    ({ server }) => isAbsolute(server.command) && !existsSync(server.command),
+  );
   if (broken !== undefined) {
     const { client, scope, server } = broken;
     const option = scope === "project" ? " --scope project" : "";

@@ -5,8 +5,8 @@ import { join } from "node:path";
 /** Names the owner of one connection, which each process has for itself. */
 const OWN = /^SVC_MCP__?USER_ID$/i;
 /** Say who may come over the network, which is no matter of those who come otherwise. */
-const KEYS_OF_OWNERS = /^SVC_MCP__?USER_KEYS$/i;
-const NETWORK = /^SVC_API_/i;
+const KEYS_OF_OWNERS = /^SVC_MCP__?USER_KEYS(?:__|$)/i;
+const NETWORK = /^SVC_API(?:_|$)/i;
 /** What a configured provider of language models takes from the environment beside its settings. */
 const OF_PROVIDERS = /^(?:OPENAI|ANTHROPIC)_(?:API_KEY|BASE_URL)$/;
 

@@ -1,6 +1,7 @@
 import type { Instant } from "../lib/instant.ts";
 import type { NodeType, Scope, SourceType } from "./enums.ts";
 import { type MemoryNode, statedTime } from "./node.ts";
+import { expiredAt } from "./retention.ts";
 
 /** What a question may find. Absent members restrict nothing. */
 export type CandidateFilter = {
@@ -18,6 +19,8 @@ export type CandidateFilter = {
   readonly timeFrom: Instant | undefined;
   /** Keep memories that had become valid by this moment; entities and preferences are exempt. */
   readonly timeTo: Instant | undefined;
+  /** Keep memories whose retention is not over at this moment. */
+  readonly aliveAt?: Instant;
 };
 
 /**
@@ -31,7 +34,8 @@ export function passesFilter(node: MemoryNode, filter: CandidateFilter): boolean
     !(filter.excludeNodeTypes?.includes(node.nodeType) ?? false) &&
     (filter.sourceTypes?.includes(node.sourceType) ?? true) &&
     withinValidity(node, filter) &&
-    withinKnowledge(node, filter)
+    withinKnowledge(node, filter) &&
+    (filter.aliveAt === undefined || !expiredAt(filter.aliveAt)(node))
   );
 }
 

@@ -1,4 +1,5 @@
 import type { Json } from "../lib/json.ts";
+import type { Uuid } from "../lib/uuid.ts";
 
 /**
  * Every way in which a call can fail, by code. Callers branch on the code, never on the message.
@@ -260,6 +261,21 @@ function textOf(data: ErrorData, key: string): string | undefined {
 /** An `invalid_argument` error about one field. */
 export function invalid(field: string, message: string): SvcError {
   return new SvcError("invalid_argument", `${field}: ${message}`, { field });
+}
+
+/** There is no such object for this owner. */
+export function missing(kind: string, id: Uuid, message: string): SvcError {
+  return new SvcError("not_found", message, { kind, id });
+}
+
+/** There is no such memory for this owner. */
+export function missingNode(id: Uuid): SvcError {
+  return missing("node", id, `Node '${id}' not found`);
+}
+
+/** There is no such event for this owner. */
+export function missingEvent(id: Uuid): SvcError {
+  return missing("event", id, `Event '${id}' not found`);
 }
 
 /** The category under which a failure is recorded and reported: a code, never a message. 1 to 100 ASCII letters, digits, `_`. */

@@ -10,6 +10,8 @@ export const LIMITS = {
   queryMaxChars: 131_072,
   /** Value bindings of one memory. */
   valueBindings: 256,
+  /** UTF-16 units of text in a page of memories, events or operations; one item may be larger. */
+  pageChars: 8 * 1024 * 1024,
   /** Nodes in one query answer. */
   nodeQueryMax: 1000,
   /** Nodes in one page of a scan. */
@@ -18,6 +20,8 @@ export const LIMITS = {
   eventPageMax: 1000,
   /** Operations in one page of provenance. */
   operationPageMax: 1000,
+  /** Nodes that cite an event, in one answer. */
+  citingNodesMax: 1000,
   /** Edges between a node and the farthest of its neighborhood. */
   neighborhoodHops: 5,
   /** Nodes that a walk through a neighborhood visits, the first one included. */

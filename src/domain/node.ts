@@ -46,6 +46,11 @@ export type MemoryNode = {
   readonly pinned: boolean;
 };
 
+/** Whether a memory counts as pinned: it is, or it had full salience from the start. Reinforcement makes no pin. */
+export function isPinned(node: Pick<MemoryNode, "pinned" | "salience" | "salienceBase">): boolean {
+  return node.pinned || (node.salience >= 1 && node.salienceBase >= 1);
+}
+
 /** The time a memory speaks of: when it happened, else when it was stored. */
 export function statedTime(node: MemoryNode): Instant {
   return node.eventTime ?? node.createdAt;

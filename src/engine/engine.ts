@@ -1,4 +1,4 @@
-import { parseId } from "../domain/arguments.ts";
+import { parseId, parseOptionalUserId } from "../domain/arguments.ts";
 import { aggregateAssertions } from "./aggregate/assertions.ts";
 import { aggregateQuantities } from "./aggregate/quantities.ts";
 import { assertionState } from "./aggregate/state.ts";
@@ -61,7 +61,7 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
     ingest: (input) => serve(input, () => ingest(storing, input)),
     ingestFast: (input) => life.use(() => ingestFast(deps, input)),
     ingestFastMany: (input) => life.use(() => ingestFastMany(deps, input)),
-    processPending: (input = {}) => life.use(async () => processPending(deps, input)),
+    processPending: (input) => life.use(async () => processPending(deps, input ?? {})),
     ...bindReads(deps, life),
     ...bindChanges(deps, life),
     ...bindAggregates(deps, life),
@@ -92,15 +92,16 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
         ),
       ),
     verifyClaim: (claim, evidence, options) =>
-      life.use(() => verifyClaim(claims, claim, evidence, options)),
+      life.use(() => verifyClaim(claims, claim, evidence, options ?? undefined)),
     verifyBundle: (claim, bundle, options) =>
-      life.use(() => verifyBundle(claims, claim, bundle, options)),
+      life.use(() => verifyBundle(claims, claim, bundle, options ?? undefined)),
     stats: (userId) => life.use(() => readStats(deps, userId)),
-    rebuildIndexes: (input = {}) => life.use(() => rebuildIndexes(deps, input)),
+    rebuildIndexes: (input) => life.use(() => rebuildIndexes(deps, input ?? {})),
     lock: () =>
       life.use(async () => {
         await receipts.settle();
         await deps.store.lock();
+        storing.steps?.forget();
       }),
     unlock: (key) =>
       life.use(async () => {
@@ -152,17 +153,21 @@ type Reads =
 function bindReads(deps: EngineDeps, life: Lifetime): Pick<MemoryEngine, Reads> {
   return {
     processingStatus: (eventId, userId) =>
-      life.use(async () => deps.store.jobStatus(parseId(eventId, "event_id"), userId)),
+      life.use(async () =>
+        deps.store.jobStatus(parseId(eventId, "event_id"), parseOptionalUserId(userId)),
+      ),
     getEvent: (eventId, userId) =>
-      life.use(async () => deps.store.event(parseId(eventId, "event_id"), userId)),
+      life.use(async () =>
+        deps.store.event(parseId(eventId, "event_id"), parseOptionalUserId(userId)),
+      ),
     getEvents: (query) => life.use(async () => deps.store.events(parseEventQuery(query))),
-    getNode: (nodeId, options = {}) => life.use(() => getNode(deps, nodeId, options)),
-    queryNodes: (query = {}) => life.use(async () => deps.store.queryNodes(parseNodeQuery(query))),
+    getNode: (nodeId, options) => life.use(() => getNode(deps, nodeId, options ?? {})),
+    queryNodes: (query) => life.use(async () => deps.store.queryNodes(parseNodeQuery(query ?? {}))),
     scanNodes: (query) => life.use(() => scanNodes(deps, query)),
     iterNodes: (query) => iterNodes(life, deps, query),
-    neighborhood: (nodeId, options = {}) => life.use(() => neighborhood(deps, nodeId, options)),
-    chain: (nodeId, options = {}) => life.use(() => chain(deps, nodeId, options)),
-    getProvenance: (nodeId, options = {}) => life.use(() => getProvenance(deps, nodeId, options)),
+    neighborhood: (nodeId, options) => life.use(() => neighborhood(deps, nodeId, options ?? {})),
+    chain: (nodeId, options) => life.use(() => chain(deps, nodeId, options ?? {})),
+    getProvenance: (nodeId, options) => life.use(() => getProvenance(deps, nodeId, options ?? {})),
     getEventNodes: (eventId, userId) => life.use(() => getEventNodes(deps, eventId, userId)),
     getExtraction: (eventId, userId) => life.use(() => getExtraction(deps, eventId, userId)),
     extractionStatus: (eventId, userId) => life.use(() => extractionStatus(deps, eventId, userId)),
@@ -172,15 +177,17 @@ function bindReads(deps: EngineDeps, life: Lifetime): Pick<MemoryEngine, Reads> 
 /** What changes single memories. */
 function bindChanges(deps: EngineDeps, life: Lifetime) {
   return {
-    promote: (nodeId, options) => life.use(() => transition(deps, "promote", nodeId, options)),
-    archive: (nodeId, options) => life.use(() => transition(deps, "archive", nodeId, options)),
-    reinforce: (nodeId, options) => life.use(() => reinforce(deps, nodeId, options)),
+    promote: (nodeId, options) =>
+      life.use(() => transition(deps, "promote", nodeId, options ?? undefined)),
+    archive: (nodeId, options) =>
+      life.use(() => transition(deps, "archive", nodeId, options ?? undefined)),
+    reinforce: (nodeId, options) => life.use(() => reinforce(deps, nodeId, options ?? undefined)),
     supersede: (oldNodeId, newNodeId, options) =>
-      life.use(() => supersede(deps, oldNodeId, newNodeId, options)),
+      life.use(() => supersede(deps, oldNodeId, newNodeId, options ?? undefined)),
     contradict: (firstId, secondId, options) =>
-      life.use(() => contradict(deps, firstId, secondId, options)),
+      life.use(() => contradict(deps, firstId, secondId, options ?? undefined)),
     resolveContradiction: (winnerId, loserId, options) =>
-      life.use(() => resolveContradiction(deps, winnerId, loserId, options)),
+      life.use(() => resolveContradiction(deps, winnerId, loserId, options ?? undefined)),
     evaluateCondition: (nodeId, input) => life.use(() => evaluateCondition(deps, nodeId, input)),
   } satisfies Partial<MemoryEngine>;
 }

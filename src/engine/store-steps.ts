@@ -16,4 +16,6 @@ export type StoreSteps = {
     | ((node: MemoryNode, vector: Float32Array | undefined) => Promise<MemoryNode>)
     | undefined;
   readonly after: (stored: StoredMemory) => Promise<void>;
+  /** Drops every text that is remembered between stores. */
+  readonly forget: () => void;
 };

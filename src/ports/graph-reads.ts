@@ -2,6 +2,13 @@ import type { LifecycleState, NodeType, Scope } from "../domain/enums.ts";
 import type { Instant } from "../lib/instant.ts";
 import type { Uuid } from "../lib/uuid.ts";
 
+/** A page, which ends at `LIMITS.pageChars` of text if that comes before its limit; it has at least one item where there is one. */
+export type Page<T> = {
+  readonly items: readonly T[];
+  /** Exact. */
+  readonly hasMore: boolean;
+};
+
 /** One page of an owner's nodes by ascending id. */
 export type NodeScan = {
   readonly userId: string;

@@ -15,6 +15,7 @@ import type {
   NeighborhoodRead,
   NodeScan,
   OperationsOnTarget,
+  Page,
 } from "./graph-reads.ts";
 import type { IndexRebuild } from "./index-rebuild.ts";
 import type { Operation } from "./operation.ts";
@@ -197,13 +198,13 @@ export type Store = {
   ): Promise<{ readonly pending: number; readonly failed: number }>;
 
   event(id: Uuid, userId: string | undefined): Promise<MemoryEvent | undefined>;
-  /** Newest first, then by id descending. */
+  /** Newest first, then by id descending; ends early at `LIMITS.pageChars`. */
   events(page: EventPage): Promise<readonly MemoryEvent[]>;
   node(id: Uuid, userId: string | undefined): Promise<MemoryNode | undefined>;
-  /** Newest first unless `oldestFirst`; ties by id. */
+  /** Newest first unless `oldestFirst`; ties by id; ends early at `LIMITS.pageChars`. */
   queryNodes(filter: NodeFilter): Promise<readonly MemoryNode[]>;
   /** By ascending id. Other calls come in between pages. */
-  scanNodes(page: NodeScan): Promise<readonly MemoryNode[]>;
+  scanNodes(page: NodeScan): Promise<Page<MemoryNode>>;
   /**
    * Active nodes within `maxHops` edges of a node of the same owner, in either direction, without the node itself, nearest
    * first, then by id. The walk passes through inactive nodes; aliases that nobody verified are not walked.
@@ -216,10 +217,13 @@ export type Store = {
   chain(read: ChainRead): Promise<readonly MemoryNode[]>;
   /** Active nodes whose retention ended before a moment (`retentionEnd`), the longest ended first, then by id. */
   expired(read: ExpiredRead): Promise<readonly MemoryNode[]>;
-  /** Nodes that cite an event as evidence, of the event's owner, in any state, by ascending id. */
+  /**
+   * Nodes that cite an event as evidence, of the event's owner, in any state, by ascending id: the first
+   * `LIMITS.citingNodesMax`; ends early at `LIMITS.pageChars`.
+   */
   nodesCiting(eventId: Uuid): Promise<readonly MemoryNode[]>;
-  /** Events by id, of any owner, in no particular order; missing ones are left out. */
-  eventsById(ids: readonly Uuid[]): Promise<readonly MemoryEvent[]>;
+  /** Events by id, of any owner, in no particular order; missing ones are left out. The rest is read by their ids again. */
+  eventsById(ids: readonly Uuid[]): Promise<Page<MemoryEvent>>;
   /** The `contradicts` edges of an owner with both ends among the nodes, by (createdAt, id). */
   contradictionsAmong(userId: string, nodeIds: readonly Uuid[]): Promise<readonly Edge[]>;
   /** The `contradicts` edges at a node whose other end has the same owner and scope, by (createdAt, id). */
@@ -260,7 +264,7 @@ export type Store = {
   ): Promise<readonly Hit[]>;
   /**
    * Keys of tentative and stable nodes that have a claim of their own to the context, and pass the filter: the newest 500
-   * that are pinned or of salience 1 and the newest 500 tasks, without repeats.
+   * that are pinned (`isPinned`) and the newest 500 tasks, without repeats.
    */
   pinned(filter: CandidateFilter): Promise<readonly number[]>;
   /** The other end of each contested node's newest outgoing `contradicts` edge, else of its newest incoming one. */
@@ -285,7 +289,7 @@ export type Store = {
   /** Operations of one kind by one owner, by ascending id after `afterId` (exclusive). */
   operationsOf(page: OperationPage): Promise<readonly Operation[]>;
   operation(id: Uuid): Promise<Operation | undefined>;
-  operationsOn(page: OperationsOnTarget): Promise<readonly Operation[]>;
+  operationsOn(page: OperationsOnTarget): Promise<Page<Operation>>;
 
   /**
    * Finishes queued writes, closes the files and forgets the key; every call but `unlock` and `close` then fails with

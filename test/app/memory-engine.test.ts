@@ -34,6 +34,9 @@ async function makePack(path: string): Promise<void> {
   await engine.close();
 }
 
+/** The program from its source. */
+const SELF = [process.execPath, join(import.meta.dir, "../../src/main.ts")] as const;
+
 test("makes a pack in folders that do not exist yet, and finds it again", async () => {
   const path = at("a", "b", "memory.pack");
   await makePack(path);
@@ -88,7 +91,7 @@ test("reports on a pack that is open", async () => {
 
 test("finds a sound pack sound, and says what is wrong with others", async () => {
   await makePack(at("memory.pack"));
-  const sound = await diagnose(configOf(at("memory.pack")), true);
+  const sound = await diagnose(configOf(at("memory.pack")), true, {}, SELF);
   expect(sound.filter(({ status }) => status === "fail")).toEqual([]);
   expect(sound.find(({ name }) => name === "integrity")?.status).toBe("ok");
 
@@ -100,14 +103,14 @@ test("finds a sound pack sound, and says what is wrong with others", async () =>
     ["damaged.pack", "copy"],
     ["missing.pack", "svc init"],
   ] as const) {
-    const failures = (await diagnose(configOf(at(name)), true)).filter(
+    const failures = (await diagnose(configOf(at(name)), true, {}, SELF)).filter(
       ({ status }) => status === "fail",
     );
     expect(failures).toHaveLength(1);
     expect(failures[0]?.message).toContain(says);
   }
   expect(existsSync(at("missing.pack"))).toBeFalse();
-  const optional = await diagnose(configOf(at("missing.pack")), false);
+  const optional = await diagnose(configOf(at("missing.pack")), false, {}, SELF);
   expect(optional.map(({ status }) => status)).toEqual(["warn", "ok", "ok"]);
 });
 

@@ -81,6 +81,7 @@ const FORBIDDEN: readonly {
   { name: "another scope", change: (first) => ({ nodes: [{ ...first, scope: "agent" }] }) },
   { name: "another type", change: (first) => ({ nodes: [{ ...first, nodeType: "fact" }] }) },
   { name: "another creation", change: (first) => ({ nodes: [{ ...first, createdAt: at(9) }] }) },
+  { name: "another event time", change: (first) => ({ nodes: [{ ...first, eventTime: at(9) }] }) },
   { name: "the same node twice", change: (first) => ({ nodes: [first, first] }) },
   {
     name: "an edge to nobody",
@@ -167,7 +168,6 @@ export function describeChanges(world: World): void {
         sourceType: "tool_output",
         metadata: { state: "true" },
         updatedAt: at(61),
-        eventTime: at(62),
         validFrom: at(63),
         validTo: at(64),
         ttlDays: undefined,

@@ -8,6 +8,7 @@ import {
   NODE_TYPES,
   SCOPES,
 } from "../../src/domain/enums.ts";
+import { LIMITS } from "../../src/domain/limits.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
 import { asUuid, type Uuid } from "../../src/lib/uuid.ts";
 import type { ChainDirection, NodeScan } from "../../src/ports/graph-reads.ts";
@@ -22,6 +23,7 @@ import {
   freshId,
   type Memory,
   put,
+  unit,
 } from "./samples.ts";
 import type { StorePlace, World } from "./store-contract.ts";
 import { link } from "./store-graph.ts";
@@ -174,8 +176,9 @@ async function pages(store: Store, scan: Omit<NodeScan, "afterId">): Promise<Mem
   const found: MemoryNode[] = [];
   for (let hasMore = true; hasMore; ) {
     const page = await store.scanNodes({ ...scan, afterId: found.at(-1)?.id });
-    found.push(...page);
-    hasMore = page.length === scan.limit;
+    expect(page.items.length).toBe(page.hasMore ? scan.limit : page.items.length);
+    found.push(...page.items);
+    hasMore = page.hasMore;
   }
   return found;
 }
@@ -234,12 +237,14 @@ function describeScan(world: World): void {
       await put(store, ...ids.map((id) => ({ id, content: id.slice(0, 1) })));
       const from = async (afterId: string | undefined) =>
         contents(
-          await store.scanNodes({
-            userId: "ada",
-            lifecycleStates: ACTIVE_STATES,
-            limit: 2,
-            afterId: afterId === undefined ? undefined : asUuid(afterId),
-          }),
+          (
+            await store.scanNodes({
+              userId: "ada",
+              lifecycleStates: ACTIVE_STATES,
+              limit: 2,
+              afterId: afterId === undefined ? undefined : asUuid(afterId),
+            })
+          ).items,
         );
 
       expect(await from(undefined)).toEqual(["1", "3"]);
@@ -499,9 +504,10 @@ function describeEvidence(world: World): void {
 
       const found = await store.eventsById([...ids, freshId()]);
 
-      expect(found).toHaveLength(events.length);
-      expect(new Set(found)).toEqual(new Set(events));
-      expect(await store.eventsById([])).toEqual([]);
+      expect(found.hasMore).toBe(false);
+      expect(found.items).toHaveLength(events.length);
+      expect(new Set(found.items)).toEqual(new Set(events));
+      expect(await store.eventsById([])).toEqual({ items: [], hasMore: false });
     });
   });
 }
@@ -639,13 +645,112 @@ function describeOperationsOn(world: World): void {
       const found: typeof operations = [];
       for (let hasMore = true; hasMore; ) {
         const page = await store.operationsOn({ targetId, after: found.at(-1), limit });
-        found.push(...page);
-        hasMore = page.length === limit && found.length <= expected.length;
+        found.push(...page.items);
+        expect(page.hasMore).toBe(found.length < expected.length);
+        hasMore = page.hasMore;
       }
       expect(found).toEqual(expected);
     }
-    expect(await store.operationsOn({ targetId: freshId(), after: undefined, limit: 9 })).toEqual(
-      [],
+    expect(await store.operationsOn({ targetId: freshId(), after: undefined, limit: 9 })).toEqual({
+      items: [],
+      hasMore: false,
+    });
+  });
+}
+
+/** More than a third of what a page may hold, and no words. */
+const LARGE = " ".repeat(LIMITS.pageChars / 3 + 1);
+
+function describeLargePages(world: World): void {
+  const large = Array.from({ length: 5 }, (_, second) => ({ content: LARGE, second }));
+
+  test("pages of memories end at eight Mi characters, and say exactly whether there are more", async () => {
+    const { store } = await world.fresh();
+    const nodes = await put(store, ...large);
+    const ids = nodes.map(({ id }) => id);
+    const query = { userId: "ada", lifecycleStates: ACTIVE_STATES, limit: 1000 };
+
+    const sizes: (readonly [number, boolean])[] = [];
+    let afterId: Uuid | undefined;
+    const found: Uuid[] = [];
+    for (let hasMore = true; hasMore; ) {
+      const page = await store.scanNodes({ ...query, afterId });
+      sizes.push([page.items.length, page.hasMore]);
+      found.push(...page.items.map(({ id }) => id));
+      afterId = found.at(-1);
+      hasMore = page.hasMore;
+    }
+
+    expect(sizes).toEqual([
+      [2, true],
+      [2, true],
+      [1, false],
+    ]);
+    expect(found).toEqual(ids);
+    const newest = await store.queryNodes({ ...query, oldestFirst: false });
+    expect(newest.map(({ id }) => id)).toEqual(ids.slice(-2).reverse());
+    const blank = { ...query, oldestFirst: true, contentContainsAny: [" "] };
+    expect((await store.queryNodes(blank)).map(({ id }) => id)).toEqual(ids.slice(0, 2));
+  });
+
+  test("pages of events and of what cites them end there too, with at least one item", async () => {
+    const { store } = await world.fresh();
+    const events = large.map(({ content, second }) => anEvent({ content, timestamp: at(second) }));
+    const huge = anEvent({ content: LARGE.repeat(4), timestamp: at(9) });
+    await store.admit(anAdmission([...events, huge]));
+    const [cited] = events;
+    if (cited === undefined) throw new Error("nothing was stored");
+    const citing = events.map(() => aNode(cited));
+    await store.addNodes(citing.map((node) => ({ node, vector: unit(1), at: at(5) })));
+    const page = { userId: "ada", limit: 1000 };
+
+    expect((await store.events({ ...page, offset: 0 })).map(({ id }) => id)).toEqual([huge.id]);
+    expect((await store.events({ ...page, offset: 1 })).map(({ id }) => id)).toEqual(
+      events
+        .slice(-2)
+        .map(({ id }) => id)
+        .reverse(),
+    );
+    expect(await store.nodesCiting(cited.id)).toEqual(citing.slice(0, 2));
+
+    let rest: readonly Uuid[] = [...events, huge].map(({ id }) => id);
+    const met: Uuid[] = [];
+    for (let hasMore = true; hasMore; ) {
+      const found = await store.eventsById([...rest, freshId()]);
+      const ids = found.items.map(({ id }) => id);
+      expect([1, 2]).toContain(ids.length);
+      met.push(...ids);
+      rest = rest.filter((id) => !ids.includes(id));
+      expect(found.hasMore).toBe(rest.length > 0);
+      hasMore = found.hasMore;
+    }
+    expect(met.toSorted()).toEqual([...events, huge].map(({ id }) => id).toSorted());
+  });
+
+  test("pages of operations end there too", async () => {
+    const { store } = await world.fresh();
+    const targetId = freshId();
+    const operations = large.map(({ content, second }) =>
+      anOperation({ targetId, payload: { content }, createdAt: at(second) }),
+    );
+    await store.admit(anAdmission([], { operations }));
+
+    const first = await store.operationsOn({ targetId, after: undefined, limit: 1000 });
+    const third = await store.operationsOn({ targetId, after: operations[3], limit: 1000 });
+
+    expect(first).toEqual({ items: operations.slice(0, 2), hasMore: true });
+    expect(third).toEqual({ items: operations.slice(4), hasMore: false });
+  });
+
+  test("an event of which more than a thousand memories are made names the first thousand", async () => {
+    const { store } = await world.fresh();
+    const event = anEvent();
+    await store.admit(anAdmission([event]));
+    const nodes = Array.from({ length: 1001 }, () => aNode(event, { content: " " }));
+    await store.addNodes(nodes.map((node) => ({ node, vector: unit(1), at: at(5) })));
+
+    expect((await store.nodesCiting(event.id)).map(({ id }) => id)).toEqual(
+      nodes.slice(0, 1000).map(({ id }) => id),
     );
   });
 }
@@ -695,5 +800,6 @@ export function describeGraphReads(world: World): void {
   describeEvidence(world);
   describeContradictionEdges(world);
   describeOperationsOn(world);
+  describeLargePages(world);
   describeExtractionJob(world);
 }

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { asInstant } from "../../src/lib/instant.ts";
 import type { Store } from "../../src/ports/store.ts";
 import {
   aMaterialization,
@@ -12,7 +11,7 @@ import {
   put,
   unit,
 } from "./samples.ts";
-import { retire, write } from "./store-change.ts";
+import { retire } from "./store-change.ts";
 import type { World } from "./store-contract.ts";
 import { ANYTHING, contentsOf } from "./store-vectors.ts";
 
@@ -129,21 +128,5 @@ export function describeRetirement(world: World): void {
       expect(await found()).toEqual(retired);
       expect((await store.node(nodes[1]?.id ?? freshId(), "ada"))?.lifecycleState).toBe("archived");
     });
-  });
-
-  test("a memory whose day changes is found by its new day", async () => {
-    const { store } = await world.fresh();
-    const day = (text: string) => asInstant(`${text}T12:00:00.000000Z`);
-    const [moved] = await put(store, { content: "we moved", eventTime: day("2023-05-08") });
-    const [blank] = await put(store, { content: " " });
-    if (!(moved && blank)) throw new Error("two memories were stored");
-
-    await write(store, {
-      nodes: [moved, blank].map((node) => ({ ...node, eventTime: day("2024-11-30") })),
-    });
-
-    expect(await store.searchText("May 2023", ANYTHING, 9)).toEqual([]);
-    const hits = await store.searchText("November 2024", ANYTHING, 9);
-    expect(await contentsOf(store, hits)).toEqual(["we moved"]);
   });
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { CandidateFilter } from "../../src/domain/candidate-filter.ts";
+import { passesFilter } from "../../src/domain/candidate-filter.ts";
 import { LIFECYCLE_STATES } from "../../src/domain/enums.ts";
 import { expiredAt, retentionEnd } from "../../src/domain/retention.ts";
 import { aNode, anAdmission, anEvent, at, DIMENSION, freshId, put, unit } from "./samples.ts";
@@ -79,6 +80,43 @@ export function describeUpkeep(world: World): void {
             .sort();
 
           expect(found.map((node) => `${retentionEnd(node)} ${node.id}`)).toEqual(expected);
+        }
+      }
+    });
+
+    test("are what a search for memories that are kept leaves out, to the microsecond", async () => {
+      const { store } = await world.fresh();
+      const memories = fc.sample(
+        fc.record({
+          second: fc.constantFrom(0, 0.000_001, 0.999_999, 1, 1.5),
+          ttlDays: fc.constantFrom(0, 1, 2, 1_000_000, undefined),
+          pinned: fc.boolean(),
+          vector: fc.constant(unit(1)),
+        }),
+        { seed: 2, numRuns: 80 },
+      );
+      const nodes = await put(store, ...memories);
+      for (const days of [0, 1, 2]) {
+        for (const offset of [-0.000_001, 0, 0.000_001, 0.000_002, 0.5, 0.999_999, 1.000_001, 2]) {
+          const aliveAt = at(days * DAY + offset);
+          const isOver = expiredAt(aliveAt);
+          const kept = nodes.filter((node) => !isOver(node)).map(({ id }) => id);
+          const filter = { ...ADA, aliveAt };
+          const hits = await Promise.all([
+            store.searchText("green tea", filter, 1000),
+            store.searchVectors(unit(1), filter, 1000),
+          ]);
+
+          for (const found of hits) {
+            const keyed = await store.nodesByKey(
+              "ada",
+              found.map(({ key }) => key),
+            );
+            expect(keyed.map(({ node }) => node.id).sort()).toEqual(kept.toSorted());
+          }
+          expect(nodes.filter((node) => passesFilter(node, filter)).map(({ id }) => id)).toEqual(
+            kept,
+          );
         }
       }
     });

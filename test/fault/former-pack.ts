@@ -20,6 +20,8 @@ export async function makeFormerPack(path: string, count: number): Promise<void>
       content: sentence(random, second),
       sessionId: second % 3 === 0 ? "s" : undefined,
       updatedAt: at(second),
+      // Made in the past: with an end of retention they would be archived under the hands of a test.
+      ttlDays: undefined,
       second,
       vector,
     })),

@@ -138,16 +138,19 @@ test("every client is connected, gets an answer, finds what another one stored, 
       args: ["mcp", "--db-path", join(folder, "memory.pack")],
     });
     const fact = `The ${client} entry is kept under stone number ${client.length}`;
-    await session(server, (one) => call(one, "memory_store", { content: fact, user_id: "ada" }));
-    const found = await session(server, (one) =>
-      call(one, "memory_retrieve", { query: "claude-code entry stone", user_id: "ada" }),
-    );
+    const found = await session(server, async (one) => {
+      await call(one, "memory_store", { content: fact, user_id: "ada" });
+      return await call(one, "memory_retrieve", {
+        query: "claude-code entry stone",
+        user_id: "ada",
+      });
+    });
     expect(found).toContain("The claude-code entry is kept under stone number 11");
   }
   const { checks } = JSON.parse(svc("doctor", "memory.pack", "--format", "json").stdout);
   const told = Object.fromEntries(checks.map((check: { name: string }) => [check.name, check]));
-  expect(told.assistant).toMatchObject({ status: "ok" });
-  expect(told.connected.message.match(/[a-z-]+ \(/g)).toEqual(
+  expect(told["assistant"]).toMatchObject({ status: "ok" });
+  expect(told["connected"].message.match(/[a-z-]+ \(/g)).toEqual(
     CLIENTS.map(({ client }) => `${client} (`),
   );
   for (const { client, file, before } of CLIENTS) {

@@ -17,6 +17,7 @@ import type {
   NeighborhoodRead,
   NodeScan,
   OperationsOnTarget,
+  Page,
 } from "../../ports/graph-reads.ts";
 import type { IndexRebuild } from "../../ports/index-rebuild.ts";
 import type { Operation } from "../../ports/operation.ts";
@@ -197,11 +198,11 @@ export class SqliteStore implements Store {
     return this.#read((database) => readNodes(database, filter));
   }
 
-  async scanNodes(page: NodeScan): Promise<readonly MemoryNode[]> {
-    const nodes = this.#readNow((database) => readScan(database, page));
+  async scanNodes(page: NodeScan): Promise<Page<MemoryNode>> {
+    const found = this.#readNow((database) => readScan(database, page));
     // Whoever reads page after page lets the rest of the process come in between.
     await new Promise<void>((resolve) => setImmediate(resolve));
-    return nodes;
+    return found;
   }
 
   neighborhood(read: NeighborhoodRead): Promise<readonly MemoryNode[]> {
@@ -220,7 +221,7 @@ export class SqliteStore implements Store {
     return this.#read((database) => readNodesCiting(database, eventId));
   }
 
-  eventsById(ids: readonly Uuid[]): Promise<readonly MemoryEvent[]> {
+  eventsById(ids: readonly Uuid[]): Promise<Page<MemoryEvent>> {
     return this.#read((database) => readEventsById(database, ids));
   }
 
@@ -326,7 +327,7 @@ export class SqliteStore implements Store {
     return this.#read((database) => readOperation(database, id));
   }
 
-  operationsOn(page: OperationsOnTarget): Promise<readonly Operation[]> {
+  operationsOn(page: OperationsOnTarget): Promise<Page<Operation>> {
     return this.#read((database) => readOperationsOn(database, page));
   }
 

@@ -87,7 +87,7 @@ export async function planDisconnection(
   const { client, scope, name } = entry;
   const editor = await loadEditor(client.form);
   const places = placesFor(entry, here);
-  const held = places.find((place) => hasEntry(editor, place.file, name));
+  const held = places.find((place) => isConnected(editor, place.file, name));
   const place = held ?? usedPlace(client, places);
   const before = readConfig(place.file);
   const unchanged = { place, isShared: scope === "project", before, isBackedUp: false, spent: [] };
@@ -107,8 +107,14 @@ export function applyChange(change: ConfigChange): string | undefined {
     isBackedUp && before !== undefined
       ? backUp(place.file, before, createSystemClock().now())
       : undefined;
-  if (after !== undefined) writeConfig(place.file, before, after, isShared);
-  else if (before !== undefined) removeConfig(place.file, before);
+  try {
+    if (after !== undefined) writeConfig(place.file, before, after, isShared);
+    else if (before !== undefined) removeConfig(place.file, before);
+  } catch (error) {
+    // The file is as it was.
+    if (copy !== undefined) removeCopies([copy]);
+    throw error;
+  }
   removeCopies(spent);
   if (after === undefined) removeEmptyFolders(place);
   return copy;
@@ -137,10 +143,10 @@ function usedPlace(client: Client, places: readonly Place[]): Place {
   return used;
 }
 
-function hasEntry(editor: Editor, file: string, name: string): boolean {
+function isConnected(editor: Editor, file: string, name: string): boolean {
   try {
     const text = readConfig(file);
-    return text !== undefined && editor.read(text).has(name);
+    return text !== undefined && isOurs(editor.read(text).get(name));
   } catch {
     // Of a file that cannot be read, whoever goes on with it says why.
     return false;

@@ -51,14 +51,13 @@ function textsOf(env: object): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)]));
 }
 
-/** Whether an entry starts the memory server of this program, whichever copy of it. */
+/** Whether an entry starts the memory server of this program, whichever copy of it and under whichever name. */
 export function isOurs(entry: unknown): boolean {
   const server = fromEntry(entry);
   if (server === undefined) return false;
   const at = server.args.indexOf("mcp");
-  if (at < 0) return false;
   const isNamed = /(^|[/\\])svc(-[\w.-]+)?(\.exe)?$/i.test(server.command);
-  return isNamed || packArgumentOf(server) !== undefined;
+  return at >= 0 && (isNamed || /^--db-path(=|$)/.test(server.args[at + 1] ?? ""));
 }
 
 /** The pack that a server is started with, as it is written; undefined when its settings decide. */

@@ -66,9 +66,9 @@ export function gatherClaims(
   const match = (node: MemoryNode): ReadClaim | string => {
     const claim = readClaim(node.metadata);
     if (claim === undefined) return "missing_structured_assertion";
-    const normal = normaliseClaim(claim);
-    const isMatch = normal.subject === subject && normal.predicate === predicate;
-    return isMatch ? { claim, normal } : "selector_mismatch";
+    const isMatch =
+      normaliseText(claim.subject) === subject && normalisePredicate(claim.predicate) === predicate;
+    return isMatch ? { claim, normal: normaliseClaim(claim) } : "selector_mismatch";
   };
   const visit = (node: MemoryNode) => {
     const read = match(node);

@@ -1,6 +1,7 @@
 import type { LifecycleState, NodeType, Scope } from "../../domain/enums.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { Uuid } from "../../lib/uuid.ts";
+import type { Page } from "../../ports/graph-reads.ts";
 import type { ExclusionCounts } from "../aggregation.ts";
 import type { EngineDeps } from "../deps.ts";
 
@@ -36,12 +37,12 @@ export async function scanRecords(
       let isLast = false;
       while (!isLast) {
         const page = { userId, scope, nodeType, lifecycleStates, afterId, limit: PAGE };
-        const nodes = await store.scanNodes(page);
+        const { items, hasMore }: Page<MemoryNode> = await store.scanNodes(page);
         signal?.throwIfAborted();
-        for (const node of nodes) visit(node);
-        scanned += nodes.length;
-        afterId = nodes.at(-1)?.id;
-        isLast = nodes.length < PAGE;
+        for (const node of items) visit(node);
+        scanned += items.length;
+        afterId = items.at(-1)?.id;
+        isLast = !hasMore;
       }
     }
   }

@@ -5,6 +5,7 @@ import {
   parseOptionalList,
   parseOptionalNumber,
   parseOptionalText,
+  parseOptionalUserId,
   parseText,
   parseUserId,
 } from "../../domain/arguments.ts";
@@ -30,7 +31,10 @@ export async function getNode(
   nodeId: string,
   options: { readonly userId?: string | undefined; readonly includeSuperseded?: boolean },
 ): Promise<MemoryNode | undefined> {
-  const node = await deps.store.node(parseId(nodeId, "node_id"), options.userId);
+  const node = await deps.store.node(
+    parseId(nodeId, "node_id"),
+    parseOptionalUserId(options.userId),
+  );
   if (node === undefined || options.includeSuperseded === true) return node;
   return isActive(node.lifecycleState) ? node : undefined;
 }

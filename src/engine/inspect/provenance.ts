@@ -11,12 +11,14 @@ import type { MemoryNode } from "../../domain/node.ts";
 import { fromBase64Url, toBase64Url } from "../../lib/base64.ts";
 import { parseInstant } from "../../lib/instant.ts";
 import { parseUuid, type Uuid } from "../../lib/uuid.ts";
-import type { OperationsOnTarget } from "../../ports/graph-reads.ts";
+import type { OperationsOnTarget, Page } from "../../ports/graph-reads.ts";
 import type { Operation } from "../../ports/operation.ts";
 import type { Provenance, ProvenanceOptions } from "../changes.ts";
 import type { EngineDeps } from "../deps.ts";
 
 const DEFAULT_PAGE = 100;
+/** Operations that are read at a time to see whether there is a further page. */
+const LOOK_AHEAD = 10;
 
 /**
  * Their targets are identifiers that callers choose. One that is also the id of a memory says nothing about that memory,
@@ -49,51 +51,62 @@ export async function getProvenance(
   if (node === undefined) return undefined;
   const [evidence, operations, contradictionEdges] = await Promise.all([
     readEvidence(deps, node),
-    readOperations(deps, { targetId: id, after, limit: limit + 1 }),
+    readOperations(deps, { targetId: id, after, limit }),
     deps.store.contradictionsOf(id),
   ]);
-  const page = operations.slice(0, limit);
-  const last = page.at(-1);
+  const last = operations.items.at(-1);
   return {
     node,
     ...evidence,
-    operations: page,
+    operations: operations.items,
     contradictionEdges,
-    nextOperationCursor:
-      operations.length > page.length && last !== undefined ? toCursor(last) : undefined,
+    nextOperationCursor: operations.hasMore && last !== undefined ? toCursor(last) : undefined,
   };
 }
 
+/** All cited events are looked for; those of the first page are shown. */
 async function readEvidence(
   { store }: ProvenanceDeps,
   node: MemoryNode,
 ): Promise<Pick<Provenance, "evidenceEvents" | "missingEvidenceRefs">> {
   const refs = [...new Set(node.evidenceRefs)];
-  const owned = new Map<Uuid, MemoryEvent>();
-  for (const event of refs.length === 0 ? [] : await store.eventsById(refs)) {
-    if (event.userId === node.userId && event.scope === node.scope) owned.set(event.id, event);
+  const met = new Set<Uuid>();
+  const owned = new Set<Uuid>();
+  let shown: ReadonlyMap<Uuid, MemoryEvent> | undefined;
+  let rest = refs;
+  while (rest.length > 0) {
+    const { items, hasMore } = await store.eventsById(rest);
+    const own = items.filter(({ userId, scope }) => userId === node.userId && scope === node.scope);
+    for (const { id } of items) met.add(id);
+    for (const { id } of own) owned.add(id);
+    shown ??= new Map(own.map((event) => [event.id, event]));
+    rest = hasMore ? rest.filter((ref) => !met.has(ref)) : [];
   }
   return {
-    evidenceEvents: refs.flatMap((ref) => owned.get(ref) ?? []),
+    evidenceEvents: refs.flatMap((ref) => shown?.get(ref) ?? []),
     missingEvidenceRefs: refs.filter((ref) => !owned.has(ref)),
   };
 }
 
-/** Up to `limit` operations that are about the memory. */
+/** Up to `limit` operations that are about the memory; fewer where a page of the store ends early. */
 async function readOperations(
   { store }: ProvenanceDeps,
   { limit, ...from }: OperationsOnTarget,
-): Promise<readonly Operation[]> {
+): Promise<Page<Operation>> {
   const found: Operation[] = [];
+  let isFull = false;
   let { after } = from;
-  while (found.length < limit) {
-    const wanted = limit - found.length;
-    const read = await store.operationsOn({ ...from, after, limit: wanted });
-    found.push(...read.filter(({ opType }) => !ON_CALLERS_IDS.has(opType)));
-    if (read.length < wanted) break;
-    after = read.at(-1);
+  for (;;) {
+    // Behind a full page it is looked for one more, past those that are not about the memory.
+    const wanted: number = isFull ? LOOK_AHEAD : limit - found.length;
+    const { items, hasMore } = await store.operationsOn({ ...from, after, limit: wanted });
+    const own = items.filter(({ opType }) => !ON_CALLERS_IDS.has(opType));
+    if (isFull && own.length > 0) return { items: found, hasMore: true };
+    found.push(...own);
+    if (!hasMore) return { items: found, hasMore };
+    isFull = found.length === limit || (found.length > 0 && items.length < wanted);
+    after = items.at(-1);
   }
-  return found;
 }
 
 function toCursor({ createdAt, id }: Operation): string {

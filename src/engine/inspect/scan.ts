@@ -66,11 +66,8 @@ export async function* iterNodes(
   }
 }
 
-/** One row more than wanted tells whether there is another page. */
 async function readPage({ store }: Pick<EngineDeps, "store">, scan: NodeScan): Promise<ScanPage> {
-  const found = await store.scanNodes({ ...scan, limit: scan.limit + 1 });
-  const nodes = found.slice(0, scan.limit);
-  const hasMore = found.length > nodes.length;
+  const { items: nodes, hasMore } = await store.scanNodes(scan);
   return { nodes, hasMore, nextCursor: hasMore ? nodes.at(-1)?.id : undefined };
 }
 

@@ -31,7 +31,7 @@ const REPEATABLE: readonly EpistemicType[] = ["observed", "asserted"];
  */
 export function createStoreSteps(deps: StoreStepDeps): StoreSteps {
   const { novelty, pairsTurns } = deps.settings.storeSteps;
-  const pair = pairsTurns ? createTurnPairs(deps) : undefined;
+  const pairs = pairsTurns ? createTurnPairs(deps) : undefined;
   return {
     before:
       novelty &&
@@ -48,10 +48,13 @@ export function createStoreSteps(deps: StoreStepDeps): StoreSteps {
         reinforceRepeated(deps, stored, look),
       );
       await attempt(deps, "nothing was retired", () => retireNamed(deps, stored, look));
-      if (pair !== undefined) {
-        await attempt(deps, "the turn was not paired with the one before it", () => pair(stored));
+      if (pairs !== undefined) {
+        await attempt(deps, "the turn was not paired with the one before it", () =>
+          pairs.add(stored),
+        );
       }
     },
+    forget: () => pairs?.forget(),
   };
 }
 

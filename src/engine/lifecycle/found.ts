@@ -1,15 +1,10 @@
-import { invalid, SvcError } from "../../domain/errors.ts";
+import { invalid, missingNode } from "../../domain/errors.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { ChangeSnapshot } from "../../ports/changes.ts";
 
 /** What a change needs to find before it decides. */
-
-/** There is no such memory for this owner. */
-export function missingNode(id: Uuid): SvcError {
-  return new SvcError("not_found", `Node '${id}' not found`, { kind: "node", id });
-}
 
 /**
  * A memory; with an owner given, only one of this owner.

@@ -18,14 +18,20 @@ type Turn = {
   readonly text: string;
 };
 
+export type TurnPairs = {
+  readonly add: (stored: StoredMemory) => Promise<void>;
+  /** The next turn of every conversation is then its first. */
+  readonly forget: () => void;
+};
+
 /**
  * Joins a turn with the one before it in its conversation, as a further memory: question and answer are then found together.
  * The turns before are those that this process stored.
- * @returns a function to be called for each stored memory, in order
+ * `add` is to be called for each stored memory, in order.
  */
 export function createTurnPairs(
   deps: Pick<EngineDeps, "store" | "embedder" | "clock" | "ids">,
-): (stored: StoredMemory) => Promise<void> {
+): TurnPairs {
   const last = new Map<string, Turn>();
   /** Puts a turn in the place of the one before it, which is returned. */
   const replace = (conversation: string, turn: Turn): Turn | undefined => {
@@ -38,7 +44,7 @@ export function createTurnPairs(
     }
     return previous;
   };
-  return async ({ event, node }) => {
+  const add = async ({ event, node }: StoredMemory): Promise<void> => {
     if (node.sessionId === undefined || node.content.trim() === "") return;
     const turn = turnOf(event, node);
     const previous = replace(JSON.stringify([node.userId, node.sessionId, node.scope]), turn);
@@ -50,6 +56,7 @@ export function createTurnPairs(
     if (active.length < 2) return;
     await deps.store.addNodes([{ node: pair, vector, at: deps.clock.now() }]);
   };
+  return { add, forget: () => last.clear() };
 }
 
 function turnOf({ role }: MemoryEvent, { id, content, metadata }: MemoryNode): Turn {

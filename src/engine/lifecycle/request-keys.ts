@@ -1,11 +1,10 @@
 import { openChecksummed } from "../../domain/checksummed.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { missingNode, SvcError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
 import type { ChangeSnapshot } from "../../ports/changes.ts";
 import type { Operation } from "../../ports/operation.ts";
 import type { EngineDeps } from "../deps.ts";
-import { missingNode } from "./found.ts";
 
 /** A change of one memory that its caller may have named, so that a retry can be told from a second change. */
 type Keyed = {

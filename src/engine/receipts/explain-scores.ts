@@ -30,7 +30,7 @@ export function scoreReasons(
   const isOwn = provenance.baseNodeId === nodeId;
   const found = isOwn ? ownSignals(provenance, paths) : ownPaths(paths);
   const claims = paths.includes("PINNED")
-    ? ["it is pinned, of full salience or an open task, which always is a candidate"]
+    ? ["it is pinned, of full salience from the start or an open task, which always is a candidate"]
     : [];
   const factors = isOwn ? factorWords(provenance) : [];
   return [

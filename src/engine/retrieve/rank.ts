@@ -12,11 +12,12 @@ import {
   type SearchLimits,
 } from "./candidates.ts";
 import { type FilterRules, filterEpistemic } from "./filter.ts";
-import { type Candidate, foundKeys, merge } from "./merge.ts";
+import { type Candidate, foundKeys } from "./merge.ts";
 import { alternatives, mergeMaxSignals, mergeNewOnly } from "./reformulate.ts";
 import type { RetrievalRequest } from "./request.ts";
 import { rerank } from "./rerank.ts";
 import { score } from "./score/score.ts";
+import { mergeSearch, type Search, type SearchedPool } from "./search-pool.ts";
 import type { StageLog } from "./stages.ts";
 
 /** A ranking and how it came about. */
@@ -53,18 +54,18 @@ export async function rank(
 ): Promise<Ranked> {
   const analysis = await log.run("analyze", 1, () => analyzed(deps, request, request.query), one);
   const question = toQuestion(deps, request, analysis, comparable);
-  const sets = await log.run(
+  const limits = limitsOf(deps.settings.packing, analysis.isAggregation);
+  const found = await log.run(
     "candidates",
     1,
-    () =>
-      generateCandidates(deps, question, limitsOf(deps.settings.packing, analysis.isAggregation)),
-    (found) => foundKeys(found).length,
+    () => generateCandidates(deps, question, limits),
+    (sets) => foundKeys(sets).length,
   );
   request.signal?.throwIfAborted();
   const merged = await log.run(
     "merge",
-    foundKeys(sets).length,
-    () => mergeAll(deps, request, { question, sets }),
+    foundKeys(found).length,
+    () => mergeAll(deps, request, { question, limits, sets: found }),
     ({ pool }) => pool.length,
   );
   const { kept, excluded } = await log.run(
@@ -79,7 +80,7 @@ export async function rank(
     () => rerankBest(deps, request, scorePool(deps, request, analysis, kept)),
     ({ ranking }) => ranking.length,
   );
-  const { reformulated, reformulation } = merged;
+  const { sets, reformulated, reformulation } = merged;
   return { analysis, question, sets, excluded, reformulated, reformulation, ...scored };
 }
 
@@ -93,13 +94,9 @@ export async function searchAside(
 ): Promise<readonly ResultCandidate[]> {
   const { filter, ...limits } = aside;
   const question: Question = { ...ranked.question, filter, entities: [], isAggregation: false };
-  const sets = await generateCandidates(deps, question, {
-    ...limits,
-    graphK: 0,
-    graphHops: 1,
-    pins: false,
-  });
-  const pool = await mergeSets(deps, request, sets);
+  const reach: SearchLimits = { ...limits, graphK: 0, graphHops: 1, pins: false };
+  const sets = await generateCandidates(deps, question, reach);
+  const { pool } = await mergeSearch(deps, { question, limits: reach, sets }, request.askedAt);
   return scorePool(deps, request, ranked.analysis, pool.filter(keep));
 }
 
@@ -144,21 +141,18 @@ function toQuestion(
   };
 }
 
-type Found = { readonly question: Question; readonly sets: CandidateSets };
-type Pool = Pick<Ranked, "reformulated" | "reformulation"> & {
-  readonly pool: readonly Candidate[];
-};
+type Pool = SearchedPool & Pick<Ranked, "reformulated" | "reformulation">;
 
 /** Stage 3, with the candidates of alternative questions where they are wanted. */
 async function mergeAll(
   deps: EngineDeps,
   request: RetrievalRequest,
-  { question, sets }: Found,
+  search: Search,
 ): Promise<Pool> {
-  const pool = await mergeSets(deps, request, sets);
+  const own = await mergeSearch(deps, search, request.askedAt);
   const { reformulation } = deps.settings;
   if (reformulation === undefined || deps.languageModel === undefined) {
-    return { pool, reformulated: 0, reformulation: undefined };
+    return { ...own, reformulated: 0, reformulation: undefined };
   }
   const { languageModel, warn } = deps;
   const { queries, outcome } = await alternatives(
@@ -169,14 +163,15 @@ async function mergeAll(
   const others: Alternative[] = [];
   for (const query of queries) {
     request.signal?.throwIfAborted();
-    others.push(await tryAlternative(deps, request, query, question.comparable));
+    others.push(await tryAlternative(deps, request, query, search.question.comparable));
   }
-  const joined = join(reformulation.mergePolicy, pool, others);
+  const joined = join(reformulation.mergePolicy, own.pool, others);
   if (joined === undefined) {
     warn("retrieve: the candidates of other wordings could not be joined");
-    return { pool, reformulated: 0, reformulation: "failed" };
+    return { ...own, reformulated: 0, reformulation: "failed" };
   }
-  return { pool: joined, reformulated: joined.length - pool.length, reformulation: outcome };
+  const reformulated = joined.length - own.pool.length;
+  return { ...own, pool: joined, reformulated, reformulation: outcome };
 }
 
 type Alternative = {
@@ -209,9 +204,10 @@ async function searchAlternative(
   const analysis = await analyzed(deps, request, query);
   const question = toQuestion(deps, request, analysis, comparable);
   const limits = limitsOf(deps.settings.packing, analysis.isAggregation);
-  const sets = await generateCandidates(deps, question, limits);
+  const search = { question, limits, sets: await generateCandidates(deps, question, limits) };
+  const { sets, pool } = await mergeSearch(deps, search, request.askedAt);
   return {
-    pool: await mergeSets(deps, request, sets),
+    pool,
     isComplete: Object.keys(sets.failures).length === 0,
   };
 }
@@ -231,14 +227,6 @@ function join(
   if (others.some(({ isComplete }) => !isComplete)) return undefined;
   const merged = mergeMaxSignals(pool, pools);
   return "candidates" in merged ? merged.candidates : undefined;
-}
-
-async function mergeSets(
-  { store }: EngineDeps,
-  { filter }: RetrievalRequest,
-  sets: CandidateSets,
-): Promise<readonly Candidate[]> {
-  return merge(sets, await store.nodesByKey(filter.userId, foundKeys(sets)));
 }
 
 function scorePool(

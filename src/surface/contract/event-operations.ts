@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { missing, missingEvent } from "../../domain/errors.ts";
 import {
   extractionSchema,
   extractionStatusSchema,
@@ -8,7 +9,7 @@ import {
 import { uuidIn } from "./fields.ts";
 import { nodeListSchema, toNodeListWire } from "./node-wire.ts";
 import { defineOperation, type HttpParts, type Operation } from "./operation.ts";
-import { missing, missingEvent, READS, readUuid } from "./operation-parts.ts";
+import { READS, readUuid } from "./operation-parts.ts";
 import { tellExtraction, tellExtractionStatus } from "./provenance-text.ts";
 import { parseWire } from "./wire-issues.ts";
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { LIFECYCLE_STATES, NODE_TYPES, parseMember, SCOPES } from "../../domain/enums.ts";
+import { missingNode } from "../../domain/errors.ts";
 import { LIMITS } from "../../domain/limits.ts";
 import type { ChainOptions, ScanPage, ScanQuery } from "../../engine/changes.ts";
 import { requireOwner } from "./caller.ts";
@@ -18,7 +19,7 @@ import {
 import { tellScan } from "./node-text.ts";
 import { nodeListSchema, nodeSchema, toNodeListWire } from "./node-wire.ts";
 import { defineOperation, type HttpParts, type Operation } from "./operation.ts";
-import { missingNode, ownerQuery, present, READS, readLimit, readUuid } from "./operation-parts.ts";
+import { ownerQuery, present, READS, readLimit, readUuid } from "./operation-parts.ts";
 import { parseWire } from "./wire-issues.ts";
 
 const PAGE = [1, LIMITS.scanPageMax] as const;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { invalid, SvcError } from "../../domain/errors.ts";
+import { invalid } from "../../domain/errors.ts";
 import { parseUuid, type Uuid } from "../../lib/uuid.ts";
 import { actorOf } from "./caller.ts";
 import type { CallContext } from "./operation.ts";
@@ -69,21 +69,6 @@ export function readLimit(
 /** Whose memories a change may touch, and in whose name. @throws SvcError invalid_argument */
 export function callerOf({ caller, operator }: CallContext, actor?: string | null) {
   return { userId: caller.boundUserId, actorId: actorOf(caller, operator, actor) };
-}
-
-/** There is no such object for this owner. */
-export function missing(kind: string, id: Uuid, message: string): SvcError {
-  return new SvcError("not_found", message, { kind, id });
-}
-
-/** There is no such memory for this owner. */
-export function missingNode(id: Uuid): SvcError {
-  return missing("node", id, `Node '${id}' not found`);
-}
-
-/** There is no such event for this owner. */
-export function missingEvent(id: Uuid): SvcError {
-  return missing("event", id, `Event '${id}' not found`);
 }
 
 /**

@@ -1,8 +1,9 @@
 import { z } from "zod";
+import { missingNode } from "../../domain/errors.ts";
 import { LIMITS } from "../../domain/limits.ts";
 import { uuidIn } from "./fields.ts";
 import { defineOperation } from "./operation.ts";
-import { missingNode, READS, readLimit, readUuid } from "./operation-parts.ts";
+import { READS, readLimit, readUuid } from "./operation-parts.ts";
 import { tellProvenance } from "./provenance-text.ts";
 import { provenanceSchema, toProvenanceWire } from "./provenance-wire.ts";
 import { parseWire } from "./wire-issues.ts";

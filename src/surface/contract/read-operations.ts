@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { LIFECYCLE_STATES, NODE_TYPES, parseMember } from "../../domain/enums.ts";
+import { missing, missingEvent, missingNode } from "../../domain/errors.ts";
 import { LIMITS } from "../../domain/limits.ts";
 import type { NodeQuery } from "../../engine/inputs.ts";
 import { optionalOwner } from "./caller.ts";
@@ -15,15 +16,7 @@ import {
   toNodeWire,
 } from "./node-wire.ts";
 import { defineOperation } from "./operation.ts";
-import {
-  anyOwnerQuery,
-  missing,
-  missingEvent,
-  missingNode,
-  READS,
-  readLimit,
-  readUuid,
-} from "./operation-parts.ts";
+import { anyOwnerQuery, READS, readLimit, readUuid } from "./operation-parts.ts";
 import { parseWire } from "./wire-issues.ts";
 
 const nodeToolSchema = z.strictObject({ node_id: uuidIn });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { missing } from "../../domain/errors.ts";
 import { requireOwner } from "./caller.ts";
 import {
   type CitationsWire,
@@ -10,15 +11,7 @@ import {
 } from "./citation-wire.ts";
 import { userIdIn, uuidIn } from "./fields.ts";
 import { defineOperation } from "./operation.ts";
-import {
-  ADDS,
-  missing,
-  ownerQuery,
-  present,
-  READS,
-  readLimit,
-  readUuid,
-} from "./operation-parts.ts";
+import { ADDS, ownerQuery, present, READS, readLimit, readUuid } from "./operation-parts.ts";
 import { tellCitations, tellCitationsList, tellReceipt } from "./receipt-text.ts";
 import { receiptAnswerSchema, toReceiptWire } from "./receipt-wire.ts";
 import {

@@ -61,7 +61,7 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
   const options = {
     legacy: "reject",
     maxSubscriptions: MAX_STREAMS,
-    onerror: (error: Error) => log("warn", `protocol: ${error.message}`),
+    onerror: (error: Error) => log("info", `protocol: ${onOneLine(error.message)}`),
   } as const;
   const calls = createMcpHandler(factory, options);
   // Of its own, so that it can be closed while calls are still answered.
@@ -111,6 +111,11 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
 function toolSetOf(request: Request): McpDeps["toolSet"] {
   const wanted = new URL(request.url).searchParams.get("tools");
   return wanted === "core" || wanted === "full" ? wanted : undefined;
+}
+
+/** Text that may quote a client, fit for a log. */
+function onOneLine(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").slice(0, 200);
 }
 
 /** What can be said about a request before its body is read. */

@@ -272,7 +272,7 @@ describe("connecting", () => {
     writeFileSync(file, '{"startups": 2}');
     expect(() => applyChange(plan)).toThrow("changed by another program");
     expect(readFileSync(file, "utf8")).toBe('{"startups": 2}');
-    expect(readdirSync(here.home).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+    expect(readdirSync(here.home).sort()).toEqual([".claude.json", ".config", "project"]);
   });
 
   test("has no project of Claude Desktop", async () => {

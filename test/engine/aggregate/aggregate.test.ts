@@ -225,7 +225,7 @@ describe("aggregateQuantitiesFromText", () => {
       alter: () => ({
         scanNodes: () => {
           scans += 1;
-          return Promise.resolve([]);
+          return Promise.resolve({ items: [], hasMore: false });
         },
       }),
     });

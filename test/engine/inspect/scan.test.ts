@@ -202,9 +202,9 @@ describe("walking over all memories", () => {
     expect(pages).toEqual([]);
     await walk.next();
     await walk.next();
-    expect(pages).toEqual([3]);
+    expect(pages).toEqual([2]);
     await walk.next();
-    expect(pages).toEqual([3, 3]);
+    expect(pages).toEqual([2, 2]);
   });
 
   test("ends with the engine, also in the middle of a page", async () => {

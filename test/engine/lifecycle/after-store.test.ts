@@ -29,7 +29,7 @@ async function stored(engine: MemoryEngine, content: string, given: Partial<Stor
 }
 
 async function operationsOn({ store }: OpenedEngine, id: Uuid): Promise<readonly Operation[]> {
-  return store.operationsOn({ targetId: id, after: undefined, limit: 100 });
+  return (await store.operationsOn({ targetId: id, after: undefined, limit: 100 })).items;
 }
 
 const now = (engine: MemoryEngine, id: Uuid) => engine.getNode(id, { includeSuperseded: true });
@@ -63,7 +63,8 @@ describe("with every setting off", () => {
     expect(warnings).toEqual([]);
     expect(await store.countNodes("ada")).toBe(4);
     expect(await store.node(old.id, "ada")).toEqual(old.node);
-    expect(await store.operationsOn({ targetId: old.id, after: undefined, limit: 9 })).toEqual([]);
+    const log = await store.operationsOn({ targetId: old.id, after: undefined, limit: 9 });
+    expect(log.items).toEqual([]);
   });
 });
 

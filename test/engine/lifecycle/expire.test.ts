@@ -8,6 +8,7 @@ import { addDays, asInstant } from "../../../src/lib/instant.ts";
 import { uuidV5 } from "../../../src/lib/uuid.ts";
 import type { Store } from "../../../src/ports/store.ts";
 import { altered, type OpenedEngine, testClock, useEngines } from "../engines.ts";
+import { logOf } from "./memories.ts";
 
 const { open } = useEngines();
 
@@ -40,11 +41,7 @@ describe("an expired memory", () => {
     const after = await now(one, node.id);
     if (after === undefined) throw new Error("the memory is gone");
     expect(after).toEqual({ ...node, lifecycleState: "archived", updatedAt: after.updatedAt });
-    const [operation, ...more] = await one.store.operationsOn({
-      targetId: node.id,
-      after: undefined,
-      limit: 9,
-    });
+    const [operation, ...more] = await logOf(one.store, node.id);
     const expiry = "2026-03-19T12:00:00";
     const end = asInstant(`${expiry}${node.createdAt.slice(19)}`);
     expect(more).toEqual([]);
@@ -110,7 +107,7 @@ describe("an expired memory", () => {
     expect(outcomes.reduce((sum, { archived }) => sum + archived, 0)).toBe(6);
     expect(outcomes.every(({ failed }) => failed === 0)).toBe(true);
     for (const { id: targetId } of nodes) {
-      const records = await one.store.operationsOn({ targetId, after: undefined, limit: 9 });
+      const records = await logOf(one.store, targetId);
       expect(records.map(({ opType }) => opType)).toEqual(["TOMBSTONE_SWEEP"]);
     }
   });
@@ -124,7 +121,7 @@ describe("an expired memory", () => {
 
     expect(await expireMemories(stale, ALL)).toEqual({ archived: 0, failed: 0 });
 
-    const records = await one.store.operationsOn({ targetId: node.id, after: undefined, limit: 9 });
+    const records = await logOf(one.store, node.id);
     expect(records.map(({ opType }) => opType)).toEqual(["LIFECYCLE_CHANGED"]);
   });
 });

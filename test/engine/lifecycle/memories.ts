@@ -61,8 +61,8 @@ export async function refusal(call: Promise<unknown>): Promise<Thrown> {
 }
 
 /** What was done to a memory since it was stored, oldest first. */
-export function logOf(store: Store, targetId: Uuid): Promise<readonly Operation[]> {
-  return store.operationsOn({ targetId, after: undefined, limit: 1000 });
+export async function logOf(store: Store, targetId: Uuid): Promise<readonly Operation[]> {
+  return (await store.operationsOn({ targetId, after: undefined, limit: 1000 })).items;
 }
 
 /** The only operation on a memory. */

@@ -23,7 +23,7 @@ async function penalties({ store: log }: OpenedEngine, ids: readonly Uuid[]) {
   const found = await Promise.all(
     ids.map((targetId) => log.operationsOn({ targetId, after: undefined, limit: 100 })),
   );
-  return found.flat().filter(({ opType }) => opType === "PENALTY");
+  return found.flatMap(({ items }) => items).filter(({ opType }) => opType === "PENALTY");
 }
 
 const now = ({ engine }: OpenedEngine, id: Uuid) => engine.getNode(id, { includeSuperseded: true });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { ANYTHING } from "../../contract/store-vectors.ts";
 import { expectInvalid, testClock, useEngines } from "../engines.ts";
 import {
   KEY,
@@ -50,6 +51,14 @@ describe("reinforce", () => {
       salience: 1,
     });
     expect((await engine.reinforce(certain)).confidence).toBe(0.99);
+  });
+
+  test("does not make a pin, however often it happens", async () => {
+    const { engine, store } = await engines.open();
+    const { id } = await remember(engine, "tea");
+    for (let call = 0; call < 5; call += 1) await engine.reinforce(id);
+    expect((await reread(engine, id)).salience).toBe(1);
+    expect(await store.pinned(ANYTHING)).toEqual([]);
   });
 
   test.each(STATES)("is possible for a %s memory, which stays in its state", async (state) => {

@@ -293,7 +293,7 @@ describe("a reason for a score", () => {
     };
     expect(texts(near, ["GRAPH", "PINNED"])).toEqual([
       "found in the graph, two steps from a name in the question",
-      "it is pinned, of full salience or an open task, which always is a candidate",
+      "it is pinned, of full salience from the start or an open task, which always is a candidate",
     ]);
   });
 

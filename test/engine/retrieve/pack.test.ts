@@ -306,10 +306,11 @@ describe("packing", () => {
       aResult(1, 0.9, { content: "one path" }, { paths: ["VECTOR"] }),
       aResult(2, 0.8, { content: "neighbour" }, { paths: ["LEXICAL", "SESSION_CONTEXT"] }),
       aResult(3, 0.7, { content: "two paths" }),
+      aResult(11, 0.65, { content: "reinforced", salience: 1, reinforcementBoost: 0.5 }),
       aResult(4, 0.6, { content: "closed task", nodeType: "task", lifecycleState: "contested" }),
       aResult(5, 0.5, { content: "open task", nodeType: "task" }),
       aResult(6, 0.4, { content: "pinned", pinned: true }),
-      aResult(7, 0.3, { content: "salient", salience: 1 }),
+      aResult(7, 0.3, { content: "salient", salience: 1, salienceBase: 1 }),
       aResult(8, 0.2, { content: "instruction", nodeType: "instruction" }),
     ];
 
@@ -330,6 +331,7 @@ describe("packing", () => {
         '- "one path"',
         '- "neighbour"',
         '- "two paths"',
+        '- "reinforced"',
         "[contested_claims]",
         '- [contested] "closed task"',
       ].join("\n"),

@@ -105,7 +105,7 @@ describe("the policy anchored_score_envelope", () => {
     { name: "only one search found", given: {}, more: { pathCount: 1 } },
     { name: "are instructions", given: { nodeType: "instruction" as const }, more: {} },
     { name: "are pinned", given: { pinned: true }, more: {} },
-    { name: "have full salience", given: { salience: 1 }, more: {} },
+    { name: "have full salience", given: { salience: 1, salienceBase: 1 }, more: {} },
     {
       name: "are open tasks",
       given: { nodeType: "task" as const, lifecycleState: "stable" as const },

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import type { RetrieveInput, StoreInput } from "../../../src/engine/inputs.ts";
+import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import { put } from "../../contract/samples.ts";
 import {
   DEFAULT_SETTINGS,

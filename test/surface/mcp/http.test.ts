@@ -263,6 +263,15 @@ describe("the revision without a handshake", () => {
     expect(answer.json).toMatchObject({ id: 1, error: { code } });
   });
 
+  test("what is refused stands on one line of the log", async () => {
+    const { send, log } = await serve();
+    const { message, headers } = modern("tools/list", {}, "2099\n2026-01-01 ERROR all is lost");
+    const plain = { ...headers, "mcp-protocol-version": "2099" };
+    expect((await send(message, { headers: plain })).status).toBe(400);
+    expect(log).toHaveLength(1);
+    expect(log.join()).not.toContain("\n");
+  });
+
   test("a header that contradicts the message is refused", async () => {
     const { send } = await serve();
     const { message, headers } = modern("tools/list");

@@ -1,36 +1,39 @@
 import type { Database } from "bun:sqlite";
 import type { MemoryEvent } from "../../../domain/event.ts";
+import { LIMITS } from "../../../domain/limits.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import {
-  EVENT_COLUMNS,
-  type EventRow,
-  NODE_COLUMNS,
-  type NodeRow,
-  toEvent,
-  toNode,
-} from "../write/rows.ts";
+import type { Page } from "../../../ports/graph-reads.ts";
+import { EVENT_COLUMNS, type EventRow } from "../write/rows.ts";
+import type { Parameter } from "./filter-sql.ts";
+import { EVENT_PAGE, NODE_PAGE, nodeReader, PageBuilder, readPage } from "./pages.ts";
 
 /** Nodes of the owner of an event that cite it, in any state, by id. */
-export function readNodesCiting(database: Database, eventId: Uuid): MemoryNode[] {
-  return database
-    .query<NodeRow, [string]>(
-      `SELECT ${NODE_COLUMNS} FROM events e CROSS JOIN node_evidence c ON c.event = e.key
-       CROSS JOIN nodes n ON n.key = c.node AND n.owner = e.owner JOIN owners o ON o.owner = n.owner
-       WHERE e.id = ? ORDER BY n.id`,
+export function readNodesCiting(database: Database, eventId: Uuid): readonly MemoryNode[] {
+  // Keys only, because they are sorted.
+  const keys = database
+    .query<{ key: number }, [string, number]>(
+      `SELECT n.key FROM events e CROSS JOIN node_evidence c ON c.event = e.key
+       CROSS JOIN nodes n ON n.key = c.node AND n.owner = e.owner
+       WHERE e.id = ? ORDER BY n.id LIMIT ?`,
     )
-    .all(eventId)
-    .map(toNode);
+    .all(eventId, LIMITS.citingNodesMax);
+  const page = new PageBuilder(NODE_PAGE, LIMITS.citingNodesMax);
+  const readRow = nodeReader(database);
+  for (const { key } of keys) {
+    const row = readRow(key);
+    if (row !== undefined && !page.add(row)) break;
+  }
+  return page.page().items;
 }
 
 /** Events by id, of any owner. */
-export function readEventsById(database: Database, ids: readonly Uuid[]): MemoryEvent[] {
-  if (ids.length === 0) return [];
-  return database
-    .query<EventRow, [string]>(
-      `SELECT ${EVENT_COLUMNS} FROM json_each(?) i CROSS JOIN events e ON e.id = i.value
-       JOIN owners o ON o.owner = e.owner`,
-    )
-    .all(JSON.stringify([...new Set(ids)]))
-    .map(toEvent);
+export function readEventsById(database: Database, ids: readonly Uuid[]): Page<MemoryEvent> {
+  const wanted = [...new Set(ids)];
+  if (wanted.length === 0) return { items: [], hasMore: false };
+  const statement = database.query<EventRow, Parameter[]>(
+    `SELECT ${EVENT_COLUMNS} FROM json_each(?) i CROSS JOIN events e ON e.id = i.value
+     JOIN owners o ON o.owner = e.owner`,
+  );
+  return readPage(statement, [JSON.stringify(wanted)], wanted.length, EVENT_PAGE);
 }

@@ -1,6 +1,7 @@
 import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
 import type { NodeFilter } from "../../../ports/store.ts";
 import { ACTIVE } from "../write/turns.ts";
+import { endedBefore, fractionOf, secondOf } from "./retention-sql.ts";
 
 export type Parameter = string | number | null;
 /** A condition on `nodes n` and the values of its question marks, in order. */
@@ -48,6 +49,13 @@ export function candidateCondition(filter: CandidateFilter): Condition | undefin
   if (filter.eventTimeFrom !== undefined)
     conditions.add(`${STATED_TIME} >= ?`, filter.eventTimeFrom);
   if (filter.eventTimeTo !== undefined) conditions.add(`${STATED_TIME} <= ?`, filter.eventTimeTo);
+  if (filter.aliveAt !== undefined) {
+    const second = secondOf(filter.aliveAt);
+    conditions.add(
+      `(n.pinned = 1 OR n.ttl_days IS NULL OR NOT (${endedBefore("?", "?")}))`,
+      ...[second, second, fractionOf(filter.aliveAt)],
+    );
+  }
   const built = conditions.build();
   return built.sql === "1" ? undefined : built;
 }

@@ -1,10 +1,12 @@
 import type { Database } from "bun:sqlite";
 import { asInstant } from "../../../lib/instant.ts";
 import { asUuid, type Uuid } from "../../../lib/uuid.ts";
-import type { OperationsOnTarget } from "../../../ports/graph-reads.ts";
+import type { OperationsOnTarget, Page } from "../../../ports/graph-reads.ts";
 import type { Operation } from "../../../ports/operation.ts";
 import type { OperationPage } from "../../../ports/store.ts";
 import { toMetadata } from "../write/rows.ts";
+import type { Parameter } from "./filter-sql.ts";
+import { readPage } from "./pages.ts";
 
 type OperationRow = {
   readonly id: string;
@@ -40,14 +42,15 @@ export function readOperations(database: Database, page: OperationPage): Operati
 }
 
 /** A page of the operations on one target, in the order in which they were written down. */
-export function readOperationsOn(database: Database, page: OperationsOnTarget): Operation[] {
+export function readOperationsOn(database: Database, page: OperationsOnTarget): Page<Operation> {
   const { createdAt = "", id = "" } = page.after ?? {};
-  return database
-    .query<OperationRow, [string, string, string, number]>(
-      `${FROM_OPERATIONS} WHERE target_id = ? AND (created_at, id) > (?, ?) ORDER BY created_at, id LIMIT ?`,
-    )
-    .all(page.targetId, createdAt, id, page.limit)
-    .map(toOperation);
+  const statement = database.query<OperationRow, Parameter[]>(
+    `${FROM_OPERATIONS} WHERE target_id = ? AND (created_at, id) > (?, ?) ORDER BY created_at, id LIMIT ?`,
+  );
+  return readPage(statement, [page.targetId, createdAt, id, page.limit + 1], page.limit, {
+    toItem: toOperation,
+    charsOf: ({ payload }) => payload.length,
+  });
 }
 
 function toOperation(row: OperationRow): Operation {

@@ -5,8 +5,11 @@ import { candidateCondition, type Parameter } from "./filter-sql.ts";
 
 /** Nodes of either kind. */
 const MAX = 500;
-/** Each as the partial index that serves it spells it. */
-const PINNED = "(n.pinned = 1 OR n.salience >= 1.0)";
+/**
+ * Each as the partial index that serves it spells it. The further condition on the pinned is that of `isPinned`: what only
+ * reinforcement made fully salient is none.
+ */
+const PINNED = "(n.pinned = 1 OR n.salience >= 1.0) AND (n.pinned = 1 OR n.salience_base >= 1.0)";
 const TASK = "n.node_type = 'task'";
 
 type Row = { readonly key: number; readonly created_at: string; readonly id: string };

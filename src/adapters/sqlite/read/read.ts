@@ -14,6 +14,7 @@ import {
 } from "../write/rows.ts";
 import { ACTIVE } from "../write/turns.ts";
 import { nodeCondition, type Parameter } from "./filter-sql.ts";
+import { EVENT_PAGE, NODE_PAGE, nodeReader, PageBuilder, readPage } from "./pages.ts";
 
 /** One event, of the owner when one is named. */
 export function readEvent(
@@ -31,7 +32,7 @@ export function readEvent(
 }
 
 /** A page of events, newest first. */
-export function readEvents(database: Database, page: EventPage): MemoryEvent[] {
+export function readEvents(database: Database, page: EventPage): readonly MemoryEvent[] {
   const owner = ownerKey(database, page.userId);
   if (owner === undefined) return [];
   const conditions = ["e.owner = ?"];
@@ -44,13 +45,17 @@ export function readEvents(database: Database, page: EventPage): MemoryEvent[] {
     conditions.push(`e.scope IN (${page.scopes.map(() => "?").join(", ")})`);
     parameters.push(...page.scopes);
   }
-  return database
-    .query<EventRow, Parameter[]>(
-      `SELECT ${EVENT_COLUMNS} FROM events e JOIN owners o ON o.owner = e.owner
-       WHERE ${conditions.join(" AND ")} ORDER BY e.timestamp DESC, e.id DESC LIMIT ? OFFSET ?`,
-    )
-    .all(...parameters, page.limit, page.offset)
-    .map(toEvent);
+  const statement = database.query<EventRow, Parameter[]>(
+    `SELECT ${EVENT_COLUMNS} FROM events e JOIN owners o ON o.owner = e.owner
+     WHERE ${conditions.join(" AND ")} ORDER BY e.timestamp DESC, e.id DESC LIMIT ? OFFSET ?`,
+  );
+  const found = readPage(
+    statement,
+    [...parameters, page.limit, page.offset],
+    page.limit,
+    EVENT_PAGE,
+  );
+  return found.items;
 }
 
 const FROM_NODES = `SELECT ${NODE_COLUMNS} FROM nodes n JOIN owners o ON o.owner = n.owner`;
@@ -70,33 +75,41 @@ export function readNode(
 }
 
 /** Nodes that pass a filter, newest first unless asked otherwise. */
-export function readNodes(database: Database, filter: NodeFilter): MemoryNode[] {
+export function readNodes(database: Database, filter: NodeFilter): readonly MemoryNode[] {
   const owner = filter.userId === undefined ? undefined : ownerKey(database, filter.userId);
   if (filter.userId !== undefined && owner === undefined) return [];
   const condition = nodeCondition(filter, owner);
   const direction = filter.oldestFirst ? "ASC" : "DESC";
-  const ordered = `${FROM_NODES} WHERE ${condition.sql} ORDER BY n.created_at ${direction}, n.id ${direction}`;
   const needles = (filter.contentContainsAny ?? []).map((needle) => needle.toLowerCase());
-  if (needles.length === 0) {
-    return database
-      .query<NodeRow, Parameter[]>(`${ordered} LIMIT ?`)
-      .all(...condition.parameters, filter.limit)
-      .map(toNode);
-  }
-  const found: MemoryNode[] = [];
-  if (filter.limit === 0) return found;
-  // A statement of its own: a cached one would stay open when the loop ends early.
-  const rows = database.prepare<NodeRow, Parameter[]>(ordered);
+  if (filter.limit === 0) return [];
+  const page = new PageBuilder(NODE_PAGE, filter.limit);
+  const readRow = nodeReader(database);
+  // Keys only, because they are sorted; and a statement of its own: a cached one would stay open when the loop ends early.
+  const keys = database.prepare<{ key: number }, Parameter[]>(
+    `SELECT n.key FROM nodes n WHERE ${condition.sql}
+     ORDER BY n.created_at ${direction}, n.id ${direction} LIMIT ?`,
+  );
   try {
-    for (const row of rows.iterate(...condition.parameters)) {
-      const text = row.content.toLowerCase();
-      if (needles.some((needle) => text.includes(needle))) found.push(toNode(row));
-      if (found.length === filter.limit) break;
+    const most = needles.length === 0 ? filter.limit : NO_LIMIT;
+    for (const { key } of keys.iterate(...condition.parameters, most)) {
+      const row = readRow(key);
+      if (row === undefined || !containsAny(row.content, needles)) continue;
+      if (!page.add(row) || page.isFull) break;
     }
   } finally {
-    rows.finalize();
+    keys.finalize();
   }
-  return found;
+  return page.page().items;
+}
+
+/** What SQLite takes for no limit. */
+const NO_LIMIT = -1;
+
+/** Whether a text contains one of the texts in lower case; any text does where there are none. */
+function containsAny(content: string, needles: readonly string[]): boolean {
+  if (needles.length === 0) return true;
+  const text = content.toLowerCase();
+  return needles.some((needle) => text.includes(needle));
 }
 
 /** Active nodes by key. */

@@ -1,14 +1,14 @@
 import type { Database } from "bun:sqlite";
 import { NODE_TYPES, type NodeType } from "../../../domain/enums.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
-import type { NodeScan } from "../../../ports/graph-reads.ts";
-import { NODE_COLUMNS, type NodeRow, toNode } from "../write/rows.ts";
+import type { NodeScan, Page } from "../../../ports/graph-reads.ts";
+import { NODE_COLUMNS, type NodeRow } from "../write/rows.ts";
+import type { Parameter } from "./filter-sql.ts";
+import { NODE_PAGE, readPage } from "./pages.ts";
 
-type Parameter = string | number;
-
-/** A page of an owner's nodes by id. Reads as many rows as it returns, and those between them that do not pass. */
-export function readScan(database: Database, page: NodeScan): MemoryNode[] {
-  if (page.lifecycleStates.length === 0) return [];
+/** A page of an owner's nodes by id. Reads one row more than it returns, and those between them that do not pass. */
+export function readScan(database: Database, page: NodeScan): Page<MemoryNode> {
+  if (page.lifecycleStates.length === 0) return { items: [], hasMore: false };
   const states = page.lifecycleStates.map((_, index) => `?${FIRST_STATE + index}`);
   const scopes = page.scope === undefined ? [] : [page.scope];
   const scope = `?${FIRST_STATE + states.length}`;
@@ -16,10 +16,9 @@ export function readScan(database: Database, page: NodeScan): MemoryNode[] {
   // SQLite merges what comes out of each index range in order, row by row.
   const parts = NODE_TYPES.filter((type) => page.nodeType === undefined || type === page.nodeType);
   const sql = `${parts.map((type) => ofType(type, condition)).join(" UNION ALL ")} ORDER BY id LIMIT ?3`;
-  return database
-    .query<NodeRow, Parameter[]>(sql)
-    .all(page.userId, page.afterId ?? "", page.limit, ...page.lifecycleStates, ...scopes)
-    .map(toNode);
+  const { userId, afterId = "", limit, lifecycleStates } = page;
+  const parameters = [userId, afterId, limit + 1, ...lifecycleStates, ...scopes];
+  return readPage(database.query<NodeRow, Parameter[]>(sql), parameters, limit, NODE_PAGE);
 }
 
 /** Number of the parameter after those that are always there: owner, position, limit. */

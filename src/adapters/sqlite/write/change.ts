@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { SvcError } from "../../../domain/errors.ts";
+import type { MemoryEvent } from "../../../domain/event.ts";
 import { isActive } from "../../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { type Instant, nextInstant } from "../../../lib/instant.ts";
@@ -7,13 +8,11 @@ import type { Uuid } from "../../../lib/uuid.ts";
 import type { Change, ChangeReads, Decide } from "../../../ports/changes.ts";
 import type { Operation } from "../../../ports/operation.ts";
 import type { KeyedNode } from "../../../ports/store.ts";
-import { readEventsById } from "../read/citing.ts";
 import { readOperation } from "../read/operations.ts";
+import { readEvent } from "../read/read.ts";
 import { writeOperation } from "./admit.ts";
 import { readEdgesAmong, writeEdge } from "./edges.ts";
 import { evict } from "./evict.ts";
-import { advanceIndexSequence } from "./index-sequence.ts";
-import { writeDocuments } from "./lexical-index.ts";
 import {
   changingValues,
   LASTING_MEMBERS,
@@ -39,7 +38,7 @@ export function change<T>(
     at: momentAfter(found, now),
     nodes: new Map([...found].map(([id, { node }]) => [id, node])),
     operations: readOperations(database, reads.operationIds),
-    events: new Map(readEventsById(database, reads.eventIds).map((event) => [event.id, event])),
+    events: readEvents(database, reads.eventIds),
     edges: readEdgesAmong(
       database,
       [...found.values()].map(({ key }) => key),
@@ -81,6 +80,15 @@ function readOperations(database: Database, ids: readonly Uuid[]): ReadonlyMap<U
   );
 }
 
+function readEvents(database: Database, ids: readonly Uuid[]): ReadonlyMap<Uuid, MemoryEvent> {
+  return new Map(
+    ids.flatMap((id) => {
+      const event = readEvent(database, id, undefined);
+      return event === undefined ? [] : [[id, event] as const];
+    }),
+  );
+}
+
 function writeChange(database: Database, { nodes, edges, operations }: Change, found: Found): void {
   const changes = pair(nodes, found);
   const update = database.query(UPDATE_NODE);
@@ -92,7 +100,6 @@ function writeChange(database: Database, { nodes, edges, operations }: Change, f
     }
     writeOperation(database, operation);
   }
-  redate(database, changes);
   const retired = changes.filter(
     ({ before, after }) => isActive(before.lifecycleState) && !isActive(after.lifecycleState),
   );
@@ -126,22 +133,6 @@ function pair(nodes: readonly MemoryNode[], found: Found): readonly NodeChange[]
     }
     return { key, before, after };
   });
-}
-
-/** The documents of nodes name the day on which they happened. */
-function redate(database: Database, changes: readonly NodeChange[]): void {
-  const redated = changes.filter(
-    ({ before, after }) =>
-      isActive(after.lifecycleState) &&
-      after.content.trim() !== "" &&
-      after.eventTime !== before.eventTime,
-  );
-  if (redated.length === 0) return;
-  writeDocuments(
-    database,
-    redated.map(({ key }) => key),
-  );
-  advanceIndexSequence(database);
 }
 
 function broken(what: string): SvcError {

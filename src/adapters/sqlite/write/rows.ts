@@ -114,7 +114,7 @@ export const NODE_COLUMNS = `n.key, n.id, o.user_id, ${STORED_NODE_COLUMNS.map((
 export const INSERT_NODE = `INSERT INTO nodes (id, owner, ${STORED_NODE_COLUMNS.join(", ")})
   VALUES (?, ?, ${STORED_NODE_COLUMNS.map(() => "?").join(", ")}) ON CONFLICT (id) DO NOTHING`;
 
-/** Members of a node that never change once it is written. */
+/** Members of a node that never change once it is written. Its entries in the indexes are made from some of them. */
 export const LASTING_MEMBERS = [
   "id",
   "userId",
@@ -123,6 +123,7 @@ export const LASTING_MEMBERS = [
   "content",
   "scope",
   "createdAt",
+  "eventTime",
 ] as const satisfies (keyof MemoryNode)[];
 
 const LASTING_COLUMNS: readonly string[] = [
@@ -131,6 +132,7 @@ const LASTING_COLUMNS: readonly string[] = [
   "content",
   "scope",
   "created_at",
+  "event_time",
 ];
 const isChanging = (column: string): boolean => !LASTING_COLUMNS.includes(column);
 

@@ -1,4 +1,4 @@
-import type { MemoryNode } from "../../../domain/node.ts";
+import { isPinned, type MemoryNode } from "../../../domain/node.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { ResultCandidate, SectionName } from "../../results.ts";
 import type { PackingSettings } from "../../settings.ts";
@@ -37,7 +37,7 @@ export function hasOwnClaim({ node }: ResultCandidate): boolean {
   const openTask =
     node.nodeType === "task" &&
     (node.lifecycleState === "tentative" || node.lifecycleState === "stable");
-  return node.nodeType === "instruction" || node.pinned || node.salience === 1 || openTask;
+  return node.nodeType === "instruction" || isPinned(node) || openTask;
 }
 
 function tierOf(candidate: ResultCandidate): number {

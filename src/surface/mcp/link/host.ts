@@ -9,8 +9,6 @@ export const BYE = '{"svc":"bye"}';
 const LEAVE_MS = 10_000;
 /** Milliseconds that a guest has to take the last of what was sent to it. */
 const PART_MS = 2000;
-/** Bytes that may wait for a guest before nothing more is read from it. */
-const UNREAD_MAX = 1024 * 1024;
 
 /** One served connection. */
 export type ServedGuest = {
@@ -43,7 +41,6 @@ export function hostGuests(deps: HostDeps): Host {
   const take = async (socket: Socket): Promise<void> => {
     const guest = await receive(socket, kin, welcome, patienceMs);
     if (guest === undefined || isLeaving) return;
-    holdBack(socket);
     const gone = closing(socket);
     // Nobody waits for the answers to a guest that is gone.
     const over = Promise.race([serve(guest, socket).ended, gone]);
@@ -81,14 +78,6 @@ export function hostGuests(deps: HostDeps): Host {
       return leaving;
     },
   };
-}
-
-/** Who does not read its answers may not ask more: they would wait here, without bound. */
-function holdBack(socket: Socket): void {
-  socket.on("data", () => {
-    if (socket.writableLength > UNREAD_MAX) socket.pause();
-  });
-  socket.on("drain", () => socket.resume());
 }
 
 /** Ends a connection once everything is sent, and in any case soon. */

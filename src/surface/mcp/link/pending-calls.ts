@@ -7,7 +7,6 @@ export const PING_REQUEST = JSON.stringify({ jsonrpc: "2.0", id: PING, method: "
 const INTERNAL_ERROR = -32603;
 
 type Message = {
-  readonly jsonrpc?: unknown;
   readonly id?: unknown;
   readonly method?: unknown;
   readonly params?: {
@@ -135,13 +134,9 @@ export class PendingCalls {
   }
 }
 
-/** As servers see it: to anything else they give no answer. */
-function isRequest({ jsonrpc, id, method }: Message): boolean {
-  return (
-    jsonrpc === "2.0" &&
-    typeof method === "string" &&
-    (typeof id === "string" || Number.isSafeInteger(id))
-  );
+/** As servers see it: to anything else they give no answer. What is wrong in other ways is answered with that. */
+function isRequest({ id, method }: Message): boolean {
+  return method !== undefined && (typeof id === "string" || typeof id === "number");
 }
 
 /** A call that ended two servers is not given to a third. */

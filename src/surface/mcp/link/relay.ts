@@ -6,8 +6,9 @@ import { type Silence, watchSilence } from "./silence.ts";
 
 /** Milliseconds for which calls under way are waited for after the client has closed its end. */
 const DRAIN_MS = 10_000;
-/** Calls, and characters of them together, that may be unanswered before nothing more is read from the client. */
-const OPEN_CALLS_MAX = 256;
+/** Calls that may be unanswered before nothing more is passed on, or read from the client. */
+const OPEN_CALLS_MAX = 32;
+/** Characters of them together. */
 const OPEN_CHARACTERS_MAX = 32 * 1024 * 1024;
 /** Bytes of the longest answer. Nothing that a server of this program says comes near. */
 const ANSWER_MAX = 256 * 1024 * 1024;
@@ -30,6 +31,8 @@ export type RelayDeps = {
   readonly rejoin: () => Promise<Backend>;
   /** Ends the session as the client's leaving does. */
   readonly stop?: AbortSignal | undefined;
+  /** Tells a person what is wrong with the client. */
+  readonly warn?: ((message: string) => void) | undefined;
   /** Milliseconds of silence after which a server that has calls to answer counts as gone. */
   readonly silenceMs?: number | undefined;
 };
@@ -82,7 +85,7 @@ class Relay {
     stdin.on("end", leave).on("close", leave).on("error", leave);
     stop?.addEventListener("abort", leave, { once: true });
     this.#attach(backend);
-    this.#pace();
+    this.#flow();
     if (stdin.destroyed || stdin.readableEnded || stop?.aborted) leave();
     try {
       await this.#ended.promise;
@@ -96,23 +99,42 @@ class Relay {
 
   #read(chunk: Uint8Array): void {
     try {
-      for (const line of this.#fromClient.read(chunk)) this.#send(line);
-    } catch {
-      // Longer than any message: nothing that follows can be told apart.
+      for (const line of this.#fromClient.read(chunk)) this.#keep(line);
+    } catch (error) {
+      // Nothing that follows can be told apart.
+      this.#deps.warn?.(`protocol: ${error instanceof Error ? error.message : String(error)}`);
       this.#leave();
     }
-    this.#pace();
+    this.#flow();
   }
 
-  #send(line: string): void {
-    const backend = this.#backend;
-    if (backend === undefined || !this.#isTaking) {
-      this.#waiting.push(line);
-      return;
+  #keep(line: string): void {
+    if (line.trim() !== "") this.#waiting.push(line);
+  }
+
+  /** Passes on what waits, as far as it can be, and reads from the client when nothing does. */
+  #flow(): void {
+    const { stdin } = this.#deps;
+    while (this.#waiting.length > 0 && this.#hasRoom) {
+      const line = this.#waiting.shift();
+      const backend = this.#backend;
+      if (line === undefined || backend === undefined) break;
+      if (this.#pending.isForServer(line)) this.#write(backend, line);
     }
-    if (!this.#pending.isForServer(line)) return;
-    this.#silence.watch();
-    this.#write(backend, line);
+    if (!this.#pending.isEmpty) this.#silence.watch();
+    if (this.#clientHasLeft) this.#endWhenDone();
+    else if (this.#waiting.length > 0 || !this.#hasRoom) stdin.pause();
+    else stdin.resume();
+  }
+
+  get #hasRoom(): boolean {
+    return (
+      this.#isTaking &&
+      !this.#isInputFull &&
+      !this.#isClientSlow &&
+      this.#pending.count < OPEN_CALLS_MAX &&
+      this.#pending.characters < OPEN_CHARACTERS_MAX
+    );
   }
 
   #write({ input }: Backend, line: string): void {
@@ -121,22 +143,9 @@ class Relay {
     const goOn = (): void => {
       input.off("drain", goOn).off("close", goOn);
       this.#isInputFull = false;
-      this.#pace();
+      this.#flow();
     };
     input.on("drain", goOn).on("close", goOn);
-  }
-
-  /** Reads from the client what can be passed on. */
-  #pace(): void {
-    const { stdin } = this.#deps;
-    if (this.#clientHasLeft) return;
-    const isHeldBack =
-      !this.#isTaking ||
-      this.#isInputFull ||
-      this.#pending.count >= OPEN_CALLS_MAX ||
-      this.#pending.characters >= OPEN_CHARACTERS_MAX;
-    if (isHeldBack) stdin.pause();
-    else stdin.resume();
   }
 
   #attach(backend: Backend): void {
@@ -152,8 +161,7 @@ class Relay {
       } catch {
         over();
       }
-      this.#pace();
-      this.#endWhenDone();
+      this.#flow();
     });
     output.on("end", over).on("close", over).on("error", over);
     input.on("error", over);
@@ -178,9 +186,8 @@ class Relay {
 
   #clientReads(): void {
     this.#isClientSlow = false;
-    this.#silence.watch();
     this.#backend?.output.resume();
-    this.#endWhenDone();
+    this.#flow();
   }
 
   #lost(backend: Backend): void {
@@ -194,7 +201,7 @@ class Relay {
     }
     const { repeat, fail } = this.#pending.afterLoss(backend.repeatable);
     for (const line of fail) this.#tell(line);
-    this.#pace();
+    this.#flow();
     this.#deps.rejoin().then(
       (next) => this.#goOn(next, repeat),
       (error: unknown) => this.#ended.reject(error),
@@ -203,12 +210,9 @@ class Relay {
 
   #goOn(next: Backend, repeat: readonly string[]): void {
     this.#attach(next);
-    this.#silence.watch();
     for (const line of repeat) this.#write(next, line);
     // What waits came after all that is repeated.
-    for (const line of this.#waiting.splice(0)) this.#send(line);
-    this.#pace();
-    this.#endWhenDone();
+    this.#flow();
   }
 
   get #isDone(): boolean {
@@ -219,8 +223,9 @@ class Relay {
     if (this.#clientHasLeft) return;
     this.#clientHasLeft = true;
     this.#deps.stdin.pause();
+    this.#keep(Buffer.from(this.#fromClient.rest()).toString("utf8"));
     setTimeout(() => this.#ended.resolve(), DRAIN_MS).unref();
-    this.#endWhenDone();
+    this.#flow();
   }
 
   #endWhenDone(): void {

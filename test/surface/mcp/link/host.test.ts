@@ -226,35 +226,6 @@ describe("whoever is no guest", () => {
   });
 });
 
-test("a guest that does not read is not read from without bound, and gets all once it reads", async () => {
-  const { address, host } = await startHost();
-  const { input, output } = await joinAsGuest(address);
-  const line = "x".repeat(65_536);
-  let written = 0;
-  while (written < 400 && (input.write(`${line}\n`) || (await takesMore(input)))) written += 1;
-  // What the two systems' buffers hold and what may wait on both sides, but not all of it.
-  expect(written * line.length).toBeLessThan(16 * 1024 * 1024);
-  let heard = 0;
-  const lines = new LineReader();
-  const all = Promise.withResolvers<void>();
-  output.on("data", (chunk: Buffer) => {
-    heard += lines.read(chunk).length;
-    if (heard === written + 1) all.resolve();
-  });
-  output.resume();
-  await all.promise;
-  input.destroy();
-  await host.leave();
-}, 20_000);
-
-/** Whether a stream that is full has room again soon. */
-function takesMore(input: Backend["input"]): Promise<boolean> {
-  return Promise.race([
-    new Promise<boolean>((resolve) => input.once("drain", () => resolve(true))),
-    Bun.sleep(300).then(() => false),
-  ]);
-}
-
 describe("a host that stands still", () => {
   test("loses its place to the next, who serves the others", async () => {
     const address = joinPath(linkFolder(), "m.pack.sock");

@@ -25,6 +25,24 @@ describe("a call", () => {
     },
   );
 
+  test.each([
+    { name: "without a version", text: '{"id":1,"method":"ping"}' },
+    { name: "with a method that is no text", text: line({ id: 1, method: 7 }) },
+    {
+      name: "with arguments that are text",
+      text: line({ id: 1, method: "tools/call", params: { arguments: "x" } }),
+    },
+    {
+      name: "with params that are null",
+      text: line({ id: 1, method: "tools/call", params: null }),
+    },
+  ])("$name is answered with that, so it is open until then", ({ text }) => {
+    const calls = sent(text);
+    expect(calls.count).toBe(1);
+    calls.isForClient(answer(1));
+    expect(calls.isEmpty).toBe(true);
+  });
+
   test("is not answered by an answer to the same id of another kind", () => {
     const calls = sent(call(1, "memory_store"));
     calls.isForClient(answer("1"));
@@ -33,10 +51,8 @@ describe("a call", () => {
 
   test.each([
     { name: "an id of null", text: call(null, "memory_store") },
-    { name: "a broken number", text: call(1.5, "memory_store") },
     { name: "no id", text: line({ method: "notifications/progress" }) },
-    { name: "no version", text: '{"id":1,"method":"ping"}' },
-    { name: "a method that is no text", text: line({ id: 1, method: 7 }) },
+    { name: "an id that is an object", text: call({}, "memory_store") },
     { name: "no JSON", text: "hello" },
     { name: "nothing", text: "" },
     { name: "params of another kind", text: line({ method: "x", params: "text" }) },

@@ -1,0 +1,27 @@
+import type { Instant } from "../../../lib/instant.ts";
+
+/** The second in which the retention of a node `n` ends, as the index `nodes_expiring` has it. */
+export const END_SECOND = "unixepoch(substr(n.created_at, 1, 19)) + n.ttl_days * 86400";
+/** What of the end lies behind that second, as text. */
+export const END_FRACTION = "substr(n.created_at, 20)";
+
+/**
+ * Whether the retention of a node `n` ended before a moment. Null, and so not true, for one that is kept for ever; pins are
+ * for the caller to look at.
+ * @param second the place of the moment's `secondOf`, needed twice
+ * @param fraction the place of its `fractionOf`
+ */
+export function endedBefore(second: string, fraction: string): string {
+  return `${END_SECOND} <= unixepoch(${second})
+         AND (${END_SECOND} < unixepoch(${second}) OR ${END_FRACTION} < ${fraction})`;
+}
+
+/** A moment to the second. */
+export function secondOf(moment: Instant): string {
+  return moment.slice(0, 19);
+}
+
+/** What of a moment lies behind its second. */
+export function fractionOf(moment: Instant): string {
+  return moment.slice(19);
+}

@@ -1,0 +1,53 @@
+import { expiredAt } from "../../domain/retention.ts";
+import type { Instant } from "../../lib/instant.ts";
+import type { EngineDeps } from "../deps.ts";
+import {
+  type CandidateSets,
+  generateCandidates,
+  type Question,
+  type SearchLimits,
+} from "./candidates.ts";
+import { type Candidate, foundKeys, merge } from "./merge.ts";
+
+/** A question, how far it is searched for, and what was found. */
+export type Search = {
+  readonly question: Question;
+  readonly limits: SearchLimits;
+  readonly sets: CandidateSets;
+};
+
+/** The sets of the last search, and one candidate a memory. */
+export type SearchedPool = {
+  readonly sets: CandidateSets;
+  readonly pool: readonly Candidate[];
+};
+
+/**
+ * Stage 3: one candidate a memory. Where memories whose retention is over took places of a search that brought as many as it
+ * may, all is searched for again without them; those that were found stay among the candidates, to be left out with their
+ * reason.
+ */
+export async function mergeSearch(
+  deps: EngineDeps,
+  { question, limits, sets }: Search,
+  askedAt: Instant,
+): Promise<SearchedPool> {
+  const pool = await mergeSets(deps, question, sets);
+  if (sets.atLimit.length === 0) return { sets, pool };
+  const isExpired = expiredAt(askedAt);
+  const over = pool.filter(({ node }) => isExpired(node));
+  if (over.length === 0) return { sets, pool };
+  const filter = { ...question.filter, aliveAt: askedAt };
+  const again = await generateCandidates(deps, { ...question, filter }, limits);
+  const kept = await mergeSets(deps, question, again);
+  const keys = new Set(kept.map(({ key }) => key));
+  return { sets: again, pool: [...kept, ...over.filter(({ key }) => !keys.has(key))] };
+}
+
+async function mergeSets(
+  { store }: Pick<EngineDeps, "store">,
+  { filter }: Question,
+  sets: CandidateSets,
+): Promise<readonly Candidate[]> {
+  return merge(sets, await store.nodesByKey(filter.userId, foundKeys(sets)));
+}
