@@ -137,7 +137,9 @@ async function passOn(
       streams.stdout.end();
     };
     own.then(end, end);
-    return { input: streams.stdin, output: streams.stdout, isOther: false, repeatable: [] };
+    const { stdin: input, stdout: output } = streams;
+    // It ends with this process, so nothing is ever asked again.
+    return { input, output, isOther: false, repeatable: { tools: [], byRequestId: [] } };
   };
   const log = stderrLog("warn");
   const warn = (message: string): void => log("warn", message);

@@ -103,7 +103,7 @@ export type ProvenanceOptions = {
 /** Where a memory comes from and what was done to it. */
 export type Provenance = {
   readonly node: MemoryNode;
-  /** In the order in which they were first cited. */
+  /** In the order in which they were first cited; those beyond `LIMITS.pageChars` of text are left out. */
   readonly evidenceEvents: readonly MemoryEvent[];
   /** Cited events that are missing, of another owner or of another scope. */
   readonly missingEvidenceRefs: readonly Uuid[];

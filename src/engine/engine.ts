@@ -52,7 +52,6 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
   begin();
   const serve = serveWith(life, upkeep);
   const storing: StoreDeps = { ...deps, steps: createStoreSteps(deps) };
-  const claims = { entailment: deps.entailment, settings: deps.settings.claims };
   const receiptOf = async (requestId: string, userId: string | undefined) =>
     receipts.read(parseId(requestId, "request_id"), userId);
   return {
@@ -84,17 +83,7 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
     getAnswerCitations: (citationId, userId) =>
       life.use(() => getAnswerCitations(deps, citationId, userId)),
     listAnswerCitations: (query) => life.use(() => listAnswerCitations(deps, query)),
-    assessAnswerability: (input) =>
-      life.use(() =>
-        assessAnswerability(
-          { languageModel: deps.answerabilityModel, settings: deps.settings.answerability },
-          input,
-        ),
-      ),
-    verifyClaim: (claim, evidence, options) =>
-      life.use(() => verifyClaim(claims, claim, evidence, options ?? undefined)),
-    verifyBundle: (claim, bundle, options) =>
-      life.use(() => verifyBundle(claims, claim, bundle, options ?? undefined)),
+    ...bindChecks(deps, life),
     stats: (userId) => life.use(() => readStats(deps, userId)),
     rebuildIndexes: (input) => life.use(() => rebuildIndexes(deps, input ?? {})),
     lock: () =>
@@ -110,6 +99,24 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
       }),
     close: () => life.close(),
   };
+}
+
+/** What checks a context and claims against it. */
+function bindChecks(deps: EngineDeps, life: Lifetime) {
+  const claims = { entailment: deps.entailment, settings: deps.settings.claims };
+  return {
+    assessAnswerability: (input) =>
+      life.use(() =>
+        assessAnswerability(
+          { languageModel: deps.answerabilityModel, settings: deps.settings.answerability },
+          input,
+        ),
+      ),
+    verifyClaim: (claim, evidence, options) =>
+      life.use(() => verifyClaim(claims, claim, evidence, options ?? undefined)),
+    verifyBundle: (claim, bundle, options) =>
+      life.use(() => verifyBundle(claims, claim, bundle, options ?? undefined)),
+  } satisfies Partial<MemoryEngine>;
 }
 
 /** What counts and sums stored claims. */

@@ -43,6 +43,8 @@ export type StoreInput = {
   readonly validTo?: InstantInput | null | undefined;
   /** Integer >= 0; absent: the type's default; null: kept for ever. */
   readonly ttlDays?: number | null | undefined;
+  /** UUID; makes a retry answer with the first call's memory. */
+  readonly requestId?: string | null | undefined;
 };
 
 export type FastIngestItem = {

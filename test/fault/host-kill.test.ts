@@ -115,9 +115,10 @@ function expectSound(pack: string, writers: readonly Writer[]): void {
   const entries = writers.flatMap((writer, number) =>
     writer.entries.map((entry, index) => ({ ...entry, call: number * 1_000_000 + index })),
   );
-  const examination = examine(pack, entries);
   // A job that a killed process had taken is finished by the next one that looks, not at once.
-  expect({ ...examination, unfinished: [] }).toEqual(SOUND);
+  const { unfinished: _, ...examination } = examine(pack, entries);
+  const { unfinished: __, ...sound } = SOUND;
+  expect(examination).toEqual(sound);
   expect(writers.flatMap(({ failures }) => failures)).toEqual([]);
 }
 

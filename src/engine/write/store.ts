@@ -1,9 +1,10 @@
-import { checksummed } from "../../domain/checksummed.ts";
+import { parseOptionalId, parseUserId } from "../../domain/arguments.ts";
+import { checksummed, openChecksummed } from "../../domain/checksummed.ts";
 import { reasonCode, SvcError } from "../../domain/errors.ts";
 import type { ProcessingStatus } from "../../domain/jobs.ts";
-import { toNodeRecord } from "../../domain/node-record.ts";
-import type { Json } from "../../lib/json.ts";
-import { uuidV5 } from "../../lib/uuid.ts";
+import { nodeFromRecord, toNodeRecord } from "../../domain/node-record.ts";
+import type { Json, JsonObject } from "../../lib/json.ts";
+import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
 import type { Operation } from "../../ports/operation.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { StoreInput } from "../inputs.ts";
@@ -21,9 +22,11 @@ export type StoreDeps = EngineDeps & {
 /**
  * Stores one memory: the event, its node with its words, and a job for the vector become durable together while the
  * model works; then the vector is written. A failing model leaves the job pending and the call succeeds. Steps after the
- * store are over when the call returns.
+ * store are over when the call returns. A call with the `requestId` of an earlier one finishes what that one left, and
+ * answers with its memory; steps are not done again.
  * @param extra further reserved metadata that the engine itself adds
- * @throws SvcError invalid_argument, invalid_speaker, disk_full, storage_busy, storage_failed: nothing was stored;
+ * @throws SvcError invalid_argument, invalid_speaker, request_conflict, disk_full, storage_busy, storage_failed: nothing was
+ *   stored;
  *   materialization_failed: the memory is safe, its job is not settled
  */
 export async function store(
@@ -31,10 +34,11 @@ export async function store(
   input: StoreInput,
   extra: Readonly<Record<string, Json>> = {},
 ): Promise<StoreReceipt> {
+  const requestId = parseOptionalId(input.requestId, "request_id");
   const planned = planStore(input, {
     extra,
     now: deps.clock.now(),
-    eventId: deps.ids.next(),
+    eventId: requestId === undefined ? deps.ids.next() : eventOf(input.userId, requestId),
     nodeId: deps.ids.next(),
     settings: deps.settings,
   });
@@ -45,17 +49,52 @@ export async function store(
     before === undefined
       ? planned
       : { ...planned, node: await before(planned.node, (await embedding).vector) };
-  await deps.store.admit({
+  const kept = await admit(deps, plan, requestId);
+  const embedded = await embedding;
+  const processingStatus = await settle(deps, kept, embedded);
+  const { event, node } = kept;
+  if (kept === plan) await after?.({ event, node, vector: embedded.vector });
+  return { eventId: event.id, nodeId: node.id, node, processingStatus };
+}
+
+/** The one event of all calls of an owner with this identifier. */
+function eventOf(userId: string, requestId: Uuid): Uuid {
+  return uuidV5("url", JSON.stringify(["svc:store:v1", parseUserId(userId), requestId]));
+}
+
+/** @returns what is kept: the plan, or that of an earlier call with the same identifier */
+async function admit(
+  deps: EngineDeps,
+  plan: StorePlan,
+  requestId: Uuid | undefined,
+): Promise<StorePlan> {
+  const record = planRecord(plan);
+  const admission = {
     events: [plan.event],
-    operations: [planRecord(plan)],
+    operations: [record],
     nodes: [{ node: plan.node, lexical: !isBlank(plan.node) }],
     leaseJobs: true,
-  });
-  const embedded = await embedding;
-  const processingStatus = await settle(deps, plan, embedded);
-  const { event, node } = plan;
-  await after?.({ event, node, vector: embedded.vector });
-  return { eventId: event.id, nodeId: node.id, node, processingStatus };
+  };
+  if (requestId === undefined) {
+    await deps.store.admit(admission);
+    return plan;
+  }
+  const earlier = await deps.store.admitOnce(admission, record.id);
+  return earlier === undefined ? plan : planOf(earlier, plan, requestId);
+}
+
+function planOf(earlier: Operation, { event, node }: StorePlan, requestId: Uuid): StorePlan {
+  const saved = openChecksummed(earlier.payload);
+  // SAFETY: the record's checksum matches, and planRecord always writes the planned node into it.
+  const known = nodeFromRecord(saved["node"] as JsonObject);
+  if (saved["content_hash"] !== event.contentHash || known.content !== node.content) {
+    throw new SvcError(
+      "request_conflict",
+      `request_id ${requestId} was used before with another content; use a new one`,
+      { request_id: requestId },
+    );
+  }
+  return { event, node: known };
 }
 
 async function settle(

@@ -19,6 +19,7 @@ import {
   speaker,
   unit,
   userIdIn,
+  uuidIn,
   uuidOut,
 } from "./fields.ts";
 import { processingStatusSchema, toStatusWire } from "./job-wire.ts";
@@ -92,6 +93,7 @@ export const storeToolSchema = z.strictObject({
   value_bindings: z.array(valueBinding).max(LIMITS.valueBindings).nullish().meta({
     description: "Short forms in the content (presentation) and what they stand for (lookup).",
   }),
+  request_id: uuidIn.nullish().meta({ description: "A retry with the same one stores nothing." }),
 });
 export type StoreWire = z.infer<typeof storeToolSchema> & {
   readonly ttl_days?: number | null | undefined;
@@ -124,6 +126,7 @@ export function toStoreInput(wire: StoreWire, userId: string): StoreInput {
     validFrom: wire.valid_from,
     validTo: wire.valid_to,
     ttlDays: wire.ttl_days,
+    requestId: wire.request_id,
   };
 }
 

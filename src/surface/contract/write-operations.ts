@@ -53,6 +53,7 @@ export const storeOperation = defineOperation({
       "Not for secrets, passing remarks, or what memory_retrieve shows already; if it replaces a memory, call memory_supersede next.",
     toolSet: "core",
     coreArguments: ["content", "node_type", "scope", "event_time"],
+    silentArguments: ["request_id"],
     annotations: ADDS,
     input: storeToolSchema,
     output: storeAnswerSchema,

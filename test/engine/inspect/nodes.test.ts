@@ -154,3 +154,27 @@ describe("statistics", () => {
     expect(warnings).toContain("stats: a count failed");
   });
 });
+
+test("a blank owner is refused by every read of one object", async () => {
+  const { engine } = await open();
+  const id = "01900000-0000-7000-8000-000000000001";
+
+  await expectInvalid(engine.getNode(id, { userId: " " }), { field: "user_id" });
+  await expectInvalid(engine.getEvent(id, " "), { field: "user_id" });
+  await expectInvalid(engine.processingStatus(id, " "), { field: "user_id" });
+});
+
+test("null for all options of a call counts as absent", async () => {
+  const { engine } = await open();
+  const { node } = await engine.storeWithReceipt({ content: "tea", userId: "ada" });
+  // SAFETY: callers without types pass null.
+  const none = null as unknown as undefined;
+
+  expect(await engine.getNode(node.id, none)).toEqual(node);
+  expect(await engine.queryNodes(none)).toEqual([node]);
+  expect(await engine.neighborhood(node.id, none)).toEqual([]);
+  expect(await engine.chain(node.id, none)).toEqual([]);
+  expect((await engine.getProvenance(node.id, none))?.node).toEqual(node);
+  expect((await engine.processPending(none)).processed).toBe(0);
+  expect((await engine.promote(node.id, none)).lifecycleState).toBe("stable");
+});

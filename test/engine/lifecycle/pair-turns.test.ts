@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
 import type { StoreInput } from "../../../src/engine/inputs.ts";
-import { directoryPack } from "../../contract/sqlite-pack.ts";
+import { directoryPack, encrypted, RAW_KEY } from "../../contract/sqlite-pack.ts";
 import { DEFAULT_SETTINGS, type OpenedEngine, useEngines, wordEmbedder } from "../engines.ts";
 
 const { open, newPack } = useEngines();
@@ -23,6 +24,25 @@ async function pairs({ engine }: OpenedEngine, userId = "ada") {
 }
 
 const ANSWER = { role: "assistant" } as const;
+
+test("a locked engine remembers no turn of a conversation", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-r2-"));
+  try {
+    const opened = await open({ settings, pack: encrypted(directoryPack(folder)) });
+    await say(opened, "Who feeds the cat?");
+    await opened.engine.lock();
+    await opened.engine.unlock(RAW_KEY);
+
+    await say(opened, "Tom, at six.", ANSWER);
+
+    expect(await pairs(opened)).toEqual([]);
+    await say(opened, "And on Sunday?");
+    expect(await pairs(opened)).toHaveLength(1);
+    await opened.engine.close();
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
 
 describe("two turns by different speakers", () => {
   test("are stored together too, and found by words of either", async () => {

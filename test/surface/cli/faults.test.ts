@@ -122,7 +122,7 @@ const USAGE: readonly { args: readonly string[]; says: string; env?: Record<stri
   { args: ["serve", "--log-level", "loud"], says: "Allowed choices are" },
   { args: ["serve", "--db-path", "new.pack", "--host", "0.0.0.0"], says: "without credentials" },
   { args: ["mcp", "--transport", "sse"], says: "use stdio" },
-  { args: ["mcp", "--transport", "streamable-http"], says: "use stdio" },
+  { args: ["mcp", "--transport", "streamable-http"], says: "SVC_MCP_USER_KEYS" },
   { args: ["mcp", "--transport", "carrier-pigeon"], says: "use stdio" },
   { args: ["mcp"], says: "SVC_MCP_USER_ID", env: { SVC_MCP_USER_KEYS: '{"a":"hidden"}' } },
   { args: ["info", "good.pack"], says: "SVC_API_KEY", env: { SVC_API_KEY: "hidden" } },

@@ -1,6 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Socket } from "node:net";
 import { LineReader } from "./lines.ts";
+import type { Repeatable } from "./pending-calls.ts";
 
 /** Version of what two processes say to each other before they speak MCP. */
 const LINK_VERSION = 1;
@@ -24,10 +25,7 @@ export type Guest = {
 };
 
 /** What a served process has to know of the server. */
-export type Welcome = {
-  /** Tools that may be called again when it is not known whether they were. */
-  readonly repeatable: readonly string[];
-};
+export type Welcome = { readonly repeatable: Repeatable };
 
 /** Why processes do not serve each other. */
 export class NotKin extends Error {
@@ -67,8 +65,8 @@ export async function introduce(
     if (!isProof(answer["proof"], proofOf(kin, "host", nonces))) {
       throw new NotKin("the pack is served by a process with other settings");
     }
-    const repeatable = Array.isArray(answer["repeatable"]) ? answer["repeatable"].map(String) : [];
-    return { repeatable };
+    const tools = textsOf(answer["tools"]);
+    return { repeatable: { tools, byRequestId: textsOf(answer["by_request_id"]) } };
   } finally {
     conversation.end();
   }
@@ -91,7 +89,9 @@ export async function receive(
       conversation.say({});
       return undefined;
     }
-    conversation.say({ proof: proofOf(kin, "host", nonces), repeatable: welcome.repeatable });
+    const { tools: names, byRequestId } = welcome.repeatable;
+    const proof = proofOf(kin, "host", nonces);
+    conversation.say({ proof, tools: names, by_request_id: byRequestId });
     const { user_id: userId, tools } = said;
     return {
       userId: typeof userId === "string" ? userId : undefined,
@@ -176,6 +176,10 @@ function converse(socket: Socket, patienceMs: number): Conversation {
       if (rest.byteLength > 0) socket.unshift(rest);
     },
   };
+}
+
+function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(String) : [];
 }
 
 function asRecord(line: string): Readonly<Record<string, unknown>> {

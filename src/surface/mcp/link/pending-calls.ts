@@ -3,6 +3,14 @@ const REOPENING = "svc:reopening";
 const PING = "svc:ping";
 /** Asks a server for a sign of life. In every revision of the protocol it is answered, with an error if need be. */
 export const PING_REQUEST = JSON.stringify({ jsonrpc: "2.0", id: PING, method: "ping" });
+/** Which calls may be made again when it is not known whether they were made. */
+export type Repeatable = {
+  /** Tools that change nothing when the same call comes again. */
+  readonly tools: readonly string[];
+  /** Tools that change nothing when a call with the same `request_id` comes again, which a call may have or not. */
+  readonly byRequestId: readonly string[];
+};
+
 /** JSON-RPC: internal error. */
 const INTERNAL_ERROR = -32603;
 
@@ -12,7 +20,7 @@ type Message = {
   readonly params?: {
     readonly name?: unknown;
     readonly requestId?: unknown;
-    readonly arguments?: { readonly request_id?: unknown };
+    readonly arguments?: unknown;
   };
 };
 
@@ -21,9 +29,7 @@ type Call = {
   readonly line: string;
   readonly id: unknown;
   readonly method: unknown;
-  readonly tool: unknown;
-  /** Whether the call says of itself that it may come twice. */
-  readonly hasRequestId: boolean;
+  readonly isRepeatable: boolean;
   readonly isRepeated: boolean;
 };
 
@@ -51,16 +57,17 @@ export class PendingCalls {
     return this.#characters;
   }
 
-  /** Takes note of a line of the client. @returns whether the server is to read it */
-  isForServer(line: string): boolean {
+  /** Takes note of a line of the client. @returns what the server is to read of it; undefined: nothing */
+  toServer(line: string, repeatable: Repeatable): string | undefined {
     const message = parse(line);
-    if (message === undefined) return true;
-    // An answer is for the server that asked, which may be gone.
-    if (message.method === undefined) return this.#asked.delete(keyOf(message.id));
+    if (message === undefined) return line;
+    if (message.method === undefined) {
+      // An answer is for the server that asked, which may be gone.
+      return this.#asked.delete(keyOf(message.id)) ? line : undefined;
+    }
     if (message.method === "notifications/initialized") this.#initialized = line;
     if (message.method === "notifications/cancelled") this.#forget(message.params?.requestId);
-    if (isRequest(message)) this.#begin(line, message);
-    return true;
+    return isRequest(message) ? this.#begin(line, message, repeatable) : line;
   }
 
   /** Takes note of a line of the server. @returns whether the client is to read it */
@@ -78,10 +85,10 @@ export class PendingCalls {
 
   /**
    * Sorts what is under way when a server is gone: what the next one is told, first how the connection began, then the calls
-   * that are asked again; and the answers to the other calls, which are over.
-   * @param repeatable tools that change nothing when they are called again
+   * that are asked again; and the answers to the other calls, which are over. A call that ended two servers is not given to a
+   * third.
    */
-  afterLoss(repeatable: readonly string[]): {
+  afterLoss(): {
     readonly repeat: readonly string[];
     readonly fail: readonly string[];
   } {
@@ -90,7 +97,7 @@ export class PendingCalls {
     const fail: string[] = [];
     for (const [key, call] of this.#calls) {
       if (call.method === "initialize") continue;
-      if (isRepeatable(call, repeatable)) {
+      if (call.isRepeatable && !call.isRepeated) {
         this.#calls.set(key, { ...call, isRepeated: true });
         repeat.push(call.line);
         continue;
@@ -101,18 +108,19 @@ export class PendingCalls {
     return { repeat, fail };
   }
 
-  #begin(line: string, message: Message): void {
-    const key = keyOf(message.id);
-    if (message.method === "subscriptions/listen") {
+  #begin(line: string, message: Message, repeatable: Repeatable): string {
+    const { id, method } = message;
+    const key = keyOf(id);
+    if (method === "subscriptions/listen") {
       this.#subscriptions.set(key, line);
-      return;
+      return line;
     }
-    const { id, method, params } = message;
-    const hasRequestId = typeof params?.arguments?.request_id === "string";
     if (method === "initialize") this.#initialize = line;
     this.#forget(id);
-    this.#calls.set(key, { line, id, method, tool: params?.name, hasRequestId, isRepeated: false });
-    this.#characters += line.length;
+    const call = { ...asRepeatable(line, message, repeatable), id, method, isRepeated: false };
+    this.#calls.set(key, call);
+    this.#characters += call.line.length;
+    return call.line;
   }
 
   #forget(id: unknown): void {
@@ -139,12 +147,24 @@ function isRequest({ id, method }: Message): boolean {
   return method !== undefined && (typeof id === "string" || typeof id === "number");
 }
 
-/** A call that ended two servers is not given to a third. */
-function isRepeatable(call: Call, repeatable: readonly string[]): boolean {
-  const { method, tool, hasRequestId, isRepeated } = call;
-  if (isRepeated) return false;
-  if (method !== "tools/call" || hasRequestId) return true;
-  return typeof tool === "string" && repeatable.includes(tool);
+/** The request, with a name of its own where that makes it one that may come twice. */
+function asRepeatable(
+  line: string,
+  message: Message,
+  { tools, byRequestId }: Repeatable,
+): Pick<Call, "line" | "isRepeatable"> {
+  if (message.method !== "tools/call") return { line, isRepeatable: true };
+  const tool = String(message.params?.name);
+  const given = message.params?.arguments;
+  const canBeNamed = typeof given === "object" && given !== null && !Array.isArray(given);
+  if (!byRequestId.includes(tool) || !canBeNamed) {
+    return { line, isRepeatable: tools.includes(tool) };
+  }
+  const { request_id: requestId = null }: { readonly request_id?: unknown } = given;
+  if (requestId !== null) return { line, isRepeatable: true };
+  const named = { ...given, request_id: Bun.randomUUIDv7() };
+  const params = { ...message.params, arguments: named };
+  return { line: JSON.stringify({ ...message, params }), isRepeatable: true };
 }
 
 function unknownOutcome(id: unknown): string {

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import { BYE } from "./host.ts";
 import { LineReader } from "./lines.ts";
-import { PendingCalls } from "./pending-calls.ts";
+import { PendingCalls, type Repeatable } from "./pending-calls.ts";
 import { type Silence, watchSilence } from "./silence.ts";
 
 /** Milliseconds for which calls under way are waited for after the client has closed its end. */
@@ -19,8 +19,7 @@ export type Backend = {
   readonly output: Readable;
   /** Whether it is another process, which may stand still without an end of the connection. */
   readonly isOther: boolean;
-  /** Tools that may be called again when it is not known whether they were. */
-  readonly repeatable: readonly string[];
+  readonly repeatable: Repeatable;
 };
 
 export type RelayDeps = {
@@ -119,7 +118,8 @@ class Relay {
       const line = this.#waiting.shift();
       const backend = this.#backend;
       if (line === undefined || backend === undefined) break;
-      if (this.#pending.isForServer(line)) this.#write(backend, line);
+      const passed = this.#pending.toServer(line, backend.repeatable);
+      if (passed !== undefined) this.#write(backend, passed);
     }
     if (!this.#pending.isEmpty) this.#silence.watch();
     if (this.#clientHasLeft) this.#endWhenDone();

@@ -14,7 +14,7 @@ import { socketPair } from "./socket-pair.ts";
 
 const KIN: Kin = { version: "1.0.0", fingerprint: "f".repeat(64) };
 const GUEST: Guest = { userId: "ada", tools: "core" };
-const WELCOME = { repeatable: ["memory_retrieve"] };
+const WELCOME = { repeatable: { tools: ["memory_retrieve"], byRequestId: ["memory_store"] } };
 
 /** The next lines that a side hears, read by hand. */
 function listen(socket: Socket): () => Promise<Record<string, unknown>> {

@@ -16,6 +16,7 @@ import type { Seat } from "../../../../src/surface/mcp/link/rendezvous.ts";
 import { linkFolder } from "./link-folder.ts";
 
 const KIN: Kin = { version: "1.0.0", fingerprint: "a".repeat(64) };
+const REPEATABLE = { tools: ["memory_retrieve"], byRequestId: ["memory_store"] };
 const GUEST: Guest = { userId: "ada", tools: "full" };
 
 type Hosting = {
@@ -60,7 +61,7 @@ function serveFrom(
     ...options,
     seat,
     kin: KIN,
-    welcome: { repeatable: ["memory_retrieve"] },
+    welcome: { repeatable: REPEATABLE },
     serve: (guest, socket) => {
       guests.push(guest);
       return echo(guest, socket);
@@ -109,7 +110,7 @@ describe("guests", () => {
     const { address, host, guests } = await startHost();
     const one = await joinAsGuest(address, { userId: "ada", tools: "core" });
     const two = await joinAsGuest(address, { userId: undefined, tools: "full" });
-    expect(one.repeatable).toEqual(["memory_retrieve"]);
+    expect(one.repeatable).toEqual(REPEATABLE);
     expect(guests).toEqual([
       { userId: "ada", tools: "core" },
       { userId: undefined, tools: "full" },

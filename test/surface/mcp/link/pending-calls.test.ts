@@ -5,11 +5,14 @@ const line = (message: object): string => JSON.stringify({ jsonrpc: "2.0", ...me
 const call = (id: unknown, name: string, args: object = {}): string =>
   line({ id, method: "tools/call", params: { name, arguments: args } });
 const answer = (id: unknown): string => line({ id, result: {} });
-const READS = ["memory_retrieve"];
+const REPEATABLE = { tools: ["memory_retrieve"], byRequestId: ["memory_store"] };
+
+const toServer = (calls: PendingCalls, text: string): string | undefined =>
+  calls.toServer(text, REPEATABLE);
 
 function sent(...lines: readonly string[]): PendingCalls {
   const calls = new PendingCalls();
-  for (const text of lines) calls.isForServer(text);
+  for (const text of lines) calls.toServer(text, REPEATABLE);
   return calls;
 }
 
@@ -58,7 +61,7 @@ describe("a call", () => {
     { name: "params of another kind", text: line({ method: "x", params: "text" }) },
   ])("with $name gets no answer, so none is waited for, and the server sees it", ({ text }) => {
     const calls = new PendingCalls();
-    expect(calls.isForServer(text)).toBe(true);
+    expect(calls.toServer(text, REPEATABLE)).toBe(text);
     expect(calls.isEmpty).toBe(true);
   });
 
@@ -74,19 +77,19 @@ describe("a call", () => {
     );
     expect(calls.isEmpty).toBe(true);
     expect(calls.isForClient(answer(5))).toBe(true);
-    expect(calls.afterLoss(READS)).toEqual({ repeat: [], fail: [] });
+    expect(calls.afterLoss()).toEqual({ repeat: [], fail: [] });
   });
 });
 
 describe("after the loss of a server", () => {
-  test("reads, other requests and calls with a request_id are asked again in their order; other writes fail", () => {
+  test("what may come twice is asked again in its order; what may not fails", () => {
     const again = [
       call(1, "memory_retrieve"),
       line({ id: 2, method: "tools/list" }),
-      call(3, "memory_ingest_fast_many", { request_id: "r" }),
-    ];
-    const calls = sent(again[0] ?? "", call(9, "memory_store"), again[1] ?? "", again[2] ?? "");
-    const { repeat, fail } = calls.afterLoss(READS);
+      call(3, "memory_store", { request_id: "of the client" }),
+    ] as const;
+    const calls = sent(again[0], call(9, "memory_ingest"), again[1], again[2]);
+    const { repeat, fail } = calls.afterLoss();
     expect(repeat).toEqual(again);
     expect(fail.map((text) => JSON.parse(text))).toMatchObject([
       {
@@ -98,15 +101,44 @@ describe("after the loss of a server", () => {
     expect(calls.count).toBe(3);
   });
 
-  test("a request_id that is no text does not make a write repeatable", () => {
-    const { fail } = sent(call(1, "memory_store", { request_id: 7 })).afterLoss(READS);
-    expect(fail).toHaveLength(1);
+  test("a request_id makes only those tools repeatable for which it is the name of the call", () => {
+    const cites = call(1, "memory_record_answer_citations", { request_id: "a retrieval" });
+    expect(sent(cites).afterLoss().fail).toHaveLength(1);
   });
+
+  test.each([
+    { name: "none", given: {} },
+    { name: "null", given: { request_id: null } },
+  ])("a call that could have a name and has $name gets one, and keeps it", ({ given }) => {
+    const calls = new PendingCalls();
+    const args = { content: "Grüße", __proto__: null, deep: { list: [1, null] }, ...given };
+    const passed = toServer(calls, `${call(1, "memory_store", args)}\r`) ?? "";
+    const { request_id: requestId, ...others } = JSON.parse(passed).params.arguments;
+    expect(requestId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-/);
+    expect(others).toEqual({ content: "Grüße", deep: { list: [1, null] } });
+    expect(calls.afterLoss()).toEqual({ repeat: [passed], fail: [] });
+    const other = toServer(calls, call(2, "memory_store", args)) ?? "";
+    expect(JSON.parse(other).params.arguments.request_id).not.toBe(requestId);
+  });
+
+  test.each([{ args: "text" }, { args: null }, { args: [1] }, { args: undefined }])(
+    "arguments without room for a name are passed on as they are: $args",
+    ({ args }) => {
+      const text = line({
+        id: 1,
+        method: "tools/call",
+        params: { name: "memory_store", arguments: args },
+      });
+      const calls = new PendingCalls();
+      expect(toServer(calls, text)).toBe(text);
+      expect(calls.afterLoss().fail).toHaveLength(1);
+    },
+  );
 
   test("a call that has cost two servers is not given to a third", () => {
     const calls = sent(call(1, "memory_retrieve"));
-    expect(calls.afterLoss(READS).repeat).toHaveLength(1);
-    const { repeat, fail } = calls.afterLoss(READS);
+    expect(calls.afterLoss().repeat).toHaveLength(1);
+    const { repeat, fail } = calls.afterLoss();
     expect(repeat).toEqual([]);
     expect(fail).toHaveLength(1);
     expect(calls.isEmpty).toBe(true);
@@ -118,8 +150,8 @@ describe("after the loss of a server", () => {
     );
     calls.isForClient(answer(1));
     const initialized = line({ method: "notifications/initialized" });
-    calls.isForServer(initialized);
-    const { repeat } = calls.afterLoss(READS);
+    toServer(calls, initialized);
+    const { repeat } = calls.afterLoss();
     expect(repeat[1]).toBe(initialized);
     const opening = JSON.parse(repeat[0] ?? "");
     expect(opening).toMatchObject({
@@ -134,11 +166,7 @@ describe("after the loss of a server", () => {
     const initialize = line({ id: 1, method: "initialize", params: {} });
     const initialized = line({ method: "notifications/initialized" });
     const calls = sent(initialize, initialized, call(2, "memory_retrieve"));
-    expect(calls.afterLoss(READS).repeat).toEqual([
-      initialize,
-      initialized,
-      call(2, "memory_retrieve"),
-    ]);
+    expect(calls.afterLoss().repeat).toEqual([initialize, initialized, call(2, "memory_retrieve")]);
     expect(calls.isForClient(answer(1))).toBe(true);
   });
 
@@ -146,9 +174,9 @@ describe("after the loss of a server", () => {
     const listen = line({ id: 4, method: "subscriptions/listen", params: {} });
     const calls = sent(listen);
     expect(calls.isEmpty).toBe(true);
-    expect(calls.afterLoss(READS).repeat).toEqual([listen]);
-    calls.isForServer(line({ method: "notifications/cancelled", params: { requestId: 4 } }));
-    expect(calls.afterLoss(READS).repeat).toEqual([]);
+    expect(calls.afterLoss().repeat).toEqual([listen]);
+    toServer(calls, line({ method: "notifications/cancelled", params: { requestId: 4 } }));
+    expect(calls.afterLoss().repeat).toEqual([]);
   });
 });
 
@@ -158,15 +186,15 @@ describe("a server's own request", () => {
   test("reaches the client, and the answer reaches the server once", () => {
     const calls = new PendingCalls();
     expect(calls.isForClient(ask)).toBe(true);
-    expect(calls.isForServer(answer(7))).toBe(true);
-    expect(calls.isForServer(answer(7))).toBe(false);
+    expect(toServer(calls, answer(7))).toBe(answer(7));
+    expect(toServer(calls, answer(7))).toBeUndefined();
   });
 
   test("of a server that is gone is not answered to the next", () => {
     const calls = new PendingCalls();
     calls.isForClient(ask);
-    calls.afterLoss(READS);
-    expect(calls.isForServer(answer(7))).toBe(false);
+    calls.afterLoss();
+    expect(toServer(calls, answer(7))).toBeUndefined();
   });
 
   test("does not end a call of the client with the same id", () => {

@@ -4,6 +4,8 @@ import { BYE } from "../../../../src/surface/mcp/link/host.ts";
 import { LineReader } from "../../../../src/surface/mcp/link/lines.ts";
 import { type Backend, type RelayDeps, relay } from "../../../../src/surface/mcp/link/relay.ts";
 
+const REPEATABLE = { tools: ["memory_retrieve"], byRequestId: ["memory_ingest_fast_many"] };
+
 type Message = {
   readonly id?: unknown;
   readonly method?: string;
@@ -65,7 +67,7 @@ type Server = Party & {
 
 function createServer(options: Partial<Backend> = {}): Server {
   const [input, output] = [new PassThrough(), new PassThrough()];
-  const backend = { input, output, isOther: true, repeatable: ["memory_retrieve"], ...options };
+  const backend = { input, output, isOther: true, repeatable: REPEATABLE, ...options };
   return Object.assign(new Party(input, output), { backend, input, output });
 }
 
@@ -395,7 +397,7 @@ describe("pressure", () => {
   test("a server that does not read holds the client back, and nothing is lost", async () => {
     const input = new PassThrough({ highWaterMark: 1024 });
     const output = new PassThrough();
-    const backend = { input, output, isOther: true, repeatable: [] };
+    const backend = { input, output, isOther: true, repeatable: REPEATABLE };
     const { stdin, client, done } = connect(1, { backend });
     for (let id = 0; id < 100; id += 1) client.say(big(id));
     await Bun.sleep(50);
@@ -451,7 +453,7 @@ describe("pressure", () => {
   test("many writes against pressure leave no listeners behind", async () => {
     const input = new PassThrough({ highWaterMark: 16 });
     const output = new PassThrough();
-    const backend = { input, output, isOther: true, repeatable: [] };
+    const backend = { input, output, isOther: true, repeatable: REPEATABLE };
     const { stdin, client, done } = connect(1, { backend });
     stdin.write(
       Array.from(

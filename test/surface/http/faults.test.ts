@@ -1,0 +1,264 @@
+/** Failures of the engine, the pack and the disk as HTTP shows them. The table of all codes is in errors.test.ts. */
+import { Database } from "bun:sqlite";
+import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { endAllServers, startServer } from "../../../scripts/bench/server.ts";
+import { SvcError } from "../../../src/domain/errors.ts";
+import { directoryPack, encrypted, filePack, RAW_KEY } from "../../contract/sqlite-pack.ts";
+import { type EngineOptions, wordEmbedder } from "../../engine/engines.ts";
+import { type Answer, useApps } from "./engine-app.ts";
+import { expectRefused } from "./errors/expect-refused.ts";
+import { appOf, post as sent } from "./serving.ts";
+
+setDefaultTimeout(60_000);
+
+const { open } = useApps();
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "svc-faults-"));
+  folders.push(folder);
+  return folder;
+}
+
+describe("internal and storage_failed", () => {
+  const FIXED = "Internal server error";
+
+  /** An engine on a pack of which a part is broken, and what is logged about it. */
+  async function broken(alter: NonNullable<EngineOptions["alter"]>) {
+    const lines: string[] = [];
+    const { engine } = await open({}, { alter });
+    const app = appOf({ engine, log: (level, message) => lines.push(`${level} ${message}`) });
+    const answer = await app.request("/v1/store", sent({ content: "my secret", user_id: "ada" }));
+    // SAFETY: what it holds is what is asserted.
+    return {
+      answer: { status: answer.status, json: (await answer.json()) as Answer["json"] },
+      lines,
+    };
+  }
+
+  test("internal: a fault of the program is a fixed text, its cause in the log only", async () => {
+    const { answer, lines } = await broken(() => ({
+      admit: () => Promise.reject(new TypeError("wires crossed at /home/ada")),
+    }));
+    expectRefused("internal", answer, FIXED);
+    expect(lines.filter((line) => line.startsWith("error"))).toEqual([
+      expect.stringContaining("wires crossed at /home/ada"),
+    ]);
+    expect(lines.join()).not.toContain("my secret");
+  });
+
+  test("storage_failed: a pack without one of its tables, likewise", async () => {
+    const opened = await open();
+    await opened.ask("/v1/store", { body: { content: "tea", user_id: "ada" } });
+    const path = opened.pack.layout.kind === "file" ? opened.pack.layout.path : "";
+    const meddler = new Database(path);
+    meddler.run("DROP TABLE nodes");
+    meddler.close();
+    const answer = await opened.ask("/v1/nodes?user_id=ada");
+    expectRefused("storage_failed", answer, FIXED);
+  });
+});
+
+describe("materialization_failed", () => {
+  test.each([
+    { path: "/v1/store", body: { content: "tea", user_id: "ada" } },
+    { path: "/v1/ingest", body: { content: "tea", user_id: "ada" } },
+  ])("$path: the text is safe, and found once it has been processed", async ({ path, body }) => {
+    let isBroken = true;
+    const { ask, engine } = await open(
+      {},
+      {
+        alter: (store) => ({
+          materialize: (items) =>
+            isBroken
+              ? Promise.reject(new SvcError("storage_busy", "another process is writing"))
+              : store.materialize(items),
+        }),
+      },
+    );
+    const { status, json } = await ask(path, { body });
+    const eventId = String(json["event_id"]);
+    expect({ status, json }).toEqual({
+      status: 503,
+      json: {
+        detail: `event ${eventId} is stored; its memory is not fully indexed yet (storage_busy) and will be retried`,
+        event_id: eventId,
+        reason_code: "storage_busy",
+        accepted: true,
+      },
+    });
+    expect((await ask(`/v1/events/${eventId}`)).json).toMatchObject({ content: "tea" });
+    const before = await ask(`/v1/events/${eventId}/processing-status`);
+    expect(before.json).toMatchObject({ status: "pending", last_error: "storage_busy" });
+
+    isBroken = false;
+    await ask("/v1/materializations/process", { body: { user_id: "ada", budget_ms: 10_000 } });
+    const after = await ask(`/v1/events/${eventId}/processing-status`);
+    expect(after.json).toMatchObject({ status: "complete", last_error: null });
+    expect((await engine.getEventNodes(eventId))?.map(({ content }) => content)).toEqual(["tea"]);
+  });
+});
+
+test("engine_closed: after the engine was closed", async () => {
+  const { ask, engine } = await open();
+  await engine.close();
+  const answer = await ask("/v1/stats");
+  expectRefused("engine_closed", answer, "the engine was closed; open it again");
+});
+
+test("pack_locked: a locked pack, until it is unlocked", async () => {
+  const folder = newFolder();
+  const { ask, engine } = await open({}, { pack: encrypted(directoryPack(folder)) });
+  await ask("/v1/store", { body: { content: "tea", user_id: "ada" } });
+  await engine.lock();
+  for (const [path, body] of [
+    ["/v1/stats", undefined],
+    ["/v1/store", { content: "tea", user_id: "ada" }],
+    ["/v1/retrieve", { query: "tea", user_id: "ada" }],
+  ] as const) {
+    const answer = await ask(path, { body });
+    expectRefused("pack_locked", answer, "<pack>: is locked; unlock it with its key");
+  }
+  await engine.unlock(RAW_KEY);
+  expect((await ask("/v1/stats")).json).toMatchObject({ node_count: 1 });
+});
+
+describe("a failing model is no failed request", () => {
+  const failing = () =>
+    wordEmbedder({
+      embedDocument: () => Promise.reject(new SvcError("embedding_failed", "no model")),
+      embedQuery: () => Promise.reject(new SvcError("embedding_failed", "no model")),
+    });
+
+  test("embedding_failed: a store leaves its job pending, a question is answered without", async () => {
+    const { ask } = await open({}, { embedder: failing() });
+    const stored = await ask("/v1/store", { body: { content: "green tea", user_id: "ada" } });
+    expect([stored.status, stored.json["processing_status"]]).toEqual([
+      200,
+      expect.objectContaining({ status: "pending", last_error: "embedding_failed" }),
+    ]);
+    const { status, json } = await ask("/v1/retrieve", {
+      body: { query: "green tea", user_id: "ada" },
+    });
+    expect(status).toBe(200);
+    expect(json).toMatchObject({
+      results: [{ content: "green tea" }],
+      metrics: { backend_failures: { VECTOR: "backend_error" }, embedding_mismatch: false },
+    });
+  });
+
+  test("embedding_mismatch: likewise", async () => {
+    const pack = filePack(newFolder());
+    const first = await open({}, { pack });
+    await first.ask("/v1/store", { body: { content: "green tea", user_id: "ada" } });
+    await first.engine.close();
+    const other = wordEmbedder({ identity: { model: "other", version: "1", dimension: 64 } });
+    const { ask } = await open({}, { pack, embedder: other });
+    const stored = await ask("/v1/store", { body: { content: "black tea", user_id: "ada" } });
+    expect([stored.status, stored.json["processing_status"]]).toEqual([
+      200,
+      expect.objectContaining({ status: "pending", last_error: "embedding_mismatch" }),
+    ]);
+    const { status, json } = await ask("/v1/retrieve", {
+      body: { query: "green tea", user_id: "ada" },
+    });
+    expect([status, json["metrics"]]).toEqual([
+      200,
+      expect.objectContaining({
+        embedding_mismatch: true,
+        backend_failures: { VECTOR: "embedding_mismatch" },
+      }),
+    ]);
+  });
+});
+
+describe("a server in a process of its own", () => {
+  const SOURCE = [process.execPath, resolve("src/main.ts")];
+  afterAll(endAllServers);
+
+  /** A server on a new pack that has some memories. */
+  async function start(environment: Readonly<Record<string, string>> = {}) {
+    const pack = join(newFolder(), "memory.pack");
+    const server = await startServer({ pack, command: SOURCE, environment });
+    const ask = async (path: string, body?: object): Promise<Answer> => {
+      const answer = await fetch(server.url + path, body && sent(body));
+      // SAFETY: every answer of this server is a JSON object.
+      return { status: answer.status, json: (await answer.json()) as Answer["json"] };
+    };
+    for (let at = 0; at < 40; at += 1) {
+      await ask("/v1/store", {
+        content: `tea ${at} ${"in the harbour ".repeat(60)}`,
+        user_id: "ada",
+      });
+    }
+    return { pack, server, ask };
+  }
+
+  /** Overwrites a file from a place on. */
+  function spoil(path: string, from: number): void {
+    const length = statSync(path).size - from;
+    const file = openSync(path, "r+");
+    writeSync(file, Buffer.alloc(length, 0x5a), 0, length, from);
+    closeSync(file);
+  }
+
+  test("storage_busy: another process holds the lock for writing", async () => {
+    const { pack, server, ask } = await start({ SVC_BUSY_TIMEOUT_MS: "300" });
+    const script = `
+      import { Database } from "bun:sqlite";
+      const database = new Database(${JSON.stringify(pack)});
+      database.run("BEGIN IMMEDIATE");
+      console.log("held");
+      await Bun.stdin.text();
+    `;
+    const holder = Bun.spawn([process.execPath, "-e", script], { stdin: "pipe", stdout: "pipe" });
+    await holder.stdout.getReader().read();
+    const detail =
+      "<pack>: another process is writing and did not finish in time; nothing of this operation was stored. Try again.";
+    const batch = { items: [{ content: "x" }], user_id: "ada" };
+    expectRefused("storage_busy", await ask("/v1/store", { content: "x", user_id: "ada" }), detail);
+    expectRefused("storage_busy", await ask("/v1/ingest/fast", batch), detail);
+    // Who only reads does not wait.
+    expect((await ask("/v1/stats?user_id=ada")).json).toMatchObject({ node_count: 40 });
+    holder.stdin.end();
+    await holder.exited;
+    expect((await ask("/v1/store", { content: "x", user_id: "ada" })).status).toBe(200);
+    await server.end("SIGTERM");
+  });
+
+  test("pack_damaged: pages of an encrypted pack were overwritten while it was served", async () => {
+    const { pack, server, ask } = await start({
+      SVC_ENCRYPTION_ENABLED: "true",
+      SVC_ENCRYPTION_KEY: RAW_KEY,
+    });
+    spoil(pack, 8192);
+    spoil(`${pack}-wal`, 4096);
+    const detail =
+      "<pack>: was damaged or changed from outside: a part of it is not what was written. Restore it from a copy; svc doctor <pack> says more.";
+    expectRefused("pack_damaged", await ask("/v1/nodes?user_id=ada"), detail);
+    expectRefused(
+      "pack_damaged",
+      await ask("/v1/retrieve", { query: "t", user_id: "ada" }),
+      detail,
+    );
+    expect((await ask("/v1/health")).status).toBe(200);
+    await server.end("SIGKILL");
+  });
+
+  test("not_a_pack: a pack was overwritten with something else while it was served", async () => {
+    const { pack, server, ask } = await start();
+    spoil(pack, 0);
+    spoil(`${pack}-wal`, 0);
+    const detail =
+      "<pack>: is no pack (its content is not that of a pack). Nothing was changed; give another path, or create a pack with: svc init";
+    expectRefused("not_a_pack", await ask("/v1/nodes?user_id=ada"), detail);
+    expectRefused("not_a_pack", await ask("/v1/retrieve", { query: "t", user_id: "ada" }), detail);
+    await server.end("SIGKILL");
+  });
+});
