@@ -8,7 +8,8 @@ export const REASONS = {
   askingBack:
     "needs a tool of the sample server that asks the client back (elicitation, sampling, roots); a memory asks nothing",
   sessions: "needs sessions; the server has none, and answers each request by itself",
-  tasks: "is about the tasks extension, which the server does not declare; every call answers at once",
+  tasks:
+    "is about the tasks extension, which the server does not declare; every call answers at once",
   headerArguments:
     "needs a tool whose arguments are repeated in HTTP headers; no tool of ours declares one",
 } as const;

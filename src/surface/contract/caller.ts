@@ -1,3 +1,4 @@
+import { parseText } from "../../domain/arguments.ts";
 import { invalid, SvcError } from "../../domain/errors.ts";
 
 /** On whose behalf a request runs. */
@@ -40,7 +41,7 @@ export function requireOwner(caller: Caller, given: string | null | undefined): 
 
 /**
  * Who is named in the record of a change: the bound owner, else whom an operator names, else the operator.
- * @throws SvcError invalid_argument when a bound caller names an actor, or the name is blank
+ * @throws SvcError invalid_argument when a bound caller names an actor, or the name is blank or no proper text
  */
 export function actorOf(
   caller: Caller,
@@ -51,6 +52,7 @@ export function actorOf(
   if (caller.boundUserId !== undefined) {
     throw invalid("actor", "is this connection's owner; leave it out");
   }
-  if (given.trim() === "") throw invalid("actor", "must not be blank");
-  return given.trim();
+  const name = parseText(given, "actor").trim();
+  if (name === "") throw invalid("actor", "must not be blank");
+  return name;
 }

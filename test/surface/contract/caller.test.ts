@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { optionalOwner, requireOwner } from "../../../src/surface/contract/caller.ts";
+import { actorOf, optionalOwner, requireOwner } from "../../../src/surface/contract/caller.ts";
 
 const operator = { boundUserId: undefined };
 const ada = { boundUserId: "ada" };
@@ -20,4 +20,23 @@ test("a bound caller may leave the owner out and name nobody else", () => {
   for (const given of ["bob", ""]) {
     expect(() => optionalOwner(ada, given)).toThrow("is not the owner of this connection");
   }
+});
+
+test("the actor of a change is the bound owner, else whom the operator names, else the operator", () => {
+  expect(actorOf(ada, "api-operator", undefined)).toBe("ada");
+  expect(actorOf(operator, "api-operator", null)).toBe("api-operator");
+  expect(actorOf(operator, "api-operator", " bob ")).toBe("bob");
+});
+
+test.each([
+  { name: "beside a bound owner", caller: ada, given: "ada", why: "is this connection's owner" },
+  { name: "of blanks", caller: operator, given: " \n", why: "must not be blank" },
+  {
+    name: "with half a character",
+    caller: operator,
+    given: "b\ud800",
+    why: "holds a lone surrogate",
+  },
+])("an actor $name is refused by the name of its field", ({ caller, given, why }) => {
+  expect(() => actorOf(caller, "api-operator", given)).toThrow(`actor: ${why}`);
 });

@@ -144,6 +144,7 @@ test("every tool that takes an id is among them", () => {
   const others = takesId.map(({ tool }) => tool).filter((tool) => !probed.has(tool));
   // What these take is chosen by the caller, or is the place of a page.
   expect(others).toEqual([
+    "memory_store",
     "memory_ingest_fast_many",
     "memory_list_answer_citations",
     "memory_scan_nodes",

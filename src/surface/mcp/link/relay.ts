@@ -199,7 +199,7 @@ class Relay {
       this.#ended.resolve();
       return;
     }
-    const { repeat, fail } = this.#pending.afterLoss(backend.repeatable);
+    const { repeat, fail } = this.#pending.afterLoss();
     for (const line of fail) this.#tell(line);
     this.#flow();
     this.#deps.rejoin().then(

@@ -103,6 +103,7 @@ const HOSTILE_VALUES: readonly Tree[] = [
   new Raw(`${"[".repeat(100)}${"]".repeat(100)}`),
   new Raw(`${"[".repeat(499)}${"]".repeat(499)}`),
   new Raw(`${'{"a":'.repeat(600)}1${"}".repeat(600)}`),
+  new Raw(`${"[".repeat(50_000)}${"]".repeat(50_000)}`),
 ];
 
 const manyKeys: Tree = new Entries(

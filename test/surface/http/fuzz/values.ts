@@ -28,7 +28,7 @@ const WORDS = "tea kayak harbour Ada lives in Oslo Rome paid 12.50 euros who wha
 const sentence = fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 8 });
 
 /** Text that a well-meaning caller writes, in any script. */
-const plainText = fc.oneof(
+export const plainText = fc.oneof(
   { weight: 3, arbitrary: sentence.map((words) => words.join(" ")) },
   { weight: 1, arbitrary: fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 }) },
 );

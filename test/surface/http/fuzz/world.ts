@@ -14,6 +14,8 @@ const MAX_KNOWN = 60;
 
 export type World = {
   readonly known: Known;
+  /** The same for requests that are mostly about what belongs to others than ada. */
+  readonly foreign: Known;
   /** Remembers the memory that a store made, so that later requests are about it, too. */
   learn(answer: FuzzAnswer): void;
 };
@@ -22,6 +24,7 @@ export type World = {
 export async function settle(engine: MemoryEngine): Promise<World> {
   const nodes: string[] = [];
   const events: string[] = [];
+  const others: { readonly nodes: string[]; readonly events: string[] } = { nodes: [], events: [] };
   const stored = async (userId: string, content: string, metadata?: Record<string, string>) => {
     const { eventId, nodeId } = await engine.storeWithReceipt({
       userId,
@@ -30,8 +33,10 @@ export async function settle(engine: MemoryEngine): Promise<World> {
       metadata,
       ...(metadata?.["condition"] !== undefined && { epistemicType: "conditional" }),
     });
-    nodes.push(nodeId);
-    events.push(eventId);
+    for (const kept of userId === "ada" ? [{ nodes, events }] : [{ nodes, events }, others]) {
+      kept.nodes.push(nodeId);
+      kept.events.push(eventId);
+    }
     return nodeId;
   };
   const lives = (object: string) =>
@@ -69,18 +74,20 @@ export async function settle(engine: MemoryEngine): Promise<World> {
     ),
   );
   const page = await engine.getProvenance(tea, { operationLimit: 1 });
+  const known: Known = {
+    owners: ["ada", "ada", "ada", "bob", ODD_OWNER],
+    nodes,
+    conditional,
+    winners,
+    losers,
+    events,
+    requests,
+    citations: citations.map(({ citationId }) => citationId),
+    cursors: [page?.nextOperationCursor ?? "there is no second page"],
+  };
   return {
-    known: {
-      owners: ["ada", "ada", "ada", "bob", ODD_OWNER],
-      nodes,
-      conditional,
-      winners,
-      losers,
-      events,
-      requests,
-      citations: citations.map(({ citationId }) => citationId),
-      cursors: [page?.nextOperationCursor ?? "there is no second page"],
-    },
+    known,
+    foreign: { ...known, nodes: [tea, ...others.nodes], events: others.events },
     learn: ({ status, text }) => {
       if (status !== 200 || !text.includes('"node_id"')) return;
       const { node_id: nodeId, event_id: eventId } = JSON.parse(text);
