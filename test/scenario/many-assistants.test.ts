@@ -43,11 +43,17 @@ function openers(pids: readonly number[], file: string): number | undefined {
   return found.includes(undefined) ? undefined : found.filter(Boolean).length;
 }
 
-function expectOpeners(assistants: readonly Assistant[], file: string, count: number): void {
-  const found = openers(
-    assistants.map(({ process }) => process.pid),
-    file,
-  );
+/** A pack is opened in the background, a moment after the connection stands. */
+async function expectOpeners(
+  assistants: readonly Assistant[],
+  file: string,
+  count: number,
+): Promise<void> {
+  const pids = assistants.map(({ process }) => process.pid);
+  for (let tries = 0; tries < 100 && (openers(pids, file) ?? count) < count; tries += 1) {
+    await Bun.sleep(50);
+  }
+  const found = openers(pids, file);
   if (found !== undefined) expect(found).toBe(count);
 }
 
@@ -144,7 +150,7 @@ describe("eight assistants and a server", () => {
       );
       expect(seen).toEqual(eight.map(() => true));
 
-      expectOpeners(eight, pack, 0);
+      await expectOpeners(eight, pack, 0);
       await allLeave(eight);
       expect(await server.end("SIGTERM")).toEqual({ exitCode: 0, signal: null });
       expect(readdirSync(folder).sort()).toEqual(["memory.pack", "memory.pack.log"]);
@@ -165,7 +171,7 @@ describe("assistants that can serve each other", () => {
     const ada = await start("ada", []);
     const bob = await start("bob", ["--tools", "core"]);
     const free = await start(undefined, ["--tools=full"]);
-    expectOpeners([ada, bob, free], pack, 1);
+    await expectOpeners([ada, bob, free], pack, 1);
     const names = await Promise.all(
       [ada, bob, free].map(async ({ client }) => (await client.listTools()).tools),
     );
@@ -202,7 +208,7 @@ describe("assistants that can serve each other", () => {
       if (first === undefined || second === undefined) throw new Error("nobody");
       await storeAs(first, "The ferry leaves at seven.");
       expect(await finds(second, "ferry", "The ferry leaves at seven.")).toBe(true);
-      expectOpeners(both, file === "" ? one : join(folder, "real", file), 1);
+      await expectOpeners(both, file === "" ? one : join(folder, "real", file), 1);
       await allLeave(both);
     }
     expect(readdirSync(long)).toEqual(["memory.pack"]);
@@ -225,7 +231,7 @@ describe("assistants that can serve each other", () => {
     await storeAs(first, "Eve has a cat.", {});
     const { value } = await second.call("memory_retrieve", { query: "cat" });
     expect(value["results"]).toMatchObject([{ content: "Eve has a cat." }]);
-    expectOpeners(both, pack, 1);
+    await expectOpeners(both, pack, 1);
     await allLeave(both);
   }, 60_000);
 
@@ -241,7 +247,7 @@ describe("assistants that can serve each other", () => {
     for (const [index, serving] of all.entries()) {
       const content = "The first speaks of a walrus.";
       expect(await finds(serving, "walrus", content)).toBe(true);
-      expectOpeners(all.slice(index), pack, 1);
+      await expectOpeners(all.slice(index), pack, 1);
       const others = all.slice(index + 1);
       // Under way when the one that serves leaves.
       const found = others.map((other) => finds(other, "walrus", content));
@@ -278,7 +284,7 @@ describe("assistants that cannot serve each other", () => {
       expect(await finds(second, "ospreys", "The first speaks of ospreys.")).toBe(true);
       await storeAs(second, "The second speaks of kestrels.");
       expect(await finds(first, "kestrels", "The second speaks of kestrels.")).toBe(true);
-      expectOpeners([first, second], pack, 2);
+      await expectOpeners([first, second], pack, 2);
       await allLeave([first, second]);
       expect(readdirSync(join(pack, ".."))).toEqual(["memory.pack"]);
     },

@@ -10,7 +10,7 @@ import { LineReader } from "./link/lines.ts";
 /** Milliseconds for which requests under way are finished after the client has closed its end. */
 const DRAIN_MS = 10_000;
 /** Requests under way at which nothing more is read. */
-const MAX_PENDING = 100;
+const MAX_PENDING = 32;
 /** Characters of the requests under way at which nothing more is read. */
 const MAX_PENDING_SIZE = 64 * 1024 * 1024;
 /** JSON-RPC 2.0, section 5.1. */

@@ -123,17 +123,22 @@ export function complaintAboutBytes(
   const text = Buffer.from(received.slice(end + 4), "latin1").toString("utf8");
   if (Number.isNaN(status)) {
     // Whoever sends no proper request may find the door shut without a word.
-    return received === "" && !isProper(how)
+    return received === "" && !isProper(request, how)
       ? undefined
       : `is ${JSON.stringify(received.slice(0, 200))}`;
   }
-  if (IMPROPER.includes(status) && text === "") return isProper(how) ? `is ${status}` : undefined;
-  if (!isProper(how)) return status === 500 ? "is 500" : undefined;
+  if (IMPROPER.includes(status) && text === "")
+    return isProper(request, how) ? `is ${status}` : undefined;
+  if (!isProper(request, how)) return status === 500 ? "is 500" : undefined;
   const contentType = /^content-type: (.*)$/im.exec(head)?.[1]?.trim() ?? null;
   return complaintAbout(bench, request, { status, contentType, text });
 }
 
+/** Characters of request line and headers that a server has to read; the limit is 16 KB with what it adds. */
+const MAX_HEAD = 12_000;
+
 /** Whether a server has to understand it. */
-function isProper({ body, extra }: Framing): boolean {
-  return extra.length === 0 && (body === "length" || body === "chunks");
+function isProper({ target, headers }: FuzzRequest, { body, extra }: Framing): boolean {
+  const head = target.length + headers.reduce((sum, pair) => sum + pair.join(": ").length, 0);
+  return head <= MAX_HEAD && extra.length === 0 && (body === "length" || body === "chunks");
 }

@@ -54,11 +54,13 @@ export async function settle(engine: MemoryEngine): Promise<World> {
   ];
   for (let at = 1; at <= 6; at += 1) await stored("ada", `Ada paid ${at}.50 euros for tea`);
   await stored(ODD_OWNER, "an odd owner has a memory, too");
-  await stored("bob", `Bob hides the ${SECRET} in the harbour`, {
-    subject: "Bob",
-    predicate: "hides",
-    object: SECRET,
-  });
+  const hides = (where: string) =>
+    stored("bob", `Bob hides the ${SECRET} in the ${where}`, {
+      subject: "Bob",
+      predicate: "hides",
+      object: SECRET,
+    });
+  await engine.supersede(await hides("kitchen"), await hides("harbour"));
   events.push(await engine.ingestFast({ userId: "ada", content: "Ada waits for the tea" }));
 
   const requests: string[] = [];
