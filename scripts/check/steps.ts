@@ -64,7 +64,7 @@ export function stepsBeforeTests(root: string): readonly Step[] {
 /** All suites below `test/`. The limit of a single test suits a loaded machine with two cores. */
 export const TESTS = {
   name: "tests",
-  limitMinutes: 20,
+  limitMinutes: 15,
   command: [bun, "test", "--timeout", "60000"],
 } as const satisfies Step;
 
