@@ -70,12 +70,15 @@ const DEPS: CliDeps = {
 const MCP_PROCESS: McpProcess = {
   version: VERSION,
   program: DEPS.self,
-  run: async (serveMcp) => await runCommand({ ...DEPS, serveMcp }),
+  run: runCommand,
+  openMemory: async (dbPath, key) =>
+    await (await import("./surface/cli/mcp-memory.ts")).openNamedMemory(DEPS, dbPath, key),
+  report: async (error) => (await import("./surface/cli/program.ts")).reportFailure(error),
 };
 
-async function runCommand(deps: CliDeps): Promise<number> {
+async function runCommand(): Promise<number> {
   const { runCli } = await import("./surface/cli/program.ts");
-  return await runCli(process.argv.slice(2), deps);
+  return await runCli(process.argv.slice(2), DEPS);
 }
 
 async function main(args: readonly string[]): Promise<number> {
@@ -92,7 +95,7 @@ async function main(args: readonly string[]): Promise<number> {
     setTimeout(() => process.exit(exitCode), LINGER_MS).unref();
     return exitCode;
   }
-  return await runCommand(DEPS);
+  return await runCommand();
 }
 
 process.exitCode = await main(process.argv.slice(2));

@@ -1,10 +1,11 @@
 /** The process behind `svc mcp`: passes everything on to one that serves the pack already, or serves it. */
 import { PassThrough } from "node:stream";
 import { hasEnvFile, ownerInEnvironment, settingsFingerprint } from "./config/fingerprint.ts";
-import type { Config } from "./config/schema.ts";
+import type { MemoryEngine } from "./engine/memory-engine.ts";
 import type { CliDeps } from "./surface/cli/deps.ts";
 import { stopSignal } from "./surface/cli/signals.ts";
 import { stderrLog } from "./surface/cli/stderr-log.ts";
+import type { Log } from "./surface/contract/log.ts";
 import { socketAddress } from "./surface/mcp/link/address.ts";
 import type { Guest, Kin } from "./surface/mcp/link/hello.ts";
 import { type Joined, join } from "./surface/mcp/link/join.ts";
@@ -16,14 +17,28 @@ export type McpProcess = {
   readonly version: string;
   /** The files that are the running program. */
   readonly program: readonly string[];
-  /** Runs the command with another way to serve. @returns the exit code */
-  readonly run: (serveMcp: ServeMcp) => Promise<number>;
+  /** Runs the command line as it is. @returns the exit code */
+  readonly run: () => Promise<number>;
+  /** Opens the memory that a plain command line names, with its settings. */
+  readonly openMemory: (dbPath: string, key: string | undefined) => Promise<MemoryEngine>;
+  /** Says on stderr what was wrong. @returns the exit code */
+  readonly report: (error: unknown) => Promise<number>;
 };
 
-/** How processes find each other, and what this one wants of the other. */
-type Place = { readonly address: string; readonly kin: Kin; readonly guest: Guest };
-/** A place, and what this process is to do there. */
-type Role = { readonly place: Place; readonly joined: Exclude<Joined, { role: "guest" }> };
+type Program = Pick<McpProcess, "version" | "program">;
+
+/** One client on stdin and stdout, and the pack that it wants. */
+type Session = {
+  /** Where processes meet that serve the pack. */
+  readonly address: string;
+  readonly kin: Kin;
+  readonly guest: Guest;
+  readonly openEngine: () => Promise<MemoryEngine>;
+  readonly log: Log;
+  readonly stop: AbortSignal;
+};
+/** What a process does that serves the pack by itself. */
+type OwnRole = Exclude<Joined, { role: "guest" }>;
 type Streams = { readonly stdin: PassThrough; readonly stdout: PassThrough };
 
 /** A connection that ends sooner than this many milliseconds was no good. */
@@ -32,47 +47,68 @@ const USEFUL_MS = 1000;
 const USELESS_MAX = 10;
 
 /**
- * Runs `svc mcp`. Where the command line is plain, a process that serves the pack is looked for before anything
- * else is loaded: passing messages on takes a tenth of the memory.
+ * Runs `svc mcp`. Where the command line is plain, nothing is read before the client is served but what it takes to find a
+ * process that serves the pack already: passing messages on takes a tenth of the memory, and a client waits for its
+ * list of tools, not for settings. They are read when the memory is opened.
  */
 export async function runMcp(args: readonly string[], deps: McpProcess): Promise<number> {
-  const place = await placeOf(args, deps);
-  if (place === undefined) return await deps.run(servingOf(deps));
-  // From now on: a process that ends in between would leave its place behind.
-  const stop = stopSignal();
-  const joined = await join(place.address, place.kin, place.guest);
-  if (joined.role === "guest") return await passOn(joined.backend, place, deps, stop);
-  return await runAs({ place, joined }, deps, stop);
-}
-
-/** Serves as agreed. A place is free again at the end, however that comes. */
-async function runAs(
-  role: Role,
-  deps: McpProcess,
-  stop: AbortSignal,
-  streams?: Streams | undefined,
-): Promise<number> {
+  const session = await plainSession(args, deps);
+  if (session === undefined) return await deps.run();
   try {
-    return await deps.run(servingOf(deps, { role, stop, streams }));
-  } finally {
-    if (role.joined.role === "host") role.joined.seat.leave();
+    await serve(session);
+    return 0;
+  } catch (error) {
+    return await deps.report(error);
   }
 }
 
-/** The place of a command line without anything that has to be looked up first. */
-async function placeOf(args: readonly string[], deps: McpProcess): Promise<Place | undefined> {
+/** How the command serves that has read its settings first. */
+export function servingOf(program: Program): ServeMcp {
+  return async ({ config, key, tools, openEngine, log }, stop) => {
+    const { mainFileOf } = await import("./app/pack-path.ts");
+    await serve({
+      address: socketAddress(mainFileOf(config)),
+      kin: kinOf(program, key),
+      guest: { userId: config.mcp.user_id, tools },
+      openEngine,
+      log,
+      stop,
+    });
+  };
+}
+
+/** What makes this process interchangeable with others. @param key as given on the command line */
+export function kinOf({ version, program }: Program, key: string | undefined): Kin {
+  return { version, fingerprint: settingsFingerprint({ version, program, key }) };
+}
+
+/** The session of a command line without anything that has to be looked up first. */
+async function plainSession(
+  args: readonly string[],
+  deps: McpProcess,
+): Promise<Session | undefined> {
   const options = plainOptions(args);
   const owner = ownerInEnvironment();
   if (options === undefined || owner === undefined || hasEnvFile()) return undefined;
+  const { dbPath, key, tools } = options;
+  const mainFile = await mainFileAt(dbPath);
+  if (mainFile === undefined) return undefined;
+  return {
+    address: socketAddress(mainFile),
+    kin: kinOf(deps, key),
+    guest: { ...owner, tools },
+    openEngine: () => deps.openMemory(dbPath, key),
+    log: stderrLog("warn"),
+    // From now on: a process that ends in between would leave its place behind.
+    stop: stopSignal(),
+  };
+}
+
+async function mainFileAt(path: string): Promise<string | undefined> {
+  const { mainFileOf, settingsForPath } = await import("./app/pack-path.ts");
   try {
-    const { mainFileOf, settingsForPath } = await import("./app/pack-path.ts");
-    const { pack_path: packPath, db_path: dbPath } = settingsForPath(options.dbPath);
-    const mainFile = mainFileOf({ pack_path: packPath || undefined, db_path: dbPath ?? "" });
-    return {
-      address: socketAddress(mainFile),
-      kin: kinOf(deps, options.key),
-      guest: { ...owner, tools: options.tools },
-    };
+    const { pack_path: packPath, db_path: dbPath } = settingsForPath(path);
+    return mainFileOf({ pack_path: packPath || undefined, db_path: dbPath ?? "" });
   } catch {
     // What is wrong with the path is said by who opens it.
     return undefined;
@@ -102,28 +138,49 @@ function plainOptions(args: readonly string[]): PlainOptions | undefined {
   return { dbPath, key: values.get("--encryption-key"), tools };
 }
 
-/** What makes this process interchangeable with others. @param key as given on the command line */
-export function kinOf(
-  { version, program }: Pick<McpProcess, "version" | "program">,
-  key: string | undefined,
-): Kin {
-  return { version, fingerprint: settingsFingerprint({ version, program, key }) };
+/** Serves the client of this process, by whatever process serves the pack. */
+async function serve(session: Session): Promise<void> {
+  const { address, kin, guest } = session;
+  const joined = await join(address, kin, guest);
+  if (joined.role === "guest") await passOn(joined.backend, session);
+  else await serveOwn(joined, session);
+}
+
+/** Serves as agreed. A place is free again at the end, however that comes. */
+async function serveOwn(
+  role: OwnRole,
+  session: Session,
+  streams?: Streams | undefined,
+): Promise<void> {
+  const { kin, guest, openEngine, log, stop } = session;
+  if (role.role === "alone") log("info", `the pack is not shared: ${role.reason}`);
+  const seat = role.role === "host" ? role.seat : undefined;
+  try {
+    const { serveMcpStdio } = await import("./surface/mcp/stdio.ts");
+    await serveMcpStdio({
+      openEngine,
+      version: kin.version,
+      boundUserId: guest.userId,
+      toolSet: guest.tools,
+      log,
+      guests: seat && { seat, kin },
+      stop,
+      ...streams,
+    });
+  } finally {
+    seat?.leave();
+  }
 }
 
 /** Passes everything on; when the server is gone and nobody takes its place, this process does. */
-async function passOn(
-  backend: Backend,
-  place: Place,
-  deps: McpProcess,
-  stop: AbortSignal,
-): Promise<number> {
-  let own: Promise<number> | undefined;
+async function passOn(backend: Backend, session: Session): Promise<void> {
+  let own: Promise<void> | undefined;
   let joinedAt = performance.now();
   let useless = 0;
   const rejoin = async (): Promise<Backend> => {
     if (own !== undefined) throw new Error("the memory could not be served");
     useless = performance.now() - joinedAt < USEFUL_MS ? useless + 1 : 0;
-    const { address, kin, guest } = place;
+    const { address, kin, guest } = session;
     const joined: Joined =
       useless < USELESS_MAX
         ? await join(address, kin, guest)
@@ -131,7 +188,7 @@ async function passOn(
     joinedAt = performance.now();
     if (joined.role === "guest") return joined.backend;
     const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
-    own = runAs({ place, joined }, deps, stop, streams);
+    own = serveOwn(joined, session, streams);
     // A server that could not be started ends its output, which ends the relay.
     const end = (): void => {
       streams.stdout.end();
@@ -141,58 +198,13 @@ async function passOn(
     // It ends with this process, so nothing is ever asked again.
     return { input, output, isOther: false, repeatable: { tools: [], byRequestId: [] } };
   };
-  const log = stderrLog("warn");
+  const { log, stop } = session;
   const warn = (message: string): void => log("warn", message);
   try {
     await relay({ stdin: process.stdin, stdout: process.stdout, backend, rejoin, stop, warn });
   } catch (error) {
-    // A server of our own that could not start has said why.
+    // What ended a server of our own is told below.
     if (own === undefined) throw error;
   }
-  return (await own) ?? 0;
-}
-
-type Serving = {
-  readonly role: Role;
-  readonly stop: AbortSignal;
-  /** Where the client is, if not on stdin and stdout. */
-  readonly streams?: Streams | undefined;
-};
-
-/**
- * How the command serves once it has its settings.
- * @param known absent: what this process is to do is found out first
- */
-export function servingOf(deps: McpProcess, known?: Serving | undefined): ServeMcp {
-  return async ({ config, key, tools, ...options }, commandStop) => {
-    const guest = { userId: config.mcp.user_id, tools };
-    const stop = known === undefined ? commandStop : AbortSignal.any([commandStop, known.stop]);
-    const place = known?.role.place ?? (await placeIn(config, kinOf(deps, key), guest));
-    const joined = known?.role.joined ?? (await join(place.address, place.kin, guest));
-    if (joined.role === "guest") {
-      await passOn(joined.backend, place, deps, stop);
-      return;
-    }
-    if (joined.role === "alone") options.log("info", `the pack is not shared: ${joined.reason}`);
-    const seat = joined.role === "host" ? joined.seat : undefined;
-    try {
-      const { serveMcpStdio } = await import("./surface/mcp/stdio.ts");
-      await serveMcpStdio({
-        ...options,
-        ...known?.streams,
-        version: deps.version,
-        boundUserId: guest.userId,
-        toolSet: tools,
-        guests: seat && { seat, kin: place.kin },
-        stop,
-      });
-    } finally {
-      seat?.leave();
-    }
-  };
-}
-
-async function placeIn(config: Config, kin: Kin, guest: Guest): Promise<Place> {
-  const { mainFileOf } = await import("./app/pack-path.ts");
-  return { address: socketAddress(mainFileOf(config)), kin, guest };
+  await own;
 }

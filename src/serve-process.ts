@@ -85,13 +85,13 @@ async function hostOf(
   if (joined.role === "alone") log("info", `the pack is not shared: ${joined.reason}`);
   if (joined.role !== "host") return undefined;
   const { hostGuests } = await import("./surface/mcp/link/host.ts");
-  const { repeatableTools } = await import("./surface/mcp/repeatable-tools.ts");
+  const { WELCOME } = await import("./surface/mcp/welcome.ts");
   const deps = { engine: () => Promise.resolve(engine), version: program.version, log };
   return hostGuests({
     seat: joined.seat,
     kin,
     log,
-    welcome: { repeatable: repeatableTools() },
+    welcome: WELCOME,
     serve: (guest, socket) => {
       // A server without guests needs nothing of it.
       const serving = import("./surface/mcp/serve-guest.ts");

@@ -65,7 +65,7 @@ async function askForKey(isAgain: boolean): Promise<string> {
 
 /** The configuration with `path` as the pack, and no look at the pack itself; warnings go to stderr. */
 export async function configWithoutKey(
-  context: CliContext,
+  context: Pick<CliContext, "deps" | "output">,
   path: string | undefined,
 ): Promise<Config> {
   if (path === "") throw invalid("path", "is empty; name a pack, for example ./memory.pack");

@@ -71,7 +71,7 @@ export async function runCli(
     await program.parseAsync(args, { from: "user" });
     return exitCode;
   } catch (error) {
-    return report(error, output);
+    return reportFailure(error, output);
   }
 }
 
@@ -100,7 +100,8 @@ function withoutValues(complaint: string): string {
     .replace(/(Expected \d+ arguments? but got \d+): [\s\S]*/, "$1.\n");
 }
 
-function report(error: unknown, output: Output): number {
+/** Says on stderr what was wrong, where it has not been said. @returns the exit code */
+export function reportFailure(error: unknown, output: Output = processOutput()): number {
   // Commander has printed its help or its complaint by itself.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.refused;
   if (error instanceof SvcError) {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { OPERATIONS } from "../contract/operations.ts";
 import type { Repeatable } from "./link/pending-calls.ts";
 
-/** Which tools change nothing when a call comes again. */
+/** Which tools change nothing when a call comes again. Imported as a macro, since it takes all operations to tell. */
 export function repeatableTools(): Repeatable {
   const tools = OPERATIONS.flatMap(({ mcp }) => mcp ?? []);
   const isRepeatable = ({ annotations }: (typeof tools)[number]): boolean =>

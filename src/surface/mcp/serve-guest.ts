@@ -2,10 +2,10 @@ import type { Socket } from "node:net";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Guest, Welcome } from "./link/hello.ts";
 import type { ServedGuest } from "./link/host.ts";
-import { repeatableTools } from "./repeatable-tools.ts";
 import { createMcpServer } from "./server.ts";
 import { openStdio } from "./stdio-transport.ts";
 import type { McpDeps } from "./tools.ts";
+import { WELCOME } from "./welcome.ts";
 
 /** How the processes that come for this one's memory are served: as the client on stdin is, each as its own owner. */
 export function guestService(deps: Omit<McpDeps, "boundUserId" | "toolSet">): {
@@ -13,7 +13,7 @@ export function guestService(deps: Omit<McpDeps, "boundUserId" | "toolSet">): {
   readonly serve: (guest: Guest, socket: Socket) => ServedGuest;
 } {
   return {
-    welcome: { repeatable: repeatableTools() },
+    welcome: WELCOME,
     serve: (guest, socket) => {
       const { transport, ended } = openStdio(socket, socket);
       const { userId: boundUserId, tools: toolSet } = guest;

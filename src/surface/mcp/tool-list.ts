@@ -13,3 +13,10 @@ export const TOOLS: readonly McpBinding[] = [
 export function toolsOf(toolSet: ToolSet): readonly McpBinding[] {
   return toolSet === "full" ? TOOLS : TOOLS.filter((tool) => tool.toolSet === "core");
 }
+
+/** What runs a tool. @throws Error when there is none of that name */
+export function bindingOf(tool: string): McpBinding {
+  const binding = TOOLS.find((known) => known.tool === tool);
+  if (binding === undefined) throw new Error(`no operation for tool ${tool}`);
+  return binding;
+}

@@ -1,8 +1,9 @@
 import type { StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import { SvcError } from "../../domain/errors.ts";
-import type { McpBinding, PreparedTool, ToolSet } from "../contract/operation.ts";
+import type { PreparedTool, ToolSet } from "../contract/operation.ts";
 import { shownSchemas } from "./shown-schemas.ts" with { type: "macro" };
 import type { ShownSchemas } from "./shown-schemas.ts";
+import type { ToolDescription } from "./tool-descriptions.ts";
 
 const SHOWN: Readonly<Record<string, ShownSchemas>> = shownSchemas();
 
@@ -19,23 +20,24 @@ export type Audience = {
 
 /**
  * The input schema of a tool: shown to clients as JSON Schema, checked by the operation itself, whose messages name
- * every bad argument. What passes is a call that is ready to run.
+ * every bad argument. What passes is a call that is ready to run. The operations are loaded by the first call.
  */
 export function toInputSchema(
-  binding: McpBinding,
+  tool: ToolDescription,
   audience: Audience,
 ): StandardSchemaWithJSON<unknown, PreparedTool> {
-  const shown = (): Record<string, unknown> => shownInput(binding, audience);
+  const shown = (): Record<string, unknown> => shownInput(tool, audience);
   return {
     "~standard": {
       version: 1,
       vendor: "svc",
-      validate: (args) => {
+      validate: async (args) => {
+        const { bindingOf } = await loadOperations();
         try {
-          return { value: binding.prepare(args) };
+          return { value: bindingOf(tool.tool).prepare(args) };
         } catch (error) {
           if (!(error instanceof SvcError)) throw error;
-          return { issues: [{ message: withKnownArguments(error.message, binding, audience) }] };
+          return { issues: [{ message: withKnownArguments(error.message, tool, audience) }] };
         }
       },
       jsonSchema: { input: shown, output: shown },
@@ -43,9 +45,14 @@ export function toInputSchema(
   };
 }
 
+/** The operations behind the tools. Whoever expects a call may load them before it comes. */
+export async function loadOperations() {
+  return await import("./tool-list.ts");
+}
+
 /** The output schema of a tool: its answer or the error object. Ours to keep, so nothing is checked at run time. */
-export function toOutputSchema(binding: McpBinding): StandardSchemaWithJSON<unknown, unknown> {
-  const shown = (): Record<string, unknown> => shownOf(binding).output;
+export function toOutputSchema(tool: ToolDescription): StandardSchemaWithJSON<unknown, unknown> {
+  const shown = (): Record<string, unknown> => shownOf(tool).output;
   return {
     "~standard": {
       version: 1,
@@ -61,15 +68,15 @@ type ShownInput = {
   readonly required?: readonly string[];
 };
 
-function shownInput(binding: McpBinding, { isOwnerOpen, toolSet }: Audience) {
+function shownInput(tool: ToolDescription, { isOwnerOpen, toolSet }: Audience) {
   // SAFETY: `shownSchemas` makes inputs of this form.
-  const { properties, required = [], ...rest } = shownOf(binding).input as ShownInput;
-  const { coreArguments: core } = binding;
+  const { properties, required = [], ...rest } = shownOf(tool).input as ShownInput;
+  const { coreArguments: core, needsOwner } = tool;
   const shown = Object.entries(properties).filter(
     ([name]) => toolSet === "full" || core === undefined || core.includes(name),
   );
-  const namesOwner = isOwnerOpen && binding.needsOwner;
-  const owner = binding.toolSet === "core" ? OWNER : OWNER_AGAIN;
+  const namesOwner = isOwnerOpen && needsOwner;
+  const owner = tool.toolSet === "core" ? OWNER : OWNER_AGAIN;
   const needed = namesOwner ? [...required, "user_id"] : required;
   return {
     ...rest,
@@ -79,14 +86,14 @@ function shownInput(binding: McpBinding, { isOwnerOpen, toolSet }: Audience) {
 }
 
 /** Who knows no argument of that name needs to hear the names that there are. */
-function withKnownArguments(message: string, binding: McpBinding, audience: Audience): string {
+function withKnownArguments(message: string, tool: ToolDescription, audience: Audience): string {
   if (!message.includes("is not a known key")) return message;
-  const names = Object.keys(shownInput(binding, audience).properties);
+  const names = Object.keys(shownInput(tool, audience).properties);
   return `${message}; the arguments are ${names.join(", ")}`;
 }
 
-function shownOf(binding: McpBinding): ShownSchemas {
-  const schemas = SHOWN[binding.tool];
-  if (schemas === undefined) throw new Error(`no schemas for tool ${binding.tool}`);
+function shownOf({ tool }: ToolDescription): ShownSchemas {
+  const schemas = SHOWN[tool];
+  if (schemas === undefined) throw new Error(`no schemas for tool ${tool}`);
   return schemas;
 }

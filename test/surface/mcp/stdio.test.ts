@@ -55,6 +55,36 @@ describe("the engine", () => {
     ]);
     await expect(session.leave()).rejects.toBe(failure);
   });
+
+  test("that could not open is opened by the next call, and then the session has not failed", async () => {
+    const failures = [
+      new SvcError("pack_in_use", "the pack is being compacted"),
+      new SvcError("pack_in_use", "the pack is being compacted"),
+      new SvcError("storage_failed", "the disk is full"),
+    ];
+    let openings = 0;
+    const session = await openSession(() => {
+      const failure = failures[openings];
+      openings += 1;
+      if (failure !== undefined) return Promise.reject(failure);
+      return Promise.resolve(fakeEngine({ getNode: () => Promise.resolve(BARE_NODE) }));
+    });
+    const outcomes: unknown[] = [];
+    for (let round = 0; round < 5; round += 1) {
+      const { isError = false } = await session.client.callTool({
+        name: "memory_get_node",
+        arguments: { node_id: NODE_ID },
+      });
+      outcomes.push(isError);
+    }
+    expect(outcomes).toEqual([true, true, true, false, false]);
+    expect(openings).toBe(4);
+    expect(session.log).toEqual([
+      "The memory could not be opened: the pack is being compacted",
+      "The memory could not be opened: the disk is full",
+    ]);
+    await session.leave();
+  });
 });
 
 describe("the end", () => {

@@ -1,7 +1,8 @@
 import { Command, Option } from "commander";
 import type { Config } from "../../../config/schema.ts";
-import { invalid, SvcError } from "../../../domain/errors.ts";
+import { invalid } from "../../../domain/errors.ts";
 import type { CliContext } from "../deps.ts";
+import { openWithKey, requireKeysFor, TRANSPORTS, type TransportName } from "../mcp-memory.ts";
 import { configWithoutKey, encryptionKeyOption, keyRequest, wholeNumber } from "../options.ts";
 import { serveUntilStopped } from "../serving.ts";
 import { stopSignal } from "../signals.ts";
@@ -16,8 +17,6 @@ Examples:
 The assistant starts this command itself and talks to it over stdin and stdout; messages go to stderr.
 With streamable-http it connects to http://127.0.0.1:8000/mcp and shows the key of its owner.`;
 
-const TRANSPORTS = ["stdio", "streamable-http"] as const;
-type TransportName = (typeof TRANSPORTS)[number];
 const DEFAULT_PORT = 8000;
 
 type McpOptions = {
@@ -63,13 +62,8 @@ async function mcp(context: CliContext, options: McpOptions): Promise<void> {
 async function overStdio(context: CliContext, options: McpOptions, config: Config): Promise<void> {
   const { deps } = context;
   const log = stderrLog("warn");
-  const openEngine = async () => {
-    // Standard input belongs to the assistant: nobody is asked.
-    const opened = await deps.keys.find(config, { given: options.encryptionKey });
-    const warn = (message: string): void => log("warn", message);
-    return await deps.openEngine(opened, { createIfMissing: true, warn });
-  };
   const { encryptionKey: key, tools } = options;
+  const openEngine = async () => await openWithKey(deps, config, key, log);
   await deps.serveMcp({ config, key, tools, openEngine, log }, stopSignal());
 }
 
@@ -89,18 +83,6 @@ async function overHttp(context: CliContext, options: McpOptions, config: Config
     log,
   });
   await serveUntilStopped(context, server, config, stop);
-}
-
-/** Over stdio nobody shows a key; over a network everybody has to. */
-function requireKeysFor(transport: TransportName, { mcp: settings }: Config): void {
-  const hasKeys = Object.keys(settings.user_keys).length > 0;
-  if (hasKeys === (transport === "streamable-http")) return;
-  const complaint = hasKeys
-    ? "keys of several owners need --transport streamable-http; unset it, or bind stdio to one owner with SVC_MCP_USER_ID"
-    : `streamable-http needs a key for each owner, for example SVC_MCP_USER_KEYS='{"anna":"a long random key"}'`;
-  throw new SvcError("invalid_config", `mcp.user_keys: ${complaint}`, {
-    setting: "mcp.user_keys",
-  });
 }
 
 function readTransport(name: string): TransportName {

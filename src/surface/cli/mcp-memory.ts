@@ -1,0 +1,52 @@
+/** The memory of `svc mcp`, and who may use it. */
+import type { Config } from "../../config/schema.ts";
+import { SvcError } from "../../domain/errors.ts";
+import type { MemoryEngine } from "../../engine/memory-engine.ts";
+import type { Log } from "../contract/log.ts";
+import type { CliDeps } from "./deps.ts";
+import { configWithoutKey } from "./options.ts";
+import { processOutput } from "./output.ts";
+import { stderrLog } from "./stderr-log.ts";
+
+export const TRANSPORTS = ["stdio", "streamable-http"] as const;
+export type TransportName = (typeof TRANSPORTS)[number];
+
+/**
+ * Opens the memory of a client on stdin and stdout that a command line names, with all settings.
+ * @param key as given on the command line
+ * @throws SvcError `invalid_config` when the settings cannot be used, and as opening a pack does
+ */
+export async function openNamedMemory(
+  deps: CliDeps,
+  dbPath: string,
+  key: string | undefined,
+): Promise<MemoryEngine> {
+  const config = await configWithoutKey({ deps, output: processOutput() }, dbPath);
+  requireKeysFor("stdio", config);
+  return await openWithKey(deps, config, key, stderrLog("warn"));
+}
+
+/** Opens the configured memory for a client on stdin and stdout. @param key as given on the command line */
+export async function openWithKey(
+  deps: CliDeps,
+  config: Config,
+  key: string | undefined,
+  log: Log,
+): Promise<MemoryEngine> {
+  // Standard input belongs to the assistant: nobody is asked.
+  const opened = await deps.keys.find(config, { given: key });
+  const warn = (message: string): void => log("warn", message);
+  return await deps.openEngine(opened, { createIfMissing: true, warn });
+}
+
+/** Over stdio nobody shows a key; over a network everybody has to. */
+export function requireKeysFor(transport: TransportName, { mcp: settings }: Config): void {
+  const hasKeys = Object.keys(settings.user_keys).length > 0;
+  if (hasKeys === (transport === "streamable-http")) return;
+  const complaint = hasKeys
+    ? "keys of several owners need --transport streamable-http; unset it, or bind stdio to one owner with SVC_MCP_USER_ID"
+    : `streamable-http needs a key for each owner, for example SVC_MCP_USER_KEYS='{"anna":"a long random key"}'`;
+  throw new SvcError("invalid_config", `mcp.user_keys: ${complaint}`, {
+    setting: "mcp.user_keys",
+  });
+}
