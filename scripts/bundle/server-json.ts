@@ -43,6 +43,7 @@ const SERVER = z.strictObject({
         registryType: z.literal("mcpb"),
         // The registry wants "mcp" somewhere in the address.
         identifier: z.url({ protocol: /^https$/ }).regex(/mcp/),
+        version: z.string().min(1),
         fileSha256: z.string().regex(/^[a-f0-9]{64}$/),
         transport: z.strictObject({ type: z.literal("stdio") }),
       }),
@@ -64,6 +65,7 @@ export function serverJson(product: Product, publication: Publication): ServerJs
     packages: bundles.map((bundle) => ({
       registryType: "mcpb",
       identifier: `${releaseUrl.replace(/\/+$/, "")}/${bundle.name}`,
+      version,
       fileSha256: bundle.sha256,
       transport: { type: "stdio" },
     })),

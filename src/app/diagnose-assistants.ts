@@ -1,6 +1,7 @@
-import { existsSync } from "node:fs";
+import { accessSync, constants } from "node:fs";
 import { isAbsolute } from "node:path";
 import type { Config } from "../config/schema.ts";
+import { shellWord } from "../lib/shell-word.ts";
 import { assistantCommand, canBeOpened, keyOfPack } from "./clients/assistant-command.ts";
 import { type Connection, connectionsTo } from "./clients/connections.ts";
 import { surroundings } from "./clients/surroundings.ts";
@@ -15,6 +16,9 @@ type AssistantFinding = {
   readonly status: "ok" | "warn" | "fail";
   readonly message: string;
 };
+
+/** How svc connect calls the server where nobody says otherwise. */
+const DEFAULT_NAME = "memory";
 
 /** Milliseconds that the server has to answer. */
 const LIMIT_MS = 10_000;
@@ -47,7 +51,7 @@ function whyNotTried(
   if (pendingJobs > 0) return "the next start does the work that is pending";
   return canBeOpened(key)
     ? undefined
-    : `the key of the pack is not kept on this machine, so that an assistant cannot open it unless its own settings have the key; svc key import ${path} keeps it`;
+    : `the key of the pack is not kept on this machine, so that an assistant cannot open it unless its own settings have the key; svc key import ${shellWord(path)} keeps it`;
 }
 
 /** Which of the known assistants use the pack. */
@@ -55,20 +59,36 @@ export async function checkConnected(config: Config): Promise<AssistantFinding> 
   const name = "connected";
   const pack = mainFileOf(config);
   const connections = await connectionsTo(pack, surroundings());
-  const broken = connections.find(
-    ({ server }) => isAbsolute(server.command) && !existsSync(server.command),
+  const broken = connections.filter(
+    ({ server }) => isAbsolute(server.command) && !isProgram(server.command),
   );
-  if (broken !== undefined) {
-    const { client, scope, server } = broken;
-    const option = scope === "project" ? " --scope project" : "";
-    const message = `${client} starts ${server.command}, which is missing; run: svc connect ${client} --db-path ${pack}${option}`;
+  if (broken.length > 0) {
+    const message = broken.map((connection) => brokenInWords(connection, pack)).join("; ");
     return { name, status: "warn", message };
   }
   if (connections.length > 0) {
     return { name, status: "ok", message: connections.map(inWords).join(", ") };
   }
-  const message = `none of the known assistants; one is connected with: svc connect <client> --db-path ${pack}`;
+  const message = `none of the known assistants; one is connected with: svc connect <client> --db-path ${shellWord(pack)}`;
   return { name, status: "ok", message };
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function brokenInWords({ client, scope, name, server }: Connection, pack: string): string {
+  const options = [
+    `--db-path ${shellWord(pack)}`,
+    ...(name === DEFAULT_NAME ? [] : [`--name ${shellWord(name)}`]),
+    ...(scope === "user" ? [] : [`--scope ${scope}`]),
+  ];
+  return `${client} starts ${server.command}, which is missing or no program; run: svc connect ${client} ${options.join(" ")}`;
 }
 
 function inWords({ client, file }: Connection): string {

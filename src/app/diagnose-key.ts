@@ -1,5 +1,6 @@
 import { placeName } from "../adapters/keystore/key-store.ts";
 import type { Config } from "../config/schema.ts";
+import { shellWord } from "../lib/shell-word.ts";
 import { type KeySource, keyStoreOf, saltOf } from "./find-key.ts";
 import { isPackEncrypted } from "./pack-key.ts";
 import { layoutOf } from "./pack-path.ts";
@@ -29,7 +30,7 @@ export async function checkKey(config: Config, source: KeySource): Promise<KeyFi
   if (places.length > 1) return finding("ok", `encrypted; the key is in ${places.join(" and ")}`);
   return finding(
     "warn",
-    `encrypted; the key is known from one place only, ${only}. Who loses the key loses the pack: keep a backup elsewhere, made with: svc key export ${layout.kind === "file" ? layout.path : layout.databasePath}`,
+    `encrypted; the key is known from one place only, ${only}. Who loses the key loses the pack: keep a backup elsewhere, made with: svc key export ${shellWord(layout.kind === "file" ? layout.path : layout.databasePath)}`,
   );
 }
 

@@ -6,6 +6,8 @@ import { loadSqliteVec, SQLITE_VEC_ENTRY } from "../adapters/native/sqlite-vec.t
 import { mainPath } from "../adapters/sqlite/connection/layout.ts";
 import type { Config } from "../config/schema.ts";
 import { SvcError } from "../domain/errors.ts";
+import { isSameEmbedding } from "../domain/same-embedding.ts";
+import { shellWord } from "../lib/shell-word.ts";
 import { createConfiguredEmbedder } from "./configured-embedder.ts";
 import { checkAssistant, checkConnected } from "./diagnose-assistants.ts";
 import { checkKey } from "./diagnose-key.ts";
@@ -40,7 +42,7 @@ export async function diagnose(
   const stat = statSync(path, { throwIfNoEntry: false });
   const surroundings = [checkNativeLibrary(), checkCacheFolder()];
   if (stat === undefined) {
-    const message = `${path} is missing; make a pack with: svc init ${path}`;
+    const message = `${path} is missing; make a pack with: svc init ${shellWord(path)}`;
     const pack: Finding = { name: "pack", status: isRequired ? "fail" : "warn", message };
     return [pack, ...surroundings];
   }
@@ -121,7 +123,7 @@ function checkIndexes(report: PackReport): Finding {
     status: isWhole ? "ok" : "warn",
     message: isWhole
       ? counts
-      : `${counts}; ${withoutVector} active nodes lack a vector and ${withoutLexical} a text entry, so some searches miss them; run: svc rebuild ${report.path}`,
+      : `${counts}; ${withoutVector} active nodes lack a vector and ${withoutLexical} a text entry, so some searches miss them; run: svc rebuild ${shellWord(report.path)}`,
   };
 }
 
@@ -143,16 +145,12 @@ async function checkEmbedding(config: Config, { manifest, path }: PackReport): P
   const configured = embedder.identity;
   await embedder.close();
   const stored = manifest.embedding;
-  const isSame =
-    stored.model === configured.model &&
-    stored.version === configured.version &&
-    stored.dimension === configured.dimension;
   const name = "embedding";
-  if (isSame) {
+  if (isSameEmbedding(stored, configured)) {
     const message = `${stored.model} (${stored.dimension} numbers, ${stored.version})`;
     return { name, status: "ok", message };
   }
-  const message = `the pack was made with ${stored.model} (${stored.version}, ${stored.dimension}), configured is ${configured.model} (${configured.version}, ${configured.dimension}); searches by meaning need the same model: set the former again, or run: svc rebuild ${path}`;
+  const message = `the pack was made with ${stored.model} (${stored.version}, ${stored.dimension}), configured is ${configured.model} (${configured.version}, ${configured.dimension}); searches by meaning need the same model: set the former again, or run: svc rebuild ${shellWord(path)}`;
   return { name, status: "warn", message };
 }
 
@@ -169,7 +167,7 @@ function checkPermissions(path: string): Finding {
   const mode = statSync(path).mode & 0o777;
   const shown = mode.toString(8);
   if ((mode & 0o022) !== 0) {
-    const message = `mode ${shown}: other users may change the file; run: chmod go-w ${path}`;
+    const message = `mode ${shown}: other users may change the file; run: chmod go-w ${shellWord(path)}`;
     return { name, status: "warn", message };
   }
   return { name, status: "ok", message: `mode ${shown}, writable for this user` };

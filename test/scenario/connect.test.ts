@@ -7,6 +7,7 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -114,6 +115,37 @@ const CLIENTS = [
     path: "context_servers",
   },
 ] as const;
+
+describe("a new pack", () => {
+  test("comes with what to paste, and with the program's path while svc alone starts nothing", () => {
+    const { stdout } = svc("init", "memory.pack");
+    const server = [EXECUTABLE, "mcp", "--db-path", join(folder, "memory.pack")].join(" ");
+    expect(stdout).toContain(`claude mcp add --scope user memory -- ${server}`);
+    expect(stdout).toEndWith(
+      `svc is not on your PATH: put it there, or write in its place:\n  ${EXECUTABLE}\n`,
+    );
+    const bin = join(folder, "bin");
+    mkdirSync(bin);
+    symlinkSync(EXECUTABLE, join(bin, "svc"));
+    const child = Bun.spawnSync([EXECUTABLE, "init", "memory.pack"], {
+      cwd: folder,
+      env: { HOME: home, PATH: bin, SVC_KEY_STORE: "file" },
+    });
+    expect(child.stdout.toString()).not.toContain("PATH");
+  });
+
+  test("whose key lies elsewhere comes with the variable that says where", () => {
+    const settings = join(folder, "settings of mine");
+    const child = Bun.spawnSync([EXECUTABLE, "init", "elsewhere.pack"], {
+      cwd: folder,
+      env: { HOME: home, PATH: "", SVC_KEY_STORE: "file", XDG_CONFIG_HOME: settings },
+    });
+    const stdout = child.stdout.toString();
+    expect(stdout).toContain(`--env 'XDG_CONFIG_HOME=${settings}' --scope user memory -- `);
+    const json = JSON.parse(stdout.slice(stdout.indexOf("{"), stdout.lastIndexOf("}") + 1));
+    expect(json.mcpServers.memory.env).toEqual({ XDG_CONFIG_HOME: settings });
+  });
+});
 
 test("every client is connected, gets an answer, finds what another one stored, and is let go again", async () => {
   for (const { client, file, before, path } of CLIENTS) {

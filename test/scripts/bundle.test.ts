@@ -54,6 +54,7 @@ describe("server.json", () => {
         {
           registryType: "mcpb",
           identifier: "https://example.com/v1/svc-linux-x64.mcpb",
+          version: product.version,
           fileSha256: BUNDLE.sha256,
           transport: { type: "stdio" },
         },
@@ -139,6 +140,7 @@ describe("scripts/bundle.ts", () => {
       names.map((name) => ({
         registryType: "mcpb",
         identifier: `https://example.com/v1/${name}`,
+        version: product.version,
         fileSha256: new Bun.CryptoHasher("sha256")
           .update(readFileSync(join(folder, name)))
           .digest("hex"),

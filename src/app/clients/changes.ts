@@ -7,6 +7,7 @@ import {
   type Backup,
   backUp,
   backupsOf,
+  isLink,
   readConfig,
   removeConfig,
   removeCopies,
@@ -38,6 +39,8 @@ export type ConfigChange = {
   readonly isBackedUp: boolean;
   /** Copies that hold nothing new once the change is made. */
   readonly spent: readonly string[];
+  /** Other names under which the file has servers of this program. */
+  readonly otherNames: readonly string[];
 };
 
 /**
@@ -72,6 +75,7 @@ export async function planConnection(
     after,
     isBackedUp: before !== undefined,
     spent: [],
+    otherNames: otherNamesIn(editor, before, name),
   };
 }
 
@@ -90,8 +94,15 @@ export async function planDisconnection(
   const held = places.find((place) => isConnected(editor, place.file, name));
   const place = held ?? usedPlace(client, places);
   const before = readConfig(place.file);
-  const unchanged = { place, isShared: scope === "project", before, isBackedUp: false, spent: [] };
   return guarded(place.file, () => {
+    const unchanged = {
+      place,
+      isShared: scope === "project",
+      before,
+      isBackedUp: false,
+      spent: [],
+      otherNames: otherNamesIn(editor, before, name),
+    };
     const present = before === undefined ? undefined : editor.read(before).get(name);
     if (before === undefined || present === undefined) return { ...unchanged, after: before };
     if (!isOurs(present)) throw foreign(place.file, name);
@@ -143,6 +154,13 @@ function usedPlace(client: Client, places: readonly Place[]): Place {
   return used;
 }
 
+function otherNamesIn(editor: Editor, text: string | undefined, name: string): readonly string[] {
+  if (text === undefined) return [];
+  return [...editor.read(text)].flatMap(([other, entry]) =>
+    other !== name && isOurs(entry) ? [other] : [],
+  );
+}
+
 function isConnected(editor: Editor, file: string, name: string): boolean {
   try {
     const text = readConfig(file);
@@ -192,7 +210,8 @@ function undone(
   }
   const isMade = (text: string, entry: unknown): boolean =>
     isResult(() => editor.create(name, membersOf(entry)), text);
-  if (isMade(before, present)) {
+  // A link was there before: only files are made.
+  if (!isLink(file) && isMade(before, present)) {
     const spent = copies.filter(({ text, entry }) => isMade(text, entry.value));
     return { after: undefined, isBackedUp: false, spent: spent.map(({ path }) => path) };
   }

@@ -1,5 +1,6 @@
 import type { Config } from "../../config/schema.ts";
 import { invalid } from "../../domain/errors.ts";
+import { shellWord } from "../../lib/shell-word.ts";
 import type { KeyStatus } from "../key-custody.ts";
 import { type RoundTrip, tryServer } from "../round-trip.ts";
 import {
@@ -17,6 +18,7 @@ import {
   planDisconnection,
 } from "./changes.ts";
 import type { ServerCommand } from "./server-entry.ts";
+import { similarClients } from "./similar-clients.ts";
 import { type Surroundings, surroundings } from "./surroundings.ts";
 
 /** Milliseconds that a server has to answer when an assistant was connected to it; its first start unpacks libraries. */
@@ -33,6 +35,7 @@ export type ClientChange = {
   readonly file: string;
   readonly before: string | undefined;
   readonly after: string | undefined;
+  readonly otherNames: readonly string[];
   apply(): string | undefined;
 };
 
@@ -47,16 +50,21 @@ export async function assistantOf(
   input: AssistantCommandInput,
 ): Promise<Assistant> {
   const key = await keyOfPack(config);
+  const server = assistantCommand(input, key);
   return {
-    server: assistantCommand(input, key),
-    concerns: [...packConcerns(key, input.pack), ...settingsConcerns(surroundings())],
+    server,
+    concerns: [
+      ...packConcerns(key, input.pack),
+      ...settingsConcerns(surroundings()),
+      ...dollarConcerns(server),
+    ],
   };
 }
 
 function packConcerns(key: KeyStatus | undefined, pack: string): readonly string[] {
   if (key === undefined) {
     return [
-      `there is no pack yet; the first start makes one that is not encrypted. For an encrypted one run: svc init ${pack}`,
+      `there is no pack yet; the first start makes one that is not encrypted. For an encrypted one run: svc init ${shellWord(pack)}`,
     ];
   }
   if (canBeOpened(key)) return [];
@@ -64,7 +72,7 @@ function packConcerns(key: KeyStatus | undefined, pack: string): readonly string
     ? "stands only in the settings of this shell"
     : "is not kept on this machine";
   return [
-    `the key of the pack ${place}, where assistants do not find it, and no key is written into their configuration. Keep it with: svc key import ${pack}`,
+    `the key of the pack ${place}, where assistants do not find it, and no key is written into their configuration. Keep it with: svc key import ${shellWord(pack)}`,
   ];
 }
 
@@ -79,6 +87,16 @@ function settingsConcerns({ environment }: Surroundings): readonly string[] {
   return [
     `assistants do not see the settings of this shell: ${names.sort().join(", ")}. Where one matters, add it to the "env" of the entry`,
   ];
+}
+
+/** Most assistants put variables into what they read, and each writes them in another way. */
+function dollarConcerns({ command, args, env }: ServerCommand): readonly string[] {
+  const found = [command, ...args, ...Object.values(env)].find((text) => text.includes("$"));
+  return found === undefined
+    ? []
+    : [
+        `${found} has a $, which the assistant may take for the name of a variable. Where the server is not found then, choose a name without it`,
+      ];
 }
 
 /** @throws SvcError invalid_argument */
@@ -103,14 +121,28 @@ export async function disconnectionChange({
   return toChange(client, await planDisconnection({ ...entry, client }, surroundings()));
 }
 
+/** What to put into the configuration of a client, and for whom that is. */
+export type Snippet = {
+  readonly text: string;
+  /** The known client that reads it; undefined: it has what most of the others read. */
+  readonly title: string | undefined;
+  /** The known clients that may be meant instead. */
+  readonly similar: readonly string[];
+};
+
 /** What to put into the configuration of a client; of one that is not known, what most of them read. */
 export async function snippetFor(
   clientName: string,
   name: string,
   server: ServerCommand,
-): Promise<string> {
-  const client = findClient(clientName) ?? findClient("cursor");
-  return client === undefined ? "" : await entryText({ client, name }, server);
+): Promise<Snippet> {
+  const known = findClient(clientName);
+  const client = known ?? findClient("cursor");
+  return {
+    text: client === undefined ? "" : await entryText({ client, name }, server),
+    title: known?.title,
+    similar: known === undefined ? similarClients(clientName) : [],
+  };
 }
 
 /** Starts a server as an assistant would, speaks to it, and ends it. Stores nothing. */
@@ -119,8 +151,8 @@ export async function tryOut(server: ServerCommand): Promise<RoundTrip> {
 }
 
 function toChange({ title }: Client, change: ConfigChange): ClientChange {
-  const { place, before, after } = change;
-  return { title, file: place.file, before, after, apply: () => applyChange(change) };
+  const { place, before, after, otherNames } = change;
+  return { title, file: place.file, before, after, otherNames, apply: () => applyChange(change) };
 }
 
 function requireClient(name: string): Client {
@@ -128,6 +160,13 @@ function requireClient(name: string): Client {
   if (client !== undefined) return client;
   throw invalid(
     "client",
-    `${JSON.stringify(name)} is not a client that svc knows; choose one of ${CLIENT_NAMES.join(", ")}, or see what to put into any other with: svc connect ${name} --print`,
+    `${JSON.stringify(name)} is not a client that svc knows; ${advice(name)}`,
   );
+}
+
+function advice(name: string): string {
+  const similar = similarClients(name);
+  const print = `svc connect ${name.trim() === "" ? "other" : shellWord(name)} --print`;
+  if (similar.length > 0) return `did you mean ${similar.join(" or ")}?`;
+  return `choose one of ${CLIENT_NAMES.join(", ")}, or see what to put into any other with: ${print}`;
 }

@@ -5,13 +5,13 @@ import {
   chownSync,
   closeSync,
   constants,
-  existsSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   realpathSync,
   renameSync,
   rmdirSync,
@@ -40,8 +40,14 @@ export function readConfig(file: string): string | undefined {
   let bytes: Buffer;
   try {
     const stat = statSync(file, { throwIfNoEntry: false });
-    if (stat === undefined && !isLink(file)) return undefined;
-    if (stat?.isFile() !== true) throw invalid(file, "is no file; nothing was changed");
+    if (stat === undefined) {
+      if (!isLink(file)) return undefined;
+      throw invalid(
+        file,
+        `is a link to ${readlinkSync(file)}, which is missing; make that file, or take the link away. Nothing was changed`,
+      );
+    }
+    if (!stat.isFile()) throw invalid(file, "is no file; nothing was changed");
     bytes = readFileSync(file);
   } catch (error) {
     if (error instanceof SvcError) throw error;
@@ -94,13 +100,23 @@ export function removeConfig(file: string, before: string): void {
   });
 }
 
-/** Removes the folders above a file that are empty, up to those that do not belong to its client. */
+/** Removes the folders above a file that are empty, up to those that do not belong to its client. A link to a folder stays. */
 export function removeEmptyFolders({ file, base }: Place): void {
   const top = resolve(base);
   let folder = dirname(resolve(file));
-  while (folder.startsWith(top + sep) && existsSync(folder) && readdirSync(folder).length === 0) {
-    rmdirSync(folder);
+  while (folder.startsWith(top + sep) && !isLink(folder) && removeFolder(folder)) {
     folder = dirname(folder);
+  }
+}
+
+/** @returns whether the folder was empty, and is gone */
+function removeFolder(folder: string): boolean {
+  try {
+    rmdirSync(folder);
+    return true;
+  } catch {
+    // It is in use, or belongs to somebody else: then it stays, and what was to be undone is undone all the same.
+    return false;
   }
 }
 
@@ -203,7 +219,8 @@ function flushFolder(folder: string): void {
   }
 }
 
-function isLink(file: string): boolean {
+/** Whether a path is a symbolic link, whatever it leads to. */
+export function isLink(file: string): boolean {
   try {
     return lstatSync(file).isSymbolicLink();
   } catch {

@@ -1,21 +1,33 @@
+import { realpathSync } from "node:fs";
+import { shellWord } from "../../lib/shell-word.ts";
+
 /** What an assistant runs to reach a pack: the executable's absolute path, then its arguments. */
 function serverCommand(self: readonly string[], pack: string): readonly string[] {
   return [...self, "mcp", "--db-path", pack];
 }
 
-/** Lines that connect assistants to a pack, by command or ready to be pasted. @param pack absolute path. */
+/**
+ * Lines that connect assistants to a pack, by command or ready to be pasted.
+ * @param pack absolute path
+ * @param env what the assistant must set beside what it passes on
+ */
 export function assistantLines(
   self: readonly [string, ...string[]],
   pack: string,
+  env: Readonly<Record<string, string>> = {},
 ): readonly string[] {
   const [command = "", ...args] = serverCommand(self, pack);
-  const json = { mcpServers: { memory: { command, args } } };
+  const variables = Object.entries(env);
+  const entry = { command, args, ...(variables.length > 0 && { env }) };
+  const json = { mcpServers: { memory: entry } };
+  const set = variables.flatMap(([name, value]) => ["--env", shellWord(`${name}=${value}`)]);
   return [
     "Connect an assistant (svc connect --help lists them):",
     `  svc connect claude-code --db-path ${shellWord(pack)}`,
     "",
     "Or by hand, in Claude Code:",
-    `  claude mcp add memory -- ${[command, ...args].map(shellWord).join(" ")}`,
+    // The option for variables takes all that follows it, up to the next one.
+    `  ${["claude mcp add", ...set, "--scope user memory --", ...[command, ...args].map(shellWord)].join(" ")}`,
     "",
     "Any other assistant (its MCP configuration):",
     ...JSON.stringify(json, null, 2)
@@ -24,7 +36,8 @@ export function assistantLines(
   ];
 }
 
-/** A word as a POSIX shell reads it back. */
-export function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+/** Whether the word `svc` starts this very program at a prompt. @param program the command line that starts it again */
+export function isOnPath([program, ...rest]: readonly [string, ...string[]]): boolean {
+  const found = Bun.which("svc");
+  return rest.length === 0 && found !== null && realpathSync(found) === realpathSync(program);
 }

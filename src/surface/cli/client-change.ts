@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option } from "commander";
+import { Argument, InvalidArgumentError, Option } from "commander";
 import { invalid } from "../../domain/errors.ts";
 import { type ClientChange, SCOPES } from "./client-deps.ts";
 import type { CliContext } from "./deps.ts";
@@ -26,6 +26,20 @@ export function scopeOption(): Option {
   return new Option("--scope <scope>", "the configuration of the user, or of the working directory")
     .choices(SCOPES)
     .default("user");
+}
+
+/** The argument of a command about one assistant, which may be missing until `requireClient`. */
+export function clientArgument(names: readonly string[]): Argument {
+  return new Argument("[client]", `the assistant: ${names.join(", ")}`);
+}
+
+/** @throws SvcError invalid_argument when no assistant was named */
+export async function requireClient(
+  { deps }: CliContext,
+  client: string | undefined,
+): Promise<string> {
+  if (client !== undefined) return client;
+  throw invalid("client", `is missing; choose one of ${(await deps.clients.names()).join(", ")}`);
 }
 
 export type ChangeOptions = {

@@ -45,8 +45,19 @@ export type ClientChange = {
   readonly before: string | undefined;
   /** The same as `before`: there is nothing to do. */
   readonly after: string | undefined;
+  /** Other names under which the file has servers of svc. */
+  readonly otherNames: readonly string[];
   /** Makes the change, at once or not at all. @returns the path of the copy of the former file, where one is made */
   apply(): string | undefined;
+};
+
+/** What to put into the configuration of an assistant by hand. */
+export type Snippet = {
+  readonly text: string;
+  /** What people call the known assistant that reads it; undefined: it has what most of the others read. */
+  readonly title: string | undefined;
+  /** The known assistants that may be meant instead. */
+  readonly similar: readonly string[];
 };
 
 /** What came of starting a server and speaking to it. */
@@ -72,7 +83,7 @@ export type ClientDeps = {
   /** @throws SvcError invalid_argument for an unknown client, an unreadable file, or another program's entry */
   planDisconnection(entry: ClientEntry): Promise<ClientChange>;
   /** What to put into the configuration of a client; of one that is not known, what most of them read. */
-  snippet(client: string, name: string, server: ServerCommand): Promise<string>;
+  snippet(client: string, name: string, server: ServerCommand): Promise<Snippet>;
   /** Starts a server as an assistant would, speaks to it, and ends it. Stores nothing. */
   tryServer(server: ServerCommand): Promise<RoundTrip>;
 };

@@ -36,7 +36,7 @@ const EXIT = { done: 0, failed: 1, refused: 2 } as const;
 const EXAMPLES = `
 Examples:
   svc demo                                         see what it does
-  svc init                                         make ./memory.pack and connect an assistant
+  svc init                                         make ./memory.pack, and see how to connect it
   svc store ./memory.pack "Anna prefers tea"       remember something
   svc search ./memory.pack "what does Anna drink?" find it again
   svc serve --db-path ./memory.pack                offer it over HTTP

@@ -168,8 +168,40 @@ describe("svc connect", () => {
     expect(inHome()).toEqual([]);
   });
 
+  test("says whom a printed configuration is for when the name is nearly that of a client", async () => {
+    const { stderr } = await run("connect VSCode --print --db-path plain.pack");
+    expect(stderr).toContain("VSCode is not known; this is what most assistants read");
+    expect(stderr).toContain("Did you mean vscode?");
+    expect((await run("connect vscode --print --db-path plain.pack")).stderr).toBe("");
+  });
+
+  test("warns of a path that assistants may not read as it is written", async () => {
+    const { stderr } = await run("connect cursor --db-path $a.pack --dry-run");
+    expect(stderr).toContain(`${at("$a.pack")} has a $`);
+    expect(stderr).toContain(`svc init '${at("$a.pack")}'`);
+  });
+
+  test("binds the connection to the owner of the settings, unless another one is named", async () => {
+    const env = { SVC_MCP_USER_ID: "ada" };
+    const owner = async (line: string): Promise<unknown> => {
+      const { stdout } = await run(`connect zed --print --db-path plain.pack${line}`, env);
+      return JSON.parse(stdout).context_servers.memory.env;
+    };
+    expect(await owner("")).toEqual({ SVC_MCP_USER_ID: "ada" });
+    expect(await owner(" --user-id bob")).toEqual({ SVC_MCP_USER_ID: "bob" });
+  });
+
+  test("names the server that is there under another name", async () => {
+    await run("connect cursor --name notes --db-path plain.pack --yes --no-verify");
+    const { code, stdout } = await run("disconnect cursor");
+    expect(code).toBe(0);
+    expect(stdout).toContain("has no server called memory");
+    expect(stdout).toContain("--name notes");
+  });
+
   test("writes the configuration of a project into the working directory", async () => {
     const made = await run("connect vscode --scope project --db-path plain.pack --yes --no-verify");
+    expect(made.stderr).toBe("");
     expect(made.stdout).toContain("svc disconnect vscode --scope project");
     expect(JSON.parse(readFileSync(at(".vscode/mcp.json"), "utf8")).servers.memory).toMatchObject({
       type: "stdio",
@@ -186,7 +218,10 @@ describe("svc connect and disconnect refuse, and change nothing", () => {
     { line: "connect cursor --name a.b --yes", says: "ASCII letters" },
     { line: "connect cursor --scope all --yes", says: "Allowed choices are user, project" },
     { line: "connect claude-desktop --scope project --yes", says: "no configuration of projects" },
-    { line: "connect", says: "missing required argument" },
+    { line: "connect", says: "client: is missing; choose one of claude-code, claude-desktop" },
+    { line: "disconnect", says: "client: is missing; choose one of claude-code, claude-desktop" },
+    { line: "connect claude --yes", says: "did you mean claude-code or claude-desktop?" },
+    { line: "disconnect vs-code --yes", says: "did you mean vscode?" },
     { line: "connect zed --db-path plain.pack --yes", says: "line 1, column 11" },
     { line: "disconnect zed --yes", says: "settings.json" },
   ])("$line", async ({ line, says }) => {
@@ -227,15 +262,20 @@ describe("svc doctor", () => {
     expect(readdirSync(desk.folder)).toEqual(before);
   });
 
-  test("warns of an assistant that starts a program which is gone", async () => {
+  test("warns of each assistant that starts a program which is gone, and says how to mend it", async () => {
     const entry = { command: "/nowhere/svc", args: ["mcp", "--db-path", at("plain.pack")] };
-    mkdirSync(at("home/.cursor"));
+    for (const folder of [".cursor", ".gemini"]) mkdirSync(at("home", folder));
     writeFileSync(at("home/.cursor/mcp.json"), JSON.stringify({ mcpServers: { old: entry } }));
+    const memory = { ...entry, command: "/etc/passwd" };
+    writeFileSync(at("home/.gemini/settings.json"), JSON.stringify({ mcpServers: { memory } }));
     const report = await doctor("plain.pack");
     expect(report.ok).toBeTrue();
     expect(check(report, "connected")).toMatchObject({ status: "warn" });
-    expect(check(report, "connected")?.message).toContain(
-      `/nowhere/svc, which is missing; run: svc connect cursor --db-path ${at("plain.pack")}`,
+    const mend = (client: string): string =>
+      `run: svc connect ${client} --db-path ${at("plain.pack")}`;
+    expect(check(report, "connected")?.message).toBe(
+      `cursor starts /nowhere/svc, which is missing or no program; ${mend("cursor")} --name old; ` +
+        `gemini starts /etc/passwd, which is missing or no program; ${mend("gemini")}`,
     );
   });
 

@@ -4,7 +4,9 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import {
   type ChangeOutcome,
   changeConfig,
+  clientArgument,
   DEFAULT_NAME,
+  requireClient,
   scopeOption,
   serverName,
 } from "../client-change.ts";
@@ -44,13 +46,14 @@ export async function connectCommand(context: CliContext): Promise<Command> {
   const names = await context.deps.clients.names();
   return new Command("connect")
     .description("let an assistant use a pack")
-    .argument("<client>", `the assistant: ${names.join(", ")}`)
+    .usage("[options] <client>")
+    .addArgument(clientArgument(names))
     .option("--db-path <path>", "the pack (default: the configured one, else ./memory.pack)")
     .addOption(serverName())
     .addOption(scopeOption())
     .option(
       "--user-id <owner>",
-      "whose memory it is; else the assistant names the owner",
+      "whose memory it is (default: SVC_MCP_USER_ID, else the assistant names the owner)",
       ownerName,
     )
     .addOption(
@@ -65,7 +68,9 @@ export async function connectCommand(context: CliContext): Promise<Command> {
     .option("--no-verify", "do not start the server")
     .addOption(formatOption())
     .addHelpText("after", EXAMPLES)
-    .action((client: string, options: ConnectOptions) => connect(context, client, options));
+    .action(async (client: string | undefined, options: ConnectOptions) =>
+      connect(context, await requireClient(context, client), options),
+    );
 }
 
 async function connect(
@@ -74,19 +79,25 @@ async function connect(
   options: ConnectOptions,
 ): Promise<void> {
   const { deps, output } = context;
-  const { name, scope, userId, tools } = options;
+  const { name, scope, tools } = options;
   const config = await configOfPack(context, options.dbPath);
+  const userId = options.userId ?? config.mcp.user_id;
   const wish = { pack: packOf(resolve(config.pack_path ?? config.db_path)), userId, tools };
   const { server, concerns } = await deps.clients.assistant(config, wish);
   const warn = (concern: string): void => output.note(`Warning: ${concern}`);
   if (options.print === true) {
     concerns.forEach(warn);
-    output.line((await deps.clients.snippet(client, name, server)).trimEnd());
+    const snippet = await deps.clients.snippet(client, name, server);
+    if (snippet.similar.length > 0) {
+      warn(`${client} is not known; this is what most assistants read. ${meant(snippet.similar)}`);
+    }
+    output.line(snippet.text.trimEnd());
     return;
   }
   const entry = { client, scope, name };
   const change = await deps.clients.planConnection(entry, server, options.force === true);
-  if (change.before === undefined && !existsSync(dirname(change.file))) {
+  const isNew = change.before === undefined && scope === "user";
+  if (isNew && !existsSync(dirname(change.file))) {
     warn(`${dirname(change.file)} is missing: ${change.title} may not be installed`);
   }
   concerns.forEach(warn);
@@ -98,6 +109,10 @@ async function connect(
   const done: Done = { entry, server, concerns, change, outcome, trip, undo: undoCommand(entry) };
   if (options.format === "json") output.json(toJson(done));
   else report(context, done);
+}
+
+function meant(names: readonly string[]): string {
+  return `Did you mean ${names.join(" or ")}?`;
 }
 
 /** All that there is to tell. */

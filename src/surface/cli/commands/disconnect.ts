@@ -1,5 +1,11 @@
 import { Command } from "commander";
-import { changeConfig, scopeOption, serverName } from "../client-change.ts";
+import {
+  changeConfig,
+  clientArgument,
+  requireClient,
+  scopeOption,
+  serverName,
+} from "../client-change.ts";
 import type { ClientChange, Scope } from "../client-deps.ts";
 import type { CliContext } from "../deps.ts";
 import { formatOption } from "../options.ts";
@@ -26,14 +32,17 @@ export async function disconnectCommand(context: CliContext): Promise<Command> {
   const names = await context.deps.clients.names();
   return new Command("disconnect")
     .description("take a pack away from an assistant")
-    .argument("<client>", `the assistant: ${names.join(", ")}`)
+    .usage("[options] <client>")
+    .addArgument(clientArgument(names))
     .addOption(serverName())
     .addOption(scopeOption())
     .option("--dry-run", "show what would change, and stop")
     .option("--yes", "do not ask")
     .addOption(formatOption())
     .addHelpText("after", EXAMPLES)
-    .action((client: string, options: DisconnectOptions) => disconnect(context, client, options));
+    .action(async (client: string | undefined, options: DisconnectOptions) =>
+      disconnect(context, await requireClient(context, client), options),
+    );
 }
 
 async function disconnect(
@@ -58,10 +67,18 @@ async function disconnect(
     });
     return;
   }
-  if (done.status === "unchanged") {
-    output.line(`${change.title} is not connected: ${change.file} has no server called ${name}.`);
-  }
+  if (done.status === "unchanged") reportIdle(context, change, name);
   if (done.status === "done") reportDone(context, change, done.copy);
+}
+
+function reportIdle({ output }: CliContext, change: ClientChange, name: string): void {
+  const { title, file, otherNames } = change;
+  if (otherNames.length === 0) {
+    output.line(`${title} is not connected: ${file} has no server called ${name}.`);
+    return;
+  }
+  output.line(`${file} has no server called ${name}. It has one of svc under another name:`);
+  for (const other of otherNames) output.line(`  --name ${other}`);
 }
 
 function reportDone({ output }: CliContext, change: ClientChange, copy?: string): void {

@@ -53,8 +53,12 @@ async function doctor(
   }
   context.output.line();
   context.output.line(
-    `${counts.passed}/${checks.length} passed, ${counts.warnings} warnings, ${counts.failures} failures`,
+    `${counts.passed}/${checks.length} passed, ${counted(counts.warnings, "warning")}, ${counted(counts.failures, "failure")}`,
   );
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 function label(status: Check["status"]): string {

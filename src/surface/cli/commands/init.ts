@@ -1,9 +1,11 @@
 import { existsSync, statSync } from "node:fs";
+import { resolve } from "node:path";
 import { Command, Option } from "commander";
 import kleur from "kleur";
 import type { Config } from "../../../config/schema.ts";
 import { SvcError } from "../../../domain/errors.ts";
-import { assistantLines, shellWord } from "../assistant.ts";
+import { shellWord } from "../../../lib/shell-word.ts";
+import { assistantLines, isOnPath } from "../assistant.ts";
 import { packOf } from "../default-pack.ts";
 import type { CliContext } from "../deps.ts";
 import type { NewKey } from "../key-deps.ts";
@@ -44,12 +46,18 @@ async function init(context: CliContext, path: string, options: InitOptions): Pr
   else await make(context, config, path, options);
   const file = packOf(main);
   output.line();
-  for (const line of assistantLines(deps.self, file)) output.line(line);
+  const wish = { pack: resolve(file), userId: config.mcp.user_id, tools: "full" } as const;
+  const { server } = await deps.clients.assistant(config, wish);
+  for (const line of assistantLines(deps.self, file, server.env)) output.line(line);
   output.line();
   output.line("Or try it here:");
   const word = shellWord(path);
   output.line(`  svc store ${word} "The spare key lies under the blue flower pot"`);
   output.line(`  svc search ${word} "how do I get in without my key?"`);
+  if (isOnPath(deps.self)) return;
+  output.line();
+  output.line("svc is not on your PATH: put it there, or write in its place:");
+  output.line(`  ${deps.self.map(shellWord).join(" ")}`);
 }
 
 /** Opens a pack that is there, where its key is known, and says what it is. */

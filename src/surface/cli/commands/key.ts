@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import { invalid } from "../../../domain/errors.ts";
-import { shellWord } from "../assistant.ts";
+import { shellWord } from "../../../lib/shell-word.ts";
 import type { CliContext } from "../deps.ts";
 import type { KeyStatus } from "../key-deps.ts";
 import { configWithoutKey, encryptionKeyOption, formatOption, keyRequest } from "../options.ts";

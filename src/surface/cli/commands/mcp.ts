@@ -11,7 +11,7 @@ import { stderrLog } from "../stderr-log.ts";
 const EXAMPLES = `
 Examples:
   svc mcp --db-path ./memory.pack
-  claude mcp add memory -- svc mcp --db-path ~/memory.pack
+  claude mcp add --scope user memory -- svc mcp --db-path ~/memory.pack
   SVC_MCP_USER_KEYS='{"anna":"…"}' svc mcp --db-path ./memory.pack --transport streamable-http
 
 The assistant starts this command itself and talks to it over stdin and stdout; messages go to stderr.

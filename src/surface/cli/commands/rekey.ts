@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import type { Config } from "../../../config/schema.ts";
 import { invalid } from "../../../domain/errors.ts";
-import { shellWord } from "../assistant.ts";
+import { shellWord } from "../../../lib/shell-word.ts";
 import type { CliContext, RekeyTarget } from "../deps.ts";
 import { configFor, encryptionKeyOption, formatOption } from "../options.ts";
 import type { Format } from "../output.ts";
