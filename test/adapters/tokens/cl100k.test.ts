@@ -1,5 +1,37 @@
 import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { countTokens } from "gpt-tokenizer/encoding/cl100k_base";
 import { createCl100kTokenizer } from "../../../src/adapters/tokens/cl100k.ts";
+
+/** Counts of an implementation that merges in another way. It reads a byte order mark wrongly, so no text has one. */
+function libraryCount(text: string): number {
+  return countTokens(text, { allowedSpecial: new Set(), disallowedSpecial: new Set() });
+}
+
+const ALPHABETS = {
+  letters: [..."abcdefghijklmnopqrstuvwxyzABCXYZ"],
+  words: ["the", "ing", "Ada", " ", "x", "n't", "'s", "'LL", "'"],
+  blanks: [" ", "\n", "\r", "\t", "\u00a0", "\u2028", "\u3000"],
+  signs: [..."!?.'\"`-=_<>|/", "\n"],
+  digits: ["1", "2", ",", ".", "٣", "𝟘"],
+  scripts: ["漢", "字", "か", "é", "e\u0301", "ß", "Ü", "สวัสดี", "한", "𠀀", "ﷺ", "م"],
+  emoji: ["🦊", "👩‍👩‍👧‍👦", "\u200d", "\ufe0f", "❤"],
+  broken: ["\ud800", "\udc00", "\u0000", "\ufffd", "\uffff", "a", " "],
+  special: ["<|endoftext|>", "<|im_start|>", "<|fim_prefix|>", "<|endofprompt|>", "<|", " ", "a"],
+};
+
+/** Short and long parts of an alphabet: mixed ones, and one character many times. */
+function textOf(alphabet: readonly string[]): fc.Arbitrary<string> {
+  const character = fc.constantFrom(...alphabet);
+  const mixed = (maxLength: number) => fc.string({ unit: character, maxLength, size: "max" });
+  const run = fc.tuple(character, fc.nat({ max: 700 })).map(([one, times]) => one.repeat(times));
+  const part = fc.oneof(
+    { weight: 6, arbitrary: mixed(20) },
+    { weight: 2, arbitrary: mixed(500) },
+    { weight: 2, arbitrary: run },
+  );
+  return fc.array(part, { maxLength: 6 }).map((parts) => parts.join(""));
+}
 
 describe("createCl100kTokenizer", () => {
   test("refuses to count before it is ready", () => {
@@ -40,5 +72,64 @@ describe("createCl100kTokenizer", () => {
     const first = tokenizer.count("text number 0");
     for (let i = 0; i < 25_000; i++) tokenizer.count(`text number ${i}`);
     expect(tokenizer.count("text number 0")).toBe(first);
+  });
+
+  test.each(Object.entries({ ...ALPHABETS, everything: Object.values(ALPHABETS).flat() }))(
+    "counts generated %s as another implementation does",
+    async (_, alphabet) => {
+      const tokenizer = createCl100kTokenizer();
+      await tokenizer.ready();
+      fc.assert(
+        fc.property(textOf(alphabet), (text) => {
+          expect(tokenizer.count(text)).toBe(libraryCount(text));
+        }),
+        { numRuns: 60 },
+      );
+    },
+    60_000,
+  );
+
+  test.each(["x", " ", "\n", "\t", '"', "'", "=", "7", "漢", "🦊", "\u200d", "\u0000", "\ud800"])(
+    "counts runs of %j of every length as another implementation does",
+    async (character) => {
+      const tokenizer = createCl100kTokenizer();
+      await tokenizer.ready();
+      const texts = Array.from({ length: 400 }, (_, at) => `a${character.repeat(at)}b`);
+      expect(texts.map((text) => tokenizer.count(text))).toEqual(texts.map(libraryCount));
+    },
+    60_000,
+  );
+
+  test("counts a byte order mark as the table of the encoding lists it", async () => {
+    const tokenizer = createCl100kTokenizer();
+    await tokenizer.ready();
+    expect(tokenizer.count("\ufeffusing")).toBe(1);
+  });
+
+  // Time that grows with the square of the length would be an hour.
+  test.each([
+    { name: "letters", text: "x".repeat(1_000_000), tokens: 1_000_000 / 8 },
+    { name: "blanks", text: `a${" ".repeat(1_000_000)}b`, tokens: 1 + 7813 + 1 },
+    { name: "line ends", text: "\n".repeat(1_000_000), tokens: 1_000_000 / 32 },
+    { name: "quotes", text: "'".repeat(1_000_000), tokens: 1_000_000 / 2 },
+    { name: "digits", text: "7".repeat(999_999), tokens: 999_999 / 3 },
+    { name: "Chinese letters", text: "漢".repeat(1_000_000), tokens: 1_000_000 * 2 },
+    { name: "emoji", text: "🦊".repeat(500_000), tokens: 500_000 * 3 },
+    { name: "Thai letters with marks", text: "สวัสดี".repeat(100_000), tokens: 600_000 },
+  ])(
+    "counts a million characters without a word border: $name",
+    async ({ text, tokens }) => {
+      const tokenizer = createCl100kTokenizer();
+      await tokenizer.ready();
+      expect(tokenizer.count(text)).toBe(tokens);
+    },
+    60_000,
+  );
+
+  test("counts 100,000 letters and 100,000 blanks without a word border", async () => {
+    const tokenizer = createCl100kTokenizer();
+    await tokenizer.ready();
+    expect(tokenizer.count("x".repeat(100_000))).toBe(12_500);
+    expect(tokenizer.count(" ".repeat(100_000))).toBe(782);
   });
 });

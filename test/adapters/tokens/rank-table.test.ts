@@ -1,0 +1,43 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import listed from "gpt-tokenizer/bpeRanks/cl100k_base";
+import {
+  createRankTable,
+  type ListedToken,
+  NO_RANK,
+} from "../../../src/adapters/tokens/rank-table.ts";
+
+describe("createRankTable", () => {
+  test("finds each token of cl100k_base by its bytes, also amid other ones", () => {
+    const table = createRankTable(listed);
+    const missed = listed.filter((token, rank) => {
+      const bytes = Buffer.from(token);
+      const amid = Buffer.concat([Buffer.from("<<"), bytes, Buffer.from(">")]);
+      return table.rankOf(amid, 2, 2 + bytes.length) !== rank;
+    });
+    expect(missed).toEqual([]);
+    expect(table.longest).toBe(128);
+  });
+
+  test("finds nothing but what is listed", () => {
+    const bytes = fc.array(fc.integer({ min: 97, max: 99 }), { minLength: 1, maxLength: 4 });
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(bytes, { selector: String, maxLength: 40 }),
+        fc.array(bytes, { maxLength: 60 }),
+        (tokens, others) => {
+          const asListed = tokens.map(
+            (token, at): ListedToken => (at % 2 === 0 ? Buffer.from(token).toString() : token),
+          );
+          const table = createRankTable(asListed);
+          for (const sought of [...tokens, ...others]) {
+            const rank = tokens.findIndex((token) => String(token) === String(sought));
+            expect(table.rankOf(Uint8Array.from(sought), 0, sought.length)).toBe(
+              rank === -1 ? NO_RANK : rank,
+            );
+          }
+        },
+      ),
+    );
+  });
+});
