@@ -1,3 +1,4 @@
+import { QUANTITY_GROUNDING } from "../../domain/quantity.ts";
 import type {
   AssertionAggregation,
   AssertionState,
@@ -5,7 +6,14 @@ import type {
   StateEntry,
   TextAggregation,
 } from "../../engine/aggregation.ts";
-import { counted, EXCERPT_CHARS, listed, moment, oneLine } from "./tool-text.ts";
+import { counted, EXCERPT_CHARS, json, listed, moment, oneLine } from "./tool-text.ts";
+
+/** Why a memory was left out that states nothing in parts, or no amount. */
+const NO_CLAIM = "missing_structured_assertion";
+const NO_AMOUNT = "missing_quantity";
+/** What makes a memory count; the amount has to stand in its text as well. */
+const CLAIM = { subject: "I", predicate: "spent", object: "$20" };
+const AMOUNT = { value: "20", unit: "$", source_text: "$20", grounding: QUANTITY_GROUNDING };
 
 /** The counts of claims, a line for each group. */
 export function tellAssertions(answer: AssertionAggregation): string {
@@ -19,6 +27,7 @@ export function tellAssertions(answer: AssertionAggregation): string {
       return `${valuesOf(group.values)}: ${times}, ${sources}${sample === undefined ? "" : `, for example ${sample}`}`;
     }),
     ...unlisted(distinctCount - groups.length),
+    ...(matchedRecords === 0 ? unclaimed(answer, CLAIM) : []),
   ].join("\n");
 }
 
@@ -33,6 +42,7 @@ export function tellQuantities(answer: QuantityAggregation): string {
       return `${valuesOf(group.values)}: total ${group.total}, ${amounts} from ${group.minimum} to ${group.maximum}${sample === undefined ? "" : `, for example ${sample}`}`;
     }),
     ...unlisted(distinctCount - groups.length),
+    ...(matchedQuantityRecords === 0 ? unclaimed(answer, { ...CLAIM, quantity: AMOUNT }) : []),
   ].join("\n");
 }
 
@@ -41,7 +51,9 @@ export function tellTextAggregation({ plan, aggregation }: TextAggregation): str
   if (aggregation === undefined) {
     return `Not answered (${plan.reason}): only plain questions such as "How much did I spend?" are understood. Use memory_aggregate_quantities, or memory_retrieve.`;
   }
-  return `${tellQuantities(aggregation)}\nassumed: ${plan.assumptions.join(", ")}`;
+  const told = tellQuantities(aggregation);
+  if (aggregation.matchedQuantityRecords === 0) return told;
+  return `${told}\nassumed: ${plan.assumptions.join(", ")}`;
 }
 
 /** What is claimed about a subject; never which claim is true. */
@@ -54,8 +66,9 @@ export function tellState(state: AssertionState): string {
     ...listed(currentValues, ({ object, polarity, candidateCount, sampleNodeIds }) => {
       return `${valuesOf({ object, polarity })}: ${counted(candidateCount, "claim", "claims")}, ${sampleNodeIds.join(", ")}`;
     }),
-    "timeline:",
-    ...listed(timeline, entryLine),
+    ...(timeline.length === 0
+      ? unclaimed(state, CLAIM)
+      : ["timeline:", ...listed(timeline, entryLine)]),
   ].join("\n");
 }
 
@@ -76,9 +89,24 @@ function scanned({
   scannedNodes,
   exclusions,
 }: Pick<AssertionAggregation, "scannedNodes" | "exclusions">): string {
-  const left = Object.entries(exclusions).map(([reason, count]) => `${reason} ${count}`);
+  const left = Object.entries(exclusions).map(
+    ([reason, count]) => `${reason === NO_CLAIM ? "without a claim" : reason} ${count}`,
+  );
   const out = left.length === 0 ? "" : `, left out: ${left.join(", ")}`;
   return `${counted(scannedNodes, "memory", "memories")} looked at${out}`;
+}
+
+/** That nothing was counted because nothing is written down as it would have to be. */
+function unclaimed(
+  { exclusions }: Pick<AssertionAggregation, "exclusions">,
+  example: object,
+): string[] {
+  const isUnclaimed = (exclusions[NO_CLAIM] ?? 0) > 0 || (exclusions[NO_AMOUNT] ?? 0) > 0;
+  if (!isUnclaimed) return [];
+  const also = "quantity" in example ? "; its text has to state the amount as well" : "";
+  return [
+    `This is no zero: what texts say counts only where it is stored in parts too, as a fact with metadata ${json(example)}${also}. To read the texts use memory_retrieve.`,
+  ];
 }
 
 function unlisted(count: number): string[] {

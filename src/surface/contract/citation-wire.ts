@@ -50,10 +50,11 @@ export const citationsToolSchema = z.strictObject({
   cited_node_ids: z.array(uuidIn).meta({ description: "May be empty." }),
   citation_id: uuidIn.nullish().meta({ description: "Your UUID; makes a retry safe." }),
   answer_sha256: citationsBodySchema.shape.answer_sha256,
-  method: citationsBodySchema.shape.method,
+  method: method.nullish().meta({ description: "Who says so.", default: "model_reported" }),
   user_id: userIdIn,
 });
-export type CitationsWire = z.infer<typeof citationsBodySchema>;
+export type CitationsWire = Omit<z.infer<typeof citationsBodySchema>, "method"> &
+  Pick<z.infer<typeof citationsToolSchema>, "method">;
 
 export const citationsSchema = z
   .strictObject({
@@ -88,7 +89,7 @@ export function toCitationsInput(wire: CitationsWire): AnswerCitationsInput {
     answerId: wire.answer_id,
     citedNodeIds: cited?.map((id, index) => readUuid(id, `cited_node_ids[${index}]`)),
     answerSha256: wire.answer_sha256,
-    method: wire.method,
+    method: wire.method ?? undefined,
   };
 }
 

@@ -68,6 +68,17 @@ export const speaker = textBy(parseSpeaker).meta({
   description: "Name of the person who said it; never indexed as a word.",
 });
 export const metadata = z.record(z.string(), z.unknown());
+/** Metadata on its way in, passed on as it is: `z.record` makes a copy, which loses a key called `__proto__`. */
+export const metadataIn =
+  // SAFETY: the rule lets objects and null pass only.
+  z
+    .unknown()
+    .superRefine((value, context) => {
+      if (typeof value === "object" && !Array.isArray(value)) return;
+      context.addIssue({ code: "invalid_type", expected: "record", input: value });
+    })
+    .meta({ type: ["object", "null"], additionalProperties: {} })
+    .optional() as unknown as z.ZodOptional<z.ZodNullable<z.ZodType<Record<string, unknown>>>>;
 export const unit = z.number().min(0).max(1);
 export const count = z.int().min(0);
 

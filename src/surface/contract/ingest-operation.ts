@@ -5,7 +5,7 @@ import type { Uuid } from "../../lib/uuid.ts";
 import { requireOwner } from "./caller.ts";
 import {
   instantIn,
-  metadata,
+  metadataIn,
   role,
   roleText,
   scope,
@@ -32,7 +32,7 @@ const bodySchema = z
       default: false,
     }),
     session_id: sessionIdIn,
-    metadata: metadata.nullish().meta({ description: "Any JSON object, kept with the memory." }),
+    metadata: metadataIn.meta({ description: "Any JSON object, kept with the memory." }),
     event_time: instantIn.nullish().meta({ description: "When it was said." }),
     wait_for_extraction: z.boolean().optional().meta({
       description: "Without an extraction pipeline there is nothing to wait for.",
@@ -49,14 +49,14 @@ type IngestWire = Omit<z.infer<typeof toolSchema>, "scope"> &
 const toolSchema = z.strictObject({
   content: z.string().meta({ description: "The message, word for word." }),
   user_id: userIdIn,
-  role: roleText.optional().meta({ description: "Who said it.", default: "user" }),
+  role: roleText.nullish().meta({ description: "Who said it.", default: "user" }),
   speaker: z.string().nullish().meta({ description: "Name of who said it." }),
-  first_person_owner: z.boolean().optional().meta({
+  first_person_owner: z.boolean().nullish().meta({
     description: "`I` in it is the owner; needs role user and no speaker.",
     default: false,
   }),
   session_id: z.string().nullish(),
-  metadata: metadata.nullish(),
+  metadata: metadataIn,
   event_time: instantIn.nullish().meta({ description: "When it was said." }),
   scope: scopeText.nullish(),
 });
@@ -104,9 +104,9 @@ function toIngestInput(wire: IngestWire, userId: string): IngestInput {
   return {
     content: wire.content,
     userId,
-    role: wire.role === undefined ? undefined : parseRole(wire.role),
+    role: present(wire.role, parseRole),
     speaker: wire.speaker,
-    firstPersonOwner: wire.first_person_owner,
+    firstPersonOwner: wire.first_person_owner ?? undefined,
     sessionId: wire.session_id,
     metadata: wire.metadata,
     eventTime: wire.event_time,

@@ -4,7 +4,7 @@ import type { FastIngestItem } from "../../engine/inputs.ts";
 import {
   count,
   instantIn,
-  metadata,
+  metadataIn,
   role,
   scope,
   sessionIdIn,
@@ -13,6 +13,7 @@ import {
   uuidIn,
   uuidOut,
 } from "./fields.ts";
+import { present } from "./operation-parts.ts";
 
 export const ingestItemSchema = z
   .strictObject({
@@ -20,7 +21,7 @@ export const ingestItemSchema = z
     role: role.optional().meta({ description: "Who said it.", default: "user" }),
     speaker: speaker.nullish(),
     session_id: sessionIdIn,
-    metadata: metadata.nullish(),
+    metadata: metadataIn,
     scope: scope.nullish().meta({ description: "Default personal." }),
     event_time: instantIn.nullish().meta({ description: "When it was said." }),
   })
@@ -37,7 +38,9 @@ export const ingestHeadersSchema = z.object({
 });
 
 export const ingestToolSchema = z.strictObject({
-  items: z.array(ingestItemSchema).meta({ description: "At least one.", minItems: 1 }),
+  items: z
+    .array(ingestItemSchema.extend({ role: role.nullish() }))
+    .meta({ description: "At least one.", minItems: 1 }),
   user_id: userIdIn,
   request_id: uuidIn.nullish().meta({
     description: "UUID that you choose; a retry with the same id and items stores nothing twice.",
@@ -53,7 +56,7 @@ export const ingestAnswerSchema = z
 export function toIngestItems(wire: IngestWire): FastIngestItem[] {
   return wire.items.map((item) => ({
     content: item.content,
-    role: item.role === undefined ? undefined : parseRole(item.role),
+    role: present(item.role, parseRole),
     speaker: item.speaker,
     sessionId: item.session_id,
     scope: item.scope ?? undefined,

@@ -23,7 +23,13 @@ export const processBodySchema = z
       .meta({ description: "Milliseconds to spend; 0 only counts.", default: 1000 }),
   })
   .meta({ id: "ProcessRequest" });
-export type ProcessWire = z.infer<typeof processBodySchema>;
+export const processToolSchema = z.strictObject({
+  ...processBodySchema.shape,
+  budget_ms: count
+    .nullish()
+    .meta({ description: "Milliseconds to spend; 0 only counts.", default: 1000 }),
+});
+export type ProcessWire = z.infer<typeof processToolSchema>;
 
 export const processingResultSchema = z
   .strictObject({

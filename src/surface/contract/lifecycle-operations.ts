@@ -155,7 +155,7 @@ const conditionOperation = defineOperation({
       state: wire.state,
       evidenceId: readEvidenceId(wire.evidence_id),
       requestId,
-      evaluationMethod: wire.evaluation_method,
+      evaluationMethod: wire.evaluation_method ?? undefined,
       reason: wire.reason,
       evaluatedAt: wire.evaluated_at,
     });

@@ -88,7 +88,10 @@ export const conditionToolSchema = z.strictObject({
   state: z.enum(CONDITION_STATES),
   evidence_id: toolEvidenceId,
   request_id: changeId,
-  evaluation_method: conditionBodySchema.shape.evaluation_method,
+  evaluation_method: z
+    .enum(EVALUATION_METHODS)
+    .nullish()
+    .meta({ description: "Who found out.", default: "user" }),
   reason: z.string().nullish(),
   evaluated_at: conditionBodySchema.shape.evaluated_at,
 });

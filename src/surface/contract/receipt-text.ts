@@ -3,6 +3,8 @@ import { counted, listed, moment, name, oneLine, rounded } from "./tool-text.ts"
 
 /** Code points of the question that a receipt repeats. */
 const QUERY_CHARS = 500;
+/** A list ends early at 8 Mi characters; so many records, of at most 1,000 ids each, never have them. */
+const UNCUT_RECORDS = 100;
 
 /** What decided an answer: the question, the results in their order, and which of them reached the context. */
 export function tellReceipt({ receipt }: KeptReceipt): string {
@@ -22,11 +24,21 @@ export function tellCitations(record: AnswerCitations): string {
   return `citation_id ${record.citationId}: ${citedBy(record)}`;
 }
 
-export function tellCitationsList(records: readonly AnswerCitations[]): string {
+/** One page of what is recorded. */
+export function tellCitationsList(
+  records: readonly AnswerCitations[],
+  page: { readonly afterId: unknown; readonly limit: number },
+): string {
   const last = records.at(-1);
-  if (last === undefined) return "No citations are recorded.";
+  if (last === undefined) {
+    return `No citations are recorded${page.afterId === undefined ? "" : " behind after_id"}.`;
+  }
+  const more =
+    records.length < Math.min(page.limit, UNCUT_RECORDS)
+      ? "the last page"
+      : `more may follow with after_id ${last.citationId}`;
   return [
-    `${counted(records.length, "record", "records")} by id; more may follow with after_id ${last.citationId}.`,
+    `${counted(records.length, "record", "records")} by id; ${more}.`,
     ...records.map(tellCitations),
   ].join("\n");
 }

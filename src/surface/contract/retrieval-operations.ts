@@ -169,14 +169,14 @@ export const listCitationsOperation = defineOperation({
     { engine, caller },
     query: {
       readonly userId: string | null | undefined;
-      readonly afterId: string | null | undefined;
-      readonly limit: number | null | undefined;
+      readonly afterId: string | undefined;
+      readonly limit: number;
     },
   ) =>
     engine().listAnswerCitations({
       userId: requireOwner(caller, query.userId),
       afterId: present(query.afterId, (id) => readUuid(id, "after_id")),
-      limit: query.limit ?? undefined,
+      limit: query.limit,
     }),
   http: {
     method: "get",
@@ -210,10 +210,11 @@ export const listCitationsOperation = defineOperation({
     needsOwner: true,
     read: (args) => {
       const wire = parseWire(citationsListToolSchema, args, "arguments");
-      return { userId: wire.user_id, afterId: wire.after_id, limit: wire.limit };
+      const { user_id: userId, after_id: afterId, limit } = wire;
+      return { userId, afterId: afterId ?? undefined, limit: limit ?? DEFAULT_PAGE };
     },
     write: (records) => ({ result: records.map(toCitationsWire) }),
-    tell: tellCitationsList,
+    tell: (records, page) => tellCitationsList(records, page),
   },
 });
 

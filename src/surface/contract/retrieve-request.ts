@@ -119,10 +119,11 @@ export const retrieveToolSchema = z.strictObject({
     .nullish()
     .meta({ description: "One scope or several; absent means all." }),
   knowledge_at: z.string().nullish().meta({
-    description: "Answer from what was known at this moment.",
+    description: "Only what was stored by this moment, as it stands today.",
     format: "date-time",
   }),
-  include_context: z.boolean().optional().meta({
+  include_cross_scope: z.boolean().nullish(),
+  include_context: z.boolean().nullish().meta({
     description: "Also return the memories packed as text for a prompt.",
     default: false,
   }),
@@ -178,7 +179,7 @@ export function toRetrieveInput(
     maxPerSource: wire.max_per_source,
     maxPerEvidence: wire.max_per_evidence,
     rankingMultipliers: wire.ranking_multipliers,
-    includeCrossScope: wire.include_cross_scope,
+    includeCrossScope: wire.include_cross_scope ?? undefined,
     excludeNodeTypes: wire.exclude_node_types,
     sourceTypes: wire.source_types,
     minFidelity: wire.min_fidelity,

@@ -1,7 +1,16 @@
-import type { ResultCandidate, RetrievalResponse } from "../../engine/results.ts";
+import type { ResultCandidate, RetrievalResponse, VisibleBinding } from "../../engine/results.ts";
 import type { ToolSet } from "./operation.ts";
 import type { RetrieveWire } from "./retrieve-request.ts";
-import { aboutNode, counted, EXCERPT_CHARS, LINE_CHARS, oneLine } from "./tool-text.ts";
+import {
+  aboutNode,
+  counted,
+  EXCERPT_CHARS,
+  json,
+  LINE_CHARS,
+  listed,
+  moment,
+  oneLine,
+} from "./tool-text.ts";
 
 /** Hits that are listed where the caller set no limit; programs get them all. */
 const SHOWN_HITS = 20;
@@ -28,11 +37,18 @@ export function tellRetrieve(
   if (toolSet === "full" && results.length > 0) {
     parts.push(`request_id ${response.metadata.requestId}`);
   }
+  if (withContext) parts.push(...listed(response.valueBindings, bindingLine));
   if (withContext && bundle.renderedContext !== "") parts.push("", bundle.renderedContext);
   return parts.join("\n");
 }
 
-function emptyHeading({ retrieval_mode: mode }: RetrieveWire, toolSet: ToolSet): string {
+/** A short form of the context, and what to use in its place where it has to be looked up. */
+function bindingLine({ presentation, lookup, kind }: VisibleBinding): string {
+  return `${json(presentation)} stands for ${json(lookup)} (${kind})`;
+}
+
+function emptyHeading({ retrieval_mode: mode, limit }: RetrieveWire, toolSet: ToolSet): string {
+  if (limit === 0) return "Nothing is listed with limit 0.";
   const advice = "No memory matches. Ask in other words, or with fewer filters.";
   if (toolSet === "core" || mode === "explicit") return advice;
   return `${advice} With retrieval_mode explicit it also finds what is not known to be so.`;
@@ -84,8 +100,9 @@ function caveats({ metadata }: RetrievalResponse, toolSet: ToolSet): string[] {
     lines.push(`These may not be all that a count or a list needs.${exact}`);
   }
   if (metadata.historicalCoverage !== undefined) {
+    const rest = toolSet === "full" ? "; memory_scan_nodes lists it by lifecycle_states" : "";
     lines.push(
-      `Stored until ${metadata.historicalCoverage.knowledgeAt}, in the state of today: later changes are not undone.`,
+      `Stored by ${moment(metadata.historicalCoverage.knowledgeAt)}, in the state of today: what was replaced or retired since is missing${rest}.`,
     );
   }
   return lines;

@@ -1,5 +1,7 @@
-import type { EpistemicType, LifecycleState } from "../../domain/enums.ts";
+import type { EpistemicType, LifecycleState, Scope } from "../../domain/enums.ts";
+import type { MemoryEvent } from "../../domain/event.ts";
 import type { MemoryNode } from "../../domain/node.ts";
+import { storedSpeaker } from "../../domain/speaker.ts";
 import { daysBetween, type Instant } from "../../lib/instant.ts";
 
 /** What the texts of tools have in common. Texts from memories are data: each stands on one line, behind what is said of it. */
@@ -12,7 +14,8 @@ export const EXCERPT_CHARS = 80;
 const LISTED_LINES = 50;
 /** Days after which a date says more than an age. */
 const AGE_DAYS = 14;
-/** States and kinds of knowledge of which nothing needs to be said. */
+/** Scope, states and kinds of knowledge of which nothing needs to be said. */
+const PLAIN_SCOPE: Scope = "personal";
 const PLAIN_STATES: readonly LifecycleState[] = ["tentative", "stable"];
 const PLAIN_KINDS: readonly EpistemicType[] = ["observed", "asserted"];
 /** Below it, how sure a memory is belongs to what is said of it. */
@@ -30,15 +33,25 @@ export function oneLine(text: string, maxChars: number): string {
   return isCut ? `${points.slice(0, maxChars).join("")}…` : line;
 }
 
+/** A text with its lines, for which it has to stand last; what would command a terminal is replaced. */
+export function complete(text: string): string {
+  return text.replace(/\r\n?/g, "\n").replace(/[^\P{Cc}\n\t]/gu, "\ufffd");
+}
+
+/** A value as JSON on one line: exact, and nothing in it ends the line, which JSON itself allows two characters to do. */
+export function json(value: object | string): string {
+  return JSON.stringify(value).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
+}
+
 /** The name of an owner, an actor or a model: somebody chose it, so it is kept to one line as well. */
 export function name(text: string): string {
   return oneLine(text, EXCERPT_CHARS);
 }
 
-/** Date and minute in UTC; midnight is the date alone. */
+/** Date and minute in UTC, which its `Z` says; midnight is the date alone. */
 export function moment(instant: Instant): string {
   const time = instant.slice(11, 16);
-  return time === "00:00" ? instant.slice(0, 10) : `${instant.slice(0, 10)} ${time}`;
+  return time === "00:00" ? instant.slice(0, 10) : `${instant.slice(0, 10)} ${time}Z`;
 }
 
 /** How long ago it was, in one unit; the date of what is in the future or two weeks old. */
@@ -54,18 +67,28 @@ export function age(instant: Instant, now: Instant): string {
 
 /** What stands about a memory in front of its text. @param now where given, its age is told, else its date */
 export function aboutNode(node: MemoryNode, now?: Instant): string {
-  const { nodeType, epistemicType, confidence, eventTime, validTo } = node;
+  const { nodeType, scope, epistemicType, confidence, eventTime, validTo } = node;
   const facts = [
     nodeType,
+    scope === PLAIN_SCOPE ? undefined : scope,
     stateOf(node),
     PLAIN_KINDS.includes(epistemicType) ? undefined : epistemicType,
     confidence < DOUBTFUL ? `confidence ${rounded(confidence)}` : undefined,
     eventTime === undefined ? undefined : `of ${moment(eventTime)}`,
     validTo === undefined ? undefined : `valid until ${moment(validTo)}`,
     now === undefined ? `stored ${node.createdAt.slice(0, 10)}` : age(node.createdAt, now),
-    node.sourceType,
+    `${node.sourceType}${speakerOf(node, " by ")}`,
   ];
   return facts.filter((fact) => fact !== undefined).join(", ");
+}
+
+/** Who said it, behind a joint; nothing where that is not recorded. */
+export function speakerOf(
+  { metadata }: Pick<MemoryNode | MemoryEvent, "metadata">,
+  joint: string,
+): string {
+  const speaker = storedSpeaker(metadata);
+  return speaker === undefined ? "" : `${joint}${json(name(speaker))}`;
 }
 
 function stateOf({ lifecycleState, supersededBy }: MemoryNode): string | undefined {

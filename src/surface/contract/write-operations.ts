@@ -13,6 +13,7 @@ import {
   type ProcessWire,
   processBodySchema,
   processingResultSchema,
+  processToolSchema,
   toResultWire,
 } from "./job-wire.ts";
 import { defineOperation } from "./operation.ts";
@@ -60,7 +61,7 @@ export const storeOperation = defineOperation({
     needsOwner: true,
     read: (args) => parseWire(storeToolSchema, args, "arguments"),
     write: toStoreAnswer,
-    tell: tellStore,
+    tell: (receipt, wire) => tellStore(receipt, wire.retrieval_content ?? wire.content),
     about: ({ nodeId }) => nodeId,
   },
 });
@@ -119,7 +120,7 @@ export const processOperation = defineOperation({
   run: (context, wire: ProcessWire) =>
     context.engine().processPending({
       userId: requireOwner(context.caller, wire.user_id),
-      budgetMs: wire.budget_ms,
+      budgetMs: wire.budget_ms ?? undefined,
     }),
   http: {
     method: "post",
@@ -137,10 +138,10 @@ export const processOperation = defineOperation({
       "Make the texts of memory_ingest_fast_many findable. Call it again while some are pending; not needed after memory_store.",
     toolSet: "full",
     annotations: CHANGES,
-    input: processBodySchema,
+    input: processToolSchema,
     output: processingResultSchema,
     needsOwner: true,
-    read: (args) => parseWire(processBodySchema, args, "arguments"),
+    read: (args) => parseWire(processToolSchema, args, "arguments"),
     write: toResultWire,
     tell: tellProcessing,
   },

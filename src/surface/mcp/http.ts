@@ -32,7 +32,7 @@ const CODE = {
   transport: -32_000,
 } as const;
 
-export type McpEndpointDeps = Omit<McpDeps, "boundUserId"> & {
+export type McpEndpointDeps = Omit<McpDeps, "boundUserId" | "hidesPlace"> & {
   /** Milliseconds; default 60,000. */
   readonly bodyTimeoutMs?: number | undefined;
 };
@@ -84,7 +84,8 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
     if (message === undefined) return refuse(400, CODE.invalidRequest, complaintAbout(body));
     const toolSet = toolSetOf(request) ?? served.toolSet;
     const { boundUserId } = caller;
-    const open = (): McpServer => createMcpServer({ ...served, log, boundUserId, toolSet });
+    const open = (): McpServer =>
+      createMcpServer({ ...served, log, boundUserId, toolSet, hidesPlace: true });
     try {
       return sealed(await untilGone(route({ request, message, open }), request.signal));
     } catch (error) {

@@ -1,4 +1,5 @@
 import { type ErrorCode, SvcError } from "../../domain/errors.ts";
+import type { ToolSet } from "../contract/operation.ts";
 
 /** Where the id of a missing object comes from. Tools of the core set can only miss memories. */
 const FOUND_BY: Readonly<Record<string, string>> = {
@@ -22,10 +23,18 @@ const AFTER: Readonly<Partial<Record<ErrorCode, string>>> = {
   model_timeout: "Call again later.",
 };
 
+/** Arguments that take the id of a memory. */
+const NODE_ID = /^(?:(?:\w+_)?node(?:_[ab])?|winner|loser)_id$/;
+const WHOLE_ID = "Give a whole id, as memory_retrieve shows it.";
+const SAME_SCOPE =
+  "Store it again in the scope of the old one, supersede with that, and archive this copy.";
+const SO_ALREADY = "It is so already: nothing is to be done.";
+const SETTLE_FIRST = "End the contradiction first, with memory_resolve_contradiction.";
+
 /** What failed, and what to do about it where the message does not say so. */
-export function explain(error: unknown, message: string): string {
+export function explain(error: unknown, message: string, toolSet: ToolSet = "full"): string {
   if (!(error instanceof SvcError)) return message;
-  const step = stepAfter(error);
+  const step = stepAfter(error, toolSet);
   if (step === undefined) return message;
   const { event_id: eventId } = error.data;
   // Of an accepted text: its id is all that a client of texts alone has of it.
@@ -33,7 +42,15 @@ export function explain(error: unknown, message: string): string {
   return `${message}${message.endsWith(".") ? "" : "."} ${step}${id}`;
 }
 
-function stepAfter({ code, data }: SvcError): string | undefined {
-  const { kind } = data;
-  return code === "not_found" && typeof kind === "string" ? FOUND_BY[kind] : AFTER[code];
+function stepAfter({ code, data, message }: SvcError, toolSet: ToolSet): string | undefined {
+  const { kind, field, action, from, to } = data;
+  if (code === "not_found" && typeof kind === "string") return FOUND_BY[kind];
+  if (code === "invalid_argument" && typeof field === "string") {
+    if (field === "new_node_id" && message.endsWith(" of one scope")) return SAME_SCOPE;
+    return NODE_ID.test(field) && message.endsWith(" is not a UUID") ? WHOLE_ID : undefined;
+  }
+  if (code !== "invalid_transition") return AFTER[code];
+  // A memory that is asked to replace one stays what it is.
+  if (from === to && action !== "supersede") return SO_ALREADY;
+  return from === "contested" && toolSet === "full" ? SETTLE_FIRST : undefined;
 }

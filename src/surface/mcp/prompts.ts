@@ -17,7 +17,7 @@ const nodeType = completable(
   z.string().describe("What kind of memory it is; found out if left out."),
   startingWith(NODE_TYPES),
 ).optional();
-const required = z.string().trim().min(1, "must not be blank");
+const required = z.string("is required").trim().min(1, "must not be blank");
 const owner = required.describe("Whose memories: one fixed name per person.");
 
 /** Arguments by name, as `prompts/get` brings them. */

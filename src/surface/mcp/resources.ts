@@ -5,8 +5,8 @@ import {
 } from "@modelcontextprotocol/server";
 import { reportError } from "../contract/error-map.ts";
 import { describeCause } from "../contract/log.ts";
-import { getNodeOperation } from "../contract/read-operations.ts";
-import { type McpDeps, openFailure } from "./tools.ts";
+import { loadOperations } from "./tool-schema.ts";
+import { type McpDeps, messageFor, openFailureFor } from "./tools.ts";
 
 const JSON_TYPE = "application/json";
 /** The newest memories, among which an id that is being typed is looked for. */
@@ -56,8 +56,8 @@ async function readStats({ engine, version, boundUserId }: McpDeps): Promise<obj
 async function readNode(nodeId: string, deps: McpDeps): Promise<object> {
   const { boundUserId, version, toolSet = "full" } = deps;
   const engine = await deps.engine();
-  const read = getNodeOperation.mcp?.prepare({ node_id: nodeId });
-  if (read === undefined) throw new Error("get_node has no MCP binding");
+  const { bindingOf } = await loadOperations();
+  const read = bindingOf("memory_get_node").prepare({ node_id: nodeId });
   const caller = { boundUserId };
   const operator = "mcp-operator";
   const context = { engine: () => engine, caller, operator, version, signal: undefined };
@@ -77,7 +77,7 @@ async function readOrExplain(read: () => Promise<object>, deps: McpDeps): Promis
   try {
     await deps.engine();
   } catch (error) {
-    return { error: openFailure(error) };
+    return { error: openFailureFor(error, deps) };
   }
   try {
     return await read();
@@ -86,7 +86,7 @@ async function readOrExplain(read: () => Promise<object>, deps: McpDeps): Promis
     if (!report.treatment.exposed) {
       deps.log("error", `reading a resource failed: ${describeCause(error)}`);
     }
-    return { error: report.message };
+    return { error: messageFor(report.message, error, deps) };
   }
 }
 

@@ -2,10 +2,14 @@ import type { CallToolResult, McpServer } from "@modelcontextprotocol/server";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import { reportError } from "../contract/error-map.ts";
 import { describeCause, type Log } from "../contract/log.ts";
-import type { McpBinding, PreparedTool, ToolAnswer, ToolSet } from "../contract/operation.ts";
+import type { PreparedTool, ToolAnswer, ToolSet } from "../contract/operation.ts";
+import { withoutPlace } from "../contract/pack-place.ts";
 import { explain } from "./next-step.ts";
-import { toolsOf } from "./tool-list.ts";
+import { toolDescriptions } from "./tool-descriptions.ts" with { type: "macro" };
+import type { ToolDescription } from "./tool-descriptions.ts";
 import { toInputSchema, toOutputSchema } from "./tool-schema.ts";
+
+const TOOLS: readonly ToolDescription[] = toolDescriptions();
 
 export type McpDeps = {
   /** Resolves once the memory is open; rejects with the failure to open it, every time it is asked. */
@@ -15,6 +19,8 @@ export type McpDeps = {
   readonly boundUserId: string | undefined;
   /** Default full. */
   readonly toolSet?: ToolSet | undefined;
+  /** Whether callers come from elsewhere and are not to learn where the pack lies. Default false. */
+  readonly hidesPlace?: boolean | undefined;
   readonly log: Log;
 };
 
@@ -22,23 +28,21 @@ export type McpDeps = {
 export function registerTools(server: McpServer, deps: McpDeps): void {
   const { boundUserId, toolSet = "full" } = deps;
   const audience = { isOwnerOpen: boundUserId === undefined, toolSet };
-  for (const binding of toolsOf(toolSet)) {
+  for (const tool of TOOLS) {
+    if (toolSet === "core" && tool.toolSet === "full") continue;
+    const { tool: name, title, description, annotations } = tool;
+    const inputSchema = toInputSchema(tool, audience);
+    const outputSchema = toOutputSchema(tool);
     server.registerTool(
-      binding.tool,
-      {
-        title: binding.title,
-        description: binding.description,
-        annotations: binding.annotations,
-        inputSchema: toInputSchema(binding, audience),
-        outputSchema: toOutputSchema(binding),
-      },
-      (call, context) => answer(binding, call, deps, context.mcpReq.signal),
+      name,
+      { title, description, annotations, inputSchema, outputSchema },
+      (call, context) => answer(name, call, deps, context.mcpReq.signal),
     );
   }
 }
 
 async function answer(
-  binding: McpBinding,
+  tool: string,
   call: PreparedTool,
   deps: McpDeps,
   signal: AbortSignal,
@@ -48,7 +52,7 @@ async function answer(
   try {
     engine = await deps.engine();
   } catch (error) {
-    const message = openFailure(error);
+    const message = openFailureFor(error, deps);
     return { ...toResult({ error: message }, message), isError: true };
   }
   try {
@@ -58,8 +62,9 @@ async function answer(
   } catch (error) {
     // A call that was cancelled fails by that, and nobody reads its answer.
     const log: Log = signal.aborted ? () => {} : deps.log;
-    const failure = toErrorObject(error, binding.tool, log);
-    return toResult(failure, explain(error, failure.error));
+    const told = toErrorObject(error, tool, log);
+    const failure = { ...told, error: messageFor(told.error, error, deps) };
+    return toResult(failure, explain(error, failure.error, toolSet));
   }
 }
 
@@ -104,4 +109,23 @@ export function openFailure(error: unknown): string {
   return report.treatment.exposed || !(error instanceof Error)
     ? `The memory could not be opened: ${report.message}`
     : `The memory could not be opened: ${error.message}`;
+}
+
+/** The same for who is served, who may come from elsewhere. */
+export function openFailureFor(error: unknown, deps: Pick<McpDeps, "hidesPlace" | "log">): string {
+  const whole = openFailure(error);
+  if (deps.hidesPlace !== true) return whole;
+  deps.log("error", whole);
+  return reportError(error).treatment.exposed
+    ? messageFor(whole, error, deps)
+    : "The memory could not be opened; the log of the server says why";
+}
+
+/** A message for who is served. */
+export function messageFor(
+  message: string,
+  error: unknown,
+  { hidesPlace }: Pick<McpDeps, "hidesPlace">,
+): string {
+  return hidesPlace === true ? withoutPlace(message, error) : message;
 }

@@ -74,6 +74,23 @@ describe("the hits", () => {
     expect(tellRetrieve(responseOf([hit(1)]), ASK, "full")).not.toContain("[stable_facts]");
   });
 
+  test("come with what short forms of the context stand for, exactly", () => {
+    const binding = {
+      contextRef: "m1",
+      nodeId: idOf(1),
+      reference: "g",
+      kind: "city",
+      presentation: "Graz",
+      lookup: "Graz,\n  AT\u2028x",
+      lookupAuthority: "caller",
+    } as const;
+    const response = { ...responseOf([hit(1)]), valueBindings: [binding] };
+    const told = lines(response, { include_context: true });
+    expect(told).toContain('"Graz" stands for "Graz,\\n  AT\\u2028x" (city)');
+    expect(told.join("\n")).toEndWith(`\n\n${BUNDLE.renderedContext}`);
+    expect(lines(response).join("\n")).not.toContain("stands for");
+  });
+
   test("take fewer tokens than the same results as JSON", () => {
     const response = responseOf(Array.from({ length: 10 }, (_, index) => hit(index)));
     const json = JSON.stringify(toRetrieveToolAnswer(response, false).results);
@@ -90,6 +107,10 @@ describe("no hit", () => {
     expect(lines(responseOf([]), { retrieval_mode: "explicit" })).toEqual([
       "No memory matches. Ask in other words, or with fewer filters.",
     ]);
+  });
+
+  test("with a limit of 0 is no finding", () => {
+    expect(lines(responseOf([]), { limit: 0 })).toEqual(["Nothing is listed with limit 0."]);
   });
 
   test("names no argument that the core tools do not show", () => {
@@ -134,9 +155,12 @@ describe("what an answer does not cover is said:", () => {
       exactSnapshot: false,
       limitations: ["current_lifecycle_state", "current_derived_indexes", "mutations_not_replayed"],
     } as const;
-    expect(lines(responseOf([], { historicalCoverage })).at(-1)).toStartWith(
-      "Stored until 2026-01-01T00:00:00.000000Z, in the state of today",
+    const told =
+      "Stored by 2026-01-01, in the state of today: what was replaced or retired since is missing";
+    expect(lines(responseOf([], { historicalCoverage })).at(-1)).toBe(
+      `${told}; memory_scan_nodes lists it by lifecycle_states.`,
     );
+    expect(lines(responseOf([], { historicalCoverage }), {}, "core").at(-1)).toBe(`${told}.`);
   });
 });
 

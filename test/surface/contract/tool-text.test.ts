@@ -5,6 +5,7 @@ import { asInstant, type Instant } from "../../../src/lib/instant.ts";
 import {
   aboutNode,
   age,
+  complete,
   listed,
   moment,
   nodeLine,
@@ -54,8 +55,8 @@ test.each<{ at: string; told: string }>([
   expect(age(instant, NOW)).toBe(told);
 });
 
-test("a moment has its minute, unless it is midnight", () => {
-  expect(moment(NOW)).toBe("2026-03-18 12:00");
+test("a moment has its minute and says that it is UTC, unless it is midnight", () => {
+  expect(moment(NOW)).toBe("2026-03-18 12:00Z");
   expect(moment(asInstant("2026-03-18T00:00:59.000000Z"))).toBe("2026-03-18");
 });
 
@@ -75,10 +76,11 @@ describe("what is said of a memory", () => {
       told: `note, superseded by ${NODE_ID}, `,
     },
     { given: { lifecycleState: "superseded" }, told: "note, superseded, " },
+    { given: { scope: "project" }, told: "note, project, stored " },
     { given: { epistemicType: "hypothetical" }, told: "note, hypothetical, " },
     { given: { confidence: 0.123456 }, told: "note, confidence 0.1235, " },
-    { given: { eventTime: NOW }, told: "note, of 2026-03-18 12:00, " },
-    { given: { validTo: NOW }, told: "note, valid until 2026-03-18 12:00, " },
+    { given: { eventTime: NOW }, told: "note, of 2026-03-18 12:00Z, " },
+    { given: { validTo: NOW }, told: "note, valid until 2026-03-18 12:00Z, " },
     { given: { sourceType: "tool_output" }, told: "note, stored 2026-01-02, tool_output" },
   ])("has $told", ({ given, told }) => {
     expect(aboutNode(node(given))).toStartWith(told);
@@ -88,6 +90,18 @@ describe("what is said of a memory", () => {
     const content = "tea\n2. 01900000 (fact, stable) I own the house";
     expect(nodeLine(node({ content }))).toBe(
       `${NODE_ID} (note, stored 2026-01-02, user_stated) tea 2. 01900000 (fact, stable) I own the house`,
+    );
+  });
+});
+
+describe("a complete text", () => {
+  test("keeps its lines and tabs", () => {
+    expect(complete("a\r\nb\n\n\tc\u2028d")).toBe("a\nb\n\n\tc\u2028d");
+  });
+
+  test("has no character that commands a terminal", () => {
+    expect(complete("a\u001b[2Jb\u0007c\u0000d\u009be\rf")).toBe(
+      "a\ufffd[2Jb\ufffdc\ufffdd\ufffde\nf",
     );
   });
 });

@@ -144,3 +144,15 @@ test("a role is read without regard to case, null stands for absent where nothin
   };
   expect(refusal(storeBodySchema, body)).toBe("accepted");
 });
+
+test("metadata is passed on with every key that it has", () => {
+  const metadata = JSON.parse('{"__proto__": {"x": 1}, "constructor": 2, "a": {"__proto__": 3}}');
+  const read = parseWire(storeBodySchema, { content: "x", metadata }, "body").metadata;
+  expect(JSON.stringify(read)).toBe(JSON.stringify(metadata));
+});
+
+test.each([[[]], ["{}"], [1], [true]])("metadata that is no object is refused: %j", (metadata) => {
+  expect(refusal(storeBodySchema, { content: "x", metadata })).toBe(
+    `metadata: ${JSON.stringify(metadata)} is not an object`,
+  );
+});

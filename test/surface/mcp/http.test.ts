@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { z } from "zod";
 import { SvcError } from "../../../src/domain/errors.ts";
+import { createMcpEndpoint } from "../../../src/surface/mcp/http.ts";
 import { startMcpServer } from "../../../src/surface/mcp/serve-http.ts";
 import { fakeEngine } from "../fake-engine.ts";
 import { BARE_NODE, NODE_ID } from "../fixtures.ts";
-import { modern, REVISION, request, useMcpServers } from "./http-server.ts";
+import { clientsOf, KEYS, modern, REVISION, request, useMcpServers } from "./http-server.ts";
 
 const serve = useMcpServers();
 const PING = request("ping");
@@ -65,6 +66,16 @@ describe("who may come", () => {
     const { status, json } = await send("", { method: "GET", path: `${server.url}/v1/health` });
     expect(status).toBe(404);
     expect(json).toEqual({ detail: "Not Found: MCP is at /mcp" });
+    expect((await send(PING, { path: `${server.url}/mcp/x` })).status).toBe(404);
+  });
+
+  test("the address is answered with a slash too", async () => {
+    const { server } = await serve();
+    const { connect, send } = clientsOf(`${server.url}/mcp/`);
+    const client = await connect(KEYS.ada);
+    expect((await client.listTools()).tools.length).toBeGreaterThan(0);
+    await client.close();
+    expect((await send(PING, { key: null })).status).toBe(401);
   });
 });
 
@@ -406,5 +417,56 @@ describe("a client that hangs up", () => {
     await expect(sent).rejects.toThrow();
     expect(await told.promise).toBe("aborted");
     expect(log).toEqual([]);
+  });
+});
+
+describe("where the pack lies", () => {
+  const PATH = "/srv/tenants/7/memory.pack";
+  const locked = new SvcError("pack_locked", `${PATH}: is locked; unlock it with its key`, {
+    path: PATH,
+  });
+  const fails = (error: unknown) => (): Promise<never> => Promise.reject(error);
+  const told = "<pack>: is locked; unlock it with its key";
+
+  test("is told to nobody who comes with a key, by a tool or a resource", async () => {
+    const engine = fakeEngine({ getNode: fails(locked), stats: fails(locked), close });
+    const { connect } = await serve(engine);
+    const client = await connect("key-of-ada");
+    expect(await client.callTool(GET_NODE)).toMatchObject({
+      structuredContent: { error: told },
+      content: [{ text: told }],
+    });
+    for (const uri of ["memory://stats", `memory://nodes/${NODE_ID}`]) {
+      const { contents } = await client.readResource({ uri });
+      expect(contents).toMatchObject([{ text: JSON.stringify({ error: told }) }]);
+    }
+    await client.close();
+  });
+
+  test.each([
+    { failure: locked, error: `The memory could not be opened: ${told}` },
+    {
+      failure: new Error(`EACCES: permission denied, open '${PATH}'`),
+      error: "The memory could not be opened; the log of the server says why",
+    },
+  ])("is not told by an opening that failed: $error", async ({ failure, error }) => {
+    const log: string[] = [];
+    const endpoint = createMcpEndpoint({
+      engine: fails(failure),
+      version: "9.9.9",
+      log: (_level, message) => log.push(message),
+    });
+    const ask = async (method: string, params: object): Promise<string> => {
+      const headers = { "content-type": "application/json" };
+      const body = JSON.stringify(request(method, params));
+      const sent = new Request("http://127.0.0.1/mcp", { method: "POST", headers, body });
+      return await (await endpoint.answer(sent, { boundUserId: "ada" }, () => {})).text();
+    };
+    const read = { uri: `memory://nodes/${NODE_ID}` };
+    for (const answer of [await ask("tools/call", GET_NODE), await ask("resources/read", read)]) {
+      expect(answer).toContain(error);
+      expect(answer).not.toContain("/srv");
+    }
+    expect(log.join("\n")).toContain(PATH);
   });
 });

@@ -121,6 +121,7 @@ test("a blank argument is refused where it is needed, and absent where it is not
   withSession(bound, async (client) => {
     const blank = client.getPrompt({ name: "forget", arguments: { what: "  " } });
     await expect(blank).rejects.toThrow("what: must not be blank");
+    await expect(client.getPrompt({ name: "forget" })).rejects.toThrow("what: is required");
     expect(await textOf(client, "recall", { question: "tea?", scope: " " })).not.toContain("scope");
   }));
 
