@@ -1,0 +1,99 @@
+import type { Worker } from "node:worker_threads";
+
+/** What a worker answers to a call that it could not do; `reason` is one that may be told. */
+export type FailedCall = {
+  readonly kind: "failed";
+  readonly id: number;
+  readonly reason: string;
+};
+
+export type WorkerCallsOptions = {
+  /** Starts a worker. */
+  readonly spawn: () => Worker;
+  /** What each worker is sent first. */
+  readonly start: () => object;
+  /** The error of a call that failed. `cause` may hold what the call was about. */
+  readonly failed: (reason: string, cause?: unknown) => Error;
+};
+
+/** Calls to a worker thread, each with a number by which its answer is known. */
+export type WorkerCalls<Call extends object, Answer> = {
+  /** Starts the worker when there is none. @throws the error that `failed` makes */
+  call(call: Call): Promise<Answer>;
+  /** Ends the worker at once; what is pending rejects with `error`. The next call begins another worker. */
+  end(error: Error): Promise<void>;
+};
+
+type Pending<Answer> = {
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: Error) => void;
+};
+
+/** One life of a worker; after a crash the next call begins another. */
+type Life<Answer> = {
+  readonly worker: Worker;
+  readonly pending: Map<number, Pending<Answer>>;
+};
+
+/** A worker that starts on the first call and again after a crash. It keeps the process alive only while it has work. */
+export function createWorkerCalls<Call extends object, Answer extends { readonly id: number }>(
+  options: WorkerCallsOptions,
+): WorkerCalls<Call, Answer> {
+  let life: Life<Answer> | undefined;
+  let nextId = 0;
+
+  const begin = (): Life<Answer> => {
+    const worker = options.spawn();
+    const born: Life<Answer> = { worker, pending: new Map() };
+    const end = (reason: string, cause?: unknown): void => {
+      if (life === born) life = undefined;
+      rejectAll(born, () => options.failed(reason, cause));
+    };
+    worker.on("message", (answer: Answer | FailedCall) => {
+      const waiting = born.pending.get(answer.id);
+      if (waiting === undefined) return;
+      born.pending.delete(answer.id);
+      if (born.pending.size === 0) worker.unref();
+      if (isFailed(answer)) waiting.reject(options.failed(answer.reason));
+      else waiting.resolve(answer);
+    });
+    worker.on("error", (cause) => end("the model's thread crashed", cause));
+    worker.on("exit", () => end("the model's thread ended unexpectedly"));
+    worker.postMessage(options.start());
+    return born;
+  };
+
+  return {
+    call: async (call) => {
+      try {
+        life ??= begin();
+      } catch (cause) {
+        throw options.failed("the model's thread cannot be started", cause);
+      }
+      const { worker, pending } = life;
+      const id = nextId++;
+      const answer = new Promise<Answer>((resolve, reject) => {
+        pending.set(id, { resolve, reject });
+      });
+      worker.ref();
+      worker.postMessage({ ...call, id });
+      return answer;
+    },
+    end: async (error) => {
+      const ending = life;
+      life = undefined;
+      if (ending === undefined) return;
+      rejectAll(ending, () => error);
+      await ending.worker.terminate();
+    },
+  };
+}
+
+function isFailed(answer: { readonly id: number }): answer is FailedCall {
+  return "kind" in answer && answer.kind === "failed";
+}
+
+function rejectAll<Answer>({ pending }: Life<Answer>, errorOf: () => Error): void {
+  for (const waiting of pending.values()) waiting.reject(errorOf());
+  pending.clear();
+}
