@@ -8,7 +8,7 @@ import { answerJson, refuse } from "../web/answers.ts";
 import { type Authenticate, type AuthSettings, createAuthenticate } from "../web/auth.ts";
 import { BODY_ROOM_BYTES, withJsonBody } from "../web/body.ts";
 import { createBodyRoom } from "../web/body-room.ts";
-import { answerMcp, MCP_PATH, type McpEndpoint } from "../web/mcp-endpoint.ts";
+import { answerMcp, MCP_PATH, MCP_PATHS, type McpEndpoint } from "../web/mcp-endpoint.ts";
 import { createOriginCheck, type OriginRules } from "../web/origin-check.ts";
 import { accessLog, answerFailure } from "./access-log.ts";
 import type { AppEnv, HttpApp } from "./app-env.ts";
@@ -86,10 +86,12 @@ function addOriginCheck(app: HttpApp, { cors, hosts }: HttpAppDeps): void {
 /** The same keys and names as for all routes; methods and bodies are the protocol's own matter. */
 function addMcp(app: HttpApp, mcp: McpEndpoint | undefined, authenticate: Authenticate): void {
   if (mcp === undefined) return;
-  app.all(MCP_PATH, (context) => {
-    context.set("route", MCP_PATH);
-    return answerMcp(mcp, authenticate, context.req.raw, context.env?.turn ?? (() => {}));
-  });
+  for (const path of MCP_PATHS) {
+    app.all(path, (context) => {
+      context.set("route", MCP_PATH);
+      return answerMcp(mcp, authenticate, context.req.raw, context.env?.turn ?? (() => {}));
+    });
+  }
 }
 
 async function answerRoute(route: Route, context: Context<AppEnv>): Promise<Response> {

@@ -1,6 +1,6 @@
 import { refuse } from "../web/answers.ts";
 import { type AuthSettings, createAuthenticate } from "../web/auth.ts";
-import { answerMcp, MCP_PATH } from "../web/mcp-endpoint.ts";
+import { answerMcp, MCP_PATH, MCP_PATHS } from "../web/mcp-endpoint.ts";
 import { createOriginCheck } from "../web/origin-check.ts";
 import { type Server, type ServerDeps, type Service, startServer } from "../web/server.ts";
 import { createMcpEndpoint, type McpEndpointDeps } from "./http.ts";
@@ -32,7 +32,7 @@ export function startMcpServer({ userKeys, ...deps }: McpServerDeps): Server {
       answer: async (request, turn) => {
         const refusal = check.host(request) ?? check.origin(request);
         if (refusal !== undefined) return refusal;
-        if (new URL(request.url).pathname !== MCP_PATH)
+        if (!MCP_PATHS.includes(new URL(request.url).pathname))
           return refuse(404, `Not Found: MCP is at ${MCP_PATH}`);
         return await answerMcp(endpoint, authenticate, request, turn);
       },

@@ -6,6 +6,8 @@ import type { Turn } from "./door.ts";
 
 /** Where a server answers MCP. */
 export const MCP_PATH = "/mcp";
+/** The same address as clients write it that end every path in a slash. They would not follow a redirection with their key. */
+export const MCP_PATHS: readonly string[] = [MCP_PATH, `${MCP_PATH}/`];
 
 /** MCP over HTTP, behind the checks of the server that carries it. */
 export type McpEndpoint = {

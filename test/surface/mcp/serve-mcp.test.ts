@@ -130,9 +130,21 @@ describe("the server", () => {
     ]);
   });
 
+  test("answers at its address with a slash too, and logs it as the same route", async () => {
+    const { server, log } = await serve({ auth: { userKeys: { ada: "key-a" } } });
+    const { connect, send } = clientsOf(`${server.url}/mcp/`);
+    const client = await connect("key-a");
+    expect((await client.listTools()).tools.length).toBeGreaterThan(0);
+    await client.close();
+    expect((await send(PING, { key: null })).status).toBe(401);
+    expect(new Set(log.map(({ route }) => route))).toEqual(new Set(["/mcp"]));
+    expect((await send(PING, { path: `${server.url}/mcp//`, key: "key-a" })).status).toBe(404);
+  });
+
   test("has no such route without it", async () => {
-    const { send } = await serve({ mcp: undefined });
+    const { send, server } = await serve({ mcp: undefined });
     expect(await send(PING)).toMatchObject({ status: 404, json: { detail: "Not Found" } });
+    expect((await send(PING, { path: `${server.url}/mcp/` })).status).toBe(404);
   });
 
   test("lets a call that comes while the engine opens wait for it", async () => {
