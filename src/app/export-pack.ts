@@ -29,7 +29,12 @@ export type ExportRequest = {
 };
 
 /** Where an export went, and how much it was. */
-export type ExportReport = { readonly path: string | undefined; readonly bytes: number };
+export type ExportReport = {
+  readonly path: string | undefined;
+  readonly bytes: number;
+  /** Requests whose receipts are damaged and were left out. */
+  readonly damagedReceipts: readonly string[];
+};
 
 /**
  * Writes the configured pack out. A file appears under its name when it is complete and on the disk, readable by its owner
@@ -48,17 +53,26 @@ export async function exportPack(config: Config, request: ExportRequest): Promis
   if (target !== undefined) requireWritableTarget(target, filesOf(layout), request.force);
   const exportedAt = createSystemClock().now();
   const { form, withVectors, signal } = request;
+  let damagedReceipts: readonly string[] = [];
+  const onDamagedReceipts = (requests: readonly string[]): void => {
+    damagedReceipts = requests;
+  };
   return await withConnection(config, async (connection) => {
     const pieces = readSnapshot(layout, connection, (database) =>
       form === "json"
         ? exportJson(database, { exportedAt, path })
-        : exportLines(database, { withVectors, softwareVersion: VERSION, exportedAt }),
+        : exportLines(database, {
+            withVectors,
+            softwareVersion: VERSION,
+            exportedAt,
+            onDamagedReceipts,
+          }),
     );
     const bytes =
       target === undefined
         ? await pour(pieces, request.write, signal)
         : await pourIntoFile(pieces, target, signal);
-    return { path: target, bytes };
+    return { path: target, bytes, damagedReceipts };
   });
 }
 

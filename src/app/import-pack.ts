@@ -30,6 +30,7 @@ export type ImportReport = {
     readonly node: number;
     readonly edge: number;
     readonly job: number;
+    readonly receipt: number;
     readonly vector: number;
   };
   /** True when some memory is still to be embedded, by a rebuild. */

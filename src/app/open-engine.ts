@@ -49,6 +49,7 @@ export async function openEngine(config: Config, options: OpenOptions = {}): Pro
       busyTimeoutMs: config.busy_timeout_ms,
       vecExtensionPath: loadSqliteVec(),
       encryptionKey,
+      warn,
     });
     return createEngine({
       store,

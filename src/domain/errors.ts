@@ -47,7 +47,7 @@ export const ERROR_CATALOGUE = {
   pack_in_use: { retry: true },
   /** A page is not what was written to it: the disk failed, or somebody changed the file. `data.path`. */
   pack_damaged: { retry: false },
-  /** The pack cannot be read or written: permissions, hardware, corruption. `data.path`. */
+  /** The pack cannot be read or written: permissions, hardware, corruption. `data.path`, `data.reason`. */
   storage_failed: { retry: true },
   /** No room left on the disk. The operation was rolled back. `data.path`. */
   disk_full: { retry: true },
@@ -72,6 +72,9 @@ export const ERROR_CATALOGUE = {
   /** A broken invariant of this program. */
   internal: { retry: false },
 } as const satisfies Record<string, { retry: boolean }>;
+
+/** The reason in a `storage_failed` whose file was deleted, moved or replaced while it was open. Nothing was stored. */
+export const PACK_MOVED = "pack_moved";
 
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 export type ErrorData = { readonly [key: string]: Json };

@@ -184,7 +184,7 @@ export type MemoryEngine = {
   recordAnswerCitations(input: AnswerCitationsInput, userId: string): Promise<AnswerCitations>;
   /** Undefined for an unknown or foreign record. */
   getAnswerCitations(citationId: string, userId: string): Promise<AnswerCitations | undefined>;
-  /** By ascending id. */
+  /** By ascending id; ends early at 8 Mi characters of records. */
   listAnswerCitations(query: AnswerCitationsQuery): Promise<readonly AnswerCitations[]>;
   /**
    * Whether the context of a retrieval holds what an answer needs, as a language model sees it. Needs a context whose

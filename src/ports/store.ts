@@ -124,11 +124,14 @@ export type StoredReceipt = {
   readonly body: Uint8Array;
 };
 
+/** One page of an owner's operations of a kind of which each has a target of its own, by ascending target. */
 export type OperationPage = {
   readonly opType: string;
   /** The owner, as `namespaceId` of the operations. */
   readonly userId: string;
-  readonly afterId: Uuid | undefined;
+  /** Exclusive. */
+  readonly afterTargetId: string | undefined;
+  /** At least 1. */
   readonly limit: number;
 };
 
@@ -207,12 +210,14 @@ export type Store = {
   scanNodes(page: NodeScan): Promise<Page<MemoryNode>>;
   /**
    * Active nodes within `maxHops` edges of a node of the same owner, in either direction, without the node itself, nearest
-   * first, then by id. The walk passes through inactive nodes; aliases that nobody verified are not walked.
+   * first, then by id. The walk passes through inactive nodes; aliases that nobody verified are not walked. Ends early at
+   * `LIMITS.pageChars`, with at least one node.
    */
   neighborhood(read: NeighborhoodRead): Promise<readonly MemoryNode[]>;
   /**
    * What replaced a node, or what it replaced, nearest first, in any state: one `supersedes` edge of the same owner a step,
-   * the newest where there are several. Ends at a node that was met before.
+   * the newest where there are several. Ends at a node that was met before, and early at `LIMITS.pageChars`, with at least
+   * one node.
    */
   chain(read: ChainRead): Promise<readonly MemoryNode[]>;
   /** Active nodes whose retention ended before a moment (`retentionEnd`), the longest ended first, then by id. */
@@ -286,8 +291,7 @@ export type Store = {
   receipt(requestId: Uuid, userId: string | undefined): Promise<StoredReceipt | undefined>;
   /** Removes up to `limit` receipts written before a moment, oldest first. @returns how many */
   pruneReceipts(before: Instant, limit: number): Promise<number>;
-  /** Operations of one kind by one owner, by ascending id after `afterId` (exclusive). */
-  operationsOf(page: OperationPage): Promise<readonly Operation[]>;
+  operationsOf(page: OperationPage): Promise<Page<Operation>>;
   operation(id: Uuid): Promise<Operation | undefined>;
   operationsOn(page: OperationsOnTarget): Promise<Page<Operation>>;
 

@@ -727,6 +727,26 @@ function describeLargePages(world: World): void {
     expect(met.toSorted()).toEqual([...events, huge].map(({ id }) => id).toSorted());
   });
 
+  test("walks over edges end there too, with at least one memory", async () => {
+    const { store, place } = await world.fresh();
+    const [start, ...around] = await put(store, { content: "start" }, ...large);
+    for (const node of around) link(place, start, node);
+    const near = await store.neighborhood({ ...WIDE, nodeId: idOf(start), maxHops: 1 });
+    expect(near.map(({ id }) => id)).toEqual(around.slice(0, 2).map(({ id }) => id));
+
+    const versions = await put(store, ...large, { content: LARGE.repeat(4), second: 9 });
+    for (const [index, node] of versions.entries()) {
+      if (index > 0) link(place, node, versions[index - 1], { type: "supersedes" });
+    }
+    const chain = async (from: number, direction: "forward" | "backward") => {
+      const read = { nodeId: idOf(versions[from]), direction, maxSteps: 100 } as const;
+      return (await store.chain(read)).map(({ id }) => versions.findIndex((one) => one.id === id));
+    };
+    expect(await chain(0, "forward")).toEqual([1, 2]);
+    expect(await chain(5, "backward")).toEqual([4, 3]);
+    expect(await chain(4, "forward")).toEqual([5]);
+  });
+
   test("pages of operations end there too", async () => {
     const { store } = await world.fresh();
     const targetId = freshId();
@@ -740,6 +760,25 @@ function describeLargePages(world: World): void {
 
     expect(first).toEqual({ items: operations.slice(0, 2), hasMore: true });
     expect(third).toEqual({ items: operations.slice(4), hasMore: false });
+
+    const listed = large.map(({ content }) =>
+      anOperation({
+        opType: "NOTED",
+        namespaceId: "ada",
+        targetId: freshId(),
+        payload: { content },
+      }),
+    );
+    await store.admit(anAdmission([], { operations: listed }));
+    const query = { opType: "NOTED", userId: "ada", limit: 1000 };
+    expect(await store.operationsOf({ ...query, afterTargetId: undefined })).toEqual({
+      items: listed.slice(0, 2),
+      hasMore: true,
+    });
+    expect(await store.operationsOf({ ...query, afterTargetId: listed[3]?.targetId })).toEqual({
+      items: listed.slice(4),
+      hasMore: false,
+    });
   });
 
   test("an event of which more than a thousand memories are made names the first thousand", async () => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Uuid } from "../../src/lib/uuid.ts";
 import type { StoredReceipt } from "../../src/ports/store.ts";
 import { anAdmission, anOperation, at, freshId } from "./samples.ts";
 import type { World } from "./store-contract.ts";
@@ -117,11 +116,16 @@ export function describeReceipts(world: World): void {
   });
 
   describe("operations", () => {
-    test("are listed by kind and owner, by id, page after page", async () => {
+    test("are listed by kind and owner, by target, page after page", async () => {
       const { store } = await world.fresh();
-      const cited = Array.from({ length: 5 }, () =>
-        anOperation({ opType: "ANSWER_CITATIONS_RECORDED", namespaceId: "ada" }),
-      );
+      const targets = Array.from({ length: 5 }, () => freshId());
+      // Their own ids are in the opposite order.
+      const cited = targets
+        .toReversed()
+        .map((targetId) =>
+          anOperation({ opType: "ANSWER_CITATIONS_RECORDED", namespaceId: "ada", targetId }),
+        )
+        .toReversed();
       const direct = anOperation({ opType: "DIRECT_STORE_REQUESTED", namespaceId: "ada" });
       const others = [
         anOperation({ opType: "RELEVANCE_RECORDED", namespaceId: "ada" }),
@@ -130,21 +134,22 @@ export function describeReceipts(world: World): void {
       ];
       const operations = [...cited.toReversed(), direct, ...others];
       await store.admit(anAdmission([], { operations }));
-      const page = (afterId: Uuid | undefined, limit: number) => ({
-        opType: "ANSWER_CITATIONS_RECORDED",
-        userId: "ada",
-        afterId,
-        limit,
-      });
+      const read = (afterTargetId: string | undefined, limit: number, given = {}) =>
+        store.operationsOf({
+          opType: "ANSWER_CITATIONS_RECORDED",
+          userId: "ada",
+          afterTargetId,
+          limit,
+          ...given,
+        });
 
-      expect(await store.operationsOf(page(undefined, 9))).toEqual(cited);
-      expect(await store.operationsOf(page(undefined, 2))).toEqual(cited.slice(0, 2));
-      expect(await store.operationsOf(page(cited[1]?.id, 2))).toEqual(cited.slice(2, 4));
-      expect(await store.operationsOf(page(cited[4]?.id, 2))).toEqual([]);
-      expect(await store.operationsOf({ ...page(undefined, 9), opType: direct.opType })).toEqual([
-        direct,
-      ]);
-      expect(await store.operationsOf({ ...page(undefined, 9), userId: "eve" })).toEqual([]);
+      expect(await read(undefined, 9)).toEqual({ items: cited, hasMore: false });
+      expect(await read(undefined, 5)).toEqual({ items: cited, hasMore: false });
+      expect(await read(undefined, 2)).toEqual({ items: cited.slice(0, 2), hasMore: true });
+      expect(await read(targets[1], 2)).toEqual({ items: cited.slice(2, 4), hasMore: true });
+      expect(await read(targets[4], 2)).toEqual({ items: [], hasMore: false });
+      expect((await read(undefined, 9, { opType: direct.opType })).items).toEqual([direct]);
+      expect((await read(undefined, 9, { userId: "eve" })).items).toEqual([]);
     });
 
     test("are found by their id", async () => {

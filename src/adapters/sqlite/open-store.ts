@@ -15,6 +15,7 @@ import type { Cipher } from "./connection/pack-files.ts";
 import { writeEncryptionManifest } from "./copy/encryption-manifest.ts";
 import { lockableStore } from "./lockable-store.ts";
 import { migrate, requireReadable, unreadableSteps } from "./schema/migrate.ts";
+import { upgradeInWords } from "./schema/upgrade-progress.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 import { reconcileIndexes } from "./write/reconcile.ts";
 import { WriteQueue } from "./write/write-queue.ts";
@@ -42,6 +43,8 @@ export type SqliteStoreOptions = {
   readonly encryptionKey?: string | undefined;
   /** Lets this process open an encrypted pack more than once. Default false: `pack_in_use`. */
   readonly shareEncrypted?: boolean | undefined;
+  /** Told how far the upgrade of a pack of an earlier version is, if that takes longer than a second. Default: nobody. */
+  readonly warn?: ((message: string) => void) | undefined;
 };
 
 /**
@@ -161,7 +164,8 @@ async function openOn(
   await queue.run(() => {
     // Another process may have brought a newer schema since the first look.
     requireReadable(writer, options.layout);
-    migrate(writer, options.layout, options, options.clock.now(), unreadable);
+    const progress = upgradeInWords(path, options.warn ?? (() => {}), () => performance.now());
+    migrate(writer, options.layout, options, options.clock.now(), { unreadable, progress });
     if (options.layout.kind === "directory") reconcileIndexes(writer, options.clock.now());
   });
   const reader = await patiently(options, () =>

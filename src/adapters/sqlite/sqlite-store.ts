@@ -5,6 +5,7 @@ import { SvcError } from "../../domain/errors.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
 import type { ProcessingStatus } from "../../domain/jobs.ts";
 import type { MemoryNode } from "../../domain/node.ts";
+import { isSameEmbedding } from "../../domain/same-embedding.ts";
 import { fromEpochMicros, type Instant, toEpochMillis } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { ChangeReads, Decide } from "../../ports/changes.ts";
@@ -69,7 +70,7 @@ import { cosines, searchVectors } from "./read/search-vectors.ts";
 import { createIndexRebuild, requireModel } from "./rebuild/rebuild.ts";
 import { packBody } from "./receipts/receipt-row.ts";
 import { pruneReceipts, readReceipt, writeReceipt } from "./receipts/receipts.ts";
-import { isSameEmbedding, readManifest } from "./schema/manifest.ts";
+import { readManifest } from "./schema/manifest.ts";
 import { ResidentVectors } from "./vectors/resident.ts";
 import { addNodes } from "./write/add-nodes.ts";
 import { type Lease, writeAdmission } from "./write/admit.ts";
@@ -319,7 +320,7 @@ export class SqliteStore implements Store {
     return this.#write((database) => pruneReceipts(database, before, limit));
   }
 
-  operationsOf(page: OperationPage): Promise<readonly Operation[]> {
+  operationsOf(page: OperationPage): Promise<Page<Operation>> {
     return this.#read((database) => readOperations(database, page));
   }
 

@@ -123,34 +123,18 @@ export async function getAnswerCitations(
 }
 
 /**
- * Recorded reports of an owner by ascending id. The log keeps them in another order, so that each page looks at all of the
- * owner's reports. @throws SvcError invalid_argument, storage_failed
+ * Recorded reports of an owner by ascending id; ends early at the size of a page, with at least one report where there is one.
+ * @throws SvcError invalid_argument, storage_failed
  */
 export async function listAnswerCitations(
   { store }: { readonly store: Pick<Store, "operationsOf"> },
   query: AnswerCitationsQuery,
 ): Promise<readonly AnswerCitations[]> {
   const userId = parseUserId(query.userId);
-  const after = parseOptionalId(query.afterId, "after_id");
+  const afterTargetId = parseOptionalId(query.afterId, "after_id");
   const limit = parseOptionalInteger(query.limit, "limit", 1, LIMITS.page) ?? LIMITS.defaultPage;
-  let page: Operation[] = [];
-  let afterId: Uuid | undefined;
-  do {
-    const listed = await store.operationsOf({
-      opType: OPERATION,
-      userId,
-      afterId,
-      limit: LIMITS.page,
-    });
-    const wanted = listed.filter(({ targetId }) => after === undefined || targetId > after);
-    page = [...page, ...wanted].sort(byTarget).slice(0, limit);
-    afterId = listed.length < LIMITS.page ? undefined : listed.at(-1)?.id;
-  } while (afterId !== undefined);
-  return page.map(toRecord);
-}
-
-function byTarget(a: Operation, b: Operation): number {
-  return a.targetId < b.targetId ? -1 : a.targetId > b.targetId ? 1 : 0;
+  const { items } = await store.operationsOf({ opType: OPERATION, userId, afterTargetId, limit });
+  return items.map(toRecord);
 }
 
 const INPUT_KEYS: ReadonlySet<string> = new Set([

@@ -2,6 +2,7 @@ import { parseOptionalNumber, parseUserId } from "../../domain/arguments.ts";
 import { reasonCode } from "../../domain/errors.ts";
 import type { ProcessingResult } from "../../domain/jobs.ts";
 import type { MemoryNode } from "../../domain/node.ts";
+import { isSameEmbedding } from "../../domain/same-embedding.ts";
 import { beginsWithSpeaker, storedSpeaker } from "../../domain/speaker.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { Materialization, MaterializationJob } from "../../ports/store.ts";
@@ -45,9 +46,7 @@ export function vectorOf(deps: EngineDeps, node: MemoryNode): Promise<Float32Arr
 
 /** Whether the configured model's vectors can be compared with those of the pack. */
 export function matchesPack({ store, embedder }: EngineDeps): boolean {
-  const stored = store.manifest().embedding;
-  const { model, version, dimension } = embedder.identity;
-  return stored.model === model && stored.version === version && stored.dimension === dimension;
+  return isSameEmbedding(store.manifest().embedding, embedder.identity);
 }
 
 /** A turn is embedded with its speaker's name, which tells the model who "I" is. */

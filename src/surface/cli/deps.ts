@@ -127,6 +127,14 @@ export type ExportRequest = {
   readonly signal: AbortSignal;
 };
 
+/** Where an export went, and how much it was. */
+export type ExportReport = {
+  readonly path: string | undefined;
+  readonly bytes: number;
+  /** Requests whose receipts are damaged and were left out. */
+  readonly damagedReceipts: readonly string[];
+};
+
 export type ImportRequest = {
   /** A file that `svc export` wrote; undefined: standard input. */
   readonly file: string | undefined;
@@ -146,6 +154,7 @@ export type ImportReport = {
     readonly node: number;
     readonly edge: number;
     readonly job: number;
+    readonly receipt: number;
     readonly vector: number;
   };
   /** True when some memory is still to be embedded, by a rebuild. */
@@ -166,10 +175,7 @@ export type CliDeps = {
   readonly keys: KeyDeps;
   readonly clients: ClientDeps;
   /** Writes a pack out; a file appears when it is complete. Rejects with the signal's reason when aborted. */
-  exportPack(
-    config: Config,
-    request: ExportRequest,
-  ): Promise<{ readonly path: string | undefined; readonly bytes: number }>;
+  exportPack(config: Config, request: ExportRequest): Promise<ExportReport>;
   /** Makes a pack of an export; it appears when it is complete. Rejects with the signal's reason when aborted. */
   importPack(config: Config, request: ImportRequest): Promise<ImportReport>;
   /** Refused while anybody has the pack open, like the two that follow. */

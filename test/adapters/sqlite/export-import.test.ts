@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
@@ -84,6 +85,38 @@ test("receipts come back under their ids, whatever their size", async () => {
     expect(await other.receipt(receipt.requestId, "ada")).toEqual(receipt);
   }
   expect(await other.pruneReceipts(at(2), 9)).toBe(2);
+});
+
+test("an export leaves out the receipts that cannot be read, names them, and holds the rest", async () => {
+  const pack = filePack(folder());
+  const store = await open(pack);
+  await put(store, { content: "tea" });
+  const body = new TextEncoder().encode('{"score":0.25}'.repeat(300));
+  const receipts = [1, 2, 3].map((second) => aReceipt({ body, createdAt: at(second) }));
+  for (const receipt of receipts) await store.saveReceipt(receipt);
+  await store.close();
+  const database = new Database(mainPath(pack.layout));
+  database.run("DROP TRIGGER receipts_never_change");
+  database.run("UPDATE receipts SET body = substr(body, 1, 20) WHERE key = 2");
+  database.close();
+  const damaged: (readonly string[])[] = [];
+  const choices = {
+    withVectors: false,
+    softwareVersion: "1",
+    exportedAt: at(9),
+    onDamagedReceipts: (requests: readonly string[]) => void damaged.push(requests),
+  };
+
+  const text = [
+    ...readSnapshot(pack.layout, connectionOf(pack), (db) => exportLines(db, choices)),
+  ].join("");
+
+  expect(damaged).toEqual([[receipts[1]?.requestId ?? ""]]);
+  const copy = filePack(folder());
+  expect((await imported(copy, text)).counts).toMatchObject({ node: 1, receipt: 2 });
+  const other = await open(copy);
+  expect(await other.receipt(receipts[2]!.requestId, undefined)).toEqual(receipts[2]);
+  expect(await other.receipt(receipts[1]!.requestId, undefined)).toBeUndefined();
 });
 
 test("a file of version 1, which knew no receipts, is imported", async () => {

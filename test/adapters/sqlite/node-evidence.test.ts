@@ -72,6 +72,7 @@ function makeOld(pack: SqlitePack): void {
       DROP TRIGGER node_evidence_changes;
       DROP TRIGGER node_evidence_ends;
       DROP TABLE node_evidence;
+      DROP INDEX nodes_by_time;
       DROP INDEX nodes_by_type;
       DROP INDEX nodes_in_session;
       DROP INDEX nodes_expiring;

@@ -6,12 +6,12 @@ export function planning(database: Database, plans: string[]): Database {
     get: (target, name) => {
       const value: unknown = Reflect.get(target, name);
       if (typeof value !== "function") return value;
-      if (name !== "query") return value.bind(target);
+      if (name !== "query" && name !== "prepare") return value.bind(target);
       return (sql: string) => {
         const plan = target.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`);
         plans.push(...plan.all().map(({ detail }) => detail));
         plan.finalize();
-        return target.query(sql);
+        return target[name](sql);
       };
     },
   });

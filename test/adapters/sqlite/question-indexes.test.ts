@@ -56,7 +56,7 @@ const READS: readonly {
   {
     name: "operations of a kind",
     read: (database) =>
-      readOperations(database, { opType: "X", userId: "ada", afterId: freshId(), limit: 9 }),
+      readOperations(database, { opType: "X", userId: "ada", afterTargetId: freshId(), limit: 9 }),
     indexes: ["operations_listed"],
   },
   {

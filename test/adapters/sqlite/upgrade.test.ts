@@ -3,6 +3,8 @@ import { expect, test } from "bun:test";
 import { copyFileSync, cpSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { filesOf, openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
+import { migrate } from "../../../src/adapters/sqlite/schema/migrate.ts";
+import { asInstant } from "../../../src/lib/instant.ts";
 import type { Store } from "../../../src/ports/store.ts";
 import { type Memory, put, unit } from "../../contract/samples.ts";
 import {
@@ -90,6 +92,39 @@ test.each([
     expect(await picture(upgraded)).toEqual(await picture(fresh));
   },
 );
+
+test("an upgrade tells which steps it takes, and how far those are that go through all memories", async () => {
+  const pack = filePack(folder());
+  const store = await open(pack);
+  await put(store, ...MEMORIES);
+  await store.close();
+  makeOld(pack);
+  const database = connect(pack);
+  const told: unknown[] = [];
+  const progress = {
+    begin: (name: string) => {
+      told.push(name);
+      return (done: number, total: number) => void told.push(`${done} of ${total}`);
+    },
+    end: () => void told.push("end"),
+  };
+  const run = () =>
+    migrate(database, pack.layout, storeOptions(pack), asInstant("2026-01-01T00:00:00.000000Z"), {
+      progress,
+    });
+  database.transaction(run)();
+  expect(told).toEqual([
+    "changes by owner, leaning vectors",
+    ...["1 of 3", "2 of 3", "3 of 3"],
+    "documents by owner",
+    ...["1 of 5", "2 of 5", "3 of 5", "4 of 5", "5 of 5"],
+    "end",
+  ]);
+  told.length = 0;
+  database.transaction(run)();
+  expect(told).toEqual(["end"]);
+  database.close();
+});
 
 // The files of a directory pack are not committed as one: a crash may leave each of them before or after an upgrade.
 const MISSED: readonly { readonly lost: readonly string[] }[] = [

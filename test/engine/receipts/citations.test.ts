@@ -349,10 +349,12 @@ describe("listAnswerCitations", () => {
   test("goes on where a page of the log ends", async () => {
     const { deps, store, requestId } = await open();
     await recordAnswerCitations(deps, { citationId: idAt(0), requestId, answerId: "a" }, OWNER);
-    const [first] = await store.operationsOf({
+    const {
+      items: [first],
+    } = await store.operationsOf({
       opType: "ANSWER_CITATIONS_RECORDED",
       userId: OWNER,
-      afterId: undefined,
+      afterTargetId: undefined,
       limit: 1,
     });
     const record = openChecksummed(first!.payload);

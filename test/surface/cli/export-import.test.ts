@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -75,6 +76,7 @@ describe("an export", () => {
     const outcome = await desk.run(["import", file, pack, "--format", "json"], { env });
     expect(outcome).toMatchObject({ code: 0, stderr: "" });
     expect(JSON.parse(outcome.stdout)).toMatchObject({
+      receipt_count: QUESTIONS.length,
       event_count: 5,
       node_count: 5,
       nodes_embedded: embedded,
@@ -92,6 +94,26 @@ describe("an export", () => {
     // A key that is known from the environment alone is worth a warning of its own.
     expect(checks.filter(({ name, status }) => status !== "ok" && name !== "key")).toEqual([]);
     expect(names().filter((name) => /-wal|-shm|\.import|\.export/.test(name))).toEqual([]);
+  });
+
+  test("leaves out a damaged receipt and says which", async () => {
+    await desk.run(["import", "vectors.jsonl", "damaged.pack"]);
+    const database = new Database(at("damaged.pack"));
+    database.run("DROP TRIGGER receipts_never_change");
+    const row = database
+      .query<{ id: string }, []>(
+        "UPDATE receipts SET is_compressed = 1, body = zeroblob(20) WHERE key = 1 RETURNING lower(hex(request_id)) AS id",
+      )
+      .get();
+    database.close();
+    const outcome = await desk.run(["export", "damaged.pack", "--output", "damaged.jsonl"]);
+    expect(outcome.code).toBe(0);
+    const id = (row?.id ?? "").replace(/(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+    expect(outcome.stderr).toBe(
+      `Warning: 1 damaged receipt was left out, the first of retrieval ${id}; every memory is in the export. If they matter, export a copy of the pack from before the damage\n`,
+    );
+    const { stdout } = await desk.run(["import", "damaged.jsonl", "mended.pack"]);
+    expect(stdout).toMatch(new RegExp(`^Receipts +${QUESTIONS.length - 1}$`, "m"));
   });
 
   test("goes to standard output and comes from standard input", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ERROR_CATALOGUE, SvcError } from "../../../src/domain/errors.ts";
+import { ERROR_CATALOGUE, PACK_MOVED, SvcError } from "../../../src/domain/errors.ts";
 import { ERROR_MAP, reportError } from "../../../src/surface/contract/error-map.ts";
 
 test("every code of the catalogue has a treatment", () => {
@@ -26,6 +26,15 @@ describe("reports", () => {
     const report = reportError(error);
     expect(report).toMatchObject({ code: "internal", message: "Internal server error" });
     expect(report.treatment.httpStatus).toBe(500);
+  });
+
+  test("a pack without its file says so, because only the caller may notice", () => {
+    const error = new SvcError("storage_failed", "put it back", { reason: PACK_MOVED });
+    expect(reportError(error)).toMatchObject({
+      code: "storage_failed",
+      message: "put it back",
+      treatment: { httpStatus: 500, exposed: true, mcp: "error", exitCode: 1 },
+    });
   });
 
   test("accepted but unfinished work carries its event and reason", () => {

@@ -5,6 +5,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from "n
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { endAllServers, startServer } from "../../../scripts/bench/server.ts";
+import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import { directoryPack, encrypted, filePack, RAW_KEY } from "../../contract/sqlite-pack.ts";
 import { type EngineOptions, wordEmbedder } from "../../engine/engines.ts";
@@ -62,6 +63,22 @@ describe("internal and storage_failed", () => {
     meddler.close();
     const answer = await opened.ask("/v1/nodes?user_id=ada");
     expectRefused("storage_failed", answer, FIXED);
+  });
+
+  test("a pack whose file was deleted takes no more writes, says why, and answers reads", async () => {
+    const { ask, pack } = await open();
+    const body = { content: "tea", user_id: "ada" };
+    const stored = await ask("/v1/store", { body });
+    rmSync(mainPath(pack.layout));
+    expect(await ask("/v1/store", { body: { ...body, content: "coffee" } })).toEqual({
+      status: 500,
+      json: {
+        detail:
+          "<pack>: was deleted, moved or replaced while this process had it open; nothing of this operation was stored. Put the file back under its name, or restart this process to use what lies there now.",
+      },
+    });
+    const read = await ask(`/v1/nodes/${String(stored.json["node_id"])}?user_id=ada`);
+    expect(read.status).toBe(200);
   });
 });
 

@@ -1,5 +1,5 @@
 import { SQLiteError } from "bun:sqlite";
-import { SvcError } from "../../../domain/errors.ts";
+import { PACK_MOVED, SvcError } from "../../../domain/errors.ts";
 import { packDamaged } from "../../crypt/failures.ts";
 
 /** Whether SQLite gave up waiting for another writer. */
@@ -30,6 +30,15 @@ export function toSvcError(error: unknown, path: string): unknown {
   }
   const message = `${path}: cannot be read or written (${code}). Check permissions and the disk, then run: svc doctor ${path}`;
   return new SvcError("storage_failed", message, { ...data, reason: code }, { cause: error });
+}
+
+/** The error for a pack whose main file does not lie under its name any more. */
+export function packMoved(path: string): SvcError {
+  return new SvcError(
+    "storage_failed",
+    `${path}: was deleted, moved or replaced while this process had it open; nothing of this operation was stored. Put the file back under its name, or restart this process to use what lies there now.`,
+    { path, reason: PACK_MOVED },
+  );
 }
 
 /** The code of a SQLite or file-system failure; undefined for any other error. */

@@ -20,7 +20,7 @@ const NEXT: Readonly<Record<ChainDirection, string>> = {
 export function readChain(
   database: Database,
   { nodeId, direction, maxSteps }: ChainRead,
-): MemoryNode[] {
+): readonly MemoryNode[] {
   const start = findBeginning(database, nodeId);
   if (start === undefined) return [];
   const next = database.query<{ key: number }, [number, number]>(NEXT[direction]);
@@ -31,5 +31,5 @@ export function readChain(
     met.add(found);
     key = found;
   }
-  return readInOrder(database, [...met].slice(1), "any");
+  return readInOrder(database, [...met].slice(1));
 }

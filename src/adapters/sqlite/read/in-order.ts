@@ -1,23 +1,16 @@
 import type { Database } from "bun:sqlite";
 import type { MemoryNode } from "../../../domain/node.ts";
-import { NODE_COLUMNS, type NodeRow, toNode } from "../write/rows.ts";
-import { ACTIVE } from "../write/turns.ts";
+import { NODE_PAGE, nodeReader, PageBuilder } from "./pages.ts";
 
-/** Nodes by key, in the order of the keys. */
-export function readInOrder(
-  database: Database,
-  keys: readonly number[],
-  states: "active" | "any",
-): MemoryNode[] {
-  if (keys.length === 0) return [];
-  const condition = states === "active" ? `WHERE n.lifecycle_state IN ${ACTIVE}` : "";
-  return database
-    .query<NodeRow, [string]>(
-      `SELECT ${NODE_COLUMNS} FROM json_each(?) k CROSS JOIN nodes n ON n.key = k.value
-       JOIN owners o ON o.owner = n.owner ${condition} ORDER BY k.key`,
-    )
-    .all(JSON.stringify(keys))
-    .map(toNode);
+/** Nodes by key, in the order of the keys; those beyond the size of a page are left out. */
+export function readInOrder(database: Database, keys: readonly number[]): readonly MemoryNode[] {
+  const page = new PageBuilder(NODE_PAGE, keys.length);
+  const readRow = nodeReader(database);
+  for (const key of keys) {
+    const row = readRow(key);
+    if (row !== undefined && !page.add(row)) break;
+  }
+  return page.page().items;
 }
 
 /** Where a walk over edges begins. */

@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { MemoryNode } from "../../../domain/node.ts";
 import type { NeighborhoodRead } from "../../../ports/graph-reads.ts";
+import { ACTIVE } from "../write/turns.ts";
 import { IS_LINK } from "./filter-sql.ts";
 import { findBeginning, readInOrder } from "./in-order.ts";
 
@@ -11,18 +12,21 @@ const EDGES_MAX = 50_000;
 export function readNeighborhood(
   database: Database,
   { nodeId, maxHops, maxVisited }: NeighborhoodRead,
-): MemoryNode[] {
+): readonly MemoryNode[] {
   const start = findBeginning(database, nodeId);
   if (start === undefined) return [];
   const visited = [start.key];
+  const active: number[] = [];
   let last: readonly number[] = visited;
   for (let hop = 1; hop <= maxHops && last.length > 0; hop += 1) {
     const room = maxVisited - visited.length;
-    last =
+    const found =
       room > 0 ? readNeighbours(database, { of: last, visited, owner: start.owner, room }) : [];
+    last = found.map(({ key }) => key);
     visited.push(...last);
+    active.push(...found.flatMap(({ key, isActive }) => (isActive === 1 ? [key] : [])));
   }
-  return readInOrder(database, visited.slice(1), "active");
+  return readInOrder(database, active);
 }
 
 /** The nodes at one end of edges whose other ends are the nodes ?1. */
@@ -31,7 +35,7 @@ function endsOf(here: "source" | "target", there: "source" | "target"): string {
     WHERE e.owner = ?2 AND ${IS_LINK} LIMIT ${EDGES_MAX})`;
 }
 
-const NEIGHBOURS = `SELECT n.key FROM (${endsOf("source", "target")} UNION ${endsOf("target", "source")}) f
+const NEIGHBOURS = `SELECT n.key, n.lifecycle_state IN ${ACTIVE} AS isActive FROM (${endsOf("source", "target")} UNION ${endsOf("target", "source")}) f
   CROSS JOIN nodes n ON n.key = f.far AND n.owner = ?2
   WHERE f.far NOT IN (SELECT value FROM json_each(?3)) ORDER BY n.id LIMIT ?4`;
 
@@ -42,10 +46,14 @@ type Step = {
   readonly room: number;
 };
 
+type Neighbour = { readonly key: number; readonly isActive: number };
+
 /** Nodes that were not visited yet, by id. */
-function readNeighbours(database: Database, { of, visited, owner, room }: Step): number[] {
+function readNeighbours(
+  database: Database,
+  { of, visited, owner, room }: Step,
+): readonly Neighbour[] {
   return database
-    .query<{ key: number }, [string, number, string, number]>(NEIGHBOURS)
-    .all(JSON.stringify(of), owner, JSON.stringify(visited), room)
-    .map(({ key }) => key);
+    .query<Neighbour, [string, number, string, number]>(NEIGHBOURS)
+    .all(JSON.stringify(of), owner, JSON.stringify(visited), room);
 }

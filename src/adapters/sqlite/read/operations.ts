@@ -6,7 +6,7 @@ import type { Operation } from "../../../ports/operation.ts";
 import type { OperationPage } from "../../../ports/store.ts";
 import { toMetadata } from "../write/rows.ts";
 import type { Parameter } from "./filter-sql.ts";
-import { readPage } from "./pages.ts";
+import { type PageForm, readPage } from "./pages.ts";
 
 type OperationRow = {
   readonly id: string;
@@ -29,16 +29,20 @@ export function readOperation(database: Database, id: Uuid): Operation | undefin
   return row === null ? undefined : toOperation(row);
 }
 
-/** A page of one owner's operations of one kind, by id. */
-export function readOperations(database: Database, page: OperationPage): Operation[] {
+const OPERATION_PAGE: PageForm<OperationRow, Operation> = {
+  toItem: toOperation,
+  charsOf: ({ payload }) => payload.length,
+};
+
+/** A page of one owner's operations of one kind, by target. */
+export function readOperations(database: Database, page: OperationPage): Page<Operation> {
   // SQLite uses a partial index only where the condition of the index is spelled out.
   const listed = page.opType === UNLISTED ? "" : `AND op_type <> '${UNLISTED}'`;
-  return database
-    .query<OperationRow, [string, string, string, number]>(
-      `${FROM_OPERATIONS} WHERE namespace_id = ? AND op_type = ? AND id > ? ${listed} ORDER BY id LIMIT ?`,
-    )
-    .all(page.userId, page.opType, page.afterId ?? "", page.limit)
-    .map(toOperation);
+  const statement = database.query<OperationRow, Parameter[]>(
+    `${FROM_OPERATIONS} WHERE namespace_id = ? AND op_type = ? AND target_id > ? ${listed} ORDER BY target_id LIMIT ?`,
+  );
+  const parameters = [page.userId, page.opType, page.afterTargetId ?? "", page.limit + 1];
+  return readPage(statement, parameters, page.limit, OPERATION_PAGE);
 }
 
 /** A page of the operations on one target, in the order in which they were written down. */
@@ -47,10 +51,8 @@ export function readOperationsOn(database: Database, page: OperationsOnTarget): 
   const statement = database.query<OperationRow, Parameter[]>(
     `${FROM_OPERATIONS} WHERE target_id = ? AND (created_at, id) > (?, ?) ORDER BY created_at, id LIMIT ?`,
   );
-  return readPage(statement, [page.targetId, createdAt, id, page.limit + 1], page.limit, {
-    toItem: toOperation,
-    charsOf: ({ payload }) => payload.length,
-  });
+  const parameters = [page.targetId, createdAt, id, page.limit + 1];
+  return readPage(statement, parameters, page.limit, OPERATION_PAGE);
 }
 
 function toOperation(row: OperationRow): Operation {

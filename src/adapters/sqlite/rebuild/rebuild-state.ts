@@ -1,10 +1,11 @@
 import type { Database } from "bun:sqlite";
 import { SvcError } from "../../../domain/errors.ts";
+import { isSameEmbedding } from "../../../domain/same-embedding.ts";
 import { fromEpochMicros, type Instant, toEpochMillis } from "../../../lib/instant.ts";
 import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
 import type { RebuildPlan } from "../../../ports/index-rebuild.ts";
 import { isGone } from "../connection/process-identity.ts";
-import { isSameEmbedding, readManifest } from "../schema/manifest.ts";
+import { readManifest } from "../schema/manifest.ts";
 
 /** How long a run stays with a process that gives no sign of life, should that process not be known to be gone. */
 const HOLD_MS = 120_000;

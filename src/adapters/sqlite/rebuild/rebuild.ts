@@ -1,11 +1,12 @@
 import type { Database } from "bun:sqlite";
 import { SvcError } from "../../../domain/errors.ts";
+import { isSameEmbedding } from "../../../domain/same-embedding.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
 import type { IndexableNodes, IndexRebuild } from "../../../ports/index-rebuild.ts";
 import type { PackLayout } from "../connection/layout.ts";
 import { processIdentity } from "../connection/process-identity.ts";
-import { isSameEmbedding, readManifest, writeEmbedding } from "../schema/manifest.ts";
+import { readManifest, writeEmbedding } from "../schema/manifest.ts";
 import { putVectors } from "../vectors/write-vectors.ts";
 import { advanceIndexSequence } from "../write/index-sequence.ts";
 import { rewriteDocuments } from "../write/lexical-index.ts";

@@ -65,16 +65,6 @@ export function writeManifest(database: Database, input: ManifestInput, now: Ins
     );
 }
 
-/** Whether vectors of the two can be compared with one another. */
-export function isSameEmbedding(
-  one: EmbeddingIdentity | undefined,
-  other: EmbeddingIdentity,
-): boolean {
-  return (
-    one?.model === other.model && one.version === other.version && one.dimension === other.dimension
-  );
-}
-
 /** Names another model for the vectors of the pack. Runs inside the transaction that brings them. */
 export function writeEmbedding(
   database: Database,

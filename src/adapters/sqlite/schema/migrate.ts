@@ -3,6 +3,7 @@ import type { Instant } from "../../../lib/instant.ts";
 import { mainPath, type PackLayout } from "../connection/layout.ts";
 import { type ManifestInput, readManifest, tooNew, writeManifest } from "./manifest.ts";
 import { FORMAT_VERSION, type Migration, migrations, type Part } from "./schema.ts";
+import { SILENT, type UpgradeProgress } from "./upgrade-progress.ts";
 
 /** Which of SQLite's files holds which part of a pack. */
 const PARTS: readonly {
@@ -50,20 +51,26 @@ export function unreadableSteps(database: Database): Unreadable {
   return names;
 }
 
+export type MigrateOptions = {
+  /** Steps whose work is not looked at again. Default: none. */
+  readonly unreadable?: Unreadable;
+  /** Is told how far the work is. */
+  readonly progress?: UpgradeProgress;
+};
+
 /**
  * Creates missing tables, runs outstanding steps in order and writes the manifest. Runs inside one write transaction, so
  * that processes which open a new pack together see it empty or complete.
- * @param unreadable steps whose work is not looked at again
  */
 export function migrate(
   database: Database,
   layout: PackLayout,
   manifest: ManifestInput,
   now: Instant,
-  unreadable: Unreadable = new Set(),
+  { unreadable = new Set(), progress = SILENT }: MigrateOptions = {},
 ): void {
   const dimension = storedDimension(database) ?? manifest.embedding.dimension;
-  runSteps(database, layout, { dimension, now, unreadable });
+  runSteps(database, layout, { dimension, now, unreadable, progress });
   writeManifest(database, manifest, now);
 }
 
@@ -71,16 +78,16 @@ export function migrate(
 export function upgrade(database: Database, layout: PackLayout, now: Instant): void {
   const dimension = storedDimension(database);
   if (dimension !== undefined) {
-    runSteps(database, layout, { dimension, now, unreadable: new Set() });
+    runSteps(database, layout, { dimension, now, unreadable: new Set(), progress: SILENT });
   }
 }
 
-type Run = { readonly dimension: number; readonly now: Instant; readonly unreadable: Unreadable };
+type Run = Required<MigrateOptions> & { readonly dimension: number; readonly now: Instant };
 
 function runSteps(
   database: Database,
   layout: PackLayout,
-  { dimension, now, unreadable }: Run,
+  { dimension, now, unreadable, progress }: Run,
 ): void {
   database.run(
     `CREATE TABLE IF NOT EXISTS schema_migrations (
@@ -95,10 +102,11 @@ function runSteps(
     const applied = appliedVersion(database, part);
     for (const given of migrations(part, dimension)) {
       const step = unreadable.has(given.name) ? { ...given, isFilled: undefined } : given;
-      const hasRun = runStep(database, step, schema, applied);
+      const hasRun = runStep(database, step, { schema, applied, progress });
       if (hasRun || step.version > applied) record.run(part, step.version, step.name, now);
     }
   }
+  progress.end();
 }
 
 /** A step, without its check where that is not to be made. */
@@ -107,14 +115,21 @@ type Step = Omit<Migration, "isFilled"> & { readonly isFilled?: Migration["isFil
 /** Does of a step what is left to do. @returns whether there was anything */
 function runStep(
   database: Database,
-  { version, sql, table, fill, isFilled }: Step,
-  schema: string,
-  applied: number,
+  { version, name, sql, table, fill, isFilled }: Step,
+  {
+    schema,
+    applied,
+    progress,
+  }: Pick<Run, "progress"> & {
+    readonly schema: string;
+    readonly applied: number;
+  },
 ): boolean {
   const isMade = table === undefined ? version <= applied : hasTable(database, table, schema);
   if (isMade && isFilled?.(database) !== false) return false;
+  const told = progress.begin(name);
   if (!isMade && sql !== "") database.run(inSchema(sql, schema));
-  fill?.(database);
+  fill?.(database, told);
   return true;
 }
 

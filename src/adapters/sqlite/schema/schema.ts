@@ -5,11 +5,13 @@ import {
   EVENT_LOG,
   GRAPH,
   GRAPH_READS,
+  LISTS,
   QUESTION_INDEXES,
   REBUILD_STATE,
   RECEIPTS,
   WORK,
 } from "./steps-core.ts";
+import type { StepProgress } from "./upgrade-progress.ts";
 
 /**
  * The tables of a pack, as ordered steps. A step that has been released is never edited: a change is a new step.
@@ -27,7 +29,7 @@ export type Migration = {
    */
   readonly table?: string;
   /** Fills from the graph what the statements made. Runs after them, in the same transaction. */
-  readonly fill?: (database: Database) => void;
+  readonly fill?: (database: Database, progress: StepProgress) => void;
   /** Whether everything is as `fill` leaves it; asked at every opening. A process of an earlier version may have written since. */
   readonly isFilled?: (database: Database) => boolean;
 };
@@ -87,6 +89,7 @@ export function migrations(part: Part, dimension: number): readonly Migration[] 
           table: "receipts",
         },
         { version: 4, name: "scans, cited events", sql: GRAPH_READS, table: "node_evidence" },
+        { version: 5, name: "lists by time and target", sql: LISTS },
       ];
     case "vectors":
       return [

@@ -245,3 +245,12 @@ BEGIN
     (SELECT e.key FROM json_each(OLD.evidence_refs) r CROSS JOIN events e ON e.id = r.value);
 END;
 `;
+
+// Nodes of all owners by time, and the operations that callers list by what they are about.
+export const LISTS = `
+CREATE INDEX nodes_by_time ON nodes (created_at, id);
+
+DROP INDEX operations_listed;
+CREATE INDEX operations_listed ON operations (namespace_id, op_type, target_id)
+  WHERE namespace_id IS NOT NULL AND op_type <> 'DIRECT_STORE_REQUESTED';
+`;

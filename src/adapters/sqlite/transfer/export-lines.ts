@@ -1,7 +1,9 @@
 import type { Database } from "bun:sqlite";
 import type { Instant } from "../../../lib/instant.ts";
+import type { Uuid } from "../../../lib/uuid.ts";
 import type { Manifest } from "../../../ports/store.ts";
 import { fromIdBytes, unpackBody } from "../receipts/receipt-row.ts";
+import { damagedReceipts } from "../receipts/receipts.ts";
 import { readManifest } from "../schema/manifest.ts";
 import { hasTable } from "../schema/migrate.ts";
 import { vectorFileOf } from "../vectors/exact.ts";
@@ -20,6 +22,11 @@ export type ExportChoices = {
   readonly withVectors: boolean;
   readonly softwareVersion: string;
   readonly exportedAt: Instant;
+  /**
+   * Told the requests of receipts that are left out, because their bodies can no longer be decompressed; not called when
+   * there are none.
+   */
+  readonly onDamagedReceipts?: ((requests: readonly Uuid[]) => void) | undefined;
 };
 
 type Row = Readonly<Record<string, string | number | null>>;
@@ -32,27 +39,38 @@ export function* exportLines(database: Database, choices: ExportChoices): Genera
   const manifest = readManifest(database);
   if (manifest === undefined) return;
   const hasher = new Bun.CryptoHasher("sha256");
-  const counts = countAll(database, manifest, choices.withVectors);
-  for (const line of linesBeforeFooter(database, manifest, counts, choices)) {
+  // Known before the first line, which says how many there are.
+  const damaged = damagedReceipts(database, () => true);
+  if (damaged.length > 0) choices.onDamagedReceipts?.(damaged);
+  const all = countAll(database, manifest, choices.withVectors);
+  const counts = { ...all, receipt: all.receipt - damaged.length };
+  const plan = { ...choices, counts, leftOut: new Set(damaged) };
+  for (const line of linesBeforeFooter(database, manifest, plan)) {
     hasher.update(line);
     yield line;
   }
   yield toLine({ record: "footer", counts, sha256: hasher.digest("hex") });
 }
 
+/** What the lines will hold. */
+type ExportPlan = ExportChoices & {
+  readonly counts: ExportCounts;
+  /** Requests whose receipts cannot be read. */
+  readonly leftOut: ReadonlySet<Uuid>;
+};
+
 function* linesBeforeFooter(
   database: Database,
   manifest: Manifest,
-  counts: ExportCounts,
-  choices: ExportChoices,
+  plan: ExportPlan,
 ): Generator<string> {
-  yield toLine(headerOf(manifest, counts, choices));
+  yield toLine(headerOf(manifest, plan));
   for (const section of SECTIONS) yield* linesOf(database, section);
-  if (hasTable(database, "receipts")) yield* receiptLines(database);
-  if (choices.withVectors) yield* vectorLines(database, manifest);
+  if (hasTable(database, "receipts")) yield* receiptLines(database, plan);
+  if (plan.withVectors) yield* vectorLines(database, manifest);
 }
 
-function headerOf(manifest: Manifest, counts: ExportCounts, choices: ExportChoices): ExportHeader {
+function headerOf(manifest: Manifest, { counts, ...choices }: ExportPlan): ExportHeader {
   return {
     record: "header",
     format: EXPORT_FORMAT,
@@ -97,11 +115,15 @@ type ReceiptRow = {
 };
 
 /** In another form than that of their rows, so that a file does not depend on how a pack saves room. */
-function* receiptLines(database: Database): Generator<string> {
+function* receiptLines(
+  database: Database,
+  { leftOut }: Pick<ExportPlan, "leftOut">,
+): Generator<string> {
   const sql =
     "SELECT key, request_id, user_id, created_at, is_compressed, body FROM receipts ORDER BY key";
   for (const row of rowsOf<ReceiptRow>(database, sql)) {
     const requestId = fromIdBytes(row.request_id);
+    if (leftOut.has(requestId)) continue;
     const body = unpackBody({ bytes: row.body, isCompressed: row.is_compressed === 1 }, requestId);
     yield toLine({
       record: "receipt",

@@ -1,11 +1,12 @@
 import type { Database } from "bun:sqlite";
+import { isSameEmbedding } from "../../../domain/same-embedding.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
 import type { PackLayout } from "../connection/layout.ts";
 import { openDatabase, turnToLog } from "../connection/open-database.ts";
 import type { Connection } from "../connection/open-reading.ts";
 import { isAnyStale } from "../rebuild/staging.ts";
-import { isSameEmbedding, tooNew } from "../schema/manifest.ts";
+import { tooNew } from "../schema/manifest.ts";
 import { migrate } from "../schema/migrate.ts";
 import { advanceIndexSequence } from "../write/index-sequence.ts";
 import { rewriteDocuments } from "../write/lexical-index.ts";

@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { Instant } from "../../../lib/instant.ts";
 import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
+import type { StepProgress } from "../schema/upgrade-progress.ts";
 import {
   ACTIVE,
   HAS_TEXT,
@@ -117,7 +118,7 @@ export function hasForeignVectors(database: Database): boolean {
  * Takes over what an earlier version of the program wrote: vectors of turns that do not lean, as the own ones of these.
  * Runs inside a write transaction.
  */
-export function adoptVectors(database: Database): void {
+export function adoptVectors(database: Database, progress?: StepProgress): void {
   // Such a version replaces indexed vectors, but not the own ones of which it does not know.
   database.run(
     "DELETE FROM vector_payloads WHERE node_key IN (SELECT node_key FROM vector_metadata WHERE owner = 0)",
@@ -129,7 +130,7 @@ export function adoptVectors(database: Database): void {
     )
     .run(nextRevision(database));
   removeVectors(database, orphanVectors(database));
-  leanAll(database);
+  leanAll(database, progress);
 }
 
 type Place = Surrounded["turn"];
@@ -139,7 +140,7 @@ type Session = Pick<Place, "key" | "owner" | "session_id" | "scope">;
  * Makes the vectors of all turns lean towards their present neighbours; those that do already are left alone. A turn of
  * which only the indexed vector is known is taken to be indexed by its own one. Runs inside a write transaction.
  */
-export function leanAll(database: Database): void {
+export function leanAll(database: Database, progress: StepProgress = () => {}): void {
   const revision = nextRevision(database);
   adoptIndexed(database);
   const turns = database
@@ -148,8 +149,11 @@ export function leanAll(database: Database): void {
        ORDER BY owner, session_id, scope, created_at, id`,
     )
     .all();
-  for (const place of inOrder(turns, AROUND))
+  let done = 0;
+  for (const place of inOrder(turns, AROUND)) {
     leanOne(database, place, revision, "unless it does already");
+    progress(++done, turns.length);
+  }
 }
 
 /** Takes the indexed vectors of turns without a payload as their own ones. */

@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { analyse, dateWords } from "../../../domain/lexical-analysis.ts";
 import { asInstant } from "../../../lib/instant.ts";
+import type { StepProgress } from "../schema/upgrade-progress.ts";
 import {
   ACTIVE,
   HAS_TEXT,
@@ -124,12 +125,12 @@ export function hasForeignDocuments(database: Database): boolean {
  * Writes the documents anew that an earlier version of the program wrote: all of them where it wrote them all. Runs inside
  * a write transaction.
  */
-export function renumberDocuments(database: Database): void {
+export function renumberDocuments(database: Database, progress: StepProgress = () => {}): void {
   if (!hasForeignDocuments(database)) return;
   const hasOwn = database
     .query("SELECT 1 FROM lexical_documents_docsize WHERE id > ? LIMIT 1")
     .get(KEY_MASK);
-  if (hasOwn === null) fillAnew(database);
+  if (hasOwn === null) fillAnew(database, progress);
   else renumberSome(database);
 }
 
@@ -145,18 +146,22 @@ function renumberSome(database: Database): void {
   writeDocuments(database, keys);
 }
 
-function fillAnew(database: Database): void {
+function fillAnew(database: Database, progress: StepProgress): void {
   database.run("INSERT INTO lexical_documents (lexical_documents) VALUES ('delete-all')");
   const others = `lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT} AND NOT (${IS_TURN})`;
   const read = (condition: string, order: string): readonly Turn[] =>
     database
       .query<Turn, []>(`SELECT ${TURN} FROM nodes WHERE ${condition} ORDER BY ${order}`)
       .all();
-  for (const turn of read(others, "key")) {
-    put(database, { turn, before: [], after: [] });
-  }
+  const alone = read(others, "key");
   const turns = read(IS_TURN, "owner, session_id, scope, created_at, id");
-  for (const place of inOrder(turns, AROUND)) put(database, place);
+  let done = 0;
+  const write = (place: Surrounded): void => {
+    put(database, place);
+    progress(++done, alone.length + turns.length);
+  };
+  for (const turn of alone) write({ turn, before: [], after: [] });
+  for (const place of inOrder(turns, AROUND)) write(place);
 }
 
 function put(database: Database, { turn, before, after }: Surrounded): void {

@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { SvcError } from "../../../domain/errors.ts";
-import { isBusy, toSvcError } from "../connection/failures.ts";
+import { isBusy, packMoved, toSvcError } from "../connection/failures.ts";
+import { hasMoved } from "../connection/open-database.ts";
 
 type Task = {
   readonly work: () => unknown;
@@ -38,7 +39,8 @@ export class WriteQueue {
   }
 
   /**
-   * Runs `work` inside a write transaction and resolves with its result once that is durable.
+   * Runs `work` inside a write transaction and resolves with its result once that is durable. While the main file of the
+   * pack does not lie under its name, every call fails with storage_failed, `data.reason` "pack_moved".
    * @throws SvcError engine_closed, disk_full, storage_busy, storage_failed; or what `work` throws
    */
   async run<T>(work: () => T): Promise<T> {
@@ -80,6 +82,8 @@ export class WriteQueue {
         group.length === 1 && only !== undefined
           ? [this.#perform(only)]
           : group.map((task) => this.#attempt(task));
+      // What is written to a file without a name is gone with the last process that has it open.
+      if (hasMoved(this.#database, "main")) throw packMoved(this.#options.path);
       this.#control("COMMIT");
       for (const settled of settle) settled();
     } catch (error) {

@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import { invalid } from "../../../domain/errors.ts";
 import type { CliContext } from "../deps.ts";
-import { configFor, encryptionKeyOption } from "../options.ts";
+import { configFor, encryptionKeyOption, warnOn } from "../options.ts";
 import { Interrupted, stopSignal } from "../signals.ts";
 
 const EXAMPLES = `
@@ -49,7 +49,11 @@ async function runExport(context: CliContext, path: string, options: ExportOptio
   const file = options.output === "-" ? undefined : options.output;
   const stopProgress = await output.progress("exporting");
   try {
-    const { path: made, bytes } = await deps.exportPack(config, {
+    const {
+      path: made,
+      bytes,
+      damagedReceipts,
+    } = await deps.exportPack(config, {
       form,
       withVectors,
       force,
@@ -58,6 +62,7 @@ async function runExport(context: CliContext, path: string, options: ExportOptio
       signal,
     });
     stopProgress();
+    if (damagedReceipts.length > 0) warnOn(context)(leftOut(damagedReceipts));
     if (made !== undefined) output.line(`Exported ${bytes} bytes to ${made}`);
   } catch (error) {
     if (!signal.aborted) throw error;
@@ -65,4 +70,10 @@ async function runExport(context: CliContext, path: string, options: ExportOptio
   } finally {
     stopProgress();
   }
+}
+
+/** As `svc doctor` puts it. */
+function leftOut(requests: readonly string[]): string {
+  const [first] = requests;
+  return `${requests.length} damaged ${requests.length === 1 ? "receipt was" : "receipts were"} left out, the first of retrieval ${first}; every memory is in the export. If they matter, export a copy of the pack from before the damage`;
 }

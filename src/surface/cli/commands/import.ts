@@ -51,6 +51,7 @@ async function runImport(
     ["Edges", counts.edge],
     ["Operations", counts.operation],
     ["Jobs", counts.job],
+    ["Receipts", counts.receipt],
     ["Embedded now", embedded],
   ];
   for (const line of fields(entries)) output.line(line);
@@ -104,6 +105,7 @@ function toJson({ path, counts }: ImportReport, embedded: number): Record<string
     edge_count: counts.edge,
     operation_count: counts.operation,
     job_count: counts.job,
+    receipt_count: counts.receipt,
     nodes_embedded: embedded,
   };
 }

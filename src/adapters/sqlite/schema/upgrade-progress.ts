@@ -1,0 +1,48 @@
+/** Is told how much of a step is done; cheap enough to be called for each record. */
+export type StepProgress = (done: number, total: number) => void;
+
+/** How far the upgrade of a pack is. */
+export type UpgradeProgress = {
+  /** A step begins. @returns what is told about its records, if it goes through them one by one */
+  readonly begin: (name: string) => StepProgress;
+  /** Everything is done. */
+  readonly end: () => void;
+};
+
+/** Nobody wants to know. */
+export const SILENT: UpgradeProgress = { begin: () => () => {}, end: () => {} };
+
+/** Milliseconds before the first line, and between two lines. */
+const QUIET_MS = 1000;
+
+/**
+ * Says in words how far an upgrade is: nothing in its first second, then at most a line a second, and one at the end where
+ * there was one before.
+ * @param nowMs milliseconds of a clock that never goes back
+ */
+export function upgradeInWords(
+  path: string,
+  say: (line: string) => void,
+  nowMs: () => number,
+): UpgradeProgress {
+  const started = nowMs();
+  let spoken = started;
+  const maySpeak = (): boolean => nowMs() - spoken >= QUIET_MS;
+  const speak = (text: string): void => {
+    spoken = nowMs();
+    say(`${path}: ${text}`);
+  };
+  return {
+    begin: (name) => {
+      const what = `bringing the pack of an earlier version up to date (${name})`;
+      if (maySpeak()) speak(what);
+      return (done, total) => {
+        if (maySpeak()) speak(`${what}: ${done} of ${total}`);
+      };
+    },
+    end: () => {
+      if (spoken === started) return;
+      speak(`up to date after ${Math.round((nowMs() - started) / 1000)} s`);
+    },
+  };
+}
