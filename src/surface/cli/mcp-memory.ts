@@ -5,7 +5,6 @@ import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { Log } from "../contract/log.ts";
 import type { CliDeps } from "./deps.ts";
 import { configWithoutKey } from "./options.ts";
-import { processOutput } from "./output.ts";
 import { stderrLog } from "./stderr-log.ts";
 
 export const TRANSPORTS = ["stdio", "streamable-http"] as const;
@@ -21,9 +20,14 @@ export async function openNamedMemory(
   dbPath: string,
   key: string | undefined,
 ): Promise<MemoryEngine> {
-  const config = await configWithoutKey({ deps, output: processOutput() }, dbPath);
+  const config = await configWithoutKey({ deps, output: { note } }, dbPath);
   requireKeysFor("stdio", config);
   return await openWithKey(deps, config, key, stderrLog("warn"));
+}
+
+/** The output of commands listens to its streams, and this is called again after each failure. */
+function note(line: string): void {
+  process.stderr.write(`${line}\n`);
 }
 
 /** Opens the configured memory for a client on stdin and stdout. @param key as given on the command line */

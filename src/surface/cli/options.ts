@@ -4,7 +4,7 @@ import type { Config, ConfigInput } from "../../config/schema.ts";
 import { invalid } from "../../domain/errors.ts";
 import type { CliContext } from "./deps.ts";
 import type { KeyRequest } from "./key-deps.ts";
-import { FORMATS } from "./output.ts";
+import { FORMATS, type Output } from "./output.ts";
 import { askSecret, isTerminal } from "./terminal.ts";
 
 /** The owner of memories that are stored and searched from the command line without naming one. */
@@ -65,7 +65,7 @@ async function askForKey(isAgain: boolean): Promise<string> {
 
 /** The configuration with `path` as the pack, and no look at the pack itself; warnings go to stderr. */
 export async function configWithoutKey(
-  context: Pick<CliContext, "deps" | "output">,
+  context: Pick<CliContext, "deps"> & { readonly output: Pick<Output, "note"> },
   path: string | undefined,
 ): Promise<Config> {
   if (path === "") throw invalid("path", "is empty; name a pack, for example ./memory.pack");
