@@ -165,14 +165,20 @@ describe("the first moments", () => {
     }
   }, 60_000);
 
-  test("settings that are refused end it with 2, and free the place", async () => {
+  test("settings that are refused free the place at once, and end it with 2 when its client leaves", async () => {
     const pack = newPack();
     for (const owner of [undefined, "ada"]) {
-      const assistant = spawn(pack, {
+      const assistant = await spawn(pack, {
         SVC_PACKING__VECTOR_K: "many",
         ...(owner === undefined ? {} : { SVC_MCP_USER_ID: owner }),
+      }).open();
+      const { result } = await assistant.call("1", "memory_retrieve", {
+        query: "q",
+        user_id: OWNER,
       });
-      expect(await assistant.ended()).toBe(2);
+      expect(result?.["isError"]).toBe(true);
+      expect(readdirSync(dirname(pack))).toEqual([]);
+      expect(await assistant.leave()).toBe(2);
       expect(await assistant.stderr()).toContain("SVC_PACKING__VECTOR_K");
     }
     expect(readdirSync(dirname(pack))).toEqual([]);

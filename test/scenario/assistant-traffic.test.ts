@@ -167,6 +167,28 @@ function privateKilobytes(pid: number): number | undefined {
   }
 }
 
+test("ten thousand calls that another process answers leave nothing behind in memory", async () => {
+  const served = await start();
+  const params = { _meta: { note: "x".repeat(4000) } };
+  const ask = async (count: number, name: string): Promise<void> => {
+    for (let from = 0; from < count; from += 100) {
+      served.heard.length = 0;
+      const ids = Array.from({ length: 100 }, (_, index) => `${name} ${from + index}`);
+      for (const id of ids) served.say({ id, method: "ping", params });
+      await served.hears(() => served.heard.length === ids.length);
+      expect(new Set(served.heard.map(({ id }) => id))).toEqual(new Set(ids));
+    }
+  };
+  // As much as is set aside for the traffic itself.
+  await ask(5000, "warm");
+  const before = privateKilobytes(served.pid);
+  await ask(10_000, "call");
+  const after = privateKilobytes(served.pid);
+  // Forty megabytes of text have passed.
+  if (before !== undefined && after !== undefined) expect(after - before).toBeLessThan(20 * 1024);
+  expect(await served.leave()).toBe(0);
+}, 60_000);
+
 describe("a client that does not read", () => {
   /** Twice as many bytes of answers as may be held. */
   const CALLS = 300;

@@ -17,6 +17,14 @@ export type Kin = {
   readonly fingerprint: string;
 };
 
+/**
+ * The kind of those that serve the pack of one address. Who comes to a socket that was moved with its folder means another
+ * pack than who listens on it.
+ */
+export function kinAt(kin: Kin, address: string): Kin {
+  return { ...kin, fingerprint: JSON.stringify([kin.fingerprint, address]) };
+}
+
 /** What a process asks of the one that serves the pack. */
 export type Guest = {
   /** The owner of everything on the connection; absent: each call names one. */
@@ -63,7 +71,9 @@ export async function introduce(
     });
     const answer = await conversation.next();
     if (!isProof(answer["proof"], proofOf(kin, "host", nonces))) {
-      throw new NotKin("the pack is served by a process with other settings");
+      throw new NotKin(
+        "the pack is served by a process with other settings, or under another name",
+      );
     }
     const tools = textsOf(answer["tools"]);
     return { repeatable: { tools, byRequestId: textsOf(answer["by_request_id"]) } };

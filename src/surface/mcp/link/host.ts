@@ -1,12 +1,14 @@
 import type { Socket } from "node:net";
 import type { Log } from "../../contract/log.ts";
-import { type Guest, type Kin, receive, type Welcome } from "./hello.ts";
+import { type Guest, type Kin, kinAt, receive, type Welcome } from "./hello.ts";
 import type { Seat } from "./rendezvous.ts";
 
 /** Says that the server takes nothing more: the guest ends its side after what it has sent, and gets all answers. */
 export const BYE = '{"svc":"bye"}';
-/** Milliseconds that guests have to end their side, and calls under way to be answered. */
+/** Milliseconds that calls under way have to be answered. */
 const LEAVE_MS = 10_000;
+/** Milliseconds that guests have to end their side. One that runs does it at once; one that stands still is not waited for. */
+const END_MS = 1500;
 /** Milliseconds that a guest has to take the last of what was sent to it. */
 const PART_MS = 2000;
 
@@ -39,7 +41,7 @@ export function hostGuests(deps: HostDeps): Host {
   const served = new Map<Socket, Promise<void>>();
   let isLeaving = false;
   const take = async (socket: Socket): Promise<void> => {
-    const guest = await receive(socket, kin, welcome, patienceMs);
+    const guest = await receive(socket, kinAt(kin, seat.address), welcome, patienceMs);
     if (guest === undefined || isLeaving) return;
     const gone = closing(socket);
     // Nobody waits for the answers to a guest that is gone.
@@ -67,7 +69,11 @@ export function hostGuests(deps: HostDeps): Host {
       if (served.has(socket)) socket.write(`${BYE}\n`);
       else socket.destroy();
     }
+    const timer = setTimeout(() => {
+      for (const socket of served.keys()) if (!socket.readableEnded) socket.destroy();
+    }, END_MS);
     await settledWithin([...served.values()], LEAVE_MS);
+    clearTimeout(timer);
     await settledWithin([...open].map(closing), PART_MS);
     for (const socket of open) socket.destroy();
   };

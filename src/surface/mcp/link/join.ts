@@ -1,7 +1,8 @@
 import type { Socket } from "node:net";
-import { type Guest, introduce, type Kin, NotKin, Silent } from "./hello.ts";
+import { type Guest, introduce, type Kin, kinAt, NotKin, Silent } from "./hello.ts";
 import type { Backend } from "./relay.ts";
 import { meet, type Seat } from "./rendezvous.ts";
+import { wakeStoppedHolder } from "./stopped-holder.ts";
 
 /** How often a host that is just leaving is looked for again. */
 const TRIES = 20;
@@ -9,6 +10,8 @@ const TRIES = 20;
 const PAUSE_MS = 25;
 /** Times that somebody is waited for who does not speak. */
 const SILENCES = 2;
+/** Milliseconds without a word after which it is looked whether somebody stopped it. Awake, it has time for its part. */
+const WAKE_MS = 2000;
 
 /** What a process that wants to serve a client is to do. */
 export type Joined =
@@ -28,7 +31,8 @@ export type JoinOptions = {
 
 /**
  * Finds the process that serves a pack for processes of one kind, or takes its place: when there is none, and when there is
- * one that stands still. Never throws.
+ * one that stands still. One that was stopped in the middle of a write is woken instead: its place would be of no use
+ * while it has the pack locked. Never throws.
  */
 export async function join(
   address: string,
@@ -41,7 +45,9 @@ export async function join(
   for (let tries = 0; tries < TRIES; tries += 1) {
     const meeting = await meet(address, user);
     if (meeting.role !== "guest") return meeting;
-    const greeting = await greet(meeting.socket, kin, guest, patienceMs);
+    const waking = setTimeout(() => wakeStoppedHolder(address), WAKE_MS);
+    const greeting = await greet(meeting.socket, kinAt(kin, address), guest, patienceMs);
+    clearTimeout(waking);
     if ("backend" in greeting) return { role: "guest", backend: greeting.backend };
     const { failure } = greeting;
     reason = failure instanceof Error ? failure.message : String(failure);

@@ -34,6 +34,7 @@ export type Meeting =
 
 /** The address of a pack, held by this process. */
 export type Seat = {
+  readonly address: string;
   /** Who connects, from the first one on, also those who came before this was called. Sockets are paused. */
   receive(guest: (socket: Socket) => void): void;
   /**
@@ -165,6 +166,7 @@ async function take(address: string): Promise<Seat | undefined> {
   process.once("exit", leave);
   await sweep(address);
   return {
+    address,
     receive: (guest) => {
       receiver = guest;
       for (const socket of waiting) guest(socket);

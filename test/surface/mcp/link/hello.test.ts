@@ -96,7 +96,9 @@ describe("strangers", () => {
       receive(host, FOREIGN, WELCOME),
     ]);
     expect(refused).toBeInstanceOf(NotKin);
-    expect(refused.message).toBe("the pack is served by a process with other settings");
+    expect(refused.message).toBe(
+      "the pack is served by a process with other settings, or under another name",
+    );
     expect(received).toBeUndefined();
     guest.destroy();
     host.destroy();
@@ -122,7 +124,9 @@ describe("strangers", () => {
     const { proof } = await next();
     // The guest's own proof is not one of the host.
     say(host, { ok: true, proof, repeatable: [] });
-    expect((await refused).message).toBe("the pack is served by a process with other settings");
+    expect((await refused).message).toBe(
+      "the pack is served by a process with other settings, or under another name",
+    );
     guest.destroy();
     host.destroy();
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { readdirSync, renameSync, rmSync } from "node:fs";
 import { createConnection, type Socket } from "node:net";
 import { dirname, join as joinPath } from "node:path";
 import type { Guest, Kin } from "../../../../src/surface/mcp/link/hello.ts";
@@ -132,6 +132,17 @@ describe("guests", () => {
     await host.leave();
   });
 
+  test("that come to its socket in a folder that was moved go their own way", async () => {
+    const { address, host, guests } = await startHost();
+    const moved = `${dirname(address)} moved`;
+    renameSync(dirname(address), moved);
+    const joined = await join(joinPath(moved, "m.pack.sock"), KIN, GUEST);
+    expect(joined).toMatchObject({ role: "alone" });
+    expect(guests).toEqual([]);
+    await host.leave();
+    rmSync(moved, { recursive: true });
+  });
+
   test("two hundred at once are served, and parted with", async () => {
     const { address, host, guests } = await startHost();
     const backends = await Promise.all(Array.from({ length: 200 }, () => joinAsGuest(address)));
@@ -171,6 +182,23 @@ describe("a host that leaves", () => {
     await host.leave();
     expect(performance.now() - before).toBeLessThan(2000);
   });
+
+  test("waits for answers to those who end their side, and not for one that stands still", async () => {
+    const { address, host } = await startHost();
+    const still = await joinAsGuest(address);
+    const isLeft = new Promise<void>((resolve) => still.output.once("close", () => resolve()));
+    still.output.resume();
+    const backend = await joinAsGuest(address);
+    const heard = hearAll(backend);
+    backend.input.write("after 2500 ms\n");
+    await Bun.sleep(20);
+    const before = performance.now();
+    await host.leave();
+    expect(await heard).toEqual([BYE, "after 2500 ms"]);
+    await isLeft;
+    // A client gives its server four seconds before it kills it.
+    expect(performance.now() - before).toBeLessThan(3500);
+  }, 20_000);
 
   test("takes those in that come at that moment to the next one", async () => {
     const { address, host } = await startHost();

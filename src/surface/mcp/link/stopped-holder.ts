@@ -1,0 +1,56 @@
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+
+/**
+ * Wakes (SIGCONT) whoever takes connections at an address, was stopped by a signal, and has a file locked for writing: who
+ * is stopped in the middle of a write keeps the pack from everybody, also from those that take its place. Who was
+ * stopped and holds up nobody is left as it is. Linux only; elsewhere, and for processes that cannot be seen from
+ * here, nothing happens. Never throws.
+ */
+export function wakeStoppedHolder(address: string): void {
+  try {
+    const sockets = socketsAt(address, readFileSync("/proc/net/unix", "utf8"));
+    if (sockets.size === 0) return;
+    const holders = writersIn(readFileSync("/proc/locks", "utf8")).filter((pid) =>
+      isStoppedWith(pid, sockets),
+    );
+    for (const pid of holders) process.kill(pid, "SIGCONT");
+  } catch {
+    // There is no such list here, or it went on by itself.
+  }
+}
+
+/**
+ * What `/proc/PID/fd` shows of the sockets that listen at an address. A listed path is the one under which a socket was
+ * made, before it was put into place.
+ */
+function socketsAt(address: string, list: string): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const line of list.split("\n")) {
+    // Slot, count, protocol, flags (this one: listens), type, state, inode, path.
+    const [, inode, path = ""] = /^\S+ \S+ \S+ 00010000 \S+ \S+ +(\d+) (.*)$/.exec(line) ?? [];
+    const rest = path.startsWith(address) ? path.slice(address.length) : undefined;
+    if (rest !== undefined && /^(?:\.[0-9a-f]{8})?$/.test(rest)) found.add(`socket:[${inode}]`);
+  }
+  return found;
+}
+
+/** Processes that hold a lock for writing; those that wait for one are listed in another form. */
+function writersIn(locks: string): readonly number[] {
+  const pids = [...locks.matchAll(/^\d+: POSIX +\S+ +WRITE (\d+) /gm)].map(([, pid]) =>
+    Number(pid),
+  );
+  return [...new Set(pids)].filter((pid) => pid > 0);
+}
+
+/** Stopped by a signal, not by a debugger, which is to decide for itself. */
+function isStoppedWith(pid: number, sockets: ReadonlySet<string>): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    if (!stat.slice(stat.lastIndexOf(")")).startsWith(") T ")) return false;
+    const folder = `/proc/${pid}/fd`;
+    return readdirSync(folder).some((name) => sockets.has(readlinkSync(`${folder}/${name}`)));
+  } catch {
+    // It is gone, or somebody else's.
+    return false;
+  }
+}
