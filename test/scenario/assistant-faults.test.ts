@@ -231,7 +231,7 @@ describe("newer", () => {
     60_000,
   );
 
-  test("a pack that a newer program has changed is left alone by whoever opens it from then on, and told", async () => {
+  test("a pack that a newer program has changed is left alone by whoever has it open and by newcomers, and told", async () => {
     const pack = packIn("pack");
     const [host, guest] = [await start(pack), await start(pack)];
     await store(guest, "The heron waits.");
@@ -240,14 +240,21 @@ describe("newer", () => {
     other.close();
     const setting = { ...environment(), SVC_PACKING__VECTOR_K: "40" };
     const newcomer = await start(pack, { environment: setting });
-    await allLeave(host);
-    for (const assistant of [newcomer, guest]) {
+    const refuses = async (assistant: Assistant): Promise<void> => {
       const { isError, value } = await assistant.call("memory_store", {
         content: "Too late.",
         user_id: OWNER,
       });
       expect(isError).toBe(true);
       expect(JSON.stringify(value)).toContain("open it with a newer svc");
+    };
+    await refuses(host);
+    await refuses(guest);
+    await findsAll(guest, "The heron waits.");
+    expect(await host.leave()).toBe(0);
+    expect(await host.process.stderr()).toContain("was not written (pack_too_new)");
+    for (const assistant of [newcomer, guest]) {
+      await refuses(assistant);
       expect(await assistant.leave()).toBe(1);
     }
     expect(beside(pack)).toEqual(["memory.pack"]);

@@ -15,6 +15,7 @@ import type { Cipher } from "./connection/pack-files.ts";
 import { writeEncryptionManifest } from "./copy/encryption-manifest.ts";
 import { lockableStore } from "./lockable-store.ts";
 import { migrate, requireReadable, unreadableSteps } from "./schema/migrate.ts";
+import { requireOurs } from "./schema/require-ours.ts";
 import { upgradeInWords } from "./schema/upgrade-progress.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 import { reconcileIndexes } from "./write/reconcile.ts";
@@ -159,6 +160,7 @@ async function openOn(
     capacity: options.writeQueueSize,
     busyTimeoutMs: options.busyTimeoutMs,
     path,
+    beforeCommit: () => requireOurs(writer, path),
   });
   const unreadable = unreadableSteps(writer);
   await queue.run(() => {

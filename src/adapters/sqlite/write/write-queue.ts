@@ -1,7 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { SvcError } from "../../../domain/errors.ts";
-import { isBusy, packMoved, toSvcError } from "../connection/failures.ts";
-import { hasMoved } from "../connection/open-database.ts";
+import { isBusy, toSvcError } from "../connection/failures.ts";
 
 type Task = {
   readonly work: () => unknown;
@@ -16,6 +15,8 @@ export type WriteQueueOptions = {
   readonly busyTimeoutMs: number;
   /** Names the pack in errors. */
   readonly path: string;
+  /** Called before each commit; what it throws undoes the whole group and is what its callers are told. Default: nothing. */
+  readonly beforeCommit?: (() => void) | undefined;
 };
 
 /** Calls in one transaction. Bounds the time for which other processes wait. */
@@ -39,9 +40,8 @@ export class WriteQueue {
   }
 
   /**
-   * Runs `work` inside a write transaction and resolves with its result once that is durable. While the main file of the
-   * pack does not lie under its name, every call fails with storage_failed, `data.reason` "pack_moved".
-   * @throws SvcError engine_closed, disk_full, storage_busy, storage_failed; or what `work` throws
+   * Runs `work` inside a write transaction and resolves with its result once that is durable.
+   * @throws SvcError engine_closed, disk_full, storage_busy, storage_failed; or what `work` or `beforeCommit` throws
    */
   async run<T>(work: () => T): Promise<T> {
     while (!this.#closed && this.#tasks.length >= this.#options.capacity) {
@@ -82,8 +82,7 @@ export class WriteQueue {
         group.length === 1 && only !== undefined
           ? [this.#perform(only)]
           : group.map((task) => this.#attempt(task));
-      // What is written to a file without a name is gone with the last process that has it open.
-      if (hasMoved(this.#database, "main")) throw packMoved(this.#options.path);
+      this.#options.beforeCommit?.();
       this.#control("COMMIT");
       for (const settled of settle) settled();
     } catch (error) {
