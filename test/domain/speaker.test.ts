@@ -84,14 +84,24 @@ describe("parseSpeaker", () => {
   test("leaves an accepted name unchanged when it is read again", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", minLength: 1, maxLength: 30 }), (text) => {
-        fc.pre(text.trim() !== "");
-        const name = parseSpeaker(text)!;
+        // Graphemes hold line separators too, which are refused.
+        const name = accepted(text);
+        fc.pre(name !== undefined);
         expect(parseSpeaker(name)).toBe(name);
         expect(storedSpeaker({ [SPEAKER_KEY]: name })).toBe(name);
       }),
     );
   });
 });
+
+/** The name that a text is read as; undefined where it is refused. */
+function accepted(text: string): string | undefined {
+  try {
+    return parseSpeaker(text);
+  } catch {
+    return undefined;
+  }
+}
 
 describe("storedSpeaker", () => {
   test.each([
