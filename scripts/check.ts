@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { cryptLibrary } from "./build/crypt-library.ts";
 import { kernelLibrary } from "./build/kernel-library.ts";
 import { type Outcome, runStep } from "./check/run.ts";
-import { stepsBeforeTests, TESTS } from "./check/steps.ts";
+import { stepsBeforeTests, testHalves } from "./check/steps.ts";
 import { addTallies, closingLine, readTally, type Tally } from "./check/tally.ts";
 
 const root = join(import.meta.dir, "..");
@@ -48,13 +48,17 @@ for (const step of stepsBeforeTests(root)) {
   });
 }
 
-const tests = await runStep(TESTS, root);
-const counted = readTally(tests.output, tests.exitCode);
-await print(report(TESTS.name, tests));
-await print(
-  `${(tests.ok ? tests.output.trimEnd().split("\n").slice(-1) : [withoutPasses(tests.output).trimEnd()]).join("\n")}\n`,
+await Promise.all(
+  testHalves(root).map(async (half) => {
+    const tests = await runStep(half, root);
+    const lines = tests.output.trimEnd();
+    const shown = tests.ok
+      ? lines.split("\n").slice(-1).join("\n")
+      : withoutPasses(lines).trimEnd();
+    await print(`${report(half.name, tests)}${shown}\n`);
+    tally = addTallies(tally, readTally(tests.output, tests.exitCode));
+  }),
 );
-tally = addTallies(tally, counted);
 
 await print(`${closingLine(tally)}\n`);
 process.exit(tally.failed === 0 ? 0 : 1);
