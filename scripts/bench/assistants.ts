@@ -22,9 +22,11 @@ import { digits, median, quantile, sum } from "./stats.ts";
 const OWNER = "bench";
 const EIGHT = 8;
 const WRITES = 50;
-const QUESTIONS = 200;
-/** Asked before, since the first ones load what the others find loaded. */
-const WARM_QUESTIONS = 20;
+/** Questions that one is asked on end. */
+const QUESTIONS = 20;
+const QUESTION_ROUNDS = 10;
+/** Rounds before those that count, since the first questions load what the others find loaded. */
+const WARM_ROUNDS = 2;
 const PAGE = join(import.meta.dir, "../../docs/performance.md");
 const TARGET = { startMs: 120, addedMs: 3, memory: 2, takeoverMs: 2000 } as const;
 
@@ -91,13 +93,15 @@ async function storeSentences(
   return ids;
 }
 
-/** Milliseconds of one question. */
-async function ask(assistant: Assistant, query: string): Promise<number> {
+async function timed(work: () => Promise<unknown>): Promise<number> {
   const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+async function ask(assistant: Assistant, query: string): Promise<void> {
   const { isError, value } = await assistant.call("memory_retrieve", { query, user_id: OWNER });
-  const ms = performance.now() - start;
   if (isError) throw new Error(`a question failed: ${JSON.stringify(value)}`);
-  return ms;
 }
 
 async function measureWritesAndQuestions(): Promise<Figure[]> {
@@ -128,21 +132,26 @@ async function measureWritesAndQuestions(): Promise<Figure[]> {
   ];
 }
 
-/** Asks in turn an engine in this process, the process that serves the pack, and one that it serves. */
+/**
+ * Asks an engine in this process, the process that serves the pack, and one that it serves, each several questions on end:
+ * what is done behind an answer delays the next one, whoever is asked.
+ */
 async function measureQuestions(pack: string, host: Assistant, guest: Assistant) {
   await using engine = await MemoryEngine.create({ pack_path: pack });
   const random = createRandom(7);
   const times = { engine: [] as number[], host: [] as number[], guest: [] as number[] };
-  for (let count = -WARM_QUESTIONS; count < QUESTIONS; count += 1) {
-    const start = performance.now();
-    await engine.retrieve({ query: question(random), userId: OWNER });
-    const own = performance.now() - start;
-    const overStdio = await ask(host, question(random));
-    const overSocket = await ask(guest, question(random));
-    if (count < 0) continue;
-    times.engine.push(own);
-    times.host.push(overStdio);
-    times.guest.push(overSocket);
+  const asked: readonly [number[], (query: string) => Promise<unknown>][] = [
+    [times.engine, (query) => engine.retrieve({ query, userId: OWNER })],
+    [times.host, (query) => ask(host, query)],
+    [times.guest, (query) => ask(guest, query)],
+  ];
+  for (let round = -WARM_ROUNDS; round < QUESTION_ROUNDS; round += 1) {
+    for (const [kept, retrieve] of asked) {
+      for (let count = 0; count < QUESTIONS; count += 1) {
+        const ms = await timed(() => retrieve(question(random)));
+        if (round >= 0) kept.push(ms);
+      }
+    }
   }
   const own = median(times.engine);
   const line = (what: string, ms: readonly number[]): Figure => {
