@@ -61,22 +61,22 @@ export function stepsBeforeTests(root: string): readonly Step[] {
   ];
 }
 
-/** Folders below `test/` with half of the work: most of them wait for processes, disks and locks. */
-const WAITING = ["contract", "fault", "scenario"];
+/** Folders below `test/` with half of the work. */
+const FIRST_HALF = ["adapters", "contract", "fault", "scenario"];
 
 /**
- * All suites below `test/`, in two halves that run at the same time, since much of the time of each is spent waiting. The
- * limit of a single test suits a loaded machine with two cores.
+ * All suites below `test/`, in two halves that run at the same time, since much of the time of each is spent waiting for
+ * processes, disks and locks. The limit of a single test suits a loaded machine with two cores.
  */
 export function testHalves(root: string): readonly [Step, Step] {
   const others = readdirSync(join(root, "test"), { withFileTypes: true })
     .filter((entry) => entry.isDirectory() || entry.name.endsWith(".test.ts"))
-    .filter(({ name }) => !WAITING.includes(name))
+    .filter(({ name }) => !FIRST_HALF.includes(name))
     .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name));
   return [
     testsOf(
-      `tests of ${WAITING.join(", ")}`,
-      WAITING.map((name) => `${name}/`),
+      `tests of ${FIRST_HALF.join(", ")}`,
+      FIRST_HALF.map((name) => `${name}/`),
     ),
     testsOf("all other tests", others.toSorted()),
   ];
