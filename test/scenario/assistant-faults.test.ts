@@ -4,52 +4,22 @@
  * The program is SVC_EXE, else dist/svc, else src/main.ts under Bun.
  */
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  unlinkSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { describe, expect, test } from "bun:test";
+import { chmodSync, copyFileSync, existsSync, readdirSync, renameSync, unlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import {
   type Assistant,
   type AssistantOptions,
   AssistantProcess,
-  endAllAssistants,
   hasOpen,
   startAssistant,
 } from "../../scripts/bench/assistant-client.ts";
-import { endAllServers, startServer, svcCommand } from "../../scripts/bench/server.ts";
+import { startServer, svcCommand } from "../../scripts/bench/server.ts";
+import { usePlace } from "./place.ts";
 
 const OWNER = "ada";
 
-let root = "";
-beforeAll(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), "svc-assistant-faults-")));
-});
-afterAll(async () => {
-  await endAllAssistants();
-  await endAllServers();
-  rmSync(root, { recursive: true, force: true });
-});
-
-const environment = (): Record<string, string> => ({
-  HOME: root,
-  XDG_CACHE_HOME: join(root, "cache"),
-});
-
-function packIn(name: string): string {
-  mkdirSync(join(root, name));
-  return join(root, name, "memory.pack");
-}
+const { root, environment, packIn } = usePlace("assistant-faults");
 
 /** Processes work in the folder of the test, which stays where it is. */
 const start = async (pack: string, options: Partial<AssistantOptions> = {}): Promise<Assistant> =>

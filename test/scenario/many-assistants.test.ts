@@ -2,40 +2,19 @@
  * Several processes of the built program on one pack, as several assistants start them, spoken to by the official client.
  * The program is SVC_EXE, else dist/svc, else src/main.ts under Bun.
  */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
+import { describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  type Assistant,
-  endAllAssistants,
-  hasOpen,
-  startAssistant,
-} from "../../scripts/bench/assistant-client.ts";
+import { type Assistant, hasOpen, startAssistant } from "../../scripts/bench/assistant-client.ts";
 import { createClient } from "../../scripts/bench/http-client.ts";
-import { endAllServers, startServer, svcCommand } from "../../scripts/bench/server.ts";
+import { startServer, svcCommand } from "../../scripts/bench/server.ts";
+import { usePlace } from "./place.ts";
 
 const OWNER = "ada";
 const PASSPHRASE = "three dozen grey herons by the river";
 
-let root = "";
-beforeAll(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), "svc-many-")));
-});
-afterAll(async () => {
-  await endAllAssistants();
-  await endAllServers();
-  rmSync(root, { recursive: true, force: true });
-});
-
-const common = (): Record<string, string> => ({ HOME: root, XDG_CACHE_HOME: join(root, "cache") });
-
-async function packIn(name: string): Promise<string> {
-  const folder = join(root, name);
-  await mkdir(folder, { recursive: true });
-  return join(folder, "memory.pack");
-}
+const { root, environment: common, packIn } = usePlace("many");
 
 /** How many of the processes have the pack open themselves; undefined where the system does not tell. */
 function openers(pids: readonly number[], file: string): number | undefined {
@@ -111,7 +90,7 @@ describe("eight assistants and a server", () => {
   test.each(VARIANTS)(
     "on $name: every write is acknowledged once, kept, and seen by all the others at once",
     async ({ name, writes, environment: own, init }) => {
-      const pack = await packIn(name.replaceAll(" ", "-"));
+      const pack = packIn(name.replaceAll(" ", "-"));
       const folder = join(pack, "..");
       const environment = { ...common(), ...own };
       if (init !== undefined) {
@@ -161,7 +140,7 @@ describe("eight assistants and a server", () => {
 
 describe("assistants that can serve each other", () => {
   test("share one open pack; each has its own owner and its own set of tools", async () => {
-    const pack = await packIn("own");
+    const pack = packIn("own");
     const start = (owner: string | undefined, args: readonly string[]) =>
       startAssistant({
         pack,
@@ -219,7 +198,7 @@ describe("assistants that can serve each other", () => {
   }, 60_000);
 
   test("meet when their settings stand in a file", async () => {
-    const pack = await packIn("dotenv");
+    const pack = packIn("dotenv");
     const folder = join(pack, "..");
     await writeFile(join(folder, ".env"), "SVC_MCP_USER_ID=eve\n");
     const both = [
@@ -244,7 +223,7 @@ describe("assistants that can serve each other", () => {
   ])(
     "take over from one another until the last has left, on a pack that is $name",
     async ({ name, key }) => {
-      const pack = await packIn(`relay-${name}`);
+      const pack = packIn(`relay-${name}`);
       const environment = { ...common(), ...key };
       const all = [];
       for (let count = 0; count < 4; count += 1)
@@ -279,7 +258,7 @@ describe("assistants that cannot serve each other", () => {
   ])(
     "$name: each opens the pack by itself, and both see everything",
     async ({ name, environment, args }) => {
-      const pack = await packIn(name.replaceAll(" ", "-"));
+      const pack = packIn(name.replaceAll(" ", "-"));
       const isEncrypted = args.length > 0;
       const key = isEncrypted
         ? { SVC_ENCRYPTION_KEY: PASSPHRASE, SVC_ENCRYPTION_ENABLED: "true" }
@@ -302,7 +281,7 @@ describe("assistants that cannot serve each other", () => {
   );
 
   test("a pack that cannot be opened is told by each in the same words, and newcomers try anew", async () => {
-    const pack = await packIn("locked");
+    const pack = packIn("locked");
     const owner = await startAssistant({
       pack,
       environment: { ...common(), SVC_ENCRYPTION_KEY: PASSPHRASE, SVC_ENCRYPTION_ENABLED: "true" },

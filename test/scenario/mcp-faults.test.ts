@@ -2,60 +2,24 @@
  * Clients that do wrong, against the built program over both transports. The program is SVC_EXE, else dist/svc, else
  * src/main.ts under Bun.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  closeSync,
-  constants,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-} from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { closeSync, constants, openSync, readdirSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  AssistantProcess,
-  endAllAssistants,
-  startAssistant,
-} from "../../scripts/bench/assistant-client.ts";
-import {
-  cleanEnvironment,
-  endAllServers,
-  startServer,
-  svcCommand,
-} from "../../scripts/bench/server.ts";
+import { AssistantProcess, startAssistant } from "../../scripts/bench/assistant-client.ts";
+import { cleanEnvironment, startServer, svcCommand } from "../../scripts/bench/server.ts";
 import { clientsOf, envelope, modern, request } from "../surface/mcp/http-server.ts";
+import { usePlace } from "./place.ts";
 
 const KEYS = { ada: "a long random key of ada", bob: "a long random key of bob" };
 const MISSING_ID = "01890000-0000-7000-8000-000000000000";
 const MIB = 1024 * 1024;
 
-let root = "";
-beforeAll(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), "svc-mcp-faults-")));
-});
-afterAll(async () => {
-  await endAllAssistants();
-  await endAllServers();
-  rmSync(root, { recursive: true, force: true });
-});
-
-const environment = (): Record<string, string> => ({
-  HOME: root,
-  XDG_CACHE_HOME: join(root, "cache"),
-  SVC_KEY_STORE: "file",
-});
-
-async function packIn(name: string): Promise<string> {
-  await mkdir(join(root, name), { recursive: true });
-  return join(root, name, "memory.pack");
-}
+const place = usePlace("mcp-faults");
+const { packIn } = place;
+const environment = () => ({ ...place.environment(), SVC_KEY_STORE: "file" });
 
 async function startMcpServer(pack: string, own: Readonly<Record<string, string>> = {}) {
   const server = await startServer({
@@ -115,7 +79,7 @@ async function until(holds: () => boolean, limitMs = 15_000): Promise<void> {
 describe("garbage", () => {
   test("on stdin is passed over, said once on stderr without its content, and the next message is answered", async () => {
     const assistant = new AssistantProcess({
-      pack: await packIn("garbage"),
+      pack: packIn("garbage"),
       environment: environment(),
     });
     for (let count = 0; count < 50; count += 1) {
@@ -131,7 +95,7 @@ describe("garbage", () => {
   }, 30_000);
 
   test("on the socket closes that connection; others are served", async () => {
-    const { url, send, end } = await startMcpServer(await packIn("garbage-http"));
+    const { url, send, end } = await startMcpServer(packIn("garbage-http"));
     const socket = connect(Number(new URL(url).port), "127.0.0.1");
     const closed = once(socket, "close");
     socket.on("error", () => undefined);
@@ -150,7 +114,7 @@ describe("garbage", () => {
     "%s is answered with an error over stdio",
     async (_, message, code) => {
       const assistant = new AssistantProcess({
-        pack: await packIn("garbage"),
+        pack: packIn("garbage"),
         environment: environment(),
       });
       await assistant.open();
@@ -165,7 +129,7 @@ describe("garbage", () => {
 
 describe("a client that is gone", () => {
   test("by its end of stdout ends the process, and the pack is closed", async () => {
-    const pack = await packIn("closed");
+    const pack = packIn("closed");
     const child = startUnread(pack);
     const exited = once(child, "exit");
     child.stdin.write(HANDSHAKE);
@@ -181,7 +145,7 @@ describe("a client that is gone", () => {
 
 describe("a client that never reads", () => {
   test("over stdio is read from no further; what it asked is answered once it reads", async () => {
-    const pack = await packIn("unread");
+    const pack = packIn("unread");
     const pipe = join(pack, "../stdout");
     Bun.spawnSync(["mkfifo", pipe]);
     // Somebody has to hold the other end.
@@ -212,7 +176,7 @@ describe("a client that never reads", () => {
   }, 90_000);
 
   test("over HTTP costs one answer, whatever it has asked, and nobody else waits for it", async () => {
-    const { url, pid, send, end } = await startMcpServer(await packIn("unread-http"));
+    const { url, pid, send, end } = await startMcpServer(packIn("unread-http"));
     const key = KEYS.ada;
     const call = (name: string, args: object): object =>
       request("tools/call", { name, arguments: args });
@@ -261,7 +225,7 @@ describe("arguments of 1 MB", () => {
 
   test("over stdio are answered, kept or refused, and the process goes on", async () => {
     const { client, leave } = await startAssistant({
-      pack: await packIn("large"),
+      pack: packIn("large"),
       environment: { ...environment(), SVC_MCP_USER_ID: "ada" },
     });
     for (const call of calls) {
@@ -275,7 +239,7 @@ describe("arguments of 1 MB", () => {
   }, 120_000);
 
   test("over HTTP are answered, kept or refused, and the server goes on", async () => {
-    const { connect: connectAs, end } = await startMcpServer(await packIn("large-http"));
+    const { connect: connectAs, end } = await startMcpServer(packIn("large-http"));
     const client = await connectAs(KEYS.ada);
     for (const call of calls) {
       const answer = await client.callTool(call);
@@ -330,7 +294,7 @@ describe("a call that is cancelled half-way", () => {
     async (era) => {
       const { seen, settings } = silentModel();
       const assistant = new AssistantProcess({
-        pack: await packIn(`cancel-${era.replaceAll(" ", "-")}`),
+        pack: packIn(`cancel-${era.replaceAll(" ", "-")}`),
         environment: { ...environment(), ...settings, SVC_MCP_USER_ID: "ada" },
       });
       const meta = era === "without one" ? { _meta: envelope() } : {};
@@ -353,7 +317,7 @@ describe("a call that is cancelled half-way", () => {
   test("by the official client over stdio stops the work", async () => {
     const { seen, settings } = silentModel();
     const { client, leave } = await startAssistant({
-      pack: await packIn("cancel-client"),
+      pack: packIn("cancel-client"),
       environment: { ...environment(), ...settings, SVC_MCP_USER_ID: "ada" },
     });
     await client.callTool(HERON);
@@ -370,10 +334,7 @@ describe("a call that is cancelled half-way", () => {
     "over HTTP, in a revision %s, by hanging up, stops the work",
     async (era) => {
       const { seen, settings } = silentModel();
-      const server = await startMcpServer(
-        await packIn(`hang-up-${era.replaceAll(" ", "-")}`),
-        settings,
-      );
+      const server = await startMcpServer(packIn(`hang-up-${era.replaceAll(" ", "-")}`), settings);
       const { send } = server;
       await send(request("tools/call", HERON), { key: KEYS.ada });
       const isModern = era === "without one";
@@ -402,7 +363,7 @@ describe("strangers", () => {
   ])(
     "%s gets nothing",
     async (_, key) => {
-      const { send, end } = await startMcpServer(await packIn("strangers"));
+      const { send, end } = await startMcpServer(packIn("strangers"));
       const refused = await send(request("tools/list"), { key });
       expect(refused.status).toBe(401);
       expect(refused.headers.get("www-authenticate")).toContain('error="invalid_token"');
@@ -413,7 +374,7 @@ describe("strangers", () => {
   );
 
   test("other owners' ids are answered as ids that do not exist, over both transports", async () => {
-    const pack = await packIn("foreign");
+    const pack = packIn("foreign");
     const server = await startMcpServer(pack);
     const ada = await server.connect(KEYS.ada);
     const store = await ada.callTool({

@@ -2,22 +2,18 @@
  * The built program, spoken to over both transports in every revision of the protocol: by the official client in those with
  * a handshake, by plain requests in the one without. The program is SVC_EXE, else dist/svc, else src/main.ts under Bun.
  */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import {
   type Assistant,
   AssistantProcess,
-  endAllAssistants,
   hasOpen,
   startAssistant,
 } from "../../scripts/bench/assistant-client.ts";
 import {
   cleanEnvironment,
-  endAllServers,
   type ServerProcess,
   startServer,
   svcCommand,
@@ -30,31 +26,15 @@ import {
   request,
   type Served,
 } from "../surface/mcp/http-server.ts";
+import { usePlace } from "./place.ts";
 
 const HANDSHAKE_REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 const KEYS = { ada: "a long random key of ada", bob: "a long random key of bob" };
 const MISSING_ID = "01890000-0000-7000-8000-000000000000";
 
-let root = "";
-beforeAll(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), "svc-transports-")));
-});
-afterAll(async () => {
-  await endAllAssistants();
-  await endAllServers();
-  rmSync(root, { recursive: true, force: true });
-});
-
-const environment = (): Record<string, string> => ({
-  HOME: root,
-  XDG_CACHE_HOME: join(root, "cache"),
-  SVC_KEY_STORE: "file",
-});
-
-async function packIn(name: string): Promise<string> {
-  await mkdir(join(root, name), { recursive: true });
-  return join(root, name, "memory.pack");
-}
+const place = usePlace("transports");
+const { root, packIn } = place;
+const environment = () => ({ ...place.environment(), SVC_KEY_STORE: "file" });
 
 /** `svc mcp --transport streamable-http` on a free port. */
 async function startMcpServer(
@@ -164,7 +144,7 @@ describe("revisions with a handshake", () => {
     "%s is agreed on over stdio",
     async (protocolVersion) => {
       const assistant = new AssistantProcess({
-        pack: await packIn("revisions"),
+        pack: packIn("revisions"),
         environment: environment(),
       });
       const clientInfo = { name: "test", version: "1.0.0" };
@@ -184,7 +164,7 @@ describe("revisions with a handshake", () => {
 
   test("a client of a revision to come is offered the newest with a handshake", async () => {
     const assistant = new AssistantProcess({
-      pack: await packIn("revisions"),
+      pack: packIn("revisions"),
       environment: environment(),
     });
     const clientInfo = { name: "test", version: "1.0.0" };
@@ -196,7 +176,7 @@ describe("revisions with a handshake", () => {
 
   test("the official client gets everything over stdio", async () => {
     const { client, leave } = await startAssistant({
-      pack: await packIn("stdio"),
+      pack: packIn("stdio"),
       environment: { ...environment(), SVC_MCP_USER_ID: "ada" },
     });
     await expectJourney(client);
@@ -204,7 +184,7 @@ describe("revisions with a handshake", () => {
   }, 60_000);
 
   test("the official client gets everything over HTTP", async () => {
-    const pack = await packIn("http");
+    const pack = packIn("http");
     const server = await startMcpServer(pack);
     const client = await server.connect(KEYS.ada);
     await expectJourney(client);
@@ -217,7 +197,7 @@ describe("revisions with a handshake", () => {
   test.each(HANDSHAKE_REVISIONS)(
     "%s is agreed on over HTTP",
     async (protocolVersion) => {
-      const { send, end } = await startMcpServer(await packIn("revisions"));
+      const { send, end } = await startMcpServer(packIn("revisions"));
       const clientInfo = { name: "test", version: "1.0.0" };
       const hello = request("initialize", { protocolVersion, capabilities: {}, clientInfo });
       // Some clients take no streams.
@@ -235,7 +215,7 @@ describe("revisions with a handshake", () => {
 describe("the revision without a handshake", () => {
   test("everything over stdio", async () => {
     const assistant = new AssistantProcess({
-      pack: await packIn("modern-stdio"),
+      pack: packIn("modern-stdio"),
       environment: { ...environment(), SVC_MCP_USER_ID: "bob" },
     });
     await expectModernJourney(overStdio(assistant));
@@ -243,14 +223,14 @@ describe("the revision without a handshake", () => {
   }, 60_000);
 
   test("everything over HTTP", async () => {
-    const server = await startMcpServer(await packIn("modern-http"));
+    const server = await startMcpServer(packIn("modern-http"));
     await expectModernJourney(overHttp(server, KEYS.bob));
     expect(await server.end("SIGTERM")).toEqual({ exitCode: 0, signal: null });
   }, 60_000);
 
   test("a revision that is not known is answered with those that are", async () => {
     const known = { error: { code: -32022, data: { supported: [REVISION] } } };
-    const pack = await packIn("revisions");
+    const pack = packIn("revisions");
     const assistant = new AssistantProcess({ pack, environment: environment() });
     const params = { _meta: envelope("2099-01-01") };
     expect(await assistant.ask(1, "tools/list", params)).toMatchObject(known);
@@ -274,7 +254,7 @@ describe("svc serve --mcp", () => {
   };
 
   test("serves programs and assistants from one memory, by the same keys", async () => {
-    const server = await serve(await packIn("both"), {
+    const server = await serve(packIn("both"), {
       SVC_API_USER_KEYS: JSON.stringify(KEYS),
     });
     const client = await server.connect(KEYS.ada);
@@ -298,7 +278,7 @@ describe("svc serve --mcp", () => {
   }, 60_000);
 
   test("serves the assistants of the pack that start a process, with other keys than its own", async () => {
-    const pack = await packIn("shared");
+    const pack = packIn("shared");
     const server = await serve(pack, { SVC_API_API_KEY: "a key of the server alone" });
     const start = (owner: string): Promise<Assistant> =>
       startAssistant({ pack, environment: { ...environment(), SVC_MCP_USER_ID: owner } });
@@ -328,7 +308,7 @@ describe("svc serve --mcp", () => {
   }, 60_000);
 
   test("serves alone where an assistant serves the pack already", async () => {
-    const pack = await packIn("second");
+    const pack = packIn("second");
     const assistant = await startAssistant({ pack, environment: environment() });
     const server = await serve(pack);
     const content = "Both see this.";
@@ -369,7 +349,7 @@ describe("what the command line refuses before anything is opened", () => {
   ])(
     "%s",
     async (_, args, own, complaint) => {
-      const pack = await packIn("refused");
+      const pack = packIn("refused");
       const child = Bun.spawn([...svcCommand(), "mcp", "--db-path", pack, ...args], {
         cwd: join(pack, ".."),
         env: { ...cleanEnvironment(), ...environment(), ...own },

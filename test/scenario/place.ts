@@ -1,0 +1,34 @@
+import { afterAll } from "bun:test";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { endAllAssistants } from "../../scripts/bench/assistant-client.ts";
+import { endAllServers } from "../../scripts/bench/server.ts";
+
+/** Where the processes of a test file live. */
+export type Place = {
+  /** Absolute path, without links. */
+  readonly root: string;
+  /** Their home and what they keep, below `root`. */
+  readonly environment: () => Record<string, string>;
+  /** A pack in a folder of its own; the folder is made, the pack is not. */
+  readonly packIn: (name: string) => string;
+};
+
+/** Makes a folder for the processes of a test file. After its tests they are ended, and it is removed. */
+export function usePlace(name: string): Place {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), `svc-${name}-`)));
+  afterAll(async () => {
+    await endAllAssistants();
+    await endAllServers();
+    rmSync(root, { recursive: true, force: true });
+  });
+  return {
+    root,
+    environment: () => ({ HOME: root, XDG_CACHE_HOME: join(root, "cache") }),
+    packIn: (folder) => {
+      mkdirSync(join(root, folder), { recursive: true });
+      return join(root, folder, "memory.pack");
+    },
+  };
+}
