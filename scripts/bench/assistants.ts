@@ -17,7 +17,7 @@ import {
 } from "./assistant-client.ts";
 import { type Figure, type Section, toMarkdown, writePage } from "./report.ts";
 import { createRandom, question, sentence } from "./sentences.ts";
-import { digits, median, quantile, sum } from "./stats.ts";
+import { digits, median, quantile, sum, timed } from "./stats.ts";
 
 const OWNER = "bench";
 const EIGHT = 8;
@@ -91,12 +91,6 @@ async function storeSentences(
     ids.push(String(value["event_id"]));
   }
   return ids;
-}
-
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const start = performance.now();
-  await work();
-  return performance.now() - start;
 }
 
 async function ask(assistant: Assistant, query: string): Promise<void> {

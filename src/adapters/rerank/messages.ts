@@ -19,9 +19,6 @@ export type Judge = {
   readonly second: string;
 };
 
-/** What the main thread sends to the worker. */
-export type ToWorker = Start | Judge;
-
 /** What the worker answers, once for each `judge`. `reason` never holds a text. */
 export type FromWorker =
   | {

@@ -47,6 +47,11 @@ type HttpShape = {
 /** `full`: every tool. `core`: what an assistant needs every day, for clients that pay for each tool they show. */
 export type ToolSet = "core" | "full";
 
+/** Whether a set has a tool. */
+export function hasTool(set: ToolSet, { toolSet }: { readonly toolSet: ToolSet }): boolean {
+  return set === "full" || toolSet === "core";
+}
+
 type McpShape = {
   readonly tool: string;
   readonly title: string;

@@ -1,4 +1,4 @@
-import type { McpBinding, ToolSet } from "../contract/operation.ts";
+import { hasTool, type McpBinding, type ToolSet } from "../contract/operation.ts";
 import { OPERATIONS } from "../contract/operations.ts";
 
 const BINDINGS: readonly McpBinding[] = OPERATIONS.flatMap(({ mcp }) => mcp ?? []);
@@ -11,7 +11,7 @@ export const TOOLS: readonly McpBinding[] = [
 
 /** The tools of a set, always in the same order. */
 export function toolsOf(toolSet: ToolSet): readonly McpBinding[] {
-  return toolSet === "full" ? TOOLS : TOOLS.filter((tool) => tool.toolSet === "core");
+  return TOOLS.filter((tool) => hasTool(toolSet, tool));
 }
 
 /** What runs a tool. @throws Error when there is none of that name */

@@ -2,7 +2,12 @@ import type { CallToolResult, McpServer } from "@modelcontextprotocol/server";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import { reportError } from "../contract/error-map.ts";
 import { describeCause, type Log } from "../contract/log.ts";
-import type { PreparedTool, ToolAnswer, ToolSet } from "../contract/operation.ts";
+import {
+  hasTool,
+  type PreparedTool,
+  type ToolAnswer,
+  type ToolSet,
+} from "../contract/operation.ts";
 import { withoutPlace } from "../contract/pack-place.ts";
 import { explain } from "./next-step.ts";
 import { toolDescriptions } from "./tool-descriptions.ts" with { type: "macro" };
@@ -28,8 +33,7 @@ export type McpDeps = {
 export function registerTools(server: McpServer, deps: McpDeps): void {
   const { boundUserId, toolSet = "full" } = deps;
   const audience = { isOwnerOpen: boundUserId === undefined, toolSet };
-  for (const tool of TOOLS) {
-    if (toolSet === "core" && tool.toolSet === "full") continue;
+  for (const tool of TOOLS.filter((known) => hasTool(toolSet, known))) {
     const { tool: name, title, description, annotations } = tool;
     const inputSchema = toInputSchema(tool, audience);
     const outputSchema = toOutputSchema(tool);

@@ -6,7 +6,8 @@ import type { Uuid } from "../../../lib/uuid.ts";
 import type { Page } from "../../../ports/graph-reads.ts";
 import { EVENT_COLUMNS, type EventRow } from "../write/rows.ts";
 import type { Parameter } from "./filter-sql.ts";
-import { EVENT_PAGE, NODE_PAGE, nodeReader, PageBuilder, readPage } from "./pages.ts";
+import { readInOrder } from "./in-order.ts";
+import { EVENT_PAGE, readPage } from "./pages.ts";
 
 /** Nodes of the owner of an event that cite it, in any state, by id. */
 export function readNodesCiting(database: Database, eventId: Uuid): readonly MemoryNode[] {
@@ -18,13 +19,10 @@ export function readNodesCiting(database: Database, eventId: Uuid): readonly Mem
        WHERE e.id = ? ORDER BY n.id LIMIT ?`,
     )
     .all(eventId, LIMITS.citingNodesMax);
-  const page = new PageBuilder(NODE_PAGE, LIMITS.citingNodesMax);
-  const readRow = nodeReader(database);
-  for (const { key } of keys) {
-    const row = readRow(key);
-    if (row !== undefined && !page.add(row)) break;
-  }
-  return page.page().items;
+  return readInOrder(
+    database,
+    keys.map(({ key }) => key),
+  );
 }
 
 /** Events by id, of any owner. */

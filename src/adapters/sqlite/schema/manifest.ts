@@ -34,6 +34,12 @@ export function readManifest(database: Database): Manifest | undefined {
   };
 }
 
+/** Refuses a pack whose format is that of a newer program. @throws SvcError pack_too_new */
+export function requireFormat(database: Database, path: string): void {
+  const format = readManifest(database)?.formatVersion ?? 0;
+  if (format > FORMAT_VERSION) throw tooNew(path, format, FORMAT_VERSION);
+}
+
 export type ManifestInput = {
   readonly softwareVersion: string;
   readonly embedding: EmbeddingIdentity;

@@ -1,8 +1,14 @@
 import type { Database } from "bun:sqlite";
 import type { Instant } from "../../../lib/instant.ts";
 import { mainPath, type PackLayout } from "../connection/layout.ts";
-import { type ManifestInput, readManifest, tooNew, writeManifest } from "./manifest.ts";
-import { FORMAT_VERSION, type Migration, migrations, type Part } from "./schema.ts";
+import {
+  type ManifestInput,
+  readManifest,
+  requireFormat,
+  tooNew,
+  writeManifest,
+} from "./manifest.ts";
+import { type Migration, migrations, type Part } from "./schema.ts";
 import { SILENT, type UpgradeProgress } from "./upgrade-progress.ts";
 
 /** Which of SQLite's files holds which part of a pack. */
@@ -22,8 +28,7 @@ const PARTS: readonly {
 export function requireReadable(database: Database, layout: PackLayout): void {
   const path = mainPath(layout);
   if (!hasTable(database, "pack_manifest")) return;
-  const format = readManifest(database)?.formatVersion ?? 0;
-  if (format > FORMAT_VERSION) throw tooNew(path, format, FORMAT_VERSION);
+  requireFormat(database, path);
   for (const { part } of PARTS) {
     const applied = appliedVersion(database, part);
     const newest = migrations(part, 1).at(-1)?.version ?? 0;

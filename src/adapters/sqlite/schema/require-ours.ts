@@ -1,8 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { packMoved } from "../connection/failures.ts";
 import { hasMoved } from "../connection/open-database.ts";
-import { tooNew } from "./manifest.ts";
-import { FORMAT_VERSION } from "./schema.ts";
+import { requireFormat } from "./manifest.ts";
 
 /**
  * Whether what a transaction has written may stay. While the main file does not lie under its name, what is written is gone
@@ -11,9 +10,5 @@ import { FORMAT_VERSION } from "./schema.ts";
  */
 export function requireOurs(database: Database, path: string): void {
   if (hasMoved(database, "main")) throw packMoved(path);
-  const { format = FORMAT_VERSION } =
-    database
-      .query<{ format: number }, []>("SELECT format_version AS format FROM pack_manifest")
-      .get() ?? {};
-  if (format > FORMAT_VERSION) throw tooNew(path, format, FORMAT_VERSION);
+  requireFormat(database, path);
 }
