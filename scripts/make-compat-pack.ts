@@ -1,12 +1,12 @@
 /**
- * Writes the packs of the present format version that later versions of the program have to open: one file in clear, one
- * encrypted, one directory, and beside them what they hold. Run once for each format version, when it is released:
+ * Writes the packs of the present format that later versions of the program have to open: one unencrypted file, one
+ * encrypted, one directory, and beside them what they hold. Run once before each new schema step:
  *   bun scripts/make-compat-pack.ts
  * Refuses to replace packs that are there: a pack of an earlier version cannot be made again.
  */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { FORMAT_VERSION } from "../src/adapters/sqlite/schema/schema.ts";
+import { FORMAT_VERSION, migrations } from "../src/adapters/sqlite/schema/schema.ts";
 import { compactPack, migratePack } from "../src/app/maintenance.ts";
 import { MemoryEngine } from "../src/app/memory-engine.ts";
 import { settingsForPath } from "../src/app/pack-path.ts";
@@ -36,7 +36,8 @@ const MEMORIES = [
 const OFF: ConfigInput = { encryption_enabled: false };
 const ON: ConfigInput = { encryption_enabled: true, encryption_key: COMPAT_KEY };
 
-const folder = resolve(import.meta.dir, `../test/compat/packs/v${FORMAT_VERSION}`);
+const step = migrations("core", 1).at(-1)?.version ?? 0;
+const folder = resolve(import.meta.dir, `../test/compat/packs/v${FORMAT_VERSION}-step${step}`);
 if (existsSync(join(folder, "content.json"))) {
   console.error(`${folder} holds packs already and stays as it is`);
   process.exit(2);

@@ -9,6 +9,7 @@ import {
   QUESTION_INDEXES,
   REBUILD_STATE,
   RECEIPTS,
+  SETTINGS,
   WORK,
 } from "./steps-core.ts";
 import type { StepProgress } from "./upgrade-progress.ts";
@@ -90,6 +91,7 @@ export function migrations(part: Part, dimension: number): readonly Migration[] 
         },
         { version: 4, name: "scans, cited events", sql: GRAPH_READS, table: "node_evidence" },
         { version: 5, name: "lists by time and target", sql: LISTS },
+        { version: 6, name: "settings of the pack", sql: SETTINGS, table: "pack_settings" },
       ];
     case "vectors":
       return [

@@ -254,3 +254,8 @@ DROP INDEX operations_listed;
 CREATE INDEX operations_listed ON operations (namespace_id, op_type, target_id)
   WHERE namespace_id IS NOT NULL AND op_type <> 'DIRECT_STORE_REQUESTED';
 `;
+
+// What a pack knows of itself beside its manifest, one value a name: its owner, when its key was backed up, and the like.
+export const SETTINGS = `
+CREATE TABLE pack_settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+`;

@@ -1,0 +1,29 @@
+import type { Database } from "bun:sqlite";
+import { hasTable } from "./migrate.ts";
+
+/** The names under which a pack keeps something about itself. */
+export type PackSetting = string;
+
+/** A value of the pack; undefined where there is none, and in a pack of an earlier version that is only read. */
+export function readPackSetting(database: Database, name: PackSetting): string | undefined {
+  if (!hasTable(database, "pack_settings")) return undefined;
+  const row = database
+    .query<{ value: string }, [string]>("SELECT value FROM pack_settings WHERE name = ?")
+    .get(name);
+  return row?.value;
+}
+
+/** Keeps a value of the pack; undefined removes it. Runs inside a write transaction. */
+export function writePackSetting(
+  database: Database,
+  name: PackSetting,
+  value: string | undefined,
+): void {
+  if (value === undefined) {
+    database.query("DELETE FROM pack_settings WHERE name = ?").run(name);
+  } else {
+    database
+      .query("INSERT OR REPLACE INTO pack_settings (name, value) VALUES (?, ?)")
+      .run(name, value);
+  }
+}
