@@ -24,8 +24,8 @@ const DEPS: CliDeps = {
     find: async (config, request) =>
       (await (await import("./app/find-key.ts")).findKey(config, request)).config,
     status: async (config) => await (await import("./app/key-custody.ts")).keyStatus(config),
-    createPack: async (config, newKey) =>
-      await (await import("./app/create-pack.ts")).createPack(config, newKey),
+    createPack: async (config, newKey, owner) =>
+      await (await import("./app/create-pack.ts")).createPack(config, newKey, owner),
     exportKey: async (config, request, output) =>
       await (await import("./app/key-custody.ts")).exportKey(config, request, output),
     importKey: async (config, keyText) =>

@@ -19,6 +19,7 @@ const CAPABILITIES = {
   receipts: [],
   lifecycle: [],
   aggregate: [],
+  owners: [],
 };
 
 const capability = ([name, siblings]) => ({

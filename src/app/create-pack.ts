@@ -8,6 +8,7 @@ import { mainPath } from "../adapters/sqlite/connection/layout.ts";
 import { beginPack } from "../adapters/sqlite/connection/pack-files.ts";
 import { withEncryptionKey } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
+import { parseOptionalUserId } from "../domain/arguments.ts";
 import { SvcError } from "../domain/errors.ts";
 import { keyStoreOf, saltOf } from "./find-key.ts";
 import { openEngine } from "./open-engine.ts";
@@ -21,23 +22,35 @@ export type NewKey =
   /** `isKept`: on this machine as well. */
   | { readonly kind: "chosen"; readonly key: string; readonly isKept: boolean };
 
+export type MadePack = {
+  readonly keptIn: string | undefined;
+  readonly owner: string | undefined;
+  readonly config: Config;
+};
+
 /**
  * Makes the configured pack, which must not exist yet. A key that is kept is kept before the pack appears, so that no
  * crash leaves a pack whose key is nowhere.
- * @returns where its key is kept, and the configuration that opens it
- * @throws SvcError encryption_failed, storage_failed, disk_full
+ * @param owner whose pack it is. Default: the user of the system
+ * @returns where its key is kept, whose it is, and the configuration that opens it
+ * @throws SvcError invalid_argument, encryption_failed, storage_failed, disk_full
  */
 export async function createPack(
   config: Config,
   newKey: NewKey,
-): Promise<{ readonly keptIn: string | undefined; readonly config: Config }> {
+  owner?: string | undefined,
+): Promise<MadePack> {
+  parseOptionalUserId(owner);
   const keyText = keyTextFor(newKey);
   const settings = withEncryptionKey(config, keyText);
   const isKept = newKey.kind === "generated" || (newKey.kind === "chosen" && newKey.isKept);
   const keptIn = isKept && keyText !== undefined ? await beginKept(config, keyText) : undefined;
   const engine = await openEngine(settings);
-  await engine.close();
-  return { keptIn, config: settings };
+  try {
+    return { keptIn, config: settings, owner: await engine.claimPack(owner) };
+  } finally {
+    await engine.close();
+  }
 }
 
 function keyTextFor(newKey: NewKey): string | undefined {

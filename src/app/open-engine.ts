@@ -3,6 +3,7 @@ import { loadSqliteVec } from "../adapters/native/sqlite-vec.ts";
 import { openSqliteStore } from "../adapters/sqlite/open-store.ts";
 import { createSystemClock } from "../adapters/system/clock.ts";
 import { createIdSource } from "../adapters/system/ids.ts";
+import { systemUserName } from "../adapters/system/user-name.ts";
 import { createCl100kTokenizer } from "../adapters/tokens/cl100k.ts";
 import type { Config } from "../config/schema.ts";
 import { createEngine } from "../engine/engine.ts";
@@ -61,6 +62,7 @@ export async function openEngine(config: Config, options: OpenOptions = {}): Pro
       settings,
       features: featuresOf(embedder.identity),
       ...createOptionalModels(config, warn),
+      personName: systemUserName(),
       warn,
     });
   } catch (error) {

@@ -27,6 +27,8 @@ export type EngineDeps = {
   readonly entailment?: EntailmentModel | undefined;
   /** Identity of the running code for receipts: names and versions, no secrets. */
   readonly features: Readonly<Record<string, string>>;
+  /** Whose a pack is that nobody has used yet. Absent: whoever uses it has to be named. */
+  readonly personName?: string | undefined;
   /** Receives what went wrong without failing a call. Never memory text. */
   readonly warn: (message: string) => void;
 };

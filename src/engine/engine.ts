@@ -22,6 +22,7 @@ import { createUpkeep, type Upkeep } from "./lifecycle/upkeep.ts";
 import { Lifetime } from "./lifetime.ts";
 import { rebuildIndexes } from "./maintain/rebuild.ts";
 import type { MemoryEngine } from "./memory-engine.ts";
+import { claimPack, ownersWithMemories, packOwner } from "./owners/pack-owner.ts";
 import {
   getAnswerCitations,
   listAnswerCitations,
@@ -84,6 +85,9 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
       life.use(() => getAnswerCitations(deps, citationId, userId)),
     listAnswerCitations: (query) => life.use(() => listAnswerCitations(deps, query)),
     ...bindChecks(deps, life),
+    packOwner: () => life.use(() => packOwner(deps)),
+    claimPack: (userId) => life.use(() => claimPack(deps, userId)),
+    ownersWithMemories: () => life.use(() => ownersWithMemories(deps)),
     stats: (userId) => life.use(() => readStats(deps, userId)),
     rebuildIndexes: (input) => life.use(() => rebuildIndexes(deps, input ?? {})),
     lock: () =>

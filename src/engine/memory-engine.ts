@@ -1,6 +1,7 @@
 import type { MemoryEvent } from "../domain/event.ts";
 import type { ProcessingResult, ProcessingStatus } from "../domain/jobs.ts";
 import type { MemoryNode } from "../domain/node.ts";
+import type { OwnerMemories } from "../domain/pack-owner.ts";
 import type { Uuid } from "../lib/uuid.ts";
 import type {
   AssertionAggregation,
@@ -207,6 +208,15 @@ export type MemoryEngine = {
     bundle: MemoryBundle,
     options?: VerifyBundleOptions,
   ): Promise<ClaimVerification>;
+  /**
+   * Whose memories are meant where a person names no owner: whom the pack names, else the only owner there is. Undefined where
+   * there are several. Methods that need an owner do not ask it.
+   */
+  packOwner(): Promise<string | undefined>;
+  /** As `packOwner`; a pack that nobody has used is made to name `userId`, without which it is the user of the system. */
+  claimPack(userId?: string): Promise<string | undefined>;
+  /** The owners with most memories, at most 5. */
+  ownersWithMemories(): Promise<readonly OwnerMemories[]>;
   /** A count that fails reads 0. */
   stats(userId?: string): Promise<Stats>;
   /**

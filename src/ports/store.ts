@@ -4,6 +4,7 @@ import type { LifecycleState, NodeType, Scope } from "../domain/enums.ts";
 import type { MemoryEvent } from "../domain/event.ts";
 import type { ProcessingStatus } from "../domain/jobs.ts";
 import type { MemoryNode } from "../domain/node.ts";
+import type { OwnerMemories, PackOwner } from "../domain/pack-owner.ts";
 import type { Instant } from "../lib/instant.ts";
 import type { Uuid } from "../lib/uuid.ts";
 import type { ChangeReads, Decide } from "./changes.ts";
@@ -294,6 +295,12 @@ export type Store = {
   operationsOf(page: OperationPage): Promise<Page<Operation>>;
   operation(id: Uuid): Promise<Operation | undefined>;
   operationsOn(page: OperationsOnTarget): Promise<Page<Operation>>;
+
+  packOwner(): Promise<PackOwner>;
+  /** Makes an owner that of the pack if `packOwner` is `nobody`, and records it. @returns whose the pack is afterwards */
+  claimPack(userId: string, operation: Operation): Promise<PackOwner>;
+  /** Those with most memories first; looks at the 50 owners who came first. @param limit at least 1 */
+  ownersWithMemories(limit: number): Promise<readonly OwnerMemories[]>;
 
   /**
    * Finishes queued writes, closes the files and forgets the key; every call but `unlock` and `close` then fails with

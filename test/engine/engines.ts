@@ -94,6 +94,8 @@ export type EngineOptions = {
   readonly alter?: (store: Store) => Partial<Store>;
   /** Models that are off by default. */
   readonly models?: Pick<EngineDeps, "reranker" | "languageModel" | "entailment">;
+  /** The user of the system. */
+  readonly personName?: string;
 };
 
 export type OpenedEngine = {
@@ -142,6 +144,7 @@ export function useEngines() {
       settings,
       features: { svc: "test" },
       ...options.models,
+      personName: options.personName,
       warn: (message) => warnings.push(message),
     };
     const engine = createEngine(deps);

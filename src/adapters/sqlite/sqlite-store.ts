@@ -5,6 +5,7 @@ import { SvcError } from "../../domain/errors.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
 import type { ProcessingStatus } from "../../domain/jobs.ts";
 import type { MemoryNode } from "../../domain/node.ts";
+import type { OwnerMemories, PackOwner } from "../../domain/pack-owner.ts";
 import { isSameEmbedding } from "../../domain/same-embedding.ts";
 import { fromEpochMicros, type Instant, toEpochMillis } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
@@ -43,6 +44,7 @@ import { toSvcError } from "./connection/failures.ts";
 import type { PackLayout } from "./connection/layout.ts";
 import { processIdentity } from "./connection/process-identity.ts";
 import { notLockable } from "./lockable-store.ts";
+import { readOwnersWithMemories, readPackOwner, writePackOwner } from "./owners/pack-owner.ts";
 import { readChain } from "./read/chain.ts";
 import { readEventsById, readNodesCiting } from "./read/citing.ts";
 import { readContradictionsAmong, readContradictionsOf } from "./read/contradiction-edges.ts";
@@ -75,8 +77,8 @@ import { ResidentVectors } from "./vectors/resident.ts";
 import { addNodes } from "./write/add-nodes.ts";
 import { type Lease, writeAdmission } from "./write/admit.ts";
 import { change } from "./write/change.ts";
-import { claimJobs, countJobs, jobStatus, releaseJobs, settleJob } from "./write/jobs.ts";
-import { materializeAll } from "./write/materialize.ts";
+import { claimJobs, countJobs, failJobs, jobStatus, releaseJobs } from "./write/jobs.ts";
+import { materializeAll, withoutVector } from "./write/materialize.ts";
 import type { WriteQueue } from "./write/write-queue.ts";
 
 export type SqliteStoreParts = {
@@ -166,13 +168,7 @@ export class SqliteStore implements Store {
   }
 
   failJobs(eventIds: readonly Uuid[], reason: string, at: Instant): Promise<void> {
-    return this.#write((database) => {
-      const key = database.query<{ key: number }, [string]>("SELECT key FROM events WHERE id = ?");
-      for (const id of eventIds) {
-        const event = key.get(id);
-        if (event !== null) settleJob(database, event.key, reason, at);
-      }
-    });
+    return this.#write((database) => failJobs(database, eventIds, reason, at));
   }
 
   jobStatus(eventId: Uuid, userId: string | undefined): Promise<ProcessingStatus | undefined> {
@@ -332,6 +328,22 @@ export class SqliteStore implements Store {
     return this.#read((database) => readOperationsOn(database, page));
   }
 
+  packOwner(): Promise<PackOwner> {
+    return this.#read(readPackOwner);
+  }
+
+  claimPack(userId: string, operation: Operation): Promise<PackOwner> {
+    return this.#write((database) => {
+      const isFree = readPackOwner(database).from === "nobody";
+      if (isFree) writePackOwner(database, userId, operation);
+      return readPackOwner(database);
+    });
+  }
+
+  ownersWithMemories(limit: number): Promise<readonly OwnerMemories[]> {
+    return this.#read((database) => readOwnersWithMemories(database, limit));
+  }
+
   async lock(): Promise<void> {
     throw notLockable(this.#parts.layout, this.#parts.path);
   }
@@ -382,10 +394,4 @@ export class SqliteStore implements Store {
     const end = toEpochMillis(this.#parts.clock.now()) + LEASE_MS;
     return { owner: this.#identity, expiresAt: fromEpochMicros(Math.round(end * 1000)) };
   }
-}
-
-/** The item as a job whose vector is still to come. */
-function withoutVector(item: Materialization): Materialization {
-  if (item.vector === undefined) return item;
-  return { ...item, vector: undefined, failure: item.failure ?? "embedding_mismatch" };
 }

@@ -1,4 +1,5 @@
 import type { Config, ConfigInput } from "../../config/schema.ts";
+import type { PackOwner } from "../../domain/pack-owner.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { Log } from "../contract/log.ts";
 import type { ClientDeps } from "./client-deps.ts";
@@ -27,6 +28,8 @@ export type PackReport = {
   readonly edgeCount: number;
   readonly eventCount: number;
   readonly ownerCount: number;
+  /** Who is meant where no owner is named. */
+  readonly owner: PackOwner;
   readonly vectorCount: number;
   readonly lexicalCount: number;
   readonly pendingJobs: number;

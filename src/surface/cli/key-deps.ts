@@ -34,11 +34,19 @@ export type KeyDeps = {
   /** The configuration with the key of its pack; as it is when the pack is in clear or missing. */
   find(config: Config, request: KeyRequest): Promise<Config>;
   status(config: Config): Promise<KeyStatus>;
-  /** @returns where the key of the new pack is kept, and the configuration that opens it */
+  /**
+   * @param owner default: the user of the system
+   * @returns where the key of the new pack is kept, whose it is, and the configuration that opens it
+   */
   createPack(
     config: Config,
     newKey: NewKey,
-  ): Promise<{ readonly keptIn: string | undefined; readonly config: Config }>;
+    owner: string | undefined,
+  ): Promise<{
+    readonly keptIn: string | undefined;
+    readonly owner: string | undefined;
+    readonly config: Config;
+  }>;
   /** The key, or the file into which it was written. */
   exportKey(
     config: Config,

@@ -7,9 +7,6 @@ import type { KeyRequest } from "./key-deps.ts";
 import { FORMATS, type Output } from "./output.ts";
 import { askSecret, isTerminal } from "./terminal.ts";
 
-/** The owner of memories that are stored and searched from the command line without naming one. */
-export const CLI_OWNER = "_cli";
-
 /** `--format table|json`. */
 export function formatOption(): Option {
   return new Option("--format <form>", "how to print the result").choices(FORMATS).default("table");
@@ -25,7 +22,7 @@ export function encryptionKeyOption(): Option {
 
 /** `--user-id`. */
 export function ownerOption(): Option {
-  return new Option("--user-id <owner>", "whose memory it is").default(CLI_OWNER);
+  return new Option("--user-id <owner>", "whose memory it is (default: the owner of the pack)");
 }
 
 /** Reads a whole number within bounds, for commander. */

@@ -5,6 +5,8 @@ import { invalid, SvcError } from "../../domain/errors.ts";
 export type Caller = {
   /** The only owner this caller may name; undefined for an operator, who may name any. */
   readonly boundUserId: string | undefined;
+  /** Who is meant where an operator names nobody. Absent: a request that needs an owner is refused. */
+  readonly defaultUserId?: string | undefined;
 };
 
 /**
@@ -32,7 +34,7 @@ export function optionalOwner(
  * @throws SvcError forbidden, or invalid_argument when an operator names nobody
  */
 export function requireOwner(caller: Caller, given: string | null | undefined): string {
-  const owner = optionalOwner(caller, given);
+  const owner = optionalOwner(caller, given) ?? caller.defaultUserId;
   if (owner === undefined) {
     throw invalid("user_id", "is required: the name of the owner of these memories");
   }

@@ -107,6 +107,10 @@ const scanNodesOperation = defineOperation({
     },
     write: toPageWire,
     tell: tellScan,
+    search: {
+      isEmpty: ({ nodes }) => nodes.length === 0,
+      owner: (late) => late().userId,
+    },
   },
 });
 

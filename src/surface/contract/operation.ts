@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { Caller } from "./caller.ts";
+import { type Caller, requireOwner } from "./caller.ts";
 
 /** What an operation runs with. */
 export type CallContext = {
@@ -88,6 +88,8 @@ export type ToolAnswer = {
   readonly text: string;
   /** The one memory that the answer is about. */
   readonly nodeId: Uuid | undefined;
+  /** Whose memories were asked for, where the answer holds none. */
+  readonly nothingOf: string | undefined;
 };
 /** A call of a tool whose arguments have passed their schema. The texts name tools of the given set only. */
 export type PreparedTool = (context: CallContext, toolSet: ToolSet) => Promise<ToolAnswer>;
@@ -123,6 +125,11 @@ type Definition<Input, Output> = {
     readonly write: (output: Output, input: Input) => WireObject;
     readonly tell: (output: Output, input: Input, toolSet: ToolSet) => string;
     readonly about?: (output: Output) => Uuid;
+    /** Whether an answer from the memories of one owner, whom `owner` tells, holds none of them. */
+    readonly search?: {
+      readonly isEmpty: (output: Output) => boolean;
+      readonly owner: (input: Input) => string | null | undefined;
+    };
   };
 };
 
@@ -150,6 +157,10 @@ export function defineOperation<Input, Output>(definition: Definition<Input, Out
             structured: mcp.write(output, input),
             text: mcp.tell(output, input, toolSet),
             nodeId: mcp.about?.(output),
+            nothingOf:
+              mcp.search?.isEmpty(output) === true
+                ? requireOwner(context.caller, mcp.search.owner(input))
+                : undefined,
           };
         };
       },

@@ -81,6 +81,10 @@ export const retrieveOperation = defineOperation({
     read: (args) => parseWire(retrieveToolSchema, args, "arguments"),
     write: (response, wire) => toRetrieveToolAnswer(response, wire.include_context ?? false),
     tell: tellRetrieve,
+    search: {
+      isEmpty: ({ results }) => results.length === 0,
+      owner: (wire) => wire.user_id,
+    },
   },
 });
 

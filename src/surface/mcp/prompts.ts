@@ -1,7 +1,7 @@
 import { completable, type GetPromptResult, type McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { NODE_TYPES, SCOPES } from "../../domain/enums.ts";
-import type { McpDeps } from "./tools.ts";
+import { type McpDeps, ownerArgument } from "./tools.ts";
 
 /** Arguments of prompts are text that a person types; completion offers the members of closed sets. */
 const startingWith =
@@ -19,6 +19,13 @@ const nodeType = completable(
 ).optional();
 const required = z.string("is required").trim().min(1, "must not be blank");
 const owner = required.describe("Whose memories: one fixed name per person.");
+const OWNER = {
+  none: {},
+  optional: {
+    user_id: z.string().describe("Whose memories, if not the pack's owner's.").optional(),
+  },
+  required: { user_id: owner },
+} as const;
 
 /** Arguments by name, as `prompts/get` brings them. */
 type Arguments = Readonly<Record<string, string | undefined>>;
@@ -96,11 +103,11 @@ const PROMPTS: readonly Prompt[] = [
 
 /** Offers the prompts whose tools are offered. */
 export function registerPrompts(server: McpServer, deps: McpDeps): void {
-  const { boundUserId, toolSet = "full" } = deps;
-  const isOwnerOpen = boundUserId === undefined;
+  const { toolSet = "full" } = deps;
+  const ownerShape = OWNER[ownerArgument(deps)];
   for (const { name, title, description, shape, isCore, steps } of PROMPTS) {
     if (toolSet === "core" && !isCore) continue;
-    const argsSchema = z.object({ ...shape, ...(isOwnerOpen && { user_id: owner }) });
+    const argsSchema = z.object({ ...shape, ...ownerShape });
     server.registerPrompt(name, { title, description, argsSchema }, (given) =>
       toMessage(steps, present(given)),
     );

@@ -17,7 +17,7 @@ export function guestService(deps: Omit<McpDeps, "boundUserId" | "toolSet">): {
     serve: (guest, socket) => {
       const { transport, ended } = openStdio(socket, socket);
       const { userId: boundUserId, tools: toolSet } = guest;
-      serveStdio(() => createMcpServer({ ...deps, boundUserId, toolSet }), {
+      serveStdio(() => createMcpServer({ ...deps, boundUserId, isPersonal: true, toolSet }), {
         transport,
         // Of another process, and no matter of who reads the log of this one.
         onerror: (error) => deps.log("info", `protocol: ${error.message}`),

@@ -51,10 +51,13 @@ export async function serveMcpStdio(deps: McpStdioDeps): Promise<void> {
     if (!mayPass(error)) guests?.seat.leave();
   });
   const connection = openStdio(deps.stdin ?? process.stdin, deps.stdout ?? process.stdout);
-  serveStdio(() => createMcpServer({ engine, version, boundUserId, toolSet, log }), {
-    transport: connection.transport,
-    onerror: (error) => log("warn", `protocol: ${error.message}`),
-  });
+  serveStdio(
+    () => createMcpServer({ engine, version, boundUserId, isPersonal: true, toolSet, log }),
+    {
+      transport: connection.transport,
+      onerror: (error) => log("warn", `protocol: ${error.message}`),
+    },
+  );
   const host = guestsOf(deps, engine);
   const timer = setTimeout(() => {
     // What calls need, before the first one comes. Every call is told what fails here.

@@ -8,13 +8,19 @@ import type { ToolDescription } from "./tool-descriptions.ts";
 const SHOWN: Readonly<Record<string, ShownSchemas>> = shownSchemas();
 
 const OWNER = { type: "string", description: "Whose memories: one fixed name per person." };
+const OWNER_BY_DEFAULT = {
+  type: "string",
+  description: "Default: the owner of the pack. Leave it out.",
+};
 /** The same where it has been said. */
 const OWNER_AGAIN = { type: "string" };
 
+/** `none`: the connection has its owner. `optional`: the pack has one. */
+export type OwnerArgument = "none" | "optional" | "required";
+
 /** For whom a tool is shown. */
 export type Audience = {
-  /** Whether the caller has to name the owner. */
-  readonly isOwnerOpen: boolean;
+  readonly owner: OwnerArgument;
   readonly toolSet: ToolSet;
 };
 
@@ -68,19 +74,25 @@ type ShownInput = {
   readonly required?: readonly string[];
 };
 
-function shownInput(tool: ToolDescription, { isOwnerOpen, toolSet }: Audience) {
+function shownInput(tool: ToolDescription, { owner: ownerArgument, toolSet }: Audience) {
   // SAFETY: `shownSchemas` makes inputs of this form.
   const { properties, required = [], ...rest } = shownOf(tool).input as ShownInput;
   const { coreArguments: core, needsOwner } = tool;
   const shown = Object.entries(properties).filter(
     ([name]) => toolSet === "full" || core === undefined || core.includes(name),
   );
-  const namesOwner = isOwnerOpen && needsOwner;
-  const owner = tool.toolSet === "core" ? OWNER : OWNER_AGAIN;
-  const needed = namesOwner ? [...required, "user_id"] : required;
+  const isNeeded = needsOwner && ownerArgument === "required";
+  // What may be left out is one thing less to think about in a set that is small on purpose.
+  const isOffered = needsOwner && ownerArgument === "optional" && toolSet === "full";
+  const first = isNeeded ? OWNER : OWNER_BY_DEFAULT;
+  const owner = tool.toolSet === "core" ? first : OWNER_AGAIN;
+  const needed = isNeeded ? [...required, "user_id"] : required;
   return {
     ...rest,
-    properties: { ...Object.fromEntries(shown), ...(namesOwner && { user_id: owner }) },
+    properties: {
+      ...Object.fromEntries(shown),
+      ...((isNeeded || isOffered) && { user_id: owner }),
+    },
     ...(needed.length > 0 && { required: needed }),
   };
 }

@@ -10,9 +10,10 @@ import {
 } from "../contract/operation.ts";
 import { withoutPlace } from "../contract/pack-place.ts";
 import { explain } from "./next-step.ts";
+import { adviceOnOwner, callerOf, withOtherOwners } from "./pack-owner.ts";
 import { toolDescriptions } from "./tool-descriptions.ts" with { type: "macro" };
 import type { ToolDescription } from "./tool-descriptions.ts";
-import { toInputSchema, toOutputSchema } from "./tool-schema.ts";
+import { type OwnerArgument, toInputSchema, toOutputSchema } from "./tool-schema.ts";
 
 const TOOLS: readonly ToolDescription[] = toolDescriptions();
 
@@ -20,8 +21,10 @@ export type McpDeps = {
   /** Resolves once the memory is open; rejects with the failure to open it, every time it is asked. */
   readonly engine: () => Promise<MemoryEngine>;
   readonly version: string;
-  /** The owner of everything on this connection; undefined: each call names one. */
+  /** The owner of everything on this connection; undefined: each call may name one. */
   readonly boundUserId: string | undefined;
+  /** Whether the person is served whose pack it is, and whom a call means that names no owner. Default false. */
+  readonly isPersonal?: boolean | undefined;
   /** Default full. */
   readonly toolSet?: ToolSet | undefined;
   /** Whether callers come from elsewhere and are not to learn where the pack lies. Default false. */
@@ -31,8 +34,8 @@ export type McpDeps = {
 
 /** Offers the tools of the set. */
 export function registerTools(server: McpServer, deps: McpDeps): void {
-  const { boundUserId, toolSet = "full" } = deps;
-  const audience = { isOwnerOpen: boundUserId === undefined, toolSet };
+  const { toolSet = "full" } = deps;
+  const audience = { owner: ownerArgument(deps), toolSet };
   for (const tool of TOOLS.filter((known) => hasTool(toolSet, known))) {
     const { tool: name, title, description, annotations } = tool;
     const inputSchema = toInputSchema(tool, audience);
@@ -40,18 +43,27 @@ export function registerTools(server: McpServer, deps: McpDeps): void {
     server.registerTool(
       name,
       { title, description, annotations, inputSchema, outputSchema },
-      (call, context) => answer(name, call, deps, context.mcpReq.signal),
+      (call, context) => answer(tool, call, deps, context.mcpReq.signal),
     );
   }
 }
 
+/** What a client has to say about the owner of memories. */
+export function ownerArgument({
+  boundUserId,
+  isPersonal,
+}: Pick<McpDeps, "boundUserId" | "isPersonal">): OwnerArgument {
+  if (boundUserId !== undefined) return "none";
+  return isPersonal === true ? "optional" : "required";
+}
+
 async function answer(
-  tool: string,
+  tool: ToolDescription,
   call: PreparedTool,
   deps: McpDeps,
   signal: AbortSignal,
 ): Promise<CallToolResult> {
-  const { boundUserId, version, toolSet = "full" } = deps;
+  const { version, toolSet = "full" } = deps;
   let engine: MemoryEngine;
   try {
     engine = await deps.engine();
@@ -60,14 +72,15 @@ async function answer(
     return { ...toResult({ error: message }, message), isError: true };
   }
   try {
-    const caller = { boundUserId };
+    const caller = await callerOf(tool, engine, deps);
     const context = { engine: () => engine, caller, operator: "mcp-operator", version, signal };
-    return toAnswer(await call(context, toolSet));
+    return toAnswer(await withOtherOwners(await call(context, toolSet), engine, deps));
   } catch (error) {
     // A call that was cancelled fails by that, and nobody reads its answer.
     const log: Log = signal.aborted ? () => {} : deps.log;
-    const told = toErrorObject(error, tool, log);
-    const failure = { ...told, error: messageFor(told.error, error, deps) };
+    const told = toErrorObject(error, tool.tool, log);
+    const advice = await adviceOnOwner(error, engine, deps);
+    const failure = { ...told, error: `${messageFor(told.error, error, deps)}${advice}` };
     return toResult(failure, explain(error, failure.error, toolSet));
   }
 }

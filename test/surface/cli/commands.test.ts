@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import manifest from "../../../package.json" with { type: "json" };
 import { COMMAND_NAMES } from "../../../src/surface/cli/program.ts";
@@ -74,7 +75,7 @@ describe("store and search", () => {
     const stored = await desk.run(["store", "memory.pack", ...KEY.split(" "), "--format", "json"]);
     expect(stored.code).toBe(0);
     expect(JSON.parse(stored.stdout)).toMatchObject({
-      user_id: "_cli",
+      user_id: userInfo().username,
       node_type: "note",
       status: "complete",
     });

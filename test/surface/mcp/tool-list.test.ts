@@ -2,7 +2,9 @@ import { expect, test } from "bun:test";
 import { NODE_TYPES, SCOPES } from "../../../src/domain/enums.ts";
 import { createMcpServer } from "../../../src/surface/mcp/server.ts";
 import { shownSchemas } from "../../../src/surface/mcp/shown-schemas.ts";
+import { toolDescriptions } from "../../../src/surface/mcp/tool-descriptions.ts";
 import { TOOLS } from "../../../src/surface/mcp/tool-list.ts";
+import { toInputSchema } from "../../../src/surface/mcp/tool-schema.ts";
 import { tokenizer } from "../../engine/engines.ts";
 import { fakeEngine } from "../fake-engine.ts";
 import { openSession } from "./session.ts";
@@ -101,16 +103,30 @@ test("the tools that take a memory out of search for good are the destructive on
   ]);
 });
 
-test("the owner is an argument of an unbound client alone, which has to give it", async () => {
+test("the owner may be named by whom the pack belongs to, in the full list, and by no bound client", async () => {
   for (const toolSet of ["core", "full"] as const) {
     const open = await listTools(undefined, toolSet);
     const bound = await listTools("ada", toolSet);
     for (const [index, tool] of open.entries()) {
       const { needsOwner } = TOOLS.find(({ tool: name }) => name === tool.name)!;
-      expect("user_id" in (tool.inputSchema.properties ?? {})).toBe(needsOwner);
-      expect(tool.inputSchema.required?.includes("user_id") ?? false).toBe(needsOwner);
+      const isShown = "user_id" in (tool.inputSchema.properties ?? {});
+      expect(isShown).toBe(needsOwner && toolSet === "full");
+      expect(tool.inputSchema.required ?? []).not.toContain("user_id");
       expect(bound[index]?.inputSchema.properties ?? {}).not.toHaveProperty("user_id");
     }
+  }
+  const [store] = await listTools(undefined);
+  expect(store?.inputSchema.properties?.["user_id"]).toEqual({
+    type: "string",
+    description: "Default: the owner of the pack. Leave it out.",
+  });
+});
+
+test("the owner has to be given where nobody's pack is served", () => {
+  for (const tool of toolDescriptions()) {
+    const schema = toInputSchema(tool, { owner: "required", toolSet: "core" })["~standard"];
+    const shown = schema.jsonSchema.input({ target: "draft-2020-12" });
+    expect([shown["required"] ?? []].flat().includes("user_id")).toBe(tool.needsOwner);
   }
 });
 

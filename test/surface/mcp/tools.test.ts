@@ -88,7 +88,7 @@ describe("an expected failure is a normal result with an error", () => {
   const UNKNOWN = "01900000-0000-7000-8000-00000000ffff";
 
   test.each([
-    { tool: "memory_store", args: { content: "x" }, error: "user_id: is required" },
+    { tool: "memory_store", args: { content: "x", user_id: " " }, error: "user_id: must be" },
     {
       tool: "memory_store",
       args: { content: "x", user_id: "a", node_type: "memo" },

@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import type { PackOwner } from "../../../domain/pack-owner.ts";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { Manifest } from "../../../ports/store.ts";
@@ -7,6 +8,7 @@ import { mainPath, type PackLayout } from "../connection/layout.ts";
 import { schemasOf } from "../connection/open-database.ts";
 import { openForReading } from "../connection/open-reading.ts";
 import type { Cipher } from "../connection/pack-files.ts";
+import { readPackOwner } from "../owners/pack-owner.ts";
 import { damagedReceipts } from "../receipts/receipts.ts";
 import { readManifest } from "../schema/manifest.ts";
 import { hasTable, isUpTo } from "../schema/migrate.ts";
@@ -24,6 +26,7 @@ export type PackInspection = {
   readonly edgeCount: number;
   readonly eventCount: number;
   readonly ownerCount: number;
+  readonly owner: PackOwner;
   readonly vectorCount: number;
   readonly lexicalCount: number;
   /** Active nodes with text that an index lacks, or has not in full, although no job will bring them. */
@@ -101,6 +104,7 @@ function readAll(database: Database, options: InspectOptions): PackInspection {
     edgeCount: countOf(database, "SELECT count(*) AS n FROM edges"),
     eventCount: countOf(database, "SELECT count(*) AS n FROM events"),
     ownerCount: countOf(database, "SELECT count(*) AS n FROM owners"),
+    owner: readPackOwner(database),
     vectorCount: countOf(database, "SELECT count(*) AS n FROM vector_metadata"),
     lexicalCount: countOf(database, "SELECT count(*) AS n FROM lexical_documents_docsize"),
     withoutVector: countMissing(database, wholeVectors(database)),

@@ -5,6 +5,7 @@ import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
 import type { PackLayout } from "../connection/layout.ts";
 import { openDatabase, turnToLog } from "../connection/open-database.ts";
 import type { Connection } from "../connection/open-reading.ts";
+import { adoptPackOwner } from "../owners/pack-owner.ts";
 import { isAnyStale } from "../rebuild/staging.ts";
 import { tooNew } from "../schema/manifest.ts";
 import { migrate } from "../schema/migrate.ts";
@@ -70,6 +71,7 @@ export async function importPack(options: ImportOptions): Promise<ImportResult> 
     prepare(database, header, options);
     const counts = await takeAll(database, header, first.value, lines, options);
     writeTexts(database);
+    database.transaction(() => adoptPackOwner(database))();
     const lacksVectors = isAnyStale(database, "repair", options.embedding);
     database.run("PRAGMA wal_checkpoint(TRUNCATE)");
     return { counts, lacksVectors };

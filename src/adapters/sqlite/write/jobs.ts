@@ -104,6 +104,20 @@ export function settleJob(
     .run(failure === undefined ? "complete" : "pending", failure ?? null, at, eventKey);
 }
 
+/** Records a failed try of the jobs of events. Runs inside a write transaction. */
+export function failJobs(
+  database: Database,
+  eventIds: readonly Uuid[],
+  reason: string,
+  at: Instant,
+): void {
+  const key = database.query<{ key: number }, [string]>("SELECT key FROM events WHERE id = ?");
+  for (const id of eventIds) {
+    const event = key.get(id);
+    if (event !== null) settleJob(database, event.key, reason, at);
+  }
+}
+
 type StatusRow = {
   readonly id: Uuid;
   readonly status: "pending" | "complete";

@@ -46,3 +46,9 @@ function materializeOne(database: Database, item: Materialization): number | und
   settleJob(database, job.event_key, item.failure, item.at);
   return key;
 }
+
+/** The item as a job whose vector is still to come. */
+export function withoutVector(item: Materialization): Materialization {
+  if (item.vector === undefined) return item;
+  return { ...item, vector: undefined, failure: item.failure ?? "embedding_mismatch" };
+}

@@ -53,7 +53,7 @@ export async function connectCommand(context: CliContext): Promise<Command> {
     .addOption(scopeOption())
     .option(
       "--user-id <owner>",
-      "whose memory it is (default: SVC_MCP_USER_ID, else the assistant names the owner)",
+      "whose memory it is (default: SVC_MCP_USER_ID, else the owner of the pack)",
       ownerName,
     )
     .addOption(

@@ -7,7 +7,8 @@ import { loadConfig } from "../../../config/load.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import { assistantLines } from "../assistant.ts";
 import type { CliContext } from "../deps.ts";
-import { CLI_OWNER, warnOn } from "../options.ts";
+import { warnOn } from "../options.ts";
+import { ownerFor } from "../owner.ts";
 
 const EXAMPLES = `
 Examples:
@@ -51,8 +52,10 @@ async function demo(context: CliContext): Promise<void> {
     const { config } = loadConfig({ explicit });
     const engine = await deps.openEngine(config, { createIfMissing: true, warn: warnOn(context) });
     try {
-      await storeAll(context, engine);
-      for (const question of QUESTIONS) await ask(context, engine, question);
+      const question = { given: undefined, path: folder, isStoring: true };
+      const owner = await ownerFor(context, engine, question);
+      await storeAll(context, engine, owner);
+      for (const query of QUESTIONS) await ask(context, engine, owner, query);
     } finally {
       await engine.close();
     }
@@ -65,18 +68,25 @@ async function demo(context: CliContext): Promise<void> {
   for (const line of assistantLines(deps.self, resolve("memory.pack"))) output.line(line);
 }
 
-async function storeAll({ output }: CliContext, engine: MemoryEngine): Promise<void> {
+async function storeAll(
+  { output }: CliContext,
+  engine: MemoryEngine,
+  userId: string,
+): Promise<void> {
   output.line(kleur.bold(`Storing ${SENTENCES.length} sentences (the first one loads the model)`));
   for (const content of SENTENCES) {
-    const ms = await timed(() => engine.store({ content, userId: CLI_OWNER }));
+    const ms = await timed(() => engine.store({ content, userId }));
     output.line(`  ${duration(ms.ms)}  ${content}`);
   }
 }
 
-async function ask({ output }: CliContext, engine: MemoryEngine, query: string): Promise<void> {
-  const { value, ms } = await timed(() =>
-    engine.retrieve({ query, userId: CLI_OWNER, limit: SHOWN_RESULTS }),
-  );
+async function ask(
+  { output }: CliContext,
+  engine: MemoryEngine,
+  userId: string,
+  query: string,
+): Promise<void> {
+  const { value, ms } = await timed(() => engine.retrieve({ query, userId, limit: SHOWN_RESULTS }));
   output.line();
   output.line(kleur.bold(`${query}`) + kleur.dim(`  (${ms.toFixed(0)} ms)`));
   if (value.results.length === 0) output.line("  nothing was found");

@@ -1,4 +1,6 @@
 import { Command } from "commander";
+import { shellWord } from "../../../lib/shell-word.ts";
+import { shownOwner } from "../../contract/owner-text.ts";
 import type { CliContext, PackReport } from "../deps.ts";
 import { configFor, encryptionKeyOption, formatOption } from "../options.ts";
 import { type Format, fields } from "../output.ts";
@@ -37,6 +39,7 @@ async function info(
     ["Edges", report.edgeCount],
     ["Events", report.eventCount],
     ["Owners", report.ownerCount],
+    ["Owner of the pack", ownerOf(report)],
     ["Pending jobs", report.pendingJobs],
     ["Last modified", report.lastModified ?? "N/A"],
     ["Format version", manifest.formatVersion],
@@ -51,6 +54,19 @@ function encryptionOf({ encrypted }: PackReport): string {
   return encrypted ? "AES-256-GCM" : "none";
 }
 
+function ownerOf({ owner, path }: PackReport): string {
+  switch (owner.from) {
+    case "set":
+      return shownOwner(owner.userId);
+    case "only":
+      return `${shownOwner(owner.userId)} (the only one with memories)`;
+    case "several":
+      return `not set; svc owner list ${shellWord(path)} shows them`;
+    case "nobody":
+      return "whoever stores first";
+  }
+}
+
 function toJson(report: PackReport): Record<string, unknown> {
   const { manifest } = report;
   return {
@@ -61,6 +77,7 @@ function toJson(report: PackReport): Record<string, unknown> {
     edge_count: report.edgeCount,
     event_count: report.eventCount,
     owner_count: report.ownerCount,
+    owner: "userId" in report.owner ? report.owner.userId : null,
     pending_jobs: report.pendingJobs,
     last_modified: report.lastModified ?? "N/A",
     manifest: {

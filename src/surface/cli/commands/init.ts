@@ -10,6 +10,7 @@ import { packOf } from "../default-pack.ts";
 import type { CliContext } from "../deps.ts";
 import type { NewKey } from "../key-deps.ts";
 import { configWithoutKey, encryptionKeyOption, keyRequest, warnOn } from "../options.ts";
+import { ownerInWords } from "../owner.ts";
 import { askFirstPassphrase } from "../secret-prompt.ts";
 import { confirm, isTerminal } from "../terminal.ts";
 
@@ -19,12 +20,17 @@ Examples:
   svc init ~/notes.pack        make a pack elsewhere
   svc init ./memory            make a directory pack
   svc init --plain             make a pack that everybody can read who can read the file
+  svc init --owner anna        whose memories it holds, where no other owner is named
 
 On a terminal it offers a passphrase. Otherwise, and on Enter alone, it makes a key and keeps it in the system's secret
 store or, where there is none, in a file that only you can read; svc serve, svc mcp and every command find it there.
 Who loses the key loses the pack: keep a copy of it elsewhere, made with svc key export.`;
 
-type InitOptions = { readonly plain?: true; readonly encryptionKey?: string };
+type InitOptions = {
+  readonly plain?: true;
+  readonly encryptionKey?: string;
+  readonly owner?: string;
+};
 
 /** `svc init`: makes a pack and says how to connect an assistant to it. Repeating it changes nothing. */
 export function initCommand(context: CliContext): Command {
@@ -33,6 +39,10 @@ export function initCommand(context: CliContext): Command {
     .argument("[path]", "the pack: a name ending in .pack, or a directory", "./memory.pack")
     .addOption(new Option("--plain", "do not encrypt it").conflicts(["encryptionKey"]))
     .addOption(encryptionKeyOption())
+    .option(
+      "--owner <name>",
+      "whose pack it is; the command line and assistants use it (default: the name of the user of the system)",
+    )
     .addHelpText("after", EXAMPLES)
     .action((path: string, options: InitOptions) => init(context, path, options));
 }
@@ -64,9 +74,10 @@ async function init(context: CliContext, path: string, options: InitOptions): Pr
 async function examine(
   context: CliContext,
   config: Config,
-  { encryptionKey }: InitOptions,
+  { encryptionKey, owner }: InitOptions,
 ): Promise<void> {
   const { deps, output } = context;
+  const known: string[] = [];
   const { path, encrypted } = await deps.keys.status(config);
   const state = encrypted
     ? "encrypted"
@@ -77,13 +88,21 @@ async function examine(
     const opened = await deps.keys.find(config, request);
     const warn = warnOn(context);
     const engine = await deps.openEngine(opened, { createIfMissing: true, warn });
-    await engine.close();
+    try {
+      const found = await engine.claimPack(owner);
+      known.push(` ${await ownerInWords(engine)}`);
+      if (owner !== undefined && owner !== found) {
+        known.push(` To change it: svc owner use ${shellWord(packOf(path))} ${shellWord(owner)}`);
+      }
+    } finally {
+      await engine.close();
+    }
   } catch (error) {
     const isKeyUnknown = error instanceof SvcError && error.code === "encryption_failed";
     if (!isKeyUnknown || encryptionKey !== undefined) throw error;
     output.note(`Warning: ${error.message}`);
   }
-  output.line(`${packOf(path)} is a pack already, ${state}. It stays as it is.`);
+  output.line(`${packOf(path)} is a pack already, ${state}. It stays as it is.${known.join("")}`);
 }
 
 async function make(
@@ -94,14 +113,15 @@ async function make(
 ): Promise<void> {
   const { deps, output } = context;
   const newKey = await chooseKey(context, config, options);
-  const made = await deps.keys.createPack(config, newKey);
+  const made = await deps.keys.createPack(config, newKey, options.owner);
   const report = await deps.reportOnPack(made.config);
   const head = `${kleur.green("Made")} ${packOf(report.path)},`;
+  const whose = made.owner === undefined ? "" : ` Its owner is ${made.owner}.`;
   if (newKey.kind === "plain") {
-    output.line(`${head} not encrypted: whoever can read the file can read the memories.`);
+    output.line(`${head} not encrypted: whoever can read the file can read the memories.${whose}`);
     return;
   }
-  output.line(`${head} encrypted.`);
+  output.line(`${head} encrypted.${whose}`);
   if (made.keptIn === undefined) {
     output.line("Its key is not kept on this machine. So that assistants can open the pack:");
     output.line(`  svc key import ${shellWord(path)}`);

@@ -10,6 +10,7 @@ import {
   wholeNumber,
 } from "../options.ts";
 import { type Format, shortened, table } from "../output.ts";
+import { noteOtherOwners, ownerFor } from "../owner.ts";
 
 const DEFAULT_LIMIT = 10;
 const MAX_LIMIT = 1000;
@@ -22,7 +23,7 @@ Examples:
   svc search ./memory.pack "who lives in Oslo?" --context    the text an assistant would get`;
 
 type SearchOptions = {
-  readonly userId: string;
+  readonly userId?: string;
   readonly limit: number;
   readonly context?: true;
   readonly encryptionKey?: string;
@@ -59,13 +60,12 @@ async function search(
   });
   const stopProgress = await context.output.progress("searching");
   try {
-    const response = await engine.retrieve({
-      query,
-      userId: options.userId === "" ? ownerOption().defaultValue : options.userId,
-      limit: options.limit,
-    });
+    const given = options.userId === "" ? undefined : options.userId;
+    const userId = await ownerFor(context, engine, { given, path, isStoring: false });
+    const response = await engine.retrieve({ query, userId, limit: options.limit });
     stopProgress();
     print(context, query, response, { ...options, path });
+    if (response.results.length === 0) await noteOtherOwners(context, engine, userId);
   } finally {
     stopProgress();
     await engine.close();

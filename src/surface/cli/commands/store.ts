@@ -11,6 +11,7 @@ import { invalid } from "../../../domain/errors.ts";
 import type { CliContext } from "../deps.ts";
 import { configFor, encryptionKeyOption, formatOption, ownerOption, warnOn } from "../options.ts";
 import type { Format } from "../output.ts";
+import { ownerFor } from "../owner.ts";
 
 const EXAMPLES = `
 Examples:
@@ -19,7 +20,7 @@ Examples:
   cat note.txt | svc store ./memory.pack - --user-id anna --metadata '{"source":"diary"}'`;
 
 type StoreOptions = {
-  readonly userId: string;
+  readonly userId?: string;
   readonly type?: NodeType;
   readonly scope?: Scope;
   readonly role?: Role;
@@ -67,10 +68,12 @@ async function store(
   const engine = await deps.openEngine(config, { createIfMissing: false, warn: warnOn(context) });
   const stopProgress = await output.progress("storing");
   try {
+    const question = { given: options.userId, path, isStoring: true };
+    const owner = await ownerFor(context, engine, question);
     const started = performance.now();
     const receipt = await engine.storeWithReceipt({
       content,
-      userId: options.userId,
+      userId: owner,
       nodeType: options.type,
       scope: options.scope,
       role: options.role,

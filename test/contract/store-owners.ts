@@ -1,0 +1,57 @@
+import { describe, expect, test } from "bun:test";
+import { anAdmission, anEvent, anOperation, put } from "./samples.ts";
+import type { World } from "./store-contract.ts";
+
+/** Whose a pack is, and who has memories in it. */
+export function describeOwners(world: World): void {
+  describe("the owner of a pack", () => {
+    test("is nobody, then the only one who has anything, then one of several", async () => {
+      const { store } = await world.fresh();
+      expect(await store.packOwner()).toEqual({ from: "nobody" });
+      await store.admit(anAdmission([anEvent({ userId: "ada" })]));
+      expect(await store.packOwner()).toEqual({ from: "only", userId: "ada" });
+      await store.admit(anAdmission([anEvent({ userId: "bob" })]));
+      expect(await store.packOwner()).toEqual({ from: "several" });
+    });
+
+    test("is whoever claims it first, for every process and for good", async () => {
+      const { store, place } = await world.fresh();
+      const other = await world.open(place);
+      const claims = [anOperation({ opType: "X" }), anOperation({ opType: "X" })] as const;
+
+      const found = await Promise.all([
+        store.claimPack("ada", claims[0]),
+        other.claimPack("bob", claims[1]),
+      ]);
+
+      const [first] = found;
+      expect(found[1]).toEqual(first);
+      await other.admit(anAdmission([anEvent({ userId: "carl" })]));
+      for (const one of [store, other]) expect(await one.packOwner()).toEqual(first);
+      const kept = await Promise.all(claims.map(({ id }) => store.operation(id)));
+      expect(kept.filter((operation) => operation !== undefined)).toHaveLength(1);
+    });
+
+    test("is not claimed where somebody has something", async () => {
+      const { store } = await world.fresh();
+      await store.admit(anAdmission([anEvent({ userId: "ada" })]));
+      const claim = anOperation();
+      expect(await store.claimPack("bob", claim)).toEqual({ from: "only", userId: "ada" });
+      expect(await store.operation(claim.id)).toBeUndefined();
+    });
+  });
+
+  test("owners are listed by how many memories they have, as many as are wanted", async () => {
+    const { store } = await world.fresh();
+    const owners = ["ada", "bob", "bob", "carl", "bob", "carl"];
+    await put(store, ...owners.map((userId) => ({ userId })));
+    await store.admit(anAdmission([anEvent({ userId: "dora" })]));
+    const all = [
+      { userId: "bob", memories: 3 },
+      { userId: "carl", memories: 2 },
+      { userId: "ada", memories: 1 },
+    ];
+    expect(await store.ownersWithMemories(5)).toEqual(all);
+    expect(await store.ownersWithMemories(2)).toEqual(all.slice(0, 2));
+  });
+}

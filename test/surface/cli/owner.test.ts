@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { userInfo } from "node:os";
+import { join } from "node:path";
+import { MemoryEngine } from "../../../src/app/memory-engine.ts";
+import { createDesk, type Desk } from "./run-svc.ts";
+
+// Each test starts processes, some of which load the model.
+setDefaultTimeout(60_000);
+
+let desk: Desk;
+beforeAll(() => {
+  desk = createDesk();
+});
+afterAll(() => desk.remove());
+
+const TEA = "Anna prefers tea to coffee";
+
+/** Makes a pack as a program does that names its owners, without one of its own. */
+async function packOf(name: string, ...owners: readonly string[]): Promise<string> {
+  const path = join(desk.folder, name);
+  await using engine = await MemoryEngine.create({ pack_path: path, encryption_enabled: false });
+  for (const userId of owners) await engine.ingestFast({ content: TEA, userId });
+  await engine.processPending();
+  return path;
+}
+
+test("init writes the owner that is given, else the user of the system, and info shows it", async () => {
+  const made = await desk.run(["init", "anna.pack", "--plain", "--owner", "anna"]);
+  expect(made.stdout).toContain("Its owner is anna.");
+  const info = await desk.run(["info", "anna.pack"]);
+  expect(info.stdout).toMatch(/Owner of the pack +anna\n/);
+  const json = await desk.run(["info", "anna.pack", "--format", "json"]);
+  expect(JSON.parse(json.stdout)).toMatchObject({ owner: "anna" });
+  const own = await desk.run(["init", "own.pack", "--plain"]);
+  expect(own.stdout).toContain(`Its owner is ${userInfo().username}.`);
+});
+
+test("init of a pack that has an owner keeps it and says how to change it", async () => {
+  await desk.run(["init", "kept.pack", "--plain", "--owner", "anna"]);
+  const again = await desk.run(["init", "kept.pack", "--owner", "bob"]);
+  expect(again.code).toBe(0);
+  expect(again.stdout).toContain("Its owner is anna.");
+  expect(again.stdout).toMatch(/svc owner use .*kept\.pack bob/);
+  const blank = await desk.run(["init", "blank.pack", "--plain", "--owner", " "]);
+  expect(blank).toMatchObject({ code: 2, stderr: expect.stringContaining("user_id") });
+  expect(await Bun.file(join(desk.folder, "blank.pack")).exists()).toBeFalse();
+});
+
+test("what the command line stores is the pack's owner's, and another may be named", async () => {
+  await desk.run(["init", "used.pack", "--plain", "--owner", "anna"]);
+  const stored = await desk.run(["store", "used.pack", TEA, "--format", "json"]);
+  expect(JSON.parse(stored.stdout)).toMatchObject({ user_id: "anna" });
+  const bob = ["store", "used.pack", "Bob has a dog", "--user-id", "bob", "--format", "json"];
+  expect(JSON.parse((await desk.run(bob)).stdout)).toMatchObject({ user_id: "bob" });
+  const found = await desk.run(["search", "used.pack", "what does Anna drink?"]);
+  expect(found.stdout).toContain(TEA);
+  expect(found.stdout).not.toContain("Bob has a dog");
+});
+
+test("an export carries the owner of the pack into the one that is made of it", async () => {
+  await desk.run(["init", "from.pack", "--plain", "--owner", "anna"]);
+  await desk.run(["store", "from.pack", "Bob has a dog", "--user-id", "bob"]);
+  await desk.run(["export", "from.pack", "--output", "from.jsonl"]);
+  await desk.run(["import", "from.jsonl", "to.pack"]);
+  const { stdout } = await desk.run(["info", "to.pack", "--format", "json"]);
+  expect(JSON.parse(stdout)).toMatchObject({ owner: "anna", node_count: 1 });
+  await desk.run(["compact", "to.pack"]);
+  const after = await desk.run(["info", "to.pack", "--format", "json"]);
+  expect(JSON.parse(after.stdout)).toMatchObject({ owner: "anna" });
+});
+
+test("a directory pack keeps its owner when it becomes a single file", async () => {
+  await desk.run(["init", "dir", "--plain", "--owner", "anna"]);
+  await desk.run(["migrate", "dir", "single.pack", "--encryption-key", ""]);
+  const { stdout } = await desk.run(["info", "single.pack", "--format", "json"]);
+  expect(JSON.parse(stdout)).toMatchObject({ owner: "anna" });
+});
+
+test("a pack without an owner of its own is used as the only one's who is in it", async () => {
+  const path = await packOf("only.pack", "carl");
+  const { stdout, stderr } = await desk.run(["search", path, "what does Anna drink?"]);
+  expect(stdout).toContain(TEA);
+  expect(stderr).not.toContain("owners");
+});
+
+test("a pack of several owners keeps to _cli, as it did, and says how to settle it", async () => {
+  const path = await packOf("several.pack", "anna", "bob", "anna");
+  const stored = await desk.run(["store", path, "from here", "--format", "json"]);
+  expect(JSON.parse(stored.stdout)).toMatchObject({ user_id: "_cli" });
+  expect(stored.stderr).toBe(
+    `The pack has memories of several owners: anna (2), bob (1). Taken: _cli. To settle it: svc owner use ${path} NAME\n`,
+  );
+});
+
+test("an empty search says under which names there are memories", async () => {
+  const path = await packOf("named.pack", "anna", "bob", "anna");
+  const other = await desk.run(["search", path, "tea", "--user-id", "Anna"]);
+  expect(other.stderr).toContain(
+    'Nothing is stored under "Anna"; there are memories under: anna (2), bob (1).',
+  );
+  const known = await desk.run(["search", path, "tea", "--user-id", "anna", "--limit", "0"]);
+  expect(known.stderr).not.toContain("Nothing is stored");
+});
