@@ -91,6 +91,11 @@ const PLANTS: readonly Plant[] = [
     to: "engine/inspect/target",
   },
   {
+    rule: "engine-owners-siblings",
+    from: "engine/owners/sibling",
+    to: "engine/inspect/target",
+  },
+  {
     rule: "engine-receipts-siblings",
     from: "engine/receipts/sibling",
     to: "engine/retrieve/target",
