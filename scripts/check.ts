@@ -1,6 +1,7 @@
 /**
  * The whole check, as `npm test` and `bun run check` run it: lockfile, format, lint, types, layers, docs, build, tests.
- * Each step is printed with its seconds, a failed one with its output; the run goes on, so that one run shows all.
+ * Each step is printed with its seconds, a failed one with its output; the run goes on, so that one run shows all. The
+ * tests tell every 15 seconds how far they are, and a failed one at once.
  * The last line is `N passed, N failed, N skipped`: tests, plus one for each step before them.
  * Without a compiler for the encryption library it stops before the first step, with one line that says what to install.
  * Exit code 0 when nothing failed and at least one test ran, else 1.
@@ -8,8 +9,9 @@
 import { join } from "node:path";
 import { cryptLibrary } from "./build/crypt-library.ts";
 import { kernelLibrary } from "./build/kernel-library.ts";
+import { Progress } from "./check/progress.ts";
 import { type Outcome, runStep } from "./check/run.ts";
-import { stepsBeforeTests, testHalves } from "./check/steps.ts";
+import { stepsBeforeTests, TESTS } from "./check/steps.ts";
 import { addTallies, closingLine, readTally, type Tally } from "./check/tally.ts";
 
 const root = join(import.meta.dir, "..");
@@ -48,17 +50,15 @@ for (const step of stepsBeforeTests(root)) {
   });
 }
 
-await Promise.all(
-  testHalves(root).map(async (half) => {
-    const tests = await runStep(half, root);
-    const lines = tests.output.trimEnd();
-    const shown = tests.ok
-      ? lines.split("\n").slice(-1).join("\n")
-      : withoutPasses(lines).trimEnd();
-    await print(`${report(half.name, tests)}${shown}\n`);
-    tally = addTallies(tally, readTally(tests.output, tests.exitCode));
-  }),
-);
+const progress = new Progress();
+const tests = await runStep(TESTS, root, (text) => {
+  const line = progress.read(text, performance.now());
+  if (line !== undefined) void print(`${line}\n`);
+});
+const lines = tests.output.trimEnd();
+const shown = tests.ok ? lines.split("\n").slice(-1).join("\n") : withoutPasses(lines).trimEnd();
+await print(`${report(TESTS.name, tests)}${shown}\n`);
+tally = addTallies(tally, readTally(tests.output, tests.exitCode));
 
 await print(`${closingLine(tally)}\n`);
 process.exit(tally.failed === 0 ? 0 : 1);

@@ -4,6 +4,11 @@ export type Tally = { readonly passed: number; readonly failed: number; readonly
 // Colour codes, which Bun writes when a terminal or FORCE_COLOR asks for them.
 const COLOUR = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, "g");
 
+/** The text as it reads without colours. */
+export function withoutColours(text: string): string {
+  return text.replace(COLOUR, "");
+}
+
 /**
  * Reads the summary that `bun test` prints at the end of its standard error: lines ` 3 pass`, ` 1 skip`, ` 0 fail`.
  * The last line of each kind counts, since a test may print such a line too. A test marked `todo` counts as skipped, an
@@ -13,7 +18,7 @@ const COLOUR = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, "g");
  */
 export function readTally(output: string, exitCode: number | undefined): Tally {
   const counts = new Map<string, number>();
-  for (const line of output.replace(COLOUR, "").split("\n")) {
+  for (const line of withoutColours(output).split("\n")) {
     const match = /^ ?(\d+) (pass|fail|skip|todo|errors?)\r?$/.exec(line);
     if (match?.[1] !== undefined && match[2] !== undefined) {
       counts.set(match[2].replace("errors", "error"), Number(match[1]));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import {
 import { ERROR_MAP } from "../../src/surface/contract/error-map.ts";
 import { examine, SOUND } from "./examine.ts";
 import { findLost, findUnfindable, Ledger, processAll } from "./ledger.ts";
-import { openSmallDisk, type SmallDisk } from "./small-disk.ts";
+import { describeOnDisk, openSmallDisk } from "./small-disk.ts";
 
 const DISK_BYTES = 24 * 1024 * 1024;
 /** What is left of it when the writing begins. */
@@ -22,7 +22,6 @@ const WRITES_MAX = 2_000;
 
 const folder = mkdtempSync(join(tmpdir(), "svc-disk-"));
 const opened = await openSmallDisk(folder, DISK_BYTES);
-if ("reason" in opened) console.log(`skipped: a full disk (${opened.reason})`);
 
 afterAll(async () => {
   await endAllServers();
@@ -30,9 +29,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe.skipIf("reason" in opened)("on a full disk", () => {
-  // SAFETY: the suite is skipped when there is no disk.
-  const disk = opened as SmallDisk;
+describeOnDisk("on a full disk", opened, (disk) => {
   const pack = join(folder, "small", "memory.pack");
   const ledger = new Ledger(SEED);
   let server: ServerProcess;

@@ -1,24 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { copyFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { makeFormerPack } from "./former-pack.ts";
-import { openSmallDisk, type SmallDisk } from "./small-disk.ts";
+import { describeOnDisk, openSmallDisk } from "./small-disk.ts";
 
 const MAIN = resolve(import.meta.dir, "../../src/main.ts");
 
 const folder = mkdtempSync(join(tmpdir(), "svc-disk-"));
 const opened = await openSmallDisk(folder, 24 * 1024 * 1024);
-if ("reason" in opened) console.log(`skipped: a full disk (${opened.reason})`);
 
 afterAll(async () => {
   if (!("reason" in opened)) await opened.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe.skipIf("reason" in opened)("on a full disk", () => {
-  // SAFETY: the suite is skipped when there is no disk.
-  const disk = opened as SmallDisk;
+describeOnDisk("on a full disk", opened, (disk) => {
   const run = (...args: string[]) => {
     const command = disk.command([process.execPath, "--no-env-file", MAIN, ...args]);
     const { exitCode, stderr } = Bun.spawnSync([...command], { env: process.env });

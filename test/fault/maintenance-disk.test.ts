@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { svcCommand } from "../../scripts/bench/server.ts";
 import { makePack } from "../adapters/sqlite/whole-packs.ts";
 import { directoryPack, encrypted, filePack, RAW_KEY } from "../contract/sqlite-pack.ts";
-import { openSmallDisk, type SmallDisk } from "./small-disk.ts";
+import { describeOnDisk, openSmallDisk } from "./small-disk.ts";
 
 const DISK_BYTES = 8 * 1024 * 1024;
 
@@ -13,7 +13,6 @@ setDefaultTimeout(60_000);
 
 const folder = mkdtempSync(join(tmpdir(), "svc-room-"));
 const opened = await openSmallDisk(folder, DISK_BYTES);
-if ("reason" in opened) console.log(`skipped: a full disk (${opened.reason})`);
 afterAll(async () => {
   if (!("reason" in opened)) await opened.close();
   rmSync(folder, { recursive: true, force: true });
@@ -29,9 +28,7 @@ async function run(command: readonly string[]) {
   return { code: await child.exited, stderr };
 }
 
-describe.skipIf("reason" in opened)("without room for a copy", () => {
-  // SAFETY: the suite is skipped when there is no disk.
-  const disk = opened as SmallDisk;
+describeOnDisk("without room for a copy", opened, (disk) => {
   const inside = (name: string): string => join(disk.path, name);
   const outside = (name: string): string => join(disk.outsidePath, name);
 
@@ -64,10 +61,7 @@ describe.skipIf("reason" in opened)("without room for a copy", () => {
   });
 });
 
-describe.skipIf("reason" in opened)("on a disk that is mounted for reading only", () => {
-  // SAFETY: the suite is skipped when there is no disk.
-  const disk = opened as SmallDisk;
-
+describeOnDisk("on a disk that is mounted for reading only", opened, (disk) => {
   test.each(["compact", "rekey"])("%s says so and leaves no trace", async (name) => {
     const before = readFileSync(join(disk.outsidePath, "memory.pack"));
     const svc = [...svcCommand(), name, join(disk.path, "memory.pack")];

@@ -1,3 +1,4 @@
+import { describe, test } from "bun:test";
 import { existsSync, mkdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -66,4 +67,16 @@ export async function openSmallDisk(
       await holder.exited;
     },
   };
+}
+
+/**
+ * Describes what happens on a small file system. Where there is none, nothing of `body` runs, and one skipped test says why.
+ */
+export function describeOnDisk(
+  name: string,
+  opened: SmallDisk | { readonly reason: string },
+  body: (disk: SmallDisk) => void,
+): void {
+  if ("reason" in opened) test.skip(`${name} (${opened.reason})`, () => {});
+  else describe(name, () => body(opened));
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Glob } from "bun";
+import { Progress } from "../../scripts/check/progress.ts";
 import { type Outcome, runStep } from "../../scripts/check/run.ts";
-import { type Step, stepsBeforeTests, testHalves } from "../../scripts/check/steps.ts";
+import { type Step, stepsBeforeTests, TESTS } from "../../scripts/check/steps.ts";
 
 const bun = process.execPath;
 
@@ -69,22 +69,24 @@ describe("runStep", () => {
 const root = join(import.meta.dir, "../..");
 
 test("all steps together end within 25 minutes", () => {
-  const before = stepsBeforeTests(root).map((step) => step.limitMinutes);
-  const halves = testHalves(root).map((step) => step.limitMinutes);
-  const minutes = before.reduce((sum, limit) => sum + limit, 0) + Math.max(...halves);
-  expect(minutes).toBeLessThanOrEqual(25);
+  const minutes = [...stepsBeforeTests(root), TESTS].map((step) => step.limitMinutes);
+  expect(minutes.reduce((sum, limit) => sum + limit, 0)).toBeLessThanOrEqual(25);
 });
 
-test("every test file is in one of the two halves", () => {
-  const halves = testHalves(root).map((half) => ("command" in half ? half.command : []));
-  const files = [...new Glob("test/**/*.test.ts").scanSync(root)];
-  expect(files.length).toBeGreaterThan(200);
-  for (const file of files) {
-    const holders = halves.filter((command) =>
-      command.some((path) =>
-        path.endsWith("/") ? `./${file}`.startsWith(path) : path === `./${file}`,
-      ),
+describe("the progress of a run of tests", () => {
+  test("is told every 15 seconds, and a failure at once, however the output is cut", () => {
+    const progress = new Progress();
+    expect(progress.read("\ntest/lib/a.test.ts:\n(pass) one [1.00ms]\n(pa", 1_000)).toBeUndefined();
+    expect(progress.read("ss) two\n(skip) three\n", 2_000)).toBeUndefined();
+    expect(progress.read("(fail) four [2.00ms]\n", 3_000)).toBe(
+      "     FAIL test/lib/a.test.ts: four [2.00ms]",
     );
-    expect([file, holders.length]).toEqual([file, 1]);
-  }
+    expect(progress.read("\ntest/lib/b.test.ts:\n(pass) five\n", 16_000)).toBe(
+      "     15 s: 3 passed, 1 failed, in 2 files",
+    );
+    expect(progress.read("(pass) six\n", 17_000)).toBeUndefined();
+    expect(progress.read("(pass) seven\n", 31_500)).toBe(
+      "     31 s: 5 passed, 1 failed, in 2 files",
+    );
+  });
 });

@@ -33,7 +33,7 @@ export function processOutput(): Output {
     json: (value) => void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`),
     note: (text) => void process.stderr.write(`${text}\n`),
     progress: async (text) => {
-      if (!process.stderr.isTTY) return () => {};
+      if (!canAnimate()) return () => {};
       const { default: ora } = await import("ora");
       const spinner = ora({ text, stream: process.stderr, discardStdin: false }).start();
       return () => void spinner.stop();
@@ -46,11 +46,16 @@ export function processOutput(): Output {
   };
 }
 
+/** Whether a line can be drawn over itself. A terminal of 0 columns would break it into endlessly many. */
+function canAnimate(): boolean {
+  return process.stderr.isTTY === true && process.stderr.columns > 0;
+}
+
 /** Cells of a progress bar. */
 const BAR_WIDTH = 24;
 
 async function progressBar(label: string): Promise<ProgressBar> {
-  if (!process.stderr.isTTY) return { show: () => {}, stop: () => {} };
+  if (!canAnimate()) return { show: () => {}, stop: () => {} };
   const { default: ora } = await import("ora");
   const spinner = ora({ text: label, stream: process.stderr, discardStdin: false }).start();
   return {

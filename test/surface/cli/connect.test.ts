@@ -17,7 +17,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { onTerminal } from "./on-terminal.ts";
+import { describeOnTerminal, onTerminal } from "./on-terminal.ts";
 import { createDesk, type Desk, type Outcome } from "./run-svc.ts";
 
 // Each test starts processes.
@@ -73,16 +73,28 @@ describe("svc connect", () => {
     expect(inHome()).toEqual([]);
   });
 
-  test("asks at a terminal, and only yes changes anything", async () => {
-    const line = ["connect", "cursor", "--db-path", "plain.pack", "--no-verify"];
-    const env = { HOME: at("home") };
-    const no = await onTerminal(desk.folder, line, [["Connect Cursor? [Y/n]", "n\r"]], env);
-    expect(no).toMatchObject({ code: 0 });
-    expect(no.screen).toContain("Nothing was changed.");
-    expect(inHome()).toEqual([]);
-    const yes = await onTerminal(desk.folder, line, [["Connect Cursor? [Y/n]", "\r"]], env);
-    expect(yes).toMatchObject({ code: 0 });
-    expect(inHome()).toEqual([".cursor/mcp.json"]);
+  describeOnTerminal("at a terminal", () => {
+    const line = ["connect", "cursor", "--db-path", "plain.pack"];
+    const question = "Connect Cursor? [Y/n]";
+
+    test("asks, and only yes changes anything", async () => {
+      const env = { HOME: at("home") };
+      const quick = [...line, "--no-verify"];
+      const no = await onTerminal(desk.folder, quick, [[question, "n\r"]], env);
+      expect(no).toMatchObject({ code: 0 });
+      expect(no.screen).toContain("Nothing was changed.");
+      expect(inHome()).toEqual([]);
+      const yes = await onTerminal(desk.folder, quick, [[question, "\r"]], env);
+      expect(yes).toMatchObject({ code: 0 });
+      expect(inHome()).toEqual([".cursor/mcp.json"]);
+    });
+
+    test("ends where the terminal reports no columns, and draws nothing that moves", async () => {
+      const env = { HOME: at("home") };
+      const { code, screen } = await onTerminal(desk.folder, line, [[question, "\r"]], env, 0);
+      expect(code).toBe(0);
+      expect(screen.length).toBeLessThan(4_000);
+    });
   });
 
   test("connects an encrypted pack without its key, tries it out, and is taken back to the last byte", async () => {

@@ -1,3 +1,4 @@
+import { describe, test } from "bun:test";
 import { join, resolve } from "node:path";
 
 const MAIN = resolve(import.meta.dir, "../../../src/main.ts");
@@ -8,18 +9,38 @@ export type Session = { readonly code: number; readonly screen: string };
 /** What the person waits for, and what they type then. */
 export type Turn = readonly [question: string, answer: string];
 
+/** Why there is no pseudo-terminal to be had here; undefined where there is one. */
+const reason = ((): string | undefined => {
+  try {
+    new Bun.Terminal({}).close();
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+})();
+
+/** Describes what needs a pseudo-terminal. Where there is none, nothing of `body` runs, and one skipped test says why. */
+export function describeOnTerminal(name: string, body: () => void): void {
+  if (reason === undefined) describe(name, body);
+  else test.skip(`${name} (${reason})`, () => {});
+}
+
 /** Runs the program on a pseudo-terminal; each answer is typed once its question is on the screen. */
 export async function onTerminal(
   folder: string,
   args: readonly string[],
   turns: readonly Turn[],
   env: Readonly<Record<string, string>> = {},
+  columns = 200,
 ): Promise<Session> {
   const decoder = new TextDecoder();
   const waiting = [...turns];
   let screen = "";
   let seen = 0;
-  const child = Bun.spawn([process.execPath, "--no-env-file", MAIN, ...args], {
+  const program = [process.execPath, "--no-env-file", MAIN, ...args];
+  // A new terminal takes 0 for its default, so that it is told afterwards.
+  const narrow = ["sh", "-c", `stty cols ${columns} && exec "$0" "$@"`, ...program];
+  const child = Bun.spawn(columns > 0 ? program : narrow, {
     cwd: folder,
     env: {
       PATH: process.env["PATH"] ?? "",
@@ -30,7 +51,7 @@ export async function onTerminal(
       ...env,
     },
     terminal: {
-      cols: 200,
+      cols: columns,
       rows: 50,
       data: (terminal, chunk) => {
         screen += decoder.decode(chunk, { stream: true });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { askSecret, confirm, type Terminal } from "../../../src/surface/cli/terminal.ts";
-import { onTerminal } from "./on-terminal.ts";
+import { describeOnTerminal, onTerminal } from "./on-terminal.ts";
 import { createDesk, type Desk } from "./run-svc.ts";
 
 // Each session starts the program, and passphrases take their time.
@@ -85,7 +85,7 @@ describe("a question", () => {
   });
 });
 
-describe("on a terminal", () => {
+describeOnTerminal("on a terminal", () => {
   let desk: Desk;
   beforeAll(async () => {
     desk = createDesk();
