@@ -7,6 +7,7 @@ import { ERROR_CATALOGUE, type ErrorCode, SvcError } from "../src/domain/errors.
 import { COMMAND_NAMES } from "../src/surface/cli/program.ts";
 import { ERROR_MAP } from "../src/surface/contract/error-map.ts";
 import { OPERATIONS } from "../src/surface/contract/operations.ts";
+import { REFUSAL_CODES } from "../src/surface/web/answers.ts";
 
 const ROOT = join(import.meta.dir, "..");
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
@@ -69,6 +70,11 @@ test("docs/errors.md has each code with its class, status, exit code, retry and 
   );
 });
 
+test("docs/errors.md explains each code of the listener", () => {
+  const page = read("docs/errors.md");
+  expect(REFUSAL_CODES.filter((name) => !page.includes(`\`${name}\`:`))).toEqual([]);
+});
+
 test("docs/http.md has each route", () => {
   const documented = rows("docs/http.md")
     .filter(([method]) => /^[A-Z]+$/.test(method ?? ""))
@@ -77,7 +83,7 @@ test("docs/http.md has each route", () => {
     http === undefined ? [] : [`${http.method.toUpperCase()} ${http.path}`],
   );
   expect(sorted(documented)).toEqual(
-    sorted([...routes, "GET /openapi.json", "GET /docs", "GET /redoc"]),
+    sorted([...routes, "GET /", "GET /openapi.json", "GET /docs", "GET /redoc"]),
   );
 });
 

@@ -20,7 +20,7 @@ export const API = {
     default: [],
     bounds: "host names or addresses, without scheme and port",
     description:
-      "Names by which requests may address the server beside the loopback ones, for example that of a proxy in front. Empty: on a loopback address only those; on a network address any name.",
+      "Names by which requests may address the server beside the loopback ones, for example that of a proxy in front. Of no effect with keys: then any name will do.",
   }),
   cors_origins: textList(
     "Web origins that may call the API; empty: none but pages of this machine.",

@@ -1,6 +1,9 @@
 import { parseUuid, type Uuid } from "../lib/uuid.ts";
 import { invalid } from "./errors.ts";
 
+/** A character that leaves a mark: no blank, no control or format character, nothing that is shown as nothing. */
+const VISIBLE = /[^\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
+
 /** Checks of arguments that several calls share. Each throws SvcError invalid_argument naming the field. */
 
 /** An owner: text that is not blank. */
@@ -28,6 +31,18 @@ export function parseText(value: unknown, field: string): string {
   if (typeof value !== "string") throw invalid(field, "must be text");
   if (!value.isWellFormed()) throw invalid(field, "holds a lone surrogate, which is no character");
   return value;
+}
+
+/** The text of a memory: something in it can be seen, so that it can be read and found. */
+export function parseContent(value: unknown, field: string): string {
+  const text = parseText(value, field);
+  if (!VISIBLE.test(text)) throw invalid(field, "is empty; write what is to be remembered");
+  return text;
+}
+
+/** The text of a memory, or undefined when absent. */
+export function parseOptionalContent(value: unknown, field: string): string | undefined {
+  return value === undefined || value === null ? undefined : parseContent(value, field);
 }
 
 /** A finite number in [min, max], or undefined when absent. */

@@ -1,3 +1,4 @@
+import { withoutNoise } from "../lib/decimal.ts";
 import type { JsonObject } from "../lib/json.ts";
 import type { Uuid } from "../lib/uuid.ts";
 import type { MemoryNode } from "./node.ts";
@@ -31,7 +32,7 @@ export function withNovelty(
 ): MemoryNode {
   const similarity = nearest?.similarity ?? 0;
   const novelty = toUnit(1 - similarity);
-  const salience = toUnit(node.salienceBase + adjustment(novelty, rules));
+  const salience = toUnit(withoutNoise(node.salienceBase + adjustment(novelty, rules)));
   const note: JsonObject = {
     novelty_score: rounded(novelty),
     max_similarity: rounded(similarity),

@@ -1,3 +1,4 @@
+import { withoutNoise } from "../lib/decimal.ts";
 import type { Instant } from "../lib/instant.ts";
 import type { Uuid } from "../lib/uuid.ts";
 import type { MemoryNode } from "./node.ts";
@@ -22,7 +23,7 @@ export function reinforced(
     reinforcementBoost,
     confidenceBase,
     confidence: confidenceBase,
-    salience: Math.min(1, node.salienceBase + reinforcementBoost),
+    salience: Math.min(1, withoutNoise(node.salienceBase + reinforcementBoost)),
     lastReinforcedAt: at,
     updatedAt: at,
     evidenceRefs: evidenceId === undefined ? node.evidenceRefs : [...node.evidenceRefs, evidenceId],
@@ -30,5 +31,5 @@ export function reinforced(
 }
 
 function raised(value: number, { step, cap }: { readonly step: number; readonly cap: number }) {
-  return Math.max(value, Math.min(value + step, cap));
+  return Math.max(value, Math.min(withoutNoise(value + step), cap));
 }

@@ -132,7 +132,8 @@ export type ExtractionRecord = {
 /** How far extraction from an event has come. */
 export type ExtractionStatus = {
   readonly job: ExtractionJob;
-  readonly status: "pending" | "running" | "complete";
+  /** `failed`: given up, until somebody asks for another try. */
+  readonly status: "pending" | "running" | "complete" | "failed";
   readonly phase: "extraction" | "preparation" | "publication" | "complete";
 };
 

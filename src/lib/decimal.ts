@@ -53,3 +53,8 @@ function coefficientAt(decimal: Decimal, exponent: number): bigint {
   if (decimal.exponent === exponent) return decimal.coefficient;
   return decimal.coefficient * 10n ** BigInt(decimal.exponent - exponent);
 }
+
+/** The nearest number of 12 significant digits: what adding binary fractions leaves behind those is noise. */
+export function withoutNoise(value: number): number {
+  return Number(value.toPrecision(12));
+}

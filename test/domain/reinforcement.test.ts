@@ -10,12 +10,22 @@ test("one step adds 0.15 to the boost and 0.05 to the confidence, and nothing el
   expect(reinforced(BARE_NODE, undefined, AT)).toEqual({
     ...BARE_NODE,
     reinforcementBoost: 0.15,
-    confidenceBase: 0.8 + 0.05,
-    confidence: 0.8 + 0.05,
-    salience: 0.5 + 0.15,
+    confidenceBase: 0.85,
+    confidence: 0.85,
+    salience: 0.65,
     lastReinforcedAt: AT,
     updatedAt: AT,
   });
+});
+
+test("no step leaves the noise of binary fractions", () => {
+  let node = BARE_NODE;
+  const seen: number[] = [];
+  for (let step = 0; step < 4; step += 1) {
+    node = reinforced(node, undefined, AT);
+    seen.push(node.confidence, node.reinforcementBoost, node.salience);
+  }
+  expect(seen).toEqual([0.85, 0.15, 0.65, 0.9, 0.3, 0.8, 0.95, 0.45, 0.95, 0.95, 0.5, 1]);
 });
 
 test("evidence is appended each time it is given", () => {
@@ -43,7 +53,7 @@ test("nothing falls, nothing passes its cap unless it was beyond it already", ()
       expect(after.reinforcementBoost).toBeGreaterThanOrEqual(reinforcementBoost);
       expect(after.reinforcementBoost).toBeLessThanOrEqual(Math.max(0.5, reinforcementBoost));
       expect(after.salienceBase).toBe(salienceBase);
-      expect(after.salience).toBe(Math.min(1, salienceBase + after.reinforcementBoost));
+      expect(after.salience).toBeCloseTo(Math.min(1, salienceBase + after.reinforcementBoost), 11);
       expect(after.confidence).toBe(after.confidenceBase);
     }),
   );

@@ -5,6 +5,7 @@ import { isActive } from "../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { toNodeRecord } from "../../domain/node-record.ts";
 import { findOscillation } from "../../domain/oscillation.ts";
+import { withoutNoise } from "../../lib/decimal.ts";
 import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
 import type { Change, ChangeSnapshot } from "../../ports/changes.ts";
 import type { EngineDeps } from "../deps.ts";
@@ -54,7 +55,7 @@ function decidePenalty(
   }
   const found = findOscillation(chain.map(({ content }) => content));
   if (found === undefined) return undefined;
-  const confidenceBase = Math.max(0, before.confidenceBase - found.penalty);
+  const confidenceBase = Math.max(0, withoutNoise(before.confidenceBase - found.penalty));
   if (confidenceBase === before.confidenceBase) return undefined;
   const after = { ...before, confidenceBase, updatedAt: snapshot.at };
   const payload = checksummed({

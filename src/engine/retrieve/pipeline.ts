@@ -166,7 +166,7 @@ function describe(deps: EngineDeps, outcome: Outcome): Metadata {
     candidatesFiltered: excluded.length,
     candidatesIncluded: bundle.includedCount,
     scoringConfigVersion: request.scoringVersion,
-    backendsUsed: Object.keys(generated),
+    backendsUsed: Object.keys(generated).filter((backend) => !(backend in sets.failures)),
     embeddingMismatch: sets.failures.VECTOR === "embedding_mismatch",
     backendFailures: sets.failures,
     minScore: request.minScore,

@@ -1,4 +1,4 @@
-import { parseOptionalText, parseText, parseUserId } from "../../domain/arguments.ts";
+import { parseContent, parseOptionalText, parseUserId } from "../../domain/arguments.ts";
 import { parseMember, parseRole, type Role, SCOPES, type Scope } from "../../domain/enums.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
 import { parseMetadata } from "../../domain/metadata.ts";
@@ -36,7 +36,7 @@ export function draftEvent(
   const added = { ...extra, ...(speaker === undefined ? {} : { [SPEAKER_KEY]: speaker }) };
   return {
     userId: parseUserId(userId),
-    content: parseText(input.content, "content"),
+    content: parseContent(input.content, "content"),
     role: input.role === undefined ? "user" : parseRole(input.role),
     scope: parseMember(SCOPES, input.scope ?? "personal", "scope"),
     sessionId: parseOptionalText(input.sessionId, "session_id"),

@@ -1,7 +1,7 @@
 import {
+  parseOptionalContent,
   parseOptionalInteger,
   parseOptionalNumber,
-  parseOptionalText,
 } from "../../domain/arguments.ts";
 import {
   EPISTEMIC_TYPES,
@@ -53,7 +53,8 @@ export function planStore(input: StoreInput, context: PlanContext): StorePlan {
     input.userId,
     context.extra,
   );
-  const content = parseOptionalText(input.retrievalContent, "retrieval_content") ?? draft.content;
+  const content =
+    parseOptionalContent(input.retrievalContent, "retrieval_content") ?? draft.content;
   const bindings = parseValueBindings(input.valueBindings, {
     source: draft.content,
     indexed: content,

@@ -9,8 +9,11 @@ export async function serveUntilStopped(
   server: RunningServer,
   config: Config,
   stop: AbortSignal,
+  /** What else to say when it listens. */
+  hint?: string,
 ): Promise<void> {
   output.note(`svc ${deps.version} listening on ${server.url}  pack ${packName(config)}`);
+  if (hint !== undefined) output.note(hint);
   await aborted(stop);
   output.note("svc is stopping: finishing the requests under way");
   await server.stop();

@@ -21,7 +21,7 @@ export const extractionSchema = z
 export const extractionStatusSchema = z
   .strictObject({
     event_id: uuidOut,
-    status: z.enum(["pending", "running", "complete"]),
+    status: z.enum(["pending", "running", "complete", "failed"]),
     phase: z.enum(["extraction", "preparation", "publication", "complete"]),
     attempts: count,
     generation: count.meta({ description: "Rises with each attempt." }),

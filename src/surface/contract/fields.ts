@@ -15,6 +15,7 @@ import { SvcError } from "../../domain/errors.ts";
 import { LIMITS } from "../../domain/limits.ts";
 import { parseSpeaker } from "../../domain/speaker.ts";
 import { parseInstantInput } from "../../domain/validity.ts";
+import { REFUSAL } from "./wire-issues.ts";
 
 /** The building blocks of every wire shape. Inputs are checked here; outputs only described. */
 
@@ -29,6 +30,7 @@ function textBy(rule: (value: string) => unknown): z.ZodString {
       context.addIssue({
         code: "custom",
         message: error.message.slice(error.message.indexOf(": ") + 2),
+        params: { [REFUSAL]: error.code },
       });
     }
   });

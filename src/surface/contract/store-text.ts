@@ -3,15 +3,9 @@ import type { StoreReceipt } from "../../engine/results.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import { counted, listed } from "./tool-text.ts";
 
-/** What became of a memory that was stored. @param indexed the text by which it is to be found */
-export function tellStore(
-  { nodeId, eventId, processingStatus }: StoreReceipt,
-  indexed: string,
-): string {
+/** What became of a memory that was stored. */
+export function tellStore({ nodeId, eventId, processingStatus }: StoreReceipt): string {
   const ids = `node_id ${nodeId}\nevent_id ${eventId}`;
-  if (indexed.trim() === "") {
-    return `Stored without words, so memory_retrieve does not find it.\n${ids}`;
-  }
   if (processingStatus.status === "complete") return `Stored; it can be found from now on.\n${ids}`;
   const reason = processingStatus.lastError;
   return `Stored; it can be found once it is indexed, which happens by itself${reason === undefined ? "" : ` (last try: ${reason})`}. Do not store it again.\n${ids}`;

@@ -34,9 +34,18 @@ export function parseWire<T>(schema: z.ZodType<T>, value: unknown, whole: string
     .slice(0, SHOWN_ISSUES);
   const rest = countOf(issues) - lines.length;
   const text = rest > 0 ? [...lines, `and ${rest} more`].join("; ") : lines.join("; ");
-  throw new SvcError("invalid_argument", text, {
+  throw new SvcError(codeOf(issues), text, {
     field: pathText(issues[0]?.path ?? [], whole),
   });
+}
+
+/** Under this name an issue carries the code of the rule that it comes from. */
+export const REFUSAL = "refusal";
+
+/** The code of the rule that alone is broken. */
+function codeOf([first, ...others]: readonly Issue[]): "invalid_argument" | "invalid_speaker" {
+  const isSpeaker = first?.code === "custom" && first.params?.[REFUSAL] === "invalid_speaker";
+  return isSpeaker && others.length === 0 ? "invalid_speaker" : "invalid_argument";
 }
 
 /** An issue about unknown keys stands for each of them. */

@@ -61,7 +61,7 @@ export const storeOperation = defineOperation({
     needsOwner: true,
     read: (args) => parseWire(storeToolSchema, args, "arguments"),
     write: toStoreAnswer,
-    tell: (receipt, wire) => tellStore(receipt, wire.retrieval_content ?? wire.content),
+    tell: tellStore,
     about: ({ nodeId }) => nodeId,
   },
 });

@@ -1,15 +1,22 @@
 import { type Context, Hono } from "hono";
+import { getPath } from "hono/utils/url";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { Caller } from "../contract/caller.ts";
 import type { Log } from "../contract/log.ts";
 import type { HttpBinding } from "../contract/operation.ts";
 import { OPERATIONS } from "../contract/operations.ts";
+import { healthOperation } from "../contract/read-operations.ts";
 import { answerJson, refuse } from "../web/answers.ts";
-import { type Authenticate, type AuthSettings, createAuthenticate } from "../web/auth.ts";
+import {
+  type Authenticate,
+  type AuthSettings,
+  createAuthenticate,
+  hasCredentials,
+} from "../web/auth.ts";
 import { BODY_ROOM_BYTES, withJsonBody } from "../web/body.ts";
 import { createBodyRoom } from "../web/body-room.ts";
 import { answerMcp, MCP_PATH, MCP_PATHS, type McpEndpoint } from "../web/mcp-endpoint.ts";
-import { createOriginCheck, type OriginRules } from "../web/origin-check.ts";
+import { createOriginCheck, type OriginRules, refuseUnreadable } from "../web/origin-check.ts";
 import { accessLog, answerFailure } from "./access-log.ts";
 import type { AppEnv, HttpApp } from "./app-env.ts";
 import { answerPreflight, type CorsSettings, corsHeaders } from "./cors.ts";
@@ -17,6 +24,7 @@ import { addDocumentation } from "./documentation.ts";
 import { readQuery } from "./query.ts";
 import { answerUnmatched } from "./unmatched.ts";
 
+const HEALTH_PATH = healthOperation.http?.path;
 /** Milliseconds that a caller may take to send a body. */
 const BODY_TIMEOUT_MS = 60_000;
 
@@ -28,8 +36,10 @@ export type HttpAppDeps = {
   readonly cors: CorsSettings;
   /** What answers MCP. Default: nobody does. */
   readonly mcp?: McpEndpoint | undefined;
-  /** Names under which the server may be addressed. Default: loopback names only. */
-  readonly hosts?: Pick<OriginRules, "checksHost" | "allowedHosts">;
+  /** Names of the server beside the loopback ones. Default: none. */
+  readonly allowedHosts?: OriginRules["allowedHosts"] | undefined;
+  /** Whether everybody may call it without a key, pages of the web included. Default false. */
+  readonly allowsUnauthenticated?: boolean | undefined;
   /** Milliseconds that a caller may take to send a body. Default 60,000. */
   readonly bodyTimeoutMs?: number | undefined;
   readonly log: Log;
@@ -44,12 +54,12 @@ type Route = {
 };
 
 /**
- * The HTTP interface as a fetch function. Every failure is `{detail: text}`. A request passes, in this order: the names of
+ * The HTTP interface as a fetch function. Every failure is `{detail, code}`. A request passes, in this order: the names of
  * the server and of the page, the route, the key, the body, the checks of its values.
  * @throws SvcError invalid_config for unusable keys
  */
 export function createHttpApp(deps: HttpAppDeps): HttpApp {
-  const app: HttpApp = new Hono<AppEnv>();
+  const app: HttpApp = new Hono<AppEnv>({ getPath: pathOf });
   const authenticate = createAuthenticate(deps.auth);
   const bodies = {
     timeoutMs: deps.bodyTimeoutMs ?? BODY_TIMEOUT_MS,
@@ -69,12 +79,24 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
   return app;
 }
 
-function addOriginCheck(app: HttpApp, { cors, hosts }: HttpAppDeps): void {
-  const { checksHost, allowedHosts } = hosts ?? { checksHost: true, allowedHosts: [] };
-  const check = createOriginCheck({ checksHost, allowedHosts, corsOrigins: cors.origins });
+/**
+ * Where callers show keys, or need none by the operator's own word, they are served under any name, and a browser keeps the
+ * answer from foreign pages. Health tells nothing that is worth keeping. MCP demands the check of pages for itself.
+ */
+function addOriginCheck(app: HttpApp, deps: HttpAppDeps): void {
+  const { auth, cors, allowedHosts = [], allowsUnauthenticated = false } = deps;
+  const check = createOriginCheck({ allowedHosts, corsOrigins: cors.origins });
+  const isGuarded = !hasCredentials(auth) && !allowsUnauthenticated;
   app.use(async (context, next) => {
     const request = context.req.raw;
-    const refusal = check.host(request) ?? answerPreflight(cors, request) ?? check.origin(request);
+    const { path } = context.req;
+    const isHealth = path === HEALTH_PATH;
+    const isChecked = isGuarded && !isHealth;
+    const refusal =
+      (isHealth ? undefined : refuseUnreadable(request)) ??
+      (isChecked ? check.host(request) : undefined) ??
+      answerPreflight(cors, request) ??
+      (isChecked || MCP_PATHS.includes(path) ? check.origin(request) : undefined);
     if (refusal === undefined) await next();
     else context.res = refusal;
     if (cors.origins.length === 0) return;
@@ -102,7 +124,7 @@ async function answerRoute(route: Route, context: Context<AppEnv>): Promise<Resp
     ? { boundUserId: undefined }
     : authenticate(request.headers.get("authorization") ?? undefined);
   if (!binding.isPublic && deps.engine() === undefined)
-    return refuse(503, "Engine not initialized");
+    return refuse(503, "not_ready", "Engine not initialized");
   if (binding.request.body === undefined)
     return await answerCall(route, context, caller, undefined);
   const options = {
@@ -142,6 +164,11 @@ async function answerCall(
     },
   });
   return answerJson(answer);
+}
+
+/** The listener gives no full address to a request without a readable `Host`. */
+function pathOf(request: Request): string {
+  return request.url.startsWith("/") ? request.url.replace(/[?#].*$/s, "") : getPath(request);
 }
 
 function honoPath(path: string): string {

@@ -37,7 +37,7 @@ export function answerPreflight(cors: CorsSettings, request: Request): Response 
   if (origin === null || method === null) return undefined;
   const headers = corsHeaders(cors, origin);
   if (headers["access-control-allow-origin"] === undefined) {
-    return refuse(400, "Disallowed CORS origin", headers);
+    return refuse(400, "foreign_origin", "Disallowed CORS origin", headers);
   }
   return new Response("OK", {
     status: 200,

@@ -5,11 +5,15 @@ import type { HttpApp } from "./app-env.ts";
 const PAGE_PATHS = ["/docs", "/redoc"] as const;
 
 /** What is served beside the operations, without credentials. */
-export const DOCUMENTATION_PATHS = ["/openapi.json", ...PAGE_PATHS] as const;
+export const DOCUMENTATION_PATHS = ["/", "/openapi.json", ...PAGE_PATHS] as const;
 
 /** Loaded on first use: serving memories needs neither the document nor the page. */
 export function addDocumentation(app: HttpApp, version: string): void {
   let document: Promise<object> | undefined;
+  app.get("/", (context) => {
+    context.set("route", "/");
+    return new Response(null, { status: 302, headers: { location: PAGE_PATHS[0] } });
+  });
   app.get("/openapi.json", async (context) => {
     context.set("route", "/openapi.json");
     document ??= import("./openapi.ts").then((module) => module.buildOpenApi(version));

@@ -11,7 +11,11 @@ export function toErrorResponse(error: unknown, onUnexpected: (error: unknown) =
   if (!report.treatment.exposed) onUnexpected(error);
   const detail = withoutPlace(report.message, error);
   return answerJson(
-    report.accepted === undefined ? { detail } : { detail, ...report.accepted, accepted: true },
+    {
+      detail,
+      code: report.code,
+      ...(report.accepted !== undefined && { ...report.accepted, accepted: true }),
+    },
     report.treatment.httpStatus,
     report.code === "unauthenticated" ? { "www-authenticate": "Bearer" } : {},
   );

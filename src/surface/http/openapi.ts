@@ -1,17 +1,24 @@
 import { OpenAPIHono, type RouteConfig } from "@hono/zod-openapi";
 import { z } from "zod";
+import { ERROR_CATALOGUE } from "../../domain/errors.ts";
 import type { HttpBinding, Operation } from "../contract/operation.ts";
 import { OPERATIONS } from "../contract/operations.ts";
+import { REFUSAL_CODES } from "../web/answers.ts";
 
-const errorSchema = z
-  .strictObject({
-    detail: z.string().meta({ description: "What failed, which value, how to mend it." }),
-  })
-  .meta({ id: "Error" });
+/** The error codes that an answer can name. */
+const codeSchema = z
+  .enum([...Object.keys(ERROR_CATALOGUE), ...REFUSAL_CODES])
+  .meta({ id: "ErrorCode", description: "What to branch on; docs/errors.md explains each." });
+
+const errorShape = {
+  detail: z.string().meta({ description: "What failed, which value, how to mend it." }),
+  code: codeSchema,
+};
+const errorSchema = z.strictObject(errorShape).meta({ id: "Error" });
 
 const unavailableSchema = z
   .strictObject({
-    detail: z.string(),
+    ...errorShape,
     event_id: z.string().optional().meta({ format: "uuid" }),
     reason_code: z.string().optional(),
     accepted: z.literal(true).optional(),

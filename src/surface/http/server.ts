@@ -22,13 +22,13 @@ export type HttpServerDeps = ServerDeps & {
 export type HttpServer = Server;
 
 /**
- * Serves the HTTP interface: checks the address, takes the socket, then opens the engine. Until that is done every
- * route but health answers 503.
+ * Serves the HTTP interface: checks the address, takes the socket, then opens the engine. Requests that come
+ * before that is done wait for it.
  * @throws SvcError unauthenticated_bind, bind_failed, invalid_config; the engine is then never opened
  */
 export async function startHttpServer(deps: HttpServerDeps): Promise<HttpServer> {
   const { log, auth, cors, host } = deps;
-  const { isLoopback, warning } = await assertBindAllowed({
+  const { warning } = await assertBindAllowed({
     host,
     hasCredentials: hasCredentials(auth),
     allowUnauthenticated: deps.allowUnauthenticatedExternalBind,
@@ -36,15 +36,10 @@ export async function startHttpServer(deps: HttpServerDeps): Promise<HttpServer>
   for (const text of [warning, corsWarning(cors)]) {
     if (text !== undefined) log("warn", text);
   }
-  return startServer(deps, (opening) => serviceOf(deps, isLoopback, opening));
+  return startServer(deps, (opening) => serviceOf(deps, opening));
 }
 
-function serviceOf(
-  deps: HttpServerDeps,
-  isLoopback: boolean,
-  opening: Promise<MemoryEngine>,
-): Service {
-  const { allowedHosts = [] } = deps;
+function serviceOf(deps: HttpServerDeps, opening: Promise<MemoryEngine>): Service {
   let engine: MemoryEngine | undefined;
   opening.then(
     (opened) => {
@@ -59,8 +54,8 @@ function serviceOf(
     auth: deps.auth,
     cors: deps.cors,
     mcp,
-    // A network address has names that we cannot know.
-    hosts: { checksHost: isLoopback || allowedHosts.length > 0, allowedHosts },
+    allowedHosts: deps.allowedHosts,
+    allowsUnauthenticated: deps.allowUnauthenticatedExternalBind,
     bodyTimeoutMs: deps.bodyTimeoutMs,
     log: deps.log,
   });

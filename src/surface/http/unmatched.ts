@@ -21,7 +21,9 @@ export function answerUnmatched(context: Context<AppEnv>): Response {
   const known = knownAt(url.pathname);
   if (known[0] !== undefined) {
     context.set("route", known[0].path);
-    return refuse(405, "Method Not Allowed", { allow: methodsOf(known).join(", ") });
+    return refuse(405, "method_not_allowed", "Method Not Allowed", {
+      allow: methodsOf(known).join(", "),
+    });
   }
   const trimmed = url.pathname.replace(/\/+$/, "");
   const [meant] = trimmed === url.pathname ? [] : knownAt(trimmed);
@@ -29,7 +31,7 @@ export function answerUnmatched(context: Context<AppEnv>): Response {
     context.set("route", meant.path);
     return new Response(null, { status: 307, headers: { location: `${trimmed}${url.search}` } });
   }
-  return refuse(404, "Not Found");
+  return refuse(404, "route_not_found", "Not Found");
 }
 
 function knownAt(path: string): readonly KnownPath[] {

@@ -1,7 +1,7 @@
 import { refuse } from "../web/answers.ts";
 import { type AuthSettings, createAuthenticate } from "../web/auth.ts";
 import { answerMcp, MCP_PATH, MCP_PATHS } from "../web/mcp-endpoint.ts";
-import { createOriginCheck } from "../web/origin-check.ts";
+import { createOriginCheck, refuseUnreadable } from "../web/origin-check.ts";
 import { type Server, type ServerDeps, type Service, startServer } from "../web/server.ts";
 import { createMcpEndpoint, type McpEndpointDeps } from "./http.ts";
 
@@ -20,20 +20,16 @@ export type McpServerDeps = Omit<ServerDeps, "host"> &
  */
 export function startMcpServer({ userKeys, ...deps }: McpServerDeps): Server {
   const authenticate = createAuthenticate({ userKeys, group: "mcp" });
-  const check = createOriginCheck({
-    checksHost: true,
-    allowedHosts: [],
-    corsOrigins: [],
-    isConfigurable: false,
-  });
+  // Every caller shows a key, so any `Host` will do. That pages are refused by their `Origin` is the protocol's own rule.
+  const check = createOriginCheck({ allowedHosts: [], corsOrigins: [], isConfigurable: false });
   return startServer({ ...deps, host: HOST }, (opening): Service => {
     const endpoint = createMcpEndpoint({ ...deps, engine: () => opening });
     return {
       answer: async (request, turn) => {
-        const refusal = check.host(request) ?? check.origin(request);
+        const refusal = refuseUnreadable(request) ?? check.origin(request);
         if (refusal !== undefined) return refusal;
         if (!MCP_PATHS.includes(new URL(request.url).pathname))
-          return refuse(404, `Not Found: MCP is at ${MCP_PATH}`);
+          return refuse(404, "route_not_found", `Not Found: MCP is at ${MCP_PATH}`);
         return await answerMcp(endpoint, authenticate, request, turn);
       },
       endStreams: () => endpoint.endStreams(),

@@ -1,3 +1,5 @@
+import type { ErrorCode } from "../../domain/errors.ts";
+
 /** An answer may hold memories: no cache keeps it, and no browser takes it for anything but JSON. */
 const JSON_HEADERS = {
   "content-type": "application/json",
@@ -14,11 +16,26 @@ export function answerJson(
   return Response.json(body, { status, headers: { ...JSON_HEADERS, ...headers } });
 }
 
-/** The answer to a request that is refused: `{detail}`. */
+/** Why a server refuses what never reaches the engine, by code. The engine's own codes stand beside them in answers. */
+export const REFUSAL_CODES = [
+  "invalid_host",
+  "foreign_host",
+  "foreign_origin",
+  "route_not_found",
+  "method_not_allowed",
+  "request_timeout",
+  "not_ready",
+  "shutting_down",
+] as const;
+
+export type RefusalCode = (typeof REFUSAL_CODES)[number];
+
+/** The answer to a request that is refused: `{detail, code}`. */
 export function refuse(
   status: number,
+  code: RefusalCode | ErrorCode,
   detail: string,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
-  return answerJson({ detail }, status, headers);
+  return answerJson({ detail, code }, status, headers);
 }

@@ -154,5 +154,5 @@ function tooLarge(): SvcError {
 /** The connection is closed, for the rest of the body would be taken for the next request. */
 function tooSlow(ms: number): Response {
   const detail = `The request body was not complete after ${ms / 1000} seconds; nothing was done`;
-  return refuse(408, detail, { connection: "close" });
+  return refuse(408, "request_timeout", detail, { connection: "close" });
 }

@@ -78,7 +78,7 @@ function listen(
       fetch: answer,
       error: (error) => {
         log("error", `unexpected failure: ${describeCause(error)}`);
-        return refuse(500, "Internal server error");
+        return refuse(500, "internal", "Internal server error");
       },
     });
   } catch (cause) {
@@ -104,7 +104,7 @@ function urlHost(host: string): string {
 }
 
 function shuttingDown(): Response {
-  return refuse(503, "The server is shutting down", { connection: "close" });
+  return refuse(503, "shutting_down", "The server is shutting down", { connection: "close" });
 }
 
 async function settlesWithin(work: Promise<unknown>, ms: number): Promise<boolean> {

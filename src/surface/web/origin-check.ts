@@ -2,8 +2,6 @@ import { refuse } from "./answers.ts";
 import { isLoopbackAddress } from "./bind.ts";
 
 export type OriginRules = {
-  /** Whether a request has to name this server as `Host`; otherwise any name will do. */
-  readonly checksHost: boolean;
   /** Names of this server beside the loopback ones, without port: `memory.example`, `192.168.1.5`, `[fd00::1]`. */
   readonly allowedHosts: readonly string[];
   /** Pages that may call, as in the settings of CORS; `*` for all. */
@@ -11,6 +9,13 @@ export type OriginRules = {
   /** Whether the settings of the server can add names and pages, and a refusal says how. Default true. */
   readonly isConfigurable?: boolean | undefined;
 };
+
+/** The answer to a request whose target cannot be read, which the listener gives no full address; undefined for others. */
+export function refuseUnreadable({ url }: Request): Response | undefined {
+  return /^https?:/.test(url)
+    ? undefined
+    : refuse(400, "invalid_host", "Host: is missing, or not a host name");
+}
 
 /** The two checks of a request, each answering one that is refused. */
 export type OriginCheck = {
@@ -23,7 +28,7 @@ export type OriginCheck = {
   origin(request: Request): Response | undefined;
 };
 
-/** Keeps the pages that a browser shows away from a memory that trusts everybody on its machine. */
+/** Keeps the pages that a browser shows away from a memory that trusts every program of its machine. */
 export function createOriginCheck(rules: OriginRules): OriginCheck {
   const names = new Set(rules.allowedHosts.map((name) => hostName(name) ?? name));
   const isOurs = (name: string | undefined): boolean =>
@@ -36,11 +41,6 @@ export function createOriginCheck(rules: OriginRules): OriginCheck {
     isOpen || rules.corsOrigins.includes(origin) || isOurs(pageName(origin));
   return {
     host: (request) => {
-      // The server gives no address to a request whose host it cannot read.
-      if (!/^https?:/.test(request.url)) {
-        return refuse(400, "Host: is missing, or not a host name");
-      }
-      if (!rules.checksHost) return undefined;
       const host = request.headers.get("host") ?? new URL(request.url).host;
       if (host === latest) return undefined;
       if (!isOurs(hostName(host))) return foreignHost(host, isConfigurable);
@@ -78,6 +78,7 @@ function foreignHost(host: string, isConfigurable: boolean): Response {
   const remedy = isConfigurable ? ", or add the name to api.allowed_hosts" : "";
   return refuse(
     421,
+    "foreign_host",
     `Host: ${shown(host)} is not a name of this server; use localhost or 127.0.0.1${remedy}`,
   );
 }
@@ -86,7 +87,11 @@ function foreignPage(origin: string, isConfigurable: boolean): Response {
   const remedy = isConfigurable
     ? "; if the page is yours, add its origin to api.cors_origins"
     : "; only pages of this machine may";
-  return refuse(403, `Origin: ${shown(origin)} may not call this server${remedy}`);
+  return refuse(
+    403,
+    "foreign_origin",
+    `Origin: ${shown(origin)} may not call this server${remedy}`,
+  );
 }
 
 function shown(text: string): string {

@@ -1,5 +1,6 @@
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { Log } from "../contract/log.ts";
+import { refuse } from "./answers.ts";
 import { type DoorDeps, openDoor } from "./door.ts";
 
 /** Milliseconds that running requests get to finish at shutdown. */
@@ -34,7 +35,7 @@ export type Server = {
 };
 
 /**
- * Takes the socket, then opens the engine.
+ * Takes the socket, then opens the engine; requests that come in between wait, so that who gets an answer is served.
  * @param begin gets the engine as it will be
  * @throws SvcError bind_failed, or what `begin` throws; the engine is then never opened
  */
@@ -45,7 +46,26 @@ export function startServer(
   const { host, port, log } = deps;
   const { promise: opening, resolve, reject } = Promise.withResolvers<MemoryEngine>();
   const service = begin(opening);
-  const door = openDoor({ host, port, log, answer: service.answer });
+  let isOpen = false;
+  const becameOpen = opening.then(
+    () => {
+      isOpen = true;
+      return true;
+    },
+    () => false,
+  );
+  const door = openDoor({
+    host,
+    port,
+    log,
+    answer: async (request, turn) => {
+      if (!isOpen) {
+        turn(request, "server");
+        if (!(await becameOpen)) return unavailable();
+      }
+      return await service.answer(request, turn);
+    },
+  });
   const ready = opening.catch(async (error: unknown) => {
     await door.close(0);
     throw error;
@@ -71,4 +91,9 @@ export function startServer(
       return stopped;
     },
   };
+}
+
+/** The answer to those who waited for an engine that could not be opened. */
+function unavailable(): Response {
+  return refuse(503, "not_ready", "Engine not initialized", { connection: "close" });
 }

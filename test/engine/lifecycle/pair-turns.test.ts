@@ -162,7 +162,6 @@ describe("two turns by different speakers", () => {
     { name: "of which one has no session", second: { ...ANSWER, sessionId: undefined } },
     { name: "of two scopes", second: { ...ANSWER, scope: "project" } },
     { name: "of two owners", second: { ...ANSWER, userId: "bob" } },
-    { name: "of which one is blank", second: { ...ANSWER, content: " \n" } },
     { name: "of 1000 characters", second: { ...ANSWER, content: "😀".repeat(982) } },
   ] as const)("$name are not", async ({ second }) => {
     const opened = await open({ settings });

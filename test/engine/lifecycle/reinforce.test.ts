@@ -27,8 +27,8 @@ describe("reinforce", () => {
     const after = await engine.reinforce(before.id);
     expect(after).toEqual({
       ...before,
-      confidence: 0.8 + 0.05,
-      confidenceBase: 0.8 + 0.05,
+      confidence: 0.85,
+      confidenceBase: 0.85,
       reinforcementBoost: 0.15,
       salience: 0.65,
       lastReinforcedAt: after.updatedAt,

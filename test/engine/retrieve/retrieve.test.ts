@@ -416,6 +416,7 @@ describe("a search that fails", () => {
     expect(results.map(({ paths }) => paths)).toEqual([["LEXICAL"]]);
     expect(metadata).toMatchObject({
       backendFailures: { VECTOR: "backend_error" },
+      backendsUsed: ["GRAPH", "LEXICAL", "PINNED"],
       embeddingMismatch: false,
       minScoreSkipped: true,
     });
@@ -436,6 +437,7 @@ describe("a search that fails", () => {
     ]);
     expect(metadata).toMatchObject({
       backendFailures: { LEXICAL: "backend_error" },
+      backendsUsed: ["GRAPH", "VECTOR", "PINNED"],
       minScoreSkipped: false,
     });
   });
@@ -477,6 +479,7 @@ describe("a search that fails", () => {
     expect(metadata).toMatchObject({
       embeddingMismatch: true,
       backendFailures: { VECTOR: "embedding_mismatch" },
+      backendsUsed: ["GRAPH", "LEXICAL", "PINNED"],
       minScoreSkipped: true,
     });
     expect(asked).toBe(0);

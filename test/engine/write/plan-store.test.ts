@@ -236,7 +236,7 @@ describe("the plan of a direct store", () => {
 
   const inputs = fc.record(
     {
-      content: fc.string({ unit: "grapheme" }),
+      content: fc.string({ unit: "grapheme" }).map((text) => `${text}.`),
       userId: fc.string({ unit: "grapheme", minLength: 1 }).filter((text) => text.trim() !== ""),
       role: fc.constantFrom(...ROLES),
       nodeType: fc.constantFrom(...NODE_TYPES),

@@ -131,23 +131,6 @@ describe("a direct store", () => {
     expect(byProjection.results).toHaveLength(1);
   });
 
-  test.each(["", "   ", "\n\t", "\u00a0\u2003"])(
-    "keeps blank text %j without index entries",
-    async (content) => {
-      const { engine, store } = await open();
-
-      const { processingStatus, nodeId } = await engine.storeWithReceipt({
-        content,
-        userId: "ada",
-      });
-
-      expect(processingStatus).toMatchObject({ status: "complete", attempts: 1 });
-      expect((await engine.getNode(nodeId))?.content).toBe(content);
-      expect(await store.countJobs("ada")).toEqual({ pending: 0, failed: 0 });
-      expect((await engine.retrieve({ query: "anything", userId: "ada" })).results).toEqual([]);
-    },
-  );
-
   test("is embedded with its speaker's name, once", async () => {
     const embedder = wordEmbedder();
     const { engine } = await open({ embedder });

@@ -19,6 +19,21 @@ cyclic["self"] = cyclic;
 const EVENT_RULES: readonly Case[] = [
   { name: "content that is no text", given: { content: 7 }, field: "content" },
   { name: "missing content", given: { content: undefined }, field: "content" },
+  ...[
+    "",
+    " ",
+    "\n\t",
+    "\u00a0\u2003",
+    "\u200b",
+    "\ufeff\u00ad",
+    "\u{e0041}\u202e",
+    "\u3164",
+    "\u2800",
+  ].map((content) => ({
+    name: `content that shows nothing, ${JSON.stringify(content)},`,
+    given: { content },
+    field: "content",
+  })),
   { name: "content with half a character", given: { content: LONE }, field: "content" },
   { name: "an unknown role", given: { role: "robot" }, field: "role" },
   { name: "a role that is no text", given: { role: 1 }, field: "role" },
@@ -128,6 +143,11 @@ const binding = {
 
 /** Rules of a direct store alone. */
 const STORE_RULES: readonly Case[] = [
+  {
+    name: "a compact text that shows nothing",
+    given: { retrievalContent: " \u200b" },
+    field: "retrieval_content",
+  },
   { name: "an unknown node type", given: { nodeType: "idea" }, field: "node_type" },
   { name: "an empty node type", given: { nodeType: "" }, field: "node_type" },
   {

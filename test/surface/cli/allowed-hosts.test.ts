@@ -43,7 +43,7 @@ test("a server on a loopback address answers to the names that it was given, and
   }
   const url = /http:\/\/\S+/.exec(log)?.[0];
   const status = async (host: string) =>
-    (await fetch(`${url}/v1/health`, { headers: { host } })).status;
+    (await fetch(`${url}/v1/stats`, { headers: { host } })).status;
   expect(await status("memory.example")).toBe(200);
   expect(await status("evil.test")).toBe(421);
   child.kill("SIGTERM");

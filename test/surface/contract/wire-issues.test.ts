@@ -9,7 +9,7 @@ function refusal(schema: Parameters<typeof parseWire>[0], value: unknown): strin
   try {
     parseWire(schema, value, "body");
   } catch (error) {
-    if (error instanceof SvcError && error.code === "invalid_argument") return error.message;
+    if (error instanceof SvcError && error.code.startsWith("invalid_")) return error.message;
     throw error;
   }
   return "accepted";

@@ -93,7 +93,7 @@ describe.each(ROUTES)("POST $path", ({ path, body, schema }) => {
     const app = await open();
     const { status, json } = await post(app, path, { user_id: "ada", ...body, limits: 1 });
     expect(status).toBe(422);
-    expect(json).toEqual({ detail: "limits: is not a known key" });
+    expect(json).toEqual({ code: "invalid_argument", detail: "limits: is not a known key" });
   });
 });
 
@@ -381,6 +381,6 @@ describe("a bad query is 422 and names the field", () => {
     const app = await open();
     const { status, json } = await post(app, `/v1/${path}`, { user_id: "ada", ...body });
     expect(status).toBe(422);
-    expect(json).toEqual({ detail: expect.stringMatching(detail) });
+    expect(json).toEqual({ code: "invalid_argument", detail: expect.stringMatching(detail) });
   });
 });

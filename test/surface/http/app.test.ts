@@ -9,14 +9,17 @@ describe("unmatched requests", () => {
   test("an unknown path is 404, also with keys configured", async () => {
     const answer = await appOf({ auth: { apiKey: "k" } }).request("/v1/nope");
     expect(answer.status).toBe(404);
-    expect(await answer.json()).toEqual({ detail: "Not Found" });
+    expect(await answer.json()).toEqual({ code: "route_not_found", detail: "Not Found" });
   });
 
   test("a wrong method is 405 and names the right one", async () => {
     const answer = await appOf().request("/v1/store", { method: "DELETE" });
     expect(answer.status).toBe(405);
     expect(answer.headers.get("allow")).toBe("POST");
-    expect(await answer.json()).toEqual({ detail: "Method Not Allowed" });
+    expect(await answer.json()).toEqual({
+      code: "method_not_allowed",
+      detail: "Method Not Allowed",
+    });
   });
 
   test.each([
@@ -56,6 +59,12 @@ describe("unmatched requests", () => {
   );
 });
 
+test("the bare address leads to the documentation, also without a key", async () => {
+  const answer = await appOf({ auth: { apiKey: "k" } }).request("/");
+  expect(answer.status).toBe(302);
+  expect(answer.headers.get("location")).toBe("/docs");
+});
+
 describe("failures", () => {
   test("an unexpected one is a fixed text; its cause is in the log only", async () => {
     const lines: string[] = [];
@@ -63,7 +72,7 @@ describe("failures", () => {
     const app = appOf({ engine, log: (_level, message) => lines.push(message) });
     const answer = await app.request("/v1/stats");
     expect(answer.status).toBe(500);
-    expect(await answer.json()).toEqual({ detail: "Internal server error" });
+    expect(await answer.json()).toEqual({ code: "internal", detail: "Internal server error" });
     expect(lines.join("\n")).toContain("wires crossed");
   });
 
@@ -98,7 +107,7 @@ describe("failures", () => {
     expect((await failing("disk_full")).status).toBe(507);
     const conflict = await failing("request_conflict");
     expect(conflict.status).toBe(409);
-    expect(await conflict.json()).toEqual({ detail: "because" });
+    expect(await conflict.json()).toEqual({ code: "request_conflict", detail: "because" });
   });
 
   test("before the engine is open all but health is 503", async () => {
@@ -111,7 +120,7 @@ describe("failures", () => {
     });
     const stats = await app.request("/v1/stats");
     expect(stats.status).toBe(503);
-    expect(await stats.json()).toEqual({ detail: "Engine not initialized" });
+    expect(await stats.json()).toEqual({ code: "not_ready", detail: "Engine not initialized" });
     const health = await app.request("/v1/health");
     expect(await health.json()).toEqual({ status: "ok", version: "9.9.9" });
   });
@@ -133,7 +142,10 @@ describe("keys", () => {
     const answer = await appOf({ auth }).request(path, init);
     expect(answer.status).toBe(401);
     expect(answer.headers.get("www-authenticate")).toBe("Bearer");
-    expect(await answer.json()).toEqual({ detail: "Invalid or missing API key" });
+    expect(await answer.json()).toEqual({
+      code: "unauthenticated",
+      detail: "Invalid or missing API key",
+    });
   });
 
   test("without one nobody learns whether the pack is open", async () => {

@@ -66,8 +66,8 @@ const PROVOKED: Readonly<Record<ErrorCode, Where>> = {
   internal: { file: FAULTS, test: "internal: a fault of the program" },
 };
 
-/** Refusals that have no code: what is no proper request for anything. */
-const WITHOUT_CODE: readonly {
+/** Refusals with a code of the listener: what is no proper request for anything. */
+const BY_THE_LISTENER: readonly {
   readonly status: number;
   readonly file: string;
   readonly test: string;
@@ -258,7 +258,7 @@ describe("the table", () => {
   });
 
   const elsewhere = [
-    ...WITHOUT_CODE,
+    ...BY_THE_LISTENER,
     ...Object.values(PROVOKED).flatMap((where) => ("file" in where ? where : [])),
   ];
   test.each(elsewhere)("$file has the test: $test", ({ file, test: name }) => {

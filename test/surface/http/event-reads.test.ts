@@ -200,11 +200,11 @@ describe.each(ROUTES)("GET /v1/events/{event_id}/$name", ({ name, what }) => {
 
     expect(await app.ask(`/v1/events/${UNKNOWN.toUpperCase()}/${name}`)).toEqual({
       status: 404,
-      json: { detail: `${what} '${UNKNOWN}' not found` },
+      json: { code: "not_found", detail: `${what} '${UNKNOWN}' not found` },
     });
     expect(await app.ask(`/v1/events/7/${name}`)).toEqual({
       status: 422,
-      json: { detail: 'event_id: "7" is not a UUID' },
+      json: { code: "invalid_argument", detail: 'event_id: "7" is not a UUID' },
     });
   });
 
@@ -216,7 +216,7 @@ describe.each(ROUTES)("GET /v1/events/{event_id}/$name", ({ name, what }) => {
     expect((await app.ask(`/v1/events/${event.id}/${name}`, { key: "key-a" })).status).toBe(200);
     expect(await app.ask(`/v1/events/${event.id}/${name}`, { key: "key-b" })).toEqual({
       status: 404,
-      json: { detail: `${what} '${event.id}' not found` },
+      json: { code: "not_found", detail: `${what} '${event.id}' not found` },
     });
   });
 });
@@ -227,7 +227,7 @@ test("an event from which nothing was extracted has neither record nor status", 
   for (const { name, what } of ROUTES.slice(1)) {
     expect(await app.ask(`/v1/events/${event.id}/${name}`)).toEqual({
       status: 404,
-      json: { detail: `${what} '${event.id}' not found` },
+      json: { code: "not_found", detail: `${what} '${event.id}' not found` },
     });
   }
 });

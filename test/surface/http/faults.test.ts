@@ -73,6 +73,7 @@ describe("internal and storage_failed", () => {
     expect(await ask("/v1/store", { body: { ...body, content: "coffee" } })).toEqual({
       status: 500,
       json: {
+        code: "storage_failed",
         detail:
           "<pack>: was deleted, moved or replaced while this process had it open; nothing of this operation was stored. Put the file back under its name, or restart this process to use what lies there now.",
       },
@@ -104,6 +105,7 @@ describe("materialization_failed", () => {
     expect({ status, json }).toEqual({
       status: 503,
       json: {
+        code: "materialization_failed",
         detail: `event ${eventId} is stored; its memory is not fully indexed yet (storage_busy) and will be retried`,
         event_id: eventId,
         reason_code: "storage_busy",

@@ -241,7 +241,7 @@ test("texts of every kind pass through the model that ships", async () => {
 describe("the judge", () => {
   const bench: Bench = { document: DOCUMENT, check, secrets: ["/home/somebody"] };
   const request = getOf("/v1/nodes/x");
-  const refusal = (detail: string) => JSON.stringify({ detail });
+  const refusal = (detail: string, code = "invalid_argument") => JSON.stringify({ detail, code });
 
   test("lets a documented refusal pass", () => {
     const text = refusal('node_id: "x" is not a UUID');
@@ -256,7 +256,8 @@ describe("the judge", () => {
     { name: "words of the store", status: 404, text: refusal("SQLITE_ERROR: no such table") },
     { name: "a path of this machine", status: 404, text: refusal("/home/somebody/memory.pack") },
     { name: "no detail", status: 404, text: '{"error":"no"}' },
-    { name: "more than a detail", status: 404, text: '{"detail":"no","stack":"x"}' },
+    { name: "more than a refusal", status: 404, text: '{"detail":"no","code":"x","stack":"x"}' },
+    { name: "no code", status: 404, text: '{"detail":"no"}' },
     { name: "no JSON", status: 404, text: "Not Found" },
     { name: "a refusal that names nothing", status: 422, text: refusal("is not a UUID") },
     { name: "an endless refusal", status: 404, text: refusal("no ".repeat(2000)) },

@@ -131,7 +131,7 @@ describe("GET /v1/nodes/scan", () => {
     const { status, json } = await app.ask(`/v1/nodes/scan?${query}`);
 
     expect(status).toBe(422);
-    expect(json).toEqual({ detail: expect.stringMatching(detail) });
+    expect(json).toEqual({ code: "invalid_argument", detail: expect.stringMatching(detail) });
   });
 
   test("is not taken for a memory of that name, by no method", async () => {
@@ -139,7 +139,10 @@ describe("GET /v1/nodes/scan", () => {
 
     const { status, json } = await app.ask("/v1/nodes/scan", { method: "DELETE" });
 
-    expect({ status, json }).toEqual({ status: 405, json: { detail: "Method Not Allowed" } });
+    expect({ status, json }).toEqual({
+      status: 405,
+      json: { code: "method_not_allowed", detail: "Method Not Allowed" },
+    });
   });
 });
 

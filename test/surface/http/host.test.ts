@@ -8,9 +8,9 @@ const EMPTY = { nodeCount: 0, eventCount: 0, backend: "sqlite", details: {} } as
 const counting = () => fakeEngine({ stats: () => Promise.resolve(EMPTY) });
 
 /** Every kind of thing that can be asked for. */
-const PATHS = ["/v1/health", "/v1/stats", "/docs", "/redoc", "/openapi.json", "/v1/nope"];
+const PATHS = ["/v1/stats", "/", "/docs", "/redoc", "/openapi.json", "/v1/nope"];
 
-describe("the name in Host, on a loopback address", () => {
+describe("the name in Host, where no keys are configured", () => {
   const ask = (host: string, path = "/v1/stats") =>
     appOf({ engine: counting() }).request(path, { headers: { host } });
 
@@ -58,6 +58,7 @@ describe("the name in Host, on a loopback address", () => {
     const answer = await ask(host);
     expect(answer.status).toBe(421);
     expect(await answer.json()).toEqual({
+      code: "foreign_host",
       detail: `Host: ${JSON.stringify(host)} is not a name of this server; use localhost or 127.0.0.1, or add the name to api.allowed_hosts`,
     });
   });
@@ -71,15 +72,14 @@ describe("the name in Host, on a loopback address", () => {
     expect((await answer.text()).length).toBeLessThan(250);
   });
 
-  test("a foreign name is refused before the key and the body are looked at", async () => {
-    const app = appOf({ auth: { apiKey: "k" } });
-    const answer = await app.request("/v1/store", post("{", { host: "evil.test" }));
+  test("a foreign name is refused before the body is looked at", async () => {
+    const answer = await appOf().request("/v1/store", post("{", { host: "evil.test" }));
     expect(answer.status).toBe(421);
   });
 
   test("configured names are ours in any spelling, and so are pages of that name", async () => {
-    const hosts = { checksHost: true, allowedHosts: ["memory.example", "[fd00:0::1]"] };
-    const app = appOf({ engine: counting(), hosts });
+    const allowedHosts = ["memory.example", "[fd00:0::1]"];
+    const app = appOf({ engine: counting(), allowedHosts });
     const status = async (headers: Record<string, string>) =>
       (await app.request("/v1/stats", { headers })).status;
     expect(await status({ host: "Memory.Example.:443" })).toBe(200);
@@ -91,10 +91,12 @@ describe("the name in Host, on a loopback address", () => {
 });
 
 describe("a real server", () => {
-  const host = (name: string) => plain("GET /v1/health HTTP/1.1", [`Host: ${name}`]);
+  const from = (name: string, path = "/v1/stats") =>
+    plain(`GET ${path} HTTP/1.1`, [`Host: ${name}`]);
+  const host = (name: string) => from(name);
 
-  test("on a loopback address refuses foreign names", async () => {
-    const { port, lines } = await serve();
+  test("without keys refuses foreign names", async () => {
+    const { port, lines } = await serve({ engine: counting() });
     expect((await speak(port, [host(`localhost:${port}`)])).statuses).toEqual([200]);
     expect((await speak(port, [host("evil.test")])).statuses).toEqual([421]);
     expect((await speak(port, [host("")])).statuses).toEqual([400]);
@@ -104,7 +106,7 @@ describe("a real server", () => {
 
   test("refuses a request with two names", async () => {
     const { port } = await serve();
-    const two = plain("GET /v1/health HTTP/1.1", ["Host: localhost", "Host: evil.test"]);
+    const two = plain("GET /v1/stats HTTP/1.1", ["Host: localhost", "Host: evil.test"]);
     expect((await speak(port, [two])).statuses).toEqual([421]);
   });
 
@@ -115,18 +117,87 @@ describe("a real server", () => {
     expect(lines.filter(({ level }) => level === "error")).toEqual([]);
   });
 
-  test("on a network address accepts any name, unless names are configured", async () => {
-    const open = { host: "0.0.0.0", auth: { apiKey: "k" } };
-    const any = await serve(open);
-    expect((await speak(any.port, [host("memory.example")])).statuses).toEqual([200]);
-    expect((await speak(any.port, [host("no such/name")])).statuses).toEqual([400]);
-    const named = await serve({ ...open, allowedHosts: ["memory.example"] });
-    expect((await speak(named.port, [host("memory.example:80")])).statuses).toEqual([200]);
-    expect((await speak(named.port, [host("evil.test")])).statuses).toEqual([421]);
+  test.each([
+    { name: "with keys", setup: { auth: { apiKey: "k" } } },
+    { name: "with keys on a network address", setup: { host: "0.0.0.0", auth: { apiKey: "k" } } },
+    {
+      name: "with keys and names of its own",
+      setup: { auth: { apiKey: "k" }, allowedHosts: ["memory.example"] },
+    },
+    {
+      name: "that may serve everybody",
+      setup: { host: "0.0.0.0", allowUnauthenticatedExternalBind: true },
+    },
+  ])("$name serves a caller whatever the name", async ({ setup }) => {
+    const { port } = await serve({ ...setup, engine: counting() });
+    const ask = (name: string) =>
+      plain("GET /v1/stats HTTP/1.1", [`Host: ${name}`, "Authorization: Bearer k"]);
+    expect((await speak(port, [ask("localhost")])).statuses).toEqual([200]);
+    expect((await speak(port, [ask("evil.test:80")])).statuses).toEqual([200]);
+    expect((await speak(port, [ask("no such/name")])).statuses).toEqual([400]);
+  });
+
+  test("with keys still asks for one, whatever the name", async () => {
+    const { port } = await serve({ auth: { apiKey: "k" } });
+    expect((await speak(port, [host("evil.test")])).statuses).toEqual([401]);
+  });
+
+  test.each(["evil.test", "a b/c@d", ""])("tells its health under the name %p", async (name) => {
+    const { port, lines } = await serve();
+    const { statuses, text } = await speak(port, [from(name, "/v1/health?x=1")]);
+    expect(statuses).toEqual([200]);
+    expect(text).toContain('"status":"ok"');
+    expect(lines.filter(({ level }) => level === "error")).toEqual([]);
+  });
+
+  test("tells its health without a name, as a balancer of HTTP/1.0 asks for it", async () => {
+    const { port } = await serve();
+    expect((await speak(port, [plain("GET /v1/health HTTP/1.0", [])])).statuses).toEqual([200]);
   });
 });
 
-describe("a page of another origin", () => {
+describe("a page of another origin, where keys are configured or everybody may call", () => {
+  const origin = "http://evil.test";
+  const SETUPS = [
+    { name: "with keys", setup: { auth: { apiKey: "k" } } },
+    { name: "open to everybody", setup: { allowsUnauthenticated: true } },
+  ];
+
+  test.each(SETUPS)("is served $name, without leave to read the answer", async ({ setup }) => {
+    const app = appOf({ engine: counting(), ...setup });
+    const answer = await app.request("/v1/stats", {
+      headers: { origin, authorization: "Bearer k" },
+    });
+    expect(answer.status).toBe(200);
+    expect([...answer.headers.keys()].filter((name) => name.startsWith("access-"))).toEqual([]);
+  });
+
+  test.each(SETUPS)("gets no leave to send more than a form could, $name", async ({ setup }) => {
+    const app = appOf({ engine: counting(), ...setup });
+    const headers = { origin, "access-control-request-method": "POST" };
+    const answer = await app.request("/v1/store", { method: "OPTIONS", headers });
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get("access-control-allow-origin")).toBeNull();
+  });
+
+  test("is asked for a key", async () => {
+    const answer = await appOf({ auth: { apiKey: "k" } }).request("/v1/stats", {
+      headers: { origin },
+    });
+    expect(answer.status).toBe(401);
+  });
+});
+
+test.each([{ origin: "http://evil.test" }, { origin: "null" }, { host: "evil.test" }])(
+  "health is told to %o",
+  async (headers) => {
+    const answer = await appOf().request("/v1/health", { headers });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("access-control-allow-origin")).toBeNull();
+  },
+);
+
+describe("a page of another origin, where no keys are configured", () => {
   const asked = (headers: Record<string, string>, path = "/v1/stats") =>
     appOf({ engine: counting() }).request(path, { headers });
 
@@ -147,6 +218,7 @@ describe("a page of another origin", () => {
     const answer = await asked({ origin });
     expect(answer.status).toBe(403);
     expect(await answer.json()).toEqual({
+      code: "foreign_origin",
       detail: `Origin: ${JSON.stringify(origin)} may not call this server; if the page is yours, add its origin to api.cors_origins`,
     });
     expect(answer.headers.get("access-control-allow-origin")).toBeNull();

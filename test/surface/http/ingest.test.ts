@@ -68,6 +68,7 @@ describe("POST /v1/ingest", () => {
     expect(await ask("/v1/ingest", { body: foreign, key: "key-b" })).toEqual({
       status: 403,
       json: {
+        code: "forbidden",
         detail: 'user_id: "ada" is not the owner of this connection; leave user_id out',
       },
     });
@@ -154,6 +155,7 @@ describe("POST /v1/ingest", () => {
 
     expect(status).toBe(422);
     expect(json).toEqual({
+      code: expect.stringMatching(/^invalid_(argument|speaker)$/),
       detail: typeof detail === "string" ? detail : expect.stringMatching(detail),
     });
     expect(await engine.stats()).toMatchObject({ nodeCount: 0, eventCount: 0 });
@@ -174,6 +176,7 @@ describe("POST /v1/ingest", () => {
     const [event] = await engine.getEvents({ userId: "ada" });
     expect(status).toBe(503);
     expect(json).toEqual({
+      code: "materialization_failed",
       detail: expect.stringContaining("is stored"),
       event_id: event?.id,
       reason_code: "storage_busy",

@@ -59,7 +59,7 @@ describe("PUT /v1/nodes/{node_id}/…", () => {
     for (const asked of [{ body }, { body, ...idempotent(KEY) }]) {
       expect(await put(app, `${spelled}/${route}`, asked)).toEqual({
         status: 404,
-        json: { detail: `Node '${NOBODY}' not found` },
+        json: { code: "not_found", detail: `Node '${NOBODY}' not found` },
       });
     }
   });
@@ -70,7 +70,7 @@ describe("PUT /v1/nodes/{node_id}/…", () => {
     const { id } = await rememberConditional(app.engine);
     expect(await put(app, `${id}/${route}`, { body, key: "key-b" })).toEqual({
       status: 404,
-      json: { detail: `Node '${id}' not found` },
+      json: { code: "not_found", detail: `Node '${id}' not found` },
     });
     expect((await reread(app.engine, id)).lifecycleState).toBe("tentative");
     expect(await logOf(app.store, id)).toEqual([]);
@@ -82,7 +82,7 @@ describe("PUT /v1/nodes/{node_id}/…", () => {
     const app = await open(KEYS);
     expect(await put(app, `${NOBODY}/${route}`, { body })).toEqual({
       status: 401,
-      json: { detail: "Invalid or missing API key" },
+      json: { code: "unauthenticated", detail: "Invalid or missing API key" },
     });
   });
 
@@ -90,12 +90,15 @@ describe("PUT /v1/nodes/{node_id}/…", () => {
     const app = await open();
     expect(await put(app, `x/${route}`, { body })).toEqual({
       status: 422,
-      json: { detail: 'node_id: "x" is not a UUID' },
+      json: { code: "invalid_argument", detail: 'node_id: "x" is not a UUID' },
     });
     for (const key of ["", "abc"]) {
       expect(await put(app, `${NOBODY}/${route}`, { body, ...idempotent(key) })).toEqual({
         status: 422,
-        json: { detail: `Idempotency-Key: ${JSON.stringify(key)} is not a UUID` },
+        json: {
+          code: "invalid_argument",
+          detail: `Idempotency-Key: ${JSON.stringify(key)} is not a UUID`,
+        },
       });
     }
   });
@@ -112,7 +115,10 @@ describe("PUT /v1/nodes/{node_id}/…", () => {
       expect(await put(app, `${id}/${route}`, { body, ...idempotent(spelled) })).toEqual(first);
       expect(await put(app, `${other}/${route}`, { body, ...idempotent(KEY) })).toEqual({
         status: 409,
-        json: { detail: `request_id ${KEY} was used before with other inputs; use a new one` },
+        json: {
+          code: "request_conflict",
+          detail: `request_id ${KEY} was used before with other inputs; use a new one`,
+        },
       });
       expect(await logOf(app.store, id)).toHaveLength(1);
       expect(await logOf(app.store, other)).toHaveLength(0);
@@ -127,6 +133,7 @@ describe("PUT /v1/nodes/{node_id}/…", () => {
     expect(await put(app, `${id}/promote`)).toEqual({
       status: 422,
       json: {
+        code: "invalid_transition",
         detail: `promote: memory ${id} cannot go from contested to stable; it would have to be tentative`,
       },
     });
@@ -186,7 +193,7 @@ describe("PUT /v1/nodes/{node_id}/reinforce", () => {
     for (const evidence of [NOBODY, foreign]) {
       expect(await put(app, `${id}/reinforce`, { body: { evidence_id: evidence } })).toEqual({
         status: 404,
-        json: { detail: `Event '${evidence}' not found` },
+        json: { code: "not_found", detail: `Event '${evidence}' not found` },
       });
     }
     const project = await tell(app.engine, { scope: "project" });
@@ -204,7 +211,7 @@ describe("PUT /v1/nodes/{node_id}/reinforce", () => {
     const app = await open();
     const { id } = await remember(app.engine, "tea");
     const answer = await put(app, `${id}/reinforce`, { body });
-    expect(answer).toEqual({ status: 422, json: { detail } });
+    expect(answer).toEqual({ status: 422, json: { code: "invalid_argument", detail } });
   });
 });
 
@@ -293,7 +300,10 @@ describe("PUT /v1/nodes/{node_id}/condition", () => {
     const { id } = await remember(app.engine, "tea");
     expect(await put(app, `${id}/condition`, { body: { state: "true" } })).toEqual({
       status: 422,
-      json: { detail: `node_id: memory ${id} is asserted; only conditional ones are evaluated` },
+      json: {
+        code: "invalid_argument",
+        detail: `node_id: memory ${id} is asserted; only conditional ones are evaluated`,
+      },
     });
   });
 
@@ -374,11 +384,11 @@ describe("POST of two memories", () => {
     const body = bodyFor(path, a, b);
     expect(await app.ask(path, { body, key: "key-b" })).toEqual({
       status: 404,
-      json: { detail: `Node '${a}' not found` },
+      json: { code: "not_found", detail: `Node '${a}' not found` },
     });
     expect(await app.ask(path, { body, key: "key-a" })).toEqual({
       status: 404,
-      json: { detail: `Node '${b}' not found` },
+      json: { code: "not_found", detail: `Node '${b}' not found` },
     });
     expect((await app.ask(path, { body })).status).toBe(401);
   });
@@ -390,7 +400,7 @@ describe("POST of two memories", () => {
     const body = { ...bodyFor(path, a, b), actor: "bo" };
     expect(await app.ask(path, { body, key: "key-a" })).toEqual({
       status: 422,
-      json: { detail: "actor: is this connection's owner; leave it out" },
+      json: { code: "invalid_argument", detail: "actor: is this connection's owner; leave it out" },
     });
   });
 
@@ -398,6 +408,7 @@ describe("POST of two memories", () => {
     const app = await open();
     const body = { ...bodyFor(path, NOBODY, NOBODY), reason: "x" };
     expect((await app.ask(path, { body })).json).toEqual({
+      code: "invalid_argument",
       detail: "reason: is not a known key",
     });
     const { status, json } = await app.ask(path, { body: {} });
@@ -428,6 +439,7 @@ describe("POST of two memories", () => {
     expect(await app.ask(path, { body: bodyFor(path, a, b) })).toEqual({
       status: 422,
       json: {
+        code: "invalid_transition",
         detail: `resolve: memory ${a} cannot go from tentative to stable; it would have to be contested`,
       },
     });

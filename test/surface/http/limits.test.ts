@@ -113,7 +113,7 @@ describe("a body", () => {
       body: new Uint8Array(bytes),
     });
     expect(answer.status).toBe(422);
-    expect(await answer.json()).toEqual({ detail });
+    expect(await answer.json()).toEqual({ code: "invalid_argument", detail });
   });
 
   test("may begin with a byte order mark", async () => {
@@ -143,7 +143,7 @@ describe("a body", () => {
     const body = new TextEncoder().encode('{"content":"x","user_id":"a"}');
     const answer = await appOf().request("/v1/store", { method: "POST", headers, body });
     expect(answer.status).toBe(422);
-    expect(await answer.json()).toEqual({ detail });
+    expect(await answer.json()).toEqual({ code: "invalid_argument", detail });
   });
 
   test("may name its charset", async () => {

@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
+import { ERROR_CATALOGUE } from "../../../src/domain/errors.ts";
 import { OPERATIONS } from "../../../src/surface/contract/operations.ts";
 import { DOCS_PAGE } from "../../../src/surface/http/docs-page.ts";
 import { buildOpenApi } from "../../../src/surface/http/openapi.ts";
+import { REFUSAL_CODES } from "../../../src/surface/web/answers.ts";
 
 type Schema = Record<string, unknown>;
 type Entry = {
@@ -75,14 +77,19 @@ test("every route stands in one group, and every group says what it is for", () 
   expect(groups.filter((group) => !used.has(group))).toEqual([]);
 });
 
-test("every failure has a body with a detail", () => {
+test("every failure has a body with a detail and a code", () => {
+  const CODE = "#/components/schemas/ErrorCode";
+  expect(document.components.schemas["ErrorCode"]?.["enum"]).toEqual([
+    ...Object.keys(ERROR_CATALOGUE),
+    ...REFUSAL_CODES,
+  ]);
   for (const { path, entry } of entries) {
     const failures = Object.entries(entry.responses).filter(([status]) => status !== "200");
     for (const [, { content }] of failures) {
       const name = String(content?.["application/json"]?.schema["$ref"]).split("/").pop() ?? "";
       expect(document.components.schemas[name]).toMatchObject({
-        required: ["detail"],
-        properties: { detail: { type: "string" } },
+        required: ["detail", "code"],
+        properties: { detail: { type: "string" }, code: { $ref: CODE } },
         additionalProperties: false,
       });
     }
@@ -143,6 +150,12 @@ test("reports about answers name their refusals, receipts their absence", () => 
   expect(statuses("/v1/answer-citations/{citation_id}", "get")).toContain("404");
 });
 
+test("extraction that was given up is a status of its own", () => {
+  expect(document.components.schemas["ExtractionStatus"]).toMatchObject({
+    properties: { status: { enum: ["pending", "running", "complete", "failed"] } },
+  });
+});
+
 test("numbers of a retrieval have their bounds", () => {
   const { RetrieveRequest, RankingMultipliers } = document.components.schemas;
   expect(RetrieveRequest).toMatchObject({
@@ -168,7 +181,7 @@ test("bodies are closed and every reference leads somewhere", () => {
 test("moments are date-time and errors hold a detail", () => {
   const store = document.components.schemas["StoreRequest"];
   expect(store).toMatchObject({ properties: { valid_from: { format: "date-time" } } });
-  expect(document.components.schemas["Error"]).toMatchObject({ required: ["detail"] });
+  expect(document.components.schemas["Error"]).toMatchObject({ required: ["detail", "code"] });
   for (const { path, entry } of entries) {
     if (path === "/v1/health") continue;
     for (const status of ["401", "403", "422", "500", "503"]) {

@@ -193,7 +193,7 @@ describe("GET /v1/nodes/{node_id}/provenance", () => {
     const { status, json } = await app.ask(`/v1/nodes/${claim.id}/provenance?${query}`);
 
     expect(status).toBe(422);
-    expect(json).toEqual({ detail: expect.stringMatching(detail) });
+    expect(json).toEqual({ code: "invalid_argument", detail: expect.stringMatching(detail) });
   });
 
   test("refuses an id that is none with 422", async () => {

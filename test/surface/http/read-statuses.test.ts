@@ -39,7 +39,7 @@ describe.each(ROUTES)("$path", ({ path, body }) => {
     });
     const early = await young.request(path, { method: body === undefined ? "GET" : "POST" });
     expect(early.status).toBe(503);
-    expect(await early.json()).toEqual({ detail: "Engine not initialized" });
+    expect(await early.json()).toEqual({ code: "not_ready", detail: "Engine not initialized" });
 
     const { ask, engine } = await open();
     await engine.close();

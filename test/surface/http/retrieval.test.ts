@@ -94,7 +94,10 @@ describe("POST /v1/retrieve", () => {
     const { app } = serverOf();
     const answer = await app.request("/v1/retrieve", post({ query: "q", user_id: "ada", ...body }));
     expect(answer.status).toBe(422);
-    expect(await answer.json()).toEqual({ detail: expect.stringContaining(detail) });
+    expect(await answer.json()).toEqual({
+      code: "invalid_argument",
+      detail: expect.stringContaining(detail),
+    });
   });
 
   test("answers 422 when the engine refuses multipliers", async () => {
@@ -103,7 +106,10 @@ describe("POST /v1/retrieve", () => {
     const body = { query: "q", user_id: "ada", ranking_multipliers: { graph: 2 } };
     const answer = await app.request("/v1/retrieve", post(body));
     expect(answer.status).toBe(422);
-    expect(await answer.json()).toEqual({ detail: "ranking_multipliers: have no meaning" });
+    expect(await answer.json()).toEqual({
+      code: "invalid_argument",
+      detail: "ranking_multipliers: have no meaning",
+    });
   });
 });
 
@@ -125,7 +131,10 @@ describe("GET /v1/retrievals/{request_id}", () => {
     const { app, asked } = serverOf(KEYS);
     const missing = await app.request(`/v1/retrievals/${OTHER_ID}`, { headers: ADA });
     expect(missing.status).toBe(404);
-    expect(await missing.json()).toEqual({ detail: `Retrieval receipt '${OTHER_ID}' not found` });
+    expect(await missing.json()).toEqual({
+      code: "not_found",
+      detail: `Retrieval receipt '${OTHER_ID}' not found`,
+    });
     expect((await app.request(path, { headers: BOB })).status).toBe(404);
     expect((await app.request(path, { headers: ADA })).status).toBe(200);
     expect(asked.receipts).toEqual([
@@ -141,7 +150,10 @@ describe("GET /v1/retrievals/{request_id}", () => {
     const { app } = serverOf();
     const bad = await app.request("/v1/retrievals/7?user_id=ada");
     expect(bad.status).toBe(422);
-    expect(await bad.json()).toEqual({ detail: 'request_id: "7" is not a UUID' });
+    expect(await bad.json()).toEqual({
+      code: "invalid_argument",
+      detail: 'request_id: "7" is not a UUID',
+    });
     expect((await app.request(path)).status).toBe(422);
     const bound = serverOf(KEYS);
     const foreign = await bound.app.request(`${path}?user_id=bob`, { headers: ADA });
@@ -249,7 +261,10 @@ describe("POST /v1/answer-citations", () => {
     const { app, asked } = serverOf();
     const answer = await app.request(path, post({ ...BODY, ...body }));
     expect(answer.status).toBe(422);
-    expect(await answer.json()).toEqual({ detail: expect.stringContaining(detail) });
+    expect(await answer.json()).toEqual({
+      code: "invalid_argument",
+      detail: expect.stringContaining(detail),
+    });
     expect(asked.recorded).toEqual([]);
   });
 });
@@ -282,7 +297,10 @@ describe("GET /v1/answer-citations", () => {
     const { app, asked } = serverOf();
     const answer = await app.request(`${path}?user_id=ada&${query}`);
     expect(answer.status).toBe(422);
-    expect(await answer.json()).toEqual({ detail: expect.stringContaining(detail) });
+    expect(await answer.json()).toEqual({
+      code: "invalid_argument",
+      detail: expect.stringContaining(detail),
+    });
     expect(asked.lists).toEqual([]);
   });
 
@@ -305,7 +323,10 @@ describe("GET /v1/answer-citations/{citation_id}", () => {
     expect(await found.json()).toMatchObject({ citation_id: CITATION_ID, user_id: "ada" });
     const foreign = await app.request(path, { headers: BOB });
     expect(foreign.status).toBe(404);
-    expect(await foreign.json()).toEqual({ detail: `Answer citations '${CITATION_ID}' not found` });
+    expect(await foreign.json()).toEqual({
+      code: "not_found",
+      detail: `Answer citations '${CITATION_ID}' not found`,
+    });
     expect(asked.read).toEqual([
       [CITATION_ID, "ada"],
       [CITATION_ID, "bob"],
@@ -326,5 +347,8 @@ test.each([
   const app = appOf(fakeEngine({ retrieve: refuse }));
   const answer = await app.request("/v1/retrieve", post({ query: "q", user_id: "ada" }));
   expect(answer.status).toBe(status);
-  expect(await answer.json()).toEqual({ detail: "the model did not answer" });
+  expect(await answer.json()).toEqual({
+    code: "embedding_failed",
+    detail: "the model did not answer",
+  });
 });

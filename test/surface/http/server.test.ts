@@ -249,7 +249,7 @@ describe("bad input is refused with a clear text and nothing is stored", () => {
   ])("$name: 422", async ({ ask, detail }) => {
     const { status, json } = await ask();
     expect(status).toBe(422);
-    expect(Object.keys(json)).toEqual(["detail"]);
+    expect(Object.keys(json)).toEqual(["detail", "code"]);
     if (typeof detail === "string") expect(json["detail"]).toBe(detail);
     else expect(json["detail"]).toMatch(detail);
   });
@@ -265,6 +265,7 @@ describe("bad input is refused with a clear text and nothing is stored", () => {
     });
     expect(answer.status).toBe(413);
     expect(await answer.json()).toEqual({
+      code: "too_large",
       detail:
         "The request body is larger than 10485760 bytes (10 MiB); split it into several requests",
     });
@@ -272,9 +273,11 @@ describe("bad input is refused with a clear text and nothing is stored", () => {
 
   test("unknown ids: 404", async () => {
     expect((await send(`/v1/nodes/${UNKNOWN}`)).json).toEqual({
+      code: "not_found",
       detail: `Node '${UNKNOWN}' not found`,
     });
     expect((await send(`/v1/events/${UNKNOWN}`)).json).toEqual({
+      code: "not_found",
       detail: `Event '${UNKNOWN}' not found`,
     });
     const { status } = await send(`/v1/events/${UNKNOWN}/processing-status`);
@@ -325,26 +328,36 @@ describe("start and end", () => {
     await expect(attempt).rejects.toMatchObject({ code: "unauthenticated_bind" });
   });
 
-  test("while the engine opens, requests get 503 and health answers", async () => {
+  test("requests that come while the engine opens wait until it can serve", async () => {
     const opening = Promise.withResolvers<MemoryEngine>();
     const young = await startHttpServer({ ...BASE, openEngine: () => opening.promise });
-    expect((await fetch(`${young.url}/v1/stats`)).status).toBe(503);
-    expect((await fetch(`${young.url}/v1/health`)).status).toBe(200);
+    let answered = 0;
+    const early = ["/v1/stats", "/v1/health", "/docs", "/v1/nope"].map(async (path) => {
+      const { status } = await fetch(young.url + path);
+      answered += 1;
+      return status;
+    });
+    await Bun.sleep(100);
+    expect(answered).toBe(0);
     opening.resolve(
       fakeEngine({
         stats: () =>
           Promise.resolve({ nodeCount: 0, eventCount: 0, backend: "sqlite", details: {} }),
       }),
     );
-    await young.ready;
-    expect((await fetch(`${young.url}/v1/stats`)).status).toBe(200);
+    expect(await Promise.all(early)).toEqual([200, 200, 200, 404]);
     await young.stop();
   });
 
   test("an engine that cannot open closes the socket again", async () => {
     const failure = new SvcError("not_a_pack", "memory.pack is a directory");
     const failing = await startHttpServer({ ...BASE, openEngine: () => Promise.reject(failure) });
+    const early = fetch(`${failing.url}/v1/stats`).then(
+      ({ status }) => status,
+      () => "cut",
+    );
     await expect(failing.ready).rejects.toBe(failure);
+    expect([503, "cut"]).toContain(await early);
     await expect(fetch(`${failing.url}/v1/health`)).rejects.toThrow();
   });
 

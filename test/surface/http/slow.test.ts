@@ -35,7 +35,7 @@ test.each([
   const spoken = await speak(server.port, parts, { pauseMs: 20, listenMs: 5000 });
   expect(spoken.statuses).toEqual([408]);
   expect(spoken.text).toContain(
-    '{"detail":"The request body was not complete after 0.4 seconds; nothing was done"}',
+    '{"detail":"The request body was not complete after 0.4 seconds; nothing was done","code":"request_timeout"}',
   );
   expect(spoken.isClosed).toBeTrue();
   expect(spoken.ms).toBeWithin(380, 2000);

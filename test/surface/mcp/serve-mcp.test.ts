@@ -101,6 +101,13 @@ describe("names and pages are those of the other routes", () => {
     expect(loads()).toBe(0);
   });
 
+  test("with a key any host will do, and a foreign page is refused as the protocol demands", async () => {
+    const { send } = await serve({ auth: { apiKey: "master" } });
+    const asked = (headers: Record<string, string>) => send(PING, { key: "master", headers });
+    expect((await asked({ host: "evil.example" })).status).toBe(200);
+    expect((await asked({ origin: "https://evil.example" })).status).toBe(403);
+  });
+
   test("a page of the settings may call, and read the answer", async () => {
     const origin = "https://page.example";
     const { send } = await serve({ cors: { origins: [origin], allowCredentials: false } });

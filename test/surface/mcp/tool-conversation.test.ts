@@ -153,18 +153,6 @@ describe("lists and counts", () => {
   });
 });
 
-describe("a memory without words", () => {
-  test.each([{ content: "" }, { content: " \n" }, { content: "x", retrieval_content: " " }])(
-    "is not said to be findable: %j",
-    async (args) => {
-      const { ada } = await connect();
-      const text = await told(ada, "memory_store", args);
-      expect(text).toStartWith("Stored without words, so memory_retrieve does not find it.");
-      expect(text).toContain("\nnode_id ");
-    },
-  );
-});
-
 describe("after a refusal", () => {
   const after = async (toolSet: "core" | "full", act: (ada: Caller) => Promise<ToolResult>) => {
     const { ada } = await connect(toolSet);

@@ -69,5 +69,6 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
       deps.openEngine(config, { createIfMissing: true, warn: (message) => log("warn", message) }),
     log,
   });
-  await serveUntilStopped(context, server, config, stop);
+  const hint = `Open ${server.url}/docs in a browser to read and try every route`;
+  await serveUntilStopped(context, server, config, stop, hint);
 }

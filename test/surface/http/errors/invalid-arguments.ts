@@ -6,6 +6,21 @@ const TYPES = "entity, event, fact, decision, preference, task, instruction, sum
 
 export const INVALID_ARGUMENTS: readonly Case[] = [
   {
+    name: "a memory without text",
+    ask: store({ content: " \u200b\n" }),
+    detail: "content: is empty; write what is to be remembered",
+  },
+  {
+    name: "a message without text",
+    ask: post("/v1/ingest", { content: "", user_id: "ada" }),
+    detail: "content: is empty; write what is to be remembered",
+  },
+  {
+    name: "an item without text",
+    ask: post("/v1/ingest/fast", { items: [{ content: "tea" }, { content: "" }], user_id: "ada" }),
+    detail: "items[1].content: is empty; write what is to be remembered",
+  },
+  {
     name: "a type that there is not",
     ask: store({ node_type: "idea" }),
     detail: `node_type: "idea" is not one of ${TYPES}`,
