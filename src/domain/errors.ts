@@ -75,6 +75,8 @@ export const ERROR_CATALOGUE = {
 
 /** The reason in a `storage_failed` whose file was deleted, moved or replaced while it was open. Nothing was stored. */
 export const PACK_MOVED = "pack_moved";
+/** The reason in a `storage_failed` for a file beside the pack that somebody else may have made. Nothing was opened. */
+export const UNSAFE_FILE = "unsafe_file";
 
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 export type ErrorData = { readonly [key: string]: Json };

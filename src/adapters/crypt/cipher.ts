@@ -58,9 +58,18 @@ export function countFileKeys(): number {
 
 /** The name under which `bun:sqlite` opens a file with a key. Needs numeric flags with SQLITE_OPEN_URI. */
 export function encryptedUri(path: string, kid: KeyId): string {
-  // SQLite decodes %XX and takes `?` and `#` for the end of the name.
-  const encoded = resolve(path).split("/").map(encodeURIComponent).join("/");
-  return `file:${encoded}?vfs=svccrypt&kid=${kid}`;
+  return `file:${uriPath(path)}?vfs=svccrypt&kid=${kid}`;
+}
+
+/** The name under which `bun:sqlite` opens a file without encryption, with the library's rules for what lies beside it. */
+export function plainUri(path: string): string {
+  loadCryptLibrary();
+  return `file:${uriPath(path)}?vfs=svcplain`;
+}
+
+/** An absolute path as the path of a URI: SQLite decodes %XX and takes `?` and `#` for the end of the name. */
+export function uriPath(path: string): string {
+  return resolve(path).split("/").map(encodeURIComponent).join("/");
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type ErrorCode, PACK_MOVED, SvcError } from "../../domain/errors.ts";
+import { type ErrorCode, PACK_MOVED, SvcError, UNSAFE_FILE } from "../../domain/errors.ts";
 
 /** How an error reaches the callers of each surface. */
 export type ErrorTreatment = {
@@ -63,8 +63,9 @@ export const ERROR_MAP: Readonly<Record<ErrorCode, ErrorTreatment>> = {
   internal: { httpStatus: 500, exposed: false, mcp: "internal", exitCode: 1 },
 };
 
-/** Its message says what to do, and who calls may be the only one to notice. */
-const PACK_MOVED_TREATMENT = failed(500);
+/** Reasons of a `storage_failed` whose message says what to do: the caller may be the only one to notice. */
+const TOLD_REASONS: ReadonlySet<unknown> = new Set([PACK_MOVED, UNSAFE_FILE]);
+const TOLD = failed(500);
 
 /** What to tell the caller about any thrown value. */
 export type ErrorReport = {
@@ -81,8 +82,8 @@ const INTERNAL_MESSAGE = "Internal server error";
 /** Sorts a thrown value into the map. Anything but a SvcError is internal. */
 export function reportError(error: unknown): ErrorReport {
   if (!(error instanceof SvcError)) return internalReport();
-  const isMoved = error.code === "storage_failed" && error.data["reason"] === PACK_MOVED;
-  const treatment = isMoved ? PACK_MOVED_TREATMENT : ERROR_MAP[error.code];
+  const isTold = error.code === "storage_failed" && TOLD_REASONS.has(error.data["reason"]);
+  const treatment = isTold ? TOLD : ERROR_MAP[error.code];
   if (!treatment.exposed) return internalReport();
   if (treatment.mcp !== "accepted") {
     return { code: error.code, treatment, message: error.message, accepted: undefined };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ERROR_CATALOGUE, PACK_MOVED, SvcError } from "../../../src/domain/errors.ts";
+import { ERROR_CATALOGUE, PACK_MOVED, SvcError, UNSAFE_FILE } from "../../../src/domain/errors.ts";
 import { ERROR_MAP, reportError } from "../../../src/surface/contract/error-map.ts";
 
 test("every code of the catalogue has a treatment", () => {
@@ -28,8 +28,11 @@ describe("reports", () => {
     expect(report.treatment.httpStatus).toBe(500);
   });
 
-  test("a pack without its file says so, because only the caller may notice", () => {
-    const error = new SvcError("storage_failed", "put it back", { reason: PACK_MOVED });
+  test.each([
+    PACK_MOVED,
+    UNSAFE_FILE,
+  ])("a failure for the reason %s says so, because only the caller may notice", (reason) => {
+    const error = new SvcError("storage_failed", "put it back", { reason });
     expect(reportError(error)).toMatchObject({
       code: "storage_failed",
       message: "put it back",

@@ -39,6 +39,8 @@ enum { CRYPT_FILE_ROOM = (sizeof(CryptFile) + 15) / 16 * 16 };
  * SQLITE_IOERR_DATA: the key is right, the first page is damaged. SQLITE_CORRUPT: less than a page is left. On failure the caller closes `real`.
  */
 int main_file_open(CryptFile *file, KeyEntry *key);
+/* Whether its first page is authentic and says that the database is in WAL mode. Overwrites the buffers of the file. */
+int main_file_uses_log(CryptFile *file);
 int wal_file_open(CryptFile *file, const CryptFile *main_file);
 int journal_file_open(CryptFile *file, const CryptFile *main_file);
 

@@ -7,6 +7,8 @@
 enum { LOCK_BYTE = 0x40000000 };
 /* What SQLite reads of a file to learn its page size, before anything else. */
 enum { PROBE_SIZE = 100 };
+/* How far beyond its end a file may be written. SQLite leaves out no more than its cache holds; a forged size would fill the disk. */
+enum { GAP_MAX = 64 << 20 };
 
 static sqlite3_int64 page_start(const CryptFile *file, uint32_t pgno) {
   return (sqlite3_int64)(pgno - 1) * file->codec.page_size;
@@ -92,6 +94,7 @@ static int fill_gap(CryptFile *file, sqlite3_int64 until) {
   if (rc != SQLITE_OK) return rc;
   file->known_end = end;
   if (end >= until) return SQLITE_OK;
+  if (until - end > GAP_MAX) return SQLITE_CORRUPT;
   memset(file->text_page, 0, file->codec.page_size);
   for (uint32_t pgno = page_at(file, end); page_start(file, pgno) < until && rc == SQLITE_OK; pgno++) {
     if (pgno != 1 && page_start(file, pgno) != LOCK_BYTE) rc = write_page(file, pgno, file->text_page);
@@ -182,6 +185,12 @@ static int prove_key(CryptFile *file) {
   memcpy(check, file->codec.check, PAGE_CHECK);
   int opened = page_open_main(&file->codec, 1, file->disk_page, file->text_page);
   return opened ? SQLITE_IOERR_DATA : SQLITE_NOTADB;
+}
+
+int main_file_uses_log(CryptFile *file) {
+  if (real_read(file, file->disk_page, file->codec.page_size, 0) != SQLITE_OK) return 0;
+  const uint8_t *plain = file->text_page;
+  return page_open_main(&file->codec, 1, file->disk_page, file->text_page) && plain[18] == 2 && plain[19] == 2;
 }
 
 int main_file_open(CryptFile *file, KeyEntry *key) {

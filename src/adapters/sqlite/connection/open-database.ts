@@ -4,6 +4,7 @@ import { APPLICATION_ID, PAGE_SIZE } from "../schema/schema.ts";
 import { kernelOn } from "./kernel-on.ts";
 import { lexicalFile, type PackLayout } from "./layout.ts";
 import { type Cipher, type NamedFile, type OpenMode, withPackFiles } from "./pack-files.ts";
+import { requireSafeSidecars } from "./sidecars.ts";
 
 /** Pages of the log at which it is moved into the pack: 32 MB. */
 const LOG_PAGES = 4096;
@@ -76,14 +77,19 @@ function openFiles(
   options: DatabaseOptions,
   isLast: boolean,
 ): Database | undefined {
-  const database = connect(files[0]?.name ?? "", options);
+  const database = connect(files[0]?.name ?? "", options.mode);
   try {
     setUp(database, files, options);
-    if (isLast || !isReplaced(database, options.layout)) return database;
+    if (isLast || !isReplaced(database, options.layout)) {
+      // Again: what was put there since the first look is open now.
+      for (const { path } of files) requireSafeSidecars(path);
+      return database;
+    }
   } catch (error) {
     const isRace = !isLast && isReplaced(database, options.layout);
     database.close();
     if (isRace) return undefined;
+    for (const { path } of files) requireSafeSidecars(path);
     throw error;
   }
   database.close();
@@ -123,15 +129,13 @@ export function schemasOf(layout: PackLayout): readonly string[] {
   return layout.kind === "file" ? ["main"] : ["main", "vector_file", "lexical_file"];
 }
 
-function connect(name: string, { mode, cipher, isExclusive }: DatabaseOptions): Database {
+function connect(name: string, mode: OpenMode): Database {
   const flags = {
     create: constants.SQLITE_OPEN_READWRITE | constants.SQLITE_OPEN_CREATE,
     "read-write": constants.SQLITE_OPEN_READWRITE,
     "read-only": constants.SQLITE_OPEN_READONLY,
   };
-  // A file in clear is opened by its path, in which nothing has a meaning. Copies of it may get a key, which takes a URI.
-  const isUri = cipher !== undefined || isExclusive === true;
-  return new Database(name, flags[mode] | (isUri ? constants.SQLITE_OPEN_URI : 0));
+  return new Database(name, flags[mode] | constants.SQLITE_OPEN_URI);
 }
 
 /** Marks a fresh file as ours. Page size and mark must be in the file before it turns to WAL. */

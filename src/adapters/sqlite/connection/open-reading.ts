@@ -11,15 +11,20 @@ export type Connection = Omit<DatabaseOptions, "layout" | "mode">;
 export type Reading = { readonly database: Database; close(): void };
 
 /**
- * Opens a pack for reading, also while other processes use it and when nobody may write it. Nothing stays behind.
+ * Opens a pack for reading, also while other processes use it and when nobody may write it. The pack and a log that lies
+ * beside it keep their bytes; the index of such a log may stay behind, else nothing does.
  * @throws SvcError not_a_pack, pack_too_new; SQLiteError from SQLite itself
  */
 export function openForReading(layout: PackLayout, connection: Connection): Reading {
-  const sidecars = filesOf(layout)
-    .flatMap((file) => [`${file}-wal`, `${file}-shm`])
+  const files = filesOf(layout);
+  const hasLog = files.some((file) => sizeOf(`${file}-wal`) > 0);
+  // Another process may begin to use what is made beside a log, so it is left to that one.
+  const sidecars = files
+    .flatMap((file) => (hasLog ? [] : [`${file}-wal`, `${file}-shm`]))
     .filter((file) => !existsSync(file));
-  // Closing a connection that may write tidies up the files that SQLite had to make beside the pack.
-  const mode = filesOf(layout).every(isWritable) ? "read-write" : "read-only";
+  // Closing a connection that may write tidies up the files that SQLite had to make beside the pack. Where a log is, that
+  // would move the log into the pack.
+  const mode = !hasLog && files.every(isWritable) ? "read-write" : "read-only";
   let database: Database | undefined;
   const close = (): void => {
     database?.close();
@@ -48,10 +53,10 @@ function isWritable(file: string): boolean {
 
 /** A reader that may not write leaves its empty log and its shared memory behind. */
 function removeEmpty(files: readonly string[]): void {
-  const isLogUsed = files.some((file) => {
-    const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-    return file.endsWith("-wal") && size > 0;
-  });
-  if (isLogUsed) return;
+  if (files.some((file) => file.endsWith("-wal") && sizeOf(file) > 0)) return;
   for (const file of files) rmSync(file, { force: true });
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }

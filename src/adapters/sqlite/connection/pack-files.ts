@@ -6,6 +6,7 @@ import {
   dropFileKey,
   encryptedUri,
   type KeyId,
+  plainUri,
   readPackBytes,
   readPackHeader,
   registerFileKey,
@@ -15,6 +16,7 @@ import { isEncryptedHeader } from "../../crypt/header.ts";
 import { deriveFileKeys, KEY_BYTES, keyCheckValue, SALT_BYTES, wipe } from "../../crypt/keys.ts";
 import { APPLICATION_ID, PAGE_SIZE } from "../schema/schema.ts";
 import { codeOf, notAPack, readOnly } from "./failures.ts";
+import { requireSafeSidecars } from "./sidecars.ts";
 
 export type OpenMode = "create" | "read-write" | "read-only";
 
@@ -24,13 +26,14 @@ export type Cipher = {
   readonly masterKey: Uint8Array;
 };
 
-/** `path` for the file system, `name` for SQLite: the same for a file in clear. */
+/** `path` for the file system, `name` for SQLite: a URI. */
 export type NamedFile = { readonly path: string; readonly name: string };
 
 /**
  * Examines the files of a pack, makes those of a new encrypted one, and calls `use` with the names under which SQLite
  * opens them. The names serve while `use` runs; what was opened with them stays open.
- * @throws SvcError not_a_pack, pack_read_only, encryption_failed, pack_damaged, before any of the files is changed
+ * @throws SvcError not_a_pack, pack_read_only, encryption_failed, pack_damaged, storage_failed, before any of the files
+ *   is changed
  */
 export function withPackFiles<T>(
   paths: readonly string[],
@@ -41,7 +44,7 @@ export function withPackFiles<T>(
   for (const path of paths) requirePackFile(path, mode, cipher);
   if (cipher === undefined) {
     if (mode === "create") for (const path of paths) createPrivate(path);
-    return use(paths.map((path) => ({ path, name: path })));
+    return use(paths.map((path) => ({ path, name: plainUri(path) })));
   }
   for (const path of paths) proveKey(path, cipher);
   if (mode === "create") for (const path of paths) createFile(path, cipher);
@@ -73,9 +76,11 @@ function createPrivate(path: string): void {
 
 /** Looks at an existing file without opening it as a database. */
 function requirePackFile(path: string, mode: OpenMode, cipher: Cipher | undefined): void {
+  requireSafeSidecars(path);
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return;
-  if (stat.isDirectory()) throw notAPack(path, "it is a folder");
+  // Opening a pipe would wait for whoever writes to it.
+  if (!stat.isFile()) throw notAPack(path, stat.isDirectory() ? "it is a folder" : "it is no file");
   // The superuser could write it all the same; whoever took the permission away did not mean that.
   if (mode !== "read-only" && (stat.mode & 0o222) === 0) throw readOnly(path);
   const header = readPackHeader(path);

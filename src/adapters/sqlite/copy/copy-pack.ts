@@ -1,8 +1,13 @@
 import { constants, type Database } from "bun:sqlite";
 import { randomBytes } from "node:crypto";
-import { resolve } from "node:path";
 import { SvcError } from "../../../domain/errors.ts";
-import { dropFileKey, encryptedUri, readPackHeader, registerFileKey } from "../../crypt/cipher.ts";
+import {
+  dropFileKey,
+  encryptedUri,
+  readPackHeader,
+  registerFileKey,
+  uriPath,
+} from "../../crypt/cipher.ts";
 import { SALT_BYTES } from "../../crypt/keys.ts";
 import type { Cipher } from "../connection/pack-files.ts";
 import { PAGE_SIZE } from "../schema/schema.ts";
@@ -29,7 +34,7 @@ export function freshKey(cipher: Cipher | undefined): CopyKey | undefined {
 /**
  * Copies one file of a pack, dense and in order of its tables, into the empty file `path`. Row ids, and so the keys by
  * which the indexes name memories, stay as they are. Takes a page cache of memory, whatever the size of the file.
- * @param database a connection of `openAlone`: others do not understand the name of an encrypted copy.
+ * @param database a connection of `openAlone`.
  */
 export function copyFile(
   database: Database,
@@ -50,7 +55,7 @@ export function withCopyName<T>(
   use: (name: string) => T,
 ): T {
   // Without this name a connection to an encrypted pack would refuse to write in clear.
-  if (key === undefined) return use(`file:${encoded(path)}?vfs=unix`);
+  if (key === undefined) return use(`file:${uriPath(path)}?vfs=unix`);
   const { cipher, salt } = key;
   const kid = registerFileKey({ masterKey: cipher.masterKey, salt, pageSize: PAGE_SIZE });
   try {
@@ -58,10 +63,6 @@ export function withCopyName<T>(
   } finally {
     dropFileKey(kid);
   }
-}
-
-function encoded(path: string): string {
-  return resolve(path).split("/").map(encodeURIComponent).join("/");
 }
 
 /** A copy takes the reserve of its original, which has none when it is in clear. The original is not changed. */

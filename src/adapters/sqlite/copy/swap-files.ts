@@ -2,6 +2,7 @@ import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync }
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { SvcError } from "../../../domain/errors.ts";
 import { codeOf } from "../connection/failures.ts";
+import { requireSafe } from "../connection/sidecars.ts";
 import { isHiddenFor, syncToDisk } from "./hidden-file.ts";
 
 /** A finished file and the name that it is to take. */
@@ -43,11 +44,13 @@ export function isSwapPending([main, ...others]: readonly string[]): boolean {
 /**
  * Carries out a swap that a process left unfinished. Harmless when another process does the same at the same time.
  * @param files those of the pack; the record may name no others.
- * @throws SvcError storage_failed for a record that this program did not write; nothing was changed
+ * @throws SvcError storage_failed for a record that this program did not write, or files of another user; nothing was
+ *   changed
  */
 export function finishSwap(files: readonly string[]): void {
   const record = recordPath(files[0] ?? "");
   if (!isSwapPending(files)) return;
+  requireSafe(record, files[0] ?? "");
   let text: string;
   try {
     text = readFileSync(record, "utf8");
@@ -56,7 +59,9 @@ export function finishSwap(files: readonly string[]): void {
     if (codeOf(error) === "ENOENT") return;
     throw error;
   }
-  carryOut(parseRecord(text, record, files), record, text);
+  const moves = parseRecord(text, record, files);
+  for (const { from, to } of moves) requireSafe(from, to);
+  carryOut(moves, record, text);
 }
 
 function carryOut(moves: readonly Move[], record: string, text: string): void {

@@ -1,0 +1,55 @@
+import { lstatSync, realpathSync, type Stats, statSync } from "node:fs";
+import { SvcError, UNSAFE_FILE } from "../../../domain/errors.ts";
+
+const SIDECARS = ["-journal", "-wal", "-shm"];
+
+/**
+ * Looks at what lies beside a database before SQLite obeys it: its journal, its log, its index. Each has to be a regular
+ * file with one name, of this user or of the owner of the database. The encryption library looks again at each opening.
+ * @param path of the database, which may be missing.
+ * @throws SvcError storage_failed, naming the file and what to do; nothing was opened or changed
+ */
+export function requireSafeSidecars(path: string): void {
+  // SQLite follows the links of a database, and looks for its files beside the file itself.
+  const real = realPath(path);
+  for (const suffix of SIDECARS) requireSafe(`${real}${suffix}`, real);
+}
+
+/**
+ * @param path of a file that is obeyed, which may be missing.
+ * @param database whose owner may have made it beside this user.
+ * @throws SvcError storage_failed
+ */
+export function requireSafe(path: string, database: string): void {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return;
+  const reason = objection(stat, database);
+  if (reason === undefined) return;
+  throw new SvcError(
+    "storage_failed",
+    `${path}: ${reason}, and is not used: it could change the pack. Nothing was opened. Find out who made it, then move it away.`,
+    { path, reason: UNSAFE_FILE },
+  );
+}
+
+function objection(stat: Stats, database: string): string | undefined {
+  if (stat.isSymbolicLink()) return "is a link";
+  if (!stat.isFile()) return stat.isDirectory() ? "is a folder" : "is no regular file";
+  if (stat.nlink > 1) return "has a second name (a hard link)";
+  return isOwner(stat.uid, database) ? undefined : `belongs to another user (uid ${stat.uid})`;
+}
+
+function isOwner(uid: number, database: string): boolean {
+  // Systems without users have no such rule.
+  if (process.geteuid === undefined) return true;
+  return uid === process.geteuid() || uid === statSync(database, { throwIfNoEntry: false })?.uid;
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    // Not made yet.
+    return path;
+  }
+}
