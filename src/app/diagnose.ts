@@ -5,14 +5,14 @@ import { cacheDir } from "../adapters/native/cache-dir.ts";
 import { loadSqliteVec, SQLITE_VEC_ENTRY } from "../adapters/native/sqlite-vec.ts";
 import { mainPath } from "../adapters/sqlite/connection/layout.ts";
 import type { Config } from "../config/schema.ts";
-import { SvcError } from "../domain/errors.ts";
+import { SvcError, UNSAFE_FILE } from "../domain/errors.ts";
 import { isSameEmbedding } from "../domain/same-embedding.ts";
 import { shellWord } from "../lib/shell-word.ts";
 import { createConfiguredEmbedder } from "./configured-embedder.ts";
 import { checkAssistant, checkConnected } from "./diagnose-assistants.ts";
 import { checkKey } from "./diagnose-key.ts";
 import { type FoundKey, findKey, type KeyRequest } from "./find-key.ts";
-import { type PackReport, reportOnPack } from "./inspect-pack.ts";
+import { holdPack, type PackReport, reportOnPack } from "./inspect-pack.ts";
 import { layoutOf } from "./pack-path.ts";
 
 /** One finding about a pack or its surroundings. */
@@ -46,7 +46,7 @@ export async function diagnose(
     const pack: Finding = { name: "pack", status: isRequired ? "fail" : "warn", message };
     return [pack, ...surroundings];
   }
-  const { findings, report } = await checkKeyAndContent(config, request);
+  const { findings, opened } = await checkKeyAndContent(config, request);
   const examined: Finding[] = [
     { name: "pack", status: "ok", message: `${path}, ${stat.size} bytes` },
     ...findings,
@@ -55,7 +55,15 @@ export async function diagnose(
     ...surroundings,
   ];
   const isSound = examined.every(({ name, status }) => status === "ok" || isHarmless(name, status));
-  if (report !== undefined && isSound) examined.push(await checkAssistant(config, report, self));
+  if (opened !== undefined && isSound) {
+    // Whoever closes a pack last moves its log into it, which is not for an examination to bring about.
+    const release = await holdPack(opened.config);
+    try {
+      examined.push(await checkAssistant(config, opened.report, self));
+    } finally {
+      release();
+    }
+  }
   return [...examined, await checkConnected(config)];
 }
 
@@ -64,8 +72,11 @@ function isHarmless(name: string, status: Finding["status"]): boolean {
   return status === "warn" && name !== "permissions";
 }
 
-/** What was found, and the pack's own report where it could be read. */
-type Examined = { readonly findings: readonly Finding[]; readonly report?: PackReport };
+/** What was found, and the pack's own report with the configuration that opens it, where it could be read. */
+type Examined = {
+  readonly findings: readonly Finding[];
+  readonly opened?: { readonly config: Config; readonly report: PackReport };
+};
 
 async function checkKeyAndContent(config: Config, request: KeyRequest): Promise<Examined> {
   let found: FoundKey;
@@ -81,7 +92,11 @@ async function checkKeyAndContent(config: Config, request: KeyRequest): Promise<
   } catch (error) {
     return { findings: [key, { name: "opens", status: "fail", message: openFailure(error) }] };
   }
-  return { findings: [key, ...(await checkContent(found.config, report))], report };
+  const { config: opening } = found;
+  return {
+    findings: [key, ...(await checkContent(opening, report))],
+    opened: { config: opening, report },
+  };
 }
 
 async function checkContent(config: Config, report: PackReport): Promise<readonly Finding[]> {
@@ -109,6 +124,7 @@ function openFailure(error: unknown): string {
   if (!(error instanceof SvcError) || error.code !== "storage_failed") return reasonOf(error);
   // The general advice for such a failure is to run doctor.
   const reason = error.data["reason"];
+  if (reason === UNSAFE_FILE) return error.message;
   return reason === "SQLITE_CORRUPT"
     ? "is damaged and cannot be read. Restore the pack from a copy"
     : `cannot be read (${String(reason)}). Check the permissions of file and folder, and the disk`;

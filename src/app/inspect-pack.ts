@@ -1,7 +1,11 @@
 import { statSync } from "node:fs";
 import { loadSqliteVec } from "../adapters/native/sqlite-vec.ts";
 import { mainPath } from "../adapters/sqlite/connection/layout.ts";
-import { inspectPack, type PackInspection } from "../adapters/sqlite/read/inspect.ts";
+import {
+  inspectPack,
+  openToInspect,
+  type PackInspection,
+} from "../adapters/sqlite/read/inspect.ts";
 import type { Config } from "../config/schema.ts";
 import { SvcError } from "../domain/errors.ts";
 import { isReceiptWhole } from "../engine/receipt-check.ts";
@@ -36,4 +40,18 @@ export async function reportOnPack(config: Config, checkIntegrity: boolean): Pro
     inspectPack({ layout, checkIntegrity, isReceiptWhole, vecExtensionPath, cipher }),
   );
   return { ...inspection, path, bytes: stat.size, encrypted: isPackEncrypted(layout) };
+}
+
+/**
+ * Keeps the log of the configured pack from being moved into it by other processes that open and close the pack.
+ * @returns what ends that
+ * @throws SvcError, SQLiteError
+ */
+export async function holdPack(config: Config): Promise<() => void> {
+  const layout = layoutOf(config);
+  const vecExtensionPath = loadSqliteVec();
+  const reading = await withCipher(keyTextOf(config), (cipher) =>
+    openToInspect({ layout, vecExtensionPath, cipher }),
+  );
+  return () => reading.close();
 }

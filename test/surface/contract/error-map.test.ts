@@ -28,17 +28,17 @@ describe("reports", () => {
     expect(report.treatment.httpStatus).toBe(500);
   });
 
-  test.each([
-    PACK_MOVED,
-    UNSAFE_FILE,
-  ])("a failure for the reason %s says so, because only the caller may notice", (reason) => {
-    const error = new SvcError("storage_failed", "put it back", { reason });
-    expect(reportError(error)).toMatchObject({
-      code: "storage_failed",
-      message: "put it back",
-      treatment: { httpStatus: 500, exposed: true, mcp: "error", exitCode: 1 },
-    });
-  });
+  test.each([PACK_MOVED, UNSAFE_FILE])(
+    "a failure for the reason %s says so, because only the caller may notice",
+    (reason) => {
+      const error = new SvcError("storage_failed", "put it back", { reason });
+      expect(reportError(error)).toMatchObject({
+        code: "storage_failed",
+        message: "put it back",
+        treatment: { httpStatus: 500, exposed: true, mcp: "error", exitCode: 1 },
+      });
+    },
+  );
 
   test("accepted but unfinished work carries its event and reason", () => {
     const error = new SvcError("materialization_failed", "accepted, not indexed", {

@@ -87,6 +87,16 @@ function requirePackFile(path: string, mode: OpenMode, cipher: Cipher | undefine
   // A file that cannot be opened is SQLite's to report.
   if (header === undefined || stat.size === 0) return;
   requireHeader(path, Buffer.from(header), cipher);
+  if (isCut(path, Buffer.from(header))) throw packDamaged(path);
+}
+
+/** Whether a file ends in a part of a page, and nothing lies beside it from which SQLite would complete that page. */
+function isCut(path: string, header: Buffer): boolean {
+  // In this order: another process may be writing the page, and its journal is gone once it is complete.
+  if (["-wal", "-journal"].some((suffix) => isFilled(`${path}${suffix}`))) return false;
+  const stored = header.readUInt16BE(16);
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  return size % (stored === 1 ? 65_536 : stored) !== 0;
 }
 
 function requireHeader(path: string, header: Buffer, cipher: Cipher | undefined): void {
@@ -98,7 +108,8 @@ function requireHeader(path: string, header: Buffer, cipher: Cipher | undefined)
     if (cipher !== undefined && hasKeyCheck(path, header, cipher)) throw packDamaged(path);
     throw notAPack(path, "its first bytes are not those of a pack");
   }
-  if (header.length < 72 || header.readUInt32BE(68) !== APPLICATION_ID) {
+  if (header.length < 100) throw packDamaged(path);
+  if (header.readUInt32BE(68) !== APPLICATION_ID) {
     throw notAPack(path, "it is a database of another program");
   }
   if (cipher !== undefined) throw notEncrypted(path);

@@ -6,7 +6,7 @@ import type { Manifest } from "../../../ports/store.ts";
 import { notAPack, toSvcError } from "../connection/failures.ts";
 import { mainPath, type PackLayout } from "../connection/layout.ts";
 import { schemasOf } from "../connection/open-database.ts";
-import { openForReading } from "../connection/open-reading.ts";
+import { openForReading, type Reading } from "../connection/open-reading.ts";
 import type { Cipher } from "../connection/pack-files.ts";
 import { readPackOwner } from "../owners/pack-owner.ts";
 import { damagedReceipts } from "../receipts/receipts.ts";
@@ -64,12 +64,7 @@ export function inspectPack(options: InspectOptions): PackInspection {
   const { layout } = options;
   const path = mainPath(layout);
   try {
-    const reading = openForReading(layout, {
-      synchronous: "full",
-      busyTimeoutMs: BUSY_TIMEOUT_MS,
-      vecExtensionPath: options.vecExtensionPath,
-      cipher: options.cipher,
-    });
+    const reading = openToInspect(options);
     try {
       return readAll(reading.database, options);
     } finally {
@@ -78,6 +73,21 @@ export function inspectPack(options: InspectOptions): PackInspection {
   } catch (error) {
     throw toSvcError(error, path);
   }
+}
+
+/**
+ * The connection with which a pack is inspected. While it is open, nobody's closing moves the log into the pack.
+ * @throws SvcError as `inspectPack`; SQLiteError from SQLite itself
+ */
+export function openToInspect(
+  options: Pick<InspectOptions, "layout" | "vecExtensionPath" | "cipher">,
+): Reading {
+  return openForReading(options.layout, {
+    synchronous: "full",
+    busyTimeoutMs: BUSY_TIMEOUT_MS,
+    vecExtensionPath: options.vecExtensionPath,
+    cipher: options.cipher,
+  });
 }
 
 function readAll(database: Database, options: InspectOptions): PackInspection {

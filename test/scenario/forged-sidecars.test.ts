@@ -1,0 +1,258 @@
+/** Files that somebody puts beside a pack, against the built program: SVC_EXE, else dist/svc. */
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join, resolve } from "node:path";
+import { fingerprint, forgedJournal, forgedLog, journalNaming } from "./forged.ts";
+import { usePlace } from "./place.ts";
+
+setDefaultTimeout(120_000);
+
+const EXECUTABLE = resolve(process.env["SVC_EXE"] ?? "dist/svc");
+const IS_SUPERUSER = process.getuid?.() === 0;
+/** Users of this machine without rights. */
+const VICTIM = 65_534;
+const OTHER = 65_533;
+/** A start that waits for a pipe, or writes until the disk is full, is ended by it. */
+const LIMIT_MS = 60_000;
+
+const place = usePlace("forged");
+const KINDS = ["encrypted", "unencrypted"] as const;
+type Kind = (typeof KINDS)[number];
+
+type Run = { readonly code: number | null; readonly text: string };
+
+function svc(args: readonly string[], uid?: number): Run {
+  const child = spawnSync(EXECUTABLE, [...args], {
+    cwd: place.root,
+    env: { ...place.environment(), PATH: process.env["PATH"] ?? "", SVC_KEY_STORE: "file" },
+    encoding: "utf8",
+    timeout: LIMIT_MS,
+    ...(uid === undefined ? {} : { uid, gid: uid }),
+  });
+  return { code: child.status, text: `${child.stdout}${child.stderr}` };
+}
+
+beforeAll(() => {
+  for (const kind of KINDS) {
+    const pack = join(place.root, `${kind}.pack`);
+    expect(svc(["init", pack, ...(kind === "encrypted" ? [] : ["--plain"])]).code).toBe(0);
+    expect(svc(["store", pack, "the spare key lies below the blue pot"]).code).toBe(0);
+  }
+});
+
+let folders = 0;
+
+/** A copy of a pack in a folder of its own. */
+function packOf(kind: Kind): string {
+  folders += 1;
+  const folder = join(place.root, `f${folders}`);
+  mkdirSync(folder);
+  const pack = join(folder, "memory.pack");
+  cpSync(join(place.root, `${kind}.pack`), pack);
+  return pack;
+}
+
+/** Runs readers and a writer; all answer, and the pack keeps its bytes under the readers. */
+function expectUnharmed(pack: string): void {
+  const before = fingerprint(join(pack, ".."));
+  expect(svc(["info", pack])).toMatchObject({ code: 0 });
+  expect(svc(["doctor", pack]).text).toContain("every page is sound");
+  expect(fingerprint(join(pack, ".."))).toEqual(before);
+  expect(svc(["search", pack, "where is the spare key"]).text).toContain("blue pot");
+  expect(svc(["store", pack, "the bicycle stands in the cellar"]).code).toBe(0);
+  expect(svc(["info", pack]).text).toMatch(/\b2\b/);
+  expect(statSync(pack).size).toBeLessThan(20e6);
+}
+
+/** Readers and a writer refuse, name the file, and change nothing. */
+function expectRefused(pack: string, named: string, why: string, uid?: number): void {
+  const before = fingerprint(join(pack, ".."));
+  for (const args of [
+    ["info", pack],
+    ["store", pack, "the bicycle stands in the cellar"],
+  ]) {
+    const { code, text } = svc(args, uid);
+    expect(text).toContain(named);
+    expect(text).toContain(why);
+    expect(code).toBe(1);
+  }
+  expect(svc(["doctor", pack], uid).text).toContain(named);
+  expect(fingerprint(join(pack, ".."))).toEqual(before);
+}
+
+describe.each([...KINDS])("beside an %s pack", (kind) => {
+  test.each([
+    { name: "that cuts it to one page", journal: forgedJournal(1) },
+    { name: "that cuts it to nothing", journal: forgedJournal(0) },
+    { name: "of 200,000 pages", journal: forgedJournal(200_000) },
+    { name: "of 2^32 - 1 pages", journal: forgedJournal(2 ** 32 - 1) },
+  ])("a journal $name is not obeyed", ({ journal }) => {
+    const pack = packOf(kind);
+    writeFileSync(`${pack}-journal`, journal);
+    expectUnharmed(pack);
+  });
+
+  test("a journal that names a file as its list does not delete that file", () => {
+    const pack = packOf(kind);
+    const precious = join(pack, "../precious");
+    writeFileSync(precious, "not a list of journals");
+    writeFileSync(`${pack}-journal`, journalNaming(precious, 1));
+    expectUnharmed(pack);
+    expect(readFileSync(precious, "utf8")).toBe("not a list of journals");
+  });
+
+  test.each(["-journal", "-wal", "-shm"])(
+    "a link, a folder or a pipe named %s is refused",
+    (suffix) => {
+      const pack = packOf(kind);
+      const precious = join(pack, "../precious");
+      writeFileSync(precious, "text of somebody");
+      symlinkSync(precious, `${pack}${suffix}`);
+      expectRefused(pack, `${pack}${suffix}`, "is a link");
+      rmSync(`${pack}${suffix}`);
+      linkSync(precious, `${pack}${suffix}`);
+      expectRefused(pack, `${pack}${suffix}`, "has a second name");
+      rmSync(`${pack}${suffix}`);
+      expect(readFileSync(precious, "utf8")).toBe("text of somebody");
+      mkdirSync(`${pack}${suffix}`);
+      expectRefused(pack, `${pack}${suffix}`, "is a folder");
+      rmSync(`${pack}${suffix}`, { recursive: true });
+      expect(Bun.spawnSync(["mkfifo", `${pack}${suffix}`]).exitCode).toBe(0);
+      expectRefused(pack, `${pack}${suffix}`, "is no regular file");
+    },
+  );
+
+  test.skipIf(!IS_SUPERUSER).each(["-journal", "-wal", "-shm"])(
+    "a file named %s of another user is refused",
+    (suffix) => {
+      const pack = packOf(kind);
+      writeFileSync(
+        `${pack}${suffix}`,
+        suffix === "-wal" ? forgedLog(Buffer.alloc(8192)) : forgedJournal(1),
+      );
+      chownSync(`${pack}${suffix}`, OTHER, OTHER);
+      expectRefused(pack, `${pack}${suffix}`, `belongs to another user (uid ${OTHER})`);
+    },
+  );
+
+  test("a log of which no frame is the pack's own changes nothing", () => {
+    const pack = packOf(kind);
+    const log = forgedLog(Buffer.alloc(8192));
+    // Its last frame is cut off, and its numbers are as large as they can be.
+    const huge = forgedLog(Buffer.alloc(8192), 2 ** 32 - 1).subarray(0, 4000);
+    for (const bytes of kind === "encrypted" ? [log, huge] : [huge]) {
+      writeFileSync(`${pack}-wal`, bytes);
+      expect(svc(["info", pack]).code).toBe(0);
+    }
+    expectUnharmed(pack);
+  });
+
+  test("an index full of made-up numbers is not believed", () => {
+    const pack = packOf(kind);
+    writeFileSync(`${pack}-shm`, Buffer.alloc(65_536, 0xff));
+    expect(svc(["search", pack, "where is the spare key"]).text).toContain("blue pot");
+    expect(svc(["doctor", pack]).text).toContain("every page is sound");
+    expect(existsSync(`${pack}-shm`)).toBe(false);
+  });
+});
+
+describe.skipIf(!IS_SUPERUSER)("in a folder where others may make files", () => {
+  /** A folder like /tmp with a pack of a user without rights. */
+  function sharedPack(kind: Kind): string {
+    const pack = packOf(kind);
+    chmodSync(place.root, 0o711);
+    chmodSync(join(pack, ".."), 0o1777);
+    chownSync(pack, VICTIM, VICTIM);
+    chmodSync(pack, 0o600);
+    return pack;
+  }
+
+  test.each([
+    { suffix: "-journal", bytes: forgedJournal(1) },
+    { suffix: "-journal", bytes: forgedJournal(200_000) },
+    { suffix: "-wal", bytes: forgedLog(Buffer.alloc(8192)) },
+  ])("a user without rights is not hurt by another one's $suffix", ({ suffix, bytes }) => {
+    const pack = sharedPack("unencrypted");
+    writeFileSync(`${pack}${suffix}`, bytes);
+    chmodSync(`${pack}${suffix}`, 0o666);
+    for (const uid of [OTHER, 0]) {
+      chownSync(`${pack}${suffix}`, uid, uid);
+      expectRefused(pack, `${pack}${suffix}`, "belongs to another user", VICTIM);
+    }
+  });
+
+  test("the superuser uses a pack of another user together with that user's log", () => {
+    const pack = sharedPack("unencrypted");
+    writeFileSync(`${pack}-wal`, "");
+    chownSync(`${pack}-wal`, VICTIM, VICTIM);
+    expect(svc(["info", pack]).code).toBe(0);
+  });
+});
+
+describe("the pack itself", () => {
+  test.each([...KINDS])(
+    "an %s pack is used through a link, with the files beside the real one",
+    (kind) => {
+      const pack = packOf(kind);
+      const link = join(place.root, `link-${kind}.pack`);
+      symlinkSync(pack, link);
+      symlinkSync("/etc/passwd", `${pack}-wal`);
+      expect(svc(["info", link]).text).toContain(`${pack}-wal`);
+      rmSync(`${pack}-wal`);
+      writeFileSync(`${link}-journal`, forgedJournal(1));
+      writeFileSync(`${pack}-journal`, forgedJournal(1));
+      expect(svc(["search", link, "where is the spare key"]).text).toContain("blue pot");
+    },
+  );
+
+  test("a pipe, a device and a folder in its place are named, without waiting", () => {
+    const folder = join(place.root, "kinds");
+    mkdirSync(join(folder, "folder.pack"), { recursive: true });
+    const pipe = join(folder, "pipe.pack");
+    expect(Bun.spawnSync(["mkfifo", pipe]).exitCode).toBe(0);
+    for (const args of [["info"], ["doctor"], ["store"], ["search"]]) {
+      const words = args[0] === "store" || args[0] === "search" ? ["a text"] : [];
+      expect(svc([...args, pipe, ...words])).toMatchObject({ code: 1 });
+      expect(svc([...args, "/dev/zero", ...words])).toMatchObject({ code: 1 });
+    }
+    expect(svc(["info", pipe]).text).toContain("is no file");
+    expect(svc(["info", "/dev/zero"]).text).toContain("is no file");
+  });
+
+  test.each([...KINDS])(
+    "an %s pack cut to any length is called damaged, or no pack where nothing of it is left",
+    (kind) => {
+      const pack = packOf(kind);
+      const whole = readFileSync(pack);
+      for (const length of [24, 50, 100, 4096, 8191, 8193, whole.length - 1, whole.length - 8192]) {
+        writeFileSync(pack, whole);
+        truncateSync(pack, length);
+        const before = fingerprint(join(pack, ".."));
+        const found = svc(["doctor", pack]);
+        expect(`${length}: ${found.text}`).toMatch(/damaged|malformed|cut/);
+        expect(found.text).not.toMatch(/bug|Internal|fault of this program/i);
+        expect(found.code).toBe(1);
+        expect(svc(["store", pack, "a text"]).text).not.toMatch(
+          /bug|Internal|fault of this program/i,
+        );
+        expect(fingerprint(join(pack, ".."))).toEqual(before);
+      }
+      renameSync(pack, `${pack}.gone`);
+    },
+  );
+});
