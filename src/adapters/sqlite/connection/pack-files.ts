@@ -96,7 +96,8 @@ function isCut(path: string, header: Buffer): boolean {
   if (["-wal", "-journal"].some((suffix) => isFilled(`${path}${suffix}`))) return false;
   const stored = header.readUInt16BE(16);
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  return size % (stored === 1 ? 65_536 : stored) !== 0;
+  // Not a number where the header is none of SQLite's, which is for SQLite to say.
+  return size % (stored === 1 ? 65_536 : stored) > 0;
 }
 
 function requireHeader(path: string, header: Buffer, cipher: Cipher | undefined): void {
@@ -108,8 +109,7 @@ function requireHeader(path: string, header: Buffer, cipher: Cipher | undefined)
     if (cipher !== undefined && hasKeyCheck(path, header, cipher)) throw packDamaged(path);
     throw notAPack(path, "its first bytes are not those of a pack");
   }
-  if (header.length < 100) throw packDamaged(path);
-  if (header.readUInt32BE(68) !== APPLICATION_ID) {
+  if (header.length < 72 || header.readUInt32BE(68) !== APPLICATION_ID) {
     throw notAPack(path, "it is a database of another program");
   }
   if (cipher !== undefined) throw notEncrypted(path);
