@@ -89,7 +89,9 @@ test("docs/http.md has each route", () => {
 
 test("docs/security.md names tests that exist", () => {
   const named = [
-    ...read("docs/security.md").matchAll(/`((?:adapters|engine|fault|scenario|surface)\/[\w/-]+)`/g),
+    ...read("docs/security.md").matchAll(
+      /`((?:adapters|engine|fault|scenario|surface)\/[\w/-]+)`/g,
+    ),
   ];
   expect(named.length).toBeGreaterThan(10);
   const absent = named
