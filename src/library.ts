@@ -162,6 +162,14 @@ export type {
   VerifyClaimOptions,
 } from "./engine/verification.ts";
 export type { AnswerabilityInput } from "./engine/verify/answerability.ts";
+export {
+  createHttpHandler,
+  type HttpHandler,
+  type HttpOptions,
+  type HttpServer,
+  type HttpServerOptions,
+  startHttpServer,
+} from "./http-library.ts";
 export type { Instant } from "./lib/instant.ts";
 export type { Json, JsonObject } from "./lib/json.ts";
 export type { Uuid } from "./lib/uuid.ts";

@@ -1,4 +1,63 @@
-/** What other runtimes get in place of the library: the store is Bun's SQLite. */
-throw new Error(
-  "svc runs on Bun 1.4.5 or newer, since its store is Bun's SQLite; run this program with: bun <file>. From other runtimes use the HTTP interface of: svc serve",
-);
+/**
+ * What other runtimes get in place of the library: the store is Bun's SQLite. Every name is declared, for a missing one would
+ * end the import before this is said.
+ */
+export const {
+  ACTIVE_STATES,
+  BadCitationError,
+  CITATION_METHODS,
+  CLAIM_DIMENSIONS,
+  CONDITION_STATES,
+  CONTEXT_HINTS,
+  ConfigError,
+  DECAY_PROFILES,
+  EDGE_TYPES,
+  EPISTEMIC_TYPES,
+  ERROR_CATALOGUE,
+  EVALUATION_METHODS,
+  EmbeddingError,
+  EncryptionError,
+  EngineClosedError,
+  InvalidArgumentError,
+  InvalidTransitionError,
+  LIFECYCLE_STATES,
+  MaterializationError,
+  MemoryClient,
+  MemoryEngine,
+  ModelError,
+  NODE_TYPES,
+  NotFoundError,
+  PackError,
+  PackInUseError,
+  PackLockedError,
+  QUANTITY_DIMENSIONS,
+  QUERY_INTENTS,
+  REPRESENTATION_LEVELS,
+  RETRIEVAL_MODES,
+  ROLES,
+  RequestConflictError,
+  SCOPES,
+  SOURCE_TYPES,
+  SpeakerError,
+  StorageError,
+  SvcError,
+  UnauthenticatedBindError,
+  UnsupportedError,
+  VERSION,
+  ablateContext,
+  createHttpHandler,
+  formatForLlm,
+  loadTokenizer,
+  renderSystemInstructions,
+  renderValueBindings,
+  resolveArguments,
+  resolveContextRef,
+  startHttpServer,
+  visibleBindings,
+} = requireBun();
+
+function requireBun() {
+  throw new Error(
+    "svc runs on Bun 1.4.5 or newer, since its store is Bun's SQLite; run this program with: bun <file>. From other runtimes use the HTTP interface of: svc serve",
+  );
+}

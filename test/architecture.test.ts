@@ -54,6 +54,7 @@ const PLANTS: readonly Plant[] = [
     from: "library",
     to: "adapters/sqlite/target",
   },
+  { rule: "the-library-serves-http-alone", from: "http-library", to: "surface/mcp/target" },
   {
     rule: "outside-sees-only-the-engine-facade",
     from: "surface/cli/deep",

@@ -53,7 +53,20 @@ module.exports = {
       name: "library-may-import-only-[app,config,domain,engine,lib,ports]",
       severity: "error",
       from: { path: "^src/library\\.ts$" },
-      to: { path: "^src/", pathNot: "^src/(app|config|domain|engine|lib|ports)/" },
+      to: {
+        path: "^src/",
+        pathNot: "^src/((app|config|domain|engine|lib|ports)/|http-library\\.ts$)",
+      },
+    },
+    {
+      name: "the-library-serves-http-alone",
+      severity: "error",
+      from: { path: "^src/http-library\\.ts$" },
+      to: {
+        path: "^src/",
+        pathNot:
+          "^src/(app/version\\.ts|engine/memory-engine\\.ts|surface/http/(app|server)\\.ts)$",
+      },
     },
     {
       name: "outside-sees-only-the-engine-facade",

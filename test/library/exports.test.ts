@@ -53,3 +53,17 @@ test("the library exports every closed set of the interface", () => {
   expect(sets).toContain("NODE_TYPES");
   expect(sets.filter((name) => !(name in library))).toEqual([]);
 });
+
+test("other runtimes find every name, so that they come to hear what is needed", () => {
+  const stub = parse("requires-bun.js");
+  const names = stub.statements
+    .filter(ts.isVariableStatement)
+    .flatMap(({ declarationList }) =>
+      declarationList.declarations.flatMap(({ name }) =>
+        ts.isObjectBindingPattern(name)
+          ? name.elements.map((element) => element.name.getText())
+          : [],
+      ),
+    );
+  expect(names).toEqual(Object.keys(library).sort());
+});

@@ -162,12 +162,13 @@ describe("the package", () => {
     ]);
   });
 
-  test("holds nothing else: no tests, measurements, surfaces or built programs", () => {
+  test("holds nothing else: no tests, measurements, other surfaces or built programs", () => {
     const folders = new Set(files.map((path) => path.split("/").slice(0, 2).join("/")));
     const allowed =
-      /^(src\/(adapters|app|config|domain|engine|lib|ports|library\.ts|requires-bun\.js)|dist\/lib|scripts\/build|docs\/[\w.-]+|[A-Z]+(\.md)?|package\.json)$/;
+      /^(src\/(adapters|app|config|domain|engine|lib|ports|surface|http-library\.ts|library\.ts|requires-bun\.js)|dist\/lib|scripts\/build|docs\/[\w.-]+|[A-Z]+(\.md)?|package\.json)$/;
     expect([...folders].filter((folder) => !allowed.test(folder))).toEqual([]);
     expect(files.filter((path) => /\.(test\.ts|pack|tgz|env)$/.test(path))).toEqual([]);
+    expect(files.filter((path) => /^src\/surface\/(cli|mcp)\//.test(path))).toEqual([]);
     expect(files.filter((path) => path.startsWith("scripts/")).sort()).toEqual([
       "scripts/build/crypt-library.ts",
       "scripts/build/kernel-library.ts",
@@ -218,9 +219,13 @@ describe("the package", () => {
     expect(readFileSync(join(app, "sealed.pack")).subarray(0, 6).toString()).not.toBe("SQLite");
   }, 60_000);
 
-  test("tells another runtime what it needs", () => {
-    const source = 'import("svc").catch(({ message }) => console.log(message))';
+  test.each([
+    'import("svc").catch(({ message }) => console.log(message))',
+    'import { MemoryEngine, startHttpServer } from "svc"; console.log(MemoryEngine, startHttpServer)',
+    'import * as svc from "svc"; console.log(svc)',
+  ])("tells another runtime what it needs: %s", (source) => {
     const { output } = run(["node", "--input-type=module", "-e", source], app);
     expect(output).toContain("svc runs on Bun 1.4.5 or newer");
+    expect(output).not.toContain("SyntaxError");
   });
 });
