@@ -1,9 +1,7 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { CRYPT_ASSET, cryptSourceHash } from "../../src/adapters/native/crypt-library.ts";
-import { KERNEL_ASSET, kernelSourceHash } from "../../src/adapters/native/kernel-library.ts";
-import { cryptLibrary } from "./crypt-library.ts";
-import { kernelLibrary } from "./kernel-library.ts";
+import { KEPT, PREBUILT } from "./native/libraries.ts";
+import { sha256Of } from "./native/record.ts";
 
 /** The platforms for which the executable can be built. */
 export const TARGETS = ["linux-x64", "linux-arm64", "darwin-arm64"] as const;
@@ -50,18 +48,7 @@ export async function nativeFiles(root: string, target: Target): Promise<readonl
   const ortVersion = await packageVersion(modules, "onnxruntime-node");
   const { vec, ort } = LIBRARIES[target];
   const files = [
-    {
-      key: CRYPT_ASSET,
-      source: await cryptLibraryFor(root, target),
-      group: `svccrypt-${cryptSourceHash(root)}`,
-      name: "svccrypt.so",
-    },
-    {
-      key: KERNEL_ASSET,
-      source: await kernelLibraryFor(root, target),
-      group: `svckernel-${kernelSourceHash(root)}`,
-      name: "svckernel.so",
-    },
+    ...ownFiles(root, target),
     {
       key: "sqlite-vec",
       source: join(modules, vecPackage, vec),
@@ -86,26 +73,17 @@ export async function nativeFiles(root: string, target: Target): Promise<readonl
 }
 
 /**
- * Compiled here for this platform; for another one, a library that was compiled there. There is no build without it: a
- * program that could not encrypt would write in clear, or refuse the packs of its own users.
+ * The libraries of our own for a target. There is no build without them: a program that could not encrypt would write
+ * unencrypted, or refuse the packs of its own users.
  */
-async function cryptLibraryFor(root: string, target: Target): Promise<string> {
-  if (target === `${process.platform}-${process.arch}`) return await cryptLibrary(root, "release");
-  const path = join(root, "dist/native", target, "svccrypt.so");
-  if (existsSync(path)) return path;
-  throw new Error(
-    `no encryption library for ${target}; run there: bun scripts/build/crypt-library.ts, and copy what it prints to dist/native/${target}/svccrypt.so`,
-  );
-}
-
-/** As the encryption library. Searches would work without it, at a speed that nobody asked for. */
-async function kernelLibraryFor(root: string, target: Target): Promise<string> {
-  if (target === `${process.platform}-${process.arch}`) return await kernelLibrary(root);
-  const path = join(root, "dist/native", target, "svckernel.so");
-  if (existsSync(path)) return path;
-  throw new Error(
-    `no search library for ${target}; run there: bun scripts/build/kernel-library.ts, and copy what it prints to dist/native/${target}/svckernel.so`,
-  );
+function ownFiles(root: string, target: Target): readonly NativeFile[] {
+  const kept = KEPT.filter(({ target: { name } }) => name === target);
+  if (kept.length === 0) throw new Error(`there are no native libraries for ${target} yet`);
+  return kept.map(({ library, path }) => {
+    const source = join(root, PREBUILT, path);
+    const group = `${library}-${sha256Of(readFileSync(source)).slice(0, 16)}`;
+    return { key: library, source, group, name: `${library}.so` };
+  });
 }
 
 async function packageVersion(modules: string, name: string): Promise<string> {

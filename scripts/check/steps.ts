@@ -1,14 +1,18 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { findings } from "../build/native/record.ts";
+import { whyNoCompiler } from "../build/native/zig.ts";
 
 /**
  * One part of the check: either a command, or a look at files that needs no process.
  * The limits of all steps that run one after the other stay below 25 minutes together.
  */
-export type Step = { readonly name: string; readonly limitMinutes: number } & (
-  | { readonly command: readonly string[] }
-  | { readonly inspect: () => readonly string[] }
-);
+export type Step = {
+  readonly name: string;
+  readonly limitMinutes: number;
+  /** Why the step cannot be taken here, in one line; undefined when it can. */
+  readonly leaveOut?: () => Promise<string | undefined>;
+} & ({ readonly command: readonly string[] } | { readonly inspect: () => readonly string[] });
 
 const bun = process.execPath;
 
@@ -57,6 +61,17 @@ export function stepsBeforeTests(root: string): readonly Step[] {
       ),
     },
     { name: "docs", limitMinutes: 1, command: [bun, "test", "test/docs.test.ts"] },
+    {
+      name: "native libraries are those of their source",
+      limitMinutes: 1,
+      inspect: () => findings(root),
+    },
+    {
+      name: "native libraries, made again byte for byte",
+      limitMinutes: 4,
+      leaveOut: () => whyNoCompiler(root),
+      command: [bun, "scripts/build/native.ts", "--compare"],
+    },
     { name: "build and smoke test", limitMinutes: 4, command: [bun, "scripts/build.ts"] },
   ];
 }

@@ -2,7 +2,9 @@ import { Database } from "bun:sqlite";
 import { accessSync, constants, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { cacheDir } from "../adapters/native/cache-dir.ts";
-import { loadSqliteVec, SQLITE_VEC_ENTRY } from "../adapters/native/sqlite-vec.ts";
+import { kernelFailure } from "../adapters/native/kernel.ts";
+import { loadInto } from "../adapters/native/load-library.ts";
+import { loadSqliteVec, SQLITE_VEC } from "../adapters/native/sqlite-vec.ts";
 import { mainPath } from "../adapters/sqlite/connection/layout.ts";
 import type { Config } from "../config/schema.ts";
 import { SvcError, UNSAFE_FILE } from "../domain/errors.ts";
@@ -202,9 +204,11 @@ function checkNativeLibrary(): Finding {
   const name = "native library";
   const database = new Database(":memory:");
   try {
-    database.loadExtension(loadSqliteVec(), SQLITE_VEC_ENTRY);
+    loadInto(database, { ...SQLITE_VEC, path: loadSqliteVec() });
     const version = database.query<{ v: string }, []>("SELECT vec_version() AS v").get()?.v;
-    return { name, status: "ok", message: `sqlite-vec ${version}` };
+    const failure = kernelFailure();
+    if (failure === undefined) return { name, status: "ok", message: `sqlite-vec ${version}` };
+    return { name, status: "warn", message: `${failure}; searches work without it, slower` };
   } catch (error) {
     return { name, status: "fail", message: reasonOf(error) };
   } finally {

@@ -1,7 +1,8 @@
 import { Database } from "bun:sqlite";
 import { resolve } from "node:path";
 import { SvcError } from "../../domain/errors.ts";
-import { CRYPT_ENTRY, cryptLibraryPath } from "../native/crypt-library.ts";
+import { loadInto } from "../native/load-library.ts";
+import { CRYPT_LIBRARY, ownLibraryPath } from "../native/own-libraries.ts";
 import { deriveFileKeys, wipe } from "./keys.ts";
 
 /** What {@link registerFileKey} needs. */
@@ -120,19 +121,13 @@ function controlConnection(): Database {
 }
 
 function openControl(): Database {
-  const path = cryptLibraryPath();
+  const path = ownLibraryPath(CRYPT_LIBRARY);
   const database = new Database(":memory:");
   try {
-    database.loadExtension(path, CRYPT_ENTRY);
+    loadInto(database, { ...CRYPT_LIBRARY, path });
     return database;
-  } catch (cause) {
+  } catch (error) {
     database.close();
-    const reason = cause instanceof Error ? cause.message : "unknown failure";
-    throw new SvcError(
-      "internal",
-      `the encryption library cannot be loaded (${reason})`,
-      {},
-      { cause },
-    );
+    throw error;
   }
 }

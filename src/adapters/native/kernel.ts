@@ -1,5 +1,7 @@
 import { dlopen } from "bun:ffi";
-import { kernelLibraryPath } from "./kernel-library.ts";
+import { SvcError } from "../../domain/errors.ts";
+import { loadFailure } from "./load-library.ts";
+import { KERNEL_LIBRARY, ownLibraryPath } from "./own-libraries.ts";
 
 /**
  * Vectors as bytes: `count` rows of `dimension` numbers, with the scale and the rounding error of each row. `mean` is what
@@ -72,21 +74,28 @@ const SYMBOLS = {
   svckernel_gather_take: { args: ["ptr", "ptr"], returns: "void" },
 } as const;
 
-let loaded: { readonly kernel: Kernel | undefined } | undefined;
+let loaded: Kernel | SvcError | undefined;
 
 /** The search library of this thread; undefined where there is none that can be loaded. Never throws. */
 export function loadKernel(): Kernel | undefined {
-  loaded ??= { kernel: tryOpen() };
-  return loaded.kernel;
+  loaded ??= tryOpen();
+  return loaded instanceof SvcError ? undefined : loaded;
 }
 
-function tryOpen(): Kernel | undefined {
+/** Why this thread has no search library, in one line; undefined when it has one. */
+export function kernelFailure(): string | undefined {
+  loaded ??= tryOpen();
+  return loaded instanceof SvcError ? loaded.message : undefined;
+}
+
+function tryOpen(): Kernel | SvcError {
+  let path = "";
   try {
-    const path = kernelLibraryPath();
-    return path === undefined ? undefined : openKernel(path);
-  } catch {
+    path = ownLibraryPath(KERNEL_LIBRARY);
+    return openKernel(path);
+  } catch (cause) {
     // A file system that forbids to run libraries, a C library that is too old: searches go another way.
-    return undefined;
+    return cause instanceof SvcError ? cause : loadFailure(KERNEL_LIBRARY.title, path, cause);
   }
 }
 

@@ -4,11 +4,11 @@ import { SvcError } from "../../domain/errors.ts";
 import { EMBEDDED } from "./embedded.ts";
 import { extractAsset } from "./extract.ts";
 
-/** Entry point to pass to `Database.loadExtension` beside the path. */
-export const SQLITE_VEC_ENTRY = "sqlite3_vec_init";
+/** What to load it with, beside its path. */
+export const SQLITE_VEC = { title: "library sqlite-vec", entry: "sqlite3_vec_init" } as const;
 
 /**
- * The absolute path of the sqlite-vec library for this machine, for `db.loadExtension(path, SQLITE_VEC_ENTRY)`.
+ * The absolute path of the sqlite-vec library for this machine, for `db.loadExtension(path, SQLITE_VEC.entry)`.
  * In the executable it is unpacked and verified first.
  * @throws SvcError `storage_failed` when it cannot be unpacked, `internal` when there is none for this platform.
  */

@@ -1,13 +1,13 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { isAbsolute } from "node:path";
-import { loadSqliteVec, SQLITE_VEC_ENTRY } from "../../../src/adapters/native/sqlite-vec.ts";
+import { loadSqliteVec, SQLITE_VEC } from "../../../src/adapters/native/sqlite-vec.ts";
 
 test("gives the absolute path of a library that SQLite loads", () => {
   const path = loadSqliteVec();
   expect(isAbsolute(path)).toBe(true);
   const db = new Database(":memory:");
-  db.loadExtension(path, SQLITE_VEC_ENTRY);
+  db.loadExtension(path, SQLITE_VEC.entry);
   expect(db.query("select vec_distance_cosine('[1,0]', '[0,1]') as distance").get()).toEqual({
     distance: 1,
   });

@@ -1,14 +1,14 @@
 #include "cipher.h"
 
+#include <internal/cryptlib.h>
 #include <openssl/crypto.h>
 #include <string.h>
 
 /*
  * Why not EVP: any use of it links every algorithm of OpenSSL's default provider, 3.8 MB that would have to be unpacked,
- * hashed and mapped at each start; what is used here takes a fiftieth of that. <openssl/modes.h> declares the GCM part.
- * The AES routines below are the assembly behind EVP's aes-256-gcm: present in every static libcrypto of these
- * processors, but declared in no public header. A libcrypto without them fails to link; one in which they meant
- * something else would fail the tests, which compare every page with another implementation.
+ * hashed and mapped at each start; what is used here takes a fiftieth of that. The AES routines below are the assembly
+ * behind EVP's aes-256-gcm, declared in no public header; vendor/openssl has their source. Tests compare every page with
+ * another implementation.
  */
 typedef int ExpandKey(const unsigned char *bytes, int bits, AES_KEY *key);
 typedef void CryptBlock(const unsigned char *in, unsigned char *out, const AES_KEY *key);
@@ -31,10 +31,12 @@ extern CountBlocks aesni_ctr32_encrypt_blocks;
 
 #define HARDWARE(name) aesni_##name
 
-static int has_vector_aes(void) { return __builtin_cpu_supports("ssse3") != 0; }
-static int has_hardware_aes(void) {
-  return has_vector_aes() && __builtin_cpu_supports("aes") != 0 && __builtin_cpu_supports("pclmul") != 0;
-}
+/* What CPUID says in register ECX for leaf 1. */
+enum { PCLMUL = 1 << 1, SSSE3 = 1 << 9, AESNI = 1 << 25 };
+
+static int has_all(unsigned int abilities) { return (OPENSSL_ia32cap_P[1] & abilities) == abilities; }
+static int has_vector_aes(void) { return has_all(SSSE3); }
+static int has_hardware_aes(void) { return has_all(SSSE3 | AESNI | PCLMUL); }
 
 #elif defined(__aarch64__)
 

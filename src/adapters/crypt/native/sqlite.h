@@ -7,9 +7,4 @@
 #include <sqlite3ext.h>
 SQLITE_EXTENSION_INIT3
 
-/* Newer than the headers of some distributions. */
-#ifndef SQLITE_IOCAP_SUBPAGE_READ
-#define SQLITE_IOCAP_SUBPAGE_READ 0x00008000
-#endif
-
 #endif

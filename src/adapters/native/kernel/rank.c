@@ -4,14 +4,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* One compiled for every kind of x86 processor, the loader picks. Elsewhere the base instructions have what it needs. */
-#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
-#define FOR_EACH_PROCESSOR __attribute__((target_clones("default", "avx2", "arch=x86-64-v4")))
-#else
-#define FOR_EACH_PROCESSOR
-#endif
-
-enum { BYTE_MAX = 127, QUESTION_MAX = 32767 };
+/* Numbers, not enumerators: clang warns of those in sums of floating point. */
+#define BYTE_MAX 127
+#define QUESTION_MAX 32767
 
 /* Above any error of the few roundings that an error bound itself goes through. */
 static const double ROUND_UP = 1.0001;
@@ -84,18 +79,6 @@ uint32_t svckernel_question(
   parameters[1] = (float)(sqrt(lost) * ROUND_UP);
   parameters[2] = (float)common;
   return 1;
-}
-
-FOR_EACH_PROCESSOR
-void svckernel_score(const int8_t *rows, const float *scales, uint32_t count, uint32_t dimension,
-    const int16_t *question, const float *parameters, float *scores) {
-  for (uint32_t i = 0; i < count; i++) {
-    const int8_t *row = rows + (size_t)i * dimension;
-    int32_t sum = 0;
-    /* By way of 16 bits: compilers know this as one instruction. */
-    for (uint32_t j = 0; j < dimension; j++) sum += (int32_t)(int16_t)row[j] * question[j];
-    scores[i] = (float)sum * scales[i] * parameters[0] + parameters[2];
-  }
 }
 
 /* Puts a value into the place of the smallest of a heap whose smallest is first. */

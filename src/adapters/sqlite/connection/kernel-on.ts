@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { type Kernel, loadKernel } from "../../native/kernel.ts";
-import { KERNEL_ENTRY } from "../../native/kernel-library.ts";
+import { KERNEL_LIBRARY } from "../../native/own-libraries.ts";
 
 const loadedOn = new WeakMap<Database, { readonly kernel: Kernel | undefined }>();
 
@@ -24,7 +24,7 @@ export function withoutKernel(database: Database): void {
 function tryLoad(database: Database, kernel: Kernel | undefined): Kernel | undefined {
   if (kernel === undefined) return undefined;
   try {
-    database.loadExtension(kernel.path, KERNEL_ENTRY);
+    database.loadExtension(kernel.path, KERNEL_LIBRARY.entry);
     return kernel;
   } catch {
     // An SQLite without FTS5's interface, or one that loads nothing: searches go another way.

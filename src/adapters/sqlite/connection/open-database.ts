@@ -1,4 +1,6 @@
 import { constants, Database } from "bun:sqlite";
+import { loadInto } from "../../native/load-library.ts";
+import { SQLITE_VEC } from "../../native/sqlite-vec.ts";
 import { finishSwap, isSwapPending } from "../copy/swap-files.ts";
 import { APPLICATION_ID, PAGE_SIZE } from "../schema/schema.ts";
 import { kernelOn } from "./kernel-on.ts";
@@ -103,7 +105,7 @@ function setUp(
 ): void {
   const { layout, mode } = options;
   database.run(`PRAGMA busy_timeout = ${Math.trunc(options.busyTimeoutMs)}`);
-  database.loadExtension(options.vecExtensionPath, "sqlite3_vec_init");
+  loadInto(database, { ...SQLITE_VEC, path: options.vecExtensionPath });
   // In force only when it comes before the first look into a file.
   if (options.isExclusive === true) database.run("PRAGMA locking_mode = EXCLUSIVE");
   if (mode === "create") prepareFile(database, "main");

@@ -1,0 +1,60 @@
+import type { Database } from "bun:sqlite";
+import { closeSync, openSync, readSync } from "node:fs";
+import { SvcError } from "../../domain/errors.ts";
+
+/** A library for SQLite to load. */
+export type Extension = {
+  /** What it is called in messages. */
+  readonly title: string;
+  /** Absolute path. */
+  readonly path: string;
+  readonly entry: string;
+};
+
+/** Loads a library on a connection. @throws SvcError `internal` (`data.path`) that names the file and the cause in one line */
+export function loadInto(database: Database, { title, path, entry }: Extension): void {
+  try {
+    database.loadExtension(path, entry);
+  } catch (cause) {
+    throw loadFailure(title, path, cause);
+  }
+}
+
+/** One line that names a library that cannot be used, and why. Its `data.path` is the file. */
+export function loadFailure(title: string, path: string, cause: unknown): SvcError {
+  const reason = reasonFor(path, cause).replaceAll("\n", " ");
+  const message = `the ${title} cannot be loaded (${path}: ${reason})`;
+  return new SvcError("internal", message, { path }, { cause });
+}
+
+/** SQLite reports its second try, under a name with one more suffix. The system's loader is asked for its own words. */
+function reasonFor(path: string, cause: unknown): string {
+  const machine = elfMachine(path);
+  const own = ELF_MACHINES[process.arch];
+  if (machine !== undefined && own !== undefined && machine !== own) {
+    return `it is for another processor than ${process.arch}`;
+  }
+  try {
+    process.dlopen({ exports: {} }, path);
+  } catch (error) {
+    const words = error instanceof Error ? error.message : "";
+    // Otherwise it was loaded, and is only no module of Node's kind.
+    if (words.startsWith(`${path}: `)) return words.slice(path.length + 2);
+  }
+  return cause instanceof Error ? cause.message : "unknown failure";
+}
+
+const ELF_MACHINES: Readonly<Record<string, number>> = { x64: 62, arm64: 183 };
+
+/** The processor that an ELF file is for; undefined for any other file. */
+function elfMachine(path: string): number | undefined {
+  const head = Buffer.alloc(20);
+  try {
+    const file = openSync(path, "r");
+    readSync(file, head);
+    closeSync(file);
+  } catch {
+    return undefined;
+  }
+  return head.toString("latin1", 0, 4) === "\x7fELF" ? head.readUInt16LE(18) : undefined;
+}

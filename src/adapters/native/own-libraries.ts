@@ -1,0 +1,59 @@
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { SvcError } from "../../domain/errors.ts";
+import { EMBEDDED } from "./embedded.ts";
+import { extractAsset } from "./extract.ts";
+
+/** A native library of our own. */
+export type OwnLibrary = {
+  /** Its key among the embedded files, and its file name without the suffix. */
+  readonly name: "svccrypt" | "svckernel";
+  /** What it is called in messages. */
+  readonly title: string;
+  /** Entry point to pass to `Database.loadExtension` beside the path. */
+  readonly entry: string;
+};
+
+export const CRYPT_LIBRARY: OwnLibrary = {
+  name: "svccrypt",
+  title: "encryption library",
+  entry: "sqlite3_svccrypt_init",
+};
+
+export const KERNEL_LIBRARY: OwnLibrary = {
+  name: "svckernel",
+  title: "search library",
+  entry: "sqlite3_svckernel_init",
+};
+
+/**
+ * The absolute path of a library of our own for this machine. In the executable it is unpacked and verified first; from
+ * source it is the one kept in `prebuilt`, verified too, since loading half a library ends the process.
+ * @throws SvcError `storage_failed` when it cannot be unpacked, `internal` when there is none for this platform or it is
+ * damaged.
+ */
+export function ownLibraryPath({ name, title }: OwnLibrary): string {
+  const embedded = EMBEDDED[name];
+  if (embedded !== undefined) return extractAsset(embedded);
+  return keptLibraryPath(join(import.meta.dir, "prebuilt"), name, title);
+}
+
+/** As {@link ownLibraryPath}, for the libraries kept in a folder. */
+export function keptLibraryPath(folder: string, name: string, title: string): string {
+  const platform = `${process.platform}-${process.arch}`;
+  const path = join(folder, platform, `${name}.so`);
+  if (!existsSync(path)) {
+    throw new SvcError("internal", `there is no ${title} for ${platform}: ${path} is missing`);
+  }
+  const built: Readonly<Record<string, { readonly sha256: string }>> = JSON.parse(
+    readFileSync(join(folder, "built.json"), "utf8"),
+  );
+  const sha256 = createHash("sha256").update(readFileSync(path)).digest("hex");
+  if (sha256 === built[`${platform}/${name}.so`]?.sha256) return path;
+  throw new SvcError(
+    "internal",
+    `the ${title} cannot be loaded (${path}: it is damaged, its digest is not the one in built.json)`,
+    { path },
+  );
+}

@@ -1,0 +1,1 @@
+/* Ours: nothing that aes.h needs is configured. */

@@ -1,0 +1,1 @@
+/* Ours: modes.h uses no type of this one. */
