@@ -13,7 +13,7 @@ const INTRODUCTION = `# Settings
 Generated from the schemas in \`src/config/\` by \`bun scripts/docs-settings.ts\`; change it there.
 
 A value is looked up in this order, setting by setting: what a caller or an option of the command line says, the
-environment, the file \`.env\` in the working directory, the default below. Names ignore case.
+environment, the [file of settings](#the-file-of-settings), the default below. Names ignore case.
 
 - A group may be one JSON object (\`SVC_API='{"cors_origins":["http://localhost:3000"]}'\`); single variables win over its members.
 - Lists and maps are JSON. A map replaces the default map as a whole; one entry may be a variable of its own (\`SVC_API__USER_KEYS__anna=…\`).
@@ -22,6 +22,17 @@ environment, the file \`.env\` in the working directory, the default below. Name
 - A number or a choice that may be unset is unset by \`none\` or \`null\` (\`extraction.reasoning_effort\`, where \`none\` is a value, by \`null\` only), a text by an empty value.
 - A setting that the chosen \`scoring.fusion\` does not read is dropped with a warning.
 - Messages name a setting and never show the value of a secret one.
+
+## The file of settings
+
+- \`svc mcp\`: \`.env\` in the folder of the pack, where an absolute path names the pack (\`--db-path\`, \`SVC_PACK_PATH\`, \`SVC_DB_PATH\`). Never \`.env\` in the working directory: an assistant works in folders of other people.
+- \`svc serve\`, the other commands, the library: \`.env\` in the working directory.
+- \`svc mcp\` and \`svc serve\` with \`--env-file\`: the named file alone.
+- It is left out with a warning when it belongs to another user, when others can change it (beside a pack: the group, too), when it is a link of another user, no regular file,
+  larger than 1 MiB or not text. A file named by \`--env-file\` may also belong to the administrator; if it cannot be used, the command is refused.
+- Its settings that say where data and keys go and who may come for them (addresses, paths, \`encryption_key\`, \`api.cors_origins\`, \`api.cors_allow_credentials\`, \`api.allowed_hosts\`) are named on
+  standard error, without their values.
+- An address of a language model in the file gets a key of the file only, never one of the environment.
 `;
 
 /** The page as it should be. */

@@ -1,6 +1,7 @@
 /** The process behind `svc mcp`: passes everything on to one that serves the pack already, or serves it. */
 import { PassThrough } from "node:stream";
-import { hasEnvFile, ownerInEnvironment, settingsFingerprint } from "./config/fingerprint.ts";
+import { hasSettings, ownerInEnvironment, settingsFingerprint } from "./config/fingerprint.ts";
+import { fileBesidePack, type SettingsFile } from "./config/settings-file.ts";
 import type { MemoryEngine } from "./engine/memory-engine.ts";
 import type { CliDeps } from "./surface/cli/deps.ts";
 import { stopSignal } from "./surface/cli/signals.ts";
@@ -64,11 +65,11 @@ export async function runMcp(args: readonly string[], deps: McpProcess): Promise
 
 /** How the command serves that has read its settings first. */
 export function servingOf(program: Program): ServeMcp {
-  return async ({ config, key, tools, openEngine, log }, stop) => {
+  return async ({ config, settingsFile, key, tools, openEngine, log }, stop) => {
     const { mainFileOf } = await import("./app/pack-path.ts");
     await serve({
       address: socketAddress(mainFileOf(config)),
-      kin: kinOf(program, key),
+      kin: kinOf(program, key, settingsFile),
       guest: { userId: config.mcp.user_id, tools },
       openEngine,
       log,
@@ -78,8 +79,12 @@ export function servingOf(program: Program): ServeMcp {
 }
 
 /** What makes this process interchangeable with others. @param key as given on the command line */
-export function kinOf({ version, program }: Program, key: string | undefined): Kin {
-  return { version, fingerprint: settingsFingerprint({ version, program, key }) };
+export function kinOf(
+  { version, program }: Program,
+  key: string | undefined,
+  file: SettingsFile | undefined,
+): Kin {
+  return { version, fingerprint: settingsFingerprint({ version, program, key, file }) };
 }
 
 /** The session of a command line without anything that has to be looked up first. */
@@ -89,13 +94,13 @@ async function plainSession(
 ): Promise<Session | undefined> {
   const options = plainOptions(args);
   const owner = ownerInEnvironment();
-  if (options === undefined || owner === undefined || hasEnvFile()) return undefined;
+  if (options === undefined || owner === undefined) return undefined;
   const { dbPath, key, tools } = options;
-  const mainFile = await mainFileAt(dbPath);
-  if (mainFile === undefined) return undefined;
+  const pack = await packAt(dbPath);
+  if (pack === undefined || hasSettings(pack.settingsFile)) return undefined;
   return {
-    address: socketAddress(mainFile),
-    kin: kinOf(deps, key),
+    address: socketAddress(pack.mainFile),
+    kin: kinOf(deps, key, pack.settingsFile),
     guest: { ...owner, tools },
     openEngine: () => deps.openMemory(dbPath, key),
     log: stderrLog("warn"),
@@ -104,11 +109,16 @@ async function plainSession(
   };
 }
 
-async function mainFileAt(path: string): Promise<string | undefined> {
+type NamedPack = { readonly mainFile: string; readonly settingsFile: SettingsFile | undefined };
+
+async function packAt(path: string): Promise<NamedPack | undefined> {
   const { mainFileOf, settingsForPath } = await import("./app/pack-path.ts");
   try {
     const { pack_path: packPath, db_path: dbPath } = settingsForPath(path);
-    return mainFileOf({ pack_path: packPath || undefined, db_path: dbPath ?? "" });
+    return {
+      mainFile: mainFileOf({ pack_path: packPath || undefined, db_path: dbPath ?? "" }),
+      settingsFile: fileBesidePack(path, { pack_path: packPath, db_path: dbPath }),
+    };
   } catch {
     // What is wrong with the path is said by who opens it.
     return undefined;

@@ -7,7 +7,7 @@ import type { McpEndpoint } from "./surface/web/mcp-endpoint.ts";
 import type { Server } from "./surface/web/server.ts";
 
 type Program = Pick<McpProcess, "version" | "program">;
-type Options = Pick<HttpServeOptions, "config" | "key" | "log">;
+type Options = Pick<HttpServeOptions, "config" | "settingsFile" | "key" | "log">;
 
 /** Serves programs over HTTP, assistants too if they are to be, and the `svc mcp` processes of the pack. */
 export async function serveHttp(
@@ -72,13 +72,13 @@ async function withGuests(
 /** Takes the place of the process that serves the pack; undefined when it is taken, or cannot be. */
 async function hostOf(
   engine: MemoryEngine,
-  { config, key, log }: Options,
+  { config, settingsFile, key, log }: Options,
   program: Program,
 ): Promise<Host | undefined> {
   const { mainFileOf } = await import("./app/pack-path.ts");
   const { socketAddress } = await import("./surface/mcp/link/address.ts");
   const { join } = await import("./surface/mcp/link/join.ts");
-  const kin = kinOf(program, key);
+  const kin = kinOf(program, key, settingsFile);
   const address = socketAddress(mainFileOf(config));
   const joined = await join(address, kin, { userId: undefined, tools: "full" });
   if (joined.role === "guest") joined.backend.input.destroy();

@@ -17,7 +17,8 @@ export const MemoryEngine = {
    * storage_failed, storage_busy or disk_full from opening
    */
   async create(settings: ConfigInput = {}): Promise<MemoryEngine> {
-    const { config } = loadConfig({ explicit: settings });
+    const { config, notices } = loadConfig({ explicit: settings });
+    for (const notice of notices) process.emitWarning(notice, { type: "svc" });
     const engine = await openEngine((await findKey(config)).config);
     return { ...engine, [Symbol.asyncDispose]: () => engine.close() };
   },

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { statSync } from "node:fs";
+import { readSettingsFile, type SettingsFile } from "./settings-file.ts";
 
 /** Names the owner of one connection, which each process has for itself. */
 const OWN = /^SVC_MCP__?USER_ID$/i;
@@ -18,7 +18,9 @@ export type FingerprintSources = {
   readonly key: string | undefined;
   /** Default: the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
-  /** The folder whose `.env` counts. Default: the working directory. */
+  /** The file of settings. Default: none. */
+  readonly file?: SettingsFile | undefined;
+  /** Where relative paths begin. Default: the working directory. */
   readonly folder?: string | undefined;
 };
 
@@ -29,7 +31,7 @@ export type FingerprintSources = {
  */
 export function settingsFingerprint(sources: FingerprintSources): string {
   const { program, version, key, folder = process.cwd() } = sources;
-  const file = envFileOf(folder);
+  const file = textOf(sources.file);
   const given = Object.entries(sources.environment ?? process.env);
   const settings = given.filter(([name]) => isShared(name));
   const shown = JSON.stringify([settings, file]);
@@ -66,8 +68,8 @@ export function ownerInEnvironment(
 }
 
 /** Whether settings stand in a file, which takes more than the environment to read. */
-export function hasEnvFile(folder: string = process.cwd()): boolean {
-  return envFileOf(folder) !== null;
+export function hasSettings(file: SettingsFile | undefined): boolean {
+  return textOf(file) !== null;
 }
 
 function isShared(name: string): boolean {
@@ -80,10 +82,11 @@ function stampOf(path: string): readonly (string | number)[] {
   return [path, stat?.size ?? 0, stat?.mtimeMs ?? 0];
 }
 
-function envFileOf(folder: string): string | null {
+function textOf(file: SettingsFile | undefined): string | null {
   try {
-    return readFileSync(join(folder, ".env"), "utf8");
+    return readSettingsFile(file).text ?? null;
   } catch {
+    // What is wrong with it is said by who reads the settings.
     return null;
   }
 }

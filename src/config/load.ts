@@ -1,16 +1,14 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { inspect } from "node:util";
 import type { z } from "zod";
 import { SvcError } from "../domain/errors.ts";
 import type { Complaint } from "./complaint.ts";
 import { describeSetting, describeSettings } from "./describe.ts";
-import { parseEnvFile } from "./env-file.ts";
 import { type Given, readVariables, type SourceValues } from "./environment.ts";
-import { withProviderVariables } from "./provider-variables.ts";
+import { type ProviderSources, withProviderVariables } from "./provider-variables.ts";
 import { retrievalWarnings } from "./retrieval-rules.ts";
 import { checkRules } from "./rules.ts";
 import { CONFIG_SCHEMA, type Config, type ConfigInput, GROUP_SETTINGS } from "./schema.ts";
+import { envFileIn, readSettingsFile, type SettingsFile } from "./settings-file.ts";
 
 /** Where a configuration comes from; what is absent is the real process. */
 export type LoadOptions = {
@@ -18,38 +16,56 @@ export type LoadOptions = {
   readonly explicit?: ConfigInput | undefined;
   /** Default: the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
-  /** The folder whose `.env` is read. Default: the working directory. */
+  /** The folder whose `.env` is read where `file` is absent. Default: the working directory. */
   readonly folder?: string | undefined;
+  /** The file of settings; null: none is read. */
+  readonly file?: SettingsFile | null | undefined;
 };
 
 export type LoadedConfig = {
   readonly config: Config;
   /** Lines for a person; none holds a secret. */
   readonly warnings: readonly string[];
+  /** Which settings of consequence a file decided, in lines for a person, without their values. */
+  readonly notices: readonly string[];
 };
 
+/** Settings that say where data and keys go, and who may come for them: nobody is to change them unseen. */
+const OF_CONSEQUENCE =
+  /(?:_url|_path|encryption_key|cors_origins|cors_allow_credentials|allowed_hosts|allow_unauthenticated_external_bind)$/;
+
 /**
- * The configuration of this process: explicit values, then the environment, then `.env` in the working directory, then
- * the defaults; setting by setting. Secrets are masked wherever the result is printed.
+ * The configuration of this process: explicit values, then the environment, then the file of settings, then the
+ * defaults; setting by setting. Secrets are masked wherever the result is printed.
  * @throws SvcError invalid_config naming the setting (`data.setting`), never a secret's value
  */
 export function loadConfig(options: LoadOptions = {}): LoadedConfig {
   const environment = options.environment ?? process.env;
-  const folder = options.folder ?? process.cwd();
-  const dotenv = readEnvFile(join(folder, ".env"));
+  const file =
+    options.file === undefined ? envFileIn(options.folder ?? process.cwd()) : options.file;
+  const content = readSettingsFile(file ?? undefined);
+  const origin = file === null || file.found === "working-directory" ? ".env" : file.path;
+  const fromFile = readVariables(content.variables, origin);
   const sources: SourceValues[] = [
-    readVariables(dotenv, ".env"),
+    fromFile,
     readVariables(Object.entries(environment), "environment"),
     { values: explicitValues(options.explicit ?? {}), warnings: [] },
   ];
   // Later sources win.
   const given = new Map(sources.flatMap((source) => [...source.values]));
-  const config = parseConfig(given, [new Map(Object.entries(environment)), dotenv]);
+  const decided = [...fromFile.values].filter(([name, value]) => given.get(name) === value);
+  const { config, notices } = parseConfig(given, file?.path ?? "", {
+    environment: new Map(Object.entries(environment)),
+    file: content.variables,
+    fileValues: fromFile.values,
+    decidedByFile: new Set(decided.map(([name]) => name)),
+  });
   const warnings = [
+    ...content.warnings,
     ...sources.flatMap((source) => source.warnings),
     ...retrievalWarnings(config, new Set(given.keys())),
   ];
-  return { config: masked(config), warnings };
+  return { config: masked(config), warnings, notices };
 }
 
 /** The same configuration with this key for the pack, or with none. Masked like every other. */
@@ -64,22 +80,6 @@ export function withEncryptionKey(config: Config, key: string | undefined): Conf
     extraction: { ...extraction },
     answerability: { ...answerability },
   });
-}
-
-function readEnvFile(path: string): ReadonlyMap<string, string> {
-  try {
-    return parseEnvFile(readFileSync(path, "utf8"));
-  } catch (cause) {
-    const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
-    // A folder named .env is some other tool's (a Python environment, for example).
-    if (code === "ENOENT" || code === "EISDIR") return new Map();
-    throw new SvcError(
-      "invalid_config",
-      `${path} cannot be read (${String(code)}): make it readable, or move it away`,
-      { setting: ".env" },
-      { cause },
-    );
-  }
 }
 
 function explicitValues(explicit: ConfigInput): ReadonlyMap<string, Given> {
@@ -113,20 +113,29 @@ function requireKnown(setting: string): string {
   );
 }
 
+/** @param path of the file of settings, for messages */
 function parseConfig(
   given: ReadonlyMap<string, Given>,
-  variables: Parameters<typeof withProviderVariables>[1],
-): Config {
+  path: string,
+  sources: ProviderSources,
+): { readonly config: Config; readonly notices: readonly string[] } {
   const result = CONFIG_SCHEMA.safeParse(nested(given));
   if (!result.success)
     throw refusal(
       result.error.issues.map((issue) => complaint(issue, given)),
       given,
     );
-  const config = withProviderVariables(result.data, variables);
+  const { config, fromFile, withheld } = withProviderVariables(result.data, sources);
+  const keys = withheld.map(
+    (group) =>
+      `the key of ${group} is not used: ${path} says where it would be sent, and the key is not from there; set ${group}.api_key and ${group}.base_url in one place`,
+  );
   const complaints = checkRules(config);
-  if (complaints.length > 0) throw refusal(complaints, given);
-  return config;
+  if (complaints.length > 0) throw refusal(complaints, given, keys);
+  const told = [...sources.decidedByFile].filter((name) => OF_CONSEQUENCE.test(name));
+  const names = [...told, ...fromFile].sort();
+  const notices = names.length === 0 ? [] : [`Settings taken from ${path}: ${names.join(", ")}`];
+  return { config, notices: [...notices, ...keys.map((line) => `Warning: ${line}`)] };
 }
 
 function nested(given: ReadonlyMap<string, Given>): Record<string, unknown> {
@@ -165,12 +174,16 @@ function shown(value: unknown): string {
   return text.length > 100 ? `${text.slice(0, 99)}…` : text;
 }
 
-function refusal(complaints: readonly Complaint[], given: ReadonlyMap<string, Given>): SvcError {
+function refusal(
+  complaints: readonly Complaint[],
+  given: ReadonlyMap<string, Given>,
+  remarks: readonly string[] = [],
+): SvcError {
   const lines = complaints.map(({ setting, reason }) => {
     const name = given.get(setting)?.name ?? setting;
     return `${name}: ${reason}`;
   });
-  return new SvcError("invalid_config", lines.join("; "), {
+  return new SvcError("invalid_config", [...lines, ...remarks].join("; "), {
     setting: complaints[0]?.setting ?? "",
   });
 }

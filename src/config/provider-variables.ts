@@ -1,3 +1,4 @@
+import type { SourceValues } from "./environment.ts";
 import type { Config } from "./schema.ts";
 
 /** The variables that hosted providers' own tools read; their names are case-sensitive. */
@@ -9,31 +10,92 @@ const VARIABLES = {
 
 type Variables = ReadonlyMap<string, string | undefined>;
 
+/** Where addresses and keys may come from. */
+export type ProviderSources = {
+  readonly environment: Variables;
+  /** The variables of the file of settings, and what of our settings they decide. */
+  readonly file: Variables;
+  readonly fileValues: SourceValues["values"];
+  /** Our settings that the file decides, in the end. */
+  readonly decidedByFile: ReadonlySet<string>;
+};
+
+/** What was decided, with the names of those variables of providers that stand in the file. */
+export type Completed = {
+  readonly config: Config;
+  readonly fromFile: readonly string[];
+  /** Groups with a key that is not used. */
+  readonly withheld: readonly GroupName[];
+};
+
+type GroupName = "extraction" | "answerability";
+type LanguageModelGroup = Config[GroupName];
+
 /**
  * Completes key and address of each language model from the variables of its provider. Only those of the configured
- * provider are read; empty ones count as absent.
- * @param sources the first that knows a variable decides
+ * provider are read; empty ones count as absent. An address from the file gets no key but that of the file: whoever
+ * wrote the address would get a key that was not meant for it.
  */
-export function withProviderVariables(config: Config, sources: readonly Variables[]): Config {
+export function withProviderVariables(config: Config, sources: ProviderSources): Completed {
+  const extraction = completed("extraction", config.extraction, sources);
+  const answerability = completed("answerability", config.answerability, sources);
+  const both = [extraction, answerability];
   return {
-    ...config,
-    extraction: completed(config.extraction, sources),
-    answerability: completed(config.answerability, sources),
+    config: { ...config, extraction: extraction.group, answerability: answerability.group },
+    fromFile: [...new Set(both.flatMap(({ addressInFile }) => addressInFile ?? []))],
+    withheld: both.flatMap(({ name, isWithheld }) => (isWithheld ? [name] : [])),
   };
 }
 
-type LanguageModelGroup = Config["extraction"] | Config["answerability"];
+type CompletedGroup<T> = {
+  readonly name: GroupName;
+  readonly group: T;
+  /** The provider's variable in the file that gave the address. */
+  readonly addressInFile: string | undefined;
+  readonly isWithheld: boolean;
+};
 
-function completed<T extends LanguageModelGroup>(group: T, sources: readonly Variables[]): T {
+function completed<T extends LanguageModelGroup>(
+  name: GroupName,
+  group: T,
+  sources: ProviderSources,
+): CompletedGroup<T> {
   const names = group.provider === undefined ? undefined : VARIABLES[group.provider];
-  if (names === undefined) return group;
+  const inEnvironment = textOf(sources.environment, names?.address);
+  const inFile = textOf(sources.file, names?.address);
+  const address = group.base_url ?? inEnvironment ?? inFile;
+  const key =
+    group.api_key ?? textOf(sources.environment, names?.key) ?? textOf(sources.file, names?.key);
+  const isOurs = group.base_url !== undefined;
+  const usesFile = isOurs
+    ? sources.decidedByFile.has(`${name}.base_url`)
+    : inEnvironment === undefined && inFile !== undefined;
+  const whole = { ...group, base_url: address };
+  if (!usesFile) {
+    return {
+      name,
+      group: { ...whole, api_key: key },
+      addressInFile: undefined,
+      isWithheld: false,
+    };
+  }
+  const fileKey = sources.decidedByFile.has(`${name}.api_key`)
+    ? group.api_key
+    : (ownTextOf(sources, `${name}.api_key`) ?? textOf(sources.file, names?.key));
   return {
-    ...group,
-    api_key: group.api_key ?? firstGiven(sources, names.key),
-    base_url: group.base_url ?? firstGiven(sources, names.address),
+    name,
+    group: { ...whole, api_key: fileKey },
+    addressInFile: isOurs ? undefined : names?.address,
+    isWithheld: fileKey === undefined && key !== undefined && key !== "",
   };
 }
 
-function firstGiven(sources: readonly Variables[], name: string): string | undefined {
-  return sources.map((source) => source.get(name)?.trim()).find((value) => value);
+/** What the file says of a setting that something else decides. */
+function ownTextOf({ fileValues }: ProviderSources, setting: string): string | undefined {
+  const value = fileValues.get(setting)?.value;
+  return typeof value === "string" && value.trim() !== "" ? value : undefined;
+}
+
+function textOf(source: Variables, name: string | undefined): string | undefined {
+  return name === undefined ? undefined : source.get(name)?.trim() || undefined;
 }

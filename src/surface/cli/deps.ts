@@ -1,4 +1,5 @@
 import type { Config, ConfigInput } from "../../config/schema.ts";
+import type { SettingsFile } from "../../config/settings-file.ts";
 import type { PackOwner } from "../../domain/pack-owner.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { Log } from "../contract/log.ts";
@@ -75,6 +76,8 @@ export type Migration = {
 
 export type HttpServeOptions = {
   readonly config: Config;
+  /** Where settings of it may come from. */
+  readonly settingsFile: SettingsFile | undefined;
   readonly host: string;
   /** 0 to 65535; 0 takes a free one. */
   readonly port: number;
@@ -98,6 +101,8 @@ export type RunningServer = {
 
 export type McpServeOptions = {
   readonly config: Config;
+  /** Where settings of it may come from. */
+  readonly settingsFile: SettingsFile | undefined;
   /** The key that was given on the command line. */
   readonly key: string | undefined;
   /** Which tools the client is offered. */

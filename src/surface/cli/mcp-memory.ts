@@ -1,5 +1,11 @@
 /** The memory of `svc mcp`, and who may use it. */
 import type { Config } from "../../config/schema.ts";
+import {
+  fileBesidePack,
+  namedFile,
+  type SettingsFile,
+  unreadFile,
+} from "../../config/settings-file.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { Log } from "../contract/log.ts";
@@ -11,6 +17,33 @@ export const TRANSPORTS = ["stdio", "streamable-http"] as const;
 export type TransportName = (typeof TRANSPORTS)[number];
 
 /**
+ * The file of settings that `svc mcp` reads: the named one, else that beside the pack. An assistant starts it in the folder
+ * that it works on, which may be somebody else's, so that the working directory decides nothing.
+ */
+export async function mcpSettingsFile(
+  deps: CliDeps,
+  dbPath: string | undefined,
+  envFile: string | undefined,
+): Promise<SettingsFile | undefined> {
+  if (envFile !== undefined) return namedFile(envFile);
+  return fileBesidePack(dbPath, dbPath ? await deps.settingsForPath(dbPath) : {});
+}
+
+/** The configuration of `svc mcp`, without the key of its pack. What there is to tell goes to stderr. */
+export async function mcpConfig(
+  deps: CliDeps,
+  dbPath: string | undefined,
+  file: SettingsFile | undefined,
+): Promise<Config> {
+  const config = await configWithoutKey({ deps, output: { note } }, dbPath, file ?? null);
+  const unread = unreadFile(file);
+  if (unread !== undefined) {
+    note(`Warning: ${unread} is not read by svc mcp; to use it, name it with --env-file`);
+  }
+  return config;
+}
+
+/**
  * Opens the memory of a client on stdin and stdout that a command line names, with all settings.
  * @param key as given on the command line
  * @throws SvcError `invalid_config` when the settings cannot be used, and as opening a pack does
@@ -20,7 +53,7 @@ export async function openNamedMemory(
   dbPath: string,
   key: string | undefined,
 ): Promise<MemoryEngine> {
-  const config = await configWithoutKey({ deps, output: { note } }, dbPath);
+  const config = await mcpConfig(deps, dbPath, await mcpSettingsFile(deps, dbPath, undefined));
   requireKeysFor("stdio", config);
   return await openWithKey(deps, config, key, stderrLog("warn"));
 }

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option } from "commander";
-import { loadConfig } from "../../config/load.ts";
+import { type LoadedConfig, loadConfig } from "../../config/load.ts";
 import type { Config, ConfigInput } from "../../config/schema.ts";
+import { namedFile, type SettingsFile } from "../../config/settings-file.ts";
 import { invalid } from "../../domain/errors.ts";
 import type { CliContext } from "./deps.ts";
 import type { KeyRequest } from "./key-deps.ts";
@@ -18,6 +19,11 @@ export function encryptionKeyOption(): Option {
     "--encryption-key <key>",
     'key or passphrase of the pack; "" for none (default: SVC_ENCRYPTION_KEY when SVC_ENCRYPTION_ENABLED, else the kept key)',
   );
+}
+
+/** `--env-file`. @param place what is read without it */
+export function envFileOption(place: string): Option {
+  return new Option("--env-file <path>", `read settings from this file (default: ${place})`);
 }
 
 /** `--user-id`. */
@@ -40,13 +46,16 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
  * The configuration with `path` as the pack and with its key, which a person at a terminal may be asked for; warnings go
  * to stderr.
  * @param encryptionKey the value of `--encryption-key`
+ * @param envFile that of `--env-file`
  */
 export async function configFor(
   context: CliContext,
   path: string | undefined,
   encryptionKey?: string | undefined,
+  envFile?: string | undefined,
 ): Promise<Config> {
-  const config = await configWithoutKey(context, path);
+  const file = envFile === undefined ? undefined : namedFile(envFile);
+  const config = await configWithoutKey(context, path, file);
   return await context.deps.keys.find(config, keyRequest(encryptionKey));
 }
 
@@ -60,15 +69,38 @@ async function askForKey(isAgain: boolean): Promise<string> {
   return await askSecret(isAgain ? `That does not open it. ${question}` : question);
 }
 
-/** The configuration with `path` as the pack, and no look at the pack itself; warnings go to stderr. */
+type Desk = Pick<CliContext, "deps"> & { readonly output: Pick<Output, "note"> };
+
+/**
+ * The configuration with `path` as the pack, and no look at the pack itself; warnings go to stderr.
+ * @param file the file of settings; null: none. Default: `.env` in the working directory
+ */
 export async function configWithoutKey(
-  context: Pick<CliContext, "deps"> & { readonly output: Pick<Output, "note"> },
+  context: Desk,
   path: string | undefined,
+  file?: SettingsFile | null,
 ): Promise<Config> {
+  return told(context, await loadedFor(context, path, file));
+}
+
+/** As `configWithoutKey`; nothing is told. */
+export async function loadedFor(
+  { deps }: Pick<Desk, "deps">,
+  path: string | undefined,
+  file?: SettingsFile | null,
+): Promise<LoadedConfig> {
   if (path === "") throw invalid("path", "is empty; name a pack, for example ./memory.pack");
-  const pack: ConfigInput = path === undefined ? {} : await context.deps.settingsForPath(path);
-  const { config, warnings } = loadConfig({ explicit: pack });
-  for (const warning of warnings) context.output.note(`Warning: ${warning}`);
+  const pack: ConfigInput = path === undefined ? {} : await deps.settingsForPath(path);
+  return loadConfig({ explicit: pack, file });
+}
+
+/** Tells what there is to tell about a configuration. */
+export function told(
+  { output }: Pick<Desk, "output">,
+  { config, warnings, notices }: LoadedConfig,
+): Config {
+  for (const notice of notices) output.note(notice);
+  for (const warning of warnings) output.note(`Warning: ${warning}`);
   return config;
 }
 

@@ -3,11 +3,10 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Command } from "commander";
 import kleur from "kleur";
-import { loadConfig } from "../../../config/load.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import { assistantLines } from "../assistant.ts";
 import type { CliContext } from "../deps.ts";
-import { warnOn } from "../options.ts";
+import { configWithoutKey, warnOn } from "../options.ts";
 import { ownerFor } from "../owner.ts";
 
 const EXAMPLES = `
@@ -48,8 +47,7 @@ async function demo(context: CliContext): Promise<void> {
   const { deps, output } = context;
   const folder = mkdtempSync(join(tmpdir(), "svc-demo-"));
   try {
-    const explicit = await deps.settingsForPath(join(folder, "demo.pack"));
-    const { config } = loadConfig({ explicit });
+    const config = await configWithoutKey(context, join(folder, "demo.pack"));
     const engine = await deps.openEngine(config, { createIfMissing: true, warn: warnOn(context) });
     try {
       const question = { given: undefined, path: folder, isStoring: true };

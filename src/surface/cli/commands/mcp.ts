@@ -1,9 +1,17 @@
 import { Command, Option } from "commander";
 import type { Config } from "../../../config/schema.ts";
+import type { SettingsFile } from "../../../config/settings-file.ts";
 import { invalid } from "../../../domain/errors.ts";
 import type { CliContext } from "../deps.ts";
-import { openWithKey, requireKeysFor, TRANSPORTS, type TransportName } from "../mcp-memory.ts";
-import { configWithoutKey, encryptionKeyOption, keyRequest, wholeNumber } from "../options.ts";
+import {
+  mcpConfig,
+  mcpSettingsFile,
+  openWithKey,
+  requireKeysFor,
+  TRANSPORTS,
+  type TransportName,
+} from "../mcp-memory.ts";
+import { encryptionKeyOption, envFileOption, keyRequest, wholeNumber } from "../options.ts";
 import { serveUntilStopped } from "../serving.ts";
 import { stopSignal } from "../signals.ts";
 import { stderrLog } from "../stderr-log.ts";
@@ -22,6 +30,7 @@ const DEFAULT_PORT = 8000;
 type McpOptions = {
   readonly dbPath?: string;
   readonly encryptionKey?: string;
+  readonly envFile?: string;
   readonly transport: string;
   readonly port?: number;
   readonly tools: "core" | "full";
@@ -33,6 +42,7 @@ export function mcpCommand(context: CliContext): Command {
     .description("serve memories to an assistant over MCP")
     .option("--db-path <path>", "the pack; default: as configured")
     .addOption(encryptionKeyOption())
+    .addOption(envFileOption(".env beside a pack with an absolute path"))
     .option("--transport <name>", `how the assistant connects: ${TRANSPORTS.join(" or ")}`, "stdio")
     .option(
       "--port <number>",
@@ -53,21 +63,32 @@ async function mcp(context: CliContext, options: McpOptions): Promise<void> {
   if (transport === "stdio" && options.port !== undefined) {
     throw invalid("--port", "belongs to --transport streamable-http; stdio has no port");
   }
-  const config = await configWithoutKey(context, options.dbPath);
+  const file = await mcpSettingsFile(context.deps, options.dbPath, options.envFile);
+  const config = await mcpConfig(context.deps, options.dbPath, file);
   requireKeysFor(transport, config);
   const serve = transport === "stdio" ? overStdio : overHttp;
-  await serve(context, options, config);
+  await serve(context, options, config, file);
 }
 
-async function overStdio(context: CliContext, options: McpOptions, config: Config): Promise<void> {
+async function overStdio(
+  context: CliContext,
+  options: McpOptions,
+  config: Config,
+  settingsFile: SettingsFile | undefined,
+): Promise<void> {
   const { deps } = context;
   const log = stderrLog("warn");
   const { encryptionKey: key, tools } = options;
   const openEngine = async () => await openWithKey(deps, config, key, log);
-  await deps.serveMcp({ config, key, tools, openEngine, log }, stopSignal());
+  await deps.serveMcp({ config, settingsFile, key, tools, openEngine, log }, stopSignal());
 }
 
-async function overHttp(context: CliContext, options: McpOptions, config: Config): Promise<void> {
+async function overHttp(
+  context: CliContext,
+  options: McpOptions,
+  config: Config,
+  settingsFile: SettingsFile | undefined,
+): Promise<void> {
   const { deps } = context;
   const { encryptionKey: key, tools, port = DEFAULT_PORT } = options;
   const opened = await deps.keys.find(config, keyRequest(key));
@@ -75,6 +96,7 @@ async function overHttp(context: CliContext, options: McpOptions, config: Config
   const stop = stopSignal();
   const server = await deps.serveMcpHttp({
     config: opened,
+    settingsFile,
     key,
     tools,
     port,

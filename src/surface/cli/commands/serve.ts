@@ -1,7 +1,8 @@
 import { Command, Option } from "commander";
+import { envFileIn, namedFile } from "../../../config/settings-file.ts";
 import type { LogLevel } from "../../contract/log.ts";
 import type { CliContext } from "../deps.ts";
-import { configFor, encryptionKeyOption, wholeNumber } from "../options.ts";
+import { configFor, encryptionKeyOption, envFileOption, wholeNumber } from "../options.ts";
 import { serveUntilStopped } from "../serving.ts";
 import { stopSignal } from "../signals.ts";
 import { LOG_LEVELS, stderrLog } from "../stderr-log.ts";
@@ -19,6 +20,7 @@ Without a key only this machine may connect; an address of the network is refuse
 type ServeOptions = {
   readonly dbPath?: string;
   readonly encryptionKey?: string;
+  readonly envFile?: string;
   readonly host: string;
   readonly port: number;
   readonly logLevel: LogLevel;
@@ -32,6 +34,7 @@ export function serveCommand(context: CliContext): Command {
     .description("serve memories over HTTP")
     .option("--db-path <path>", "the pack; default: as configured")
     .addOption(encryptionKeyOption())
+    .addOption(envFileOption(".env in the working directory"))
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option(
       "--port <number>",
@@ -55,16 +58,18 @@ export function serveCommand(context: CliContext): Command {
 
 async function serve(context: CliContext, options: ServeOptions): Promise<void> {
   const { deps } = context;
-  const config = await configFor(context, options.dbPath, options.encryptionKey);
+  const { dbPath, encryptionKey, envFile } = options;
+  const config = await configFor(context, dbPath, encryptionKey, envFile);
   const log = stderrLog(options.logLevel);
   const stop = stopSignal();
   const server = await deps.serveHttp({
     config,
+    settingsFile: envFile === undefined ? envFileIn(process.cwd()) : namedFile(envFile),
     host: options.host,
     port: options.port,
     allowUnauthenticatedExternalBind: options.allowUnauthenticatedExternalBind === true,
     mcp: options.mcp === true,
-    key: options.encryptionKey,
+    key: encryptionKey,
     openEngine: () =>
       deps.openEngine(config, { createIfMissing: true, warn: (message) => log("warn", message) }),
     log,

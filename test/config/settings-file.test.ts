@@ -1,0 +1,135 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadConfig } from "../../src/config/load.ts";
+import { envFileIn, fileBesidePack, namedFile } from "../../src/config/settings-file.ts";
+
+const root = mkdtempSync(join(tmpdir(), "svc-settings-file-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+type Environment = Readonly<Record<string, string>>;
+
+function load(dotenv: string, environment: Environment = {}) {
+  const folder = mkdtempSync(join(root, "f-"));
+  writeFileSync(join(folder, ".env"), dotenv);
+  const { config, ...rest } = loadConfig({ environment, folder });
+  return { ...config, ...rest, path: join(folder, ".env") };
+}
+
+describe("an address from a file", () => {
+  const CHECK = "SVC_ANSWERABILITY__PROVIDER=openai\nSVC_ANSWERABILITY__MODEL=m\n";
+
+  test.each([
+    { name: "ours", line: "SVC_EXTRACTION__BASE_URL=http://a.test" },
+    { name: "in the other form", line: "svc_extraction_base_url=http://a.test" },
+    { name: "in a group", line: 'SVC_EXTRACTION={"base_url":"http://a.test"}' },
+    { name: "of the provider", line: "OPENAI_BASE_URL=http://a.test" },
+  ])("gets no key of the environment: $name", ({ line }) => {
+    for (const variable of [
+      "OPENAI_API_KEY",
+      "SVC_EXTRACTION__API_KEY",
+      "SVC_EXTRACTION_API_KEY",
+    ]) {
+      const { extraction, notices } = load(line, { [variable]: "secret" });
+      expect(extraction.base_url).toBe("http://a.test");
+      expect(extraction.api_key).toBeUndefined();
+      expect(notices.join("\n")).toContain("Warning: the key of extraction is not used");
+      expect(notices.join("\n")).not.toContain("secret");
+    }
+  });
+
+  test("gets no explicit key either", () => {
+    const { path } = load("SVC_EXTRACTION__BASE_URL=http://a.test");
+    const explicit = { extraction: { api_key: "secret" } };
+    const { config } = loadConfig({ environment: {}, explicit, file: namedFile(path) });
+    expect(config.extraction.api_key).toBeUndefined();
+  });
+
+  test("gets the key of the file, whatever the environment has", () => {
+    const file = "SVC_EXTRACTION__BASE_URL=http://a.test\n";
+    const environment = { SVC_EXTRACTION__API_KEY: "mine", OPENAI_API_KEY: "mine" };
+    for (const key of ["SVC_EXTRACTION__API_KEY=theirs", "OPENAI_API_KEY=theirs"]) {
+      const { extraction, notices } = load(`${file}${key}`, environment);
+      expect(extraction.api_key).toBe("theirs");
+      expect(notices.join("\n")).not.toContain("Warning");
+    }
+  });
+
+  test("of one model leaves the key of the other alone", () => {
+    const { extraction, answerability } = load(
+      `${CHECK}SVC_ANSWERABILITY__BASE_URL=http://a.test`,
+      {
+        OPENAI_API_KEY: "mine",
+      },
+    );
+    expect([extraction.api_key, answerability.api_key]).toEqual(["mine", undefined]);
+  });
+
+  test("counts only where the environment has none", () => {
+    const environment = { OPENAI_API_KEY: "mine", SVC_EXTRACTION__BASE_URL: "http://b.test" };
+    const { extraction, notices } = load("SVC_EXTRACTION__BASE_URL=http://a.test", environment);
+    expect(extraction).toMatchObject({ base_url: "http://b.test", api_key: "mine" });
+    expect(notices).toEqual([]);
+  });
+
+  test("is met by a key of the file where the environment gives the address", () => {
+    const { extraction } = load("OPENAI_API_KEY=file", { OPENAI_BASE_URL: "http://b.test" });
+    expect(extraction).toMatchObject({ base_url: "http://b.test", api_key: "file" });
+  });
+});
+
+describe("what a file decides", () => {
+  test("is told by name where it is of consequence, and never with its value", () => {
+    const { notices, path } = load(
+      [
+        "SVC_PACK_PATH=/secret/place.pack",
+        "SVC_ENCRYPTION_KEY=secret",
+        "SVC_API_ALLOWED_HOSTS=[]",
+        "SVC_MODELS__HUB_URL=http://secret.test",
+        "SVC_WRITE_QUEUE_SIZE=9",
+      ].join("\n"),
+    );
+    expect(notices).toEqual([
+      `Settings taken from ${path}: api.allowed_hosts, encryption_key, models.hub_url, pack_path`,
+    ]);
+  });
+
+  test("is not told where the environment decides, nor when it is harmless", () => {
+    const environment = { SVC_PACK_PATH: "/mine.pack" };
+    expect(load("SVC_PACK_PATH=/theirs.pack", environment).notices).toEqual([]);
+    expect(load("SVC_WRITE_QUEUE_SIZE=9").notices).toEqual([]);
+  });
+});
+
+describe("a file that others may have written", () => {
+  test("is left out with a warning, of the group beside a pack only", () => {
+    const { path } = load("SVC_WRITE_QUEUE_SIZE=9");
+    const beside = fileBesidePack(join(path, "../memory.pack"), {});
+    expect(beside).toEqual({ path, found: "beside-pack" });
+    const size = (file: Parameters<typeof loadConfig>[0]) =>
+      loadConfig({ environment: {}, ...file }).config.write_queue_size;
+    const there = envFileIn(join(path, ".."));
+    chmodSync(path, 0o660);
+    expect([size({ file: there }), size({ file: beside })]).toEqual([9, 1000]);
+    chmodSync(path, 0o602);
+    expect([size({ file: there }), size({ file: beside })]).toEqual([1000, 1000]);
+    expect(loadConfig({ environment: {}, file: there }).warnings[0]).toContain(
+      `chmod go-w ${path}`,
+    );
+    expect(() => loadConfig({ environment: {}, file: namedFile(path) })).toThrow("can change it");
+  });
+
+  test("is read through a link of one's own", () => {
+    const { path } = load("SVC_WRITE_QUEUE_SIZE=9");
+    const folder = join(root, "linked");
+    mkdirSync(folder);
+    symlinkSync(path, join(folder, ".env"));
+    expect(loadConfig({ environment: {}, folder }).config.write_queue_size).toBe(9);
+  });
+
+  test("is none where a relative path names the pack", () => {
+    expect(fileBesidePack("memory.pack", { pack_path: "/a/memory.pack" })).toBeUndefined();
+    expect(fileBesidePack("./a/memory.pack", { pack_path: "/b/a/memory.pack" })).toBeUndefined();
+  });
+});

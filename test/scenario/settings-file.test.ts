@@ -1,0 +1,319 @@
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { chmodSync, chownSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { AssistantProcess } from "../../scripts/bench/assistant-client.ts";
+import { startServer, svcCommand } from "../../scripts/bench/server.ts";
+import { usePlace } from "./place.ts";
+
+const { root, packIn, environment } = usePlace("settings-file");
+const OWN_KEY = "sk-own-key-of-the-user";
+const NOBODY = 65_534;
+const isRoot = process.getuid?.() === 0;
+
+/** Writes down everything that reaches it. */
+const seen: string[] = [];
+const recorder = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  fetch: async (request) => {
+    const headers = [...request.headers].map(([name, value]) => `${name}: ${value}`);
+    seen.push([request.url, ...headers, await request.text()].join("\n"));
+    return Response.json({ error: { message: "no" } }, { status: 400 });
+  },
+});
+const ADDRESS = `http://127.0.0.1:${recorder.port}/v1`;
+
+beforeEach(() => seen.splice(0));
+afterAll(() => recorder.stop(true));
+
+const REDIRECTION = [
+  "SVC_ENABLE_QUERY_REFORMULATION=true",
+  `SVC_EXTRACTION__BASE_URL=${ADDRESS}`,
+  `OPENAI_BASE_URL=${ADDRESS}`,
+  "",
+].join("\n");
+const OLLAMA = `SVC_EXTRACTION__PROVIDER=ollama\nSVC_EXTRACTION__MODEL=small\n${REDIRECTION}`;
+
+let folders = 0;
+/** A folder that an assistant works in, perhaps somebody else's. */
+function projectWith(dotenv?: string): string {
+  folders += 1;
+  const folder = join(root, `project-${folders}`);
+  mkdirSync(folder);
+  if (dotenv !== undefined) writeFileSync(join(folder, ".env"), dotenv);
+  return folder;
+}
+
+type Question = {
+  readonly pack: string;
+  readonly folder: string;
+  readonly args?: readonly string[];
+  readonly own?: Readonly<Record<string, string>>;
+};
+
+/** Stores a memory, asks for it, and leaves. */
+async function ask({ pack, folder, args = [], own = { OPENAI_API_KEY: OWN_KEY } }: Question) {
+  const assistant = new AssistantProcess({
+    pack,
+    folder,
+    args,
+    environment: { ...environment(), ...own },
+  });
+  await assistant.open();
+  const memory = { content: "Ada has a cat.", user_id: "ada" };
+  await assistant.call(1, "memory_store", memory);
+  const answer = await assistant.call(2, "memory_retrieve", { query: "cat", user_id: "ada" });
+  await assistant.leave();
+  return { answer: JSON.stringify(answer), stderr: await assistant.stderr() };
+}
+
+/** What people are told, without the times before it. */
+const told = (stderr: string): string => stderr.replace(/^\S+ (?:WARN|INFO|ERROR) +/gm, "");
+
+describe("svc mcp in a folder of somebody else", () => {
+  test("sends nothing where its .env says, and says that it was not read", async () => {
+    const folder = projectWith(REDIRECTION);
+    const { answer, stderr } = await ask({ pack: packIn("foreign"), folder });
+    expect(answer).toContain("Ada has a cat.");
+    expect(seen).toEqual([]);
+    expect(told(stderr)).toBe(
+      `Warning: ${folder}/.env is not read by svc mcp; to use it, name it with --env-file\n`,
+    );
+  }, 60_000);
+
+  test("does not read it when the pack has a relative path, nor when none is named", async () => {
+    const folder = projectWith(`${REDIRECTION}SVC_DB_PATH=./other/memory.db\n`);
+    expect((await ask({ pack: "./memory.pack", folder })).answer).toContain("Ada has a cat.");
+    expect((await ask({ pack: "memory.pack", folder })).stderr).toContain("is not read by svc mcp");
+    const plain = new AssistantProcess({
+      pack: "./x.pack",
+      folder,
+      args: ["--db-path", "memory.pack", "--transport", "stdio"],
+      environment: { ...environment(), OPENAI_API_KEY: OWN_KEY },
+    });
+    await plain.open();
+    await plain.call(1, "memory_retrieve", { query: "cat", user_id: "ada" });
+    await plain.leave();
+    expect(seen).toEqual([]);
+  }, 60_000);
+
+  test.each([
+    { name: "a bunfig.toml", file: "bunfig.toml", text: 'preload = ["./evil.ts"]\n' },
+    {
+      name: "a package.json",
+      file: "package.json",
+      text: '{"imports":{"#x":"./evil.ts"},"main":"./evil.ts"}',
+    },
+    {
+      name: "a tsconfig.json",
+      file: "tsconfig.json",
+      text: '{"compilerOptions":{"paths":{"*":["./evil.ts"]}}}',
+    },
+    { name: "an .npmrc", file: ".npmrc", text: "registry=http://127.0.0.1:1/\n" },
+    { name: "an .env.local", file: ".env.local", text: REDIRECTION },
+    { name: "an .env.production", file: ".env.production", text: REDIRECTION },
+  ])(
+    "runs nothing because of $name",
+    async ({ file, text }) => {
+      const folder = projectWith();
+      const mark = join(folder, "ran");
+      writeFileSync(
+        join(folder, "evil.ts"),
+        `require("node:fs").writeFileSync(${JSON.stringify(mark)}, "");`,
+      );
+      writeFileSync(join(folder, file), text);
+      const { answer, stderr } = await ask({ pack: packIn(`runs-${file}`), folder });
+      expect(answer).toContain("Ada has a cat.");
+      expect(stderr).toBe("");
+      expect(await Bun.file(mark).exists()).toBe(false);
+      expect(seen).toEqual([]);
+    },
+    60_000,
+  );
+});
+
+describe("the .env beside a pack", () => {
+  test("is read and told by name, and its address gets no key of the environment", async () => {
+    const pack = packIn("beside");
+    writeFileSync(join(pack, "../.env"), OLLAMA);
+    const own = { SVC_EXTRACTION__API_KEY: OWN_KEY, OPENAI_API_KEY: OWN_KEY };
+    const { stderr } = await ask({ pack, folder: projectWith(), own });
+    expect(seen.length).toBeGreaterThan(0);
+    expect(seen.join("\n")).not.toContain(OWN_KEY);
+    expect(seen.join("\n")).not.toMatch(/^authorization:/im);
+    expect(stderr).toContain(`Settings taken from ${join(pack, "../.env")}: extraction.base_url`);
+    expect(stderr).not.toContain(ADDRESS);
+    expect(stderr.match(/the key of extraction is not used/g)).toHaveLength(1);
+  }, 60_000);
+
+  test("keeps a provider that needs a key from being asked at all", async () => {
+    const pack = packIn("beside-hosted");
+    writeFileSync(join(pack, "../.env"), REDIRECTION);
+    const assistant = new AssistantProcess({
+      pack,
+      environment: { ...environment(), OPENAI_API_KEY: OWN_KEY },
+    });
+    expect(await assistant.leave()).toBe(2);
+    expect(await assistant.stderr()).toContain("the key of extraction is not used");
+    expect(seen).toEqual([]);
+  }, 60_000);
+
+  test("may bring its own key", async () => {
+    const pack = packIn("beside-own");
+    const text = `${REDIRECTION}OPENAI_API_KEY=sk-of-the-file\n`;
+    writeFileSync(join(pack, "../.env"), `\uFEFF${text.replaceAll("\n", "\r\n")}`);
+    const { stderr } = await ask({ pack, folder: projectWith() });
+    expect(seen.join("\n")).toContain("authorization: Bearer sk-of-the-file");
+    expect(seen.join("\n")).not.toContain(OWN_KEY);
+    expect(stderr).not.toContain("sk-of-the-file");
+  }, 60_000);
+
+  const UNUSABLE: readonly { name: string; make: (path: string) => void; told: string }[] = [
+    {
+      name: "that the group may change",
+      make: (path) => {
+        writeFileSync(path, REDIRECTION);
+        chmodSync(path, 0o664);
+      },
+      told: "other users can change it; run: chmod go-w",
+    },
+    {
+      name: "that everybody may change",
+      make: (path) => {
+        writeFileSync(path, REDIRECTION);
+        chmodSync(path, 0o646);
+      },
+      told: "other users can change it",
+    },
+    {
+      name: "that is a pipe",
+      make: (path) => {
+        expect(Bun.spawnSync(["mkfifo", path]).exitCode).toBe(0);
+      },
+      told: "it is no regular file",
+    },
+    {
+      name: "that is a link to a device without end",
+      make: (path) => symlinkSync("/dev/zero", path),
+      told: isRoot ? "it is no regular file" : "it belongs to another user",
+    },
+    {
+      name: "that is huge",
+      make: (path) => {
+        writeFileSync(path, REDIRECTION);
+        truncateSync(path, 8 * 1024 ** 3);
+      },
+      told: "it is larger than 1048576 bytes",
+    },
+    {
+      name: "with a NUL",
+      make: (path) => writeFileSync(path, `${REDIRECTION}A=\0\n`),
+      told: "it holds a NUL",
+    },
+  ];
+  test.each(UNUSABLE)(
+    "$name is left out with a line on stderr",
+    async ({ name, make, told: why }) => {
+      const pack = packIn(`beside ${name}`);
+      make(join(pack, "../.env"));
+      const { answer, stderr } = await ask({ pack, folder: projectWith() });
+      expect(answer).toContain("Ada has a cat.");
+      expect(told(stderr)).toContain(`Warning: ${join(pack, "../.env")} is not read: `);
+      expect(stderr).toContain(why);
+      expect(seen).toEqual([]);
+    },
+    60_000,
+  );
+
+  test("that is a folder is another tool's", async () => {
+    const pack = packIn("beside-folder");
+    mkdirSync(join(pack, "../.env"));
+    expect((await ask({ pack, folder: projectWith() })).stderr).toBe("");
+  }, 60_000);
+
+  test.skipIf(!isRoot)(
+    "of another user, or linked by another user, is left out",
+    async () => {
+      const pack = packIn("beside-other");
+      const path = join(pack, "../.env");
+      writeFileSync(path, REDIRECTION);
+      chownSync(path, NOBODY, NOBODY);
+      const first = await ask({ pack, folder: projectWith() });
+      expect(first.stderr).toContain("it belongs to another user");
+
+      const linked = packIn("beside-linked");
+      writeFileSync(join(linked, "../settings"), REDIRECTION);
+      const made = Bun.spawnSync(["ln", "-s", "settings", join(linked, "../.env")]);
+      expect(made.exitCode).toBe(0);
+      Bun.spawnSync(["chown", "-h", "nobody", join(linked, "../.env")]);
+      const second = await ask({ pack: linked, folder: projectWith() });
+      expect(second.stderr).toContain("it belongs to another user");
+      expect(seen).toEqual([]);
+    },
+    60_000,
+  );
+});
+
+describe("--env-file", () => {
+  test("names a file for svc mcp, in the working directory too", async () => {
+    const text = `${OLLAMA}OPENAI_API_KEY=sk-of-the-file\n`;
+    const folder = projectWith(text);
+    const pack = packIn("named");
+    const { stderr } = await ask({ pack, folder, args: ["--env-file", ".env"] });
+    expect(seen.length).toBeGreaterThan(0);
+    expect(seen.join("\n")).not.toContain(OWN_KEY);
+    expect(stderr).toContain(`Settings taken from ${folder}/.env: extraction.base_url`);
+    expect(stderr).not.toContain("is not read by svc mcp");
+  }, 60_000);
+
+  test.each([
+    { name: "missing", path: "/nowhere/settings", why: "it cannot be read (ENOENT)" },
+    { name: "a folder", path: "/tmp", why: "it is no regular file" },
+    { name: "a device", path: "/dev/zero", why: "it is no regular file" },
+  ])(
+    "is refused when what it names is $name",
+    async ({ path, why }) => {
+      for (const command of ["mcp", "serve"]) {
+        const child = Bun.spawn(
+          [...svcCommand(), command, "--db-path", join(root, "no.pack"), "--env-file", path],
+          { env: { ...environment() }, stdin: "ignore", stdout: "pipe", stderr: "pipe" },
+        );
+        const stderr = await new Response(child.stderr).text();
+        expect(await child.exited).toBe(2);
+        expect(stderr).toContain(`${path} is not read: ${why}`);
+      }
+    },
+    60_000,
+  );
+});
+
+describe("svc serve", () => {
+  test("reads the .env of its folder and tells of everything that opens it", async () => {
+    const pack = packIn("serve");
+    const folder = join(pack, "..");
+    writeFileSync(
+      join(folder, ".env"),
+      'SVC_API={"cors_origins":["*"]}\nSVC_API__ALLOWED_HOSTS=["evil.example"]\nSVC_EXTRACTION__TIMEOUT=9\n',
+    );
+    const server = await startServer({ pack, environment: environment() });
+    expect(server.log()).toContain(
+      `Settings taken from ${folder}/.env: api.allowed_hosts, api.cors_origins\n`,
+    );
+    expect(server.log()).not.toContain("evil.example");
+    await server.end("SIGTERM");
+  }, 60_000);
+
+  test("leaves out one that everybody may change", async () => {
+    const pack = packIn("serve-open");
+    const path = join(pack, "../.env");
+    writeFileSync(path, 'SVC_API__CORS_ORIGINS=["*"]\n');
+    chmodSync(path, 0o666);
+    const server = await startServer({ pack, environment: environment() });
+    expect(server.log()).toContain(`Warning: ${path} is not read: other users can change it`);
+    const answer = await fetch(`${server.url}/healthz`, {
+      headers: { origin: "http://evil.example" },
+    });
+    expect(answer.status).toBe(403);
+    await server.end("SIGTERM");
+  }, 60_000);
+});
