@@ -128,6 +128,7 @@ export type {
   Exclusion,
   FilterMetadata,
   MemoryBundle,
+  NearMemory,
   PackedRecord,
   RebuildResult,
   ResultCandidate,

@@ -10,6 +10,8 @@ export const LIMITS = {
   queryMaxChars: 131_072,
   /** Value bindings of one memory. */
   valueBindings: 256,
+  /** Memories that a new one may replace at once. */
+  supersedesMax: 16,
   /** UTF-16 units of text in a page of memories, events or operations; one item may be larger. */
   pageChars: 8 * 1024 * 1024,
   /** Nodes in one query answer. */

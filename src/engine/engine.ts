@@ -57,7 +57,7 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
     receipts.read(parseId(requestId, "request_id"), userId);
   return {
     store: (input) => serve(input, async () => (await store(storing, input)).eventId),
-    storeWithReceipt: (input) => serve(input, () => store(storing, input)),
+    storeWithReceipt: (input) => serve(input, () => store(storing, input, { near: true })),
     ingest: (input) => serve(input, () => ingest(storing, input)),
     ingestFast: (input) => life.use(() => ingestFast(deps, input)),
     ingestFastMany: (input) => life.use(() => ingestFastMany(deps, input)),
@@ -94,7 +94,7 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
       life.use(async () => {
         await receipts.settle();
         await deps.store.lock();
-        storing.steps?.forget();
+        storing.steps.forget();
       }),
     unlock: (key) =>
       life.use(async () => {

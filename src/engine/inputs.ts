@@ -43,6 +43,13 @@ export type StoreInput = {
   readonly validTo?: InstantInput | null | undefined;
   /** Integer >= 0; absent: the type's default; null: kept for ever. */
   readonly ttlDays?: number | null | undefined;
+  /**
+   * Ids of memories of the same owner and scope that this one replaces, at most 16: all of them in the transaction that
+   * stores it, or nothing is stored.
+   */
+  readonly supersedes?: readonly string[] | null | undefined;
+  /** Not blank. In whose name the replacement is recorded. Default: `userId`. */
+  readonly actorId?: string | null | undefined;
   /** UUID; makes a retry answer with the first call's memory. */
   readonly requestId?: string | null | undefined;
 };

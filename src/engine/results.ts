@@ -14,12 +14,26 @@ import type { JsonObject } from "../lib/json.ts";
 import type { Uuid } from "../lib/uuid.ts";
 import type { ContextFormat } from "./settings.ts";
 
+/** A memory that a new one may replace: active, of the same owner and scope. */
+export type NearMemory = {
+  readonly node: MemoryNode;
+  /** Cosine of the two texts, 0 to 1. */
+  readonly similarity: number;
+  /** Whether the two texts are the same, but for white space at their ends and composed characters (NFC). */
+  readonly identical: boolean;
+};
+
 /** What `storeWithReceipt` returns. */
 export type StoreReceipt = {
   readonly eventId: Uuid;
   readonly nodeId: Uuid;
   readonly node: MemoryNode;
   readonly processingStatus: ProcessingStatus;
+  /**
+   * At most three memories that the new one may replace or repeat, nearest first. Undefined: nobody looked, because the
+   * text is blank or its vector is still to come.
+   */
+  readonly near: readonly NearMemory[] | undefined;
 };
 
 export type Stats = {

@@ -40,6 +40,12 @@ export type Decision<T> = {
   readonly result: T;
 };
 
+/** A change that another write brings about. It is decided and made in the transaction of that write. */
+export type PlannedChange = {
+  readonly reads: ChangeReads;
+  readonly decide: Decide<unknown>;
+};
+
 /**
  * Decides over a snapshot. Pure and synchronous; may run again when the store has to begin anew. What it throws leaves
  * everything as it was and reaches the caller unchanged.

@@ -7,7 +7,7 @@ import type { MemoryNode } from "../domain/node.ts";
 import type { OwnerMemories, PackOwner } from "../domain/pack-owner.ts";
 import type { Instant } from "../lib/instant.ts";
 import type { Uuid } from "../lib/uuid.ts";
-import type { ChangeReads, Decide } from "./changes.ts";
+import type { ChangeReads, Decide, PlannedChange } from "./changes.ts";
 import type { EmbeddingIdentity } from "./embedder.ts";
 import type {
   ChainRead,
@@ -30,6 +30,8 @@ export type Admission = {
    * Absent: the jobs bring everything.
    */
   readonly nodes?: readonly Pick<Materialization, "node" | "lexical">[];
+  /** What the nodes do to others: decided once they are there. What the decision throws leaves nothing of the admission. */
+  readonly change?: PlannedChange | undefined;
   /**
    * Keeps the events' jobs away from other workers until the caller has had its chance to run them.
    * Jobs without a lease are free for any worker at once.
@@ -159,7 +161,7 @@ export type Store = {
   readonly rebuild: IndexRebuild;
   manifest(): Manifest;
 
-  /** Appends events, their pending jobs and the operations. @throws SvcError request_conflict never: see `findOperation`. */
+  /** Appends events, their pending jobs, the operations and the nodes, and makes the change. @throws what the change throws */
   admit(admission: Admission): Promise<void>;
   /**
    * As `admit`, unless an operation with the id of `guard` exists already: then nothing is written and that

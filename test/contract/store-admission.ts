@@ -1,5 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { SvcError } from "../../src/domain/errors.ts";
+import type { MemoryNode } from "../../src/domain/node.ts";
 import { asUuid } from "../../src/lib/uuid.ts";
+import type { PlannedChange } from "../../src/ports/changes.ts";
 import type { Store } from "../../src/ports/store.ts";
 import {
   aMaterialization,
@@ -9,6 +12,7 @@ import {
   anOperation,
   aPlan,
   at,
+  put,
 } from "./samples.ts";
 import type { World } from "./store-contract.ts";
 
@@ -139,6 +143,66 @@ export function describeAdmission(world: World): void {
     });
   });
 
+  describe("admission with a change", () => {
+    test("makes the change in the transaction that writes its nodes", async () => {
+      const { store } = await world.fresh();
+      const [old] = await put(store, { content: "old" });
+      const event = anEvent({ content: "new" });
+      const node = aNode(event);
+
+      await store.admit({
+        ...anAdmission([event], { nodes: [{ node, lexical: true }] }),
+        change: retiring(old!, node),
+      });
+
+      expect(await store.node(old!.id, "ada")).toMatchObject({ lifecycleState: "superseded" });
+      expect((await store.nodesById("ada", [old!.id, node.id])).map((k) => k.node.id)).toEqual([
+        node.id,
+      ]);
+      const words = await store.searchText("old new", FILTER, 9);
+      expect(
+        (
+          await store.nodesByKey(
+            "ada",
+            words.map(({ key }) => key),
+          )
+        ).length,
+      ).toBe(1);
+    });
+
+    test.each(["admit", "admitOnce"] as const)(
+      "%s leaves nothing when the change is refused, alone and in a group",
+      async (call) => {
+        const { store } = await world.fresh();
+        const refuse = () => {
+          throw new SvcError("not_found", "no such memory");
+        };
+        const guard = anOperation();
+        const event = anEvent();
+        const admission = {
+          ...anAdmission([event], { nodes: [{ node: aNode(event), lexical: true }] }),
+          operations: [guard],
+          change: { reads: { nodeIds: [], operationIds: [], eventIds: [] }, decide: refuse },
+        };
+        const run = () =>
+          call === "admit" ? store.admit(admission) : store.admitOnce(admission, guard.id);
+
+        expect(run()).rejects.toMatchObject({ code: "not_found" });
+        await run().catch(() => {});
+        const group = await Promise.allSettled([
+          store.admit(anAdmission([anEvent()])),
+          run(),
+          store.admit(anAdmission([anEvent()])),
+        ]);
+
+        expect(group.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+        expect(await totals(store)).toEqual({ events: 2, pending: 2 });
+        expect(await store.countNodes(undefined)).toBe(0);
+        expect(await store.operation(guard.id)).toBeUndefined();
+      },
+    );
+  });
+
   describe("admission under a guard", () => {
     test("returns the complete record of the earlier call", async () => {
       const { store } = await world.fresh();
@@ -248,6 +312,24 @@ export function describeAdmission(world: World): void {
       await call(store).catch(() => {});
     });
   });
+}
+
+/** A memory that is replaced by one of the same admission. */
+function retiring(old: MemoryNode, next: MemoryNode): PlannedChange {
+  return {
+    reads: { nodeIds: [old.id, next.id], operationIds: [], eventIds: [] },
+    decide: ({ nodes, at: moment }) => {
+      const before = nodes.get(old.id);
+      if (before === undefined || !nodes.has(next.id)) throw new Error("a node is not there");
+      const after: MemoryNode = {
+        ...before,
+        lifecycleState: "superseded",
+        supersededBy: next.id,
+        updatedAt: moment,
+      };
+      return { change: { nodes: [after], edges: [], operations: [] }, result: undefined };
+    },
+  };
 }
 
 const EVENT = anEvent();

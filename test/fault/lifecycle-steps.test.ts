@@ -38,7 +38,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 type Scenario = {
   readonly name: string;
-  readonly change: "archive" | "supersede";
+  readonly change: "archive" | "supersede" | "store";
   readonly packIn: (folder: string) => SqlitePack;
   /** Only each n-th step. */
   readonly every: number;
@@ -57,6 +57,18 @@ const SCENARIOS: readonly Scenario[] = [
     change: "supersede",
     packIn: (place) => encrypted(filePack(place)),
     every: 9,
+  },
+  {
+    name: "a store that replaces in a pack of one file",
+    change: "store",
+    packIn: filePack,
+    every: 1,
+  },
+  {
+    name: "a store that replaces in a directory pack",
+    change: "store",
+    packIn: directoryPack,
+    every: 2,
   },
 ];
 
@@ -107,15 +119,16 @@ async function examine(pack: SqlitePack, nodes: readonly MemoryNode[]) {
   const store = await openSqlitePack(pack);
   const ids = nodes.map(({ id }) => id);
   const snapshot = await store.change(
-    { nodeIds: ids, operationIds: ids.map(idOf), eventIds: [] },
+    { nodeIds: [...ids, ...ids.map(idOf)], operationIds: ids.map(idOf), eventIds: [] },
     // The moment is that of the look.
     ({ at: _at, ...found }) => ({ change: undefined, result: found }),
   );
   await store.close();
   const database = openDatabase({ layout: pack.layout, mode: "read-write", ...connectionOf(pack) });
   const indexes = indexed(database);
+  const events = database.query("SELECT count(*) AS n FROM events").get();
   database.close();
-  return { snapshot, indexes };
+  return { snapshot, indexes, events };
 }
 
 /** What the record of the change says is there, against what is there. */

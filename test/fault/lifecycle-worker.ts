@@ -1,6 +1,6 @@
 /**
  * A process that makes one change of memories on a pack and may kill itself on the way.
- * Arguments: the pack as JSON; `archive` or `supersede`; the step before which it ends with SIGKILL, or 0 to finish. Steps
+ * Arguments: the pack as JSON; `archive`, `supersede` or `store`; the step before which it ends with SIGKILL, or 0 to finish. Steps
  * are the statements that run from the beginning of the transaction on, and the moment after its commit, at which nobody
  * knows of it yet. A process that finishes prints how many there were.
  */
@@ -10,9 +10,10 @@ import { toEdgeRecord } from "../../src/domain/edge-record.ts";
 import { LIFECYCLE_STATES } from "../../src/domain/enums.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
 import { toNodeRecord } from "../../src/domain/node-record.ts";
+import type { Uuid } from "../../src/lib/uuid.ts";
 import type { Change } from "../../src/ports/changes.ts";
 import type { Operation } from "../../src/ports/operation.ts";
-import { at } from "../contract/samples.ts";
+import { aNode, anAdmission, anEvent, at } from "../contract/samples.ts";
 import { openSqlitePack, type SqlitePack } from "../contract/sqlite-pack.ts";
 import { anEdge } from "../contract/store-change.ts";
 import { idOf } from "./lifecycle-ids.ts";
@@ -76,6 +77,23 @@ function archive(before: MemoryNode): Change {
   return { nodes: [after], edges: [], operations: [operation(before, record)] };
 }
 
+/** As `supersede`, but the replacement stays as it is. */
+function replacing(before: MemoryNode, next: MemoryNode): Change {
+  const after: MemoryNode = {
+    ...before,
+    lifecycleState: "superseded",
+    supersededBy: next.id,
+    updatedAt: at(100),
+  };
+  const edge = anEdge(next, before, { id: idOf(next.id) });
+  const record = {
+    before: toNodeRecord(before),
+    after: toNodeRecord(after),
+    edge: toEdgeRecord(edge),
+  };
+  return { nodes: [after], edges: [edge], operations: [operation(before, record)] };
+}
+
 function supersede(before: MemoryNode, next: MemoryNode): Change {
   const after: MemoryNode = {
     ...before,
@@ -98,6 +116,30 @@ function supersede(before: MemoryNode, next: MemoryNode): Change {
   };
 }
 
+/** Stores a turn of the same conversation that replaces a memory. */
+async function storeReplacing(id: Uuid | undefined): Promise<void> {
+  if (id === undefined) throw new Error("the pack lacks the memory");
+  const event = anEvent({
+    id: idOf(idOf(id)),
+    content: "golf",
+    sessionId: "s",
+    timestamp: at(100),
+  });
+  const node = aNode(event, { id: idOf(id) });
+  await store.admit({
+    ...anAdmission([event], { nodes: [{ node, lexical: true }], leaseJobs: true }),
+    change: {
+      reads: { nodeIds: [id, node.id], operationIds: [], eventIds: [] },
+      decide: ({ nodes }) => {
+        const [old, next] = [id, node.id].map((known) => nodes.get(known));
+        if (old === undefined || next === undefined) throw new Error("a memory is not there");
+        const change = replacing(old, next);
+        return { change, result: undefined };
+      },
+    },
+  });
+}
+
 // SAFETY: the test that starts this process wrote the description.
 const store = await openSqlitePack(JSON.parse(pack) as SqlitePack);
 const memories = await store.queryNodes({
@@ -110,11 +152,14 @@ const ids = ["charlie", "foxtrot"].flatMap((content) =>
   memories.filter((node) => node.content === content).map(({ id }) => id),
 );
 watchStatements();
-await store.change({ nodeIds: ids, operationIds: [], eventIds: [] }, ({ nodes }) => {
-  const [old, next] = ids.map((id) => nodes.get(id));
-  if (old === undefined || next === undefined) throw new Error("the pack lacks the memories");
-  const change = scenario === "archive" ? archive(old) : supersede(old, next);
-  return { change, result: undefined };
-});
+if (scenario === "store") await storeReplacing(ids[0]);
+else {
+  await store.change({ nodeIds: ids, operationIds: [], eventIds: [] }, ({ nodes }) => {
+    const [old, next] = ids.map((id) => nodes.get(id));
+    if (old === undefined || next === undefined) throw new Error("the pack lacks the memories");
+    const change = scenario === "archive" ? archive(old) : supersede(old, next);
+    return { change, result: undefined };
+  });
+}
 console.log(steps);
 await store.close();

@@ -122,15 +122,13 @@ export class SqliteStore implements Store {
   }
 
   admit(admission: Admission): Promise<void> {
-    return this.#write((database) =>
-      writeAdmission(database, admission, this.#leaseFor(admission)),
-    );
+    return this.#write((database) => this.#admit(database, admission));
   }
 
   admitOnce(admission: Admission, guard: Uuid): Promise<Operation | undefined> {
     return this.#write((database) => {
       const existing = readOperation(database, guard);
-      if (existing === undefined) writeAdmission(database, admission, this.#leaseFor(admission));
+      if (existing === undefined) this.#admit(database, admission);
       return existing;
     });
   }
@@ -386,8 +384,9 @@ export class SqliteStore implements Store {
     }
   }
 
-  #leaseFor(admission: Admission): Lease | undefined {
-    return admission.leaseJobs ? this.#lease() : undefined;
+  #admit(database: Database, admission: Admission): void {
+    const lease = admission.leaseJobs ? this.#lease() : undefined;
+    writeAdmission(database, admission, lease, this.#parts.clock.now());
   }
 
   #lease(): Lease {

@@ -6,11 +6,12 @@ import { withNovelty } from "../../domain/novelty.ts";
 import { retiredTerms } from "../../domain/supersedence-signals.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { StoredMemory, StoreSteps } from "../store-steps.ts";
+import { findNear } from "./near.ts";
 import { findNeighbours, type Neighbour } from "./neighbours.ts";
 import { penaliseOscillation } from "./oscillation.ts";
 import { createTurnPairs } from "./pair-turns.ts";
 import { reinforce } from "./reinforce.ts";
-import { supersede } from "./supersede.ts";
+import { planSupersedes, supersede } from "./supersede.ts";
 
 export type StoreStepDeps = Pick<
   EngineDeps,
@@ -39,6 +40,8 @@ export function createStoreSteps(deps: StoreStepDeps): StoreSteps {
         if (node.content.trim() === "") return node;
         return withNovelty(node, await nearestOf(deps, node, vector), novelty);
       }),
+    replace: planSupersedes,
+    near: (stored) => findNear(deps, stored),
     after: async (stored) => {
       const look = lookAround(deps, stored);
       await attempt(deps, "similar memories were not reinforced", () =>
@@ -144,12 +147,15 @@ function isRepeatable({ nodeType, sourceType, epistemicType }: MemoryNode): bool
   );
 }
 
-async function retireNamed(deps: StoreStepDeps, { node }: StoredMemory, look: Look): Promise<void> {
+async function retireNamed(
+  deps: StoreStepDeps,
+  { node, supersedes }: StoredMemory,
+  look: Look,
+): Promise<void> {
   if (!deps.settings.storeSteps.supersedes) return;
   const terms = retiredTerms(node.content);
-  if (terms.length === 0) return;
-  let retired = 0;
-  for (const { node: known } of await look(RETIRABLE)) {
+  let retired = supersedes.length;
+  for (const { node: known } of terms.length === 0 ? [] : await look(RETIRABLE)) {
     if (known.scope !== node.scope || !canReplace(known.lifecycleState)) continue;
     const text = known.content.toLowerCase();
     if (!terms.some((term) => text.includes(term))) continue;

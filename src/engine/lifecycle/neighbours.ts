@@ -1,4 +1,5 @@
 import type { CandidateFilter } from "../../domain/candidate-filter.ts";
+import type { Scope } from "../../domain/enums.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { Store } from "../../ports/store.ts";
@@ -9,21 +10,23 @@ export type Neighbour = { readonly node: MemoryNode; readonly similarity: number
 type NeighbourQuestion = {
   readonly userId: string;
   readonly vector: Float32Array;
+  /** Absent: all. */
+  readonly scope?: Scope;
   /** Itself no neighbour. */
   readonly except?: Uuid;
   readonly count: number;
 };
 
 /**
- * The active memories of an owner, of every scope, whose vectors are nearest, best first.
+ * The active memories of an owner whose vectors are nearest, best first.
  * @throws SvcError embedding_mismatch; what the store throws
  */
 export async function findNeighbours(
   store: Pick<Store, "searchVectors" | "nodesByKey">,
-  { userId, vector, except, count }: NeighbourQuestion,
+  { userId, vector, scope, except, count }: NeighbourQuestion,
 ): Promise<readonly Neighbour[]> {
   const more = except === undefined ? 0 : 1;
-  const hits = await store.searchVectors(vector, everythingOf(userId), count + more);
+  const hits = await store.searchVectors(vector, filterFor(userId, scope), count + more);
   const keys = hits.map(({ key }) => key);
   const nodes = new Map(
     (await store.nodesByKey(userId, keys)).map(({ key, node }) => [key, node] as const),
@@ -36,10 +39,10 @@ export async function findNeighbours(
     .slice(0, count);
 }
 
-function everythingOf(userId: string): CandidateFilter {
+function filterFor(userId: string, scope: Scope | undefined): CandidateFilter {
   return {
     userId,
-    scopes: undefined,
+    scopes: scope && [scope],
     excludeNodeTypes: undefined,
     sourceTypes: undefined,
     knowledgeAt: undefined,

@@ -68,7 +68,8 @@ export function parsePair(
   };
 }
 
-function readsOf({ ids, operationId, reverseId, evidenceId }: PairRequest): ChangeReads {
+/** What a change of two memories reads. */
+export function readsOf({ ids, operationId, reverseId, evidenceId }: PairRequest): ChangeReads {
   return {
     nodeIds: ids,
     operationIds: [operationId, reverseId],

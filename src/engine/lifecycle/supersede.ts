@@ -1,14 +1,16 @@
 import { checksummed, openChecksummed } from "../../domain/checksummed.ts";
 import { toEdgeRecord } from "../../domain/edge-record.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { invalid, SvcError } from "../../domain/errors.ts";
 import { canReplace, requireStep } from "../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { toNodeRecord } from "../../domain/node-record.ts";
 import { canonicalJson } from "../../lib/json.ts";
-import type { ChangeSnapshot, Decision } from "../../ports/changes.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import type { ChangeSnapshot, Decision, PlannedChange } from "../../ports/changes.ts";
 import type { Operation } from "../../ports/operation.ts";
-import type { ClaimsOptions } from "../changes.ts";
+import type { ChangeCaller, ClaimsOptions } from "../changes.ts";
 import type { EngineDeps } from "../deps.ts";
+import { requireNode } from "./found.ts";
 import { logEntry } from "./log-entry.ts";
 import { edgeIdOf, edgeOf } from "./new-edge.ts";
 import {
@@ -17,6 +19,7 @@ import {
   type Pair,
   type PairKind,
   parsePair,
+  readsOf,
   recordedBefore,
   requireKinship,
   requirePair,
@@ -42,6 +45,48 @@ export async function supersede(
   options: ClaimsOptions = {},
 ): Promise<Pair> {
   return changePair(deps, parsePair(KIND, [oldNodeId, newNodeId], options), decideSupersede);
+}
+
+/**
+ * Replaces memories by one that the same transaction writes: all of them, or the transaction fails with not_found,
+ * invalid_argument or invalid_transition.
+ * @throws SvcError invalid_argument
+ */
+export function planSupersedes(
+  nodeIds: readonly Uuid[],
+  replacement: MemoryNode,
+  caller: ChangeCaller,
+): PlannedChange {
+  const requests = nodeIds.map((id) => parsePair(KIND, [id, replacement.id], caller));
+  const reads = requests.map(readsOf);
+  return {
+    reads: {
+      nodeIds: [...nodeIds, replacement.id],
+      operationIds: reads.flatMap(({ operationIds }) => operationIds),
+      eventIds: [],
+    },
+    decide: (snapshot) => {
+      const changes = requests.flatMap((request) => {
+        requireScopeOf(replacement, requireNode(snapshot, request.ids[0], request.userId));
+        return decideSupersede(snapshot, { ...request, at: snapshot.at }).change ?? [];
+      });
+      const change = {
+        nodes: changes.flatMap(({ nodes }) => nodes),
+        edges: changes.flatMap(({ edges }) => edges),
+        operations: changes.flatMap(({ operations }) => operations),
+      };
+      return { change, result: undefined };
+    },
+  };
+}
+
+/** Tells it without the id of the new memory, which nobody has seen. */
+function requireScopeOf({ scope }: MemoryNode, old: MemoryNode): void {
+  if (old.scope === scope) return;
+  throw invalid(
+    "supersedes",
+    `memory ${old.id} is of scope ${old.scope}, the new one of scope ${scope}; both must be of one scope`,
+  );
 }
 
 function decideSupersede(snapshot: ChangeSnapshot, request: DatedPairRequest): Decision<Pair> {

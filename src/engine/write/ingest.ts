@@ -26,7 +26,7 @@ export async function ingest(deps: StoreDeps, input: IngestInput): Promise<Uuid>
       eventTime: input.eventTime,
       scope: input.scope,
     },
-    attribution,
+    { extra: attribution },
   );
   return eventId;
 }

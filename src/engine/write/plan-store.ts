@@ -37,7 +37,7 @@ export type PlanContext = {
   readonly nodeId: Uuid;
   readonly settings: Pick<EngineSettings, "confidenceOverrides" | "ttlDefaults">;
   /** Further reserved metadata of event and node. */
-  readonly extra?: Readonly<Record<string, Json>>;
+  readonly extra?: Readonly<Record<string, Json>> | undefined;
 };
 
 /**

@@ -1,10 +1,17 @@
-import { parseOptionalId, parseUserId } from "../../domain/arguments.ts";
+import {
+  parseId,
+  parseOptionalId,
+  parseOptionalList,
+  parseUserId,
+} from "../../domain/arguments.ts";
 import { checksummed, openChecksummed } from "../../domain/checksummed.ts";
-import { reasonCode, SvcError } from "../../domain/errors.ts";
+import { invalid, reasonCode, SvcError } from "../../domain/errors.ts";
 import type { ProcessingStatus } from "../../domain/jobs.ts";
+import { LIMITS } from "../../domain/limits.ts";
 import { nodeFromRecord, toNodeRecord } from "../../domain/node-record.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
+import type { PlannedChange } from "../../ports/changes.ts";
 import type { Operation } from "../../ports/operation.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { StoreInput } from "../inputs.ts";
@@ -14,29 +21,39 @@ import { type Embedding, embed, isBlank } from "./materialize.ts";
 import { planStore, type StorePlan } from "./plan-store.ts";
 
 /** What a store stands on. */
-export type StoreDeps = EngineDeps & {
-  /** Absent: nothing is done beside storing. */
-  readonly steps?: StoreSteps;
+export type StoreDeps = EngineDeps & { readonly steps: StoreSteps };
+
+export type StoreOptions = {
+  /** Further reserved metadata that the engine itself adds. */
+  readonly extra?: Readonly<Record<string, Json>>;
+  /** Whether the answer names near memories. Default false: nobody looks. */
+  readonly near?: boolean;
+};
+
+/** A store as it was checked. */
+type Request = {
+  readonly requestId: Uuid | undefined;
+  readonly supersedes: readonly Uuid[];
 };
 
 /**
  * Stores one memory: the event, its node with its words, and a job for the vector become durable together while the
  * model works; then the vector is written. A failing model leaves the job pending and the call succeeds. Steps after the
  * store are over when the call returns. A call with the `requestId` of an earlier one finishes what that one left, and
- * answers with its memory; steps are not done again.
- * @param extra further reserved metadata that the engine itself adds
- * @throws SvcError invalid_argument, invalid_speaker, request_conflict, disk_full, storage_busy, storage_failed: nothing was
- *   stored;
+ * answers with its memory; steps are not done again. What the memory replaces is replaced in the transaction that stores it.
+ * @throws SvcError invalid_argument, invalid_speaker, not_found, invalid_transition, request_conflict, disk_full,
+ *   storage_busy, storage_failed: nothing was stored;
  *   materialization_failed: the memory is safe, its job is not settled
  */
 export async function store(
   deps: StoreDeps,
   input: StoreInput,
-  extra: Readonly<Record<string, Json>> = {},
+  options: StoreOptions = {},
 ): Promise<StoreReceipt> {
   const requestId = parseOptionalId(input.requestId, "request_id");
+  const supersedes = parseSupersedes(input.supersedes);
   const planned = planStore(input, {
-    extra,
+    extra: options.extra,
     now: deps.clock.now(),
     eventId: requestId === undefined ? deps.ids.next() : eventOf(input.userId, requestId),
     nodeId: deps.ids.next(),
@@ -44,17 +61,41 @@ export async function store(
   });
   // The model works while the disk does, unless a step needs the vector first.
   const embedding = embed(deps, planned.node);
-  const { before, after } = deps.steps ?? {};
+  const { before, after, replace, near } = deps.steps;
   const plan =
     before === undefined
       ? planned
       : { ...planned, node: await before(planned.node, (await embedding).vector) };
-  const kept = await admit(deps, plan, requestId);
+  const { userId, actorId } = input;
+  const change =
+    supersedes.length === 0 ? undefined : replace(supersedes, plan.node, { userId, actorId });
+  const kept = await admit(deps, plan, { requestId, supersedes, change });
   const embedded = await embedding;
   const processingStatus = await settle(deps, kept, embedded);
   const { event, node } = kept;
-  if (kept === plan) await after?.({ event, node, vector: embedded.vector });
-  return { eventId: event.id, nodeId: node.id, node, processingStatus };
+  const { vector } = embedded;
+  const found = options.near === true ? await near({ node, vector }) : undefined;
+  if (kept === plan) await after({ event, node, vector, supersedes });
+  return {
+    eventId: event.id,
+    nodeId: node.id,
+    node,
+    processingStatus,
+    near: found,
+  };
+}
+
+/**
+ * The memories that a new one is to replace, each once.
+ * @throws SvcError invalid_argument
+ */
+function parseSupersedes(value: unknown): readonly Uuid[] {
+  const ids = (parseOptionalList(value, "supersedes") ?? []).map((id, index) =>
+    parseId(id, `supersedes[${index}]`),
+  );
+  const distinct = [...new Set(ids)];
+  if (distinct.length <= LIMITS.supersedesMax) return distinct;
+  throw invalid("supersedes", `names ${distinct.length} memories, at most ${LIMITS.supersedesMax}`);
 }
 
 /** The one event of all calls of an owner with this identifier. */
@@ -66,13 +107,15 @@ function eventOf(userId: string, requestId: Uuid): Uuid {
 async function admit(
   deps: EngineDeps,
   plan: StorePlan,
-  requestId: Uuid | undefined,
+  request: Request & { readonly change: PlannedChange | undefined },
 ): Promise<StorePlan> {
-  const record = planRecord(plan);
+  const { requestId, supersedes, change } = request;
+  const record = planRecord(plan, supersedes);
   const admission = {
     events: [plan.event],
     operations: [record],
     nodes: [{ node: plan.node, lexical: !isBlank(plan.node) }],
+    change,
     leaseJobs: true,
   };
   if (requestId === undefined) {
@@ -80,21 +123,27 @@ async function admit(
     return plan;
   }
   const earlier = await deps.store.admitOnce(admission, record.id);
-  return earlier === undefined ? plan : planOf(earlier, plan, requestId);
+  return earlier === undefined ? plan : planOf(earlier, plan, { requestId, supersedes });
 }
 
-function planOf(earlier: Operation, { event, node }: StorePlan, requestId: Uuid): StorePlan {
+function planOf(
+  earlier: Operation,
+  { event, node }: StorePlan,
+  { requestId, supersedes }: Request & { readonly requestId: Uuid },
+): StorePlan {
   const saved = openChecksummed(earlier.payload);
   // SAFETY: the record's checksum matches, and planRecord always writes the planned node into it.
   const known = nodeFromRecord(saved["node"] as JsonObject);
-  if (saved["content_hash"] !== event.contentHash || known.content !== node.content) {
-    throw new SvcError(
-      "request_conflict",
-      `request_id ${requestId} was used before with another content; use a new one`,
-      { request_id: requestId },
-    );
-  }
-  return { event, node: known };
+  const isSame = saved["content_hash"] === event.contentHash && known.content === node.content;
+  const replaced = new Set([saved["supersedes"] ?? []].flat());
+  const replacesSame =
+    replaced.size === supersedes.length && supersedes.every((id) => replaced.has(id));
+  if (isSame && replacesSame) return { event, node: known };
+  throw new SvcError(
+    "request_conflict",
+    `request_id ${requestId} was used before with another ${isSame ? "supersedes" : "content"}; use a new one`,
+    { request_id: requestId },
+  );
 }
 
 async function settle(
@@ -115,7 +164,7 @@ async function settle(
 }
 
 /** Keeps what was planned, so that the job can be finished after a crash exactly as it was meant. */
-function planRecord({ event, node }: StorePlan): Operation {
+function planRecord({ event, node }: StorePlan, supersedes: readonly Uuid[]): Operation {
   const projected = node.content !== event.content;
   return {
     id: uuidV5(event.id, "svc:direct-store:v1"),
@@ -126,6 +175,7 @@ function planRecord({ event, node }: StorePlan): Operation {
       event_id: event.id,
       content_hash: event.contentHash,
       node: toNodeRecord(node),
+      ...(supersedes.length > 0 && { supersedes: [...supersedes] }),
     }),
     actorId: "store",
     namespaceId: event.scope,

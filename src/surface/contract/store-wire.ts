@@ -7,6 +7,8 @@ import {
   count,
   epistemicType,
   instantIn,
+  instantOut,
+  lifecycleState,
   metadataIn,
   nodeType,
   nodeTypeText,
@@ -23,6 +25,7 @@ import {
   uuidOut,
 } from "./fields.ts";
 import { processingStatusSchema, toStatusWire } from "./job-wire.ts";
+import { toNearWire } from "./near-wire.ts";
 import { present } from "./operation-parts.ts";
 
 const valueBinding = z.strictObject({
@@ -61,6 +64,10 @@ const storeShape = {
   valid_to: instantIn.nullish().meta({
     description: "Valid until this moment, exclusive; needs an earlier valid_from.",
   }),
+  supersedes: z.array(uuidIn).max(LIMITS.supersedesMax).nullish().meta({
+    description:
+      "Memories of the same scope that this one replaces: all of them, or nothing is stored.",
+  }),
 };
 
 export const storeBodySchema = z
@@ -92,6 +99,9 @@ export const storeToolSchema = z.strictObject({
   confidence: unit.nullish(),
   epistemic_type: epistemicType.nullish().meta({ description: "What kind of knowledge it is." }),
   source_type: sourceType.nullish(),
+  supersedes: z.array(uuidIn).max(LIMITS.supersedesMax).nullish().meta({
+    description: "Ids of the memories that it replaces, of the same scope.",
+  }),
   value_bindings: z.array(valueBinding).max(LIMITS.valueBindings).nullish().meta({
     description: "Short forms in the content (presentation) and what they stand for (lookup).",
   }),
@@ -101,15 +111,37 @@ export type StoreWire = z.infer<typeof storeToolSchema> & {
   readonly ttl_days?: number | null | undefined;
 };
 
+const nearSchema = z
+  .strictObject({
+    node_id: uuidOut,
+    content: z.string(),
+    lifecycle_state: lifecycleState,
+    created_at: instantOut,
+    similarity: unit.meta({ description: "Cosine of the two texts." }),
+    identical: z.boolean().meta({
+      description: "The same text: reinforce that memory instead of storing it again.",
+    }),
+  })
+  .meta({ id: "NearMemory" });
+
 export const storeAnswerSchema = z
-  .strictObject({ event_id: uuidOut, node_id: uuidOut, processing_status: processingStatusSchema })
+  .strictObject({
+    event_id: uuidOut,
+    node_id: uuidOut,
+    processing_status: processingStatusSchema,
+    near: z.array(nearSchema).max(3).optional().meta({
+      description:
+        "Active memories of the same owner and scope that the new one may replace or repeat, nearest first. Absent when nobody could look: the text is blank, or its vector is still to come.",
+    }),
+  })
   .meta({ id: "StoreReceipt" });
 
 /**
  * What the engine takes, from the wire.
+ * @param actorId in whose name a replacement is recorded
  * @throws SvcError invalid_argument for a value outside a closed set
  */
-export function toStoreInput(wire: StoreWire, userId: string): StoreInput {
+export function toStoreInput(wire: StoreWire, userId: string, actorId: string): StoreInput {
   return {
     content: wire.content,
     userId,
@@ -128,6 +160,8 @@ export function toStoreInput(wire: StoreWire, userId: string): StoreInput {
     validFrom: wire.valid_from,
     validTo: wire.valid_to,
     ttlDays: wire.ttl_days,
+    supersedes: wire.supersedes,
+    actorId,
     requestId: wire.request_id,
   };
 }
@@ -138,5 +172,6 @@ export function toStoreAnswer(receipt: StoreReceipt): z.infer<typeof storeAnswer
     event_id: receipt.eventId,
     node_id: receipt.nodeId,
     processing_status: toStatusWire(receipt.processingStatus),
+    ...(receipt.near !== undefined && { near: receipt.near.map(toNearWire) }),
   };
 }

@@ -1,6 +1,6 @@
 import { invalid } from "../../domain/errors.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import { requireOwner } from "./caller.ts";
+import { actorOf, requireOwner } from "./caller.ts";
 import {
   type IngestWire,
   ingestAnswerSchema,
@@ -32,17 +32,21 @@ import { parseWire } from "./wire-issues.ts";
 export const storeOperation = defineOperation({
   name: "store",
   summary: "Store one memory",
-  description: "Keeps one memory and waits until it can be found.",
-  run: (context, wire: StoreWire) =>
-    context
+  description:
+    "Keeps one memory and waits until it can be found. Answers with the memories that it may replace; those in supersedes it replaces at once.",
+  run: (context, wire: StoreWire) => {
+    const { caller, operator } = context;
+    const actor = actorOf(caller, operator, undefined);
+    return context
       .engine()
-      .storeWithReceipt(toStoreInput(wire, requireOwner(context.caller, wire.user_id))),
+      .storeWithReceipt(toStoreInput(wire, requireOwner(caller, wire.user_id), actor));
+  },
   http: {
     method: "post",
     path: "/v1/store",
     request: { body: storeBodySchema },
     response: storeAnswerSchema,
-    statuses: [],
+    statuses: [404],
     read: (parts) => parseWire(storeBodySchema, parts.body, "body"),
     write: toStoreAnswer,
   },
@@ -50,12 +54,13 @@ export const storeOperation = defineOperation({
     tool: "memory_store",
     title: "Store a memory",
     description:
-      "Remember one lasting thing: a fact, preference, decision, task or instruction. Returns its ids; it can be found at once. " +
-      "Not for secrets, passing remarks, or what memory_retrieve shows already; if it replaces a memory, call memory_supersede next.",
+      "Remember one lasting thing: a fact, preference, decision, task or instruction. It can be found at once; the answer names memories that it may replace. " +
+      "Not for secrets, passing remarks, or what memory_retrieve shows already. Name what it replaces in supersedes, or call memory_supersede next.",
     toolSet: "core",
-    coreArguments: ["content", "node_type", "scope", "event_time"],
+    coreArguments: ["content", "node_type", "scope", "event_time", "supersedes"],
     silentArguments: ["request_id"],
-    annotations: ADDS,
+    // What it replaces is found no more.
+    annotations: { ...ADDS, destructiveHint: true },
     input: storeToolSchema,
     output: storeAnswerSchema,
     needsOwner: true,

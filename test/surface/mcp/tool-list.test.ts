@@ -89,6 +89,7 @@ test("the tools that take a memory out of search for good are the destructive on
   const tools = await listTools("ada");
   const destructive = tools.filter(({ annotations }) => annotations?.destructiveHint === true);
   expect(names(destructive)).toEqual([
+    "memory_store",
     "memory_archive_node",
     "memory_supersede",
     "memory_resolve_contradiction",

@@ -1,12 +1,13 @@
 import type { Database } from "bun:sqlite";
 import type { Instant } from "../../../lib/instant.ts";
-import type { Operation } from "../../../ports/operation.ts";
 import type { Admission } from "../../../ports/store.ts";
+import { change } from "./change.ts";
 import { advanceIndexSequence } from "./index-sequence.ts";
 import { writeDocuments } from "./lexical-index.ts";
 import { ensureOwner } from "./owners.ts";
 import { fromMetadata } from "./rows.ts";
 import { writeNode } from "./write-node.ts";
+import { writeOperation } from "./write-operation.ts";
 
 /** Who holds a job and until when. */
 export type Lease = { readonly owner: string; readonly expiresAt: Instant };
@@ -16,14 +17,16 @@ const INSERT_EVENT = `INSERT INTO events
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const INSERT_JOB = `INSERT INTO jobs (event_key, kind, owner, status, lease_owner, lease_expires_at, updated_at)
   VALUES (?, 'materialization', ?, 'pending', ?, ?, ?)`;
-const INSERT_OPERATION = `INSERT INTO operations
-  (id, op_type, target_id, payload, actor_id, namespace_id, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`;
 
-/** Appends an admission. Runs inside a write transaction. */
+/**
+ * Appends an admission. Runs inside a write transaction, which has to be undone when it throws.
+ * @throws what the decision of its change throws
+ */
 export function writeAdmission(
   database: Database,
   admission: Admission,
   lease: Lease | undefined,
+  now: Instant,
 ): void {
   const insertEvent = database.query(INSERT_EVENT);
   const insertJob = database.query(INSERT_JOB);
@@ -54,19 +57,7 @@ export function writeAdmission(
   // Once all nodes are there: neighbours that arrive together are written once.
   writeDocuments(database, texts);
   if (nodes.length > 0) advanceIndexSequence(database);
-}
-
-/** Appends an audit record. Runs inside a write transaction. */
-export function writeOperation(database: Database, operation: Operation): void {
-  database
-    .query(INSERT_OPERATION)
-    .run(
-      operation.id,
-      operation.opType,
-      operation.targetId,
-      JSON.stringify(operation.payload),
-      operation.actorId,
-      operation.namespaceId ?? null,
-      operation.createdAt,
-    );
+  if (admission.change !== undefined) {
+    change(database, admission.change.reads, admission.change.decide, now);
+  }
 }

@@ -10,7 +10,6 @@ import type { Operation } from "../../../ports/operation.ts";
 import type { KeyedNode } from "../../../ports/store.ts";
 import { readOperation } from "../read/operations.ts";
 import { readEvent } from "../read/read.ts";
-import { writeOperation } from "./admit.ts";
 import { readEdgesAmong, writeEdge } from "./edges.ts";
 import { evict } from "./evict.ts";
 import {
@@ -21,6 +20,7 @@ import {
   toNode,
   UPDATE_NODE,
 } from "./rows.ts";
+import { writeOperation } from "./write-operation.ts";
 
 /**
  * Reads what a decision needs and writes what it comes to. Runs inside a write transaction, which has to be undone when it

@@ -8,15 +8,22 @@ import {
   type Scope,
 } from "../../../domain/enums.ts";
 import { invalid } from "../../../domain/errors.ts";
+import type { StoreReceipt } from "../../../engine/results.ts";
+import { toNearWire } from "../../contract/near-wire.ts";
+import { age } from "../../contract/tool-text.ts";
 import type { CliContext } from "../deps.ts";
 import { configFor, encryptionKeyOption, formatOption, ownerOption, warnOn } from "../options.ts";
-import type { Format } from "../output.ts";
+import { type Format, shortened, table } from "../output.ts";
 import { ownerFor } from "../owner.ts";
+
+/** Characters of a near memory. */
+const SHOWN_CHARS = 80;
 
 const EXAMPLES = `
 Examples:
   svc store ./memory.pack "Anna prefers tea to coffee" --type preference
   svc store ./memory.pack "Paid the invoice" --event-time 2026-03-01T10:00:00Z
+  svc store ./memory.pack "Anna drinks coffee now" --supersedes 01980000-0000-7000-8000-000000000001
   cat note.txt | svc store ./memory.pack - --user-id anna --metadata '{"source":"diary"}'`;
 
 type StoreOptions = {
@@ -27,6 +34,7 @@ type StoreOptions = {
   readonly speaker?: string;
   readonly eventTime?: string;
   readonly metadata?: string;
+  readonly supersedes?: readonly string[];
   readonly encryptionKey?: string;
   readonly format: Format;
 };
@@ -46,6 +54,7 @@ export function storeCommand(context: CliContext): Command {
     .option("--speaker <name>", "name of who said it")
     .option("--event-time <instant>", "when it happened, ISO 8601 with an offset")
     .option("--metadata <json>", "a JSON object to keep with it")
+    .option("--supersedes <id...>", "memories that it replaces: all of them, or nothing is stored")
     .addOption(encryptionKeyOption())
     .addOption(formatOption())
     .addHelpText("after", EXAMPLES)
@@ -80,10 +89,11 @@ async function store(
       speaker: options.speaker,
       eventTime: options.eventTime,
       metadata,
+      supersedes: options.supersedes,
     });
     const ms = Math.round(performance.now() - started);
     stopProgress();
-    const { eventId, nodeId, node, processingStatus } = receipt;
+    const { eventId, nodeId, node, processingStatus, near } = receipt;
     if (options.format === "json") {
       output.json({
         event_id: eventId,
@@ -91,12 +101,30 @@ async function store(
         user_id: node.userId,
         node_type: node.nodeType,
         status: processingStatus.status,
+        ...(near !== undefined && { near: near.map(toNearWire) }),
       });
-    } else output.line(`Stored as ${node.nodeType} ${nodeId} (event ${eventId}, ${ms} ms)`);
+      return;
+    }
+    output.line(`Stored as ${node.nodeType} ${nodeId} (event ${eventId}, ${ms} ms)`);
+    for (const line of nearLines(receipt)) output.line(line);
   } finally {
     stopProgress();
     await engine.close();
   }
+}
+
+/** The memories that the new one may replace or repeat. */
+function nearLines({ node: fresh, near = [] }: StoreReceipt): readonly string[] {
+  if (near.length === 0) return [];
+  const rows = near.map(({ node, similarity, identical }) => [
+    node.id,
+    identical ? "same text" : similarity.toFixed(2),
+    node.lifecycleState,
+    age(node.createdAt, fresh.createdAt),
+    shortened(node.content, SHOWN_CHARS),
+  ]);
+  const heading = "Near memories; what is stored with --supersedes ID replaces one:";
+  return ["", heading, ...table(["ID", "SIMILARITY", "STATE", "AGE", "CONTENT"], rows)];
 }
 
 function parseMetadata(text: string | undefined): Record<string, unknown> | undefined {

@@ -1,0 +1,49 @@
+import { questionTerms } from "./lexical-analysis.ts";
+import type { MemoryNode } from "./node.ts";
+import { storedSpeaker } from "./speaker.ts";
+
+/**
+ * Which memories a new one may replace. The numbers were fixed by `scripts/quality/near.ts`, whose figures stand in
+ * docs/retrieval.md: what is replaced is seldom less near, and what is unrelated seldom so near.
+ */
+
+/** How much words that both texts have add to the cosine of the two. */
+const WORDS_SHARE = 0.1;
+/** The least sum of cosine and words. */
+const NEAR_FROM = 0.71;
+
+/** How near two memories are, or undefined where one cannot be what the other replaces. @param cosine of their texts */
+export function nearness(fresh: MemoryNode, known: MemoryNode, cosine: number): number | undefined {
+  if (known.id === fresh.id || known.scope !== fresh.scope || isOfAnother(fresh, known)) {
+    return undefined;
+  }
+  const near = cosine + WORDS_SHARE * sharedWords(fresh.content, known.content);
+  return near < NEAR_FROM ? undefined : near;
+}
+
+/** Whether two texts are the same, but for white space at their ends and composed characters. */
+export function isSameText(one: string, other: string): boolean {
+  return one === other || one.normalize("NFC").trim() === other.normalize("NFC").trim();
+}
+
+/** Whether the known one was said by somebody else, or joins turns that are there themselves. */
+function isOfAnother(fresh: MemoryNode, known: MemoryNode): boolean {
+  if (known.metadata?.["qa_pair"] === true) return true;
+  const [speaker, other] = [storedSpeaker(fresh.metadata), storedSpeaker(known.metadata)];
+  if (speaker !== undefined && other !== undefined && speaker !== other) return true;
+  // The question in a conversation is near to its answer.
+  const isConversation = fresh.sessionId !== undefined && fresh.sessionId === known.sessionId;
+  return isConversation && fresh.sourceType !== known.sourceType;
+}
+
+/** The share of the words of the text with fewer of them that the other one has too, 0 to 1. */
+function sharedWords(one: string, other: string): number {
+  const [words, others] = [one, other].map(
+    (text) => new Set(questionTerms(text).map(({ term }) => term)),
+  );
+  if (words === undefined || others === undefined || words.size === 0 || others.size === 0)
+    return 0;
+  let shared = 0;
+  for (const word of words) if (others.has(word)) shared += 1;
+  return shared / Math.min(words.size, others.size);
+}

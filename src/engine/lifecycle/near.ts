@@ -1,0 +1,41 @@
+import { reasonCode } from "../../domain/errors.ts";
+import { isSameText, nearness } from "../../domain/nearness.ts";
+import type { EngineDeps } from "../deps.ts";
+import type { NearMemory } from "../results.ts";
+import type { StoredMemory } from "../store-steps.ts";
+import { findNeighbours } from "./neighbours.ts";
+
+/** Memories that are named. */
+const NAMED = 3;
+/** Neighbours that are looked at: some of them are what the new one cannot replace. */
+const LOOKED_AT = 8;
+
+/** The memories that a new one may replace or repeat, nearest first. Undefined: nobody knows. Never rejects. */
+export async function findNear(
+  { store, warn }: Pick<EngineDeps, "store" | "warn">,
+  { node, vector }: Pick<StoredMemory, "node" | "vector">,
+): Promise<readonly NearMemory[] | undefined> {
+  if (vector === undefined) return undefined;
+  try {
+    const { userId, scope, id: except } = node;
+    const question = { userId, scope, vector, except, count: LOOKED_AT };
+    const ranked = (await findNeighbours(store, question)).flatMap(
+      ({ node: known, similarity }) => {
+        const near = nearness(node, known, similarity);
+        return near === undefined ? [] : [{ known, similarity, near }];
+      },
+    );
+    return ranked
+      .sort((a, b) => b.near - a.near)
+      .slice(0, NAMED)
+      .map(({ known, similarity }) => ({
+        node: known,
+        similarity: Math.min(1, Math.max(0, similarity)),
+        identical: isSameText(known.content, node.content),
+      }));
+  } catch (error) {
+    // The cause may hold memory text; its category is all that leaves this place.
+    warn(`store: near memories were not looked for (${reasonCode(error)})`);
+    return undefined;
+  }
+}
