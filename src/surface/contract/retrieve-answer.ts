@@ -21,6 +21,7 @@ import {
   uuidOut,
 } from "./fields.ts";
 import { metricsSchema, toMetricsWire } from "./metrics-wire.ts";
+import { type FoldedHit, foldRepeats } from "./repeated-hits.ts";
 
 const relevance = z.number().optional().meta({
   description:
@@ -57,6 +58,9 @@ const shortItemSchema = z.strictObject({
   lifecycle_state: lifecycleState,
   confidence: unit,
   semantic_relevance: relevance,
+  repeats: count.optional().meta({
+    description: "Memories with this text, where there are several; the newest is shown.",
+  }),
 });
 
 export const retrieveAnswerSchema = z
@@ -89,14 +93,15 @@ export function toRetrieveAnswer(
   };
 }
 
-/** The short answer, as MCP gives it: scores to four decimals, no times of stages, the context on request. */
+/** The short answer, as MCP gives it: each text once, scores to four decimals, no times of stages, the context on request. */
 export function toRetrieveToolAnswer(
   response: RetrievalResponse,
   includeContext: boolean,
 ): z.infer<typeof retrieveToolAnswerSchema> {
-  const { results, bundle, metadata } = response;
+  const { bundle, metadata } = response;
+  const results = foldRepeats(response.results).map(toShortItem);
   const { stages: _stages, ...metrics } = toMetricsWire(metadata);
-  const short = { results: results.map(toShortItem), count: results.length, metrics };
+  const short = { results, count: results.length, metrics };
   if (!includeContext) return short;
   const references = Object.fromEntries(bundle.contextReferences);
   return {
@@ -131,7 +136,7 @@ function toResultItem(candidate: ResultCandidate): z.infer<typeof resultItemSche
   };
 }
 
-function toShortItem(candidate: ResultCandidate): z.infer<typeof shortItemSchema> {
+function toShortItem({ hit: candidate, repeats }: FoldedHit): z.infer<typeof shortItemSchema> {
   const { node } = candidate;
   const own = relevanceOf(candidate);
   return {
@@ -142,6 +147,7 @@ function toShortItem(candidate: ResultCandidate): z.infer<typeof shortItemSchema
     lifecycle_state: node.lifecycleState,
     confidence: node.confidence,
     ...(own !== undefined && { semantic_relevance: fourDecimals(own) }),
+    ...(repeats > 1 && { repeats }),
   };
 }
 

@@ -1,5 +1,6 @@
-import type { ResultCandidate, RetrievalResponse, VisibleBinding } from "../../engine/results.ts";
+import type { RetrievalResponse, VisibleBinding } from "../../engine/results.ts";
 import type { ToolSet } from "./operation.ts";
+import { type FoldedHit, foldRepeats } from "./repeated-hits.ts";
 import type { RetrieveWire } from "./retrieve-request.ts";
 import {
   aboutNode,
@@ -24,13 +25,14 @@ export function tellRetrieve(
   wire: RetrieveWire,
   toolSet: ToolSet,
 ): string {
-  const { results, bundle } = response;
+  const { bundle } = response;
+  const results = foldRepeats(response.results);
   const withContext = wire.include_context ?? false;
   const maxChars = withContext ? EXCERPT_CHARS : LINE_CHARS;
   const shown = wire.limit ?? SHOWN_HITS;
   const parts = [
     results.length === 0 ? emptyHeading(wire, toolSet) : heading(results.length),
-    ...results.slice(0, shown).map((hit, index) => hitLine(hit, index, response, maxChars)),
+    ...results.slice(0, shown).map((_, index) => hitLine(results, index, response, maxChars)),
     ...restOf(results.length - shown),
     ...caveats(response, toolSet),
   ];
@@ -65,17 +67,20 @@ function restOf(count: number): string[] {
 }
 
 function hitLine(
-  hit: ResultCandidate,
+  results: readonly FoldedHit[],
   index: number,
-  { results, metadata }: RetrievalResponse,
+  { metadata }: RetrievalResponse,
   maxChars: number,
 ): string {
-  const { node, contradictsId } = hit;
+  const folded = results[index];
+  if (folded === undefined) return "";
+  const { node, contradictsId } = folded.hit;
   const facts = [aboutNode(node, metadata.referenceTime)];
   if (contradictsId !== undefined) {
-    const other = results.findIndex((result) => result.node.id === contradictsId);
+    const other = results.findIndex(({ hit }) => hit.node.id === contradictsId);
     facts.push(`contradicts ${other === -1 ? contradictsId : other + 1}`);
   }
+  if (folded.repeats > 1) facts.push(`${folded.repeats} times`);
   return `${index + 1}. ${node.id} (${facts.join(", ")}) ${oneLine(node.content, maxChars)}`;
 }
 

@@ -91,6 +91,26 @@ describe("store and search", () => {
     expect(context.stdout).toContain(JSON.stringify(KEY));
   });
 
+  test("name near memories, replace what is named, and show a text once", async () => {
+    const run = (...args: string[]) =>
+      desk.run(["store", "memory.pack", "--user-id", "near", ...args]);
+    const first = await run("Tom lives in Oslo", "--format", "json");
+    const { node_id: old, near } = JSON.parse(first.stdout);
+    expect(near).toEqual([]);
+    const table = await run("Tom lives in Oslo");
+    expect(table.stdout).toMatch(new RegExp(`Near memories.*\\n.*\\n${old}  same text`));
+    const search = ["search", "memory.pack", "where does Tom live?", "--user-id", "near"];
+    expect((await desk.run(search)).stdout).toContain("Tom lives in Oslo (2 times)");
+    const moved = await run("Tom moved to Bergen", "--supersedes", old, "--format", "json");
+    expect(JSON.parse(moved.stdout).near).toEqual([
+      expect.objectContaining({ content: "Tom lives in Oslo", identical: false }),
+    ]);
+    const again = await run("Tom moved to Rome", "--supersedes", old);
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining("was replaced by") });
+    const { results } = JSON.parse((await desk.run([...search, "--format", "json"])).stdout);
+    expect(results).toHaveLength(2);
+  });
+
   test("keep owners apart and read stdin", async () => {
     const text = "Zürich – 東京, two\nlines";
     const args = ["store", "memory.pack", "-", "--user-id", "anna", "--type", "fact"];

@@ -40,6 +40,28 @@ describe("the hits", () => {
     ]);
   });
 
+  test("say a text once, by its newest memory at the place of the best, with their number", () => {
+    const older = asInstant("2026-03-10T12:00:00.000000Z");
+    const newer = asInstant("2026-03-15T12:00:00.000000Z");
+    const text = "Ada drinks green tea.";
+    const response = responseOf([
+      hit(1, { content: text, createdAt: older }, { compositeScore: 0.9 }),
+      hit(2, { content: "Ben drinks coffee." }),
+      hit(3, { content: ` ${text}\n`, createdAt: newer }, { compositeScore: 0.4 }),
+      hit(4, { content: text, createdAt: older, scope: "project" }),
+    ]);
+    const told = lines(response);
+    expect(told[0]).toStartWith("3 memories");
+    expect(told[1]).toBe(`1. ${idOf(3)} (note, 3 days ago, user_stated, 2 times) ${text}`);
+    const { results, count } = toRetrieveToolAnswer(response, false);
+    expect(results.map(({ node_id, score, repeats }) => [node_id, score, repeats])).toEqual([
+      [idOf(3), 0.9, 2],
+      [idOf(2), results[1]!.score, undefined],
+      [idOf(4), results[2]!.score, undefined],
+    ]);
+    expect(count).toBe(3);
+  });
+
   test("name what they contradict by its number, or by its id where it is no hit", () => {
     const contested = { lifecycleState: "contested" } as const;
     const [, first, second] = lines(
@@ -53,7 +75,9 @@ describe("the hits", () => {
   });
 
   test("are twenty where no limit was asked for, and as many as were asked for", () => {
-    const results = Array.from({ length: 23 }, (_, index) => hit(index));
+    const results = Array.from({ length: 23 }, (_, index) =>
+      hit(index, { content: `tea ${index}` }),
+    );
     const told = lines(responseOf(results));
     expect(told[0]).toStartWith("23 memories");
     expect(told.filter((line) => /^\d+\. /.test(line))).toHaveLength(20);
@@ -92,7 +116,9 @@ describe("the hits", () => {
   });
 
   test("take fewer tokens than the same results as JSON", () => {
-    const response = responseOf(Array.from({ length: 10 }, (_, index) => hit(index)));
+    const response = responseOf(
+      Array.from({ length: 10 }, (_, index) => hit(index, { content: `Ada drinks tea ${index}.` })),
+    );
     const json = JSON.stringify(toRetrieveToolAnswer(response, false).results);
     const text = tellRetrieve(response, { ...ASK, limit: 10 }, "full");
     expect(tokenizer.count(text)).toBeLessThan(tokenizer.count(json) * 0.75);

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import type { RetrievalResponse } from "../../../engine/results.ts";
+import { foldRepeats } from "../../contract/repeated-hits.ts";
 import type { CliContext } from "../deps.ts";
 import {
   configFor,
@@ -84,16 +85,18 @@ function print(
     );
   }
   const { renderedContext } = response.bundle;
+  const results = foldRepeats(response.results);
   if (options.format === "json") {
     output.json({
       query,
       request_id: response.metadata.requestId,
-      result_count: response.results.length,
-      results: response.results.map(({ node, compositeScore }) => ({
+      result_count: results.length,
+      results: results.map(({ hit: { node, compositeScore }, repeats }) => ({
         node_id: node.id,
         score: Number(compositeScore.toFixed(4)),
         content: node.content,
         node_type: node.nodeType,
+        ...(repeats > 1 && { repeats }),
       })),
       ...(options.context === true ? { context: renderedContext } : {}),
     });
@@ -103,14 +106,14 @@ function print(
     output.line(renderedContext);
     return;
   }
-  const rows = response.results.map(({ node, compositeScore }, index) => [
+  const rows = results.map(({ hit: { node, compositeScore }, repeats }, index) => [
     String(index + 1),
     compositeScore.toFixed(4),
     node.nodeType,
-    shortened(node.content, SHOWN_CHARS),
+    `${shortened(node.content, SHOWN_CHARS)}${repeats > 1 ? ` (${repeats} times)` : ""}`,
   ]);
   output.line(`Query: ${query}`);
-  output.line(`Results: ${response.results.length}`);
+  output.line(`Results: ${results.length}`);
   output.line();
   for (const line of table(["#", "SCORE", "TYPE", "CONTENT"], rows)) output.line(line);
   if (response.metadata.receiptPersisted) {
