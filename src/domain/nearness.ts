@@ -8,9 +8,9 @@ import { storedSpeaker } from "./speaker.ts";
  */
 
 /** How much words that both texts have add to the cosine of the two. */
-const WORDS_SHARE = 0.1;
+const WORDS_SHARE = 0.2;
 /** The least sum of cosine and words. */
-const NEAR_FROM = 0.71;
+const NEAR_FROM = 0.75;
 
 /** How near two memories are, or undefined where one cannot be what the other replaces. @param cosine of their texts */
 export function nearness(fresh: MemoryNode, known: MemoryNode, cosine: number): number | undefined {

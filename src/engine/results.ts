@@ -31,7 +31,7 @@ export type StoreReceipt = {
   readonly processingStatus: ProcessingStatus;
   /**
    * At most three memories that the new one may replace or repeat, nearest first. Undefined: nobody looked, because the
-   * text is blank or its vector is still to come.
+   * vector of the text is still to come.
    */
   readonly near: readonly NearMemory[] | undefined;
 };

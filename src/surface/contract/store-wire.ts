@@ -131,7 +131,7 @@ export const storeAnswerSchema = z
     processing_status: processingStatusSchema,
     near: z.array(nearSchema).max(3).optional().meta({
       description:
-        "Active memories of the same owner and scope that the new one may replace or repeat, nearest first. Absent when nobody could look: the text is blank, or its vector is still to come.",
+        "Active memories of the same owner and scope that the new one may replace or repeat, nearest first. Absent when nobody could look, because the vector of the text is still to come.",
     }),
   })
   .meta({ id: "StoreReceipt" });

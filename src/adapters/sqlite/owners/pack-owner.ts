@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import { type OwnerMemories, PACK_OWNER_SET, type PackOwner } from "../../../domain/pack-owner.ts";
 import type { Operation } from "../../../ports/operation.ts";
 import { readPackSetting, writePackSetting } from "../schema/pack-settings.ts";
-import { writeOperation } from "../write/admit.ts";
+import { writeOperation } from "../write/write-operation.ts";
 
 /** The setting that names the owner of a pack. */
 const OWNER = "owner";
