@@ -106,7 +106,7 @@ describe("store and search", () => {
       expect.objectContaining({ content: "Tom lives in Oslo", identical: false }),
     ]);
     const again = await run("Tom moved to Rome", "--supersedes", old);
-    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining("was replaced by") });
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("was replaced by") });
     const { results } = JSON.parse((await desk.run([...search, "--format", "json"])).stdout);
     expect(results).toHaveLength(2);
   });
