@@ -126,6 +126,40 @@ test("gives the room of deleted rows back", async () => {
   expect(statSync(mainPath(pack.layout)).size).toBe(bytesAfter);
 });
 
+describe.each([
+  { name: "one file", at: filePack },
+  { name: "a directory", at: directoryPack },
+])("compacting an unencrypted pack of $name", ({ at }) => {
+  const RARE = "zyxwvutquokka";
+
+  test("leaves no word of a removed text in its files", async () => {
+    const pack = at(folder());
+    await makePack(pack, 5);
+    const database = openDatabase({
+      layout: pack.layout,
+      mode: "read-write",
+      synchronous: "normal",
+      busyTimeoutMs: 1000,
+      vecExtensionPath: loadSqliteVec(),
+    });
+    // The document of a memory whose text is nowhere else, so that the word is in the index alone.
+    database.run(
+      `INSERT INTO lexical_documents (rowid, own, previous, next) VALUES (999999, '${RARE} in a text', '', '')`,
+    );
+    database.run("DELETE FROM lexical_documents WHERE rowid = 999999");
+    database.close();
+    expect(filesWith(pack, RARE)).toHaveLength(1);
+    const before = await answers(pack);
+    await compact(pack);
+    expect(filesWith(pack, RARE)).toEqual([]);
+    expect(await answers(pack)).toEqual(before);
+  });
+
+  function filesWith(pack: SqlitePack, word: string): readonly string[] {
+    return filesOf(pack.layout).filter((file) => readFileSync(file).includes(word));
+  }
+});
+
 test("a link to a pack stays a link", async () => {
   const place = folder();
   const pack = filePack(place);

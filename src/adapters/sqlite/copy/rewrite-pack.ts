@@ -66,11 +66,22 @@ async function rewriteOn(database: Database, input: RewriteInput): Promise<Rewri
   return await withCleanup(discardCopies, async () => {
     for (const copy of copies) {
       await interruptible();
+      dropRemovedWords(database, copy.schema);
       makeCopy(database, input, copy);
     }
     await interruptible();
     return swap(copies, input);
   });
+}
+
+/**
+ * Joins the segments of the text index to one. A removed document is only marked in the segment that holds its words, and
+ * a copy would keep both. The answers stay the same.
+ */
+function dropRemovedWords(database: Database, schema: string): void {
+  const index = "lexical_documents";
+  const found = database.query(`SELECT 1 FROM ${schema}.sqlite_schema WHERE name = ?`).get(index);
+  if (found !== null) database.run(`INSERT INTO ${schema}.${index} (${index}) VALUES ('optimize')`);
 }
 
 function makeCopy(database: Database, input: RewriteInput, { schema, file, path }: Copy): void {
