@@ -5,6 +5,7 @@ import { join } from "node:path";
 import {
   aadOf,
   checkValue,
+  countFrames,
   decryptFile,
   decryptLog,
   keysOf,
@@ -51,6 +52,27 @@ test("a log is decrypted with node:crypto alone, and SQLite accepts its checksum
   expect(read.query("SELECT body FROM notes WHERE id = 3").get()).toEqual({ body: "changed" });
   expect(read.query("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
   read.close();
+});
+
+test("a reader that checks salts and running checksum takes each frame of a log, and none after a changed one", () => {
+  const path = join(folder(), "memory.pack");
+  const database = createPack(path);
+  database.run("UPDATE notes SET body = 'x'");
+  for (let i = 0; i < 3; i += 1) database.run("INSERT INTO notes (body) VALUES ('one')");
+  const log = decryptLog(KEY, readFileSync(path), readFileSync(`${path}-wal`));
+  database.close();
+  const frame = 24 + 8192;
+  const frames = (log.length - 32) / frame;
+  expect(countFrames(log, 8192)).toBe(frames);
+  const last = 32 + (frames - 1) * frame;
+  for (const place of [last, last + 8, last + 16, last + 24 + 8000, log.length - 33]) {
+    const changed = Buffer.from(log);
+    changed[place] = (changed[place] ?? 0) ^ 1;
+    expect(countFrames(changed, 8192)).toBeLessThan(frames);
+  }
+  const otherSalt = Buffer.from(log);
+  otherSalt[16] = (otherSalt[16] ?? 0) ^ 1;
+  expect(countFrames(otherSalt, 8192)).toBe(0);
 });
 
 test("a page that is written twice has another nonce each time", () => {

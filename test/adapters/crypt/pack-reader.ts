@@ -100,3 +100,34 @@ export function decryptLog(masterKey: Uint8Array, file: Buffer, log: Buffer): Bu
   }
   return Buffer.concat(parts);
 }
+
+/** Section 3: how many frames of a decrypted log a reader takes. */
+export function countFrames(log: Buffer, size: number): number {
+  const isLittle = log.readUInt32BE(0) === 0x377f0682;
+  const add = (bytes: Buffer, [first, second]: readonly [number, number]): [number, number] => {
+    let [a, b] = [first, second];
+    for (let at = 0; at < bytes.length; at += 8) {
+      const [x, y] = [at, at + 4].map((from) =>
+        isLittle ? bytes.readUInt32LE(from) : bytes.readUInt32BE(from),
+      );
+      a = (a + (x ?? 0) + b) >>> 0;
+      b = (b + (y ?? 0) + a) >>> 0;
+    }
+    return [a, b];
+  };
+  const fits = (at: number, [a, b]: readonly [number, number]): boolean =>
+    log.readUInt32BE(at) === a && log.readUInt32BE(at + 4) === b;
+  let sum = add(log.subarray(0, 24), [0, 0]);
+  if (!fits(24, sum)) return 0;
+  let taken = 0;
+  let at = WAL_HEADER;
+  for (let frames = 1; at + FRAME_HEADER + size <= log.length; frames += 1) {
+    const page = log.subarray(at + FRAME_HEADER, at + FRAME_HEADER + size);
+    if (!log.subarray(at + 8, at + 16).equals(log.subarray(16, 24))) break;
+    sum = add(page, add(log.subarray(at, at + 8), sum));
+    if (!fits(at + 16, sum)) break;
+    if (log.readUInt32BE(at + 4) > 0) taken = frames;
+    at += FRAME_HEADER + size;
+  }
+  return taken;
+}

@@ -107,6 +107,40 @@ test("a file of a directory pack under another key is refused before any file is
   expect(bytesBelow(folder)).toEqual(before);
 });
 
+test.each(["vectors.index", "lexical_index/lexical.db", "memory.db"])(
+  "an unencrypted %s with the same tables is refused in an encrypted directory pack",
+  async (name) => {
+    const folder = world.folder();
+    const pack = encrypted(directoryPack(folder));
+    await fill(pack);
+    const other = world.folder();
+    await fill(directoryPack(other));
+    writeFileSync(join(folder, name), readFileSync(join(other, name)));
+    const before = bytesBelow(folder);
+    const { code, data } = await failure(openSqlitePack(pack));
+    expect([code, data]).toEqual(["encryption_failed", { path: join(folder, name) }]);
+    expect(bytesBelow(folder)).toEqual(before);
+  },
+);
+
+test("a forged manifest turns no encryption off and weakens no key", async () => {
+  const folder = world.folder();
+  const pack = encrypted(directoryPack(folder));
+  await fill(pack);
+  const path = join(folder, "manifest.json");
+  for (const encryption of [
+    { enabled: false, algorithm: "none", files: [] },
+    { enabled: true, algorithm: "AES-128-ECB", kdf: "MD5", kdf_iterations: 1, files: [] },
+  ]) {
+    writeFileSync(path, JSON.stringify({ encryption }));
+    const refusal = await failure(openSqlitePack(directoryPack(folder)));
+    expect(refusal.code).toBe("encryption_failed");
+    await fill(pack);
+    expect(leaks(folder, [SECRET])).toEqual([]);
+    expect(readFileSync(path, "utf8")).toContain('"kdf_iterations": 600000');
+  }
+});
+
 test("a directory pack whose index was deleted gets a new encrypted one", async () => {
   const folder = world.folder();
   const pack = encrypted(directoryPack(folder));

@@ -1,6 +1,15 @@
 import { constants, type Database, Database as SqliteDatabase } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { chownSync, existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, join } from "node:path";
 import { plainUri } from "../../../src/adapters/crypt/cipher.ts";
 import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
@@ -146,6 +155,43 @@ describe.each([...KINDS])("beside an $kind pack in use", ({ kind, given }) => {
     const { SQLITE_OPEN_URI, SQLITE_OPEN_READWRITE } = constants;
     return new SqliteDatabase(plainUri(path), SQLITE_OPEN_URI | SQLITE_OPEN_READWRITE);
   }
+});
+
+describe("the index of the log of an encrypted pack", () => {
+  test("that a crash left is removed by the first who opens the pack, and by nobody while it is open", () => {
+    const path = join(folder(), "memory.pack");
+    const writer = createPack(path);
+    fill(writer);
+    const copy = join(folder(), "copy.pack");
+    for (const suffix of ["", "-wal", "-shm"]) {
+      writeFileSync(`${copy}${suffix}`, readFileSync(`${path}${suffix}`));
+    }
+    writer.close();
+    const left = statSync(`${copy}-shm`).ino;
+    // So that the next file does not get its number.
+    const kept = openSync(`${copy}-shm`, "r");
+    const first = openPack(copy);
+    expect(countNotes(first)).toBe(400);
+    const used = statSync(`${copy}-shm`).ino;
+    expect(used).not.toBe(left);
+    const second = openPack(copy);
+    expect(countNotes(second)).toBe(400);
+    expect(statSync(`${copy}-shm`).ino).toBe(used);
+    second.close();
+    first.close();
+    closeSync(kept);
+    expect(existsSync(`${copy}-shm`)).toBe(false);
+  });
+
+  test("stays in memory where one connection has the pack for itself", () => {
+    const path = join(folder(), "memory.pack");
+    createPack(path).close();
+    const alone = openPack(path, { isExclusive: true });
+    fill(alone);
+    expect(existsSync(`${path}-wal`)).toBe(true);
+    expect(existsSync(`${path}-shm`)).toBe(false);
+    alone.close();
+  });
 });
 
 describe("a record of a swap", () => {

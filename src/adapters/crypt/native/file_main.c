@@ -112,7 +112,7 @@ static int main_write(sqlite3_file *base, const void *in, int amount, sqlite3_in
 
 static int main_shm_map(sqlite3_file *base, int region, int size, int extend, void volatile **out) {
   sqlite3_file *real = as_crypt_file(base)->real;
-  /* The -shm file holds page numbers and hashes of them, no content. */
+  /* The -shm file holds page numbers, hashes of them, and the checksum of the last frame of the log. */
   return real->pMethods->xShmMap(real, region, size, extend, out);
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "protect.h"
 #include "sqlite.h"
 
 typedef struct Claim {
@@ -34,12 +35,12 @@ static void wipe_when_unused(KeyEntry *entry) {
   KeyEntry **link = &entries;
   while (*link != entry) link = &(*link)->next;
   *link = entry->next;
-  cipher_wipe(entry, sizeof *entry);
-  free(entry);
+  secret_free(entry, sizeof *entry);
 }
 
 int64_t key_register(const FileKeys *keys) {
-  KeyEntry *entry = calloc(1, sizeof *entry);
+  protect_process();
+  KeyEntry *entry = secret_alloc(sizeof *entry);
   if (entry == NULL) return -1;
   cipher_expand(&entry->page, keys->page);
   cipher_expand(&entry->log, keys->log);

@@ -32,7 +32,7 @@ typedef struct KeyEntry {
   struct KeyEntry *next;
 } KeyEntry;
 
-/* Returns the number under which files can be opened, or -1 when memory is short. */
+/* Returns the number under which files can be opened, or -1 when memory is short. Protects the process (protect.h). */
 int64_t key_register(const FileKeys *keys);
 /* No further file can be opened with it. Returns 0 for an unknown number. */
 int key_drop(int64_t kid);

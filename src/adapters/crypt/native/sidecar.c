@@ -38,6 +38,17 @@ int sidecar_open(sqlite3_vfs *real, sqlite3_filename name, sqlite3_file *file, i
   return open_trusted(real, name, sqlite3_filename_database(name), file, flags, out_flags);
 }
 
+void drop_stale_index(sqlite3_file *file, const char *name) {
+  struct stat found;
+  char *index = sqlite3_mprintf("%s-shm", name);
+  if (index == NULL) return;
+  if (lstat(index, &found) == 0 && file->pMethods->xLock(file, SQLITE_LOCK_SHARED) == SQLITE_OK) {
+    if (file->pMethods->xLock(file, SQLITE_LOCK_EXCLUSIVE) == SQLITE_OK) (void)unlink(index);
+    file->pMethods->xUnlock(file, SQLITE_LOCK_NONE);
+  }
+  sqlite3_free(index);
+}
+
 /* `<database>-mj`, six hexadecimal digits, 9 and two more. */
 static int is_super_journal(const char *name) {
   size_t length = strlen(name);

@@ -14,6 +14,12 @@
 int sidecar_open(sqlite3_vfs *real, sqlite3_filename name, sqlite3_file *file, int flags, int *out_flags);
 
 /*
+ * Removes the index (-shm) of the opened database `file` that a crash left, if nobody has the database open: whoever has
+ * holds a lock on it, and SQLite removes the index of a closed one under the same lock.
+ */
+void drop_stale_index(sqlite3_file *file, const char *name);
+
+/*
  * Opens the list of journals of a transaction over several files, under no other names than SQLite gives to such a list:
  * a journal may name any file as its list, and SQLite deletes a list that it has done with.
  */

@@ -42,6 +42,8 @@ static int open_main(sqlite3_vfs *vfs, const char *name, CryptFile *file, int fl
     rc = main_file_open(file, key);
     if (rc != SQLITE_OK) rc = fail_open(file, rc);
   }
+  /* It holds a checksum of plain pages. */
+  if (rc == SQLITE_OK && (flags & SQLITE_OPEN_READWRITE) != 0) drop_stale_index(file->real, name);
   if (rc != SQLITE_OK) key_release(key);
   return rc;
 }

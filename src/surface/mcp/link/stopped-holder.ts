@@ -47,10 +47,25 @@ function isStoppedWith(pid: number, sockets: ReadonlySet<string>): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     if (!stat.slice(stat.lastIndexOf(")")).startsWith(") T ")) return false;
-    const folder = `/proc/${pid}/fd`;
-    return readdirSync(folder).some((name) => sockets.has(readlinkSync(`${folder}/${name}`)));
+    return holdsAny(pid, sockets) ?? isSameProgram(pid);
   } catch {
     // It is gone, or somebody else's.
     return false;
   }
+}
+
+/** Undefined where that is kept from its own user too, as it is of a process that has an encrypted pack open. */
+function holdsAny(pid: number, sockets: ReadonlySet<string>): boolean | undefined {
+  const folder = `/proc/${pid}/fd`;
+  try {
+    return readdirSync(folder).some((name) => sockets.has(readlinkSync(`${folder}/${name}`)));
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EACCES") return undefined;
+    throw error;
+  }
+}
+
+function isSameProgram(pid: number): boolean {
+  const [own, other] = ["self", pid].map((name) => readFileSync(`/proc/${name}/comm`, "utf8"));
+  return own === other;
 }

@@ -1,0 +1,50 @@
+/** What a running program with a key lets others of its user see: the built program, SVC_EXE or dist/svc. */
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { spawn, spawnSync } from "node:child_process";
+import { chownSync, readFileSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import { usePlace } from "./place.ts";
+
+setDefaultTimeout(60_000);
+
+const EXECUTABLE = resolve(process.env["SVC_EXE"] ?? "dist/svc");
+const USER = 65_534;
+const place = usePlace("key-protection");
+
+test.skipIf(process.platform !== "linux" || process.getuid?.() !== 0)(
+  "a process with a key leaves no core dump, locks its keys and is closed to its own user",
+  async () => {
+    const pack = place.packIn("pack");
+    chownSync(place.root, USER, USER);
+    chownSync(resolve(pack, ".."), USER, USER);
+    const options = {
+      cwd: place.root,
+      env: { ...place.environment(), PATH: process.env["PATH"] ?? "", SVC_KEY_STORE: "file" },
+      uid: USER,
+      gid: USER,
+    };
+    expect(spawnSync(EXECUTABLE, ["init", pack], options).status).toBe(0);
+    const server = spawn(EXECUTABLE, ["serve", "--db-path", pack, "--port", "0"], options);
+    try {
+      await new Promise<void>((settle, fail) => {
+        server.once("exit", () => fail(new Error("the server ended")));
+        server.stderr?.on("data", (text: Buffer) => {
+          if (text.includes("http://")) settle();
+        });
+      });
+      const proc = `/proc/${server.pid}`;
+      expect(readFileSync(`${proc}/limits`, "utf8")).toMatch(/Max core file size +0 +0 /);
+      expect(readFileSync(`${proc}/status`, "utf8")).toMatch(/VmLck:\s+[1-9]/);
+      // The kernel gives these to the superuser when a process may not be dumped.
+      expect(statSync(`${proc}/fd`).uid).toBe(0);
+      const read = spawnSync("cat", [`${proc}/environ`, `${proc}/mem`], { uid: USER, gid: USER });
+      expect(read.status).not.toBe(0);
+      expect(read.stdout.length).toBe(0);
+      // By this other processes tell whether it still lives.
+      const seen = spawnSync("cat", [`${proc}/stat`], { uid: USER, gid: USER });
+      expect(seen.stdout.toString().split(" ").length).toBeGreaterThan(30);
+    } finally {
+      server.kill("SIGKILL");
+    }
+  },
+);
