@@ -16,6 +16,8 @@ const DEPS: CliDeps = {
   settingsForPath: async (path) => (await import("./app/pack-path.ts")).settingsForPath(path),
   openEngine: async (config, opening) =>
     await (await import("./app/open-engine.ts")).openEngine(config, opening),
+  openOrMake: async (config, warn) =>
+    await (await import("./app/create-pack.ts")).openOrMake(config, warn),
   reportOnPack: async (config) =>
     await (await import("./app/inspect-pack.ts")).reportOnPack(config, false),
   diagnose: async (config, isRequired, request) =>
@@ -23,6 +25,7 @@ const DEPS: CliDeps = {
   keys: {
     find: async (config, request) =>
       (await (await import("./app/find-key.ts")).findKey(config, request)).config,
+    weakness: async (keyText) => (await import("./app/passphrase.ts")).weaknessOf(keyText),
     status: async (config) => await (await import("./app/key-custody.ts")).keyStatus(config),
     createPack: async (config, newKey, owner) =>
       await (await import("./app/create-pack.ts")).createPack(config, newKey, owner),
@@ -50,8 +53,8 @@ const DEPS: CliDeps = {
   },
   exportPack: async (config, request) =>
     await (await import("./app/export-pack.ts")).exportPack(config, request),
-  importPack: async (config, request) =>
-    await (await import("./app/import-pack.ts")).importPack(config, request),
+  importPack: async (config, newKey, request) =>
+    await (await import("./app/import-pack.ts")).importPack(config, newKey, request),
   compactPack: async (config) => await (await import("./app/maintenance.ts")).compactPack(config),
   rekeyPack: async (config, target) =>
     await (await import("./app/maintenance.ts")).rekeyPack(config, target),

@@ -42,11 +42,15 @@ export function svcCommand(): readonly [string, ...string[]] {
   return [process.execPath, join(ROOT, "src/main.ts")];
 }
 
-/** The environment of a program that must not see this machine's settings of `svc`. */
+/**
+ * The environment of a program that must not see this machine's settings of `svc`. Packs that it makes are unencrypted, so
+ * that no key of theirs is kept on this machine.
+ */
 export function cleanEnvironment(): Record<string, string | undefined> {
-  return Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !name.toUpperCase().startsWith("SVC_")),
+  const others = Object.entries(process.env).filter(
+    ([name]) => !name.toUpperCase().startsWith("SVC_"),
   );
+  return { ...Object.fromEntries(others), SVC_ENCRYPTION_ENABLED: "false" };
 }
 
 const running = new Set<Bun.Subprocess>();

@@ -1,4 +1,5 @@
 import { placeName } from "../adapters/keystore/key-store.ts";
+import type { KeyBackup } from "../adapters/sqlite/schema/key-backup.ts";
 import type { Config } from "../config/schema.ts";
 import { shellWord } from "../lib/shell-word.ts";
 import { type KeySource, keyStoreOf, saltOf } from "./find-key.ts";
@@ -12,7 +13,11 @@ type KeyFinding = {
 };
 
 /** Whether the configured pack is encrypted, where its key is, and what may become of it. */
-export async function checkKey(config: Config, source: KeySource): Promise<KeyFinding> {
+export async function checkKey(
+  config: Config,
+  source: KeySource,
+  backup: KeyBackup | undefined,
+): Promise<KeyFinding> {
   const layout = layoutOf(config);
   const salt = isPackEncrypted(layout) ? saltOf(layout) : undefined;
   if (salt === undefined) {
@@ -28,6 +33,10 @@ export async function checkKey(config: Config, source: KeySource): Promise<KeyFi
     return finding("ok", "encrypted; no key is kept on this machine, it is typed each time");
   }
   if (places.length > 1) return finding("ok", `encrypted; the key is in ${places.join(" and ")}`);
+  if (backup?.salt === Buffer.from(salt).toString("hex")) {
+    const day = backup.at.slice(0, 10);
+    return finding("ok", `encrypted; the key is in ${only}, and was backed up on ${day}`);
+  }
   return finding(
     "warn",
     `encrypted; the key is known from one place only, ${only}. Who loses the key loses the pack: keep a backup elsewhere, made with: svc key export ${shellWord(layout.kind === "file" ? layout.path : layout.databasePath)}`,

@@ -87,16 +87,19 @@ async function checkKeyAndContent(config: Config, request: KeyRequest): Promise<
   } catch (error) {
     return { findings: [{ name: "key", status: "fail", message: reasonOf(error) }] };
   }
-  const key = await checkKey(config, found.source);
   let report: PackReport;
   try {
     report = await reportOnPack(found.config, true);
   } catch (error) {
+    const key = await checkKey(config, found.source, undefined);
     return { findings: [key, { name: "opens", status: "fail", message: openFailure(error) }] };
   }
   const { config: opening } = found;
   return {
-    findings: [key, ...(await checkContent(opening, report))],
+    findings: [
+      await checkKey(config, found.source, report.keyBackup),
+      ...(await checkContent(opening, report)),
+    ],
     opened: { config: opening, report },
   };
 }

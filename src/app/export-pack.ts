@@ -57,7 +57,7 @@ export async function exportPack(config: Config, request: ExportRequest): Promis
   const onDamagedReceipts = (requests: readonly string[]): void => {
     damagedReceipts = requests;
   };
-  return await withConnection(config, async (connection) => {
+  return await withConnection(config, layout, async (connection) => {
     const pieces = readSnapshot(layout, connection, (database) =>
       form === "json"
         ? exportJson(database, { exportedAt, path })

@@ -1,5 +1,4 @@
-import { readPackHeader } from "../adapters/crypt/cipher.ts";
-import { SALT_BYTES } from "../adapters/crypt/keys.ts";
+import { saltAt } from "../adapters/crypt/master-key.ts";
 import {
   type KeyPlace,
   type KeyStore,
@@ -76,16 +75,13 @@ export function keyStoreOf(config: Config): KeyStore {
 
 /** The 16 bytes by which the key of an encrypted pack is kept; undefined when there is no such file. */
 export function saltOf(layout: PackLayout): Uint8Array | undefined {
-  const header = readPackHeader(mainPath(layout));
-  return header === undefined || header.length < SALT_BYTES
-    ? undefined
-    : header.slice(0, SALT_BYTES);
+  return saltAt(mainPath(layout));
 }
 
 /** Whether a key text opens a pack. Changes nothing. @throws SvcError when the text is malformed or the pack is damaged */
 export async function opensPack(layout: PackLayout, keyText: string): Promise<boolean> {
   try {
-    await withCipher(keyText, (cipher) =>
+    await withCipher(layout, keyText, (cipher) =>
       withPackFiles([mainPath(layout)], "read-only", cipher, () => {}),
     );
     return true;

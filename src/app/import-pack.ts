@@ -1,12 +1,14 @@
 import { statSync } from "node:fs";
 import { toSvcError } from "../adapters/sqlite/connection/failures.ts";
-import { mainPath } from "../adapters/sqlite/connection/layout.ts";
+import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.ts";
 import { writeEncryptionManifest } from "../adapters/sqlite/copy/encryption-manifest.ts";
 import { importPack as importInto } from "../adapters/sqlite/transfer/import.ts";
 import { createSystemClock } from "../adapters/system/clock.ts";
 import type { Config } from "../config/schema.ts";
 import { invalid, SvcError } from "../domain/errors.ts";
+import type { EmbeddingIdentity } from "../ports/embedder.ts";
 import { createConfiguredEmbedder } from "./configured-embedder.ts";
+import { type Keyed, type NewKey, withNewKey } from "./create-pack.ts";
 import { hiddenBeside } from "./hidden-pack.ts";
 import { withConnection } from "./pack-connection.ts";
 import { layoutOf } from "./pack-path.ts";
@@ -20,7 +22,7 @@ export type ImportRequest = {
   readonly onProgress: (done: number, total: number) => void;
 };
 
-export type ImportReport = {
+export type ImportReport = Keyed & {
   /** Absolute path of the file that holds the log. */
   readonly path: string;
   readonly counts: {
@@ -38,12 +40,16 @@ export type ImportReport = {
 };
 
 /**
- * Makes the configured pack, which may not exist yet, of an export. The pack appears under its name when every line of the
+ * Makes the configured pack, which must not exist yet, of an export, with a key as `createPack` does. The pack appears under its name when every line of the
  * file was checked and is on the disk; until then, and when anything fails, there is none.
  * @throws SvcError not_an_export, pack_too_new, invalid_argument, not_found, encryption_failed, disk_full; the signal's
  *   reason
  */
-export async function importPack(config: Config, request: ImportRequest): Promise<ImportReport> {
+export async function importPack(
+  config: Config,
+  newKey: NewKey,
+  request: ImportRequest,
+): Promise<ImportReport> {
   const layout = layoutOf(config);
   if (request.file !== undefined) requireFile(request.file);
   const embedder = createConfiguredEmbedder(config);
@@ -51,33 +57,48 @@ export async function importPack(config: Config, request: ImportRequest): Promis
   await embedder.close();
   const pack = hiddenBeside(layout, "import");
   try {
-    const stream =
-      request.file === undefined ? Bun.stdin.stream() : Bun.file(request.file).stream();
-    const result = await withConnection(config, async (connection) => {
-      const now = createSystemClock().now();
-      const made = await importInto({
-        layout: pack.layout,
-        connection,
-        source: untilAborted(stream, request.signal),
-        name: request.file ?? "standard input",
-        embedding: identity,
-        softwareVersion: VERSION,
-        now,
-        signal: request.signal,
-        onProgress: request.onProgress,
-      });
-      if (connection.cipher !== undefined && pack.layout.kind === "directory") {
-        writeEncryptionManifest(pack.layout, now);
+    return await withNewKey(config, newKey, mainPath(pack.layout), async (keyed) => {
+      try {
+        const made = await fill(keyed.config, pack.layout, identity, request);
+        pack.publish();
+        return { ...keyed, ...made, path: mainPath(layout) };
+      } finally {
+        // Before its key is forgotten, where it got no name.
+        pack.remove();
       }
-      return made;
     });
-    pack.publish();
-    return { ...result, path: mainPath(layout) };
   } catch (error) {
     throw toSvcError(error, mainPath(layout));
   } finally {
     pack.remove();
   }
+}
+
+async function fill(
+  config: Config,
+  layout: PackLayout,
+  embedding: EmbeddingIdentity,
+  { file, signal, onProgress }: ImportRequest,
+): Promise<Omit<ImportReport, "path" | keyof Keyed>> {
+  const stream = file === undefined ? Bun.stdin.stream() : Bun.file(file).stream();
+  return await withConnection(config, layout, async (connection) => {
+    const now = createSystemClock().now();
+    const made = await importInto({
+      layout,
+      connection,
+      source: untilAborted(stream, signal),
+      name: file ?? "standard input",
+      embedding,
+      softwareVersion: VERSION,
+      now,
+      signal,
+      onProgress,
+    });
+    if (connection.cipher !== undefined && layout.kind === "directory") {
+      writeEncryptionManifest(layout, now);
+    }
+    return made;
+  });
 }
 
 function requireFile(file: string): void {

@@ -36,7 +36,7 @@ export async function reportOnPack(config: Config, checkIntegrity: boolean): Pro
     });
   }
   const vecExtensionPath = loadSqliteVec();
-  const inspection = await withCipher(keyTextOf(config), (cipher) =>
+  const inspection = await withCipher(layout, keyTextOf(config), (cipher) =>
     inspectPack({ layout, checkIntegrity, isReceiptWhole, vecExtensionPath, cipher }),
   );
   return { ...inspection, path, bytes: stat.size, encrypted: isPackEncrypted(layout) };
@@ -50,7 +50,7 @@ export async function reportOnPack(config: Config, checkIntegrity: boolean): Pro
 export async function holdPack(config: Config): Promise<() => void> {
   const layout = layoutOf(config);
   const vecExtensionPath = loadSqliteVec();
-  const reading = await withCipher(keyTextOf(config), (cipher) =>
+  const reading = await withCipher(layout, keyTextOf(config), (cipher) =>
     openToInspect({ layout, vecExtensionPath, cipher }),
   );
   return () => reading.close();

@@ -1,13 +1,17 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { keyWrong } from "../adapters/crypt/failures.ts";
-import { deriveMasterKey, wipe } from "../adapters/crypt/keys.ts";
+import { wipe } from "../adapters/crypt/keys.ts";
 import { writePrivately } from "../adapters/keystore/key-files.ts";
 import { placeName } from "../adapters/keystore/key-store.ts";
 import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.ts";
+import { packKey } from "../adapters/sqlite/connection/pack-files.ts";
+import { writeKeyBackup } from "../adapters/sqlite/schema/key-backup.ts";
+import { createSystemClock } from "../adapters/system/clock.ts";
 import type { Config } from "../config/schema.ts";
 import { invalid, SvcError } from "../domain/errors.ts";
 import { findKey, type KeyRequest, keyStoreOf, opensPack, saltOf } from "./find-key.ts";
+import { withConnection } from "./pack-connection.ts";
 import { isPackEncrypted } from "./pack-key.ts";
 import { layoutOf } from "./pack-path.ts";
 
@@ -24,6 +28,14 @@ export type KeyStatus = {
   readonly inSettings: boolean;
 };
 
+/** A copy of a key: its text, or the file that holds it. */
+export type ExportedKey = {
+  readonly key: string | undefined;
+  readonly path: string | undefined;
+  /** Whether the pack remembers that the copy was made. */
+  readonly isRemembered: boolean;
+};
+
 /** What is known about the key of the configured pack. @throws SvcError not_found */
 export async function keyStatus(config: Config): Promise<KeyStatus> {
   const layout = existing(config);
@@ -35,7 +47,7 @@ export async function keyStatus(config: Config): Promise<KeyStatus> {
     encrypted,
     salt: salt && Buffer.from(salt).toString("hex"),
     places: places.map(({ place, problem }) => ({ place: placeName(place), problem })),
-    inSettings: config.encryption_enabled && (config.encryption_key ?? "") !== "",
+    inSettings: config.encryption_enabled === true && (config.encryption_key ?? "") !== "",
   };
 }
 
@@ -47,18 +59,32 @@ export async function exportKey(
   config: Config,
   request: KeyRequest,
   output: string | undefined,
-): Promise<{ readonly key: string | undefined; readonly path: string | undefined }> {
+): Promise<ExportedKey> {
   const layout = encrypted(config);
   const found = await findKey(config, request);
   const text = found.config.encryption_key ?? "";
   if (text === "" || !(await opensPack(layout, text))) throw keyWrong(mainPath(layout));
-  const masterKey = await deriveMasterKey(text);
+  const masterKey = await packKey(mainPath(layout), text);
   const key = `raw_key:${Buffer.from(masterKey).toString("base64url")}`;
   wipe(masterKey);
-  if (output === undefined) return { key, path: undefined };
-  const path = resolve(output);
-  writeNew(path, `${key}\n`);
-  return { key: undefined, path };
+  const path = output === undefined ? undefined : resolve(output);
+  if (path !== undefined) writeNew(path, `${key}\n`);
+  const isRemembered = await rememberBackup(found.config, layout);
+  return { key: path === undefined ? key : undefined, path, isRemembered };
+}
+
+/** Lets the pack know that its key was copied, so that `svc doctor` need not ask for it again. @returns whether it knows */
+async function rememberBackup(config: Config, layout: PackLayout): Promise<boolean> {
+  const salt = Buffer.from(saltOf(layout) ?? []).toString("hex");
+  const at = createSystemClock().now();
+  try {
+    return await withConnection(config, layout, async (connection) =>
+      writeKeyBackup(layout, connection, { salt, at }),
+    );
+  } catch {
+    // The copy is what counts; a pack that may not be written is none the worse for it.
+    return false;
+  }
 }
 
 /**
@@ -98,7 +124,7 @@ export async function keepForCopy(
 async function keep(config: Config, layout: PackLayout, keyText: string): Promise<string> {
   const salt = saltOf(layout);
   if (salt === undefined) throw new SvcError("internal", `${mainPath(layout)}: has no salt`);
-  const masterKey = await deriveMasterKey(keyText);
+  const masterKey = await packKey(mainPath(layout), keyText);
   try {
     return placeName(await keyStoreOf(config).save(salt, masterKey));
   } finally {

@@ -1,9 +1,10 @@
+import { randomBytes } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
+import { deriveMasterKey, SALT_BYTES, wipe } from "../adapters/crypt/keys.ts";
 import { loadSqliteVec } from "../adapters/native/sqlite-vec.ts";
 import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.ts";
-import type { Cipher } from "../adapters/sqlite/connection/pack-files.ts";
-import { freshKey, sameKey } from "../adapters/sqlite/copy/copy-pack.ts";
+import { type CopyKey, freshKey, sameKey } from "../adapters/sqlite/copy/copy-pack.ts";
 import {
   removeEncryptionManifest,
   writeEncryptionManifest,
@@ -46,7 +47,7 @@ export type RekeyTarget =
  */
 export async function compactPack(config: Config): Promise<Rewrite> {
   const layout = existing(config);
-  return await withCipher(keyTextOf(config), async (cipher) => {
+  return await withCipher(layout, keyTextOf(config), async (cipher) => {
     const rewritten = await rewritePack({
       layout,
       cipher,
@@ -67,15 +68,15 @@ export async function rekeyPack(config: Config, target: RekeyTarget): Promise<Re
   const path = mainPath(layout);
   requireFits(path, isPackEncrypted(layout), target);
   const isFirst = target.kind === "encrypted" && target.isFirst;
-  return await withCipher(isFirst ? undefined : keyTextOf(config), (cipher) =>
-    withCipher(target.kind === "plain" ? undefined : target.key, async (next) => {
+  return await withCipher(layout, isFirst ? undefined : keyTextOf(config), (cipher) =>
+    withFreshKey(target.kind === "plain" ? undefined : target.key, async (next) => {
       const rewritten = await rewritePack({
         layout,
         cipher,
         vecExtensionPath: loadSqliteVec(),
         purpose: "rekey",
-        keyFor: () => freshKey(next),
-        onSwapped: () => noteEncryption(layout, next),
+        keyFor: (file) => (file === path ? next : freshKey(next?.cipher)),
+        onSwapped: () => noteEncryption(layout, next !== undefined),
       });
       return { ...rewritten, path, encrypted: next !== undefined };
     }),
@@ -97,10 +98,25 @@ function requireFits(path: string, isEncrypted: boolean, target: RekeyTarget): v
   throw invalid("pack", `${path} is not encrypted; nothing was changed. To encrypt it: --encrypt`);
 }
 
-function noteEncryption(layout: PackLayout, cipher: Cipher | undefined): void {
+function noteEncryption(layout: PackLayout, isEncrypted: boolean): void {
   if (layout.kind === "file") return;
-  if (cipher === undefined) removeEncryptionManifest(layout);
-  else writeEncryptionManifest(layout, createSystemClock().now());
+  if (isEncrypted) writeEncryptionManifest(layout, createSystemClock().now());
+  else removeEncryptionManifest(layout);
+}
+
+/** Calls `use` with the key of a new main file, and forgets the derived key afterwards; undefined for an unencrypted one. */
+async function withFreshKey<T>(
+  keyText: string | undefined,
+  use: (key: CopyKey | undefined) => Promise<T>,
+): Promise<T> {
+  if (keyText === undefined) return await use(undefined);
+  const salt = randomBytes(SALT_BYTES);
+  const masterKey = await deriveMasterKey(keyText, salt);
+  try {
+    return await use({ cipher: { masterKey }, salt });
+  } finally {
+    wipe(masterKey);
+  }
 }
 
 /**
@@ -117,19 +133,21 @@ export async function migratePack(config: Config, destination: string): Promise<
   const isEncrypted = isPackEncrypted(layout);
   const path = resolve(destination);
   const keyText = keyTextOf(config);
-  return await withCipher(keyText, async (cipher) => {
-    const migrated = await migrateDirectory({
-      layout,
-      cipher: isEncrypted ? cipher : undefined,
-      vecExtensionPath: loadSqliteVec(),
-      destination: path,
-      destinationCipher: cipher,
-      now: createSystemClock().now(),
-    });
-    if (keyText !== undefined) await keepForCopy(config, layout, { kind: "file", path }, keyText);
-    const encrypted = cipher !== undefined;
-    return { ...migrated, source: layout.databasePath, destination: path, encrypted };
-  });
+  return await withCipher(layout, isEncrypted ? keyText : undefined, (cipher) =>
+    withFreshKey(keyText, async (destinationKey) => {
+      const migrated = await migrateDirectory({
+        layout,
+        cipher,
+        vecExtensionPath: loadSqliteVec(),
+        destination: path,
+        destinationKey,
+        now: createSystemClock().now(),
+      });
+      if (keyText !== undefined) await keepForCopy(config, layout, { kind: "file", path }, keyText);
+      const encrypted = destinationKey !== undefined;
+      return { ...migrated, source: layout.databasePath, destination: path, encrypted };
+    }),
+  );
 }
 
 /** Where the configured pack lies, links resolved, so that a link stays one when its target is replaced. */

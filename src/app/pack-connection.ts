@@ -1,17 +1,19 @@
 import { loadSqliteVec } from "../adapters/native/sqlite-vec.ts";
+import type { PackLayout } from "../adapters/sqlite/connection/layout.ts";
 import type { Connection } from "../adapters/sqlite/connection/open-reading.ts";
 import type { Config } from "../config/schema.ts";
 import { keyTextOf, withCipher } from "./pack-key.ts";
 
 /**
- * Calls `use` with how the settings say to connect to the pack, key included, for work that needs no engine.
+ * Calls `use` with how the settings say to connect to a pack, key included, for work that needs no engine.
  * @throws SvcError encryption_failed when encryption is on and there is no key
  */
 export async function withConnection<T>(
   config: Config,
+  layout: PackLayout,
   use: (connection: Connection) => Promise<T>,
 ): Promise<T> {
-  return await withCipher(keyTextOf(config), (cipher) =>
+  return await withCipher(layout, keyTextOf(config), (cipher) =>
     use({
       synchronous: config.synchronous,
       busyTimeoutMs: config.busy_timeout_ms,

@@ -1,9 +1,9 @@
 import { statSync } from "node:fs";
 import { readPackHeader } from "../adapters/crypt/cipher.ts";
 import { isEncryptedHeader } from "../adapters/crypt/header.ts";
-import { deriveMasterKey, wipe } from "../adapters/crypt/keys.ts";
+import { wipe } from "../adapters/crypt/keys.ts";
 import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.ts";
-import type { Cipher } from "../adapters/sqlite/connection/pack-files.ts";
+import { type Cipher, packKey } from "../adapters/sqlite/connection/pack-files.ts";
 import type { Config } from "../config/schema.ts";
 import { SvcError } from "../domain/errors.ts";
 import { layoutOf } from "./pack-path.ts";
@@ -33,13 +33,14 @@ export function isPackEncrypted(layout: PackLayout): boolean {
   return header !== undefined && isEncryptedHeader(header);
 }
 
-/** Calls `use` with what opens a pack of this key text, and forgets the derived key afterwards. */
+/** Calls `use` with what opens the pack with this key text, and forgets the derived key afterwards. */
 export async function withCipher<T>(
+  layout: PackLayout,
   keyText: string | undefined,
   use: (cipher: Cipher | undefined) => T | Promise<T>,
 ): Promise<T> {
   if (keyText === undefined) return await use(undefined);
-  const masterKey = await deriveMasterKey(keyText);
+  const masterKey = await packKey(mainPath(layout), keyText);
   try {
     return await use({ masterKey });
   } finally {

@@ -95,6 +95,17 @@ export function flag(options: Described<boolean>) {
     .register(META, meta("true or false", String(options.default), options.description));
 }
 
+/** True, false, or unset; blank text is unset. */
+export function optionalFlag(description: string) {
+  return z
+    .preprocess((value) => {
+      const given = unsetWhenBlank(value);
+      return given === undefined ? undefined : flagFromText(given);
+    }, z.boolean().optional())
+    .prefault(null)
+    .register(META, meta("true, false or unset", undefined, description));
+}
+
 /** Text that must not be blank. */
 export function text(options: Described<string>) {
   return z

@@ -2,12 +2,12 @@ import { z } from "zod";
 import { NODE_TYPES } from "../domain/enums.ts";
 import { DEFAULT_TTL_DAYS } from "../domain/retention.ts";
 import {
-  flag,
   integer,
   mapIntegerOrNull,
   mapNumber,
   mapOf,
   member,
+  optionalFlag,
   optionalSecret,
   optionalSecretName,
   optionalText,
@@ -44,11 +44,9 @@ export const ROOT_SETTINGS = {
   database_url: optionalSecret(
     "Address of a server database. This build has no server-database mode yet and refuses a value.",
   ),
-  encryption_enabled: flag({
-    default: false,
-    description:
-      "Encrypt a pack that is created, and open encrypted ones. A pack in clear is never encrypted by opening it.",
-  }),
+  encryption_enabled: optionalFlag(
+    "Whether `encryption_key` is used, to open an encrypted pack and to encrypt one that is made. Opening never encrypts an unencrypted pack. Unset: a program that embeds the engine makes unencrypted packs, and `svc` makes encrypted ones, with a key that it keeps.",
+  ),
   encryption_key: optionalSecretName(
     "The key of the pack: a passphrase, or `raw_key:` and 32 bytes as URL-safe base64. Used when `encryption_enabled` is on.",
     "",

@@ -55,7 +55,7 @@ async function migrate(): Promise<void> {
     cipher: cipherOf(pack),
     vecExtensionPath: loadSqliteVec(),
     destination: extra,
-    destinationCipher: cipherOf(pack),
+    destinationKey: freshKey(cipherOf(pack)),
     now: at(0),
   });
 }

@@ -8,8 +8,10 @@ export const KEY_BYTES = 32;
 export const SALT_BYTES = 16;
 
 const PBKDF2_ITERATIONS = 600_000;
-// Fixed, so that a passphrase opens a pack wherever it was copied; what differs between files is the file's own salt.
-const PBKDF2_SALT = "svc-single-file-pack-v1";
+// Begins the salt of a passphrase; the first bytes of the pack follow, so that no list of derived keys fits two packs.
+const PASSPHRASE_DOMAIN = "svc-pack-passphrase-v2";
+// The salt of all packs before those.
+const SHARED_SALT = "svc-single-file-pack-v1";
 const INFO = {
   page: "svc-pack-page-v1",
   log: "svc-pack-wal-v1",
@@ -54,13 +56,24 @@ export function parseKey(text: string): ParsedKey {
 }
 
 /**
- * The master key of a key text: 32 bytes that the caller wipes. A passphrase takes about 0.1 s, off this thread.
+ * The master key of a key text for a pack whose main file begins with `salt`: 32 bytes that the caller wipes. A passphrase
+ * takes about 0.1 s, off this thread.
  * @throws SvcError invalid_config
  */
-export async function deriveMasterKey(text: string): Promise<Uint8Array> {
+export async function deriveMasterKey(text: string, salt: Uint8Array): Promise<Uint8Array> {
   const key = parseKey(text);
   if (key.kind === "raw") return key.bytes;
-  return await promisify(pbkdf2)(key.text, PBKDF2_SALT, PBKDF2_ITERATIONS, KEY_BYTES, "sha256");
+  return await stretch(key.text, Buffer.concat([Buffer.from(PASSPHRASE_DOMAIN), salt]));
+}
+
+/** The master key of a key text for a pack made before passphrases were salted for each pack; else as above. */
+export async function deriveSharedMasterKey(text: string): Promise<Uint8Array> {
+  const key = parseKey(text);
+  return key.kind === "raw" ? key.bytes : await stretch(key.text, SHARED_SALT);
+}
+
+async function stretch(passphrase: string, salt: string | Uint8Array): Promise<Uint8Array> {
+  return await promisify(pbkdf2)(passphrase, salt, PBKDF2_ITERATIONS, KEY_BYTES, "sha256");
 }
 
 /** The keys of the file with this salt. The caller wipes them. */

@@ -7,11 +7,11 @@ import type { EmbeddingIdentity } from "../../ports/embedder.ts";
 import type { Store } from "../../ports/store.ts";
 import { claimName, releaseName } from "../crypt/cipher.ts";
 import { packInUse } from "../crypt/failures.ts";
-import { deriveMasterKey, wipe } from "../crypt/keys.ts";
+import { wipe } from "../crypt/keys.ts";
 import { isBusy, toSvcError } from "./connection/failures.ts";
 import { lexicalFile, mainPath, type PackLayout } from "./connection/layout.ts";
 import { type DatabaseOptions, openDatabase, turnToLog } from "./connection/open-database.ts";
-import type { Cipher } from "./connection/pack-files.ts";
+import { beginPackWith, type Cipher, packKey } from "./connection/pack-files.ts";
 import { writeEncryptionManifest } from "./copy/encryption-manifest.ts";
 import { lockableStore } from "./lockable-store.ts";
 import { migrate, requireReadable, unreadableSteps } from "./schema/migrate.ts";
@@ -81,7 +81,12 @@ async function openEncrypted(
   path: string,
   key: string,
 ): Promise<Store> {
-  const masterKey = await deriveMasterKey(key);
+  try {
+    if (prepareFolder(options, path)) await beginPackWith(path, key);
+  } catch (error) {
+    throw toSvcError(error, path);
+  }
+  const masterKey = await packKey(path, key);
   try {
     return await openWith(options, path, { masterKey });
   } finally {

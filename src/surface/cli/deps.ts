@@ -4,7 +4,7 @@ import type { PackOwner } from "../../domain/pack-owner.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { Log } from "../contract/log.ts";
 import type { ClientDeps } from "./client-deps.ts";
-import type { KeyDeps, KeyRequest } from "./key-deps.ts";
+import type { KeyDeps, Keyed, KeyRequest, NewKey } from "./key-deps.ts";
 import type { Output } from "./output.ts";
 
 /** What `svc info` shows of a pack. Counts cover all owners. */
@@ -152,7 +152,7 @@ export type ImportRequest = {
 };
 
 /** What an import brought. */
-export type ImportReport = {
+export type ImportReport = Keyed & {
   /** Absolute path of the file that holds the log. */
   readonly path: string;
   readonly counts: {
@@ -177,6 +177,8 @@ export type CliDeps = {
   /** The settings that make a path the pack. */
   settingsForPath(path: string): Promise<ConfigInput>;
   openEngine(config: Config, opening: EngineOpening): Promise<MemoryEngine>;
+  /** Opens a pack; a missing one is made as `svc init` makes it, unless the settings say how, and `warn` is told. */
+  openOrMake(config: Config, warn: (message: string) => void): Promise<MemoryEngine>;
   reportOnPack(config: Config): Promise<PackReport>;
   /** @param isRequired whether a missing pack is a failure or merely worth a warning. */
   diagnose(config: Config, isRequired: boolean, request: KeyRequest): Promise<readonly Check[]>;
@@ -185,7 +187,7 @@ export type CliDeps = {
   /** Writes a pack out; a file appears when it is complete. Rejects with the signal's reason when aborted. */
   exportPack(config: Config, request: ExportRequest): Promise<ExportReport>;
   /** Makes a pack of an export; it appears when it is complete. Rejects with the signal's reason when aborted. */
-  importPack(config: Config, request: ImportRequest): Promise<ImportReport>;
+  importPack(config: Config, newKey: NewKey, request: ImportRequest): Promise<ImportReport>;
   /** Refused while anybody has the pack open, like the two that follow. */
   compactPack(config: Config): Promise<Rewrite>;
   rekeyPack(config: Config, target: RekeyTarget): Promise<Rewrite>;

@@ -16,6 +16,9 @@ export type NewKey =
   /** `isKept`: on this machine as well. */
   | { readonly kind: "chosen"; readonly key: string; readonly isKept: boolean };
 
+/** A configuration that opens a new pack, and where its key is kept; undefined where it is not kept. */
+export type Keyed = { readonly config: Config; readonly keptIn: string | undefined };
+
 /** What is known about the key of a pack; never the key itself. */
 export type KeyStatus = {
   /** Absolute path of the file that holds the log. */
@@ -34,25 +37,25 @@ export type KeyDeps = {
   /** The configuration with the key of its pack; as it is when the pack is in clear or missing. */
   find(config: Config, request: KeyRequest): Promise<Config>;
   status(config: Config): Promise<KeyStatus>;
-  /**
-   * @param owner default: the user of the system
-   * @returns where the key of the new pack is kept, whose it is, and the configuration that opens it
-   */
+  /** @param owner default: the user of the system */
   createPack(
     config: Config,
     newKey: NewKey,
     owner: string | undefined,
-  ): Promise<{
-    readonly keptIn: string | undefined;
-    readonly owner: string | undefined;
-    readonly config: Config;
-  }>;
+  ): Promise<Keyed & { readonly owner: string | undefined }>;
   /** The key, or the file into which it was written. */
   exportKey(
     config: Config,
     request: KeyRequest,
     output: string | undefined,
-  ): Promise<{ readonly key: string | undefined; readonly path: string | undefined }>;
+  ): Promise<{
+    readonly key: string | undefined;
+    readonly path: string | undefined;
+    /** Whether the pack remembers that the copy was made. */
+    readonly isRemembered: boolean;
+  }>;
+  /** What makes a key text easy to guess, as one sentence; undefined for a good one. */
+  weakness(keyText: string): Promise<string | undefined>;
   /** Keeps a key that opens the pack. @returns where */
   importKey(config: Config, keyText: string): Promise<string>;
   /** @returns the places from which the key was removed */

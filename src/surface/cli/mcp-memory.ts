@@ -73,7 +73,7 @@ export async function openWithKey(
   // Standard input belongs to the assistant: nobody is asked.
   const opened = await deps.keys.find(config, { given: key });
   const warn = (message: string): void => log("warn", message);
-  return await deps.openEngine(opened, { createIfMissing: true, warn });
+  return await deps.openOrMake(opened, warn);
 }
 
 /** Over stdio nobody shows a key; over a network everybody has to. */

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import {
   deriveFileKeys,
   deriveMasterKey,
+  deriveSharedMasterKey,
   keyCheckValue,
   parseKey,
   wipe,
@@ -10,6 +11,7 @@ import { failure } from "../sqlite/folder.ts";
 
 const RAW = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const RAW_HEX = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+const SALT = new Uint8Array(16).fill(5);
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 
 test.each([
@@ -32,7 +34,16 @@ test.each([
   { name: "a raw key with a prefix", text: `raw_key:${RAW}`, key: RAW_HEX },
   { name: "a raw key without padding", text: `raw_key:${RAW.slice(0, -1)}`, key: RAW_HEX },
 ])("$name gives its master key", async ({ text, key }) => {
-  expect(hex(await deriveMasterKey(text))).toBe(key);
+  expect(hex(await deriveSharedMasterKey(text))).toBe(key);
+});
+
+test("a passphrase gives each pack another key, and a raw key the same one", async () => {
+  const other = new Uint8Array(16).fill(6);
+  const salted = await deriveMasterKey("correct horse battery staple", SALT);
+  // hashlib.pbkdf2_hmac("sha256", passphrase, b"svc-pack-passphrase-v2" + b"\x05" * 16, 600_000)
+  expect(hex(salted)).toBe("2dc3e3bcdcf973d94e292c6a8228a36196a734e82ae7d39fd6fef4e04a1007a8");
+  expect(hex(await deriveMasterKey("correct horse battery staple", other))).not.toBe(hex(salted));
+  expect(hex(await deriveMasterKey(`raw_key:${RAW}`, other))).toBe(RAW_HEX);
 });
 
 test("a raw key given as a passphrase is a passphrase", () => {
@@ -47,8 +58,8 @@ test("44 characters that are no key are a passphrase", () => {
 
 test("a passphrase is neither trimmed nor normalised", async () => {
   expect(parseKey(" pw ")).toEqual({ kind: "passphrase", text: " pw " });
-  const composed = await deriveMasterKey("é");
-  expect(hex(await deriveMasterKey("e\u0301"))).not.toBe(hex(composed));
+  const composed = await deriveMasterKey("é", SALT);
+  expect(hex(await deriveMasterKey("e\u0301", SALT))).not.toBe(hex(composed));
 });
 
 test.each([
@@ -57,7 +68,7 @@ test.each([
   { name: "a raw key that is no base64", text: "raw_key:secret-but-not-a-key" },
   { name: "an empty passphrase", text: "passphrase:" },
 ])("$name is refused without showing it", async ({ text }) => {
-  const { code, message, data } = await failure(deriveMasterKey(text));
+  const { code, message, data } = await failure(deriveMasterKey(text, SALT));
   expect([code, data]).toEqual(["invalid_config", { setting: "encryption_key" }]);
   expect(message).not.toContain("secret");
   expect(message).not.toContain(RAW.slice(4));

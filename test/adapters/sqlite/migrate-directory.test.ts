@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import type { Cipher } from "../../../src/adapters/sqlite/connection/pack-files.ts";
+import { freshKey } from "../../../src/adapters/sqlite/copy/copy-pack.ts";
 import { migrateDirectory } from "../../../src/adapters/sqlite/copy/migrate-directory.ts";
 import { inspectPack } from "../../../src/adapters/sqlite/read/inspect.ts";
 import { at, put } from "../../contract/samples.ts";
@@ -32,7 +33,7 @@ function migrate(
     cipher: cipherOf(pack),
     vecExtensionPath: loadSqliteVec(),
     destination,
-    destinationCipher,
+    destinationKey: freshKey(destinationCipher),
     now: at(0),
   });
 }
@@ -139,7 +140,7 @@ describe("is refused without a trace", () => {
       cipher: wrong,
       vecExtensionPath: loadSqliteVec(),
       destination: join(place, "new.pack"),
-      destinationCipher: wrong,
+      destinationKey: freshKey(wrong),
       now: at(0),
     });
     expect(await failure(call)).toMatchObject({ code: "encryption_failed" });

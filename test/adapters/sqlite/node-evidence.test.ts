@@ -146,7 +146,7 @@ test.each([
     layout,
     destination,
     cipher: cipherOf(pack),
-    destinationCipher: undefined,
+    destinationKey: undefined,
     vecExtensionPath: loadSqliteVec(),
     now: at(9),
   });

@@ -8,6 +8,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { MemoryEngine } from "../../../src/app/memory-engine.ts";
 import { createDesk, type Desk } from "./run-svc.ts";
 
 // Each test starts processes.
@@ -21,7 +22,8 @@ beforeAll(async () => {
   desk = createDesk();
   const made = await desk.run(["init"]);
   expect(made).toMatchObject({ code: 0, stderr: "" });
-  expect(made.stdout).toContain(`encrypted.\nIts key is kept in ${keyFolder()}`);
+  expect(made.stdout).toMatch(/, encrypted\. Its owner is \S+\.\n/);
+  expect(made.stdout).toContain(`\nIts key is kept in ${keyFolder()}`);
   expect(made.stdout).toContain("Who loses the key loses the pack");
   expect(made.stdout).toContain("svc key export ./memory.pack");
   expect(made.stdout).not.toMatch(RAW_KEY);
@@ -225,12 +227,13 @@ describe("key", () => {
 
 describe("doctor", () => {
   test("warns of a key in one place only, and is content with two", async () => {
-    const one = await run(["doctor", "memory.pack"]);
+    await run(["init", "single.pack"]);
+    const one = await run(["doctor", "single.pack"]);
     expect(one.code).toBe(0);
     expect(one.stdout).toMatch(/\[WARN\] key: encrypted; .*one place only.*svc key export/);
-    const key = readFileSync(keyFileOf("memory.pack"), "utf8").trim();
+    const key = readFileSync(keyFileOf("single.pack"), "utf8").trim();
     const env = { SVC_ENCRYPTION_ENABLED: "true", SVC_ENCRYPTION_KEY: key };
-    expect((await run(["doctor", "memory.pack"], { env })).stdout).toContain(
+    expect((await run(["doctor", "single.pack"], { env })).stdout).toContain(
       "[OK]   key: encrypted",
     );
   });
@@ -281,12 +284,8 @@ describe("rekey", () => {
   });
 });
 
-describe("what makes packs on its own", () => {
-  test("leaves them in clear unless encryption is on", async () => {
-    const child = desk.start(["mcp", "--db-path", "own.pack"]);
-    await Bun.sleep(1500);
-    await child.stdin.end();
-    expect(await child.exited).toBe(0);
-    expect((await run(["info", "own.pack"])).stdout).toMatch(/Encryption +none/);
-  });
+test("a program that embeds the engine makes unencrypted packs unless encryption is on", async () => {
+  const engine = await MemoryEngine.create({ pack_path: at("own.pack") });
+  await engine.close();
+  expect((await run(["info", "own.pack"])).stdout).toMatch(/Encryption +none/);
 });

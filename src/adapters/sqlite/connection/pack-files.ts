@@ -7,13 +7,13 @@ import {
   encryptedUri,
   type KeyId,
   plainUri,
-  readPackBytes,
   readPackHeader,
   registerFileKey,
 } from "../../crypt/cipher.ts";
 import { keyMissing, keyWrong, notEncrypted, packDamaged } from "../../crypt/failures.ts";
 import { isEncryptedHeader } from "../../crypt/header.ts";
-import { deriveFileKeys, KEY_BYTES, keyCheckValue, SALT_BYTES, wipe } from "../../crypt/keys.ts";
+import { deriveMasterKey, KEY_BYTES, SALT_BYTES, wipe } from "../../crypt/keys.ts";
+import { hasKeyCheck, masterKeyOf } from "../../crypt/master-key.ts";
 import { APPLICATION_ID, PAGE_SIZE } from "../schema/schema.ts";
 import { codeOf, notAPack, readOnly } from "./failures.ts";
 import { requireSafeSidecars } from "./sidecars.ts";
@@ -63,10 +63,30 @@ export function withPackFiles<T>(
 
 /**
  * Makes the main file of a new encrypted pack, to be finished by opening it. Nothing happens where there is a file already.
- * @param salt 16 random bytes that the file is to begin with, so that its key can be kept somewhere before it exists
+ * @param salt 16 random bytes that the file is to begin with, so that its key is known before it exists
  */
 export function beginPack(path: string, cipher: Cipher, salt: Uint8Array): void {
   createFile(path, cipher, salt);
+}
+
+/**
+ * The master key that a key text means for the pack at `path`, which the caller wipes.
+ * @throws SvcError invalid_config
+ */
+export async function packKey(path: string, text: string): Promise<Uint8Array> {
+  return await masterKeyOf(path, PAGE_SIZE, text);
+}
+
+/** Begins a pack with a key text where there is none, so that its passphrase is bound to it. @throws SvcError invalid_config */
+export async function beginPackWith(path: string, text: string): Promise<void> {
+  if (isFilled(path)) return;
+  const salt = newSalt();
+  const masterKey = await deriveMasterKey(text, salt);
+  try {
+    beginPack(path, { masterKey }, salt);
+  } finally {
+    wipe(masterKey);
+  }
 }
 
 /** Memories are their owner's alone; SQLite gives log and index files the permissions of the file they belong to. */
@@ -106,23 +126,14 @@ function requireHeader(path: string, header: Buffer, cipher: Cipher | undefined)
     return;
   }
   if (header.toString("latin1", 0, 15) !== "SQLite format 3") {
-    if (cipher !== undefined && hasKeyCheck(path, header, cipher)) throw packDamaged(path);
+    const isOurs = cipher !== undefined && hasKeyCheck(path, PAGE_SIZE, cipher.masterKey);
+    if (isOurs) throw packDamaged(path);
     throw notAPack(path, "its first bytes are not those of a pack");
   }
   if (header.length < 72 || header.readUInt32BE(68) !== APPLICATION_ID) {
     throw notAPack(path, "it is a database of another program");
   }
   if (cipher !== undefined) throw notEncrypted(path);
-}
-
-/** Whether a file with an unreadable header is one that this key wrote: then the header alone was damaged. */
-function hasKeyCheck(path: string, header: Buffer, cipher: Cipher): boolean {
-  if (header.length < SALT_BYTES) return false;
-  const keys = deriveFileKeys(cipher.masterKey, header.subarray(0, SALT_BYTES));
-  const expected = Buffer.from(keyCheckValue(keys));
-  wipe(keys.page, keys.log, keys.check);
-  const found = readPackBytes(path, PAGE_SIZE - expected.length, expected.length);
-  return found !== undefined && expected.equals(found);
 }
 
 /**

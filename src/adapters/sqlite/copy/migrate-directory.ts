@@ -7,12 +7,11 @@ import { openAlone, openExclusively, type WholePack } from "../connection/exclus
 import { toSvcError } from "../connection/failures.ts";
 import type { PackLayout } from "../connection/layout.ts";
 import { filesOf, schemasOf, turnToLog } from "../connection/open-database.ts";
-import type { Cipher } from "../connection/pack-files.ts";
 import { readManifest } from "../schema/manifest.ts";
 import { requireReadable, upgrade } from "../schema/migrate.ts";
 import { reconcileIndexes } from "../write/reconcile.ts";
 import { type Part, requireSameRows, requireSound, tablesOf } from "./compare.ts";
-import { copyFile, freshKey, withCopyName } from "./copy-pack.ts";
+import { type CopyKey, copyFile, withCopyName } from "./copy-pack.ts";
 import { createHidden, discard, hiddenBeside, removeLeftovers, syncToDisk } from "./hidden-file.ts";
 import { mergeFile } from "./merge-files.ts";
 import { interruptible, requireFree, sizeOf, usedBytes, withCleanup } from "./rewrite-pack.ts";
@@ -22,8 +21,8 @@ export type MigrateInput = WholePack & {
   readonly layout: Extract<PackLayout, { kind: "directory" }>;
   /** Absolute path of the new pack, ending in `.pack`. */
   readonly destination: string;
-  /** The new pack is encrypted with it; absent: in clear. */
-  readonly destinationCipher: Cipher | undefined;
+  /** The new pack is encrypted with it; undefined: not at all. */
+  readonly destinationKey: CopyKey | undefined;
   readonly now: Instant;
 };
 
@@ -102,7 +101,7 @@ async function migrateOn(
   input: MigrateInput,
   hidden: string,
 ): Promise<Migrated> {
-  const key = freshKey(input.destinationCipher);
+  const key = input.destinationKey;
   createHidden(hidden);
   await interruptible();
   copyFile(database, BASE, hidden, key);
@@ -143,11 +142,11 @@ function mergeAll(database: Database): readonly Copied[] {
 /** Compares the copy with the original, then brings its indexes in step with its graph as every opening does. */
 async function finishCopy(
   database: Database,
-  { destination, destinationCipher, vecExtensionPath, now }: MigrateInput,
+  { destination, destinationKey, vecExtensionPath, now }: MigrateInput,
   { hidden, copied }: { readonly hidden: string; readonly copied: readonly Copied[] },
 ): Promise<Counts> {
   const layout: PackLayout = { kind: "file", path: hidden };
-  const copy = openAlone({ layout, cipher: destinationCipher, vecExtensionPath });
+  const copy = openAlone({ layout, cipher: destinationKey?.cipher, vecExtensionPath });
   try {
     turnToLog(copy, layout);
     requireReadable(copy, layout);

@@ -10,6 +10,7 @@ import { openForReading, type Reading } from "../connection/open-reading.ts";
 import type { Cipher } from "../connection/pack-files.ts";
 import { readPackOwner } from "../owners/pack-owner.ts";
 import { damagedReceipts } from "../receipts/receipts.ts";
+import { type KeyBackup, readKeyBackup } from "../schema/key-backup.ts";
 import { readManifest } from "../schema/manifest.ts";
 import { hasTable, isUpTo } from "../schema/migrate.ts";
 import { vectorFileOf } from "../vectors/exact.ts";
@@ -27,6 +28,7 @@ export type PackInspection = {
   readonly eventCount: number;
   readonly ownerCount: number;
   readonly owner: PackOwner;
+  readonly keyBackup: KeyBackup | undefined;
   readonly vectorCount: number;
   readonly lexicalCount: number;
   /** Active nodes with text that an index lacks, or has not in full, although no job will bring them. */
@@ -115,6 +117,7 @@ function readAll(database: Database, options: InspectOptions): PackInspection {
     eventCount: countOf(database, "SELECT count(*) AS n FROM events"),
     ownerCount: countOf(database, "SELECT count(*) AS n FROM owners"),
     owner: readPackOwner(database),
+    keyBackup: readKeyBackup(database),
     vectorCount: countOf(database, "SELECT count(*) AS n FROM vector_metadata"),
     lexicalCount: countOf(database, "SELECT count(*) AS n FROM lexical_documents_docsize"),
     withoutVector: countMissing(database, wholeVectors(database)),

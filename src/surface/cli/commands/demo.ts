@@ -1,8 +1,10 @@
+import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Command } from "commander";
 import kleur from "kleur";
+import { withEncryptionKey } from "../../../config/load.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import { assistantLines } from "../assistant.ts";
 import type { CliContext } from "../deps.ts";
@@ -47,7 +49,8 @@ async function demo(context: CliContext): Promise<void> {
   const { deps, output } = context;
   const folder = mkdtempSync(join(tmpdir(), "svc-demo-"));
   try {
-    const config = await configWithoutKey(context, join(folder, "demo.pack"));
+    const named = await configWithoutKey(context, join(folder, "demo.pack"));
+    const config = withEncryptionKey(named, `raw_key:${randomBytes(32).toString("base64url")}`);
     const engine = await deps.openEngine(config, { createIfMissing: true, warn: warnOn(context) });
     try {
       const question = { given: undefined, path: folder, isStoring: true };

@@ -1,7 +1,9 @@
 import { Command } from "commander";
 import type { Config } from "../../../config/schema.ts";
 import type { CliContext, ImportReport } from "../deps.ts";
-import { configFor, encryptionKeyOption, formatOption, warnOn } from "../options.ts";
+import type { NewKey } from "../key-deps.ts";
+import { aboutKey, chooseKey, type KeyOptions, plainOption } from "../new-key.ts";
+import { configWithoutKey, encryptionKeyOption, formatOption, warnOn } from "../options.ts";
 import { type Format, fields } from "../output.ts";
 import { runRebuild } from "../run-rebuild.ts";
 import { Interrupted, stopSignal } from "../signals.ts";
@@ -10,11 +12,12 @@ const EXAMPLES = `
 Examples:
   svc import memory.jsonl ./restored.pack
   gunzip -c memory.jsonl.gz | svc import - ./restored.pack
+  svc import memory.jsonl ./restored.pack --plain      do not encrypt it
 
-The pack appears when every line was read and checked. A file without vectors of the configured model is embedded then;
+The pack is encrypted, with a key as svc init makes it. It appears when every line was read and checked. A file without vectors of the configured model is embedded then;
 Ctrl-C may interrupt that, and svc rebuild goes on.`;
 
-type ImportOptions = { readonly encryptionKey?: string; readonly format: Format };
+type ImportOptions = KeyOptions & { readonly format: Format };
 
 /** `svc import`: makes a new pack of an export. */
 export function importCommand(context: CliContext): Command {
@@ -22,6 +25,7 @@ export function importCommand(context: CliContext): Command {
     .description("make a new pack of what svc export has written")
     .argument("<file>", "the export; - is standard input")
     .argument("<pack>", "the pack to make: a name ending in .pack, or a directory")
+    .addOption(plainOption())
     .addOption(encryptionKeyOption())
     .addOption(formatOption())
     .addHelpText("after", EXAMPLES)
@@ -34,14 +38,15 @@ async function runImport(
   context: CliContext,
   file: string,
   path: string,
-  { encryptionKey, format }: ImportOptions,
+  options: ImportOptions,
 ): Promise<void> {
   const { output } = context;
-  const config = await configFor(context, path, encryptionKey);
+  const config = await configWithoutKey(context, path);
+  const newKey = await chooseKey(context, config, options);
   const stop = stopSignal();
-  const report = await takeIn(context, config, file, stop);
-  const embedded = report.lacksVectors ? await embed(context, config, path, stop) : 0;
-  if (format === "json") return output.json(toJson(report, embedded));
+  const report = await takeIn(context, config, { file, newKey, signal: stop });
+  const embedded = report.lacksVectors ? await embed(context, report.config, path, stop) : 0;
+  if (options.format === "json") return output.json(toJson(report, newKey, embedded));
   const { counts } = report;
   const entries: [string, string | number][] = [
     ["Pack", report.path],
@@ -55,17 +60,21 @@ async function runImport(
     ["Embedded now", embedded],
   ];
   for (const line of fields(entries)) output.line(line);
+  const [state, ...rest] = aboutKey(newKey, report.keptIn, path);
+  output.line(`The pack is ${state}`);
+  for (const line of rest) output.line(line);
 }
+
+type Intake = { readonly file: string; readonly newKey: NewKey; readonly signal: AbortSignal };
 
 async function takeIn(
   { deps, output }: CliContext,
   config: Config,
-  file: string,
-  signal: AbortSignal,
+  { file, newKey, signal }: Intake,
 ): Promise<ImportReport> {
   const bar = await output.progressBar("importing");
   try {
-    return await deps.importPack(config, {
+    return await deps.importPack(config, newKey, {
       file: file === "-" ? undefined : file,
       signal,
       onProgress: (done, total) => bar.show(done, total),
@@ -96,9 +105,15 @@ async function embed(
   }
 }
 
-function toJson({ path, counts }: ImportReport, embedded: number): Record<string, unknown> {
+function toJson(
+  { path, counts, keptIn }: ImportReport,
+  { kind }: NewKey,
+  embedded: number,
+): Record<string, unknown> {
   return {
     db_path: path,
+    encrypted: kind !== "plain",
+    key_kept_in: keptIn ?? null,
     owner_count: counts.owner,
     event_count: counts.event,
     node_count: counts.node,

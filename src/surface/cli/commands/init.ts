@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import kleur from "kleur";
 import type { Config } from "../../../config/schema.ts";
 import { SvcError } from "../../../domain/errors.ts";
@@ -8,11 +8,9 @@ import { shellWord } from "../../../lib/shell-word.ts";
 import { assistantLines, isOnPath } from "../assistant.ts";
 import { packOf } from "../default-pack.ts";
 import type { CliContext } from "../deps.ts";
-import type { NewKey } from "../key-deps.ts";
+import { aboutKey, chooseKey, type KeyOptions, plainOption } from "../new-key.ts";
 import { configWithoutKey, encryptionKeyOption, keyRequest, warnOn } from "../options.ts";
 import { ownerInWords } from "../owner.ts";
-import { askFirstPassphrase } from "../secret-prompt.ts";
-import { confirm, isTerminal } from "../terminal.ts";
 
 const EXAMPLES = `
 Examples:
@@ -26,18 +24,14 @@ On a terminal it offers a passphrase. Otherwise, and on Enter alone, it makes a 
 store or, where there is none, in a file that only you can read; svc serve, svc mcp and every command find it there.
 Who loses the key loses the pack: keep a copy of it elsewhere, made with svc key export.`;
 
-type InitOptions = {
-  readonly plain?: true;
-  readonly encryptionKey?: string;
-  readonly owner?: string;
-};
+type InitOptions = KeyOptions & { readonly owner?: string };
 
 /** `svc init`: makes a pack and says how to connect an assistant to it. Repeating it changes nothing. */
 export function initCommand(context: CliContext): Command {
   return new Command("init")
     .description("make an encrypted pack and print what to paste into an assistant")
     .argument("[path]", "the pack: a name ending in .pack, or a directory", "./memory.pack")
-    .addOption(new Option("--plain", "do not encrypt it").conflicts(["encryptionKey"]))
+    .addOption(plainOption())
     .addOption(encryptionKeyOption())
     .option(
       "--owner <name>",
@@ -115,38 +109,8 @@ async function make(
   const newKey = await chooseKey(context, config, options);
   const made = await deps.keys.createPack(config, newKey, options.owner);
   const report = await deps.reportOnPack(made.config);
-  const head = `${kleur.green("Made")} ${packOf(report.path)},`;
   const whose = made.owner === undefined ? "" : ` Its owner is ${made.owner}.`;
-  if (newKey.kind === "plain") {
-    output.line(`${head} not encrypted: whoever can read the file can read the memories.${whose}`);
-    return;
-  }
-  output.line(`${head} encrypted.${whose}`);
-  if (made.keptIn === undefined) {
-    output.line("Its key is not kept on this machine. So that assistants can open the pack:");
-    output.line(`  svc key import ${shellWord(path)}`);
-    output.line("Who loses the key loses the pack: nobody can restore it.");
-    return;
-  }
-  output.line(`Its key is kept in ${made.keptIn}.`);
-  output.line(
-    "Who loses the key loses the pack: nobody can restore it. Back the key up, elsewhere:",
-  );
-  output.line(`  svc key export ${shellWord(path)}`);
-}
-
-async function chooseKey(
-  context: CliContext,
-  config: Config,
-  { plain, encryptionKey }: InitOptions,
-): Promise<NewKey> {
-  if (plain === true || encryptionKey === "") return { kind: "plain" };
-  if (encryptionKey !== undefined) return { kind: "chosen", key: encryptionKey, isKept: false };
-  const configured = config.encryption_enabled ? (config.encryption_key ?? "") : "";
-  if (configured !== "") return { kind: "chosen", key: configured, isKept: false };
-  if (!isTerminal()) return { kind: "generated" };
-  const key = await askFirstPassphrase(context);
-  if (key === undefined) return { kind: "generated" };
-  const question = "Keep its key on this machine, so that assistants can open the pack?";
-  return { kind: "chosen", key, isKept: await confirm(question, true) };
+  const [state, ...rest] = aboutKey(newKey, made.keptIn, path);
+  output.line(`${kleur.green("Made")} ${packOf(report.path)}, ${state}${whose}`);
+  for (const line of rest) output.line(line);
 }

@@ -90,12 +90,15 @@ async function exportKey(context: CliContext, path: string, options: ExportOptio
   const { deps, output } = context;
   if (options.output === "") throw invalid("output", "is empty; name a new file");
   const config = await configWithoutKey(context, path);
-  const { key, path: file } = await deps.keys.exportKey(
-    config,
-    keyRequest(options.encryptionKey),
-    options.output,
-  );
+  const {
+    key,
+    path: file,
+    isRemembered,
+  } = await deps.keys.exportKey(config, keyRequest(options.encryptionKey), options.output);
   output.note("Warning: whoever has this key can read the pack. Keep it apart from the pack.");
+  if (!isRemembered) {
+    output.note("The pack could not be written, so svc doctor will go on asking for a backup.");
+  }
   output.line(key ?? `The key is in ${file}. Move it to a place that outlives this machine.`);
 }
 

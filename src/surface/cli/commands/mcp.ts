@@ -100,8 +100,7 @@ async function overHttp(
     key,
     tools,
     port,
-    openEngine: () =>
-      deps.openEngine(opened, { createIfMissing: true, warn: (message) => log("warn", message) }),
+    openEngine: () => deps.openOrMake(opened, (message) => log("warn", message)),
     log,
   });
   await serveUntilStopped(context, server, config, stop);

@@ -3,6 +3,7 @@ import type { Config } from "../../../config/schema.ts";
 import { invalid } from "../../../domain/errors.ts";
 import { shellWord } from "../../../lib/shell-word.ts";
 import type { CliContext, RekeyTarget } from "../deps.ts";
+import { tellWeakness } from "../new-key.ts";
 import { configFor, encryptionKeyOption, formatOption } from "../options.ts";
 import type { Format } from "../output.ts";
 import { askNewKey } from "../secret-prompt.ts";
@@ -69,5 +70,6 @@ async function targetOf(
   if (key === "") {
     throw invalid("--new-encryption-key", "is empty; to store the pack in clear, use --plain");
   }
+  await tellWeakness(context, key);
   return { kind: "encrypted", key, isFirst: options.encrypt === true };
 }

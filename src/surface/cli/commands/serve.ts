@@ -70,8 +70,7 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
     allowUnauthenticatedExternalBind: options.allowUnauthenticatedExternalBind === true,
     mcp: options.mcp === true,
     key: encryptionKey,
-    openEngine: () =>
-      deps.openEngine(config, { createIfMissing: true, warn: (message) => log("warn", message) }),
+    openEngine: () => deps.openOrMake(config, (message) => log("warn", message)),
     log,
   });
   const hint = `Open ${server.url}/docs in a browser to read and try every route`;

@@ -1,0 +1,50 @@
+import { randomBytes } from "node:crypto";
+import { readPackBytes, readPackHeader } from "./cipher.ts";
+import {
+  deriveFileKeys,
+  deriveMasterKey,
+  deriveSharedMasterKey,
+  keyCheckValue,
+  parseKey,
+  SALT_BYTES,
+  wipe,
+} from "./keys.ts";
+
+/** The 16 bytes at the start of a file; undefined when it is missing or shorter. */
+export function saltAt(path: string): Uint8Array | undefined {
+  const header = readPackHeader(path);
+  return header === undefined || header.length < SALT_BYTES
+    ? undefined
+    : header.slice(0, SALT_BYTES);
+}
+
+/** Whether a file's check value is that of this key. Says nothing about the rest of the file. */
+export function hasKeyCheck(path: string, pageSize: number, masterKey: Uint8Array): boolean {
+  const salt = saltAt(path);
+  if (salt === undefined) return false;
+  const keys = deriveFileKeys(masterKey, salt);
+  const expected = Buffer.from(keyCheckValue(keys));
+  wipe(keys.page, keys.log, keys.check);
+  const found = readPackBytes(path, pageSize - expected.length, expected.length);
+  return found !== undefined && expected.equals(found);
+}
+
+/**
+ * The master key that a key text means for the pack whose main file is `path`: 32 bytes that the caller wipes. A passphrase
+ * is tried with the salt of this pack, then with the one that all packs shared before. Where neither fits, or there is no
+ * such file, it is what a new pack would have; opening the pack then says what is wrong.
+ * @param pageSize bytes of a page of the pack
+ * @throws SvcError invalid_config
+ */
+export async function masterKeyOf(
+  path: string,
+  pageSize: number,
+  text: string,
+): Promise<Uint8Array> {
+  const own = await deriveMasterKey(text, saltAt(path) ?? randomBytes(SALT_BYTES));
+  if (parseKey(text).kind === "raw" || hasKeyCheck(path, pageSize, own)) return own;
+  const shared = await deriveSharedMasterKey(text);
+  const isShared = hasKeyCheck(path, pageSize, shared);
+  wipe(isShared ? own : shared);
+  return isShared ? shared : own;
+}

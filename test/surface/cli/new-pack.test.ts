@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createDesk, type Desk } from "./run-svc.ts";
+
+// Each test starts the program several times.
+setDefaultTimeout(60_000);
+
+let desk: Desk;
+beforeAll(async () => {
+  desk = createDesk();
+  expect((await desk.run(["init", "origin.pack"])).code).toBe(0);
+  const stored = await desk.run(["store", "origin.pack", "The spare key lies under the pot"]);
+  expect(stored.code).toBe(0);
+  const exported = await desk.run(["export", "origin.pack", "--output", "origin.jsonl"]);
+  expect(exported.code).toBe(0);
+});
+afterAll(() => desk.remove());
+
+const isEncrypted = (name: string): boolean =>
+  readFileSync(join(desk.folder, name)).toString("latin1", 0, 15) !== "SQLite format 3";
+const keys = (): readonly string[] => readdirSync(join(desk.folder, ".config/svc/keys"));
+
+describe("an import", () => {
+  test("makes an encrypted pack whose key is kept, as init does, and says so", async () => {
+    const before = keys().length;
+    const { code, stdout } = await desk.run(["import", "origin.jsonl", "restored.pack"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("The pack is encrypted.");
+    expect(stdout).toContain(`Its key is kept in ${join(desk.folder, ".config/svc/keys")}`);
+    expect(isEncrypted("restored.pack")).toBeTrue();
+    expect(keys()).toHaveLength(before + 1);
+    const found = await desk.run(["search", "restored.pack", "where is the spare key?"]);
+    expect(found.stdout).toContain("under the pot");
+  });
+
+  test("makes an unencrypted pack where that is asked for", async () => {
+    const args = ["import", "origin.jsonl", "plain.pack", "--plain", "--format", "json"];
+    const { code, stdout } = await desk.run(args);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ encrypted: false, key_kept_in: null });
+    expect(isEncrypted("plain.pack")).toBeFalse();
+  });
+
+  test("that fails leaves neither a pack nor a key", async () => {
+    const before = keys();
+    const { code } = await desk.run(["import", "-", "never.pack"], { stdin: "no export\n" });
+    expect(code).toBe(1);
+    expect(existsSync(join(desk.folder, "never.pack"))).toBeFalse();
+    expect(keys()).toEqual(before);
+  });
+});
+
+describe("a backup of the key", () => {
+  const keyFinding = async (): Promise<{ status: string; message: string } | undefined> => {
+    const { stdout } = await desk.run(["doctor", "backed.pack", "--format", "json"]);
+    const { checks }: { checks: { name: string; status: string; message: string }[] } =
+      JSON.parse(stdout);
+    return checks.find(({ name }) => name === "key");
+  };
+
+  test("is remembered until the pack gets another key", async () => {
+    expect((await desk.run(["init", "backed.pack"])).code).toBe(0);
+    expect(await keyFinding()).toMatchObject({ status: "warn" });
+    const args = ["key", "export", "backed.pack", "--output", "backed.key"];
+    expect((await desk.run(args)).code).toBe(0);
+    expect(await keyFinding()).toMatchObject({
+      status: "ok",
+      message: expect.stringContaining("was backed up on"),
+    });
+    const env = { SVC_NEW_ENCRYPTION_KEY: `raw_key:${"B".repeat(42)}A` };
+    expect((await desk.run(["rekey", "backed.pack"], { env })).code).toBe(0);
+    const imported = await desk.run(["key", "import", "backed.pack"], {
+      stdin: `${env.SVC_NEW_ENCRYPTION_KEY}\n`,
+    });
+    expect(imported.code).toBe(0);
+    expect(await keyFinding()).toMatchObject({ status: "warn" });
+  });
+});
+
+/** Runs a server until it has said a word of the pack that it makes, and ends it. */
+async function startOn(args: readonly string[], env: Record<string, string> = {}): Promise<string> {
+  const child = desk.start(args, env);
+  if (args[0] === "mcp") {
+    const hello = {
+      protocolVersion: "2025-11-25",
+      capabilities: {},
+      clientInfo: { name: "test", version: "1" },
+    };
+    const call = { name: "memory_store", arguments: { content: "Tea", user_id: "anna" } };
+    const messages = [
+      { id: 1, method: "initialize", params: hello },
+      { method: "notifications/initialized" },
+      { id: 2, method: "tools/call", params: call },
+    ];
+    for (const message of messages) {
+      child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+    }
+    await child.stdin.flush();
+    const decoder = new TextDecoder();
+    let answers = "";
+    for await (const chunk of child.stdout) {
+      answers += decoder.decode(chunk, { stream: true });
+      if (answers.includes('"id":2')) break;
+    }
+    await child.stdin.end();
+    await child.exited;
+    return await new Response(child.stderr).text();
+  }
+  const decoder = new TextDecoder();
+  let said = "";
+  for await (const chunk of child.stderr) {
+    said += decoder.decode(chunk, { stream: true });
+    if (said.includes("listening on")) break;
+  }
+  child.kill("SIGTERM");
+  await child.exited;
+  return said;
+}
+
+describe.each(["serve", "mcp"])("svc %s without a pack", (command) => {
+  const args = (name: string): readonly string[] => [
+    command,
+    "--db-path",
+    name,
+    ...(command === "serve" ? ["--port", "0"] : []),
+  ];
+
+  test("makes it encrypted, says where its key is, and finds the key again", async () => {
+    const name = `${command}.pack`;
+    const said = await startOn(args(name));
+    expect(said).toContain("encrypted; its key is kept in");
+    expect(isEncrypted(name)).toBeTrue();
+    expect(await startOn(args(name))).not.toContain("its key is kept");
+  });
+
+  test("makes it unencrypted where the settings say so, and says so", async () => {
+    const name = `${command}-plain.pack`;
+    const said = await startOn(args(name), { SVC_ENCRYPTION_ENABLED: "false" });
+    expect(said).toContain("is made unencrypted, since SVC_ENCRYPTION_ENABLED is false");
+    expect(isEncrypted(name)).toBeFalse();
+  });
+});
+
+test("eight servers that make one pack at the same moment share one key", async () => {
+  const before = keys().length;
+  await Promise.all(
+    Array.from({ length: 8 }, () => startOn(["serve", "--db-path", "shared.pack", "--port", "0"])),
+  );
+  expect(keys()).toHaveLength(before + 1);
+  expect((await desk.run(["doctor", "shared.pack"])).stdout).toContain("encrypted");
+});
+
+describe("a passphrase", () => {
+  const env = { SVC_ENCRYPTION_ENABLED: "true", SVC_ENCRYPTION_KEY: "open sesame, said Ali" };
+  const exported = async (pack: string): Promise<string> => {
+    const { code, stdout } = await desk.run(["key", "export", pack], { env });
+    expect(code).toBe(0);
+    return stdout.trim();
+  };
+
+  test("gives each pack a key of its own, also one that is migrated or gets it later", async () => {
+    for (const pack of ["p1.pack", "p2.pack", "folder"]) {
+      expect((await desk.run(["init", pack], { env })).code).toBe(0);
+    }
+    expect((await desk.run(["migrate", "folder", "p3.pack"], { env })).code).toBe(0);
+    expect((await desk.run(["init", "p4.pack", "--plain"])).code).toBe(0);
+    const first = { SVC_NEW_ENCRYPTION_KEY: env.SVC_ENCRYPTION_KEY };
+    expect((await desk.run(["rekey", "p4.pack", "--encrypt"], { env: first })).code).toBe(0);
+    const texts: string[] = [];
+    for (const pack of ["p1.pack", "p2.pack", "folder", "p3.pack", "p4.pack"]) {
+      texts.push(await exported(pack));
+    }
+    expect(new Set(texts).size).toBe(texts.length);
+    expect(texts).toEqual(texts.map(() => expect.stringMatching(/^raw_key:[\w-]{43}$/)));
+  });
+
+  test("that is easy to guess is told, and a random key never is", async () => {
+    const init = async (name: string, key: string): Promise<string> => {
+      const { code, stderr } = await desk.run(["init", name, "--encryption-key", key]);
+      expect(code).toBe(0);
+      return stderr;
+    };
+    expect(await init("w1.pack", "qwertyuiop123456")).toContain(
+      "This passphrase is weak: about 10^4",
+    );
+    expect(await init("w2.pack", "xK9$mPq2vLz")).toContain("fewer than 12 characters");
+    expect(await init("w3.pack", "open sesame, said Ali")).toBe("");
+    expect(await init("w4.pack", `raw_key:${"A".repeat(43)}`)).toBe("");
+    const env = { SVC_NEW_ENCRYPTION_KEY: "anna1987" };
+    const rekeyed = await desk.run(
+      ["rekey", "w3.pack", "--encryption-key", "open sesame, said Ali"],
+      { env },
+    );
+    expect(rekeyed).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining("passphrase is weak"),
+    });
+  });
+
+  test("of a pack that is compacted goes on opening it", async () => {
+    const before = await exported("p1.pack");
+    expect((await desk.run(["compact", "p1.pack"], { env })).code).toBe(0);
+    expect(await exported("p1.pack")).toBe(before);
+  });
+});
