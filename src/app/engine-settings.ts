@@ -23,6 +23,7 @@ export function toEngineSettings(config: Config): EngineSettings {
     epistemicWeights: config.epistemic_weights,
     unverifiedConfidenceThreshold: config.unverified_confidence_threshold,
     queryIntentOrder: config.query_intent_order,
+    newerFirst: config.newer_first,
     temporalLanguages: config.temporal_languages,
     reranker: toRerankerSettings(config),
     reformulation: toReformulationSettings(config),

@@ -39,6 +39,11 @@ export const RETRIEVAL_SETTINGS = {
     default: "entity_first",
     description: "What a question about both a name and a time is taken for.",
   }),
+  newer_first: flag({
+    default: true,
+    description:
+      "Put a memory before an older one that it makes outdated, and mark the older one as `older than` it.",
+  }),
   temporal_languages: listOf(
     z
       .string()

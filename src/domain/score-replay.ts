@@ -98,6 +98,7 @@ export function applyAdjustment(
     case "evidence_augmentation":
     case "session_decay":
     case "episode_decay":
+    case "newer_first":
       return score * coefficient;
   }
 }
@@ -229,6 +230,7 @@ const COEFFICIENT_LIMITS: Readonly<Record<AdjustmentKind, Limits>> = {
   evidence_augmentation: SHARE,
   session_decay: FINITE,
   episode_decay: FINITE,
+  newer_first: { text: "above 0", holds: (value) => value > 0 && Number.isFinite(value) },
 };
 
 function adjustmentProblems({ kind, coefficient, neuralScore }: Adjustment): string[] {

@@ -107,7 +107,8 @@ export type AdjustmentKind =
   | "evidence_projection"
   | "evidence_augmentation"
   | "session_decay"
-  | "episode_decay";
+  | "episode_decay"
+  | "newer_first";
 
 /** One step that changed a score after it was computed. */
 export type Adjustment = {

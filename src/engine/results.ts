@@ -9,6 +9,7 @@ import type {
 import type { ProcessingStatus } from "../domain/jobs.ts";
 import type { MemoryNode } from "../domain/node.ts";
 import type { RankingMultipliers, ScoreProvenance, ScoreTrace } from "../domain/scoring.ts";
+import type { Strength } from "../domain/strength.ts";
 import type { Instant } from "../lib/instant.ts";
 import type { JsonObject } from "../lib/json.ts";
 import type { Uuid } from "../lib/uuid.ts";
@@ -100,7 +101,14 @@ export type ResultCandidate = {
   /** Its claim is contested. */
   readonly conflictFlag: boolean;
   readonly contradictsId: Uuid | undefined;
+  /** Of the same thing a newer memory among the candidates says what is true since. Absent: none. */
+  readonly olderThan?: OlderThan | undefined;
+  /** Absent where it was not judged: in hints. */
+  readonly strength?: Strength | undefined;
 };
+
+/** The memory that makes another one outdated, and the time it speaks of. */
+export type OlderThan = { readonly nodeId: Uuid; readonly at: Instant };
 
 /** A record in the context, at the fidelity at which it fitted. */
 export type PackedRecord = {

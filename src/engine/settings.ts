@@ -115,6 +115,8 @@ export type EngineSettings = {
   /** 0 to 1: unverified memories below it are left out by default. */
   readonly unverifiedConfidenceThreshold: number;
   readonly queryIntentOrder: "entity_first" | "temporal_first";
+  /** Whether a newer memory goes before what it makes outdated. */
+  readonly newerFirst: boolean;
   /** Languages of dates in questions; empty: all that are known. */
   readonly temporalLanguages: readonly string[];
   /** Undefined: off. */

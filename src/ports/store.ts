@@ -248,6 +248,8 @@ export type Store = {
   searchVectors(vector: Float32Array, filter: CandidateFilter, k: number): Promise<readonly Hit[]>;
   /** The cosine of `vector` with each of the owner's active nodes in `keys` that has a vector, in no particular order. */
   cosines(vector: Float32Array, userId: string, keys: readonly number[]): Promise<readonly Hit[]>;
+  /** The vector of the own text of each of the owner's active nodes in `keys` that has one; L2-normalised. */
+  ownVectors(userId: string, keys: readonly number[]): Promise<ReadonlyMap<number, Float32Array>>;
   /**
    * The `k` best active nodes by BM25 among those that pass the filter, and after them those of `others` that match and
    * pass too but rank lower. Score = BM25, positive, best first, ties by key. Words are weighed by their rarity among

@@ -68,7 +68,7 @@ import {
 import { readScan } from "./read/scan-nodes.ts";
 import { searchGraph } from "./read/search-graph.ts";
 import { searchText } from "./read/search-text.ts";
-import { cosines, searchVectors } from "./read/search-vectors.ts";
+import { cosines, ownVectors, searchVectors } from "./read/search-vectors.ts";
 import { createIndexRebuild, requireModel } from "./rebuild/rebuild.ts";
 import { packBody } from "./receipts/receipt-row.ts";
 import { pruneReceipts, readReceipt, writeReceipt } from "./receipts/receipts.ts";
@@ -255,6 +255,18 @@ export class SqliteStore implements Store {
       database.transaction(() => {
         requireModel(database, this.#parts.embedding);
         return cosines(database, vector, userId, keys);
+      })(),
+    );
+  }
+
+  ownVectors(
+    userId: string,
+    keys: readonly number[],
+  ): Promise<ReadonlyMap<number, Float32Array>> {
+    return this.#read((database) =>
+      database.transaction(() => {
+        requireModel(database, this.#parts.embedding);
+        return ownVectors(database, userId, keys);
       })(),
     );
   }

@@ -12,7 +12,7 @@ import type {
 } from "../records.ts";
 import { CANDIDATE_PATHS, type PackedRecord, type ResultCandidate } from "../results.ts";
 import type { ReceiptSurroundings } from "./material.ts";
-import { effectiveOptions, receiptVersion, statesCitations } from "./version.ts";
+import { effectiveOptions, marksOlder, receiptVersion, statesCitations } from "./version.ts";
 
 /** A receipt and what stands beside it. */
 export type BuiltReceipt = {
@@ -42,6 +42,7 @@ export function buildReceipt(
   const options = effectiveOptions(material.packing, scoring.fusion);
   const schemaVersion = receiptVersion({
     scoring,
+    marksOlder: marksOlder(results.map(({ provenance }) => provenance)),
     minScoreSkipped: metadata.minScoreSkipped,
     packing: { contextFormat: material.packing.contextFormat, ...options },
     rerankerPolicy: surroundings.settings.reranker?.policy,

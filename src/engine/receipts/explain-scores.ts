@@ -183,6 +183,10 @@ function adjustmentWords({ kind, coefficient, neuralScore, sourceNodeId }: Adjus
       return `stands for what was made of it, with ${factor} of the score of ${of}`;
     case "evidence_augmentation":
       return `source of what was found, with ${factor} of the score of ${of}`;
+    case "newer_first":
+      return coefficient > 1
+        ? "put before what it makes outdated: memory"
+        : "older than, and perhaps no longer true because of, memory";
     case "session_decay":
       return `neighbour in the conversation, with ${factor} of the score of ${of}`;
     case "episode_decay":

@@ -35,6 +35,7 @@ export const ADJUSTMENT_KINDS = [
   "evidence_augmentation",
   "session_decay",
   "episode_decay",
+  "newer_first",
 ] as const satisfies readonly AdjustmentKind[];
 
 /** The settings of a fusion laid flat beside the weights; what the fusion does not read is absent. */

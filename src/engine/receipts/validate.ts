@@ -4,7 +4,7 @@ import type { Uuid } from "../../lib/uuid.ts";
 import type { ReceiptCandidate, RetrievalReceipt, RetrievalRecord } from "../records.ts";
 import { type BuiltReceipt, CONTENT_LEVELS } from "./build.ts";
 import { rankingOrder } from "./order.ts";
-import { receiptVersion, statesCitations } from "./version.ts";
+import { marksOlder, receiptVersion, statesCitations } from "./version.ts";
 
 /** A candidate with the record of its score. */
 type Scored = { readonly candidate: ReceiptCandidate; readonly provenance: ScoreProvenance };
@@ -42,7 +42,11 @@ function settingProblems(receipt: RetrievalReceipt): string[] {
   const problems: string[] = [];
   // The policy of the reranker tells two versions apart and stands nowhere else.
   const policy = schemaVersion === 13 ? "score_envelope" : undefined;
-  const expected = receiptVersion({ ...receipt, rerankerPolicy: policy });
+  const expected = receiptVersion({
+    ...receipt,
+    rerankerPolicy: policy,
+    marksOlder: marksOlder(receipt.scoreProvenance.values()),
+  });
   if (schemaVersion !== expected) {
     problems.push(`the version is ${schemaVersion}, the settings are those of ${expected}`);
   }

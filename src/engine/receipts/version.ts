@@ -1,8 +1,11 @@
+import type { ScoreProvenance } from "../../domain/scoring.ts";
 import type { RetrievalReceipt } from "../records.ts";
 import type { PackingSettings } from "../settings.ts";
 
 /** What decides the version of a receipt. */
 export type VersionBasis = Pick<RetrievalReceipt, "scoring" | "minScoreSkipped"> & {
+  /** Whether a newer memory was put before what it makes outdated. */
+  readonly marksOlder: boolean;
   readonly packing: Pick<
     RetrievalReceipt["packing"],
     | "contextFormat"
@@ -17,12 +20,14 @@ export type VersionBasis = Pick<RetrievalReceipt, "scoring" | "minScoreSkipped">
 const CITATIONS_STATED_FROM = 14;
 
 /**
- * The version that a new receipt has; the first rule that holds wins. 23: relative fusion. 22: repeated text is folded.
+ * The version that a new receipt has; the first rule that holds wins. 24: a newer memory was put before an outdated one.
+ * 23: relative fusion. 22: repeated text is folded.
  * 21: neighbours are packed with what brought them. 16 to 19: rank fusion, by what it uses. 20: weighted by stated times.
  * 12 to 14: other weighted ones.
  */
 export function receiptVersion(basis: VersionBasis): number {
   const { packing, scoring } = basis;
+  if (basis.marksOlder) return 24;
   if (scoring.fusion.kind === "relative") return 23;
   if (packing.contextFormat === "reader" && packing.foldRepeatedText === true) return 22;
   if (packing.sessionContextPacking !== undefined) return 21;
@@ -72,4 +77,11 @@ export function effectiveOptions(
       fusion.kind === "weighted" ? undefined : packing.sessionContextRankFusionScoreDecay,
     foldRepeatedText: folds ? true : undefined,
   };
+}
+
+/** Whether one of the scores was adjusted so that a newer memory stands before an outdated one. */
+export function marksOlder(provenances: Iterable<ScoreProvenance>): boolean {
+  return Iterator.from(provenances).some(({ adjustments }) =>
+    adjustments.some(({ kind }) => kind === "newer_first"),
+  );
 }

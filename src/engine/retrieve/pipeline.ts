@@ -1,6 +1,9 @@
+import { reasonCode } from "../../domain/errors.ts";
+import { storedSpeaker } from "../../domain/speaker.ts";
+import { strengthsOf } from "../../domain/strength.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { RetrieveInput } from "../inputs.ts";
-import type { ReceiptMaterial } from "../records.ts";
+import type { RankingPolicy, ReceiptMaterial } from "../records.ts";
 import type {
   Exclusion,
   FilterMetadata,
@@ -14,6 +17,7 @@ import { type ExpandedRanking, expandContext } from "./context/expand.ts";
 import { crossScopeHints } from "./context/hints.ts";
 import { aggregationCoverage, historicalCoverage } from "./coverage.ts";
 import { visibleBindings } from "./pack/bindings.ts";
+import { newerFirst } from "./newer-first.ts";
 import { guidanceFor } from "./pack/guidance.ts";
 import { coverageNotice } from "./pack/notices.ts";
 import { pack } from "./pack/pack.ts";
@@ -68,7 +72,7 @@ export async function retrieve(
   const selection = await log.run(
     "select",
     expanded.ranking.length,
-    () => selected(request, ranked, expanded),
+    async () => selected(request, ranked, await inOrderOfAge(deps, request, ranked, expanded)),
     ({ results }) => results.length,
   );
   const hints = await hintsOf(deps, request, ranked, selection);
@@ -104,16 +108,53 @@ function onceEach(excluded: readonly Exclusion[]): readonly Exclusion[] {
   return [...first.values()];
 }
 
+/** The ranking with newer memories before what they make outdated; as it was where that is turned off, or fails. */
+async function inOrderOfAge(
+  deps: EngineDeps,
+  request: RetrievalRequest,
+  ranked: Ranked,
+  expanded: ExpandedRanking,
+): Promise<readonly ResultCandidate[]> {
+  const { ranking } = expanded;
+  if (!deps.settings.newerFirst) return ranking;
+  try {
+    const { userId } = request.filter;
+    return await newerFirst(deps, userId, ranking, rankingPolicy(ranked, expanded));
+  } catch (error) {
+    // The cause may hold memory text; its category is all that leaves this place.
+    deps.warn(`retrieve: newer memories were not looked for (${reasonCode(error)})`);
+    return ranking;
+  }
+}
+
+/** The results with their strength. */
+function judged(query: string, results: readonly ResultCandidate[]): readonly ResultCandidate[] {
+  const strengths = strengthsOf(
+    query,
+    results.map(({ node, semanticScore: cosine }) => {
+      const speaker = storedSpeaker(node.metadata);
+      return { text: speaker === undefined ? node.content : `${speaker} ${node.content}`, cosine };
+    }),
+  );
+  return results.map((result, index) => ({ ...result, strength: strengths[index] }));
+}
+
+function rankingPolicy(ranked: Ranked, { changedOrder }: ExpandedRanking): RankingPolicy {
+  if (changedOrder) return "score_id";
+  return ranked.rerankedPrefix ? "reranked_prefix" : "score_path_id";
+}
+
 function selected(
   request: RetrievalRequest,
   { sets }: Ranked,
-  { ranking }: ExpandedRanking,
+  ranking: readonly ResultCandidate[],
 ): Selection {
-  return select(ranking, {
+  const selection = select(ranking, {
     ...request,
     fusion: request.weights.fusion.kind,
     vectorFailed: sets.failures.VECTOR !== undefined,
   });
+  return { ...selection, results: judged(request.query, selection.results) };
 }
 
 async function packed(
@@ -228,11 +269,7 @@ function toMaterial(
     queryTimeTo: ranked.analysis.timeTo,
     scoring: request.weights,
     packing: { ...settings.packing, tokenBudget, minFidelity },
-    rankingPolicy: expanded.changedOrder
-      ? "score_id"
-      : ranked.rerankedPrefix
-        ? "reranked_prefix"
-        : "score_path_id",
+    rankingPolicy: rankingPolicy(ranked, expanded),
     results: selection.results,
     bundle,
     excluded,

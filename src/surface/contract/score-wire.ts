@@ -60,6 +60,7 @@ const adjustmentSchema = z.strictObject({
     "evidence_augmentation",
     "session_decay",
     "episode_decay",
+    "newer_first",
   ]),
   coefficient: z.number(),
   neural_score: z.number().nullable(),

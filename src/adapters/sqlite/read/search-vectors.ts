@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite";
 import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
 import type { Hit } from "../../../ports/store.ts";
 import { exactCosines } from "../vectors/exact.ts";
+import { fromPayload } from "../vectors/lean.ts";
 import type { ResidentVectors } from "../vectors/resident.ts";
 import type { Slab } from "../vectors/slab.ts";
 import { ownerKey } from "../write/owners.ts";
@@ -50,6 +51,31 @@ export function cosines(
 ): Hit[] {
   const owner = ownerKey(database, userId);
   return owner === undefined ? [] : exactCosines(database, vector, owner, keys);
+}
+
+/** The vector of the own text of each given node that is the owner's and has one. A turn's indexed vector is not its own. */
+export function ownVectors(
+  database: Database,
+  userId: string,
+  keys: readonly number[],
+): ReadonlyMap<number, Float32Array> {
+  const owner = ownerKey(database, userId);
+  if (owner === undefined || keys.length === 0) return new Map();
+  type Row = { readonly key: number; readonly indexed: Uint8Array; readonly own: Uint8Array | null };
+  const rows = database
+    .query<Row, [string, number]>(
+      `SELECT k.value AS key, v.embedding AS indexed, p.embedding AS own
+       FROM json_each(?) k CROSS JOIN vector_metadata m ON m.node_key = k.value AND m.owner = ?
+         CROSS JOIN vectors v ON v.node_key = k.value
+         LEFT JOIN vector_payloads p ON p.node_key = k.value`,
+    )
+    .all(JSON.stringify(keys), owner);
+  return new Map(
+    rows.map(({ key, indexed, own }) => [
+      key,
+      own === null ? new Float32Array(indexed.slice().buffer) : fromPayload(own),
+    ]),
+  );
 }
 
 /**

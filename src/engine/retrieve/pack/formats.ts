@@ -2,9 +2,10 @@ import type { RepresentationLevel } from "../../../domain/enums.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { storedSpeaker } from "../../../domain/speaker.ts";
 import type { Instant } from "../../../lib/instant.ts";
+import type { OlderThan } from "../../results.ts";
 import type { ContextFormat } from "../../settings.ts";
 import { jsonLine } from "./json-line.ts";
-import { readerParts } from "./reader-line.ts";
+import { olderTag, readerParts } from "./reader-line.ts";
 import { isoTime } from "./times.ts";
 
 /** How records are written. */
@@ -16,6 +17,8 @@ export type Shown = {
   readonly text: string;
   /** `m1`, `m2`, ...; written only by formats that show it. */
   readonly reference: string;
+  /** A newer memory that makes this one outdated. */
+  readonly olderThan?: OlderThan | undefined;
 };
 
 /** The line of a record, whose text is `head` and `body` together. */
@@ -63,14 +66,14 @@ export function recordLine(node: MemoryNode, shown: Shown, format: LineFormat): 
     case "compact":
       return { ...compactArray(node, shown), namesSpeaker: false };
     case "reader": {
-      const { text, namesSpeaker } = readerParts(node, shown.text);
+      const { text, namesSpeaker } = readerParts(node, shown.text, shown.olderThan);
       const head = format.citations ? `- [${shown.reference}]` : "-";
       return { head, body: ` ${text}`, namesSpeaker };
     }
   }
 }
 
-function auditableObject(node: MemoryNode, { level, text }: Shown): string {
+function auditableObject(node: MemoryNode, { level, text, olderThan }: Shown): string {
   const speaker = storedSpeaker(node.metadata);
   return jsonLine({
     id: node.id,
@@ -85,10 +88,11 @@ function auditableObject(node: MemoryNode, { level, text }: Shown): string {
     text,
     source_type: node.sourceType,
     ...(speaker === undefined ? {} : { speaker }),
+    ...(olderThan === undefined ? {} : { older_than: olderThan.nodeId }),
   });
 }
 
-function compactArray(node: MemoryNode, { level, text, reference }: Shown) {
+function compactArray(node: MemoryNode, { level, text, reference, olderThan }: Shown) {
   const head = `["${reference}`;
   const fields = [
     node.nodeType,
@@ -101,6 +105,7 @@ function compactArray(node: MemoryNode, { level, text, reference }: Shown) {
     isoTime(node.validFrom),
     timeOrNull(node.validTo),
     text,
+    ...(olderThan === undefined ? [] : [olderTag(olderThan)]),
   ];
   return { head, body: `",${jsonLine(fields).slice(1)}` };
 }

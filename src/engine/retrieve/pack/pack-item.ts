@@ -37,12 +37,13 @@ export function packItem(
   rules: Omit<LevelRules, "format"> & { readonly format: LineFormat },
   count: LineCounter,
 ): PackItem {
-  const { node } = given.candidate;
+  const { node, olderThan } = given.candidate;
   const around = leastTokensAround(given, rules.format);
   const form = (level: RepresentationLevel, text: string): LevelForm => {
     let counted: CountedLine | undefined;
     const write = (): CountedLine => {
-      const line = recordLine(node, { level, text, reference: given.reference }, rules.format);
+      const shown = { level, text, reference: given.reference, olderThan };
+      const line = recordLine(node, shown, rules.format);
       return { ...line, tokens: count(line) };
     };
     return {

@@ -2,6 +2,7 @@ import { conditionState } from "../../../domain/epistemics.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { beginsWithSpeaker, storedSpeaker } from "../../../domain/speaker.ts";
 import type { Instant } from "../../../lib/instant.ts";
+import type { OlderThan } from "../../results.ts";
 import { jsonLine } from "./json-line.ts";
 import { shortTime } from "./times.ts";
 
@@ -12,11 +13,17 @@ export type ReaderParts = { readonly text: string; readonly namesSpeaker: boolea
  * Date, status, speaker and text of a memory, each only where there is something to say. Speaker and text are JSON
  * strings, so that no memory can pose as a heading, a reference or a status. Node ids never appear.
  */
-export function readerParts(node: MemoryNode, text: string): ReaderParts {
+export function readerParts(
+  node: MemoryNode,
+  text: string,
+  olderThan?: OlderThan | undefined,
+): ReaderParts {
   const speaker = shownSpeaker(node);
   const parts = [
     bracketed(dateLabel(node)),
-    bracketed(statusTags(node).join(", ")),
+    bracketed(
+      [...statusTags(node), ...(olderThan === undefined ? [] : [olderTag(olderThan)])].join(", "),
+    ),
     speaker === undefined ? "" : `${jsonLine(speaker)}:`,
     jsonLine(text),
   ];
@@ -24,6 +31,11 @@ export function readerParts(node: MemoryNode, text: string): ReaderParts {
     text: parts.filter((part) => part !== "").join(" "),
     namesSpeaker: speaker !== undefined,
   };
+}
+
+/** What is said of a record that a newer one makes outdated. Which records are shown is not known while lines are written. */
+export function olderTag({ at }: OlderThan): string {
+  return `older than a record of ${shortTime(at)}`;
 }
 
 /** States other than the usual ones, in a fixed order. */

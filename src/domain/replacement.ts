@@ -1,0 +1,173 @@
+import { analyse } from "./lexical-analysis.ts";
+
+/**
+ * Whether one memory says of the same thing what is true since, so that another one is outdated. Judged by three things
+ * together: how near the vectors are, how many words both have, and words of change that only the newer one has. None is
+ * enough alone: `Anna's birthday is on 3 March` and `Hanna's birthday is on 3 May` are nearer to each other than most
+ * changes of mind. `scripts/quality/updates.ts` measures the rule; docs/retrieval.md has its figures.
+ */
+
+/** What of a text is compared. Made once a text: `readStatement`. */
+export type Statement = {
+  /** All its words in order, folded. */
+  readonly words: readonly string[];
+  /** Beginnings of the words that say what it is about. */
+  readonly stems: ReadonlySet<string>;
+  /** The first of them, which mostly is what it is about. */
+  readonly subject: string | undefined;
+  /** Its words of change. */
+  readonly changes: ReadonlySet<string>;
+  readonly negates: boolean;
+};
+
+/** Characters above which a text is no statement of one thing. */
+const STATEMENT_MAX_CHARS = 400;
+/** Characters by which words are compared: what follows mostly is inflection. */
+const STEM_CHARS = 5;
+/** How much the share of common words adds to the cosine. */
+const WORDS_SHARE = 0.35;
+/** How much it takes off when each begins with something that the other does not name. */
+const OTHER_SUBJECT = 0.15;
+/** The least sum of the three. */
+const REPLACES_FROM = 0.85;
+/** The same for what was said in a conversation, where "now" and "since" mostly are of something else. */
+const REPLACES_SAID_FROM = 1.05;
+/** The least share of common words where a negation is the only word of change. */
+const NEGATION_SHARE = 0.5;
+/** The least cosine of texts that differ in one number alone. */
+const NUMBER_COSINE = 0.85;
+
+const ENGLISH = {
+  change: `now|nowadays|these days|currently|no longer|not any more|not anymore|any more|anymore|instead|rather than|from now on|on from|as of|
+    since|actually|after all|in fact|turned out|turns out|correction|corrected|wrong|mistaken|misread|misheard|mixed up|changed|switched|
+    moved|migrated|replaced|renamed|upgraded|downgraded|updated|revised|adjusted|raised|lowered|increased|decreased|reduced|extended|
+    shortened|postponed|rescheduled|delayed|pushed back|brought forward|slipped|cancelled|canceled|called off|is off|dropped|stopped|quit|
+    gave up|given up|ended|withdrew|withdrawn|pulled out|took over|taken over|retired|elected|became|has become|new|left|sold|closed|
+    come to|would rather|d rather|discontinued|abandoned|scrapped`,
+  negation: "not never none cannot neither",
+  empty: `a an the is are was were be been being am have has had do does did will would could should can may might must i me my
+    mine we us our ours you your he him his she her hers it its they them their this that these those there here and or but if so for
+    to of in on at by with from as into about up out off over than then when what which who where how all any some very too also just
+    s t re ve ll d m`,
+} as const;
+
+const GERMAN = {
+  change: `jetzt|nun|nunmehr|inzwischen|mittlerweile|seit|ab sofort|künftig|nicht mehr|statt|stattdessen|anstatt|doch|erst|sondern|
+    eigentlich|tatsächlich|vertan|geirrt|irrtum|korrektur|stimmt nicht|zahlendreher|falsch|verlegt|verschoben|verlängert|verkürzt|
+    geändert|gewechselt|wechselt|umgezogen|abgesagt|storniert|abgemeldet|gekündigt|fällt aus|aufgehört|aufgegeben|abgegeben|hochgestellt|
+    erhöht|gesenkt|teurer|billiger|gestiegen|gesunken|neu|neue|neuen|neuer|neues|lieber|zuständig|fällt|entfällt`,
+  negation: "nicht kein keine keinen keinem keiner nie niemals gar",
+  empty: `der die das den dem des ein eine einen einem einer eines und oder aber ist sind war waren wird werden wurde im in am an
+    auf bei zu zum zur von vom mit für aus nach über um bis als wie ich mich mir wir uns unser unsere du dich sie ihn ihm ihr ihre er es
+    sich man mein meine meinem meinen meiner dein deine sein seine hat habe haben auch noch gern gerne dass`,
+} as const;
+
+const SPANISH = {
+  change: `ahora|ya no|desde|en vez|en lugar|en realidad|al final|sino|actualmente|hoy en día|cambiaron|cambió|cambié|cambiado|mudado|
+    mudamos|mudé|subió|bajó|aplazó|aplazado|anulé|anuló|anulado|cancelé|canceló|cancelado|suspendido|descartado|dejado|dejó|dejé|
+    eligieron|nuevo|nueva|saqué|equivoqué|equivocado|corrección|mal|gusta más|prefiero|prefiere|después de`,
+  negation: "no nunca ni sin tampoco",
+  empty: `el la los las lo un una unos unas de del y e o u es son era está están fue al a en que se su sus mi mis me nos tu te con
+    por para como le les si ha he han hay muy más`,
+} as const;
+
+const LANGUAGES = [ENGLISH, GERMAN, SPANISH];
+
+/** Phrases of change by their first word. */
+const CHANGES = new Map<string, string[][]>();
+for (const phrase of LANGUAGES.flatMap(({ change }) => change.split("|"))) {
+  const words = analyse(phrase);
+  const [first = ""] = words;
+  CHANGES.set(first, [...(CHANGES.get(first) ?? []), words]);
+}
+const NEGATIONS = new Set(LANGUAGES.flatMap(({ negation }) => analyse(negation)));
+/** Words that do not tell what a text is about. */
+const EMPTY = new Set([
+  ...LANGUAGES.flatMap(({ empty }) => analyse(empty)),
+  ...NEGATIONS,
+  ...[...CHANGES.values()].flat().flatMap((words) => (words.length === 1 ? words : [])),
+]);
+
+/** Reads a text; undefined for one that is blank or too long to be a statement of one thing. */
+export function readStatement(text: string): Statement | undefined {
+  if (text.length > STATEMENT_MAX_CHARS) return undefined;
+  const words = analyse(text);
+  const stems = words.filter((word) => !EMPTY.has(word) && !/^\p{N}+$/u.test(word)).map((word) => word.slice(0, STEM_CHARS));
+  if (stems.length === 0) return undefined;
+  return {
+    words,
+    stems: new Set(stems),
+    subject: stems[0],
+    changes: changesIn(words),
+    negates: words.some((word, index) => NEGATIONS.has(word) || isShortNot(words, index)),
+  };
+}
+
+/** The `n't` of `isn't`, which the analyser cuts in two. */
+function isShortNot(words: readonly string[], index: number): boolean {
+  return words[index] === "t" && (words[index - 1]?.endsWith("n") ?? false);
+}
+
+function changesIn(words: readonly string[]): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const [index, word] of words.entries()) {
+    for (const phrase of CHANGES.get(word) ?? []) {
+      if (phrase.every((part, at) => words[index + at] === part)) found.add(phrase.join(" "));
+    }
+    // "Kaffee trinke ich keinen mehr": what it is about stands between the two.
+    if (word === "mehr" && words.slice(0, index).some((before) => NEGATIONS.has(before))) {
+      found.add("nicht mehr");
+    }
+  }
+  return found;
+}
+
+/** Whether the words leave it possible that the newer statement replaces the older one. Cheap; no vector is needed. */
+export function mayReplace(newer: Statement, older: Statement): boolean {
+  return newer !== older && (isChange(newer, older) || differInNumber(newer, older));
+}
+
+/**
+ * Whether the newer statement says of the same thing what is true since.
+ * @param cosine of the two texts
+ * @param isSaid both were said in a conversation
+ */
+export function replaces(
+  newer: Statement,
+  older: Statement,
+  cosine: number,
+  isSaid: boolean,
+): boolean {
+  if (isChange(newer, older)) {
+    const other = namesOther(newer, older) ? OTHER_SUBJECT : 0;
+    return cosine + WORDS_SHARE * sharedStems(newer, older) - other >= (isSaid ? REPLACES_SAID_FROM : REPLACES_FROM);
+  }
+  return cosine >= NUMBER_COSINE && differInNumber(newer, older);
+}
+
+/** Whether the newer one alone has words of change, and both have others in common. */
+function isChange(newer: Statement, older: Statement): boolean {
+  if (newer.stems.isDisjointFrom(older.stems)) return false;
+  if (newer.changes.size > 0 && !newer.changes.isSubsetOf(older.changes)) return true;
+  return newer.negates && !older.negates && sharedStems(newer, older) >= NEGATION_SHARE;
+}
+
+/** The share of the words of the text with fewer of them that the other one has too, 0 to 1. */
+function sharedStems({ stems }: Statement, { stems: others }: Statement): number {
+  return stems.intersection(others).size / Math.min(stems.size, others.size);
+}
+
+function namesOther(newer: Statement, older: Statement): boolean {
+  return !(older.stems.has(newer.subject ?? "") || newer.stems.has(older.subject ?? ""));
+}
+
+/** Whether all words are the same but for one number in the latter half: `The rent is 1250`, `The rent is 1340`. */
+function differInNumber({ words }: Statement, { words: others }: Statement): boolean {
+  if (words.length !== others.length || words.length < 4) return false;
+  const differing = [...words.keys()].filter((index) => words[index] !== others[index]);
+  const [at = 0] = differing;
+  const isNumber = (word: string | undefined) => word !== undefined && /^\p{N}+$/u.test(word);
+  return (
+    differing.length === 1 && at >= words.length / 2 && isNumber(words[at]) && isNumber(others[at])
+  );
+}

@@ -1,0 +1,71 @@
+import { analyse, questionTerms } from "./lexical-analysis.ts";
+
+/** Whether a hit answers a question as far as can be told, or merely is the nearest there is. */
+export const STRENGTHS = ["strong", "weak"] as const;
+export type Strength = (typeof STRENGTHS)[number];
+
+/** A hit as it is judged. */
+export type Judged = {
+  /** With the speaker's name, where one is known. */
+  readonly text: string;
+  /** Of its own vector with the question, 0 to 1; undefined without one. */
+  readonly cosine: number | undefined;
+};
+
+/*
+ * Fixed for bge-small-en-v1.5 by scripts/quality: its cosines hardly fall below 0.45 for English and 0.6 for other languages,
+ * so that no cosine alone tells an answer from what is merely in the same language. See docs/retrieval.md.
+ */
+/** How much the share of the question's words that a text has adds to the cosine. */
+const WORDS_SHARE = 0.3;
+/** From here the best hit answers the question. */
+const ANSWERS_FROM = 0.73;
+/** From here another hit belongs to the answer, */
+const BELONGS_FROM = 0.58;
+/** unless it is so much worse than the best one. */
+const BEHIND_BEST = 0.35;
+/** Share of the words from which a text without a vector answers. */
+const ANSWERS_WITHOUT_VECTOR = 0.5;
+/** Characters by which words are compared: what follows mostly is inflection. */
+const STEM_CHARS = 5;
+
+/** Words of questions in other languages than English that tell nothing about their topic. */
+const EMPTY: ReadonlySet<string> = new Set(
+  analyse(
+    `der die das den dem des ein eine einen einem einer eines und oder ist sind war waren wird werden wurde im in am an auf bei zu zum
+    zur von vom mit für aus nach über um wie was wer wo wann welche welcher welches welchen ich mich mir wir uns unser unsere du er
+    sie es man mein meine hat habe haben hoch viel viele oft el la los las lo un una unos unas de del y e o u es son era esta están fue
+    al a en que se su sus mi mis me nos tu con por para como cuál cuánto cuánta cuántos cuántas cuándo dónde quién si ha han hay`,
+  ),
+);
+
+/**
+ * The strength of each hit of one question. Hits are strong where the best of them answers the question and they are not much
+ * worse. Pure.
+ */
+export function strengthsOf(question: string, hits: readonly Judged[]): readonly Strength[] {
+  const words = new Set(
+    questionTerms(question).flatMap(({ term }) => (EMPTY.has(term) ? [] : [stem(term)])),
+  );
+  const values = hits.map((hit) => valueOf(words, hit));
+  const best = values.reduce((most, value) => Math.max(most, value), 0);
+  const least = Math.max(BELONGS_FROM, best - BEHIND_BEST);
+  return values.map((value) => (best >= ANSWERS_FROM && value >= least ? "strong" : "weak"));
+}
+
+function valueOf(words: ReadonlySet<string>, { text, cosine }: Judged): number {
+  const share = shareOf(words, text);
+  if (cosine === undefined) return share >= ANSWERS_WITHOUT_VECTOR ? ANSWERS_FROM : 0;
+  return cosine + WORDS_SHARE * share;
+}
+
+/** How many of the words a text has, 0 to 1. */
+function shareOf(words: ReadonlySet<string>, text: string): number {
+  if (words.size === 0) return 0;
+  const found = new Set(analyse(text).map(stem));
+  return words.intersection(found).size / words.size;
+}
+
+function stem(word: string): string {
+  return word.slice(0, STEM_CHARS);
+}

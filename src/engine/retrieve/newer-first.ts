@@ -1,0 +1,172 @@
+import type { MemoryNode } from "../../domain/node.ts";
+import { statedTime } from "../../domain/node.ts";
+import { mayReplace, readStatement, replaces, type Statement } from "../../domain/replacement.ts";
+import { storedSpeaker } from "../../domain/speaker.ts";
+import type { EngineDeps } from "../deps.ts";
+import { rankingOrder } from "../receipts/order.ts";
+import type { RankingPolicy } from "../records.ts";
+import type { ResultCandidate } from "../results.ts";
+import { adjusted, adjustment } from "./score/adjust.ts";
+
+/** The best candidates, which are compared with one another. */
+const COMPARED = 50;
+/** The score of an outdated memory as a share of that of the newer one, at most: far less than tells other scores apart. */
+const BEHIND = 1 - 1e-9;
+
+/** A candidate that says one thing. */
+type Compared = { readonly candidate: ResultCandidate; readonly statement: Statement };
+type Pair = { readonly newer: Compared; readonly older: Compared };
+/** A memory and what makes it outdated. */
+type Link = {
+  readonly newer: ResultCandidate;
+  readonly older: ResultCandidate;
+  readonly cosine: number;
+};
+
+/**
+ * Puts a memory in front of what it makes outdated, where both are among the best candidates, and marks the older one.
+ * The scores of both are adjusted, so that the order can be computed again from a receipt.
+ * @returns the very same ranking where nothing is outdated
+ */
+export async function newerFirst(
+  { store }: Pick<EngineDeps, "store">,
+  userId: string,
+  ranking: readonly ResultCandidate[],
+  policy: RankingPolicy,
+): Promise<readonly ResultCandidate[]> {
+  const pairs = comparable(ranking.slice(0, COMPARED));
+  if (pairs.length === 0) return ranking;
+  const keys = pairs.flatMap(({ newer, older }) => [newer.candidate.key, older.candidate.key]);
+  const vectors = await store.ownVectors(userId, [...new Set(keys)]);
+  const links = nearestLinks(
+    pairs.flatMap(({ newer, older }): Link[] => {
+      const one = vectors.get(newer.candidate.key);
+      const other = vectors.get(older.candidate.key);
+      if (one === undefined || other === undefined) return [];
+      const link = {
+        newer: newer.candidate,
+        older: older.candidate,
+        cosine: cosineOf(one, other),
+      };
+      const isSaid = isTurn(link.newer) && isTurn(link.older);
+      return replaces(newer.statement, older.statement, link.cosine, isSaid) ? [link] : [];
+    }),
+  );
+  return links.length === 0 ? ranking : reordered(ranking, links, policy);
+}
+
+/** The pairs of candidates whose words leave it possible that one makes the other outdated. */
+function comparable(best: readonly ResultCandidate[]): readonly Pair[] {
+  const compared = best.flatMap((candidate): Compared[] => {
+    const { node, trace, compositeScore } = candidate;
+    // What inherited a score is there for another memory; a score of 0 or less cannot be multiplied.
+    if (trace === undefined || compositeScore <= 0 || !isStatement(node)) return [];
+    const statement = readStatement(node.content);
+    return statement === undefined ? [] : [{ candidate, statement }];
+  });
+  return compared.flatMap((newer) =>
+    compared
+      .filter(
+        (older) =>
+          mayReplace(newer.statement, older.statement) &&
+          isComparable(newer.candidate, older.candidate) &&
+          byAge(older.candidate, newer.candidate) < 0,
+      )
+      .map((older) => ({ newer, older })),
+  );
+}
+
+/** A turn of a conversation. */
+function isTurn({ node }: ResultCandidate): boolean {
+  return node.nodeType === "note" && node.sessionId !== undefined;
+}
+
+/** Entities are names, and joined turns repeat what stands beside them. */
+function isStatement({ nodeType, metadata }: MemoryNode): boolean {
+  return nodeType !== "entity" && metadata?.["qa_pair"] !== true;
+}
+
+/** Whether two memories are of one scope, and of one speaker and role where somebody is quoted. */
+function isComparable(one: ResultCandidate, other: ResultCandidate): boolean {
+  const isQuoted = one.node.sessionId !== undefined || other.node.sessionId !== undefined;
+  return (
+    one.node.scope === other.node.scope &&
+    storedSpeaker(one.node.metadata) === storedSpeaker(other.node.metadata) &&
+    (!isQuoted || one.node.sourceType === other.node.sourceType) &&
+    // What a reranker read stands before all others, whatever the scores.
+    (one.rerankerScore === undefined) === (other.rerankerScore === undefined)
+  );
+}
+
+/** By when they happened where both say so, else by when they began to hold, else by when they were stored; oldest first. */
+function byAge(one: ResultCandidate, other: ResultCandidate): number {
+  const { node: a } = one;
+  const { node: b } = other;
+  const happened =
+    a.eventTime === undefined || b.eventTime === undefined ? 0 : compare(a.eventTime, b.eventTime);
+  return (
+    happened ||
+    compare(a.validFrom, b.validFrom) ||
+    compare(a.createdAt, b.createdAt) ||
+    one.key - other.key
+  );
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+/** Each outdated memory with the nearest that makes it so, and of equally near ones the newest. */
+function nearestLinks(links: readonly Link[]): readonly Link[] {
+  const nearest = new Map<number, Link>();
+  for (const link of links) {
+    const known = nearest.get(link.older.key);
+    const isNearer =
+      known === undefined ||
+      link.cosine > known.cosine ||
+      (link.cosine === known.cosine && byAge(known.newer, link.newer) < 0);
+    if (isNearer) nearest.set(link.older.key, link);
+  }
+  return [...nearest.values()];
+}
+
+/** The newer ones raised to the places of the older ones, oldest first; then every older one put behind, newest first. */
+function reordered(
+  ranking: readonly ResultCandidate[],
+  links: readonly Link[],
+  policy: RankingPolicy,
+): readonly ResultCandidate[] {
+  const current = new Map(ranking.map((candidate) => [candidate.key, candidate]));
+  const now = (candidate: ResultCandidate) => current.get(candidate.key) ?? candidate;
+  for (const link of links.toSorted((a, b) => byAge(a.older, b.older))) {
+    const [newer, older] = [now(link.newer), now(link.older)];
+    const factor = older.compositeScore / newer.compositeScore;
+    if (factor > 1) current.set(newer.key, { ...newer, ...stepped(newer, factor, older) });
+  }
+  for (const link of links.toSorted((a, b) => byAge(b.newer, a.newer))) {
+    const [newer, older] = [now(link.newer), now(link.older)];
+    const factor = Math.min(1, (newer.compositeScore * BEHIND) / older.compositeScore);
+    const olderThan = { nodeId: newer.node.id, at: statedTime(newer.node) };
+    current.set(older.key, { ...older, ...stepped(older, factor, newer), olderThan });
+  }
+  const order = rankingOrder(policy);
+  const placed = [...current.values()].map((candidate) => ({
+    candidate,
+    nodeId: candidate.node.id,
+    score: candidate.compositeScore,
+    trace: candidate.trace,
+    rerankerScore: candidate.rerankerScore,
+  }));
+  return placed.sort(order).map(({ candidate }) => candidate);
+}
+
+function stepped(candidate: ResultCandidate, factor: number, other: ResultCandidate) {
+  return adjusted(candidate, adjustment("newer_first", factor, { sourceNodeId: other.node.id }));
+}
+
+/** Of vectors of length one. */
+function cosineOf(one: Float32Array, other: Float32Array): number {
+  let sum = 0;
+  for (let index = 0; index < one.length; index += 1) sum += (one[index] ?? 0) * (other[index] ?? 0);
+  return sum;
+}
