@@ -10,7 +10,11 @@ export type Pair = {
   readonly question: string;
   readonly half: Half;
 };
-export type Question = { readonly language: string; readonly question: string; readonly half: Half };
+export type Question = {
+  readonly language: string;
+  readonly question: string;
+  readonly half: Half;
+};
 
 /** Constants were fixed on the first half; the second one was only measured. */
 export const HALVES = ["tuning", "held out"] as const;

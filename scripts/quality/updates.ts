@@ -9,14 +9,33 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { MemoryEngine } from "../../src/app/memory-engine.ts";
 import type { ResultCandidate } from "../../src/engine/results.ts";
-import { HALVES, type Half, type Pair, readChanges, readFiller, readPairs, readUnanswerable } from "./sets.ts";
+import {
+  HALVES,
+  type Half,
+  type Pair,
+  readChanges,
+  readFiller,
+  readPairs,
+  readUnanswerable,
+} from "./sets.ts";
 
 /** Whether something went wrong, of one item of a set. */
-type Verdict = { readonly half: Half; readonly wrong: boolean; readonly about: string };
-type Measure = { readonly name: string; readonly target: string; readonly verdicts: readonly Verdict[] };
+type Verdict = {
+  readonly half: Half;
+  readonly wrong: boolean;
+  readonly about: string;
+};
+type Measure = {
+  readonly name: string;
+  readonly target: string;
+  readonly verdicts: readonly Verdict[];
+};
 
 const { values: flags } = parseArgs({
-  options: { json: { type: "string" }, show: { type: "boolean", default: false } },
+  options: {
+    json: { type: "string" },
+    show: { type: "boolean", default: false },
+  },
 });
 const folder = mkdtempSync(join(tmpdir(), "svc-updates-"));
 const changes = readChanges();
@@ -24,7 +43,11 @@ const pairs = readPairs();
 const filler = readFiller();
 
 /** Opens a new pack whose owner has these memories, stored in their order. */
-async function memoryOf(name: string, texts: readonly string[], newerFirst = true): Promise<MemoryEngine> {
+async function memoryOf(
+  name: string,
+  texts: readonly string[],
+  newerFirst = true,
+): Promise<MemoryEngine> {
   const engine = await MemoryEngine.create({
     pack_path: join(folder, `${name}.pack`),
     newer_first: newerFirst,
@@ -38,7 +61,11 @@ async function ask(engine: MemoryEngine, query: string): Promise<readonly Result
 }
 
 const contents = {
-  changes: [...changes.map(({ first }) => first), ...filler, ...changes.map(({ second }) => second)],
+  changes: [
+    ...changes.map(({ first }) => first),
+    ...filler,
+    ...changes.map(({ second }) => second),
+  ],
   pairs: [...pairs.map(({ first }) => first), ...filler, ...pairs.map(({ second }) => second)],
 } as const;
 
@@ -76,18 +103,34 @@ async function strengths(engine: MemoryEngine): Promise<readonly Measure[]> {
   const claimed: Verdict[] = [];
   for (const { half, question } of readUnanswerable()) {
     const results = await ask(engine, question);
-    claimed.push({ half, wrong: results.some(({ strength }) => strength === "strong"), about: question });
+    claimed.push({
+      half,
+      wrong: results.some(({ strength }) => strength === "strong"),
+      about: question,
+    });
   }
   const denied: Verdict[] = [];
   for (const { half, question, first, second } of [...changes, ...pairs]) {
     for (const { node, strength } of await ask(engine, question)) {
       if (node.content !== first && node.content !== second) continue;
-      denied.push({ half, wrong: strength === "weak", about: `${question} | ${node.content}` });
+      denied.push({
+        half,
+        wrong: strength === "weak",
+        about: `${question} | ${node.content}`,
+      });
     }
   }
   return [
-    { name: "questions without an answer that get a strong hit", target: "at most 20 %", verdicts: claimed },
-    { name: "memories that answer a question and are called weak", target: "at most 10 %", verdicts: denied },
+    {
+      name: "questions without an answer that get a strong hit",
+      target: "at most 20 %",
+      verdicts: claimed,
+    },
+    {
+      name: "memories that answer a question and are called weak",
+      target: "at most 10 %",
+      verdicts: denied,
+    },
   ];
 }
 
@@ -98,7 +141,10 @@ function share(verdicts: readonly Verdict[]): string {
 
 async function measureAll(): Promise<readonly Measure[]> {
   const measures: Measure[] = [];
-  const over = async (engine: MemoryEngine, measure: (engine: MemoryEngine) => Promise<readonly Measure[]>) => {
+  const over = async (
+    engine: MemoryEngine,
+    measure: (engine: MemoryEngine) => Promise<readonly Measure[]>,
+  ) => {
     try {
       measures.push(...(await measure(engine)));
     } finally {
@@ -106,7 +152,10 @@ async function measureAll(): Promise<readonly Measure[]> {
     }
   };
   await over(await memoryOf("off", contents.changes, false), async (engine) => [
-    { ...(await outdatedFirst("outdated before new, with the setting off", engine)), target: "" },
+    {
+      ...(await outdatedFirst("outdated before new, with the setting off", engine)),
+      target: "",
+    },
   ]);
   await over(await memoryOf("changes", contents.changes), async (engine) => [
     await outdatedFirst("outdated before new, nothing superseded", engine),

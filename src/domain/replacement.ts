@@ -92,7 +92,9 @@ const EMPTY = new Set([
 export function readStatement(text: string): Statement | undefined {
   if (text.length > STATEMENT_MAX_CHARS) return undefined;
   const words = analyse(text);
-  const stems = words.filter((word) => !EMPTY.has(word) && !/^\p{N}+$/u.test(word)).map((word) => word.slice(0, STEM_CHARS));
+  const stems = words
+    .filter((word) => !EMPTY.has(word) && !/^\p{N}+$/u.test(word))
+    .map((word) => word.slice(0, STEM_CHARS));
   if (stems.length === 0) return undefined;
   return {
     words,
@@ -140,7 +142,10 @@ export function replaces(
 ): boolean {
   if (isChange(newer, older)) {
     const other = namesOther(newer, older) ? OTHER_SUBJECT : 0;
-    return cosine + WORDS_SHARE * sharedStems(newer, older) - other >= (isSaid ? REPLACES_SAID_FROM : REPLACES_FROM);
+    return (
+      cosine + WORDS_SHARE * sharedStems(newer, older) - other >=
+      (isSaid ? REPLACES_SAID_FROM : REPLACES_FROM)
+    );
   }
   return cosine >= NUMBER_COSINE && differInNumber(newer, older);
 }

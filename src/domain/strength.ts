@@ -47,13 +47,13 @@ export function strengthsOf(question: string, hits: readonly Judged[]): readonly
   const words = new Set(
     questionTerms(question).flatMap(({ term }) => (EMPTY.has(term) ? [] : [stem(term)])),
   );
-  const values = hits.map((hit) => valueOf(words, hit));
+  const values = hits.map((hit) => worthOf(words, hit));
   const best = values.reduce((most, value) => Math.max(most, value), 0);
   const least = Math.max(BELONGS_FROM, best - BEHIND_BEST);
   return values.map((value) => (best >= ANSWERS_FROM && value >= least ? "strong" : "weak"));
 }
 
-function valueOf(words: ReadonlySet<string>, { text, cosine }: Judged): number {
+function worthOf(words: ReadonlySet<string>, { text, cosine }: Judged): number {
   const share = shareOf(words, text);
   if (cosine === undefined) return share >= ANSWERS_WITHOUT_VECTOR ? ANSWERS_FROM : 0;
   return cosine + WORDS_SHARE * share;

@@ -241,32 +241,23 @@ export class SqliteStore implements Store {
   }
 
   searchVectors(vector: Float32Array, filter: CandidateFilter, k: number): Promise<readonly Hit[]> {
-    // One snapshot: otherwise another process could change the model between the check and the search.
-    return this.#read((database) =>
-      database.transaction(() => {
-        requireModel(database, this.#parts.embedding);
-        return searchVectors(database, vector, filter, k, this.#resident);
-      })(),
-    );
+    const resident = this.#resident;
+    return this.#readVectors((database) => searchVectors(database, vector, filter, k, resident));
   }
 
   cosines(vector: Float32Array, userId: string, keys: readonly number[]): Promise<readonly Hit[]> {
-    return this.#read((database) =>
-      database.transaction(() => {
-        requireModel(database, this.#parts.embedding);
-        return cosines(database, vector, userId, keys);
-      })(),
-    );
+    return this.#readVectors((database) => cosines(database, vector, userId, keys));
   }
 
-  ownVectors(
-    userId: string,
-    keys: readonly number[],
-  ): Promise<ReadonlyMap<number, Float32Array>> {
+  ownVectors: Store["ownVectors"] = (userId, keys) =>
+    this.#readVectors((database) => ownVectors(database, userId, keys));
+
+  /** In one snapshot: otherwise another process could change the model between the check and the read. */
+  #readVectors<T>(read: (database: Database) => T): Promise<T> {
     return this.#read((database) =>
       database.transaction(() => {
         requireModel(database, this.#parts.embedding);
-        return ownVectors(database, userId, keys);
+        return read(database);
       })(),
     );
   }

@@ -14,7 +14,10 @@ const COMPARED = 50;
 const BEHIND = 1 - 1e-9;
 
 /** A candidate that says one thing. */
-type Compared = { readonly candidate: ResultCandidate; readonly statement: Statement };
+type Compared = {
+  readonly candidate: ResultCandidate;
+  readonly statement: Statement;
+};
 type Pair = { readonly newer: Compared; readonly older: Compared };
 /** A memory and what makes it outdated. */
 type Link = {
@@ -81,9 +84,9 @@ function isTurn({ node }: ResultCandidate): boolean {
   return node.nodeType === "note" && node.sessionId !== undefined;
 }
 
-/** Entities are names, and joined turns repeat what stands beside them. */
-function isStatement({ nodeType, metadata }: MemoryNode): boolean {
-  return nodeType !== "entity" && metadata?.["qa_pair"] !== true;
+/** Entities are names, joined turns repeat what stands beside them, and of contested claims nobody knows which holds. */
+function isStatement({ nodeType, metadata, lifecycleState }: MemoryNode): boolean {
+  return nodeType !== "entity" && metadata?.["qa_pair"] !== true && lifecycleState !== "contested";
 }
 
 /** Whether two memories are of one scope, and of one speaker and role where somebody is quoted. */
@@ -147,7 +150,11 @@ function reordered(
     const [newer, older] = [now(link.newer), now(link.older)];
     const factor = Math.min(1, (newer.compositeScore * BEHIND) / older.compositeScore);
     const olderThan = { nodeId: newer.node.id, at: statedTime(newer.node) };
-    current.set(older.key, { ...older, ...stepped(older, factor, newer), olderThan });
+    current.set(older.key, {
+      ...older,
+      ...stepped(older, factor, newer),
+      olderThan,
+    });
   }
   const order = rankingOrder(policy);
   const placed = [...current.values()].map((candidate) => ({
@@ -167,6 +174,7 @@ function stepped(candidate: ResultCandidate, factor: number, other: ResultCandid
 /** Of vectors of length one. */
 function cosineOf(one: Float32Array, other: Float32Array): number {
   let sum = 0;
-  for (let index = 0; index < one.length; index += 1) sum += (one[index] ?? 0) * (other[index] ?? 0);
+  for (let index = 0; index < one.length; index += 1)
+    sum += (one[index] ?? 0) * (other[index] ?? 0);
   return sum;
 }

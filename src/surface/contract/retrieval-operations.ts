@@ -34,13 +34,19 @@ const PAGE = [1, 1000] as const;
 const DEFAULT_PAGE = 100;
 
 /** An object of one owner, by its id. */
-type OwnedId = { readonly id: string; readonly userId: string | null | undefined };
+type OwnedId = {
+  readonly id: string;
+  readonly userId: string | null | undefined;
+};
 
 const receiptToolSchema = z.strictObject({
   request_id: uuidIn.meta({ description: "From memory_retrieve." }),
   user_id: userIdIn,
 });
-const citationToolSchema = z.strictObject({ citation_id: uuidIn, user_id: userIdIn });
+const citationToolSchema = z.strictObject({
+  citation_id: uuidIn,
+  user_id: userIdIn,
+});
 const citationsListToolSchema = z.strictObject({
   limit: z.int().nullish().meta({ minimum: PAGE[0], maximum: PAGE[1], default: DEFAULT_PAGE }),
   after_id: uuidIn.nullish(),
@@ -79,7 +85,8 @@ export const retrieveOperation = defineOperation({
     output: retrieveToolAnswerSchema,
     needsOwner: true,
     read: (args) => parseWire(retrieveToolSchema, args, "arguments"),
-    write: (response, wire) => toRetrieveToolAnswer(response, wire.include_context ?? false),
+    write: (response, wire) =>
+      toRetrieveToolAnswer(response, wire.include_context ?? false, wire.limit),
     tell: tellRetrieve,
     search: {
       isEmpty: ({ results }) => results.length === 0,
@@ -110,7 +117,10 @@ export const getReceiptOperation = defineOperation({
     },
     response: receiptAnswerSchema,
     statuses: [404],
-    read: ({ params, query }) => ({ id: params["request_id"] ?? "", userId: query["user_id"] }),
+    read: ({ params, query }) => ({
+      id: params["request_id"] ?? "",
+      userId: query["user_id"],
+    }),
     write: toReceiptWire,
   },
   mcp: {
@@ -215,7 +225,11 @@ export const listCitationsOperation = defineOperation({
     read: (args) => {
       const wire = parseWire(citationsListToolSchema, args, "arguments");
       const { user_id: userId, after_id: afterId, limit } = wire;
-      return { userId, afterId: afterId ?? undefined, limit: limit ?? DEFAULT_PAGE };
+      return {
+        userId,
+        afterId: afterId ?? undefined,
+        limit: limit ?? DEFAULT_PAGE,
+      };
     },
     write: (records) => ({ result: records.map(toCitationsWire) }),
     tell: (records, page) => tellCitationsList(records, page),
@@ -243,7 +257,10 @@ export const getCitationsOperation = defineOperation({
     },
     response: citationsSchema,
     statuses: [404],
-    read: ({ params, query }) => ({ id: params["citation_id"] ?? "", userId: query["user_id"] }),
+    read: ({ params, query }) => ({
+      id: params["citation_id"] ?? "",
+      userId: query["user_id"],
+    }),
     write: toCitationsWire,
   },
   mcp: {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { STRENGTHS } from "../../domain/strength.ts";
 import type { ResultCandidate, RetrievalResponse } from "../../engine/results.ts";
 import {
   bindingSchema,
@@ -21,12 +22,22 @@ import {
   uuidOut,
 } from "./fields.ts";
 import { metricsSchema, toMetricsWire } from "./metrics-wire.ts";
-import { type FoldedHit, foldRepeats } from "./repeated-hits.ts";
+import type { FoldedHit } from "./repeated-hits.ts";
+import { shownHits } from "./retrieve-hits.ts";
 
 const relevance = z.number().optional().meta({
   description:
     "Cosine of this memory, or of the one that brought it; 0 to 1. Absent with weighted fusion.",
 });
+
+const marks = {
+  strength: z.enum(STRENGTHS).optional().meta({
+    description: "weak: merely the nearest there is, which mostly does not answer the question.",
+  }),
+  older_than: uuidOut.optional().meta({
+    description: "A newer result that makes this one outdated. Absent: none was found.",
+  }),
+};
 
 const resultItemSchema = z
   .strictObject({
@@ -34,6 +45,7 @@ const resultItemSchema = z
     content: z.string(),
     score: z.number(),
     semantic_relevance: relevance,
+    ...marks,
     node_type: nodeType,
     lifecycle_state: lifecycleState,
     confidence: unit,
@@ -61,6 +73,7 @@ const shortItemSchema = z.strictObject({
   repeats: count.optional().meta({
     description: "Memories with this text, where there are several; the newest is shown.",
   }),
+  ...marks,
 });
 
 export const retrieveAnswerSchema = z
@@ -93,22 +106,35 @@ export function toRetrieveAnswer(
   };
 }
 
-/** The short answer, as MCP gives it: each text once, scores to four decimals, no times of stages, the context on request. */
+/**
+ * The short answer, as MCP gives it: the hits that are shown, each text once, scores to four decimals, no times of stages,
+ * the context on request.
+ */
 export function toRetrieveToolAnswer(
   response: RetrievalResponse,
   includeContext: boolean,
+  limit?: number | null,
 ): z.infer<typeof retrieveToolAnswerSchema> {
   const { bundle, metadata } = response;
-  const results = foldRepeats(response.results).map(toShortItem);
+  const { hits } = shownHits(response.results, limit);
   const { stages: _stages, ...metrics } = toMetricsWire(metadata);
-  const short = { results, count: results.length, metrics };
+  const short = { results: hits.map(toShortItem), count: hits.length, metrics };
   if (!includeContext) return short;
   const references = Object.fromEntries(bundle.contextReferences);
   return {
     ...short,
     context: bundle.renderedContext,
-    ...(bundle.contextReferences.size > 0 && { context_references: references }),
+    ...(bundle.contextReferences.size > 0 && {
+      context_references: references,
+    }),
     value_bindings: response.valueBindings.map(toBindingWire),
+  };
+}
+
+function toMarks({ strength, olderThan }: ResultCandidate) {
+  return {
+    ...(strength !== undefined && { strength }),
+    ...(olderThan !== undefined && { older_than: olderThan.nodeId }),
   };
 }
 
@@ -120,6 +146,7 @@ function toResultItem(candidate: ResultCandidate): z.infer<typeof resultItemSche
     content: node.content,
     score: candidate.compositeScore,
     ...(own !== undefined && { semantic_relevance: own }),
+    ...toMarks(candidate),
     node_type: node.nodeType,
     lifecycle_state: node.lifecycleState,
     confidence: node.confidence,
@@ -148,6 +175,7 @@ function toShortItem({ hit: candidate, repeats }: FoldedHit): z.infer<typeof sho
     confidence: node.confidence,
     ...(own !== undefined && { semantic_relevance: fourDecimals(own) }),
     ...(repeats > 1 && { repeats }),
+    ...toMarks(candidate),
   };
 }
 

@@ -74,16 +74,35 @@ describe("the hits", () => {
     expect(second).toContain(`contradicts ${idOf(9)})`);
   });
 
-  test("are twenty where no limit was asked for, and as many as were asked for", () => {
+  test("are ten where no limit was asked for, and as many as were asked for", () => {
     const results = Array.from({ length: 23 }, (_, index) =>
       hit(index, { content: `tea ${index}` }),
     );
     const told = lines(responseOf(results));
     expect(told[0]).toStartWith("23 memories");
-    expect(told.filter((line) => /^\d+\. /.test(line))).toHaveLength(20);
-    expect(told).toContain("… and 3 weaker ones: give a limit to list them");
+    expect(told.filter((line) => /^\d+\. /.test(line))).toHaveLength(10);
+    expect(told).toContain("… and 13 more: give a limit to list them");
     const all = lines(responseOf(results), { limit: 30 });
     expect(all.filter((line) => /^\d+\. /.test(line))).toHaveLength(23);
+  });
+
+  test("leave out weak ones beside strong ones, and are called weak where none is strong", () => {
+    const weak = (index: number) => hit(index, { content: `weak ${index}` }, { strength: "weak" });
+    const mixed = lines(responseOf([weak(1), hit(2, {}, { strength: "strong" }), weak(3)]));
+    expect(mixed.filter((line) => /^\d+\. /.test(line))).toHaveLength(1);
+    expect(mixed[0]).toStartWith("1 memory, best first.");
+
+    const unknown = lines(responseOf([1, 2, 3, 4, 5].map(weak)));
+    expect(unknown[0]).toStartWith("Nothing is surely known about this.");
+    expect(unknown.filter((line) => line.includes(", weak) weak"))).toHaveLength(3);
+  });
+
+  test("tell what makes them outdated by its place", () => {
+    const at = asInstant("2026-01-01T00:00:00.000000Z");
+    const [, , second] = lines(
+      responseOf([hit(1), hit(2, { content: "Ada drank tea." }, { olderThan: { nodeId: idOf(1), at } })]),
+    );
+    expect(second).toContain("older than 1)");
   });
 
   test("show how they begin beside a context, which follows complete", () => {

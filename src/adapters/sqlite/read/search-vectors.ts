@@ -61,7 +61,11 @@ export function ownVectors(
 ): ReadonlyMap<number, Float32Array> {
   const owner = ownerKey(database, userId);
   if (owner === undefined || keys.length === 0) return new Map();
-  type Row = { readonly key: number; readonly indexed: Uint8Array; readonly own: Uint8Array | null };
+  type Row = {
+    readonly key: number;
+    readonly indexed: Uint8Array;
+    readonly own: Uint8Array | null;
+  };
   const rows = database
     .query<Row, [string, number]>(
       `SELECT k.value AS key, v.embedding AS indexed, p.embedding AS own

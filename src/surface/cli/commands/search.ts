@@ -1,6 +1,8 @@
 import { Command } from "commander";
 import type { RetrievalResponse } from "../../../engine/results.ts";
-import { foldRepeats } from "../../contract/repeated-hits.ts";
+import type { Uuid } from "../../../lib/uuid.ts";
+import type { FoldedHit } from "../../contract/repeated-hits.ts";
+import { shownHits } from "../../contract/retrieve-hits.ts";
 import type { CliContext } from "../deps.ts";
 import {
   configFor,
@@ -62,8 +64,16 @@ async function search(
   const stopProgress = await context.output.progress("searching");
   try {
     const given = options.userId === "" ? undefined : options.userId;
-    const userId = await ownerFor(context, engine, { given, path, isStoring: false });
-    const response = await engine.retrieve({ query, userId, limit: options.limit });
+    const userId = await ownerFor(context, engine, {
+      given,
+      path,
+      isStoring: false,
+    });
+    const response = await engine.retrieve({
+      query,
+      userId,
+      limit: options.limit,
+    });
     stopProgress();
     print(context, query, response, { ...options, path });
     if (response.results.length === 0) await noteOtherOwners(context, engine, userId);
@@ -85,18 +95,20 @@ function print(
     );
   }
   const { renderedContext } = response.bundle;
-  const results = foldRepeats(response.results);
+  const { hits, isKnown } = shownHits(response.results, options.limit);
   if (options.format === "json") {
     output.json({
       query,
       request_id: response.metadata.requestId,
-      result_count: results.length,
-      results: results.map(({ hit: { node, compositeScore }, repeats }) => ({
+      result_count: hits.length,
+      results: hits.map(({ hit: { node, compositeScore, strength, olderThan }, repeats }) => ({
         node_id: node.id,
         score: Number(compositeScore.toFixed(4)),
         content: node.content,
         node_type: node.nodeType,
         ...(repeats > 1 && { repeats }),
+        ...(strength !== undefined && { strength }),
+        ...(olderThan !== undefined && { older_than: olderThan.nodeId }),
       })),
       ...(options.context === true ? { context: renderedContext } : {}),
     });
@@ -106,17 +118,24 @@ function print(
     output.line(renderedContext);
     return;
   }
-  const rows = results.map(({ hit: { node, compositeScore }, repeats }, index) => [
+  const rows = hits.map(({ hit: { node, compositeScore, olderThan }, repeats }, index) => [
     String(index + 1),
     compositeScore.toFixed(4),
     node.nodeType,
-    `${shortened(node.content, SHOWN_CHARS)}${repeats > 1 ? ` (${repeats} times)` : ""}`,
+    `${olderThan === undefined ? "" : `(older than ${placeOf(olderThan.nodeId, hits)}) `}${shortened(node.content, SHOWN_CHARS)}${repeats > 1 ? ` (${repeats} times)` : ""}`,
   ]);
   output.line(`Query: ${query}`);
-  output.line(`Results: ${results.length}`);
+  output.line(`Results: ${hits.length}`);
+  if (!isKnown) output.line("Nothing is surely known about this; these are the nearest memories.");
   output.line();
   for (const line of table(["#", "SCORE", "TYPE", "CONTENT"], rows)) output.line(line);
   if (response.metadata.receiptPersisted) {
     output.note(`Why these: svc explain ${response.metadata.requestId} --db-path ${options.path}`);
   }
+}
+
+/** The number of a hit that is shown, else its id. */
+function placeOf(id: Uuid, hits: readonly FoldedHit[]): string {
+  const place = hits.findIndex(({ hit }) => hit.node.id === id);
+  return place === -1 ? id : `#${place + 1}`;
 }

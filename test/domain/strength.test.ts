@@ -1,0 +1,32 @@
+import { describe, expect, test } from "bun:test";
+import { strengthsOf } from "../../src/domain/strength.ts";
+
+const QUESTION = "Where are the spare keys?";
+
+describe("the strength of hits", () => {
+  test("is strong where vector and words answer the question together, and for what is not much worse", () => {
+    const hits = [
+      { text: "The spare keys are in the blue bowl.", cosine: 0.7 },
+      { text: "The spare tyre is in the cellar.", cosine: 0.62 },
+      { text: "Otters swim.", cosine: 0.5 },
+    ];
+    expect(strengthsOf(QUESTION, hits)).toEqual(["strong", "strong", "weak"]);
+  });
+
+  test("is weak for all where the best does not answer the question", () => {
+    const hits = [
+      { text: "Otters swim.", cosine: 0.65 },
+      { text: "Herons fly.", cosine: 0.6 },
+    ];
+    expect(strengthsOf(QUESTION, hits)).toEqual(["weak", "weak"]);
+    expect(strengthsOf(QUESTION, [])).toEqual([]);
+  });
+
+  test("is told by the words alone where there is no vector", () => {
+    const hits = [
+      { text: "Spare keys: blue bowl.", cosine: undefined },
+      { text: "Otters swim.", cosine: undefined },
+    ];
+    expect(strengthsOf(QUESTION, hits)).toEqual(["strong", "weak"]);
+  });
+});

@@ -1,0 +1,94 @@
+import { describe, expect, test } from "bun:test";
+import type { Fusion } from "../../../src/domain/scoring.ts";
+import { SPEAKER_KEY } from "../../../src/domain/speaker.ts";
+import { type Memory, put } from "../../contract/samples.ts";
+import { DEFAULT_SETTINGS, type OpenedEngine, useEngines } from "../engines.ts";
+import { ask, contentsOf, withSettings } from "./pipeline-world.ts";
+
+const { open } = useEngines();
+
+const OLD = "The stand-up of the team is at half past nine every morning.";
+const NEW = "The stand-up has moved to a quarter past ten.";
+const QUESTION = "When is the stand-up of the team every morning?";
+const FUSIONS: readonly Fusion[] = [
+  DEFAULT_SETTINGS.scoring.fusion,
+  { kind: "weighted", recencyTime: undefined },
+  { kind: "relative", semanticShare: 0.65, recencyBoost: undefined, tieBreak: undefined },
+];
+
+/** Stores memories whose vectors are one and the same. */
+async function rememberAlike(opened: OpenedEngine, ...memories: readonly Memory[]) {
+  const vector = await opened.deps.embedder.embedDocument(OLD);
+  return put(opened.store, ...memories.map((memory) => ({ ...memory, vector })));
+}
+
+describe("a memory that a newer one makes outdated", () => {
+  test.each(FUSIONS)("stands behind it and is marked, as its receipt tells: %j", async (fusion) => {
+    const opened = await open();
+    const [old, fresh] = await rememberAlike(
+      opened,
+      { content: OLD, second: 1 },
+      { content: NEW, second: 2 },
+    );
+    const scoring = { ...DEFAULT_SETTINGS.scoring, fusion };
+    const engine = withSettings(opened, { scoring });
+
+    const answer = await ask(engine, QUESTION);
+
+    expect(contentsOf(answer.results)).toEqual([NEW, OLD]);
+    expect(answer.results.map(({ olderThan }) => olderThan?.nodeId)).toEqual([
+      undefined,
+      fresh?.id,
+    ]);
+    expect(answer.bundle.renderedContext).toContain("[older than a record of ");
+    const kept = await engine.getRetrievalReceipt(answer.metadata.requestId, "ada");
+    expect(kept?.receipt.schemaVersion).toBe(24);
+    expect(kept?.receipt.candidates.map(({ nodeId }) => nodeId as string)).toEqual([
+      fresh?.id ?? "",
+      old?.id ?? "",
+    ]);
+    const explanation = await engine.explain(answer.metadata.requestId, "ada");
+    expect(
+      explanation?.inContext.flatMap(({ nodeId, reasons }) =>
+        reasons.flatMap(({ text, memory }) =>
+          nodeId === old?.id && memory === fresh?.id && text.startsWith("older than") ? [text] : [],
+        ),
+      ),
+    ).toHaveLength(1);
+  });
+
+  test("stands where its score puts it with the setting off", async () => {
+    const opened = await open();
+    await rememberAlike(opened, { content: OLD, second: 1 }, { content: NEW, second: 2 });
+
+    const answer = await ask(withSettings(opened, { newerFirst: false }), QUESTION);
+
+    expect(contentsOf(answer.results)).toEqual([OLD, NEW]);
+    expect(answer.results.filter(({ olderThan }) => olderThan !== undefined)).toEqual([]);
+    expect(answer.bundle.renderedContext).not.toContain("older than");
+  });
+
+  const apart: readonly (readonly [string, Partial<Memory>, Partial<Memory>])[] = [
+    [
+      "of different speakers",
+      { metadata: { [SPEAKER_KEY]: "Ann" } },
+      { metadata: { [SPEAKER_KEY]: "Ben" } },
+    ],
+    ["one of which somebody said", {}, { metadata: { [SPEAKER_KEY]: "Ben" } }],
+    ["of different scopes", { scope: "personal" }, { scope: "project" }],
+    ["that contest each other", { lifecycleState: "contested" }, { lifecycleState: "contested" }],
+  ];
+  test.each(apart)("is never looked for among memories %s", async (_, one, other) => {
+    const opened = await open();
+    await rememberAlike(
+      opened,
+      { content: OLD, second: 1, ...one },
+      { content: NEW, second: 2, ...other },
+    );
+
+    const { results } = await ask(opened.engine, QUESTION);
+
+    expect(results).toHaveLength(2);
+    expect(results.filter(({ olderThan }) => olderThan !== undefined)).toEqual([]);
+  });
+});
