@@ -100,7 +100,10 @@ describe("the hits", () => {
   test("tell what makes them outdated by its place", () => {
     const at = asInstant("2026-01-01T00:00:00.000000Z");
     const [, , second] = lines(
-      responseOf([hit(1), hit(2, { content: "Ada drank tea." }, { olderThan: { nodeId: idOf(1), at } })]),
+      responseOf([
+        hit(1),
+        hit(2, { content: "Ada drank tea." }, { olderThan: { nodeId: idOf(1), at } }),
+      ]),
     );
     expect(second).toContain("older than 1)");
   });
