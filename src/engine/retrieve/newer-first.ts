@@ -3,10 +3,10 @@ import { statedTime } from "../../domain/node.ts";
 import { mayReplace, readStatement, replaces, type Statement } from "../../domain/replacement.ts";
 import { storedSpeaker } from "../../domain/speaker.ts";
 import type { EngineDeps } from "../deps.ts";
-import { rankingOrder } from "../receipts/order.ts";
 import type { RankingPolicy } from "../records.ts";
 import type { ResultCandidate } from "../results.ts";
 import { adjusted, adjustment } from "./score/adjust.ts";
+import { byScore, byScoreThenPath } from "./score/order.ts";
 
 /** The best candidates, which are compared with one another. */
 const COMPARED = 50;
@@ -156,15 +156,17 @@ function reordered(
       olderThan,
     });
   }
-  const order = rankingOrder(policy);
-  const placed = [...current.values()].map((candidate) => ({
-    candidate,
-    nodeId: candidate.node.id,
-    score: candidate.compositeScore,
-    trace: candidate.trace,
-    rerankerScore: candidate.rerankerScore,
-  }));
-  return placed.sort(order).map(({ candidate }) => candidate);
+  return [...current.values()].sort(orderOf(policy));
+}
+
+function orderOf(policy: RankingPolicy): (a: ResultCandidate, b: ResultCandidate) => number {
+  if (policy === "score_id") return byScore;
+  if (policy === "score_path_id") return byScoreThenPath;
+  return (a, b) => {
+    const isFirst = a.rerankerScore !== undefined;
+    if (isFirst !== (b.rerankerScore !== undefined)) return isFirst ? -1 : 1;
+    return isFirst ? byScore(a, b) : byScoreThenPath(a, b);
+  };
 }
 
 function stepped(candidate: ResultCandidate, factor: number, other: ResultCandidate) {
