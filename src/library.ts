@@ -59,7 +59,7 @@ export {
 export type { MemoryEvent } from "./domain/event.ts";
 export type { ProcessingResult, ProcessingStatus } from "./domain/jobs.ts";
 export type { MemoryNode } from "./domain/node.ts";
-export type { OwnerMemories } from "./domain/pack-owner.ts";
+export type { OwnerMemories, OwnerSummary } from "./domain/pack-owner.ts";
 export type { RankingMultipliers, ScoreTrace, ScoringWeights } from "./domain/scoring.ts";
 export type { InstantInput } from "./domain/validity.ts";
 export type { ValueBinding } from "./domain/value-bindings.ts";
@@ -106,6 +106,7 @@ export type {
   FastIngestInput,
   FastIngestItem,
   FastIngestManyInput,
+  MoveOwnerInput,
   NodeQuery,
   ProcessPendingInput,
   RebuildInput,

@@ -1,3 +1,5 @@
+import type { Instant } from "../lib/instant.ts";
+
 /** Whose a pack is, for callers who name no owner. */
 export type PackOwner =
   /** `set`: the pack says so. `only`: it does not, and everything in it is of this one. */
@@ -8,8 +10,15 @@ export type PackOwner =
 /** An owner who has memories in a pack. */
 export type OwnerMemories = {
   readonly userId: string;
-  /** In any state, at least 1. */
+  /** In any state. */
   readonly memories: number;
+};
+
+/** What an owner has in a pack. */
+export type OwnerSummary = OwnerMemories & {
+  readonly events: number;
+  /** Of the newest of both; undefined where there is none. */
+  readonly lastUsed: Instant | undefined;
 };
 
 /** The kind of the operations that record whose a pack is, as `after` in their payload. Exports hold them. */

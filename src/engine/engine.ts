@@ -22,7 +22,13 @@ import { createUpkeep, type Upkeep } from "./lifecycle/upkeep.ts";
 import { Lifetime } from "./lifetime.ts";
 import { rebuildIndexes } from "./maintain/rebuild.ts";
 import type { MemoryEngine } from "./memory-engine.ts";
-import { claimPack, ownersWithMemories, packOwner } from "./owners/pack-owner.ts";
+import {
+  claimPack,
+  moveOwner,
+  ownersWithMemories,
+  packOwner,
+  usePackOwner,
+} from "./owners/pack-owner.ts";
 import {
   getAnswerCitations,
   listAnswerCitations,
@@ -85,9 +91,7 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
       life.use(() => getAnswerCitations(deps, citationId, userId)),
     listAnswerCitations: (query) => life.use(() => listAnswerCitations(deps, query)),
     ...bindChecks(deps, life),
-    packOwner: () => life.use(() => packOwner(deps)),
-    claimPack: (userId) => life.use(() => claimPack(deps, userId)),
-    ownersWithMemories: () => life.use(() => ownersWithMemories(deps)),
+    ...bindOwners(deps, life),
     stats: (userId) => life.use(() => readStats(deps, userId)),
     rebuildIndexes: (input) => life.use(() => rebuildIndexes(deps, input ?? {})),
     lock: () =>
@@ -103,6 +107,18 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
       }),
     close: () => life.close(),
   };
+}
+
+/** Who has something in the pack, and whose it is. */
+function bindOwners(deps: EngineDeps, life: Lifetime) {
+  return {
+    packOwner: () => life.use(() => packOwner(deps)),
+    claimPack: (userId) => life.use(() => claimPack(deps, userId)),
+    usePackOwner: (userId, actorId) => life.use(() => usePackOwner(deps, userId, actorId)),
+    ownersWithMemories: () => life.use(() => ownersWithMemories(deps)),
+    listOwners: () => life.use(() => deps.store.owners.list()),
+    moveOwner: (input) => life.use(() => moveOwner(deps, input)),
+  } satisfies Partial<MemoryEngine>;
 }
 
 /** What checks a context and claims against it. */

@@ -169,3 +169,13 @@ export type EventQuery = {
   /** Integer >= 0. Default 0. */
   readonly offset?: number | undefined;
 };
+
+/** Everything of `from` becomes that of `into`. */
+export type MoveOwnerInput = {
+  readonly from: string;
+  readonly into: string;
+  /** True: `into` has to be an owner already. False: it may not be one yet. */
+  readonly isJoin: boolean;
+  /** Who does it, for the audit log. */
+  readonly actorId: string;
+};

@@ -1,7 +1,7 @@
 import type { MemoryEvent } from "../domain/event.ts";
 import type { ProcessingResult, ProcessingStatus } from "../domain/jobs.ts";
 import type { MemoryNode } from "../domain/node.ts";
-import type { OwnerMemories } from "../domain/pack-owner.ts";
+import type { OwnerMemories, OwnerSummary } from "../domain/pack-owner.ts";
 import type { Uuid } from "../lib/uuid.ts";
 import type {
   AssertionAggregation,
@@ -33,6 +33,7 @@ import type {
   EventQuery,
   FastIngestInput,
   FastIngestManyInput,
+  MoveOwnerInput,
   NodeQuery,
   ProcessPendingInput,
   RebuildInput,
@@ -215,6 +216,17 @@ export type MemoryEngine = {
   packOwner(): Promise<string | undefined>;
   /** As `packOwner`; a pack that nobody has used is made to name `userId`, without which it is the user of the system. */
   claimPack(userId?: string): Promise<string | undefined>;
+  /** All who have anything in the pack, those with most memories first. */
+  listOwners(): Promise<readonly OwnerSummary[]>;
+  /** Makes an owner that of the pack, and records it. */
+  usePackOwner(userId: string, actorId: string): Promise<void>;
+  /**
+   * Renames an owner, or joins one with another: everything of the first is the second one's afterwards, nothing is left under
+   * the former name, and the audit log says so. One transaction. The content of events never changes.
+   * @returns what was moved
+   * @throws SvcError invalid_argument when there is nothing to move, or `into` is not as `isJoin` says
+   */
+  moveOwner(input: MoveOwnerInput): Promise<OwnerSummary>;
   /** The owners with most memories, at most 5. */
   ownersWithMemories(): Promise<readonly OwnerMemories[]>;
   /** A count that fails reads 0. */

@@ -42,7 +42,7 @@ export type ChainRead = {
 
 /** One page of the operations on one target, by (createdAt, id). */
 export type OperationsOnTarget = {
-  readonly targetId: Uuid;
+  readonly targetId: string;
   /** Exclusive. */
   readonly after: { readonly createdAt: Instant; readonly id: string } | undefined;
   readonly limit: number;

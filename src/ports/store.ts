@@ -4,7 +4,6 @@ import type { LifecycleState, NodeType, Scope } from "../domain/enums.ts";
 import type { MemoryEvent } from "../domain/event.ts";
 import type { ProcessingStatus } from "../domain/jobs.ts";
 import type { MemoryNode } from "../domain/node.ts";
-import type { OwnerMemories, PackOwner } from "../domain/pack-owner.ts";
 import type { Instant } from "../lib/instant.ts";
 import type { Uuid } from "../lib/uuid.ts";
 import type { ChangeReads, Decide, PlannedChange } from "./changes.ts";
@@ -20,6 +19,7 @@ import type {
 } from "./graph-reads.ts";
 import type { IndexRebuild } from "./index-rebuild.ts";
 import type { Operation } from "./operation.ts";
+import type { Owners } from "./owners.ts";
 
 /** Everything that one call admits. It becomes durable as a whole or not at all. */
 export type Admission = {
@@ -159,6 +159,7 @@ export type Manifest = {
 export type Store = {
   readonly backend: "sqlite" | "postgres";
   readonly rebuild: IndexRebuild;
+  readonly owners: Owners;
   manifest(): Manifest;
 
   /** Appends events, their pending jobs, the operations and the nodes, and makes the change. @throws what the change throws */
@@ -299,12 +300,6 @@ export type Store = {
   operationsOf(page: OperationPage): Promise<Page<Operation>>;
   operation(id: Uuid): Promise<Operation | undefined>;
   operationsOn(page: OperationsOnTarget): Promise<Page<Operation>>;
-
-  packOwner(): Promise<PackOwner>;
-  /** Makes an owner that of the pack if `packOwner` is `nobody`, and records it. @returns whose the pack is afterwards */
-  claimPack(userId: string, operation: Operation): Promise<PackOwner>;
-  /** Those with most memories first; looks at the 50 owners who came first. @param limit at least 1 */
-  ownersWithMemories(limit: number): Promise<readonly OwnerMemories[]>;
 
   /**
    * Finishes queued writes, closes the files and forgets the key; every call but `unlock` and `close` then fails with

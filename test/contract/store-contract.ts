@@ -9,6 +9,7 @@ import { describeGraphReads } from "./store-graph-reads.ts";
 import { describeJobs } from "./store-jobs.ts";
 import { describeLeaning } from "./store-leaning.ts";
 import { describeLexicalSearch } from "./store-lexical.ts";
+import { describeOwnerMoves } from "./store-owner-moves.ts";
 import { describeOwners } from "./store-owners.ts";
 import { describeReads } from "./store-reads.ts";
 import { describeRebuild } from "./store-rebuild.ts";
@@ -98,6 +99,7 @@ export function runStoreContract(name: string, openPlace: () => StorePlace): voi
     describeReceipts(world);
     describeUpkeep(world);
     describeOwners(world);
+    describeOwnerMoves(world);
     describeRebuild(world);
   });
 }

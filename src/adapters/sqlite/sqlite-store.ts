@@ -5,7 +5,6 @@ import { SvcError } from "../../domain/errors.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
 import type { ProcessingStatus } from "../../domain/jobs.ts";
 import type { MemoryNode } from "../../domain/node.ts";
-import type { OwnerMemories, PackOwner } from "../../domain/pack-owner.ts";
 import { isSameEmbedding } from "../../domain/same-embedding.ts";
 import { fromEpochMicros, type Instant, toEpochMillis } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
@@ -23,6 +22,7 @@ import type {
 } from "../../ports/graph-reads.ts";
 import type { IndexRebuild } from "../../ports/index-rebuild.ts";
 import type { Operation } from "../../ports/operation.ts";
+import type { Owners } from "../../ports/owners.ts";
 import type {
   Admission,
   EventPage,
@@ -44,7 +44,7 @@ import { toSvcError } from "./connection/failures.ts";
 import type { PackLayout } from "./connection/layout.ts";
 import { processIdentity } from "./connection/process-identity.ts";
 import { notLockable } from "./lockable-store.ts";
-import { readOwnersWithMemories, readPackOwner, writePackOwner } from "./owners/pack-owner.ts";
+import { createOwners, type DatabaseAccess } from "./owners/owners.ts";
 import { readChain } from "./read/chain.ts";
 import { readEventsById, readNodesCiting } from "./read/citing.ts";
 import { readContradictionsAmong, readContradictionsOf } from "./read/contradiction-edges.ts";
@@ -101,6 +101,7 @@ const LEASE_MS = 60_000;
 export class SqliteStore implements Store {
   readonly backend = "sqlite";
   readonly rebuild: IndexRebuild;
+  readonly owners: Owners;
   readonly #parts: SqliteStoreParts;
   readonly #identity = processIdentity();
   readonly #resident = new ResidentVectors();
@@ -108,11 +109,12 @@ export class SqliteStore implements Store {
 
   constructor(parts: SqliteStoreParts) {
     this.#parts = parts;
-    this.rebuild = createIndexRebuild({
-      ...parts,
+    const access: DatabaseAccess = {
       read: (work) => this.#read(work),
       write: (work) => this.#write(work),
-    });
+    };
+    this.rebuild = createIndexRebuild({ ...parts, ...access });
+    this.owners = createOwners(access);
   }
 
   manifest(): Manifest {
@@ -327,22 +329,6 @@ export class SqliteStore implements Store {
 
   operationsOn(page: OperationsOnTarget): Promise<Page<Operation>> {
     return this.#read((database) => readOperationsOn(database, page));
-  }
-
-  packOwner(): Promise<PackOwner> {
-    return this.#read(readPackOwner);
-  }
-
-  claimPack(userId: string, operation: Operation): Promise<PackOwner> {
-    return this.#write((database) => {
-      const isFree = readPackOwner(database).from === "nobody";
-      if (isFree) writePackOwner(database, userId, operation);
-      return readPackOwner(database);
-    });
-  }
-
-  ownersWithMemories(limit: number): Promise<readonly OwnerMemories[]> {
-    return this.#read((database) => readOwnersWithMemories(database, limit));
   }
 
   async lock(): Promise<void> {

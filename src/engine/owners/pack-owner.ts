@@ -1,6 +1,7 @@
 import { parseUserId } from "../../domain/arguments.ts";
-import { PACK_OWNER_SET, type PackOwner } from "../../domain/pack-owner.ts";
+import type { OwnerSummary, PackOwner } from "../../domain/pack-owner.ts";
 import type { EngineDeps } from "../deps.ts";
+import type { MoveOwnerInput } from "../inputs.ts";
 
 type OwnerDeps = Pick<EngineDeps, "store" | "clock" | "ids" | "personName">;
 
@@ -9,7 +10,7 @@ const NAMED = 5;
 
 /** Whose memories are meant by a caller who names no owner; undefined where the caller has to name one. */
 export async function packOwner({ store, personName }: OwnerDeps): Promise<string | undefined> {
-  return nameOf(await store.packOwner(), personName);
+  return nameOf(await store.owners.packOwner(), personName);
 }
 
 /** As `packOwner`, and writes it into a pack that nobody has used yet. @throws SvcError invalid_argument */
@@ -18,23 +19,40 @@ export async function claimPack(
   given: string | undefined,
 ): Promise<string | undefined> {
   const userId = given === undefined ? personName : parseUserId(given);
-  const found = await store.packOwner();
+  const found = await store.owners.packOwner();
   if (found.from !== "nobody" || userId === undefined) return nameOf(found, userId);
-  const operation = {
-    id: ids.next(),
-    opType: PACK_OWNER_SET,
-    targetId: "pack",
-    payload: { before: null, after: userId },
-    actorId: userId,
-    namespaceId: undefined,
-    createdAt: clock.now(),
-  };
-  return nameOf(await store.claimPack(userId, operation), userId);
+  const record = { id: ids.next(), actorId: userId, createdAt: clock.now() };
+  return nameOf(await store.owners.claimPack(userId, record), userId);
 }
 
 /** Owners with memories, those with most first, at most 5. */
 export async function ownersWithMemories({ store }: OwnerDeps) {
-  return await store.ownersWithMemories(NAMED);
+  return await store.owners.withMemories(NAMED);
+}
+
+/** Makes an owner that of the pack. @throws SvcError invalid_argument */
+export async function usePackOwner(
+  { store, clock, ids }: OwnerDeps,
+  owner: string,
+  actorId: string,
+): Promise<void> {
+  const record = { id: ids.next(), actorId, createdAt: clock.now() };
+  await store.owners.usePack(parseUserId(owner), record);
+}
+
+/** Gives everything of one owner to another. @throws SvcError invalid_argument */
+export async function moveOwner(
+  { store, clock, ids }: OwnerDeps,
+  { from, into, isJoin, actorId }: MoveOwnerInput,
+): Promise<OwnerSummary> {
+  const record = { actorId, createdAt: clock.now() };
+  return await store.owners.move({
+    from: parseUserId(from),
+    into: parseUserId(into),
+    isJoin,
+    record: { ...record, id: ids.next() },
+    settingRecord: { ...record, id: ids.next() },
+  });
 }
 
 function nameOf(owner: PackOwner, otherwise: string | undefined): string | undefined {

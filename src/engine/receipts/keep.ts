@@ -19,7 +19,7 @@ const QUEUE_SIZE = 256;
 const SETTLE_MS = 5000;
 
 export type ReceiptKeeperDeps = {
-  readonly store: Pick<Store, "saveReceipt" | "receipt" | "pruneReceipts">;
+  readonly store: Pick<Store, "saveReceipt" | "receipt" | "pruneReceipts" | "operationsOn">;
   readonly clock: Clock;
   readonly settings: ReceiptSurroundings["settings"] & Pick<EngineSettings, "receiptRetentionDays">;
   readonly languageModel?: ReceiptSurroundings["languageModel"];
@@ -91,7 +91,10 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
     read: async (requestId, userId) => {
       if (waiting.has(requestId)) await turns.settle(SETTLE_MS);
       const stored = await store.receipt(requestId, userId);
-      return stored === undefined ? undefined : fromStored(stored);
+      if (stored === undefined) return undefined;
+      const kept = fromStored(stored);
+      if (await isNowOf(store, kept.receipt.userId, stored.userId)) return kept;
+      throw damagedReceipt(requestId, "it is of another owner");
     },
     settle: () => turns.settle(SETTLE_MS),
     close: async () => {
@@ -121,18 +124,43 @@ function toStored(
   };
 }
 
-function fromStored({ requestId, userId, createdAt, body }: StoredReceipt): KeptReceipt {
-  const damaged = (why: string, cause?: unknown): SvcError =>
-    new SvcError(
-      "storage_failed",
-      `the receipt of retrieval ${requestId} is damaged: ${why}`,
-      { request_id: requestId },
-      { cause },
+function damagedReceipt(requestId: Uuid, why: string, cause?: unknown): SvcError {
+  return new SvcError(
+    "storage_failed",
+    `the receipt of retrieval ${requestId} is damaged: ${why}`,
+    { request_id: requestId },
+    { cause },
+  );
+}
+
+/** Moves of an owner that are looked through, of which the log has one for each name that somebody had. */
+const MOVES_MAX = 100;
+
+/** Whether an owner has the name, or got it since: a receipt keeps the name under which was asked. */
+async function isNowOf(
+  store: Pick<Store, "operationsOn">,
+  asked: string,
+  now: string,
+): Promise<boolean> {
+  const names = [asked];
+  for (const name of names) {
+    if (name === now) return true;
+    if (names.length > MOVES_MAX) return false;
+    const targetId = `owner:${name}`;
+    const { items } = await store.operationsOn({ targetId, after: undefined, limit: MOVES_MAX });
+    const later = items.map(({ payload }) => payload["after"]);
+    names.push(
+      ...later.filter((next) => typeof next === "string" && !names.includes(next)).map(String),
     );
+  }
+  return false;
+}
+
+function fromStored({ requestId, createdAt, body }: StoredReceipt): KeptReceipt {
+  const damaged = (why: string, cause?: unknown): SvcError => damagedReceipt(requestId, why, cause);
   const { receipt, record, checksum, text } = opened(body, damaged);
   if (receiptChecksum(text) !== checksum) throw damaged("it does not match its checksum");
   if (receipt.requestId !== requestId) throw damaged("it is of another retrieval");
-  if (receipt.userId !== userId) throw damaged("it is of another owner");
   const [problem] = receiptProblems({ receipt, record });
   if (problem !== undefined) throw damaged(problem);
   return { receipt, record, text, checksum, createdAt };

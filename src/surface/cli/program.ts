@@ -25,6 +25,7 @@ const COMMANDS: Readonly<Record<string, (context: CliContext) => Promise<Command
   migrate: async (context) => (await import("./commands/migrate.ts")).migrateCommand(context),
   rekey: async (context) => (await import("./commands/rekey.ts")).rekeyCommand(context),
   key: async (context) => (await import("./commands/key.ts")).keyCommand(context),
+  owner: async (context) => (await import("./commands/owner.ts")).ownerCommand(context),
   demo: async (context) => (await import("./commands/demo.ts")).demoCommand(context),
 };
 

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { type OwnerMemories, PACK_OWNER_SET, type PackOwner } from "../../../domain/pack-owner.ts";
-import type { Operation } from "../../../ports/operation.ts";
+import type { OwnerRecord } from "../../../ports/owners.ts";
 import { readPackSetting, writePackSetting } from "../schema/pack-settings.ts";
 import { writeOperation } from "../write/write-operation.ts";
 
@@ -23,10 +23,17 @@ export function readPackOwner(database: Database): PackOwner {
   return second === undefined ? { from: "only", userId: first.user_id } : { from: "several" };
 }
 
-/** Makes an owner that of the pack. Runs inside a write transaction. @param operation its record */
-export function writePackOwner(database: Database, userId: string, operation: Operation): void {
+/** Makes an owner that of the pack. Runs inside a write transaction. */
+export function writePackOwner(database: Database, userId: string, record: OwnerRecord): void {
+  const before = readPackSetting(database, OWNER) ?? null;
   writePackSetting(database, OWNER, userId);
-  writeOperation(database, operation);
+  writeOperation(database, {
+    ...record,
+    opType: PACK_OWNER_SET,
+    targetId: "pack",
+    payload: { before, after: userId },
+    namespaceId: undefined,
+  });
 }
 
 /** Takes over what the newest operation says, in a pack that was made of an export. Runs inside a write transaction. */

@@ -123,7 +123,7 @@ function lookInto(database: Database, slab: Slab, search: Search): Look | undefi
     // What was not looked at stays below the threshold.
     const last = hits[k - 1]?.score ?? Number.NEGATIVE_INFINITY;
     if (last >= threshold || seen.size >= slab.count) return { hits: hits.slice(0, k), gone: [] };
-    const gone = withoutVector(database, fresh, exact.length);
+    const gone = withoutVector(database, { keys: fresh, owner }, exact.length);
     if (gone.length > 0) return { hits, gone };
     const share = (hits.length + 1) / (seen.size + 1);
     wanted = Math.max(WIDER * wanted, Math.ceil((1.5 * k) / share));
@@ -131,15 +131,19 @@ function lookInto(database: Database, slab: Slab, search: Search): Look | undefi
   return undefined;
 }
 
-/** Those of the nodes that have no vector in the pack. @param known how many are known to have one */
-function withoutVector(database: Database, keys: readonly number[], known: number): number[] {
+/** Those of the nodes that have no vector of the owner in the pack. @param known how many are known to have one */
+function withoutVector(
+  database: Database,
+  { keys, owner }: { readonly keys: readonly number[]; readonly owner: number },
+  known: number,
+): number[] {
   if (known === keys.length) return [];
   return database
-    .query<{ key: number }, [string]>(
+    .query<{ key: number }, [string, number]>(
       `SELECT k.value AS key FROM json_each(?) k
-       WHERE NOT EXISTS (SELECT 1 FROM vector_metadata WHERE node_key = k.value)`,
+       WHERE NOT EXISTS (SELECT 1 FROM vector_metadata WHERE node_key = k.value AND owner = ?)`,
     )
-    .all(JSON.stringify(keys))
+    .all(JSON.stringify(keys), owner)
     .map(({ key }) => key);
 }
 

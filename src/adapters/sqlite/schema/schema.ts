@@ -6,6 +6,7 @@ import {
   GRAPH,
   GRAPH_READS,
   LISTS,
+  OWNER_MOVES,
   QUESTION_INDEXES,
   REBUILD_STATE,
   RECEIPTS,
@@ -92,6 +93,7 @@ export function migrations(part: Part, dimension: number): readonly Migration[] 
         { version: 4, name: "scans, cited events", sql: GRAPH_READS, table: "node_evidence" },
         { version: 5, name: "lists by time and target", sql: LISTS },
         { version: 6, name: "settings of the pack", sql: SETTINGS, table: "pack_settings" },
+        { version: 7, name: "owners that move", sql: OWNER_MOVES },
       ];
     case "vectors":
       return [

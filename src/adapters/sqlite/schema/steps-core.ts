@@ -259,3 +259,41 @@ CREATE INDEX operations_listed ON operations (namespace_id, op_type, target_id)
 export const SETTINGS = `
 CREATE TABLE pack_settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 `;
+
+// An owner may get another name, and what is one owner's may become another's, when an operation in the log says so. What an
+// event says never changes: of events and receipts it is the owner alone.
+const MOVE = (before: string, after: string): string =>
+  `EXISTS (SELECT 1 FROM operations WHERE target_id = 'owner:' || ${before}
+    AND op_type IN ('OWNER_RENAMED', 'OWNERS_JOINED') AND payload ->> 'after' = ${after})`;
+const SAME = (columns: readonly string[]): string =>
+  columns.map((column) => `NEW.${column} IS OLD.${column}`).join(" AND ");
+const NAME = (key: string): string => `(SELECT user_id FROM owners WHERE owner = ${key})`;
+
+export const OWNER_MOVES = `
+DROP TRIGGER owners_never_change;
+CREATE TRIGGER owners_never_change BEFORE UPDATE ON owners
+WHEN NOT (NEW.owner IS OLD.owner AND ${MOVE("OLD.user_id", "NEW.user_id")})
+BEGIN SELECT RAISE(ABORT, 'owners are immutable'); END;
+
+DROP TRIGGER events_never_change;
+CREATE TRIGGER events_never_change BEFORE UPDATE ON events
+WHEN NOT (${SAME([
+  "key",
+  "id",
+  "session_id",
+  "scope",
+  "role",
+  "content",
+  "content_hash",
+  "metadata",
+  "event_time",
+  "timestamp",
+])} AND ${MOVE(NAME("OLD.owner"), NAME("NEW.owner"))})
+BEGIN SELECT RAISE(ABORT, 'events are immutable'); END;
+
+DROP TRIGGER receipts_never_change;
+CREATE TRIGGER receipts_never_change BEFORE UPDATE ON receipts
+WHEN NOT (${SAME(["key", "request_id", "created_at", "is_compressed", "body"])}
+  AND ${MOVE("OLD.user_id", "NEW.user_id")})
+BEGIN SELECT RAISE(ABORT, 'receipts are immutable'); END;
+`;

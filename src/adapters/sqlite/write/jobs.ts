@@ -48,7 +48,9 @@ export function claimJobs(
   for (const row of rows) take.run(lease.owner, lease.expiresAt, row.key);
   return rows.map((row) => {
     const event = toEvent(row);
-    const planned = plannedNode(database, event.id);
+    const plan = plannedNode(database, event.id);
+    // The plan names who the owner was then.
+    const planned = plan && { ...plan, userId: event.userId };
     const place = { key: row.key, id: event.id };
     const unindexed = readUnindexed(database, place, planned?.id ?? event.id);
     return { event, plannedNode: planned, ...(unindexed.length > 0 && { unindexed }) };

@@ -1,0 +1,28 @@
+import type { Database } from "bun:sqlite";
+import type { OwnerSummary } from "../../../domain/pack-owner.ts";
+import { asInstant } from "../../../lib/instant.ts";
+
+type SummaryRow = {
+  readonly userId: string;
+  readonly memories: number;
+  readonly events: number;
+  readonly last_used: string | null;
+};
+
+/** What each owner has, those with most memories first; who has nothing is left out. */
+export function listOwners(database: Database): readonly OwnerSummary[] {
+  return database
+    .query<SummaryRow, []>(
+      `SELECT * FROM (SELECT o.user_id AS userId,
+         (SELECT count(*) FROM nodes n WHERE n.owner = o.owner) AS memories,
+         (SELECT count(*) FROM events e WHERE e.owner = o.owner) AS events,
+         (SELECT max(at) FROM (SELECT max(updated_at) AS at FROM nodes n WHERE n.owner = o.owner
+            UNION ALL SELECT max(timestamp) FROM events e WHERE e.owner = o.owner)) AS last_used
+       FROM owners o ORDER BY o.owner) WHERE memories > 0 OR events > 0 ORDER BY memories DESC`,
+    )
+    .all()
+    .map(({ last_used: lastUsed, ...rest }) => ({
+      ...rest,
+      lastUsed: lastUsed === null ? undefined : asInstant(lastUsed),
+    }));
+}

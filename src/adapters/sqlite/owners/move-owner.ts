@@ -1,0 +1,109 @@
+import type { Database } from "bun:sqlite";
+import { invalid } from "../../../domain/errors.ts";
+import type { OwnerSummary } from "../../../domain/pack-owner.ts";
+import { asInstant } from "../../../lib/instant.ts";
+import type { OwnerMove } from "../../../ports/owners.ts";
+import { fromPayload } from "../vectors/lean.ts";
+import { putVectors, removeVectors, type VectorEntry } from "../vectors/write-vectors.ts";
+import { advanceIndexSequence } from "../write/index-sequence.ts";
+import { mendDocuments, writeDocuments } from "../write/lexical-index.ts";
+import { ownerKey } from "../write/owners.ts";
+import { ACTIVE, HAS_TEXT } from "../write/turns.ts";
+import { writeOperation } from "../write/write-operation.ts";
+import { listOwners } from "./list-owners.ts";
+import { readPackOwner, writePackOwner } from "./pack-owner.ts";
+
+/**
+ * Gives everything of one owner to another. An owner of whom there is no trace gets a name; else the rows change hands, and
+ * what is indexed of them is written as if they had always been the other's. Runs inside a write transaction, which has to
+ * be undone when it throws.
+ * @returns what was moved
+ * @throws SvcError invalid_argument
+ */
+export function moveOwner(database: Database, move: OwnerMove): OwnerSummary {
+  const { from, into, isJoin, record } = move;
+  const owners = listOwners(database);
+  const moved = owners.find(({ userId }) => userId === from);
+  const isTaken = owners.some(({ userId }) => userId === into);
+  const key = ownerKey(database, from);
+  if (moved === undefined || key === undefined) throw invalid("from", "has nothing in this pack");
+  if (from === into) throw invalid("into", "is the same name");
+  if (isJoin && !isTaken) throw invalid("into", "has nothing in this pack; rename the other one");
+  if (!isJoin && isTaken) throw invalid("into", "is an owner already; join the two");
+  const target = ownerKey(database, into);
+  writeOperation(database, {
+    ...record,
+    opType: isJoin ? "OWNERS_JOINED" : "OWNER_RENAMED",
+    targetId: `owner:${from}`,
+    payload: { before: from, after: into, memories: moved.memories, events: moved.events },
+    namespaceId: undefined,
+  });
+  if (target === undefined) {
+    database.query("UPDATE owners SET user_id = ? WHERE owner = ?").run(into, key);
+  } else handOver(database, key, target);
+  database.query("UPDATE receipts SET user_id = ? WHERE user_id = ?").run(into, from);
+  const whose = readPackOwner(database);
+  if (whose.from === "set" && whose.userId === from) {
+    writePackOwner(database, into, move.settingRecord);
+  }
+  return moved;
+}
+
+/** Gives the rows of one key to another, with their entries in both indexes. */
+function handOver(database: Database, from: number, into: number): void {
+  const keys = database
+    .query<{ key: number }, [number]>(
+      `SELECT key FROM nodes WHERE owner = ? AND lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}`,
+    )
+    .all(from)
+    .map(({ key }) => key);
+  const vectors = vectorsOf(database, from);
+  removeVectors(
+    database,
+    vectors.map(({ key }) => key),
+  );
+  for (const table of ["nodes", "edges", "events", "jobs"]) {
+    database.query(`UPDATE ${table} SET owner = ? WHERE owner = ?`).run(into, from);
+  }
+  // The documents under the former number have no node any more.
+  mendDocuments(database);
+  writeDocuments(database, keys);
+  const models = Map.groupBy(vectors, ({ model, version }) => JSON.stringify([model, version]));
+  for (const entries of models.values()) {
+    const [{ model, version } = { model: "", version: "" }] = entries;
+    putVectors(database, entries, { model, version, dimension: entries[0]?.vector.length ?? 0 });
+  }
+  advanceIndexSequence(database);
+}
+
+type OwnVector = VectorEntry & { readonly model: string; readonly version: string };
+type VectorRow = {
+  readonly key: number;
+  readonly model: string;
+  readonly version: string;
+  readonly content_hash: string;
+  readonly created_at: string;
+  readonly embedding: Uint8Array;
+  readonly own: Uint8Array | null;
+};
+
+/** The vectors of an owner's texts themselves, whatever is indexed of them. */
+function vectorsOf(database: Database, owner: number): readonly OwnVector[] {
+  return database
+    .query<VectorRow, [number]>(
+      `SELECT m.node_key AS key, m.embedding_model AS model, m.embedding_version AS version, m.content_hash,
+         m.created_at, v.embedding, p.embedding AS own
+       FROM vector_metadata m CROSS JOIN vectors v ON v.node_key = m.node_key
+         LEFT JOIN vector_payloads p ON p.node_key = m.node_key
+       WHERE m.owner = ? ORDER BY m.node_key`,
+    )
+    .all(owner)
+    .map(({ key, model, version, content_hash: contentHash, created_at: at, embedding, own }) => ({
+      key,
+      model,
+      version,
+      contentHash,
+      at: asInstant(at),
+      vector: own === null ? new Float32Array(embedding.slice().buffer) : fromPayload(own),
+    }));
+}

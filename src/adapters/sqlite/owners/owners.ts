@@ -1,0 +1,27 @@
+import type { Database } from "bun:sqlite";
+import type { Owners } from "../../../ports/owners.ts";
+import { listOwners } from "./list-owners.ts";
+import { moveOwner } from "./move-owner.ts";
+import { readOwnersWithMemories, readPackOwner, writePackOwner } from "./pack-owner.ts";
+
+/** How to reach the pack: `write` runs its work in a transaction of its own. */
+export type DatabaseAccess = {
+  readonly read: <T>(work: (database: Database) => T) => Promise<T>;
+  readonly write: <T>(work: (database: Database) => T) => Promise<T>;
+};
+
+/** The owners of one SQLite pack. */
+export function createOwners({ read, write }: DatabaseAccess): Owners {
+  return {
+    packOwner: () => read(readPackOwner),
+    claimPack: (userId, record) =>
+      write((database) => {
+        if (readPackOwner(database).from === "nobody") writePackOwner(database, userId, record);
+        return readPackOwner(database);
+      }),
+    usePack: (userId, record) => write((database) => writePackOwner(database, userId, record)),
+    withMemories: (limit) => read((database) => readOwnersWithMemories(database, limit)),
+    list: () => read(listOwners),
+    move: (move) => write((database) => moveOwner(database, move)),
+  };
+}

@@ -1,0 +1,35 @@
+import type { OwnerMemories, OwnerSummary, PackOwner } from "../domain/pack-owner.ts";
+import type { Operation } from "./operation.ts";
+
+/** An audit record without what is known only when it is written. */
+export type OwnerRecord = Pick<Operation, "id" | "actorId" | "createdAt">;
+
+/** What is to become of an owner's things. */
+export type OwnerMove = {
+  readonly from: string;
+  readonly into: string;
+  /** Whether `into` is to have things already, or is not to have any. */
+  readonly isJoin: boolean;
+  readonly record: OwnerRecord;
+  /** Of the change of the pack's owner, where that is `from`. */
+  readonly settingRecord: OwnerRecord;
+};
+
+/** Who has things in a pack, and whose it is. Each change is one transaction and leaves its record. */
+export type Owners = {
+  packOwner(): Promise<PackOwner>;
+  /** Makes an owner that of the pack if `packOwner` is `nobody`. @returns whose the pack is afterwards */
+  claimPack(userId: string, record: OwnerRecord): Promise<PackOwner>;
+  /** Makes an owner that of the pack, whoever it was. */
+  usePack(userId: string, record: OwnerRecord): Promise<void>;
+  /** Those with most memories first; looks at the 50 owners who came first. @param limit at least 1 */
+  withMemories(limit: number): Promise<readonly OwnerMemories[]>;
+  /** All who have anything, those with most memories first. */
+  list(): Promise<readonly OwnerSummary[]>;
+  /**
+   * Gives everything of one owner to another: memories with their entries in both indexes, events, work and receipts. Other
+   * owners and the content of events stay as they are; nothing is left under the former name.
+   * @throws SvcError invalid_argument naming `from` or `into`; then nothing was changed
+   */
+  move(move: OwnerMove): Promise<OwnerSummary>;
+};

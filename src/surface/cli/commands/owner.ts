@@ -1,0 +1,156 @@
+import { Command } from "commander";
+import { invalid } from "../../../domain/errors.ts";
+import type { OwnerSummary } from "../../../domain/pack-owner.ts";
+import type { MemoryEngine } from "../../../engine/memory-engine.ts";
+import { shownOwner } from "../../contract/owner-text.ts";
+import type { CliContext } from "../deps.ts";
+import { configFor, encryptionKeyOption, formatOption, warnOn } from "../options.ts";
+import { type Format, table } from "../output.ts";
+import { confirm, isTerminal } from "../terminal.ts";
+
+const EXAMPLES = `
+Examples:
+  svc owner list ./memory.pack                   who has memories, and whose the pack is
+  svc owner use ./memory.pack anna               whom the command line and assistants mean
+  svc owner rename ./memory.pack _cli anna       another name for everything of one owner
+  svc owner join ./memory.pack _cli anna         everything of _cli becomes anna's
+
+rename and join show what they are about to do and ask; --dry-run only shows it, --yes does not ask. Nothing is lost: what was
+said stays as it was said, and the audit log keeps who had it before. A join cannot be taken back.`;
+
+/** Who stands in the audit log. */
+const ACTOR = "cli-operator";
+
+type OwnerOptions = {
+  readonly encryptionKey?: string;
+  readonly format: Format;
+  readonly dryRun?: true;
+  readonly yes?: true;
+};
+
+/** `svc owner`: who has memories in a pack, and whose it is. */
+export function ownerCommand(context: CliContext): Command {
+  const command = new Command("owner").description("list, choose, rename and join owners");
+  const part = (name: string, description: string): Command =>
+    command
+      .command(name)
+      .description(description)
+      .argument("<pack>", "a .pack file, a directory pack or its memory.db")
+      .addOption(encryptionKeyOption())
+      .addOption(formatOption())
+      .addHelpText("after", EXAMPLES);
+  part("list", "show who has memories, and whose the pack is").action(
+    (path: string, options: OwnerOptions) =>
+      withEngine(context, path, options, (engine) => list(context, engine, options)),
+  );
+  part("use", "make an owner that of the pack")
+    .argument("<name>", "whom the command line and assistants mean where no owner is named")
+    .action((path: string, name: string, options: OwnerOptions) =>
+      withEngine(context, path, options, (engine) => use(context, engine, name, options)),
+    );
+  for (const [name, from, into] of [
+    ["rename", "old", "new"],
+    ["join", "from", "into"],
+  ] as const) {
+    part(name, name === "join" ? "make one owner's things another's" : "rename an owner")
+      .argument(`<${from}>`, "whose things they are")
+      .argument(`<${into}>`, name === "join" ? "whose they become" : "the new name")
+      .option("--dry-run", "show what would be done, and stop")
+      .option("--yes", "do not ask")
+      .action((path: string, old: string, target: string, options: OwnerOptions) => {
+        const wish = { from: old, into: target, isJoin: name === "join" };
+        return withEngine(context, path, options, (engine) => move(context, engine, wish, options));
+      });
+  }
+  return command.addHelpText("after", EXAMPLES);
+}
+
+async function withEngine(
+  context: CliContext,
+  path: string,
+  { encryptionKey }: OwnerOptions,
+  work: (engine: MemoryEngine) => Promise<void>,
+): Promise<void> {
+  const config = await configFor(context, path, encryptionKey);
+  const opening = { createIfMissing: false, warn: warnOn(context) };
+  const engine = await context.deps.openEngine(config, opening);
+  try {
+    await work(engine);
+  } finally {
+    await engine.close();
+  }
+}
+
+async function list(
+  { output }: CliContext,
+  engine: MemoryEngine,
+  { format }: OwnerOptions,
+): Promise<void> {
+  const [owners, own] = [await engine.listOwners(), await engine.packOwner()];
+  if (format === "json") {
+    output.json({ owner: own ?? null, owners: owners.map(toJson) });
+    return;
+  }
+  const rows = owners.map((owner) => [
+    shownOwner(owner.userId),
+    String(owner.memories),
+    String(owner.events),
+    owner.lastUsed?.slice(0, 16).replace("T", " ") ?? "",
+    owner.userId === own ? "the pack's" : "",
+  ]);
+  for (const line of table(["OWNER", "MEMORIES", "EVENTS", "LAST USED (UTC)", ""], rows)) {
+    output.line(line);
+  }
+  if (own === undefined) output.line("The pack names none of them: svc owner use");
+  else if (!owners.some(({ userId }) => userId === own)) {
+    output.line(`The pack is that of ${shownOwner(own)}, who has nothing in it yet.`);
+  }
+}
+
+function toJson({ userId, memories, events, lastUsed }: OwnerSummary): Record<string, unknown> {
+  return { user_id: userId, memories, events, last_used: lastUsed ?? null };
+}
+
+async function use(
+  { output }: CliContext,
+  engine: MemoryEngine,
+  name: string,
+  { format }: OwnerOptions,
+): Promise<void> {
+  const before = await engine.packOwner();
+  await engine.usePackOwner(name, ACTOR);
+  if (format === "json") output.json({ owner: name, before: before ?? null });
+  else output.line(`The pack is now that of ${shownOwner(name)}.`);
+}
+
+type Wish = { readonly from: string; readonly into: string; readonly isJoin: boolean };
+
+async function move(
+  { output }: CliContext,
+  engine: MemoryEngine,
+  wish: Wish,
+  { format, dryRun, yes }: OwnerOptions,
+): Promise<void> {
+  const found = (await engine.listOwners()).find(({ userId }) => userId === wish.from);
+  const [from, into] = [shownOwner(wish.from), shownOwner(wish.into)];
+  const what = `${found?.memories ?? 0} memories and ${found?.events ?? 0} events of ${from}`;
+  if (dryRun === true) {
+    if (format === "json")
+      output.json({ ...wish, moved: null, found: found ? toJson(found) : null });
+    else output.line(`Would give ${what} to ${into}. Nothing was changed.`);
+    return;
+  }
+  if (yes !== true && !(await isAgreed(what, into))) return;
+  const moved = await engine.moveOwner({ ...wish, actorId: ACTOR });
+  if (format === "json") output.json({ ...wish, moved: toJson(moved) });
+  else {
+    const done = `${moved.memories} memories and ${moved.events} events of ${from}`;
+    output.line(`${done} are now those of ${into}.`);
+  }
+}
+
+/** @throws SvcError invalid_argument where nobody can be asked */
+async function isAgreed(what: string, into: string): Promise<boolean> {
+  if (isTerminal()) return await confirm(`Give ${what} to ${into}?`, false);
+  throw invalid("--yes", `is needed where nobody can be asked: it gives ${what} to ${into}`);
+}
