@@ -121,7 +121,7 @@ test("neither paths, queries, headers, bodies, owners nor keys are logged, on a 
     await ask("/v1/store", post(memory, { ...headers, origin: `http://${PRIVATE}` })),
     await ask("/v1/ingest/fast", post(memory, { ...headers, "idempotency-key": PRIVATE })),
   ];
-  expect(statuses).toEqual([200, 200, 200, 422, 422, 404, 404, 422, 422, 401, 403, 403, 422]);
+  expect(statuses).toEqual([200, 200, 200, 422, 422, 404, 404, 422, 422, 401, 403, 200, 422]);
   const rude = plain(`GET /${PRIVATE} HTTP/1.1`, [`Host: ${PRIVATE}.test`, `X-A: ${PRIVATE}`]);
   await speak(server.port, [rude]);
   await speak(server.port, [`${PRIVATE} ${PRIVATE}\r\n\r\n`]);

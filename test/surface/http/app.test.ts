@@ -92,6 +92,7 @@ describe("failures", () => {
     );
     expect(answer.status).toBe(503);
     expect(await answer.json()).toEqual({
+      code: "materialization_failed",
       detail: "accepted; it will be indexed later",
       event_id: NODE_ID,
       reason_code: "disk_full",

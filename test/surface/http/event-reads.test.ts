@@ -121,7 +121,7 @@ describe("GET /v1/events/{event_id}/extraction", () => {
 
     expect(await app.ask(`/v1/events/${event.id}/extraction`)).toEqual({
       status: 500,
-      json: { detail: "Internal server error" },
+      json: { code: "internal", detail: "Internal server error" },
     });
   });
 });

@@ -102,6 +102,7 @@ describe("GET /v1/nodes/scan", () => {
       expect(await app.ask(`/v1/nodes/scan?user_id=${foreign}`, { key: "key-b" })).toEqual({
         status: 403,
         json: {
+          code: "forbidden",
           detail: `user_id: ${JSON.stringify(foreign)} is not the owner of this connection; leave user_id out`,
         },
       });
@@ -174,7 +175,10 @@ describe("GET /v1/nodes/{node_id}/neighborhood", () => {
       const path = `/v1/nodes/${nodes[0]?.id}/neighborhood`;
       expect(await app.ask(`${path}?max_hops=${encodeURIComponent(maxHops)}`)).toEqual({
         status: 422,
-        json: { detail: `max_hops: ${JSON.stringify(maxHops)} is not an integer from 1 to 5` },
+        json: {
+          code: "invalid_argument",
+          detail: `max_hops: ${JSON.stringify(maxHops)} is not an integer from 1 to 5`,
+        },
       });
     },
   );
@@ -202,6 +206,7 @@ describe("GET /v1/nodes/{node_id}/chain", () => {
     expect(await app.ask(`/v1/nodes/${nodes[0]?.id}/chain?direction=${direction}`)).toEqual({
       status: 422,
       json: {
+        code: "invalid_argument",
         detail: `direction: ${JSON.stringify(direction)} is not one of forward, backward`,
       },
     });
@@ -215,11 +220,11 @@ describe.each(["neighborhood", "chain"])("a %s", (name) => {
     const spelled = UNKNOWN.replaceAll("-", "").toUpperCase();
     expect(await app.ask(`/v1/nodes/${spelled}/${name}`)).toEqual({
       status: 404,
-      json: { detail: `Node '${UNKNOWN}' not found` },
+      json: { code: "not_found", detail: `Node '${UNKNOWN}' not found` },
     });
     expect(await app.ask(`/v1/nodes/7/${name}`)).toEqual({
       status: 422,
-      json: { detail: 'node_id: "7" is not a UUID' },
+      json: { code: "invalid_argument", detail: 'node_id: "7" is not a UUID' },
     });
   });
 
@@ -230,7 +235,7 @@ describe.each(["neighborhood", "chain"])("a %s", (name) => {
     expect((await app.ask(`/v1/nodes/${id}/${name}`, { key: "key-a" })).status).toBe(200);
     expect(await app.ask(`/v1/nodes/${id}/${name}`, { key: "key-b" })).toEqual({
       status: 404,
-      json: { detail: `Node '${id}' not found` },
+      json: { code: "not_found", detail: `Node '${id}' not found` },
     });
   });
 });

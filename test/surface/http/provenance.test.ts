@@ -161,7 +161,7 @@ describe("GET /v1/nodes/{node_id}/provenance", () => {
     ] as const) {
       expect(await app.ask(path(id), { key })).toEqual({
         status: 404,
-        json: { detail: `Node '${id}' not found` },
+        json: { code: "not_found", detail: `Node '${id}' not found` },
       });
     }
   });
@@ -201,7 +201,7 @@ describe("GET /v1/nodes/{node_id}/provenance", () => {
 
     expect(await app.ask("/v1/nodes/7/provenance")).toEqual({
       status: 422,
-      json: { detail: 'node_id: "7" is not a UUID' },
+      json: { code: "invalid_argument", detail: 'node_id: "7" is not a UUID' },
     });
   });
 });

@@ -7,7 +7,7 @@ const { open } = useApps();
 
 const ID = freshId();
 const BODY = { content: "tea", user_id: "ada" };
-const INTERNAL = { status: 500, json: { detail: "Internal server error" } };
+const INTERNAL = { status: 500, json: { code: "internal", detail: "Internal server error" } };
 
 const ROUTES = [
   { path: "/v1/nodes/scan?user_id=ada" },
@@ -23,7 +23,10 @@ const ROUTES = [
 describe.each(ROUTES)("$path", ({ path, body }) => {
   test("is 401 without a key, and with a wrong one", async () => {
     const { ask } = await open(KEYS);
-    const refused = { status: 401, json: { detail: "Invalid or missing API key" } };
+    const refused = {
+      status: 401,
+      json: { code: "unauthenticated", detail: "Invalid or missing API key" },
+    };
 
     expect(await ask(path, { body })).toEqual(refused);
     expect(await ask(path, { body, key: "key-c" })).toEqual(refused);
@@ -45,7 +48,7 @@ describe.each(ROUTES)("$path", ({ path, body }) => {
     await engine.close();
     expect(await ask(path, { body })).toEqual({
       status: 503,
-      json: { detail: "the engine was closed; open it again" },
+      json: { code: "engine_closed", detail: "the engine was closed; open it again" },
     });
   });
 

@@ -225,7 +225,7 @@ describe("POST /v1/answer-citations", () => {
       post(BODY),
     );
     expect(answer.status).toBe(status);
-    expect(await answer.json()).toEqual({ detail: "because" });
+    expect(await answer.json()).toEqual({ code, detail: "because" });
   });
 
   test.each([
@@ -348,7 +348,7 @@ test.each([
   const answer = await app.request("/v1/retrieve", post({ query: "q", user_id: "ada" }));
   expect(answer.status).toBe(status);
   expect(await answer.json()).toEqual({
-    code: "embedding_failed",
+    code,
     detail: "the model did not answer",
   });
 });

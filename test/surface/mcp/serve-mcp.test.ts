@@ -154,7 +154,7 @@ describe("the server", () => {
     expect((await send(PING, { path: `${server.url}/mcp/` })).status).toBe(404);
   });
 
-  test("lets a call that comes while the engine opens wait for it", async () => {
+  test("lets every request that comes while the engine opens wait for it", async () => {
     const opening = Promise.withResolvers<MemoryEngine>();
     const server = await startHttpServer({
       host: "127.0.0.1",
@@ -170,11 +170,13 @@ describe("the server", () => {
     servers.push(server);
     const { send } = clientsOf(`${server.url}/mcp`);
     const call = send(request("tools/call", GET_NODE));
-    expect((await send(request("tools/list"))).status).toBe(200);
-    expect((await fetch(`${server.url}/v1/nodes/${NODE_ID}`)).status).toBe(503);
+    const list = send(request("tools/list"));
+    const node = fetch(`${server.url}/v1/nodes/${NODE_ID}`);
     opening.resolve(
       fakeEngine({ close: async () => {}, getNode: () => Promise.resolve(BARE_NODE) }),
     );
     expect((await call).json?.["result"]).toMatchObject({ structuredContent: { id: NODE_ID } });
+    expect((await list).status).toBe(200);
+    expect((await node).status).toBe(200);
   });
 });
