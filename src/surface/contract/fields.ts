@@ -49,6 +49,8 @@ export const nodeType = z.enum(NODE_TYPES);
 export const scope = z.enum(SCOPES);
 export const lifecycleState = z.enum(LIFECYCLE_STATES);
 export const epistemicType = z.enum(EPISTEMIC_TYPES);
+/** Of a new memory: `deprecated` is what a change of state makes of one. */
+export const newEpistemicType = epistemicType.exclude(["deprecated"]);
 export const sourceType = z.enum(SOURCE_TYPES);
 export const decayProfile = z.enum(DECAY_PROFILES);
 export const fidelity = z.enum(REPRESENTATION_LEVELS);

@@ -5,11 +5,11 @@ import type { StoreInput } from "../../engine/inputs.ts";
 import type { StoreReceipt } from "../../engine/results.ts";
 import {
   count,
-  epistemicType,
   instantIn,
   instantOut,
   lifecycleState,
   metadataIn,
+  newEpistemicType,
   nodeType,
   nodeTypeText,
   role,
@@ -57,7 +57,7 @@ const storeShape = {
   scope: scope.nullish().meta({ description: "Default personal." }),
   metadata: metadataIn.meta({ description: "Any JSON object, kept with the memory." }),
   confidence: unit.nullish().meta({ description: "Default by kind of knowledge and source." }),
-  epistemic_type: epistemicType.nullish().meta({ description: "What kind of knowledge it is." }),
+  epistemic_type: newEpistemicType.nullish().meta({ description: "What kind of knowledge it is." }),
   source_type: sourceType.nullish().meta({ description: "Where it comes from." }),
   event_time: instantIn.nullish().meta({ description: "When it happened." }),
   valid_from: instantIn.nullish().meta({ description: "Valid from this moment on, inclusive." }),
@@ -97,7 +97,7 @@ export const storeToolSchema = z.strictObject({
     description: "Texts subject, predicate and object in it are counted by the aggregate tools.",
   }),
   confidence: unit.nullish(),
-  epistemic_type: epistemicType.nullish().meta({ description: "What kind of knowledge it is." }),
+  epistemic_type: newEpistemicType.nullish().meta({ description: "What kind of knowledge it is." }),
   source_type: sourceType.nullish(),
   supersedes: z.array(uuidIn).max(LIMITS.supersedesMax).nullish().meta({
     description: "Ids of the memories that it replaces, of the same scope.",

@@ -84,16 +84,47 @@ export function buildOpenApi(version: string): object {
       app.openAPIRegistry.registerPath(toRoute(operation, operation.http));
     }
   }
-  return app.getOpenAPI31Document({
-    openapi: "3.1.0",
-    info: {
-      title: "svc",
-      version,
-      description: "A long-term memory for AI assistants that its user owns.",
-    },
-    servers: [{ url: "/", description: "Where this document came from." }],
-    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
-  });
+  return withoutDefaults(
+    app.getOpenAPI31Document({
+      openapi: "3.1.0",
+      info: {
+        title: "svc",
+        version,
+        description: "A long-term memory for AI assistants that its user owns.",
+      },
+      servers: [{ url: "/", description: "Where this document came from." }],
+      tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    }),
+  );
+}
+
+/**
+ * Fields of bodies with their default in words and as `x-default`: of a field with a `default`, generators of clients make one
+ * that every request has to have.
+ */
+function withoutDefaults(document: { readonly components?: object | undefined }): object {
+  return { ...document, components: saidInWords(document.components) };
+}
+
+function saidInWords(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(saidInWords);
+  if (typeof value !== "object" || value === null) return value;
+  const { default: preset, ...rest }: Record<string, unknown> = { ...value };
+  const said = Object.fromEntries(
+    Object.entries(rest).map(([name, part]) => [name, saidInWords(part)]),
+  );
+  // A field may be called `default`, too; its value is then a schema.
+  if (preset === undefined) return said;
+  if (typeof preset === "object" && preset !== null && !Array.isArray(preset)) {
+    return { ...said, default: saidInWords(preset) };
+  }
+  const text = `Default ${JSON.stringify(preset)}.`;
+  const { description } = said;
+  return {
+    ...said,
+    description: typeof description === "string" ? `${description} ${text}` : text,
+    "x-default": preset,
+  };
 }
 
 function toRoute(operation: Operation, binding: HttpBinding): RouteConfig {

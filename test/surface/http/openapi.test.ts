@@ -156,6 +156,21 @@ test("extraction that was given up is a status of its own", () => {
   });
 });
 
+test("bodies say their defaults without `default`, of which generators make required fields", () => {
+  const { components } = document;
+  expect(JSON.stringify(components)).not.toContain('"default":');
+  const { ProcessRequest, StoreRequest } = components.schemas;
+  expect(ProcessRequest).toMatchObject({
+    properties: {
+      budget_ms: {
+        description: "Milliseconds to spend; 0 only counts. Default 1000.",
+        "x-default": 1000,
+      },
+    },
+  });
+  expect(JSON.stringify(StoreRequest)).not.toContain("deprecated");
+});
+
 test("numbers of a retrieval have their bounds", () => {
   const { RetrieveRequest, RankingMultipliers } = document.components.schemas;
   expect(RetrieveRequest).toMatchObject({
