@@ -327,7 +327,10 @@ test("over a week of use no answer costs more than its task is worth", async () 
       const { structured } = await call("memory_store", { content, node_type: "fact" });
       ids.push(idIn(structured, "node_id"));
     }
-    const { text } = await call("memory_retrieve", { query: "What about tea?", limit: 5 });
+    const { text } = await call("memory_retrieve", {
+      query: "What does Ada say about tea that matters later?",
+      limit: 5,
+    });
     expect(text.split("\n").filter((line) => /^\d\. /.test(line))).toHaveLength(
       Math.min(5, ids.length),
     );
