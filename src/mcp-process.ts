@@ -1,5 +1,8 @@
 /** The process behind `svc mcp`: passes everything on to one that serves the pack already, or serves it. */
+import { dirname } from "node:path";
 import { PassThrough } from "node:stream";
+import { keyFolder } from "./adapters/keystore/key-folder.ts";
+import { linkSecret } from "./adapters/keystore/link-secret.ts";
 import { hasSettings, ownerInEnvironment, settingsFingerprint } from "./config/fingerprint.ts";
 import { fileBesidePack, type SettingsFile } from "./config/settings-file.ts";
 import type { MemoryEngine } from "./engine/memory-engine.ts";
@@ -7,8 +10,8 @@ import type { CliDeps } from "./surface/cli/deps.ts";
 import { stopSignal } from "./surface/cli/signals.ts";
 import { stderrLog } from "./surface/cli/stderr-log.ts";
 import type { Log } from "./surface/contract/log.ts";
-import { socketAddress } from "./surface/mcp/link/address.ts";
-import type { Guest, Kin } from "./surface/mcp/link/hello.ts";
+import { socketAddress, socketFolder } from "./surface/mcp/link/address.ts";
+import { type Guest, type Kin, kinUnder } from "./surface/mcp/link/hello.ts";
 import { type Joined, join } from "./surface/mcp/link/join.ts";
 import { type Backend, relay } from "./surface/mcp/link/relay.ts";
 
@@ -28,11 +31,17 @@ export type McpProcess = {
 
 type Program = Pick<McpProcess, "version" | "program">;
 
+/** Where processes of this user meet that serve one pack, and what they know of each other. */
+export type Link = {
+  readonly kin: Kin;
+  /** Undefined: they cannot. */
+  readonly address: string | undefined;
+  readonly problem: string;
+};
+
 /** One client on stdin and stdout, and the pack that it wants. */
 type Session = {
-  /** Where processes meet that serve the pack. */
-  readonly address: string;
-  readonly kin: Kin;
+  readonly link: Link;
   readonly guest: Guest;
   readonly openEngine: () => Promise<MemoryEngine>;
   readonly log: Log;
@@ -68,8 +77,7 @@ export function servingOf(program: Program): ServeMcp {
   return async ({ config, settingsFile, key, tools, openEngine, log }, stop) => {
     const { mainFileOf } = await import("./app/pack-path.ts");
     await serve({
-      address: socketAddress(mainFileOf(config)),
-      kin: kinOf(program, key, settingsFile),
+      link: linkOf(mainFileOf(config), program, key, settingsFile),
       guest: { userId: config.mcp.user_id, tools },
       openEngine,
       log,
@@ -78,13 +86,32 @@ export function servingOf(program: Program): ServeMcp {
   };
 }
 
-/** What makes this process interchangeable with others. @param key as given on the command line */
-export function kinOf(
+/**
+ * What makes this process interchangeable with others of this user, and where it meets them.
+ * @param key as given on the command line
+ */
+export function linkOf(
+  mainFile: string,
   { version, program }: Program,
   key: string | undefined,
   file: SettingsFile | undefined,
-): Kin {
-  return { version, fingerprint: settingsFingerprint({ version, program, key, file }) };
+): Link {
+  const kin = { version, fingerprint: settingsFingerprint({ version, program, key, file }) };
+  try {
+    const { env } = process;
+    const secret = linkSecret(env);
+    const folder = socketFolder(env, dirname(keyFolder(env)));
+    return { kin: kinUnder(secret, kin), address: socketAddress(folder, mainFile), problem: "" };
+  } catch (error) {
+    // Whoever has no secret of its own trusts nobody.
+    const problem = error instanceof Error ? error.message : String(error);
+    return { kin, address: undefined, problem };
+  }
+}
+
+/** As {@link join}; without a place to meet, this process serves its own client alone. */
+export async function joinBy({ kin, address, problem }: Link, guest: Guest): Promise<Joined> {
+  return address === undefined ? { role: "alone", reason: problem } : join(address, kin, guest);
 }
 
 /** The session of a command line without anything that has to be looked up first. */
@@ -99,8 +126,7 @@ async function plainSession(
   const pack = await packAt(dbPath);
   if (pack === undefined || hasSettings(pack.settingsFile)) return undefined;
   return {
-    address: socketAddress(pack.mainFile),
-    kin: kinOf(deps, key, pack.settingsFile),
+    link: linkOf(pack.mainFile, deps, key, pack.settingsFile),
     guest: { ...owner, tools },
     openEngine: () => deps.openMemory(dbPath, key),
     log: stderrLog("warn"),
@@ -150,8 +176,7 @@ function plainOptions(args: readonly string[]): PlainOptions | undefined {
 
 /** Serves the client of this process, by whatever process serves the pack. */
 async function serve(session: Session): Promise<void> {
-  const { address, kin, guest } = session;
-  const joined = await join(address, kin, guest);
+  const joined = await joinBy(session.link, session.guest);
   if (joined.role === "guest") await passOn(joined.backend, session);
   else await serveOwn(joined, session);
 }
@@ -162,7 +187,8 @@ async function serveOwn(
   session: Session,
   streams?: Streams | undefined,
 ): Promise<void> {
-  const { kin, guest, openEngine, log, stop } = session;
+  const { guest, openEngine, log, stop } = session;
+  const { kin } = session.link;
   if (role.role === "alone") log("info", `the pack is not shared: ${role.reason}`);
   const seat = role.role === "host" ? role.seat : undefined;
   try {
@@ -190,10 +216,9 @@ async function passOn(backend: Backend, session: Session): Promise<void> {
   const rejoin = async (): Promise<Backend> => {
     if (own !== undefined) throw new Error("the memory could not be served");
     useless = performance.now() - joinedAt < USEFUL_MS ? useless + 1 : 0;
-    const { address, kin, guest } = session;
     const joined: Joined =
       useless < USELESS_MAX
-        ? await join(address, kin, guest)
+        ? await joinBy(session.link, session.guest)
         : { role: "alone", reason: "the process that serves it ends every connection" };
     joinedAt = performance.now();
     if (joined.role === "guest") return joined.backend;

@@ -1,6 +1,6 @@
 /** The processes behind `svc serve` and `svc mcp --transport streamable-http`. */
 import type { MemoryEngine } from "./engine/memory-engine.ts";
-import { kinOf, type McpProcess } from "./mcp-process.ts";
+import { joinBy, linkOf, type McpProcess } from "./mcp-process.ts";
 import type { HttpServeOptions, McpHttpServeOptions, RunningServer } from "./surface/cli/deps.ts";
 import type { Host } from "./surface/mcp/link/host.ts";
 import type { McpEndpoint } from "./surface/web/mcp-endpoint.ts";
@@ -76,11 +76,8 @@ async function hostOf(
   program: Program,
 ): Promise<Host | undefined> {
   const { mainFileOf } = await import("./app/pack-path.ts");
-  const { socketAddress } = await import("./surface/mcp/link/address.ts");
-  const { join } = await import("./surface/mcp/link/join.ts");
-  const kin = kinOf(program, key, settingsFile);
-  const address = socketAddress(mainFileOf(config));
-  const joined = await join(address, kin, { userId: undefined, tools: "full" });
+  const link = linkOf(mainFileOf(config), program, key, settingsFile);
+  const joined = await joinBy(link, { userId: undefined, tools: "full" });
   if (joined.role === "guest") joined.backend.input.destroy();
   if (joined.role === "alone") log("info", `the pack is not shared: ${joined.reason}`);
   if (joined.role !== "host") return undefined;
@@ -89,7 +86,7 @@ async function hostOf(
   const deps = { engine: () => Promise.resolve(engine), version: program.version, log };
   return hostGuests({
     seat: joined.seat,
-    kin,
+    kin: link.kin,
     log,
     welcome: WELCOME,
     serve: (guest, socket) => {

@@ -12,6 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { AssistantProcess, endAllAssistants } from "../../scripts/bench/assistant-client.ts";
+import { socketOf } from "./place.ts";
 
 const OWNER = "ada";
 
@@ -209,7 +210,7 @@ describe("after kill -9", () => {
     await retrieve(killed, "1");
     killed.child.kill("SIGKILL");
     await killed.ended();
-    expect(existsSync(`${pack}.sock`)).toBe(true);
+    expect(existsSync(socketOf(root, pack))).toBe(true);
     const next = await start(pack);
     const guest = await start(pack);
     await retrieve(guest, "1");
@@ -236,13 +237,13 @@ describe("after kill -9", () => {
 
 test("one that cannot use the address serves its client alone and leaves the address as it is", async () => {
   const pack = newPack();
-  writeFileSync(`${pack}.sock`, "a file of somebody");
+  writeFileSync(socketOf(root, pack), "a file of somebody");
   const both = [await start(pack), await start(pack)];
   for (const assistant of both) {
     await retrieve(assistant, "1");
     expect(await assistant.leave()).toBe(0);
     expect(await assistant.stderr()).toBe("");
   }
-  expect(leftBeside(pack)).toEqual(["memory.pack.sock"]);
-  expect(await Bun.file(`${pack}.sock`).text()).toBe("a file of somebody");
+  expect(leftBeside(pack)).toEqual([]);
+  expect(await Bun.file(socketOf(root, pack)).text()).toBe("a file of somebody");
 }, 60_000);

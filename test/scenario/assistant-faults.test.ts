@@ -15,7 +15,7 @@ import {
   startAssistant,
 } from "../../scripts/bench/assistant-client.ts";
 import { startServer, svcCommand } from "../../scripts/bench/server.ts";
-import { usePlace } from "./place.ts";
+import { socketOf, usePlace } from "./place.ts";
 
 const OWNER = "ada";
 
@@ -68,7 +68,7 @@ describe("the files", () => {
     const pack = packIn("deleted");
     const [host, guest] = [await start(pack), await start(pack)];
     await store(host, "The heron waits.");
-    unlinkSync(`${pack}.sock`);
+    unlinkSync(socketOf(root, pack));
     await store(guest, "The bittern booms.");
     const newcomer = await start(pack);
     await findsAll(newcomer, "The heron waits.", "The bittern booms.");
@@ -104,7 +104,11 @@ describe("the files", () => {
     async () => {
       const pack = packIn("foreign");
       chmodSync(root, 0o755);
-      chmodSync(dirname(pack), 0o1777);
+      const address = socketOf(root, pack);
+      for (let folder = dirname(address); folder !== root; folder = dirname(folder)) {
+        chmodSync(folder, 0o711);
+      }
+      chmodSync(dirname(address), 0o1777);
       const listen = `require("node:net").createServer(() => console.log("spoken to")).listen(process.argv[1], () => console.log("up"))`;
       const stranger = Bun.spawn(
         [
@@ -114,7 +118,7 @@ describe("the files", () => {
           process.execPath,
           "-e",
           listen,
-          `${pack}.sock`,
+          socketOf(root, pack),
         ],
         { stdout: "pipe", env: { ...process.env, HOME: dirname(pack) } },
       );
@@ -125,7 +129,7 @@ describe("the files", () => {
       await findsAll(both[1], "The heron waits.");
       expectOpen(pack, both, [true, true]);
       await allLeave(...both);
-      expect(existsSync(`${pack}.sock`)).toBe(true);
+      expect(existsSync(socketOf(root, pack))).toBe(true);
       stranger.kill();
       await stranger.exited;
       expect((await reader.read()).done).toBe(true);

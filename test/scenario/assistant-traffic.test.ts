@@ -5,6 +5,7 @@ import { createConnection, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AssistantProcess, endAllAssistants } from "../../scripts/bench/assistant-client.ts";
+import { socketOf } from "./place.ts";
 
 const OWNER = "ada";
 const MEGABYTE = 1024 * 1024;
@@ -231,7 +232,7 @@ describe("a client that does not read", () => {
 
 describe("the socket", () => {
   const connect = async (): Promise<Socket> => {
-    const socket = createConnection(`${pack}.sock`);
+    const socket = createConnection(socketOf(root, pack));
     socket.on("error", () => undefined);
     await new Promise<void>((resolve) => socket.once("connect", resolve));
     return socket;

@@ -1,7 +1,9 @@
 import { afterAll } from "bun:test";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { keyFolder } from "../../src/adapters/keystore/key-folder.ts";
+import { socketAddress, socketFolder } from "../../src/surface/mcp/link/address.ts";
 import { endAllAssistants } from "../../scripts/bench/assistant-client.ts";
 import { endAllServers } from "../../scripts/bench/server.ts";
 
@@ -14,6 +16,14 @@ export type Place = {
   /** A pack in a folder of its own; the folder is made, the pack is not. */
   readonly packIn: (name: string) => string;
 };
+
+/** Where the processes of a pack meet whose home is `home`; its folder is made. */
+export function socketOf(home: string, pack: string): string {
+  const environment = { ...process.env, HOME: home };
+  const folder = socketFolder(environment, dirname(keyFolder(environment)));
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return socketAddress(folder, pack);
+}
 
 /** Makes a folder for the processes of a test file. After its tests they are ended, and it is removed. */
 export function usePlace(name: string): Place {

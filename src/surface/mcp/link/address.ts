@@ -1,29 +1,36 @@
 import { createHash } from "node:crypto";
-import { mkdirSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { lstatSync, mkdirSync } from "node:fs";
+import { dirname, isAbsolute, join } from "node:path";
+import { folderComplaint } from "./socket-file.ts";
 
-/** Bytes of the longest path that the address of a local socket may have on every system. */
-const ADDRESS_MAX = 100;
+/** The variables of a process. */
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Where processes meet that serve one pack: a socket beside the pack's main file, or in a private folder of this user when
- * that path is too long for a socket.
+ * Where processes of this user meet: the folder for such things of the session, else one in the folder of configuration.
+ * Assistants hand on few variables, so that the usual place of the session's folder is looked at, too.
+ * @param own folder of this user's configuration of the program, which may not exist
+ */
+export function socketFolder(environment: Environment, own: string): string {
+  const user = process.getuid?.() ?? 0;
+  const session = environment["XDG_RUNTIME_DIR"] ?? `/run/user/${user}`;
+  const isUsable =
+    isAbsolute(session) &&
+    lstatSync(session, { throwIfNoEntry: false }) !== undefined &&
+    folderComplaint(session, user) === undefined;
+  return isUsable ? join(session, "svc") : join(own, "run");
+}
+
+/**
+ * Where processes meet that serve one pack: a socket in a folder of this user.
  * @param mainFile absolute, without links, so that one pack has one address
  */
-export function socketAddress(mainFile: string): string {
-  const beside = `${mainFile}.sock`;
-  if (Buffer.byteLength(beside) <= ADDRESS_MAX) return beside;
+export function socketAddress(folder: string, mainFile: string): string {
   const name = createHash("sha256").update(mainFile).digest("hex").slice(0, 24);
-  return join(privateFolder(), `${name}.sock`);
+  return join(folder, `${name}.sock`);
 }
 
-/** Makes the folder of an address. That of a pack gets the permission with which opening the pack makes it. */
+/** Makes the folder of an address, for this user alone. */
 export function makeSocketFolder(address: string): void {
-  const folder = dirname(address);
-  mkdirSync(folder, { recursive: true, mode: folder === privateFolder() ? 0o700 : 0o777 });
-}
-
-function privateFolder(): string {
-  return join(tmpdir(), `svc-${process.getuid?.() ?? 0}`);
+  mkdirSync(dirname(address), { recursive: true, mode: 0o700 });
 }

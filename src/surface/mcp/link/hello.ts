@@ -4,7 +4,7 @@ import { LineReader } from "./lines.ts";
 import type { Repeatable } from "./pending-calls.ts";
 
 /** Version of what two processes say to each other before they speak MCP. */
-const LINK_VERSION = 1;
+const LINK_VERSION = 2;
 /** Milliseconds that the other side has for its part. Loading a server takes a tenth of it. */
 const HELLO_MS = 5000;
 /** Bytes that either side may say before it speaks MCP. */
@@ -13,9 +13,15 @@ const HELLO_BYTES = 64 * 1024;
 /** What makes two processes interchangeable: the program and everything that decides how it answers. */
 export type Kin = {
   readonly version: string;
-  /** Stands for all settings and the key; known to those who have the same. Never sent. */
+  /** Stands for all settings and the key, under a secret of this user; known to those who have the same. Never sent. */
   readonly fingerprint: string;
 };
+
+/** @param secret what the processes of this user know and nobody else */
+export function kinUnder(secret: string, kin: Kin): Kin {
+  const fingerprint = createHmac("sha256", secret).update(kin.fingerprint).digest("hex");
+  return { ...kin, fingerprint };
+}
 
 /**
  * The kind of those that serve the pack of one address. Who comes to a socket that was moved with its folder means another
@@ -46,7 +52,8 @@ export class Silent extends Error {
 }
 
 /**
- * The guest's part on a new connection. Both sides show that they know the fingerprint before either says more.
+ * The guest's part on a new connection. Both sides show that they know the fingerprint before either says more, the host
+ * first: whoever holds the address by chance or by force learns nothing of the guest, not even its owner.
  * @param patienceMs for all that the other side has to say
  * @throws NotKin when the other side is of another kind, Silent when it does not speak, Error when it is gone
  */
@@ -63,18 +70,21 @@ export async function introduce(
       throw new NotKin("the pack is served by another version of svc");
     }
     const nonces = [String(challenge["nonce"]), newNonce()] as const;
+    conversation.say({ nonce: nonces[1] });
+    const shown = await conversation.next();
+    if (!isProof(shown["proof"], proofOf(kin, "host", nonces))) {
+      conversation.say({});
+      throw new NotKin(
+        "the pack is served by a process with other settings, or under another name",
+      );
+    }
     conversation.say({
-      nonce: nonces[1],
       proof: proofOf(kin, "guest", nonces),
       user_id: guest.userId ?? null,
       tools: guest.tools,
     });
     const answer = await conversation.next();
-    if (!isProof(answer["proof"], proofOf(kin, "host", nonces))) {
-      throw new NotKin(
-        "the pack is served by a process with other settings, or under another name",
-      );
-    }
+    if (answer["welcome"] !== true) throw new NotKin("the pack is served, but not to this process");
     const tools = textsOf(answer["tools"]);
     return { repeatable: { tools, byRequestId: textsOf(answer["by_request_id"]) } };
   } finally {
@@ -93,15 +103,16 @@ export async function receive(
   try {
     const nonce = newNonce();
     conversation.say({ svc: LINK_VERSION, version: kin.version, nonce });
+    const greeting = await conversation.next();
+    const nonces = [nonce, String(greeting["nonce"])] as const;
+    conversation.say({ proof: proofOf(kin, "host", nonces) });
     const said = await conversation.next();
-    const nonces = [nonce, String(said["nonce"])] as const;
     if (!isProof(said["proof"], proofOf(kin, "guest", nonces))) {
       conversation.say({});
       return undefined;
     }
     const { tools: names, byRequestId } = welcome.repeatable;
-    const proof = proofOf(kin, "host", nonces);
-    conversation.say({ proof, tools: names, by_request_id: byRequestId });
+    conversation.say({ welcome: true, tools: names, by_request_id: byRequestId });
     const { user_id: userId, tools } = said;
     return {
       userId: typeof userId === "string" ? userId : undefined,

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import type { Log } from "../../contract/log.ts";
 import { type Guest, type Kin, kinAt, receive, type Welcome } from "./hello.ts";
+import { isStranger } from "./peer.ts";
 import type { Seat } from "./rendezvous.ts";
 
 /** Says that the server takes nothing more: the guest ends its side after what it has sent, and gets all answers. */
@@ -41,6 +42,7 @@ export function hostGuests(deps: HostDeps): Host {
   const served = new Map<Socket, Promise<void>>();
   let isLeaving = false;
   const take = async (socket: Socket): Promise<void> => {
+    if (await isStranger(socket)) throw new Error("it is another user's");
     const guest = await receive(socket, kinAt(kin, seat.address), welcome, patienceMs);
     if (guest === undefined || isLeaving) return;
     const gone = closing(socket);

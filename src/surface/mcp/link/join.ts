@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { type Guest, introduce, type Kin, kinAt, NotKin, Silent } from "./hello.ts";
+import { isStranger } from "./peer.ts";
 import type { Backend } from "./relay.ts";
 import { meet, type Seat } from "./rendezvous.ts";
 import { wakeStoppedHolder } from "./stopped-holder.ts";
@@ -71,6 +72,7 @@ async function greet(
   patienceMs: number | undefined,
 ): Promise<{ readonly backend: Backend } | { readonly failure: unknown }> {
   try {
+    if (await isStranger(socket)) throw new NotKin("the socket is served by another user");
     const { repeatable } = await introduce(socket, kin, guest, patienceMs);
     return { backend: { input: socket, output: socket, isOther: true, repeatable } };
   } catch (failure) {

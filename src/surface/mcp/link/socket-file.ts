@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { linkSync, lstatSync, readdirSync, renameSync, statSync, unlinkSync } from "node:fs";
+import { linkSync, lstatSync, readdirSync, renameSync, unlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 /** Which file it is, whatever its name: a number of an inode alone is given again to the next file. */
@@ -31,13 +31,13 @@ export function isSameFile(one: FileMark, other: FileMark | undefined): boolean 
   return one.device === other?.device && one.inode === other.inode && one.madeAt === other.madeAt;
 }
 
-/** Why the files of a folder cannot be trusted to be their owners'; undefined when they can. */
+/** Why a folder is not this user's alone; undefined when it is. */
 export function folderComplaint(folder: string, user: number): string | undefined {
-  const { uid, mode } = statSync(folder);
-  if (uid !== user && uid !== 0) return "its folder belongs to another user";
-  const isOpenToAll = (mode & 0o002) !== 0;
-  const isSticky = (mode & 0o1000) !== 0;
-  return isOpenToAll && !isSticky ? "everybody may change files in its folder" : undefined;
+  // A link would let somebody else decide which folder is used.
+  const stat = lstatSync(folder);
+  if (!stat.isDirectory()) return "its folder is a link, or no folder";
+  if (stat.uid !== user) return "its folder belongs to another user";
+  return (stat.mode & 0o077) === 0 ? undefined : "its folder is open to other users";
 }
 
 /** A name for a file that is to have another one, or none, in a moment. */

@@ -108,7 +108,7 @@ describe("strangers", () => {
     const { guest, host } = await socketPair();
     const next = listen(host);
     const refused = failure(introduce(guest, KIN, GUEST));
-    say(host, { svc: 1, version: "0.9.0", nonce: "n" });
+    say(host, { svc: 2, version: "0.9.0", nonce: "n" });
     expect(await refused).toBeInstanceOf(NotKin);
     guest.destroy();
     const more = await Promise.race([next(), Bun.sleep(50)]);
@@ -120,10 +120,10 @@ describe("strangers", () => {
     const { guest, host } = await socketPair();
     const next = listen(host);
     const refused = failure(introduce(guest, KIN, GUEST));
-    say(host, { svc: 1, version: KIN.version, nonce: "n" });
-    const { proof } = await next();
-    // The guest's own proof is not one of the host.
-    say(host, { ok: true, proof, repeatable: [] });
+    say(host, { svc: 2, version: KIN.version, nonce: "n" });
+    // Nothing of the guest is said before the host has proved anything.
+    expect(Object.keys(await next())).toEqual(["nonce"]);
+    say(host, { proof: "0".repeat(64), welcome: true });
     expect((await refused).message).toBe(
       "the pack is served by a process with other settings, or under another name",
     );
@@ -137,12 +137,13 @@ describe("strangers", () => {
       listen(first.host)(),
       (async () => {
         void introduce(first.guest, KIN, GUEST).catch(() => undefined);
-        say(first.host, { svc: 1, version: KIN.version, nonce: "chosen" });
+        say(first.host, { svc: 2, version: KIN.version, nonce: "chosen" });
       })(),
     ]);
     const second = await socketPair();
     const received = receive(second.host, KIN, WELCOME);
     say(second.guest, overheard);
+    say(second.guest, { proof: "0".repeat(64) });
     expect(await received).toBeUndefined();
     for (const socket of [first.guest, first.host, second.guest, second.host]) socket.destroy();
   });
@@ -157,7 +158,9 @@ describe("strangers", () => {
     const received = receive(host, KIN, WELCOME);
     const next = listen(guest);
     await next();
-    say(guest, { nonce: "n", proof, user_id: "eve", tools: "full" });
+    say(guest, { nonce: "n" });
+    expect(Object.keys(await next())).toEqual(["proof"]);
+    say(guest, { proof, user_id: "eve", tools: "full" });
     expect(await received).toBeUndefined();
     expect(await next()).toEqual({});
     guest.destroy();
@@ -172,6 +175,7 @@ describe("strangers", () => {
   ])("$name instead of a hello is refused on both sides", async ({ text }) => {
     const asHost = await socketPair();
     const received = receive(asHost.host, KIN, WELCOME);
+    asHost.guest.write(text);
     asHost.guest.write(text);
     expect(await received).toBeUndefined();
     const asGuest = await socketPair();
@@ -197,7 +201,7 @@ describe("a side that is no good", () => {
 
   test("a host that falls silent half-way is silent too", async () => {
     const { guest, host } = await socketPair();
-    say(host, { svc: 1, version: KIN.version, nonce: "n" });
+    say(host, { svc: 2, version: KIN.version, nonce: "n" });
     expect(await failure(introduce(guest, KIN, GUEST, 60))).toBeInstanceOf(Silent);
     guest.destroy();
     host.destroy();
