@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { AssistantProcess, endAllAssistants } from "../../scripts/bench/assistant-client.ts";
-import { socketOf } from "./place.ts";
+import { livingIn, socketOf } from "./place.ts";
 
 const OWNER = "ada";
 
@@ -34,7 +34,7 @@ function newPack(): string {
 }
 
 function spawn(pack: string, environment: Readonly<Record<string, string>> = {}): AssistantProcess {
-  const own = { HOME: root, XDG_CACHE_HOME: join(root, "cache"), ...environment };
+  const own = { ...livingIn(root), ...environment };
   return new AssistantProcess({ pack, environment: own });
 }
 

@@ -1,11 +1,11 @@
 /**
  * What may happen to the place where the processes of a pack meet, with the built program and the official client: its files
- * moved, deleted or somebody else's, its program or its pack made newer, its server killed.
+ * moved or deleted, its program or its pack made newer, its server killed.
  * The program is SVC_EXE, else dist/svc, else src/main.ts under Bun.
  */
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { chmodSync, copyFileSync, existsSync, readdirSync, renameSync, unlinkSync } from "node:fs";
+import { copyFileSync, readdirSync, renameSync, unlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import {
   type Assistant,
@@ -97,45 +97,6 @@ describe("the files", () => {
     await allLeave(next);
     expect(beside(moved)).toEqual(["memory.pack"]);
   }, 60_000);
-
-  const isSuperuser = process.getuid?.() === 0 && Bun.which("setpriv") !== null;
-  test.skipIf(!isSuperuser)(
-    "a socket of another user is neither spoken to nor removed",
-    async () => {
-      const pack = packIn("foreign");
-      chmodSync(root, 0o755);
-      const address = socketOf(root, pack);
-      for (let folder = dirname(address); folder !== root; folder = dirname(folder)) {
-        chmodSync(folder, 0o711);
-      }
-      chmodSync(dirname(address), 0o1777);
-      const listen = `require("node:net").createServer(() => console.log("spoken to")).listen(process.argv[1], () => console.log("up"))`;
-      const stranger = Bun.spawn(
-        [
-          "setpriv",
-          "--reuid=65534",
-          "--clear-groups",
-          process.execPath,
-          "-e",
-          listen,
-          socketOf(root, pack),
-        ],
-        { stdout: "pipe", env: { ...process.env, HOME: dirname(pack) } },
-      );
-      const reader = stranger.stdout.getReader();
-      expect(Buffer.from((await reader.read()).value ?? []).toString()).toBe("up\n");
-      const both = [await start(pack), await start(pack)] as const;
-      await store(both[0], "The heron waits.");
-      await findsAll(both[1], "The heron waits.");
-      expectOpen(pack, both, [true, true]);
-      await allLeave(...both);
-      expect(existsSync(socketOf(root, pack))).toBe(true);
-      stranger.kill();
-      await stranger.exited;
-      expect((await reader.read()).done).toBe(true);
-    },
-    60_000,
-  );
 });
 
 test("twenty that start in one moment on a new pack have one server and no failure", async () => {

@@ -5,7 +5,7 @@ import { createConnection, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AssistantProcess, endAllAssistants } from "../../scripts/bench/assistant-client.ts";
-import { socketOf } from "./place.ts";
+import { livingIn, socketOf } from "./place.ts";
 
 const OWNER = "ada";
 const MEGABYTE = 1024 * 1024;
@@ -28,12 +28,8 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-const environment = (): Record<string, string> => ({
-  HOME: root,
-  XDG_CACHE_HOME: join(root, "cache"),
-});
 const start = async (): Promise<AssistantProcess> =>
-  await new AssistantProcess({ pack, environment: environment() }).open();
+  await new AssistantProcess({ pack, environment: livingIn(root) }).open();
 
 let calls = 0;
 async function store(assistant: AssistantProcess, content: string): Promise<string> {
@@ -200,13 +196,13 @@ describe("a client that does not read", () => {
     async (role) => {
       const isServed = role.includes("another");
       const own = isServed ? pack : join(root, "own", "memory.pack");
-      const deaf = new AssistantProcess({ pack: own, environment: environment(), isDeaf: true });
+      const deaf = new AssistantProcess({ pack: own, environment: livingIn(root), isDeaf: true });
       const opening = { protocolVersion: "2025-11-25", capabilities: {} };
       const clientInfo = { name: "deaf", version: "1.0.0" };
       deaf.say({ id: "open", method: "initialize", params: { ...opening, clientInfo } });
       deaf.say({ method: "notifications/initialized" });
       await Bun.sleep(1000);
-      const writer = await new AssistantProcess({ pack: own, environment: environment() }).open();
+      const writer = await new AssistantProcess({ pack: own, environment: livingIn(root) }).open();
       const eventId = await store(writer, "x".repeat(SIZE));
       const watched = isServed ? [host.pid, deaf.pid] : [deaf.pid];
       const before = watched.map(privateKilobytes);

@@ -8,9 +8,10 @@ import {
   endAllAssistants,
   startAssistant,
 } from "../../scripts/bench/assistant-client.ts";
+import { livingIn } from "./place.ts";
 
 const root = mkdtempSync(join(tmpdir(), "svc-opening-"));
-const common = { HOME: root, XDG_CACHE_HOME: join(root, "cache") };
+const common = livingIn(root);
 
 afterAll(async () => {
   await endAllAssistants();

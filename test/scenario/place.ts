@@ -2,10 +2,10 @@ import { afterAll } from "bun:test";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { keyFolder } from "../../src/adapters/keystore/key-folder.ts";
-import { socketAddress, socketFolder } from "../../src/surface/mcp/link/address.ts";
 import { endAllAssistants } from "../../scripts/bench/assistant-client.ts";
 import { endAllServers } from "../../scripts/bench/server.ts";
+import { keyFolder } from "../../src/adapters/keystore/key-folder.ts";
+import { socketAddress, socketFolder } from "../../src/surface/mcp/link/address.ts";
 
 /** Where the processes of a test file live. */
 export type Place = {
@@ -17,9 +17,20 @@ export type Place = {
   readonly packIn: (name: string) => string;
 };
 
-/** Where the processes of a pack meet whose home is `home`; its folder is made. */
+/** The variables of processes that keep everything below `home`. */
+export function livingIn(home: string): Record<string, string> {
+  return {
+    HOME: home,
+    XDG_CACHE_HOME: join(home, "cache"),
+    XDG_CONFIG_HOME: join(home, ".config"),
+    // Not that of whoever runs the tests.
+    XDG_RUNTIME_DIR: join(home, "no-session"),
+  };
+}
+
+/** Where the processes of a pack meet that live in `home`; the folder is made. */
 export function socketOf(home: string, pack: string): string {
-  const environment = { ...process.env, HOME: home };
+  const environment = livingIn(home);
   const folder = socketFolder(environment, dirname(keyFolder(environment)));
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return socketAddress(folder, pack);
@@ -35,7 +46,7 @@ export function usePlace(name: string): Place {
   });
   return {
     root,
-    environment: () => ({ HOME: root, XDG_CACHE_HOME: join(root, "cache") }),
+    environment: () => livingIn(root),
     packIn: (folder) => {
       mkdirSync(join(root, folder), { recursive: true });
       return join(root, folder, "memory.pack");

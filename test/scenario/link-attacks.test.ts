@@ -1,0 +1,233 @@
+/**
+ * What another user of this machine can do to the processes that share a pack: the built program, and real programs of
+ * another user. They are started by the superuser; without one, only what a user can do to itself is tried.
+ * The program is SVC_EXE, else dist/svc, else src/main.ts under Bun.
+ */
+import { describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import {
+  type Assistant,
+  type AssistantOptions,
+  hasOpen,
+  startAssistant,
+} from "../../scripts/bench/assistant-client.ts";
+import { socketAddress } from "../../src/surface/mcp/link/address.ts";
+import { livingIn, socketOf, usePlace } from "./place.ts";
+import { CONNECT, canBeStranger, LISTEN, NOBODY, SWAP, startStranger } from "./stranger.ts";
+
+const OWNER = "ada";
+const SECRET = "The spare key lies under the blue flower pot.";
+
+const { root, packIn } = usePlace("link-attacks");
+
+/** A home of its own for each attack, and a pack in a folder there. */
+function victim(name: string): { readonly home: string; readonly pack: string } {
+  const home = join(root, name);
+  const pack = packIn(join(name, "packs"));
+  chmodSync(root, 0o755);
+  chmodSync(home, 0o755);
+  return { home, pack };
+}
+
+const start = async (
+  { home, pack }: ReturnType<typeof victim>,
+  options: Partial<AssistantOptions> = {},
+): Promise<Assistant> =>
+  await startAssistant({ pack, folder: root, environment: livingIn(home), ...options });
+
+/**
+ * The first one stores a memory, and each of them finds it. Fails unless `openers` of them have the pack open then, and all
+ * end in order, without a word.
+ */
+async function useAndLeave(
+  pack: string,
+  assistants: readonly [Assistant, ...Assistant[]],
+  openers: number,
+): Promise<void> {
+  const stored = await assistants[0].call("memory_store", { content: SECRET, user_id: OWNER });
+  expect(stored).toMatchObject({ isError: false });
+  for (const { call } of assistants) {
+    const found = await call("memory_retrieve", { query: "spare key", user_id: OWNER });
+    expect(found.value).toMatchObject({ results: [{ content: SECRET }] });
+  }
+  const open = assistants.map(({ process: { pid } }) => hasOpen(pid, pack));
+  // Undefined where the system does not tell.
+  if (!open.includes(undefined)) expect(open.filter(Boolean)).toHaveLength(openers);
+  for (const assistant of assistants.toReversed()) {
+    expect(await assistant.leave()).toBe(0);
+    expect(await assistant.process.stderr()).toBe("");
+  }
+}
+
+describe.skipIf(!canBeStranger)("another user", () => {
+  test("who swaps sockets beside the pack, in a folder that all may write to, meets nobody", async () => {
+    const { home, pack } = victim("swap");
+    chmodSync(dirname(pack), 0o777);
+    const stranger = await startStranger(SWAP, `${pack}.sock`);
+    const host = await start({ home, pack });
+    const guests = [await start({ home, pack }), await start({ home, pack })];
+    await useAndLeave(pack, [host, ...guests], 1);
+    expect(await stranger.stop()).toEqual([]);
+  }, 120_000);
+
+  test("who may write to the folder of the session meets nobody there", async () => {
+    const { home, pack } = victim("session");
+    const session = join(home, "shared");
+    mkdirSync(session);
+    chmodSync(session, 0o777);
+    mkdirSync(join(session, "svc"));
+    chmodSync(join(session, "svc"), 0o777);
+    const stranger = await startStranger(LISTEN, socketAddress(join(session, "svc"), pack));
+    const environment = { ...livingIn(home), XDG_RUNTIME_DIR: session };
+    const both = [
+      await start({ home, pack }, { environment }),
+      await start({ home, pack }, { environment }),
+    ] as const;
+    expect(existsSync(socketOf(home, pack))).toBe(true);
+    await useAndLeave(pack, both, 1);
+    expect(await stranger.stop()).toEqual([]);
+  }, 60_000);
+
+  test("whose socket lies at the address, in a folder open to all, is neither spoken to nor removed", async () => {
+    const { home, pack } = victim("foreign");
+    const address = socketOf(home, pack);
+    for (let folder = dirname(address); folder !== home; folder = dirname(folder)) {
+      chmodSync(folder, 0o711);
+    }
+    chmodSync(dirname(address), 0o1777);
+    const stranger = await startStranger(LISTEN, address);
+    const both = [await start({ home, pack }), await start({ home, pack })] as const;
+    await useAndLeave(pack, both, 2);
+    expect(existsSync(address)).toBe(true);
+    expect(await stranger.stop()).toEqual([]);
+  }, 60_000);
+
+  test("who got hold of the address itself, with a file that looks like this user's, is told nothing", async () => {
+    const { home, pack } = victim("held");
+    const outside = join(root, "held-outside");
+    mkdirSync(outside);
+    chmodSync(outside, 0o777);
+    const stranger = await startStranger(LISTEN, join(outside, "m.sock"));
+    const address = socketOf(home, pack);
+    renameSync(join(outside, "m.sock"), address);
+    chownSync(address, process.getuid?.() ?? 0, -1);
+    const both = [await start({ home, pack }), await start({ home, pack })] as const;
+    await useAndLeave(pack, both, 2);
+    // They asked the system who is there before they said a word.
+    expect([...new Set(await stranger.stop())]).toEqual(["spoken to"]);
+  }, 60_000);
+
+  test("who reaches the socket of a running server gets not even its greeting", async () => {
+    const { home, pack } = victim("reached");
+    const host = await start({ home, pack });
+    const address = socketOf(home, pack);
+    for (let folder = dirname(address); folder !== home; folder = dirname(folder)) {
+      chmodSync(folder, 0o711);
+    }
+    chmodSync(address, 0o666);
+    const stranger = await startStranger(CONNECT, address);
+    while (!stranger.said().some((line) => line.startsWith("heard"))) await Bun.sleep(20);
+    expect(await stranger.stop()).toContain("heard 0");
+    await useAndLeave(pack, [host], 1);
+  }, 60_000);
+});
+
+describe("the secret of the link", () => {
+  const FILE = ".config/svc/keys/link.secret";
+  const known = `${"5".repeat(64)}\n`;
+  const write = (path: string): void => {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writeFileSync(path, known, { mode: 0o600 });
+  };
+  const attacks: readonly {
+    readonly name: string;
+    readonly by: (path: string) => void;
+    readonly isFor?: boolean;
+  }[] = [
+    { name: "that others can read", by: (path) => chmodSync(path, 0o644) },
+    {
+      name: "that is a link",
+      by: (path) => {
+        renameSync(path, `${path}.elsewhere`);
+        symlinkSync(`${path}.elsewhere`, path);
+      },
+    },
+    {
+      name: "that is another user's",
+      by: (path) => chownSync(path, NOBODY, NOBODY),
+      isFor: canBeStranger,
+    },
+    { name: "in a folder that others may write to", by: (path) => chmodSync(dirname(path), 0o777) },
+    { name: "of another form", by: (path) => writeFileSync(path, "short\n") },
+  ];
+
+  test.each(attacks.filter(({ isFor = true }) => isFor))(
+    "$name is not trusted: each process serves its own client",
+    async ({ name, by }) => {
+      const { home, pack } = victim(name.replaceAll(" ", "-"));
+      const path = join(home, FILE);
+      write(path);
+      by(path);
+      const before = readFileSync(path, "utf8");
+      const both = [await start({ home, pack }), await start({ home, pack })] as const;
+      await useAndLeave(pack, both, 2);
+      expect(readFileSync(path, "utf8")).toBe(before);
+    },
+    60_000,
+  );
+
+  test("that is deleted while processes share a pack is made again; newcomers serve their own clients", async () => {
+    const { home, pack } = victim("deleted");
+    const [host, guest] = [await start({ home, pack }), await start({ home, pack })];
+    const path = join(home, FILE);
+    const first = readFileSync(path, "utf8");
+    unlinkSync(path);
+    const newcomer = await start({ home, pack });
+    expect(readFileSync(path, "utf8")).not.toBe(first);
+    await useAndLeave(pack, [host, guest, newcomer], 2);
+  }, 60_000);
+});
+
+describe("without a place to meet", () => {
+  const cases: readonly { readonly name: string; readonly home: (folder: string) => object }[] = [
+    { name: "HOME is not set", home: () => ({}) },
+    { name: "HOME is no absolute path", home: () => ({ HOME: "here" }) },
+    { name: "HOME does not exist", home: () => ({ HOME: "/proc/nowhere" }) },
+    {
+      name: "the folder of configuration is a file",
+      home: (folder) => {
+        writeFileSync(join(folder, ".config"), "");
+        return { HOME: folder };
+      },
+    },
+  ];
+
+  test.each(cases)(
+    "because $name, each process serves its own client",
+    async ({ name, home: change }) => {
+      const { home, pack } = victim(name.replaceAll(" ", "-"));
+      const { HOME: _home, XDG_CONFIG_HOME: _config, ...rest } = livingIn(home);
+      // Set to nothing rather than left out: these variables lie on top of those of the test's own process.
+      const environment = { ...rest, HOME: "", XDG_CONFIG_HOME: "", ...change(home) };
+      const both = [
+        await start({ home, pack }, { environment }),
+        await start({ home, pack }, { environment }),
+      ] as const;
+      await useAndLeave(pack, both, 2);
+      rmSync(home, { recursive: true, force: true });
+    },
+    60_000,
+  );
+});
