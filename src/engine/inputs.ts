@@ -155,6 +155,8 @@ export type NodeQuery = {
   readonly minSalience?: number | null | undefined;
   readonly contentContainsAny?: readonly string[] | null | undefined;
   readonly createdBefore?: InstantInput | null | undefined;
+  /** Only what is older than this memory; ties by id. With it a list is read page by page, newest first. */
+  readonly olderThan?: { readonly createdAt: InstantInput; readonly id: string } | null | undefined;
   readonly oldestFirst?: boolean | undefined;
   /** Integer 0 to 1000. Default 100. */
   readonly limit?: number | undefined;

@@ -91,6 +91,8 @@ export type NodeFilter = {
   readonly contentContainsAny?: readonly string[];
   /** Inclusive. */
   readonly createdBefore?: Instant;
+  /** Only what comes before this place in the order of (createdAt, id). */
+  readonly olderThan?: { readonly createdAt: Instant; readonly id: Uuid };
   readonly oldestFirst: boolean;
   /** At least 0. */
   readonly limit: number;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { LIFECYCLE_STATES } from "../../src/domain/enums.ts";
+import { asUuid } from "../../src/lib/uuid.ts";
 import type { NodeFilter, Store } from "../../src/ports/store.ts";
 import { anAdmission, anEvent, at, freshId, type Memory, put, unit } from "./samples.ts";
 import type { World } from "./store-contract.ts";
@@ -52,6 +53,16 @@ const QUERIES: readonly {
   { name: "the least confidence", filter: { minConfidence: 0.8 }, expected: [0, 2, 3, 4, 5] },
   { name: "the least salience", filter: { minSalience: 0.75 }, expected: [2] },
   { name: "creation", filter: { createdBefore: at(2) }, expected: [0, 1, 2] },
+  {
+    name: "a place in the order of time and id",
+    filter: { olderThan: { createdAt: at(2), id: asUuid("00000000-0000-4000-8000-000000000000") } },
+    expected: [0, 1],
+  },
+  {
+    name: "a place behind all of its moment",
+    filter: { olderThan: { createdAt: at(2), id: asUuid("ffffffff-ffff-4fff-bfff-ffffffffffff") } },
+    expected: [0, 1, 2],
+  },
   { name: "a part of the text", filter: { contentContainsAny: ["fact"] }, expected: [1] },
   {
     name: "any of several parts",

@@ -17,6 +17,7 @@ import {
   SCOPES,
   type Scope,
 } from "../../domain/enums.ts";
+import { invalid } from "../../domain/errors.ts";
 import { isActive } from "../../domain/lifecycle.ts";
 import { LIMITS } from "../../domain/limits.ts";
 import type { MemoryNode } from "../../domain/node.ts";
@@ -54,6 +55,7 @@ export function parseNodeQuery(query: NodeQuery): NodeFilter {
     minSalience: parseOptionalNumber(query.minSalience, "min_salience", 0, 1),
     contentContainsAny: texts(query.contentContainsAny, "content_contains_any"),
     createdBefore: parseInstantInput(query.createdBefore, "created_before"),
+    olderThan: parsePlace(query.olderThan),
   };
   const states = parseOptionalList(query.lifecycleStates, "lifecycle_states")?.map((state) =>
     parseMember(LIFECYCLE_STATES, state, "lifecycle_states"),
@@ -65,6 +67,13 @@ export function parseNodeQuery(query: NodeQuery): NodeFilter {
     oldestFirst: parseOptionalBoolean(query.oldestFirst, "oldest_first") ?? false,
     limit: parseOptionalInteger(query.limit, "limit", 0, LIMITS.nodeQueryMax) ?? 100,
   };
+}
+
+function parsePlace(place: NodeQuery["olderThan"]): NodeFilter["olderThan"] {
+  if (place === undefined || place === null) return undefined;
+  const createdAt = parseInstantInput(place.createdAt, "older_than.created_at");
+  if (createdAt === undefined) throw invalid("older_than.created_at", "is missing");
+  return { createdAt, id: parseId(place.id, "older_than.id") };
 }
 
 /** Checks an event query and fills in its defaults. */

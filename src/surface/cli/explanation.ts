@@ -1,7 +1,7 @@
 import kleur from "kleur";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import { fields } from "./output.ts";
+import { fields, oneLine, shortened } from "./output.ts";
 
 export type Explanation = NonNullable<Awaited<ReturnType<MemoryEngine["explain"]>>>;
 type Explained = Explanation["inContext"][number];
@@ -11,8 +11,19 @@ type Reason = Excluded["reason"];
 /** Digits from the end of an id that are shown at least; the beginning of an id is its time, which neighbours share. */
 const LEAST_DIGITS = 8;
 
-/** An explanation for a person: one line for each fact, ids as short as they can be told apart. */
-export function explanationLines(explanation: Explanation): readonly string[] {
+/** Characters of a memory. */
+const SHOWN_CHARS = 100;
+
+/** The texts of memories that are still there, by id. */
+export type Texts = ReadonlyMap<Uuid, string>;
+
+/** The memories that an explanation lists. */
+export function listedIds({ inContext, notInContext }: Explanation): readonly Uuid[] {
+  return [...new Set([...inContext, ...notInContext].map(({ nodeId }) => nodeId))];
+}
+
+/** An explanation for a person: one line for each fact, texts cut to a line, ids as short as they can be told apart. */
+export function explanationLines(explanation: Explanation, texts: Texts): readonly string[] {
   const name = shortNames(namedIds(explanation));
   const { inContext, notInContext } = explanation;
   return [
@@ -20,10 +31,13 @@ export function explanationLines(explanation: Explanation): readonly string[] {
     ...explanation.notes.map((note) => `Note: ${note}`),
     "",
     kleur.bold(`In the context, in its order: ${inContext.length}`),
-    ...inContext.flatMap((record) => recordLines(record, name)),
+    ...inContext.flatMap((record) => recordLines(record, name, texts)),
     "",
     kleur.bold(`Not in the context: ${notInContext.length}`),
-    ...notInContext.map((item) => exclusionLine(item, name)),
+    ...notInContext.flatMap((item) => [
+      exclusionLine(item, name),
+      `        ${textLine(item.nodeId, texts)}`,
+    ]),
   ];
 }
 
@@ -46,11 +60,21 @@ function searchText({ name, found, failure }: Explanation["searches"][number]): 
   return failure === undefined ? `${name} ${found}` : `${name} failed (${failure})`;
 }
 
-function recordLines(record: Explained, name: (id: Uuid) => string): readonly string[] {
+function textLine(id: Uuid, texts: Texts): string {
+  const text = texts.get(id);
+  return text === undefined ? "(no longer in this pack)" : `"${shortened(text, SHOWN_CHARS)}"`;
+}
+
+function recordLines(
+  record: Explained,
+  name: (id: Uuid) => string,
+  texts: Texts,
+): readonly string[] {
   const { place, nodeId, section, rank, score, representation, tokenCost, reasons } = record;
   const facts = `${section}, rank ${rank}, score ${score.toFixed(4)}, ${representation}, ${tokenCost} tokens`;
   return [
     `${String(place).padStart(4)}  ${name(nodeId)}  ${facts}`,
+    `        ${textLine(nodeId, texts)}`,
     ...reasons.map((reason) => `        ${reasonText(reason, name)}`),
   ];
 }
@@ -71,15 +95,13 @@ function reasonText({ text, memory }: Reason, name: (id: Uuid) => string): strin
   return memory === undefined ? text : `${text} ${name(memory)}`;
 }
 
-function namedIds({ inContext, notInContext }: Explanation): ReadonlySet<Uuid> {
+function namedIds(explanation: Explanation): ReadonlySet<Uuid> {
+  const { inContext, notInContext } = explanation;
   const reasons = [
     ...inContext.flatMap((record) => record.reasons),
     ...notInContext.map((item) => item.reason),
   ];
-  return new Set([
-    ...[...inContext, ...notInContext].map(({ nodeId }) => nodeId),
-    ...reasons.flatMap(({ memory }) => memory ?? []),
-  ]);
+  return new Set([...listedIds(explanation), ...reasons.flatMap(({ memory }) => memory ?? [])]);
 }
 
 /** Names ids by their last digits, as many as tell all of them apart. */
@@ -90,13 +112,8 @@ function shortNames(ids: ReadonlySet<Uuid>): (id: Uuid) => string {
   return (id) => `…${id.replaceAll("-", "").slice(-digits)}`;
 }
 
-/** Text of whoever asked, which may hold anything, as one line that cannot steer a terminal. */
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, " ").replace(/\p{C}/gu, "�").trim();
-}
-
-/** An explanation as JSON, with complete ids. */
-export function explanationToJson(explanation: Explanation): Record<string, unknown> {
+/** An explanation as JSON, with complete ids and texts; null for a text that is no longer there. */
+export function explanationToJson(explanation: Explanation, texts: Texts): Record<string, unknown> {
   return {
     request_id: explanation.requestId,
     user_id: explanation.userId,
@@ -116,6 +133,7 @@ export function explanationToJson(explanation: Explanation): Record<string, unkn
     in_context: explanation.inContext.map((record) => ({
       place: record.place,
       node_id: record.nodeId,
+      content: texts.get(record.nodeId) ?? null,
       section: record.section,
       rank: record.rank,
       score: record.score,
@@ -125,6 +143,7 @@ export function explanationToJson(explanation: Explanation): Record<string, unkn
     })),
     not_in_context: explanation.notInContext.map((item) => ({
       node_id: item.nodeId,
+      content: texts.get(item.nodeId) ?? null,
       stage: item.stage,
       code: item.code,
       rank: item.rank ?? null,

@@ -96,8 +96,18 @@ export function fields(entries: readonly (readonly [string, string | number])[])
   return entries.map(([label, value]) => `${kleur.dim(label.padEnd(width))}  ${value}`);
 }
 
-/** One line of at most `max` characters. */
+/** Text from a memory or a caller as one line that cannot steer a terminal. */
+export function oneLine(text: string): string {
+  return text.replace(/\s+/g, " ").replace(STEERING, "\ufffd").trim();
+}
+
+/** Control characters, lone surrogates and what turns the direction of text. Joiners stay: emoji and scripts need them. */
+const STEERING = /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+/** As `oneLine`, cut after `max` characters. */
 export function shortened(text: string, max = 50): string {
-  const line = text.replace(/\s+/g, " ").trim();
-  return line.length > max ? `${line.slice(0, max)}...` : line;
+  // Of a long text the beginning is enough, whatever blanks it has.
+  const points = [...oneLine(text.slice(0, max * 8))];
+  const isCut = points.length > max || text.length > max * 8;
+  return isCut ? `${points.slice(0, max).join("")}...` : points.join("");
 }

@@ -115,13 +115,6 @@ describe("svc explain", () => {
     );
   });
 
-  test("holds no text of a memory", async () => {
-    for (const format of ["table", "json"]) {
-      const { stdout } = await explain(requestId, "--format", format);
-      expect(stdout).not.toMatch(/pottery|sunset|counselling/);
-    }
-  });
-
   test("fails for a retrieval that has no receipt", async () => {
     const { code, stdout, stderr } = await explain(UNKNOWN);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
@@ -163,5 +156,33 @@ test("an explanation comes from the receipt alone", async () => {
     expect(await engine.explain(requestId, "eve")).toBeUndefined();
   } finally {
     await engine.close();
+  }
+});
+
+test("an explanation shows each text as a line that cannot command a terminal, of what is in the pack", async () => {
+  const own = createDesk();
+  try {
+    await own.run(["init", "memory.pack", "--plain", "--owner", "anna"]);
+    const { stdout: tea } = await own.run([
+      ...["store", "memory.pack", "--format", "json"],
+      `Anna drinks\u001b[2J tea\nat \u009b5mnoon, ${"and again ".repeat(20)}`,
+    ]);
+    await own.run(["store", "memory.pack", "The spare key lies under the flower pot"]);
+    const { stderr } = await own.run(["search", "memory.pack", "tea", "--limit", "1"]);
+    const [, id = ""] = /svc explain (\S+)/.exec(stderr) ?? [];
+
+    const shown = await own.run(["explain", id, "--db-path", "memory.pack"]);
+    expect(shown.stdout).toMatch(
+      /^ {8}"Anna drinks\ufffd\[2J tea at \ufffd5mnoon, (and again )+.*\.\.\."$/m,
+    );
+    expect(shown.stdout.split("\n").filter((line) => line.length > 200)).toEqual([]);
+    const json = await own.run(["explain", id, "--db-path", "memory.pack", "--format", "json"]);
+    const { in_context: context } = JSON.parse(json.stdout);
+    expect(context[0]).toMatchObject({
+      node_id: JSON.parse(tea).node_id,
+      content: expect.stringContaining("Anna drinks\u001b[2J tea\nat"),
+    });
+  } finally {
+    own.remove();
   }
 });

@@ -94,5 +94,9 @@ export function nodeCondition(filter: NodeFilter, owner: number | undefined): Co
   if (filter.minConfidence !== undefined) conditions.add("n.confidence >= ?", filter.minConfidence);
   if (filter.minSalience !== undefined) conditions.add("n.salience >= ?", filter.minSalience);
   if (filter.createdBefore !== undefined) conditions.add("n.created_at <= ?", filter.createdBefore);
+  if (filter.olderThan !== undefined) {
+    const { createdAt, id } = filter.olderThan;
+    conditions.add("(n.created_at, n.id) < (?, ?)", createdAt, id);
+  }
   return conditions.build();
 }

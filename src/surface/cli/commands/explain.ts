@@ -1,18 +1,25 @@
 import { Command } from "commander";
 import { invalid, SvcError } from "../../../domain/errors.ts";
+import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import { parseUuid } from "../../../lib/uuid.ts";
 import type { CliContext } from "../deps.ts";
-import { explanationLines, explanationToJson } from "../explanation.ts";
+import {
+  type Explanation,
+  explanationLines,
+  explanationToJson,
+  listedIds,
+  type Texts,
+} from "../explanation.ts";
 import { configFor, encryptionKeyOption, formatOption, warnOn } from "../options.ts";
 import type { Format } from "../output.ts";
 
 const EXAMPLES = `
 Examples:
   svc explain 01a1ff09-5402-753f-9c6b-4e48df25fe8f --db-path ./memory.pack
-  svc explain 01a1ff09-5402-753f-9c6b-4e48df25fe8f --format json    with complete ids
+  svc explain 01a1ff09-5402-753f-9c6b-4e48df25fe8f --format json    with complete ids and texts
 
-Reads the receipt of the retrieval and nothing else. Receipts hold no texts of memories, and are kept as long as
-SVC_RECEIPTS__RETENTION_DAYS says.`;
+The reasons come from the receipt of the retrieval alone, which holds no texts of memories; those are read from the pack. Receipts
+are kept as long as SVC_RECEIPTS__RETENTION_DAYS says.`;
 
 type ExplainOptions = {
   readonly dbPath?: string;
@@ -52,9 +59,19 @@ async function explain(
         { kind: "retrieval", id: requestId },
       );
     }
-    if (format === "json") return output.json(explanationToJson(explanation));
-    for (const line of explanationLines(explanation)) output.line(line);
+    const texts = await textsOf(engine, explanation);
+    if (format === "json") return output.json(explanationToJson(explanation, texts));
+    for (const line of explanationLines(explanation, texts)) output.line(line);
   } finally {
     await engine.close();
   }
+}
+
+/** The texts of the memories that an explanation lists, in any state. */
+async function textsOf(engine: MemoryEngine, explanation: Explanation): Promise<Texts> {
+  const { userId } = explanation;
+  const nodes = await Promise.all(
+    listedIds(explanation).map((id) => engine.getNode(id, { userId, includeSuperseded: true })),
+  );
+  return new Map(nodes.flatMap((node) => (node === undefined ? [] : [[node.id, node.content]])));
 }

@@ -9,9 +9,11 @@ import {
 } from "../../../domain/enums.ts";
 import { invalid } from "../../../domain/errors.ts";
 import type { StoreReceipt } from "../../../engine/results.ts";
+import { shellWord } from "../../../lib/shell-word.ts";
 import { toNearWire } from "../../contract/near-wire.ts";
 import { age } from "../../contract/tool-text.ts";
 import type { CliContext } from "../deps.ts";
+import { textOf } from "../memories.ts";
 import { configFor, encryptionKeyOption, formatOption, ownerOption, warnOn } from "../options.ts";
 import { type Format, shortened, table } from "../output.ts";
 import { ownerFor } from "../owner.ts";
@@ -71,8 +73,7 @@ async function store(
 ): Promise<void> {
   const { deps, output } = context;
   const metadata = parseMetadata(options.metadata);
-  const isPiped = words.length === 1 && words[0] === "-";
-  const content = isPiped ? (await Bun.stdin.text()).trimEnd() : words.join(" ");
+  const content = await textOf(words);
   const config = await configFor(context, path, options.encryptionKey);
   const engine = await deps.openEngine(config, { createIfMissing: false, warn: warnOn(context) });
   const stopProgress = await output.progress("storing");
@@ -106,7 +107,7 @@ async function store(
       return;
     }
     output.line(`Stored as ${node.nodeType} ${nodeId} (event ${eventId}, ${ms} ms)`);
-    for (const line of nearLines(receipt)) output.line(line);
+    for (const line of nearLines(receipt, path)) output.line(line);
   } finally {
     stopProgress();
     await engine.close();
@@ -114,7 +115,7 @@ async function store(
 }
 
 /** The memories that the new one may replace or repeat. */
-function nearLines({ node: fresh, near = [] }: StoreReceipt): readonly string[] {
+function nearLines({ node: fresh, near = [] }: StoreReceipt, path: string): readonly string[] {
   if (near.length === 0) return [];
   const rows = near.map(({ node, similarity, identical }) => [
     node.id,
@@ -123,7 +124,8 @@ function nearLines({ node: fresh, near = [] }: StoreReceipt): readonly string[] 
     age(node.createdAt, fresh.createdAt),
     shortened(node.content, SHOWN_CHARS),
   ]);
-  const heading = "Near memories; what is stored with --supersedes ID replaces one:";
+  const pack = shellWord(path);
+  const heading = `Near memories. To retire one: svc archive ${pack} ID; to correct one: svc edit ${pack} ID TEXT`;
   return ["", heading, ...table(["ID", "SIMILARITY", "STATE", "AGE", "CONTENT"], rows)];
 }
 

@@ -1,0 +1,84 @@
+import { Command } from "commander";
+import { invalid } from "../../../domain/errors.ts";
+import { callersMetadata } from "../../../domain/metadata.ts";
+import type { MemoryNode } from "../../../domain/node.ts";
+import { storedSpeaker } from "../../../domain/speaker.ts";
+import type { StoreInput } from "../../../engine/inputs.ts";
+import type { MemoryEngine } from "../../../engine/memory-engine.ts";
+import { toNodeWire } from "../../contract/node-wire.ts";
+import type { CliContext } from "../deps.ts";
+import {
+  ACTOR,
+  findMemory,
+  ID_ARGUMENT,
+  type MemoryOptions,
+  PACK_ARGUMENT,
+  textOf,
+  withMemories,
+} from "../memories.ts";
+import { encryptionKeyOption, formatOption, ownerOption } from "../options.ts";
+
+const EXAMPLES = `
+Examples:
+  svc edit ./memory.pack 0198a2b4 "Anna prefers coffee to tea"
+  cat note.txt | svc edit ./memory.pack 0198a2b4 -
+
+The new text becomes a memory of its own, with what was known of the old one, and replaces it: only the new one is found.
+The old one stays as it was, superseded; svc show reads it.`;
+
+/** `svc edit`: replaces what a memory says. */
+export function editCommand(context: CliContext): Command {
+  return new Command("edit")
+    .description("replace the text of a memory")
+    .argument("<pack>", PACK_ARGUMENT)
+    .argument("<id>", ID_ARGUMENT)
+    .argument("<text...>", "what it is to say; - reads it from stdin")
+    .addOption(ownerOption())
+    .addOption(encryptionKeyOption())
+    .addOption(formatOption())
+    .addHelpText("after", EXAMPLES)
+    .action(async (path: string, id: string, words: string[], options: MemoryOptions) => {
+      const content = await textOf(words);
+      await withMemories(context, path, options, (engine, owner) =>
+        edit(context, engine, owner, { id, content, ...options }),
+      );
+    });
+}
+
+async function edit(
+  { output }: CliContext,
+  engine: MemoryEngine,
+  userId: string,
+  { id, content, format }: MemoryOptions & { readonly id: string; readonly content: string },
+): Promise<void> {
+  const old = await findMemory(engine, userId, id);
+  if (content === old.content) {
+    throw invalid("text", `memory ${old.id} says just that; nothing was changed`);
+  }
+  const { node } = await engine.storeWithReceipt({ ...inheritance(old), content });
+  if (format === "json") output.json({ ...toNodeWire(node), supersedes: old.id });
+  else output.line(`Stored as ${node.nodeType} ${node.id}, which replaces ${old.id}`);
+}
+
+/** What the new memory takes over. Certainty is not among it: who edits a memory says what it says. */
+function inheritance(old: MemoryNode): Omit<StoreInput, "content"> {
+  const { metadata, epistemicType } = old;
+  const isConditional = epistemicType === "conditional";
+  const { condition_state: _, ...own } = callersMetadata(metadata) ?? {};
+  return {
+    userId: old.userId,
+    nodeType: old.nodeType,
+    scope: old.scope,
+    sessionId: old.sessionId,
+    speaker: storedSpeaker(metadata),
+    // The condition of the new memory has not been evaluated.
+    metadata: isConditional ? own : callersMetadata(metadata),
+    epistemicType: isConditional ? epistemicType : undefined,
+    eventTime: old.eventTime,
+    validFrom: old.validTo === undefined ? undefined : old.validFrom,
+    validTo: old.validTo,
+    ttlDays: old.ttlDays ?? null,
+    supersedes: [old.id],
+    actorId: ACTOR,
+  };
+}

@@ -1,0 +1,108 @@
+import { Command, Option } from "commander";
+import {
+  ACTIVE_STATES,
+  LIFECYCLE_STATES,
+  type LifecycleState,
+  NODE_TYPES,
+  type NodeType,
+  SCOPES,
+  type Scope,
+} from "../../../domain/enums.ts";
+import type { MemoryNode } from "../../../domain/node.ts";
+import type { NodeQuery } from "../../../engine/inputs.ts";
+import type { MemoryEngine } from "../../../engine/memory-engine.ts";
+import { toNodeWire } from "../../contract/node-wire.ts";
+import type { CliContext } from "../deps.ts";
+import {
+  findMemory,
+  type MemoryOptions,
+  memoryTable,
+  PACK_ARGUMENT,
+  withMemories,
+} from "../memories.ts";
+import { encryptionKeyOption, formatOption, ownerOption, wholeNumber } from "../options.ts";
+import { noteOtherOwners } from "../owner.ts";
+
+const DEFAULT_LIMIT = 20;
+const MAX_LIMIT = 1000;
+/** The states that `--state` takes beside each one of them. */
+const GROUPS = ["active", "all"] as const;
+const EXAMPLES = `
+Examples:
+  svc list ./memory.pack                              the newest 20
+  svc list ./memory.pack --type task --limit 50
+  svc list ./memory.pack --state all --format json    also what was replaced or archived
+  svc list ./memory.pack --after 0198a2b4             the page behind this memory
+
+active are tentative, stable and contested memories. svc search finds memories by what they say.`;
+
+type ListOptions = MemoryOptions & {
+  readonly type?: NodeType;
+  readonly scope?: Scope;
+  readonly state: LifecycleState | (typeof GROUPS)[number];
+  readonly limit: number;
+  readonly after?: string;
+};
+
+/** `svc list`: the memories of one owner, newest first. */
+export function listCommand(context: CliContext): Command {
+  const states = [...GROUPS, ...LIFECYCLE_STATES];
+  return new Command("list")
+    .description("list memories, newest first")
+    .argument("<pack>", PACK_ARGUMENT)
+    .addOption(ownerOption())
+    .addOption(new Option("--type <type>", "only of this kind").choices(NODE_TYPES))
+    .addOption(new Option("--scope <scope>", "only of this scope").choices(SCOPES))
+    .addOption(new Option("--state <state>", "in this state").choices(states).default("active"))
+    .option("--limit <count>", "most memories to show", wholeNumber(1, MAX_LIMIT), DEFAULT_LIMIT)
+    .option("--after <id>", "go on behind this memory, the last one of a page")
+    .addOption(encryptionKeyOption())
+    .addOption(formatOption())
+    .addHelpText("after", EXAMPLES)
+    .action((path: string, options: ListOptions) =>
+      withMemories(context, path, options, (engine, owner) =>
+        list(context, engine, owner, options),
+      ),
+    );
+}
+
+async function list(
+  context: CliContext,
+  engine: MemoryEngine,
+  userId: string,
+  { type, scope, state, limit, after, format }: ListOptions,
+): Promise<void> {
+  const { output } = context;
+  const query: NodeQuery = {
+    userId,
+    nodeType: type,
+    scope,
+    lifecycleStates: statesOf(state),
+    olderThan: after === undefined ? undefined : await findMemory(engine, userId, after),
+  };
+  const nodes = await engine.queryNodes({ ...query, limit });
+  const next = await cursorBehind(engine, query, nodes.at(-1));
+  if (format === "json") {
+    output.json({ user_id: userId, nodes: nodes.map(toNodeWire), next_cursor: next ?? null });
+    return;
+  }
+  for (const line of memoryTable(nodes)) output.line(line);
+  if (next !== undefined) output.note(`There are more: add --after ${next}`);
+  if (nodes.length === 0) await noteOtherOwners(context, engine, userId);
+}
+
+function statesOf(state: ListOptions["state"]): readonly LifecycleState[] {
+  if (state === "active") return ACTIVE_STATES;
+  return state === "all" ? LIFECYCLE_STATES : [state];
+}
+
+/** The id of the last memory of a page; undefined where nothing follows it. */
+async function cursorBehind(
+  engine: MemoryEngine,
+  query: NodeQuery,
+  last: MemoryNode | undefined,
+): Promise<string | undefined> {
+  if (last === undefined) return undefined;
+  const rest = await engine.queryNodes({ ...query, olderThan: last, limit: 1 });
+  return rest.length > 0 ? last.id : undefined;
+}

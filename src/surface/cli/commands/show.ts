@@ -1,0 +1,84 @@
+import { Command } from "commander";
+import type { MemoryNode } from "../../../domain/node.ts";
+import { storedSpeaker } from "../../../domain/speaker.ts";
+import type { MemoryEngine } from "../../../engine/memory-engine.ts";
+import { toNodeWire } from "../../contract/node-wire.ts";
+import { complete, rounded } from "../../contract/tool-text.ts";
+import type { CliContext } from "../deps.ts";
+import {
+  findMemory,
+  ID_ARGUMENT,
+  type MemoryOptions,
+  PACK_ARGUMENT,
+  withMemories,
+} from "../memories.ts";
+import { encryptionKeyOption, formatOption, ownerOption } from "../options.ts";
+import { fields, oneLine } from "../output.ts";
+
+const EXAMPLES = `
+Examples:
+  svc show ./memory.pack 0198a2b4-0000-7000-8000-000000000001
+  svc show ./memory.pack 0198a2b4                    the beginning of an id, where it is clear
+  svc show ./memory.pack 0198a2b4 --format json      every field
+
+Shows memories in any state. svc list and svc search name their ids.`;
+
+/** `svc show`: one memory completely. */
+export function showCommand(context: CliContext): Command {
+  return new Command("show")
+    .description("show one memory with its text and all that is known of it")
+    .argument("<pack>", PACK_ARGUMENT)
+    .argument("<id>", ID_ARGUMENT)
+    .addOption(ownerOption())
+    .addOption(encryptionKeyOption())
+    .addOption(formatOption())
+    .addHelpText("after", EXAMPLES)
+    .action((path: string, id: string, options: MemoryOptions) =>
+      withMemories(context, path, options, (engine, owner) =>
+        show(context, engine, owner, { id, ...options }),
+      ),
+    );
+}
+
+async function show(
+  { output }: CliContext,
+  engine: MemoryEngine,
+  userId: string,
+  { id, format }: MemoryOptions & { readonly id: string },
+): Promise<void> {
+  const node = await findMemory(engine, userId, id);
+  const [replaced] = (await engine.chain(node.id, { userId, direction: "backward" })) ?? [];
+  if (format === "json") {
+    output.json({ ...toNodeWire(node), supersedes: replaced?.id ?? null });
+    return;
+  }
+  for (const line of fields(factsOf(node, replaced))) output.line(line);
+  output.line();
+  output.line(complete(node.content));
+}
+
+function factsOf(node: MemoryNode, replaced: MemoryNode | undefined): [string, string][] {
+  const { validTo, ttlDays, metadata } = node;
+  const facts: [string, string | undefined][] = [
+    ["Memory", node.id],
+    ["Owner", node.userId],
+    ["Type", node.nodeType],
+    ["State", node.lifecycleState],
+    ["Replaced by", node.supersededBy],
+    ["Replaces", replaced?.id],
+    ["Scope", node.scope],
+    ["Known as", `${node.epistemicType}, ${node.sourceType}`],
+    ["Said by", storedSpeaker(metadata)],
+    ["Confidence", rounded(node.confidence)],
+    ["Salience", rounded(node.salience)],
+    ["Stored", node.createdAt],
+    ["Changed", node.updatedAt === node.createdAt ? undefined : node.updatedAt],
+    ["Happened", node.eventTime],
+    ["Valid", validTo === undefined ? `from ${node.validFrom}` : `${node.validFrom} to ${validTo}`],
+    ["Kept for", ttlDays === undefined ? undefined : `${ttlDays} days`],
+    ["Session", node.sessionId],
+    ["Metadata", metadata === undefined ? undefined : JSON.stringify(metadata)],
+    ["Evidence", node.evidenceRefs.length === 0 ? undefined : node.evidenceRefs.join(", ")],
+  ];
+  return facts.flatMap(([label, value]) => (value === undefined ? [] : [[label, oneLine(value)]]));
+}

@@ -1,0 +1,143 @@
+/** What the commands have in common that read or change single memories of one owner. */
+import { LIFECYCLE_STATES } from "../../domain/enums.ts";
+import { invalid, SvcError } from "../../domain/errors.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import type { MemoryEngine } from "../../engine/memory-engine.ts";
+import { parseUuid, type Uuid } from "../../lib/uuid.ts";
+import type { CliContext } from "./deps.ts";
+import { configFor, warnOn } from "./options.ts";
+import { type Format, shortened, table } from "./output.ts";
+import { ownerFor } from "./owner.ts";
+
+/** In whose name the command line changes memories. */
+export const ACTOR = "cli-operator";
+export const PACK_ARGUMENT = "a .pack file, a directory pack or its memory.db";
+export const ID_ARGUMENT =
+  "its id, or as much of the beginning or end of it as no other memory has";
+
+/** Characters of a memory in a table. */
+const SHOWN_CHARS = 80;
+/** Digits of an id that are worth a search. */
+const LEAST_DIGITS = 4;
+const ID_DIGITS = 32;
+/** Memories that are named where an id is not clear. */
+const NAMED = 5;
+
+/** The options of every such command. */
+export type MemoryOptions = {
+  readonly userId?: string;
+  readonly encryptionKey?: string;
+  readonly format: Format;
+};
+
+/** Runs `work` with the engine of a pack and the owner whose memories are meant. */
+export async function withMemories(
+  context: CliContext,
+  path: string,
+  options: MemoryOptions,
+  work: (engine: MemoryEngine, owner: string) => Promise<void>,
+): Promise<void> {
+  const config = await configFor(context, path, options.encryptionKey);
+  const opening = { createIfMissing: false, warn: warnOn(context) };
+  const engine = await context.deps.openEngine(config, opening);
+  try {
+    const question = { given: options.userId, path, isStoring: false };
+    await work(engine, await ownerFor(context, engine, question));
+  } finally {
+    await engine.close();
+  }
+}
+
+/**
+ * The memory that an id, or the beginning or end of one, means among all of an owner's, in any state.
+ * @throws SvcError not_found; invalid_argument for what is no part of an id, and for one that several have
+ */
+export async function findMemory(
+  engine: MemoryEngine,
+  userId: string,
+  given: string,
+): Promise<MemoryNode> {
+  const complete = parseUuid(given);
+  if (complete !== undefined) {
+    const node = await engine.getNode(complete, { userId, includeSuperseded: true });
+    if (node !== undefined) return node;
+    throw missing(given, userId);
+  }
+  const digits = given.replace(/^…/, "").replaceAll("-", "").toLowerCase();
+  if (!/^[0-9a-f]{4,31}$/.test(digits)) {
+    throw invalid(
+      "id",
+      `${JSON.stringify(given)} is no id of a memory and no part of one, which has ${LEAST_DIGITS} or more hexadecimal digits`,
+    );
+  }
+  const beginning = await idsThatBegin(engine, userId, digits);
+  const found = beginning.length > 0 ? beginning : await idsThatEnd(engine, userId, digits);
+  const [only] = found;
+  if (only === undefined) throw missing(given, userId);
+  if (found.length === 1) return only;
+  const names = found.slice(0, NAMED).map(({ id }) => id);
+  const others = found.length > NAMED ? " and others" : "";
+  throw invalid("id", `${given} stands for ${names.join(", ")}${others}; give more of it`);
+}
+
+function missing(given: string, userId: string): SvcError {
+  return new SvcError(
+    "not_found",
+    `${JSON.stringify(userId)} has no memory ${given} in this pack; svc list shows what there is`,
+    { kind: "node", id: given },
+  );
+}
+
+/** At most one more than are named. Ids are read in their order, so that no other memory is looked at. */
+async function idsThatBegin(
+  engine: MemoryEngine,
+  userId: string,
+  digits: string,
+): Promise<readonly MemoryNode[]> {
+  const { nodes } = await engine.scanNodes({
+    userId,
+    lifecycleStates: LIFECYCLE_STATES,
+    afterId: idBefore(digits),
+    limit: NAMED + 1,
+  });
+  return nodes.filter(({ id }) => id.replaceAll("-", "").startsWith(digits));
+}
+
+/** The id right before all that begin with some digits; undefined: there is none. */
+function idBefore(digits: string): Uuid | undefined {
+  const first = BigInt(`0x${digits.padEnd(ID_DIGITS, "0")}`);
+  if (first === 0n) return undefined;
+  return parseUuid((first - 1n).toString(16).padStart(ID_DIGITS, "0"));
+}
+
+async function idsThatEnd(
+  engine: MemoryEngine,
+  userId: string,
+  digits: string,
+): Promise<readonly MemoryNode[]> {
+  const found: MemoryNode[] = [];
+  const all = engine.iterNodes({ userId, lifecycleStates: LIFECYCLE_STATES, batchSize: 1000 });
+  for await (const node of all) {
+    if (node.id.replaceAll("-", "").endsWith(digits)) found.push(node);
+    if (found.length > NAMED) break;
+  }
+  return found;
+}
+
+/** Memories as lines of a table. */
+export function memoryTable(nodes: readonly MemoryNode[]): readonly string[] {
+  const rows = nodes.map((node) => [
+    node.id,
+    node.createdAt.slice(0, 16).replace("T", " "),
+    node.nodeType,
+    node.lifecycleState,
+    shortened(node.content, SHOWN_CHARS),
+  ]);
+  return table(["ID", "STORED (UTC)", "TYPE", "STATE", "CONTENT"], rows);
+}
+
+/** The text of arguments; `-` alone: standard input, to its end. */
+export async function textOf(words: readonly string[]): Promise<string> {
+  const isPiped = words.length === 1 && words[0] === "-";
+  return isPiped ? (await Bun.stdin.text()).trimEnd() : words.join(" ");
+}

@@ -1,0 +1,230 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import { MemoryEngine } from "../../../src/app/memory-engine.ts";
+import { describeOnTerminal, onTerminal } from "./on-terminal.ts";
+import { createDesk, type Desk } from "./run-svc.ts";
+
+// Each test starts processes, some of which load the model.
+setDefaultTimeout(60_000);
+
+const PACK = "memory.pack";
+const TEXTS = [
+  "Anna prefers tea",
+  "The key lies\u001b[31m here",
+  "Paid the invoice",
+  "Oslo is cold",
+];
+
+let desk: Desk;
+/** Of anna's memories, the oldest first; all have one moment, as what is imported at once has. */
+let ids: readonly string[];
+let ofBob: string;
+
+const useEngine = async <T>(work: (engine: MemoryEngine) => Promise<T>): Promise<T> => {
+  await using engine = await MemoryEngine.create({ pack_path: join(desk.folder, PACK) });
+  return await work(engine);
+};
+
+/** Runs a command and reads its JSON. */
+async function json(...args: readonly string[]) {
+  const { stdout, stderr, code } = await desk.run([...args, "--format", "json"]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return JSON.parse(stdout);
+}
+
+beforeAll(async () => {
+  desk = createDesk();
+  await desk.run(["init", PACK, "--plain", "--owner", "anna"]);
+  await useEngine(async (engine) => {
+    await engine.ingestFastMany({ userId: "anna", items: TEXTS.map((content) => ({ content })) });
+    await engine.processPending({ budgetMs: 60_000 });
+    const { nodes } = await engine.scanNodes({ userId: "anna" });
+    ids = nodes.map(({ id }) => id);
+    ofBob = (await engine.storeWithReceipt({ content: "Bob has a dog", userId: "bob" })).nodeId;
+  });
+});
+afterAll(() => desk.remove());
+
+describe("svc list", () => {
+  test("shows the memories of the pack's owner, and no command to the terminal", async () => {
+    const { code, stdout, stderr } = await desk.run(["list", PACK]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const [heading, ...lines] = stdout.trimEnd().split("\n");
+    expect(heading).toMatch(/^ID +STORED \(UTC\) +TYPE +STATE +CONTENT$/);
+    expect(lines.map((line) => line.slice(0, 36))).toEqual([...ids].reverse());
+    expect(stdout).toContain("The key lies\ufffd[31m here");
+    expect(stdout).not.toContain("Bob");
+  });
+
+  test("reads page by page every memory once, also those of one moment", async () => {
+    const found: string[] = [];
+    let after: readonly string[] = [];
+    for (let page = 0; page < 4; page += 1) {
+      const { nodes, next_cursor: next } = await json("list", PACK, "--limit", "1", ...after);
+      found.push(...nodes.map(({ content }: { content: string }) => content));
+      expect(next === null).toBe(page === 3);
+      after = ["--after", next];
+    }
+    expect(found.toSorted()).toEqual(TEXTS.toSorted());
+    const { stderr } = await desk.run(["list", PACK, "--limit", "3"]);
+    expect(stderr).toBe(`There are more: add --after ${ids[1]}\n`);
+  });
+
+  test("restricts by type, scope and state, and names another owner's only when asked", async () => {
+    expect(await json("list", PACK, "--type", "task")).toMatchObject({ nodes: [] });
+    expect(await json("list", PACK, "--scope", "project")).toMatchObject({ nodes: [] });
+    expect(await json("list", PACK, "--state", "archived")).toMatchObject({ nodes: [] });
+    const { nodes } = await json("list", PACK, "--user-id", "bob");
+    expect(nodes).toEqual([expect.objectContaining({ id: ofBob, content: "Bob has a dog" })]);
+    const eve = await desk.run(["list", PACK, "--user-id", "eve"]);
+    expect(eve.stdout).toBe("(no results)\n");
+    expect(eve.stderr).toContain("there are memories under: anna (4), bob (1).");
+  });
+});
+
+describe("svc show", () => {
+  test("shows a memory by its id and by a part of it that no other memory has", async () => {
+    const id = ids[0] ?? "";
+    for (const given of [
+      id,
+      id.toUpperCase(),
+      id.slice(0, -1),
+      id.slice(-10),
+      `…${id.slice(-8)}`,
+    ]) {
+      const { code, stdout } = await desk.run(["show", PACK, given]);
+      expect(code).toBe(0);
+      expect(stdout).toStartWith(`Memory      ${id}\n`);
+    }
+    expect(await json("show", PACK, id)).toMatchObject({ id, user_id: "anna", supersedes: null });
+  });
+
+  test.each([
+    {
+      name: "a beginning that several have",
+      id: () => (ids[0] ?? "").slice(0, 6),
+      says: "stands for",
+    },
+    { name: "too few digits", id: () => "01", says: "4 or more hexadecimal digits" },
+    { name: "no id", id: () => "tea", says: "4 or more hexadecimal digits" },
+  ])("refuses $name", async ({ id, says }) => {
+    const { code, stdout, stderr } = await desk.run(["show", PACK, id()]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(says);
+  });
+
+  test("knows no memory of another owner, whole or in part", async () => {
+    for (const id of [ofBob, ofBob.slice(0, -1), ofBob.slice(-12)]) {
+      for (const command of [["show"], ["archive", "--yes"]]) {
+        const { code, stderr } = await desk.run([...command, PACK, id]);
+        expect(code).toBe(1);
+        expect(stderr).toBe(
+          `Error: "anna" has no memory ${id} in this pack; svc list shows what there is\n`,
+        );
+      }
+    }
+  });
+});
+
+describe("svc edit", () => {
+  test("stores the new text with what was known of the old one, and replaces it", async () => {
+    const metadata = { source: "diary", year: 2026 };
+    const old = await useEngine((engine) =>
+      engine.storeWithReceipt({
+        ...{ content: "Anna rents a flat", userId: "anna", nodeType: "fact", scope: "project" },
+        ...{ metadata, speaker: "Anna", sessionId: "s1", ttlDays: 900 },
+        eventTime: "2026-03-01T10:00:00Z",
+      }),
+    );
+
+    const fresh = await json("edit", PACK, old.nodeId, "Anna", "owns", "a flat");
+
+    expect(fresh).toMatchObject({
+      content: "Anna owns a flat",
+      node_type: "fact",
+      scope: "project",
+      session_id: "s1",
+      ttl_days: 900,
+      event_time: "2026-03-01T10:00:00.000000Z",
+      metadata: { ...metadata, svc_speaker_v1: "Anna" },
+      supersedes: old.nodeId,
+    });
+    expect(await json("show", PACK, old.nodeId)).toMatchObject({
+      lifecycle_state: "superseded",
+      superseded_by: fresh.id,
+    });
+    const { stdout } = await desk.run(["show", PACK, fresh.id]);
+    expect(stdout).toMatch(new RegExp(`^Replaces +${old.nodeId}$`, "m"));
+    expect(stdout).toEndWith("\n\nAnna owns a flat\n");
+    const again = await desk.run(["edit", PACK, old.nodeId, "Anna sold the flat"]);
+    expect(again.code).toBe(2);
+    expect(again.stderr).toContain(`was replaced by memory ${fresh.id}`);
+  });
+
+  test("reads the text from standard input, and makes a condition unknown again", async () => {
+    const { nodeId } = await useEngine(async (engine) => {
+      const stored = await engine.storeWithReceipt({
+        ...{ content: "Anna walks", userId: "anna", epistemicType: "conditional" },
+        metadata: { condition: "it is dry" },
+      });
+      await engine.evaluateCondition(stored.nodeId, { userId: "anna", state: "true" });
+      return stored;
+    });
+
+    const args = ["edit", PACK, nodeId, "-", "--format", "json"];
+    const { stdout } = await desk.run(args, { stdin: "Anna runs\nfar\n" });
+
+    expect(JSON.parse(stdout)).toMatchObject({
+      content: "Anna runs\nfar",
+      epistemic_type: "conditional",
+      metadata: { condition: "it is dry", condition_state: "unknown" },
+    });
+  });
+
+  test("refuses the text that is there already, and an empty one", async () => {
+    const id = ids[0] ?? "";
+    const { content } = await json("show", PACK, id);
+    const same = await desk.run(["edit", PACK, id, content]);
+    expect(same).toMatchObject({ code: 2, stderr: expect.stringContaining("says just that") });
+    expect((await desk.run(["edit", PACK, id, "-"], { stdin: "\n" })).code).toBe(2);
+    expect(await json("show", PACK, id)).toMatchObject({ lifecycle_state: "tentative" });
+  });
+});
+
+describe("svc archive", () => {
+  test("retires memories once, all of them or none", async () => {
+    const [first, second] = await useEngine(async (engine) => [
+      (await engine.storeWithReceipt({ content: "one", userId: "anna" })).nodeId,
+      (await engine.storeWithReceipt({ content: "two", userId: "anna" })).nodeId,
+    ]);
+    const state = async (id: string) => (await json("show", PACK, id)).lifecycle_state;
+
+    const unasked = await desk.run(["archive", PACK, first]);
+    expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining("--yes") });
+    expect((await desk.run(["archive", PACK, first, "ffffffff", "--yes"])).code).toBe(1);
+    expect(await state(first)).toBe("tentative");
+
+    const done = await desk.run(["archive", PACK, first, second, first, "--yes"]);
+    expect(done.stdout).toBe(`Archived note ${first}\nArchived note ${second}\n`);
+    expect([await state(first), await state(second)]).toEqual(["archived", "archived"]);
+    const again = await desk.run(["archive", PACK, first, "--yes"]);
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("archived") });
+  });
+
+  describeOnTerminal("on a terminal", () => {
+    test("shows what is meant and asks", async () => {
+      const { nodeId } = await useEngine((engine) =>
+        engine.storeWithReceipt({ content: "asked about", userId: "anna" }),
+      );
+      const asked = async (answer: string) =>
+        await onTerminal(desk.folder, ["archive", PACK, nodeId], [["[y/N] ", `${answer}\r`]]);
+
+      const no = await asked("");
+      expect(no.screen).toContain("asked about");
+      expect(no.screen).toContain("Nothing was changed.");
+      expect(await json("show", PACK, nodeId)).toMatchObject({ lifecycle_state: "tentative" });
+      const yes = await asked("y");
+      expect(yes).toMatchObject({ code: 0, screen: expect.stringContaining("Archived note") });
+    });
+  });
+});
