@@ -53,7 +53,7 @@ export const OPPORTUNISTIC = {
   opportunistic_enabled: flag({
     default: true,
     description:
-      "Archive memories whose retention has ended, in the background: after opening, and after calls, pass after pass until none is left. Off: they stay until they are archived, but are no longer retrieved, and take places of candidates in searches.",
+      "Archive memories whose retention has ended, in the background: after opening, and after calls, pass after pass until none is left. Off: they stay until they are archived, but only `explicit` mode still finds them, and take places of candidates in searches.",
   }),
   opportunistic_cooldown: integer({
     default: 3600,

@@ -30,7 +30,7 @@ export function filterWords(receipt: RetrievalReceipt): readonly string[] {
   ];
   const given = words.filter(([value]) => value !== undefined).map(([, text]) => text);
   return receipt.retrievalMode === "explicit"
-    ? [...given, "also what is hypothetical, conditional or hardly sure"]
+    ? [...given, "also what is hypothetical, conditional, hardly sure or kept beyond its time"]
     : given;
 }
 

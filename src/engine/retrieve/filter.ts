@@ -7,11 +7,14 @@ export type FilterRules = {
   readonly mode: RetrievalMode;
   /** Unverified memories below this confidence are left out, 0 to 1. */
   readonly unverifiedThreshold: number;
-  /** Whether the retention of a memory is over at the time of the call; then every mode leaves it out. */
+  /** Whether the retention of a memory is over at the time of the call; then `default` mode leaves it out. */
   readonly isExpired: (node: MemoryNode) => boolean;
 };
 
-/** Stage 4: leaves out what is not known to be so, and what is no longer kept, with the reason for each. Pure. */
+/**
+ * Stage 4: unless the mode is `explicit`, leaves out what is not known to be so, and what is no longer kept, with the
+ * reason for each. Pure.
+ */
 export function filterEpistemic<T extends { readonly node: MemoryNode }>(
   candidates: readonly T[],
   rules: FilterRules,
@@ -26,10 +29,10 @@ export function filterEpistemic<T extends { readonly node: MemoryNode }>(
   return { kept, excluded };
 }
 
-/** Why a memory is left out; undefined when it is not. `explicit` mode shows what is not known to be so too. */
+/** Why a memory is left out; undefined when it is not. `explicit` mode leaves out nothing. */
 export function exclusionReason(node: MemoryNode, rules: FilterRules): string | undefined {
-  if (rules.isExpired(node)) return "retention_filtered:expired";
   if (rules.mode === "explicit") return undefined;
+  if (rules.isExpired(node)) return "retention_filtered:expired";
   const { unverifiedThreshold } = rules;
   return epistemicExclusion(node, { unverifiedThreshold, excludesThreshold: false });
 }

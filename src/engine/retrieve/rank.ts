@@ -96,7 +96,7 @@ export async function searchAside(
   const question: Question = { ...ranked.question, filter, entities: [], isAggregation: false };
   const reach: SearchLimits = { ...limits, graphK: 0, graphHops: 1, pins: false };
   const sets = await generateCandidates(deps, question, reach);
-  const { pool } = await mergeSearch(deps, { question, limits: reach, sets }, request.askedAt);
+  const { pool } = await mergeSearch(deps, { question, limits: reach, sets }, request);
   return scorePool(deps, request, ranked.analysis, pool.filter(keep));
 }
 
@@ -149,7 +149,7 @@ async function mergeAll(
   request: RetrievalRequest,
   search: Search,
 ): Promise<Pool> {
-  const own = await mergeSearch(deps, search, request.askedAt);
+  const own = await mergeSearch(deps, search, request);
   const { reformulation } = deps.settings;
   if (reformulation === undefined || deps.languageModel === undefined) {
     return { ...own, reformulated: 0, reformulation: undefined };
@@ -205,7 +205,7 @@ async function searchAlternative(
   const question = toQuestion(deps, request, analysis, comparable);
   const limits = limitsOf(deps.settings.packing, analysis.isAggregation);
   const search = { question, limits, sets: await generateCandidates(deps, question, limits) };
-  const { sets, pool } = await mergeSearch(deps, search, request.askedAt);
+  const { sets, pool } = await mergeSearch(deps, search, request);
   return {
     pool,
     isComplete: Object.keys(sets.failures).length === 0,

@@ -1,5 +1,4 @@
 import { expiredAt } from "../../domain/retention.ts";
-import type { Instant } from "../../lib/instant.ts";
 import type { EngineDeps } from "../deps.ts";
 import {
   type CandidateSets,
@@ -8,6 +7,7 @@ import {
   type SearchLimits,
 } from "./candidates.ts";
 import { type Candidate, foundKeys, merge } from "./merge.ts";
+import type { RetrievalRequest } from "./request.ts";
 
 /** A question, how far it is searched for, and what was found. */
 export type Search = {
@@ -25,15 +25,15 @@ export type SearchedPool = {
 /**
  * Stage 3: one candidate a memory. Where memories whose retention is over took places of a search that brought as many as it
  * may, all is searched for again without them; those that were found stay among the candidates, to be left out with their
- * reason.
+ * reason. In `explicit` mode they are not left out.
  */
 export async function mergeSearch(
   deps: EngineDeps,
   { question, limits, sets }: Search,
-  askedAt: Instant,
+  { askedAt, mode }: Pick<RetrievalRequest, "askedAt" | "mode">,
 ): Promise<SearchedPool> {
   const pool = await mergeSets(deps, question, sets);
-  if (sets.atLimit.length === 0) return { sets, pool };
+  if (sets.atLimit.length === 0 || mode === "explicit") return { sets, pool };
   const isExpired = expiredAt(askedAt);
   const over = pool.filter(({ node }) => isExpired(node));
   if (over.length === 0) return { sets, pool };

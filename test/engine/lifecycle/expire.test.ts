@@ -198,7 +198,10 @@ describe("a sweep", () => {
 });
 
 describe("a question about a memory whose retention is over", () => {
-  test.each(["default", "explicit"] as const)("does not show it in %s mode", async (mode) => {
+  test.each([
+    { mode: "default", shows: "does not show it" },
+    { mode: "explicit", shows: "shows it" },
+  ] as const)("$shows in $mode mode", async ({ mode }) => {
     const one = await opened();
     const gone = await store(one, "The parcel is at the gate", { sessionId: "s" });
     const kept = await store(one, "The parcel is blue", { ttlDays: 30, sessionId: "s" });
@@ -210,6 +213,11 @@ describe("a question about a memory whose retention is over", () => {
     // The reference time is when the question is about, not when it is asked.
     const answer = await one.engine.retrieve({ ...ask, referenceTime: START });
 
+    if (mode === "explicit") {
+      expect(answer.results.map(({ node }) => node.id).sort()).toEqual([gone.id, kept.id].sort());
+      expect(answer.excluded).toEqual([]);
+      return;
+    }
     expect(answer.results.map(({ node }) => node.id)).toEqual([kept.id]);
     expect(answer.excluded).toEqual([
       { nodeId: gone.id, reason: "retention_filtered:expired", compositeScore: undefined },

@@ -98,7 +98,7 @@ describe("an explanation", () => {
       "only what happened at 2026-01-01T00:00:04.000000Z or earlier",
       "no memory of type task",
       "from no source at all",
-      "also what is hypothetical, conditional or hardly sure",
+      "also what is hypothetical, conditional, hardly sure or kept beyond its time",
     ]);
   });
 

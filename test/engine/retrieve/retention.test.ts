@@ -85,4 +85,24 @@ describe("memories whose retention is over", () => {
     expect(contentsOf(answer.results)).toEqual([LIVE.content]);
     expect(limits).toEqual([undefined]);
   });
+
+  test("are found in explicit mode as long as they are active", async () => {
+    const opened = await open({
+      embedder: wordEmbedder(),
+      clock: testClock("2026-01-20T00:00:00Z"),
+    });
+    await remember(opened, ...expired(400), LIVE);
+    const retired = {
+      content: "The harbour ferry once was red.",
+      lifecycleState: "archived",
+    } as const;
+    await remember(opened, ...expired(1, retired));
+    const explicit = { ...askedLater, retrievalMode: "explicit" } as const;
+
+    const { results, excluded } = await ask(opened.engine, "harbour ferry gate 7", explicit);
+
+    expect(contentsOf(results)).toContain("The harbour ferry leaves at gate 7.");
+    expect(contentsOf(results)).not.toContain(retired.content);
+    expect(excluded.filter(({ reason }) => reason.startsWith("retention"))).toEqual([]);
+  });
 });
