@@ -55,9 +55,12 @@ function decidePenalty(
   }
   const found = findOscillation(chain.map(({ content }) => content));
   if (found === undefined) return undefined;
-  const confidenceBase = Math.max(0, withoutNoise(before.confidenceBase - found.penalty));
-  if (confidenceBase === before.confidenceBase) return undefined;
-  const after = { ...before, confidenceBase, updatedAt: snapshot.at };
+  const less = (value: number) => Math.max(0, withoutNoise(value - found.penalty));
+  const [confidence, confidenceBase] = [less(before.confidence), less(before.confidenceBase)];
+  if (confidence === before.confidence && confidenceBase === before.confidenceBase) {
+    return undefined;
+  }
+  const after = { ...before, confidence, confidenceBase, updatedAt: snapshot.at };
   const payload = checksummed({
     version: 1,
     policy: "oscillation_subtractive_v1",

@@ -53,6 +53,7 @@ describe("memories that keep replacing each other", () => {
     expect(after.confidenceBase).toBeCloseTo(0.7, 6);
     expect(after).toEqual({
       ...last,
+      confidence: after.confidenceBase,
       confidenceBase: after.confidenceBase,
       updatedAt: after.updatedAt,
     });
@@ -104,7 +105,7 @@ describe("memories that keep replacing each other", () => {
     const low = await store(opened, TO_LITE, 0.05);
     const none = await store(opened, TO_POSTGRES, 0);
 
-    expect((await now(opened, low.id))?.confidenceBase).toBe(0);
+    expect(await now(opened, low.id)).toMatchObject({ confidence: 0, confidenceBase: 0 });
     expect(await now(opened, none.id)).toEqual(none);
     expect((await penalties(opened, [low.id, none.id])).map(({ targetId }) => targetId)).toEqual([
       low.id,
