@@ -7,7 +7,8 @@ import type { IngestInput } from "../changes.ts";
 import { type StoreDeps, store } from "./store.ts";
 
 /**
- * Takes in a message and returns its event's id. Nothing is extracted from it: it is stored as a note, as `store` does.
+ * Takes in a message and returns its event's id. Nothing is extracted from it: it is stored as a note, as `store` does,
+ * whose id is the event's.
  * @throws SvcError as `store`
  */
 export async function ingest(deps: StoreDeps, input: IngestInput): Promise<Uuid> {
@@ -26,7 +27,7 @@ export async function ingest(deps: StoreDeps, input: IngestInput): Promise<Uuid>
       eventTime: input.eventTime,
       scope: input.scope,
     },
-    { extra: attribution },
+    { extra: attribution, isRawNote: true },
   );
   return eventId;
 }

@@ -26,6 +26,8 @@ export type StoreDeps = EngineDeps & { readonly steps: StoreSteps };
 export type StoreOptions = {
   /** Further reserved metadata that the engine itself adds. */
   readonly extra?: Readonly<Record<string, Json>>;
+  /** Whether the memory is the raw note of its event and has its id. Default false: it has an id of its own. */
+  readonly isRawNote?: boolean;
   /** Whether the answer names near memories. Default false: nobody looks. */
   readonly near?: boolean;
 };
@@ -52,11 +54,12 @@ export async function store(
 ): Promise<StoreReceipt> {
   const requestId = parseOptionalId(input.requestId, "request_id");
   const supersedes = parseSupersedes(input.supersedes);
+  const eventId = requestId === undefined ? deps.ids.next() : eventOf(input.userId, requestId);
   const planned = planStore(input, {
     extra: options.extra,
     now: deps.clock.now(),
-    eventId: requestId === undefined ? deps.ids.next() : eventOf(input.userId, requestId),
-    nodeId: deps.ids.next(),
+    eventId,
+    nodeId: options.isRawNote === true ? eventId : deps.ids.next(),
     settings: deps.settings,
   });
   // The model works while the disk does, unless a step needs the vector first.
