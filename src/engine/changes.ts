@@ -35,6 +35,8 @@ export type ReinforceOptions = {
 export type ClaimsOptions = ChangeCaller & {
   /** An event of the memories' owner and scope. */
   readonly evidenceId?: string | null | undefined;
+  /** UUID, per owner: a retry with it changes nothing, whatever happened since. */
+  readonly requestId?: string | null | undefined;
 };
 
 export const EVALUATION_METHODS = ["user", "tool", "rule", "llm"] as const;

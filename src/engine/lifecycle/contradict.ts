@@ -33,15 +33,15 @@ const KIND: PairKind = {
 /**
  * Marks two claims as contradicting each other. A retry while both are contested changes nothing.
  * @returns both, in the order given
- * @throws SvcError not_found; invalid_argument; invalid_transition
+ * @throws SvcError not_found; invalid_argument; invalid_transition; request_conflict
  */
 export async function contradict(
-  deps: Pick<EngineDeps, "store">,
+  deps: Pick<EngineDeps, "store" | "ids">,
   firstId: string,
   secondId: string,
   options: ClaimsOptions = {},
 ): Promise<Pair> {
-  return changePair(deps, parsePair(KIND, [firstId, secondId], options), decideContradict);
+  return changePair(deps, KIND, parsePair(KIND, [firstId, secondId], options), decideContradict);
 }
 
 function decideContradict(snapshot: ChangeSnapshot, request: DatedPairRequest): Decision<Pair> {

@@ -1,9 +1,10 @@
 import { parseId, parseOptionalId } from "../../domain/arguments.ts";
-import { openChecksummed } from "../../domain/checksummed.ts";
+import { checksummed, openChecksummed } from "../../domain/checksummed.ts";
 import type { Edge } from "../../domain/edge.ts";
 import { invalid, SvcError } from "../../domain/errors.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { Instant } from "../../lib/instant.ts";
+import { canonicalJson, type JsonObject } from "../../lib/json.ts";
 import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
 import type { ChangeReads, ChangeSnapshot, Decision } from "../../ports/changes.ts";
 import type { Operation } from "../../ports/operation.ts";
@@ -11,6 +12,7 @@ import type { ClaimsOptions } from "../changes.ts";
 import type { EngineDeps } from "../deps.ts";
 import { parseCaller } from "./caller.ts";
 import { requireEvidence, requireNode } from "./found.ts";
+import { isRetry, operationIdOf } from "./request-keys.ts";
 
 /** Changes of two memories at once. Which is named first matters. */
 export type Pair = readonly [MemoryNode, MemoryNode];
@@ -27,6 +29,7 @@ export type PairRequest = {
   readonly userId: string | undefined;
   readonly actorId: string;
   readonly evidenceId: Uuid | undefined;
+  readonly requestId: Uuid | undefined;
   /** The same for every call with these two in this order: of parallel calls one records, the others find it. */
   readonly operationId: Uuid;
   /** The operation of these two in the other order. */
@@ -36,18 +39,62 @@ export type PairRequest = {
 /** A request at the moment at which it is decided. */
 export type DatedPairRequest = PairRequest & { readonly at: Instant };
 
+type DecidePair = (snapshot: ChangeSnapshot, request: DatedPairRequest) => Decision<Pair>;
+
 /**
- * Reads what a change of two memories needs, and lets it decide.
- * @throws SvcError invalid_argument; what `decide` throws
+ * Reads what a change of two memories needs, and lets it decide. A retry with the same request id returns both as they are
+ * now, whatever happened to them since.
+ * @throws SvcError invalid_argument; not_found; request_conflict; what `decide` throws
  */
 export async function changePair(
-  { store }: Pick<EngineDeps, "store">,
+  deps: Pick<EngineDeps, "store" | "ids">,
+  kind: PairKind,
   request: PairRequest,
-  decide: (snapshot: ChangeSnapshot, request: DatedPairRequest) => Decision<Pair>,
+  decide: DecidePair,
 ): Promise<Pair> {
-  return store.change(readsOf(request), (snapshot) =>
-    decide(snapshot, { ...request, at: snapshot.at }),
-  );
+  const reads = readsOf(request);
+  const dated = (snapshot: ChangeSnapshot) => decide(snapshot, { ...request, at: snapshot.at });
+  const { requestId, userId, ids } = request;
+  if (requestId === undefined) return deps.store.change(reads, dated);
+  const named = { id: ids[0], userId, requestId };
+  const operationId = await operationIdOf(deps, "svc:pair-change:v1", named);
+  const operationIds = [...reads.operationIds, operationId];
+  return deps.store.change({ ...reads, operationIds }, (snapshot) => {
+    const pair = requirePair(kind, snapshot, request);
+    const record = requestRecord(kind, request);
+    const matches = (saved: JsonObject) =>
+      canonicalJson(saved) === canonicalJson(openChecksummed(record));
+    if (isRetry(snapshot, { operationId, requestId }, matches)) {
+      return { change: undefined, result: pair };
+    }
+    const { change, result } = dated(snapshot);
+    const entry: Operation = {
+      id: operationId,
+      opType: "PAIR_CHANGE_REQUESTED",
+      targetId: requestId,
+      payload: record,
+      actorId: request.actorId,
+      namespaceId: pair[0].scope,
+      createdAt: snapshot.at,
+    };
+    const { nodes = [], edges = [], operations = [] } = change ?? {};
+    return { change: { nodes, edges, operations: [...operations, entry] }, result };
+  });
+}
+
+/** The change that a request id stands for. */
+function requestRecord(
+  { action }: PairKind,
+  { ids, actorId, evidenceId, operationId }: PairRequest,
+): JsonObject {
+  return checksummed({
+    version: 1,
+    action,
+    node_ids: [...ids],
+    actor_id: actorId,
+    evidence_id: evidenceId ?? null,
+    operation_id: operationId,
+  });
 }
 
 /** @throws SvcError invalid_argument */
@@ -63,6 +110,7 @@ export function parsePair(
     ...parseCaller(options),
     ids: [first, second],
     evidenceId,
+    requestId: parseOptionalId(options.requestId, "request_id"),
     operationId: uuidV5(first, `${idKind}:${second}`),
     reverseId: uuidV5(second, `${idKind}:${first}`),
   };

@@ -36,15 +36,15 @@ const KIND: PairKind = {
 /**
  * Ends a contradiction in favour of one claim. A retry while the claims are as it left them changes nothing.
  * @returns winner, then loser
- * @throws SvcError not_found; invalid_argument; invalid_transition
+ * @throws SvcError not_found; invalid_argument; invalid_transition; request_conflict
  */
 export async function resolveContradiction(
-  deps: Pick<EngineDeps, "store">,
+  deps: Pick<EngineDeps, "store" | "ids">,
   winnerId: string,
   loserId: string,
   options: ClaimsOptions = {},
 ): Promise<Pair> {
-  return changePair(deps, parsePair(KIND, [winnerId, loserId], options), decideResolve);
+  return changePair(deps, KIND, parsePair(KIND, [winnerId, loserId], options), decideResolve);
 }
 
 function decideResolve(snapshot: ChangeSnapshot, request: DatedPairRequest): Decision<Pair> {

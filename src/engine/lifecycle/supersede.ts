@@ -36,15 +36,15 @@ const KIND: PairKind = {
 /**
  * Replaces one memory by another. A retry while the replacement stands changes nothing.
  * @returns the replaced memory, then its replacement
- * @throws SvcError not_found; invalid_argument; invalid_transition
+ * @throws SvcError not_found; invalid_argument; invalid_transition; request_conflict
  */
 export async function supersede(
-  deps: Pick<EngineDeps, "store">,
+  deps: Pick<EngineDeps, "store" | "ids">,
   oldNodeId: string,
   newNodeId: string,
   options: ClaimsOptions = {},
 ): Promise<Pair> {
-  return changePair(deps, parsePair(KIND, [oldNodeId, newNodeId], options), decideSupersede);
+  return changePair(deps, KIND, parsePair(KIND, [oldNodeId, newNodeId], options), decideSupersede);
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { ClaimsOptions } from "../../engine/changes.ts";
 import { tellContradicted, tellResolved, tellSuperseded } from "./lifecycle-text.ts";
 import {
   contradictBodySchema,
@@ -10,9 +11,23 @@ import {
   type WithActor,
 } from "./lifecycle-wire.ts";
 import { nodeListSchema, toNodeListWire } from "./node-wire.ts";
-import { defineOperation, type Operation } from "./operation.ts";
-import { CHANGES, callerOf, RETIRES, readUuid } from "./operation-parts.ts";
+import { type CallContext, defineOperation, type Operation } from "./operation.ts";
+import { CHANGES, callerOf, present, RETIRES, readUuid } from "./operation-parts.ts";
 import { parseWire } from "./wire-issues.ts";
+
+type ClaimsWire = Pick<
+  WithActor<typeof supersedeToolSchema>,
+  "actor" | "evidence_id" | "request_id"
+>;
+
+/** @throws SvcError invalid_argument */
+function claimsOptions(context: CallContext, wire: ClaimsWire): ClaimsOptions {
+  return {
+    ...callerOf(context, wire.actor),
+    evidenceId: readEvidenceId(wire.evidence_id),
+    requestId: present(wire.request_id, (text) => readUuid(text, "request_id")),
+  };
+}
 
 const supersedeOperation = defineOperation({
   name: "supersede_node",
@@ -24,7 +39,7 @@ const supersedeOperation = defineOperation({
       .supersede(
         readUuid(wire.old_node_id, "old_node_id"),
         readUuid(wire.new_node_id, "new_node_id"),
-        { ...callerOf(context, wire.actor), evidenceId: readEvidenceId(wire.evidence_id) },
+        claimsOptions(context, wire),
       ),
   http: {
     method: "post",
@@ -59,10 +74,11 @@ const contradictOperation = defineOperation({
   run: (context, wire: WithActor<typeof contradictToolSchema>) =>
     context
       .engine()
-      .contradict(readUuid(wire.node_a_id, "node_a_id"), readUuid(wire.node_b_id, "node_b_id"), {
-        ...callerOf(context, wire.actor),
-        evidenceId: readEvidenceId(wire.evidence_id),
-      }),
+      .contradict(
+        readUuid(wire.node_a_id, "node_a_id"),
+        readUuid(wire.node_b_id, "node_b_id"),
+        claimsOptions(context, wire),
+      ),
   http: {
     method: "post",
     path: "/v1/contradictions",
@@ -100,7 +116,7 @@ const resolveOperation = defineOperation({
       .resolveContradiction(
         readUuid(wire.winner_id, "winner_id"),
         readUuid(wire.loser_id, "loser_id"),
-        { ...callerOf(context, wire.actor), evidenceId: readEvidenceId(wire.evidence_id) },
+        claimsOptions(context, wire),
       ),
   http: {
     method: "post",

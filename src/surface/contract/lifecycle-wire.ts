@@ -100,18 +100,21 @@ export const supersedeToolSchema = z.strictObject({
   old_node_id: uuidIn,
   new_node_id: uuidIn,
   evidence_id: toolEvidenceId,
+  request_id: changeId,
 });
 
 export const contradictToolSchema = z.strictObject({
   node_a_id: uuidIn,
   node_b_id: uuidIn,
   evidence_id: toolEvidenceId,
+  request_id: changeId,
 });
 
 export const resolveToolSchema = z.strictObject({
   winner_id: uuidIn,
   loser_id: uuidIn,
   evidence_id: toolEvidenceId,
+  request_id: changeId,
 });
 
 /** What a tool passes on, and the name that only HTTP takes. */
