@@ -6,6 +6,7 @@ import { kernelFailure } from "../adapters/native/kernel.ts";
 import { loadInto } from "../adapters/native/load-library.ts";
 import { loadSqliteVec, SQLITE_VEC } from "../adapters/native/sqlite-vec.ts";
 import { mainPath } from "../adapters/sqlite/connection/layout.ts";
+import { tellGap } from "../adapters/sqlite/connection/log-mark.ts";
 import type { Config } from "../config/schema.ts";
 import { SvcError, UNSAFE_FILE } from "../domain/errors.ts";
 import { isSameEmbedding } from "../domain/same-embedding.ts";
@@ -118,6 +119,7 @@ async function checkContent(config: Config, report: PackReport): Promise<readonl
           status: "fail",
           message: `${damage.join("; ")}. Restore the pack from a copy`,
         },
+    checkLog(report),
     checkIndexes(report),
     checkReceipts(report),
     checkJobs(report),
@@ -133,6 +135,16 @@ function openFailure(error: unknown): string {
   return reason === "SQLITE_CORRUPT"
     ? "is damaged and cannot be read. Restore the pack from a copy"
     : `cannot be read (${String(reason)}). Check the permissions of file and folder, and the disk`;
+}
+
+function checkLog({ path, logGap, logLost }: PackReport): Finding {
+  const name = "log";
+  if (logGap !== undefined) return { name, status: "fail", message: tellGap(path, logGap) };
+  if (logLost === undefined) {
+    return { name, status: "ok", message: "nothing is missing that was in the write-ahead log" };
+  }
+  const message = `at ${logLost.foundAt} this copy was used without its log: what the original was told after ${logLost.since} is not in it. Take it from the original, if you still have that, with: svc backup`;
+  return { name, status: "warn", message };
 }
 
 function checkIndexes(report: PackReport): Finding {

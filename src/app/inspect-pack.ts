@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { loadSqliteVec } from "../adapters/native/sqlite-vec.ts";
 import { mainPath } from "../adapters/sqlite/connection/layout.ts";
+import { tellGap } from "../adapters/sqlite/connection/log-mark.ts";
 import {
   inspectPack,
   openToInspect,
@@ -19,6 +20,8 @@ export type PackReport = PackInspection & {
   /** Size of that file alone. */
   readonly bytes: number;
   readonly encrypted: boolean;
+  /** What is to be said of a copy that lacks its log; undefined when nothing is missing. */
+  readonly missing: string | undefined;
 };
 
 /**
@@ -39,7 +42,8 @@ export async function reportOnPack(config: Config, checkIntegrity: boolean): Pro
   const inspection = await withCipher(layout, keyTextOf(config), (cipher) =>
     inspectPack({ layout, checkIntegrity, isReceiptWhole, vecExtensionPath, cipher }),
   );
-  return { ...inspection, path, bytes: stat.size, encrypted: isPackEncrypted(layout) };
+  const missing = inspection.logGap && tellGap(path, inspection.logGap);
+  return { ...inspection, missing, path, bytes: stat.size, encrypted: isPackEncrypted(layout) };
 }
 
 /**

@@ -10,6 +10,7 @@ import { packInUse } from "../crypt/failures.ts";
 import { wipe } from "../crypt/keys.ts";
 import { isBusy, toSvcError } from "./connection/failures.ts";
 import { lexicalFile, mainPath, type PackLayout } from "./connection/layout.ts";
+import { findLogGap, noteLostLog, tellGap } from "./connection/log-mark.ts";
 import { type DatabaseOptions, openDatabase, turnToLog } from "./connection/open-database.ts";
 import { beginPackWith, type Cipher, packKey } from "./connection/pack-files.ts";
 import { writeEncryptionManifest } from "./copy/encryption-manifest.ts";
@@ -18,6 +19,7 @@ import { migrate, requireReadable, unreadableSteps } from "./schema/migrate.ts";
 import { requireOurs } from "./schema/require-ours.ts";
 import { upgradeInWords } from "./schema/upgrade-progress.ts";
 import { SqliteStore } from "./sqlite-store.ts";
+import { LogKeeper } from "./write/log-keeper.ts";
 import { reconcileIndexes } from "./write/reconcile.ts";
 import { WriteQueue } from "./write/write-queue.ts";
 
@@ -161,12 +163,18 @@ async function openOn(
   path: string,
   onClosed: () => void,
 ): Promise<Store> {
-  const queue = new WriteQueue(writer, {
+  const queue: WriteQueue = new WriteQueue(writer, {
     capacity: options.writeQueueSize,
     busyTimeoutMs: options.busyTimeoutMs,
     path,
-    beforeCommit: () => requireOurs(writer, path),
+    beforeCommit: () => {
+      requireOurs(writer, path);
+      log.beforeCommit();
+    },
+    afterCommit: () => log.afterCommit(),
   });
+  const log: LogKeeper = new LogKeeper(writer, { ...options, isIdle: () => queue.isIdle });
+  const gap = findLogGap(writer);
   const unreadable = unreadableSteps(writer);
   await queue.run(() => {
     // Another process may have brought a newer schema since the first look.
@@ -174,13 +182,17 @@ async function openOn(
     const progress = upgradeInWords(path, options.warn ?? (() => {}), () => performance.now());
     migrate(writer, options.layout, options, options.clock.now(), { unreadable, progress });
     if (options.layout.kind === "directory") reconcileIndexes(writer, options.clock.now());
+    if (gap !== undefined) noteLostLog(writer, gap, options.clock.now());
   });
+  if (gap !== undefined) options.warn?.(tellGap(path, gap));
+  // What a process left in the log that did not end in order.
+  log.watch();
   const reader = await patiently(options, () =>
     openDatabase(databaseOptions(options, "reader", false)),
   );
   reader.run("PRAGMA query_only = ON");
   const { clock, embedding, layout } = options;
-  return new SqliteStore({ writer, reader, queue, path, layout, embedding, clock, onClosed });
+  return new SqliteStore({ writer, reader, queue, log, path, layout, embedding, clock, onClosed });
 }
 
 function databaseOptions(

@@ -78,6 +78,7 @@ import { addNodes } from "./write/add-nodes.ts";
 import { type Lease, writeAdmission } from "./write/admit.ts";
 import { change } from "./write/change.ts";
 import { claimJobs, countJobs, failJobs, jobStatus, releaseJobs } from "./write/jobs.ts";
+import type { LogKeeper } from "./write/log-keeper.ts";
 import { materializeAll, withoutVector } from "./write/materialize.ts";
 import type { WriteQueue } from "./write/write-queue.ts";
 
@@ -85,6 +86,7 @@ export type SqliteStoreParts = {
   readonly writer: Database;
   readonly reader: Database;
   readonly queue: WriteQueue;
+  readonly log: LogKeeper;
   readonly path: string;
   readonly layout: PackLayout;
   /** The model that the caller uses. */
@@ -346,11 +348,12 @@ export class SqliteStore implements Store {
   }
 
   async #close(): Promise<void> {
-    const { queue, reader, writer, onClosed } = this.#parts;
+    const { queue, log, reader, writer, onClosed } = this.#parts;
     await queue.close();
     this.#resident.clear();
     reader.close();
     await waitForTurn(writer);
+    await log.close();
     // The last connection to close moves the log into the pack and removes it.
     writer.close();
     onClosed?.();

@@ -13,6 +13,8 @@ export type PackReport = {
   readonly path: string;
   readonly bytes: number;
   readonly encrypted: boolean;
+  /** What is to be said of a copy that lacks its log; undefined when nothing is missing. */
+  readonly missing: string | undefined;
   readonly manifest: {
     readonly formatVersion: number;
     readonly softwareVersion: string;

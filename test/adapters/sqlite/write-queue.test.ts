@@ -5,6 +5,7 @@ import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
 import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import { SqliteStore } from "../../../src/adapters/sqlite/sqlite-store.ts";
+import { LogKeeper } from "../../../src/adapters/sqlite/write/log-keeper.ts";
 import { WriteQueue } from "../../../src/adapters/sqlite/write/write-queue.ts";
 import type { Store } from "../../../src/ports/store.ts";
 import { anAdmission, anEvent, put, unit } from "../../contract/samples.ts";
@@ -34,7 +35,8 @@ async function storeWithWriter(pack: SqlitePack): Promise<{ store: Store; writer
   const path = mainPath(pack.layout);
   const queue = new WriteQueue(writer, { capacity: 100, busyTimeoutMs: 1000, path });
   const { layout, embedding, clock } = storeOptions(pack);
-  const store = new SqliteStore({ writer, reader, queue, path, layout, embedding, clock });
+  const log = new LogKeeper(writer, { ...storeOptions(pack), isIdle: () => queue.isIdle });
+  const store = new SqliteStore({ writer, reader, queue, log, path, layout, embedding, clock });
   return { store: closeLater(store), writer };
 }
 

@@ -6,6 +6,7 @@ import { readManifest } from "../schema/manifest.ts";
 import { requireReadable } from "../schema/migrate.ts";
 import { codeOf, isBusy, notAPack, readOnly, toSvcError } from "./failures.ts";
 import { mainPath, type PackLayout } from "./layout.ts";
+import { isLogInUse, writeMark } from "./log-mark.ts";
 import { filesOf, hasMoved, openDatabase, schemasOf } from "./open-database.ts";
 import type { Cipher } from "./pack-files.ts";
 
@@ -73,6 +74,8 @@ function takeAll(database: Database, { layout }: WholePack): void {
   if (schemasOf(layout).some((schema) => hasMoved(database, schema))) throw inUse(path);
   requireReadable(database, layout);
   if (!hasManifest(database)) throw notAPack(path, "it has no manifest");
+  // Nobody else is in: what the log holds is about to be in the files.
+  if (isLogInUse(database)) writeMark(database, undefined);
   for (const schema of schemasOf(layout)) {
     const row = database
       .query<{ busy: number }, []>(`PRAGMA ${schema}.wal_checkpoint(TRUNCATE)`)

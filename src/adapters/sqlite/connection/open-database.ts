@@ -136,6 +136,7 @@ function connect(name: string, mode: OpenMode): Database {
     create: constants.SQLITE_OPEN_READWRITE | constants.SQLITE_OPEN_CREATE,
     "read-write": constants.SQLITE_OPEN_READWRITE,
     "read-only": constants.SQLITE_OPEN_READONLY,
+    immutable: constants.SQLITE_OPEN_READONLY,
   };
   return new Database(name, flags[mode] | constants.SQLITE_OPEN_URI);
 }

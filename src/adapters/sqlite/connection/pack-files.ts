@@ -18,7 +18,8 @@ import { APPLICATION_ID, PAGE_SIZE } from "../schema/schema.ts";
 import { codeOf, notAPack, readOnly } from "./failures.ts";
 import { requireSafeSidecars } from "./sidecars.ts";
 
-export type OpenMode = "create" | "read-write" | "read-only";
+/** `immutable`: read-only, without a lock or a file beside it, and whatever lies in a log. For files that nobody writes. */
+export type OpenMode = "create" | "read-write" | "read-only" | "immutable";
 
 /** How the pages of a pack are encrypted. */
 export type Cipher = {
@@ -44,7 +45,7 @@ export function withPackFiles<T>(
   for (const path of paths) requirePackFile(path, mode, cipher);
   if (cipher === undefined) {
     if (mode === "create") for (const path of paths) createPrivate(path);
-    return use(paths.map((path) => ({ path, name: plainUri(path) })));
+    return use(paths.map((path) => ({ path, name: inMode(plainUri(path), mode) })));
   }
   for (const path of paths) proveKey(path, cipher);
   if (mode === "create") for (const path of paths) createFile(path, cipher);
@@ -53,7 +54,7 @@ export function withPackFiles<T>(
     const files = paths.map((path) => {
       const kid = registerKeyOf(path, cipher);
       kids.push(kid);
-      return { path, name: encryptedUri(path, kid) };
+      return { path, name: inMode(encryptedUri(path, kid), mode) };
     });
     return use(files);
   } finally {
@@ -89,6 +90,14 @@ export async function beginPackWith(path: string, text: string): Promise<void> {
   }
 }
 
+function inMode(uri: string, mode: OpenMode): string {
+  return mode === "immutable" ? `${uri}&immutable=1` : uri;
+}
+
+function isForWriting(mode: OpenMode): boolean {
+  return mode === "create" || mode === "read-write";
+}
+
 /** Memories are their owner's alone; SQLite gives log and index files the permissions of the file they belong to. */
 function createPrivate(path: string): void {
   closeSync(openSync(path, "a", 0o600));
@@ -102,7 +111,7 @@ function requirePackFile(path: string, mode: OpenMode, cipher: Cipher | undefine
   // Opening a pipe would wait for whoever writes to it.
   if (!stat.isFile()) throw notAPack(path, stat.isDirectory() ? "it is a folder" : "it is no file");
   // The superuser could write it all the same; whoever took the permission away did not mean that.
-  if (mode !== "read-only" && (stat.mode & 0o222) === 0) throw readOnly(path);
+  if (isForWriting(mode) && (stat.mode & 0o222) === 0) throw readOnly(path);
   const header = readPackHeader(path);
   // A file that cannot be opened is SQLite's to report.
   if (header === undefined || stat.size === 0) return;

@@ -6,6 +6,7 @@ import type { Instant } from "../../../lib/instant.ts";
 import { openAlone, openExclusively, type WholePack } from "../connection/exclusive.ts";
 import { toSvcError } from "../connection/failures.ts";
 import type { PackLayout } from "../connection/layout.ts";
+import { writeMark } from "../connection/log-mark.ts";
 import { filesOf, schemasOf, turnToLog } from "../connection/open-database.ts";
 import { readManifest } from "../schema/manifest.ts";
 import { requireReadable, upgrade } from "../schema/migrate.ts";
@@ -159,6 +160,8 @@ async function finishCopy(
       .transaction(() => {
         upgrade(copy, layout, now);
         reconcileIndexes(copy, now, target.schema);
+        // Of the folder's log; the new file has had none.
+        writeMark(copy, undefined);
       })
       .immediate();
     requireSound(target, destination);

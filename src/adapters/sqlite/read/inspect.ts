@@ -5,6 +5,7 @@ import type { Uuid } from "../../../lib/uuid.ts";
 import type { Manifest } from "../../../ports/store.ts";
 import { notAPack, toSvcError } from "../connection/failures.ts";
 import { mainPath, type PackLayout } from "../connection/layout.ts";
+import { findLogGap, type LogGap, type LostLog, readLostLog } from "../connection/log-mark.ts";
 import { schemasOf } from "../connection/open-database.ts";
 import { openForReading, type Reading } from "../connection/open-reading.ts";
 import type { Cipher } from "../connection/pack-files.ts";
@@ -42,6 +43,10 @@ export type PackInspection = {
   readonly damage: readonly string[] | undefined;
   /** Requests whose receipts cannot be read any more; undefined when they were not examined. */
   readonly damagedReceipts: readonly Uuid[] | undefined;
+  /** What the files lack because they were copied without their log; undefined when nothing is missing. */
+  readonly logGap: LogGap | undefined;
+  /** The pack was used without its log, whose changes are not in it; undefined when it never was. */
+  readonly logLost: LostLog | undefined;
 };
 
 export type InspectOptions = {
@@ -132,6 +137,8 @@ function readAll(database: Database, options: InspectOptions): PackInspection {
     damagedReceipts: options.checkIntegrity
       ? damagedReceipts(database, options.isReceiptWhole ?? (() => true))
       : undefined,
+    logGap: findLogGap(database),
+    logLost: readLostLog(database),
   };
 }
 

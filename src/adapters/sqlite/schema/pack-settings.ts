@@ -4,9 +4,15 @@ import { hasTable } from "./migrate.ts";
 /** The names under which a pack keeps something about itself. */
 export type PackSetting = string;
 
+// Asked in every write: a table that is there stays there.
+const withTable = new WeakSet<Database>();
+
 /** A value of the pack; undefined where there is none, and in a pack of an earlier version that is only read. */
 export function readPackSetting(database: Database, name: PackSetting): string | undefined {
-  if (!hasTable(database, "pack_settings")) return undefined;
+  if (!withTable.has(database)) {
+    if (!hasTable(database, "pack_settings")) return undefined;
+    if (!database.inTransaction) withTable.add(database);
+  }
   const row = database
     .query<{ value: string }, [string]>("SELECT value FROM pack_settings WHERE name = ?")
     .get(name);

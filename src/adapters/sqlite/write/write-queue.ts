@@ -17,6 +17,8 @@ export type WriteQueueOptions = {
   readonly path: string;
   /** Called before each commit; what it throws undoes the whole group and is what its callers are told. Default: nothing. */
   readonly beforeCommit?: (() => void) | undefined;
+  /** Called after each commit; the callers are told when it settles. Never rejects. Default: nothing. */
+  readonly afterCommit?: (() => Promise<void> | undefined) | undefined;
 };
 
 /** Calls in one transaction. Bounds the time for which other processes wait. */
@@ -55,6 +57,11 @@ export class WriteQueue {
     });
   }
 
+  /** Whether nobody has the writing connection. */
+  get isIdle(): boolean {
+    return this.#draining === undefined;
+  }
+
   /** Refuses new calls and waits until the accepted ones are durable or have failed. */
   async close(): Promise<void> {
     this.#closed = true;
@@ -84,6 +91,8 @@ export class WriteQueue {
           : group.map((task) => this.#attempt(task));
       this.#options.beforeCommit?.();
       this.#control("COMMIT");
+      const rest = this.#options.afterCommit?.();
+      if (rest !== undefined) await rest;
       for (const settled of settle) settled();
     } catch (error) {
       if (this.#database.inTransaction) this.#database.run("ROLLBACK");

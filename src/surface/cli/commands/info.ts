@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { shellWord } from "../../../lib/shell-word.ts";
 import { shownOwner } from "../../contract/owner-text.ts";
 import type { CliContext, PackReport } from "../deps.ts";
-import { configFor, encryptionKeyOption, formatOption } from "../options.ts";
+import { configFor, encryptionKeyOption, formatOption, warnOn } from "../options.ts";
 import { type Format, fields } from "../output.ts";
 
 const EXAMPLES = `
@@ -29,6 +29,7 @@ async function info(
   { encryptionKey, format }: InfoOptions,
 ): Promise<void> {
   const report = await context.deps.reportOnPack(await configFor(context, path, encryptionKey));
+  if (report.missing !== undefined) warnOn(context)(report.missing);
   if (format === "json") return context.output.json(toJson(report));
   const { manifest } = report;
   const entries: [string, string | number][] = [
@@ -73,6 +74,7 @@ function toJson(report: PackReport): Record<string, unknown> {
     db_path: report.path,
     db_size_bytes: report.bytes,
     encryption: encryptionOf(report),
+    is_complete: report.missing === undefined,
     node_count: report.nodeCount,
     edge_count: report.edgeCount,
     event_count: report.eventCount,

@@ -1,0 +1,130 @@
+import type { Database } from "bun:sqlite";
+import { randomBytes } from "node:crypto";
+import { asInstant, type Instant } from "../../../lib/instant.ts";
+import { readManifest } from "../schema/manifest.ts";
+import { readPackSetting, writePackSetting } from "../schema/pack-settings.ts";
+
+/**
+ * What a pack says of its log. The main file says that the log is in use before the first change that stands there alone is
+ * acknowledged, and until a checkpoint has moved all changes. Whoever checkpoints, a copy of the main file alone can be
+ * told from a whole one.
+ */
+export type LogMark = {
+  /** `new`: the mark may not be in the main file yet. `used`: it is. `empty`: all changes up to this one are. */
+  readonly state: "new" | "used" | "empty";
+  /** When it was made: later changes may be in the log alone. */
+  readonly since: Instant;
+  /** 16 hexadecimal digits, others each time that the log is taken into use or emptied. */
+  readonly id: string;
+  /** The program that keeps this mark: one that does not know it says another version in the manifest. */
+  readonly version: string;
+};
+
+/** What a file lacks that was copied without its log, or, `isTorn`, while it was being written. */
+export type LogGap = { readonly since: Instant; readonly isTorn: boolean };
+
+/** Changes that are not in a pack because it was used without its log. */
+export type LostLog = { readonly since: Instant; readonly foundAt: Instant };
+
+const MARK = "log_mark";
+const LOST = "log_lost";
+
+/** The mark as stored; undefined in a pack that never had one. */
+export function readMarkText(database: Database): string | undefined {
+  return readPackSetting(database, MARK);
+}
+
+export function parseMark(text: string | undefined): LogMark | undefined {
+  const { state, since, id, version } = fieldsOf(text);
+  if (state !== "new" && state !== "used" && state !== "empty") return undefined;
+  if (since === undefined || id === undefined || version === undefined) return undefined;
+  return { state, since: asInstant(since), id, version };
+}
+
+/** Whether a pack says that its log holds what the main file may lack. */
+export function isLogInUse(database: Database): boolean {
+  const { state = "empty" } = parseMark(readMarkText(database)) ?? {};
+  return state !== "empty";
+}
+
+export function freshMark(state: "new" | "empty", since: Instant, version: string): LogMark {
+  return { state, since, id: randomBytes(8).toString("hex"), version };
+}
+
+/**
+ * Writes the mark, and on the first page of the main file, which is the first that is copied, of which mark the file is.
+ * Runs inside a write transaction, or alone.
+ * @returns the mark as stored
+ */
+export function writeMark(database: Database, mark: LogMark | undefined): string | undefined {
+  const text = mark && JSON.stringify(mark);
+  writePackSetting(database, MARK, text);
+  database.run(`PRAGMA main.user_version = ${mark === undefined ? 0 : numberOf(mark)}`);
+  return text;
+}
+
+/** 31 bits of a mark's name. */
+function numberOf({ id }: LogMark): number {
+  return Number.parseInt(id.slice(0, 8), 16) >>> 1;
+}
+
+/**
+ * What a pack lacks because its log is not beside it or is that of another file, or because it was copied while it was
+ * being written. Never wrong while other processes write. Runs outside a transaction.
+ */
+export function findLogGap(database: Database): LogGap | undefined {
+  const mark = parseMark(readMarkText(database));
+  // A program that does not know the mark has opened the pack since, and may have moved the log into it.
+  if (mark === undefined || mark.version !== readManifest(database)?.softwareVersion) return;
+  const isTorn = !isWhole(database, mark);
+  if (!isTorn && (mark.state === "empty" || framesInLog(database) > 0)) return;
+  // Between the two looks another process may have moved the log into the pack.
+  if (parseMark(readMarkText(database))?.id !== mark.id) return;
+  return { since: mark.since, isTorn };
+}
+
+/** Whether the first page is of the same moment as the mark. */
+function isWhole(database: Database, mark: LogMark): boolean {
+  return database
+    .query<{ value: string; number: number }, [string]>(
+      `SELECT value, (SELECT user_version FROM pragma_user_version) AS number
+         FROM main.pack_settings WHERE name = ?`,
+    )
+    .all(MARK)
+    .every(({ value, number }) => parseMark(value)?.id !== mark.id || number === numberOf(mark));
+}
+
+/** Frames that belong to the main file; 0 where there is no log. */
+function framesInLog(database: Database): number {
+  return database.query<{ log: number }, []>("PRAGMA main.wal_checkpoint(NOOP)").get()?.log ?? 0;
+}
+
+/** Notes for good that a pack was used with a gap. Runs inside a write transaction. */
+export function noteLostLog(database: Database, { since }: LogGap, foundAt: Instant): void {
+  writePackSetting(database, LOST, JSON.stringify({ since, foundAt }));
+  writeMark(database, undefined);
+}
+
+/** What is to be said of a pack with a gap. */
+export function tellGap(path: string, { since, isTorn }: LogGap): string {
+  const what = isTorn
+    ? `was copied while it was being written; what was changed after ${since} is missing or incomplete`
+    : `what was changed after ${since} is in its log ${path}-wal, which is not here or not that of this file`;
+  return `${path}: ${what}. Copy the pack again with: svc backup`;
+}
+
+export function readLostLog(database: Database): LostLog | undefined {
+  const { since, foundAt } = fieldsOf(readPackSetting(database, LOST));
+  if (since === undefined || foundAt === undefined) return undefined;
+  return { since: asInstant(since), foundAt: asInstant(foundAt) };
+}
+
+function fieldsOf(text: string | undefined): Readonly<Record<string, string | undefined>> {
+  try {
+    const value: unknown = JSON.parse(text ?? "{}");
+    if (typeof value !== "object" || value === null) return {};
+    return Object.fromEntries(Object.entries(value).filter(([, it]) => typeof it === "string"));
+  } catch {
+    return {};
+  }
+}

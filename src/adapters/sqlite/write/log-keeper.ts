@@ -1,0 +1,187 @@
+import type { Database } from "bun:sqlite";
+import type { Clock } from "../../../ports/clock.ts";
+import type { PackLayout } from "../connection/layout.ts";
+import {
+  freshMark,
+  isLogInUse,
+  parseMark,
+  readMarkText,
+  writeMark,
+} from "../connection/log-mark.ts";
+import { schemasOf } from "../connection/open-database.ts";
+
+/** Milliseconds after the last write of this process at which the log is moved into the pack. */
+const IDLE_MS = 2000;
+/** Milliseconds for which the other processes have to be silent too. */
+const QUIET_MS = 500;
+/** Milliseconds that a write waits for readers to let its mark into the main file. */
+const MARK_WAIT_MS = 1000;
+
+export type LogKeeperOptions = {
+  readonly layout: PackLayout;
+  readonly clock: Clock;
+  readonly softwareVersion: string;
+  /** Whether the writing connection is free. */
+  readonly isIdle: () => boolean;
+};
+
+/**
+ * Keeps the main file of a pack worth copying. Some seconds after the last write the log is moved into it and emptied;
+ * while the log holds what the main file lacks, the main file says so (`LogMark`).
+ */
+export class LogKeeper {
+  readonly #writer: Database;
+  readonly #options: LogKeeperOptions;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #lastWriteMs = 0;
+  /** Changes by this connection, and by all others, that have been looked at. */
+  #changes = 0;
+  #foreign = 0;
+  /** The mark as stored that needs no further look; one that is known to be in the main file; one that must get there. */
+  #used: string | undefined;
+  #arrived: string | undefined;
+  #toCarry: string | undefined;
+  #isFirst = true;
+
+  constructor(writer: Database, options: LogKeeperOptions) {
+    this.#writer = writer;
+    this.#options = options;
+  }
+
+  /** Marks the pack, if the transaction has changed anything. Runs inside it, as its last step. */
+  beforeCommit(): void {
+    const changes = this.#ask("SELECT total_changes() AS n");
+    if (changes === this.#changes) return;
+    this.#changes = changes;
+    const text = readMarkText(this.#writer);
+    if (text === undefined || text !== this.#used) this.#mark(text);
+  }
+
+  #mark(text: string | undefined): void {
+    const { clock, softwareVersion: version } = this.#options;
+    const mark = parseMark(text);
+    const isKept = mark !== undefined && mark.state !== "empty";
+    if (isKept && (mark.version === version || !this.#isFirst)) {
+      if (mark.state === "used") this.#used = text;
+      else if (mark.id !== this.#arrived) this.#toCarry = mark.id;
+      else this.#used = writeMark(this.#writer, { ...mark, state: "used" });
+    } else {
+      const fresh = freshMark("new", clock.now(), version);
+      writeMark(this.#writer, fresh);
+      this.#toCarry = fresh.id;
+    }
+    this.#isFirst = false;
+    // The mark itself is a change.
+    this.#changes = this.#ask("SELECT total_changes() AS n");
+  }
+
+  /** What the callers of a committed transaction have to wait for: until it settles a copy would not know of the log. */
+  afterCommit(): Promise<void> | undefined {
+    this.watch();
+    const id = this.#toCarry;
+    if (id === undefined) return undefined;
+    this.#toCarry = undefined;
+    return this.#carry(id);
+  }
+
+  async #carry(id: string): Promise<void> {
+    const end = performance.now() + MARK_WAIT_MS;
+    for (let pauseMs = 1; !this.#checkpoint("main", "PASSIVE"); pauseMs *= 2) {
+      // Somebody reads for long. What was written is safe in the log; its callers do not wait for that reader.
+      if (performance.now() > end) break;
+      await Bun.sleep(pauseMs);
+    }
+    this.#arrived = id;
+  }
+
+  /** Sees to it that the log is emptied once nobody writes any more. */
+  watch(): void {
+    this.#lastWriteMs = performance.now();
+    this.#timer ??= this.#wake(IDLE_MS);
+  }
+
+  #wake(afterMs: number): ReturnType<typeof setTimeout> {
+    return setTimeout(() => {
+      const nextMs = this.#tryToEmpty();
+      this.#timer = nextMs === undefined ? undefined : this.#wake(nextMs);
+    }, afterMs).unref();
+  }
+
+  /** @returns milliseconds until the next try; undefined when the log is empty */
+  #tryToEmpty(): number | undefined {
+    const restMs = this.#lastWriteMs + IDLE_MS - performance.now();
+    if (restMs > 0) return restMs;
+    try {
+      const foreign = this.#ask("PRAGMA data_version");
+      if (foreign !== this.#foreign) {
+        this.#foreign = foreign;
+        return QUIET_MS;
+      }
+      return this.#options.isIdle() && this.empty() ? undefined : IDLE_MS;
+    } catch {
+      // A full disk, a file that was moved away: the log keeps what it has.
+      return IDLE_MS;
+    }
+  }
+
+  /**
+   * Moves the log into the pack, says there that all of it is in the main file, and cuts the log to nothing. Waits for
+   * nobody longer than one busy timeout.
+   * @returns false where other processes are at work; the pack is then as before, or its log is still full
+   */
+  empty(): boolean {
+    const [main = "main", ...indexes] = schemasOf(this.#options.layout);
+    if (indexes.some((schema) => !this.#checkpoint(schema, "TRUNCATE"))) return false;
+    if (!this.#checkpoint(main, "PASSIVE")) return false;
+    return this.#unmark() && this.#checkpoint(main, "TRUNCATE");
+  }
+
+  #unmark(): boolean {
+    if (!isLogInUse(this.#writer)) return true;
+    const { clock, softwareVersion } = this.#options;
+    try {
+      this.#writer.run("BEGIN IMMEDIATE");
+      writeMark(this.#writer, freshMark("empty", clock.now(), softwareVersion));
+      this.#writer.run("COMMIT");
+      return true;
+    } catch {
+      // Somebody else writes, or the disk is full.
+      if (this.#writer.inTransaction) this.#writer.run("ROLLBACK");
+      return false;
+    } finally {
+      this.#changes = this.#ask("SELECT total_changes() AS n");
+    }
+  }
+
+  /** Empties the log for the last time, if that can be had. Never throws. */
+  async close(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    for (let tries = 0; tries < 3; tries += 1) {
+      try {
+        if (this.empty()) return;
+      } catch {
+        return;
+      }
+      await Bun.sleep(5 + Math.random() * 10);
+    }
+  }
+
+  /** @returns whether all of the log is in the file */
+  #checkpoint(schema: string, mode: "PASSIVE" | "TRUNCATE"): boolean {
+    try {
+      const row = this.#writer
+        .query<{ busy: number; log: number; checkpointed: number }, []>(
+          `PRAGMA ${schema}.wal_checkpoint(${mode})`,
+        )
+        .get();
+      return row?.busy === 0 && row.log === row.checkpointed;
+    } catch {
+      return false;
+    }
+  }
+
+  #ask(sql: string): number {
+    return Number(this.#writer.query(sql).values()[0]?.[0] ?? 0);
+  }
+}

@@ -1,0 +1,146 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { cpSync, existsSync, mkdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
+import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
+import { filesOf } from "../../../src/adapters/sqlite/connection/open-database.ts";
+import { inspectPack } from "../../../src/adapters/sqlite/read/inspect.ts";
+import { put } from "../../contract/samples.ts";
+import { encrypted, filePack, type SqlitePack } from "../../contract/sqlite-pack.ts";
+import { useFolders } from "./folder.ts";
+import { cipherOf, compact, KINDS, makePack } from "./whole-packs.ts";
+
+const { folder, open } = useFolders();
+
+function look(pack: SqlitePack, checkIntegrity = true) {
+  const vecExtensionPath = loadSqliteVec();
+  return inspectPack({
+    layout: pack.layout,
+    checkIntegrity,
+    vecExtensionPath,
+    cipher: cipherOf(pack),
+  });
+}
+
+/** Copies the files of a pack, without what lies beside them, as `cp` would. */
+function copyFiles(pack: SqlitePack, copy: SqlitePack, suffixes = [""]): void {
+  const to = filesOf(copy.layout);
+  for (const [index, file] of filesOf(pack.layout).entries()) {
+    const target = to[index] ?? "";
+    mkdirSync(join(target, ".."), { recursive: true });
+    for (const suffix of suffixes) {
+      if (existsSync(`${file}${suffix}`)) cpSync(`${file}${suffix}`, `${target}${suffix}`);
+    }
+  }
+}
+
+const logSize = (pack: SqlitePack): number =>
+  filesOf(pack.layout).reduce(
+    (sum, file) => sum + (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  );
+
+async function untilLogIsEmpty(pack: SqlitePack): Promise<void> {
+  while (logSize(pack) > 0) await Bun.sleep(50);
+}
+
+describe.each([...KINDS])("the log of $name", (kind) => {
+  test("is emptied some seconds after the last write, and a copy of the files is complete", async () => {
+    const pack = kind.at(folder());
+    const store = await open(pack);
+    await put(store, { content: "the otter swims" });
+    expect(logSize(pack)).toBeGreaterThan(0);
+    await untilLogIsEmpty(pack);
+    const copy = kind.at(folder());
+    copyFiles(pack, copy);
+    expect(look(copy)).toMatchObject({ eventCount: 1, damage: [], logGap: undefined });
+    await put(store, { content: "the heron waits", second: 2 });
+    await untilLogIsEmpty(pack);
+    const later = kind.at(folder());
+    copyFiles(pack, later);
+    expect(look(later)).toMatchObject({ eventCount: 2, damage: [], logGap: undefined });
+  });
+
+  test("is missed in a copy without it, from the first write on", async () => {
+    const pack = kind.at(folder());
+    await makePack(pack, 3);
+    const store = await open(pack);
+    for (let second = 10; second < 15; second += 1) {
+      await put(store, { second, content: `later ${second}` });
+      const copy = kind.at(folder());
+      copyFiles(pack, copy);
+      expect(look(copy).logGap).toEqual({ since: expect.any(String), isTorn: false });
+    }
+    const whole = kind.at(folder());
+    copyFiles(pack, whole, ["", "-wal"]);
+    expect(look(whole)).toMatchObject({ eventCount: 8, logGap: undefined });
+    // Looking twice changes nothing: the log stays what it is.
+    expect(look(whole)).toMatchObject({ eventCount: 8, logGap: undefined });
+    expect(look(pack)).toMatchObject({ eventCount: 8, logGap: undefined });
+  });
+
+  test("leaves no mark behind when the pack is closed or replaced as a whole", async () => {
+    const pack = kind.at(folder());
+    await makePack(pack, 3);
+    expect(look(pack).logGap).toBeUndefined();
+    const crashed = kind.at(folder());
+    const store = await open(pack);
+    await put(store, { content: "not lost", second: 9 });
+    copyFiles(pack, crashed, ["", "-wal"]);
+    await compact(crashed);
+    expect(look(crashed)).toMatchObject({ eventCount: 4, logGap: undefined });
+  });
+
+  test("is told once when the pack is used without it, and remembered", async () => {
+    const pack = kind.at(folder());
+    const store = await open(pack);
+    await put(store, { content: "first", second: 1 });
+    await put(store, { content: "second", second: 2 });
+    const copy = kind.at(folder());
+    copyFiles(pack, copy);
+    const said: string[] = [];
+    const used = await open(copy, { warn: (message) => said.push(message) });
+    expect(said).toEqual([expect.stringContaining(`${mainPath(copy.layout)}-wal`)]);
+    await put(used, { content: "after the loss", second: 3 });
+    await used.close();
+    expect(look(copy)).toMatchObject({
+      logGap: undefined,
+      logLost: { since: expect.any(String), foundAt: expect.any(String) },
+    });
+  });
+});
+
+describe("the mark", () => {
+  test("misses the log where that of another encrypted file lies beside a copy", async () => {
+    const [pack, other, copy] = [folder(), folder(), folder()].map((at) => encrypted(filePack(at)));
+    if (pack === undefined || other === undefined || copy === undefined) throw new Error("no pack");
+    for (const each of [pack, other]) {
+      const store = await open(each);
+      for (let second = 0; second < 2; second += 1) await put(store, { second });
+    }
+    copyFiles(pack, copy);
+    cpSync(`${mainPath(other.layout)}-wal`, `${mainPath(copy.layout)}-wal`);
+    expect(look(copy, false).logGap).toMatchObject({ isTorn: false });
+  });
+
+  test("is not believed where a program that does not know it has written since", async () => {
+    const [pack, copy] = [filePack(folder()), filePack(folder())];
+    const store = await open(pack);
+    for (let second = 0; second < 2; second += 1) await put(store, { second });
+    copyFiles(pack, copy, ["", "-wal"]);
+    const former = new Database(mainPath(copy.layout));
+    former.run("UPDATE pack_manifest SET software_version = '0.0.9'");
+    former.close();
+    expect(look(copy)).toMatchObject({ eventCount: 2, logGap: undefined });
+  });
+
+  test("tells a file whose first page was copied before the rest", async () => {
+    const pack = filePack(folder());
+    await makePack(pack, 3);
+    const torn = new Database(mainPath(pack.layout));
+    torn.run("PRAGMA user_version = 77");
+    torn.close();
+    expect(look(pack).logGap).toMatchObject({ isTorn: true });
+  });
+});
