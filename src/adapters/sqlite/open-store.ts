@@ -185,8 +185,7 @@ async function openOn(
     if (gap !== undefined) noteLostLog(writer, gap, options.clock.now());
   });
   if (gap !== undefined) options.warn?.(tellGap(path, gap));
-  // What a process left in the log that did not end in order.
-  log.watch();
+  log.begin();
   const reader = await patiently(options, () =>
     openDatabase(databaseOptions(options, "reader", false)),
   );

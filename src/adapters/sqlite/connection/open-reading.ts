@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { SvcError } from "../../../domain/errors.ts";
 import { requireReadable } from "../schema/migrate.ts";
 import type { PackLayout } from "./layout.ts";
-import { type DatabaseOptions, filesOf, openDatabase, schemasOf } from "./open-database.ts";
+import { type DatabaseOptions, filesOf, openDatabase } from "./open-database.ts";
 import type { OpenMode } from "./pack-files.ts";
 
 /** How to connect to a pack, whatever it is for. */
@@ -14,25 +14,18 @@ export type Connection = Omit<DatabaseOptions, "layout" | "mode">;
 export type Reading = { readonly database: Database; close(): void };
 
 /**
- * Opens a pack for reading, also while other processes use it and when nobody may write it. Nothing stays behind, and the
- * log of a process that did not end in order stays what it is.
+ * Opens a pack for reading, also while other processes use it and when nobody may write it. The pack and a log
+ * that lies beside it keep their bytes; the index of such a log may stay behind, else nothing does.
  * @throws SvcError not_a_pack, pack_too_new, pack_read_only; SQLiteError from SQLite itself
  */
 export function openForReading(layout: PackLayout, connection: Connection): Reading {
-  const isUnused = filesOf(layout).every((file) => !existsSync(`${file}-shm`) && !hasLog(file));
-  const mode = readingMode(layout);
-  let database: Database | undefined;
-  const close = (): void => {
-    database?.close();
-    if (isUnused && mode === "read-only") tidy(layout, connection);
-  };
+  const database = openDatabase({ ...connection, layout, mode: readingMode(layout) });
   try {
-    database = openDatabase({ ...connection, layout, mode });
     database.run("PRAGMA query_only = ON");
     requireReadable(database, layout);
-    return { database, close };
+    return { database, close: () => database.close() };
   } catch (error) {
-    close();
+    database.close();
     throw error;
   }
 }
@@ -44,7 +37,9 @@ export function openForReading(layout: PackLayout, connection: Connection): Read
  */
 export function readingMode(layout: PackLayout): OpenMode {
   const files = filesOf(layout);
-  if (files.every(isWritable)) return "read-only";
+  // Only SQLite can tell whether the empty files that it made beside the pack are used by others: a connection that may
+  // write removes them when it closes. Where a log is, it would move that into the pack.
+  if (files.every(isWritable)) return files.some(hasLog) ? "read-only" : "read-write";
   // Others have it open: their memory of the log serves us, too.
   if (files.every((file) => existsSync(`${file}-wal`) && existsSync(`${file}-shm`))) {
     return "read-only";
@@ -75,25 +70,4 @@ function logUnreadable(file: string): SvcError {
     `${file}: the newest changes are in ${file}-wal, which cannot be read where nothing may be written. Copy both files to a folder of your own, and use the copy.`,
     { path: file },
   );
-}
-
-/**
- * A reader that may not write leaves an empty log and shared memory behind. One that may removes them when it closes, if it
- * is the last: only SQLite can tell.
- */
-function tidy(layout: PackLayout, connection: Connection): void {
-  if (filesOf(layout).every((file) => !existsSync(`${file}-shm`)) || filesOf(layout).some(hasLog))
-    return;
-  try {
-    const database = openDatabase({ ...connection, layout, mode: "read-write" });
-    try {
-      for (const schema of schemasOf(layout)) {
-        database.query(`SELECT count(*) FROM ${schema}.sqlite_schema`).get();
-      }
-    } finally {
-      database.close();
-    }
-  } catch {
-    // Empty files stay, which the next one to open the pack removes.
-  }
 }

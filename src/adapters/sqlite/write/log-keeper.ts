@@ -42,6 +42,8 @@ export class LogKeeper {
   #arrived: string | undefined;
   #toCarry: string | undefined;
   #isFirst = true;
+  /** Whether there is anything in the log that is ours to move. */
+  #isOurs = false;
 
   constructor(writer: Database, options: LogKeeperOptions) {
     this.#writer = writer;
@@ -53,6 +55,7 @@ export class LogKeeper {
     const changes = this.#ask("SELECT total_changes() AS n");
     if (changes === this.#changes) return;
     this.#changes = changes;
+    this.#isOurs = true;
     const text = readMarkText(this.#writer);
     if (text === undefined || text !== this.#used) this.#mark(text);
   }
@@ -77,7 +80,7 @@ export class LogKeeper {
 
   /** What the callers of a committed transaction have to wait for: until it settles a copy would not know of the log. */
   afterCommit(): Promise<void> | undefined {
-    this.watch();
+    if (this.#isOurs) this.#watch();
     const id = this.#toCarry;
     if (id === undefined) return undefined;
     this.#toCarry = undefined;
@@ -94,8 +97,14 @@ export class LogKeeper {
     this.#arrived = id;
   }
 
+  /** Takes over the log of a process that did not end in order. */
+  begin(): void {
+    this.#isOurs ||= isLogInUse(this.#writer);
+    if (this.#isOurs) this.#watch();
+  }
+
   /** Sees to it that the log is emptied once nobody writes any more. */
-  watch(): void {
+  #watch(): void {
     this.#lastWriteMs = performance.now();
     this.#timer ??= this.#wake(IDLE_MS);
   }
@@ -157,6 +166,7 @@ export class LogKeeper {
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    if (!this.#isOurs) return;
     for (let tries = 0; tries < 3; tries += 1) {
       try {
         if (this.empty()) return;
