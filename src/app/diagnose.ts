@@ -143,7 +143,7 @@ function checkLog({ path, logGap, logLost }: PackReport): Finding {
   if (logLost === undefined) {
     return { name, status: "ok", message: "nothing is missing that was in the write-ahead log" };
   }
-  const message = `at ${logLost.foundAt} this copy was used without its log: what the original was told after ${logLost.since} is not in it. Take it from the original, if you still have that, with: svc backup`;
+  const message = `at ${logLost.foundAt} this copy was used without its log: what the original was told after ${logLost.since} is not in it. Copy the original again, if you still have it`;
   return { name, status: "warn", message };
 }
 

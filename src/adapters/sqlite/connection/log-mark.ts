@@ -110,7 +110,7 @@ export function tellGap(path: string, { since, isTorn }: LogGap): string {
   const what = isTorn
     ? `was copied while it was being written; what was changed after ${since} is missing or incomplete`
     : `what was changed after ${since} is in its log ${path}-wal, which is not here or not that of this file`;
-  return `${path}: ${what}. Copy the pack again with: svc backup`;
+  return `${path}: ${what}. Copy the original again, 5 seconds after its last write or with its log`;
 }
 
 export function readLostLog(database: Database): LostLog | undefined {
