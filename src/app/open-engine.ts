@@ -6,8 +6,10 @@ import { createIdSource } from "../adapters/system/ids.ts";
 import { systemUserName } from "../adapters/system/user-name.ts";
 import { createCl100kTokenizer } from "../adapters/tokens/cl100k.ts";
 import type { Config } from "../config/schema.ts";
+import { isSameEmbedding } from "../domain/same-embedding.ts";
 import { createEngine } from "../engine/engine.ts";
 import type { MemoryEngine } from "../engine/memory-engine.ts";
+import type { EmbeddingIdentity } from "../ports/embedder.ts";
 import { createConfiguredEmbedder } from "./configured-embedder.ts";
 import { toEngineSettings } from "./engine-settings.ts";
 import { featuresOf } from "./features.ts";
@@ -52,6 +54,9 @@ export async function openEngine(config: Config, options: OpenOptions = {}): Pro
       encryptionKey,
       warn,
     });
+    const { embedding } = store.manifest();
+    if (!isSameEmbedding(embedding, embedder.identity))
+      warn(otherModel(embedding, embedder.identity));
     return createEngine({
       store,
       embedder,
@@ -69,4 +74,12 @@ export async function openEngine(config: Config, options: OpenOptions = {}): Pro
     await embedder.close();
     throw error;
   }
+}
+
+/** Vectors of two models cannot be compared, so that a search has to do without them. */
+function otherModel(stored: EmbeddingIdentity, configured: EmbeddingIdentity): string {
+  const [one, other] = [stored, configured].map(
+    ({ model, version, dimension }) => `${model} (version ${version}, ${dimension} numbers)`,
+  );
+  return `the vectors of the pack are of the embedding model ${one}, configured is ${other}; until \`svc rebuild\` memories are found by words only`;
 }
