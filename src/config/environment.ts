@@ -1,5 +1,6 @@
 import { SvcError } from "../domain/errors.ts";
 import { describeSetting, describeSettings } from "./describe.ts";
+import { isLater, passedOver } from "./later-settings.ts";
 import { GROUP_SETTINGS, SINGLE_UNDERSCORE_GROUPS } from "./schema.ts";
 
 const PREFIX = "SVC_";
@@ -30,7 +31,7 @@ type Found = { readonly target: Target; readonly name: string; readonly text: st
 
 /**
  * Reads the `SVC_` variables of one source. Names ignore case; variables of other programs are passed over.
- * Unknown names at the root give a warning, unknown names within a group are refused.
+ * Unknown names at the root and settings that are still to come give a warning, unknown names within a group are refused.
  * @param origin where the variables come from, for messages: `environment` or `.env`.
  * @throws SvcError invalid_config
  */
@@ -46,10 +47,11 @@ export function readVariables(
     const shown = origin === "environment" ? name : `${name} (in ${origin})`;
     if (target.kind !== "unknown") found.push({ target, name: shown, text });
     else if (target.group === undefined) {
-      warnings.push(`${shown} is not a setting of this version and is ignored`);
+      warnings.push(passedOver(shown));
     } else throw unknownInGroup(shown, target.group);
   }
-  return { values: collect(found), warnings };
+  const values = collect(found, (name) => warnings.push(passedOver(name)));
+  return { values, warnings };
 }
 
 function targetOf(rest: string): Target {
@@ -58,16 +60,21 @@ function targetOf(rest: string): Target {
   if (Object.hasOwn(GROUP_SETTINGS, root)) {
     if (more.length === 0) return { kind: "group", group: root };
     const setting = `${root}.${(more[0] ?? "").toLowerCase()}`;
-    return settingTarget(setting, more.slice(1), 2) ?? { kind: "unknown", group: root };
+    return settingTarget(setting, more.slice(1), 2) ?? unknownTarget(setting, root);
   }
   const plain = settingTarget(root, more, 2);
   if (plain !== undefined) return plain;
+  if (isLater(root)) return { kind: "unknown", group: undefined };
   for (const group of SINGLE_UNDERSCORE_GROUPS) {
     if (!root.startsWith(`${group}_`)) continue;
     const setting = `${group}.${root.slice(group.length + 1)}`;
-    return settingTarget(setting, more, 1) ?? { kind: "unknown", group };
+    return settingTarget(setting, more, 1) ?? unknownTarget(setting, group);
   }
   return { kind: "unknown", group: undefined };
+}
+
+function unknownTarget(setting: string, group: string): Target {
+  return { kind: "unknown", group: isLater(setting) ? undefined : group };
 }
 
 function settingTarget(
@@ -82,12 +89,17 @@ function settingTarget(
   return known.isMap ? { kind: "setting", setting, key: keyParts.join("__"), rank } : undefined;
 }
 
-function collect(found: readonly Found[]): ReadonlyMap<string, Given> {
+/** @param passOver is told of members of a group in JSON that this version passes over */
+function collect(
+  found: readonly Found[],
+  passOver: (name: string) => void,
+): ReadonlyMap<string, Given> {
   const values = new Map<string, Given>();
   for (const { target, name, text } of found) {
     if (target.kind !== "group") continue;
     for (const [setting, value] of groupMembers(target.group, name, text)) {
-      values.set(setting, { value, name });
+      if (isLater(setting)) passOver(`${name}: ${setting}`);
+      else values.set(setting, { value, name });
     }
   }
   const settings = found.flatMap(({ target, name, text }) =>
@@ -113,7 +125,7 @@ function groupMembers(group: string, name: string, text: string): [string, unkno
   }
   return Object.entries(read).map(([member, value]) => {
     const setting = `${group}.${member.toLowerCase()}`;
-    if (describeSetting(setting) === undefined) {
+    if (describeSetting(setting) === undefined && !isLater(setting)) {
       throw unknownInGroup(`${name}: ${JSON.stringify(member)}`, group);
     }
     return [setting, value];

@@ -4,10 +4,12 @@ import { SvcError } from "../domain/errors.ts";
 import type { Complaint } from "./complaint.ts";
 import { describeSetting, describeSettings } from "./describe.ts";
 import { type Given, readVariables, type SourceValues } from "./environment.ts";
+import { isLater, passedOver } from "./later-settings.ts";
 import { type ProviderSources, withProviderVariables } from "./provider-variables.ts";
 import { retrievalWarnings } from "./retrieval-rules.ts";
 import { checkRules } from "./rules.ts";
 import { CONFIG_SCHEMA, type Config, type ConfigInput, GROUP_SETTINGS } from "./schema.ts";
+import { idleWarnings } from "./schema-idle.ts";
 import { envFileIn, readSettingsFile, type SettingsFile } from "./settings-file.ts";
 
 /** Where a configuration comes from; what is absent is the real process. */
@@ -49,7 +51,7 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
   const sources: SourceValues[] = [
     fromFile,
     readVariables(Object.entries(environment), "environment"),
-    { values: explicitValues(options.explicit ?? {}), warnings: [] },
+    explicitValues(options.explicit ?? {}),
   ];
   // Later sources win.
   const given = new Map(sources.flatMap((source) => [...source.values]));
@@ -64,6 +66,7 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
     ...content.warnings,
     ...sources.flatMap((source) => source.warnings),
     ...retrievalWarnings(config, new Set(given.keys())),
+    ...idleWarnings([...given.keys()]),
   ];
   return { config: masked(config), warnings, notices };
 }
@@ -82,12 +85,18 @@ export function withEncryptionKey(config: Config, key: string | undefined): Conf
   });
 }
 
-function explicitValues(explicit: ConfigInput): ReadonlyMap<string, Given> {
+function explicitValues(explicit: ConfigInput): SourceValues {
   const values = new Map<string, Given>();
+  const warnings: string[] = [];
+  const take = (setting: string, value: unknown): void => {
+    if (value === undefined) return;
+    if (isLater(setting)) warnings.push(passedOver(setting));
+    else values.set(requireKnown(setting), { value, name: setting });
+  };
   for (const [name, value] of Object.entries(explicit)) {
     if (value === undefined) continue;
     if (!Object.hasOwn(GROUP_SETTINGS, name)) {
-      values.set(requireKnown(name), { value, name });
+      take(name, value);
       continue;
     }
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
@@ -95,12 +104,9 @@ function explicitValues(explicit: ConfigInput): ReadonlyMap<string, Given> {
         setting: name,
       });
     }
-    for (const [member, inner] of Object.entries(value)) {
-      const setting = `${name}.${member}`;
-      if (inner !== undefined) values.set(requireKnown(setting), { value: inner, name: setting });
-    }
+    for (const [member, inner] of Object.entries(value)) take(`${name}.${member}`, inner);
   }
-  return values;
+  return { values, warnings };
 }
 
 function requireKnown(setting: string): string {

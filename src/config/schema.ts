@@ -15,6 +15,7 @@ import {
 } from "./fields.ts";
 import { API, MCP } from "./schema-access.ts";
 import { EXTRACTION } from "./schema-extraction.ts";
+import { IDLE_SETTINGS } from "./schema-idle.ts";
 import { ANSWERABILITY, ENTAILMENT, MODELS } from "./schema-models.ts";
 import { PACKING } from "./schema-packing.ts";
 import { RECEIPTS, RETRIEVAL_SETTINGS } from "./schema-retrieval.ts";
@@ -89,6 +90,7 @@ export const ROOT_SETTINGS = {
     max: 600_000,
     description: "Milliseconds that a retrieve may spend on the owner's pending events first.",
   }),
+  ...IDLE_SETTINGS,
   ...STORE_STEPS,
   ...RETRIEVAL_SETTINGS,
   confidence_overrides: mapOf(mapNumber({ min: 0, max: 1 }), {

@@ -271,6 +271,63 @@ describe("refusals", () => {
     expect(refusal({}, undefined, explicit).message).toContain("packing.nope");
   });
 
+  const LATER = {
+    SVC_EMBEDDING_API_KEY: "embedding.api_key",
+    SVC_EMBEDDING__API_KEY: "embedding.api_key",
+    SVC_EXTRACTION__LEASE_SECONDS: "extraction.lease_seconds",
+    SVC_EXTRACTION_BATCH_TIMEOUT: "extraction.batch_timeout",
+    SVC_EXTRACTION_BATCH_TARGET_TOKENS: "extraction_batch_target_tokens",
+    SVC_EXTRACTION_WINDOW_TURNS: "extraction_window_turns",
+    SVC_ORGANIZER__PROMOTION_AGE_DAYS: "organizer.promotion_age_days",
+    SVC_MAX_CONCURRENT_EXTRACTIONS: "max_concurrent_extractions",
+    SVC_VISION__ENABLED: "vision.enabled",
+    SVC_VISION_ENABLED: "vision.enabled",
+  } as const;
+
+  test.each(Object.entries(LATER))(
+    "passes over %s with a warning, in every form",
+    (name, setting) => {
+      const [group = "", member] = setting.split(".");
+      // SAFETY: what a caller without types may pass.
+      const explicit = (member === undefined
+        ? { [group]: "hidden" }
+        : { [group]: { [member]: "hidden" } }) as unknown as ConfigInput;
+      const json = { [`SVC_${group.toUpperCase()}`]: JSON.stringify({ [member ?? ""]: "hidden" }) };
+      const loaded = [
+        load({ [name]: "hidden" }),
+        load({}, `${name}=hidden`),
+        load({}, undefined, explicit),
+        ...(member === undefined ? [] : [load(json)]),
+      ];
+      for (const { warnings } of loaded) {
+        expect(warnings).toEqual([expect.stringContaining("is ignored")]);
+        expect(warnings[0]).not.toContain("hidden");
+      }
+      expect(loaded[0]?.warnings[0]).toStartWith(name);
+    },
+  );
+
+  const IDLE = ["vector_save_interval", "lexical_commit_interval", "lexical_commit_max_delay_s"];
+
+  test.each(IDLE)(
+    "accepts %s in every form, says once that it has no effect, and refuses a wrong value",
+    (setting) => {
+      const name = `SVC_${setting.toUpperCase()}`;
+      const loaded = [
+        load({ [name]: "3" }),
+        load({}, `${name}=3`),
+        load({}, undefined, { [setting]: 3 }),
+        load({ [name]: "3" }, `${name}=3`, { [setting]: 3 }),
+      ];
+      for (const { config: read, warnings } of loaded) {
+        expect(Reflect.get(read, setting)).toBe(3);
+        expect(warnings).toEqual([`${setting} has no effect: every write is saved at once`]);
+      }
+      expect(refusal({ [name]: "-1" }).message).toContain(name);
+      expect(load({}).warnings).toEqual([]);
+    },
+  );
+
   test("warns of unknown names at the root and passes over other programs'", () => {
     const { warnings } = load({
       SVC_FOO: "1",

@@ -1,0 +1,57 @@
+/**
+ * Settings of parts that are still to come, and of programs whose settings have the same names. They are taken for what they
+ * are and have no effect: who has set one beforehand, or comes from elsewhere, starts with a warning. Groups of which nothing
+ * is known yet need no entry.
+ */
+const LATER: Readonly<Record<string, readonly string[]>> = {
+  "": [
+    "namespace_id",
+    "enable_claim_merge",
+    "enable_windowed_extraction",
+    "extraction_window_turns",
+    "enable_fact_text_resolution",
+    "enable_speaker_references",
+    "enable_claim_sentence_text",
+    "enable_speaker_grounding",
+    "enable_extraction_corrections",
+    "extraction_batch_target_tokens",
+    "vector_exact_search",
+    "max_concurrent_extractions",
+    "vision",
+    "temporal_relation",
+  ],
+  embedding: ["api_key"],
+  extraction: ["batch_timeout", "lease_seconds"],
+  organizer: [
+    "default_organize_budget_ms",
+    "promotion_age_days",
+    "promotion_evidence_count",
+    "archive_salience_threshold",
+    "archive_confidence_threshold",
+    "force_archive_salience_threshold",
+    "deprecate_confidence_threshold",
+    "dedup_similarity_threshold",
+    "alias_similarity_threshold",
+    "consolidation_min_cluster_size",
+    "consolidation_similarity_threshold",
+    "consolidation_preserve_recent_days",
+    "consolidation_min_confidence_preserve",
+    "summarization_daily_min_events",
+    "summarization_weekly_min_summaries",
+    "summarization_monthly_min_summaries",
+    "summarization_max_items_per_summary",
+  ],
+};
+
+/** Whether a name, for example `extraction.lease_seconds`, is that of a setting that this version passes over. */
+export function isLater(setting: string): boolean {
+  const [first = "", name] = setting.split(".");
+  return name === undefined
+    ? LATER[""]?.includes(first) === true
+    : LATER[first]?.includes(name) === true;
+}
+
+/** What is said of it. @param shown the name as it was given */
+export function passedOver(shown: string): string {
+  return `${shown} is not a setting of this version and is ignored`;
+}
