@@ -30,7 +30,10 @@ export function scopeOption(): Option {
 
 /** The argument of a command about one assistant, which may be missing until `requireClient`. */
 export function clientArgument(names: readonly string[]): Argument {
-  return new Argument("[client]", `the assistant: ${names.join(", ")}`);
+  const argument = new Argument("[client]", "the assistant");
+  // For help and completion. An unknown name is refused with a suggestion, which a parser of choices would not make.
+  argument.argChoices = [...names];
+  return argument;
 }
 
 /** @throws SvcError invalid_argument when no assistant was named */

@@ -5,8 +5,11 @@ import type { CliContext, CliDeps } from "./deps.ts";
 import { type Output, processOutput } from "./output.ts";
 import { exitOnInterrupt, INTERRUPTED, Interrupted } from "./signals.ts";
 
+/** @param whole makes the program with all commands */
+type Builder = (context: CliContext, whole: () => Promise<Command>) => Promise<Command>;
+
 /** Every command by name. Only the one that runs is loaded; help loads them all. */
-const COMMANDS: Readonly<Record<string, (context: CliContext) => Promise<Command>>> = {
+const COMMANDS: Readonly<Record<string, Builder>> = {
   init: async (context) => (await import("./commands/init.ts")).initCommand(context),
   serve: async (context) => (await import("./commands/serve.ts")).serveCommand(context),
   mcp: async (context) => (await import("./commands/mcp.ts")).mcpCommand(context),
@@ -30,6 +33,8 @@ const COMMANDS: Readonly<Record<string, (context: CliContext) => Promise<Command
   rekey: async (context) => (await import("./commands/rekey.ts")).rekeyCommand(context),
   key: async (context) => (await import("./commands/key.ts")).keyCommand(context),
   owner: async (context) => (await import("./commands/owner.ts")).ownerCommand(context),
+  completion: async (context, whole) =>
+    (await import("./commands/completion.ts")).completionCommand(context, whole),
   demo: async (context) => (await import("./commands/demo.ts")).demoCommand(context),
 };
 
@@ -91,7 +96,8 @@ async function createProgram(args: readonly string[], context: CliContext): Prom
   const wanted = COMMANDS[args[0] ?? ""];
   const builders = wanted === undefined ? Object.values(COMMANDS) : [wanted];
   for (const build of builders) {
-    const command = (await build(context)).copyInheritedSettings(program);
+    const command = await build(context, () => createProgram([], context));
+    command.copyInheritedSettings(program);
     for (const part of command.commands) part.copyInheritedSettings(command);
     program.addCommand(command);
   }

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { NODE_TYPES } from "../../../src/domain/enums.ts";
+import { COMMAND_NAMES } from "../../../src/surface/cli/program.ts";
+import { createDesk, type Desk } from "./run-svc.ts";
+
+// Each test starts processes.
+setDefaultTimeout(60_000);
+
+let desk: Desk;
+beforeAll(async () => {
+  desk = createDesk();
+  for (const shell of ["bash", "zsh", "fish"]) {
+    const { code, stdout, stderr } = await desk.run(["completion", shell]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    writeFileSync(join(desk.folder, `svc.${shell}`), stdout);
+  }
+  mkdirSync(join(desk.folder, "my packs"));
+  for (const name of ["a.pack", "b c.pack", "note.txt", "my packs/d.pack"]) {
+    writeFileSync(join(desk.folder, name), "");
+  }
+});
+afterAll(() => desk.remove());
+
+/** The proposals of bash for a line whose words were split as readline does; the cursor stands behind the last one. */
+function complete(...words: readonly string[]): readonly string[] {
+  const script = `source svc.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _svc
+    (( \${#COMPREPLY[@]} )) && printf '%s\\n' "\${COMPREPLY[@]}"; true`;
+  const { stdout, stderr } = Bun.spawnSync(
+    ["bash", "--norc", "-c", script, "bash", "svc", ...words],
+    {
+      cwd: desk.folder,
+    },
+  );
+  expect(stderr.toString()).toBe("");
+  return stdout
+    .toString()
+    .split("\n")
+    .filter((line) => line !== "")
+    .toSorted();
+}
+
+describe("completion in bash", () => {
+  test("proposes every command, and the parts of one that has parts", () => {
+    expect(complete("")).toEqual([...COMMAND_NAMES].toSorted());
+    expect(complete("ex")).toEqual(["explain", "export"]);
+    expect(complete("key", "")).toEqual(["export", "forget", "import", "status"]);
+    expect(complete("completion", "")).toEqual(["bash", "fish", "zsh"]);
+  });
+
+  test("proposes the options of the command at hand", () => {
+    expect(complete("list", "a.pack", "--s")).toEqual(["--scope", "--state"]);
+    expect(complete("key", "export", "--")).toEqual(["--encryption-key", "--help", "--output"]);
+    expect(complete("--v")).toEqual(["--version"]);
+  });
+
+  test("proposes the values that an option allows, behind a blank and behind =", () => {
+    expect(complete("store", "a.pack", "tea", "--type", "")).toEqual([...NODE_TYPES].toSorted());
+    expect(complete("store", "--type", "=", "pre")).toEqual(["preference"]);
+    expect(complete("store", "--type", "=")).toEqual([...NODE_TYPES].toSorted());
+    expect(complete("connect", "claude")).toEqual(["claude-code", "claude-desktop"]);
+  });
+
+  test("proposes packs and folders where a pack belongs, and files where one does", () => {
+    const packs = ["a.pack", "b c.pack", "my packs"];
+    expect(complete("search", "")).toEqual(packs);
+    expect(complete("serve", "--db-path", "")).toEqual(packs);
+    expect(complete("search", "--limit", "3", "my\\ packs/")).toEqual(["my packs/d.pack"]);
+    expect(complete("search", "a.pack", "")).toEqual([]);
+    expect(complete("import", "no")).toEqual(["note.txt"]);
+    expect(complete("import", "note.txt", "a")).toEqual(["a.pack"]);
+    expect(complete("show", "a.pack", "--user-id", "")).toEqual([]);
+  });
+});
+
+/** A test that needs a shell; where it is not installed, it is skipped and says so. */
+function testIn(shell: string, name: string, body: () => void): void {
+  if (Bun.which(shell) !== null) test(name, body);
+  else test.skip(`${name} (${shell} is not installed)`, () => {});
+}
+
+testIn("zsh", "zsh reads its completion", () => {
+  const { exitCode, stderr } = Bun.spawnSync(["zsh", "-n", "svc.zsh"], { cwd: desk.folder });
+  expect({ exitCode, stderr: stderr.toString() }).toEqual({ exitCode: 0, stderr: "" });
+});
+
+testIn("fish", "fish proposes commands, values and packs", () => {
+  const proposals = (line: string): readonly string[] => {
+    const script = `source svc.fish; complete -C ${JSON.stringify(line)}`;
+    const { stdout } = Bun.spawnSync(["fish", "--no-config", "-c", script], { cwd: desk.folder });
+    return stdout
+      .toString()
+      .trimEnd()
+      .split("\n")
+      .map((one) => one.split("\t")[0] ?? "");
+  };
+  expect(proposals("svc ")).toEqual([...COMMAND_NAMES].toSorted());
+  expect(proposals("svc store --type pre")).toEqual(["preference"]);
+  expect(proposals("svc key ")).toEqual(["export", "forget", "import", "status"]);
+});
+
+test("another shell is refused", async () => {
+  const { code, stderr } = await desk.run(["completion", "tcsh"]);
+  expect(code).toBe(2);
+  expect(stderr).toContain("Allowed choices are bash, zsh, fish");
+});
