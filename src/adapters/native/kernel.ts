@@ -44,6 +44,17 @@ export type Kernel = {
   question(vector: Float32Array, mean: Float32Array): QuantisedQuestion | undefined;
   /** Writes the approximate cosine of each row. */
   score(rows: Rows, question: QuantisedQuestion, scores: Float32Array): void;
+  /** Writes the approximate cosine of the rows with these numbers. */
+  scoreSome(
+    rows: Rows,
+    positions: Int32Array,
+    question: QuantisedQuestion,
+    scores: Float32Array,
+  ): void;
+  /** Writes the signature of each row: one bit a number, in words of 64 bits. */
+  sign(rows: Int8Array, dimension: number, into: BigUint64Array): void;
+  /** The rows whose signatures agree with the question's in most bits: `wanted` of them, and the last one's equals. */
+  alike(signatures: BigUint64Array, question: BigUint64Array, wanted: number): Int32Array;
   /** @param errors undefined: each score is off by `slack` at most */
   select(
     scores: Float32Array,
@@ -64,6 +75,12 @@ const SYMBOLS = {
   svckernel_quantise: { args: ["ptr", "u32", "u32", "ptr", "ptr", "ptr", "ptr"], returns: "u32" },
   svckernel_question: { args: ["ptr", "u32", "ptr", "ptr", "ptr"], returns: "u32" },
   svckernel_score: { args: ["ptr", "ptr", "u32", "u32", "ptr", "ptr", "ptr"], returns: "void" },
+  svckernel_score_some: {
+    args: ["ptr", "ptr", "ptr", "u32", "u32", "ptr", "ptr", "ptr"],
+    returns: "void",
+  },
+  svckernel_sign: { args: ["ptr", "u32", "u32", "ptr"], returns: "void" },
+  svckernel_alike: { args: ["ptr", "u32", "u32", "ptr", "u32", "ptr", "ptr"], returns: "u32" },
   svckernel_select: { args: ["ptr", "ptr", "f32", "u32", "u32", "ptr", "ptr"], returns: "u32" },
   svckernel_join: {
     args: ["ptr", "ptr", "u32", "ptr", "ptr", "u32", "f64", "f64", "f64", "ptr", "ptr"],
@@ -99,10 +116,17 @@ function tryOpen(): Kernel | SvcError {
   }
 }
 
+type Symbols = ReturnType<typeof dlopen<typeof SYMBOLS>>["symbols"];
+
 function openKernel(path: string): Kernel {
   const { symbols } = dlopen(path, SYMBOLS);
+  return { path, ...rowLoops(symbols), ...signatureLoops(symbols), ...wordLoops(symbols) };
+}
+
+type RowLoops = Pick<Kernel, "quantise" | "question" | "score" | "select">;
+
+function rowLoops(symbols: Symbols): RowLoops {
   return {
-    path,
     quantise: (vectors, into, at) =>
       symbols.svckernel_quantise(
         vectors,
@@ -139,6 +163,47 @@ function openKernel(path: string): Kernel {
         threshold: threshold[0] ?? Number.NEGATIVE_INFINITY,
       };
     },
+  };
+}
+
+function signatureLoops(symbols: Symbols): Pick<Kernel, "scoreSome" | "sign" | "alike"> {
+  return {
+    scoreSome: ({ rows, scales, dimension }, positions, { numbers, parameters }, scores) => {
+      const { length } = positions;
+      symbols.svckernel_score_some(
+        rows,
+        scales,
+        positions,
+        length,
+        dimension,
+        numbers,
+        parameters,
+        scores,
+      );
+    },
+    sign: (rows, dimension, into) => {
+      symbols.svckernel_sign(rows, rows.length / dimension, dimension, into);
+    },
+    alike: (signatures, question, wanted) => {
+      const words = question.length;
+      const count = signatures.length / words;
+      const [agreements, found] = [new Uint16Array(count), new Int32Array(count)];
+      const many = symbols.svckernel_alike(
+        signatures,
+        count,
+        words,
+        question,
+        wanted,
+        agreements,
+        found,
+      );
+      return found.subarray(0, many);
+    },
+  };
+}
+
+function wordLoops(symbols: Symbols): Pick<Kernel, "join" | "gather"> {
+  return {
     join: ({ keys, most }, word, { rarity, growth, least }) => {
       const room = keys.length + word.keys.length;
       const joined = { keys: new Float64Array(room), most: new Float32Array(room) };

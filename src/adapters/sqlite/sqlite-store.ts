@@ -68,7 +68,7 @@ import {
 import { readScan } from "./read/scan-nodes.ts";
 import { searchGraph } from "./read/search-graph.ts";
 import { searchText } from "./read/search-text.ts";
-import { cosines, ownVectors, searchVectors } from "./read/search-vectors.ts";
+import { cosines, nearVectors, ownVectors, searchVectors } from "./read/search-vectors.ts";
 import { createIndexRebuild, requireModel } from "./rebuild/rebuild.ts";
 import { packBody } from "./receipts/receipt-row.ts";
 import { pruneReceipts, readReceipt, writeReceipt } from "./receipts/receipts.ts";
@@ -248,6 +248,9 @@ export class SqliteStore implements Store {
     const resident = this.#resident;
     return this.#readVectors((database) => searchVectors(database, vector, filter, k, resident));
   }
+
+  nearVectors: Store["nearVectors"] = (vector, filter, k) =>
+    this.#readVectors((database) => nearVectors(database, vector, filter, k, this.#resident));
 
   cosines(vector: Float32Array, userId: string, keys: readonly number[]): Promise<readonly Hit[]> {
     return this.#readVectors((database) => cosines(database, vector, userId, keys));

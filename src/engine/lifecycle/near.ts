@@ -18,7 +18,8 @@ export async function findNear(
   if (vector === undefined) return undefined;
   try {
     const { userId, scope, id: except } = node;
-    const question = { userId, scope, vector, except, count: LOOKED_AT };
+    // A store waits for it.
+    const question = { userId, scope, vector, except, count: LOOKED_AT, isQuick: true };
     const ranked = (await findNeighbours(store, question)).flatMap(
       ({ node: known, similarity }) => {
         const near = nearness(node, known, similarity);

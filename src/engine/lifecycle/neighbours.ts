@@ -15,6 +15,8 @@ type NeighbourQuestion = {
   /** Itself no neighbour. */
   readonly except?: Uuid;
   readonly count: number;
+  /** Whether one may be missing now and then, for a fifth of the time. */
+  readonly isQuick?: boolean;
 };
 
 /**
@@ -22,11 +24,14 @@ type NeighbourQuestion = {
  * @throws SvcError embedding_mismatch; what the store throws
  */
 export async function findNeighbours(
-  store: Pick<Store, "searchVectors" | "nodesByKey">,
-  { userId, vector, scope, except, count }: NeighbourQuestion,
+  store: Pick<Store, "searchVectors" | "nearVectors" | "nodesByKey">,
+  { userId, vector, scope, except, count, isQuick = false }: NeighbourQuestion,
 ): Promise<readonly Neighbour[]> {
   const more = except === undefined ? 0 : 1;
-  const hits = await store.searchVectors(vector, filterFor(userId, scope), count + more);
+  const filter = filterFor(userId, scope);
+  const hits = isQuick
+    ? await store.nearVectors(vector, filter, count + more)
+    : await store.searchVectors(vector, filter, count + more);
   const keys = hits.map(({ key }) => key);
   const nodes = new Map(
     (await store.nodesByKey(userId, keys)).map(({ key, node }) => [key, node] as const),

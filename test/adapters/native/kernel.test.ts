@@ -50,6 +50,60 @@ const collections = fc.integer({ min: 1, max: 70 }).chain((dimension) => {
   });
 });
 
+describe("signatures", () => {
+  const bitsOf = (row: ArrayLike<number>): string =>
+    Array.from(row, (value) => (value > 0 ? "1" : "0")).join("");
+  const agreement = (a: string, b: string): number =>
+    [...a].filter((bit, index) => bit === b[index]).length;
+  const rowsOf = fc.integer({ min: 1, max: 200 }).chain((dimension) => {
+    const row = fc.array(fc.integer({ min: -2, max: 2 }), {
+      minLength: dimension,
+      maxLength: dimension,
+    });
+    return fc.record({
+      rows: fc.array(row, { minLength: 1, maxLength: 60 }),
+      question: row,
+      wanted: fc.integer({ min: 1, max: 70 }),
+    });
+  });
+
+  test("find the rows with the most signs in common, and all that share the last place", () => {
+    fc.assert(
+      fc.property(rowsOf, ({ rows, question, wanted }) => {
+        const dimension = question.length;
+        const words = Math.ceil(dimension / 64);
+        const signed = (values: readonly number[][]): BigUint64Array => {
+          const into = new BigUint64Array(values.length * words);
+          kernel().sign(Int8Array.from(values.flat()), dimension, into);
+          return into;
+        };
+        const found = kernel().alike(signed(rows), signed([question]), wanted);
+
+        const same = rows.map((row) => agreement(bitsOf(row), bitsOf(question)));
+        const least = same.toSorted((a, b) => b - a)[Math.min(wanted, rows.length) - 1] ?? 0;
+        expect([...found]).toEqual(same.flatMap((count, index) => (count >= least ? [index] : [])));
+      }),
+      { numRuns: 300, seed: 5 },
+    );
+  });
+
+  test("lead to the same cosines of some rows as of all", () => {
+    const dimension = 70;
+    const vectors = Float32Array.from({ length: 30 * dimension }, (_, i) => Math.sin(i * i));
+    const mean = new Float32Array(dimension);
+    const rows = rowsFor(vectors, dimension, mean);
+    expect(kernel().quantise(vectors, rows, 0)).toBe(30);
+    const question = kernel().question(vectors.subarray(0, dimension), mean);
+    if (question === undefined) throw new Error("the question has a direction");
+    const all = new Float32Array(30);
+    kernel().score(rows, question, all);
+    const positions = Int32Array.of(29, 0, 7);
+    const some = new Float32Array(3);
+    kernel().scoreSome(rows, positions, question, some);
+    expect([...some]).toEqual([...positions].map((position) => all[position] ?? Number.NaN));
+  });
+});
+
 describe("rows of bytes", () => {
   test("give cosines that are off by no more than they say, whatever mean is taken off", () => {
     fc.assert(

@@ -1,9 +1,10 @@
 import type { Database } from "bun:sqlite";
 import { describe, expect, spyOn, test } from "bun:test";
 import fc from "fast-check";
+import { loadKernel } from "../../../src/adapters/native/kernel.ts";
 import { kernelOn, withoutKernel } from "../../../src/adapters/sqlite/connection/kernel-on.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
-import { searchVectors } from "../../../src/adapters/sqlite/read/search-vectors.ts";
+import { nearVectors, searchVectors } from "../../../src/adapters/sqlite/read/search-vectors.ts";
 import { exactCosines } from "../../../src/adapters/sqlite/vectors/exact.ts";
 import { ResidentVectors } from "../../../src/adapters/sqlite/vectors/resident.ts";
 import { Slab } from "../../../src/adapters/sqlite/vectors/slab.ts";
@@ -142,6 +143,56 @@ describe.each(PLACES)("vectors in memory: $name", ({ packIn }) => {
     expect(scores()).toEqual(ask(database, { vector: unit(1), k: 9 }).map(({ score }) => score));
     database.close();
   });
+});
+
+/** A vector of 384 numbers from a seed; with `beside`, at a cosine of about 0.85 to that one. */
+function scattered(seed: number, beside?: Float32Array): Float32Array {
+  let state = Math.imul(seed, 2_654_435_761) >>> 0;
+  return Float32Array.from({ length: 384 }, (_, index) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    const value = state / 2 ** 32 - 0.5;
+    return beside === undefined ? value : 0.6 * value + (beside[index] ?? 0);
+  });
+}
+
+describe("near vectors", () => {
+  test("of 5,000 are the nearest, with exact cosines, in 99 of 100 cases", () => {
+    const kernel = loadKernel();
+    if (kernel === undefined) throw new Error("the search library was not compiled");
+    const slab = new Slab(kernel, 384, 0);
+    const vectors = Array.from({ length: 5_000 }, (_, index) => scattered(index + 1));
+    for (const [key, vector] of vectors.entries()) slab.append([key], vector);
+    const nearest = Array.from({ length: 200 }, (_, index) => {
+      const original = vectors[index * 25];
+      return slab.nearby(scattered(10_000 + index, original), 8)?.[0] === index * 25;
+    });
+    expect(nearest.filter(Boolean).length).toBeGreaterThanOrEqual(198);
+    slab.remove([0, 25, 50]);
+    expect(slab.nearby(scattered(10_001, vectors[25]), 8)).not.toContain(25);
+    expect(slab.nearby(scattered(10_003, vectors[75]), 8)?.[0]).toBe(75);
+  });
+
+  test.each(PLACES)(
+    "of $name pass the filter and have the cosines of a search",
+    async ({ packIn }) => {
+      const pack = packIn(folder());
+      const store = await open(pack, { shareEncrypted: true });
+      await put(store, ...clustered(300));
+      const database = connect(pack);
+      for (const resident of [new ResidentVectors(), warm(database)]) {
+        for (const scope of ["personal", "agent"] as const) {
+          const filter = { ...ANYTHING, scopes: [scope] };
+          const near = database.transaction(() =>
+            nearVectors(database, unit(1, 2), filter, 5, resident),
+          )();
+          const searched = ask(database, { vector: unit(1, 2), filter, k: 300 });
+          expect(near).toHaveLength(5);
+          expect(searched).toEqual(expect.arrayContaining(near));
+        }
+      }
+      database.close();
+    },
+  );
 });
 
 describe("vectors in memory", () => {

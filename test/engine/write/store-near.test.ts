@@ -64,7 +64,7 @@ describe("a store answers with the memories that it may replace", () => {
 
   test("unless nobody could look", async () => {
     const blind = await open({
-      alter: () => ({ searchVectors: () => Promise.reject(new Error("secret kayak")) }),
+      alter: () => ({ nearVectors: () => Promise.reject(new Error("secret kayak")) }),
     });
     expect(await nearOf(blind.engine, "the red kayak")).toBeUndefined();
     expect(blind.warnings).toEqual(["store: near memories were not looked for (Error)"]);

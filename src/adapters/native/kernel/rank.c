@@ -56,6 +56,17 @@ uint32_t svckernel_quantise(const float *vectors, uint32_t count, uint32_t dimen
   return made;
 }
 
+void svckernel_sign(const int8_t *rows, uint32_t count, uint32_t dimension, uint64_t *signatures) {
+  enum { WORD = 64 };
+  uint32_t words = (dimension + WORD - 1) / WORD;
+  for (uint32_t i = 0; i < count; i++) {
+    const int8_t *row = rows + (size_t)i * dimension;
+    uint64_t *signature = signatures + (size_t)i * words;
+    for (uint32_t k = 0; k < words; k++) signature[k] = 0;
+    for (uint32_t j = 0; j < dimension; j++) signature[j / WORD] |= (uint64_t)(row[j] > 0) << (j % WORD);
+  }
+}
+
 uint32_t svckernel_question(
     const float *vector, uint32_t dimension, const float *mean, int16_t *question, float *parameters) {
   double length = length_of(vector, dimension);

@@ -28,6 +28,24 @@ SVC_EXPORT uint32_t svckernel_question(
 SVC_EXPORT void svckernel_score(const int8_t *rows, const float *scales, uint32_t count, uint32_t dimension,
     const int16_t *question, const float *parameters, float *scores);
 
+/* The same of the rows whose numbers are in `positions`; `scores` has one for each of those. */
+SVC_EXPORT void svckernel_score_some(const int8_t *rows, const float *scales, const int32_t *positions, uint32_t count,
+    uint32_t dimension, const int16_t *question, const float *parameters, float *scores);
+
+/*
+ * Writes the signature of each row: one bit a number, set where it is above 0, in words of 64 bits. `signatures` has room
+ * for count * ((dimension + 63) / 64) words.
+ */
+SVC_EXPORT void svckernel_sign(const int8_t *rows, uint32_t count, uint32_t dimension, uint64_t *signatures);
+
+/*
+ * Finds the `wanted` rows whose signatures of `words` words agree with the question's in most bits, and all that agree in
+ * as many as the last of them: the more bits, the smaller the angle is likely to be. `agreements` and `found` have room for
+ * `count` numbers; `found` gets the rows in order. Returns how many were found; 0 for signatures of more than 64 words.
+ */
+SVC_EXPORT uint32_t svckernel_alike(const uint64_t *signatures, uint32_t count, uint32_t words, const uint64_t *question,
+    uint32_t wanted, uint16_t *agreements, int32_t *found);
+
 /*
  * Finds every row that may be among the `wanted` best, when scores[i] is off by `slack` plus (1 + slack) * errors[i] at most
  * (`errors` NULL: by nothing). `found` has room for `count` numbers and gets the rows, in no order; `threshold` gets a

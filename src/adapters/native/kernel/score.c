@@ -1,5 +1,5 @@
 /*
- * The one loop in which the width of the processor's registers shows: compiled for two widths, chosen once.
+ * The loops in which the width of the processor's registers shows: compiled for two widths, chosen once.
  */
 #include <stddef.h>
 
@@ -7,6 +7,8 @@
 
 typedef void Score(const int8_t *rows, const float *scales, uint32_t count, uint32_t dimension,
     const int16_t *question, const float *parameters, float *scores);
+typedef void Agree(
+    const uint64_t *signatures, uint32_t count, uint32_t words, const uint64_t *question, uint16_t *agreements);
 
 /* Rows that are read side by side: one alone keeps the memory waiting. */
 enum { TOGETHER = 8 };
@@ -36,6 +38,20 @@ INLINE void score_rows(const int8_t *rows, const float *scales, uint32_t count, 
   }
 }
 
+INLINE void agree_rows(
+    const uint64_t *signatures, uint32_t count, uint32_t words, const uint64_t *question, uint16_t *agreements) {
+  for (uint32_t i = 0; i < count; i++) {
+    int same = 0;
+    for (uint32_t k = 0; k < words; k++) same += __builtin_popcountll(~(signatures[(size_t)i * words + k] ^ question[k]));
+    agreements[i] = (uint16_t)same;
+  }
+}
+
+static void agree_plain(
+    const uint64_t *signatures, uint32_t count, uint32_t words, const uint64_t *question, uint16_t *agreements) {
+  agree_rows(signatures, count, words, question, agreements);
+}
+
 static void score_plain(const int8_t *rows, const float *scales, uint32_t count, uint32_t dimension,
     const int16_t *question, const float *parameters, float *scores) {
   score_rows(rows, scales, count, dimension, question, parameters, scores);
@@ -50,36 +66,70 @@ __attribute__((target("avx2"))) static void score_avx2(const int8_t *rows, const
   score_rows(rows, scales, count, dimension, question, parameters, scores);
 }
 
+__attribute__((target("avx2,popcnt"))) static void agree_avx2(
+    const uint64_t *signatures, uint32_t count, uint32_t words, const uint64_t *question, uint16_t *agreements) {
+  agree_rows(signatures, count, words, question, agreements);
+}
+
 /*
  * By CPUID itself: __builtin_cpu_supports and target_clones choose nothing where the compiler brings no run-time part.
  * Registers of 512 bits were no faster: the rows come from memory.
  */
-static Score *choose(void) {
-  enum { OSXSAVE = 1 << 27, AVX2 = 1 << 5, XMM_AND_YMM = 6 };
+static int has_avx2(void) {
+  enum { POPCNT = 1 << 23, OSXSAVE = 1 << 27, AVX2 = 1 << 5, XMM_AND_YMM = 6 };
   unsigned int a = 0;
   unsigned int b = 0;
   unsigned int c = 0;
   unsigned int d = 0;
-  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & OSXSAVE)) return score_plain;
+  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & OSXSAVE) || !(c & POPCNT)) return 0;
   uint32_t kept = 0;
   uint32_t rest = 0;
   /* The registers that the operating system keeps for each thread. */
   __asm__("xgetbv" : "=a"(kept), "=d"(rest) : "c"(0));
-  if ((kept & XMM_AND_YMM) != XMM_AND_YMM || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return score_plain;
-  return b & AVX2 ? score_avx2 : score_plain;
+  return (kept & XMM_AND_YMM) == XMM_AND_YMM && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & AVX2) != 0;
 }
-
-#else
-
-static Score *choose(void) { return score_plain; }
 
 #endif
 
-static Score *chosen = score_plain;
+static Score *chosen_score = score_plain;
+static Agree *chosen_agree = agree_plain;
 
-__attribute__((constructor)) static void choose_once(void) { chosen = choose(); }
+#if defined(__x86_64__)
+
+__attribute__((constructor)) static void choose_once(void) {
+  if (!has_avx2()) return;
+  chosen_score = score_avx2;
+  chosen_agree = agree_avx2;
+}
+
+#endif
 
 void svckernel_score(const int8_t *rows, const float *scales, uint32_t count, uint32_t dimension,
     const int16_t *question, const float *parameters, float *scores) {
-  chosen(rows, scales, count, dimension, question, parameters, scores);
+  chosen_score(rows, scales, count, dimension, question, parameters, scores);
+}
+
+void svckernel_score_some(const int8_t *rows, const float *scales, const int32_t *positions, uint32_t count,
+    uint32_t dimension, const int16_t *question, const float *parameters, float *scores) {
+  for (uint32_t i = 0; i < count; i++) {
+    size_t at = (size_t)positions[i];
+    chosen_score(rows + at * dimension, scales + at, 1, dimension, question, parameters, &scores[i]);
+  }
+}
+
+uint32_t svckernel_alike(const uint64_t *signatures, uint32_t count, uint32_t words, const uint64_t *question,
+    uint32_t wanted, uint16_t *agreements, int32_t *found) {
+  enum { WORDS_MAX = 64, BITS = 64 };
+  uint32_t rows_with[WORDS_MAX * BITS + 1] = {0};
+  if (words > WORDS_MAX) return 0;
+  chosen_agree(signatures, count, words, question, agreements);
+  for (uint32_t i = 0; i < count; i++) rows_with[agreements[i]]++;
+  uint32_t least = words * BITS;
+  for (uint32_t rows = rows_with[least]; rows < wanted && least > 0; rows += rows_with[least]) least--;
+  uint32_t many = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    found[many] = (int32_t)i;
+    many += agreements[i] >= least;
+  }
+  return many;
 }

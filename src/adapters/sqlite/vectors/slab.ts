@@ -8,9 +8,24 @@ const ROW_OVERHEAD = 20;
 /** Vectors whose mean is taken. */
 const MEAN_OF = 256;
 
+/** Numbers whose signs share a word of a signature. */
+const WORD_BITS = 64;
+/** Rows that are compared as bytes once their signatures were: of 100,000, those hold 99 of 100 near ones. */
+const SIGNED_MAX = 1024;
+
+/** Words of a row's signature. */
+function wordsOf(dimension: number): number {
+  return Math.ceil(dimension / WORD_BITS);
+}
+
+/** Bytes of a row: its numbers, their signs, and what is kept beside them. */
+function bytesOfRow(dimension: number): number {
+  return dimension + wordsOf(dimension) * BigUint64Array.BYTES_PER_ELEMENT + ROW_OVERHEAD;
+}
+
 /** Bytes that a vector takes at most, room to grow included. */
 export function bytesPerVector(dimension: number): number {
-  return GROWTH * (dimension + ROW_OVERHEAD);
+  return GROWTH * bytesOfRow(dimension);
 }
 
 /** What a search is given: keys that may be among the best, and a cosine that all other rows stay below. */
@@ -23,6 +38,7 @@ export class Slab {
   readonly dimension: number;
   readonly #kernel: Kernel;
   #rows: Int8Array;
+  #signatures: BigUint64Array;
   #scales: Float32Array;
   #errors: Float32Array;
   #scores: Float32Array;
@@ -37,6 +53,7 @@ export class Slab {
     this.dimension = dimension;
     this.#mean = new Float32Array(dimension);
     this.#rows = new Int8Array(size * dimension);
+    this.#signatures = new BigUint64Array(size * wordsOf(dimension));
     this.#scales = new Float32Array(size);
     this.#errors = new Float32Array(size);
     this.#scores = new Float32Array(size);
@@ -49,7 +66,7 @@ export class Slab {
   }
 
   get byteLength(): number {
-    return this.#keys.length * (this.dimension + ROW_OVERHEAD);
+    return this.#keys.length * bytesOfRow(this.dimension);
   }
 
   /**
@@ -61,6 +78,7 @@ export class Slab {
     if (this.#count === 0) this.#mean = meanOf(vectors, this.dimension);
     const made = this.#kernel.quantise(vectors, this.#all(), this.#count);
     if (made < keys.length) return false;
+    this.#sign(this.#count, keys.length);
     this.#keys.set(keys, this.#count);
     if (this.#positions !== undefined) {
       for (let index = 0; index < keys.length; index += 1) {
@@ -103,9 +121,30 @@ export class Slab {
     };
   }
 
+  /**
+   * The keys of about the `wanted` nearest rows, nearest first. Reads an eighth of what `compare` does: the signs of all
+   * numbers, then the rows whose signs agree most. Undefined when the question has no direction.
+   */
+  nearby(question: Float32Array, wanted: number): readonly number[] | undefined {
+    const quantised = this.#kernel.question(question, this.#mean);
+    const signed = this.#signatureOf(question);
+    if (quantised === undefined || signed === undefined) return undefined;
+    const signatures = this.#signatures.subarray(0, this.#count * signed.length);
+    const likely = this.#kernel.alike(signatures, signed, SIGNED_MAX);
+    const scores = new Float32Array(likely.length);
+    this.#kernel.scoreSome(this.#all(), likely, quantised, scores);
+    const bounds = { slack: 0, count: likely.length, wanted };
+    const { found } = this.#kernel.select(scores, undefined, bounds);
+    return Array.from(found)
+      .sort((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0))
+      .slice(0, wanted)
+      .map((index) => this.#keys[likely[index] ?? 0] ?? 0);
+  }
+
   /** Overwrites everything. */
   wipe(): void {
     const { rows, mean } = this.#all();
+    this.#signatures.fill(0n);
     for (const memory of [rows, mean, this.#scales, this.#errors, this.#scores, this.#keys]) {
       memory.fill(0);
     }
@@ -124,8 +163,29 @@ export class Slab {
     };
   }
 
+  /** Writes the signatures of rows. */
+  #sign(at: number, count: number): void {
+    const { dimension } = this;
+    const words = wordsOf(dimension);
+    const rows = this.#rows.subarray(at * dimension, (at + count) * dimension);
+    this.#kernel.sign(rows, dimension, this.#signatures.subarray(at * words));
+  }
+
+  /** The signature of a vector that is no row. Undefined when it has no direction. */
+  #signatureOf(vector: Float32Array): BigUint64Array | undefined {
+    const { dimension } = this;
+    const [rows, one] = [new Int8Array(dimension), new Float32Array(1)];
+    const into = { ...this.#all(), rows, scales: one, errors: new Float32Array(1), count: 1 };
+    if (this.#kernel.quantise(vector, into, 0) === 0) return undefined;
+    const signature = new BigUint64Array(wordsOf(dimension));
+    this.#kernel.sign(rows, dimension, signature);
+    return signature;
+  }
+
   #move(from: number, to: number): void {
     const { dimension } = this;
+    const words = wordsOf(dimension);
+    this.#signatures.copyWithin(to * words, from * words, (from + 1) * words);
     this.#rows.copyWithin(to * dimension, from * dimension, (from + 1) * dimension);
     for (const column of [this.#scales, this.#errors, this.#keys])
       column.copyWithin(to, from, from + 1);
@@ -138,6 +198,10 @@ export class Slab {
     rows.set(this.#rows.subarray(0, this.#count * this.dimension));
     this.#rows.fill(0);
     this.#rows = rows;
+    const signatures = new BigUint64Array(size * wordsOf(this.dimension));
+    signatures.set(this.#signatures);
+    this.#signatures.fill(0n);
+    this.#signatures = signatures;
     this.#scales = grown(this.#scales, size);
     this.#errors = grown(this.#errors, size);
     this.#scores = new Float32Array(size);
