@@ -115,8 +115,8 @@ const quantityQueryIn = z
 
 const stateQueryIn = z
   .strictObject({
-    subject: z.string(),
-    predicate: z.string(),
+    subject: z.string().meta({ examples: ["Ada"] }),
+    predicate: z.string().meta({ examples: ["lives in"] }),
     scope,
     valid_at: instantIn.meta({ description: "The moment to look at." }),
     knowledge_at: instantIn.nullish().meta({
@@ -141,7 +141,13 @@ export const quantitiesBodySchema = z
 export const questionBodySchema = z
   .strictObject({
     user_id: userIdIn,
-    question: z.string().min(1).meta({ description: "One plain question about an amount." }),
+    question: z
+      .string()
+      .min(1)
+      .meta({
+        description: "One plain question about an amount.",
+        examples: ["How much did Ada spend on tea?"],
+      }),
   })
   .meta({ id: "TextAggregationRequest" });
 export const stateBodySchema = z

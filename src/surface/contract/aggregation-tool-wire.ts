@@ -22,17 +22,19 @@ import { present } from "./operation-parts.ts";
  */
 
 const texts = z.array(z.string()).nullish();
+const selector = texts.meta({ default: [] });
+const nodeTypes = texts.meta({ default: ["fact", "decision", "preference"] });
 
 const filterShape = {
   user_id: userIdIn,
-  subjects: texts.meta({ description: "Any of these; absent: any." }),
-  predicates: texts,
-  objects: texts,
-  polarities: texts.meta({ description: 'Default ["positive"]; [] for any.' }),
-  scopes: texts,
-  node_types: texts.meta({ description: "Default fact, decision, preference." }),
+  subjects: texts.meta({ description: "Any of these; empty: any.", default: [] }),
+  predicates: selector,
+  objects: selector,
+  polarities: texts.meta({ description: "[] for any.", default: ["positive"] }),
+  scopes: selector,
+  node_types: nodeTypes,
   lifecycle_states: texts,
-  retrieval_mode: retrievalModeText.nullish(),
+  retrieval_mode: retrievalModeText.nullish().meta({ default: "default" }),
   event_time_from: instantIn.nullish(),
   event_time_to: instantIn.nullish(),
   valid_at: instantIn.nullish(),
@@ -51,8 +53,11 @@ export const assertionsToolSchema = z.strictObject({
 
 export const quantitiesToolSchema = z.strictObject({
   ...filterShape,
-  predicate_prefixes: texts.meta({ description: "`spent` also stands for `spent_on`." }),
-  units: texts.meta({ description: "Never converted." }),
+  predicate_prefixes: texts.meta({
+    description: "`spent` also stands for `spent_on`.",
+    default: [],
+  }),
+  units: texts.meta({ description: "Never converted.", default: [] }),
   group_by: z
     .array(z.enum(QUANTITY_DIMENSIONS))
     .nullish()
@@ -74,7 +79,7 @@ export const stateToolSchema = z.strictObject({
   valid_at: instantIn.meta({ description: "The moment to look at." }),
   user_id: userIdIn,
   knowledge_at: instantIn.nullish().meta({ description: "Ignore what was stored later." }),
-  node_types: texts,
+  node_types: nodeTypes,
   limit: z.int().nullish().meta({ default: 1000 }),
 });
 

@@ -33,7 +33,12 @@ export const citationsBodySchema = z
           context.addIssue({ code: "custom", message });
         }
       })
-      .meta({ minLength: 1, maxLength: MAX_ANSWER_ID, description: "Your name of the answer." }),
+      .meta({
+        minLength: 1,
+        maxLength: MAX_ANSWER_ID,
+        description: "Your name of the answer.",
+        examples: ["answer-1"],
+      }),
     cited_node_ids: z.array(uuidIn).max(MAX_CITED).optional().meta({
       description: "Memories that the answer cites, none twice; empty: none was reported.",
       default: [],

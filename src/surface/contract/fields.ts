@@ -86,9 +86,13 @@ export const metadataIn =
 export const unit = z.number().min(0).max(1);
 export const count = z.int().min(0);
 
-export const userIdIn = z.string().nullish().meta({
-  description: "Owner of the memories; not needed on a connection that is bound to one owner.",
-});
+export const userIdIn = z
+  .string()
+  .nullish()
+  .meta({
+    description: "Owner of the memories; not needed on a connection that is bound to one owner.",
+    examples: ["ada"],
+  });
 export const sessionIdIn = z
   .string()
   .nullish()

@@ -1,5 +1,11 @@
 import { z } from "zod";
-import { LIFECYCLE_STATES, NODE_TYPES, parseMember, SCOPES } from "../../domain/enums.ts";
+import {
+  ACTIVE_STATES,
+  LIFECYCLE_STATES,
+  NODE_TYPES,
+  parseMember,
+  SCOPES,
+} from "../../domain/enums.ts";
 import { missingNode } from "../../domain/errors.ts";
 import { LIMITS } from "../../domain/limits.ts";
 import type { ChainOptions, ScanPage, ScanQuery } from "../../engine/changes.ts";
@@ -54,7 +60,7 @@ const scanToolSchema = z.strictObject({
   lifecycle_states: z
     .array(lifecycleStateText)
     .nullish()
-    .meta({ description: "Default tentative, stable, contested." }),
+    .meta({ default: [...ACTIVE_STATES] }),
   after_id: uuidIn.nullish().meta({ description: "next_cursor of the page before." }),
   limit: z.int().nullish().meta({ minimum: PAGE[0], maximum: PAGE[1], default: DEFAULT_PAGE }),
 });

@@ -22,7 +22,10 @@ import { parseWire } from "./wire-issues.ts";
 
 const bodySchema = z
   .strictObject({
-    content: z.string().meta({ description: "Exact source text, kept for ever." }),
+    content: z.string().meta({
+      description: "Exact source text, kept for ever.",
+      examples: ["The dentist of Ada is Dr. Li."],
+    }),
     user_id: userIdIn,
     role: role.optional().meta({ description: "Who said it.", default: "user" }),
     speaker: speaker.nullish(),
@@ -38,7 +41,7 @@ const bodySchema = z
       description: "Without an extraction pipeline there is nothing to wait for.",
       default: false,
     }),
-    scope: scope.nullish().meta({ description: "Default personal." }),
+    scope: scope.nullish().meta({ default: "personal" }),
   })
   .meta({ id: "IngestRequest" });
 type IngestWire = Omit<z.infer<typeof toolSchema>, "scope"> &
@@ -58,7 +61,7 @@ const toolSchema = z.strictObject({
   session_id: z.string().nullish(),
   metadata: metadataIn,
   event_time: instantIn.nullish().meta({ description: "When it was said." }),
-  scope: scopeText.nullish(),
+  scope: scopeText.nullish().meta({ default: "personal" }),
 });
 
 const answerSchema = z.strictObject({ event_id: uuidOut }).meta({ id: "IngestReceipt" });

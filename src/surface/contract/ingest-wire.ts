@@ -17,12 +17,15 @@ import { present } from "./operation-parts.ts";
 
 export const ingestItemSchema = z
   .strictObject({
-    content: z.string().meta({ description: "Exact source text, kept for ever." }),
+    content: z.string().meta({
+      description: "Exact source text, kept for ever.",
+      examples: ["The dentist of Ada is Dr. Li."],
+    }),
     role: role.optional().meta({ description: "Who said it.", default: "user" }),
     speaker: speaker.nullish(),
     session_id: sessionIdIn,
     metadata: metadataIn,
-    scope: scope.nullish().meta({ description: "Default personal." }),
+    scope: scope.nullish().meta({ default: "personal" }),
     event_time: instantIn.nullish().meta({ description: "When it was said." }),
   })
   .meta({ id: "IngestItem" });

@@ -33,9 +33,13 @@ export const anyOwnerQuery = z
   .meta({ description: "Absent: all owners, for an operator." });
 
 /** `user_id` in a query where an operator has to give it. */
-export const ownerQuery = z.string().optional().meta({
-  description: "Owner of the memories; not needed with a key that belongs to one owner.",
-});
+export const ownerQuery = z
+  .string()
+  .optional()
+  .meta({
+    description: "Owner of the memories; not needed with a key that belongs to one owner.",
+    examples: ["ada"],
+  });
 
 /** A value read by a rule; null and undefined both mean that there is none. */
 export function present<T, R>(value: T | null | undefined, read: (value: T) => R): R | undefined {

@@ -62,12 +62,15 @@ const requestShape = {
   query: z
     .string()
     .max(LIMITS.queryMaxChars)
-    .meta({ description: "The question, in plain words." }),
+    .meta({
+      description: "The question, in plain words.",
+      examples: ["Who is the dentist of Ada?"],
+    }),
   user_id: userIdIn,
   reference_time: instantIn.nullish().meta({
     description: "The moment to take for now when recency counts.",
   }),
-  token_budget: count.nullish().meta({ description: "Tokens of the context. Default 4096." }),
+  token_budget: count.nullish().meta({ description: "Tokens of the context.", default: 4096 }),
   limit: count.nullish().meta({ description: "Most results; absent means no cap." }),
   max_per_source: count.min(1).nullish().meta({
     description: "Most results of one text from the same evidence.",
@@ -82,6 +85,7 @@ const requestShape = {
   }),
   retrieval_mode: retrievalMode.nullish().meta({
     description: "explicit also finds unverified, hypothetical and conditional memories.",
+    default: "default",
   }),
   mode: retrievalMode.nullish().meta({ description: "Another name of retrieval_mode." }),
 };
@@ -96,7 +100,7 @@ export const retrieveToolSchema = z.strictObject({
   token_budget: z
     .int()
     .nullish()
-    .meta({ description: "Tokens of the context. Default 4096.", minimum: 0 }),
+    .meta({ description: "Tokens of the context.", minimum: 0, default: 4096 }),
   limit: z.int().nullish().meta({ description: "Most results. Ask for 5 to 20.", minimum: 0 }),
   max_per_source: z.int().nullish().meta({
     description: "Most results of one text from the same evidence.",

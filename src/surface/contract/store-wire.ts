@@ -32,15 +32,21 @@ const valueBinding = z.strictObject({
   schema_version: z.literal(1).optional(),
   reference: z.string().meta({ description: "1 to 128 characters, unique in the memory." }),
   kind: z.string().meta({ description: "1 to 64 characters." }),
-  presentation: z
+  presentation: z.string().meta({
+    description: "Verbatim part of the content, 1 to 2048 characters.",
+    examples: ["Dr. Li"],
+  }),
+  lookup: z
     .string()
-    .meta({ description: "Verbatim part of the content, 1 to 2048 characters." }),
-  lookup: z.string().meta({ description: "The complete form, 1 to 2048 characters." }),
+    .meta({ description: "The complete form, 1 to 2048 characters.", examples: ["Dr. Li Wei"] }),
   lookup_authority: z.literal("caller").optional(),
 });
 
 const storeShape = {
-  content: z.string().meta({ description: "Exact source text, kept for ever." }),
+  content: z.string().meta({
+    description: "Exact source text, kept for ever.",
+    examples: ["The dentist of Ada is Dr. Li."],
+  }),
   user_id: userIdIn,
   retrieval_content: z.string().nullish().meta({
     description: "Compact text to index and show instead of the content.",
@@ -53,8 +59,12 @@ const storeShape = {
   role: role.optional().meta({ description: "Who said it.", default: "user" }),
   speaker: speaker.nullish(),
   session_id: sessionIdIn,
-  node_type: nodeType.nullish().meta({ description: "Default note." }),
-  scope: scope.nullish().meta({ description: "Default personal." }),
+  node_type: nodeType
+    .nullish()
+    .meta({ description: "What kind of memory it is.", default: "note" }),
+  scope: scope
+    .nullish()
+    .meta({ description: "Which part of life it belongs to.", default: "personal" }),
   metadata: metadataIn.meta({ description: "Any JSON object, kept with the memory." }),
   confidence: unit.nullish().meta({ description: "Default by kind of knowledge and source." }),
   epistemic_type: newEpistemicType.nullish().meta({ description: "What kind of knowledge it is." }),
@@ -82,11 +92,12 @@ export const storeBodySchema = z
 export const storeToolSchema = z.strictObject({
   ...storeShape,
   node_type: nodeTypeText.nullish().meta({
-    description: "What kind of memory it is. Default note.",
+    description: "What kind of memory it is.",
+    default: "note",
   }),
   scope: scopeText
     .nullish()
-    .meta({ description: "Which part of life it belongs to. Default personal." }),
+    .meta({ description: "Which part of life it belongs to.", default: "personal" }),
   content: z.string().meta({
     description: "One statement that can be understood alone: names and dates, no pronouns.",
   }),

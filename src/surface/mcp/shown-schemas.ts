@@ -20,6 +20,7 @@ const UNSHOWN_RULES = [
   "uniqueItems",
   "pattern",
   "propertyNames",
+  "examples",
 ];
 /**
  * The JSON Schemas of every tool, by its name, without references, which older clients do not resolve. Imported as a

@@ -29,6 +29,8 @@ export type ApiOperation = {
 export type ApiDocument = {
   readonly raw: object;
   readonly operations: readonly ApiOperation[];
+  /** Those that it names. */
+  readonly schemas: Readonly<Record<string, Schema>>;
   /** A schema with its first reference followed. */
   resolve(schema: Schema): Schema;
 };
@@ -54,6 +56,7 @@ export function readDocument(raw: object): ApiDocument {
   const { paths, components } = raw as RawDocument;
   return {
     raw,
+    schemas: components.schemas,
     operations: Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => readOperation(path, method, operation)),
     ),

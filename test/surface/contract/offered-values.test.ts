@@ -1,0 +1,185 @@
+/** What a schema offers is taken: each member of a closed set, each default, true and false. */
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { OPERATIONS } from "../../../src/surface/contract/operations.ts";
+import { exampleOf, followed, type Schema } from "../../../src/surface/http/docs-example.ts";
+import { shownSchemas } from "../../../src/surface/mcp/shown-schemas.ts";
+import { KEYS, useApps } from "../http/engine-app.ts";
+import { type ApiOperation, DOCUMENT } from "../http/fuzz/document.ts";
+import { settle, type World } from "../http/fuzz/world.ts";
+import { useTools } from "../mcp/served-tools.ts";
+
+// Some hundred requests of a real engine.
+setDefaultTimeout(120_000);
+
+type Json = Readonly<Record<string, unknown>>;
+type Members = Readonly<Record<string, Schema>>;
+
+/** A value that a schema offers at a place, within one that is as small as it may be. */
+type Offer = { readonly at: string; readonly value: unknown };
+
+const { schemas } = DOCUMENT;
+
+/** Every offer that a schema holds, however deep. */
+function offersOf(unread: Schema, at: string): Offer[] {
+  const schema = followed(unread, schemas);
+  const { anyOf, items, properties } = schema;
+  const smallest = Object(exampleOf(schema, schemas));
+  // SAFETY: in these places of a schema there are schemas.
+  const [options, members] = [(anyOf ?? []) as Schema[], (properties ?? {}) as Members];
+  return [
+    ...valuesOf(schema).map((value) => ({ at, value })),
+    ...options.flatMap((option) => offersOf(option, at)),
+    // SAFETY: here as well.
+    ...(items === undefined ? [] : offersOf(items as Schema, `${at}[]`)).map((offer) => ({
+      at: offer.at,
+      value: [offer.value],
+    })),
+    ...Object.entries(members).flatMap(([name, member]) =>
+      offersOf(member, `${at}.${name}`).map((offer) => ({
+        at: offer.at,
+        value: { ...smallest, [name]: offer.value },
+      })),
+    ),
+  ];
+}
+
+function valuesOf({ enum: members, type, ...schema }: Schema): unknown[] {
+  return [
+    ...(Array.isArray(members) ? members : []),
+    ...(type === "boolean" ? [true, false] : []),
+    ...[schema["const"], defaultOf(schema)].filter((value) => value !== undefined),
+  ];
+}
+
+/** In bodies of HTTP a default stands under another name. */
+function defaultOf(schema: Schema): unknown {
+  return schema["default"] ?? schema["x-default"];
+}
+
+/** The request of an offer: about things of ada that there are, and with what some values need beside them. */
+function requestOf(operation: string, value: unknown, { known }: World): Json {
+  // SAFETY: a request is an object.
+  const { query, ...given } = value as Json;
+  const [node] = operation.includes("condition") ? known.conditional : known.nodes;
+  const ids: Json = { node_id: node, request_id: known.requests[0] };
+  const filled = Object.entries(given).map(([name, member]) => [name, ids[name] ?? member]);
+  const isQuery = typeof query === "object" && query !== null;
+  return {
+    ...Object.fromEntries(filled),
+    ...(query !== undefined && {
+      query: isQuery ? requestOf(operation, query, { known } as World) : query,
+    }),
+    // A conditional memory says on what it depends.
+    ...(given["epistemic_type"] === "conditional" && { metadata: { condition: "it rains" } }),
+    // Amounts of different units are never added.
+    ...(operation.includes("quantities") &&
+      Array.isArray(given["group_by"]) && {
+        group_by: [...new Set(["unit", ...given["group_by"]])],
+      }),
+  };
+}
+
+describe("each value that a schema offers is taken", () => {
+  const apps = useApps();
+  const tools = useTools();
+
+  type Sent = readonly [operation: ApiOperation, query: string, body: Json | undefined];
+
+  function requestsOf(operation: ApiOperation, world: World): Sent[] {
+    const { id, parameters, body } = operation;
+    const asked = parameters.flatMap(({ name, schema }) =>
+      offersOf(schema, name).map(({ value }): Sent => [operation, `?${name}=${value}`, undefined]),
+    );
+    const given = body === undefined ? [] : offersOf(body.schema, "body");
+    return [
+      ...asked,
+      ...given.map(({ value }): Sent => [operation, "", requestOf(id, value, world)]),
+    ];
+  }
+
+  test("over HTTP", async () => {
+    const { engine, ask } = await apps.open(KEYS);
+    const world = await settle(engine);
+    const requests = DOCUMENT.operations.flatMap((operation) => requestsOf(operation, world));
+    const refused: string[] = [];
+    for (const [{ id, method, path }, query, body] of requests) {
+      const { node_id: node } = requestOf(id, { node_id: "" }, world);
+      const target = path.replace("{node_id}", String(node));
+      const { status, json } = await ask(`${target}${query}`, { key: "key-a", method, body });
+      if (status === 200) continue;
+      refused.push(`${id} ${query} ${JSON.stringify(body)}: ${json["detail"]}`);
+    }
+    expect(refused).toEqual([]);
+    expect(requests.length).toBeGreaterThan(250);
+  });
+
+  test("over MCP", async () => {
+    const { engine, connect } = await tools.open();
+    const world = await settle(engine);
+    const { client, call } = await connect("ada");
+    const refused: string[] = [];
+    let taken = 0;
+    for (const { name, inputSchema } of (await client.listTools()).tools) {
+      for (const { value } of offersOf(inputSchema, "arguments")) {
+        const args = requestOf(name, value, world);
+        const { structured, isError, text } = await call(name, args);
+        if (!isError && !("error" in structured)) taken += 1;
+        else refused.push(`${name} ${JSON.stringify(args)}: ${text}`);
+      }
+    }
+    expect(refused).toEqual([]);
+    expect(taken).toBeGreaterThan(120);
+  });
+});
+
+describe("defaults", () => {
+  const shown = shownSchemas();
+
+  /** The members of a schema, and those of their own, by name. */
+  function membersOf(unread: Schema): [string, Schema][] {
+    const { properties } = followed(unread, schemas);
+    // SAFETY: members of an object are schemas.
+    return Object.entries((properties ?? {}) as Members).flatMap(([name, member]) => [
+      [name, member],
+      ...membersOf(member),
+    ]);
+  }
+
+  const both = OPERATIONS.flatMap(({ name, mcp }) => {
+    const operation = DOCUMENT.operations.find(({ id }) => id === name);
+    return mcp === undefined || operation === undefined ? [] : { tool: mcp.tool, operation };
+  });
+
+  test.each(both)("$tool declares those that HTTP declares", ({ tool, operation }) => {
+    const { parameters, body } = operation;
+    const overHttp = new Map([
+      ...parameters.map(({ name, schema }): [string, Schema] => [name, schema]),
+      ...(body === undefined ? [] : membersOf(body.schema)),
+    ]);
+    const { required = [], ...input } = shown[tool]?.input ?? {};
+    const differing = membersOf(input).filter(([name, member]) => {
+      const other = [required].flat().includes(name) ? undefined : overHttp.get(name);
+      return other !== undefined && !Bun.deepEquals(defaultOf(member), defaultOf(other));
+    });
+    expect(differing).toEqual([]);
+  });
+
+  test("a tool declares its defaults by `default`, not in words, but for what only the server knows", () => {
+    const inWords = JSON.stringify(shown).match(/Default [^"]*/g) ?? [];
+    expect([...new Set(inWords)]).toEqual(["Default now."]);
+  });
+
+  test.each([
+    ["memory_store", { node_type: "note", scope: "personal", role: "user" }],
+    ["memory_ingest", { scope: "personal", role: "user", first_person_owner: false }],
+    ["memory_process_materializations", { budget_ms: 1000 }],
+    ["memory_retrieve", { token_budget: 4096, retrieval_mode: "default", include_context: false }],
+    ["memory_scan_nodes", { limit: 100, lifecycle_states: ["tentative", "stable", "contested"] }],
+  ])("those of %s are %j", (tool, defaults) => {
+    // SAFETY: an input has properties.
+    const members = shown[tool]?.input["properties"] as Members;
+    for (const [name, value] of Object.entries(defaults)) {
+      expect(members[name]).toMatchObject({ default: value });
+    }
+  });
+});
