@@ -13,8 +13,8 @@ import {
   createAuthenticate,
   hasCredentials,
 } from "../web/auth.ts";
-import { BODY_ROOM_BYTES, withJsonBody } from "../web/body.ts";
-import { createBodyRoom } from "../web/body-room.ts";
+import { type BodyLimits, createBodyLimits, withJsonBody } from "../web/body.ts";
+import type { BodyTimes } from "../web/body-clock.ts";
 import { answerMcp, MCP_PATH, MCP_PATHS, type McpEndpoint } from "../web/mcp-endpoint.ts";
 import { createOriginCheck, type OriginRules, refuseUnreadable } from "../web/origin-check.ts";
 import { accessLog, answerFailure } from "./access-log.ts";
@@ -25,8 +25,6 @@ import { readQuery } from "./query.ts";
 import { answerUnmatched } from "./unmatched.ts";
 
 const HEALTH_PATH = healthOperation.http?.path;
-/** Milliseconds that a caller may take to send a body. */
-const BODY_TIMEOUT_MS = 60_000;
 
 export type HttpAppDeps = {
   /** Undefined while it is being opened. */
@@ -40,8 +38,8 @@ export type HttpAppDeps = {
   readonly allowedHosts?: OriginRules["allowedHosts"] | undefined;
   /** Whether everybody may call it without a key, pages of the web included. Default false. */
   readonly allowsUnauthenticated?: boolean | undefined;
-  /** Milliseconds that a caller may take to send a body. Default 60,000. */
-  readonly bodyTimeoutMs?: number | undefined;
+  /** How long a caller may take to send a body. Default: 60 s, looked at every 5 s. */
+  readonly bodyTimes?: Partial<BodyTimes> | undefined;
   readonly log: Log;
 };
 
@@ -50,7 +48,7 @@ type Route = {
   readonly binding: HttpBinding;
   readonly deps: HttpAppDeps;
   readonly authenticate: Authenticate;
-  readonly bodies: Pick<Parameters<typeof withJsonBody>[1], "timeoutMs" | "room">;
+  readonly bodies: BodyLimits;
 };
 
 /**
@@ -61,10 +59,7 @@ type Route = {
 export function createHttpApp(deps: HttpAppDeps): HttpApp {
   const app: HttpApp = new Hono<AppEnv>({ getPath: pathOf });
   const authenticate = createAuthenticate(deps.auth);
-  const bodies = {
-    timeoutMs: deps.bodyTimeoutMs ?? BODY_TIMEOUT_MS,
-    room: createBodyRoom(BODY_ROOM_BYTES),
-  };
+  const bodies = createBodyLimits(deps.bodyTimes ?? {});
   app.use(accessLog(deps.log));
   addOriginCheck(app, deps);
   for (const { http: binding } of OPERATIONS) {
@@ -130,6 +125,7 @@ async function answerRoute(route: Route, context: Context<AppEnv>): Promise<Resp
   const options = {
     ...bodies,
     isOptional: binding.request.bodyIsOptional === true,
+    owner: caller.boundUserId,
     turn: (of: "server" | "caller") => context.env?.turn?.(request, of),
   };
   return await withJsonBody(request, options, (body) => answerCall(route, context, caller, body));

@@ -1,6 +1,7 @@
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import { type AuthSettings, hasCredentials } from "../web/auth.ts";
 import { assertBindAllowed } from "../web/bind.ts";
+import type { BodyTimes } from "../web/body-clock.ts";
 import type { McpEndpoint } from "../web/mcp-endpoint.ts";
 import { type Server, type ServerDeps, type Service, startServer } from "../web/server.ts";
 import { createHttpApp } from "./app.ts";
@@ -15,8 +16,8 @@ export type HttpServerDeps = ServerDeps & {
   readonly allowedHosts?: readonly string[] | undefined;
   /** Makes what answers MCP as well. Default: nobody does. */
   readonly mcp?: ((engine: () => Promise<MemoryEngine>) => McpEndpoint) | undefined;
-  /** Milliseconds that a caller may take to send a body; default 60,000. */
-  readonly bodyTimeoutMs?: number | undefined;
+  /** How long a caller may take to send a body. Default: 60 s, looked at every 5 s. */
+  readonly bodyTimes?: Partial<BodyTimes> | undefined;
 };
 
 export type HttpServer = Server;
@@ -56,7 +57,7 @@ function serviceOf(deps: HttpServerDeps, opening: Promise<MemoryEngine>): Servic
     mcp,
     allowedHosts: deps.allowedHosts,
     allowsUnauthenticated: deps.allowUnauthenticatedExternalBind,
-    bodyTimeoutMs: deps.bodyTimeoutMs,
+    bodyTimes: deps.bodyTimes,
     log: deps.log,
   });
   return {

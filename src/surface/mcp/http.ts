@@ -9,16 +9,14 @@ import { SvcError } from "../../domain/errors.ts";
 import type { Caller } from "../contract/caller.ts";
 import { describeCause } from "../contract/log.ts";
 import { answerJson } from "../web/answers.ts";
-import { BODY_ROOM_BYTES, withJsonBody } from "../web/body.ts";
-import { createBodyRoom } from "../web/body-room.ts";
+import { type BodyLimits, createBodyLimits, withJsonBody } from "../web/body.ts";
+import type { BodyTimes } from "../web/body-clock.ts";
 import type { Turn } from "../web/door.ts";
 import type { McpEndpoint } from "../web/mcp-endpoint.ts";
 import { accepts, JSON_TYPE, STREAM_TYPE } from "./accept.ts";
 import { createMcpServer } from "./server.ts";
 import type { McpDeps } from "./tools.ts";
 
-/** Milliseconds that a client may take to send a message. */
-const BODY_TIMEOUT_MS = 60_000;
 /** Open `subscriptions/listen` streams of all clients together. */
 const MAX_STREAMS = 100;
 /** Status of an answer that nobody reads any more. */
@@ -33,8 +31,8 @@ const CODE = {
 } as const;
 
 export type McpEndpointDeps = Omit<McpDeps, "boundUserId" | "hidesPlace"> & {
-  /** Milliseconds; default 60,000. */
-  readonly bodyTimeoutMs?: number | undefined;
+  /** How long a client may take to send a message. Default: 60 s, looked at every 5 s. */
+  readonly bodyTimes?: Partial<BodyTimes> | undefined;
 };
 
 /** One request on its way. */
@@ -50,8 +48,8 @@ type Exchange = {
  * revision 2026-07-28 say so in themselves; all others are served as those before it.
  */
 export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
-  const { log, bodyTimeoutMs = BODY_TIMEOUT_MS, ...served } = deps;
-  const room = createBodyRoom(BODY_ROOM_BYTES);
+  const { log, bodyTimes = {}, ...served } = deps;
+  const limits = createBodyLimits(bodyTimes);
   const openers = new WeakMap<Request, () => McpServer>();
   const factory = ({ requestInfo }: McpRequestContext): McpServer => {
     const open = requestInfo && openers.get(requestInfo);
@@ -97,7 +95,8 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
     answer: async (request, caller, turn) => {
       const refusal = refusalOf(request);
       if (refusal !== undefined) return refusal;
-      return await withMessage(request, { timeoutMs: bodyTimeoutMs, room }, turn, (body) =>
+      const owner = caller.boundUserId;
+      return await withMessage(request, { ...limits, owner }, turn, (body) =>
         answerBody(request, body, caller),
       );
     },
@@ -132,7 +131,7 @@ function refusalOf(request: Request): Response | undefined {
 
 async function withMessage(
   request: Request,
-  limits: Pick<Parameters<typeof withJsonBody>[1], "timeoutMs" | "room">,
+  limits: BodyLimits & { readonly owner: string | undefined },
   turn: Turn,
   answer: (body: unknown) => Promise<Response>,
 ): Promise<Response> {

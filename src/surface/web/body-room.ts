@@ -1,36 +1,112 @@
-/** The bytes that request bodies may take up together. */
+/** The bytes that request bodies take up together. */
 export type BodyRoom = {
-  /**
-   * Waits until there is room, in the order of arrival.
-   * @returns gives the room back; to be called once
-   */
-  take(bytes: number): Promise<() => void>;
+  /** Begins a body. @param owner whose share it counts to; undefined: it has a share of its own */
+  enter(owner: string | undefined): BodySpace;
 };
 
-type Waiter = { readonly bytes: number; readonly enter: (leave: () => void) => void };
+/** The room of one body. */
+export type BodySpace = {
+  /**
+   * Takes room for bytes that have come, and are to be followed by others only when there is room.
+   * @returns resolves when there is; undefined: there is at once
+   */
+  take(bytes: number): Promise<void> | undefined;
+  /** Gives all of it back. Idempotent; what comes afterwards takes no room. */
+  leave(): void;
+};
 
-/** @param total bytes; no single body may be larger */
+/** What the bodies of one owner take up. */
+type Share = { held: number; bodies: number; lastHelped: number };
+type Body = { readonly share: Share; held: number };
+type Waiter = { readonly body: Body; readonly bytes: number; readonly go: () => void };
+
+/**
+ * A share may grow as long as it is no larger than what is left. So one that takes all it can leaves half to the others, two
+ * leave a third, and there is always room for a newcomer. So that bodies that share the room do not wait for each
+ * other for ever, one of them at a time may exceed it; owners take turns in that.
+ * @param total bytes, those of the one that may exceed it not counted
+ */
 export function createBodyRoom(total: number): BodyRoom {
-  const waiting: Waiter[] = [];
+  const shares = new Map<string, Share>();
+  const waiting = new Set<Waiter>();
   let free = total;
+  let helped: Body | undefined;
+  let helps = 0;
 
-  const occupy = (bytes: number): (() => void) => {
+  const grow = (body: Body, bytes: number): void => {
+    body.held += bytes;
+    body.share.held += bytes;
     free -= bytes;
-    return () => {
-      free += bytes;
-      admit();
-    };
   };
+  const fits = (body: Body, bytes: number): boolean =>
+    body === helped || body.share.held + bytes <= free - bytes;
   const admit = (): void => {
-    for (let next = waiting[0]; next !== undefined && next.bytes <= free; next = waiting[0]) {
-      waiting.shift();
-      next.enter(occupy(next.bytes));
+    for (const waiter of waiting) {
+      if (!fits(waiter.body, waiter.bytes)) continue;
+      waiting.delete(waiter);
+      grow(waiter.body, waiter.bytes);
+      waiter.go();
     }
   };
+  const help = (): void => {
+    const next = helped === undefined ? longestUnhelped(waiting) : undefined;
+    if (next === undefined) return;
+    helped = next;
+    helps += 1;
+    next.share.lastHelped = helps;
+    admit();
+  };
+  const enterShare = (owner: string | undefined): Share => {
+    const share = (owner !== undefined && shares.get(owner)) || newShare();
+    share.bodies += 1;
+    if (owner !== undefined) shares.set(owner, share);
+    return share;
+  };
+  const end = (body: Body, owner: string | undefined): void => {
+    for (const waiter of waiting) if (waiter.body === body) waiting.delete(waiter);
+    free += body.held;
+    body.share.held -= body.held;
+    body.share.bodies -= 1;
+    if (body.share.bodies === 0 && owner !== undefined) shares.delete(owner);
+    if (helped === body) helped = undefined;
+    admit();
+    help();
+  };
   return {
-    take: (bytes) => {
-      if (waiting.length === 0 && bytes <= free) return Promise.resolve(occupy(bytes));
-      return new Promise((enter) => waiting.push({ bytes, enter }));
+    enter: (owner) => {
+      const body: Body = { share: enterShare(owner), held: 0 };
+      let isOver = false;
+      return {
+        take: (bytes) => {
+          if (isOver) return undefined;
+          if (fits(body, bytes)) {
+            grow(body, bytes);
+            return undefined;
+          }
+          const { promise, resolve: go } = Promise.withResolvers<void>();
+          waiting.add({ body, bytes, go });
+          help();
+          return promise;
+        },
+        leave: () => {
+          if (isOver) return;
+          isOver = true;
+          end(body, owner);
+        },
+      };
     },
   };
+}
+
+function newShare(): Share {
+  return { held: 0, bodies: 0, lastHelped: 0 };
+}
+
+/** Of those that wait, the first of the owner whose last turn is longest ago. */
+function longestUnhelped(waiting: Iterable<Waiter>): Body | undefined {
+  let found: Body | undefined;
+  for (const { body } of waiting) {
+    if (found === undefined || body.share.lastHelped < found.share.lastHelped) found = body;
+  }
+  return found;
 }

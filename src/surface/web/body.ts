@@ -1,27 +1,44 @@
 import { invalid, SvcError } from "../../domain/errors.ts";
 import { refuse } from "./answers.ts";
-import type { BodyRoom } from "./body-room.ts";
+import {
+  type BodyClock,
+  type BodyTimes,
+  type Lateness,
+  MIN_BYTES_PER_SECOND,
+  startBodyClock,
+} from "./body-clock.ts";
+import { type BodyRoom, type BodySpace, createBodyRoom } from "./body-room.ts";
 import { complaintAboutJson } from "./json-bounds.ts";
 
 /** Bytes of the largest request body: 10 MiB. */
 export const MAX_BODY_BYTES = 10 * 1024 * 1024;
-/** Bytes of all bodies under way together, the small ones not counted. */
-export const BODY_ROOM_BYTES = 64 * 1024 * 1024;
-/** Bytes up to which a body is read at once: slow large ones must not hold up small ones. */
+/** Bytes of all bodies under way together, the small ones and one of the large ones not counted. */
+const BODY_ROOM_BYTES = 64 * 1024 * 1024;
+/** Bytes up to which a body of declared length needs no room: at the least rate it is there before the rate is looked at. */
 const SMALL_BODY_BYTES = 64 * 1024;
+const TIMEOUT_MS = 60_000;
+const PACE_MS = 5000;
 
-export type BodyOptions = {
+/** What a listener grants the bodies of its requests, all of them together. */
+export type BodyLimits = BodyTimes & { readonly room: BodyRoom };
+
+export type BodyOptions = BodyLimits & {
   /** Whether no body is as good as an empty object. */
   readonly isOptional: boolean;
-  /** Milliseconds that a caller may take to send it. */
-  readonly timeoutMs: number;
-  readonly room: BodyRoom;
-  /** Called when it is our turn to wait for room (`server`), and the caller's again to send. */
+  /** Whose key came with it; undefined for a key, or none, that belongs to nobody in particular. */
+  readonly owner: string | undefined;
+  /** Called when it is our turn to find room (`server`), and the caller's again to send. */
   readonly turn: (of: "server" | "caller") => void;
 };
 
+/** The limits of one listener. Default: 60 s for a body, and 16 KiB a second, looked at every 5 s. */
+export function createBodyLimits(times: Partial<BodyTimes>): BodyLimits {
+  const { timeoutMs = TIMEOUT_MS, paceMs = PACE_MS } = times;
+  return { timeoutMs, paceMs, room: createBodyRoom(BODY_ROOM_BYTES) };
+}
+
 /**
- * Reads a JSON body and answers with it; its room is given back when the answer is there. A body that takes too long is
+ * Reads a JSON body and answers with it; its room is given back when the answer is there. A body that comes too slowly is
  * answered with 408.
  * @throws SvcError too_large, or invalid_argument for a wrong content type, bad UTF-8 or bad JSON
  */
@@ -36,12 +53,17 @@ export async function withJsonBody(
   }
   if (declared !== undefined && declared > MAX_BODY_BYTES) throw tooLarge();
   requireJson(request.headers);
-  const leave = await takeRoom(declared ?? MAX_BODY_BYTES, options);
+  const space = options.room.enter(options.owner);
   try {
-    const bytes = await beforeDeadline(readBytes(request, declared), options.timeoutMs);
-    return bytes === undefined ? tooSlow(options.timeoutMs) : await answer(parse(bytes, options));
+    const bytes = await readBefore(startBodyClock(options), (clock) =>
+      declared !== undefined && declared <= SMALL_BODY_BYTES
+        ? request.bytes()
+        : readAsRoomAllows(request, space, clock, options.turn),
+    );
+    if (typeof bytes === "string") return tooSlow(bytes, options);
+    return await answer(parse(bytes, options));
   } finally {
-    leave?.();
+    space.leave();
   }
 }
 
@@ -63,42 +85,40 @@ function requireJson(headers: Headers): void {
   }
 }
 
-async function takeRoom(
-  bytes: number,
-  { room, turn }: BodyOptions,
-): Promise<(() => void) | undefined> {
-  if (bytes <= SMALL_BODY_BYTES) return undefined;
-  turn("server");
-  const leave = await room.take(bytes);
-  turn("caller");
-  return leave;
+/** What was read, or why it is not waited for; what becomes of it then is of no interest. */
+async function readBefore(
+  clock: BodyClock,
+  read: (clock: BodyClock) => Promise<Uint8Array>,
+): Promise<Uint8Array | Lateness> {
+  try {
+    return await Promise.race([read(clock), clock.late]);
+  } finally {
+    clock.end();
+  }
 }
 
-async function readBytes(request: Request, declared: number | undefined): Promise<Uint8Array> {
-  // A declared length was checked and cannot be exceeded: the server cuts the body there.
-  if (declared !== undefined) return await request.bytes();
-  if (request.body === null) return new Uint8Array();
+/** Takes room for what comes; what has none is left with the caller, whose connection is not read meanwhile. */
+async function readAsRoomAllows(
+  request: Request,
+  space: BodySpace,
+  clock: BodyClock,
+  turn: BodyOptions["turn"],
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of request.body) {
+  for await (const chunk of request.body ?? []) {
     size += chunk.byteLength;
     if (size > MAX_BODY_BYTES) throw tooLarge();
+    clock.heard(chunk.byteLength);
+    const room = space.take(chunk.byteLength);
+    if (room !== undefined) {
+      turn("server");
+      await clock.pauseFor(room);
+      turn("caller");
+    }
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
-}
-
-/** Undefined when the work is not done in time; what becomes of it then is of no interest. */
-async function beforeDeadline<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function parse(bytes: Uint8Array, { isOptional }: BodyOptions): unknown {
@@ -152,7 +172,11 @@ function tooLarge(): SvcError {
 }
 
 /** The connection is closed, for the rest of the body would be taken for the next request. */
-function tooSlow(ms: number): Response {
-  const detail = `The request body was not complete after ${ms / 1000} seconds; nothing was done`;
+function tooSlow(lateness: Lateness, { timeoutMs }: BodyTimes): Response {
+  const reason = {
+    timeout: `was not complete after ${timeoutMs / 1000} seconds`,
+    pace: `came more slowly than ${MIN_BYTES_PER_SECOND / 1024} KiB a second`,
+  }[lateness];
+  const detail = `The request body ${reason}; nothing was done`;
   return refuse(408, "request_timeout", detail, { connection: "close" });
 }

@@ -30,7 +30,7 @@ test.each([
   { name: "in chunks", head: storing("Transfer-Encoding: chunked"), drop: "1\r\nx\r\n" },
   { name: "large", head: storing("Content-Length: 1000000"), drop: "x" },
 ])("a body that trickles in is 408 at its limit and the connection ends: $name", async (row) => {
-  const server = await serve({ bodyTimeoutMs: 400 });
+  const server = await serve({ bodyTimes: { timeoutMs: 400 } });
   const parts = after(row.head, drops(row.drop));
   const spoken = await speak(server.port, parts, { pauseMs: 20, listenMs: 5000 });
   expect(spoken.statuses).toEqual([408]);
@@ -46,7 +46,7 @@ test("a caller who is slow but in time is served", async () => {
   const engine = fakeEngine({
     storeWithReceipt: () => Promise.reject(new Error("reached the engine")),
   });
-  const server = await serve({ engine, bodyTimeoutMs: 2000 });
+  const server = await serve({ engine, bodyTimes: { timeoutMs: 2000 } });
   const body = '{"content":"x","user_id":"a"}';
   const parts = [storing(`Content-Length: ${body.length}`), ...body];
   const { statuses } = await speak(server.port, parts, { pauseMs: 10, listenMs: 2000 });
@@ -92,7 +92,7 @@ function dial(port: number): Promise<Socket> {
 
 test("slow large bodies do not keep small requests out, nor large ones for ever", async () => {
   const engine = fakeEngine({ stats: () => Promise.resolve(EMPTY) });
-  const server = await serve({ engine, bodyTimeoutMs: 1500 });
+  const server = await serve({ engine, bodyTimes: { timeoutMs: 1500 } });
   const slow = Array.from({ length: 8 }, () =>
     speak(server.port, [storing("Content-Length: 10000000")], { listenMs: 6000 }),
   );

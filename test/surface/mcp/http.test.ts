@@ -151,7 +151,7 @@ describe("what is not served", () => {
   });
 
   test("a body that does not come is answered with 408", async () => {
-    const { server } = await serve(undefined, { bodyTimeoutMs: 50 });
+    const { server } = await serve(undefined, { bodyTimes: { timeoutMs: 50 } });
     const body = new ReadableStream({ start: (stream) => stream.enqueue(Buffer.from("{")) });
     const headers = { authorization: "Bearer key-of-ada", "content-type": "application/json" };
     const answer = await fetch(`${server.url}/mcp`, { method: "POST", headers, body });
