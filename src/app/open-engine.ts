@@ -21,6 +21,8 @@ import { VERSION } from "./version.ts";
 export type OpenOptions = {
   /** False: a missing pack is refused and nothing is created. Default true. */
   readonly createIfMissing?: boolean | undefined;
+  /** Whether the vectors are to be made anew, so that nobody has to be told that they are of another model. Default false. */
+  readonly renewsVectors?: boolean | undefined;
   /** Receives what a person should know; never memory text. Default: nobody. */
   readonly warn?: ((message: string) => void) | undefined;
 };
@@ -32,7 +34,7 @@ export type OpenOptions = {
  *   storage_failed, storage_busy, disk_full
  */
 export async function openEngine(config: Config, options: OpenOptions = {}): Promise<MemoryEngine> {
-  const { createIfMissing = true, warn = () => {} } = options;
+  const { createIfMissing = true, renewsVectors = false, warn = () => {} } = options;
   const layout = layoutOf(config);
   const encryptionKey = keyTextOf(config);
   const settings = toEngineSettings(config);
@@ -55,7 +57,7 @@ export async function openEngine(config: Config, options: OpenOptions = {}): Pro
       warn,
     });
     const { embedding } = store.manifest();
-    if (!isSameEmbedding(embedding, embedder.identity))
+    if (!renewsVectors && !isSameEmbedding(embedding, embedder.identity))
       warn(otherModel(embedding, embedder.identity));
     return createEngine({
       store,

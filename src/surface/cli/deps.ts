@@ -121,6 +121,8 @@ export type McpHttpServeOptions = McpServeOptions & {
 export type EngineOpening = {
   /** False: a missing pack is refused and nothing is created. */
   readonly createIfMissing: boolean;
+  /** Whether the vectors are to be made anew. Default false. */
+  readonly renewsVectors?: boolean;
   readonly warn: (message: string) => void;
 };
 

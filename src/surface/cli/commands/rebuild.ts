@@ -43,7 +43,11 @@ async function rebuild(context: CliContext, path: string, options: RebuildOption
   const { deps, output } = context;
   const config = await configFor(context, path, options.encryptionKey);
   const stop = stopSignal();
-  const engine = await deps.openEngine(config, { createIfMissing: false, warn: warnOn(context) });
+  const engine = await deps.openEngine(config, {
+    createIfMissing: false,
+    renewsVectors: true,
+    warn: warnOn(context),
+  });
   try {
     const { all = false, batchSize, format } = options;
     const result = await runRebuild(context, engine, { path, stop, all, batchSize });
