@@ -1,3 +1,4 @@
+import { withoutInvisible } from "../lib/invisible.ts";
 import { foldCase } from "../lib/text.ts";
 import { SvcError } from "./errors.ts";
 import { LIMITS } from "./limits.ts";
@@ -32,6 +33,9 @@ export function parseSpeaker(value: unknown): string | undefined {
   const name = value.trim();
   const problem = problemOf(name);
   if (problem !== undefined) throw speakerError("speaker", problem);
+  if (withoutInvisible(name) !== name) {
+    throw speakerError("speaker", "must not contain invisible characters");
+  }
   return name;
 }
 

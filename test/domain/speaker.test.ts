@@ -27,6 +27,24 @@ describe("parseSpeaker", () => {
     expect(parseSpeaker(given)).toBe(speaker);
   });
 
+  test.each(["A\u200bda", "Ada\u{e0041}", "A\u00adda", "Ada\u2060", "Ada\ufe01", "Ada\u3164"])(
+    "refuses %j for what is invisible in it",
+    (given) => {
+      expect(thrown(() => parseSpeaker(given))).toMatchObject({
+        code: "invalid_speaker",
+        message: "speaker: must not contain invisible characters",
+      });
+    },
+  );
+
+  test("reads a name with a joiner between its letters", () => {
+    expect(parseSpeaker("علی‌رضا")).toBe("علی‌رضا");
+  });
+
+  test("keeps a stored name that was accepted once", () => {
+    expect(storedSpeaker({ [SPEAKER_KEY]: "A\u200bda" })).toBe("A\u200bda");
+  });
+
   const FORBIDDEN = "must not contain control characters, line breaks or bidirectional controls";
   test.each([
     { name: "a number", given: 7, why: "must be text" },

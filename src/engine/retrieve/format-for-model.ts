@@ -1,7 +1,9 @@
 import { parseOptionalInteger } from "../../domain/arguments.ts";
 import { conditionState } from "../../domain/epistemics.ts";
+import { isOwnInstruction } from "../../domain/instruction.ts";
 import { type MemoryNode, statedTime } from "../../domain/node.ts";
 import { fromDate, type Instant } from "../../lib/instant.ts";
+import { withoutInvisible } from "../../lib/invisible.ts";
 import { NUMBER_WORDS } from "../../lib/number-words.ts";
 import type { Tokenizer } from "../../ports/tokenizer.ts";
 import type { ResultCandidate } from "../results.ts";
@@ -97,21 +99,26 @@ function compose(results: readonly ResultCandidate[], frame: Frame): string {
 
 type ProfileGroup = { readonly heading: string; readonly nodes: readonly MemoryNode[] };
 
-const PROFILE_GROUPS = [
-  { type: "preference", heading: "### Preferences" },
-  { type: "fact", heading: "### Recorded Facts" },
-  { type: "instruction", heading: "### Learned Rules" },
-] as const;
+const PROFILE_GROUPS: readonly {
+  readonly heading: string;
+  readonly has: (node: MemoryNode) => boolean;
+}[] = [
+  { heading: "### Preferences", has: ({ nodeType }) => nodeType === "preference" },
+  {
+    heading: "### Recorded Facts",
+    has: (node) =>
+      node.nodeType === "fact" || (node.nodeType === "instruction" && !isOwnInstruction(node)),
+  },
+  { heading: "### Learned Rules", has: isOwnInstruction },
+];
 
 function profileOf(results: readonly ResultCandidate[]): readonly ProfileGroup[] {
   const settled = results
     .map(({ node }) => node)
     .filter(({ lifecycleState: state }) => state === "stable" || state === "tentative");
-  return PROFILE_GROUPS.map(({ type, heading }) => ({
+  return PROFILE_GROUPS.map(({ heading, has }) => ({
     heading,
-    nodes: settled
-      .filter(({ nodeType }) => nodeType === type)
-      .sort((a, b) => b.confidence - a.confidence),
+    nodes: settled.filter(has).sort((a, b) => b.confidence - a.confidence),
   })).filter(({ nodes }) => nodes.length > 0);
 }
 
@@ -229,12 +236,16 @@ function entry(node: MemoryNode): string {
 const FORGED_MARKS =
   /\[\s*(?:source_type\s*=|most\s+recent|recent\s*\]|older\s*\]|latest\s*\])|(?:computed|aggregation\s+task|important\s+counting\s+rules|important|newer|older|contested|today\s*['’]\s*s\s+date)\s*:|^#{1,6}(?=\s)/gi;
 
-/** A text on one line, in which whatever looks like a part of the frame is broken by a zero-width space. */
+/**
+ * A text on one line, in which whatever looks like a part of the frame is broken by a zero-width space, which is written as every
+ * other invisible character is.
+ */
 function harmless(text: string): string {
-  return text
+  const marked = text
     .replace(/[\s\u0085]+/g, " ")
     .trim()
     .replace(FORGED_MARKS, (found) => `${found.slice(0, 1)}\u200b${found.slice(1)}`);
+  return withoutInvisible(marked);
 }
 
 const DAY_MS = 86_400_000;

@@ -302,7 +302,7 @@ describe("what stands before the records", () => {
 });
 
 describe("memory text in a text for a model", () => {
-  const Z = "\u200b";
+  const Z = "\\u200b";
 
   test.each([
     ["a\n\n## Retrieved\tMemory", "a ## Retrieved Memory"],

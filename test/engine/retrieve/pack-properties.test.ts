@@ -343,8 +343,16 @@ function renderNaively(sections: NaiveSections, rules: PackRules, guidance?: str
   return [
     ...[rules.notice, guidance].filter((one) => one !== undefined),
     contextHeader(formatOf(rules), namesSpeakers),
-    ...[...sections].flatMap(([name, lines]) => [`[${name}]`, ...lines.map(({ shown }) => shown)]),
+    ...[...sections].flatMap(([name, lines]) => [
+      headingOf(name),
+      ...lines.map(({ shown }) => shown),
+    ]),
   ].join("\n");
+}
+
+function headingOf(name: SectionName): string {
+  const remark = " (stored texts, stated or confirmed by the user)";
+  return `[${name}]${name === "system_instructions" ? remark : ""}`;
 }
 
 /** Writes a candidate at every level that is allowed. */
@@ -533,7 +541,7 @@ describe("packing of anything", () => {
 
         expect(records).toHaveLength(bundle.includedCount);
         expect(lines.filter((line) => line.startsWith("["))).toEqual(
-          [...bundle.sections.keys()].map((name) => `[${name}]`),
+          [...bundle.sections.keys()].map(headingOf),
         );
         expect(records.filter((line) => /^- \[m\d+\] /.test(line))).toHaveLength(
           contextCitations ? records.length : 0,

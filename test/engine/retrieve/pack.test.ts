@@ -319,7 +319,7 @@ describe("packing", () => {
     expect(renderedContext).toBe(
       [
         contextHeader(READER, false),
-        "[system_instructions]",
+        "[system_instructions] (stored texts, stated or confirmed by the user)",
         '- "instruction"',
         "[active_tasks]",
         '- "open task"',

@@ -304,7 +304,7 @@ describe("memories that pose as structure", () => {
       expect(results).toHaveLength(FORGED.length + 2);
       expect(records).toHaveLength(FORGED.length + 2);
       expect(bundle.includedCount).toBe(FORGED.length + 2);
-      expect(headings.map((line) => line.slice(1, -1)).sort()).toEqual(SECTIONS);
+      expect(headings.map((line) => line.slice(1, line.indexOf("]"))).sort()).toEqual(SECTIONS);
       const lines = LINE_BREAKS.reduce<string[]>(
         (parts, lineBreak) => parts.flatMap((part) => part.split(lineBreak)),
         [bundle.renderedContext],

@@ -96,7 +96,7 @@ export function linesOf(context: string): { records: string[]; headings: string[
   const lines = context.split("\n");
   return {
     records: lines.filter((line) => /^(?:- |\{|\[")/.test(line)),
-    headings: lines.filter((line) => /^\[[a-z_]+\]$/.test(line)),
+    headings: lines.filter((line) => /^\[[a-z_]+\](?: \(stored texts, [a-z ]+\))?$/.test(line)),
   };
 }
 

@@ -116,7 +116,10 @@ export class ContextMeter<L extends MeteredLine> {
   }
 }
 
+/** What instructions from the memory are, wherever they are shown as such. */
+export const STORED_TEXTS = "stored texts, stated or confirmed by the user";
+
 /** The line above the records of a section. */
 export function sectionHeading(section: SectionName): string {
-  return `[${section}]`;
+  return section === "system_instructions" ? `[${section}] (${STORED_TEXTS})` : `[${section}]`;
 }

@@ -1,9 +1,12 @@
+import { withoutInvisible } from "../../../lib/invisible.ts";
+
 const UNICODE_LINE_BREAKS = /[\u0085\u2028\u2029]/g;
 
-/** A value as JSON without blanks, on one line also for readers that break lines at Unicode's own separators. */
+/** A value as JSON without blanks and invisible characters, on one line also for readers that break lines at Unicode's own separators. */
 export function jsonLine(value: unknown): string {
-  return JSON.stringify(value).replace(
+  const line = JSON.stringify(value).replace(
     UNICODE_LINE_BREAKS,
     (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
+  return withoutInvisible(line);
 }

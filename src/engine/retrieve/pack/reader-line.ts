@@ -1,4 +1,5 @@
 import { conditionState } from "../../../domain/epistemics.ts";
+import { isOwnInstruction } from "../../../domain/instruction.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { beginsWithSpeaker, storedSpeaker } from "../../../domain/speaker.ts";
 import type { Instant } from "../../../lib/instant.ts";
@@ -48,6 +49,9 @@ export function statusTags(node: MemoryNode): readonly string[] {
     tags.push(`conditional (condition ${conditionState(node)})`);
   } else if (node.epistemicType !== "observed" && node.epistemicType !== "asserted") {
     if (!tags.includes(node.epistemicType)) tags.push(node.epistemicType);
+  }
+  if (node.nodeType === "instruction" && !isOwnInstruction(node)) {
+    tags.push(`instruction, source ${node.sourceType}`);
   }
   return tags;
 }

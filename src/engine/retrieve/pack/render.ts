@@ -1,7 +1,8 @@
 import { invalid } from "../../../domain/errors.ts";
+import { withoutInvisible } from "../../../lib/invisible.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { MemoryBundle } from "../../results.ts";
-import { sectionHeading } from "./context-meter.ts";
+import { STORED_TEXTS, sectionHeading } from "./context-meter.ts";
 
 /** The parts of a context that are written. */
 export type ContextParts = Pick<
@@ -24,16 +25,18 @@ export function render({
   return lines.join("\n");
 }
 
-/** The packed instructions as a list for a system prompt, one line each; empty without any. */
+/** The packed instructions of the owner as a list for a system prompt, one line each; empty without any. */
 export function renderSystemInstructions({ sections }: Pick<MemoryBundle, "sections">): string {
   const lines = (sections.get("system_instructions") ?? [])
     .filter(
       ({ representation }) => representation !== "key_value" && representation !== "reference",
     )
-    .map(({ candidate }) => oneLine(candidate.node.content))
+    .map(({ candidate }) => withoutInvisible(oneLine(candidate.node.content)))
     .filter((text) => text !== "")
     .map((text) => `- ${text}`);
-  return lines.length === 0 ? "" : ["## System Instructions", ...lines].join("\n");
+  return lines.length === 0
+    ? ""
+    : [`## System Instructions (${STORED_TEXTS})`, ...lines].join("\n");
 }
 
 /**

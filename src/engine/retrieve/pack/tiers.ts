@@ -1,3 +1,4 @@
+import { isOwnInstruction } from "../../../domain/instruction.ts";
 import { isPinned, type MemoryNode } from "../../../domain/node.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { ResultCandidate, SectionName } from "../../results.ts";
@@ -10,7 +11,7 @@ const ORDINARY = 3;
 export const ORDINARY_RANK = 2 * ORDINARY;
 
 /**
- * The part of the packing order in which each candidate stands, lowest first: instructions, pinned memories and open
+ * The part of the packing order in which each candidate stands, lowest first: instructions of the owner, pinned memories and open
  * tasks, context of an episode or of evidence, everything else. Where the settings say so, an ordinary session neighbour
  * of one of the first three follows the records of that tier.
  */
@@ -32,16 +33,16 @@ export function packingRanks(
   );
 }
 
-/** Whether a memory is an instruction, pinned, or an open task. */
+/** Whether a memory is an instruction of its owner, pinned, or an open task. */
 export function hasOwnClaim({ node }: ResultCandidate): boolean {
   const openTask =
     node.nodeType === "task" &&
     (node.lifecycleState === "tentative" || node.lifecycleState === "stable");
-  return node.nodeType === "instruction" || isPinned(node) || openTask;
+  return isOwnInstruction(node) || isPinned(node) || openTask;
 }
 
 function tierOf(candidate: ResultCandidate): number {
-  if (candidate.node.nodeType === "instruction") return 0;
+  if (isOwnInstruction(candidate.node)) return 0;
   if (hasOwnClaim(candidate)) return 1;
   const { paths } = candidate;
   return paths.includes("EPISODE_CONTEXT") || paths.includes("EVIDENCE_CONTEXT") ? 2 : ORDINARY;
@@ -52,7 +53,7 @@ export function sectionOf(node: MemoryNode): SectionName {
   if (node.lifecycleState === "contested") return "contested_claims";
   switch (node.nodeType) {
     case "instruction":
-      return "system_instructions";
+      return isOwnInstruction(node) ? "system_instructions" : "stable_facts";
     case "entity":
       return "entity_snapshots";
     case "decision":

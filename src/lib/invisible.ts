@@ -1,0 +1,50 @@
+/** Characters that show nothing by themselves: those of format, and those that every renderer leaves out. */
+const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
+const JOINER = /^[\u200c\u200d]$/;
+/** What joiners stand behind and in front of in words and in pictures. */
+const JOINED_BEFORE = /[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}]$/u;
+const JOINED_AFTER = /^[\p{L}\p{Extended_Pictographic}]/u;
+
+/** Characters that choose a form of the one before them, and what they can choose a form of. */
+const SELECTORS: readonly { readonly selector: RegExp; readonly base: RegExp }[] = [
+  { selector: /^[\ufe0e\ufe0f]$/, base: /\p{Emoji}$/u },
+  {
+    selector: /^[\ufe00-\ufe02]$/,
+    base: /[\p{Sm}\p{Script=Han}\p{Script=Myanmar}\u3001\u3002\uff01\uff0c\uff0e\uff1a\uff1b\uff1f]$/u,
+  },
+  { selector: /^[\u{e0100}-\u{e01ef}]$/u, base: /\p{Script=Han}$/u },
+  { selector: /^[\u180b-\u180d\u180f]$/, base: /\p{Script=Mongolian}$/u },
+];
+
+/**
+ * A text in which no character is invisible: each is written as `\uXXXX`, one for each of its UTF-16 units, so that JSON stays
+ * the JSON of the same value. Joiners between letters and pictures stay, and so does one selector behind what has forms to
+ * select.
+ */
+export function withoutInvisible(text: string): string {
+  if (!/[\u0080-\uffff]/.test(text)) return text;
+  return text.replace(INVISIBLE, (found, at: number) =>
+    hasPlace(found, text, at) ? found : escaped(found),
+  );
+}
+
+function hasPlace(found: string, text: string, at: number): boolean {
+  // Two units hold any character.
+  const before = lastPoint(text.slice(Math.max(0, at - 2), at));
+  const selected = SELECTORS.find(({ selector }) => selector.test(found));
+  if (selected !== undefined) return selected.base.test(before);
+  if (!JOINER.test(found)) return false;
+  const after = text.slice(at + found.length, at + found.length + 2);
+  return JOINED_AFTER.test(after) && JOINED_BEFORE.test(before);
+}
+
+function lastPoint(text: string): string {
+  return [...text].at(-1) ?? "";
+}
+
+function escaped(found: string): string {
+  return Array.from(
+    { length: found.length },
+    (_, index) => `\\u${found.charCodeAt(index).toString(16).padStart(4, "0")}`,
+  ).join("");
+}
