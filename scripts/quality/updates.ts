@@ -81,6 +81,16 @@ async function outdatedFirst(name: string, engine: MemoryEngine): Promise<Measur
   return { name, target: "at most 15 %", verdicts };
 }
 
+/** Stores the new memories as an assistant does that is told what they may replace, and knows which of it is outdated. */
+async function followStore(engine: MemoryEngine): Promise<void> {
+  for (const { first, second } of changes) {
+    const { nodeId, near } = await engine.storeWithReceipt({ content: second, userId: "owner" });
+    const outdated = near?.find(({ node }) => node.content === first);
+    if (outdated !== undefined)
+      await engine.supersede(outdated.node.id, nodeId, { userId: "owner" });
+  }
+}
+
 /** Whether one of two memories that are both true is marked as older than another one. */
 async function wrongMarks(name: string, engine: MemoryEngine): Promise<Measure> {
   const verdicts: Verdict[] = [];
@@ -160,6 +170,14 @@ async function measureAll(): Promise<readonly Measure[]> {
   await over(await memoryOf("changes", contents.changes), async (engine) => [
     await outdatedFirst("outdated before new, nothing superseded", engine),
   ]);
+  await over(
+    await memoryOf("followed", [...changes.map(({ first }) => first), ...filler]),
+    async (engine) => {
+      await followStore(engine);
+      const measure = await outdatedFirst("outdated before new, after an assistant", engine);
+      return [{ ...measure, target: "0" }];
+    },
+  );
   await over(await memoryOf("pairs", contents.pairs), async (engine) => [
     await wrongMarks("both true, one marked as older", engine),
   ]);

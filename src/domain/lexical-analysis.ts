@@ -21,8 +21,15 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
   whose why will with would you your yours d m`.split(/\s+/),
 );
 
+/** Texts in which nothing is to be folded but case are read several times as fast. */
+const BEYOND_ASCII = /[^\p{ASCII}]/u;
+
 /** The words of a text in order, repeats included. */
 export function analyse(text: string): string[] {
+  if (!BEYOND_ASCII.test(text)) {
+    const words = text.toLowerCase().match(/[a-z0-9]+/g) ?? [];
+    return words.filter((word) => word.length <= WORD_MAX_BYTES);
+  }
   const folded = text
     .normalize("NFKC")
     .toLowerCase()

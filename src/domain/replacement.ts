@@ -14,7 +14,7 @@ export type Statement = {
   /** Beginnings of the words that say what it is about. */
   readonly stems: ReadonlySet<string>;
   /** The first of them, which mostly is what it is about. */
-  readonly subject: string | undefined;
+  readonly subject: string;
   /** Its words of change. */
   readonly changes: ReadonlySet<string>;
   readonly negates: boolean;
@@ -32,6 +32,8 @@ const OTHER_SUBJECT = 0.15;
 const REPLACES_FROM = 0.85;
 /** The same for what was said in a conversation, where "now" and "since" mostly are of something else. */
 const REPLACES_SAID_FROM = 1.05;
+/** The least share of common words of what was said. */
+const SAID_SHARE = 0.5;
 /** The least share of common words where a negation is the only word of change. */
 const NEGATION_SHARE = 0.5;
 /** The least cosine of texts that differ in one number alone. */
@@ -92,17 +94,20 @@ const EMPTY = new Set([
 export function readStatement(text: string): Statement | undefined {
   if (text.length > STATEMENT_MAX_CHARS) return undefined;
   const words = analyse(text);
-  const stems = words
-    .filter((word) => !EMPTY.has(word) && !/^\p{N}+$/u.test(word))
-    .map((word) => word.slice(0, STEM_CHARS));
-  if (stems.length === 0) return undefined;
-  return {
-    words,
-    stems: new Set(stems),
-    subject: stems[0],
-    changes: changesIn(words),
-    negates: words.some((word, index) => NEGATIONS.has(word) || isShortNot(words, index)),
-  };
+  const stems = new Set<string>();
+  for (const word of words) {
+    if (!EMPTY.has(word) && !isNumber(word)) stems.add(word.slice(0, STEM_CHARS));
+  }
+  const [subject] = stems;
+  if (subject === undefined) return undefined;
+  const negates = words.some((word, index) => NEGATIONS.has(word) || isShortNot(words, index));
+  return { words, stems, subject, changes: changesIn(words), negates };
+}
+
+/** Whether a word begins with a digit: none of those tells what a text is about. */
+function isNumber(word: string): boolean {
+  const first = word.charCodeAt(0);
+  return first >= 48 && first <= 57;
 }
 
 /** The `n't` of `isn't`, which the analyser cuts in two. */
@@ -124,9 +129,14 @@ function changesIn(words: readonly string[]): ReadonlySet<string> {
   return found;
 }
 
-/** Whether the words leave it possible that the newer statement replaces the older one. Cheap; no vector is needed. */
-export function mayReplace(newer: Statement, older: Statement): boolean {
-  return newer !== older && (isChange(newer, older) || differInNumber(newer, older));
+/**
+ * Whether the words leave it possible that the newer statement replaces the older one. Cheap; no vector is needed.
+ * @param isSaid both were said in a conversation
+ */
+export function mayReplace(newer: Statement, older: Statement, isSaid: boolean): boolean {
+  if (newer === older) return false;
+  if (differInNumber(newer, older)) return true;
+  return isChange(newer, older) && (!isSaid || sharedStems(newer, older) >= SAID_SHARE);
 }
 
 /**
@@ -152,6 +162,7 @@ export function replaces(
 
 /** Whether the newer one alone has words of change, and both have others in common. */
 function isChange(newer: Statement, older: Statement): boolean {
+  if (newer.changes.size === 0 && !newer.negates) return false;
   if (newer.stems.isDisjointFrom(older.stems)) return false;
   if (newer.changes.size > 0 && !newer.changes.isSubsetOf(older.changes)) return true;
   return newer.negates && !older.negates && sharedStems(newer, older) >= NEGATION_SHARE;
@@ -163,16 +174,17 @@ function sharedStems({ stems }: Statement, { stems: others }: Statement): number
 }
 
 function namesOther(newer: Statement, older: Statement): boolean {
-  return !(older.stems.has(newer.subject ?? "") || newer.stems.has(older.subject ?? ""));
+  return !(older.stems.has(newer.subject) || newer.stems.has(older.subject));
 }
 
 /** Whether all words are the same but for one number in the latter half: `The rent is 1250`, `The rent is 1340`. */
 function differInNumber({ words }: Statement, { words: others }: Statement): boolean {
   if (words.length !== others.length || words.length < 4) return false;
-  const differing = [...words.keys()].filter((index) => words[index] !== others[index]);
-  const [at = 0] = differing;
-  const isNumber = (word: string | undefined) => word !== undefined && /^\p{N}+$/u.test(word);
-  return (
-    differing.length === 1 && at >= words.length / 2 && isNumber(words[at]) && isNumber(others[at])
-  );
+  let at = -1;
+  for (let index = 0; index < words.length; index += 1) {
+    if (words[index] === others[index]) continue;
+    if (at !== -1) return false;
+    at = index;
+  }
+  return at >= words.length / 2 && isNumber(words[at] ?? "") && isNumber(others[at] ?? "");
 }

@@ -9,7 +9,7 @@ import { adjusted, adjustment } from "./score/adjust.ts";
 import { byScore, byScoreThenPath } from "./score/order.ts";
 
 /** The best candidates, which are compared with one another. */
-const COMPARED = 50;
+const COMPARED = 20;
 /** The score of an outdated memory as a share of that of the newer one, at most: far less than tells other scores apart. */
 const BEHIND = 1 - 1e-9;
 
@@ -51,8 +51,9 @@ export async function newerFirst(
         older: older.candidate,
         cosine: cosineOf(one, other),
       };
-      const isSaid = isTurn(link.newer) && isTurn(link.older);
-      return replaces(newer.statement, older.statement, link.cosine, isSaid) ? [link] : [];
+      return replaces(newer.statement, older.statement, link.cosine, isSaid(newer, older))
+        ? [link]
+        : [];
     }),
   );
   return links.length === 0 ? ranking : reordered(ranking, links, policy);
@@ -71,7 +72,7 @@ function comparable(best: readonly ResultCandidate[]): readonly Pair[] {
     compared
       .filter(
         (older) =>
-          mayReplace(newer.statement, older.statement) &&
+          mayReplace(newer.statement, older.statement, isSaid(newer, older)) &&
           isComparable(newer.candidate, older.candidate) &&
           byAge(older.candidate, newer.candidate) < 0,
       )
@@ -79,9 +80,13 @@ function comparable(best: readonly ResultCandidate[]): readonly Pair[] {
   );
 }
 
-/** A turn of a conversation. */
-function isTurn({ node }: ResultCandidate): boolean {
-  return node.nodeType === "note" && node.sessionId !== undefined;
+/** Whether both are turns of a conversation. */
+function isSaid({ candidate: one }: Compared, { candidate: other }: Compared): boolean {
+  return isTurn(one.node) && isTurn(other.node);
+}
+
+function isTurn({ nodeType, sessionId }: MemoryNode): boolean {
+  return nodeType === "note" && sessionId !== undefined;
 }
 
 /** Entities are names, joined turns repeat what stands beside them, and of contested claims nobody knows which holds. */
