@@ -1,5 +1,5 @@
 /**
- * Compares an encrypted pack with one in clear: `bun scripts/bench/encryption.ts [--memories 10000] [--rounds 5] [--write]`.
+ * Compares an encrypted pack with an unencrypted one: `bun scripts/bench/encryption.ts [--memories 10000] [--rounds 5] [--write]`.
  * Prints a table in Markdown and, with --write, puts it into the page of figures: medians over rounds in which both take turns. Vectors are made up, so that no model takes part.
  */
 import { mkdtempSync, rmSync, statSync } from "node:fs";
@@ -200,7 +200,7 @@ function toSection(samples: Readonly<Record<Kind, readonly Sample[]>>, memories:
     title: "Encryption",
     command: "bun scripts/bench/encryption.ts",
     notes: [
-      "The probe is the same work on a pack in clear, in turns. Openings are of a new process each, with the key given as 32 bytes. Vectors are made up, so that no model takes part. The first question after opening reads and decrypts every vector of the owner.",
+      "The probe is the same work on an unencrypted pack, in turns. Openings are of a new process each, with the key given as 32 bytes. Vectors are made up, so that no model takes part. The first question after opening reads and decrypts every vector of the owner.",
     ],
     figures: [
       figure(`store ${count} memories in batches of ${BATCH}`, "ms", (s) => s.storeMs, ratio),

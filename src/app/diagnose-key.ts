@@ -21,7 +21,7 @@ export async function checkKey(
   const layout = layoutOf(config);
   const salt = isPackEncrypted(layout) ? saltOf(layout) : undefined;
   if (salt === undefined) {
-    const message = "the pack is not encrypted: whoever can read the file can read the memories";
+    const message = "the pack is not encrypted: anyone who can read the file can read the memories";
     return finding("ok", message);
   }
   const states = await keyStoreOf(config).places(salt);

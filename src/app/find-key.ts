@@ -23,7 +23,7 @@ export type KeyRequest = {
 
 /** Where a key came from. */
 export type KeySource =
-  /** The pack is in clear, missing, or to be opened without a key. */
+  /** The pack is unencrypted, missing, or to be opened without a key. */
   | { readonly kind: "none" }
   | { readonly kind: "given" }
   | { readonly kind: "settings" }
@@ -37,7 +37,7 @@ const ATTEMPTS = 3;
 
 /**
  * Finds the key of the configured pack: the given one, else that of the settings when encryption is on, else the one that
- * is kept for the salt of the pack, else the one that the person types. A pack in clear or a missing one needs none, and
+ * is kept for the salt of the pack, else the one that the person types. An unencrypted pack or a missing one needs none, and
  * then the settings stay as they are. Given keys and those of the settings are tried by whoever opens the pack.
  * @throws SvcError encryption_failed when there is no key, saying what to do, or when the stored one does not fit
  */

@@ -20,7 +20,7 @@ export type KeyStatus = {
   /** Absolute path of the file that holds the log. */
   readonly path: string;
   readonly encrypted: boolean;
-  /** By which the key is kept, in hexadecimal digits; undefined for a pack in clear. */
+  /** By which the key is kept, in hexadecimal digits; undefined for an unencrypted pack. */
   readonly salt: string | undefined;
   /** Where a key for the pack is kept on this machine, with what keeps it from being used. */
   readonly places: readonly { readonly place: string; readonly problem: string | undefined }[];
@@ -53,7 +53,7 @@ export async function keyStatus(config: Config): Promise<KeyStatus> {
 
 /**
  * The key of the configured pack, as `raw_key:` text; with a file, it is written there for its owner alone instead.
- * @throws SvcError invalid_argument for a pack in clear or a file that exists, encryption_failed, not_found
+ * @throws SvcError invalid_argument for an unencrypted pack or a file that exists, encryption_failed, not_found
  */
 export async function exportKey(
   config: Config,

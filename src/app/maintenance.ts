@@ -38,7 +38,7 @@ export type Migration = Migrated & {
 /** How `rekey` is to leave a pack. */
 export type RekeyTarget =
   | { readonly kind: "plain" }
-  /** `isFirst`: the pack is in clear so far. */
+  /** `isFirst`: the pack is not encrypted so far. */
   | { readonly kind: "encrypted"; readonly key: string; readonly isFirst: boolean };
 
 /**

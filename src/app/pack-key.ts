@@ -9,7 +9,7 @@ import { SvcError } from "../domain/errors.ts";
 import { layoutOf } from "./pack-path.ts";
 
 /**
- * The key text of the configured pack; undefined for a pack in clear.
+ * The key text of the configured pack; undefined for an unencrypted pack.
  * @throws SvcError encryption_failed when encryption is on and there is no key
  */
 export function keyTextOf(config: Config): string | undefined {

@@ -143,7 +143,7 @@ function effectiveEpistemicType(node: MemoryNode): EpistemicType {
   return state === "unknown" ? "hypothetical" : "deprecated";
 }
 
-/** What counts as not known to be so. */
+/** What the default mode leaves out. */
 export type EpistemicLimits = {
   /** Unverified memories of less confidence are left out, 0 to 1. */
   readonly unverifiedThreshold: number;

@@ -45,7 +45,7 @@ export function requireStep(
   const { action, from: allowed, to }: Step = LIFECYCLE_STEPS[step];
   throw new SvcError(
     "invalid_transition",
-    `${action}: memory ${id} cannot go from ${from} to ${to}; it would have to be ${eitherOf(allowed)}`,
+    `${action}: memory ${id} is ${from}; only a ${eitherOf(allowed)} memory can become ${to}`,
     { action, id, from, to },
   );
 }

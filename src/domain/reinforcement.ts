@@ -9,7 +9,7 @@ const CONFIDENCE = { step: 0.05, cap: 0.95 } as const;
 
 /**
  * A memory after one reinforcement. Its boost and its confidence rise by a step up to a cap, its salience is salience base and
- * boost together, at most 1, and fading begins anew. Evidence is appended, also when it is there already.
+ * boost together, at most 1, and fading begins again. Evidence is appended, also when it is there already.
  */
 export function reinforced(
   node: MemoryNode,

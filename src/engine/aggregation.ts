@@ -38,7 +38,7 @@ type RecordFilterInput = {
   readonly nodeTypes?: readonly NodeType[] | undefined;
   /** Absent: the active ones, in `explicit` mode all. Empty: nothing. */
   readonly lifecycleStates?: readonly LifecycleState[] | null | undefined;
-  /** Default `default`, which leaves out what is not known to be so. */
+  /** Default `default`, which leaves out hypothetical, conditional and doubtful memories. */
   readonly retrievalMode?: RetrievalMode | undefined;
   /** Bounds of when it happened, inclusive; memories without that time are left out. */
   readonly eventTimeFrom?: InstantInput | null | undefined;

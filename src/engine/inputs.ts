@@ -83,7 +83,7 @@ export type ProcessPendingInput = {
 export type RebuildInput = {
   /** Nodes that are embedded and written at a time, at least 1. Default 256. */
   readonly batchSize?: number | undefined;
-  /** Makes every vector anew, also those that are current. Default false. */
+  /** Makes every vector again, also those that are current. Default false. */
   readonly all?: boolean | undefined;
   /** Stops the work after the current batch when aborted; the next call continues. */
   readonly signal?: AbortSignal | undefined;

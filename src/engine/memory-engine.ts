@@ -111,7 +111,7 @@ export type MemoryEngine = {
   ): Promise<readonly MemoryNode[] | undefined>;
   /** What replaced a memory, or what it replaced, nearest first. Undefined for an unknown or foreign memory. */
   chain(nodeId: string, options?: ChainOptions): Promise<readonly MemoryNode[] | undefined>;
-  /** Undefined for an unknown or foreign memory. @throws SvcError invalid_argument for a cursor that is none */
+  /** Undefined for an unknown or foreign memory. @throws SvcError invalid_argument for a malformed cursor */
   getProvenance(nodeId: string, options?: ProvenanceOptions): Promise<Provenance | undefined>;
   /** Memories that cite an event, in any state, by id. Undefined for an unknown or foreign event. */
   getEventNodes(eventId: string, userId?: string): Promise<readonly MemoryNode[] | undefined>;
@@ -171,7 +171,7 @@ export type MemoryEngine = {
   getAssertionState(input: StateQueryInput): Promise<AssertionState>;
   retrieve(input: RetrieveInput): Promise<RetrievalResponse>;
   /**
-   * The receipt of a retrieval, checked anew. Undefined for an unknown or foreign request, and once it is no longer kept.
+   * The receipt of a retrieval, checked again. Undefined for an unknown or foreign request, and once it is no longer kept.
    * @throws SvcError storage_failed naming the retrieval when the receipt is damaged
    */
   getRetrievalReceipt(requestId: string, userId?: string): Promise<KeptReceipt | undefined>;
@@ -232,14 +232,14 @@ export type MemoryEngine = {
   /** A count that fails reads 0. */
   stats(userId?: string): Promise<Stats>;
   /**
-   * Makes the indexes anew from the graph, with the configured model; other processes keep reading and writing. What is
+   * Rebuilds the indexes from the graph, with the configured model; other processes keep reading and writing. What is
    * current is kept unless `all`. An interrupted run is continued by the next call.
    * @throws SvcError storage_busy while another process rebuilds; the signal's reason when aborted
    */
   rebuildIndexes(input?: RebuildInput): Promise<RebuildResult>;
   /**
    * Closes the files of an encrypted directory pack and forgets its key: every call fails with pack_locked until `unlock`.
-   * @throws SvcError unsupported for a single-file pack, and for one in clear
+   * @throws SvcError unsupported for a single-file pack, and for an unencrypted one
    */
   lock(): Promise<void>;
   /** Opens a locked pack again. @throws SvcError encryption_failed for a wrong key; the pack stays locked */

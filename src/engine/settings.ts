@@ -67,7 +67,7 @@ export type RerankerPolicy = (typeof RERANKER_POLICIES)[number];
 
 export type RerankerSettings = {
   readonly model: string;
-  /** Best candidates that are ranked anew. */
+  /** Best candidates that are ranked again. */
   readonly topK: number;
   readonly policy: RerankerPolicy;
   /** Share of the former score in the new one, 0 to 1. */

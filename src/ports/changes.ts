@@ -47,7 +47,7 @@ export type PlannedChange = {
 };
 
 /**
- * Decides over a snapshot. Pure and synchronous; may run again when the store has to begin anew. What it throws leaves
+ * Decides over a snapshot. Pure and synchronous; may run again when the store has to start over. What it throws leaves
  * everything as it was and reaches the caller unchanged.
  */
 export type Decide<T> = (snapshot: ChangeSnapshot) => Decision<T>;

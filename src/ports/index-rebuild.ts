@@ -38,7 +38,7 @@ export type IndexableNodes = {
 };
 
 /**
- * Makes the derived data of a pack anew from its graph: the vectors of the model that the store was opened for, and the
+ * Rebuilds the derived data of a pack from its graph: the vectors of the model that the store was opened for, and the
  * lexical index.
  *
  * For callers: `begin`; `stale` and `put` until a pass finds nothing; `swap`, and again from `stale` when it says false;
@@ -49,7 +49,7 @@ export type IndexableNodes = {
  */
 export type IndexRebuild = {
   /**
-   * @param all makes every vector anew, also where it is current
+   * @param all makes every vector again, also where it is current
    * @throws SvcError storage_busy while another living process rebuilds
    */
   begin(all: boolean): Promise<RebuildPlan>;

@@ -175,7 +175,7 @@ export type Store = {
   /**
    * Reads, decides and writes in one transaction: no other writer, of this or any other process, comes in between.
    * Nodes that stop being active lose their entries in both indexes in the same transaction, and what is indexed of their
-   * neighbours in a conversation is written anew.
+   * neighbours in a conversation is written again.
    * @throws what `decide` throws; then nothing was written
    */
   change<T>(reads: ChangeReads, decide: Decide<T>): Promise<T>;
@@ -226,7 +226,7 @@ export type Store = {
    * one node.
    */
   chain(read: ChainRead): Promise<readonly MemoryNode[]>;
-  /** Active nodes whose retention ended before a moment (`retentionEnd`), the longest ended first, then by id. */
+  /** Active nodes whose retention ended before a moment (`retentionEnd`), the earliest ended first, then by id. */
   expired(read: ExpiredRead): Promise<readonly MemoryNode[]>;
   /**
    * Nodes that cite an event as evidence, of the event's owner, in any state, by ascending id: the first

@@ -264,7 +264,7 @@ export function describeLexicalSearch(world: World): void {
       ]);
     });
 
-    test("are found anew when turns arrive late between them", async () => {
+    test("are found again when turns arrive late between them", async () => {
       const { store } = await world.fresh();
       const [first, ...rest] = turns("alpha", "bravo", "charlie", "delta");
       const last = rest.pop();

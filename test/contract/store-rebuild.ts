@@ -235,7 +235,7 @@ export function describeRebuild(world: World): void {
       expect(await rebuildAll(store, identity)).toBe(0);
     });
 
-    test("begun for one model is begun anew for another", async () => {
+    test("begun for one model is begun again for another", async () => {
       const { store: old, place } = await world.fresh();
       await put(old, ...FIVE);
       const first = await world.open(place, { embedding: OTHER });

@@ -23,7 +23,7 @@ const ADA: CandidateFilter = {
 /** Memories whose retention ends, and nodes that no job stands for. */
 export function describeUpkeep(world: World): void {
   describe("expired nodes", () => {
-    test("are active ones whose retention ended before the moment, the longest ended first", async () => {
+    test("are active ones whose retention ended before the moment, the earliest ended first", async () => {
       const { store } = await world.fresh();
       const nodes = await put(
         store,

@@ -49,23 +49,21 @@ test.each(CASES)("$step from $from leads where the table says", ({ step, from })
   const { action, to: goal } = LIFECYCLE_STEPS[step];
   expect(error.code).toBe("invalid_transition");
   expect(error.data).toEqual({ action, id: NODE_ID, from, to: goal });
-  expect(error.message).toStartWith(
-    `${action}: memory ${NODE_ID} cannot go from ${from} to ${goal}; it would have to be `,
-  );
+  expect(error.message).toStartWith(`${action}: memory ${NODE_ID} is ${from}; only a `);
 });
 
 describe("a refusal", () => {
   test("names the only state that would do", () => {
     const node = { id: NODE_ID, lifecycleState: "contested" } as const;
     expect(thrown(() => requireStep("promote", node)).message).toBe(
-      `promote: memory ${NODE_ID} cannot go from contested to stable; it would have to be tentative`,
+      `promote: memory ${NODE_ID} is contested; only a tentative memory can become stable`,
     );
   });
 
   test("names all states that would do", () => {
     const node = { id: NODE_ID, lifecycleState: "archived" } as const;
     expect(thrown(() => requireStep("archive", node)).message).toEndWith(
-      "it would have to be tentative, stable, contested, superseded or deprecated",
+      "only a tentative, stable, contested, superseded or deprecated memory can become archived",
     );
   });
 });
@@ -73,7 +71,7 @@ describe("a refusal", () => {
 test("no path of steps leads back to a state", () => {
   const next = (from: LifecycleState) =>
     STEPS.flatMap((step) => nextState(step, from) ?? []).filter(
-      // A contested memory that wins is stable again, and may be contested anew: the one allowed circle.
+      // A contested memory that wins is stable again, and may be contested again: the one allowed circle.
       (to) => !(from === "contested" && to === "stable"),
     );
   const reached = (from: LifecycleState): LifecycleState[] =>

@@ -308,7 +308,7 @@ describe("an index that was lost", () => {
     }
   });
 
-  test("both gone, and made anew from the graph", async () => {
+  test("both gone, and rebuilt from the graph", async () => {
     const opened = await openWorld();
     const before = await ask(opened.engine, QUESTION);
     runRaw(opened.pack, "DELETE FROM vectors");

@@ -280,7 +280,7 @@ describe("assistants that cannot serve each other", () => {
     60_000,
   );
 
-  test("a pack that cannot be opened is told by each in the same words, and newcomers try anew", async () => {
+  test("a pack that cannot be opened is told by each in the same words, and newcomers try again", async () => {
     const pack = packIn("locked");
     const owner = await startAssistant({
       pack,

@@ -15,7 +15,7 @@ export function keyWrong(path: string, cause?: unknown): SvcError {
   );
 }
 
-/** The error for a key given for a pack in clear: opening never encrypts. */
+/** The error for a key given for an unencrypted pack: opening never encrypts. */
 export function notEncrypted(path: string): SvcError {
   return encryptionFailed(
     path,

@@ -1,4 +1,4 @@
-/** Bytes of a file in clear: salt, page size, format. */
+/** The unencrypted bytes of a file: salt, page size, format. */
 const CLEAR_BYTES = 24;
 const FORMAT_VERSION = 1;
 const RESERVED_BYTES = 32;

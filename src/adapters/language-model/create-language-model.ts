@@ -9,7 +9,7 @@ const TRANSPORT_RETRIES = 2;
 
 /**
  * A language model behind the AI SDK. Its client is loaded by the first question. The limit of a request covers
- * everything: loading, lost connections with pauses between the tries, and answers that are asked for anew.
+ * everything: loading, lost connections with pauses between the tries, and answers that are asked for again.
  */
 export function createLanguageModel(options: LanguageModelOptions): LanguageModel {
   let loaded: Promise<LoadedProvider> | undefined;

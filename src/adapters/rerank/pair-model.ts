@@ -30,7 +30,7 @@ export type PairModel = {
 };
 
 const DEFAULT_MAX_TOKENS = 512;
-/** A host that does not answer must not delay every call anew. */
+/** A host that does not answer must not delay every call again. */
 const RETRY_PAUSE_MS = 30 * 1000;
 
 /**

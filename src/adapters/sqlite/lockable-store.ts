@@ -3,7 +3,7 @@ import type { Store } from "../../ports/store.ts";
 import type { PackLayout } from "./connection/layout.ts";
 
 /**
- * A store that can be closed and opened again behind the back of those who hold it. Its pages are never in clear on the
+ * A store that can be closed and opened again behind the back of those who hold it. Its pages are never unencrypted on the
  * disk, so that locking it is to close its files and to forget the key.
  * @param path names the pack in errors.
  * @param open opens the pack again; a failure leaves the store locked.

@@ -235,7 +235,7 @@ function makeFolders(layout: PackLayout): void {
   mkdirSync(layout.lexicalPath, { recursive: true });
 }
 
-/** An index file that was deleted, or just begun by another process, is made anew; its content comes from the graph. */
+/** An index file that was deleted, or just begun by another process, is rebuilt; its content comes from the graph. */
 function hasLostIndex({ vectorPath, lexicalPath }: Extract<PackLayout, { kind: "directory" }>) {
   return [vectorPath, lexicalFile(lexicalPath)].some(
     (file) => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0,

@@ -34,7 +34,7 @@ type ProvenanceDeps = Pick<EngineDeps, "store">;
 
 /**
  * Where a memory comes from and what was done to it. Undefined for an unknown or foreign memory.
- * @throws SvcError invalid_argument, also for a cursor that is none
+ * @throws SvcError invalid_argument, also for a malformed cursor
  */
 export async function getProvenance(
   deps: ProvenanceDeps,

@@ -28,7 +28,7 @@ export type ExpireOptions = {
 export type Expiry = { readonly archived: number; readonly failed: number };
 
 /**
- * Archives active memories whose retention has ended, the longest ended first, each in a transaction of its own with a record
+ * Archives active memories whose retention has ended, the earliest ended first, each in a transaction of its own with a record
  * of what was archived. Their text stays where it is; they leave the indexes. One that fails is reported and left for the
  * next time. Whoever else archives one meanwhile, there is one record.
  * @throws SvcError what the store throws when it looks for them; pack_locked or engine_closed

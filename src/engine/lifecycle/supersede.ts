@@ -132,7 +132,7 @@ function requireReplacement({ id, lifecycleState: from }: MemoryNode): void {
   if (canReplace(from)) return;
   throw new SvcError(
     "invalid_transition",
-    `supersede: memory ${id} is ${from} and replaces nothing; it would have to be tentative or stable`,
+    `supersede: memory ${id} is ${from}; only a tentative or stable memory can replace another`,
     { action: KIND.action, id, from, to: from },
   );
 }

@@ -20,7 +20,7 @@ type Run = {
 };
 
 /**
- * Makes vectors and lexical entries anew from the graph, where that is needed. Events, nodes and edges are never touched.
+ * Rebuilds vectors and lexical entries from the graph, where that is needed. Events, nodes and edges are never touched.
  * Stops between two batches when aborted; the next call continues.
  * @throws SvcError invalid_argument, storage_busy, embedding_failed; or the reason of the abort
  */

@@ -158,11 +158,11 @@ const FUSED_FACTORS: readonly {
   readonly name: Exclude<keyof PoolFactors, "tieBreak">;
   readonly text: string;
 }[] = [
-  { name: "epistemicFactor", text: "others are known more surely" },
-  { name: "nodeTypeFactor", text: "other types count more" },
+  { name: "epistemicFactor", text: "it is less certain than others" },
+  { name: "nodeTypeFactor", text: "its type counts less" },
   { name: "temporalFactor", text: "others fit the time of the question better" },
   { name: "recencyBoostFactor", text: "the question is about the present, and others are newer" },
-  { name: "speakerFactor", text: "somebody else said it than the question names" },
+  { name: "speakerFactor", text: "somebody other than the question names said it" },
 ];
 
 function adjustmentReason(step: Adjustment): Reason {

@@ -38,7 +38,7 @@ export type ReceiptKeeper = {
    */
   keep(material: ReceiptMaterial): boolean;
   /**
-   * A receipt, checked anew; what this process is still writing is waited for. Undefined for an unknown or foreign request.
+   * A receipt, checked again; what this process is still writing is waited for. Undefined for an unknown or foreign request.
    * @throws SvcError storage_failed naming the retrieval when the stored receipt is not what was written
    */
   read(requestId: Uuid, userId: string | undefined): Promise<KeptReceipt | undefined>;

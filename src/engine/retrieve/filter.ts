@@ -12,7 +12,7 @@ export type FilterRules = {
 };
 
 /**
- * Stage 4: unless the mode is `explicit`, leaves out what is not known to be so, and what is no longer kept, with the
+ * Stage 4: unless the mode is `explicit`, leaves out what is hypothetical, conditional or doubtful, and what is no longer kept, with the
  * reason for each. Pure.
  */
 export function filterEpistemic<T extends { readonly node: MemoryNode }>(

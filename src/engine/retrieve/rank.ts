@@ -36,7 +36,7 @@ export type Ranked = {
   readonly rerankedPrefix: boolean;
 };
 
-/** The rules by which a request leaves out what is not known to be so. */
+/** The rules by which a request leaves out hypothetical, conditional and doubtful memories. */
 export function filterRules(deps: EngineDeps, { mode, askedAt }: RetrievalRequest): FilterRules {
   const { unverifiedConfidenceThreshold: unverifiedThreshold } = deps.settings;
   return { mode, unverifiedThreshold, isExpired: expiredAt(askedAt) };

@@ -27,7 +27,7 @@ export type RerankDeps = {
 export type RerankRules = Pick<RerankerSettings, "policy" | "priorWeight">;
 
 /**
- * Lets a model read the best candidates together with the question and ranks them anew; the others keep their scores and
+ * Lets a model read the best candidates together with the question and ranks them again; the others keep their scores and
  * places. A model that fails, gives something else than numbers from 0 to 1, or is not done within the limit changes
  * nothing; `outcome` says which it was.
  * @throws the signal's reason when the caller aborts
@@ -95,7 +95,7 @@ function assign(candidate: ResultCandidate, score = 0): ResultCandidate {
   return { ...candidate, ...adjusted(candidate, adjustment("neural_rank_assignment", score)) };
 }
 
-/** Puts the former best ordinary candidate with two paths in front, if it is among those that were ranked anew. */
+/** Puts the former best ordinary candidate with two paths in front, if it is among those that were ranked again. */
 function anchorFirst(
   prefix: readonly ResultCandidate[],
   former: readonly ResultCandidate[],

@@ -23,9 +23,9 @@ export type SearchedPool = {
 };
 
 /**
- * Stage 3: one candidate a memory. Where memories whose retention is over took places of a search that brought as many as it
- * may, all is searched for again without them; those that were found stay among the candidates, to be left out with their
- * reason. In `explicit` mode they are not left out.
+ * Stage 3: one candidate for each memory. Where expired memories took places of a search that reached its limit, searches again
+ * without them; those that were found stay among the candidates, so that they are reported as excluded. In `explicit` mode they
+ * are not excluded.
  */
 export async function mergeSearch(
   deps: EngineDeps,

@@ -14,7 +14,7 @@ export class StageLog {
     return Math.round((performance.now() - this.#start) * 100) / 100;
   }
 
-  /** Runs one stage. `sizes` tells how many items it took and gave. */
+  /** Runs one stage. `input` is how many items it takes; `size` counts those of its result. */
   async run<T>(
     stage: StageName,
     input: number,

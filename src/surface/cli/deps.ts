@@ -60,7 +60,7 @@ export type Rewrite = {
 /** How `svc rekey` is to leave a pack. */
 export type RekeyTarget =
   | { readonly kind: "plain" }
-  /** `isFirst`: the pack is in clear so far. */
+  /** `isFirst`: the pack is not encrypted so far. */
   | { readonly kind: "encrypted"; readonly key: string; readonly isFirst: boolean };
 
 /** What `svc migrate` did; counts are of the new pack. */

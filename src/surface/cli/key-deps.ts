@@ -24,7 +24,7 @@ export type KeyStatus = {
   /** Absolute path of the file that holds the log. */
   readonly path: string;
   readonly encrypted: boolean;
-  /** By which the key is kept, in hexadecimal digits; undefined for a pack in clear. */
+  /** By which the key is kept, in hexadecimal digits; undefined for an unencrypted pack. */
   readonly salt: string | undefined;
   /** Where a key for the pack is kept on this machine, with what keeps it from being used. */
   readonly places: readonly { readonly place: string; readonly problem: string | undefined }[];
@@ -34,7 +34,7 @@ export type KeyStatus = {
 
 /** What the commands need to handle keys. Each throws `encryption_failed` when there is none or a wrong one. */
 export type KeyDeps = {
-  /** The configuration with the key of its pack; as it is when the pack is in clear or missing. */
+  /** The configuration with the key of its pack; as it is when the pack is unencrypted or missing. */
   find(config: Config, request: KeyRequest): Promise<Config>;
   status(config: Config): Promise<KeyStatus>;
   /** @param owner default: the user of the system */

@@ -13,7 +13,7 @@ export function formatOption(): Option {
   return new Option("--format <form>", "how to print the result").choices(FORMATS).default("table");
 }
 
-/** `--encryption-key`. Its value is seen by whoever may list processes; the environment is not. */
+/** `--encryption-key`. Its value is seen by anyone who may list processes; the environment is not. */
 export function encryptionKeyOption(): Option {
   return new Option(
     "--encryption-key <key>",

@@ -49,7 +49,8 @@ const filterIn = {
     description: "Absent: the active ones, in explicit mode all. Empty: nothing.",
   }),
   retrieval_mode: retrievalMode.optional().meta({
-    description: "default leaves out what is not known to be so; explicit leaves out nothing.",
+    description:
+      "default leaves out hypothetical, conditional and doubtful memories; explicit leaves out nothing.",
     default: "default",
   }),
   event_time_from: instantIn.nullish().meta({ description: "Inclusive." }),

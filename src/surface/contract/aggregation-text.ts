@@ -96,7 +96,7 @@ function scanned({
   return `${counted(scannedNodes, "memory", "memories")} looked at${out}`;
 }
 
-/** That nothing was counted because nothing is written down as it would have to be. */
+/** Says that nothing was counted because no memory states its values in metadata. */
 function unclaimed(
   { exclusions }: Pick<AssertionAggregation, "exclusions">,
   example: object,

@@ -50,7 +50,7 @@ function emptyHeading({ retrieval_mode: mode, limit }: RetrieveWire, toolSet: To
   if (limit === 0) return "Nothing is listed with limit 0.";
   const advice = "No memory matches. Ask in other words, or with fewer filters.";
   if (toolSet === "core" || mode === "explicit") return advice;
-  return `${advice} With retrieval_mode explicit it also finds what is not known to be so.`;
+  return `${advice} With retrieval_mode explicit, hypothetical, conditional and doubtful memories are found too.`;
 }
 
 function heading({ hits, isKnown, more }: ShownHits): string {

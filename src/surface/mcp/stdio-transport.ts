@@ -128,7 +128,7 @@ class Connection implements Transport {
     this.#giveOn();
   };
 
-  /** Gives on what was read, as far as there is room, and reads more when there is room left. */
+  /** Forwards what was read, as far as there is room, and reads more when there is room left. */
   #giveOn(): void {
     while (!this.#isFull) {
       const line = this.#waiting.shift();

@@ -157,7 +157,7 @@ test("a dropped key serves what is open with it, then leaves memory", () => {
   expect(countFileKeys()).toBe(0);
 });
 
-test("nothing is written in clear because a key was forgotten", () => {
+test("nothing is written unencrypted because a key was forgotten", () => {
   const place = folder();
   const database = createPack(join(place, "memory.pack"));
   fill(database, 10);
@@ -168,7 +168,7 @@ test("nothing is written in clear because a key was forgotten", () => {
   database.close();
 });
 
-test("VACUUM INTO makes a copy under another key, and a copy in clear when it is asked for", () => {
+test("VACUUM INTO makes a copy under another key, and an unencrypted copy when it is asked for", () => {
   const place = folder();
   const copy = join(place, "copy.pack");
   const clear = join(place, "clear.db");

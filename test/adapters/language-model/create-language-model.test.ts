@@ -288,7 +288,7 @@ describe("the limit of a request", () => {
     expect(server.received).toHaveLength(1);
   });
 
-  test("covers answers that are asked for anew", async () => {
+  test("covers answers that are asked for again", async () => {
     const slowNonsense = async () => {
       await Bun.sleep(120);
       return Response.json({

@@ -209,7 +209,7 @@ describe("a pack that cannot be compacted", () => {
   test.each([
     { name: "without a key", cipher: undefined, isEncrypted: true },
     { name: "with a wrong key", cipher: { masterKey: new Uint8Array(32) }, isEncrypted: true },
-    { name: "with a key for a pack in clear", cipher: { masterKey: new Uint8Array(32) } },
+    { name: "with a key for an unencrypted pack", cipher: { masterKey: new Uint8Array(32) } },
   ])("$name is refused and stays as it is", async ({ cipher, isEncrypted }) => {
     const place = folder();
     const pack = isEncrypted === true ? encrypted(filePack(place)) : filePack(place);

@@ -70,7 +70,7 @@ test.each(
       first: RAW_KEY,
       second: RAW_KEY.replace("raw_key:", "passphrase:"),
     },
-    { name: `${name}, in clear, with a key`, packIn, first: undefined, second: RAW_KEY },
+    { name: `${name}, unencrypted, with a key`, packIn, first: undefined, second: RAW_KEY },
   ]),
 )("$name: refused, and no file is changed or made", async ({ packIn, first, second }) => {
   const folder = world.folder();

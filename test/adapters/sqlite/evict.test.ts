@@ -21,7 +21,7 @@ import { planning } from "./plans.ts";
 
 const { folder, open } = useFolders();
 
-/** Makes all documents and all leaning vectors anew. */
+/** Makes all documents and all leaning vectors again. */
 function rebuild(database: Database): void {
   database.transaction(() => {
     rewriteDocuments(database, 0, 1e6);

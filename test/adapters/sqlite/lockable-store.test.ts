@@ -63,7 +63,7 @@ describe("an encrypted directory pack", () => {
 test.each([
   { name: "a file", at: filePack },
   { name: "an encrypted file", at: (place: string) => encrypted(filePack(place)) },
-  { name: "a directory in clear", at: directoryPack },
+  { name: "an unencrypted directory", at: directoryPack },
 ])("$name is neither locked nor unlocked", async ({ at }) => {
   const store = await open(at(folder()));
   expect(await failure(store.lock())).toMatchObject({ code: "unsupported" });

@@ -27,7 +27,7 @@ import type { ServerCommand } from "../../../src/app/clients/server-entry.ts";
 import type { Surroundings } from "../../../src/app/clients/surroundings.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 
-/** A home folder with a project, made anew for each test, in which clients are connected to a pack. */
+/** A home folder with a project, made for each test, in which clients are connected to a pack. */
 export function useHome() {
   const root = realpathSync(mkdtempSync(join(tmpdir(), "svc-clients-")));
   afterAll(() => rmSync(root, { recursive: true, force: true }));

@@ -148,7 +148,7 @@ describe("what resolveContradiction refuses", () => {
       } else {
         const to = isWinner ? "stable" : "deprecated";
         expect(data).toEqual({ action: "resolve", id: node.id, from: state, to });
-        expect(message).toEndWith("it would have to be contested");
+        expect(message).toEndWith(`only a contested memory can become ${to}`);
       }
       expect(await reread(engine, node.id)).toEqual(node);
       expect(await reread(engine, other.id)).toEqual(other);
@@ -230,7 +230,7 @@ describe("a retry of resolveContradiction", () => {
   test.each([
     { name: "the loser was archived", change: "loser" as const },
     { name: "the winner was archived", change: "winner" as const },
-    { name: "the winner was contested anew", change: "contest" as const },
+    { name: "the winner was contested again", change: "contest" as const },
   ])("is refused once $name", async ({ change }) => {
     const { engine } = await engines.open();
     const [a, b] = await contestedPair(engine);

@@ -128,7 +128,7 @@ describe("supersede", () => {
     expect(await refusal(call)).toEqual({
       code: "invalid_transition",
       data: { action: "supersede", id: node.id, from: state, to: state },
-      message: `supersede: memory ${node.id} is ${state} and replaces nothing; it would have to be tentative or stable`,
+      message: `supersede: memory ${node.id} is ${state}; only a tentative or stable memory can replace another`,
     });
     expect((await reread(engine, id)).lifecycleState).toBe("tentative");
   });

@@ -230,7 +230,7 @@ describe("closing", () => {
 });
 
 describe("locking", () => {
-  test("ends the work with one report at most, and unlocking begins it anew", async () => {
+  test("ends the work with one report at most, and unlocking begins it again", async () => {
     const { layout } = newPack();
     const pack = encrypted(directoryPack(dirname(mainPath(layout))));
     const clock = testClock();

@@ -308,11 +308,11 @@ describe("a reason for a score", () => {
       speakerFactor: 0.9,
     };
     expect(texts({ ...ranked, trace: SIGNALS, fusion }, [])).toEqual([
-      "times 0.78: others are known more surely",
-      "times 0.87: other types count more",
+      "times 0.78: it is less certain than others",
+      "times 0.87: its type counts less",
       "times 0.95: others fit the time of the question better",
       "times 0.8: the question is about the present, and others are newer",
-      "times 0.9: somebody else said it than the question names",
+      "times 0.9: somebody other than the question names said it",
     ]);
   });
 

@@ -74,7 +74,7 @@ describe("the same question at the same moment", () => {
     for (const answers of together) expect(answers).toEqual(first);
   });
 
-  test("has the same answer after the pack was opened again and after its indexes were made anew", async () => {
+  test("has the same answer after the pack was opened again and after its indexes were rebuilt", async () => {
     const first = await open({ embedder: REAL_MODEL });
     await fillWorld(first);
     const before = await allAnswers(first.engine);

@@ -68,7 +68,7 @@ describe("init", () => {
     expect(await new Response(child.stderr).text()).toBe("");
   });
 
-  test("makes a pack in clear with --plain and with an empty key", async () => {
+  test("makes an unencrypted pack with --plain and with an empty key", async () => {
     for (const [name, ...rest] of [
       ["a.pack", "--plain"],
       ["b.pack", "--encryption-key", ""],
@@ -177,7 +177,7 @@ describe("key", () => {
   test("export shows the key with a warning, or writes it to a new private file", async () => {
     const shown = await run(["key", "export", "memory.pack"]);
     expect(shown.stdout).toBe(readFileSync(keyFileOf("memory.pack"), "utf8"));
-    expect(shown.stderr).toContain("Warning: whoever has this key");
+    expect(shown.stderr).toContain("Warning: anyone who has this key");
     const written = await run(["key", "export", "memory.pack", "--output", "backup.key"]);
     expect(written.stdout).not.toMatch(RAW_KEY);
     expect(readFileSync(at("backup.key"), "utf8")).toBe(shown.stdout);
@@ -238,7 +238,7 @@ describe("doctor", () => {
     );
   });
 
-  test("says that a pack is in clear", async () => {
+  test("says that a pack is unencrypted", async () => {
     await run(["init", "clear.pack", "--plain"]);
     const { stdout } = await run(["doctor", "clear.pack"]);
     expect(stdout).toContain("[OK]   key: the pack is not encrypted");

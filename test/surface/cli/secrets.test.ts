@@ -98,13 +98,13 @@ const CASES: readonly Case[] = [
     says: /SVC_ENCRYPTION_ENABLED is not true/,
   },
   {
-    name: "a key for a pack in clear",
+    name: "a key for an unencrypted pack",
     pack: "clear.pack",
     env: withKey(`raw_key:${RIGHT}`),
     says: /is not encrypted, and a key was given/,
   },
   {
-    name: "encryption without a key for a pack in clear",
+    name: "encryption without a key for an unencrypted pack",
     pack: "clear.pack",
     env: { SVC_ENCRYPTION_ENABLED: "true" },
     says: /encryption_enabled/,

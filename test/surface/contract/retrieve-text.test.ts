@@ -150,7 +150,7 @@ describe("the hits", () => {
 describe("no hit", () => {
   test("says what to try", () => {
     expect(lines(responseOf([]))).toEqual([
-      "No memory matches. Ask in other words, or with fewer filters. With retrieval_mode explicit it also finds what is not known to be so.",
+      "No memory matches. Ask in other words, or with fewer filters. With retrieval_mode explicit, hypothetical, conditional and doubtful memories are found too.",
     ]);
     expect(lines(responseOf([]), { retrieval_mode: "explicit" })).toEqual([
       "No memory matches. Ask in other words, or with fewer filters.",

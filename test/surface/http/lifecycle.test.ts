@@ -134,7 +134,7 @@ describe("PUT /v1/nodes/{node_id}/…", () => {
       status: 422,
       json: {
         code: "invalid_transition",
-        detail: `promote: memory ${id} cannot go from contested to stable; it would have to be tentative`,
+        detail: `promote: memory ${id} is contested; only a tentative memory can become stable`,
       },
     });
   });
@@ -145,9 +145,7 @@ describe("PUT /v1/nodes/{node_id}/…", () => {
     await put(app, `${id}/archive`);
     const { status, json } = await put(app, `${id}/archive`);
     expect(status).toBe(422);
-    expect(json["detail"]).toStartWith(
-      `archive: memory ${id} cannot go from archived to archived; `,
-    );
+    expect(json["detail"]).toStartWith(`archive: memory ${id} is archived; only a `);
   });
 
   test("the actor of an operator's change is api-operator, of a reinforcement the owner", async () => {
@@ -440,7 +438,7 @@ describe("POST of two memories", () => {
       status: 422,
       json: {
         code: "invalid_transition",
-        detail: `resolve: memory ${a} cannot go from tentative to stable; it would have to be contested`,
+        detail: `resolve: memory ${a} is tentative; only a contested memory can become stable`,
       },
     });
   });

@@ -20,7 +20,7 @@ export type DatabaseOptions = {
   readonly busyTimeoutMs: number;
   /** Absolute path of the sqlite-vec library. */
   readonly vecExtensionPath: string;
-  /** Given: the pack is encrypted, or will be when it is created. Absent: it is in clear. */
+  /** Given: the pack is encrypted, or will be when it is created. Absent: it is unencrypted. */
   readonly cipher?: Cipher | undefined;
   /** Locks each file for this connection alone as soon as it looks into it; SQLITE_BUSY when somebody is in. Default false. */
   readonly isExclusive?: boolean | undefined;
@@ -29,7 +29,7 @@ export type DatabaseOptions = {
 // The runtime keeps 20 statements of a connection prepared, fewer than one question needs.
 Database.MAX_QUERY_CACHE_SIZE = 500;
 
-/** How often a pack is opened anew when it is replaced while it is being opened. */
+/** How often a pack is opened again when it is replaced while it is being opened. */
 const REPLACEMENTS_MAX = 5;
 
 /**

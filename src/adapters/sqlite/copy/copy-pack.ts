@@ -26,7 +26,7 @@ export function sameKey(original: string, cipher: Cipher | undefined): CopyKey |
   return { cipher, salt: header.slice(0, SALT_BYTES) };
 }
 
-/** A key for a copy that is a file of its own; undefined for one in clear. */
+/** A key for a copy that is a file of its own; undefined for an unencrypted one. */
 export function freshKey(cipher: Cipher | undefined): CopyKey | undefined {
   return cipher && { cipher, salt: randomBytes(SALT_BYTES) };
 }
@@ -54,7 +54,7 @@ export function withCopyName<T>(
   key: CopyKey | undefined,
   use: (name: string) => T,
 ): T {
-  // Without this name a connection to an encrypted pack would refuse to write in clear.
+  // Without this name a connection to an encrypted pack would refuse to write unencrypted.
   if (key === undefined) return use(`file:${uriPath(path)}?vfs=unix`);
   const { cipher, salt } = key;
   const kid = registerFileKey({ masterKey: cipher.masterKey, salt, pageSize: PAGE_SIZE });
@@ -65,7 +65,7 @@ export function withCopyName<T>(
   }
 }
 
-/** A copy takes the reserve of its original, which has none when it is in clear. The original is not changed. */
+/** A copy takes the reserve of its original, which has none when it is unencrypted. The original is not changed. */
 function reserveBytes(database: Database, schema: string): void {
   const wanted = new Uint8Array(8);
   wanted[0] = RESERVED_BYTES;

@@ -40,7 +40,7 @@ export function writeEncryptionManifest(layout: DirectoryLayout, now: Instant): 
   renameSync(draft, path);
 }
 
-/** Removes what `writeEncryptionManifest` wrote, once the files are in clear. */
+/** Removes what `writeEncryptionManifest` wrote, once the files are unencrypted. */
 export function removeEncryptionManifest(layout: DirectoryLayout): void {
   const path = manifestPath(layout);
   if (readEncryption(path) !== undefined) rmSync(path);

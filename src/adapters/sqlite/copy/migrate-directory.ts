@@ -38,7 +38,7 @@ export type Migrated = {
   readonly bytesAfter: number;
 };
 
-/** The word index keeps no text to index anew, so the new pack begins as a copy of its file. */
+/** The word index keeps no text to index again, so the new pack begins as a copy of its file. */
 const BASE = "lexical_file";
 const MERGED = ["main", "vector_file"] as const;
 

@@ -25,7 +25,7 @@ export type Rewritten = { readonly bytesBefore: number; readonly bytesAfter: num
 
 export type RewriteInput = WholePack & {
   readonly purpose: Exclude<Purpose, "migrate">;
-  /** How the copy of a file is encrypted; undefined: in clear. */
+  /** How the copy of a file is encrypted; undefined: unencrypted. */
   keyFor(file: string): CopyKey | undefined;
   /** Called once the new files are in place, before anybody else may open the pack. */
   readonly onSwapped?: (() => void) | undefined;

@@ -6,7 +6,7 @@ import { NODE_COLUMNS, type NodeRow, toNode } from "../write/rows.ts";
 import { ACTIVE } from "../write/turns.ts";
 import { END_FRACTION, END_SECOND, endedBefore, fractionOf, secondOf } from "./retention-sql.ts";
 
-/** Active nodes whose retention ended before a moment, the longest ended first, then by id. */
+/** Active nodes whose retention ended before a moment, the earliest ended first, then by id. */
 export function readExpired(database: Database, { userId, now, limit }: ExpiredRead): MemoryNode[] {
   const owner = userId === undefined ? undefined : ownerKey(database, userId);
   if (userId !== undefined && owner === undefined) return [];

@@ -62,7 +62,7 @@ export function rankTexts(
 /** The documents that hold a word, and what the word weighs. */
 type Weighed = Postings & { readonly rarity: number };
 
-/** Looks at those that can reach most, then at all that can reach what the last of the best has. */
+/** Scores the documents with the highest upper bounds first, then all whose bound reaches the score of the k-th best. */
 function findBest(
   kernel: Kernel,
   bounds: Bounds,

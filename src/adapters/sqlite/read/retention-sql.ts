@@ -2,7 +2,7 @@ import type { Instant } from "../../../lib/instant.ts";
 
 /** The second in which the retention of a node `n` ends, as the index `nodes_expiring` has it. */
 export const END_SECOND = "unixepoch(substr(n.created_at, 1, 19)) + n.ttl_days * 86400";
-/** What of the end lies behind that second, as text. */
+/** The fraction of a second of that end, as text. */
 export const END_FRACTION = "substr(n.created_at, 20)";
 
 /**

@@ -117,7 +117,7 @@ function runSteps(
 /** A step, without its check where that is not to be made. */
 type Step = Omit<Migration, "isFilled"> & { readonly isFilled?: Migration["isFilled"] | undefined };
 
-/** Does of a step what is left to do. @returns whether there was anything */
+/** Runs the unfinished parts of a step. @returns whether there were any */
 function runStep(
   database: Database,
   { version, name, sql, table, fill, isFilled }: Step,

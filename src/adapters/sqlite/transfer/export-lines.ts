@@ -149,7 +149,7 @@ type VectorRow = {
   readonly own: Uint8Array | null;
 };
 
-/** The vectors of the texts themselves, not those that lean towards their neighbours: an import makes these anew. */
+/** The vectors of the texts themselves, not those that lean towards their neighbours: an import makes these again. */
 function* vectorLines(database: Database, { embedding }: Manifest): Generator<string> {
   const own = hasTable(database, "vector_payloads", vectorFileOf(database))
     ? "(SELECT p.embedding FROM vector_payloads p WHERE p.node_key = m.node_key)"

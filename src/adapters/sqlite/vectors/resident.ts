@@ -6,7 +6,7 @@ import { bytesPerVector, Slab } from "./slab.ts";
 
 /** Bytes that all slabs of a store may take together. */
 const BUDGET = 256 * 2 ** 20;
-/** Changes that are read one by one; where there are more, all of the owner's vectors are read anew. */
+/** Changes that are read one by one; where there are more, all of the owner's vectors are read again. */
 const CHANGES_MAX = 5000;
 /** Owners whose last question is remembered. */
 const ASKED_MAX = 10_000;

@@ -44,7 +44,7 @@ export function nextRevision(database: Database): number {
 
 /**
  * Writes the vectors of nodes that are active. Those of conversation turns lean towards the turns around them, so the
- * entries of these are written anew too; what results does not depend on the order in which turns arrive. Runs inside a
+ * entries of these are written again too; what results does not depend on the order in which turns arrive. Runs inside a
  * write transaction.
  */
 export function putVectors(
@@ -94,7 +94,7 @@ export function removeVectors(database: Database, keys: readonly number[]): void
 }
 
 /**
- * Removes the vectors of nodes that are no longer active; those of the turns around them lean anew. Runs inside a write
+ * Removes the vectors of nodes that are no longer active; those of the turns around them lean again. Runs inside a write
  * transaction.
  */
 export function evictVectors(database: Database, gone: readonly Turn[]): void {

@@ -5,7 +5,7 @@ import { removeDocuments } from "./lexical-index.ts";
 import { readTurn } from "./turns.ts";
 
 /**
- * Takes nodes out of both indexes that are no longer active, and writes anew what is indexed of the turns around them, as
+ * Takes nodes out of both indexes that are no longer active, and writes again what is indexed of the turns around them, as
  * if they had never been there. The cost does not grow with the length of a conversation. Runs inside a write transaction,
  * once the new states are written.
  */

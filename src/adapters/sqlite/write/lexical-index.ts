@@ -38,14 +38,14 @@ export function documentNumber(owner: string, key: string): string {
  * Writes the lexical documents of nodes: their text, and the date on which it happened as a person would name it. A
  * conversation turn (a note with a session) also carries the beginnings of the
  * turns around it, at a lower weight, because a question often uses the words of the turn before the answer; the
- * documents of these are therefore written anew too. Runs inside a write transaction.
+ * documents of these are therefore written again too. Runs inside a write transaction.
  */
 export function writeDocuments(database: Database, keys: Iterable<number>): void {
   for (const place of surroundAll(database, keys, AROUND).values()) put(database, place);
 }
 
 /**
- * Removes the documents of nodes that are no longer active, and writes those anew that held the beginnings of their texts.
+ * Removes the documents of nodes that are no longer active, and writes those again that held the beginnings of their texts.
  * Runs inside a write transaction.
  */
 export function removeDocuments(database: Database, gone: readonly Turn[]): void {
@@ -66,7 +66,7 @@ function writeAround(database: Database, gone: readonly Turn[]): void {
 }
 
 /**
- * Writes the next `limit` documents above a key anew; the last step removes those that have no active node with text.
+ * Writes the next `limit` documents above a key again; the last step removes those that have no active node with text.
  * Runs inside a write transaction.
  */
 export function rewriteDocuments(
@@ -87,7 +87,7 @@ export function rewriteDocuments(
 }
 
 /**
- * Removes documents without an active node with text, and writes those anew that held the beginnings of texts of nodes that
+ * Removes documents without an active node with text, and writes those again that held the beginnings of texts of nodes that
  * are no longer active. Runs inside a write transaction.
  */
 export function mendDocuments(database: Database): void {
@@ -122,7 +122,7 @@ export function hasForeignDocuments(database: Database): boolean {
 }
 
 /**
- * Writes the documents anew that an earlier version of the program wrote: all of them where it wrote them all. Runs inside
+ * Writes the documents again that an earlier version of the program wrote: all of them where it wrote them all. Runs inside
  * a write transaction.
  */
 export function renumberDocuments(database: Database, progress: StepProgress = () => {}): void {

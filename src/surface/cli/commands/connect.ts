@@ -21,7 +21,7 @@ Examples:
   svc connect claude-code                              its user's configuration, for ./memory.pack
   svc connect cursor --db-path ~/notes.pack --dry-run  only show what would change
   svc connect codex --user-id anna --yes               one owner for everything; do not ask
-  svc connect vscode --scope project                   for whoever works in this folder
+  svc connect vscode --scope project                   for everyone who works in this folder
   svc connect any-other --print                        what to put into another assistant
 
 The file is backed up first, and only the entry is changed. Then the server is started just as the assistant will start it,

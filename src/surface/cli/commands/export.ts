@@ -10,7 +10,7 @@ Examples:
   svc export ./memory.pack --with-vectors | gzip > memory.jsonl.gz
   svc export ./memory.pack --format json --output for-other-programs.json
 
-The export is not encrypted: whoever can read it can read the memories.`;
+The export is not encrypted: anyone who can read it can read the memories.`;
 
 type ExportOptions = {
   readonly output: string;

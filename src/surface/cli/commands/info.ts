@@ -64,7 +64,7 @@ function ownerOf({ owner, path }: PackReport): string {
     case "several":
       return `not set; svc owner list ${shellWord(path)} shows them`;
     case "nobody":
-      return "whoever stores first";
+      return "the first to store a memory";
   }
 }
 

@@ -75,9 +75,9 @@ async function examine(
   const { path, encrypted } = await deps.keys.status(config);
   const state = encrypted
     ? "encrypted"
-    : "not encrypted: whoever can read the file can read the memories";
+    : "not encrypted: anyone who can read the file can read the memories";
   try {
-    // A key of the settings is for packs to be made, and says nothing about one in clear.
+    // A key of the settings is for packs to be made, and says nothing about an unencrypted one.
     const request = encrypted ? keyRequest(encryptionKey) : { given: encryptionKey ?? "" };
     const opened = await deps.keys.find(config, request);
     const warn = warnOn(context);

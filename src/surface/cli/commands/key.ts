@@ -95,7 +95,7 @@ async function exportKey(context: CliContext, path: string, options: ExportOptio
     path: file,
     isRemembered,
   } = await deps.keys.exportKey(config, keyRequest(options.encryptionKey), options.output);
-  output.note("Warning: whoever has this key can read the pack. Keep it apart from the pack.");
+  output.note("Warning: anyone who has this key can read the pack. Keep it apart from the pack.");
   if (!isRemembered) {
     output.note("The pack could not be written, so svc doctor will go on asking for a backup.");
   }

@@ -10,7 +10,7 @@ const MAX_BATCH_SIZE = 100_000;
 const EXAMPLES = `
 Examples:
   svc rebuild ./memory.pack          after another embedding model was set, or when svc doctor says so
-  svc rebuild ./memory.pack --all    embed every memory anew
+  svc rebuild ./memory.pack --all    embed every memory again
 
 Other processes may keep using the pack. Ctrl-C stops after the current batch; running it again goes on from there.`;
 
@@ -21,10 +21,10 @@ type RebuildOptions = {
   readonly format: Format;
 };
 
-/** `svc rebuild`: makes the indexes of a pack anew from its events and graph. */
+/** `svc rebuild`: rebuilds the indexes of a pack from its events and graph. */
 export function rebuildCommand(context: CliContext): Command {
   return new Command("rebuild")
-    .description("make the indexes of a pack anew, with the configured model")
+    .description("rebuild the indexes of a pack, with the configured model")
     .argument("<pack>", "a .pack file, a directory pack or its memory.db")
     .option("--all", "embed every memory, also where nothing changed")
     .option(

@@ -12,8 +12,8 @@ import { printRewrite } from "./compact.ts";
 const EXAMPLES = `
 Examples:
   svc rekey ./memory.pack              asks for the new passphrase, twice
-  svc rekey ./memory.pack --encrypt    encrypts a pack in clear
-  svc rekey ./memory.pack --plain      stores it in clear
+  svc rekey ./memory.pack --encrypt    encrypts an unencrypted pack
+  svc rekey ./memory.pack --plain      removes its encryption
   SVC_NEW_ENCRYPTION_KEY=… svc rekey ./memory.pack
 
 The present key is found as by every other command. Refused while
@@ -31,10 +31,12 @@ type RekeyOptions = {
 /** `svc rekey`: gives a pack another key, its first one, or none. */
 export function rekeyCommand(context: CliContext): Command {
   return new Command("rekey")
-    .description("give a pack another key, encrypt one in clear, or store it in clear")
+    .description(
+      "give a pack another key, encrypt one that is not encrypted, or remove its encryption",
+    )
     .argument("<pack>", "a .pack file, a directory pack or its memory.db")
-    .option("--encrypt", "encrypt a pack that is in clear")
-    .addOption(new Option("--plain", "store the pack in clear").conflicts(["encrypt"]))
+    .option("--encrypt", "encrypt an unencrypted pack")
+    .addOption(new Option("--plain", "remove its encryption").conflicts(["encrypt"]))
     .addOption(encryptionKeyOption())
     .addOption(
       new Option(
@@ -68,7 +70,7 @@ async function targetOf(
   if (options.plain === true) return { kind: "plain" };
   const key = options.newEncryptionKey ?? config.new_encryption_key ?? (await askNewKey(context));
   if (key === "") {
-    throw invalid("--new-encryption-key", "is empty; to store the pack in clear, use --plain");
+    throw invalid("--new-encryption-key", "is empty; to remove the encryption, use --plain");
   }
   await tellWeakness(context, key);
   return { kind: "encrypted", key, isFirst: options.encrypt === true };

@@ -5,13 +5,13 @@ import type { Backend } from "./relay.ts";
 import { meet, type Seat } from "./rendezvous.ts";
 import { wakeStoppedHolder } from "./stopped-holder.ts";
 
-/** How often a host that is just leaving is looked for again. */
+/** How often to look again for a host that is just leaving. */
 const TRIES = 20;
 /** Milliseconds between two looks. */
 const PAUSE_MS = 25;
-/** Times that somebody is waited for who does not speak. */
+/** How often to wait for a host that does not answer. */
 const SILENCES = 2;
-/** Milliseconds without a word after which it is looked whether somebody stopped it. Awake, it has time for its part. */
+/** Milliseconds of silence after which to check whether a signal has stopped the host; a running one has answered by then. */
 const WAKE_MS = 2000;
 
 /** What a process that wants to serve a client is to do. */

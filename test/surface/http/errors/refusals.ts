@@ -31,13 +31,13 @@ export const REFUSALS = {
     {
       name: "promotion of an archived memory",
       ask: ({ gone }) => put(`${gone.node}/promote`),
-      detail: /^promote: memory \S+ cannot go from archived to stable; /,
+      detail: /^promote: memory \S+ is archived; only a /,
     },
     {
       name: "replacement of a contested memory",
       ask: ({ right, tea }) =>
         post("/v1/supersedences", { old_node_id: right.node, new_node_id: tea.node })(),
-      detail: /^supersede: memory \S+ cannot go from contested to superseded; /,
+      detail: /^supersede: memory \S+ is contested; only a /,
     },
     {
       name: "another replacement of a replaced memory",
@@ -59,7 +59,7 @@ export const REFUSALS = {
       name: "a resolution of what is no contradiction",
       ask: ({ tea, fresh }) =>
         post("/v1/contradictions/resolve", { winner_id: tea.node, loser_id: fresh.node })(),
-      detail: /^resolve: memory \S+ cannot go from tentative to stable; /,
+      detail: /^resolve: memory \S+ is tentative; only a /,
     },
   ],
   bad_citation: [
