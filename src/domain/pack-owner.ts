@@ -23,3 +23,21 @@ export type OwnerSummary = OwnerMemories & {
 
 /** The kind of the operations that record whose a pack is, as `after` in their payload. Exports hold them. */
 export const PACK_OWNER_SET = "PACK_OWNER_SET";
+
+/** The kinds of the operations that record that everything of one owner became another's: `before` and `after` in their payload. */
+export const OWNER_RENAMED = "OWNER_RENAMED";
+export const OWNERS_JOINED = "OWNERS_JOINED";
+
+/** What such an operation is about. */
+export function ownerTarget(userId: string): string {
+  return `owner:${userId}`;
+}
+
+/** A name under which an owner's things were recorded, and from when to when it was that owner's. */
+export type OwnerName = {
+  readonly userId: string;
+  /** Exclusive: when the name was last given up by somebody else, or undefined. */
+  readonly since: Instant | undefined;
+  /** Inclusive: when this owner gave it up; undefined for the present name. */
+  readonly until: Instant | undefined;
+};

@@ -223,7 +223,7 @@ export type MemoryEngine = {
   /**
    * Renames an owner, or joins one with another: everything of the first is the second one's afterwards, nothing is left under
    * the former name, and the audit log says so. One transaction. The content of events never changes.
-   * @returns what was moved
+   * @returns what was moved, or would be
    * @throws SvcError invalid_argument when there is nothing to move, or `into` is not as `isJoin` says
    */
   moveOwner(input: MoveOwnerInput): Promise<OwnerSummary>;

@@ -1,18 +1,25 @@
-import type { OwnerMemories, OwnerSummary, PackOwner } from "../domain/pack-owner.ts";
+import type { OwnerMemories, OwnerName, OwnerSummary, PackOwner } from "../domain/pack-owner.ts";
+import type { Uuid } from "../lib/uuid.ts";
 import type { Operation } from "./operation.ts";
 
 /** An audit record without what is known only when it is written. */
 export type OwnerRecord = Pick<Operation, "id" | "actorId" | "createdAt">;
 
-/** What is to become of an owner's things. */
-export type OwnerMove = {
+/** Who is to get whose things. */
+export type OwnerWish = {
   readonly from: string;
   readonly into: string;
   /** Whether `into` is to have things already, or is not to have any. */
   readonly isJoin: boolean;
-  readonly record: OwnerRecord;
-  /** Of the change of the pack's owner, where that is `from`. */
-  readonly settingRecord: OwnerRecord;
+};
+
+/** What is to become of an owner's things. */
+export type OwnerMove = OwnerWish & {
+  /** Of the record. */
+  readonly id: Uuid;
+  /** Of the record that the pack's owner changed, where that is `from`. */
+  readonly settingId: Uuid;
+  readonly actorId: string;
 };
 
 /** Who has things in a pack, and whose it is. Each change is one transaction and leaves its record. */
@@ -26,6 +33,10 @@ export type Owners = {
   withMemories(limit: number): Promise<readonly OwnerMemories[]>;
   /** All who have anything, those with most memories first. */
   list(): Promise<readonly OwnerSummary[]>;
+  /** The owner's names in this pack, the present one first. */
+  names(userId: string): Promise<readonly OwnerName[]>;
+  /** What `move` would move. @throws SvcError invalid_argument as `move` does */
+  previewMove(wish: OwnerWish): Promise<OwnerSummary>;
   /**
    * Gives everything of one owner to another: memories with their entries in both indexes, events, work and receipts. Other
    * owners and the content of events stay as they are; nothing is left under the former name.

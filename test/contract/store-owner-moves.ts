@@ -8,8 +8,7 @@ import { aReceipt } from "./store-receipts.ts";
 const recordOf = () => ({ id: freshId(), actorId: "test", createdAt: at(99) });
 const moveOf = (from: string, into: string, isJoin: boolean) => ({
   ...{ from, into, isJoin },
-  record: recordOf(),
-  settingRecord: recordOf(),
+  ...{ id: freshId(), settingId: freshId(), actorId: "test" },
 });
 
 const ALL = {

@@ -68,7 +68,7 @@ async function measureTimes(pack: string, size: number, count: number): Promise<
       saveReceipt: async () => {},
       receipt: async () => undefined,
       pruneReceipts: async () => 0,
-      operationsOn: async () => ({ items: [], hasMore: false }),
+      owners: { names: async () => [] },
     },
   });
   const ask = (query: string) =>

@@ -116,7 +116,7 @@ export class SqliteStore implements Store {
       write: (work) => this.#write(work),
     };
     this.rebuild = createIndexRebuild({ ...parts, ...access });
-    this.owners = createOwners(access);
+    this.owners = createOwners(access, parts.clock);
   }
 
   manifest(): Manifest {

@@ -1,14 +1,30 @@
-import { userInfo } from "node:os";
+import { readFileSync } from "node:fs";
 
 /** For a user of the system without a name, as in some containers. */
 const NAMELESS = "me";
 
-/** The name of the user of the system who runs this process. */
-export function systemUserName(): string {
+/**
+ * The name of the user of the system who runs this process: what the session says, else what the list of users says.
+ * @param environment the variables of the process
+ * @param list the file with the users, as passwd(5) describes it
+ */
+export function systemUserName(
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+  list = "/etc/passwd",
+): string {
+  const { USER, LOGNAME, USERNAME } = environment;
+  const isName = (name = "") => name.trim() !== "" && name.isWellFormed();
+  const name = [USER, LOGNAME, USERNAME].find(isName) ?? listedName(list);
+  return isName(name) ? (name ?? "").trim() : NAMELESS;
+}
+
+function listedName(path: string): string | undefined {
+  const uid = process.getuid?.();
   try {
-    const name = userInfo().username.trim();
-    return name === "" || !name.isWellFormed() ? NAMELESS : name;
+    const users = readFileSync(path, "utf8").split("\n");
+    return users.map((line) => line.split(":")).find(([, , id]) => id === String(uid))?.[0];
   } catch {
-    return NAMELESS;
+    // Some systems keep their users elsewhere.
+    return undefined;
   }
 }

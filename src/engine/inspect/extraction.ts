@@ -26,7 +26,9 @@ export async function getExtraction(
   const operation = await store.operation(recordId(id));
   if (operation === undefined) return undefined;
   if (operation.opType !== OPERATION) throw damaged(id);
-  return toRecord(openChecksummed(operation.payload), event);
+  const names = await store.owners.names(event.userId);
+  const known = new Set(names.map(({ userId: name }) => name));
+  return toRecord(openChecksummed(operation.payload), event, known);
 }
 
 /**
@@ -60,13 +62,17 @@ function recordId(eventId: Uuid): Uuid {
   return uuidV5(eventId, "svc:validated-extraction:v1");
 }
 
-function toRecord(record: JsonObject, event: MemoryEvent): ExtractionRecord {
+function toRecord(
+  record: JsonObject,
+  event: MemoryEvent,
+  names: ReadonlySet<unknown>,
+): ExtractionRecord {
   const created = parseInstant(textOf(record["created_at"], event));
   const batchId = record["batch_id"];
   const isOfEvent =
     record["schema_version"] === 1 &&
     record["event_id"] === event.id &&
-    record["user_id"] === event.userId &&
+    names.has(record["user_id"]) &&
     record["scope"] === event.scope &&
     record["content_hash"] === event.contentHash;
   if (!isOfEvent || typeof created === "string") throw damaged(event.id);

@@ -21,7 +21,7 @@ import type { EngineDeps } from "../deps.ts";
 import { parseActor } from "./caller.ts";
 import { requireEvidence, requireNode } from "./found.ts";
 import { logEntry } from "./log-entry.ts";
-import { isRetry, operationIdOf } from "./request-keys.ts";
+import { isRetry, isSameActor, operationIdOf } from "./request-keys.ts";
 
 const OPERATION = "EPISTEMIC_TRANSITION";
 
@@ -101,7 +101,10 @@ function decideCondition(snapshot: ChangeSnapshot, request: Request): Decision<M
   const repeated = isRetry(
     snapshot,
     request,
-    (record, { targetId }) => targetId === before.id && isSame(record, request, actorId),
+    (record, { targetId }) =>
+      targetId === before.id &&
+      isSame(record, request) &&
+      isSameActor({ ...before, actorId }, record["triggered_by"], record["before"]),
   );
   if (repeated) return { change: undefined, result: before };
   const condition = requireCondition(before);
@@ -128,13 +131,12 @@ function decideCondition(snapshot: ChangeSnapshot, request: Request): Decision<M
   return { change: { nodes: [after], edges: [], operations: [operation] }, result: after };
 }
 
-function isSame(record: JsonObject, request: Request, actorId: string): boolean {
+function isSame(record: JsonObject, request: Request): boolean {
   return (
     record["to_state"] === request.state &&
     record["evaluation_method"] === request.method &&
     record["reason"] === (request.reason ?? null) &&
     record["evidence_id"] === (request.evidenceId ?? null) &&
-    record["triggered_by"] === actorId &&
     (request.evaluatedAt === undefined || record["evaluated_at"] === request.evaluatedAt)
   );
 }

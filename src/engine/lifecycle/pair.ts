@@ -12,7 +12,7 @@ import type { ClaimsOptions } from "../changes.ts";
 import type { EngineDeps } from "../deps.ts";
 import { parseCaller } from "./caller.ts";
 import { requireEvidence, requireNode } from "./found.ts";
-import { isRetry, operationIdOf } from "./request-keys.ts";
+import { isRetry, isSameActor, operationIdOf } from "./request-keys.ts";
 
 /** Changes of two memories at once. Which is named first matters. */
 export type Pair = readonly [MemoryNode, MemoryNode];
@@ -62,8 +62,11 @@ export async function changePair(
   return deps.store.change({ ...reads, operationIds }, (snapshot) => {
     const pair = requirePair(kind, snapshot, request);
     const record = requestRecord(kind, request);
+    const done = snapshot.operations.get(request.operationId);
+    const edge = done && openChecksummed(done.payload)["edge"];
     const matches = (saved: JsonObject) =>
-      canonicalJson(saved) === canonicalJson(openChecksummed(record));
+      withoutActor(saved) === withoutActor(openChecksummed(record)) &&
+      isSameActor(request, saved["actor_id"], edge);
     if (isRetry(snapshot, { operationId, requestId }, matches)) {
       return { change: undefined, result: pair };
     }
@@ -80,6 +83,10 @@ export async function changePair(
     const { nodes = [], edges = [], operations = [] } = change ?? {};
     return { change: { nodes, edges, operations: [...operations, entry] }, result };
   });
+}
+
+function withoutActor(record: JsonObject): string {
+  return canonicalJson({ ...record, actor_id: null });
 }
 
 /** The change that a request id stands for. */
@@ -163,9 +170,9 @@ export function requireKinship(
 }
 
 /** Whether an earlier change was made by the same actor from the same evidence. @throws SvcError storage_failed */
-export function sameInputs(earlier: Operation, { actorId, evidenceId }: PairRequest): boolean {
-  const record = openChecksummed(earlier.payload);
-  return record["actor_id"] === actorId && record["evidence_id"] === (evidenceId ?? null);
+export function sameInputs(earlier: Operation, request: PairRequest): boolean {
+  const { actor_id: actor, evidence_id: evidence, edge } = openChecksummed(earlier.payload);
+  return isSameActor(request, actor, edge) && evidence === (request.evidenceId ?? null);
 }
 
 /** What these two were part of before cannot be done again, or not like this. */

@@ -1,10 +1,11 @@
 import { openChecksummed } from "../../domain/checksummed.ts";
 import { missingNode, SvcError } from "../../domain/errors.ts";
-import type { JsonObject } from "../../lib/json.ts";
+import type { Json, JsonObject } from "../../lib/json.ts";
 import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
 import type { ChangeSnapshot } from "../../ports/changes.ts";
 import type { Operation } from "../../ports/operation.ts";
 import type { EngineDeps } from "../deps.ts";
+import { operationIdFor } from "../owner-names.ts";
 
 /** A change of one memory that its caller may have named, so that a retry can be told from a second change. */
 type Keyed = {
@@ -14,8 +15,8 @@ type Keyed = {
 };
 
 /**
- * The id under which a change is recorded: made of kind, owner and request id where there is one, else a new one. Owners never
- * change, so that the id can be known before the change begins.
+ * The id under which a change is recorded: made of kind, owner and request id where there is one, else a new one. The owner is
+ * named as at the first call, which may have been before a move.
  * @throws SvcError not_found
  */
 export async function operationIdOf(
@@ -26,7 +27,9 @@ export async function operationIdOf(
   if (requestId === undefined) return ids.next();
   const node = await store.node(id, userId);
   if (node === undefined) throw missingNode(id);
-  return uuidV5("url", JSON.stringify([kind, node.userId, requestId]));
+  return await operationIdFor(store, node.userId, (name) =>
+    uuidV5("url", JSON.stringify([kind, name, requestId])),
+  );
 }
 
 /**
@@ -48,4 +51,19 @@ export function isRetry(
     `request_id ${requestId} was used before with other inputs; use a new one`,
     { request_id: requestId },
   );
+}
+
+/**
+ * Whether somebody is who made a recorded change. An owner goes by the name of now, and by that of then.
+ * @param actor as it was recorded
+ * @param part of the record, with the owner's name of then
+ */
+export function isSameActor(
+  { actorId, userId }: { readonly actorId: string; readonly userId: string | undefined },
+  actor: Json | undefined,
+  part: Json | undefined,
+): boolean {
+  if (actor === actorId) return true;
+  const isOwned = typeof part === "object" && part !== null && "userId" in part;
+  return actorId === userId && isOwned && part["userId"] === actor;
 }

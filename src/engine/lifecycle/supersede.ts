@@ -4,7 +4,7 @@ import { invalid, SvcError } from "../../domain/errors.ts";
 import { canReplace, requireStep } from "../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { toNodeRecord } from "../../domain/node-record.ts";
-import { canonicalJson } from "../../lib/json.ts";
+import { canonicalJson, type JsonObject } from "../../lib/json.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { ChangeSnapshot, Decision, PlannedChange } from "../../ports/changes.ts";
 import type { Operation } from "../../ports/operation.ts";
@@ -151,12 +151,18 @@ function stillStands(
   [old, replacement]: Pair,
   earlier: Operation,
 ): boolean {
-  const recorded = openChecksummed(earlier.payload)["edge"] ?? null;
+  // SAFETY: the record's checksum matches, and decideSupersede always writes the edge into it.
+  const recorded = openChecksummed(earlier.payload)["edge"] as JsonObject;
   const edge = edges.find(({ id }) => id === edgeIdOf(earlier.id));
   return (
     old.lifecycleState === "superseded" &&
     old.supersededBy === replacement.id &&
     edge !== undefined &&
-    canonicalJson(toEdgeRecord(edge)) === canonicalJson(recorded)
+    withoutOwner(toEdgeRecord(edge)) === withoutOwner(recorded)
   );
+}
+
+/** What owners may have given to one another since is the same. */
+function withoutOwner(edge: JsonObject): string {
+  return canonicalJson({ ...edge, userId: null });
 }

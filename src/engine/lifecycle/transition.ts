@@ -10,7 +10,7 @@ import type { EngineDeps } from "../deps.ts";
 import { parseCaller } from "./caller.ts";
 import { requireNode } from "./found.ts";
 import { logEntry } from "./log-entry.ts";
-import { isRetry, operationIdOf } from "./request-keys.ts";
+import { isRetry, isSameActor, operationIdOf } from "./request-keys.ts";
 
 const OPERATION = "LIFECYCLE_CHANGED";
 
@@ -56,7 +56,9 @@ function decideTransition(snapshot: ChangeSnapshot, request: Request): Decision<
     snapshot,
     request,
     (record, { targetId, actorId: actor }) =>
-      record["action"] === action && targetId === before.id && actor === actorId,
+      record["action"] === action &&
+      targetId === before.id &&
+      isSameActor(request, actor, record["before"]),
   );
   if (repeated) return { change: undefined, result: before };
   const after = { ...before, lifecycleState: requireStep(action, before), updatedAt: at };

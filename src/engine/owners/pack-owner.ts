@@ -42,17 +42,12 @@ export async function usePackOwner(
 
 /** Gives everything of one owner to another. @throws SvcError invalid_argument */
 export async function moveOwner(
-  { store, clock, ids }: OwnerDeps,
-  { from, into, isJoin, actorId }: MoveOwnerInput,
+  { store, ids }: OwnerDeps,
+  { from, into, isJoin, isPreview = false, actorId }: MoveOwnerInput,
 ): Promise<OwnerSummary> {
-  const record = { actorId, createdAt: clock.now() };
-  return await store.owners.move({
-    from: parseUserId(from),
-    into: parseUserId(into),
-    isJoin,
-    record: { ...record, id: ids.next() },
-    settingRecord: { ...record, id: ids.next() },
-  });
+  const wish = { from: parseUserId(from), into: parseUserId(into), isJoin };
+  if (isPreview) return await store.owners.previewMove(wish);
+  return await store.owners.move({ ...wish, id: ids.next(), settingId: ids.next(), actorId });
 }
 
 function nameOf(owner: PackOwner, otherwise: string | undefined): string | undefined {

@@ -8,6 +8,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { IdSource } from "../../ports/ids.ts";
 import type { Operation } from "../../ports/operation.ts";
 import type { Store } from "../../ports/store.ts";
+import { type NamedDeps, operationOf } from "../owner-names.ts";
 import {
   type AnswerCitations,
   type AnswerCitationsInput,
@@ -34,7 +35,7 @@ const OPERATION = "ANSWER_CITATIONS_RECORDED";
 const LIMITS = { answerIdChars: 512, citedNodes: 1000, page: 1000, defaultPage: 100 } as const;
 
 export type CitationDeps = {
-  readonly store: Pick<Store, "admitOnce" | "operation">;
+  readonly store: Pick<Store, "admitOnce"> & NamedDeps;
   readonly receipts: Pick<ReceiptKeeper, "read">;
   readonly clock: Clock;
   readonly ids: IdSource;
@@ -73,8 +74,8 @@ export async function recordAnswerCitations(
 ): Promise<AnswerCitations> {
   const owner = parseUserId(userId);
   const submission = parseSubmission(input, deps.ids);
-  const id = operationId(owner, submission.citationId);
-  const earlier = await deps.store.operation(id);
+  const { citationId } = submission;
+  const earlier = await operationOf(deps.store, owner, (name) => operationId(name, citationId));
   // A retry is answered although the receipt may be gone by now.
   if (earlier !== undefined) return firstRecord(earlier, submission);
   const kept = await deps.receipts.read(submission.requestId, owner);
@@ -86,6 +87,7 @@ export async function recordAnswerCitations(
     });
   }
   requireCitable(submission.citedNodeIds, kept);
+  const id = operationId(owner, citationId);
   const record: AnswerCitations = {
     ...submission,
     schemaVersion: 1,
@@ -112,13 +114,13 @@ export async function recordAnswerCitations(
 
 /** A recorded report. Undefined for an unknown or foreign one. @throws SvcError invalid_argument, storage_failed */
 export async function getAnswerCitations(
-  { store }: { readonly store: Pick<Store, "operation"> },
+  { store }: { readonly store: NamedDeps },
   citationId: string,
   userId: string,
 ): Promise<AnswerCitations | undefined> {
   const owner = parseUserId(userId);
-  const id = operationId(owner, parseId(citationId, "citation_id"));
-  const operation = await store.operation(id);
+  const id = parseId(citationId, "citation_id");
+  const operation = await operationOf(store, owner, (name) => operationId(name, id));
   return operation === undefined ? undefined : toRecord(operation);
 }
 

@@ -19,7 +19,9 @@ const QUEUE_SIZE = 256;
 const SETTLE_MS = 5000;
 
 export type ReceiptKeeperDeps = {
-  readonly store: Pick<Store, "saveReceipt" | "receipt" | "pruneReceipts" | "operationsOn">;
+  readonly store: Pick<Store, "saveReceipt" | "receipt" | "pruneReceipts"> & {
+    readonly owners: Pick<Store["owners"], "names">;
+  };
   readonly clock: Clock;
   readonly settings: ReceiptSurroundings["settings"] & Pick<EngineSettings, "receiptRetentionDays">;
   readonly languageModel?: ReceiptSurroundings["languageModel"];
@@ -93,7 +95,9 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
       const stored = await store.receipt(requestId, userId);
       if (stored === undefined) return undefined;
       const kept = fromStored(stored);
-      if (await isNowOf(store, kept.receipt.userId, stored.userId)) return kept;
+      // A receipt keeps the name under which was asked.
+      const names = await store.owners.names(stored.userId);
+      if (names.some((name) => name.userId === kept.receipt.userId)) return kept;
       throw damagedReceipt(requestId, "it is of another owner");
     },
     settle: () => turns.settle(SETTLE_MS),
@@ -131,29 +135,6 @@ function damagedReceipt(requestId: Uuid, why: string, cause?: unknown): SvcError
     { request_id: requestId },
     { cause },
   );
-}
-
-/** Moves of an owner that are looked through, of which the log has one for each name that somebody had. */
-const MOVES_MAX = 100;
-
-/** Whether an owner has the name, or got it since: a receipt keeps the name under which was asked. */
-async function isNowOf(
-  store: Pick<Store, "operationsOn">,
-  asked: string,
-  now: string,
-): Promise<boolean> {
-  const names = [asked];
-  for (const name of names) {
-    if (name === now) return true;
-    if (names.length > MOVES_MAX) return false;
-    const targetId = `owner:${name}`;
-    const { items } = await store.operationsOn({ targetId, after: undefined, limit: MOVES_MAX });
-    const later = items.map(({ payload }) => payload["after"]);
-    names.push(
-      ...later.filter((next) => typeof next === "string" && !names.includes(next)).map(String),
-    );
-  }
-  return false;
 }
 
 function fromStored({ requestId, createdAt, body }: StoredReceipt): KeptReceipt {

@@ -7,6 +7,7 @@ import { asUuid, type Uuid, uuidV5 } from "../../lib/uuid.ts";
 import type { Operation } from "../../ports/operation.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { FastIngestInput, FastIngestManyInput } from "../inputs.ts";
+import { operationIdFor } from "../owner-names.ts";
 import { draftEvent, type EventDraft, toEvent } from "./plan-event.ts";
 
 /** Admits one event durably without indexing it. @returns the event's id */
@@ -37,9 +38,8 @@ export async function ingestFastMany(
     await deps.store.admit({ events, operations: [], leaseJobs: false });
     return ids;
   }
-  const operationId = uuidV5(
-    "url",
-    JSON.stringify(["svc:fast-ingest-batch:v1", userId, requestId]),
+  const operationId = await operationIdFor(deps.store, userId, (name) =>
+    uuidV5("url", JSON.stringify(["svc:fast-ingest-batch:v1", name, requestId])),
   );
   const record: BatchRecord = {
     schema_version: 1,

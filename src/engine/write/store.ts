@@ -10,11 +10,12 @@ import type { ProcessingStatus } from "../../domain/jobs.ts";
 import { LIMITS } from "../../domain/limits.ts";
 import { nodeFromRecord, toNodeRecord } from "../../domain/node-record.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
-import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
+import { asUuid, type Uuid, uuidV5 } from "../../lib/uuid.ts";
 import type { PlannedChange } from "../../ports/changes.ts";
 import type { Operation } from "../../ports/operation.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { StoreInput } from "../inputs.ts";
+import { operationOf } from "../owner-names.ts";
 import type { StoreReceipt } from "../results.ts";
 import type { StoreSteps } from "../store-steps.ts";
 import { type Embedding, embed, isBlank } from "./materialize.ts";
@@ -54,7 +55,8 @@ export async function store(
 ): Promise<StoreReceipt> {
   const requestId = parseOptionalId(input.requestId, "request_id");
   const supersedes = parseSupersedes(input.supersedes);
-  const eventId = requestId === undefined ? deps.ids.next() : eventOf(input.userId, requestId);
+  const eventId =
+    requestId === undefined ? deps.ids.next() : await eventOf(deps, input.userId, requestId);
   const planned = planStore(input, {
     extra: options.extra,
     now: deps.clock.now(),
@@ -102,8 +104,20 @@ function parseSupersedes(value: unknown): readonly Uuid[] {
 }
 
 /** The one event of all calls of an owner with this identifier. */
-function eventOf(userId: string, requestId: Uuid): Uuid {
-  return uuidV5("url", JSON.stringify(["svc:store:v1", parseUserId(userId), requestId]));
+async function eventOf(
+  { store: kept }: EngineDeps,
+  userId: string,
+  requestId: Uuid,
+): Promise<Uuid> {
+  const owner = parseUserId(userId);
+  const idOf = (name: string) => uuidV5("url", JSON.stringify(["svc:store:v1", name, requestId]));
+  const earlier = await operationOf(kept, owner, (name) => recordId(idOf(name)));
+  return earlier === undefined ? idOf(owner) : asUuid(earlier.targetId);
+}
+
+/** The id of the operation that keeps what was planned. */
+function recordId(eventId: Uuid): Uuid {
+  return uuidV5(eventId, "svc:direct-store:v1");
 }
 
 /** @returns what is kept: the plan, or that of an earlier call with the same identifier */
@@ -141,7 +155,8 @@ function planOf(
   const replaced = new Set([saved["supersedes"] ?? []].flat());
   const replacesSame =
     replaced.size === supersedes.length && supersedes.every((id) => replaced.has(id));
-  if (isSame && replacesSame) return { event, node: known };
+  // The record names the owner as at the first call.
+  if (isSame && replacesSame) return { event, node: { ...known, userId: event.userId } };
   throw new SvcError(
     "request_conflict",
     `request_id ${requestId} was used before with another ${isSame ? "supersedes" : "content"}; use a new one`,
@@ -170,7 +185,7 @@ async function settle(
 function planRecord({ event, node }: StorePlan, supersedes: readonly Uuid[]): Operation {
   const projected = node.content !== event.content;
   return {
-    id: uuidV5(event.id, "svc:direct-store:v1"),
+    id: recordId(event.id),
     opType: "DIRECT_STORE_REQUESTED",
     targetId: event.id,
     payload: checksummed({

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
-import { userInfo } from "node:os";
 import { join } from "node:path";
 import manifest from "../../../package.json" with { type: "json" };
 import { COMMAND_NAMES } from "../../../src/surface/cli/program.ts";
-import { createDesk, type Desk } from "./run-svc.ts";
+import { createDesk, type Desk, SYSTEM_USER } from "./run-svc.ts";
 
 const KEY = "The spare key lies under the blue flower pot";
 
@@ -75,7 +74,7 @@ describe("store and search", () => {
     const stored = await desk.run(["store", "memory.pack", ...KEY.split(" "), "--format", "json"]);
     expect(stored.code).toBe(0);
     expect(JSON.parse(stored.stdout)).toMatchObject({
-      user_id: userInfo().username,
+      user_id: SYSTEM_USER,
       node_type: "note",
       status: "complete",
     });

@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { userInfo } from "node:os";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { MemoryEngine } from "../../../src/app/memory-engine.ts";
-import { createDesk, type Desk } from "./run-svc.ts";
+import { createDesk, type Desk, SYSTEM_USER } from "./run-svc.ts";
 
 // Each test starts processes, some of which load the model.
 setDefaultTimeout(60_000);
@@ -32,7 +31,7 @@ test("init writes the owner that is given, else the user of the system, and info
   const json = await desk.run(["info", "anna.pack", "--format", "json"]);
   expect(JSON.parse(json.stdout)).toMatchObject({ owner: "anna" });
   const own = await desk.run(["init", "own.pack", "--plain"]);
-  expect(own.stdout).toContain(`Its owner is ${userInfo().username}.`);
+  expect(own.stdout).toContain(`Its owner is ${SYSTEM_USER}.`);
 });
 
 test("init of a pack that has an owner keeps it and says how to change it", async () => {
@@ -100,4 +99,88 @@ test("an empty search says under which names there are memories", async () => {
   );
   const known = await desk.run(["search", path, "tea", "--user-id", "anna", "--limit", "0"]);
   expect(known.stderr).not.toContain("Nothing is stored");
+});
+
+describe("svc owner", () => {
+  const ask = (...args: readonly string[]) => desk.run(["owner", ...args]);
+  const owners = async (path: string) =>
+    JSON.parse((await ask("list", path, "--format", "json")).stdout);
+
+  test("lists who has memories, and whose the pack is", async () => {
+    const path = await packOf("listed.pack", "_cli", "anna", "anna");
+    expect((await ask("list", path)).stdout).toMatch(
+      /^OWNER +MEMORIES +EVENTS +LAST USED \(UTC\).*\nanna +2 +2 +\d{4}-\d\d-\d\d \d\d:\d\d *\n_cli +1 +1 .*\nThe pack names none of them: svc owner use .*listed\.pack NAME\n$/,
+    );
+    expect(await ask("use", path, "anna")).toMatchObject({
+      code: 0,
+      stdout: "The pack is now that of anna.\n",
+    });
+    expect((await ask("list", path)).stdout).toMatch(/\nanna .*the pack's\n/);
+    const last = expect.stringMatching(/^\d{4}-.*Z$/);
+    expect(await owners(path)).toEqual({
+      owner: "anna",
+      owners: [
+        { user_id: "anna", memories: 2, events: 2, last_used: last },
+        { user_id: "_cli", memories: 1, events: 1, last_used: last },
+      ],
+    });
+    const bob = await ask("use", path, "bob", "--format", "json");
+    expect(JSON.parse(bob.stdout)).toEqual({ owner: "bob", before: "anna" });
+    expect((await ask("list", path)).stdout).toContain("that of bob, who has nothing in it yet");
+  });
+
+  test("renames an owner once it was agreed to, and the pack goes with the name", async () => {
+    const path = await packOf("renamed.pack", "_cli", "_cli");
+    await ask("use", path, "_cli");
+    const before = await owners(path);
+    const preview = await ask("rename", path, "_cli", "anna", "--dry-run");
+    expect(preview.stdout).toBe(
+      "Would give 2 memories and 2 events of _cli to anna. Nothing was changed.\n",
+    );
+    const unasked = await ask("rename", path, "_cli", "anna");
+    expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining("--yes") });
+    expect(await owners(path)).toEqual(before);
+
+    const renamed = await ask("rename", path, "_cli", "anna", "--yes");
+    expect(renamed.stdout).toBe("2 memories and 2 events of _cli are now those of anna.\n");
+    expect(await owners(path)).toMatchObject({ owner: "anna", owners: [{ user_id: "anna" }] });
+    const found = await desk.run(["search", path, "what does Anna drink?"]);
+    expect(found.stdout).toContain(TEA);
+  });
+
+  test("joins two owners, so that one question finds what both stored", async () => {
+    const path = await packOf("joined.pack", "_cli", "anna");
+    await desk.run(["store", path, "Bob has a red bicycle", "--user-id", "_cli"]);
+    const joined = await ask("join", path, "_cli", "anna", "--yes", "--format", "json");
+    expect(JSON.parse(joined.stdout)).toMatchObject({
+      ...{ from: "_cli", into: "anna", is_join: true, is_done: true },
+      moved: { user_id: "_cli", memories: 2, events: 2 },
+    });
+    const found = await desk.run(["search", path, "what colour is the bicycle?"]);
+    expect(found.stdout).toContain("Bob has a red bicycle");
+    expect(found.stderr).not.toContain("owners");
+    expect((await desk.run(["doctor", path])).stdout).not.toContain("_cli");
+  });
+
+  test("refuses what cannot be done, in a preview too, and changes nothing", async () => {
+    const path = await packOf("refused.pack", "_cli", "anna");
+    const before = await owners(path);
+    for (const [args, why] of [
+      [["rename", path, "_cli", "anna"], "into: is an owner already; join the two"],
+      [["rename", path, "carl", "dora"], "from: has nothing in this pack"],
+      [["join", path, "carl", "anna"], "from: has nothing in this pack"],
+      [["join", path, "_cli", "carl"], "into: has nothing in this pack"],
+      [["join", path, "anna", "anna"], "into: is the same name"],
+      [["rename", path, "anna", " "], "user_id"],
+    ] as const) {
+      for (const wish of ["--yes", "--dry-run"]) {
+        const refused = await ask(...args, wish);
+        expect({ args, wish, ...refused }).toMatchObject({
+          ...{ code: 2, stdout: "", stderr: expect.stringContaining(why) },
+        });
+      }
+    }
+    expect((await ask("list", join(desk.folder, "no.pack"))).code).not.toBe(0);
+    expect(await owners(path)).toEqual(before);
+  });
 });

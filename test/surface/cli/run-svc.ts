@@ -4,6 +4,9 @@ import { join, resolve } from "node:path";
 
 const MAIN = resolve(import.meta.dir, "../../../src/main.ts");
 
+/** Who runs the program, whose surroundings do not say so. */
+export const SYSTEM_USER = Bun.spawnSync(["id", "-un"]).stdout.toString().trim();
+
 /** What a run of the program did. */
 export type Outcome = { readonly code: number; readonly stdout: string; readonly stderr: string };
 

@@ -1,8 +1,13 @@
 import type { Database } from "bun:sqlite";
-import { invalid } from "../../../domain/errors.ts";
-import type { OwnerSummary } from "../../../domain/pack-owner.ts";
-import { asInstant } from "../../../lib/instant.ts";
-import type { OwnerMove } from "../../../ports/owners.ts";
+import { invalid, SvcError } from "../../../domain/errors.ts";
+import {
+  OWNER_RENAMED,
+  OWNERS_JOINED,
+  type OwnerSummary,
+  ownerTarget,
+} from "../../../domain/pack-owner.ts";
+import { asInstant, type Instant } from "../../../lib/instant.ts";
+import type { OwnerMove, OwnerWish } from "../../../ports/owners.ts";
 import { fromPayload } from "../vectors/lean.ts";
 import { putVectors, removeVectors, type VectorEntry } from "../vectors/write-vectors.ts";
 import { advanceIndexSequence } from "../write/index-sequence.ts";
@@ -13,6 +18,18 @@ import { writeOperation } from "../write/write-operation.ts";
 import { listOwners } from "./list-owners.ts";
 import { readPackOwner, writePackOwner } from "./pack-owner.ts";
 
+/** What a move would move. @throws SvcError invalid_argument where it cannot be done */
+export function previewMove(database: Database, { from, into, isJoin }: OwnerWish): OwnerSummary {
+  const owners = listOwners(database);
+  const moved = owners.find(({ userId }) => userId === from);
+  const isTaken = owners.some(({ userId }) => userId === into);
+  if (moved === undefined) throw invalid("from", "has nothing in this pack");
+  if (from === into) throw invalid("into", "is the same name");
+  if (isJoin && !isTaken) throw invalid("into", "has nothing in this pack; rename the other one");
+  if (!isJoin && isTaken) throw invalid("into", "is an owner already; join the two");
+  return moved;
+}
+
 /**
  * Gives everything of one owner to another. An owner of whom there is no trace gets a name; else the rows change hands, and
  * what is indexed of them is written as if they had always been the other's. Runs inside a write transaction, which has to
@@ -20,21 +37,16 @@ import { readPackOwner, writePackOwner } from "./pack-owner.ts";
  * @returns what was moved
  * @throws SvcError invalid_argument
  */
-export function moveOwner(database: Database, move: OwnerMove): OwnerSummary {
-  const { from, into, isJoin, record } = move;
-  const owners = listOwners(database);
-  const moved = owners.find(({ userId }) => userId === from);
-  const isTaken = owners.some(({ userId }) => userId === into);
+export function moveOwner(database: Database, move: OwnerMove, at: Instant): OwnerSummary {
+  const { from, into, isJoin, id, settingId, actorId } = move;
+  const moved = previewMove(database, move);
   const key = ownerKey(database, from);
-  if (moved === undefined || key === undefined) throw invalid("from", "has nothing in this pack");
-  if (from === into) throw invalid("into", "is the same name");
-  if (isJoin && !isTaken) throw invalid("into", "has nothing in this pack; rename the other one");
-  if (!isJoin && isTaken) throw invalid("into", "is an owner already; join the two");
+  if (key === undefined) throw new SvcError("internal", "an owner has things and no key");
   const target = ownerKey(database, into);
   writeOperation(database, {
-    ...record,
-    opType: isJoin ? "OWNERS_JOINED" : "OWNER_RENAMED",
-    targetId: `owner:${from}`,
+    ...{ id, actorId, createdAt: at },
+    opType: isJoin ? OWNERS_JOINED : OWNER_RENAMED,
+    targetId: ownerTarget(from),
     payload: { before: from, after: into, memories: moved.memories, events: moved.events },
     namespaceId: undefined,
   });
@@ -44,7 +56,7 @@ export function moveOwner(database: Database, move: OwnerMove): OwnerSummary {
   database.query("UPDATE receipts SET user_id = ? WHERE user_id = ?").run(into, from);
   const whose = readPackOwner(database);
   if (whose.from === "set" && whose.userId === from) {
-    writePackOwner(database, into, move.settingRecord);
+    writePackOwner(database, into, { id: settingId, actorId, createdAt: at });
   }
   return moved;
 }

@@ -1,7 +1,9 @@
 import type { Database } from "bun:sqlite";
+import type { Clock } from "../../../ports/clock.ts";
 import type { Owners } from "../../../ports/owners.ts";
 import { listOwners } from "./list-owners.ts";
-import { moveOwner } from "./move-owner.ts";
+import { moveOwner, previewMove } from "./move-owner.ts";
+import { readOwnerNames } from "./owner-names.ts";
 import { readOwnersWithMemories, readPackOwner, writePackOwner } from "./pack-owner.ts";
 
 /** How to reach the pack: `write` runs its work in a transaction of its own. */
@@ -11,7 +13,7 @@ export type DatabaseAccess = {
 };
 
 /** The owners of one SQLite pack. */
-export function createOwners({ read, write }: DatabaseAccess): Owners {
+export function createOwners({ read, write }: DatabaseAccess, clock: Clock): Owners {
   return {
     packOwner: () => read(readPackOwner),
     claimPack: (userId, record) =>
@@ -22,6 +24,9 @@ export function createOwners({ read, write }: DatabaseAccess): Owners {
     usePack: (userId, record) => write((database) => writePackOwner(database, userId, record)),
     withMemories: (limit) => read((database) => readOwnersWithMemories(database, limit)),
     list: () => read(listOwners),
-    move: (move) => write((database) => moveOwner(database, move)),
+    names: (userId) => read((database) => readOwnerNames(database, userId)),
+    previewMove: (wish) => read((database) => previewMove(database, wish)),
+    // In the transaction: what others recorded before it is older.
+    move: (move) => write((database) => moveOwner(database, move, clock.now())),
   };
 }

@@ -4,6 +4,7 @@ import { asUuid, type Uuid } from "../../../lib/uuid.ts";
 import type { OperationsOnTarget, Page } from "../../../ports/graph-reads.ts";
 import type { Operation } from "../../../ports/operation.ts";
 import type { OperationPage } from "../../../ports/store.ts";
+import { readOwnerNames } from "../owners/owner-names.ts";
 import { toMetadata } from "../write/rows.ts";
 import type { Parameter } from "./filter-sql.ts";
 import { type PageForm, readPage } from "./pages.ts";
@@ -20,6 +21,8 @@ type OperationRow = {
 
 const FROM_OPERATIONS =
   "SELECT id, op_type, target_id, payload, actor_id, namespace_id, created_at FROM operations";
+/** Sorts after every instant. */
+const END_OF_TIME = "~";
 /** The one kind that is not in the index of those that callers list. */
 const UNLISTED = "DIRECT_STORE_REQUESTED";
 
@@ -34,14 +37,20 @@ const OPERATION_PAGE: PageForm<OperationRow, Operation> = {
   charsOf: ({ payload }) => payload.length,
 };
 
-/** A page of one owner's operations of one kind, by target. */
+/** A page of one owner's operations of one kind, under whatever name they were recorded, by target. */
 export function readOperations(database: Database, page: OperationPage): Page<Operation> {
   // SQLite uses a partial index only where the condition of the index is spelled out.
   const listed = page.opType === UNLISTED ? "" : `AND op_type <> '${UNLISTED}'`;
+  const after = page.afterTargetId ?? "";
+  const parts = readOwnerNames(database, page.userId).map(({ userId, since, until }) => ({
+    sql: `${FROM_OPERATIONS} WHERE namespace_id = ? AND op_type = ? AND target_id > ? ${listed}
+      AND created_at > ? AND created_at <= ?`,
+    parameters: [userId, page.opType, after, since ?? "", until ?? END_OF_TIME],
+  }));
   const statement = database.query<OperationRow, Parameter[]>(
-    `${FROM_OPERATIONS} WHERE namespace_id = ? AND op_type = ? AND target_id > ? ${listed} ORDER BY target_id LIMIT ?`,
+    `${parts.map(({ sql }) => sql).join(" UNION ALL ")} ORDER BY target_id LIMIT ?`,
   );
-  const parameters = [page.userId, page.opType, page.afterTargetId ?? "", page.limit + 1];
+  const parameters = [...parts.flatMap((part) => part.parameters), page.limit + 1];
   return readPage(statement, parameters, page.limit, OPERATION_PAGE);
 }
 

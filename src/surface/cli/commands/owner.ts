@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { invalid } from "../../../domain/errors.ts";
 import type { OwnerSummary } from "../../../domain/pack-owner.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
+import { shellWord } from "../../../lib/shell-word.ts";
 import { shownOwner } from "../../contract/owner-text.ts";
 import type { CliContext } from "../deps.ts";
 import { configFor, encryptionKeyOption, formatOption, warnOn } from "../options.ts";
@@ -41,7 +42,7 @@ export function ownerCommand(context: CliContext): Command {
       .addHelpText("after", EXAMPLES);
   part("list", "show who has memories, and whose the pack is").action(
     (path: string, options: OwnerOptions) =>
-      withEngine(context, path, options, (engine) => list(context, engine, options)),
+      withEngine(context, path, options, (engine) => list(context, engine, path, options)),
   );
   part("use", "make an owner that of the pack")
     .argument("<name>", "whom the command line and assistants mean where no owner is named")
@@ -84,6 +85,7 @@ async function withEngine(
 async function list(
   { output }: CliContext,
   engine: MemoryEngine,
+  path: string,
   { format }: OwnerOptions,
 ): Promise<void> {
   const [owners, own] = [await engine.listOwners(), await engine.packOwner()];
@@ -101,8 +103,9 @@ async function list(
   for (const line of table(["OWNER", "MEMORIES", "EVENTS", "LAST USED (UTC)", ""], rows)) {
     output.line(line);
   }
-  if (own === undefined) output.line("The pack names none of them: svc owner use");
-  else if (!owners.some(({ userId }) => userId === own)) {
+  if (own === undefined) {
+    output.line(`The pack names none of them: svc owner use ${shellWord(path)} NAME`);
+  } else if (!owners.some(({ userId }) => userId === own)) {
     output.line(`The pack is that of ${shownOwner(own)}, who has nothing in it yet.`);
   }
 }
@@ -131,22 +134,20 @@ async function move(
   wish: Wish,
   { format, dryRun, yes }: OwnerOptions,
 ): Promise<void> {
-  const found = (await engine.listOwners()).find(({ userId }) => userId === wish.from);
-  const [from, into] = [shownOwner(wish.from), shownOwner(wish.into)];
-  const what = `${found?.memories ?? 0} memories and ${found?.events ?? 0} events of ${from}`;
-  if (dryRun === true) {
-    if (format === "json")
-      output.json({ ...wish, moved: null, found: found ? toJson(found) : null });
-    else output.line(`Would give ${what} to ${into}. Nothing was changed.`);
-    return;
-  }
-  if (yes !== true && !(await isAgreed(what, into))) return;
-  const moved = await engine.moveOwner({ ...wish, actorId: ACTOR });
-  if (format === "json") output.json({ ...wish, moved: toJson(moved) });
-  else {
-    const done = `${moved.memories} memories and ${moved.events} events of ${from}`;
-    output.line(`${done} are now those of ${into}.`);
-  }
+  const given = { ...wish, actorId: ACTOR };
+  const into = shownOwner(wish.into);
+  const found = await engine.moveOwner({ ...given, isPreview: true });
+  const isDone = dryRun !== true && (yes === true || (await isAgreed(whatOf(found), into)));
+  const moved = isDone ? await engine.moveOwner(given) : found;
+  if (format === "json") {
+    const { from, isJoin } = wish;
+    output.json({ from, into: wish.into, is_join: isJoin, is_done: isDone, moved: toJson(moved) });
+  } else if (isDone) output.line(`${whatOf(moved)} are now those of ${into}.`);
+  else output.line(`Would give ${whatOf(moved)} to ${into}. Nothing was changed.`);
+}
+
+function whatOf({ userId, memories, events }: OwnerSummary): string {
+  return `${memories} memories and ${events} events of ${shownOwner(userId)}`;
 }
 
 /** @throws SvcError invalid_argument where nobody can be asked */

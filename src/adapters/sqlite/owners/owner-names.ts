@@ -1,0 +1,43 @@
+import type { Database } from "bun:sqlite";
+import {
+  OWNER_RENAMED,
+  OWNERS_JOINED,
+  type OwnerName,
+  ownerTarget,
+} from "../../../domain/pack-owner.ts";
+import { asInstant } from "../../../lib/instant.ts";
+
+type NameRow = {
+  readonly userId: string;
+  readonly since: string | null;
+  readonly until: string | null;
+};
+
+const MOVES = `op_type IN ('${OWNER_RENAMED}', '${OWNERS_JOINED}')`;
+/** The index knows targets; all that are owners stand together. */
+const [FIRST, END] = [ownerTarget(""), "owner;"];
+
+/**
+ * The names that an owner has had, from the operations that gave what stood under one name to another. They are taken in the
+ * order of the log, of which clocks know less.
+ */
+export function readOwnerNames(database: Database, userId: string): readonly OwnerName[] {
+  return database
+    .query<NameRow, [string]>(
+      `WITH RECURSIVE names (userId, until, place) AS (
+         VALUES (?1, NULL, 9e18)
+         UNION SELECT o.payload ->> 'before', o.created_at, o.key FROM names n CROSS JOIN operations o
+         WHERE o.target_id >= '${FIRST}' AND o.target_id < '${END}' AND o.${MOVES}
+           AND o.payload ->> 'after' = n.userId AND o.key < n.place)
+       SELECT userId, until, (SELECT o.created_at FROM operations o
+           WHERE o.target_id = '${FIRST}' || n.userId AND o.${MOVES} AND o.key < n.place
+           ORDER BY o.key DESC LIMIT 1) AS since
+       FROM names n ORDER BY place DESC`,
+    )
+    .all(userId)
+    .map(({ userId: name, since, until }) => ({
+      userId: name,
+      since: since === null ? undefined : asInstant(since),
+      until: until === null ? undefined : asInstant(until),
+    }));
+}

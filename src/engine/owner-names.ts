@@ -1,0 +1,41 @@
+import type { OwnerName } from "../domain/pack-owner.ts";
+import type { Instant } from "../lib/instant.ts";
+import type { Uuid } from "../lib/uuid.ts";
+import type { Operation } from "../ports/operation.ts";
+import type { Store } from "../ports/store.ts";
+
+export type NamedDeps = Pick<Store, "operation"> & {
+  readonly owners: Pick<Store["owners"], "names">;
+};
+
+/** Whether what was recorded under a name at a moment was recorded by the owner whose name it was. */
+function isOf({ since, until }: OwnerName, recordedAt: Instant): boolean {
+  return (
+    (since === undefined || recordedAt > since) && (until === undefined || recordedAt <= until)
+  );
+}
+
+/**
+ * An owner's operation whose id is made of the owner's name, under whatever name it was recorded.
+ * @param idOf the id of the operation under a name
+ */
+export async function operationOf(
+  store: NamedDeps,
+  userId: string,
+  idOf: (name: string) => Uuid,
+): Promise<Operation | undefined> {
+  for (const name of await store.owners.names(userId)) {
+    const operation = await store.operation(idOf(name.userId));
+    if (operation !== undefined && isOf(name, operation.createdAt)) return operation;
+  }
+  return undefined;
+}
+
+/** The id of an owner's operation as it was recorded, else as it is to be recorded now. A retry finds by it what the first call did. */
+export async function operationIdFor(
+  store: NamedDeps,
+  userId: string,
+  idOf: (name: string) => Uuid,
+): Promise<Uuid> {
+  return (await operationOf(store, userId, idOf))?.id ?? idOf(userId);
+}
