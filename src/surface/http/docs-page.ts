@@ -1,92 +1,29 @@
 import { createHash } from "node:crypto";
+import { followed, type Schema, type Schemas } from "./docs-example.ts";
+import { type Parameter, tryForm } from "./docs-form.ts";
+import { html, joined, Markup } from "./docs-html.ts";
+import { SCRIPT } from "./docs-script.ts";
+import { STYLE } from "./docs-style.ts";
 
-const STYLE = `
-:root { color-scheme: light dark; --line: #8884; --soft: #8881; }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-code, pre, .path { font-family: ui-monospace, monospace; font-size: 13px; }
-details { border: 1px solid var(--line); border-radius: 6px; margin: .6rem 0; }
-summary { cursor: pointer; padding: .6rem .8rem; }
-.body { padding: 0 .8rem .8rem; }
-.method { display: inline-block; min-width: 3.2rem; font-weight: 700; text-transform: uppercase; font-size: 12px; }
-.get { color: #2563eb; } .post { color: #15803d; } .put { color: #b45309; }
-.note { opacity: .75; margin-left: .6rem; }
-table { border-collapse: collapse; width: 100%; }
-td, th { text-align: left; vertical-align: top; border-top: 1px solid var(--line); padding: .3rem .5rem .3rem 0; }
-pre { background: var(--soft); padding: .6rem; border-radius: 6px; overflow: auto; }
-h1 small { font-weight: 400; opacity: .6; } h4 { margin: .8rem 0 .3rem; }
-`;
+type Content = { readonly content?: { readonly "application/json": { readonly schema: Schema } } };
+type Entry = {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly description: string;
+  readonly security: readonly unknown[];
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: Content;
+  readonly responses: Readonly<Record<string, Content & { readonly description: string }>>;
+};
 
-// Plain DOM calls only: text from the document is never read as markup.
-const SCRIPT = `
-const root = document.getElementById("api");
-const make = (name, text, kind) => {
-  const node = document.createElement(name);
-  if (text !== undefined) node.textContent = text;
-  if (kind) node.className = kind;
-  return node;
+/** What the page shows of the OpenAPI document. */
+type Document = {
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Entry>>>>;
+  readonly components: { readonly schemas: Schemas };
 };
-const typeOf = (schema) => {
-  if (!schema) return "";
-  if (schema.$ref) return schema.$ref.split("/").pop();
-  if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
-  if (schema.const !== undefined) return JSON.stringify(schema.const);
-  const many = schema.anyOf || schema.oneOf;
-  if (many) return many.map(typeOf).join(" | ");
-  const kind = [].concat(schema.type || "any").join(" | ");
-  if (schema.items) return "list of " + typeOf(schema.items);
-  return schema.format ? kind + " (" + schema.format + ")" : kind;
-};
-const limits = (schema) => ["default", "minimum", "maximum", "minItems", "maxItems", "minLength", "maxLength"]
-  .filter((key) => schema[key] !== undefined).map((key) => key + " " + JSON.stringify(schema[key])).join(", ");
-const rows = (list) => {
-  const table = make("table");
-  for (const [name, schema, required, place] of list) {
-    const row = table.appendChild(make("tr"));
-    const first = row.appendChild(make("td"));
-    first.append(make("code", name), make("span", [place, required ? "required" : ""].filter(Boolean).join(", "), "note"));
-    row.append(make("td", typeOf(schema)), make("td", [schema.description, limits(schema)].filter(Boolean).join(" - ")));
-  }
-  return table;
-};
-const fields = (schema) => rows(Object.entries(schema.properties || {})
-  .map(([name, field]) => [name, field, (schema.required || []).includes(name), ""]));
-const jsonOf = (part) => part && part.content && part.content["application/json"] && part.content["application/json"].schema;
-const resolve = (api, schema) => schema && schema.$ref ? api.components.schemas[schema.$ref.split("/").pop()] : schema;
-const operation = (api, path, method, entry) => {
-  const box = make("details");
-  const head = box.appendChild(make("summary"));
-  head.append(make("span", method, "method " + method), make("span", path, "path"), make("span", entry.summary, "note"));
-  const body = box.appendChild(make("div", undefined, "body"));
-  body.append(make("p", entry.description));
-  const parameters = (entry.parameters || []).map((item) => [item.name, item.schema || {}, item.required, item.in]);
-  if (parameters.length) body.append(make("h4", "Parameters"), rows(parameters));
-  const input = jsonOf(entry.requestBody);
-  if (input) body.append(make("h4", "Body: " + typeOf(input)), fields(resolve(api, input)));
-  body.append(make("h4", "Answers"));
-  const answers = body.appendChild(make("table"));
-  for (const [status, answer] of Object.entries(entry.responses)) {
-    const row = answers.appendChild(make("tr"));
-    row.append(make("td", status), make("td", answer.description), make("td", typeOf(jsonOf(answer))));
-  }
-  return box;
-};
-fetch("openapi.json").then((answer) => answer.json()).then((api) => {
-  document.title = api.info.title + " " + api.info.version;
-  const title = root.appendChild(make("h1", api.info.title + " "));
-  title.append(make("small", api.info.version));
-  root.append(make("p", api.info.description), make("h2", "Operations"));
-  for (const [path, methods] of Object.entries(api.paths))
-    for (const [method, entry] of Object.entries(methods)) root.append(operation(api, path, method, entry));
-  root.append(make("h2", "Shapes"));
-  for (const [name, schema] of Object.entries(api.components.schemas)) {
-    const box = root.appendChild(make("details"));
-    box.append(make("summary", name));
-    const body = box.appendChild(make("div", undefined, "body"));
-    if (schema.description) body.append(make("p", schema.description));
-    body.append(fields(schema));
-  }
-}).catch((error) => root.append(make("pre", "The API description could not be loaded: " + error)));
-`;
 
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("base64");
 
@@ -101,12 +38,115 @@ export const DOCS_POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** The documentation page: shows `openapi.json`, works without a network. */
-export const DOCS_PAGE = `<!doctype html>
+/**
+ * The documentation page: every operation with its fields and a form to try it, then every shape.
+ * It works without a network, and without scripts but for the forms.
+ */
+export function docsPage(document: object): string {
+  // SAFETY: `buildOpenApi` makes documents of this form.
+  const { info, tags, paths, components } = document as Document;
+  const { schemas } = components;
+  const entries = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, entry]) => ({ path, method, entry })),
+  );
+  const groups = tags.map(({ name, description }) => {
+    const ofGroup = entries.filter(({ entry }) => entry.tags.includes(name));
+    return html`<section id="${name}"><h3>${name}</h3><p>${description}</p>
+${ofGroup.map(({ path, method, entry }) => operation(path, method, entry, schemas))}</section>`;
+  });
+  return html`<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>API</title><style>${STYLE}</style></head>
-<body><main id="api"></main><noscript>The API description is at <a href="openapi.json">openapi.json</a>.</noscript>
-<script>${SCRIPT}</script></body>
+<title>${info.title} ${info.version}</title><style>${new Markup(STYLE)}</style></head>
+<body><main>
+<h1>${info.title} <small>${info.version}</small></h1>
+<p>${info.description} This page comes from <a href="openapi.json">openapi.json</a>.</p>
+<div id="access" hidden><label>Key<span class="note">Needed only when the server was started with keys. It stays in this field until you leave the page.</span>
+<input id="key" type="password" autocomplete="off" spellcheck="false"></label></div>
+<noscript><p>To try operations here, the page needs its script.</p></noscript>
+<datalist id="ids"></datalist>
+<h2>Operations</h2>
+<nav>${joined(
+    tags.map(({ name }) => html`<a href="#${name}">${name}</a>`),
+    " · ",
+  )}</nav>
+${groups}
+<h2>Shapes</h2>
+${Object.entries(schemas).map(([name, schema]) => shape(name, schema))}
+</main><script>${new Markup(SCRIPT)}</script></body>
 </html>
+`.text;
+}
+
+function operation(path: string, method: string, entry: Entry, schemas: Schemas): Markup {
+  const { parameters = [], requestBody, responses, summary, description, security } = entry;
+  const body = schemaOf(requestBody);
+  const answers = Object.entries(responses).map(
+    ([status, answer]) => html`<tr><td>${status}</td><td>${answer.description}</td>
+<td>${typeOf(schemaOf(answer))}</td></tr>`,
+  );
+  return html`<details id="${entry.operationId}"><summary><span class="method ${method}">${method.toUpperCase()}</span><span class="path">${path}</span><span class="note">${summary}</span></summary>
+<div class="body"><p>${description}</p>
+${tryForm({ method, path, parameters, body, isPublic: security.length === 0 }, schemas)}
+${
+  parameters.length > 0
+    ? html`<h4>Parameters</h4>
+<table>${parameters.map(({ name, schema, required, in: place }) => row(name, schema, required, place))}</table>`
+    : undefined
+}
+${body && html`<h4>Body: ${typeOf(body)}</h4>${fields(followed(body, schemas))}`}
+<h4>Answers</h4><table>${answers}</table></div></details>
 `;
+}
+
+function shape(name: string, schema: Schema): Markup {
+  const { description } = schema;
+  return html`<details><summary>${name}</summary><div class="body" id="${name}">
+${typeof description === "string" ? html`<p>${description}</p>` : undefined}${schema["properties"] === undefined ? typeOf(schema) : fields(schema)}</div></details>
+`;
+}
+
+function fields({ properties, required }: Schema): Markup {
+  const needed = Array.isArray(required) ? required : [];
+  // SAFETY: the members of an object are schemas.
+  const members = Object.entries((properties ?? {}) as Schemas);
+  return html`<table>${members.map(([name, member]) => row(name, member, needed.includes(name), ""))}</table>`;
+}
+
+function row(name: string, schema: Schema, isRequired: boolean, place: string): Markup {
+  const marks = [place, isRequired ? "required" : ""].filter((mark) => mark !== "");
+  const { description } = schema;
+  const told = [typeof description === "string" ? description : "", limitsOf(schema)];
+  return html`<tr><td><code>${name}</code><span class="note">${marks.join(", ")}</span></td>
+<td>${typeOf(schema)}</td><td>${told.filter((text) => text !== "").join(" - ")}</td></tr>`;
+}
+
+const LIMITS = ["default", "minimum", "maximum", "minItems", "maxItems", "minLength", "maxLength"];
+
+function limitsOf(schema: Schema): string {
+  return LIMITS.filter((key) => schema[key] !== undefined)
+    .map((key) => `${key} ${JSON.stringify(schema[key])}`)
+    .join(", ");
+}
+
+/** A type in a few words; that of a named shape leads to it. */
+function typeOf(schema: Schema | undefined): Markup {
+  if (schema === undefined) return html``;
+  const { $ref, enum: members, anyOf, items, type = "any", format } = schema;
+  if (typeof $ref === "string") {
+    const name = $ref.slice($ref.lastIndexOf("/") + 1);
+    return html`<a href="#${name}">${name}</a>`;
+  }
+  if (schema["const"] !== undefined) return html`${JSON.stringify(schema["const"])}`;
+  if (Array.isArray(members))
+    return html`${members.map((value) => JSON.stringify(value)).join(" | ")}`;
+  if (Array.isArray(anyOf)) return joined(anyOf.map(typeOf), " | ");
+  const kind = [type].flat().join(" | ");
+  // SAFETY: a list in a valid document says of what.
+  if (items !== undefined) return html`list of ${typeOf(items as Schema)}`;
+  return html`${typeof format === "string" ? `${kind} (${format})` : kind}`;
+}
+
+function schemaOf(part: Content | undefined): Schema | undefined {
+  return part?.content?.["application/json"].schema;
+}

@@ -2,7 +2,6 @@ import { expect, test } from "bun:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { ERROR_CATALOGUE } from "../../../src/domain/errors.ts";
 import { OPERATIONS } from "../../../src/surface/contract/operations.ts";
-import { DOCS_PAGE } from "../../../src/surface/http/docs-page.ts";
 import { buildOpenApi } from "../../../src/surface/http/openapi.ts";
 import { REFUSAL_CODES } from "../../../src/surface/web/answers.ts";
 
@@ -203,9 +202,4 @@ test("moments are date-time and errors hold a detail", () => {
       expect(entry.responses).toHaveProperty(status);
     }
   }
-});
-
-test("the page asks no other server for anything", () => {
-  expect(DOCS_PAGE).not.toMatch(/https?:\/\//);
-  expect(DOCS_PAGE).not.toContain("src=");
 });

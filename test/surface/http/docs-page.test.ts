@@ -1,0 +1,175 @@
+/** The page at `/docs`: what it may load, what it shows, and what its forms send. */
+import { beforeAll, describe, expect, test } from "bun:test";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { exampleOf } from "../../../src/surface/http/docs-example.ts";
+import { html } from "../../../src/surface/http/docs-html.ts";
+import { SCRIPT } from "../../../src/surface/http/docs-script.ts";
+import { KEYS, useApps } from "./engine-app.ts";
+import { DOCUMENT } from "./fuzz/document.ts";
+import { settle } from "./fuzz/world.ts";
+import { appOf } from "./serving.ts";
+
+type Attributes = Readonly<Record<string, string>>;
+type Tag = { readonly name: string; readonly attributes: Attributes };
+
+let page: Response;
+let text: string;
+const tags: Tag[] = [];
+
+const named = (name: string): Attributes[] =>
+  tags.filter((tag) => tag.name === name).map(({ attributes }) => attributes);
+
+beforeAll(async () => {
+  page = await appOf().request("/docs");
+  text = await page.text();
+  const reader = new HTMLRewriter().on("*", {
+    element: ({ tagName, attributes }) => {
+      tags.push({ name: tagName, attributes: Object.fromEntries(attributes) });
+    },
+  });
+  await reader.transform(new Response(text)).text();
+});
+
+describe("what the page may load", () => {
+  test("is its one style and its one script, by their hashes, and answers of its own server", () => {
+    const policy = page.headers.get("content-security-policy") ?? "";
+    const hashOf = (name: string): string => {
+      const [, inner = ""] = new RegExp(`<${name}>(.*)</${name}>`, "s").exec(text) ?? [];
+      return new Bun.CryptoHasher("sha256").update(inner).digest("base64");
+    };
+    expect(policy.split("; ")).toEqual([
+      "default-src 'none'",
+      `style-src 'sha256-${hashOf("style")}'`,
+      `script-src 'sha256-${hashOf("script")}'`,
+      "connect-src 'self'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ]);
+    expect([named("style").length, named("script").length]).toEqual([1, 1]);
+  });
+
+  test("is nothing of another server, and no attribute runs or styles anything", () => {
+    expect(text).not.toMatch(/https?:\/\//);
+    const names = new Set(tags.flatMap(({ attributes }) => Object.keys(attributes)));
+    expect([...names].filter((name) => /^(src|style|on.*|action)$/.test(name))).toEqual([]);
+    const links = named("a").map(({ href = "" }) => href);
+    expect(links.filter((href) => !/^#\w+$/.test(href))).toEqual(["openapi.json"]);
+  });
+
+  test("both addresses serve it as HTML that is not guessed at, without a referrer", async () => {
+    const other = await appOf().request("/redoc");
+    expect(await other.text()).toBe(text);
+    expect(Object.fromEntries(other.headers)).toMatchObject({
+      "content-type": "text/html; charset=utf-8",
+      "x-content-type-options": "nosniff",
+      "referrer-policy": "no-referrer",
+    });
+  });
+});
+
+describe("the listing", () => {
+  test("stands in the page, so that it can be read without scripts", () => {
+    for (const { path } of DOCUMENT.operations) expect(text).toContain(`>${path}</span>`);
+    for (const name of Object.keys(DOCUMENT.schemas)) {
+      expect(text).toContain(`<summary>${name}</summary>`);
+    }
+    expect(named("noscript")).toHaveLength(1);
+  });
+
+  test("has every identifier once, and every link within the page leads to one", () => {
+    const ids = tags.flatMap(({ attributes }) => attributes["id"] ?? []);
+    expect(ids).toHaveLength(new Set(ids).size);
+    const targets = named("a").flatMap(({ href = "" }) => (href[0] === "#" ? href.slice(1) : []));
+    expect(targets.filter((target) => !ids.includes(target))).toEqual([]);
+  });
+
+  test("shows texts as they are", () => {
+    const hostile = `<script>alert("1 & 2")</script>'`;
+    expect(html`<p>${hostile}</p>`.text).toBe(
+      "<p>&#60;script&#62;alert(&#34;1 &#38; 2&#34;)&#60;/script&#62;&#39;</p>",
+    );
+  });
+});
+
+describe("the forms", () => {
+  test("are one for each operation, and hidden until the script shows them", () => {
+    const forms = named("form");
+    expect(forms.map((form) => `${form["data-method"]} ${form["data-path"]}`).toSorted()).toEqual(
+      DOCUMENT.operations.map(({ method, path }) => `${method} ${path}`).toSorted(),
+    );
+    expect(forms.filter((form) => !("hidden" in form))).toEqual([]);
+    const open = forms.filter((form) => !("data-secured" in form));
+    expect(open).toMatchObject([{ "data-path": "/v1/health" }]);
+  });
+
+  test("have a field for each parameter and each body, required where the document requires it", () => {
+    const fields = tags.flatMap(({ attributes: { name, required, "data-in": place } }) =>
+      place === undefined ? [] : `${place} ${name} ${required !== undefined}`,
+    );
+    const wanted = DOCUMENT.operations.flatMap(({ parameters, body }) => [
+      ...parameters.map(({ in: place, name, required }) => `${place} ${name} ${required}`),
+      ...(body === undefined ? [] : ["body body false"]),
+    ]);
+    expect(fields.toSorted()).toEqual(wanted.toSorted());
+  });
+
+  test("keep the key in its field: the script stores nothing and reads no markup", () => {
+    const [field] = named("input").filter(({ id }) => id === "key");
+    expect(field).toEqual({
+      id: "key",
+      type: "password",
+      autocomplete: "off",
+      spellcheck: "false",
+    });
+    expect(SCRIPT).not.toMatch(/storage|cookie|indexedDB|innerHTML|outerHTML|insertAdjacent|eval/i);
+    expect(() => new Function(SCRIPT)).not.toThrow();
+  });
+});
+
+describe("an example body", () => {
+  const apps = useApps();
+  const withBody = DOCUMENT.operations.flatMap(({ body, ...operation }) =>
+    body === undefined
+      ? []
+      : { ...operation, example: exampleOf(body.schema, DOCUMENT.schemas), body },
+  );
+
+  test.each(withBody)("of $id is what its schema allows", ({ body, example }) => {
+    const ajv = new Ajv2020({ strict: false });
+    addFormats(ajv);
+    ajv.addSchema(DOCUMENT.raw, "api");
+    const valid = ajv.compile({ $ref: `api${String(body.schema["$ref"])}` });
+    expect([valid(example), valid.errors]).toEqual([true, null]);
+  });
+
+  test("is accepted with identifiers that there are", async () => {
+    const { engine, ask } = await apps.open(KEYS);
+    const { known } = await settle(engine);
+    const statuses: Record<string, number> = {};
+    for (const { id, method, path, example } of withBody) {
+      const fresh = async () =>
+        (await engine.storeWithReceipt({ userId: "ada", content: `a claim for ${id}` })).nodeId;
+      const ids: Readonly<Record<string, string | undefined>> = {
+        request_id: known.requests[0],
+        winner_id: known.winners[0],
+        loser_id: known.losers[0],
+        old_node_id: await fresh(),
+        new_node_id: await fresh(),
+        node_a_id: await fresh(),
+        node_b_id: await fresh(),
+      };
+      const members = Object.entries(Object(example));
+      const body = Object.fromEntries(members.map(([name, value]) => [name, ids[name] ?? value]));
+      const node = path.endsWith("/condition") ? known.conditional[0] : await fresh();
+      const { status } = await ask(path.replace("{node_id}", node ?? ""), {
+        key: "key-a",
+        method,
+        body,
+      });
+      statuses[id] = status;
+    }
+    expect(statuses).toEqual(Object.fromEntries(withBody.map(({ id }) => [id, 200])));
+  });
+});
