@@ -30,7 +30,7 @@ export type CommandShape = {
 /** Names of arguments, and of what options take, that stand for a path. */
 const PACKS = ["pack", "path", "new.pack", "directory"];
 const PACK_OPTIONS = ["--db-path"];
-const FILES = ["file"];
+const FILES = ["file", "to"];
 const FILE_OPTIONS = ["--env-file"];
 
 /** The shape of a command and of all below it, as commander would read a command line. */
