@@ -1,10 +1,8 @@
 /**
  * A process that makes one change of memories on a pack and may kill itself on the way.
- * Arguments: the pack as JSON; `archive`, `supersede` or `store`; the step before which it ends with SIGKILL, or 0 to finish. Steps
- * are the statements that run from the beginning of the transaction on, and the moment after its commit, at which nobody
- * knows of it yet. A process that finishes prints how many there were.
+ * Arguments: the pack as JSON; `archive`, `supersede` or `store`; the step before which it ends, or 0 to finish, as
+ * `watchStatements` counts them. A process that finishes prints how many there were.
  */
-import { Database } from "bun:sqlite";
 import { checksummed } from "../../src/domain/checksummed.ts";
 import { toEdgeRecord } from "../../src/domain/edge-record.ts";
 import { LIFECYCLE_STATES } from "../../src/domain/enums.ts";
@@ -17,47 +15,9 @@ import { aNode, anAdmission, anEvent, at } from "../contract/samples.ts";
 import { openSqlitePack, type SqlitePack } from "../contract/sqlite-pack.ts";
 import { anEdge } from "../contract/store-change.ts";
 import { idOf } from "./lifecycle-ids.ts";
+import { watchStatements } from "./statement-steps.ts";
 
 const [pack = "", scenario = "", last = "0"] = process.argv.slice(2);
-let isCounting = false;
-let steps = 0;
-
-function step(): void {
-  steps += 1;
-  if (steps === Number(last)) process.kill(process.pid, "SIGKILL");
-}
-
-/** Counts what runs of a statement. */
-function counted<T extends object>(statement: T, sql: string): T {
-  return new Proxy(statement, {
-    get: (target, name) => {
-      const member: unknown = Reflect.get(target, name);
-      if (typeof member !== "function") return member;
-      return (...parameters: readonly unknown[]): unknown => {
-        isCounting ||= sql === "BEGIN IMMEDIATE";
-        if (isCounting) step();
-        const result: unknown = Reflect.apply(member, target, parameters);
-        if (isCounting && sql === "COMMIT") {
-          step();
-          isCounting = false;
-        }
-        return result;
-      };
-    },
-  });
-}
-
-function watchStatements(): void {
-  const { query, run } = Database.prototype;
-  // SAFETY, here and below: what is called is the method itself, with what it was given.
-  Database.prototype.query = function (this: Database, sql: string) {
-    return counted(Reflect.apply(query, this, [sql]), sql);
-  } as typeof query;
-  Database.prototype.run = function (this: Database, ...given: Parameters<typeof run>) {
-    if (isCounting) step();
-    return Reflect.apply(run, this, given);
-  } as typeof run;
-}
 
 function operation(target: MemoryNode, record: Parameters<typeof checksummed>[0]): Operation {
   return {
@@ -151,7 +111,7 @@ const memories = await store.queryNodes({
 const ids = ["charlie", "foxtrot"].flatMap((content) =>
   memories.filter((node) => node.content === content).map(({ id }) => id),
 );
-watchStatements();
+const steps = watchStatements(Number(last));
 if (scenario === "store") await storeReplacing(ids[0]);
 else {
   await store.change({ nodeIds: ids, operationIds: [], eventIds: [] }, ({ nodes }) => {
@@ -161,5 +121,5 @@ else {
     return { change, result: undefined };
   });
 }
-console.log(steps);
+console.log(steps());
 await store.close();

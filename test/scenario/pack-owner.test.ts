@@ -71,3 +71,38 @@ test("what the command line stores is found in every assistant, and the other wa
     expect.arrayContaining(["Anna's bicycle number 0 is red", "Anna's bicycle number 1 is red"]),
   );
 });
+
+test("an assistant that is open while its owner is joined with another finds what both stored", async () => {
+  const pack = place.packIn("joined");
+  await svc("init", pack, "--owner", "anna");
+  await svc("store", pack, "Anna prefers tea to coffee");
+  await svc("store", pack, "The bicycle of Bob is red", "--user-id", "_cli");
+  const client = await assistant(pack);
+  const find = (query: string) => call(client, "memory_retrieve", { query });
+  expect(JSON.stringify(await find("which colour is the bicycle?"))).not.toContain("is red");
+
+  const preview = await svc("owner", "join", pack, "_cli", "anna", "--dry-run");
+  expect(preview).toContain("Would give 1 memories and 1 events of _cli to anna.");
+  await svc("owner", "join", pack, "_cli", "anna", "--yes");
+
+  expect(JSON.stringify(await find("which colour is the bicycle?"))).toContain("is red");
+  await client.close();
+  const listed = JSON.parse(await svc("owner", "list", pack, "--format", "json"));
+  expect(listed).toMatchObject({ owner: "anna", owners: [{ user_id: "anna", memories: 2 }] });
+});
+
+test("svc explain tells of a question under the name that its owner got since", async () => {
+  const pack = place.packIn("renamed");
+  await svc("init", pack, "--owner", "_cli");
+  await svc("store", pack, "Anna prefers tea to coffee");
+  const found = JSON.parse(await svc("search", pack, "what does Anna drink?", "--format", "json"));
+  const explain = () => svc("explain", found.request_id, "--db-path", pack, "--format", "json");
+  const before = JSON.parse(await explain());
+  await svc("owner", "rename", pack, "_cli", "anna", "--yes");
+  expect(JSON.parse(await explain())).toEqual(before);
+  await svc("export", pack, "--output", `${pack}.jsonl`);
+  const copy = place.packIn("copy");
+  await svc("import", `${pack}.jsonl`, copy);
+  const [one, other] = [await svc("owner", "list", pack), await svc("owner", "list", copy)];
+  expect(other).toBe(one);
+});

@@ -67,11 +67,10 @@ async function explain(
   }
 }
 
-/** The texts of the memories that an explanation lists, in any state. */
+/** The texts of the memories that an explanation lists, in any state. Their owner may have another name by now. */
 async function textsOf(engine: MemoryEngine, explanation: Explanation): Promise<Texts> {
-  const { userId } = explanation;
   const nodes = await Promise.all(
-    listedIds(explanation).map((id) => engine.getNode(id, { userId, includeSuperseded: true })),
+    listedIds(explanation).map((id) => engine.getNode(id, { includeSuperseded: true })),
   );
   return new Map(nodes.flatMap((node) => (node === undefined ? [] : [[node.id, node.content]])));
 }
