@@ -55,6 +55,7 @@ ${isList ? undefined : html`<option></option>`}${options}</select>`;
 
 function bodyField(example: unknown): Markup {
   const text = JSON.stringify(example, null, 2);
-  return html`<label>Body<span class="note">Ctrl+Enter sends it</span>
+  const hint = text.includes(EXAMPLE_ID) ? "; put your ids for the zeros" : "";
+  return html`<label>Body<span class="note">Ctrl+Enter sends it${hint}</span>
 <textarea name="body" data-in="body" rows="${text.split("\n").length + 1}" spellcheck="false">${text}</textarea></label>`;
 }

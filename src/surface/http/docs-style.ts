@@ -8,7 +8,7 @@ h1 small { font-weight: 400; opacity: .6; } h3 { margin: 1.6rem 0 0; } h4 { marg
 a { color: var(--cool); }
 details { border: 1px solid var(--line); border-radius: 6px; margin: .6rem 0; }
 summary { cursor: pointer; padding: .6rem .8rem; overflow-wrap: anywhere; }
-.body { padding: 0 .8rem .8rem; overflow-x: auto; }
+.body { padding: 0 .8rem .8rem; overflow-x: auto; scroll-margin-top: 3rem; }
 .method { display: inline-block; min-width: 3.2rem; font-weight: 700; font-size: 12px; }
 .get { color: var(--cool); } .post { color: var(--good); } .put { color: var(--warm); }
 .note { opacity: .8; margin-left: .6rem; }
@@ -21,5 +21,6 @@ input, select, textarea { display: block; box-sizing: border-box; width: 100%; f
 textarea { resize: vertical; }
 button { font: inherit; padding: .3rem 1.2rem; }
 .good { color: var(--good); font-weight: 700; } .bad { color: var(--bad); font-weight: 700; }
+@media (max-width: 40rem) { td { display: block; padding: 0; } td:not(:first-child) { border: 0; } tr { display: block; padding: .2rem 0; } }
 #access { margin: 1rem 0; padding: .4rem .8rem; background: var(--soft); border-radius: 6px; }
 `;
