@@ -74,11 +74,11 @@ export async function runMcp(args: readonly string[], deps: McpProcess): Promise
 
 /** How the command serves that has read its settings first. */
 export function servingOf(program: Program): ServeMcp {
-  return async ({ config, settingsFile, key, tools, openEngine, log }, stop) => {
+  return async ({ config, settingsFile, key, tools, answers, openEngine, log }, stop) => {
     const { mainFileOf } = await import("./app/pack-path.ts");
     await serve({
       link: linkOf(mainFileOf(config), program, key, settingsFile),
-      guest: { userId: config.mcp.user_id, tools },
+      guest: { userId: config.mcp.user_id, tools, answers },
       openEngine,
       log,
       stop,
@@ -122,12 +122,12 @@ async function plainSession(
   const options = plainOptions(args);
   const owner = ownerInEnvironment();
   if (options === undefined || owner === undefined) return undefined;
-  const { dbPath, key, tools } = options;
+  const { dbPath, key, tools, answers } = options;
   const pack = await packAt(dbPath);
   if (pack === undefined || hasSettings(pack.settingsFile)) return undefined;
   return {
     link: linkOf(pack.mainFile, deps, key, pack.settingsFile),
-    guest: { ...owner, tools },
+    guest: { ...owner, tools, answers },
     openEngine: () => deps.openMemory(dbPath, key),
     log: stderrLog("warn"),
     // From now on: a process that ends in between would leave its place behind.
@@ -155,23 +155,26 @@ type PlainOptions = {
   readonly dbPath: string;
   readonly key: string | undefined;
   readonly tools: "core" | "full";
+  readonly answers: "json" | "text";
 };
 
-/** Undefined for a command line that says more than which pack, with which key and which tools. */
+/** Undefined for a command line that says more than which pack, with which key, which tools and which answers. */
 function plainOptions(args: readonly string[]): PlainOptions | undefined {
   const values = new Map<string, string>();
   const rest = args.slice(1);
   while (rest.length > 0) {
     const [name = "", inline] = (rest.shift() ?? "").split(/=(.*)/s);
     const value = inline ?? rest.shift();
-    if (!["--db-path", "--encryption-key", "--tools"].includes(name)) return undefined;
+    if (!["--db-path", "--encryption-key", "--tools", "--answers"].includes(name)) return undefined;
     if (value === undefined || value === "" || value.startsWith("-")) return undefined;
     values.set(name, value);
   }
   const dbPath = values.get("--db-path");
   const tools = values.get("--tools") ?? "full";
+  const answers = values.get("--answers") ?? "json";
   if (dbPath === undefined || (tools !== "core" && tools !== "full")) return undefined;
-  return { dbPath, key: values.get("--encryption-key"), tools };
+  if (answers !== "json" && answers !== "text") return undefined;
+  return { dbPath, key: values.get("--encryption-key"), tools, answers };
 }
 
 /** Serves the client of this process, by whatever process serves the pack. */
@@ -198,6 +201,7 @@ async function serveOwn(
       version: kin.version,
       boundUserId: guest.userId,
       toolSet: guest.tools,
+      answers: guest.answers,
       log,
       guests: seat && { seat, kin },
       stop,

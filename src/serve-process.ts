@@ -18,11 +18,11 @@ export async function serveHttp(
   const { lazyMcpEndpoint } = await import("./surface/web/mcp-endpoint.ts");
   const { log } = options;
   const { version } = program;
-  const { api } = options.config;
+  const { api, mcp } = options.config;
   const endpointOf = (engine: () => Promise<MemoryEngine>): McpEndpoint =>
     lazyMcpEndpoint(async () => {
       const { createMcpEndpoint } = await import("./surface/mcp/http.ts");
-      return createMcpEndpoint({ engine, version, log, toolSet: "full" });
+      return createMcpEndpoint({ engine, version, log, toolSet: "full", answers: mcp.answers });
     });
   const server = await startHttpServer({
     ...options,
@@ -77,7 +77,7 @@ async function hostOf(
 ): Promise<Host | undefined> {
   const { mainFileOf } = await import("./app/pack-path.ts");
   const link = linkOf(mainFileOf(config), program, key, settingsFile);
-  const joined = await joinBy(link, { userId: undefined, tools: "full" });
+  const joined = await joinBy(link, { userId: undefined, tools: "full", answers: "json" });
   if (joined.role === "guest") joined.backend.input.destroy();
   if (joined.role === "alone") log("info", `the pack is not shared: ${joined.reason}`);
   if (joined.role !== "host") return undefined;

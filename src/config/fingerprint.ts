@@ -2,8 +2,10 @@ import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { readSettingsFile, type SettingsFile } from "./settings-file.ts";
 
-/** Names the owner of one connection, which each process has for itself. */
-const OWN = /^SVC_MCP__?USER_ID$/i;
+/** Names the owner of one connection. */
+const OWNER = /^SVC_MCP__?USER_ID$/i;
+/** What each process has for itself: owner and form of the answers of its connection. */
+const OWN = /^SVC_MCP__?(?:USER_ID|ANSWERS)$/i;
 /** Say who may come over the network, which is no matter of those who come otherwise. */
 const KEYS_OF_OWNERS = /^SVC_MCP__?USER_KEYS(?:__|$)/i;
 const NETWORK = /^SVC_API(?:_|$)/i;
@@ -63,7 +65,7 @@ export function ownerInEnvironment(
   const [first] = given;
   if (first === undefined) return { userId: undefined };
   const [name, text = ""] = first;
-  const isPlain = given.length === 1 && OWN.test(name) && /^[\w.@:+-]+$/.test(text);
+  const isPlain = given.length === 1 && OWNER.test(name) && /^[\w.@:+-]+$/.test(text);
   return isPlain ? { userId: text } : undefined;
 }
 

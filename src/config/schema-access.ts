@@ -1,5 +1,13 @@
 import { z } from "zod";
-import { flag, listOf, mapOf, optionalName, optionalSecretName, textList } from "./fields.ts";
+import {
+  flag,
+  listOf,
+  mapOf,
+  member,
+  optionalName,
+  optionalSecretName,
+  textList,
+} from "./fields.ts";
 
 /** A host name, an IPv4 address, or an IPv6 address in brackets; neither scheme nor port. */
 const HOST_NAME = /^(?:\[[0-9a-f:.]+\]|[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?)$/;
@@ -37,6 +45,11 @@ export const MCP = {
     "Binds `svc mcp` over stdio to one owner. Excludes `mcp.user_keys`.",
     "not blank",
   ),
+  answers: member(["json", "text"], {
+    default: "json",
+    description:
+      "What the text of a tool's answer is. `json`: the object of the structured content. `text`: the same in words and few tokens, for assistants that show the text to the model. `svc mcp --answers` wins.",
+  }),
   user_keys: mapOf(z.string(), {
     default: {},
     bounds: "no blank owner or key, no key twice",

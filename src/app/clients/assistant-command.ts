@@ -2,6 +2,7 @@ import { isAbsolute, join } from "node:path";
 import type { Config } from "../../config/schema.ts";
 import { type KeyStatus, keyStatus } from "../key-custody.ts";
 import { mainFileOf } from "../pack-path.ts";
+import { findClient } from "./catalogue.ts";
 import { CONFIG_FOLDER_VARIABLE, OWNER_VARIABLE, type ServerCommand } from "./server-entry.ts";
 import { type Surroundings, surroundings } from "./surroundings.ts";
 
@@ -13,19 +14,23 @@ export type AssistantCommandInput = {
   /** The owner of everything on the connection; absent: each call names one. */
   readonly userId?: string | undefined;
   readonly tools?: "core" | "full" | undefined;
+  /** The name of the assistant; absent: any. */
+  readonly client?: string | undefined;
 };
 
 /** How an assistant starts this program for the configured pack. @param key what is known about its key, if it is there */
 export function assistantCommand(
-  { self, pack, userId, tools }: AssistantCommandInput,
+  { self, pack, userId, tools, client }: AssistantCommandInput,
   key: KeyStatus | undefined,
   here: Surroundings = surroundings(),
 ): ServerCommand {
   const [command, ...rest] = self;
   const set = tools === "core" ? ["--tools", tools] : [];
+  const readsText = client !== undefined && findClient(client)?.readsText === true;
+  const form = readsText ? ["--answers", "text"] : [];
   return {
     command,
-    args: [...rest, "mcp", "--db-path", pack, ...set],
+    args: [...rest, "mcp", "--db-path", pack, ...set, ...form],
     env: {
       ...(userId !== undefined && { [OWNER_VARIABLE]: userId }),
       ...keyFolderVariable(key, here),

@@ -39,6 +39,8 @@ export type Client = {
   /** What people call it. */
   readonly title: string;
   readonly form: ConfigForm;
+  /** Whether its model reads the text of an answer, not the structured content. */
+  readonly readsText: boolean;
   /** Where it may look for the configuration of its user; the first whose folder is there counts, else the first. */
   readonly user: (folders: Folders) => readonly Place[];
   /** Its file below the folder of a project, where it reads one. */
@@ -68,12 +70,14 @@ const CLAUDE_PACKAGE = "Claude_pzs8sxrjxfjjc";
 const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
   "claude-code": {
     title: "Claude Code",
+    readsText: false,
     form: { ...MCP_SERVERS, isTyped: true },
     user: ({ home, named, place }) => [place(named("CLAUDE_CONFIG_DIR") ?? home, ".claude.json")],
     project: [".mcp.json"],
   },
   "claude-desktop": {
     title: "Claude Desktop",
+    readsText: true,
     form: MCP_SERVERS,
     user: ({ applications, local, isWindows, place }) => {
       const name = "claude_desktop_config.json";
@@ -87,12 +91,14 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
   },
   cursor: {
     title: "Cursor",
+    readsText: true,
     form: MCP_SERVERS,
     user: ({ home, place }) => [place(home, ".cursor", "mcp.json")],
     project: [".cursor", "mcp.json"],
   },
   vscode: {
     title: "VS Code",
+    readsText: true,
     form: { language: "json", section: "servers", isTyped: true },
     user: ({ applications, named, place }) => {
       const portable = named("VSCODE_PORTABLE");
@@ -106,6 +112,7 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
   },
   codex: {
     title: "Codex",
+    readsText: false,
     form: { language: "toml", section: "mcp_servers", isTyped: false },
     user: ({ home, named, place }) => {
       const own = named("CODEX_HOME");
@@ -115,6 +122,7 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
   },
   gemini: {
     title: "Gemini CLI",
+    readsText: true,
     form: MCP_SERVERS,
     user: ({ home, named, place }) => [
       place(named("GEMINI_CLI_HOME") ?? home, ".gemini", "settings.json"),
@@ -123,6 +131,7 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
   },
   windsurf: {
     title: "Windsurf (Devin Desktop)",
+    readsText: true,
     form: MCP_SERVERS,
     // It has been renamed; versions from before read the second one.
     user: ({ home, settings, place }) => [
@@ -133,6 +142,7 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
   },
   zed: {
     title: "Zed",
+    readsText: true,
     form: { language: "json", section: "context_servers", isTyped: false },
     user: ({ settings, isLinux, isWindows, named, place }) => {
       const sandbox = isLinux ? named("FLATPAK_XDG_CONFIG_HOME") : undefined;

@@ -19,6 +19,8 @@ export type AssistantWish = {
   readonly pack: string;
   readonly userId: string | undefined;
   readonly tools: "core" | "full";
+  /** Its name. Absent: any assistant. */
+  readonly client?: string;
 };
 
 export type Assistant = {

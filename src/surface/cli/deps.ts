@@ -109,6 +109,8 @@ export type McpServeOptions = {
   readonly key: string | undefined;
   /** Which tools the client is offered. */
   readonly tools: "core" | "full";
+  /** What the text blocks of its answers are. */
+  readonly answers: "json" | "text";
   readonly openEngine: () => Promise<MemoryEngine>;
   readonly log: Log;
 };

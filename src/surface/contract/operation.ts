@@ -52,6 +52,9 @@ export function hasTool(set: ToolSet, { toolSet }: { readonly toolSet: ToolSet }
   return set === "full" || toolSet === "core";
 }
 
+/** What the text block of a tool's answer is: the JSON of the structured content, or a readable text in few tokens. */
+export type AnswerForm = "json" | "text";
+
 type McpShape = {
   readonly tool: string;
   readonly title: string;

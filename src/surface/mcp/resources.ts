@@ -3,8 +3,10 @@ import {
   type ReadResourceResult,
   ResourceTemplate,
 } from "@modelcontextprotocol/server";
+import { withoutInvisible } from "../../lib/invisible.ts";
 import { reportError } from "../contract/error-map.ts";
 import { describeCause } from "../contract/log.ts";
+import { json } from "../contract/tool-text.ts";
 import { loadOperations } from "./tool-schema.ts";
 import { type McpDeps, messageFor, openFailureFor } from "./tools.ts";
 
@@ -109,5 +111,7 @@ async function completeNodeId(typed: string, { engine, boundUserId, log }: McpDe
 }
 
 function toContents(uri: URL, value: object): ReadResourceResult {
-  return { contents: [{ uri: uri.href, mimeType: JSON_TYPE, text: JSON.stringify(value) }] };
+  return {
+    contents: [{ uri: uri.href, mimeType: JSON_TYPE, text: withoutInvisible(json(value)) }],
+  };
 }

@@ -8,7 +8,7 @@ import type { McpDeps } from "./tools.ts";
 import { WELCOME } from "./welcome.ts";
 
 /** How the processes that come for this one's memory are served: as the client on stdin is, each as its own owner. */
-export function guestService(deps: Omit<McpDeps, "boundUserId" | "toolSet">): {
+export function guestService(deps: Omit<McpDeps, "boundUserId" | "toolSet" | "answers">): {
   readonly welcome: Welcome;
   readonly serve: (guest: Guest, socket: Socket) => ServedGuest;
 } {
@@ -16,12 +16,15 @@ export function guestService(deps: Omit<McpDeps, "boundUserId" | "toolSet">): {
     welcome: WELCOME,
     serve: (guest, socket) => {
       const { transport, ended } = openStdio(socket, socket);
-      const { userId: boundUserId, tools: toolSet } = guest;
-      serveStdio(() => createMcpServer({ ...deps, boundUserId, isPersonal: true, toolSet }), {
-        transport,
-        // Of another process, and no matter of who reads the log of this one.
-        onerror: (error) => deps.log("info", `protocol: ${error.message}`),
-      });
+      const { userId: boundUserId, tools: toolSet, answers } = guest;
+      serveStdio(
+        () => createMcpServer({ ...deps, boundUserId, isPersonal: true, toolSet, answers }),
+        {
+          transport,
+          // Of another process, and no matter of who reads the log of this one.
+          onerror: (error) => deps.log("info", `protocol: ${error.message}`),
+        },
+      );
       return { ended };
     },
   };

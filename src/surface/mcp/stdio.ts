@@ -3,7 +3,7 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { ERROR_CATALOGUE, SvcError } from "../../domain/errors.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { Log } from "../contract/log.ts";
-import type { ToolSet } from "../contract/operation.ts";
+import type { AnswerForm, ToolSet } from "../contract/operation.ts";
 import type { Kin } from "./link/hello.ts";
 import { type Host, hostGuests } from "./link/host.ts";
 import type { Seat } from "./link/rendezvous.ts";
@@ -26,6 +26,8 @@ export type McpStdioDeps = {
   readonly boundUserId?: string | undefined;
   /** Default full. */
   readonly toolSet?: ToolSet | undefined;
+  /** Default json. */
+  readonly answers?: AnswerForm | undefined;
   readonly log: Log;
   /** Ends the session as the client's leaving does. */
   readonly stop?: AbortSignal | undefined;
@@ -44,7 +46,7 @@ export type McpStdioDeps = {
  * @throws what `openEngine` rejected with last, after the client has left
  */
 export async function serveMcpStdio(deps: McpStdioDeps): Promise<void> {
-  const { log, version, boundUserId, toolSet, stop, guests } = deps;
+  const { log, version, boundUserId, toolSet, answers, stop, guests } = deps;
   const engine = openOnce(deps.openEngine, (error, isNews) => {
     if (isNews) log("error", openFailure(error));
     // Who comes from now on tries by itself: its key may be another one.
@@ -52,7 +54,8 @@ export async function serveMcpStdio(deps: McpStdioDeps): Promise<void> {
   });
   const connection = openStdio(deps.stdin ?? process.stdin, deps.stdout ?? process.stdout);
   serveStdio(
-    () => createMcpServer({ engine, version, boundUserId, isPersonal: true, toolSet, log }),
+    () =>
+      createMcpServer({ engine, version, boundUserId, isPersonal: true, toolSet, answers, log }),
     {
       transport: connection.transport,
       onerror: (error) => log("warn", `protocol: ${error.message}`),

@@ -24,14 +24,18 @@ export type Audience = {
   readonly toolSet: ToolSet;
 };
 
+/** A call whose arguments were checked: it can be made, or it is refused for them. */
+export type CheckedCall = { readonly call: PreparedTool } | { readonly refusal: string };
+
 /**
  * The input schema of a tool: shown to clients as JSON Schema, checked by the operation itself, whose messages name
- * every bad argument. What passes is a call that is ready to run. The operations are loaded by the first call.
+ * every bad argument. What passes is a call that is ready to run, or why there is none: it is answered like any other failure,
+ * in both forms. The operations are loaded by the first call.
  */
 export function toInputSchema(
   tool: ToolDescription,
   audience: Audience,
-): StandardSchemaWithJSON<unknown, PreparedTool> {
+): StandardSchemaWithJSON<unknown, CheckedCall> {
   const shown = (): Record<string, unknown> => shownInput(tool, audience);
   return {
     "~standard": {
@@ -40,10 +44,11 @@ export function toInputSchema(
       validate: async (args) => {
         const { bindingOf } = await loadOperations();
         try {
-          return { value: bindingOf(tool.tool).prepare(args) };
+          return { value: { call: bindingOf(tool.tool).prepare(args) } };
         } catch (error) {
           if (!(error instanceof SvcError)) throw error;
-          return { issues: [{ message: withKnownArguments(error.message, tool, audience) }] };
+          const reason = withKnownArguments(error.message, tool, audience);
+          return { value: { refusal: `Invalid arguments for tool ${tool.tool}: ${reason}` } };
         }
       },
       jsonSchema: { input: shown, output: shown },

@@ -1,19 +1,21 @@
 import type { CallToolResult, McpServer } from "@modelcontextprotocol/server";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
+import { withoutInvisible } from "../../lib/invisible.ts";
 import { reportError } from "../contract/error-map.ts";
 import { describeCause, type Log } from "../contract/log.ts";
-import {
-  hasTool,
-  type PreparedTool,
-  type ToolAnswer,
-  type ToolSet,
-} from "../contract/operation.ts";
+import { type AnswerForm, hasTool, type ToolAnswer, type ToolSet } from "../contract/operation.ts";
 import { withoutPlace } from "../contract/pack-place.ts";
+import { json } from "../contract/tool-text.ts";
 import { explain } from "./next-step.ts";
 import { adviceOnOwner, callerOf, withOtherOwners } from "./pack-owner.ts";
 import { toolDescriptions } from "./tool-descriptions.ts" with { type: "macro" };
 import type { ToolDescription } from "./tool-descriptions.ts";
-import { type OwnerArgument, toInputSchema, toOutputSchema } from "./tool-schema.ts";
+import {
+  type CheckedCall,
+  type OwnerArgument,
+  toInputSchema,
+  toOutputSchema,
+} from "./tool-schema.ts";
 
 const TOOLS: readonly ToolDescription[] = toolDescriptions();
 
@@ -27,6 +29,8 @@ export type McpDeps = {
   readonly isPersonal?: boolean | undefined;
   /** Default full. */
   readonly toolSet?: ToolSet | undefined;
+  /** Default json. */
+  readonly answers?: AnswerForm | undefined;
   /** Whether callers come from elsewhere and are not to learn where the pack lies. Default false. */
   readonly hidesPlace?: boolean | undefined;
   readonly log: Log;
@@ -43,7 +47,7 @@ export function registerTools(server: McpServer, deps: McpDeps): void {
     server.registerTool(
       name,
       { title, description, annotations, inputSchema, outputSchema },
-      (call, context) => answer(tool, call, deps, context.mcpReq.signal),
+      (checked, context) => answer(tool, checked, deps, context.mcpReq.signal),
     );
   }
 }
@@ -59,35 +63,37 @@ export function ownerArgument({
 
 async function answer(
   tool: ToolDescription,
-  call: PreparedTool,
+  checked: CheckedCall,
   deps: McpDeps,
   signal: AbortSignal,
 ): Promise<CallToolResult> {
-  const { version, toolSet = "full" } = deps;
+  const { version, toolSet = "full", answers = "json" } = deps;
+  if ("refusal" in checked) return failed(checked.refusal, answers);
   let engine: MemoryEngine;
   try {
     engine = await deps.engine();
   } catch (error) {
-    const message = openFailureFor(error, deps);
-    return { ...toResult({ error: message }, message), isError: true };
+    return failed(openFailureFor(error, deps), answers);
   }
   try {
     const caller = await callerOf(tool, engine, deps);
     const context = { engine: () => engine, caller, operator: "mcp-operator", version, signal };
-    return toAnswer(await withOtherOwners(await call(context, toolSet), engine, deps));
+    const told = await withOtherOwners(await checked.call(context, toolSet), engine, deps);
+    return toAnswer(told, answers);
   } catch (error) {
     // A call that was cancelled fails by that, and nobody reads its answer.
     const log: Log = signal.aborted ? () => {} : deps.log;
     const told = toErrorObject(error, tool.tool, log);
     const advice = await adviceOnOwner(error, engine, deps);
-    const failure = { ...told, error: `${messageFor(told.error, error, deps)}${advice}` };
-    return toResult(failure, explain(error, failure.error, toolSet));
+    const message = `${messageFor(told.error, error, deps)}${advice}`;
+    const text = explain(error, message, toolSet);
+    return toResult({ ...told, error: answers === "json" ? text : message }, text, answers);
   }
 }
 
 /** The object for programs, the text for models, and where the answer is about one memory, its resource. */
-function toAnswer({ structured, text, nodeId }: ToolAnswer): CallToolResult {
-  const result = toResult(structured, text);
+function toAnswer({ structured, text, nodeId }: ToolAnswer, answers: AnswerForm): CallToolResult {
+  const result = toResult(structured, text, answers);
   if (nodeId === undefined) return result;
   const link = {
     type: "resource_link",
@@ -97,7 +103,14 @@ function toAnswer({ structured, text, nodeId }: ToolAnswer): CallToolResult {
   return { ...result, content: [...result.content, link] };
 }
 
-function toResult(structured: object, text: string): CallToolResult {
+/** What kept a call from being made. */
+function failed(error: string, answers: AnswerForm): CallToolResult {
+  return { ...toResult({ error }, error, answers), isError: true };
+}
+
+/** The structured content keeps every character; a model gets no invisible one to read. */
+function toResult(structured: object, readable: string, answers: AnswerForm): CallToolResult {
+  const text = withoutInvisible(answers === "json" ? json(structured) : readable);
   return { content: [{ type: "text", text }], structuredContent: { ...structured } };
 }
 

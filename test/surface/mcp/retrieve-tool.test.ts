@@ -109,7 +109,7 @@ describe("memory_retrieve", () => {
   ])("refuses $args as a break of the schema", async ({ args, text }) => {
     const { isError, content } = await call(args);
     expect(isError).toBe(true);
-    expect(content[0]?.text).toContain(text);
+    expect(JSON.parse(content[0]?.text ?? "").error).toContain(text);
     expect(asked).toEqual([]);
   });
 });

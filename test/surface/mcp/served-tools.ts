@@ -25,6 +25,8 @@ export type Served = OpenedEngine & {
   readonly connect: (
     boundUserId?: string | undefined,
     toolSet?: "core" | "full",
+    /** Default text. */
+    answers?: "json" | "text",
   ) => Promise<Caller>;
 };
 
@@ -42,8 +44,12 @@ export function useTools() {
     const engine = { ...opened.engine, close: async () => {} };
     return {
       ...opened,
-      connect: async (boundUserId, toolSet = "full") => {
-        const session = await openSession(() => Promise.resolve(engine), { boundUserId, toolSet });
+      connect: async (boundUserId, toolSet = "full", answers = "text") => {
+        const session = await openSession(() => Promise.resolve(engine), {
+          boundUserId,
+          toolSet,
+          answers,
+        });
         sessions.push(session);
         await session.client.listTools();
         return callerOf(session);

@@ -180,6 +180,7 @@ describe("arguments that break the schema are an error with a readable text", ()
   ])("$tool: $text", async ({ tool, args, text }) => {
     const result = await call(tool, args);
     expect(result.isError).toBe(true);
-    expect(result.content[0]?.text).toContain(text);
+    expect(result.structuredContent?.["error"]).toContain(text);
+    expect(JSON.parse(result.content[0]?.text ?? "")).toEqual(result.structuredContent ?? {});
   });
 });

@@ -82,7 +82,7 @@ async function connect(
   const { name, scope, tools } = options;
   const config = await configOfPack(context, options.dbPath);
   const userId = options.userId ?? config.mcp.user_id;
-  const wish = { pack: packOf(resolve(config.pack_path ?? config.db_path)), userId, tools };
+  const wish = { pack: packOf(resolve(config.pack_path ?? config.db_path)), userId, tools, client };
   const { server, concerns } = await deps.clients.assistant(config, wish);
   const warn = (concern: string): void => output.note(`Warning: ${concern}`);
   if (options.print === true) {

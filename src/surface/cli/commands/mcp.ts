@@ -34,6 +34,7 @@ type McpOptions = {
   readonly transport: string;
   readonly port?: number;
   readonly tools: "core" | "full";
+  readonly answers?: "json" | "text";
 };
 
 /** `svc mcp`: the tool server of an assistant. */
@@ -53,6 +54,12 @@ export function mcpCommand(context: CliContext): Command {
       new Option("--tools <set>", "which tools to offer; core costs the model fewer tokens")
         .choices(["core", "full"])
         .default("full"),
+    )
+    .addOption(
+      new Option(
+        "--answers <form>",
+        "text of an answer: its JSON, or readable text in few tokens (default: mcp.answers, else json)",
+      ).choices(["json", "text"]),
     )
     .addHelpText("after", EXAMPLES)
     .action((options: McpOptions) => mcp(context, options));
@@ -78,9 +85,9 @@ async function overStdio(
 ): Promise<void> {
   const { deps } = context;
   const log = stderrLog("warn");
-  const { encryptionKey: key, tools } = options;
+  const { encryptionKey: key, tools, answers = config.mcp.answers } = options;
   const openEngine = async () => await openWithKey(deps, config, key, log);
-  await deps.serveMcp({ config, settingsFile, key, tools, openEngine, log }, stopSignal());
+  await deps.serveMcp({ config, settingsFile, key, tools, answers, openEngine, log }, stopSignal());
 }
 
 async function overHttp(
@@ -91,6 +98,7 @@ async function overHttp(
 ): Promise<void> {
   const { deps } = context;
   const { encryptionKey: key, tools, port = DEFAULT_PORT } = options;
+  const { answers = config.mcp.answers } = options;
   const opened = await deps.keys.find(config, keyRequest(key));
   const log = stderrLog("warn");
   const stop = stopSignal();
@@ -99,6 +107,7 @@ async function overHttp(
     settingsFile,
     key,
     tools,
+    answers,
     port,
     openEngine: () => deps.openOrMake(opened, (message) => log("warn", message)),
     log,

@@ -36,6 +36,8 @@ export type Guest = {
   /** The owner of everything on the connection; absent: each call names one. */
   readonly userId: string | undefined;
   readonly tools: "core" | "full";
+  /** What the text blocks of its answers are. */
+  readonly answers: "json" | "text";
 };
 
 /** What a served process has to know of the server. */
@@ -82,6 +84,7 @@ export async function introduce(
       proof: proofOf(kin, "guest", nonces),
       user_id: guest.userId ?? null,
       tools: guest.tools,
+      answers: guest.answers,
     });
     const answer = await conversation.next();
     if (answer["welcome"] !== true) throw new NotKin("the pack is served, but not to this process");
@@ -113,10 +116,11 @@ export async function receive(
     }
     const { tools: names, byRequestId } = welcome.repeatable;
     conversation.say({ welcome: true, tools: names, by_request_id: byRequestId });
-    const { user_id: userId, tools } = said;
+    const { user_id: userId, tools, answers } = said;
     return {
       userId: typeof userId === "string" ? userId : undefined,
       tools: tools === "core" ? "core" : "full",
+      answers: answers === "text" ? "text" : "json",
     };
   } finally {
     conversation.end();

@@ -13,7 +13,7 @@ import { LineReader } from "../../../../src/surface/mcp/link/lines.ts";
 import { socketPair } from "./socket-pair.ts";
 
 const KIN: Kin = { version: "1.0.0", fingerprint: "f".repeat(64) };
-const GUEST: Guest = { userId: "ada", tools: "core" };
+const GUEST: Guest = { userId: "ada", tools: "core", answers: "json" };
 const WELCOME = { repeatable: { tools: ["memory_retrieve"], byRequestId: ["memory_store"] } };
 
 /** The next lines that a side hears, read by hand. */
@@ -64,10 +64,10 @@ describe("two of a kind", () => {
   test("an absent owner stays absent", async () => {
     const { guest, host } = await socketPair();
     const [, received] = await Promise.all([
-      introduce(guest, KIN, { userId: undefined, tools: "full" }),
+      introduce(guest, KIN, { userId: undefined, tools: "full", answers: "json" }),
       receive(host, KIN, WELCOME),
     ]);
-    expect(received).toEqual({ userId: undefined, tools: "full" });
+    expect(received).toEqual({ userId: undefined, tools: "full", answers: "json" });
     guest.destroy();
     host.destroy();
   });
@@ -160,7 +160,7 @@ describe("strangers", () => {
     await next();
     say(guest, { nonce: "n" });
     expect(Object.keys(await next())).toEqual(["proof"]);
-    say(guest, { proof, user_id: "eve", tools: "full" });
+    say(guest, { proof, user_id: "eve", tools: "full", answers: "json" });
     expect(await received).toBeUndefined();
     expect(await next()).toEqual({});
     guest.destroy();

@@ -17,7 +17,7 @@ import { linkFolder } from "./link-folder.ts";
 
 const KIN: Kin = { version: "1.0.0", fingerprint: "a".repeat(64) };
 const REPEATABLE = { tools: ["memory_retrieve"], byRequestId: ["memory_store"] };
-const GUEST: Guest = { userId: "ada", tools: "full" };
+const GUEST: Guest = { userId: "ada", tools: "full", answers: "json" };
 
 type Hosting = {
   readonly address: string;
@@ -108,12 +108,12 @@ async function hearAll({ input, output }: Backend): Promise<readonly string[]> {
 describe("guests", () => {
   test("are served as who they are", async () => {
     const { address, host, guests } = await startHost();
-    const one = await joinAsGuest(address, { userId: "ada", tools: "core" });
-    const two = await joinAsGuest(address, { userId: undefined, tools: "full" });
+    const one = await joinAsGuest(address, { userId: "ada", tools: "core", answers: "json" });
+    const two = await joinAsGuest(address, { userId: undefined, tools: "full", answers: "json" });
     expect(one.repeatable).toEqual(REPEATABLE);
     expect(guests).toEqual([
-      { userId: "ada", tools: "core" },
-      { userId: undefined, tools: "full" },
+      { userId: "ada", tools: "core", answers: "json" },
+      { userId: undefined, tools: "full", answers: "json" },
     ]);
     one.input.destroy();
     two.input.destroy();
