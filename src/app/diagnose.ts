@@ -143,7 +143,7 @@ function checkLog({ path, logGap, logLost }: PackReport): Finding {
   if (logLost === undefined) {
     return { name, status: "ok", message: "nothing is missing that was in the write-ahead log" };
   }
-  const message = `at ${logLost.foundAt} this copy was used without its log: what the original was told after ${logLost.since} is not in it. Copy the original again, if you still have it`;
+  const message = `at ${logLost.foundAt} this copy was used without its log: what the original was told after ${logLost.since} is not in it. Copy the original again, if you still have it; else end this notice with: svc compact ${shellWord(path)}`;
   return { name, status: "warn", message };
 }
 

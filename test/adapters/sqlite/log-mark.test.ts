@@ -1,15 +1,18 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { cpSync, existsSync, mkdirSync, statSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
 import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { filesOf } from "../../../src/adapters/sqlite/connection/open-database.ts";
-import { inspectPack } from "../../../src/adapters/sqlite/read/inspect.ts";
+import { inspectPack, openToInspect } from "../../../src/adapters/sqlite/read/inspect.ts";
 import { put } from "../../contract/samples.ts";
 import { encrypted, filePack, type SqlitePack } from "../../contract/sqlite-pack.ts";
 import { useFolders } from "./folder.ts";
 import { cipherOf, compact, KINDS, makePack } from "./whole-packs.ts";
+
+const SAMPLE_PACKS = join(import.meta.dir, "../../contract/sqlite-pack.ts");
+const SAMPLES = join(import.meta.dir, "../../contract/samples.ts");
 
 const { folder, open } = useFolders();
 
@@ -92,6 +95,26 @@ describe.each([...KINDS])("the log of $name", (kind) => {
     expect(look(crashed)).toMatchObject({ eventCount: 4, logGap: undefined });
   });
 
+  test("stays where a writer was killed and somebody who only looks closes last", async () => {
+    const pack = kind.at(folder());
+    await makePack(pack, 3);
+    const { layout } = pack;
+    const vecExtensionPath = loadSqliteVec();
+    const reading = openToInspect({ layout, vecExtensionPath, cipher: cipherOf(pack) });
+    const script = `const { openSqlitePack } = await import(${JSON.stringify(SAMPLE_PACKS)});
+      const { anAdmission, anEvent } = await import(${JSON.stringify(SAMPLES)});
+      const store = await openSqlitePack(${JSON.stringify(pack)});
+      await store.admit(anAdmission([anEvent({ id: crypto.randomUUID(), userId: "bob" })]));
+      process.kill(process.pid, "SIGKILL");`;
+    await Bun.spawn([process.execPath, "-e", script]).exited;
+    reading.close();
+    expect(look(pack)).toMatchObject({ eventCount: 4, damage: [], logGap: undefined });
+    const store = await open(pack);
+    await store.close();
+    expect(look(pack)).toMatchObject({ eventCount: 4, logGap: undefined, logLost: undefined });
+    expect(logSize(pack)).toBe(0);
+  });
+
   test("is told once when the pack is used without it, and remembered", async () => {
     const pack = kind.at(folder());
     const store = await open(pack);
@@ -108,10 +131,26 @@ describe.each([...KINDS])("the log of $name", (kind) => {
       logGap: undefined,
       logLost: { since: expect.any(String), foundAt: expect.any(String) },
     });
+    await compact(copy);
+    expect(look(copy)).toMatchObject({ eventCount: 2, logGap: undefined, logLost: undefined });
   });
 });
 
 describe("the mark", () => {
+  test.each([...KINDS])("knows a log of $name that was just begun again", async (kind) => {
+    const pack = kind.at(folder());
+    const store = await open(pack);
+    for (let second = 0; second < 3; second += 1) await put(store, { second });
+    const now = kind.at(folder());
+    copyFiles(pack, now, ["", "-wal"]);
+    // As a process leaves it that is killed while it writes the first page over an old one.
+    const log = `${mainPath(now.layout)}-wal`;
+    const bytes = readFileSync(log);
+    bytes.writeUInt32BE((bytes.readUInt32BE(16) + 1) >>> 0, 16);
+    writeFileSync(log, bytes);
+    expect(look(now, false).logGap).toBeUndefined();
+  });
+
   test("misses the log where that of another encrypted file lies beside a copy", async () => {
     const [pack, other, copy] = [folder(), folder(), folder()].map((at) => encrypted(filePack(at)));
     if (pack === undefined || other === undefined || copy === undefined) throw new Error("no pack");

@@ -1,8 +1,11 @@
-import type { Database } from "bun:sqlite";
+import { constants, type Database } from "bun:sqlite";
 import { randomBytes } from "node:crypto";
+import { closeSync, openSync, readSync } from "node:fs";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
 import { readManifest } from "../schema/manifest.ts";
 import { readPackSetting, writePackSetting } from "../schema/pack-settings.ts";
+import type { PackLayout } from "./layout.ts";
+import { schemasOf } from "./open-database.ts";
 
 /**
  * What a pack says of its log. The main file says that the log is in use before the first change that stands there alone is
@@ -18,7 +21,23 @@ export type LogMark = {
   readonly id: string;
   /** The program that keeps this mark: one that does not know it says another version in the manifest. */
   readonly version: string;
+  /** `used`: the first salt of the log at that time, 8 hexadecimal digits; it grows by one each time that SQLite begins the log again. */
+  readonly log?: string | undefined;
 };
+
+/**
+ * Lets a log that the pack says is in use outlive this connection, which may be the last: SQLite would remove it, and the
+ * mark, which a reader cannot change, would then tell of a log that is lost.
+ */
+export function keepLogInUse(database: Database, layout: PackLayout): void {
+  if (!isLogInUse(database)) return;
+  for (const schema of schemasOf(layout)) {
+    // A C int; the runtime wants room for eight bytes.
+    database.fileControl(schema, constants.SQLITE_FCNTL_PERSIST_WAL, new Int32Array([1, 0]));
+    // SQLite would keep the file and cut it to nothing.
+    database.run(`PRAGMA ${schema}.journal_size_limit = -1`);
+  }
+}
 
 /** What a file lacks that was copied without its log, or, `isTorn`, while it was being written. */
 export type LogGap = { readonly since: Instant; readonly isTorn: boolean };
@@ -28,6 +47,8 @@ export type LostLog = { readonly since: Instant; readonly foundAt: Instant };
 
 const MARK = "log_mark";
 const LOST = "log_lost";
+/** How often a log may have begun again since the mark; the salts of two logs are hardly ever that near. */
+const BEGINNINGS_MAX = 1 << 24;
 
 /** The mark as stored; undefined in a pack that never had one. */
 export function readMarkText(database: Database): string | undefined {
@@ -35,10 +56,10 @@ export function readMarkText(database: Database): string | undefined {
 }
 
 export function parseMark(text: string | undefined): LogMark | undefined {
-  const { state, since, id, version } = fieldsOf(text);
+  const { state, since, id, version, log } = fieldsOf(text);
   if (state !== "new" && state !== "used" && state !== "empty") return undefined;
   if (since === undefined || id === undefined || version === undefined) return undefined;
-  return { state, since: asInstant(since), id, version };
+  return { state, since: asInstant(since), id, version, log };
 }
 
 /** Whether a pack says that its log holds what the main file may lack. */
@@ -77,7 +98,7 @@ export function findLogGap(database: Database): LogGap | undefined {
   // A program that does not know the mark has opened the pack since, and may have moved the log into it.
   if (mark === undefined || mark.version !== readManifest(database)?.softwareVersion) return;
   const isTorn = !isWhole(database, mark);
-  if (!isTorn && (mark.state === "empty" || framesInLog(database) > 0)) return;
+  if (!isTorn && (mark.state === "empty" || hasLog(database, mark))) return;
   // Between the two looks another process may have moved the log into the pack.
   if (parseMark(readMarkText(database))?.id !== mark.id) return;
   return { since: mark.since, isTorn };
@@ -94,12 +115,42 @@ function isWhole(database: Database, mark: LogMark): boolean {
     .every(({ value, number }) => parseMark(value)?.id !== mark.id || number === numberOf(mark));
 }
 
+/**
+ * Whether the log of the file lies beside it. A process that was killed as it began the log again leaves one without
+ * frames: all that was in it before is in the main file.
+ */
+function hasLog(database: Database, mark: LogMark): boolean {
+  if (framesInLog(database) > 0) return true;
+  const salt = firstSalt(database);
+  if (salt === undefined || mark.log === undefined) return salt !== undefined;
+  return (Number.parseInt(salt, 16) - Number.parseInt(mark.log, 16)) >>> 0 < BEGINNINGS_MAX;
+}
+
+/** The first salt of the log beside the main file, 8 hexadecimal digits; undefined where there is no log or an empty one. */
+export function firstSalt(database: Database): string | undefined {
+  const path = database
+    .query<{ file: string }, []>("SELECT file FROM pragma_database_list WHERE name = 'main'")
+    .get()?.file;
+  const header = Buffer.alloc(20);
+  try {
+    // SQLite holds no lock on this file that closing a descriptor of it could drop.
+    const file = openSync(`${path}-wal`, "r");
+    try {
+      return readSync(file, header) < header.length ? undefined : header.toString("hex", 16);
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return undefined;
+  }
+}
+
 /** Frames that belong to the main file; 0 where there is no log. */
 function framesInLog(database: Database): number {
   return database.query<{ log: number }, []>("PRAGMA main.wal_checkpoint(NOOP)").get()?.log ?? 0;
 }
 
-/** Notes for good that a pack was used with a gap. Runs inside a write transaction. */
+/** Notes that a pack was used with a gap. Runs inside a write transaction. */
 export function noteLostLog(database: Database, { since }: LogGap, foundAt: Instant): void {
   writePackSetting(database, LOST, JSON.stringify({ since, foundAt }));
   writeMark(database, undefined);
@@ -111,6 +162,11 @@ export function tellGap(path: string, { since, isTorn }: LogGap): string {
     ? `was copied while it was being written; what was changed after ${since} is missing or incomplete`
     : `what was changed after ${since} is in its log ${path}-wal, which is not here or not that of this file`;
   return `${path}: ${what}. Copy the original again, 5 seconds after its last write or with its log`;
+}
+
+/** Ends that note. Runs inside a write transaction, or alone. */
+export function forgetLostLog(database: Database): void {
+  if (readLostLog(database) !== undefined) writePackSetting(database, LOST, undefined);
 }
 
 export function readLostLog(database: Database): LostLog | undefined {

@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import { SvcError } from "../../../domain/errors.ts";
 import { requireReadable } from "../schema/migrate.ts";
 import type { PackLayout } from "./layout.ts";
+import { keepLogInUse } from "./log-mark.ts";
 import { type DatabaseOptions, filesOf, openDatabase } from "./open-database.ts";
 import type { OpenMode } from "./pack-files.ts";
 
@@ -23,7 +24,11 @@ export function openForReading(layout: PackLayout, connection: Connection): Read
   try {
     database.run("PRAGMA query_only = ON");
     requireReadable(database, layout);
-    return { database, close: () => database.close() };
+    const close = (): void => {
+      keepLogInUse(database, layout);
+      database.close();
+    };
+    return { database, close };
   } catch (error) {
     database.close();
     throw error;

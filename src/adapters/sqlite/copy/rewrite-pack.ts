@@ -5,6 +5,7 @@ import { SvcError } from "../../../domain/errors.ts";
 import { openAlone, openExclusively, type WholePack } from "../connection/exclusive.ts";
 import { toSvcError } from "../connection/failures.ts";
 import { mainPath } from "../connection/layout.ts";
+import { forgetLostLog } from "../connection/log-mark.ts";
 import { filesOf, schemasOf, turnToLog } from "../connection/open-database.ts";
 import { requireSameShape } from "./compare.ts";
 import { type CopyKey, copyFile } from "./copy-pack.ts";
@@ -13,7 +14,6 @@ import {
   createHidden,
   discard,
   hiddenBeside,
-  type Purpose,
   removeCompanions,
   removeLeftovers,
   syncToDisk,
@@ -24,7 +24,7 @@ import { isSwapPending, type Move, swapFiles } from "./swap-files.ts";
 export type Rewritten = { readonly bytesBefore: number; readonly bytesAfter: number };
 
 export type RewriteInput = WholePack & {
-  readonly purpose: Exclude<Purpose, "migrate">;
+  readonly purpose: "compact" | "rekey";
   /** How the copy of a file is encrypted; undefined: unencrypted. */
   keyFor(file: string): CopyKey | undefined;
   /** Called once the new files are in place, before anybody else may open the pack. */
@@ -94,6 +94,7 @@ function makeCopy(database: Database, input: RewriteInput, { schema, file, path 
   try {
     turnToLog(copy, layout);
     requireSameShape({ database, schema }, { database: copy, schema: "main" }, file);
+    if (input.purpose === "compact") forgetLostLog(copy);
   } finally {
     copy.close();
   }

@@ -2,8 +2,10 @@ import type { Database } from "bun:sqlite";
 import type { Clock } from "../../../ports/clock.ts";
 import type { PackLayout } from "../connection/layout.ts";
 import {
+  firstSalt,
   freshMark,
   isLogInUse,
+  keepLogInUse,
   parseMark,
   readMarkText,
   writeMark,
@@ -67,7 +69,11 @@ export class LogKeeper {
     if (isKept && (mark.version === version || !this.#isFirst)) {
       if (mark.state === "used") this.#used = text;
       else if (mark.id !== this.#arrived) this.#toCarry = mark.id;
-      else this.#used = writeMark(this.#writer, { ...mark, state: "used" });
+      else {
+        const log = firstSalt(this.#writer);
+        this.#used = writeMark(this.#writer, { ...mark, state: "used", log });
+        this.#toCarry = mark.id;
+      }
     } else {
       const fresh = freshMark("new", clock.now(), version);
       writeMark(this.#writer, fresh);
@@ -166,14 +172,16 @@ export class LogKeeper {
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (!this.#isOurs) return;
-    for (let tries = 0; tries < 3; tries += 1) {
-      try {
+    try {
+      this.#isOurs ||= isLogInUse(this.#writer);
+      if (!this.#isOurs) return;
+      for (let tries = 0; tries < 3; tries += 1) {
         if (this.empty()) return;
-      } catch {
-        return;
+        await Bun.sleep(5 + Math.random() * 10);
       }
-      await Bun.sleep(5 + Math.random() * 10);
+      keepLogInUse(this.#writer, this.#options.layout);
+    } catch {
+      // A full disk, a file that was moved away: the log keeps what it has.
     }
   }
 
