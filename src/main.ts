@@ -55,6 +55,8 @@ const DEPS: CliDeps = {
     await (await import("./app/export-pack.ts")).exportPack(config, request),
   importPack: async (config, newKey, request) =>
     await (await import("./app/import-pack.ts")).importPack(config, newKey, request),
+  backUpPack: async (config, request) =>
+    await (await import("./app/backup-pack.ts")).backUpPack(config, request),
   compactPack: async (config) => await (await import("./app/maintenance.ts")).compactPack(config),
   rekeyPack: async (config, target) =>
     await (await import("./app/maintenance.ts")).rekeyPack(config, target),

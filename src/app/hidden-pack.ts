@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import {
   closeSync,
   existsSync,
@@ -14,6 +13,11 @@ import {
 import { basename, dirname, join } from "node:path";
 import type { PackLayout } from "../adapters/sqlite/connection/layout.ts";
 import { filesOf } from "../adapters/sqlite/connection/open-database.ts";
+import {
+  hiddenBeside as hiddenName,
+  type Purpose,
+  removeLeftovers,
+} from "../adapters/sqlite/copy/hidden-file.ts";
 import { invalid } from "../domain/errors.ts";
 
 /** A pack in the making, under a hidden name beside the one that it will get. */
@@ -30,12 +34,12 @@ export type HiddenPack = {
  * @param purpose part of the hidden name, for whoever finds one after a crash
  * @throws SvcError invalid_argument when there is something by that name; nothing was touched then
  */
-export function hiddenBeside(layout: PackLayout, purpose: string): HiddenPack {
+export function hiddenBeside(layout: PackLayout, purpose: Purpose): HiddenPack {
   const target = targetOf(layout);
   requireFree(target);
-  const name = `.${basename(target)}.${randomBytes(8).toString("hex")}.${purpose}`;
-  const place = join(dirname(target), name);
+  const place = hiddenName(target, purpose);
   mkdirSync(dirname(target), { recursive: true });
+  removeLeftovers(target);
   if (layout.kind === "file") {
     const remove = (): void => {
       for (const suffix of ["", "-wal", "-shm", "-journal"]) {

@@ -4,6 +4,8 @@ import type { PackLayout } from "../adapters/sqlite/connection/layout.ts";
 import type { Config, ConfigInput } from "../config/schema.ts";
 import { SvcError } from "../domain/errors.ts";
 
+type DirectoryLayout = Extract<PackLayout, { kind: "directory" }>;
+
 const DATABASE_NAME = "memory.db";
 /** As deep as Linux follows links. */
 const MAX_LINKS = 40;
@@ -19,12 +21,23 @@ export function settingsForPath(path: string): ConfigInput {
   const local: ConfigInput = { database_url: "" };
   if (kind === "file") return { ...local, pack_path: resolve(path) };
   const folder = kind === "database" ? dirname(resolve(path)) : resolve(path);
+  const { databasePath, vectorPath, lexicalPath } = directoryLayout(folder);
   return {
     ...local,
     pack_path: "",
-    db_path: join(folder, DATABASE_NAME),
-    vector_path: join(folder, "vectors.index"),
-    lexical_path: join(folder, "lexical_index"),
+    db_path: databasePath,
+    vector_path: vectorPath,
+    lexical_path: lexicalPath,
+  };
+}
+
+/** Where the parts of a directory pack lie in its folder. */
+export function directoryLayout(folder: string): DirectoryLayout {
+  return {
+    kind: "directory",
+    databasePath: join(folder, DATABASE_NAME),
+    vectorPath: join(folder, "vectors.index"),
+    lexicalPath: join(folder, "lexical_index"),
   };
 }
 

@@ -175,6 +175,28 @@ export type ImportReport = Keyed & {
   readonly lacksVectors: boolean;
 };
 
+export type BackupRequest = {
+  /** The file, or of a directory pack the folder, to make. */
+  readonly to: string;
+  readonly signal: AbortSignal;
+  /** Called now and then with the bytes that were copied. */
+  readonly onProgress: (done: number, total: number) => void;
+};
+
+/** What `svc backup` made; counts are of the copy and cover all owners. */
+export type Backup = {
+  /** Absolute paths of the files that hold the log. */
+  readonly source: string;
+  readonly destination: string;
+  readonly events: number;
+  readonly nodes: number;
+  /** Of all files of the copy. */
+  readonly bytes: number;
+  readonly encrypted: boolean;
+  /** What is to be said of an original, and so of its copy, that lacks its log; undefined when nothing is missing. */
+  readonly missing: string | undefined;
+};
+
 /** What the commands need of the rest of the program; the process entry provides it. */
 export type CliDeps = {
   readonly version: string;
@@ -194,6 +216,8 @@ export type CliDeps = {
   exportPack(config: Config, request: ExportRequest): Promise<ExportReport>;
   /** Makes a pack of an export; it appears when it is complete. Rejects with the signal's reason when aborted. */
   importPack(config: Config, newKey: NewKey, request: ImportRequest): Promise<ImportReport>;
+  /** Copies a pack, also while others use it. Rejects with the signal's reason when aborted. */
+  backUpPack(config: Config, request: BackupRequest): Promise<Backup>;
   /** Refused while anybody has the pack open, like the two that follow. */
   compactPack(config: Config): Promise<Rewrite>;
   rekeyPack(config: Config, target: RekeyTarget): Promise<Rewrite>;

@@ -28,6 +28,7 @@ const COMMANDS: Readonly<Record<string, Builder>> = {
   rebuild: async (context) => (await import("./commands/rebuild.ts")).rebuildCommand(context),
   export: async (context) => (await import("./commands/export.ts")).exportCommand(context),
   import: async (context) => (await import("./commands/import.ts")).importCommand(context),
+  backup: async (context) => (await import("./commands/backup.ts")).backupCommand(context),
   compact: async (context) => (await import("./commands/compact.ts")).compactCommand(context),
   migrate: async (context) => (await import("./commands/migrate.ts")).migrateCommand(context),
   rekey: async (context) => (await import("./commands/rekey.ts")).rekeyCommand(context),

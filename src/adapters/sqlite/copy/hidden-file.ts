@@ -12,10 +12,10 @@ import { basename, dirname, join } from "node:path";
 import { isTagGone, processTag } from "../connection/process-identity.ts";
 
 /** What a file is being made for; part of its name. */
-export type Purpose = "compact" | "rekey" | "migrate";
+export type Purpose = "compact" | "rekey" | "migrate" | "backup" | "import";
 
 const HIDDEN =
-  /^\.(?<name>.+)\.(?<tag>[0-9a-f]{32})\.(?:compact|rekey|migrate)(?:-wal|-shm|-journal)?$/;
+  /^\.(?<name>.+)\.(?<tag>[0-9a-f]{32})\.(?:compact|rekey|migrate|backup|import)(?:-wal|-shm|-journal)?$/;
 const COMPANIONS = ["-wal", "-shm", "-journal"];
 
 /** A fresh name `.<name>.<32 hex digits>.<purpose>` in the folder of `path`, where a file for `path` is made. */
@@ -29,12 +29,14 @@ export function isHiddenFor(hidden: string, path: string): boolean {
   return name === basename(path) && dirname(hidden) === dirname(path);
 }
 
-/** Removes the files beside `path` that runs left behind whose process is gone. */
+/** Removes the files and folders beside `path` that runs left behind whose process is gone. */
 export function removeLeftovers(path: string): void {
   const folder = dirname(path);
   for (const entry of readdirSync(folder)) {
     const { name, tag = "" } = HIDDEN.exec(entry)?.groups ?? {};
-    if (name === basename(path) && isTagGone(tag)) rmSync(join(folder, entry), { force: true });
+    if (name === basename(path) && isTagGone(tag)) {
+      rmSync(join(folder, entry), { force: true, recursive: true });
+    }
   }
 }
 

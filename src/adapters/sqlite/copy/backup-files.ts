@@ -1,0 +1,153 @@
+import type { Database } from "bun:sqlite";
+import { createHash, type Hash } from "node:crypto";
+import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import { SvcError } from "../../../domain/errors.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import { openAlone, type WholePack } from "../connection/exclusive.ts";
+import { toSvcError } from "../connection/failures.ts";
+import { mainPath, type PackLayout } from "../connection/layout.ts";
+import { type LogGap, readMarkText, writeMark } from "../connection/log-mark.ts";
+import { filesOf, schemasOf } from "../connection/open-database.ts";
+import { requireSameShape } from "./compare.ts";
+import { createHidden, syncToDisk } from "./hidden-file.ts";
+import { type Pinned, pinPack } from "./pinned.ts";
+import { interruptible, requireFree } from "./rewrite-pack.ts";
+
+export type BackupInput = WholePack & {
+  /** Where the copy is made: the same kind of pack, of which there is nothing yet. */
+  readonly target: PackLayout;
+  readonly clock: Clock;
+  readonly softwareVersion: string;
+  readonly signal: AbortSignal;
+  /** Called now and then with the bytes that were copied. */
+  readonly onProgress: (done: number, total: number) => void;
+};
+
+/** What was copied; counts are of the copy and cover all owners. */
+export type BackedUp = {
+  readonly events: number;
+  readonly nodes: number;
+  /** Of all files of the copy. */
+  readonly bytes: number;
+  /** What the original lacks, and so the copy; undefined when nothing is missing. */
+  readonly gap: LogGap | undefined;
+};
+
+const CHUNK_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Copies the files of a pack as they are at one moment, also while others read and write it, and compares the copy with
+ * them: every byte, every page, and the rows of each table. The copy is encrypted as the original is and opens with its key.
+ * @throws SvcError pack_in_use, disk_full and what opening a pack throws; the signal's reason. The caller then removes the copy
+ */
+export async function backUpFiles(input: BackupInput): Promise<BackedUp> {
+  try {
+    const pinned = await pinPack(input);
+    // Closing one of these would drop SQLite's locks on the file.
+    const descriptors: number[] = [];
+    try {
+      const bytes = await copyFiles(input, descriptors);
+      return { ...compareAndFinish(pinned, input), bytes, gap: pinned.gap };
+    } finally {
+      await pinned.release();
+      for (const descriptor of descriptors) closeSync(descriptor);
+    }
+  } catch (error) {
+    throw toSvcError(error, mainPath(input.layout));
+  }
+}
+
+async function copyFiles(input: BackupInput, descriptors: number[]): Promise<number> {
+  const { layout, target, signal, onProgress } = input;
+  const targets = filesOf(target);
+  const pairs = filesOf(layout).map((path, i) => {
+    const from = openSync(path, "r");
+    descriptors.push(from);
+    return { from, to: targets[i] ?? "", bytes: fstatSync(from).size };
+  });
+  const total = pairs.reduce((sum, { bytes }) => sum + bytes, 0);
+  requireFree(dirname(mainPath(target)), total);
+  let before = 0;
+  for (const { from, to, bytes } of pairs) {
+    mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+    createHidden(to);
+    const step = async (done: number): Promise<void> => {
+      onProgress(before + done, total);
+      await interruptible();
+      signal.throwIfAborted();
+    };
+    await copyBytes(from, to, step);
+    before += bytes;
+  }
+  return total;
+}
+
+/** Copies a file that is open already, and reads the copy again. */
+async function copyBytes(
+  from: number,
+  path: string,
+  step: (done: number) => Promise<void>,
+): Promise<void> {
+  const to = openSync(path, "r+");
+  try {
+    const written = createHash("sha256");
+    await readThrough(from, written, async (chunk, done) => {
+      for (let at = 0; at < chunk.length; ) at += writeSync(to, chunk, at);
+      await step(done);
+    });
+    fsyncSync(to);
+    const found = createHash("sha256");
+    await readThrough(to, found, async () => await interruptible());
+    if (!written.digest().equals(found.digest())) throw notAsWritten(path);
+  } finally {
+    closeSync(to);
+  }
+}
+
+async function readThrough(
+  file: number,
+  hash: Hash,
+  use: (chunk: Uint8Array, done: number) => Promise<void>,
+): Promise<void> {
+  const buffer = new Uint8Array(CHUNK_BYTES);
+  for (let done = 0; ; ) {
+    const length = readSync(file, buffer, 0, CHUNK_BYTES, done);
+    if (length === 0) return;
+    const chunk = buffer.subarray(0, length);
+    hash.update(chunk);
+    done += length;
+    await use(chunk, done);
+  }
+}
+
+/** Compares the copy with the original as SQLite reads them, and takes from it what is true of the original alone. */
+function compareAndFinish(
+  { database, gap }: Pinned,
+  input: BackupInput,
+): Pick<BackedUp, "events" | "nodes"> {
+  const { layout, target, cipher, vecExtensionPath } = input;
+  const copy = openAlone({ layout: target, cipher, vecExtensionPath });
+  try {
+    for (const schema of schemasOf(layout)) {
+      requireSameShape({ database, schema }, { database: copy, schema }, mainPath(target));
+    }
+    // All of the log is in the copy, unless the original lacks it too.
+    if (gap === undefined && readMarkText(copy) !== undefined) {
+      copy.transaction(() => writeMark(copy, undefined)).immediate();
+    }
+    return { events: countOf(copy, "events"), nodes: countOf(copy, "nodes") };
+  } finally {
+    copy.close();
+    for (const file of filesOf(target)) syncToDisk(file);
+  }
+}
+
+function countOf(database: Database, table: string): number {
+  return database.query<{ n: number }, []>(`SELECT count(*) AS n FROM main.${table}`).get()?.n ?? 0;
+}
+
+function notAsWritten(path: string): SvcError {
+  const message = `${path}: the disk does not give back what was written to it; the copy is removed, the original stays as it is. Use another disk.`;
+  return new SvcError("storage_failed", message, { path });
+}

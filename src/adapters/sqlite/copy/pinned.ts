@@ -1,0 +1,172 @@
+import type { Database } from "bun:sqlite";
+import { statSync } from "node:fs";
+import { SvcError } from "../../../domain/errors.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import { waitForTurn } from "../connection/closing.ts";
+import type { WholePack } from "../connection/exclusive.ts";
+import { isBusy } from "../connection/failures.ts";
+import { mainPath } from "../connection/layout.ts";
+import { findLogGap, type LogGap } from "../connection/log-mark.ts";
+import { filesOf, openDatabase, schemasOf } from "../connection/open-database.ts";
+import { isWritable, readingMode } from "../connection/open-reading.ts";
+import type { OpenMode } from "../connection/pack-files.ts";
+import { requireReadable } from "../schema/migrate.ts";
+import { LogKeeper } from "../write/log-keeper.ts";
+
+/** A pack whose files hold all of it and do not change. Others read and write on; what they write waits in its log. */
+export type Pinned = {
+  /** Sees the pack as the files hold it. */
+  readonly database: Database;
+  /** What the pack lacked before; undefined when nothing was missing. */
+  readonly gap: LogGap | undefined;
+  /** Lets the files change again. Never throws. */
+  release(): Promise<void>;
+};
+
+export type PinOptions = WholePack & {
+  readonly clock: Clock;
+  readonly softwareVersion: string;
+};
+
+/** Milliseconds that one statement waits for a writer; writers wait as long for the log to be moved. */
+const BUSY_TIMEOUT_MS = 2000;
+/** Milliseconds to wait for others who keep the log from being moved into the pack: a long read, another copy. */
+const PATIENCE_MS = 60_000;
+
+/**
+ * Moves the log of a pack into its files and reads from there: as long as that reading lasts, SQLite leaves the files as
+ * they are. Where nothing may be written, the log has to be in the files already.
+ * @throws SvcError not_found, not_a_pack, pack_too_new, pack_read_only, pack_in_use; SQLiteError from SQLite itself
+ */
+export async function pinPack(options: PinOptions): Promise<Pinned> {
+  const { layout } = options;
+  requireFile(mainPath(layout));
+  const mode = filesOf(layout).every(isWritable) ? "read-write" : readingMode(layout);
+  const reader = open(options, mode);
+  try {
+    if (mode === "immutable") {
+      begin(reader, options);
+      return { database: reader, gap: findLogGap(reader), release: async () => reader.close() };
+    }
+    const helper = open(options, mode);
+    try {
+      const gap = findLogGap(helper);
+      await pin(reader, helper, mode, options);
+      const release = (): Promise<void> => letGo(reader, helper, mode, gap, options);
+      return { database: reader, gap, release };
+    } catch (error) {
+      helper.close();
+      throw error;
+    }
+  } catch (error) {
+    reader.close();
+    throw error;
+  }
+}
+
+function requireFile(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false }) !== undefined) return;
+  const message = `${path}: no such pack; nothing was changed`;
+  throw new SvcError("not_found", message, { kind: "pack", id: path });
+}
+
+function open({ layout, cipher, vecExtensionPath }: PinOptions, mode: OpenMode): Database {
+  const database = openDatabase({
+    layout,
+    mode,
+    synchronous: "full",
+    busyTimeoutMs: BUSY_TIMEOUT_MS,
+    vecExtensionPath,
+    cipher,
+  });
+  try {
+    requireReadable(database, layout);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+async function pin(
+  reader: Database,
+  helper: Database,
+  mode: OpenMode,
+  options: PinOptions,
+): Promise<void> {
+  const tryPin = mode === "read-write" ? pinBetweenWrites : pinWhereWhole;
+  for (const end = performance.now() + PATIENCE_MS; ; ) {
+    if (tryPin(reader, helper, options)) return;
+    if (performance.now() > end) throw neverWhole(mainPath(options.layout), mode);
+    await Bun.sleep(50);
+  }
+}
+
+/** Keeps others from writing while the log is moved and the reading begins. */
+function pinBetweenWrites(reader: Database, helper: Database, options: PinOptions): boolean {
+  try {
+    helper.run("BEGIN IMMEDIATE");
+  } catch (error) {
+    if (isBusy(error)) return false;
+    throw error;
+  }
+  try {
+    if (!isLogMoved(reader, "PASSIVE", options)) return false;
+    begin(reader, options);
+    return true;
+  } finally {
+    helper.run("ROLLBACK");
+  }
+}
+
+/** While `reader` reads, nothing that came after it is moved: a log that is moved as a whole holds nothing newer. */
+function pinWhereWhole(reader: Database, helper: Database, options: PinOptions): boolean {
+  begin(reader, options);
+  if (isLogMoved(helper, "NOOP", options)) return true;
+  reader.run("ROLLBACK");
+  return false;
+}
+
+function isLogMoved(database: Database, how: "PASSIVE" | "NOOP", { layout }: PinOptions): boolean {
+  return schemasOf(layout).every((schema) => {
+    const row = database
+      .query<{ busy: number; log: number; checkpointed: number }, []>(
+        `PRAGMA ${schema}.wal_checkpoint(${how})`,
+      )
+      .get();
+    return row?.busy === 0 && row.log === row.checkpointed;
+  });
+}
+
+/** Begins to read: all files of a pack at once. */
+function begin(database: Database, { layout }: PinOptions): void {
+  database.run("BEGIN");
+  for (const schema of schemasOf(layout)) {
+    database.query(`SELECT count(*) FROM ${schema}.sqlite_schema`).get();
+  }
+}
+
+async function letGo(
+  reader: Database,
+  helper: Database,
+  mode: OpenMode,
+  gap: LogGap | undefined,
+  { layout, clock, softwareVersion }: PinOptions,
+): Promise<void> {
+  reader.close();
+  if (mode === "read-write" && gap === undefined) {
+    // Whoever closes a pack last removes its log, and the pack has to say that it is empty.
+    const keeper = new LogKeeper(helper, { layout, clock, softwareVersion, isIdle: () => true });
+    await waitForTurn(helper);
+    await keeper.close();
+  }
+  helper.close();
+}
+
+function neverWhole(path: string, mode: OpenMode): SvcError {
+  const message =
+    mode === "read-write"
+      ? `${path}: another process reads or copies it and does not end; no copy was made. Try again once it has ended.`
+      : `${path}: others write it, and this user cannot move their log into it; no copy was made. Run it as the user who owns the pack.`;
+  return new SvcError("pack_in_use", message, { path });
+}
