@@ -1,0 +1,127 @@
+/**
+ * Plain copies of a pack that eight assistants write: the built program, the official client, and `cp` of the file alone.
+ * The suite makes 2 copies of each kind. A longer run:
+ *   SVC_FAULT_ROUNDS=20 bun test test/scenario/copied-pack.test.ts
+ */
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { type Assistant, startAssistant } from "../../scripts/bench/assistant-client.ts";
+import { svcCommand } from "../../scripts/bench/server.ts";
+import { usePlace } from "./place.ts";
+
+const ROUNDS = Number(process.env["SVC_FAULT_ROUNDS"] ?? 2);
+const OWNER = "ada";
+const EIGHT = Array.from({ length: 8 }, (_, index) => index);
+
+setDefaultTimeout(120_000 + ROUNDS * 60_000);
+
+const { environment: common, packIn } = usePlace("copied");
+
+type Outcome = { readonly code: number; readonly stdout: string };
+
+async function svc(args: readonly string[], env: Readonly<Record<string, string>>) {
+  const child = Bun.spawn([...svcCommand(), ...args], { env, stdout: "pipe", stderr: "pipe" });
+  const [stdout] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return { code: await child.exited, stdout };
+}
+
+/** Copies as people do. */
+function copy(pack: string, to: string): void {
+  mkdirSync(join(to, ".."), { recursive: true });
+  expect(Bun.spawnSync(["cp", pack, to]).exitCode).toBe(0);
+}
+
+/** The exit code of `svc doctor`, and what it calls broken. */
+async function doctor(pack: string, env: Readonly<Record<string, string>>) {
+  const { code, stdout } = await svc(["doctor", pack, "--format", "json"], env);
+  const checks: readonly { name: string; status: string; message: string }[] =
+    JSON.parse(stdout).checks;
+  const failed = checks.filter(({ status }) => status === "fail");
+  return { code, failed: failed.map(({ name, message }) => `${name}: ${message}`) };
+}
+
+async function events(pack: string, env: Readonly<Record<string, string>>): Promise<Set<string>> {
+  const { code, stdout }: Outcome = await svc(["export", pack, "--format", "jsonl"], env);
+  expect(code).toBe(0);
+  return new Set(stdout.match(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g));
+}
+
+async function storeAs({ call }: Assistant, content: string): Promise<string> {
+  const answer = await call("memory_store", { content, user_id: OWNER });
+  expect(answer.isError).toBe(false);
+  return String(answer.value["event_id"]);
+}
+
+describe("a pack that eight assistants use", () => {
+  test("is whole in each copy that is made five seconds after the last write", async () => {
+    const pack = packIn("idle");
+    const environment = common();
+    const eight = await Promise.all(EIGHT.map(() => startAssistant({ pack, environment })));
+    const acknowledged: string[] = [];
+    let whole = 0;
+    let told = 0;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const stored = await Promise.all(
+        eight.map((one, index) => storeAs(one, `Round ${round}, assistant ${index}.`)),
+      );
+      acknowledged.push(...stored);
+      await Bun.sleep(5000);
+      const to = join(pack, `../copies/${round}.pack`);
+      copy(pack, to);
+      const { code, failed } = await doctor(to, environment);
+      const found = await events(to, environment);
+      const missing = acknowledged.filter((id) => !found.has(id));
+      if (missing.length === 0) whole += 1;
+      else {
+        told += 1;
+        expect({ code, failed }).toEqual({ code: 1, failed: [expect.stringContaining("log: ")] });
+      }
+      if (code === 0) expect(missing).toEqual([]);
+    }
+    console.log(`${ROUNDS} copies, ${whole} whole, ${told} told by doctor`);
+    expect(whole + told).toBe(ROUNDS);
+    await Promise.all(eight.map((one) => one.leave()));
+  });
+
+  test("is never called well in a copy that lacks what was acknowledged", async () => {
+    const pack = packIn("busy");
+    const environment = common();
+    const eight = await Promise.all(EIGHT.map(() => startAssistant({ pack, environment })));
+    const acknowledged: string[] = [];
+    let isOver = false;
+    const writing = eight.map(async (one, index) => {
+      for (let count = 0; !isOver; count += 1) {
+        acknowledged.push(await storeAs(one, `Memory ${count} of assistant ${index}.`));
+      }
+    });
+    const copies: { readonly path: string; readonly known: readonly string[] }[] = [];
+    for (let round = 0; round < ROUNDS * 2; round += 1) {
+      await Bun.sleep(300 + 700 * Math.random());
+      const path = join(pack, `../copies/${round}.pack`);
+      const known = [...acknowledged];
+      copy(pack, path);
+      copies.push({ path, known });
+    }
+    isOver = true;
+    await Promise.all(writing);
+    await Promise.all(eight.map((one) => one.leave()));
+    let incomplete = 0;
+    for (const { path, known } of copies) {
+      const { code } = await doctor(path, environment);
+      if (code !== 0) {
+        incomplete += 1;
+        continue;
+      }
+      const found = await events(path, environment);
+      expect(known.filter((id) => !found.has(id))).toEqual([]);
+    }
+    console.log(`${copies.length} copies during writes, ${incomplete} called incomplete`);
+    const all = await events(pack, environment);
+    expect(acknowledged.filter((id) => !all.has(id))).toEqual([]);
+    expect((await doctor(pack, environment)).failed).toEqual([]);
+  });
+});
