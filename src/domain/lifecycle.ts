@@ -43,11 +43,15 @@ export function requireStep(
   const next = nextState(step, from);
   if (next !== undefined) return next;
   const { action, from: allowed, to }: Step = LIFECYCLE_STEPS[step];
-  throw new SvcError(
-    "invalid_transition",
-    `${action}: memory ${id} is ${from}; only a ${eitherOf(allowed)} memory can become ${to}`,
-    { action, id, from, to },
-  );
+  // What a resolution lacks is a contradiction, whatever the state.
+  const isThere = from === to && action !== "resolve";
+  const why = isThere ? " already" : `; only a ${eitherOf(allowed)} memory can become ${to}`;
+  throw new SvcError("invalid_transition", `${action}: memory ${id} is ${from}${why}`, {
+    action,
+    id,
+    from,
+    to,
+  });
 }
 
 /** Whether memories of this state take part in default queries and in retrieval. */

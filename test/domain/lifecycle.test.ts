@@ -49,7 +49,9 @@ test.each(CASES)("$step from $from leads where the table says", ({ step, from })
   const { action, to: goal } = LIFECYCLE_STEPS[step];
   expect(error.code).toBe("invalid_transition");
   expect(error.data).toEqual({ action, id: NODE_ID, from, to: goal });
-  expect(error.message).toStartWith(`${action}: memory ${NODE_ID} is ${from}; only a `);
+  expect(error.message).toStartWith(
+    `${action}: memory ${NODE_ID} is ${from}${from === goal && action !== "resolve" ? " already" : "; only a "}`,
+  );
 });
 
 describe("a refusal", () => {
@@ -61,9 +63,16 @@ describe("a refusal", () => {
   });
 
   test("names all states that would do", () => {
+    const node = { id: NODE_ID, lifecycleState: "contested" } as const;
+    expect(thrown(() => requireStep("supersede", node)).message).toEndWith(
+      "only a tentative or stable memory can become superseded",
+    );
+  });
+
+  test("says that a memory is there already", () => {
     const node = { id: NODE_ID, lifecycleState: "archived" } as const;
-    expect(thrown(() => requireStep("archive", node)).message).toEndWith(
-      "only a tentative, stable, contested, superseded or deprecated memory can become archived",
+    expect(thrown(() => requireStep("archive", node)).message).toBe(
+      `archive: memory ${NODE_ID} is archived already`,
     );
   });
 });

@@ -46,7 +46,7 @@ describe("promote", () => {
     expect(await refusal(engine.promote(id))).toEqual({
       code: "invalid_transition",
       data: { action: "promote", id, from: "stable", to: "stable" },
-      message: `promote: memory ${id} is stable; only a tentative memory can become stable`,
+      message: `promote: memory ${id} is stable already`,
     });
     expect(await logOf(store, id)).toHaveLength(1);
   });

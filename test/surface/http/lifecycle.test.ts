@@ -145,7 +145,7 @@ describe("PUT /v1/nodes/{node_id}/…", () => {
     await put(app, `${id}/archive`);
     const { status, json } = await put(app, `${id}/archive`);
     expect(status).toBe(422);
-    expect(json["detail"]).toStartWith(`archive: memory ${id} is archived; only a `);
+    expect(json["detail"]).toStartWith(`archive: memory ${id} is archived already`);
   });
 
   test("the actor of an operator's change is api-operator, of a reinforcement the owner", async () => {

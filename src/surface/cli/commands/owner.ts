@@ -5,6 +5,7 @@ import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import { shellWord } from "../../../lib/shell-word.ts";
 import { shownOwner } from "../../contract/owner-text.ts";
 import type { CliContext } from "../deps.ts";
+import { ACTOR } from "../memories.ts";
 import { configFor, encryptionKeyOption, formatOption, warnOn } from "../options.ts";
 import { type Format, table } from "../output.ts";
 import { confirm, isTerminal } from "../terminal.ts";
@@ -18,9 +19,6 @@ Examples:
 
 rename and join show what they are about to do and ask; --dry-run only shows it, --yes does not ask. Nothing is lost: what was
 said stays as it was said, and the audit log keeps who had it before. A join cannot be taken back.`;
-
-/** Who stands in the audit log. */
-const ACTOR = "cli-operator";
 
 type OwnerOptions = {
   readonly encryptionKey?: string;
