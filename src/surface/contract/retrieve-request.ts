@@ -70,7 +70,9 @@ const requestShape = {
   reference_time: instantIn.nullish().meta({
     description: "The moment to take for now when recency counts.",
   }),
-  token_budget: count.nullish().meta({ description: "Tokens of the context.", default: 4096 }),
+  token_budget: count
+    .nullish()
+    .meta({ description: "Tokens of the context; 4096 unless the server is set otherwise." }),
   limit: count.nullish().meta({ description: "Most results; absent means no cap." }),
   max_per_source: count.min(1).nullish().meta({
     description: "Most results of one text from the same evidence.",
@@ -97,10 +99,10 @@ export const retrieveBodySchema = z
 export const retrieveToolSchema = z.strictObject({
   ...requestShape,
   ...filterShape,
-  token_budget: z
-    .int()
-    .nullish()
-    .meta({ description: "Tokens of the context.", minimum: 0, default: 4096 }),
+  token_budget: z.int().nullish().meta({
+    description: "Tokens of the context; 4096 unless the server is set otherwise.",
+    minimum: 0,
+  }),
   limit: z.int().nullish().meta({ description: "Most results. Ask for 5 to 20.", minimum: 0 }),
   max_per_source: z.int().nullish().meta({
     description: "Most results of one text from the same evidence.",

@@ -169,11 +169,17 @@ describe("defaults", () => {
     expect([...new Set(inWords)]).toEqual(["Default now."]);
   });
 
+  test("the size of a context has none, since the server may be set to another", () => {
+    const members = new Map(membersOf(shown["memory_retrieve"]?.input ?? {}));
+    expect(members.get("token_budget")).toMatchObject({ type: "integer" });
+    expect(members.get("token_budget")).not.toHaveProperty("default");
+  });
+
   test.each([
     ["memory_store", { node_type: "note", scope: "personal", role: "user" }],
     ["memory_ingest", { scope: "personal", role: "user", first_person_owner: false }],
     ["memory_process_materializations", { budget_ms: 1000 }],
-    ["memory_retrieve", { token_budget: 4096, retrieval_mode: "default", include_context: false }],
+    ["memory_retrieve", { retrieval_mode: "default", include_context: false }],
     ["memory_scan_nodes", { limit: 100, lifecycle_states: ["tentative", "stable", "contested"] }],
   ])("those of %s are %j", (tool, defaults) => {
     // SAFETY: an input has properties.
