@@ -1,5 +1,6 @@
 import { questionTerms } from "./lexical-analysis.ts";
 import type { MemoryNode } from "./node.ts";
+import { readStatement, saysChange } from "./replacement.ts";
 import { storedSpeaker } from "./speaker.ts";
 
 /**
@@ -11,6 +12,8 @@ import { storedSpeaker } from "./speaker.ts";
 const WORDS_SHARE = 0.2;
 /** The least sum of cosine and words. */
 const NEAR_FROM = 0.75;
+/** The same where the new text says that something has changed: to be named costs three lines, to be missed the truth. */
+const NEAR_OF_CHANGE_FROM = 0.68;
 
 /** How near two memories are, or undefined where one cannot be what the other replaces. @param cosine of their texts */
 export function nearness(fresh: MemoryNode, known: MemoryNode, cosine: number): number | undefined {
@@ -18,7 +21,13 @@ export function nearness(fresh: MemoryNode, known: MemoryNode, cosine: number): 
     return undefined;
   }
   const near = cosine + WORDS_SHARE * sharedWords(fresh.content, known.content);
-  return near < NEAR_FROM ? undefined : near;
+  if (near >= NEAR_FROM) return near;
+  return near >= NEAR_OF_CHANGE_FROM && isChangeOf(fresh, known) ? near : undefined;
+}
+
+function isChangeOf(fresh: MemoryNode, known: MemoryNode): boolean {
+  const [newer, older] = [readStatement(fresh.content), readStatement(known.content)];
+  return newer !== undefined && older !== undefined && saysChange(newer, older);
 }
 
 /** Whether two texts are the same, but for white space at their ends and composed characters. */

@@ -40,7 +40,7 @@ const NEGATION_SHARE = 0.5;
 const NUMBER_COSINE = 0.85;
 
 const ENGLISH = {
-  change: `now|nowadays|these days|currently|no longer|not any more|not anymore|any more|anymore|instead|rather than|from now on|on from|as of|
+  change: `now|nowadays|these days|currently|no longer|not any more|not anymore|any more|anymore|instead|rather than|from now on|from this|from next|on from|as of|
     since|actually|after all|in fact|turned out|turns out|correction|corrected|wrong|mistaken|misread|misheard|mixed up|changed|switched|
     moved|migrated|replaced|renamed|upgraded|downgraded|updated|revised|adjusted|raised|lowered|increased|decreased|reduced|extended|
     shortened|postponed|rescheduled|delayed|pushed back|brought forward|slipped|cancelled|canceled|called off|is off|dropped|stopped|quit|
@@ -54,7 +54,7 @@ const ENGLISH = {
 } as const;
 
 const GERMAN = {
-  change: `jetzt|nun|nunmehr|inzwischen|mittlerweile|seit|ab sofort|künftig|nicht mehr|statt|stattdessen|anstatt|doch|erst|sondern|
+  change: `jetzt|nun|nunmehr|inzwischen|mittlerweile|seit|ab sofort|ab diesem|ab dieser|ab nächstem|ab nächster|künftig|nicht mehr|statt|stattdessen|anstatt|doch|erst|sondern|
     eigentlich|tatsächlich|vertan|geirrt|irrtum|korrektur|stimmt nicht|zahlendreher|falsch|verlegt|verschoben|verlängert|verkürzt|
     geändert|gewechselt|wechselt|umgezogen|abgesagt|storniert|abgemeldet|gekündigt|fällt aus|aufgehört|aufgegeben|abgegeben|hochgestellt|
     erhöht|gesenkt|teurer|billiger|gestiegen|gesunken|neu|neue|neuen|neuer|neues|lieber|zuständig|fällt|entfällt`,
@@ -65,7 +65,7 @@ const GERMAN = {
 } as const;
 
 const SPANISH = {
-  change: `ahora|ya no|desde|en vez|en lugar|en realidad|al final|sino|actualmente|hoy en día|cambiaron|cambió|cambié|cambiado|mudado|
+  change: `ahora|ya no|desde|a partir de|en vez|en lugar|en realidad|al final|sino|actualmente|hoy en día|cambiaron|cambió|cambié|cambiado|mudado|
     mudamos|mudé|subió|bajó|aplazó|aplazado|anulé|anuló|anulado|cancelé|canceló|cancelado|suspendido|descartado|dejado|dejó|dejé|
     eligieron|nuevo|nueva|saqué|equivoqué|equivocado|corrección|mal|gusta más|prefiero|prefiere|después de`,
   negation: "no nunca ni sin tampoco",
@@ -136,7 +136,7 @@ function changesIn(words: readonly string[]): ReadonlySet<string> {
 export function mayReplace(newer: Statement, older: Statement, isSaid: boolean): boolean {
   if (newer === older) return false;
   if (differInNumber(newer, older)) return true;
-  return isChange(newer, older) && (!isSaid || sharedStems(newer, older) >= SAID_SHARE);
+  return saysChange(newer, older) && (!isSaid || sharedStems(newer, older) >= SAID_SHARE);
 }
 
 /**
@@ -150,7 +150,7 @@ export function replaces(
   cosine: number,
   isSaid: boolean,
 ): boolean {
-  if (isChange(newer, older)) {
+  if (saysChange(newer, older)) {
     const other = namesOther(newer, older) ? OTHER_SUBJECT : 0;
     return (
       cosine + WORDS_SHARE * sharedStems(newer, older) - other >=
@@ -161,7 +161,7 @@ export function replaces(
 }
 
 /** Whether the newer one alone has words of change, and both have others in common. */
-function isChange(newer: Statement, older: Statement): boolean {
+export function saysChange(newer: Statement, older: Statement): boolean {
   if (newer.changes.size === 0 && !newer.negates) return false;
   if (newer.stems.isDisjointFrom(older.stems)) return false;
   if (newer.changes.size > 0 && !newer.changes.isSubsetOf(older.changes)) return true;

@@ -7,7 +7,11 @@ const { open } = useEngines();
 
 /** The near memories of one more store of ada. */
 async function nearOf(engine: MemoryEngine, content: string, given: object = {}) {
-  const { near } = await engine.storeWithReceipt({ userId: "ada", content, ...given });
+  const { near } = await engine.storeWithReceipt({
+    userId: "ada",
+    content,
+    ...given,
+  });
   return near?.map(({ node, identical }) => [node.content, identical]);
 }
 
@@ -32,6 +36,19 @@ describe("a store answers with the memories that it may replace", () => {
     expect(await nearOf(engine, "The contract ends in October")).toEqual([]);
     for (const floor of [1, 2, 3, 4]) await remember(engine, `The car is parked on level ${floor}`);
     expect(await nearOf(engine, "The car is parked on level 5")).toHaveLength(3);
+  });
+
+  test("from further off where the new text says that something has changed", async () => {
+    const { engine } = await open({ embedder: REAL_MODEL });
+    for (const text of ["Ben looks after the release notes.", "I smoke about five cigarettes."])
+      await remember(engine, text);
+    expect(await nearOf(engine, "I don't smoke anymore, I quit in January.")).toEqual([
+      ["I smoke about five cigarettes.", false],
+    ]);
+    expect(await nearOf(engine, "Release notes are written by Farah from this sprint on.")).toEqual(
+      [["Ben looks after the release notes.", false]],
+    );
+    expect(await nearOf(engine, "I no longer own a kayak.")).toEqual([]);
   });
 
   test("of its owner and scope only, and none that is no longer active", async () => {
@@ -64,7 +81,9 @@ describe("a store answers with the memories that it may replace", () => {
 
   test("unless nobody could look", async () => {
     const blind = await open({
-      alter: () => ({ nearVectors: () => Promise.reject(new Error("secret kayak")) }),
+      alter: () => ({
+        nearVectors: () => Promise.reject(new Error("secret kayak")),
+      }),
     });
     expect(await nearOf(blind.engine, "the red kayak")).toBeUndefined();
     expect(blind.warnings).toEqual(["store: near memories were not looked for (Error)"]);
