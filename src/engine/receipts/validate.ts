@@ -30,6 +30,7 @@ export function receiptProblems({ receipt, record }: BuiltReceipt): readonly str
     ...scored.flatMap(scoreProblems(checkedOnce(provenanceProblems))),
     ...scored.flatMap((one) => fusionProblems(receipt, one)),
     ...orderProblems(receipt),
+    ...ageProblems(receipt),
     ...skipProblems(receipt),
     ...candidates.flatMap(packingProblems),
     ...recordProblems(record, candidates),
@@ -170,6 +171,23 @@ function orderProblems({ candidates, rankingPolicy }: RetrievalReceipt): string[
   });
   if (at < 0) return [];
   return [`${candidates[at]?.nodeId}: stands too low for ${rankingPolicy}`];
+}
+
+/** What was put behind a newer memory stands behind it, unless selection left that one out. */
+function ageProblems({ candidates, scoreProvenance }: RetrievalReceipt): string[] {
+  const places = new Map(candidates.map(({ nodeId }, index) => [nodeId, index]));
+  return [...scoreProvenance].flatMap(([nodeId, { adjustments }], place) =>
+    adjustments.flatMap(({ kind, coefficient, sourceNodeId }) => {
+      if (kind !== "newer_first") return [];
+      if (sourceNodeId === undefined) return [`${nodeId}: newer_first without the other memory`];
+      // Above 1 it was raised itself, to the place of what it makes outdated.
+      const isOlder = coefficient <= 1;
+      const newer = places.get(sourceNodeId) ?? -1;
+      return isOlder && newer >= place
+        ? [`${nodeId}: stands before ${sourceNodeId}, which makes it outdated`]
+        : [];
+    }),
+  );
 }
 
 function skipProblems({ minScore, minScoreSkipped, scoring, candidates }: RetrievalReceipt) {

@@ -2,7 +2,7 @@ import type { MemoryNode } from "../../domain/node.ts";
 import { statedTime } from "../../domain/node.ts";
 import { mayReplace, readStatement, replaces, type Statement } from "../../domain/replacement.ts";
 import { storedSpeaker } from "../../domain/speaker.ts";
-import type { EngineDeps } from "../deps.ts";
+import type { Store } from "../../ports/store.ts";
 import type { RankingPolicy } from "../records.ts";
 import type { ResultCandidate } from "../results.ts";
 import { adjusted, adjustment } from "./score/adjust.ts";
@@ -32,7 +32,7 @@ type Link = {
  * @returns the very same ranking where nothing is outdated
  */
 export async function newerFirst(
-  { store }: Pick<EngineDeps, "store">,
+  { store }: { readonly store: Pick<Store, "ownVectors"> },
   userId: string,
   ranking: readonly ResultCandidate[],
   policy: RankingPolicy,

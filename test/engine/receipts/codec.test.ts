@@ -67,16 +67,20 @@ describe("the stored form", () => {
   });
 
   // Receipts are kept for a year or longer, so that what was written once has to be read by every later program.
-  test("of version 1 is read as it was written", () => {
+  test.each([
+    ["of version 1", "receipt-1"],
+    ["with a memory that a newer one makes outdated", "receipt-newer-first"],
+  ])("%s is read as it was written", (_, name) => {
     const folder = join(import.meta.dir, "../../golden");
-    const bytes = Uint8Array.fromBase64(readFileSync(join(folder, "receipt-1.base64"), "utf8"));
+    const bytes = Uint8Array.fromBase64(readFileSync(join(folder, `${name}.base64`), "utf8"));
     const { receipt, record, checksum } = decodeReceipt(bytes);
     const golden: { readonly receipt: string; readonly record: unknown } = JSON.parse(
-      readFileSync(join(folder, "receipt-1.json"), "utf8"),
+      readFileSync(join(folder, `${name}.json`), "utf8"),
     );
     expect(receiptText(receipt)).toBe(golden.receipt);
     expect(JSON.parse(JSON.stringify(record))).toEqual(golden.record);
     expect(receiptChecksum(golden.receipt)).toBe(checksum);
+    expect(receiptProblems({ receipt, record })).toEqual([]);
   });
 });
 

@@ -60,6 +60,26 @@ describe("a receipt", () => {
   });
 });
 
+/** A receipt of which one candidate was put behind another one. */
+function aged(older: number, newer: number): BuiltReceipt {
+  const sourceNodeId = newer < 0 ? undefined : USUAL.receipt.candidates[newer]?.nodeId;
+  const step = {
+    kind: "newer_first",
+    coefficient: 1,
+    neuralScore: undefined,
+    sourceNodeId,
+  } as const;
+  const built = withProvenance(older, (provenance) => ({
+    ...provenance,
+    adjustments: [...provenance.adjustments, step],
+  }));
+  return changed({ schemaVersion: 24 }, built);
+}
+
+test("a receipt in which an older memory stands behind the newer one has no problem", () => {
+  expect(receiptProblems(aged(2, 1))).toEqual([]);
+});
+
 describe("a receipt is refused", () => {
   const first = USUAL.receipt.candidates[0]!;
   const last = USUAL.receipt.candidates.length - 1;
@@ -113,6 +133,16 @@ describe("a receipt is refused", () => {
         scoreProvenance: new Map([...USUAL.receipt.scoreProvenance].toReversed()),
       }),
       says: "stands too low for score_id",
+    },
+    {
+      name: "with an older memory before the newer one",
+      built: aged(1, 2),
+      says: `stands before ${USUAL.receipt.candidates[2]?.nodeId}, which makes it outdated`,
+    },
+    {
+      name: "with an older memory of which nobody knows what is newer",
+      built: aged(1, -1),
+      says: "newer_first without the other memory",
     },
     {
       name: "under another policy of ranking",

@@ -73,7 +73,8 @@ function variedRetrieval(chance: Chance, seed: number): ReceiptMaterial {
       sessionContextRankFusionScoreDecay: maybe(chance, 0.6),
     },
   });
-  const { results, policy } = reordered(chance, inherited(chance, usual), usual);
+  const { results: ordered, policy } = reordered(chance, inherited(chance, usual), usual);
+  const results = aged(chance, ordered);
   const bundle = variedBundle(chance, results, usual);
   const { excluded, folded } = variedExclusions(chance, usual, bundle);
   const minScore = maybe(chance, 0);
@@ -189,6 +190,16 @@ function reordered(
   });
   if (size === 0) return { results: scored, policy: "score_path_id" };
   return { results: [...blended.sort(byScore), ...scored.slice(size)], policy: "reranked_prefix" };
+}
+
+/** The last one perhaps made outdated by the first one. */
+function aged(chance: Chance, results: readonly ResultCandidate[]): readonly ResultCandidate[] {
+  const [newer, older] = [results[0], results.at(-1)];
+  if (newer === undefined || older === undefined || newer === older || likely(chance, 0.7)) {
+    return results;
+  }
+  const step = adjustment("newer_first", 1 - 1e-9, { sourceNodeId: newer.node.id });
+  return [...results.slice(0, -1), { ...older, ...adjusted(older, step) }];
 }
 
 function variedBundle(

@@ -68,6 +68,21 @@ describe("a memory that a newer one makes outdated", () => {
     expect(answer.bundle.renderedContext).not.toContain("older than");
   });
 
+  test("is not looked for among the memories of another owner", async () => {
+    const opened = await open();
+    await rememberAlike(
+      opened,
+      { content: OLD, second: 1 },
+      { content: NEW, second: 2, userId: "bob" },
+    );
+
+    const { results } = await ask(opened.engine, QUESTION);
+
+    expect(results.map(({ node, olderThan }) => [node.content, olderThan])).toEqual([
+      [OLD, undefined],
+    ]);
+  });
+
   const apart: readonly (readonly [string, Partial<Memory>, Partial<Memory>])[] = [
     [
       "of different speakers",

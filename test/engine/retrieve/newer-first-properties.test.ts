@@ -1,0 +1,120 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { replayScore } from "../../../src/domain/score-replay.ts";
+import { SPEAKER_KEY } from "../../../src/domain/speaker.ts";
+import type { ResultCandidate } from "../../../src/engine/results.ts";
+import { newerFirst } from "../../../src/engine/retrieve/newer-first.ts";
+import { byScore } from "../../../src/engine/retrieve/score/order.ts";
+import { at } from "../../contract/samples.ts";
+import { aRetrieval } from "../receipts/retrievals.ts";
+
+const TEXTS = [
+  "Ann lives in Leeds.",
+  "Ann lives in Bristol now.",
+  "Ann no longer lives in Bristol, she moved to York.",
+  "The stand-up of the team is at nine.",
+  "The stand-up of the team was moved to ten.",
+  "The rent of the flat is 1250 euros.",
+  "The rent of the flat is 1340 euros.",
+  "Ben likes horses.",
+];
+
+const MEMORY = fc.record({
+  content: fc.constantFrom(...TEXTS),
+  second: fc.nat(20),
+  scope: fc.constantFrom("personal", "project"),
+  speaker: fc.constantFrom(undefined, undefined, "Ann", "Ben"),
+  isContested: fc.integer({ min: 0, max: 9 }).map((value) => value === 0),
+});
+
+/** Vectors that are one and the same: words alone decide. */
+const VECTOR = new Float32Array([1, 0]);
+const store = {
+  ownVectors: async (_: string, keys: readonly number[]) =>
+    new Map(keys.map((key) => [key, VECTOR])),
+};
+
+/** A ranking of such memories, with the scores of a retrieval. */
+const RANKING = fc
+  .record({
+    seed: fc.integer({ min: 0, max: 2 ** 31 }),
+    memories: fc.array(MEMORY, { minLength: 2, maxLength: 24 }),
+  })
+  .map(({ seed, memories }): readonly ResultCandidate[] => {
+    const { results } = aRetrieval({ seed, found: memories.length, neighbours: 0 });
+    return results.flatMap((result, index) => {
+      const memory = memories[index];
+      if (memory === undefined) return [];
+      const { content, second, scope, speaker, isContested } = memory;
+      const node: ResultCandidate["node"] = {
+        ...result.node,
+        content,
+        scope,
+        lifecycleState: isContested ? "contested" : "active",
+        metadata: speaker === undefined ? undefined : { [SPEAKER_KEY]: speaker },
+        eventTime: undefined,
+        validFrom: at(second),
+      };
+      return [{ ...result, node }];
+    });
+  });
+
+const idsOf = (ranking: readonly ResultCandidate[]) => ranking.map(({ node }) => node.id);
+const isMoved = ({ provenance }: ResultCandidate) =>
+  provenance.adjustments.some(({ kind }) => kind === "newer_first");
+
+/** Checks what holds for every ranking and for what the stage makes of it. */
+function holds(
+  check: (before: readonly ResultCandidate[], after: readonly ResultCandidate[]) => void,
+): Promise<void> {
+  return fc.assert(
+    fc.asyncProperty(RANKING, async (before) =>
+      check(before, await newerFirst({ store }, "ada", before, "score_id")),
+    ),
+    { numRuns: 300 },
+  );
+}
+
+describe("whatever is found, the newer memory first", () => {
+  test("leaves the order of all that it does not compare, and their scores", () =>
+    holds((before, after) => {
+      const untouched = after.filter((candidate) => !isMoved(candidate));
+      const ids = new Set(idsOf(untouched));
+      expect(untouched).toEqual(before.filter(({ node }) => ids.has(node.id)));
+      expect(idsOf(after).toSorted()).toEqual(idsOf(before).toSorted());
+      if (untouched.length === after.length) expect(after).toBe(before);
+    }));
+
+  test("stands before what it makes outdated, of the same scope and speaker, and later", async () => {
+    let marked = 0;
+    await holds((_, after) => {
+      for (const [place, { node, olderThan }] of after.entries()) {
+        if (olderThan === undefined) continue;
+        marked += 1;
+        const newerAt = after.findIndex((other) => other.node.id === olderThan.nodeId);
+        const newer = after[newerAt]?.node;
+        expect(newerAt).toBeGreaterThanOrEqual(0);
+        expect(newerAt).toBeLessThan(place);
+        expect(newer?.scope).toBe(node.scope);
+        expect(newer?.metadata?.[SPEAKER_KEY]).toBe(node.metadata?.[SPEAKER_KEY]);
+        expect([newer?.lifecycleState, node.lifecycleState]).toEqual(["active", "active"]);
+        expect(`${newer?.validFrom}` >= node.validFrom).toBe(true);
+      }
+    });
+    expect(marked).toBeGreaterThan(100);
+  });
+
+  test("gives the former ranking back when its steps are taken away, and its scores when they are replayed", () =>
+    holds((before, after) => {
+      for (const { provenance, compositeScore } of after) {
+        expect(replayScore(provenance)).toBe(compositeScore);
+      }
+      expect(after).toEqual(after.toSorted(byScore));
+      const former = after.map((candidate) => {
+        const { provenance } = candidate;
+        const adjustments = provenance.adjustments.filter(({ kind }) => kind !== "newer_first");
+        return { ...candidate, compositeScore: replayScore({ ...provenance, adjustments }) };
+      });
+      expect(idsOf(former.sort(byScore))).toEqual(idsOf(before));
+    }));
+});
