@@ -50,7 +50,7 @@ const RANKING = fc
         ...result.node,
         content,
         scope,
-        lifecycleState: isContested ? "contested" : "active",
+        lifecycleState: isContested ? "contested" : "tentative",
         metadata: speaker === undefined ? undefined : { [SPEAKER_KEY]: speaker },
         eventTime: undefined,
         validFrom: at(second),
@@ -97,7 +97,7 @@ describe("whatever is found, the newer memory first", () => {
         expect(newerAt).toBeLessThan(place);
         expect(newer?.scope).toBe(node.scope);
         expect(newer?.metadata?.[SPEAKER_KEY]).toBe(node.metadata?.[SPEAKER_KEY]);
-        expect([newer?.lifecycleState, node.lifecycleState]).toEqual(["active", "active"]);
+        expect([newer?.lifecycleState, node.lifecycleState]).toEqual(["tentative", "tentative"]);
         expect(`${newer?.validFrom}` >= node.validFrom).toBe(true);
       }
     });
