@@ -1,6 +1,7 @@
 /**
  * Measures the program: `bun scripts/bench/bench.ts [part …] [--sizes 1000,10000,100000] [--effort 1] [--write]`.
- * Parts: store, near, admission, retrieve, searches, receipts, start, disk; none named: all. `--effort 0.2` repeats less often, for a quick look.
+ * Parts: store, near, admission, retrieve, searches, receipts, owners, start, disk; none named: all. `--effort 0.2` repeats less
+ * often, for a quick look.
  * `--write` puts the result into docs/performance.md. Build first (`bun scripts/build.ts`), or name an executable in
  * SVC_EXE. Run it on a machine that does nothing else.
  */
@@ -12,6 +13,7 @@ import { measureAdmission } from "./parts/admission.ts";
 import type { PartContext } from "./parts/context.ts";
 import { measureDisk } from "./parts/disk.ts";
 import { measureNear } from "./parts/near.ts";
+import { measureOwners } from "./parts/owners.ts";
 import { measureReceipts } from "./parts/receipts.ts";
 import { measureRetrieve } from "./parts/retrieve.ts";
 import { measureSearches } from "./parts/searches.ts";
@@ -27,6 +29,7 @@ const PARTS: Readonly<Record<string, (context: PartContext) => Promise<Section>>
   retrieve: measureRetrieve,
   searches: measureSearches,
   receipts: measureReceipts,
+  owners: measureOwners,
   start: measureStart,
   disk: measureDisk,
 };
