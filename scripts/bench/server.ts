@@ -42,15 +42,25 @@ export function svcCommand(): readonly [string, ...string[]] {
   return [process.execPath, join(ROOT, "src/main.ts")];
 }
 
+/** The home folder of programs that are given no other one. */
+const HOME = join(ROOT, "node_modules/.cache/home");
+
 /**
- * The environment of a program that must not see this machine's settings of `svc`. Packs that it makes are unencrypted, so
- * that no key of theirs is kept on this machine.
+ * The environment of a program that must not see this machine's settings of `svc`, and that leaves nothing in the home folder
+ * of whoever starts it but what it unpacks into the cache. Packs that it makes are unencrypted.
  */
 export function cleanEnvironment(): Record<string, string | undefined> {
+  const { HOME: home = HOME, XDG_CACHE_HOME: cache = join(home, ".cache") } = process.env;
   const others = Object.entries(process.env).filter(
-    ([name]) => !name.toUpperCase().startsWith("SVC_"),
+    ([name]) => !name.toUpperCase().startsWith("SVC_") && name !== "XDG_CONFIG_HOME",
   );
-  return { ...Object.fromEntries(others), SVC_ENCRYPTION_ENABLED: "false" };
+  return {
+    ...Object.fromEntries(others),
+    HOME,
+    XDG_CACHE_HOME: cache,
+    XDG_RUNTIME_DIR: join(HOME, "no-session"),
+    SVC_ENCRYPTION_ENABLED: "false",
+  };
 }
 
 const running = new Set<Bun.Subprocess>();

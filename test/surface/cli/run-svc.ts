@@ -58,8 +58,10 @@ function spawn(
     cwd: folder,
     env: {
       PATH: process.env["PATH"] ?? "",
-      HOME: process.env["HOME"] ?? folder,
-      // Keys of tests belong neither into the home folder nor into the secret store of whoever runs them.
+      // What tests make belongs neither into the home folder nor into the secret store of whoever runs them.
+      HOME: folder,
+      XDG_CACHE_HOME:
+        process.env["XDG_CACHE_HOME"] ?? join(process.env["HOME"] ?? folder, ".cache"),
       XDG_CONFIG_HOME: join(folder, ".config"),
       SVC_KEY_STORE: "file",
       NO_COLOR: "1",

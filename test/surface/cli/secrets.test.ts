@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { inspect } from "node:util";
+import { linkSecret } from "../../../src/adapters/keystore/link-secret.ts";
 import { loadConfig, withEncryptionKey } from "../../../src/config/load.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import { createDesk, type Desk, type Outcome } from "./run-svc.ts";
@@ -18,6 +19,8 @@ const SECRETS = [RIGHT, WRONG, PASSPHRASE];
 let desk: Desk;
 beforeAll(async () => {
   desk = createDesk();
+  // Made by the first server of a user, whatever pack it serves.
+  linkSecret({ XDG_CONFIG_HOME: join(desk.folder, ".config") });
   for (const args of [
     ["locked.pack", "--encryption-key", `raw_key:${RIGHT}`],
     ["spoken.pack", "--encryption-key", PASSPHRASE],
