@@ -1,5 +1,6 @@
 import { createChronoDateReader } from "../adapters/dates/chrono.ts";
 import { loadSqliteVec } from "../adapters/native/sqlite-vec.ts";
+import { isReadOnlyPack, openReadOnlyStore } from "../adapters/sqlite/open-read-only.ts";
 import { openSqliteStore } from "../adapters/sqlite/open-store.ts";
 import { createSystemClock } from "../adapters/system/clock.ts";
 import { createIdSource } from "../adapters/system/ids.ts";
@@ -23,12 +24,15 @@ export type OpenOptions = {
   readonly createIfMissing?: boolean | undefined;
   /** Whether the vectors are to be made anew, so that nobody has to be told that they are of another model. Default false. */
   readonly renewsVectors?: boolean | undefined;
+  /** True: nothing is written, whether or not it could be. Default: only where this user cannot write the pack. */
+  readonly readOnly?: boolean | undefined;
   /** Receives what a person should know; never memory text. Default: nobody. */
   readonly warn?: ((message: string) => void) | undefined;
 };
 
 /**
  * Opens the configured pack and everything that works on it. The caller closes the engine, which closes all of it.
+ * A pack that this user cannot write is opened for reading: what would write fails with `pack_read_only`, and no receipt is kept.
  * The embedding model is loaded by the first call that needs it.
  * @throws SvcError not_found, not_a_pack, pack_too_new, pack_read_only, encryption_failed, pack_in_use, pack_damaged,
  *   storage_failed, storage_busy, disk_full
@@ -37,12 +41,13 @@ export async function openEngine(config: Config, options: OpenOptions = {}): Pro
   const { createIfMissing = true, renewsVectors = false, warn = () => {} } = options;
   const layout = layoutOf(config);
   const encryptionKey = keyTextOf(config);
+  const { readOnly = isReadOnlyPack(layout) } = options;
   const settings = toEngineSettings(config);
   const clock = createSystemClock();
   const ids = createIdSource();
   const embedder = createConfiguredEmbedder(config);
   try {
-    const store = await openSqliteStore({
+    const store = await (readOnly ? openReadOnlyStore : openSqliteStore)({
       layout,
       createIfMissing,
       embedding: embedder.identity,
@@ -67,6 +72,7 @@ export async function openEngine(config: Config, options: OpenOptions = {}): Pro
       clock,
       ids,
       settings,
+      isReadOnly: readOnly,
       features: featuresOf(embedder.identity),
       ...createOptionalModels(config, warn),
       personName: systemUserName(),

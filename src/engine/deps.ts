@@ -29,6 +29,8 @@ export type EngineDeps = {
   readonly features: Readonly<Record<string, string>>;
   /** Whose a pack is that nobody has used yet. Absent: whoever uses it has to be named. */
   readonly personName?: string | undefined;
+  /** Whether the store refuses to write; then nothing is done in the background and no receipt is kept. Absent: no. */
+  readonly isReadOnly?: boolean | undefined;
   /** Receives what went wrong without failing a call. Never memory text. */
   readonly warn: (message: string) => void;
 };

@@ -51,9 +51,15 @@ import { type StoreDeps, store } from "./write/store.ts";
 export function createEngine(deps: EngineDeps): MemoryEngine {
   const receipts = createReceiptKeeper(deps);
   const life = new Lifetime(deps, () => receipts.close());
-  const upkeep = createUpkeep({ ...deps, background: (...work) => life.background(...work) });
+  const { isReadOnly = false } = deps;
+  const settings = isReadOnly ? { ...deps.settings, upkeep: undefined } : deps.settings;
+  const upkeep = createUpkeep({
+    ...deps,
+    settings,
+    background: (...work) => life.background(...work),
+  });
   const begin = () => {
-    life.repair();
+    if (!isReadOnly) life.repair();
     upkeep.begin();
   };
   begin();
@@ -75,8 +81,10 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
       serve(input, () =>
         retrieve(deps, input, {
           comparable: matchesPack(deps),
-          drain: ({ filter, signal }) => drainBefore(deps, filter.userId, signal),
-          keep: (material) => receipts.keep(material),
+          drain: async ({ filter, signal }) => {
+            if (!isReadOnly) await drainBefore(deps, filter.userId, signal);
+          },
+          keep: (material) => !isReadOnly && receipts.keep(material),
         }),
       ),
     getRetrievalReceipt: (requestId, userId) => life.use(() => receiptOf(requestId, userId)),

@@ -69,7 +69,7 @@ describeOnDisk("on a disk that is mounted for reading only", opened, (disk) => {
       'mount -o remount,ro "$0" && "$@"; code=$?; mount -o remount,rw "$0"; exit $code';
     const shell = ["sh", "-c", script, disk.path, ...svc, "--encryption-key", RAW_KEY];
     const { code, stderr } = await run(disk.command(shell));
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("read-only") });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("read-only") });
     expect(readFileSync(join(disk.outsidePath, "memory.pack")).equals(before)).toBeTrue();
     expect(readdirSync(disk.outsidePath).sort()).toEqual(["ballast", "memory.pack"]);
   });

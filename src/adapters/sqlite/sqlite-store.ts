@@ -94,6 +94,8 @@ export type SqliteStoreParts = {
   readonly clock: Clock;
   /** Called once the connections are closed. */
   readonly onClosed?: (() => void) | undefined;
+  /** Given: the only connection reads alone, and this closes it. */
+  readonly reading?: { close(): void } | undefined;
 };
 
 /** How long a job stays with the process that took it, unless that process ends first. */
@@ -351,9 +353,10 @@ export class SqliteStore implements Store {
   }
 
   async #close(): Promise<void> {
-    const { queue, log, reader, writer, onClosed } = this.#parts;
+    const { queue, log, reader, writer, onClosed, reading } = this.#parts;
     await queue.close();
     this.#resident.clear();
+    if (reading !== undefined) return reading.close();
     reader.close();
     await waitForTurn(writer);
     await log.close();

@@ -123,6 +123,8 @@ export type McpHttpServeOptions = McpServeOptions & {
 export type EngineOpening = {
   /** False: a missing pack is refused and nothing is created. */
   readonly createIfMissing: boolean;
+  /** True: nothing is written, whether or not it could be. Default: only where this user cannot write the pack. */
+  readonly readOnly?: boolean;
   /** Whether the vectors are to be made anew. Default false. */
   readonly renewsVectors?: boolean;
   readonly warn: (message: string) => void;

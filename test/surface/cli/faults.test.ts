@@ -89,7 +89,7 @@ describe("an unusable pack", () => {
   test("that is read-only can be looked at, not written", async () => {
     const before = snapshot();
     const store = await desk.run(["store", "locked.pack", "text"]);
-    expect(store.code).toBe(1);
+    expect(store.code).toBe(2);
     expect(store.stderr).toContain("read-only");
     expect((await desk.run(["info", "locked.pack"])).code).toBe(0);
     const doctor = await desk.run(["doctor", "locked.pack"]);

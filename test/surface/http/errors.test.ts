@@ -45,7 +45,10 @@ const PROVOKED: Readonly<Record<ErrorCode, Where>> = {
   not_a_pack: { file: FAULTS, test: "not_a_pack: a pack was overwritten" },
   not_an_export: { never: "no route imports" },
   pack_too_new: { never: STARTS_NOT },
-  pack_read_only: { never: STARTS_NOT },
+  pack_read_only: {
+    file: "test/scenario/read-only-pack.test.ts",
+    test: "is searched, shown, exported and served; what would write is refused",
+  },
   encryption_failed: { never: STARTS_NOT },
   pack_in_use: { never: STARTS_NOT },
   pack_damaged: { file: FAULTS, test: "pack_damaged: pages of an encrypted pack" },

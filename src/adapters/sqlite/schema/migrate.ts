@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { SvcError } from "../../../domain/errors.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import { mainPath, type PackLayout } from "../connection/layout.ts";
 import {
@@ -34,6 +35,21 @@ export function requireReadable(database: Database, layout: PackLayout): void {
     const newest = migrations(part, 1).at(-1)?.version ?? 0;
     if (applied > newest) throw tooNew(path, applied, newest);
   }
+}
+
+/**
+ * Refuses a pack of an earlier program, which cannot be brought up to date where nothing may be written.
+ * @throws SvcError pack_read_only
+ */
+export function requireUpToDate(database: Database, layout: PackLayout, dimension: number): void {
+  const isCurrent = PARTS.every(
+    ({ part }) =>
+      appliedVersion(database, part) === (migrations(part, dimension).at(-1)?.version ?? 0),
+  );
+  if (isCurrent) return;
+  const path = mainPath(layout);
+  const message = `${path}: was made by an earlier version of svc and has to be brought up to date, which writes to it. Copy it to a folder of your own and open the copy; svc info and svc export read it as it is.`;
+  throw new SvcError("pack_read_only", message, { path });
 }
 
 /** Names of steps whose work cannot be looked at. */

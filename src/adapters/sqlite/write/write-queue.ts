@@ -15,6 +15,8 @@ export type WriteQueueOptions = {
   readonly busyTimeoutMs: number;
   /** Names the pack in errors. */
   readonly path: string;
+  /** Given: nothing may be written, and every caller is told this. */
+  readonly refusal?: SvcError | undefined;
   /** Called before each commit; what it throws undoes the whole group and is what its callers are told. Default: nothing. */
   readonly beforeCommit?: (() => void) | undefined;
   /** Called after each commit; the callers are told when it settles. Never rejects. Default: nothing. */
@@ -43,13 +45,14 @@ export class WriteQueue {
 
   /**
    * Runs `work` inside a write transaction and resolves with its result once that is durable.
-   * @throws SvcError engine_closed, disk_full, storage_busy, storage_failed; or what `work` or `beforeCommit` throws
+   * @throws SvcError engine_closed, pack_read_only, disk_full, storage_busy, storage_failed; or what `work` or `beforeCommit` throws
    */
   async run<T>(work: () => T): Promise<T> {
     while (!this.#closed && this.#tasks.length >= this.#options.capacity) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
     if (this.#closed) throw new SvcError("engine_closed", "the pack was closed");
+    if (this.#options.refusal !== undefined) throw this.#options.refusal;
     return new Promise<T>((resolve, reject) => {
       // SAFETY: the task resolves with what its own work returned.
       this.#tasks.push({ work, resolve: (value) => resolve(value as T), reject });

@@ -26,6 +26,7 @@ type ServeOptions = {
   readonly logLevel: LogLevel;
   readonly allowUnauthenticatedExternalBind?: true;
   readonly mcp?: true;
+  readonly readOnly?: true;
 };
 
 /** `svc serve`: the HTTP server. */
@@ -52,6 +53,7 @@ export function serveCommand(context: CliContext): Command {
       "listen on the network without keys: everybody there may read and change all memories",
     )
     .option("--mcp", "answer assistants too, over MCP at /mcp")
+    .option("--read-only", "write nothing; done without it where the pack cannot be written")
     .addHelpText("after", EXAMPLES)
     .action((options: ServeOptions) => serve(context, options));
 }
@@ -61,6 +63,7 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
   const { dbPath, encryptionKey, envFile } = options;
   const config = await configFor(context, dbPath, encryptionKey, envFile);
   const log = stderrLog(options.logLevel);
+  const warn = (message: string): void => log("warn", message);
   const stop = stopSignal();
   const server = await deps.serveHttp({
     config,
@@ -70,7 +73,10 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
     allowUnauthenticatedExternalBind: options.allowUnauthenticatedExternalBind === true,
     mcp: options.mcp === true,
     key: encryptionKey,
-    openEngine: () => deps.openOrMake(config, (message) => log("warn", message)),
+    openEngine: () =>
+      options.readOnly === true
+        ? deps.openEngine(config, { createIfMissing: false, readOnly: true, warn })
+        : deps.openOrMake(config, warn),
     log,
   });
   const hint = `Open ${server.url}/docs in a browser to read and try every route`;

@@ -1,0 +1,88 @@
+import type { Database } from "bun:sqlite";
+import { existsSync } from "node:fs";
+import { SvcError } from "../../domain/errors.ts";
+import type { Store } from "../../ports/store.ts";
+import { wipe } from "../crypt/keys.ts";
+import { readOnly, toSvcError } from "./connection/failures.ts";
+import { mainPath, type PackLayout } from "./connection/layout.ts";
+import { findLogGap, tellGap } from "./connection/log-mark.ts";
+import { filesOf } from "./connection/open-database.ts";
+import { isWritable, openForReading } from "./connection/open-reading.ts";
+import { type Cipher, packKey } from "./connection/pack-files.ts";
+import type { SqliteStoreOptions } from "./open-store.ts";
+import { requireUpToDate } from "./schema/migrate.ts";
+import { SqliteStore } from "./sqlite-store.ts";
+import { LogKeeper } from "./write/log-keeper.ts";
+import { WriteQueue } from "./write/write-queue.ts";
+
+/** Whether a pack is there that this user cannot write. */
+export function isReadOnlyPack(layout: PackLayout): boolean {
+  const files = filesOf(layout);
+  return files.every((file) => existsSync(file)) && !files.every(isWritable);
+}
+
+/**
+ * Opens a pack for reading alone. Nothing is written, neither into it nor beside it; what would write fails with `pack_read_only`.
+ * @throws SvcError not_found, not_a_pack, pack_too_new, pack_read_only when an earlier version made the pack or its log
+ *   cannot be read, invalid_config, encryption_failed, pack_damaged, storage_failed
+ */
+export async function openReadOnlyStore(options: SqliteStoreOptions): Promise<Store> {
+  const path = mainPath(options.layout);
+  if (!existsSync(path)) {
+    throw new SvcError("not_found", `${path}: no such pack`, { kind: "pack", id: path });
+  }
+  if (options.encryptionKey === undefined) return openWith(options, path, undefined);
+  const masterKey = await packKey(path, options.encryptionKey);
+  try {
+    return openWith(options, path, { masterKey });
+  } finally {
+    wipe(masterKey);
+  }
+}
+
+function openWith(options: SqliteStoreOptions, path: string, cipher: Cipher | undefined): Store {
+  const { layout, embedding, warn } = options;
+  try {
+    const { database, close } = openForReading(layout, { ...options, cipher });
+    try {
+      requireUpToDate(database, layout, embedding.dimension);
+      const gap = findLogGap(database);
+      if (gap !== undefined) warn?.(tellGap(path, gap));
+      return storeOn(database, options, path, close);
+    } catch (error) {
+      close();
+      throw error;
+    }
+  } catch (error) {
+    throw toSvcError(error, path);
+  }
+}
+
+function storeOn(
+  database: Database,
+  options: SqliteStoreOptions,
+  path: string,
+  close: () => void,
+): Store {
+  const { layout, embedding, clock } = options;
+  const refusal = readOnly(path);
+  const queue = new WriteQueue(database, {
+    capacity: options.writeQueueSize,
+    busyTimeoutMs: options.busyTimeoutMs,
+    path,
+    refusal,
+  });
+  const log = new LogKeeper(database, { ...options, isIdle: () => true });
+  const reading = { close };
+  return new SqliteStore({
+    writer: database,
+    reader: database,
+    queue,
+    log,
+    path,
+    layout,
+    embedding,
+    clock,
+    reading,
+  });
+}
