@@ -62,11 +62,8 @@ export async function openOrMake(
   const layout = layoutOf(config);
   const path = mainPath(layout);
   const isMissing = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
-  if (!isMissing || config.encryption_enabled === true) return await openEngine(config, { warn });
-  if (config.encryption_enabled === false) {
-    warn(`${path} is made unencrypted, since SVC_ENCRYPTION_ENABLED is false`);
+  if (!isMissing || config.encryption_enabled !== undefined)
     return await openEngine(config, { warn });
-  }
   const key = config.encryption_key ?? "";
   const newKey: NewKey = key === "" ? { kind: "generated" } : { kind: "chosen", key, isKept: true };
   try {

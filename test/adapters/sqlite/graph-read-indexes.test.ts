@@ -145,7 +145,7 @@ const READS: readonly {
 /** The index in order of time, of which no more is read than the page takes. */
 const IN_TIME = "SCAN n USING INDEX nodes_by_time";
 /** Lists that the caller gave, or that the statement made from them. */
-const LISTS = /^SCAN (f|k|w|wanted|\(subquery-\d+\))$/;
+const LISTS = /^SCAN (f|k|w|wanted|named|CONSTANT ROW|\(subquery-\d+\))$/;
 
 test.each([...READS])("$name: no table is gone through", async ({ read, indexes, sorts }) => {
   const pack = filePack(folder());

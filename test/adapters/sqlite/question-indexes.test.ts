@@ -90,7 +90,7 @@ test.each([...READS])("$name is read through its indexes", async ({ read, indexe
 
   const used = plans.flatMap((line) => / INDEX (\w+)/.exec(line)?.[1] ?? []);
   expect([...new Set(used)]).toEqual(expect.arrayContaining([...indexes]));
-  // Lists that the caller gave are gone through, tables never.
+  // Lists that the caller gave, or that the statement made of names, are gone through, tables never.
   const scans = plans.filter((line) => line.startsWith("SCAN") && !line.includes("VIRTUAL TABLE"));
-  expect(scans).toEqual([]);
+  expect(scans.filter((line) => !/^SCAN (named|CONSTANT ROW)$/.test(line))).toEqual([]);
 });

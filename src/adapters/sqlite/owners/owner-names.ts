@@ -26,13 +26,13 @@ export function readOwnerNames(database: Database, userId: string): readonly Own
     .query<NameRow, [string]>(
       `WITH RECURSIVE names (userId, until, place) AS (
          VALUES (?1, NULL, 9e18)
-         UNION SELECT o.payload ->> 'before', o.created_at, o.key FROM names n CROSS JOIN operations o
+         UNION SELECT o.payload ->> 'before', o.created_at, o.key FROM names named CROSS JOIN operations o
          WHERE o.target_id >= '${FIRST}' AND o.target_id < '${END}' AND o.${MOVES}
-           AND o.payload ->> 'after' = n.userId AND o.key < n.place)
+           AND o.payload ->> 'after' = named.userId AND o.key < named.place)
        SELECT userId, until, (SELECT o.created_at FROM operations o
-           WHERE o.target_id = '${FIRST}' || n.userId AND o.${MOVES} AND o.key < n.place
+           WHERE o.target_id = '${FIRST}' || named.userId AND o.${MOVES} AND o.key < named.place
            ORDER BY o.key DESC LIMIT 1) AS since
-       FROM names n ORDER BY place DESC`,
+       FROM names named ORDER BY place DESC`,
     )
     .all(userId)
     .map(({ userId: name, since, until }) => ({
