@@ -75,7 +75,7 @@ export async function openEngine(config: Config, options: OpenOptions = {}): Pro
       isReadOnly: readOnly,
       features: featuresOf(embedder.identity),
       ...createOptionalModels(config, warn),
-      personName: systemUserName(),
+      personName: systemUserName(process.env),
       warn,
     });
   } catch (error) {

@@ -9,7 +9,7 @@ const NAMELESS = "me";
  * @param list the file with the users, as passwd(5) describes it
  */
 export function systemUserName(
-  environment: Readonly<Record<string, string | undefined>> = process.env,
+  environment: Readonly<Record<string, string | undefined>>,
   list = "/etc/passwd",
 ): string {
   const { USER, LOGNAME, USERNAME } = environment;

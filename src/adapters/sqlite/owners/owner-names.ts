@@ -11,6 +11,8 @@ type NameRow = {
   readonly userId: string;
   readonly since: string | null;
   readonly until: string | null;
+  /** In the log: the later, the higher. */
+  readonly place: number;
 };
 
 const MOVES = `op_type IN ('${OWNER_RENAMED}', '${OWNERS_JOINED}')`;
@@ -29,12 +31,13 @@ export function readOwnerNames(database: Database, userId: string): readonly Own
          UNION SELECT o.payload ->> 'before', o.created_at, o.key FROM names named CROSS JOIN operations o
          WHERE o.target_id >= '${FIRST}' AND o.target_id < '${END}' AND o.${MOVES}
            AND o.payload ->> 'after' = named.userId AND o.key < named.place)
-       SELECT userId, until, (SELECT o.created_at FROM operations o
-           WHERE o.target_id = '${FIRST}' || named.userId AND o.${MOVES} AND o.key < named.place
-           ORDER BY o.key DESC LIMIT 1) AS since
-       FROM names named ORDER BY place DESC`,
+       SELECT userId, until, place, (SELECT latest FROM
+           (SELECT max(o.key), o.created_at AS latest FROM operations o
+            WHERE o.target_id = '${FIRST}' || named.userId AND o.${MOVES} AND o.key < named.place)) AS since
+       FROM names named`,
     )
     .all(userId)
+    .sort((a, b) => b.place - a.place)
     .map(({ userId: name, since, until }) => ({
       userId: name,
       since: since === null ? undefined : asInstant(since),
