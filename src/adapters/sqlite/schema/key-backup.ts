@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
 import type { PackLayout } from "../connection/layout.ts";
+import { keepLogInUse } from "../connection/log-mark.ts";
 import { openDatabase } from "../connection/open-database.ts";
 import type { Connection } from "../connection/open-reading.ts";
 import { hasTable } from "./migrate.ts";
@@ -33,6 +34,7 @@ export function writeKeyBackup(
     database.transaction(() => writePackSetting(database, NAME, `${salt} ${at}`)).immediate();
     return true;
   } finally {
+    keepLogInUse(database, layout);
     database.close();
   }
 }
