@@ -98,7 +98,9 @@ async function expectJourney(client: Client): Promise<void> {
     name: "memory_get_node",
     arguments: { node_id: MISSING_ID },
   });
-  expect(missing.structuredContent).toEqual({ error: `Node '${MISSING_ID}' not found` });
+  expect(missing.structuredContent).toEqual({
+    error: `Node '${MISSING_ID}' not found. Find the id with memory_retrieve.`,
+  });
   const unfit = await client.callTool({ name: "memory_store", arguments: { content: 7 } });
   expect(unfit.isError).toBe(true);
   await expect(client.readResource({ uri: "memory://nowhere" })).rejects.toThrow("not found");
