@@ -14,10 +14,14 @@ export type NearWire = {
   readonly identical: boolean;
 };
 
+/** Characters of a near memory's text that an answer to a store repeats. */
+const NEAR_TEXT_MAX = 2000;
+
 export function toNearWire({ node, similarity, identical }: NearMemory): NearWire {
   return {
     node_id: node.id,
-    content: node.content,
+    // Not half of a character that takes two places.
+    content: node.content.slice(0, NEAR_TEXT_MAX).replace(/[\ud800-\udbff]$/, ""),
     lifecycle_state: node.lifecycleState,
     created_at: node.createdAt,
     similarity: Math.round(similarity * 10_000) / 10_000,

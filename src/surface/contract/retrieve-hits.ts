@@ -4,7 +4,7 @@ import { type FoldedHit, foldRepeats } from "./repeated-hits.ts";
 /** Hits that are shown where nobody says how many. */
 const SHOWN_HITS = 10;
 /** Hits that are shown where none is strong: the answer may be among them, and mostly is not. */
-const SHOWN_WEAK = 3;
+const SHOWN_WEAK = 5;
 
 /** What assistants and people are shown of an answer. Programs get all of it. */
 export type ShownHits = {

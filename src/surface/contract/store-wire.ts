@@ -125,7 +125,7 @@ export type StoreWire = z.infer<typeof storeToolSchema> & {
 const nearSchema = z
   .strictObject({
     node_id: uuidOut,
-    content: z.string(),
+    content: z.string().meta({ description: "Its text, the first 2,000 characters." }),
     lifecycle_state: lifecycleState,
     created_at: instantOut,
     similarity: unit.meta({ description: "Cosine of the two texts." }),

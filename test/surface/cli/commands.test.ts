@@ -47,7 +47,9 @@ describe("init", () => {
   test("prints what to paste, and repeats itself without changing the pack", async () => {
     const path = join(desk.folder, "memory.pack");
     const before = await Bun.file(path).bytes();
-    const { code, stdout } = await desk.run(["init"]);
+    // The folder of the keys is told where it is not the usual one of this home.
+    const env = { HOME: join(desk.folder, "another") };
+    const { code, stdout } = await desk.run(["init"], { env });
     expect(code).toBe(0);
     expect(stdout).toContain(
       `claude mcp add --env XDG_CONFIG_HOME=${join(desk.folder, ".config")} --scope user memory -- `,

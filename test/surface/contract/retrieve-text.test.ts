@@ -92,9 +92,9 @@ describe("the hits", () => {
     expect(mixed.filter((line) => /^\d+\. /.test(line))).toHaveLength(1);
     expect(mixed[0]).toStartWith("1 memory, best first.");
 
-    const unknown = lines(responseOf([1, 2, 3, 4, 5].map(weak)));
+    const unknown = lines(responseOf([1, 2, 3, 4, 5, 6, 7].map(weak)));
     expect(unknown[0]).toStartWith("Nothing is surely known about this.");
-    expect(unknown.filter((line) => line.includes(", weak) weak"))).toHaveLength(3);
+    expect(unknown.filter((line) => line.includes(", weak) weak"))).toHaveLength(5);
   });
 
   test("tell what makes them outdated by its place", () => {
