@@ -84,7 +84,7 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
           drain: async ({ filter, signal }) => {
             if (!isReadOnly) await drainBefore(deps, filter.userId, signal);
           },
-          keep: (material) => !isReadOnly && receipts.keep(material),
+          keep: async (material) => !isReadOnly && receipts.keep(material),
         }),
       ),
     getRetrievalReceipt: (requestId, userId) => life.use(() => receiptOf(requestId, userId)),

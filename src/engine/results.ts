@@ -242,7 +242,7 @@ export type RetrievalMetadata = {
   readonly maxPerSource: number | undefined;
   readonly maxPerEvidence: number | undefined;
   readonly rankingMultipliers: RankingMultipliers | undefined;
-  /** False when no receipt of this retrieval will be kept. */
+  /** Whether a receipt of this retrieval is durable. */
   readonly receiptPersisted: boolean;
   readonly aggregationCoverage: Coverage | undefined;
   readonly historicalCoverage: HistoricalCoverage | undefined;

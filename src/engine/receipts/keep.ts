@@ -17,6 +17,8 @@ import { receiptProblems } from "./validate.ts";
 const QUEUE_SIZE = 256;
 /** Milliseconds that a reader or the end of the engine waits for what is being written. */
 const SETTLE_MS = 5000;
+/** Milliseconds that an answer waits for its receipt. */
+const ANSWER_MS = 1000;
 
 export type ReceiptKeeperDeps = {
   readonly store: Pick<Store, "saveReceipt" | "receipt" | "pruneReceipts"> & {
@@ -30,15 +32,14 @@ export type ReceiptKeeperDeps = {
   readonly warn: (message: string) => void;
 };
 
-/** Writes receipts behind the answers that they are of, and reads them. */
+/** Writes receipts before the answers that they are of, and reads them. */
 export type ReceiptKeeper = {
   /**
-   * Takes what a receipt is made of and returns at once; it is made, checked and written on a later turn of the event
-   * loop, one after the other. Never throws.
-   * @returns whether a receipt is to be expected: false where none is kept (retention of 0 days), while too many are
-   *   waiting (this one is dropped), after `close`, and while the last write failed and none has succeeded since
+   * Makes, checks and writes a receipt. Never rejects.
+   * @returns whether it is durable. False where none is kept (retention of 0 days), while too many are waiting (this one is
+   *   dropped), after `close`, when it could not be written, and when that takes longer than a second: it may be written later
    */
-  keep(material: ReceiptMaterial): boolean;
+  keep(material: ReceiptMaterial): Promise<boolean>;
   /**
    * A receipt, checked again; what this process is still writing is waited for. Undefined for an unknown or foreign request.
    * @throws SvcError storage_failed naming the retrieval when the stored receipt is not what was written
@@ -55,20 +56,25 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
   const surroundings = { settings, features, languageModel: deps.languageModel };
   const turns = createTurns();
   const oldOnes = createRetention({ store, days: settings.receiptRetentionDays, warn });
-  const waiting = new Set<Uuid>();
-  let isHealthy = true;
+  const waiting = new Map<Uuid, Promise<boolean>>();
   let isClosed = false;
+  /** Receipts that answers did not wait for to the end. */
+  let late = 0;
 
-  const write = async (material: ReceiptMaterial, createdAt: Instant): Promise<void> => {
+  const write = async (material: ReceiptMaterial, createdAt: Instant): Promise<boolean> => {
     const { requestId } = material.metadata;
     try {
       await store.saveReceipt(toStored(material, surroundings, createdAt));
-      isHealthy = true;
+      return true;
     } catch (error) {
-      isHealthy = false;
       warn(`the receipt of retrieval ${requestId} was not written (${whyNot(error)})`);
+      return false;
+    } finally {
+      waiting.delete(requestId);
     }
-    waiting.delete(requestId);
+  };
+  const settle = async (): Promise<void> => {
+    await Promise.all([turns.settle(SETTLE_MS), within(SETTLE_MS, Promise.all(waiting.values()))]);
   };
   const isRoom = (requestId: Uuid): boolean => {
     if (waiting.size < QUEUE_SIZE) return true;
@@ -77,21 +83,27 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
   };
 
   return {
-    keep: (material) => {
+    keep: async (material) => {
       if (isClosed) return false;
       const { requestId } = material.metadata;
       const now = clock.now();
-      const isExpected = settings.receiptRetentionDays !== 0 && isRoom(requestId);
-      if (isExpected) {
-        waiting.add(requestId);
-        void turns.add(() => write(material, now));
-      }
       const prune = oldOnes(now);
       if (prune !== undefined) void turns.add(prune);
-      return isExpected && isHealthy;
+      if (settings.receiptRetentionDays === 0 || !isRoom(requestId)) return false;
+      // A turn later: receipts of answers that end together share a transaction.
+      const end = Promise.resolve().then(() => write(material, now));
+      waiting.set(requestId, end);
+      // A store that hangs holds up one answer, not each.
+      const isDurable = late > 0 ? undefined : await within(ANSWER_MS, end);
+      if (isDurable !== undefined) return isDurable;
+      late += 1;
+      void end.then(() => {
+        late -= 1;
+      });
+      return false;
     },
     read: async (requestId, userId) => {
-      if (waiting.has(requestId)) await turns.settle(SETTLE_MS);
+      await within(SETTLE_MS, waiting.get(requestId) ?? Promise.resolve(false));
       const stored = await store.receipt(requestId, userId);
       if (stored === undefined) return undefined;
       const kept = fromStored(stored);
@@ -100,14 +112,25 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
       if (names.some((name) => name.userId === kept.receipt.userId)) return kept;
       throw damagedReceipt(requestId, "it is of another owner");
     },
-    settle: () => turns.settle(SETTLE_MS),
+    settle,
     close: async () => {
       isClosed = true;
-      await turns.settle(SETTLE_MS);
+      await settle();
       if (waiting.size > 0) warn(`${waiting.size} receipts were not written before the end`);
       waiting.clear();
     },
   };
+}
+
+/** What work comes to; undefined when that takes longer. */
+async function within<T>(limitMs: number, work: Promise<T>): Promise<T | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), limitMs);
+  });
+  const result = await Promise.race([work, late]);
+  clearTimeout(timer);
+  return result;
 }
 
 /** @throws SvcError internal for a receipt that cannot be right */

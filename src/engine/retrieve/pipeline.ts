@@ -33,7 +33,7 @@ export type RetrieveContext = {
   /** Builds what this owner has pending, within a small budget. */
   readonly drain: (request: RetrievalRequest) => Promise<void>;
   /** Takes what a receipt is made of, without delay. @returns whether the receipt will be kept */
-  readonly keep: (material: ReceiptMaterial) => boolean;
+  readonly keep: (material: ReceiptMaterial) => Promise<boolean>;
 };
 
 /** What the stages made of a request. */
@@ -86,7 +86,7 @@ export async function retrieve(
   const excluded = onceEach([...ranked.excluded, ...expanded.excluded, ...selection.excluded]);
   const outcome: Outcome = { request, ranked, expanded, selection, hints, bundle, excluded };
   const metadata = describe(deps, outcome);
-  const receiptPersisted = context.keep(toMaterial(deps, outcome, metadata));
+  const receiptPersisted = await context.keep(toMaterial(deps, outcome, metadata));
   return {
     results: selection.results,
     bundle,

@@ -128,7 +128,7 @@ describe("the receipt of an answer", () => {
     expect(warnings[0]).toContain("was not written (disk_full)");
   });
 
-  test("is waited for by no answer when the store hangs", async () => {
+  test("is waited for by one answer when the store hangs", async () => {
     const gate = Promise.withResolvers<void>();
     const { engine } = await engines.open({ alter: () => ({ saveReceipt: () => gate.promise }) });
     await talk(engine);

@@ -50,7 +50,7 @@ const idOf = ({ metadata }: ReceiptMaterial): Uuid => metadata.requestId;
 const OWNER = "conv-26";
 
 describe("keep", () => {
-  test("returns before anything is written, and the receipt can be read at once", async () => {
+  test("returns once the receipt is written, and it can be read at once", async () => {
     const saved: Uuid[] = [];
     const { keeper } = await open({
       alter: (store) => ({
@@ -61,8 +61,8 @@ describe("keep", () => {
       }),
     });
     const material = aMaterial();
-    expect(keeper.keep(material)).toBeTrue();
-    expect(saved).toEqual([]);
+    expect(await keeper.keep(material)).toBeTrue();
+    expect(saved).toEqual([idOf(material)]);
     const kept = await keeper.read(idOf(material), OWNER);
     expect(saved).toEqual([idOf(material)]);
     expect(kept?.receipt.query).toBe(material.query);
@@ -72,19 +72,7 @@ describe("keep", () => {
     expect(JSON.parse(kept?.text ?? "")).toMatchObject({ request_id: idOf(material) });
   });
 
-  test("writes on its own, on a later turn, without being asked", async () => {
-    const { keeper, store } = await open();
-    const material = aMaterial();
-    keeper.keep(material);
-    const deadline = performance.now() + 2000;
-    while (performance.now() < deadline) {
-      if ((await store.receipt(idOf(material), OWNER)) !== undefined) return;
-      await Bun.sleep(5);
-    }
-    throw new Error("the receipt was not written");
-  });
-
-  test("fails no answer when the store fails, and says so until a write succeeds again", async () => {
+  test("fails no answer when the store fails, and says so of each that is not written", async () => {
     let isBroken = true;
     const { keeper, warnings } = await open({
       alter: (store) => ({
@@ -95,15 +83,13 @@ describe("keep", () => {
       }),
     });
     const [first, second, third] = [aMaterial(), aMaterial(), aMaterial()];
-    expect(keeper.keep(first)).toBeTrue();
-    await keeper.settle();
+    expect(await keeper.keep(first)).toBeFalse();
     expect(warnings).toEqual([
       `the receipt of retrieval ${idOf(first)} was not written (disk_full)`,
     ]);
     isBroken = false;
-    expect(keeper.keep(second)).toBeFalse();
-    await keeper.settle();
-    expect(keeper.keep(third)).toBeTrue();
+    expect(await keeper.keep(second)).toBeTrue();
+    expect(await keeper.keep(third)).toBeTrue();
     expect(await keeper.read(idOf(first), OWNER)).toBeUndefined();
     expect(await keeper.read(idOf(second), OWNER)).toBeDefined();
     expect(await keeper.read(idOf(third), OWNER)).toBeDefined();
@@ -121,9 +107,10 @@ describe("keep", () => {
         requestId: asUuid(`01900000-0000-7000-8000-${String(index).padStart(12, "0")}`),
       },
     });
-    const accepted = Array.from({ length: 258 }, (_, index) => keeper.keep(withId(index)));
-    expect(accepted.filter(Boolean)).toHaveLength(256);
-    expect(accepted.slice(256)).toEqual([false, false]);
+    const kept = await Promise.all(
+      Array.from({ length: 258 }, (_, index) => keeper.keep(withId(index))),
+    );
+    expect(kept).toEqual(Array(258).fill(false));
     expect(warnings).toEqual([
       expect.stringContaining(`${idOf(withId(256))} was dropped: 256 others are waiting`),
       expect.stringContaining(`${idOf(withId(257))} was dropped`),
@@ -136,7 +123,7 @@ describe("keep", () => {
     const results = usual.results.map((result, index) =>
       index === 0 ? { ...result, compositeScore: result.compositeScore + 0.5 } : result,
     );
-    expect(keeper.keep({ ...usual, results })).toBeTrue();
+    expect(await keeper.keep({ ...usual, results })).toBeFalse();
     await keeper.settle();
     expect(await store.receipt(idOf(usual), OWNER)).toBeUndefined();
     expect(warnings.join()).toContain(`${usual.results[0]!.node.id}: the score is`);
@@ -146,44 +133,56 @@ describe("keep", () => {
   test("writes nothing where receipts are kept for 0 days", async () => {
     const { keeper, store } = await open({ days: 0 });
     const material = aMaterial();
-    expect(keeper.keep(material)).toBeFalse();
+    expect(await keeper.keep(material)).toBeFalse();
     await keeper.settle();
     expect(await store.receipt(idOf(material), OWNER)).toBeUndefined();
   });
 
-  test("writes one after the other, in the order of the answers", async () => {
-    let running = 0;
-    let most = 0;
+  test("writes in the order of the answers, and does not wait for one to begin the next", async () => {
     const order: Uuid[] = [];
+    const gate = Promise.withResolvers<void>();
     const { keeper } = await open({
       alter: (store) => ({
         saveReceipt: async (receipt) => {
-          running += 1;
-          most = Math.max(most, running);
           order.push(receipt.requestId);
+          if (order.length === 5) gate.resolve();
+          await gate.promise;
           await store.saveReceipt(receipt);
-          running -= 1;
         },
       }),
     });
     const materials = Array.from({ length: 5 }, () => aMaterial());
-    for (const material of materials) keeper.keep(material);
-    await keeper.settle();
+    const kept = await Promise.all(materials.map((material) => keeper.keep(material)));
+    expect(kept).toEqual(Array(5).fill(true));
     expect(order).toEqual(materials.map(idOf));
-    expect(most).toBe(1);
   });
-});
 
-describe("close", () => {
+  test("waits for a store that hangs once, and calls no receipt durable that is not", async () => {
+    const gate = Promise.withResolvers<void>();
+    const { keeper, store } = await open({
+      alter: (real) => ({
+        saveReceipt: (receipt) => gate.promise.then(() => real.saveReceipt(receipt)),
+      }),
+    });
+    const [first, second, third] = [aMaterial(), aMaterial(), aMaterial()];
+    expect(await keeper.keep(first)).toBeFalse();
+    expect(await keeper.keep(second)).toBeFalse();
+    expect(await store.receipt(idOf(first), OWNER)).toBeUndefined();
+    gate.resolve();
+    await keeper.settle();
+    expect(await store.receipt(idOf(second), OWNER)).toBeDefined();
+    expect(await keeper.keep(third)).toBeTrue();
+  });
+
   test("writes what is waiting, and takes nothing more", async () => {
     const { keeper, store, warnings } = await open();
     const materials = Array.from({ length: 20 }, () => aMaterial());
-    for (const material of materials) keeper.keep(material);
+    for (const material of materials) void keeper.keep(material);
     await keeper.close();
     for (const material of materials) {
       expect(await store.receipt(idOf(material), OWNER)).toBeDefined();
     }
-    expect(keeper.keep(aMaterial())).toBeFalse();
+    expect(await keeper.keep(aMaterial())).toBeFalse();
     await keeper.close();
     expect(warnings).toEqual([]);
   });
@@ -192,8 +191,8 @@ describe("close", () => {
     const { keeper, warnings } = await open({
       alter: () => ({ saveReceipt: () => new Promise(() => {}) }),
     });
-    keeper.keep(aMaterial());
-    keeper.keep(aMaterial());
+    void keeper.keep(aMaterial());
+    void keeper.keep(aMaterial());
     const started = performance.now();
     await keeper.close();
     expect(performance.now() - started).toBeLessThan(7000);
@@ -233,11 +232,11 @@ describe("retention", () => {
     const { keeper, clock } = await pruning(30);
     const [old, young, newest] = [aMaterial(), aMaterial(), aMaterial()];
     clock.set("2026-01-01T00:00:00Z");
-    keeper.keep(old);
+    void keeper.keep(old);
     clock.set("2026-01-20T00:00:00Z");
-    keeper.keep(young);
+    void keeper.keep(young);
     clock.set("2026-02-05T00:00:00Z");
-    keeper.keep(newest);
+    void keeper.keep(newest);
     await keeper.settle();
     expect(await keeper.read(idOf(old), OWNER)).toBeUndefined();
     expect(await keeper.read(idOf(young), OWNER)).toBeDefined();
@@ -247,18 +246,18 @@ describe("retention", () => {
   test("looks once at first, then every 100 receipts or every hour", async () => {
     const { keeper, calls, clock } = await pruning(30);
     clock.set("2026-03-18T12:00:00Z");
-    keeper.keep(aMaterial());
-    for (let index = 0; index < 99; index += 1) keeper.keep(aMaterial());
+    void keeper.keep(aMaterial());
+    for (let index = 0; index < 99; index += 1) void keeper.keep(aMaterial());
     await keeper.settle();
     expect(calls).toHaveLength(1);
     expect(Date.parse("2026-03-18T12:00:00Z") - Date.parse(calls[0]!.before)).toBe(30 * DAY);
-    keeper.keep(aMaterial());
+    void keeper.keep(aMaterial());
     await keeper.settle();
     expect(calls).toHaveLength(2);
     clock.set("2026-03-18T12:59:00Z");
-    keeper.keep(aMaterial());
+    void keeper.keep(aMaterial());
     clock.set("2026-03-18T13:01:00Z");
-    keeper.keep(aMaterial());
+    void keeper.keep(aMaterial());
     await keeper.settle();
     expect(calls).toHaveLength(3);
   });
@@ -279,7 +278,7 @@ describe("retention", () => {
       warn: () => {},
     });
     for (let index = 0; index < 5; index += 1) {
-      keeper.keep(aMaterial());
+      void keeper.keep(aMaterial());
       await keeper.settle();
     }
     expect(looks).toBe(3);
@@ -288,7 +287,7 @@ describe("retention", () => {
   test("removes everything where receipts are kept for 0 days", async () => {
     const { keeper: before, store } = await open();
     const material = aMaterial();
-    before.keep(material);
+    void before.keep(material);
     await before.settle();
     const keeper = createReceiptKeeper({
       ...SURROUNDINGS,
@@ -297,14 +296,14 @@ describe("retention", () => {
       settings: { ...SURROUNDINGS.settings, receiptRetentionDays: 0 },
       warn: () => {},
     });
-    keeper.keep(aMaterial());
+    void keeper.keep(aMaterial());
     await keeper.settle();
     expect(await store.receipt(idOf(material), OWNER)).toBeUndefined();
   });
 
   test("removes nothing where receipts are kept for ever", async () => {
     const { keeper, calls } = await pruning(undefined);
-    keeper.keep(aMaterial());
+    void keeper.keep(aMaterial());
     await keeper.settle();
     expect(calls).toEqual([]);
   });
@@ -315,7 +314,7 @@ describe("retention", () => {
       alter: () => ({ pruneReceipts: () => Promise.reject(new SvcError("storage_busy", "x")) }),
     });
     const material = aMaterial();
-    keeper.keep(material);
+    void keeper.keep(material);
     expect(await keeper.read(idOf(material), OWNER)).toBeDefined();
     await keeper.settle();
     expect(warnings).toEqual(["old receipts were not removed (storage_busy)"]);
@@ -326,7 +325,7 @@ describe("read", () => {
   test("finds nothing for an unknown or foreign request", async () => {
     const { keeper } = await open();
     const material = aMaterial();
-    keeper.keep(material);
+    void keeper.keep(material);
     expect(await keeper.read(idOf(material), "somebody else")).toBeUndefined();
     expect(
       await keeper.read(asUuid("01900000-0000-7000-8000-0000000000ff"), OWNER),
@@ -383,7 +382,7 @@ describe("read", () => {
         }),
       });
       const material = aMaterial();
-      keeper.keep(material);
+      void keeper.keep(material);
       const error = await keeper.read(idOf(material), OWNER).catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(SvcError);
       expect(error).toMatchObject({
