@@ -38,7 +38,7 @@ async function open(
   const settings = { ...SURROUNDINGS.settings, receiptRetentionDays: undefined };
   const receipts = createReceiptKeeper({ ...SURROUNDINGS, settings, store, clock, warn: () => {} });
   const material = change(aRetrieval({ seed: 4, found: 3, neighbours: 0, packed: 2 }));
-  receipts.keep(material);
+  await receipts.keep(material);
   return {
     deps: { store, receipts, clock, ids: createIdSource() },
     store,

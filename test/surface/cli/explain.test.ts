@@ -75,7 +75,7 @@ beforeAll(async () => {
     },
   };
   requestId = retrieval.metadata.requestId;
-  keeper.keep(retrieval);
+  await keeper.keep(retrieval);
   await keeper.close();
   await store.close();
 });

@@ -42,7 +42,7 @@ const PROVOKED: Readonly<Record<ErrorCode, Where>> = {
   unauthenticated_bind: { never: STARTS_NOT },
   bind_failed: { never: STARTS_NOT },
   invalid_config: { never: STARTS_NOT },
-  not_a_pack: { file: FAULTS, test: "not_a_pack: a pack was overwritten" },
+  not_a_pack: { file: FAULTS, test: "not_a_pack or pack_damaged: a pack was overwritten" },
   not_an_export: { never: "no route imports" },
   pack_too_new: { never: STARTS_NOT },
   pack_read_only: {

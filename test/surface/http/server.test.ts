@@ -58,7 +58,7 @@ describe("the memory over HTTP", () => {
       speaker: "Ada",
     });
     expect(stored.status).toBe(200);
-    expect(Object.keys(stored.json)).toEqual(["event_id", "node_id", "processing_status"]);
+    expect(Object.keys(stored.json)).toEqual(["event_id", "node_id", "processing_status", "near"]);
     expect(stored.json["processing_status"]).toMatchObject({ status: "complete", attempts: 1 });
 
     const found = await send("/v1/retrieve", { query: "What does Ada drink?", user_id: "tea" });

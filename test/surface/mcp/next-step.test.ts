@@ -59,13 +59,11 @@ test("an accepted and unfinished memory is an error that says not to store it ag
   });
   expect(isError).toBe(false);
   expect(structured).toEqual({
-    error: "the memory is still to be built",
+    error: `the memory is still to be built. The text is safe and is indexed later: do not store it again. event_id ${EVENT_ID}`,
     accepted: true,
     event_id: EVENT_ID,
     reason_code: "storage_busy",
   });
-  expect(text).toBe(
-    `the memory is still to be built. The text is safe and is indexed later: do not store it again. event_id ${EVENT_ID}`,
-  );
+  expect(JSON.parse(text)).toEqual(structured);
   await session.leave();
 });
