@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { loadSqliteVec } from "../adapters/native/sqlite-vec.ts";
-import { toSvcError } from "../adapters/sqlite/connection/failures.ts";
+import { noSuchPack, toSvcError } from "../adapters/sqlite/connection/failures.ts";
 import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.ts";
 import { tellGap } from "../adapters/sqlite/connection/log-mark.ts";
 import { backUpFiles } from "../adapters/sqlite/copy/backup-files.ts";
@@ -9,7 +9,7 @@ import { writeEncryptionManifest } from "../adapters/sqlite/copy/encryption-mani
 import { withCleanup } from "../adapters/sqlite/copy/rewrite-pack.ts";
 import { createSystemClock } from "../adapters/system/clock.ts";
 import type { Config } from "../config/schema.ts";
-import { invalid, SvcError } from "../domain/errors.ts";
+import { invalid } from "../domain/errors.ts";
 import { hiddenBeside } from "./hidden-pack.ts";
 import { keyTextOf, withCipher } from "./pack-key.ts";
 import { directoryLayout, layoutOf } from "./pack-path.ts";
@@ -85,8 +85,7 @@ function prepare(target: PackLayout): ReturnType<typeof hiddenBeside> {
 
 function requireExists(path: string): void {
   if (statSync(path, { throwIfNoEntry: false }) !== undefined) return;
-  const message = `${path}: no such pack; nothing was changed`;
-  throw new SvcError("not_found", message, { kind: "pack", id: path });
+  throw noSuchPack(path, "nothing was changed");
 }
 
 /** Where a copy of the same kind is to lie. */

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { statSync } from "node:fs";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { toSvcError } from "../adapters/sqlite/connection/failures.ts";
+import { noSuchPack, toSvcError } from "../adapters/sqlite/connection/failures.ts";
 import { mainPath } from "../adapters/sqlite/connection/layout.ts";
 import { filesOf } from "../adapters/sqlite/connection/open-database.ts";
 import { readSnapshot } from "../adapters/sqlite/transfer/export.ts";
@@ -10,7 +10,7 @@ import { exportJson } from "../adapters/sqlite/transfer/export-json.ts";
 import { exportLines } from "../adapters/sqlite/transfer/export-lines.ts";
 import { createSystemClock } from "../adapters/system/clock.ts";
 import type { Config } from "../config/schema.ts";
-import { invalid, SvcError } from "../domain/errors.ts";
+import { invalid } from "../domain/errors.ts";
 import { withConnection } from "./pack-connection.ts";
 import { layoutOf } from "./pack-path.ts";
 import { VERSION } from "./version.ts";
@@ -46,8 +46,7 @@ export async function exportPack(config: Config, request: ExportRequest): Promis
   const layout = layoutOf(config);
   const path = mainPath(layout);
   if (statSync(path, { throwIfNoEntry: false }) === undefined) {
-    const message = `${path}: no such pack; create it with: svc init ${path}`;
-    throw new SvcError("not_found", message, { kind: "pack", id: path });
+    throw noSuchPack(path, `create it with: svc init ${path}`);
   }
   const target = request.output === undefined ? undefined : resolve(request.output);
   if (target !== undefined) requireWritableTarget(target, filesOf(layout), request.force);

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { loadSqliteVec } from "../adapters/native/sqlite-vec.ts";
+import { noSuchPack } from "../adapters/sqlite/connection/failures.ts";
 import { mainPath } from "../adapters/sqlite/connection/layout.ts";
 import { tellGap } from "../adapters/sqlite/connection/log-mark.ts";
 import {
@@ -8,7 +9,6 @@ import {
   type PackInspection,
 } from "../adapters/sqlite/read/inspect.ts";
 import type { Config } from "../config/schema.ts";
-import { SvcError } from "../domain/errors.ts";
 import { isReceiptWhole } from "../engine/receipt-check.ts";
 import { isPackEncrypted, keyTextOf, withCipher } from "./pack-key.ts";
 import { layoutOf } from "./pack-path.ts";
@@ -33,10 +33,7 @@ export async function reportOnPack(config: Config, checkIntegrity: boolean): Pro
   const path = mainPath(layout);
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) {
-    throw new SvcError("not_found", `${path}: no such pack; create it with: svc init ${path}`, {
-      kind: "pack",
-      id: path,
-    });
+    throw noSuchPack(path, `create it with: svc init ${path}`);
   }
   const vecExtensionPath = loadSqliteVec();
   const inspection = await withCipher(layout, keyTextOf(config), (cipher) =>

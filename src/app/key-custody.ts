@@ -4,6 +4,7 @@ import { keyWrong } from "../adapters/crypt/failures.ts";
 import { wipe } from "../adapters/crypt/keys.ts";
 import { writePrivately } from "../adapters/keystore/key-files.ts";
 import { placeName } from "../adapters/keystore/key-store.ts";
+import { noSuchPack } from "../adapters/sqlite/connection/failures.ts";
 import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.ts";
 import { packKey } from "../adapters/sqlite/connection/pack-files.ts";
 import { writeKeyBackup } from "../adapters/sqlite/schema/key-backup.ts";
@@ -136,7 +137,7 @@ function existing(config: Config): PackLayout {
   const layout = layoutOf(config);
   const path = mainPath(layout);
   if (existsSync(path)) return layout;
-  throw new SvcError("not_found", `${path}: no such pack`, { kind: "pack", id: path });
+  throw noSuchPack(path);
 }
 
 function encrypted(config: Config): PackLayout {

@@ -3,6 +3,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { deriveMasterKey, SALT_BYTES, wipe } from "../adapters/crypt/keys.ts";
 import { loadSqliteVec } from "../adapters/native/sqlite-vec.ts";
+import { noSuchPack } from "../adapters/sqlite/connection/failures.ts";
 import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.ts";
 import { type CopyKey, freshKey, sameKey } from "../adapters/sqlite/copy/copy-pack.ts";
 import {
@@ -13,7 +14,7 @@ import { type Migrated, migrateDirectory } from "../adapters/sqlite/copy/migrate
 import { rewritePack } from "../adapters/sqlite/copy/rewrite-pack.ts";
 import { createSystemClock } from "../adapters/system/clock.ts";
 import type { Config } from "../config/schema.ts";
-import { invalid, SvcError } from "../domain/errors.ts";
+import { invalid } from "../domain/errors.ts";
 import { keepForCopy } from "./key-custody.ts";
 import { isPackEncrypted, keyTextOf, withCipher } from "./pack-key.ts";
 import { layoutOf } from "./pack-path.ts";
@@ -167,8 +168,5 @@ function existing(config: Config): PackLayout {
 function requireExists(layout: PackLayout): void {
   const path = mainPath(layout);
   if (existsSync(path)) return;
-  throw new SvcError("not_found", `${path}: no such pack; nothing was changed`, {
-    kind: "pack",
-    id: path,
-  });
+  throw noSuchPack(path, "nothing was changed");
 }

@@ -1,9 +1,8 @@
 import type { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
-import { SvcError } from "../../domain/errors.ts";
 import type { Store } from "../../ports/store.ts";
 import { wipe } from "../crypt/keys.ts";
-import { readOnly, toSvcError } from "./connection/failures.ts";
+import { noSuchPack, readOnly, toSvcError } from "./connection/failures.ts";
 import { mainPath, type PackLayout } from "./connection/layout.ts";
 import { findLogGap, tellGap } from "./connection/log-mark.ts";
 import { filesOf } from "./connection/open-database.ts";
@@ -29,7 +28,7 @@ export function isReadOnlyPack(layout: PackLayout): boolean {
 export async function openReadOnlyStore(options: SqliteStoreOptions): Promise<Store> {
   const path = mainPath(options.layout);
   if (!existsSync(path)) {
-    throw new SvcError("not_found", `${path}: no such pack`, { kind: "pack", id: path });
+    throw noSuchPack(path);
   }
   if (options.encryptionKey === undefined) return openWith(options, path, undefined);
   const masterKey = await packKey(path, options.encryptionKey);

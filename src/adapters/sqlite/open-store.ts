@@ -1,14 +1,13 @@
 import type { Database } from "bun:sqlite";
 import { existsSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { SvcError } from "../../domain/errors.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { EmbeddingIdentity } from "../../ports/embedder.ts";
 import type { Store } from "../../ports/store.ts";
 import { claimName, releaseName } from "../crypt/cipher.ts";
 import { packInUse } from "../crypt/failures.ts";
 import { wipe } from "../crypt/keys.ts";
-import { isBusy, toSvcError } from "./connection/failures.ts";
+import { isBusy, noSuchPack, toSvcError } from "./connection/failures.ts";
 import { lexicalFile, mainPath, type PackLayout } from "./connection/layout.ts";
 import { findLogGap, noteLostLog, tellGap } from "./connection/log-mark.ts";
 import { type DatabaseOptions, openDatabase, turnToLog } from "./connection/open-database.ts";
@@ -219,10 +218,7 @@ function prepareFolder(options: SqliteStoreOptions, path: string): boolean {
     return true;
   }
   if (!options.createIfMissing) {
-    throw new SvcError("not_found", `${path}: no such pack; create it with: svc init ${path}`, {
-      kind: "pack",
-      id: path,
-    });
+    throw noSuchPack(path, `create it with: svc init ${path}`);
   }
   makeFolders(layout);
   return true;

@@ -50,6 +50,12 @@ export function codeOf(error: unknown): string | undefined {
   return undefined;
 }
 
+/** The error for a pack that is not there. @param advice what is the case or to be done, as a part of a sentence */
+export function noSuchPack(path: string, advice?: string): SvcError {
+  const message = `${path}: no such pack${advice === undefined ? "" : `; ${advice}`}`;
+  return new SvcError("not_found", message, { kind: "pack", id: path });
+}
+
 /** The error for a pack that cannot be written. */
 export function readOnly(path: string, cause?: unknown): SvcError {
   const message = `${path}: is read-only; nothing was changed. Make the file and its folder writable for this user.`;

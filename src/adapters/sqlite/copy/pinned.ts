@@ -4,7 +4,7 @@ import { SvcError } from "../../../domain/errors.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import { waitForTurn } from "../connection/closing.ts";
 import type { WholePack } from "../connection/exclusive.ts";
-import { isBusy } from "../connection/failures.ts";
+import { isBusy, noSuchPack } from "../connection/failures.ts";
 import { mainPath } from "../connection/layout.ts";
 import { findLogGap, type LogGap } from "../connection/log-mark.ts";
 import { filesOf, openDatabase, schemasOf } from "../connection/open-database.ts";
@@ -66,8 +66,7 @@ export async function pinPack(options: PinOptions): Promise<Pinned> {
 
 function requireFile(path: string): void {
   if (statSync(path, { throwIfNoEntry: false }) !== undefined) return;
-  const message = `${path}: no such pack; nothing was changed`;
-  throw new SvcError("not_found", message, { kind: "pack", id: path });
+  throw noSuchPack(path, "nothing was changed");
 }
 
 function open({ layout, cipher, vecExtensionPath }: PinOptions, mode: OpenMode): Database {
