@@ -21,12 +21,24 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
   whose why will with would you your yours d m`.split(/\s+/),
 );
 
-/** Texts in which nothing is to be folded but case are read several times as fast. */
 const BEYOND_ASCII = /[^\p{ASCII}]/u;
+
+/** Whether in a text nothing is to be folded but case. Such texts are read several times as fast. */
+export function isPlain(text: string): boolean {
+  return !BEYOND_ASCII.test(text);
+}
+
+/** Characters by which words are compared where inflection is not to matter. */
+export const STEM_CHARS = 5;
+
+/** The beginning of a word: what follows mostly is inflection. */
+export function stem(word: string): string {
+  return word.slice(0, STEM_CHARS);
+}
 
 /** The words of a text in order, repeats included. */
 export function analyse(text: string): string[] {
-  if (!BEYOND_ASCII.test(text)) {
+  if (isPlain(text)) {
     const words = text.toLowerCase().match(/[a-z0-9]+/g) ?? [];
     return words.filter((word) => word.length <= WORD_MAX_BYTES);
   }

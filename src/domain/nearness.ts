@@ -1,6 +1,6 @@
 import { questionTerms } from "./lexical-analysis.ts";
 import type { MemoryNode } from "./node.ts";
-import { readStatement, saysChange } from "./replacement.ts";
+import { readStatement, saysChange, sharedPart } from "./replacement.ts";
 import { storedSpeaker } from "./speaker.ts";
 
 /**
@@ -15,14 +15,26 @@ const NEAR_FROM = 0.75;
 /** The same where the new text says that something has changed: to be named costs three lines, to be missed the truth. */
 const NEAR_OF_CHANGE_FROM = 0.68;
 
-/** How near two memories are, or undefined where one cannot be what the other replaces. @param cosine of their texts */
-export function nearness(fresh: MemoryNode, known: MemoryNode, cosine: number): number | undefined {
-  if (known.id === fresh.id || known.scope !== fresh.scope || isOfAnother(fresh, known)) {
-    return undefined;
-  }
-  const near = cosine + WORDS_SHARE * sharedWords(fresh.content, known.content);
-  if (near >= NEAR_FROM) return near;
-  return near >= NEAR_OF_CHANGE_FROM && isChangeOf(fresh, known) ? near : undefined;
+/**
+ * How near memories are to a new one: a function of another memory and the cosine of their texts, which gives undefined
+ * where the new one cannot replace it.
+ */
+export function nearnessTo(
+  fresh: MemoryNode,
+): (known: MemoryNode, cosine: number) => number | undefined {
+  const words = wordsOf(fresh);
+  return (known, cosine) => {
+    if (known.id === fresh.id || known.scope !== fresh.scope || isOfAnother(fresh, known)) {
+      return undefined;
+    }
+    const near = cosine + WORDS_SHARE * sharedPart(words, wordsOf(known));
+    if (near >= NEAR_FROM) return near;
+    return near >= NEAR_OF_CHANGE_FROM && isChangeOf(fresh, known) ? near : undefined;
+  };
+}
+
+function wordsOf({ content }: MemoryNode): ReadonlySet<string> {
+  return new Set(questionTerms(content).map(({ term }) => term));
 }
 
 function isChangeOf(fresh: MemoryNode, known: MemoryNode): boolean {
@@ -43,16 +55,4 @@ function isOfAnother(fresh: MemoryNode, known: MemoryNode): boolean {
   // The question in a conversation is near to its answer.
   const isConversation = fresh.sessionId !== undefined && fresh.sessionId === known.sessionId;
   return isConversation && fresh.sourceType !== known.sourceType;
-}
-
-/** The share of the words of the text with fewer of them that the other one has too, 0 to 1. */
-function sharedWords(one: string, other: string): number {
-  const [words, others] = [one, other].map(
-    (text) => new Set(questionTerms(text).map(({ term }) => term)),
-  );
-  if (words === undefined || others === undefined || words.size === 0 || others.size === 0)
-    return 0;
-  let shared = 0;
-  for (const word of words) if (others.has(word)) shared += 1;
-  return shared / Math.min(words.size, others.size);
 }

@@ -1,4 +1,4 @@
-import { analyse } from "./lexical-analysis.ts";
+import { analyse, stem } from "./lexical-analysis.ts";
 
 /**
  * Whether one memory says of the same thing what is true since, so that another one is outdated. Judged by three things
@@ -22,8 +22,6 @@ export type Statement = {
 
 /** Characters above which a text is no statement of one thing. */
 const STATEMENT_MAX_CHARS = 400;
-/** Characters by which words are compared: what follows mostly is inflection. */
-const STEM_CHARS = 5;
 /** How much the share of common words adds to the cosine. */
 const WORDS_SHARE = 0.35;
 /** How much it takes off when each begins with something that the other does not name. */
@@ -96,7 +94,7 @@ export function readStatement(text: string): Statement | undefined {
   const words = analyse(text);
   const stems = new Set<string>();
   for (const word of words) {
-    if (!EMPTY.has(word) && !isNumber(word)) stems.add(word.slice(0, STEM_CHARS));
+    if (!EMPTY.has(word) && !isNumber(word)) stems.add(stem(word));
   }
   const [subject] = stems;
   if (subject === undefined) return undefined;
@@ -168,9 +166,14 @@ export function saysChange(newer: Statement, older: Statement): boolean {
   return newer.negates && !older.negates && sharedStems(newer, older) >= NEGATION_SHARE;
 }
 
-/** The share of the words of the text with fewer of them that the other one has too, 0 to 1. */
 function sharedStems({ stems }: Statement, { stems: others }: Statement): number {
-  return stems.intersection(others).size / Math.min(stems.size, others.size);
+  return sharedPart(stems, others);
+}
+
+/** The share of the smaller one of two sets that the other one has too, 0 to 1; 0 where one is empty. */
+export function sharedPart(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+  const least = Math.min(one.size, other.size);
+  return least === 0 ? 0 : one.intersection(other).size / least;
 }
 
 function namesOther(newer: Statement, older: Statement): boolean {

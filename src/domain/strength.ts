@@ -1,4 +1,4 @@
-import { analyse, questionTerms } from "./lexical-analysis.ts";
+import { analyse, isPlain, questionTerms, STEM_CHARS, stem } from "./lexical-analysis.ts";
 
 /** Whether a hit answers a question as far as can be told, or merely is the nearest there is. */
 export const STRENGTHS = ["strong", "weak"] as const;
@@ -26,10 +26,6 @@ const BELONGS_FROM = 0.58;
 const BEHIND_BEST = 0.35;
 /** Share of the words from which a text without a vector answers. */
 const ANSWERS_WITHOUT_VECTOR = 0.5;
-/** Characters by which words are compared: what follows mostly is inflection. */
-const STEM_CHARS = 5;
-
-const BEYOND_ASCII = /[^\p{ASCII}]/u;
 
 /** Words of questions in other languages than English that tell nothing about their topic. */
 const EMPTY: ReadonlySet<string> = new Set(
@@ -64,8 +60,7 @@ function worthOf(words: ReadonlySet<string>, { text, cosine }: Judged): number {
 /** How many of the words a text has, 0 to 1. */
 function shareOf(words: ReadonlySet<string>, text: string): number {
   if (words.size === 0) return 0;
-  const isPlain = !BEYOND_ASCII.test(text);
-  const folded = isPlain ? text.toLowerCase() : ` ${analyse(text).join(" ")} `;
+  const folded = isPlain(text) ? text.toLowerCase() : ` ${analyse(text).join(" ")} `;
   let found = 0;
   for (const word of words) if (hasWord(folded, word)) found += 1;
   return found / words.size;
@@ -85,8 +80,4 @@ function hasWord(text: string, word: string): boolean {
 /** Everything beyond ASCII counts: what is folded has blanks between its words. At the end of a text there is none (NaN). */
 function isWordCharacter(code: number): boolean {
   return (code >= 97 && code <= 122) || (code >= 48 && code <= 57) || code > 127;
-}
-
-function stem(word: string): string {
-  return word.slice(0, STEM_CHARS);
 }

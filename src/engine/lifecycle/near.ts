@@ -1,5 +1,5 @@
 import { reasonCode } from "../../domain/errors.ts";
-import { isSameText, nearness } from "../../domain/nearness.ts";
+import { isSameText, nearnessTo } from "../../domain/nearness.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { NearMemory } from "../results.ts";
 import type { StoredMemory } from "../store-steps.ts";
@@ -20,9 +20,10 @@ export async function findNear(
     const { userId, scope, id: except } = node;
     // A store waits for it.
     const question = { userId, scope, vector, except, count: LOOKED_AT, isQuick: true };
+    const nearness = nearnessTo(node);
     const ranked = (await findNeighbours(store, question)).flatMap(
       ({ node: known, similarity }) => {
-        const near = nearness(node, known, similarity);
+        const near = nearness(known, similarity);
         return near === undefined ? [] : [{ known, similarity, near }];
       },
     );

@@ -1,7 +1,7 @@
-import type { MemoryNode } from "../../domain/node.ts";
-import { statedTime } from "../../domain/node.ts";
+import { type MemoryNode, statedTime } from "../../domain/node.ts";
 import { mayReplace, readStatement, replaces, type Statement } from "../../domain/replacement.ts";
 import { storedSpeaker } from "../../domain/speaker.ts";
+import { compareCodePoints } from "../../lib/text.ts";
 import type { Store } from "../../ports/store.ts";
 import type { RankingPolicy } from "../records.ts";
 import type { ResultCandidate } from "../results.ts";
@@ -111,17 +111,15 @@ function byAge(one: ResultCandidate, other: ResultCandidate): number {
   const { node: a } = one;
   const { node: b } = other;
   const happened =
-    a.eventTime === undefined || b.eventTime === undefined ? 0 : compare(a.eventTime, b.eventTime);
+    a.eventTime === undefined || b.eventTime === undefined
+      ? 0
+      : compareCodePoints(a.eventTime, b.eventTime);
   return (
     happened ||
-    compare(a.validFrom, b.validFrom) ||
-    compare(a.createdAt, b.createdAt) ||
+    compareCodePoints(a.validFrom, b.validFrom) ||
+    compareCodePoints(a.createdAt, b.createdAt) ||
     one.key - other.key
   );
-}
-
-function compare(one: string, other: string): number {
-  return one < other ? -1 : one > other ? 1 : 0;
 }
 
 /** Each outdated memory with the nearest that makes it so, and of equally near ones the newest. */

@@ -42,8 +42,10 @@ export function searchVectors(
   return (slab && searchSlab(database, slab, search)) ?? searchIndex(database, search);
 }
 
-/** Rows that are looked at for each near node that is wanted; where a filter leaves too few, so many for each. */
-const LOOKS_PER_NEAR = [8, 128] as const;
+/** Rows that are looked at for each near node that is wanted; where a filter leaves too few, so many more for each. */
+const LOOKS_PER_NEAR = [2, 16, 128] as const;
+/** Rows for each near node whose vectors are compared exactly: the approximate order is right but for close ties. */
+const EXACT_PER_NEAR = 2;
 
 /**
  * Active nodes that are about the nearest by cosine; a near one may be missing where the vectors are in memory. Their
@@ -64,7 +66,7 @@ export function nearVectors(
   for (const looks of LOOKS_PER_NEAR) {
     const keys = slab?.nearby(vector, looks * k);
     if (keys === undefined) break;
-    const allowed = allowedKeys(database, keys, owner, narrowed);
+    const allowed = allowedKeys(database, keys, owner, narrowed).slice(0, EXACT_PER_NEAR * k);
     hits = ordered(exactCosines(database, vector, owner, allowed)).slice(0, k);
     if (hits.length === k) break;
   }
