@@ -7,11 +7,11 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { FORMAT_VERSION, migrations } from "../src/adapters/sqlite/schema/schema.ts";
-import { compactPack, migratePack } from "../src/app/maintenance.ts";
 import { MemoryEngine } from "../src/app/memory-engine.ts";
 import { settingsForPath } from "../src/app/pack-path.ts";
 import { loadConfig } from "../src/config/load.ts";
 import type { ConfigInput } from "../src/config/schema.ts";
+import { compactPack, migratePack } from "../src/packs/maintenance.ts";
 import { COMPAT_KEY, type CompatContent, readContent } from "../test/compat/content.ts";
 
 const MEMORIES = [

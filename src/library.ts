@@ -81,40 +81,32 @@ export {
   type StateQueryInput,
   type StateValue,
   type TextAggregation,
-} from "./engine/aggregation.ts";
+} from "./engine/aggregate/api.ts";
+export type {
+  ChainOptions,
+  EventQuery,
+  ExtractionRecord,
+  ExtractionStatus,
+  IterateQuery,
+  NeighborhoodOptions,
+  NodeQuery,
+  Provenance,
+  ProvenanceOptions,
+  ScanPage,
+  ScanQuery,
+  Stats,
+} from "./engine/inspect/api.ts";
 export {
-  type ChainOptions,
   type ChangeCaller,
   type ClaimsOptions,
   type ConditionInput,
   EVALUATION_METHODS,
   type EvaluationMethod,
-  type ExtractionRecord,
-  type ExtractionStatus,
-  type IngestInput,
-  type IterateQuery,
-  type NeighborhoodOptions,
-  type Provenance,
-  type ProvenanceOptions,
   type ReinforceOptions,
-  type ScanPage,
-  type ScanQuery,
   type TransitionOptions,
-} from "./engine/changes.ts";
-export type {
-  EventQuery,
-  FastIngestInput,
-  FastIngestItem,
-  FastIngestManyInput,
-  MoveOwnerInput,
-  NodeQuery,
-  ProcessPendingInput,
-  RebuildInput,
-  RebuildProgress,
-  RetrieveInput,
-  StoreInput,
-} from "./engine/inputs.ts";
-export type { Explanation } from "./engine/receipts/explain.ts";
+} from "./engine/lifecycle/api.ts";
+export type { RebuildInput, RebuildProgress, RebuildResult } from "./engine/maintain/api.ts";
+export type { MoveOwnerInput } from "./engine/owners/api.ts";
 export {
   type AnswerCitations,
   type AnswerCitationsInput,
@@ -123,23 +115,21 @@ export {
   type CitationMethod,
   type KeptReceipt,
   type RetrievalReceipt,
-} from "./engine/records.ts";
+} from "./engine/receipts/api.ts";
+export type { Explanation } from "./engine/receipts/explain.ts";
 export type {
   Coverage,
   Exclusion,
   FilterMetadata,
   MemoryBundle,
-  NearMemory,
   PackedRecord,
-  RebuildResult,
   ResultCandidate,
   RetrievalMetadata,
   RetrievalResponse,
+  RetrieveInput,
   SectionName,
-  Stats,
-  StoreReceipt,
   VisibleBinding,
-} from "./engine/results.ts";
+} from "./engine/retrieve/api.ts";
 export {
   CONTEXT_HINTS,
   type ContextHint,
@@ -156,14 +146,24 @@ export {
   renderValueBindings,
   resolveArguments,
 } from "./engine/retrieve/pack/resolve-arguments.ts";
+export type { AnswerabilityInput } from "./engine/verify/answerability.ts";
 export type {
   AnswerabilityAssessment,
   ClaimVerification,
   Evidence,
   VerifyBundleOptions,
   VerifyClaimOptions,
-} from "./engine/verification.ts";
-export type { AnswerabilityInput } from "./engine/verify/answerability.ts";
+} from "./engine/verify/api.ts";
+export type {
+  FastIngestInput,
+  FastIngestItem,
+  FastIngestManyInput,
+  IngestInput,
+  NearMemory,
+  ProcessPendingInput,
+  StoreInput,
+  StoreReceipt,
+} from "./engine/write/api.ts";
 export {
   createHttpHandler,
   type HttpHandler,
@@ -175,5 +175,5 @@ export {
 export type { Instant } from "./lib/instant.ts";
 export type { Json, JsonObject } from "./lib/json.ts";
 export type { Uuid } from "./lib/uuid.ts";
-export type { Operation } from "./ports/operation.ts";
+export type { Operation } from "./ports/store/audit-record.ts";
 export type { Tokenizer } from "./ports/tokenizer.ts";

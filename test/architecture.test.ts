@@ -50,6 +50,22 @@ const PLANTS: readonly Plant[] = [
     to: "surface/http/target",
   },
   {
+    rule: "packs-may-import-only-[lib,domain,config,ports,engine,adapters,app]",
+    from: "packs/up",
+    to: "assistants/target",
+  },
+  {
+    rule: "assistants-may-import-only-[lib,domain,config,ports,engine,adapters,app,packs]",
+    from: "assistants/up",
+    to: "doctor/target",
+  },
+  {
+    rule: "doctor-may-import-only-[lib,domain,config,ports,engine,adapters,app,packs,assistants]",
+    from: "doctor/up",
+    to: "surface/cli/target",
+  },
+  { rule: "a-process-is-started-by-main-alone", from: "app/starts", to: "process/target" },
+  {
     rule: "library-may-import-only-[app,config,domain,engine,lib,ports]",
     from: "library",
     to: "adapters/sqlite/target",
@@ -74,8 +90,12 @@ const PLANTS: readonly Plant[] = [
   { rule: "inner-layers-have-no-packages", from: "engine/package", to: "hono" },
   { rule: "surfaces-do-not-meet", from: "surface/mcp/sibling", to: "surface/http/target" },
   { rule: "surfaces-do-not-meet", from: "surface/contract/down", to: "surface/http/target" },
-  { rule: "surfaces-do-not-meet", from: "surface/web/up", to: "surface/http/target" },
-  { rule: "the-contract-knows-no-surface", from: "surface/contract/web", to: "surface/web/target" },
+  { rule: "surfaces-do-not-meet", from: "surface/listener/up", to: "surface/http/target" },
+  {
+    rule: "the-contract-knows-no-surface",
+    from: "surface/contract/listener",
+    to: "surface/listener/target",
+  },
   { rule: "the-environment-has-one-reader", from: "surface/http/environment", to: "config/load" },
   { rule: "engine-write-siblings", from: "engine/write/sibling", to: "engine/retrieve/target" },
   { rule: "engine-retrieve-siblings", from: "engine/retrieve/sibling", to: "engine/write/target" },
@@ -117,16 +137,20 @@ const ALLOWED: readonly Omit<Plant, "rule">[] = [
   { from: "domain/allowed", to: "lib/target" },
   { from: "engine/write/allowed", to: "ports/target" },
   { from: "engine/engine", to: "engine/write/target" },
+  { from: "engine/lifecycle/joint", to: "engine/write/api" },
+  { from: "surface/contract/types", to: "engine/retrieve/api" },
   { from: "engine/maintain/allowed", to: "engine/write/target" },
   { from: "adapters/sqlite/allowed", to: "adapters/native/target" },
   { from: "adapters/sqlite/builtin", to: "bun:sqlite" },
   { from: "surface/http/allowed", to: "surface/contract/target" },
-  { from: "surface/http/listener", to: "surface/web/target" },
-  { from: "surface/web/allowed", to: "surface/contract/target" },
+  { from: "surface/http/listener", to: "surface/listener/target" },
+  { from: "surface/listener/allowed", to: "surface/contract/target" },
   { from: "surface/http/facade", to: "engine/target" },
   { from: "surface/http/package", to: "hono" },
   { from: "app/allowed", to: "adapters/sqlite/target" },
   { from: "app/environment", to: "config/load" },
+  { from: "doctor/allowed", to: "assistants/target" },
+  { from: "main", to: "process/target" },
 ];
 
 type Violation = {
@@ -170,7 +194,7 @@ describe("the layer rules", () => {
       symlinkSync(join(ROOT, "node_modules"), join(root, "node_modules"));
       writeFileSync(join(root, "tsconfig.json"), readFileSync(join(ROOT, "tsconfig.json")));
       for (const { to } of [...PLANTS, ...ALLOWED]) {
-        if (to.endsWith("/target") || to === "config/load")
+        if (/\/(target|api)$/.test(to) || to === "config/load")
           write(root, to, "export const target = 1;\n");
       }
       for (const planted of [...PLANTS, ...ALLOWED]) plant(root, planted);

@@ -5,9 +5,9 @@ import { settingsPage } from "../scripts/docs-settings.ts";
 import { describeSettings } from "../src/config/describe.ts";
 import { ERROR_CATALOGUE, type ErrorCode, SvcError } from "../src/domain/errors.ts";
 import { COMMAND_NAMES } from "../src/surface/cli/program.ts";
-import { ERROR_MAP } from "../src/surface/contract/error-map.ts";
-import { OPERATIONS } from "../src/surface/contract/operations.ts";
-import { REFUSAL_CODES } from "../src/surface/web/answers.ts";
+import { ERROR_MAP } from "../src/surface/contract/core/error-map.ts";
+import { OPERATIONS } from "../src/surface/contract/core/operations.ts";
+import { REFUSAL_CODES } from "../src/surface/listener/answers.ts";
 
 const ROOT = join(import.meta.dir, "..");
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");

@@ -20,7 +20,7 @@ import { aggregateQuantities } from "../../src/engine/aggregate/quantities.ts";
 import { assertionState } from "../../src/engine/aggregate/state.ts";
 import type { EngineDeps } from "../../src/engine/deps.ts";
 import { planRawNote } from "../../src/engine/write/plan-store.ts";
-import type { Store } from "../../src/ports/store.ts";
+import type { Store } from "../../src/ports/store/store.ts";
 import { openStore, turn } from "./fill.ts";
 import { type Section, toMarkdown, writePage } from "./report.ts";
 import { digits, median, timed } from "./stats.ts";

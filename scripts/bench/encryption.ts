@@ -13,7 +13,7 @@ import type { MemoryEvent } from "../../src/domain/event.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
 import { sha256Hex } from "../../src/lib/hashing.ts";
 import { type Uuid, uuidV7 } from "../../src/lib/uuid.ts";
-import type { Store } from "../../src/ports/store.ts";
+import type { Store } from "../../src/ports/store/store.ts";
 import { everythingOf } from "./fill.ts";
 import { type Figure, type Section, toMarkdown, writePage } from "./report.ts";
 import { createRandom, question, sentence } from "./sentences.ts";

@@ -12,7 +12,7 @@ import type { MemoryEvent } from "../../src/domain/event.ts";
 import { scoringVersionId } from "../../src/domain/scoring-version.ts";
 import { planRawNote } from "../../src/engine/write/plan-store.ts";
 import { sha256Hex } from "../../src/lib/hashing.ts";
-import type { Store } from "../../src/ports/store.ts";
+import type { Store } from "../../src/ports/store/store.ts";
 import { createRandom, sentence } from "./sentences.ts";
 
 const CLOCK = createSystemClock();

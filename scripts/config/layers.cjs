@@ -28,7 +28,7 @@ const capability = ([name, siblings]) => ({
   from: { path: `^src/engine/${name}/` },
   to: {
     path: "^src/engine/[^/]+/",
-    pathNot: `^src/engine/(${[name, ...siblings].join("|")})/`,
+    pathNot: `^src/engine/((${[name, ...siblings].join("|")})/|[^/]+/api\\.ts$)`,
   },
 });
 
@@ -49,6 +49,25 @@ module.exports = {
     may("adapters", ["lib", "domain", "ports"]),
     may("surface", ["lib", "domain", "config", "engine"]),
     may("app", ["lib", "domain", "config", "ports", "engine", "adapters"]),
+    may("packs", ["lib", "domain", "config", "ports", "engine", "adapters", "app"]),
+    may("assistants", ["lib", "domain", "config", "ports", "engine", "adapters", "app", "packs"]),
+    may("doctor", [
+      "lib",
+      "domain",
+      "config",
+      "ports",
+      "engine",
+      "adapters",
+      "app",
+      "packs",
+      "assistants",
+    ]),
+    {
+      name: "a-process-is-started-by-main-alone",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/(main\\.ts|process/)" },
+      to: { path: "^src/process/" },
+    },
     {
       name: "library-may-import-only-[app,config,domain,engine,lib,ports]",
       severity: "error",
@@ -71,8 +90,8 @@ module.exports = {
     {
       name: "outside-sees-only-the-engine-facade",
       severity: "error",
-      from: { path: "^src/(surface|app)/" },
-      to: { path: "^src/engine/[^/]+/" },
+      from: { path: "^src/(surface|app|packs|doctor|assistants|process)/" },
+      to: { path: "^src/engine/[^/]+/", pathNot: "^src/engine/[^/]+/api\\.ts$" },
     },
     {
       name: "adapters-are-strangers",
@@ -103,7 +122,7 @@ module.exports = {
       name: "surfaces-do-not-meet",
       severity: "error",
       from: { path: "^src/surface/([^/]+)/" },
-      to: { path: "^src/surface/", pathNot: "^src/surface/($1|contract|web)/" },
+      to: { path: "^src/surface/", pathNot: "^src/surface/($1|contract|listener)/" },
     },
     {
       name: "the-contract-knows-no-surface",
@@ -114,7 +133,7 @@ module.exports = {
     {
       name: "the-environment-has-one-reader",
       severity: "error",
-      from: { path: "^src/", pathNot: "^src/(main\\.ts|config/|app/|surface/cli/)" },
+      from: { path: "^src/", pathNot: "^src/(main\\.ts|config/|app/|packs/|surface/cli/)" },
       to: { path: "^src/config/load\\.ts$" },
     },
     {

@@ -10,8 +10,8 @@ import { parseArgs } from "node:util";
 import { z } from "zod";
 import { MemoryEngine } from "../../src/app/memory-engine.ts";
 import { ROLES } from "../../src/domain/enums.ts";
-import type { ResultCandidate } from "../../src/engine/results.ts";
-import { shownHits } from "../../src/surface/contract/retrieve-hits.ts";
+import type { ResultCandidate } from "../../src/engine/retrieve/api.ts";
+import { shownHits } from "../../src/surface/contract/retrieval/hits.ts";
 
 /** Hits that assistants and people are shown. */
 const SHOWN = 10;

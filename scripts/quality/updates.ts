@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { MemoryEngine } from "../../src/app/memory-engine.ts";
-import type { ResultCandidate } from "../../src/engine/results.ts";
+import type { ResultCandidate } from "../../src/engine/retrieve/api.ts";
 import {
   HALVES,
   type Half,

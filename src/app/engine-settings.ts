@@ -11,7 +11,7 @@ import type {
   StoreStepSettings,
   UpkeepSettings,
 } from "../engine/settings.ts";
-import type { AnswerabilitySettings, ClaimSettings } from "../engine/verification.ts";
+import type { AnswerabilitySettings, ClaimSettings } from "../engine/verify/api.ts";
 
 /** What the engine needs to know of a configuration. */
 export function toEngineSettings(config: Config): EngineSettings {

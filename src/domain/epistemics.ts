@@ -1,12 +1,12 @@
-import type {
-  ConditionState,
-  DecayProfile,
-  EpistemicType,
-  NodeType,
-  Role,
-  SourceType,
+import {
+  CONDITION_STATES,
+  type ConditionState,
+  type DecayProfile,
+  type EpistemicType,
+  type NodeType,
+  type Role,
+  type SourceType,
 } from "./enums.ts";
-import { CONDITION_STATES } from "./enums.ts";
 import type { MemoryNode } from "./node.ts";
 
 /** How much a memory of each kind counts in ranking, 0 to 1. */

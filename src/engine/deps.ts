@@ -3,7 +3,7 @@ import type { DateReader } from "../ports/date-reader.ts";
 import type { Embedder } from "../ports/embedder.ts";
 import type { IdSource } from "../ports/ids.ts";
 import type { LanguageModel } from "../ports/language-model.ts";
-import type { Store } from "../ports/store.ts";
+import type { Store } from "../ports/store/store.ts";
 import type { EntailmentModel, Reranker } from "../ports/text-pairs.ts";
 import type { Tokenizer } from "../ports/tokenizer.ts";
 import type { EngineSettings } from "./settings.ts";

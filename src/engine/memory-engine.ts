@@ -12,56 +12,53 @@ import type {
   QuantityQuestionInput,
   StateQueryInput,
   TextAggregation,
-} from "./aggregation.ts";
+} from "./aggregate/api.ts";
 import type {
   ChainOptions,
-  ClaimsOptions,
-  ConditionInput,
+  EventQuery,
   ExtractionRecord,
   ExtractionStatus,
-  IngestInput,
   IterateQuery,
   NeighborhoodOptions,
+  NodeQuery,
   Provenance,
   ProvenanceOptions,
-  ReinforceOptions,
   ScanPage,
   ScanQuery,
-  TransitionOptions,
-} from "./changes.ts";
+  Stats,
+} from "./inspect/api.ts";
 import type {
-  EventQuery,
-  FastIngestInput,
-  FastIngestManyInput,
-  MoveOwnerInput,
-  NodeQuery,
-  ProcessPendingInput,
-  RebuildInput,
-  RetrieveInput,
-  StoreInput,
-} from "./inputs.ts";
-import type { Explanation } from "./receipts/explain.ts";
+  ClaimsOptions,
+  ConditionInput,
+  ReinforceOptions,
+  TransitionOptions,
+} from "./lifecycle/api.ts";
+import type { RebuildInput, RebuildResult } from "./maintain/api.ts";
+import type { MoveOwnerInput } from "./owners/api.ts";
 import type {
   AnswerCitations,
   AnswerCitationsInput,
   AnswerCitationsQuery,
   KeptReceipt,
-} from "./records.ts";
-import type {
-  MemoryBundle,
-  RebuildResult,
-  RetrievalResponse,
-  Stats,
-  StoreReceipt,
-} from "./results.ts";
+} from "./receipts/api.ts";
+import type { Explanation } from "./receipts/explain.ts";
+import type { MemoryBundle, RetrievalResponse, RetrieveInput } from "./retrieve/api.ts";
+import type { AnswerabilityInput } from "./verify/answerability.ts";
 import type {
   AnswerabilityAssessment,
   ClaimVerification,
   Evidence,
   VerifyBundleOptions,
   VerifyClaimOptions,
-} from "./verification.ts";
-import type { AnswerabilityInput } from "./verify/answerability.ts";
+} from "./verify/api.ts";
+import type {
+  FastIngestInput,
+  FastIngestManyInput,
+  IngestInput,
+  ProcessPendingInput,
+  StoreInput,
+  StoreReceipt,
+} from "./write/api.ts";
 
 /**
  * The memory of one pack or database. Every method checks its input before it does anything, and rejects with SvcError.

@@ -1,8 +1,8 @@
 import type { OwnerName } from "../domain/pack-owner.ts";
 import type { Instant } from "../lib/instant.ts";
 import type { Uuid } from "../lib/uuid.ts";
-import type { Operation } from "../ports/operation.ts";
-import type { Store } from "../ports/store.ts";
+import type { Operation } from "../ports/store/audit-record.ts";
+import type { Store } from "../ports/store/store.ts";
 
 export type NamedDeps = Pick<Store, "operation"> & {
   readonly owners: Pick<Store["owners"], "names">;

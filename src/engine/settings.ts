@@ -3,7 +3,7 @@ import type { ConfidenceOverrides } from "../domain/epistemics.ts";
 import type { NoveltyRules } from "../domain/novelty.ts";
 import type { TtlDefaults } from "../domain/retention.ts";
 import type { ScoringWeights } from "../domain/scoring.ts";
-import type { AnswerabilitySettings, ClaimSettings } from "./verification.ts";
+import type { AnswerabilitySettings, ClaimSettings } from "./verify/api.ts";
 
 export const CONTEXT_FORMATS = ["auditable", "compact", "reader"] as const;
 export type ContextFormat = (typeof CONTEXT_FORMATS)[number];

@@ -10,11 +10,11 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { diagnose } from "../../src/app/diagnose.ts";
-import { reportOnPack } from "../../src/app/inspect-pack.ts";
 import { MemoryEngine } from "../../src/app/memory-engine.ts";
 import { loadConfig } from "../../src/config/load.ts";
+import { diagnose } from "../../src/doctor/diagnose.ts";
 import { EngineClosedError, SvcError } from "../../src/domain/errors.ts";
+import { reportOnPack } from "../../src/packs/inspect-pack.ts";
 
 let place = "";
 beforeEach(() => {

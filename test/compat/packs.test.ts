@@ -3,12 +3,12 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { mainPath } from "../../src/adapters/sqlite/connection/layout.ts";
-import { reportOnPack } from "../../src/app/inspect-pack.ts";
-import { compactPack, migratePack, rekeyPack } from "../../src/app/maintenance.ts";
 import { MemoryEngine } from "../../src/app/memory-engine.ts";
 import { layoutOf, settingsForPath } from "../../src/app/pack-path.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { Config, ConfigInput } from "../../src/config/schema.ts";
+import { reportOnPack } from "../../src/packs/inspect-pack.ts";
+import { compactPack, migratePack, rekeyPack } from "../../src/packs/maintenance.ts";
 import { bytesBelow } from "../adapters/sqlite/folder.ts";
 import { COMPAT_KEY, type CompatContent, readContent, readTables } from "./content.ts";
 

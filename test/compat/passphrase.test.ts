@@ -2,10 +2,10 @@ import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { rekeyPack } from "../../src/app/maintenance.ts";
 import { MemoryEngine } from "../../src/app/memory-engine.ts";
 import { settingsForPath } from "../../src/app/pack-path.ts";
 import { loadConfig } from "../../src/config/load.ts";
+import { rekeyPack } from "../../src/packs/maintenance.ts";
 
 const PASSPHRASE = "open sesame, said Ali";
 const OWNER = "_cli";

@@ -5,8 +5,8 @@ import { toNodeRecord } from "../../src/domain/node-record.ts";
 import { sha256Hex } from "../../src/lib/hashing.ts";
 import { fromEpochMicros, type Instant } from "../../src/lib/instant.ts";
 import { asUuid, type Uuid, uuidV5 } from "../../src/lib/uuid.ts";
-import type { Operation } from "../../src/ports/operation.ts";
-import type { Admission, Materialization, Store } from "../../src/ports/store.ts";
+import type { Operation } from "../../src/ports/store/audit-record.ts";
+import type { Admission, Materialization, Store } from "../../src/ports/store/store.ts";
 
 /** Numbers in a vector of these tests; small, so that a person can read them. */
 export const DIMENSION = 8;

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
 import { asUuid } from "../../src/lib/uuid.ts";
-import type { PlannedChange } from "../../src/ports/changes.ts";
-import type { Store } from "../../src/ports/store.ts";
+import type { PlannedChange } from "../../src/ports/store/changes.ts";
+import type { Store } from "../../src/ports/store/store.ts";
 import {
   aMaterialization,
   aNode,

@@ -5,8 +5,8 @@ import { SvcError } from "../../src/domain/errors.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
 import { asInstant } from "../../src/lib/instant.ts";
 import { uuidV5 } from "../../src/lib/uuid.ts";
-import type { Change, ChangeReads, ChangeSnapshot } from "../../src/ports/changes.ts";
-import type { Store } from "../../src/ports/store.ts";
+import type { Change, ChangeReads, ChangeSnapshot } from "../../src/ports/store/changes.ts";
+import type { Store } from "../../src/ports/store/store.ts";
 import { anAdmission, anEvent, anOperation, at, freshId, put, unit } from "./samples.ts";
 import type { World } from "./store-contract.ts";
 

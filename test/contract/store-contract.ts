@@ -1,7 +1,7 @@
 import { afterEach, describe } from "bun:test";
 import type { Clock } from "../../src/ports/clock.ts";
 import type { EmbeddingIdentity } from "../../src/ports/embedder.ts";
-import type { Store } from "../../src/ports/store.ts";
+import type { Store } from "../../src/ports/store/store.ts";
 import { describeAdmission } from "./store-admission.ts";
 import { describeChanges } from "./store-change.ts";
 import { describeGraph } from "./store-graph.ts";

@@ -11,8 +11,8 @@ import {
 import { LIMITS } from "../../src/domain/limits.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
 import { asUuid, type Uuid } from "../../src/lib/uuid.ts";
-import type { ChainDirection, NodeScan } from "../../src/ports/graph-reads.ts";
-import type { Store } from "../../src/ports/store.ts";
+import type { ChainDirection, NodeScan } from "../../src/ports/store/graph-reads.ts";
+import type { Store } from "../../src/ports/store/store.ts";
 import {
   aMaterialization,
   aNode,

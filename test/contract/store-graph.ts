@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { type CandidateFilter, passesFilter } from "../../src/domain/candidate-filter.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
 import type { JsonObject } from "../../src/lib/json.ts";
-import type { GraphReach, Store } from "../../src/ports/store.ts";
+import type { GraphReach, Store } from "../../src/ports/store/store.ts";
 import { at, freshId, type Memory, put } from "./samples.ts";
 import type { StorePlace, World } from "./store-contract.ts";
 import { ANYTHING } from "./store-vectors.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { MemoryEvent } from "../../src/domain/event.ts";
 import type { Instant } from "../../src/lib/instant.ts";
 import { asUuid } from "../../src/lib/uuid.ts";
-import type { MaterializationJob, Store } from "../../src/ports/store.ts";
+import type { MaterializationJob, Store } from "../../src/ports/store/store.ts";
 import {
   aMaterialization,
   aNode,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { sha256Hex } from "../../src/lib/hashing.ts";
-import type { Store } from "../../src/ports/store.ts";
+import type { Store } from "../../src/ports/store/store.ts";
 import {
   aMaterialization,
   aNode,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { asInstant } from "../../src/lib/instant.ts";
-import type { Store } from "../../src/ports/store.ts";
+import type { Store } from "../../src/ports/store/store.ts";
 import { type Memory, put } from "./samples.ts";
 import type { World } from "./store-contract.ts";
 import { ANYTHING, contentsOf } from "./store-vectors.ts";

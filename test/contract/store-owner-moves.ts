@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Store } from "../../src/ports/store.ts";
+import type { Store } from "../../src/ports/store/store.ts";
 import { at, freshId, type Memory, put, unit } from "./samples.ts";
 import type { World } from "./store-contract.ts";
 import { aReceipt } from "./store-receipts.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { LIFECYCLE_STATES } from "../../src/domain/enums.ts";
 import { asUuid } from "../../src/lib/uuid.ts";
-import type { NodeFilter, Store } from "../../src/ports/store.ts";
+import type { NodeFilter, Store } from "../../src/ports/store/store.ts";
 import { anAdmission, anEvent, at, freshId, type Memory, put, unit } from "./samples.ts";
 import type { World } from "./store-contract.ts";
 import { ANYTHING } from "./store-vectors.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { sha256Hex } from "../../src/lib/hashing.ts";
 import type { EmbeddingIdentity } from "../../src/ports/embedder.ts";
-import type { NodeVector, RebuildPlan } from "../../src/ports/index-rebuild.ts";
-import type { KeyedNode, Store } from "../../src/ports/store.ts";
+import type { NodeVector, RebuildPlan } from "../../src/ports/store/rebuild.ts";
+import type { KeyedNode, Store } from "../../src/ports/store/store.ts";
 import { aMaterialization, aNode, anAdmission, anEvent, DIMENSION, put, unit } from "./samples.ts";
 import type { World } from "./store-contract.ts";
 import { ANYTHING, contentsOf } from "./store-vectors.ts";

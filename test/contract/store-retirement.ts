@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Store } from "../../src/ports/store.ts";
+import type { Store } from "../../src/ports/store/store.ts";
 import {
   aMaterialization,
   aNode,

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { CandidateFilter } from "../../src/domain/candidate-filter.ts";
-import { passesFilter } from "../../src/domain/candidate-filter.ts";
+import { type CandidateFilter, passesFilter } from "../../src/domain/candidate-filter.ts";
 import { LIFECYCLE_STATES } from "../../src/domain/enums.ts";
 import { expiredAt, retentionEnd } from "../../src/domain/retention.ts";
 import { aNode, anAdmission, anEvent, at, DIMENSION, freshId, put, unit } from "./samples.ts";

@@ -16,7 +16,7 @@ import type { EngineSettings } from "../../src/engine/settings.ts";
 import { fromEpochMicros, type Instant } from "../../src/lib/instant.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import type { Embedder } from "../../src/ports/embedder.ts";
-import type { Store } from "../../src/ports/store.ts";
+import type { Store } from "../../src/ports/store/store.ts";
 import { filePack, openSqlitePack, type SqlitePack } from "../contract/sqlite-pack.ts";
 
 /** The settings of a fresh installation. */

@@ -9,7 +9,7 @@ import {
   startServer,
   svcCommand,
 } from "../../scripts/bench/server.ts";
-import { ERROR_MAP } from "../../src/surface/contract/error-map.ts";
+import { ERROR_MAP } from "../../src/surface/contract/core/error-map.ts";
 import { examine, SOUND } from "./examine.ts";
 import { findLost, findUnfindable, Ledger, processAll } from "./ledger.ts";
 import { describeOnDisk, openSmallDisk } from "./small-disk.ts";

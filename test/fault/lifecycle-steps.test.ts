@@ -11,7 +11,7 @@ import { openChecksummed } from "../../src/domain/checksummed.ts";
 import { toEdgeRecord } from "../../src/domain/edge-record.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
 import { toNodeRecord } from "../../src/domain/node-record.ts";
-import type { ChangeSnapshot } from "../../src/ports/changes.ts";
+import type { ChangeSnapshot } from "../../src/ports/store/changes.ts";
 import { connectionOf } from "../adapters/sqlite/exported.ts";
 import { indexed } from "../adapters/sqlite/indexed.ts";
 import { put, unit } from "../contract/samples.ts";

@@ -1,6 +1,6 @@
 /** Optional models that hang, fail or talk nonsense: the answer is the one without them, and says what happened. */
 import { describe, expect, test } from "bun:test";
-import type { RetrievalResponse } from "../../src/engine/results.ts";
+import type { RetrievalResponse } from "../../src/engine/retrieve/api.ts";
 import type { ReformulationSettings, RerankerSettings } from "../../src/engine/settings.ts";
 import type { JsonObject } from "../../src/lib/json.ts";
 import type { LanguageModel, ModelRequest } from "../../src/ports/language-model.ts";

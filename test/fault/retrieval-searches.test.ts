@@ -4,8 +4,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { mainPath } from "../../src/adapters/sqlite/connection/layout.ts";
-import type { RetrievalResponse } from "../../src/engine/results.ts";
-import type { Store } from "../../src/ports/store.ts";
+import type { RetrievalResponse } from "../../src/engine/retrieve/api.ts";
+import type { Store } from "../../src/ports/store/store.ts";
 import { directoryPack, type SqlitePack } from "../contract/sqlite-pack.ts";
 import { type OpenedEngine, useEngines, wordEmbedder } from "../engine/engines.ts";
 import {

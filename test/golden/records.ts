@@ -1,4 +1,4 @@
-import type { ResultCandidate } from "../../src/engine/results.ts";
+import type { ResultCandidate } from "../../src/engine/retrieve/api.ts";
 import { asInstant } from "../../src/lib/instant.ts";
 import { minute, record } from "../engine/retrieve/pack-samples.ts";
 

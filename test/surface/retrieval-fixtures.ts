@@ -1,19 +1,19 @@
 import type { ScoreProvenance, ScoreTrace } from "../../src/domain/scoring.ts";
 import { DEFAULT_SCORING } from "../../src/domain/scoring-defaults.ts";
-import { receiptChecksum, receiptText } from "../../src/engine/receipts/canonical.ts";
 import type {
   AnswerCitations,
   KeptReceipt,
   RetrievalReceipt,
   RetrievalRecord,
-} from "../../src/engine/records.ts";
+} from "../../src/engine/receipts/api.ts";
+import { receiptChecksum, receiptText } from "../../src/engine/receipts/canonical.ts";
 import type {
   MemoryBundle,
   PackedRecord,
   ResultCandidate,
   RetrievalMetadata,
   RetrievalResponse,
-} from "../../src/engine/results.ts";
+} from "../../src/engine/retrieve/api.ts";
 import { asInstant } from "../../src/lib/instant.ts";
 import { asUuid, type Uuid } from "../../src/lib/uuid.ts";
 import { BARE_NODE, NODE_ID } from "./fixtures.ts";

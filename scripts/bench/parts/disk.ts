@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { toEngineSettings } from "../../../src/app/engine-settings.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { planRawNote } from "../../../src/engine/write/plan-store.ts";
-import type { Store } from "../../../src/ports/store.ts";
+import type { Store } from "../../../src/ports/store/store.ts";
 import { createVectors, openStore, turn } from "../fill.ts";
 import { openRawModel, probeSync } from "../probe.ts";
 import type { Section } from "../report.ts";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Inference } from "../../../src/adapters/embedding/inference.ts";
 import { openEngine } from "../../../src/app/open-engine.ts";
 import { loadConfig } from "../../../src/config/load.ts";
-import type { Store } from "../../../src/ports/store.ts";
+import type { Store } from "../../../src/ports/store/store.ts";
 import { createVectors, everythingOf, fill, openStore } from "../fill.ts";
 import { openRawModel, openRawSearch } from "../probe.ts";
 import type { Figure, Section } from "../report.ts";

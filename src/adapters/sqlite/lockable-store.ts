@@ -1,5 +1,5 @@
 import { SvcError } from "../../domain/errors.ts";
-import type { Store } from "../../ports/store.ts";
+import type { Store } from "../../ports/store/store.ts";
 import type { PackLayout } from "./connection/layout.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
-import type { Store } from "../../ports/store.ts";
+import type { Store } from "../../ports/store/store.ts";
 import { wipe } from "../crypt/keys.ts";
 import { noSuchPack, readOnly, toSvcError } from "./connection/failures.ts";
 import { mainPath, type PackLayout } from "./connection/layout.ts";

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Clock } from "../../ports/clock.ts";
 import type { EmbeddingIdentity } from "../../ports/embedder.ts";
-import type { Store } from "../../ports/store.ts";
+import type { Store } from "../../ports/store/store.ts";
 import { claimName, releaseName } from "../crypt/cipher.ts";
 import { packInUse } from "../crypt/failures.ts";
 import { wipe } from "../crypt/keys.ts";

@@ -8,9 +8,10 @@ import type { MemoryNode } from "../../domain/node.ts";
 import { isSameEmbedding } from "../../domain/same-embedding.ts";
 import { fromEpochMicros, type Instant, toEpochMillis } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { ChangeReads, Decide } from "../../ports/changes.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { EmbeddingIdentity } from "../../ports/embedder.ts";
+import type { Operation } from "../../ports/store/audit-record.ts";
+import type { ChangeReads, Decide } from "../../ports/store/changes.ts";
 import type {
   ChainRead,
   ExpiredRead,
@@ -19,10 +20,9 @@ import type {
   NodeScan,
   OperationsOnTarget,
   Page,
-} from "../../ports/graph-reads.ts";
-import type { IndexRebuild } from "../../ports/index-rebuild.ts";
-import type { Operation } from "../../ports/operation.ts";
-import type { Owners } from "../../ports/owners.ts";
+} from "../../ports/store/graph-reads.ts";
+import type { Owners } from "../../ports/store/owners.ts";
+import type { IndexRebuild } from "../../ports/store/rebuild.ts";
 import type {
   Admission,
   EventPage,
@@ -38,7 +38,7 @@ import type {
   SessionWindow,
   Store,
   StoredReceipt,
-} from "../../ports/store.ts";
+} from "../../ports/store/store.ts";
 import { waitForTurn } from "./connection/closing.ts";
 import { toSvcError } from "./connection/failures.ts";
 import type { PackLayout } from "./connection/layout.ts";

@@ -1,13 +1,13 @@
 import { parseUserId } from "../../domain/arguments.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { Uuid } from "../../lib/uuid.ts";
+import type { EngineDeps } from "../deps.ts";
 import type {
   AssertionAggregation,
   AssertionGroup,
   AssertionQuery,
   AssertionQueryInput,
-} from "../aggregation.ts";
-import type { EngineDeps } from "../deps.ts";
+} from "./api.ts";
 import { createClaimReader, statesOf } from "./eligible.ts";
 import {
   addEvidence,

@@ -4,7 +4,7 @@ import { epistemicExclusion } from "../../domain/epistemics.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { Instant } from "../../lib/instant.ts";
 import { normaliseText } from "../../lib/normal-text.ts";
-import type { RecordFilter } from "../aggregation.ts";
+import type { RecordFilter } from "./api.ts";
 
 /** A claim as its memory spells it, and as it is compared. */
 export type ReadClaim = { readonly claim: Claim; readonly normal: Claim };

@@ -5,7 +5,7 @@ import type { MemoryNode } from "../../domain/node.ts";
 import type { Instant } from "../../lib/instant.ts";
 import { normaliseText } from "../../lib/normal-text.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { StateQuery, StateValue } from "../aggregation.ts";
+import type { StateQuery, StateValue } from "./api.ts";
 import { isValidAt, type ReadClaim } from "./eligible.ts";
 import { createFirst } from "./first.ts";
 import {

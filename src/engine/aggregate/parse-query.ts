@@ -22,7 +22,7 @@ import {
   type RecordFilter,
   type StateQuery,
   type StateQueryInput,
-} from "../aggregation.ts";
+} from "./api.ts";
 
 const DEFAULT_NODE_TYPES = ["fact", "decision", "preference"] as const satisfies NodeType[];
 const DEFAULT_GROUPS = 1000;

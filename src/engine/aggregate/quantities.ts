@@ -3,14 +3,14 @@ import type { MemoryNode } from "../../domain/node.ts";
 import { type Quantity, readQuantity } from "../../domain/quantity.ts";
 import { addDecimals, compareDecimals, type Decimal, formatDecimal } from "../../lib/decimal.ts";
 import { normaliseText } from "../../lib/normal-text.ts";
+import type { EngineDeps } from "../deps.ts";
 import type {
   QuantityAggregation,
   QuantityGroup,
   QuantityQuery,
   QuantityQueryInput,
   QuantitySample,
-} from "../aggregation.ts";
-import type { EngineDeps } from "../deps.ts";
+} from "./api.ts";
 import { choiceOf, createClaimReader, type ReadClaim, statesOf } from "./eligible.ts";
 import {
   addEvidence,

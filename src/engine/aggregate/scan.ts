@@ -1,9 +1,9 @@
 import type { LifecycleState, NodeType, Scope } from "../../domain/enums.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { Page } from "../../ports/graph-reads.ts";
-import type { ExclusionCounts } from "../aggregation.ts";
+import type { Page } from "../../ports/store/graph-reads.ts";
 import type { EngineDeps } from "../deps.ts";
+import type { ExclusionCounts } from "./api.ts";
 
 /** Memories that are read at a time; between two pages other calls come in. */
 const PAGE = 500;

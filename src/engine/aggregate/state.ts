@@ -5,6 +5,7 @@ import { LIFECYCLE_STATES } from "../../domain/enums.ts";
 import type { Instant } from "../../lib/instant.ts";
 import { normaliseText } from "../../lib/normal-text.ts";
 import type { Uuid } from "../../lib/uuid.ts";
+import type { EngineDeps } from "../deps.ts";
 import type {
   AssertionState,
   HistoricalCoverage,
@@ -13,8 +14,7 @@ import type {
   StateQuery,
   StateQueryInput,
   StateStatus,
-} from "../aggregation.ts";
-import type { EngineDeps } from "../deps.ts";
+} from "./api.ts";
 import { isValidAt } from "./eligible.ts";
 import { type FoundClaim, type GatheredClaims, gatherClaims } from "./gather-claims.ts";
 import { sortedIds } from "./groups.ts";

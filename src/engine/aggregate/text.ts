@@ -1,7 +1,7 @@
 import { parseUserId } from "../../domain/arguments.ts";
 import { PLAN_ASSUMPTIONS, planQuestion } from "../../domain/quantity-question.ts";
-import type { QuantityPlan, QuantityQuestionInput, TextAggregation } from "../aggregation.ts";
 import type { EngineDeps } from "../deps.ts";
+import type { QuantityPlan, QuantityQuestionInput, TextAggregation } from "./api.ts";
 import { parseQuantityQuery, parseQuestion } from "./parse-query.ts";
 import { sumQuantities } from "./quantities.ts";
 

@@ -5,9 +5,9 @@ import type { MemoryEvent } from "../../domain/event.ts";
 import { parseInstant } from "../../lib/instant.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
-import type { ExtractionJob } from "../../ports/graph-reads.ts";
-import type { ExtractionRecord, ExtractionStatus } from "../changes.ts";
+import type { ExtractionJob } from "../../ports/store/graph-reads.ts";
 import type { EngineDeps } from "../deps.ts";
+import type { ExtractionRecord, ExtractionStatus } from "./api.ts";
 
 const OPERATION = "EXTRACTION_VALIDATED";
 

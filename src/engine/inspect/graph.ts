@@ -2,8 +2,8 @@ import { parseId, parseOptionalInteger, parseOptionalUserId } from "../../domain
 import { parseMember } from "../../domain/enums.ts";
 import { LIMITS } from "../../domain/limits.ts";
 import type { MemoryNode } from "../../domain/node.ts";
-import type { ChainOptions, NeighborhoodOptions } from "../changes.ts";
 import type { EngineDeps } from "../deps.ts";
+import type { ChainOptions, NeighborhoodOptions } from "./api.ts";
 
 const DEFAULT_HOPS = 2;
 const DIRECTIONS = ["forward", "backward"] as const;

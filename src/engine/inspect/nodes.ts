@@ -22,9 +22,9 @@ import { isActive } from "../../domain/lifecycle.ts";
 import { LIMITS } from "../../domain/limits.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { parseInstantInput } from "../../domain/validity.ts";
-import type { EventPage, NodeFilter } from "../../ports/store.ts";
+import type { EventPage, NodeFilter } from "../../ports/store/store.ts";
 import type { EngineDeps } from "../deps.ts";
-import type { EventQuery, NodeQuery } from "../inputs.ts";
+import type { EventQuery, NodeQuery } from "./api.ts";
 
 /** One node; inactive ones only on request. */
 export async function getNode(

@@ -11,10 +11,10 @@ import type { MemoryNode } from "../../domain/node.ts";
 import { fromBase64Url, toBase64Url } from "../../lib/base64.ts";
 import { parseInstant } from "../../lib/instant.ts";
 import { parseUuid, type Uuid } from "../../lib/uuid.ts";
-import type { OperationsOnTarget, Page } from "../../ports/graph-reads.ts";
-import type { Operation } from "../../ports/operation.ts";
-import type { Provenance, ProvenanceOptions } from "../changes.ts";
+import type { Operation } from "../../ports/store/audit-record.ts";
+import type { OperationsOnTarget, Page } from "../../ports/store/graph-reads.ts";
 import type { EngineDeps } from "../deps.ts";
+import type { Provenance, ProvenanceOptions } from "./api.ts";
 
 const DEFAULT_PAGE = 100;
 /** Operations that are read at a time to see whether there is a further page. */

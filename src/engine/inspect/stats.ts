@@ -1,5 +1,5 @@
 import type { EngineDeps } from "../deps.ts";
-import type { Stats } from "../results.ts";
+import type { Stats } from "./api.ts";
 
 /** Counts of an owner, or of the whole store. A count that fails reads 0 and is reported. */
 export async function readStats(deps: EngineDeps, userId: string | undefined): Promise<Stats> {

@@ -5,7 +5,7 @@ import { type MemoryNode, statedTime } from "../../domain/node.ts";
 import { withNovelty } from "../../domain/novelty.ts";
 import { retiredTerms } from "../../domain/supersedence-signals.ts";
 import type { EngineDeps } from "../deps.ts";
-import type { StoredMemory, StoreSteps } from "../store-steps.ts";
+import type { StoredMemory, StoreSteps } from "../write/api.ts";
 import { findNear } from "./near.ts";
 import { findNeighbours, type Neighbour } from "./neighbours.ts";
 import { penaliseOscillation } from "./oscillation.ts";

@@ -1,7 +1,7 @@
 import { parseOptionalUserId, parseText } from "../../domain/arguments.ts";
 import { invalid } from "../../domain/errors.ts";
 import { LIMITS } from "../../domain/limits.ts";
-import type { ChangeCaller } from "../changes.ts";
+import type { ChangeCaller } from "./api.ts";
 
 /** Who acts when neither an actor nor an owner is named. */
 const NOBODY = "system";

@@ -4,9 +4,9 @@ import { SvcError } from "../../domain/errors.ts";
 import { requireStep } from "../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { toNodeRecord } from "../../domain/node-record.ts";
-import type { ChangeSnapshot, Decision } from "../../ports/changes.ts";
-import type { ClaimsOptions } from "../changes.ts";
+import type { ChangeSnapshot, Decision } from "../../ports/store/changes.ts";
 import type { EngineDeps } from "../deps.ts";
+import type { ClaimsOptions } from "./api.ts";
 import { logEntry } from "./log-entry.ts";
 import { edgeOf } from "./new-edge.ts";
 import {

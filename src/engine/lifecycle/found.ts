@@ -2,7 +2,7 @@ import { invalid, missingNode } from "../../domain/errors.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { ChangeSnapshot } from "../../ports/changes.ts";
+import type { ChangeSnapshot } from "../../ports/store/changes.ts";
 
 /** What a change needs to find before it decides. */
 

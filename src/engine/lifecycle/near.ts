@@ -1,8 +1,7 @@
 import { reasonCode } from "../../domain/errors.ts";
 import { isSameText, nearnessTo } from "../../domain/nearness.ts";
 import type { EngineDeps } from "../deps.ts";
-import type { NearMemory } from "../results.ts";
-import type { StoredMemory } from "../store-steps.ts";
+import type { NearMemory, StoredMemory } from "../write/api.ts";
 import { findNeighbours } from "./neighbours.ts";
 
 /** Memories that are named. */

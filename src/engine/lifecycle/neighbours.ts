@@ -2,7 +2,7 @@ import type { CandidateFilter } from "../../domain/candidate-filter.ts";
 import type { Scope } from "../../domain/enums.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { Store } from "../../ports/store.ts";
+import type { Store } from "../../ports/store/store.ts";
 
 /** A memory beside another one, with the cosine of their vectors. */
 export type Neighbour = { readonly node: MemoryNode; readonly similarity: number };

@@ -7,7 +7,7 @@ import { toNodeRecord } from "../../domain/node-record.ts";
 import { findOscillation } from "../../domain/oscillation.ts";
 import { withoutNoise } from "../../lib/decimal.ts";
 import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
-import type { Change, ChangeSnapshot } from "../../ports/changes.ts";
+import type { Change, ChangeSnapshot } from "../../ports/store/changes.ts";
 import type { EngineDeps } from "../deps.ts";
 import { logEntry } from "./log-entry.ts";
 

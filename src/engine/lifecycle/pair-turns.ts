@@ -3,7 +3,7 @@ import type { MemoryNode } from "../../domain/node.ts";
 import { beginsWithSpeaker, storedSpeaker } from "../../domain/speaker.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { EngineDeps } from "../deps.ts";
-import type { StoredMemory } from "../store-steps.ts";
+import type { StoredMemory } from "../write/api.ts";
 
 /** Characters that two turns have to stay below together. */
 const PAIR_CHARS = 1000;

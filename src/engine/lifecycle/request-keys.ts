@@ -2,8 +2,8 @@ import { openChecksummed } from "../../domain/checksummed.ts";
 import { missingNode, SvcError } from "../../domain/errors.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
-import type { ChangeSnapshot } from "../../ports/changes.ts";
-import type { Operation } from "../../ports/operation.ts";
+import type { Operation } from "../../ports/store/audit-record.ts";
+import type { ChangeSnapshot } from "../../ports/store/changes.ts";
 import type { EngineDeps } from "../deps.ts";
 import { operationIdFor } from "../owner-names.ts";
 

@@ -6,10 +6,10 @@ import { requireStep } from "../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { toNodeRecord } from "../../domain/node-record.ts";
 import { uuidV5 } from "../../lib/uuid.ts";
-import type { ChangeSnapshot, Decision } from "../../ports/changes.ts";
-import type { Operation } from "../../ports/operation.ts";
-import type { ClaimsOptions } from "../changes.ts";
+import type { Operation } from "../../ports/store/audit-record.ts";
+import type { ChangeSnapshot, Decision } from "../../ports/store/changes.ts";
 import type { EngineDeps } from "../deps.ts";
+import type { ClaimsOptions } from "./api.ts";
 import { logEntry } from "./log-entry.ts";
 import {
   changePair,

@@ -1,12 +1,11 @@
 import { parseOptionalInteger } from "../../domain/arguments.ts";
 import { invalid } from "../../domain/errors.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
-import type { NodeVector, RebuildPlan } from "../../ports/index-rebuild.ts";
-import type { KeyedNode } from "../../ports/store.ts";
+import type { NodeVector, RebuildPlan } from "../../ports/store/rebuild.ts";
+import type { KeyedNode } from "../../ports/store/store.ts";
 import type { EngineDeps } from "../deps.ts";
-import type { RebuildInput } from "../inputs.ts";
-import type { RebuildResult } from "../results.ts";
 import { drain, vectorOf } from "../write/materialize.ts";
+import type { RebuildInput, RebuildResult } from "./api.ts";
 
 const DEFAULT_BATCH_SIZE = 256;
 

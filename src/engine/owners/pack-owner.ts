@@ -1,7 +1,7 @@
 import { parseUserId } from "../../domain/arguments.ts";
 import type { OwnerSummary, PackOwner } from "../../domain/pack-owner.ts";
 import type { EngineDeps } from "../deps.ts";
-import type { MoveOwnerInput } from "../inputs.ts";
+import type { MoveOwnerInput } from "./api.ts";
 
 type OwnerDeps = Pick<EngineDeps, "store" | "clock" | "ids" | "personName">;
 

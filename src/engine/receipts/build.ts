@@ -1,6 +1,7 @@
 import type { RepresentationLevel } from "../../domain/enums.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
 import type { Uuid } from "../../lib/uuid.ts";
+import { CANDIDATE_PATHS, type PackedRecord, type ResultCandidate } from "../retrieve/api.ts";
 import type {
   NotPacked,
   ReceiptCandidate,
@@ -9,8 +10,7 @@ import type {
   ReceiptParameters,
   RetrievalReceipt,
   RetrievalRecord,
-} from "../records.ts";
-import { CANDIDATE_PATHS, type PackedRecord, type ResultCandidate } from "../results.ts";
+} from "./api.ts";
 import type { ReceiptSurroundings } from "./material.ts";
 import { effectiveOptions, marksOlder, receiptVersion, statesCitations } from "./version.ts";
 

@@ -11,6 +11,14 @@ import { sha256Hex } from "../../lib/hashing.ts";
 import type { Json } from "../../lib/json.ts";
 import { asUuid } from "../../lib/uuid.ts";
 import {
+  CANDIDATE_PATHS,
+  type Coverage,
+  type CoverageLimitation,
+  type HistoricalCoverage,
+  type SectionName,
+} from "../retrieve/api.ts";
+import { CONTEXT_FORMATS, GUIDANCE_MODES, MULTIPATH_ORDERINGS } from "../settings.ts";
+import {
   type FilteredOut,
   type NotPacked,
   PACKING_REASONS,
@@ -21,15 +29,7 @@ import {
   type RetrievalReceipt,
   type RetrievalRecord,
   type SelectedOut,
-} from "../records.ts";
-import {
-  CANDIDATE_PATHS,
-  type Coverage,
-  type CoverageLimitation,
-  type HistoricalCoverage,
-  type SectionName,
-} from "../results.ts";
-import { CONTEXT_FORMATS, GUIDANCE_MODES, MULTIPATH_ORDERINGS } from "../settings.ts";
+} from "./api.ts";
 import {
   anyObject,
   byLiteral,

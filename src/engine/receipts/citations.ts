@@ -6,8 +6,8 @@ import type { JsonObject } from "../../lib/json.ts";
 import { asUuid, parseUuid, type Uuid, uuidV5 } from "../../lib/uuid.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { IdSource } from "../../ports/ids.ts";
-import type { Operation } from "../../ports/operation.ts";
-import type { Store } from "../../ports/store.ts";
+import type { Operation } from "../../ports/store/audit-record.ts";
+import type { Store } from "../../ports/store/store.ts";
 import { type NamedDeps, operationOf } from "../owner-names.ts";
 import {
   type AnswerCitations,
@@ -15,7 +15,7 @@ import {
   type AnswerCitationsQuery,
   CITATION_METHODS,
   type KeptReceipt,
-} from "../records.ts";
+} from "./api.ts";
 import {
   constant,
   type Form,

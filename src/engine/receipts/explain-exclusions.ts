@@ -4,7 +4,7 @@ import type {
   RetrievalReceipt,
   RetrievalRecord,
   SelectedOut,
-} from "../records.ts";
+} from "./api.ts";
 import { type Reason, shortNumber } from "./explain-scores.ts";
 
 /** What a request restricted, one sentence each. */

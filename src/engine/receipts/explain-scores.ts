@@ -7,8 +7,8 @@ import type {
   ScoringWeights,
 } from "../../domain/scoring.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { ReceiptCandidate } from "../records.ts";
-import type { CandidatePath } from "../results.ts";
+import type { CandidatePath } from "../retrieve/api.ts";
+import type { ReceiptCandidate } from "./api.ts";
 
 /** One reason in plain words. A text that speaks of another memory ends where its id belongs. */
 export type Reason = {

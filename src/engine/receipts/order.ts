@@ -1,4 +1,4 @@
-import type { RankingPolicy, ReceiptCandidate } from "../records.ts";
+import type { RankingPolicy, ReceiptCandidate } from "./api.ts";
 
 type Ranked = Pick<ReceiptCandidate, "nodeId" | "score" | "trace" | "rerankerScore">;
 

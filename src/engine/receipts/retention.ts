@@ -1,6 +1,6 @@
 import { reasonCode } from "../../domain/errors.ts";
 import { fromEpochMicros, type Instant, toEpochMillis } from "../../lib/instant.ts";
-import type { Store } from "../../ports/store.ts";
+import type { Store } from "../../ports/store/store.ts";
 
 /** Retrievals between two looks for old receipts. */
 const EVERY = 100;

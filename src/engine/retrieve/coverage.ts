@@ -5,7 +5,7 @@ import type {
   Exclusion,
   HistoricalCoverage,
   MemoryBundle,
-} from "../results.ts";
+} from "./api.ts";
 
 /** What happened on the way from the candidates to the context. */
 export type CoverageFacts = {

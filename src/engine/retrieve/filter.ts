@@ -1,7 +1,7 @@
 import type { RetrievalMode } from "../../domain/enums.ts";
 import { epistemicExclusion } from "../../domain/epistemics.ts";
 import type { MemoryNode } from "../../domain/node.ts";
-import type { Exclusion } from "../results.ts";
+import type { Exclusion } from "./api.ts";
 
 export type FilterRules = {
   readonly mode: RetrievalMode;

@@ -6,7 +6,7 @@ import { fromDate, type Instant } from "../../lib/instant.ts";
 import { withoutInvisible } from "../../lib/invisible.ts";
 import { NUMBER_WORDS } from "../../lib/number-words.ts";
 import type { Tokenizer } from "../../ports/tokenizer.ts";
-import type { ResultCandidate } from "../results.ts";
+import type { ResultCandidate } from "./api.ts";
 import { type Question, questionKind } from "./pack/guidance.ts";
 
 export const CONTEXT_HINTS = ["aggregation", "temporal", "knowledge_update", "default"] as const;

@@ -1,5 +1,5 @@
-import type { Hit, KeyedNode } from "../../ports/store.ts";
-import type { CandidatePath } from "../results.ts";
+import type { Hit, KeyedNode } from "../../ports/store/store.ts";
+import type { CandidatePath } from "./api.ts";
 import type { CandidateSets } from "./candidates.ts";
 
 /** A memory that at least one search found, with its signals. */

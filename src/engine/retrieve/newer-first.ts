@@ -2,9 +2,9 @@ import { type MemoryNode, statedTime } from "../../domain/node.ts";
 import { mayReplace, readStatement, replaces, type Statement } from "../../domain/replacement.ts";
 import { storedSpeaker } from "../../domain/speaker.ts";
 import { compareCodePoints } from "../../lib/text.ts";
-import type { Store } from "../../ports/store.ts";
-import type { RankingPolicy } from "../records.ts";
-import type { ResultCandidate } from "../results.ts";
+import type { Store } from "../../ports/store/store.ts";
+import type { RankingPolicy } from "../receipts/api.ts";
+import type { ResultCandidate } from "./api.ts";
 import { adjusted, adjustment } from "./score/adjust.ts";
 import { byScore, byScoreThenPath } from "./score/order.ts";
 

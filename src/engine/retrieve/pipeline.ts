@@ -2,8 +2,7 @@ import { reasonCode } from "../../domain/errors.ts";
 import { storedSpeaker } from "../../domain/speaker.ts";
 import { strengthsOf } from "../../domain/strength.ts";
 import type { EngineDeps } from "../deps.ts";
-import type { RetrieveInput } from "../inputs.ts";
-import type { RankingPolicy, ReceiptMaterial } from "../records.ts";
+import type { RankingPolicy, ReceiptMaterial } from "../receipts/api.ts";
 import type {
   Exclusion,
   FilterMetadata,
@@ -11,7 +10,8 @@ import type {
   ResultCandidate,
   RetrievalMetadata,
   RetrievalResponse,
-} from "../results.ts";
+  RetrieveInput,
+} from "./api.ts";
 import { BACKENDS } from "./candidates.ts";
 import { type ExpandedRanking, expandContext } from "./context/expand.ts";
 import { crossScopeHints } from "./context/hints.ts";

@@ -1,9 +1,9 @@
 import { reasonCode } from "../../domain/errors.ts";
 import { expiredAt } from "../../domain/retention.ts";
 import type { EngineDeps } from "../deps.ts";
-import type { Exclusion, ResultCandidate, RetrievalMetadata } from "../results.ts";
 import { namesDates } from "./analysis/dates.ts";
 import { analyze, type QueryAnalysis } from "./analyze.ts";
+import type { Exclusion, ResultCandidate, RetrievalMetadata } from "./api.ts";
 import {
   type CandidateSets,
   generateCandidates,

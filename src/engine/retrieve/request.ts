@@ -23,8 +23,8 @@ import type { RankingMultipliers, ScoringWeights } from "../../domain/scoring.ts
 import { scoringVersionId } from "../../domain/scoring-version.ts";
 import { parseInstantInput } from "../../domain/validity.ts";
 import type { Instant } from "../../lib/instant.ts";
-import type { RetrieveInput } from "../inputs.ts";
 import type { EngineSettings } from "../settings.ts";
+import type { RetrieveInput } from "./api.ts";
 import { parseMultipliers, parseWeights } from "./request-weights.ts";
 
 /** A checked question with every default filled in. */

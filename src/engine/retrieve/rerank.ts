@@ -1,7 +1,7 @@
 import { SvcError } from "../../domain/errors.ts";
 import type { Reranker } from "../../ports/text-pairs.ts";
-import type { ResultCandidate } from "../results.ts";
 import type { RerankerSettings } from "../settings.ts";
+import type { ResultCandidate } from "./api.ts";
 import { hasOwnClaim } from "./pack/tiers.ts";
 import { adjusted, adjustment } from "./score/adjust.ts";
 import { byScore } from "./score/order.ts";

@@ -1,5 +1,5 @@
 import type { Fusion } from "../../domain/scoring.ts";
-import type { Exclusion, ResultCandidate } from "../results.ts";
+import type { Exclusion, ResultCandidate } from "./api.ts";
 
 export type SelectionRules = {
   /** Decides what the floor compares: the score of a weighted sum, else the semantic relevance. */

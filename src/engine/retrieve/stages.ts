@@ -1,4 +1,4 @@
-import type { StageName, StageTrace } from "../results.ts";
+import type { StageName, StageTrace } from "./api.ts";
 
 /** Runs stages and remembers how long each took, what it was given and what it gave. */
 export class StageLog {

@@ -1,7 +1,7 @@
 import { sha256Hex } from "../../lib/hashing.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { ContextFormat } from "../settings.ts";
-import { REQUIREMENT_STATUSES } from "../verification.ts";
+import { REQUIREMENT_STATUSES } from "./api.ts";
 
 /** Raise it whenever the text or the form below changes. */
 export const PROMPT_VERSION = "answerability-1";

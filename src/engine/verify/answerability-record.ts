@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../lib/json.ts";
-import type { AnswerabilityAssessment } from "../verification.ts";
+import type { AnswerabilityAssessment } from "./api.ts";
 
 /** An assessment as it is kept and hashed: names in lower case with underscores, null for what is absent. Pure. */
 export function assessmentRecord(

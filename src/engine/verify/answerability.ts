@@ -2,8 +2,7 @@ import { parseText } from "../../domain/arguments.ts";
 import { invalid, SvcError } from "../../domain/errors.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
 import type { LanguageModel } from "../../ports/language-model.ts";
-import type { MemoryBundle } from "../results.ts";
-import type { AnswerabilityAssessment, AnswerabilitySettings } from "../verification.ts";
+import type { MemoryBundle } from "../retrieve/api.ts";
 import {
   ANSWER_SCHEMA,
   checkPrompt,
@@ -12,6 +11,7 @@ import {
   promptSha256,
 } from "./answerability-prompt.ts";
 import { assessmentRecord } from "./answerability-record.ts";
+import type { AnswerabilityAssessment, AnswerabilitySettings } from "./api.ts";
 import { citableRecords } from "./citable.ts";
 import { recordSha256 } from "./hashes.ts";
 import {

@@ -1,5 +1,5 @@
 import { invalid } from "../../domain/errors.ts";
-import type { MemoryBundle, PackedRecord } from "../results.ts";
+import type { MemoryBundle, PackedRecord } from "../retrieve/api.ts";
 
 /** A record of a context and how it is cited. */
 export type CitableRecord = { readonly reference: string; readonly record: PackedRecord };

@@ -6,7 +6,7 @@ import type {
   Evidence,
   EvidenceGroup,
   LocalizedAssessment,
-} from "../verification.ts";
+} from "./api.ts";
 import { recordSha256 } from "./hashes.ts";
 
 /** The hashes of what went into a check. */

@@ -1,7 +1,7 @@
 import { parseText } from "../../domain/arguments.ts";
 import { invalid, SvcError } from "../../domain/errors.ts";
 import type { Entailment, EntailmentModel } from "../../ports/text-pairs.ts";
-import type { MemoryBundle } from "../results.ts";
+import type { MemoryBundle } from "../retrieve/api.ts";
 import type {
   ClaimLimitation,
   ClaimSettings,
@@ -14,7 +14,7 @@ import type {
   SupportingBasis,
   VerifyBundleOptions,
   VerifyClaimOptions,
-} from "../verification.ts";
+} from "./api.ts";
 import { claimHashes, verificationRecord } from "./claim-record.ts";
 import { bundleEvidence, parseEvidence } from "./evidence.ts";
 import { bestFinding, type Finding, type Group, groupsOf, namesOf, premiseOf } from "./groups.ts";

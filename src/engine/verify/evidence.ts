@@ -6,8 +6,8 @@ import {
   SOURCE_TYPES,
 } from "../../domain/enums.ts";
 import { invalid } from "../../domain/errors.ts";
-import type { MemoryBundle } from "../results.ts";
-import type { Evidence } from "../verification.ts";
+import type { MemoryBundle } from "../retrieve/api.ts";
+import type { Evidence } from "./api.ts";
 import { citableRecords } from "./citable.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { compareCodePoints } from "../../lib/text.ts";
 import type { Entailment } from "../../ports/text-pairs.ts";
-import type { EvidenceGroup } from "../verification.ts";
+import type { EvidenceGroup } from "./api.ts";
 import type { ReadEvidence } from "./guards.ts";
 
 /** Evidence that is read together, in the order in which it was given. */

@@ -1,4 +1,4 @@
-import type { ClaimSettings, Evidence } from "../verification.ts";
+import type { ClaimSettings, Evidence } from "./api.ts";
 import { isNegatedClaim, negatedClauses, type SpeechMode, segments, speechModes } from "./cues.ts";
 import { contentWords, numbersAndDates } from "./words.ts";
 

@@ -1,5 +1,5 @@
 import { sha256Hex } from "../../lib/hashing.ts";
-import type { LocalizedAssessment } from "../verification.ts";
+import type { LocalizedAssessment } from "./api.ts";
 import { type Group, namesOf, premiseOf } from "./groups.ts";
 import { isTypeCompatible, maySegmentSupport, type ReadClaim, type ReadSegment } from "./guards.ts";
 import type { Judge } from "./judge.ts";

@@ -8,7 +8,7 @@ import {
   type AnswerRequirement,
   REQUIREMENT_STATUSES,
   type RequirementStatus,
-} from "../verification.ts";
+} from "./api.ts";
 
 /** A requirement as the model stated it. */
 export type StatedRequirement = {

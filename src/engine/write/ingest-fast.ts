@@ -4,10 +4,10 @@ import { invalid, SvcError } from "../../domain/errors.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
 import { canonicalJson, type JsonObject } from "../../lib/json.ts";
 import { asUuid, type Uuid, uuidV5 } from "../../lib/uuid.ts";
-import type { Operation } from "../../ports/operation.ts";
+import type { Operation } from "../../ports/store/audit-record.ts";
 import type { EngineDeps } from "../deps.ts";
-import type { FastIngestInput, FastIngestManyInput } from "../inputs.ts";
 import { operationIdFor } from "../owner-names.ts";
+import type { FastIngestInput, FastIngestManyInput } from "./api.ts";
 import { draftEvent, type EventDraft, toEvent } from "./plan-event.ts";
 
 /** Admits one event durably without indexing it. @returns the event's id */

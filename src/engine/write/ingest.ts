@@ -3,7 +3,7 @@ import { parseRole } from "../../domain/enums.ts";
 import { FIRST_PERSON_OWNER_KEY, speakerError } from "../../domain/speaker.ts";
 import type { Json } from "../../lib/json.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { IngestInput } from "../changes.ts";
+import type { IngestInput } from "./api.ts";
 import { type StoreDeps, store } from "./store.ts";
 
 /**

@@ -5,9 +5,9 @@ import type { MemoryNode } from "../../domain/node.ts";
 import { isSameEmbedding } from "../../domain/same-embedding.ts";
 import { beginsWithSpeaker, storedSpeaker } from "../../domain/speaker.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { Materialization, MaterializationJob } from "../../ports/store.ts";
+import type { Materialization, MaterializationJob } from "../../ports/store/store.ts";
 import type { EngineDeps } from "../deps.ts";
-import type { ProcessPendingInput } from "../inputs.ts";
+import type { ProcessPendingInput } from "./api.ts";
 import { planRawNote } from "./plan-store.ts";
 
 /** Index entries of a node, or why the vector is missing. */

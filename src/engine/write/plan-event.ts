@@ -8,7 +8,7 @@ import { sha256Hex } from "../../lib/hashing.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { FastIngestItem } from "../inputs.ts";
+import type { FastIngestItem } from "./api.ts";
 
 /** The checked part of an event: everything but its identity and the time of admission. */
 export type EventDraft = {

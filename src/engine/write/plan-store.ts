@@ -25,8 +25,8 @@ import { parseValueBindings, VALUE_BINDINGS_KEY } from "../../domain/value-bindi
 import type { Instant } from "../../lib/instant.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { StoreInput } from "../inputs.ts";
 import type { EngineSettings } from "../settings.ts";
+import type { StoreInput } from "./api.ts";
 import { draftEvent, toEvent } from "./plan-event.ts";
 
 export type StorePlan = { readonly event: MemoryEvent; readonly node: MemoryNode };

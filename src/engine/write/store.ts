@@ -11,13 +11,11 @@ import { LIMITS } from "../../domain/limits.ts";
 import { nodeFromRecord, toNodeRecord } from "../../domain/node-record.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import { asUuid, type Uuid, uuidV5 } from "../../lib/uuid.ts";
-import type { PlannedChange } from "../../ports/changes.ts";
-import type { Operation } from "../../ports/operation.ts";
+import type { Operation } from "../../ports/store/audit-record.ts";
+import type { PlannedChange } from "../../ports/store/changes.ts";
 import type { EngineDeps } from "../deps.ts";
-import type { StoreInput } from "../inputs.ts";
 import { operationOf } from "../owner-names.ts";
-import type { StoreReceipt } from "../results.ts";
-import type { StoreSteps } from "../store-steps.ts";
+import type { StoreInput, StoreReceipt, StoreSteps } from "./api.ts";
 import { type Embedding, embed, isBlank } from "./materialize.ts";
 import { planStore, type StorePlan } from "./plan-store.ts";
 

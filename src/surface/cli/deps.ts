@@ -2,7 +2,7 @@ import type { Config, ConfigInput } from "../../config/schema.ts";
 import type { SettingsFile } from "../../config/settings-file.ts";
 import type { PackOwner } from "../../domain/pack-owner.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
-import type { Log } from "../contract/log.ts";
+import type { Log } from "../contract/core/log.ts";
 import type { ClientDeps } from "./client-deps.ts";
 import type { KeyDeps, Keyed, KeyRequest, NewKey } from "./key-deps.ts";
 import type { Output } from "./output.ts";

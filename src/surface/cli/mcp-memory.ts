@@ -8,7 +8,7 @@ import {
 } from "../../config/settings-file.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
-import type { Log } from "../contract/log.ts";
+import type { Log } from "../contract/core/log.ts";
 import type { CliDeps } from "./deps.ts";
 import { configWithoutKey } from "./options.ts";
 import { stderrLog } from "./stderr-log.ts";

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { SvcError } from "../../domain/errors.ts";
-import { ERROR_MAP } from "../contract/error-map.ts";
+import { ERROR_MAP } from "../contract/core/error-map.ts";
 import type { CliContext, CliDeps } from "./deps.ts";
 import { type Output, processOutput } from "./output.ts";
 import { exitOnInterrupt, INTERRUPTED, Interrupted } from "./signals.ts";

@@ -1,6 +1,5 @@
-import type { RebuildInput } from "../../engine/inputs.ts";
+import type { RebuildInput, RebuildResult } from "../../engine/maintain/api.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
-import type { RebuildResult } from "../../engine/results.ts";
 import { shellWord } from "../../lib/shell-word.ts";
 import type { CliContext } from "./deps.ts";
 import { Interrupted } from "./signals.ts";

@@ -1,4 +1,4 @@
-import type { Log, LogLevel } from "../contract/log.ts";
+import type { Log, LogLevel } from "../contract/core/log.ts";
 
 export const LOG_LEVELS = ["info", "warn", "error"] as const satisfies readonly LogLevel[];
 

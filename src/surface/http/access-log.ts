@@ -1,5 +1,5 @@
 import type { Context, MiddlewareHandler } from "hono";
-import { describeCause, type Log } from "../contract/log.ts";
+import { describeCause, type Log } from "../contract/core/log.ts";
 import type { AppEnv } from "./app-env.ts";
 import { toErrorResponse } from "./error-response.ts";
 import { parseTraceparent } from "./trace-context.ts";

@@ -1,5 +1,5 @@
 import type { Hono } from "hono";
-import type { Turn } from "../web/door.ts";
+import type { Turn } from "../listener/door.ts";
 
 /** What the server passes beside the request. */
 export type AppBindings = {

@@ -1,22 +1,22 @@
 import { type Context, Hono } from "hono";
 import { getPath } from "hono/utils/url";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
-import type { Caller } from "../contract/caller.ts";
-import type { Log } from "../contract/log.ts";
-import type { HttpBinding } from "../contract/operation.ts";
-import { OPERATIONS } from "../contract/operations.ts";
-import { healthOperation } from "../contract/read-operations.ts";
-import { answerJson, refuse } from "../web/answers.ts";
+import type { Caller } from "../contract/core/caller.ts";
+import type { Log } from "../contract/core/log.ts";
+import type { HttpBinding } from "../contract/core/operation.ts";
+import { OPERATIONS } from "../contract/core/operations.ts";
+import { healthOperation } from "../contract/nodes/operations.ts";
+import { answerJson, refuse } from "../listener/answers.ts";
 import {
   type Authenticate,
   type AuthSettings,
   createAuthenticate,
   hasCredentials,
-} from "../web/auth.ts";
-import { type BodyLimits, createBodyLimits, withJsonBody } from "../web/body.ts";
-import type { BodyTimes } from "../web/body-clock.ts";
-import { answerMcp, MCP_PATH, MCP_PATHS, type McpEndpoint } from "../web/mcp-endpoint.ts";
-import { createOriginCheck, type OriginRules, refuseUnreadable } from "../web/origin-check.ts";
+} from "../listener/auth.ts";
+import { type BodyLimits, createBodyLimits, withJsonBody } from "../listener/body.ts";
+import type { BodyTimes } from "../listener/body-clock.ts";
+import { answerMcp, MCP_PATH, MCP_PATHS, type McpEndpoint } from "../listener/mcp-endpoint.ts";
+import { createOriginCheck, type OriginRules, refuseUnreadable } from "../listener/origin-check.ts";
 import { accessLog, answerFailure } from "./access-log.ts";
 import type { AppEnv, HttpApp } from "./app-env.ts";
 import { answerPreflight, type CorsSettings, corsHeaders } from "./cors.ts";

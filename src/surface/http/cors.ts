@@ -1,4 +1,4 @@
-import { refuse } from "../web/answers.ts";
+import { refuse } from "../listener/answers.ts";
 
 /** Which web pages may call. No origins: none, and no header is ever sent. */
 export type CorsSettings = {

@@ -1,4 +1,4 @@
-import { answerJson } from "../web/answers.ts";
+import { answerJson } from "../listener/answers.ts";
 import type { HttpApp } from "./app-env.ts";
 
 /** Both names under which API pages are usually looked for show the same page. */

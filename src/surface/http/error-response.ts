@@ -1,6 +1,6 @@
-import { reportError } from "../contract/error-map.ts";
-import { withoutPlace } from "../contract/pack-place.ts";
-import { answerJson } from "../web/answers.ts";
+import { reportError } from "../contract/core/error-map.ts";
+import { withoutPlace } from "../contract/core/pack-place.ts";
+import { answerJson } from "../listener/answers.ts";
 
 /**
  * The answer to a request that failed.

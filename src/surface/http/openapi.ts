@@ -1,9 +1,9 @@
 import { OpenAPIHono, type RouteConfig } from "@hono/zod-openapi";
 import { z } from "zod";
 import { ERROR_CATALOGUE } from "../../domain/errors.ts";
-import type { HttpBinding, Operation } from "../contract/operation.ts";
-import { OPERATIONS } from "../contract/operations.ts";
-import { REFUSAL_CODES } from "../web/answers.ts";
+import type { HttpBinding, Operation } from "../contract/core/operation.ts";
+import { OPERATIONS } from "../contract/core/operations.ts";
+import { REFUSAL_CODES } from "../listener/answers.ts";
 
 /** The error codes that an answer can name. */
 const codeSchema = z

@@ -1,4 +1,4 @@
-import type { HttpParts } from "../contract/operation.ts";
+import type { HttpParts } from "../contract/core/operation.ts";
 
 /** The query of a URL: every value of each parameter, and of each the last one. Linear in its length. */
 export function readQuery(url: string): Pick<HttpParts, "query" | "queryLists"> {

@@ -1,9 +1,9 @@
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
-import { type AuthSettings, hasCredentials } from "../web/auth.ts";
-import { assertBindAllowed } from "../web/bind.ts";
-import type { BodyTimes } from "../web/body-clock.ts";
-import type { McpEndpoint } from "../web/mcp-endpoint.ts";
-import { type Server, type ServerDeps, type Service, startServer } from "../web/server.ts";
+import { type AuthSettings, hasCredentials } from "../listener/auth.ts";
+import { assertBindAllowed } from "../listener/bind.ts";
+import type { BodyTimes } from "../listener/body-clock.ts";
+import type { McpEndpoint } from "../listener/mcp-endpoint.ts";
+import { type Server, type ServerDeps, type Service, startServer } from "../listener/server.ts";
 import { createHttpApp } from "./app.ts";
 import { type CorsSettings, corsWarning } from "./cors.ts";
 

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
-import { OPERATIONS } from "../contract/operations.ts";
-import { refuse } from "../web/answers.ts";
+import { OPERATIONS } from "../contract/core/operations.ts";
+import { refuse } from "../listener/answers.ts";
 import type { AppEnv } from "./app-env.ts";
 import { DOCUMENTATION_PATHS } from "./documentation.ts";
 

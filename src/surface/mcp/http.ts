@@ -6,13 +6,13 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import { SvcError } from "../../domain/errors.ts";
-import type { Caller } from "../contract/caller.ts";
-import { describeCause } from "../contract/log.ts";
-import { answerJson } from "../web/answers.ts";
-import { type BodyLimits, createBodyLimits, withJsonBody } from "../web/body.ts";
-import type { BodyTimes } from "../web/body-clock.ts";
-import type { Turn } from "../web/door.ts";
-import type { McpEndpoint } from "../web/mcp-endpoint.ts";
+import type { Caller } from "../contract/core/caller.ts";
+import { describeCause } from "../contract/core/log.ts";
+import { answerJson } from "../listener/answers.ts";
+import { type BodyLimits, createBodyLimits, withJsonBody } from "../listener/body.ts";
+import type { BodyTimes } from "../listener/body-clock.ts";
+import type { Turn } from "../listener/door.ts";
+import type { McpEndpoint } from "../listener/mcp-endpoint.ts";
 import { accepts, JSON_TYPE, STREAM_TYPE } from "./accept.ts";
 import { createMcpServer } from "./server.ts";
 import type { McpDeps } from "./tools.ts";

@@ -1,5 +1,5 @@
 import { type ErrorCode, SvcError } from "../../domain/errors.ts";
-import type { ToolSet } from "../contract/operation.ts";
+import type { ToolSet } from "../contract/core/operation.ts";
 
 /** Where the id of a missing object comes from. Tools of the core set can only miss memories. */
 const FOUND_BY: Readonly<Record<string, string>> = {

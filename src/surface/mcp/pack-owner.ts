@@ -1,8 +1,8 @@
 import { SvcError } from "../../domain/errors.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
-import type { Caller } from "../contract/caller.ts";
-import type { ToolAnswer } from "../contract/operation.ts";
-import { tellNothingUnder, tellSeveral } from "../contract/owner-text.ts";
+import type { Caller } from "../contract/core/caller.ts";
+import type { ToolAnswer } from "../contract/core/operation.ts";
+import { tellNothingUnder, tellSeveral } from "../contract/store/owner-text.ts";
 import type { ToolDescription } from "./tool-descriptions.ts";
 
 /** Who is served on a connection. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { OPERATIONS } from "../contract/operations.ts";
+import { OPERATIONS } from "../contract/core/operations.ts";
 import type { Repeatable } from "./link/pending-calls.ts";
 
 /** Which tools change nothing when a call comes again. Imported as a macro, since it takes all operations to tell. */

@@ -4,9 +4,9 @@ import {
   ResourceTemplate,
 } from "@modelcontextprotocol/server";
 import { withoutInvisible } from "../../lib/invisible.ts";
-import { reportError } from "../contract/error-map.ts";
-import { describeCause } from "../contract/log.ts";
-import { json } from "../contract/tool-text.ts";
+import { reportError } from "../contract/core/error-map.ts";
+import { describeCause } from "../contract/core/log.ts";
+import { json } from "../contract/core/tool-text.ts";
 import { loadOperations } from "./tool-schema.ts";
 import { type McpDeps, messageFor, openFailureFor } from "./tools.ts";
 

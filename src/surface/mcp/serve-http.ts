@@ -1,8 +1,8 @@
-import { refuse } from "../web/answers.ts";
-import { type AuthSettings, createAuthenticate } from "../web/auth.ts";
-import { answerMcp, MCP_PATH, MCP_PATHS } from "../web/mcp-endpoint.ts";
-import { createOriginCheck, refuseUnreadable } from "../web/origin-check.ts";
-import { type Server, type ServerDeps, type Service, startServer } from "../web/server.ts";
+import { refuse } from "../listener/answers.ts";
+import { type AuthSettings, createAuthenticate } from "../listener/auth.ts";
+import { answerMcp, MCP_PATH, MCP_PATHS } from "../listener/mcp-endpoint.ts";
+import { createOriginCheck, refuseUnreadable } from "../listener/origin-check.ts";
+import { type Server, type ServerDeps, type Service, startServer } from "../listener/server.ts";
 import { createMcpEndpoint, type McpEndpointDeps } from "./http.ts";
 
 /** This machine only: whoever wants to be reached from elsewhere has `svc serve`. */

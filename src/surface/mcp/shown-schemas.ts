@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { McpBinding } from "../contract/operation.ts";
+import type { McpBinding } from "../contract/core/operation.ts";
 import { TOOLS } from "./tool-list.ts";
 
 type JsonSchema = Record<string, unknown>;

@@ -1,4 +1,4 @@
-import type { McpBinding } from "../contract/operation.ts";
+import type { McpBinding } from "../contract/core/operation.ts";
 import { TOOLS } from "./tool-list.ts";
 
 /** What is told of a tool beside its schemas, and to whom. */

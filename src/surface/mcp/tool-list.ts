@@ -1,5 +1,5 @@
-import { hasTool, type McpBinding, type ToolSet } from "../contract/operation.ts";
-import { OPERATIONS } from "../contract/operations.ts";
+import { hasTool, type McpBinding, type ToolSet } from "../contract/core/operation.ts";
+import { OPERATIONS } from "../contract/core/operations.ts";
 
 const BINDINGS: readonly McpBinding[] = OPERATIONS.flatMap(({ mcp }) => mcp ?? []);
 

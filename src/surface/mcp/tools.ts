@@ -1,11 +1,16 @@
 import type { CallToolResult, McpServer } from "@modelcontextprotocol/server";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import { withoutInvisible } from "../../lib/invisible.ts";
-import { reportError } from "../contract/error-map.ts";
-import { describeCause, type Log } from "../contract/log.ts";
-import { type AnswerForm, hasTool, type ToolAnswer, type ToolSet } from "../contract/operation.ts";
-import { withoutPlace } from "../contract/pack-place.ts";
-import { json } from "../contract/tool-text.ts";
+import { reportError } from "../contract/core/error-map.ts";
+import { describeCause, type Log } from "../contract/core/log.ts";
+import {
+  type AnswerForm,
+  hasTool,
+  type ToolAnswer,
+  type ToolSet,
+} from "../contract/core/operation.ts";
+import { withoutPlace } from "../contract/core/pack-place.ts";
+import { json } from "../contract/core/tool-text.ts";
 import { explain } from "./next-step.ts";
 import { adviceOnOwner, callerOf, withOtherOwners } from "./pack-owner.ts";
 import { toolDescriptions } from "./tool-descriptions.ts" with { type: "macro" };

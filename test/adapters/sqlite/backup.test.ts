@@ -20,10 +20,10 @@ import { filesOf } from "../../../src/adapters/sqlite/connection/open-database.t
 import { pinPack } from "../../../src/adapters/sqlite/copy/pinned.ts";
 import { inspectPack } from "../../../src/adapters/sqlite/read/inspect.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
-import { backUpPack } from "../../../src/app/backup-pack.ts";
 import { settingsForPath } from "../../../src/app/pack-path.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import type { Config } from "../../../src/config/schema.ts";
+import { backUpPack } from "../../../src/packs/backup-pack.ts";
 import type { SqlitePack } from "../../contract/sqlite-pack.ts";
 import { answers, cipherOf, KINDS, makePack } from "./whole-packs.ts";
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SqliteStoreOptions } from "../../../src/adapters/sqlite/open-store.ts";
-import type { Store } from "../../../src/ports/store.ts";
+import type { Store } from "../../../src/ports/store/store.ts";
 import { openSqlitePack, type SqlitePack } from "../../contract/sqlite-pack.ts";
 
 /** Folders and stores of the tests of one file; each is closed and deleted after its test. */

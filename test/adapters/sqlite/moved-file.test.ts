@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { copyFileSync, cpSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
-import type { Store } from "../../../src/ports/store.ts";
+import type { Store } from "../../../src/ports/store/store.ts";
 import { anAdmission, anEvent, put, unit } from "../../contract/samples.ts";
 import {
   directoryPack,

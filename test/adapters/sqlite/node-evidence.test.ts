@@ -6,7 +6,7 @@ import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import { migrateDirectory } from "../../../src/adapters/sqlite/copy/migrate-directory.ts";
 import { asUuid } from "../../../src/lib/uuid.ts";
-import type { Store } from "../../../src/ports/store.ts";
+import type { Store } from "../../../src/ports/store/store.ts";
 import {
   aMaterialization,
   aNode,

@@ -4,7 +4,7 @@ import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import { packBody, unpackBody } from "../../../src/adapters/sqlite/receipts/receipt-row.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
-import type { Store } from "../../../src/ports/store.ts";
+import type { Store } from "../../../src/ports/store/store.ts";
 import { at, freshId } from "../../contract/samples.ts";
 import type { SqlitePack } from "../../contract/sqlite-pack.ts";
 import { aReceipt } from "../../contract/store-receipts.ts";

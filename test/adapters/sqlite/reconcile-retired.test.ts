@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { copyFileSync, rmSync } from "node:fs";
 import type { MemoryNode } from "../../../src/domain/node.ts";
-import type { Store } from "../../../src/ports/store.ts";
+import type { Store } from "../../../src/ports/store/store.ts";
 import {
   aMaterialization,
   aNode,

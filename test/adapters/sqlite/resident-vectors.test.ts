@@ -10,7 +10,7 @@ import { ResidentVectors } from "../../../src/adapters/sqlite/vectors/resident.t
 import { Slab } from "../../../src/adapters/sqlite/vectors/slab.ts";
 import type { CandidateFilter } from "../../../src/domain/candidate-filter.ts";
 import type { MemoryNode } from "../../../src/domain/node.ts";
-import type { Hit, Store } from "../../../src/ports/store.ts";
+import type { Hit, Store } from "../../../src/ports/store/store.ts";
 import { type Memory, put, unit } from "../../contract/samples.ts";
 import {
   directoryPack,

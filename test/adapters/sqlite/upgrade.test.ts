@@ -5,7 +5,7 @@ import { basename, join } from "node:path";
 import { filesOf, openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import { migrate } from "../../../src/adapters/sqlite/schema/migrate.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
-import type { Store } from "../../../src/ports/store.ts";
+import type { Store } from "../../../src/ports/store/store.ts";
 import { type Memory, put, unit } from "../../contract/samples.ts";
 import {
   directoryPack,

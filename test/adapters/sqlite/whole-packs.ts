@@ -4,7 +4,7 @@ import { sameKey } from "../../../src/adapters/sqlite/copy/copy-pack.ts";
 import { type Rewritten, rewritePack } from "../../../src/adapters/sqlite/copy/rewrite-pack.ts";
 import type { CandidateFilter } from "../../../src/domain/candidate-filter.ts";
 import { asUuid } from "../../../src/lib/uuid.ts";
-import type { Store } from "../../../src/ports/store.ts";
+import type { Store } from "../../../src/ports/store/store.ts";
 import { at, put, unit } from "../../contract/samples.ts";
 import {
   directoryPack,

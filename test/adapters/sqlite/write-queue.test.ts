@@ -7,7 +7,7 @@ import { openDatabase } from "../../../src/adapters/sqlite/connection/open-datab
 import { SqliteStore } from "../../../src/adapters/sqlite/sqlite-store.ts";
 import { LogKeeper } from "../../../src/adapters/sqlite/write/log-keeper.ts";
 import { WriteQueue } from "../../../src/adapters/sqlite/write/write-queue.ts";
-import type { Store } from "../../../src/ports/store.ts";
+import type { Store } from "../../../src/ports/store/store.ts";
 import { anAdmission, anEvent, put, unit } from "../../contract/samples.ts";
 import {
   directoryPack,

@@ -11,7 +11,7 @@ import type { MemoryNode } from "../../../src/domain/node.ts";
 import type { Instant } from "../../../src/lib/instant.ts";
 import type { Json } from "../../../src/lib/json.ts";
 import { asUuid, type Uuid } from "../../../src/lib/uuid.ts";
-import type { Store } from "../../../src/ports/store.ts";
+import type { Store } from "../../../src/ports/store/store.ts";
 import { aNode, anEvent, at, freshId } from "../../contract/samples.ts";
 
 /** Puts memories of one owner into a store as they are. */

@@ -1,5 +1,5 @@
 import type { Edge } from "../../../src/domain/edge.ts";
-import type { AssertionState, StateEntry, StateQuery } from "../../../src/engine/aggregation.ts";
+import type { AssertionState, StateEntry, StateQuery } from "../../../src/engine/aggregate/api.ts";
 import type { Told } from "./claims-world.ts";
 import { byBytes, counts, doubtAbout, holdsAt } from "./naive.ts";
 

@@ -1,11 +1,11 @@
-import type {
-  AssertionAggregation,
-  AssertionQuery,
-  QuantityAggregation,
-  QuantityQuery,
-  RecordFilter,
-} from "../../../src/engine/aggregation.ts";
-import { CLAIM_DIMENSIONS } from "../../../src/engine/aggregation.ts";
+import {
+  type AssertionAggregation,
+  type AssertionQuery,
+  CLAIM_DIMENSIONS,
+  type QuantityAggregation,
+  type QuantityQuery,
+  type RecordFilter,
+} from "../../../src/engine/aggregate/api.ts";
 import type { Uuid } from "../../../src/lib/uuid.ts";
 import type { Told } from "./claims-world.ts";
 

@@ -1,6 +1,6 @@
 import type { Edge } from "../../../src/domain/edge.ts";
 import type { MemoryNode } from "../../../src/domain/node.ts";
-import type { Store } from "../../../src/ports/store.ts";
+import type { Store } from "../../../src/ports/store/store.ts";
 import { at, freshId } from "../../contract/samples.ts";
 
 /** An edge between two memories of one owner; members that are given replace the usual ones. */

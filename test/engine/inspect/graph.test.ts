@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { MemoryNode } from "../../../src/domain/node.ts";
-import type { ChainOptions, NeighborhoodOptions } from "../../../src/engine/changes.ts";
+import type { ChainOptions, NeighborhoodOptions } from "../../../src/engine/inspect/api.ts";
 import { freshId, put } from "../../contract/samples.ts";
 import { expectInvalid, useEngines } from "../engines.ts";
 import { anEdge, connect } from "./edges.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { NodeQuery } from "../../../src/engine/inputs.ts";
+import type { NodeQuery } from "../../../src/engine/inspect/api.ts";
 import { put } from "../../contract/samples.ts";
 import { expectInvalid, useEngines, wordEmbedder } from "../engines.ts";
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { MemoryNode } from "../../../src/domain/node.ts";
-import type { ProvenanceOptions } from "../../../src/engine/changes.ts";
-import type { Operation } from "../../../src/ports/operation.ts";
-import type { Store } from "../../../src/ports/store.ts";
+import type { ProvenanceOptions } from "../../../src/engine/inspect/api.ts";
+import type { Operation } from "../../../src/ports/store/audit-record.ts";
+import type { Store } from "../../../src/ports/store/store.ts";
 import {
   aMaterialization,
   aNode,

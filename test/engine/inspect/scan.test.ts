@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ACTIVE_STATES, LIFECYCLE_STATES, NODE_TYPES, SCOPES } from "../../../src/domain/enums.ts";
 import type { MemoryNode } from "../../../src/domain/node.ts";
-import type { IterateQuery, ScanQuery } from "../../../src/engine/changes.ts";
+import type { IterateQuery, ScanQuery } from "../../../src/engine/inspect/api.ts";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import { freshId, put } from "../../contract/samples.ts";
 import { expectInvalid, useEngines } from "../engines.ts";

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { openChecksummed } from "../../../src/domain/checksummed.ts";
-import type { StoreInput } from "../../../src/engine/inputs.ts";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import type { StoreStepSettings } from "../../../src/engine/settings.ts";
+import type { StoreInput } from "../../../src/engine/write/api.ts";
 import type { Uuid } from "../../../src/lib/uuid.ts";
-import type { Operation } from "../../../src/ports/operation.ts";
-import type { Store } from "../../../src/ports/store.ts";
+import type { Operation } from "../../../src/ports/store/audit-record.ts";
+import type { Store } from "../../../src/ports/store/store.ts";
 import {
   DEFAULT_SETTINGS,
   type OpenedEngine,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { CONDITION_STATES } from "../../../src/domain/enums.ts";
-import { type ConditionInput, EVALUATION_METHODS } from "../../../src/engine/changes.ts";
+import { type ConditionInput, EVALUATION_METHODS } from "../../../src/engine/lifecycle/api.ts";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
 import type { Uuid } from "../../../src/lib/uuid.ts";

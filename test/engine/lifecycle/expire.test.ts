@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { openChecksummed } from "../../../src/domain/checksummed.ts";
 import { toNodeRecord } from "../../../src/domain/node-record.ts";
-import type { StoreInput } from "../../../src/engine/inputs.ts";
 import { expireMemories } from "../../../src/engine/lifecycle/expire.ts";
+import type { StoreInput } from "../../../src/engine/write/api.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import { addDays, asInstant } from "../../../src/lib/instant.ts";
 import { uuidV5 } from "../../../src/lib/uuid.ts";
-import type { Store } from "../../../src/ports/store.ts";
+import type { Store } from "../../../src/ports/store/store.ts";
 import { altered, type OpenedEngine, testClock, useEngines } from "../engines.ts";
 import { logOf } from "./memories.ts";
 

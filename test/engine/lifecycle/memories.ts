@@ -4,12 +4,12 @@ import { LIFECYCLE_STATES, type LifecycleState } from "../../../src/domain/enums
 import { SvcError } from "../../../src/domain/errors.ts";
 import type { MemoryNode } from "../../../src/domain/node.ts";
 import { nodeFromRecord } from "../../../src/domain/node-record.ts";
-import type { StoreInput } from "../../../src/engine/inputs.ts";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
+import type { StoreInput } from "../../../src/engine/write/api.ts";
 import type { JsonObject } from "../../../src/lib/json.ts";
 import { asUuid, type Uuid } from "../../../src/lib/uuid.ts";
-import type { Operation } from "../../../src/ports/operation.ts";
-import type { Store } from "../../../src/ports/store.ts";
+import type { Operation } from "../../../src/ports/store/audit-record.ts";
+import type { Store } from "../../../src/ports/store/store.ts";
 import type { Thrown } from "../../domain/thrown.ts";
 
 export const KEY = asUuid("11111111-2222-4333-8444-555555555555");

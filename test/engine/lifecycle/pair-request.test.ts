@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { ClaimsOptions } from "../../../src/engine/changes.ts";
+import type { ClaimsOptions } from "../../../src/engine/lifecycle/api.ts";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import { testClock, useEngines } from "../engines.ts";
 import { KEY, logOf, OTHER_KEY, refusal, remember, reread, tell } from "./memories.ts";

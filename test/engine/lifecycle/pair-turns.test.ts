@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
-import type { StoreInput } from "../../../src/engine/inputs.ts";
+import type { StoreInput } from "../../../src/engine/write/api.ts";
 import { directoryPack, encrypted, RAW_KEY } from "../../contract/sqlite-pack.ts";
 import { DEFAULT_SETTINGS, type OpenedEngine, useEngines, wordEmbedder } from "../engines.ts";
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { dirname } from "node:path";
 import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
-import type { StoreInput } from "../../../src/engine/inputs.ts";
 import type { UpkeepSettings } from "../../../src/engine/settings.ts";
-import type { Store } from "../../../src/ports/store.ts";
+import type { StoreInput } from "../../../src/engine/write/api.ts";
+import type { Store } from "../../../src/ports/store/store.ts";
 import { directoryPack, encrypted, RAW_KEY } from "../../contract/sqlite-pack.ts";
 import { type EngineOptions, type OpenedEngine, testClock, useEngines } from "../engines.ts";
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createIdSource } from "../../../src/adapters/system/ids.ts";
 import { checksummed, openChecksummed } from "../../../src/domain/checksummed.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
+import type { AnswerCitationsInput, ReceiptMaterial } from "../../../src/engine/receipts/api.ts";
 import {
   type CitationDeps,
   getAnswerCitations,
@@ -9,11 +10,9 @@ import {
   recordAnswerCitations,
 } from "../../../src/engine/receipts/citations.ts";
 import { createReceiptKeeper } from "../../../src/engine/receipts/keep.ts";
-import type { AnswerCitationsInput, ReceiptMaterial } from "../../../src/engine/records.ts";
-import type { Uuid } from "../../../src/lib/uuid.ts";
-import { uuidV5 } from "../../../src/lib/uuid.ts";
-import type { Operation } from "../../../src/ports/operation.ts";
-import type { Store } from "../../../src/ports/store.ts";
+import { type Uuid, uuidV5 } from "../../../src/lib/uuid.ts";
+import type { Operation } from "../../../src/ports/store/audit-record.ts";
+import type { Store } from "../../../src/ports/store/store.ts";
 import { altered, expectInvalid, testClock, useEngines } from "../engines.ts";
 import { aRetrieval, SURROUNDINGS } from "./retrievals.ts";
 

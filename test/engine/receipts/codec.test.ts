@@ -4,25 +4,18 @@ import { join } from "node:path";
 import fc from "fast-check";
 import type { BuiltReceipt } from "../../../src/engine/receipts/build.ts";
 import { receiptChecksum, receiptText } from "../../../src/engine/receipts/canonical.ts";
-import {
-  bitLength,
-  createBitReader,
-  createBitWriter,
-} from "../../../src/engine/receipts/codec/bits.ts";
 import { decodeReceipt, encodeReceipt } from "../../../src/engine/receipts/codec/codec.ts";
-import { ascendingIds, texts } from "../../../src/engine/receipts/codec/columns.ts";
-import {
-  readDifference,
-  writeDifference,
-} from "../../../src/engine/receipts/codec/json-difference.ts";
+import { receiptProblems } from "../../../src/engine/receipts/validate.ts";
+import { bitLength, createBitReader, createBitWriter } from "../../../src/lib/columnar/bits.ts";
+import { ascendingIds, texts } from "../../../src/lib/columnar/columns.ts";
+import { readDifference, writeDifference } from "../../../src/lib/columnar/json-difference.ts";
 import {
   type Column,
   counts,
   doubles,
   flags,
   integers,
-} from "../../../src/engine/receipts/codec/numbers.ts";
-import { receiptProblems } from "../../../src/engine/receipts/validate.ts";
+} from "../../../src/lib/columnar/numbers.ts";
 import type { Json } from "../../../src/lib/json.ts";
 import { asUuid } from "../../../src/lib/uuid.ts";
 import { aReceipt, RELATIVE_FUSION } from "./retrievals.ts";

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { SvcError } from "../../../src/domain/errors.ts";
+import type { ReceiptMaterial } from "../../../src/engine/receipts/api.ts";
 import { receiptChecksum, receiptText } from "../../../src/engine/receipts/canonical.ts";
 import { decodeReceipt, encodeReceipt } from "../../../src/engine/receipts/codec/codec.ts";
 import { createReceiptKeeper, type ReceiptKeeper } from "../../../src/engine/receipts/keep.ts";
-import type { ReceiptMaterial } from "../../../src/engine/records.ts";
 import { asUuid, type Uuid } from "../../../src/lib/uuid.ts";
-import type { Store } from "../../../src/ports/store.ts";
+import type { Store } from "../../../src/ports/store/store.ts";
 import { altered, testClock, useEngines } from "../engines.ts";
 import { aRetrieval, SURROUNDINGS } from "./retrievals.ts";
 

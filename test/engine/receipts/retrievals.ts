@@ -3,15 +3,15 @@ import { EPISTEMIC_WEIGHTS } from "../../../src/domain/epistemics.ts";
 import type { MemoryNode } from "../../../src/domain/node.ts";
 import type { ScoringWeights } from "../../../src/domain/scoring.ts";
 import { scoringVersionId } from "../../../src/domain/scoring-version.ts";
+import type { ReceiptMaterial } from "../../../src/engine/receipts/api.ts";
 import { type BuiltReceipt, buildReceipt } from "../../../src/engine/receipts/build.ts";
 import type { ReceiptSurroundings } from "../../../src/engine/receipts/material.ts";
-import type { ReceiptMaterial } from "../../../src/engine/records.ts";
 import type {
   MemoryBundle,
   PackedRecord,
   ResultCandidate,
   SectionName,
-} from "../../../src/engine/results.ts";
+} from "../../../src/engine/retrieve/api.ts";
 import type { Candidate } from "../../../src/engine/retrieve/merge.ts";
 import { adjusted, adjustment } from "../../../src/engine/retrieve/score/adjust.ts";
 import { byScore } from "../../../src/engine/retrieve/score/order.ts";

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { replayScore } from "../../../src/domain/score-replay.ts";
 import type { ScoreProvenance } from "../../../src/domain/scoring.ts";
+import type { ReceiptCandidate, RetrievalReceipt } from "../../../src/engine/receipts/api.ts";
 import type { BuiltReceipt } from "../../../src/engine/receipts/build.ts";
 import { rankingOrder } from "../../../src/engine/receipts/order.ts";
 import { receiptProblems } from "../../../src/engine/receipts/validate.ts";
-import type { ReceiptCandidate, RetrievalReceipt } from "../../../src/engine/records.ts";
 import type { Uuid } from "../../../src/lib/uuid.ts";
 import { WEIGHTS } from "../retrieve/pool.ts";
 import { aReceipt, RELATIVE_FUSION } from "./retrievals.ts";

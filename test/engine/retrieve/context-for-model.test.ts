@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { SvcError } from "../../../src/domain/errors.ts";
 import type { MemoryNode } from "../../../src/domain/node.ts";
-import type { ResultCandidate } from "../../../src/engine/results.ts";
+import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
 import {
   type ContextHint,
   type FormatOptions,

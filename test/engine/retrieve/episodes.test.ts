@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { replayScore } from "../../../src/domain/score-replay.ts";
-import type { ResultCandidate } from "../../../src/engine/results.ts";
+import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
 import { type EpisodeRules, routeEpisodes } from "../../../src/engine/retrieve/context/episodes.ts";
 import { aProvenance, aResult } from "./pool.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { MemoryNode } from "../../../src/domain/node.ts";
 import { replayScore } from "../../../src/domain/score-replay.ts";
-import type { ResultCandidate } from "../../../src/engine/results.ts";
+import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
 import {
   addEvidence,
   type EvidenceRules,
@@ -9,7 +9,7 @@ import {
   evidenceRules,
 } from "../../../src/engine/retrieve/context/evidence.ts";
 import type { Uuid } from "../../../src/lib/uuid.ts";
-import type { KeyedNode } from "../../../src/ports/store.ts";
+import type { KeyedNode } from "../../../src/ports/store/store.ts";
 import { aNode, anEvent, freshId } from "../../contract/samples.ts";
 import { DEFAULT_SETTINGS } from "../engines.ts";
 import { aResult } from "./pool.ts";

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { CandidateFilter } from "../../../src/domain/candidate-filter.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
-import type { RetrieveInput } from "../../../src/engine/inputs.ts";
-import type { ResultCandidate } from "../../../src/engine/results.ts";
+import type { ResultCandidate, RetrieveInput } from "../../../src/engine/retrieve/api.ts";
 import {
   crossScopeHints,
   type HintRules,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { replayScore } from "../../../src/domain/score-replay.ts";
 import { SPEAKER_KEY } from "../../../src/domain/speaker.ts";
-import type { ResultCandidate } from "../../../src/engine/results.ts";
+import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
 import { newerFirst } from "../../../src/engine/retrieve/newer-first.ts";
 import { byScore } from "../../../src/engine/retrieve/score/order.ts";
 import { at } from "../../contract/samples.ts";

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { SvcError } from "../../../src/domain/errors.ts";
-import type { ResultCandidate } from "../../../src/engine/results.ts";
+import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
 import { ablateContext } from "../../../src/engine/retrieve/pack/ablate.ts";
 import { visibleBindings } from "../../../src/engine/retrieve/pack/bindings.ts";
 import { pack } from "../../../src/engine/retrieve/pack/pack.ts";

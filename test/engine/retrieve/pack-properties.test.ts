@@ -7,7 +7,7 @@ import {
   REPRESENTATION_LEVELS,
 } from "../../../src/domain/enums.ts";
 import type { MemoryNode } from "../../../src/domain/node.ts";
-import type { ResultCandidate, SectionName } from "../../../src/engine/results.ts";
+import type { ResultCandidate, SectionName } from "../../../src/engine/retrieve/api.ts";
 import { ContextMeter, sectionHeading } from "../../../src/engine/retrieve/pack/context-meter.ts";
 import { foldsInto } from "../../../src/engine/retrieve/pack/fold.ts";
 import {

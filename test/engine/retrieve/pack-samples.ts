@@ -1,6 +1,6 @@
 import { createCl100kTokenizer } from "../../../src/adapters/tokens/cl100k.ts";
 import type { MemoryNode } from "../../../src/domain/node.ts";
-import type { ResultCandidate } from "../../../src/engine/results.ts";
+import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
 import type { PackRules } from "../../../src/engine/retrieve/pack/rules.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
 import { asUuid, type Uuid } from "../../../src/lib/uuid.ts";

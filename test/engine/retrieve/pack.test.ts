@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { MemoryNode } from "../../../src/domain/node.ts";
-import type { ResultCandidate } from "../../../src/engine/results.ts";
+import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
 import { contextHeader, recordLine } from "../../../src/engine/retrieve/pack/formats.ts";
 import { levelTexts } from "../../../src/engine/retrieve/pack/levels.ts";
 import { pack } from "../../../src/engine/retrieve/pack/pack.ts";

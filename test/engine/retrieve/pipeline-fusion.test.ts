@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { toEngineSettings } from "../../../src/app/engine-settings.ts";
 import { CONFIG_SCHEMA } from "../../../src/config/schema.ts";
 import type { EngineSettings } from "../../../src/engine/settings.ts";
-import { toRetrieveAnswer } from "../../../src/surface/contract/retrieve-answer.ts";
+import { toRetrieveAnswer } from "../../../src/surface/contract/retrieval/answer.ts";
 import { at } from "../../contract/samples.ts";
 import { expectInvalid, type OpenedEngine, REAL_MODEL, useEngines } from "../engines.ts";
 import { ask, contentsOf, fillWorld, remember, withSettings } from "./pipeline-world.ts";

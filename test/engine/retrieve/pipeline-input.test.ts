@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { RetrieveInput } from "../../../src/engine/inputs.ts";
+import type { RetrieveInput } from "../../../src/engine/retrieve/api.ts";
 import type { ContextFormat } from "../../../src/engine/settings.ts";
 import { expectInvalid, type OpenedEngine, REAL_MODEL, tokenizer, useEngines } from "../engines.ts";
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { RetrieveInput } from "../../../src/engine/inputs.ts";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
+import type { RetrieveInput } from "../../../src/engine/retrieve/api.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import { at } from "../../contract/samples.ts";
 import { REAL_MODEL, useEngines } from "../engines.ts";

@@ -1,8 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { replayScore } from "../../../src/domain/score-replay.ts";
 import type { Fusion } from "../../../src/domain/scoring.ts";
-import type { RetrieveInput } from "../../../src/engine/inputs.ts";
-import type { KeptReceipt, RankingPolicy, ReceiptCandidate } from "../../../src/engine/records.ts";
+import type {
+  KeptReceipt,
+  RankingPolicy,
+  ReceiptCandidate,
+} from "../../../src/engine/receipts/api.ts";
+import type { RetrieveInput } from "../../../src/engine/retrieve/api.ts";
 import type { EngineSettings, PackingSettings } from "../../../src/engine/settings.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import type { LanguageModel } from "../../../src/ports/language-model.ts";

@@ -2,9 +2,8 @@ import { openDatabase } from "../../../src/adapters/sqlite/connection/open-datab
 import type { MemoryNode } from "../../../src/domain/node.ts";
 import type { EngineDeps } from "../../../src/engine/deps.ts";
 import { createEngine } from "../../../src/engine/engine.ts";
-import type { RetrieveInput } from "../../../src/engine/inputs.ts";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
-import type { RetrievalResponse } from "../../../src/engine/results.ts";
+import type { RetrievalResponse, RetrieveInput } from "../../../src/engine/retrieve/api.ts";
 import type { EngineSettings, PackingSettings } from "../../../src/engine/settings.ts";
 import { at, type Memory, put } from "../../contract/samples.ts";
 import { type SqlitePack, storeOptions } from "../../contract/sqlite-pack.ts";

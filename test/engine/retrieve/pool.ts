@@ -1,6 +1,6 @@
 import type { MemoryNode } from "../../../src/domain/node.ts";
 import type { ScoreProvenance, ScoringWeights } from "../../../src/domain/scoring.ts";
-import type { CandidatePath, ResultCandidate } from "../../../src/engine/results.ts";
+import type { CandidatePath, ResultCandidate } from "../../../src/engine/retrieve/api.ts";
 import type { Candidate } from "../../../src/engine/retrieve/merge.ts";
 import type { Uuid } from "../../../src/lib/uuid.ts";
 import { aNode, anEvent } from "../../contract/samples.ts";

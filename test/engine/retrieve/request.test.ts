@@ -5,7 +5,7 @@ import { CONFIG_SCHEMA } from "../../../src/config/schema.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import type { ScoringWeights } from "../../../src/domain/scoring.ts";
 import { DEFAULT_SCORING } from "../../../src/domain/scoring-defaults.ts";
-import type { RetrieveInput } from "../../../src/engine/inputs.ts";
+import type { RetrieveInput } from "../../../src/engine/retrieve/api.ts";
 import { parseRequest, type RetrievalRequest } from "../../../src/engine/retrieve/request.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { applyAdjustment } from "../../../src/domain/score-replay.ts";
-import type { ResultCandidate } from "../../../src/engine/results.ts";
+import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
 import { mergeNeuralScores, rerank } from "../../../src/engine/retrieve/rerank.ts";
 import type { RerankerPolicy, RerankerSettings } from "../../../src/engine/settings.ts";
 import type { Reranker } from "../../../src/ports/text-pairs.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { VisibleBinding } from "../../../src/engine/results.ts";
+import type { VisibleBinding } from "../../../src/engine/retrieve/api.ts";
 import {
   renderValueBindings,
   resolveArguments,

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import type { RetrieveInput, StoreInput } from "../../../src/engine/inputs.ts";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
+import type { RetrieveInput } from "../../../src/engine/retrieve/api.ts";
+import type { StoreInput } from "../../../src/engine/write/api.ts";
 import { put } from "../../contract/samples.ts";
 import {
   DEFAULT_SETTINGS,

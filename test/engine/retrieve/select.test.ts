@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Fusion } from "../../../src/domain/scoring.ts";
-import type { ResultCandidate } from "../../../src/engine/results.ts";
+import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
 import { type SelectionRules, select } from "../../../src/engine/retrieve/select.ts";
 import { freshId } from "../../contract/samples.ts";
 import { aResult } from "./pool.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../../src/domain/errors.ts";
-import type { AnswerabilitySettings } from "../../../src/engine/verification.ts";
 import { assessAnswerability } from "../../../src/engine/verify/answerability.ts";
 import { ANSWER_SCHEMA, INSTRUCTIONS } from "../../../src/engine/verify/answerability-prompt.ts";
 import { assessmentRecord } from "../../../src/engine/verify/answerability-record.ts";
+import type { AnswerabilitySettings } from "../../../src/engine/verify/api.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import { canonicalJson, type Json, type JsonObject } from "../../../src/lib/json.ts";
 import type { LanguageModel, ModelRequest } from "../../../src/ports/language-model.ts";

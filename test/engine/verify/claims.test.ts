@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { ClaimSettings, Evidence } from "../../../src/engine/verification.ts";
+import type { ClaimSettings, Evidence } from "../../../src/engine/verify/api.ts";
 import { verificationRecord } from "../../../src/engine/verify/claim-record.ts";
 import { verifyBundle, verifyClaim } from "../../../src/engine/verify/claims.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";

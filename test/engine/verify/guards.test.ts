@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Evidence } from "../../../src/engine/verification.ts";
+import type { Evidence } from "../../../src/engine/verify/api.ts";
 import {
   isContradictionCorroborated,
   isExplicitlyNegated,

@@ -1,4 +1,4 @@
-import type { Evidence } from "../../../src/engine/verification.ts";
+import type { Evidence } from "../../../src/engine/verify/api.ts";
 import type { ClaimDeps } from "../../../src/engine/verify/claims.ts";
 import type { Entailment, EntailmentModel } from "../../../src/ports/text-pairs.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { FastIngestItem } from "../../../src/engine/inputs.ts";
+import type { FastIngestItem } from "../../../src/engine/write/api.ts";
 import { asUuid } from "../../../src/lib/uuid.ts";
 import { useEngines, wordEmbedder } from "../engines.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../../src/domain/errors.ts";
-import type { IngestInput } from "../../../src/engine/changes.ts";
+import type { IngestInput } from "../../../src/engine/write/api.ts";
 import { expectInvalid, useEngines } from "../engines.ts";
 
 const { open } = useEngines();

@@ -9,7 +9,7 @@ import {
   SCOPES,
   SOURCE_TYPES,
 } from "../../../src/domain/enums.ts";
-import type { StoreInput } from "../../../src/engine/inputs.ts";
+import type { StoreInput } from "../../../src/engine/write/api.ts";
 import { type PlanContext, planRawNote, planStore } from "../../../src/engine/write/plan-store.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import { asInstant } from "../../../src/lib/instant.ts";

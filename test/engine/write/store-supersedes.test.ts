@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { StoreInput } from "../../../src/engine/inputs.ts";
+import type { StoreInput } from "../../../src/engine/write/api.ts";
 import { useEngines } from "../engines.ts";
 import { KEY, logOf, NOBODY, recordOf, refusal, remember, reread } from "../lifecycle/memories.ts";
 

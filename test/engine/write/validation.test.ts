@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { FastIngestManyInput, StoreInput } from "../../../src/engine/inputs.ts";
+import type { FastIngestManyInput, StoreInput } from "../../../src/engine/write/api.ts";
 import { expectInvalid, useEngines } from "../engines.ts";
 
 const { open } = useEngines();

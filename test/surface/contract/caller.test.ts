@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { actorOf, optionalOwner, requireOwner } from "../../../src/surface/contract/caller.ts";
+import { actorOf, optionalOwner, requireOwner } from "../../../src/surface/contract/core/caller.ts";
 
 const operator = { boundUserId: undefined };
 const ada = { boundUserId: "ada" };

@@ -4,7 +4,7 @@ import {
   nodeSchema,
   toEventWire,
   toNodeWire,
-} from "../../../src/surface/contract/node-wire.ts";
+} from "../../../src/surface/contract/nodes/wire.ts";
 import { BARE_EVENT, BARE_NODE } from "../fixtures.ts";
 
 test("a node has its 26 keys in order, null for what is absent", () => {

@@ -1,6 +1,6 @@
 /** What a schema offers is taken: each member of a closed set, each default, true and false. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { OPERATIONS } from "../../../src/surface/contract/operations.ts";
+import { OPERATIONS } from "../../../src/surface/contract/core/operations.ts";
 import { exampleOf, followed, type Schema } from "../../../src/surface/http/docs-example.ts";
 import { shownSchemas } from "../../../src/surface/mcp/shown-schemas.ts";
 import { KEYS, useApps } from "../http/engine-app.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
-import { receiptAnswerSchema, toReceiptWire } from "../../../src/surface/contract/receipt-wire.ts";
-import { toProvenanceWire } from "../../../src/surface/contract/score-wire.ts";
+import { receiptAnswerSchema, toReceiptWire } from "../../../src/surface/contract/receipts/wire.ts";
+import { toProvenanceWire } from "../../../src/surface/contract/retrieval/score-wire.ts";
 import { NODE_ID } from "../fixtures.ts";
 import { KEPT_RECEIPT, RANK_FUSED } from "../retrieval-fixtures.ts";
 

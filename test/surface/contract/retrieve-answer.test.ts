@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import type { ScoreProvenance } from "../../../src/domain/scoring.ts";
-import type { ResultCandidate, RetrievalResponse } from "../../../src/engine/results.ts";
+import type { ResultCandidate, RetrievalResponse } from "../../../src/engine/retrieve/api.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
 import {
   retrieveAnswerSchema,
   retrieveToolAnswerSchema,
   toRetrieveAnswer,
   toRetrieveToolAnswer,
-} from "../../../src/surface/contract/retrieve-answer.ts";
+} from "../../../src/surface/contract/retrieval/answer.ts";
 import { NODE_ID } from "../fixtures.ts";
 import {
   BUNDLE,

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
+import { parseWire } from "../../../src/surface/contract/core/wire-issues.ts";
 import {
   flattenFilters,
   retrieveBodySchema,
   toRetrieveInput,
-} from "../../../src/surface/contract/retrieve-request.ts";
-import { parseWire } from "../../../src/surface/contract/wire-issues.ts";
+} from "../../../src/surface/contract/retrieval/request.ts";
 
 const read = (body: object) =>
   toRetrieveInput(

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { MemoryNode } from "../../../src/domain/node.ts";
-import type { ResultCandidate, RetrievalResponse } from "../../../src/engine/results.ts";
+import type { ResultCandidate, RetrievalResponse } from "../../../src/engine/retrieve/api.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
 import { asUuid } from "../../../src/lib/uuid.ts";
-import { toRetrieveToolAnswer } from "../../../src/surface/contract/retrieve-answer.ts";
-import { tellRetrieve } from "../../../src/surface/contract/retrieve-text.ts";
+import { toRetrieveToolAnswer } from "../../../src/surface/contract/retrieval/answer.ts";
+import { tellRetrieve } from "../../../src/surface/contract/retrieval/text.ts";
 import { tokenizer } from "../../engine/engines.ts";
 import { BARE_NODE } from "../fixtures.ts";
 import { BUNDLE, CANDIDATE, METADATA, REQUEST_ID, RESPONSE } from "../retrieval-fixtures.ts";

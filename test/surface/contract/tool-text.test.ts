@@ -10,7 +10,7 @@ import {
   moment,
   nodeLine,
   oneLine,
-} from "../../../src/surface/contract/tool-text.ts";
+} from "../../../src/surface/contract/core/tool-text.ts";
 import { BARE_NODE, NODE_ID } from "../fixtures.ts";
 
 const NOW = asInstant("2026-03-18T12:00:00.000000Z");

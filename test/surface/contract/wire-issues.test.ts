@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../../src/domain/errors.ts";
-import { ingestBodySchema } from "../../../src/surface/contract/ingest-wire.ts";
-import { retrieveBodySchema } from "../../../src/surface/contract/retrieve-request.ts";
-import { storeBodySchema } from "../../../src/surface/contract/store-wire.ts";
-import { parseWire } from "../../../src/surface/contract/wire-issues.ts";
+import { parseWire } from "../../../src/surface/contract/core/wire-issues.ts";
+import { retrieveBodySchema } from "../../../src/surface/contract/retrieval/request.ts";
+import { ingestBodySchema } from "../../../src/surface/contract/store/ingest-wire.ts";
+import { storeBodySchema } from "../../../src/surface/contract/store/wire.ts";
 
 function refusal(schema: Parameters<typeof parseWire>[0], value: unknown): string {
   try {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import type { z } from "zod";
+import { assertionStateSchema } from "../../../src/surface/contract/aggregation/state-wire.ts";
 import {
   assertionAggregationSchema,
   quantityAggregationSchema,
   textAggregationSchema,
-} from "../../../src/surface/contract/aggregation-wire.ts";
-import { assertionStateSchema } from "../../../src/surface/contract/state-wire.ts";
+} from "../../../src/surface/contract/aggregation/wire.ts";
 import { at } from "../../contract/samples.ts";
 import { amount, fact, put } from "../../engine/aggregate/claims-world.ts";
 import { KEYS, type OpenedApp, useApps } from "./engine-app.ts";

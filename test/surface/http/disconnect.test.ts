@@ -1,7 +1,7 @@
 /** A caller that hangs up while an engine works for it. Real server, real engine on a real pack, slow models. */
 import { expect, test } from "bun:test";
 import type { Embedder } from "../../../src/ports/embedder.ts";
-import type { Store } from "../../../src/ports/store.ts";
+import type { Store } from "../../../src/ports/store/store.ts";
 import type { Reranker } from "../../../src/ports/text-pairs.ts";
 import { useEngines, wordEmbedder } from "../../engine/engines.ts";
 import { type LoggingServer, post, useServers } from "./serving.ts";

@@ -1,5 +1,5 @@
 import { createHttpApp } from "../../../src/surface/http/app.ts";
-import type { AuthSettings } from "../../../src/surface/web/auth.ts";
+import type { AuthSettings } from "../../../src/surface/listener/auth.ts";
 import { type EngineOptions, type OpenedEngine, useEngines } from "../../engine/engines.ts";
 
 type Json = Readonly<Record<string, unknown>>;

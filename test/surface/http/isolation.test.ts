@@ -1,7 +1,7 @@
 /** What the key of one owner reaches of another's memories, on every route that there is. Real engine, real pack. */
 import { expect, test } from "bun:test";
-import type { HttpBinding } from "../../../src/surface/contract/operation.ts";
-import { OPERATIONS } from "../../../src/surface/contract/operations.ts";
+import type { HttpBinding } from "../../../src/surface/contract/core/operation.ts";
+import { OPERATIONS } from "../../../src/surface/contract/core/operations.ts";
 import { type Answer, KEYS, type OpenedApp, useApps } from "./engine-app.ts";
 
 const { open } = useApps();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { MemoryNode } from "../../../src/domain/node.ts";
-import { nodeSchema, toNodeWire } from "../../../src/surface/contract/node-wire.ts";
+import { nodeSchema, toNodeWire } from "../../../src/surface/contract/nodes/wire.ts";
 import {
   KEY,
   logOf,

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { ERROR_CATALOGUE } from "../../../src/domain/errors.ts";
-import { OPERATIONS } from "../../../src/surface/contract/operations.ts";
+import { OPERATIONS } from "../../../src/surface/contract/core/operations.ts";
 import { buildOpenApi } from "../../../src/surface/http/openapi.ts";
-import { REFUSAL_CODES } from "../../../src/surface/web/answers.ts";
+import { REFUSAL_CODES } from "../../../src/surface/listener/answers.ts";
 
 type Schema = Record<string, unknown>;
 type Entry = {

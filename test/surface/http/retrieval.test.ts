@@ -1,8 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../../src/domain/errors.ts";
-import type { AnswerCitationsInput, AnswerCitationsQuery } from "../../../src/engine/records.ts";
+import type {
+  AnswerCitationsInput,
+  AnswerCitationsQuery,
+} from "../../../src/engine/receipts/api.ts";
 import { createHttpApp } from "../../../src/surface/http/app.ts";
-import type { AuthSettings } from "../../../src/surface/web/auth.ts";
+import type { AuthSettings } from "../../../src/surface/listener/auth.ts";
 import { fakeEngine } from "../fake-engine.ts";
 import { NODE_ID } from "../fixtures.ts";
 import {

@@ -1,7 +1,7 @@
 import { afterEach } from "bun:test";
 import { connect } from "node:net";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
-import type { LogLevel } from "../../../src/surface/contract/log.ts";
+import type { LogLevel } from "../../../src/surface/contract/core/log.ts";
 import { createHttpApp, type HttpAppDeps } from "../../../src/surface/http/app.ts";
 import type { HttpApp } from "../../../src/surface/http/app-env.ts";
 import {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { storeAnswerSchema } from "../../../src/surface/contract/store-wire.ts";
+import { storeAnswerSchema } from "../../../src/surface/contract/store/wire.ts";
 import { NOBODY, reread } from "../../engine/lifecycle/memories.ts";
 import { useApps } from "./engine-app.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { OPERATIONS } from "../../../src/surface/contract/operations.ts";
+import { OPERATIONS } from "../../../src/surface/contract/core/operations.ts";
 import { repeatableTools } from "../../../src/surface/mcp/repeatable-tools.ts";
 
 test("tools that read, or change something once, may be called again", () => {

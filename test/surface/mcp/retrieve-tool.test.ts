@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SvcError } from "../../../src/domain/errors.ts";
-import type { RetrieveInput } from "../../../src/engine/inputs.ts";
-import type { RetrievalResponse } from "../../../src/engine/results.ts";
+import type { RetrievalResponse, RetrieveInput } from "../../../src/engine/retrieve/api.ts";
 import { fakeEngine } from "../fake-engine.ts";
 import { NODE_ID } from "../fixtures.ts";
 import { BUNDLE, CANDIDATE, RESPONSE, WEIGHTED } from "../retrieval-fixtures.ts";

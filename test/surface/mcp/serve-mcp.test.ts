@@ -6,8 +6,8 @@ import {
   type HttpServerDeps,
   startHttpServer,
 } from "../../../src/surface/http/server.ts";
+import { lazyMcpEndpoint } from "../../../src/surface/listener/mcp-endpoint.ts";
 import { createMcpEndpoint } from "../../../src/surface/mcp/http.ts";
-import { lazyMcpEndpoint } from "../../../src/surface/web/mcp-endpoint.ts";
 import { fakeEngine } from "../fake-engine.ts";
 import { BARE_NODE, NODE_ID } from "../fixtures.ts";
 import { clientsOf, modern, request } from "./http-server.ts";

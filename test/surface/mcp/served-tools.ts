@@ -1,5 +1,5 @@
 import { afterEach } from "bun:test";
-import { OPERATIONS } from "../../../src/surface/contract/operations.ts";
+import { OPERATIONS } from "../../../src/surface/contract/core/operations.ts";
 import { type EngineOptions, type OpenedEngine, useEngines } from "../../engine/engines.ts";
 import { openSession, type Session } from "./session.ts";
 

@@ -7,7 +7,7 @@ import {
   ownerTarget,
 } from "../../../domain/pack-owner.ts";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
-import type { OwnerMove, OwnerWish } from "../../../ports/owners.ts";
+import type { OwnerMove, OwnerWish } from "../../../ports/store/owners.ts";
 import { fromPayload } from "../vectors/lean.ts";
 import { putVectors, removeVectors, type VectorEntry } from "../vectors/write-vectors.ts";
 import { advanceIndexSequence } from "../write/index-sequence.ts";

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { Clock } from "../../../ports/clock.ts";
-import type { Owners } from "../../../ports/owners.ts";
+import type { Owners } from "../../../ports/store/owners.ts";
 import { listOwners } from "./list-owners.ts";
 import { moveOwner, previewMove } from "./move-owner.ts";
 import { readOwnerNames } from "./owner-names.ts";

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { type OwnerMemories, PACK_OWNER_SET, type PackOwner } from "../../../domain/pack-owner.ts";
-import type { OwnerRecord } from "../../../ports/owners.ts";
+import type { OwnerRecord } from "../../../ports/store/owners.ts";
 import { readPackSetting, writePackSetting } from "../schema/pack-settings.ts";
 import { writeOperation } from "../write/write-operation.ts";
 

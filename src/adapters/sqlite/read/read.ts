@@ -2,7 +2,12 @@ import type { Database } from "bun:sqlite";
 import type { MemoryEvent } from "../../../domain/event.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { EventPage, KeyedNode, NodeFilter, SessionWindow } from "../../../ports/store.ts";
+import type {
+  EventPage,
+  KeyedNode,
+  NodeFilter,
+  SessionWindow,
+} from "../../../ports/store/store.ts";
 import { ownerKey } from "../write/owners.ts";
 import {
   EVENT_COLUMNS,

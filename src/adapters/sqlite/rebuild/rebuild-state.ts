@@ -3,7 +3,7 @@ import { SvcError } from "../../../domain/errors.ts";
 import { isSameEmbedding } from "../../../domain/same-embedding.ts";
 import { fromEpochMicros, type Instant, toEpochMillis } from "../../../lib/instant.ts";
 import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
-import type { RebuildPlan } from "../../../ports/index-rebuild.ts";
+import type { RebuildPlan } from "../../../ports/store/rebuild.ts";
 import { isGone } from "../connection/process-identity.ts";
 import { readManifest } from "../schema/manifest.ts";
 

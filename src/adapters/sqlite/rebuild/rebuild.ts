@@ -3,7 +3,7 @@ import { SvcError } from "../../../domain/errors.ts";
 import { isSameEmbedding } from "../../../domain/same-embedding.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
-import type { IndexableNodes, IndexRebuild } from "../../../ports/index-rebuild.ts";
+import type { IndexableNodes, IndexRebuild } from "../../../ports/store/rebuild.ts";
 import type { PackLayout } from "../connection/layout.ts";
 import { processIdentity } from "../connection/process-identity.ts";
 import { readManifest, writeEmbedding } from "../schema/manifest.ts";

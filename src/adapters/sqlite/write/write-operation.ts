@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { Operation } from "../../../ports/operation.ts";
+import type { Operation } from "../../../ports/store/audit-record.ts";
 
 const INSERT_OPERATION = `INSERT INTO operations
   (id, op_type, target_id, payload, actor_id, namespace_id, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`;

@@ -1,16 +1,22 @@
+import { type BitReader, createBitReader, createBitWriter } from "../../../lib/columnar/bits.ts";
+import {
+  ascendingIds,
+  hexTexts,
+  readInstant,
+  toUuid,
+  writeInstant,
+} from "../../../lib/columnar/columns.ts";
+import { readDifference, writeDifference } from "../../../lib/columnar/json-difference.ts";
+import { at, flags } from "../../../lib/columnar/numbers.ts";
 import type { Json, JsonObject } from "../../../lib/json.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { RetrievalReceipt, RetrievalRecord } from "../../records.ts";
+import type { RetrievalReceipt, RetrievalRecord } from "../api.ts";
 import type { BuiltReceipt } from "../build.ts";
 import { receiptForm, recordForm } from "../canonical.ts";
 import type { Form } from "../form.ts";
 import { rankingOrder } from "../order.ts";
-import { type BitReader, createBitReader, createBitWriter } from "./bits.ts";
 import { readCandidates, type StoredCandidate, writeCandidates } from "./candidates.ts";
-import { ascendingIds, hexTexts, readInstant, toUuid, writeInstant } from "./columns.ts";
-import { readDifference, writeDifference } from "./json-difference.ts";
 import { readLists, writeLists } from "./lists.ts";
-import { at, flags } from "./numbers.ts";
 import { RECEIPT_PATTERN, RECORD_PATTERN } from "./patterns.ts";
 
 const SIZE_ORDER = 8;

@@ -1,13 +1,20 @@
 import { REPRESENTATION_LEVELS, SCOPES } from "../../../domain/enums.ts";
 import { replayScore } from "../../../domain/score-replay.ts";
 import type { ScoreProvenance, ScoreTrace } from "../../../domain/scoring.ts";
+import type { BitReader, BitWriter } from "../../../lib/columnar/bits.ts";
+import {
+  choices,
+  hexTexts,
+  optional,
+  readGuessed,
+  subsets,
+  writeGuessed,
+} from "../../../lib/columnar/columns.ts";
+import { at, counts, doubles, flags } from "../../../lib/columnar/numbers.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { ReceiptCandidate } from "../../records.ts";
-import { CANDIDATE_PATHS, type CandidatePath } from "../../results.ts";
+import { CANDIDATE_PATHS, type CandidatePath } from "../../retrieve/api.ts";
+import type { ReceiptCandidate } from "../api.ts";
 import { CONTENT_LEVELS } from "../build.ts";
-import type { BitReader, BitWriter } from "./bits.ts";
-import { choices, hexTexts, optional, readGuessed, subsets, writeGuessed } from "./columns.ts";
-import { at, counts, doubles, flags } from "./numbers.ts";
 import { type ProvenanceContext, readProvenances, writeProvenances } from "./provenances.ts";
 import { readSignals, SIGNALS, writeSignals } from "./scores.ts";
 

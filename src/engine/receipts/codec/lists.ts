@@ -1,3 +1,12 @@
+import type { BitReader, BitWriter } from "../../../lib/columnar/bits.ts";
+import {
+  choices,
+  optional,
+  readPlaces,
+  texts,
+  writePlaces,
+} from "../../../lib/columnar/columns.ts";
+import { at, type Column, doubles, integers } from "../../../lib/columnar/numbers.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import {
   type FilteredOut,
@@ -5,11 +14,8 @@ import {
   PACKING_REASONS,
   type RetrievalRecord,
   type SelectedOut,
-} from "../../records.ts";
+} from "../api.ts";
 import { SECTION_NAMES } from "../canonical.ts";
-import type { BitReader, BitWriter } from "./bits.ts";
-import { choices, optional, readPlaces, texts, writePlaces } from "./columns.ts";
-import { at, type Column, doubles, integers } from "./numbers.ts";
 
 /** The lists of memories in the record beside a receipt, apart from the paths. */
 type MemoryLists = Pick<RetrievalRecord, "context" | "notPacked" | "filteredOut" | "selectedOut">;

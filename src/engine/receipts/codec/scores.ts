@@ -6,9 +6,9 @@ import type {
   ScoreTrace,
   ScoringWeights,
 } from "../../../domain/scoring.ts";
-import type { BitReader, BitWriter } from "./bits.ts";
-import { optional, readGuessed, writeGuessed } from "./columns.ts";
-import { at, counts, doubles, filled, flags, integers } from "./numbers.ts";
+import type { BitReader, BitWriter } from "../../../lib/columnar/bits.ts";
+import { optional, readGuessed, writeGuessed } from "../../../lib/columnar/columns.ts";
+import { at, counts, doubles, filled, flags, integers } from "../../../lib/columnar/numbers.ts";
 
 /** What a score begins with, before any adjustment: its signals and what the fusion made of them. */
 export type ScoreBase = Pick<ScoreProvenance, "formulaVersion" | "trace" | "weights" | "fusion">;

@@ -1,5 +1,5 @@
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { ResultCandidate } from "../../results.ts";
+import type { ResultCandidate } from "../api.ts";
 
 /** The candidates whose claims are contested. */
 export function contested(ranking: readonly ResultCandidate[]): readonly ResultCandidate[] {

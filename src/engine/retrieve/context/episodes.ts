@@ -1,6 +1,6 @@
 import { foldCase } from "../../../lib/text.ts";
-import type { ResultCandidate } from "../../results.ts";
 import type { PackingSettings } from "../../settings.ts";
+import type { ResultCandidate } from "../api.ts";
 import { adjustment } from "../score/adjust.ts";
 import { compareIds } from "../score/order.ts";
 import { raisedBy, type Step, toStep, withPath } from "./inherit.ts";

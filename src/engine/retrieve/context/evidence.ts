@@ -1,7 +1,7 @@
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { KeyedNode } from "../../../ports/store.ts";
-import type { ResultCandidate } from "../../results.ts";
+import type { KeyedNode } from "../../../ports/store/store.ts";
 import type { PackingSettings } from "../../settings.ts";
+import type { ResultCandidate } from "../api.ts";
 import { adjustment } from "../score/adjust.ts";
 import { addedBy, raisedBy, type Step, toStep, withPath } from "./inherit.ts";
 

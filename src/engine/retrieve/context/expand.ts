@@ -1,8 +1,8 @@
 import { reasonCode } from "../../../domain/errors.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { KeyedNode } from "../../../ports/store.ts";
+import type { KeyedNode } from "../../../ports/store/store.ts";
 import type { EngineDeps } from "../../deps.ts";
-import type { Exclusion, ResultCandidate } from "../../results.ts";
+import type { Exclusion, ResultCandidate } from "../api.ts";
 import type { FilterRules } from "../filter.ts";
 import type { RetrievalRequest } from "../request.ts";
 import { contested, flagConflicts } from "./conflicts.ts";

@@ -2,7 +2,7 @@ import { type CandidateFilter, passesFilter } from "../../../domain/candidate-fi
 import { SCOPES } from "../../../domain/enums.ts";
 import { reasonCode } from "../../../domain/errors.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
-import type { ResultCandidate } from "../../results.ts";
+import type { ResultCandidate } from "../api.ts";
 import { exclusionReason, type FilterRules } from "../filter.ts";
 import type { RetrievalRequest } from "../request.ts";
 import { reachesFloor } from "../select.ts";

@@ -1,6 +1,6 @@
 import type { Adjustment } from "../../../domain/scoring.ts";
-import type { KeyedNode } from "../../../ports/store.ts";
-import type { CandidatePath, ResultCandidate } from "../../results.ts";
+import type { KeyedNode } from "../../../ports/store/store.ts";
+import type { CandidatePath, ResultCandidate } from "../api.ts";
 import { adjusted } from "../score/adjust.ts";
 import { byScore } from "../score/order.ts";
 

@@ -1,6 +1,6 @@
-import type { KeyedNode, SessionWindow } from "../../../ports/store.ts";
-import type { ResultCandidate } from "../../results.ts";
+import type { KeyedNode, SessionWindow } from "../../../ports/store/store.ts";
 import type { PackingSettings } from "../../settings.ts";
+import type { ResultCandidate } from "../api.ts";
 import { adjustment } from "../score/adjust.ts";
 import { addedBy, raisedBy, type Step, toStep, withPath } from "./inherit.ts";
 

@@ -2,7 +2,7 @@ import { invalid } from "../../../domain/errors.ts";
 import { sha256Hex } from "../../../lib/hashing.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { Tokenizer } from "../../../ports/tokenizer.ts";
-import type { MemoryBundle } from "../../results.ts";
+import type { MemoryBundle } from "../api.ts";
 import { render } from "./render.ts";
 
 /** A context and what it would have been without some of its records. */

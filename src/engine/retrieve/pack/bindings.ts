@@ -1,5 +1,5 @@
 import { storedValueBindings } from "../../../domain/value-bindings.ts";
-import type { MemoryBundle, VisibleBinding } from "../../results.ts";
+import type { MemoryBundle, VisibleBinding } from "../api.ts";
 
 /** The value bindings whose short form stands in the context, by node id, then reference. Pure. */
 export function visibleBindings(bundle: Pick<MemoryBundle, "sections">): VisibleBinding[] {

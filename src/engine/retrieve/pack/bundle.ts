@@ -1,6 +1,6 @@
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { Tokenizer } from "../../../ports/tokenizer.ts";
-import type { MemoryBundle, PackedRecord, ResultCandidate } from "../../results.ts";
+import type { MemoryBundle, PackedRecord, ResultCandidate } from "../api.ts";
 import { byScore } from "../score/order.ts";
 import type { ContextMeter, MeteredLine } from "./context-meter.ts";
 import { contextHeader, type LineFormat, showsReferences } from "./formats.ts";

@@ -1,5 +1,5 @@
 import type { RepresentationLevel } from "../../../domain/enums.ts";
-import type { ResultCandidate } from "../../results.ts";
+import type { ResultCandidate } from "../api.ts";
 import { type LineFormat, type RecordLine, recordLine } from "./formats.ts";
 import { type LevelRules, levelTexts } from "./levels.ts";
 import { type LineCounter, type LineTokens, leastTokens } from "./line-tokens.ts";

@@ -1,7 +1,7 @@
 import type { MemoryNode } from "../../../domain/node.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { Tokenizer } from "../../../ports/tokenizer.ts";
-import type { MemoryBundle, ResultCandidate } from "../../results.ts";
+import type { MemoryBundle, ResultCandidate } from "../api.ts";
 import { compareIds } from "../score/order.ts";
 import { type PlacedRecord, toBundle } from "./bundle.ts";
 import { ContextMeter } from "./context-meter.ts";

@@ -3,7 +3,7 @@ import { isOwnInstruction } from "../../../domain/instruction.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { beginsWithSpeaker, storedSpeaker } from "../../../domain/speaker.ts";
 import type { Instant } from "../../../lib/instant.ts";
-import type { OlderThan } from "../../results.ts";
+import type { OlderThan } from "../api.ts";
 import { jsonLine } from "./json-line.ts";
 import { shortTime } from "./times.ts";
 

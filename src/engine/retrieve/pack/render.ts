@@ -1,7 +1,7 @@
 import { invalid } from "../../../domain/errors.ts";
 import { withoutInvisible } from "../../../lib/invisible.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { MemoryBundle } from "../../results.ts";
+import type { MemoryBundle } from "../api.ts";
 import { STORED_TEXTS, sectionHeading } from "./context-meter.ts";
 
 /** The parts of a context that are written. */

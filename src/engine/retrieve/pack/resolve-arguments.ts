@@ -2,7 +2,7 @@ import { invalid } from "../../../domain/errors.ts";
 import { copyJson, type Json, type JsonObject } from "../../../lib/json.ts";
 import { compareCodePoints } from "../../../lib/text.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { VisibleBinding } from "../../results.ts";
+import type { VisibleBinding } from "../api.ts";
 import { jsonLine } from "./json-line.ts";
 
 /** A place in the arguments of a call whose text is bound. */

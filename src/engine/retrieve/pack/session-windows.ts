@@ -1,5 +1,5 @@
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { ResultCandidate } from "../../results.ts";
+import type { ResultCandidate } from "../api.ts";
 
 /** Where a memory stands in the session window of a trigger; the trigger itself at 0. */
 export type WindowPlace = { readonly triggerId: Uuid; readonly offset: number };

@@ -1,6 +1,6 @@
 import { applyAdjustment } from "../../../domain/score-replay.ts";
 import type { Adjustment } from "../../../domain/scoring.ts";
-import type { ResultCandidate } from "../../results.ts";
+import type { ResultCandidate } from "../api.ts";
 
 /** A score and the record of how it came about. */
 export type Scored = Pick<ResultCandidate, "compositeScore" | "provenance">;

@@ -1,4 +1,4 @@
-import type { ResultCandidate } from "../../results.ts";
+import type { ResultCandidate } from "../api.ts";
 
 type Identified = { readonly node: Pick<ResultCandidate["node"], "id"> };
 type Placed = Identified & Pick<ResultCandidate, "compositeScore">;

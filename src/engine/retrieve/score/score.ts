@@ -1,6 +1,6 @@
 import { type ErrorData, invalid, SvcError } from "../../../domain/errors.ts";
 import { requireScoringWeights } from "../../../domain/scoring.ts";
-import type { ResultCandidate } from "../../results.ts";
+import type { ResultCandidate } from "../api.ts";
 import type { Candidate } from "../merge.ts";
 import { adjusted, type Scored } from "./adjust.ts";
 import { currentUpdates } from "./current-update.ts";

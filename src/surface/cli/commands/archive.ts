@@ -3,7 +3,7 @@ import { invalid } from "../../../domain/errors.ts";
 import { requireStep } from "../../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
-import { toNodeWire } from "../../contract/node-wire.ts";
+import { toNodeWire } from "../../contract/nodes/wire.ts";
 import type { CliContext } from "../deps.ts";
 import {
   ACTOR,

@@ -3,9 +3,9 @@ import { invalid } from "../../../domain/errors.ts";
 import { callersMetadata } from "../../../domain/metadata.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { storedSpeaker } from "../../../domain/speaker.ts";
-import type { StoreInput } from "../../../engine/inputs.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
-import { toNodeWire } from "../../contract/node-wire.ts";
+import type { StoreInput } from "../../../engine/write/api.ts";
+import { toNodeWire } from "../../contract/nodes/wire.ts";
 import type { CliContext } from "../deps.ts";
 import {
   ACTOR,

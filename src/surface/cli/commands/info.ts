@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { shellWord } from "../../../lib/shell-word.ts";
-import { shownOwner } from "../../contract/owner-text.ts";
+import { shownOwner } from "../../contract/store/owner-text.ts";
 import type { CliContext, PackReport } from "../deps.ts";
 import { configFor, encryptionKeyOption, formatOption, warnOn } from "../options.ts";
 import { type Format, fields } from "../output.ts";

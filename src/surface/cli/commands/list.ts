@@ -9,9 +9,9 @@ import {
   type Scope,
 } from "../../../domain/enums.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
-import type { NodeQuery } from "../../../engine/inputs.ts";
+import type { NodeQuery } from "../../../engine/inspect/api.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
-import { toNodeWire } from "../../contract/node-wire.ts";
+import { toNodeWire } from "../../contract/nodes/wire.ts";
 import type { CliContext } from "../deps.ts";
 import {
   findMemory,

@@ -3,7 +3,7 @@ import { invalid } from "../../../domain/errors.ts";
 import type { OwnerSummary } from "../../../domain/pack-owner.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import { shellWord } from "../../../lib/shell-word.ts";
-import { shownOwner } from "../../contract/owner-text.ts";
+import { shownOwner } from "../../contract/store/owner-text.ts";
 import type { CliContext } from "../deps.ts";
 import { ACTOR } from "../memories.ts";
 import { configFor, encryptionKeyOption, formatOption, warnOn } from "../options.ts";

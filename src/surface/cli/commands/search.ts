@@ -1,8 +1,8 @@
 import { Command } from "commander";
-import type { RetrievalResponse } from "../../../engine/results.ts";
+import type { RetrievalResponse } from "../../../engine/retrieve/api.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { FoldedHit } from "../../contract/repeated-hits.ts";
-import { shownHits } from "../../contract/retrieve-hits.ts";
+import { shownHits } from "../../contract/retrieval/hits.ts";
+import type { FoldedHit } from "../../contract/retrieval/repeated-hits.ts";
 import type { CliContext } from "../deps.ts";
 import {
   configFor,

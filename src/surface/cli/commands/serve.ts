@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import { envFileIn, namedFile } from "../../../config/settings-file.ts";
-import type { LogLevel } from "../../contract/log.ts";
+import type { LogLevel } from "../../contract/core/log.ts";
 import type { CliContext } from "../deps.ts";
 import { configFor, encryptionKeyOption, envFileOption, wholeNumber } from "../options.ts";
 import { serveUntilStopped } from "../serving.ts";

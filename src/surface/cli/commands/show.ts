@@ -2,8 +2,8 @@ import { Command } from "commander";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { storedSpeaker } from "../../../domain/speaker.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
-import { toNodeWire } from "../../contract/node-wire.ts";
-import { complete, rounded } from "../../contract/tool-text.ts";
+import { complete, rounded } from "../../contract/core/tool-text.ts";
+import { toNodeWire } from "../../contract/nodes/wire.ts";
 import type { CliContext } from "../deps.ts";
 import {
   findMemory,

@@ -8,10 +8,10 @@ import {
   type Scope,
 } from "../../../domain/enums.ts";
 import { invalid } from "../../../domain/errors.ts";
-import type { StoreReceipt } from "../../../engine/results.ts";
+import type { StoreReceipt } from "../../../engine/write/api.ts";
 import { shellWord } from "../../../lib/shell-word.ts";
-import { toNearWire } from "../../contract/near-wire.ts";
-import { age } from "../../contract/tool-text.ts";
+import { age } from "../../contract/core/tool-text.ts";
+import { toNearWire } from "../../contract/store/near-wire.ts";
 import type { CliContext } from "../deps.ts";
 import { textOf } from "../memories.ts";
 import { configFor, encryptionKeyOption, formatOption, ownerOption, warnOn } from "../options.ts";

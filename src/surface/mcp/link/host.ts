@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { Log } from "../../contract/log.ts";
+import type { Log } from "../../contract/core/log.ts";
 import { type Guest, type Kin, kinAt, receive, type Welcome } from "./hello.ts";
 import { isStranger } from "./peer.ts";
 import type { Seat } from "./rendezvous.ts";

@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import type { ErrorCode } from "../../../../src/domain/errors.ts";
-import { ERROR_MAP } from "../../../../src/surface/contract/error-map.ts";
+import { ERROR_MAP } from "../../../../src/surface/contract/core/error-map.ts";
 import type { Answer } from "../engine-app.ts";
 
 /** Expects a refusal of a code with its documented status. */

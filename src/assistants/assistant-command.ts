@@ -1,0 +1,62 @@
+import { isAbsolute, join } from "node:path";
+import { mainFileOf } from "../app/pack-path.ts";
+import type { Config } from "../config/schema.ts";
+import { type KeyStatus, keyStatus } from "../packs/key-custody.ts";
+import { findClient } from "./catalogue.ts";
+import { CONFIG_FOLDER_VARIABLE, OWNER_VARIABLE, type ServerCommand } from "./server-entry.ts";
+import { type Surroundings, surroundings } from "./surroundings.ts";
+
+export type AssistantCommandInput = {
+  /** The command line that starts this program again. */
+  readonly self: readonly [string, ...string[]];
+  /** Absolute path of the pack, as a person would name it. */
+  readonly pack: string;
+  /** The owner of everything on the connection; absent: each call names one. */
+  readonly userId?: string | undefined;
+  readonly tools?: "core" | "full" | undefined;
+  /** The name of the assistant; absent: any. */
+  readonly client?: string | undefined;
+};
+
+/** How an assistant starts this program for the configured pack. @param key what is known about its key, if it is there */
+export function assistantCommand(
+  { self, pack, userId, tools, client }: AssistantCommandInput,
+  key: KeyStatus | undefined,
+  here: Surroundings = surroundings(),
+): ServerCommand {
+  const [command, ...rest] = self;
+  const set = tools === "core" ? ["--tools", tools] : [];
+  const readsText = client !== undefined && findClient(client)?.readsText === true;
+  const form = readsText ? ["--answers", "text"] : [];
+  return {
+    command,
+    args: [...rest, "mcp", "--db-path", pack, ...set, ...form],
+    env: {
+      ...(userId !== undefined && { [OWNER_VARIABLE]: userId }),
+      ...keyFolderVariable(key, here),
+    },
+  };
+}
+
+/** What is known about the key of the configured pack; undefined when there is no pack. */
+export async function keyOfPack(config: Config): Promise<KeyStatus | undefined> {
+  return (await Bun.file(mainFileOf(config)).exists()) ? await keyStatus(config) : undefined;
+}
+
+/** Whether an assistant, which knows none of the settings of this process, can open the pack. */
+export function canBeOpened(key: KeyStatus | undefined): boolean {
+  return (
+    key === undefined || !key.encrypted || key.places.some(({ problem }) => problem === undefined)
+  );
+}
+
+/** Where key files lie is said by a variable that assistants do not pass on. */
+function keyFolderVariable(
+  key: KeyStatus | undefined,
+  { environment, home }: Surroundings,
+): Readonly<Record<string, string>> {
+  const folder = environment[CONFIG_FOLDER_VARIABLE];
+  if (folder === undefined || !isAbsolute(folder) || folder === join(home, ".config")) return {};
+  const isInFile = key?.places.some(({ place }) => place.startsWith(join(folder, "/")));
+  return isInFile === true ? { [CONFIG_FOLDER_VARIABLE]: folder } : {};
+}

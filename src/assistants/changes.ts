@@ -1,0 +1,271 @@
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+import { createSystemClock } from "../adapters/system/clock.ts";
+import { invalid, SvcError } from "../domain/errors.ts";
+import { type Client, type Place, placesOf, type Scope } from "./catalogue.ts";
+import {
+  type Backup,
+  backUp,
+  backupsOf,
+  isLink,
+  readConfig,
+  removeConfig,
+  removeCopies,
+  removeEmptyFolders,
+  writeConfig,
+} from "./config-file.ts";
+import { ConfigTextError, type Editor, type Members, withMembers } from "./editor.ts";
+import { loadEditor } from "./load-editor.ts";
+import { fromEntry, isOurs, isSameEntry, type ServerCommand, toMembers } from "./server-entry.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+/** Which entry of which file. */
+export type EntryPlace = {
+  readonly client: Client;
+  readonly scope: Scope;
+  /** The server's name in the file. */
+  readonly name: string;
+};
+
+/** A change of one configuration file that has not been made yet. */
+export type ConfigChange = {
+  readonly place: Place;
+  readonly isShared: boolean;
+  /** Undefined: there is no file. */
+  readonly before: string | undefined;
+  /** Undefined: the file goes. The same as `before`: there is nothing to do. */
+  readonly after: string | undefined;
+  /** Whether a copy of the file is made first. */
+  readonly isBackedUp: boolean;
+  /** Copies that hold nothing new once the change is made. */
+  readonly spent: readonly string[];
+  /** Other names under which the file has servers of this program. */
+  readonly otherNames: readonly string[];
+};
+
+/**
+ * What connecting a client changes.
+ * @throws SvcError invalid_argument when the file cannot be understood, or has a server of another program under that name
+ *   and `force` is not set
+ */
+export async function planConnection(
+  entry: EntryPlace,
+  server: ServerCommand,
+  force: boolean,
+  here: Surroundings,
+): Promise<ConfigChange> {
+  const { client, scope, name } = entry;
+  const place = usedPlace(client, placesFor(entry, here));
+  const editor = await loadEditor(client.form);
+  const before = readConfig(place.file);
+  const after = guarded(place.file, () => {
+    const former = before === undefined ? undefined : editor.read(before).get(name);
+    if (former !== undefined && !isOurs(former) && !force) throw taken(place.file, name, former);
+    return connected(
+      editor,
+      before,
+      name,
+      toMembers(server, client.form, isOurs(former) ? former : undefined),
+    );
+  });
+  return {
+    place,
+    isShared: scope === "project",
+    before,
+    after,
+    isBackedUp: before !== undefined,
+    spent: [],
+    otherNames: otherNamesIn(editor, before, name),
+  };
+}
+
+/**
+ * What disconnecting a client changes: the file becomes what it was before, when nothing else was changed since; else the
+ * entry alone goes.
+ * @throws SvcError invalid_argument when the file cannot be understood, or the entry belongs to another program
+ */
+export async function planDisconnection(
+  entry: EntryPlace,
+  here: Surroundings,
+): Promise<ConfigChange> {
+  const { client, scope, name } = entry;
+  const editor = await loadEditor(client.form);
+  const places = placesFor(entry, here);
+  const held = places.find((place) => isConnected(editor, place.file, name));
+  const place = held ?? usedPlace(client, places);
+  const before = readConfig(place.file);
+  return guarded(place.file, () => {
+    const unchanged = {
+      place,
+      isShared: scope === "project",
+      before,
+      isBackedUp: false,
+      spent: [],
+      otherNames: otherNamesIn(editor, before, name),
+    };
+    const present = before === undefined ? undefined : editor.read(before).get(name);
+    if (before === undefined || present === undefined) return { ...unchanged, after: before };
+    if (!isOurs(present)) throw foreign(place.file, name);
+    return { ...unchanged, ...undone(editor, place.file, before, name, present) };
+  });
+}
+
+/** Makes a change. @returns the path of the copy of the former file, where one was made */
+export function applyChange(change: ConfigChange): string | undefined {
+  const { place, before, after, isShared, isBackedUp, spent } = change;
+  if (after === before) return undefined;
+  const copy =
+    isBackedUp && before !== undefined
+      ? backUp(place.file, before, createSystemClock().now())
+      : undefined;
+  try {
+    if (after !== undefined) writeConfig(place.file, before, after, isShared);
+    else if (before !== undefined) removeConfig(place.file, before);
+  } catch (error) {
+    // The file is as it was.
+    if (copy !== undefined) removeCopies([copy]);
+    throw error;
+  }
+  removeCopies(spent);
+  if (after === undefined) removeEmptyFolders(place);
+  return copy;
+}
+
+/** A file with nothing but the entry, as the client would read it. */
+export async function entryText(
+  { client, name }: Omit<EntryPlace, "scope">,
+  server: ServerCommand,
+): Promise<string> {
+  const editor = await loadEditor(client.form);
+  return editor.create(name, toMembers(server, client.form));
+}
+
+function placesFor({ client, scope }: EntryPlace, here: Surroundings): readonly Place[] {
+  const places = placesOf(client, scope, here);
+  if (places.length > 0) return places;
+  throw invalid("--scope", `${client.title} has no configuration of projects; use user`);
+}
+
+/** The file that a client reads: the first whose folder it has made, else the first. */
+function usedPlace(client: Client, places: readonly Place[]): Place {
+  const used = places.find(({ file }) => existsSync(dirname(file))) ?? places[0];
+  if (used === undefined)
+    throw new SvcError("internal", `${client.name} has no configuration file`);
+  return used;
+}
+
+function otherNamesIn(editor: Editor, text: string | undefined, name: string): readonly string[] {
+  if (text === undefined) return [];
+  return [...editor.read(text)].flatMap(([other, entry]) =>
+    other !== name && isOurs(entry) ? [other] : [],
+  );
+}
+
+function isConnected(editor: Editor, file: string, name: string): boolean {
+  try {
+    const text = readConfig(file);
+    return text !== undefined && isOurs(editor.read(text).get(name));
+  } catch {
+    // Of a file that cannot be read, whoever goes on with it says why.
+    return false;
+  }
+}
+
+/** The text with the entry. A former entry of another program goes as a whole. */
+function connected(
+  editor: Editor,
+  text: string | undefined,
+  name: string,
+  members: Members,
+): string {
+  if (text === undefined) return editor.create(name, members);
+  const former = editor.read(text).get(name);
+  if (former === undefined) return editor.set(text, name, members);
+  if (!isOurs(former)) return editor.set(editor.remove(text, name, true), name, members);
+  return isSameEntry(former, withMembers(former, members)) ? text : editor.set(text, name, members);
+}
+
+type Undone = Pick<ConfigChange, "after" | "isBackedUp" | "spent">;
+
+function undone(
+  editor: Editor,
+  file: string,
+  before: string,
+  name: string,
+  present: unknown,
+): Undone {
+  const members = membersOf(present);
+  const copies = backupsOf(file).map((copy) => ({ ...copy, entry: entryIn(editor, copy, name) }));
+  const without = copies.filter(({ entry }) => entry.isReadable && !isOurs(entry.value));
+  const origin = without.find(({ text }) =>
+    isResult(() => connected(editor, text, name, members), before),
+  );
+  if (origin !== undefined) {
+    // Copies of later connections differ from this one by the entry alone.
+    const later = copies.slice(0, copies.indexOf(origin)).filter(({ text, entry }) => {
+      return isResult(() => connected(editor, origin.text, name, membersOf(entry.value)), text);
+    });
+    const spent = [origin, ...later].map(({ path }) => path);
+    return { after: origin.text, isBackedUp: false, spent };
+  }
+  const isMade = (text: string, entry: unknown): boolean =>
+    isResult(() => editor.create(name, membersOf(entry)), text);
+  // A link was there before: only files are made.
+  if (!isLink(file) && isMade(before, present)) {
+    const spent = copies.filter(({ text, entry }) => isMade(text, entry.value));
+    return { after: undefined, isBackedUp: false, spent: spent.map(({ path }) => path) };
+  }
+  const [newest] = without;
+  const keepSection = newest === undefined || editor.hasSection(newest.text);
+  return { after: editor.remove(before, name, keepSection), isBackedUp: true, spent: [] };
+}
+
+function entryIn(
+  editor: Editor,
+  { text }: Backup,
+  name: string,
+): { readonly isReadable: boolean; readonly value: unknown } {
+  try {
+    return { isReadable: true, value: editor.read(text).get(name) };
+  } catch {
+    return { isReadable: false, value: undefined };
+  }
+}
+
+/** Whether a way to write a text leads to this one. */
+function isResult(write: () => string, text: string): boolean {
+  try {
+    return write() === text;
+  } catch (error) {
+    if (error instanceof ConfigTextError) return false;
+    throw error;
+  }
+}
+
+function membersOf(entry: unknown): Members {
+  return typeof entry === "object" ? { ...entry } : {};
+}
+
+function guarded<T>(file: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof ConfigTextError)) throw error;
+    throw invalid(file, `${error.message}; nothing was changed`);
+  }
+}
+
+function taken(file: string, name: string, entry: unknown): SvcError {
+  const command = fromEntry(entry)?.command ?? "a server on the network";
+  return invalid(
+    file,
+    `has another server called ${name} (${command}); choose another name with --name, or replace it with --force. Nothing was changed`,
+  );
+}
+
+function foreign(file: string, name: string): SvcError {
+  return invalid(
+    file,
+    `has a server called ${name} that is not of svc, which stays as it is; name the right one with --name`,
+  );
+}

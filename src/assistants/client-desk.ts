@@ -1,0 +1,172 @@
+import type { Config } from "../config/schema.ts";
+import { invalid } from "../domain/errors.ts";
+import { shellWord } from "../lib/shell-word.ts";
+import type { KeyStatus } from "../packs/key-custody.ts";
+import {
+  type AssistantCommandInput,
+  assistantCommand,
+  canBeOpened,
+  keyOfPack,
+} from "./assistant-command.ts";
+import { CLIENT_NAMES, type Client, findClient, type Scope } from "./catalogue.ts";
+import {
+  applyChange,
+  type ConfigChange,
+  entryText,
+  planConnection,
+  planDisconnection,
+} from "./changes.ts";
+import { type RoundTrip, tryServer } from "./round-trip.ts";
+import type { ServerCommand } from "./server-entry.ts";
+import { similarClients } from "./similar-clients.ts";
+import { type Surroundings, surroundings } from "./surroundings.ts";
+
+/** Milliseconds that a server has to answer when an assistant was connected to it; its first start unpacks libraries. */
+const LIMIT_MS = 20_000;
+
+export type ClientEntry = {
+  readonly client: string;
+  readonly scope: Scope;
+  readonly name: string;
+};
+
+export type ClientChange = {
+  readonly title: string;
+  readonly file: string;
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+  readonly otherNames: readonly string[];
+  apply(): string | undefined;
+};
+
+export type Assistant = {
+  readonly server: ServerCommand;
+  readonly concerns: readonly string[];
+};
+
+/** How an assistant uses the configured pack, and what keeps it from it. */
+export async function assistantOf(
+  config: Config,
+  input: AssistantCommandInput,
+): Promise<Assistant> {
+  const key = await keyOfPack(config);
+  const server = assistantCommand(input, key);
+  return {
+    server,
+    concerns: [
+      ...packConcerns(key, input.pack),
+      ...settingsConcerns(surroundings()),
+      ...dollarConcerns(server),
+    ],
+  };
+}
+
+function packConcerns(key: KeyStatus | undefined, pack: string): readonly string[] {
+  if (key === undefined) {
+    return [
+      `there is no pack yet; the first start makes one that is not encrypted. For an encrypted one run: svc init ${shellWord(pack)}`,
+    ];
+  }
+  if (canBeOpened(key)) return [];
+  const place = key.inSettings
+    ? "stands only in the settings of this shell"
+    : "is not kept on this machine";
+  return [
+    `the key of the pack ${place}, where assistants do not find it, and no key is written into their configuration. Keep it with: svc key import ${shellWord(pack)}`,
+  ];
+}
+
+/** Settings that decide nothing about how an assistant opens the pack, or are told of elsewhere. */
+const NOT_MISSED = /^SVC_(ENCRYPTION_.*|KEY_STORE|PACK_PATH|DB_PATH|MCP__?USER_ID)$/i;
+
+function settingsConcerns({ environment }: Surroundings): readonly string[] {
+  const names = Object.keys(environment).filter(
+    (name) => /^SVC_/i.test(name) && !NOT_MISSED.test(name),
+  );
+  if (names.length === 0) return [];
+  return [
+    `assistants do not see the settings of this shell: ${names.sort().join(", ")}. Where one matters, add it to the "env" of the entry`,
+  ];
+}
+
+/** Most assistants put variables into what they read, and each writes them in another way. */
+function dollarConcerns({ command, args, env }: ServerCommand): readonly string[] {
+  const found = [command, ...args, ...Object.values(env)].find((text) => text.includes("$"));
+  return found === undefined
+    ? []
+    : [
+        `${found} has a $, which the assistant may take for the name of a variable. Where the server is not found then, choose a name without it`,
+      ];
+}
+
+/** @throws SvcError invalid_argument */
+export async function connectionChange(
+  { client: name, ...entry }: ClientEntry,
+  server: ServerCommand,
+  force: boolean,
+): Promise<ClientChange> {
+  const client = requireClient(name);
+  return toChange(
+    client,
+    await planConnection({ ...entry, client }, server, force, surroundings()),
+  );
+}
+
+/** @throws SvcError invalid_argument */
+export async function disconnectionChange({
+  client: name,
+  ...entry
+}: ClientEntry): Promise<ClientChange> {
+  const client = requireClient(name);
+  return toChange(client, await planDisconnection({ ...entry, client }, surroundings()));
+}
+
+/** What to put into the configuration of a client, and for whom that is. */
+export type Snippet = {
+  readonly text: string;
+  /** The known client that reads it; undefined: it has what most of the others read. */
+  readonly title: string | undefined;
+  /** The known clients that may be meant instead. */
+  readonly similar: readonly string[];
+};
+
+/** What to put into the configuration of a client; of one that is not known, what most of them read. */
+export async function snippetFor(
+  clientName: string,
+  name: string,
+  server: ServerCommand,
+): Promise<Snippet> {
+  const known = findClient(clientName);
+  const client = known ?? findClient("cursor");
+  return {
+    text: client === undefined ? "" : await entryText({ client, name }, server),
+    title: known?.title,
+    similar: known === undefined ? similarClients(clientName) : [],
+  };
+}
+
+/** Starts a server as an assistant would, speaks to it, and ends it. Stores nothing. */
+export async function tryOut(server: ServerCommand): Promise<RoundTrip> {
+  return await tryServer(server, { limitMs: LIMIT_MS });
+}
+
+function toChange({ title }: Client, change: ConfigChange): ClientChange {
+  const { place, before, after, otherNames } = change;
+  return { title, file: place.file, before, after, otherNames, apply: () => applyChange(change) };
+}
+
+function requireClient(name: string): Client {
+  const client = findClient(name);
+  if (client !== undefined) return client;
+  throw invalid(
+    "client",
+    `${JSON.stringify(name)} is not a client that svc knows; ${advice(name)}`,
+  );
+}
+
+function advice(name: string): string {
+  const similar = similarClients(name);
+  const print = `svc connect ${name.trim() === "" ? "other" : shellWord(name)} --print`;
+  if (similar.length > 0) return `did you mean ${similar.join(" or ")}?`;
+  return `choose one of ${CLIENT_NAMES.join(", ")}, or see what to put into any other with: ${print}`;
+}

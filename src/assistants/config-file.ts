@@ -1,0 +1,243 @@
+import { randomBytes } from "node:crypto";
+import {
+  accessSync,
+  chmodSync,
+  chownSync,
+  closeSync,
+  constants,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { basename, dirname, join, resolve, sep } from "node:path";
+import { invalid, SvcError } from "../domain/errors.ts";
+import type { Instant } from "../lib/instant.ts";
+import type { Place } from "./catalogue.ts";
+
+/** What is between the name of a file and the time at which it was backed up. */
+const BACKUP = ".svc-backup-";
+const PRIVATE = 0o600;
+
+/** A configuration file as it was backed up. */
+export type Backup = { readonly path: string; readonly text: string };
+
+/**
+ * The text of a configuration file; undefined when there is none.
+ * @throws SvcError invalid_argument for what is no readable text file
+ */
+export function readConfig(file: string): string | undefined {
+  let bytes: Buffer;
+  try {
+    const stat = statSync(file, { throwIfNoEntry: false });
+    if (stat === undefined) {
+      if (!isLink(file)) return undefined;
+      throw invalid(
+        file,
+        `is a link to ${readlinkSync(file)}, which is missing; make that file, or take the link away. Nothing was changed`,
+      );
+    }
+    if (!stat.isFile()) throw invalid(file, "is no file; nothing was changed");
+    bytes = readFileSync(file);
+  } catch (error) {
+    if (error instanceof SvcError) throw error;
+    if (codeOf(error) === "ENOTDIR") return undefined;
+    throw invalid(file, `cannot be read (${codeOf(error)}); nothing was changed`);
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw invalid(file, "is not UTF-8 text; nothing was changed");
+  }
+}
+
+/**
+ * Puts another text in place of a file's, at once and for good, or makes the file; links lead to the same file as before, and
+ * its permissions stay. A new file is private unless it belongs to a project.
+ * @param before what the file is expected to hold; undefined: no file
+ * @throws SvcError invalid_argument when it holds something else by now, storage_failed when it cannot be written
+ */
+export function writeConfig(
+  file: string,
+  before: string | undefined,
+  after: string,
+  isShared: boolean,
+): void {
+  guarded(file, () => {
+    mkdirSync(dirname(file), { recursive: true });
+    const target = before === undefined ? file : realpathSync(file);
+    const stat = statSync(target, { throwIfNoEntry: false });
+    // A rename would not ask.
+    if (stat !== undefined) accessSync(target, constants.W_OK);
+    const draft = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString("hex")}`);
+    try {
+      writeNew(draft, after, stat === undefined && isShared ? 0o666 : PRIVATE);
+      if (stat !== undefined) takeOver(draft, stat);
+      requireText(file, before);
+      renameSync(draft, target);
+      flushFolder(dirname(target));
+    } finally {
+      rmSync(draft, { force: true });
+    }
+  });
+}
+
+/** Removes a file. @throws SvcError invalid_argument when it does not hold what is expected, storage_failed */
+export function removeConfig(file: string, before: string): void {
+  guarded(file, () => {
+    requireText(file, before);
+    rmSync(file);
+  });
+}
+
+/** Removes the folders above a file that are empty, up to those that do not belong to its client. A link to a folder stays. */
+export function removeEmptyFolders({ file, base }: Place): void {
+  const top = resolve(base);
+  let folder = dirname(resolve(file));
+  while (folder.startsWith(top + sep) && !isLink(folder) && removeFolder(folder)) {
+    folder = dirname(folder);
+  }
+}
+
+/** @returns whether the folder was empty, and is gone */
+function removeFolder(folder: string): boolean {
+  try {
+    rmdirSync(folder);
+    return true;
+  } catch {
+    // It is in use, or belongs to somebody else: then it stays, and what was to be undone is undone all the same.
+    return false;
+  }
+}
+
+/** Removes copies of a file. */
+export function removeCopies(paths: readonly string[]): void {
+  for (const path of paths) rmSync(path, { force: true });
+}
+
+/** Copies a text beside its file, for this user alone. @returns the path of the copy */
+export function backUp(file: string, text: string, now: Instant): string {
+  const stamp = now.replace(/\.\d+/, "").replace(/[-:]/g, "");
+  return guarded(file, () => {
+    for (let count = 1; ; count += 1) {
+      const path = `${file}${BACKUP}${stamp}${count === 1 ? "" : `-${count}`}`;
+      try {
+        writeNew(path, text, PRIVATE);
+        return path;
+      } catch (error) {
+        if (codeOf(error) !== "EEXIST") throw error;
+      }
+    }
+  });
+}
+
+/** The copies of a file, the newest first. One that cannot be read is left out. */
+export function backupsOf(file: string): readonly Backup[] {
+  const folder = dirname(file);
+  const start = `${basename(file)}${BACKUP}`;
+  return namesIn(folder)
+    .filter((name) => name.startsWith(start))
+    .sort(byAge)
+    .reverse()
+    .flatMap((name) => {
+      const path = join(folder, name);
+      const text = tryRead(path);
+      return text === undefined ? [] : [{ path, text }];
+    });
+}
+
+/** Of two copies of the same second, the one with the larger number is the younger. */
+function byAge(one: string, other: string): number {
+  return one.localeCompare(other, "en", { numeric: true });
+}
+
+function tryRead(path: string): string | undefined {
+  try {
+    return readConfig(path);
+  } catch {
+    // Somebody else's file of a similar name, perhaps; what is left of the copies is used.
+    return undefined;
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function requireText(file: string, expected: string | undefined): void {
+  if (readConfig(file) === expected) return;
+  throw invalid(file, "was changed by another program meanwhile, and was left as it is; try again");
+}
+
+function writeNew(path: string, text: string, mode: number): void {
+  const handle = openSync(path, "wx", mode);
+  try {
+    writeSync(handle, text);
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** Gives a draft the permissions of the file that it replaces and, where this user may, its owner. */
+function takeOver(draft: string, { mode, uid, gid }: Stats): void {
+  const own = lstatSync(draft);
+  if (uid !== own.uid || gid !== own.gid) tryChown(draft, uid, gid);
+  chmodSync(draft, mode & 0o7777);
+}
+
+function tryChown(path: string, uid: number, gid: number): void {
+  try {
+    chownSync(path, uid, gid);
+  } catch (error) {
+    // Only a superuser may give files away; then the file becomes this user's, who could write it before.
+    if (codeOf(error) !== "EPERM") throw error;
+  }
+}
+
+function flushFolder(folder: string): void {
+  if (process.platform === "win32") return;
+  const handle = openSync(folder, "r");
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** Whether a path is a symbolic link, whatever it leads to. */
+export function isLink(file: string): boolean {
+  try {
+    return lstatSync(file).isSymbolicLink();
+  } catch {
+    return false;
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
+}
+
+function guarded<T>(file: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof SvcError) throw error;
+    const message = `${file}: cannot be written (${codeOf(error)}); check the permissions of file and folder, and the disk`;
+    throw new SvcError("storage_failed", message, { path: file }, { cause: error });
+  }
+}

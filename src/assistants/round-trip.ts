@@ -1,0 +1,163 @@
+import { parse } from "node:path";
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import type { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { VERSION } from "../app/version.ts";
+import type { ServerCommand } from "./server-entry.ts";
+
+/** What came of starting a server and speaking to it. */
+export type RoundTrip =
+  | {
+      readonly isOk: true;
+      /** Milliseconds from the start of the process to the answer of the last request. */
+      readonly ms: number;
+      /** Of them, those until the server had introduced itself. */
+      readonly startMs: number;
+      readonly tools: number;
+    }
+  /** The problem in one line. */
+  | { readonly isOk: false; readonly ms: number; readonly problem: string };
+
+export type RoundTripOptions = {
+  /** Milliseconds that all of it may take, without the end of the process. */
+  readonly limitMs: number;
+  /** Where an assistant starts it. Default: the root of the file system. */
+  readonly folder?: string | undefined;
+};
+
+/** A memory that no pack has: the lowest identifier of its kind. */
+const NOBODY = "00000000-0000-7000-8000-000000000000";
+const READ_TOOL = "memory_get_node";
+const STATS = "memory://stats";
+/** Characters of what a server says on standard error that are kept. */
+const KEPT = 2000;
+
+/**
+ * Starts a server as an assistant does: this very command, without a shell, with the few variables that assistants pass
+ * on and those of the entry; and speaks to it: opening, list of tools, and a question that opens the pack. Nothing is
+ * stored and no memory is read. The process has ended when this resolves. Never rejects.
+ */
+export async function tryServer(
+  server: ServerCommand,
+  { limitMs, folder }: RoundTripOptions,
+): Promise<RoundTrip> {
+  const started = performance.now();
+  const elapsed = (): number => Math.round(performance.now() - started);
+  const sdk = await loadSdk();
+  const transport = new sdk.StdioClientTransport({
+    command: server.command,
+    args: [...server.args],
+    env: { ...server.env },
+    cwd: folder ?? parse(process.cwd()).root,
+    stderr: "pipe",
+  });
+  const said = listen(transport);
+  const client = new sdk.Client({ name: "svc", version: VERSION });
+  let pid: number | null = null;
+  try {
+    const timeout = (): { timeout: number } => ({ timeout: Math.max(1, limitMs - elapsed()) });
+    const opening = client.connect(transport, timeout());
+    // Later the transport may have forgotten the process before it has ended.
+    pid = transport.pid;
+    await opening;
+    const startMs = elapsed();
+    const { tools } = await client.listTools(undefined, timeout());
+    const names = tools.map(({ name }) => name);
+    if (names.length === 0) throw new Error("it offers no tools");
+    await ask(client, names.includes(READ_TOOL), timeout());
+    return { isOk: true, ms: elapsed(), startMs, tools: names.length };
+  } catch (error) {
+    return { isOk: false, ms: elapsed(), problem: problemOf(error, server, said(), limitMs) };
+  } finally {
+    await client.close();
+    if (pid !== null) await ended(pid);
+  }
+}
+
+type Sdk = {
+  readonly Client: typeof Client;
+  readonly StdioClientTransport: typeof StdioClientTransport;
+};
+
+async function loadSdk(): Promise<Sdk> {
+  const [client, stdio] = await Promise.all([
+    import("@modelcontextprotocol/sdk/client/index.js"),
+    import("@modelcontextprotocol/sdk/client/stdio.js"),
+  ]);
+  return { Client: client.Client, StdioClientTransport: stdio.StdioClientTransport };
+}
+
+/** Asks what only an open pack can answer. */
+async function ask(
+  client: Client,
+  hasReadTool: boolean,
+  options: { readonly timeout: number },
+): Promise<void> {
+  if (!hasReadTool) {
+    await client.readResource({ uri: STATS }, options);
+    return;
+  }
+  const call = { name: READ_TOOL, arguments: { node_id: NOBODY } };
+  const { isError, content } = await client.callTool(call, undefined, options);
+  const text = textOf(content);
+  // That there is no such memory is the right answer, in whichever form it comes.
+  if (isError === true && !text.includes(NOBODY)) throw new Error(text);
+}
+
+function textOf(content: unknown): string {
+  const [first]: readonly unknown[] = Array.isArray(content) ? content : [];
+  return typeof first === "object" && first !== null && "text" in first ? String(first.text) : "";
+}
+
+/** Keeps the last of what the server says on standard error. */
+function listen(transport: StdioClientTransport): () => string {
+  let said = "";
+  transport.stderr?.on("data", (chunk: Uint8Array) => {
+    said = (said + Buffer.from(chunk).toString("utf8")).slice(-KEPT);
+  });
+  return () => said;
+}
+
+/** Milliseconds that a process which does not leave has before it is killed. */
+const LEAVE_MS = 1000;
+const LOOK_MS = 10;
+
+/** Resolves when a process of ours is gone, which it is helped to be. */
+async function ended(pid: number): Promise<void> {
+  if (!signal(pid, "SIGTERM")) return;
+  const deadline = performance.now() + LEAVE_MS;
+  while (signal(pid, 0)) {
+    if (performance.now() > deadline) signal(pid, "SIGKILL");
+    await Bun.sleep(LOOK_MS);
+  }
+}
+
+/** @returns whether the process is there */
+function signal(pid: number, name: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, name);
+  } catch {
+    return false;
+  }
+}
+
+const CONNECTION_CLOSED = -32_000;
+const REQUEST_TIMEOUT = -32_001;
+
+function problemOf(error: unknown, server: ServerCommand, said: string, limitMs: number): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const last = said.trim().split("\n").at(-1) ?? "";
+  if (code === "ENOENT" || code === "EACCES")
+    return `${server.command} cannot be started (${code})`;
+  if (code === REQUEST_TIMEOUT) {
+    const words = last === "" ? "" : `; its last words: ${last}`;
+    return `it did not answer within ${Math.round(limitMs / 1000)} s${words}`;
+  }
+  if (code === CONNECTION_CLOSED) {
+    return last === "" ? "it ended without an answer" : `it ended: ${last}`;
+  }
+  return firstLine(error instanceof Error ? error.message : String(error));
+}
+
+function firstLine(text: string): string {
+  return text.split("\n", 1)[0] ?? "";
+}

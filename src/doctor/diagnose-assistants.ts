@@ -1,0 +1,96 @@
+import { accessSync, constants } from "node:fs";
+import { isAbsolute } from "node:path";
+import { mainFileOf } from "../app/pack-path.ts";
+import { VERSION } from "../app/version.ts";
+import { assistantCommand, canBeOpened, keyOfPack } from "../assistants/assistant-command.ts";
+import { type Connection, connectionsTo } from "../assistants/connections.ts";
+import { tryServer } from "../assistants/round-trip.ts";
+import { surroundings } from "../assistants/surroundings.ts";
+import type { Config } from "../config/schema.ts";
+import { shellWord } from "../lib/shell-word.ts";
+import type { PackReport } from "../packs/inspect-pack.ts";
+import type { KeyStatus } from "../packs/key-custody.ts";
+
+type AssistantFinding = {
+  readonly name: string;
+  readonly status: "ok" | "warn" | "fail";
+  readonly message: string;
+};
+
+/** How svc connect calls the server where nobody says otherwise. */
+const DEFAULT_NAME = "memory";
+
+/** Milliseconds that the server has to answer. */
+const LIMIT_MS = 10_000;
+
+/** Whether an assistant that starts this program for the pack gets an answer. Changes nothing. */
+export async function checkAssistant(
+  config: Config,
+  report: PackReport,
+  self: readonly [string, ...string[]],
+): Promise<AssistantFinding> {
+  const name = "assistant";
+  const key = await keyOfPack(config);
+  const reason = whyNotTried(report, key);
+  if (reason !== undefined) return { name, status: "ok", message: `not tried: ${reason}` };
+  const server = assistantCommand({ self, pack: report.path }, key);
+  const trip = await tryServer(server, { limitMs: LIMIT_MS });
+  if (trip.isOk) return { name, status: "ok", message: `answered in ${trip.ms} ms` };
+  const message = `a server that was started for an assistant failed after ${trip.ms} ms: ${trip.problem}`;
+  return { name, status: "fail", message };
+}
+
+/** Opening a pack does the work that waits in it, which is not for somebody who only looks. */
+function whyNotTried(
+  { manifest, pendingJobs, path }: PackReport,
+  key: KeyStatus | undefined,
+): string | undefined {
+  if (manifest.softwareVersion !== VERSION) {
+    return `the pack was last opened by svc ${manifest.softwareVersion}, and the next start brings it up to date`;
+  }
+  if (pendingJobs > 0) return "the next start does the work that is pending";
+  return canBeOpened(key)
+    ? undefined
+    : `the key of the pack is not kept on this machine, so that an assistant cannot open it unless its own settings have the key; svc key import ${shellWord(path)} keeps it`;
+}
+
+/** Which of the known assistants use the pack. */
+export async function checkConnected(config: Config): Promise<AssistantFinding> {
+  const name = "connected";
+  const pack = mainFileOf(config);
+  const connections = await connectionsTo(pack, surroundings());
+  const broken = connections.filter(
+    ({ server }) => isAbsolute(server.command) && !isProgram(server.command),
+  );
+  if (broken.length > 0) {
+    const message = broken.map((connection) => brokenInWords(connection, pack)).join("; ");
+    return { name, status: "warn", message };
+  }
+  if (connections.length > 0) {
+    return { name, status: "ok", message: connections.map(inWords).join(", ") };
+  }
+  const message = `none of the known assistants; one is connected with: svc connect <client> --db-path ${shellWord(pack)}`;
+  return { name, status: "ok", message };
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function brokenInWords({ client, scope, name, server }: Connection, pack: string): string {
+  const options = [
+    `--db-path ${shellWord(pack)}`,
+    ...(name === DEFAULT_NAME ? [] : [`--name ${shellWord(name)}`]),
+    ...(scope === "user" ? [] : [`--scope ${scope}`]),
+  ];
+  return `${client} starts ${server.command}, which is missing or no program; run: svc connect ${client} ${options.join(" ")}`;
+}
+
+function inWords({ client, file }: Connection): string {
+  return `${client} (${file})`;
+}

@@ -1,0 +1,54 @@
+import { placeName } from "../adapters/keystore/key-store.ts";
+import type { KeyBackup } from "../adapters/sqlite/schema/key-backup.ts";
+import { type KeySource, keyStoreOf, saltOf } from "../app/find-key.ts";
+import { isPackEncrypted } from "../app/pack-key.ts";
+import { layoutOf } from "../app/pack-path.ts";
+import type { Config } from "../config/schema.ts";
+import { shellWord } from "../lib/shell-word.ts";
+
+type KeyFinding = {
+  readonly name: "key";
+  readonly status: "ok" | "warn";
+  readonly message: string;
+};
+
+/** Whether the configured pack is encrypted, where its key is, and what may become of it. */
+export async function checkKey(
+  config: Config,
+  source: KeySource,
+  backup: KeyBackup | undefined,
+): Promise<KeyFinding> {
+  const layout = layoutOf(config);
+  const salt = isPackEncrypted(layout) ? saltOf(layout) : undefined;
+  if (salt === undefined) {
+    const message = "the pack is not encrypted: anyone who can read the file can read the memories";
+    return finding("ok", message);
+  }
+  const states = await keyStoreOf(config).places(salt);
+  const problem = states.find((state) => state.problem !== undefined)?.problem;
+  if (problem !== undefined) return finding("warn", problem);
+  const places = [...states.map(({ place }) => placeName(place)), ...elsewhere(source)];
+  const [only] = places;
+  if (only === undefined) {
+    return finding("ok", "encrypted; no key is kept on this machine, it is typed each time");
+  }
+  if (places.length > 1) return finding("ok", `encrypted; the key is in ${places.join(" and ")}`);
+  if (backup?.salt === Buffer.from(salt).toString("hex")) {
+    const day = backup.at.slice(0, 10);
+    return finding("ok", `encrypted; the key is in ${only}, and was backed up on ${day}`);
+  }
+  return finding(
+    "warn",
+    `encrypted; the key is known from one place only, ${only}. Who loses the key loses the pack: keep a backup elsewhere, made with: svc key export ${shellWord(layout.kind === "file" ? layout.path : layout.databasePath)}`,
+  );
+}
+
+/** Places that this program reads and does not keep. */
+function elsewhere(source: KeySource): readonly string[] {
+  if (source.kind === "given") return ["--encryption-key"];
+  return source.kind === "settings" ? ["the setting encryption_key"] : [];
+}
+
+function finding(status: KeyFinding["status"], message: string): KeyFinding {
+  return { name: "key", status, message };
+}

@@ -1,0 +1,249 @@
+import { Database } from "bun:sqlite";
+import { accessSync, constants, statfsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { cacheDir } from "../adapters/native/cache-dir.ts";
+import { kernelFailure } from "../adapters/native/kernel.ts";
+import { loadInto } from "../adapters/native/load-library.ts";
+import { loadSqliteVec, SQLITE_VEC } from "../adapters/native/sqlite-vec.ts";
+import { mainPath } from "../adapters/sqlite/connection/layout.ts";
+import { tellGap } from "../adapters/sqlite/connection/log-mark.ts";
+import { createConfiguredEmbedder } from "../app/configured-embedder.ts";
+import { type FoundKey, findKey, type KeyRequest } from "../app/find-key.ts";
+import { layoutOf } from "../app/pack-path.ts";
+import type { Config } from "../config/schema.ts";
+import { SvcError, UNSAFE_FILE } from "../domain/errors.ts";
+import { isSameEmbedding } from "../domain/same-embedding.ts";
+import { shellWord } from "../lib/shell-word.ts";
+import { holdPack, type PackReport, reportOnPack } from "../packs/inspect-pack.ts";
+import { checkAssistant, checkConnected } from "./diagnose-assistants.ts";
+import { checkKey } from "./diagnose-key.ts";
+
+/** One finding about a pack or its surroundings. */
+export type Finding = {
+  readonly name: string;
+  readonly status: "ok" | "warn" | "fail";
+  /** What was found and, unless it is fine, what to do. */
+  readonly message: string;
+};
+
+/** Below it a day's work may fill the disk. */
+const LOW_DISK_BYTES = 200e6;
+
+/**
+ * Examines the configured pack and what the program needs, without changing either.
+ * @param isRequired whether a missing pack is a failure or merely worth a warning.
+ * @param request how the key of the pack may be found.
+ * @param self the command line that starts this program again; where nothing is broken, it is tried out.
+ */
+export async function diagnose(
+  config: Config,
+  isRequired: boolean,
+  request: KeyRequest,
+  self: readonly [string, ...string[]],
+): Promise<readonly Finding[]> {
+  const path = mainPath(layoutOf(config));
+  const stat = statSync(path, { throwIfNoEntry: false });
+  const surroundings = [checkNativeLibrary(), checkCacheFolder()];
+  if (stat === undefined) {
+    const message = `${path} is missing; make a pack with: svc init ${shellWord(path)}`;
+    const pack: Finding = { name: "pack", status: isRequired ? "fail" : "warn", message };
+    return [pack, ...surroundings];
+  }
+  const { findings, opened } = await checkKeyAndContent(config, request);
+  const examined: Finding[] = [
+    { name: "pack", status: "ok", message: `${path}, ${stat.size} bytes` },
+    ...findings,
+    checkPermissions(path),
+    checkDisk(path),
+    ...surroundings,
+  ];
+  const isSound = examined.every(({ name, status }) => status === "ok" || isHarmless(name, status));
+  if (opened !== undefined && isSound) {
+    // Whoever closes a pack last moves its log into it, which is not for an examination to bring about.
+    const release = await holdPack(opened.config);
+    try {
+      examined.push(await checkAssistant(config, opened.report, self));
+    } finally {
+      release();
+    }
+  }
+  return [...examined, await checkConnected(config)];
+}
+
+/** Nothing that would keep an assistant from using the pack, and has been told already. */
+function isHarmless(name: string, status: Finding["status"]): boolean {
+  return status === "warn" && name !== "permissions";
+}
+
+/** What was found, and the pack's own report with the configuration that opens it, where it could be read. */
+type Examined = {
+  readonly findings: readonly Finding[];
+  readonly opened?: { readonly config: Config; readonly report: PackReport };
+};
+
+async function checkKeyAndContent(config: Config, request: KeyRequest): Promise<Examined> {
+  let found: FoundKey;
+  try {
+    found = await findKey(config, request);
+  } catch (error) {
+    return { findings: [{ name: "key", status: "fail", message: reasonOf(error) }] };
+  }
+  let report: PackReport;
+  try {
+    report = await reportOnPack(found.config, true);
+  } catch (error) {
+    const key = await checkKey(config, found.source, undefined);
+    return { findings: [key, { name: "opens", status: "fail", message: openFailure(error) }] };
+  }
+  const { config: opening } = found;
+  return {
+    findings: [
+      await checkKey(config, found.source, report.keyBackup),
+      ...(await checkContent(opening, report)),
+    ],
+    opened: { config: opening, report },
+  };
+}
+
+async function checkContent(config: Config, report: PackReport): Promise<readonly Finding[]> {
+  const { manifest, tableCount, damage = [] } = report;
+  const written = `format version ${manifest.formatVersion}, last written by svc ${manifest.softwareVersion}`;
+  return [
+    { name: "opens", status: "ok", message: "is a pack and can be read" },
+    { name: "format", status: "ok", message: written },
+    { name: "tables", status: "ok", message: `${tableCount} tables` },
+    damage.length === 0
+      ? { name: "integrity", status: "ok", message: "every page is sound" }
+      : {
+          name: "integrity",
+          status: "fail",
+          message: `${damage.join("; ")}. Restore the pack from a copy`,
+        },
+    checkLog(report),
+    checkIndexes(report),
+    checkReceipts(report),
+    checkJobs(report),
+    await checkEmbedding(config, report),
+  ];
+}
+
+function openFailure(error: unknown): string {
+  if (!(error instanceof SvcError) || error.code !== "storage_failed") return reasonOf(error);
+  // The general advice for such a failure is to run doctor.
+  const reason = error.data["reason"];
+  if (reason === UNSAFE_FILE) return error.message;
+  return reason === "SQLITE_CORRUPT"
+    ? "is damaged and cannot be read. Restore the pack from a copy"
+    : `cannot be read (${String(reason)}). Check the permissions of file and folder, and the disk`;
+}
+
+function checkLog({ path, logGap, logLost }: PackReport): Finding {
+  const name = "log";
+  if (logGap !== undefined) return { name, status: "fail", message: tellGap(path, logGap) };
+  if (logLost === undefined) {
+    return { name, status: "ok", message: "nothing is missing that was in the write-ahead log" };
+  }
+  const message = `at ${logLost.foundAt} this copy was used without its log: what the original was told after ${logLost.since} is not in it. Copy the original again, if you still have it; else end this notice with: svc compact ${shellWord(path)}`;
+  return { name, status: "warn", message };
+}
+
+function checkIndexes(report: PackReport): Finding {
+  const { activeCount, vectorCount, lexicalCount, withoutVector, withoutLexical } = report;
+  const counts = `${report.eventCount} events, ${report.nodeCount} nodes (${activeCount} active), ${vectorCount} vectors, ${lexicalCount} texts indexed`;
+  const isWhole = withoutVector === 0 && withoutLexical === 0;
+  return {
+    name: "indexes",
+    status: isWhole ? "ok" : "warn",
+    message: isWhole
+      ? counts
+      : `${counts}; ${withoutVector} active nodes lack a vector and ${withoutLexical} a text entry, so some searches miss them; run: svc rebuild ${shellWord(report.path)}`,
+  };
+}
+
+function checkReceipts({ damagedReceipts: damaged = [] }: PackReport): Finding {
+  const name = "receipts";
+  if (damaged.length === 0) return { name, status: "ok", message: "all can be read" };
+  const message = `${damaged.length} cannot be read, the first of retrieval ${damaged[0]}; no memory is affected, but svc explain has no answer for them. Restore the pack from a copy if they matter`;
+  return { name, status: "warn", message };
+}
+
+function checkJobs({ pendingJobs, failedJobs }: PackReport): Finding {
+  if (pendingJobs === 0) return { name: "jobs", status: "ok", message: "no work is pending" };
+  const message = `${pendingJobs} pending, ${failedJobs} of them failed before; they are worked on while the pack is open`;
+  return { name: "jobs", status: "warn", message };
+}
+
+async function checkEmbedding(config: Config, { manifest, path }: PackReport): Promise<Finding> {
+  const embedder = createConfiguredEmbedder(config);
+  const configured = embedder.identity;
+  await embedder.close();
+  const stored = manifest.embedding;
+  const name = "embedding";
+  if (isSameEmbedding(stored, configured)) {
+    const message = `${stored.model} (${stored.dimension} numbers, ${stored.version})`;
+    return { name, status: "ok", message };
+  }
+  const message = `the pack was made with ${stored.model} (${stored.version}, ${stored.dimension}), configured is ${configured.model} (${configured.version}, ${configured.dimension}); searches by meaning need the same model: set the former again, or run: svc rebuild ${shellWord(path)}`;
+  return { name, status: "warn", message };
+}
+
+function checkPermissions(path: string): Finding {
+  const name = "permissions";
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK);
+    accessSync(dirname(path), constants.W_OK);
+    if ((statSync(path).mode & 0o222) === 0) throw new Error("read-only for everybody");
+  } catch {
+    const message = "this user cannot write to the file and its folder; nothing can be stored";
+    return { name, status: "warn", message };
+  }
+  const mode = statSync(path).mode & 0o777;
+  const shown = mode.toString(8);
+  if ((mode & 0o022) !== 0) {
+    const message = `mode ${shown}: other users may change the file; run: chmod go-w ${shellWord(path)}`;
+    return { name, status: "warn", message };
+  }
+  return { name, status: "ok", message: `mode ${shown}, writable for this user` };
+}
+
+function checkDisk(path: string): Finding {
+  const { bavail, bsize } = statfsSync(dirname(path));
+  const free = bavail * bsize;
+  const message = `${(free / 1e6).toFixed(0)} MB free`;
+  return free < LOW_DISK_BYTES
+    ? { name: "disk", status: "warn", message: `only ${message}; make room` }
+    : { name: "disk", status: "ok", message };
+}
+
+function checkNativeLibrary(): Finding {
+  const name = "native library";
+  const database = new Database(":memory:");
+  try {
+    loadInto(database, { ...SQLITE_VEC, path: loadSqliteVec() });
+    const version = database.query<{ v: string }, []>("SELECT vec_version() AS v").get()?.v;
+    const failure = kernelFailure();
+    if (failure === undefined) return { name, status: "ok", message: `sqlite-vec ${version}` };
+    return { name, status: "warn", message: `${failure}; searches work without it, slower` };
+  } catch (error) {
+    return { name, status: "fail", message: reasonOf(error) };
+  } finally {
+    database.close();
+  }
+}
+
+function checkCacheFolder(): Finding {
+  const name = "cache folder";
+  try {
+    const dir = cacheDir();
+    accessSync(dir, constants.W_OK);
+    return { name, status: "ok", message: dir };
+  } catch (error) {
+    const message = `${reasonOf(error)}; point XDG_CACHE_HOME to a writable folder`;
+    return { name, status: "fail", message };
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof SvcError) return error.message;
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+}

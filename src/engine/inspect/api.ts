@@ -1,0 +1,131 @@
+import type { Edge } from "../../domain/edge.ts";
+import type { LifecycleState, NodeType, Scope } from "../../domain/enums.ts";
+import type { MemoryEvent } from "../../domain/event.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import type { InstantInput } from "../../domain/validity.ts";
+import type { Instant } from "../../lib/instant.ts";
+import type { Json, JsonObject } from "../../lib/json.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import type { Operation } from "../../ports/store/audit-record.ts";
+import type { ExtractionJob } from "../../ports/store/graph-reads.ts";
+
+export type NodeQuery = {
+  readonly userId?: string | null | undefined;
+  readonly nodeType?: NodeType | null | undefined;
+  readonly scope?: Scope | null | undefined;
+  readonly scopes?: readonly Scope[] | null | undefined;
+  readonly sessionIds?: readonly string[] | null | undefined;
+  /** Absent: tentative, stable, contested. Empty: nothing matches. */
+  readonly lifecycleStates?: readonly LifecycleState[] | null | undefined;
+  readonly validAt?: InstantInput | null | undefined;
+  readonly minConfidence?: number | null | undefined;
+  readonly minSalience?: number | null | undefined;
+  readonly contentContainsAny?: readonly string[] | null | undefined;
+  readonly createdBefore?: InstantInput | null | undefined;
+  /** Only what is older than this memory; ties by id. With it a list is read page by page, newest first. */
+  readonly olderThan?: { readonly createdAt: InstantInput; readonly id: string } | null | undefined;
+  readonly oldestFirst?: boolean | undefined;
+  /** Integer 0 to 1000. Default 100. */
+  readonly limit?: number | undefined;
+};
+
+export type EventQuery = {
+  readonly userId: string;
+  readonly sessionId?: string | null | undefined;
+  readonly scopes?: readonly Scope[] | null | undefined;
+  /** Integer 0 to 1000. Default 100. */
+  readonly limit?: number | undefined;
+  /** Integer >= 0. Default 0. */
+  readonly offset?: number | undefined;
+};
+
+export type ScanQuery = {
+  readonly userId: string;
+  readonly scope?: Scope | null | undefined;
+  readonly nodeType?: NodeType | null | undefined;
+  /** Absent: tentative, stable, contested. Empty: nothing matches. */
+  readonly lifecycleStates?: readonly LifecycleState[] | null | undefined;
+  /** UUID; only ids after it. */
+  readonly afterId?: string | null | undefined;
+  /** Integer 1 to 1000. Default 100. */
+  readonly limit?: number | null | undefined;
+};
+
+export type IterateQuery = Omit<ScanQuery, "afterId" | "limit"> & {
+  /** Integer 1 to 1000. Default 100. */
+  readonly batchSize?: number | undefined;
+};
+
+/** One page of a walk over all of an owner's memories; complete for an unchanged store. */
+export type ScanPage = {
+  readonly nodes: readonly MemoryNode[];
+  /** Exact. */
+  readonly hasMore: boolean;
+  /** The last id of the page; undefined on the last page. */
+  readonly nextCursor: Uuid | undefined;
+};
+
+export type NeighborhoodOptions = {
+  readonly userId?: string | null | undefined;
+  /** Integer 1 to 5. Default 2. */
+  readonly maxHops?: number | null | undefined;
+};
+
+export type ChainOptions = {
+  readonly userId?: string | null | undefined;
+  /** `forward` (default): what replaced it; `backward`: what it replaced. */
+  readonly direction?: "forward" | "backward" | null | undefined;
+};
+
+export type ProvenanceOptions = {
+  readonly userId?: string | null | undefined;
+  /** `nextOperationCursor` of the page before. */
+  readonly operationCursor?: string | null | undefined;
+  /** Integer 1 to 1000. Default 100. */
+  readonly operationLimit?: number | null | undefined;
+};
+
+/** Where a memory comes from and what was done to it. */
+export type Provenance = {
+  readonly node: MemoryNode;
+  /** In the order in which they were first cited; those beyond `LIMITS.pageChars` of text are left out. */
+  readonly evidenceEvents: readonly MemoryEvent[];
+  /** Cited events that are missing, of another owner or of another scope. */
+  readonly missingEvidenceRefs: readonly Uuid[];
+  /** What was done to this memory, oldest first. */
+  readonly operations: readonly Operation[];
+  readonly contradictionEdges: readonly Edge[];
+  /** Undefined on the last page. */
+  readonly nextOperationCursor: string | undefined;
+};
+
+/** What a language model extracted from an event, as it was recorded. */
+export type ExtractionRecord = {
+  readonly schemaVersion: 1;
+  readonly groundingPolicy: string;
+  readonly eventId: Uuid;
+  readonly userId: string;
+  readonly scope: Scope;
+  readonly contentHash: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly result: Json;
+  readonly createdAt: Instant;
+  readonly batchId: string | undefined;
+};
+
+/** How far extraction from an event has come. */
+export type ExtractionStatus = {
+  readonly job: ExtractionJob;
+  /** `failed`: given up, until somebody asks for another try. */
+  readonly status: "pending" | "running" | "complete" | "failed";
+  readonly phase: "extraction" | "preparation" | "publication" | "complete";
+};
+
+export type Stats = {
+  /** Active nodes, of the owner when one was named. */
+  readonly nodeCount: number;
+  readonly eventCount: number;
+  readonly backend: "sqlite" | "postgres";
+  readonly details: JsonObject;
+};

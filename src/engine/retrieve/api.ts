@@ -1,0 +1,295 @@
+import type {
+  NodeType,
+  QueryIntent,
+  RepresentationLevel,
+  RetrievalMode,
+  Scope,
+  SourceType,
+} from "../../domain/enums.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import type {
+  RankingMultipliers,
+  ScoreProvenance,
+  ScoreTrace,
+  ScoringWeights,
+} from "../../domain/scoring.ts";
+import type { Strength } from "../../domain/strength.ts";
+import type { InstantInput } from "../../domain/validity.ts";
+import type { Instant } from "../../lib/instant.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import type { ContextFormat } from "../settings.ts";
+
+export type RetrieveInput = {
+  readonly query: string;
+  readonly userId: string;
+  /** Absent: all scopes. An empty list is refused. */
+  readonly scope?: Scope | readonly Scope[] | null | undefined;
+  readonly timeFrom?: InstantInput | null | undefined;
+  readonly timeTo?: InstantInput | null | undefined;
+  /** Clock for recency; never a knowledge cutoff. Default now. */
+  readonly referenceTime?: InstantInput | null | undefined;
+  /** Keep memories created at or before this moment. */
+  readonly knowledgeAt?: InstantInput | null | undefined;
+  readonly eventTimeFrom?: InstantInput | null | undefined;
+  readonly eventTimeTo?: InstantInput | null | undefined;
+  /** Tokens >= 0. Default 4096. */
+  readonly tokenBudget?: number | null | undefined;
+  /** Finite, >= 0; inclusive. */
+  readonly minScore?: number | null | undefined;
+  /** Integer >= 0; absent: no cap. */
+  readonly limit?: number | null | undefined;
+  /** Integer >= 1: results with the same evidence and the same text. */
+  readonly maxPerSource?: number | null | undefined;
+  /** Integer >= 1: results with the same evidence. */
+  readonly maxPerEvidence?: number | null | undefined;
+  /** Factors on the weights, each 0.25 to 4, default 1. Weighted fusion only. */
+  readonly rankingMultipliers?:
+    | { readonly [K in keyof RankingMultipliers]?: number | undefined }
+    | null
+    | undefined;
+  /**
+   * Replaces the configured scoring for this request. A member left out has the value of a caller who leaves everything
+   * out, whatever is configured: weighted fusion, and the defaults of the settings for the rest.
+   */
+  readonly weights?: Partial<ScoringWeights> | null | undefined;
+  /** Hints from other scopes when `scope` is given. Default true. */
+  readonly includeCrossScope?: boolean | null | undefined;
+  readonly excludeNodeTypes?: readonly NodeType[] | null | undefined;
+  /** Absent: all. Empty: none. */
+  readonly sourceTypes?: readonly SourceType[] | null | undefined;
+  readonly minFidelity?: RepresentationLevel | null | undefined;
+  readonly retrievalMode?: RetrievalMode | undefined;
+  /** Stops the work between stages when aborted. */
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** The ways in which a memory became a candidate, as named on the wire. */
+export const CANDIDATE_PATHS = [
+  "GRAPH",
+  "VECTOR",
+  "LEXICAL",
+  "PINNED",
+  "SESSION_CONTEXT",
+  "EPISODE_CONTEXT",
+  "EVIDENCE_CONTEXT",
+] as const;
+
+export type CandidatePath = (typeof CANDIDATE_PATHS)[number];
+
+/** The trigger in whose session window a memory stands. */
+export type SessionLink = {
+  readonly triggerId: Uuid;
+  /** Places after the trigger; negative before it. */
+  readonly offset: number;
+};
+
+export type ResultCandidate = {
+  /** Joins the memory to its index entries inside one store; never on the wire. */
+  readonly key: number;
+  readonly node: MemoryNode;
+  readonly paths: readonly CandidatePath[];
+  /** Counts the paths that vouch for it; session neighbours count only where the settings say so. */
+  readonly pathCount: number;
+  /** Its own cosine, 0 to 1; undefined without one. */
+  readonly semanticScore: number | undefined;
+  /** Its own BM25, rescaled, 0 to 1; undefined where no word matches. */
+  readonly lexicalScore: number | undefined;
+  /** 1, 0.7 or 0.4 by hops from an entity of the question; 0 elsewhere. */
+  readonly graphProximity: number;
+  readonly compositeScore: number;
+  /** min(pathCount / 3, 1) as it was scored; breaks ties only. */
+  readonly pathScore: number;
+  /** Cosine of this memory, or of the one that pulled it in where that is larger, 0 to 1. */
+  readonly semanticRelevance: number;
+  /** Absent for a score that was inherited. */
+  readonly trace: ScoreTrace | undefined;
+  readonly provenance: ScoreProvenance;
+  /** 0 to 1. */
+  readonly rerankerScore: number | undefined;
+  readonly sessionLink: SessionLink | undefined;
+  /** Its claim is contested. */
+  readonly conflictFlag: boolean;
+  readonly contradictsId: Uuid | undefined;
+  /** Of the same thing a newer memory among the candidates says what is true since. Absent: none. */
+  readonly olderThan?: OlderThan | undefined;
+  /** Absent where it was not judged: in hints. */
+  readonly strength?: Strength | undefined;
+};
+
+/** The memory that makes another one outdated, and the time it speaks of. */
+export type OlderThan = { readonly nodeId: Uuid; readonly at: Instant };
+
+/** A record in the context, at the fidelity at which it fitted. */
+export type PackedRecord = {
+  readonly candidate: ResultCandidate;
+  readonly representation: RepresentationLevel;
+  /** Tokens of its own line. */
+  readonly tokenCost: number;
+  /** Its own line. */
+  readonly renderedText: string;
+  /** What the line shows as the text of the memory, before it was written as JSON. */
+  readonly text: string;
+  /** `m1`, `m2`, ...; undefined where the format shows none. */
+  readonly reference: string | undefined;
+};
+
+export type SectionName =
+  | "entity_snapshots"
+  | "stable_facts"
+  | "recent_decisions"
+  | "active_tasks"
+  | "provenance_refs"
+  | "contested_claims"
+  | "system_instructions"
+  | "summaries";
+
+export type MemoryBundle = {
+  /** In order of first use. */
+  readonly sections: ReadonlyMap<SectionName, readonly PackedRecord[]>;
+  readonly includedCount: number;
+  /** Best first. */
+  readonly excludedIds: readonly Uuid[];
+  /** Those of them that were left out because they have no text; never on the wire. */
+  readonly blankIds: readonly Uuid[];
+  /** Those of them whose text stands in a record of the context, with that record; never on the wire. */
+  readonly folded: ReadonlyMap<Uuid, Uuid>;
+  /** Tokens of `renderedContext`, counted exactly. */
+  readonly tokensUsed: number;
+  readonly tokenBudget: number;
+  readonly budgetRemaining: number;
+  readonly minFidelity: RepresentationLevel;
+  readonly renderedContext: string;
+  readonly tokenizer: string;
+  readonly contextFormat: ContextFormat;
+  /** The line that tells the model how to read the records; undefined without records. Never on the wire. */
+  readonly header: string | undefined;
+  /** What the records do not cover, in front of them; undefined without such a line. */
+  readonly coverageNotice: string | undefined;
+  /** How to read the records for this kind of question; undefined without it. */
+  readonly contextGuidance: string | undefined;
+  /** `m1`, `m2`, ... of the packed records, in packing order of their sections; empty where the format shows none. */
+  readonly contextReferences: ReadonlyMap<string, Uuid>;
+};
+
+/** Why a candidate is not among the results. */
+export type Exclusion = {
+  readonly nodeId: Uuid;
+  readonly reason: string;
+  /** Only for what selection dropped, and so the relevance. */
+  readonly compositeScore: number | undefined;
+  readonly semanticRelevance?: number | undefined;
+};
+
+export type Coverage = {
+  readonly status: "semantic_candidates" | "candidate_limited" | "context_limited";
+  readonly exhaustive: false;
+  /** After expansion and filters, before selection. */
+  readonly candidateCount: number;
+  readonly selectedCount: number;
+  readonly contextCount: number;
+  /** In a fixed order. */
+  readonly limitations: readonly CoverageLimitation[];
+  /** Searches that found as many as they were allowed to. */
+  readonly candidateLimitPaths: readonly string[];
+};
+
+export type CoverageLimitation =
+  | "semantic_matching"
+  | "candidate_limit"
+  | "backend_failure"
+  | "score_floor"
+  | "result_limit"
+  | "token_budget";
+
+/** What an answer for an earlier moment is not. */
+export type HistoricalCoverage = {
+  readonly knowledgeAt: Instant;
+  readonly semantics: "ingestion_cutoff";
+  readonly exactSnapshot: false;
+  readonly limitations: readonly [
+    "current_lifecycle_state",
+    "current_derived_indexes",
+    "mutations_not_replayed",
+  ];
+};
+
+export type StageName =
+  | "analyze"
+  | "candidates"
+  | "merge"
+  | "filter"
+  | "score"
+  | "expand"
+  | "select"
+  | "pack";
+
+/** What one stage took and gave. */
+export type StageTrace = {
+  readonly stage: StageName;
+  readonly timingMs: number;
+  readonly input: number;
+  readonly output: number;
+};
+
+export type RetrievalMetadata = {
+  readonly requestId: Uuid;
+  readonly referenceTime: Instant;
+  readonly intent: QueryIntent;
+  readonly candidatesGenerated: Readonly<Record<string, number>>;
+  readonly candidatesFiltered: number;
+  readonly candidatesIncluded: number;
+  /** 12 hexadecimal digits: the hash of the scoring settings. */
+  readonly scoringConfigVersion: string;
+  readonly timingMs: number;
+  readonly stages: readonly StageTrace[];
+  readonly backendsUsed: readonly string[];
+  readonly embeddingMismatch: boolean;
+  readonly backendFailures: Readonly<Record<string, string>>;
+  readonly minScore: number | undefined;
+  readonly minScoreSkipped: boolean;
+  readonly resultLimit: number | undefined;
+  readonly maxPerSource: number | undefined;
+  readonly maxPerEvidence: number | undefined;
+  readonly rankingMultipliers: RankingMultipliers | undefined;
+  /** Whether a receipt of this retrieval is durable. */
+  readonly receiptPersisted: boolean;
+  readonly aggregationCoverage: Coverage | undefined;
+  readonly historicalCoverage: HistoricalCoverage | undefined;
+  /** What the opt-in stages did; absent while they are off. */
+  readonly reranker: "applied" | "timeout" | "failed" | undefined;
+  readonly reformulation: "applied" | "timeout" | "failed" | undefined;
+};
+
+export type FilterMetadata = {
+  readonly scopeFilter: readonly Scope[] | undefined;
+  readonly timeFrom: Instant | undefined;
+  readonly timeTo: Instant | undefined;
+  readonly crossScopeEnabled: boolean;
+  readonly excludeNodeTypes: readonly NodeType[] | undefined;
+  readonly sourceTypes: readonly SourceType[] | undefined;
+  readonly retrievalMode: RetrievalMode;
+};
+
+/** A value binding whose short form is visible in the context. */
+export type VisibleBinding = {
+  readonly contextRef: string;
+  readonly nodeId: Uuid;
+  readonly reference: string;
+  readonly kind: string;
+  readonly presentation: string;
+  readonly lookup: string;
+  readonly lookupAuthority: "caller";
+};
+
+export type RetrievalResponse = {
+  readonly results: readonly ResultCandidate[];
+  readonly bundle: MemoryBundle;
+  readonly valueBindings: readonly VisibleBinding[];
+  readonly metadata: RetrievalMetadata;
+  readonly filterMetadata: FilterMetadata;
+  readonly excluded: readonly Exclusion[];
+  /** The best of the scopes that were not asked for; never in results or context. */
+  readonly crossScopeHints: readonly ResultCandidate[];
+  /** Of the results that were scored on their own, in their order. */
+  readonly scoreTraces: readonly ScoreTrace[];
+};

@@ -1,0 +1,171 @@
+import type { EpistemicType, LifecycleState, SourceType } from "../../domain/enums.ts";
+import type { Instant } from "../../lib/instant.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import type { Entailment } from "../../ports/text-pairs.ts";
+
+/** What callers pass to the checks of evidence, what the settings decide, and what comes back. */
+
+/** How the language model of the answerability check is asked. */
+export type AnswerabilitySettings = {
+  /** Part of the record of a check; undefined: the provider's own. */
+  readonly baseUrl: string | undefined;
+  /** Further tries when an answer has another form, 0 to 10. */
+  readonly maxRetries: number;
+  /** Milliseconds for the whole check. */
+  readonly timeoutMs: number;
+  /** 0 to 2. */
+  readonly temperature: number;
+  /** Undefined: not sent. */
+  readonly reasoningEffort: "none" | "low" | "medium" | "high" | undefined;
+};
+
+export const REQUIREMENT_STATUSES = ["supported", "unsupported", "conflicting"] as const;
+export type RequirementStatus = (typeof REQUIREMENT_STATUSES)[number];
+
+export type AnswerabilityVerdict = "answerable" | "partial" | "insufficient" | "conflicting";
+export type AnswerabilityAction = "answer" | "answer_partially" | "abstain" | "surface_conflict";
+
+/** One of the smallest things that must be known for an answer. */
+export type AnswerRequirement = {
+  readonly requirement: string;
+  readonly status: RequirementStatus;
+  /** As they stand in the context: `m3`, or full ids in the auditable format. */
+  readonly evidenceRefs: readonly string[];
+  /** The memories behind them, in the same order. */
+  readonly evidenceIds: readonly Uuid[];
+  readonly explanation: string;
+};
+
+/** Whether a context holds what an answer needs. Every hash is SHA-256, 64 hexadecimal digits. */
+export type AnswerabilityAssessment = {
+  readonly schemaVersion: 1;
+  readonly verdict: AnswerabilityVerdict;
+  readonly recommendedAction: AnswerabilityAction;
+  /** The recommended action is to abstain or to surface a conflict. */
+  readonly shouldAbstain: boolean;
+  readonly requirements: readonly AnswerRequirement[];
+  /** The requirements without support. */
+  readonly missingInformation: readonly string[];
+  /** The requirements on which memories disagree. */
+  readonly conflicts: readonly string[];
+  /** What was wrong with the model's citations, one line each. */
+  readonly citationErrors: readonly string[];
+  readonly reasoning: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly promptVersion: string;
+  readonly promptSha256: string;
+  /** Of the settings, without the key. */
+  readonly configurationSha256: string;
+  /** False for a context without anything to cite. */
+  readonly modelCalled: boolean;
+  readonly querySha256: string;
+  readonly contextSha256: string;
+  readonly answerSha256: string | undefined;
+  /** Hash of the hashes of all inputs: equal for equal checks. */
+  readonly evaluationId: string;
+  /** Hash of the canonical record without this member. */
+  readonly assessmentSha256: string;
+};
+
+/** How claims are verified. */
+export type ClaimSettings = {
+  /** Branch, tag or commit that was asked for. */
+  readonly revision: string | undefined;
+  /** 0.5 to 1. */
+  readonly entailmentThreshold: number;
+  readonly contradictionThreshold: number;
+  /** Pairs that the model is given at a time, 1 to 256. */
+  readonly batchSize: number;
+  /** Evidence that one check takes, 1 to 256. */
+  readonly maxEvidence: number;
+  /** Memories that may support or refute together, 1 to 3. */
+  readonly maxGroupSize: number;
+  /** Best pieces of evidence that are combined, 2 to 16. */
+  readonly groupCandidateLimit: number;
+  /** `speech_act_guarded`: a plan, wish or question supports no statement of fact. */
+  readonly entailmentPolicy: "speech_act_guarded" | "model_only";
+  /** `explicit_corroboration`: words must show the contradiction that the model sees. */
+  readonly refutationPolicy: "explicit_corroboration" | "model_only";
+};
+
+/** One piece of evidence. */
+export type Evidence = {
+  /** How the caller names it; no two are equal. */
+  readonly reference: string;
+  readonly memoryId: string;
+  readonly text: string;
+  readonly sourceType?: SourceType | undefined;
+  readonly epistemicType?: EpistemicType | undefined;
+  readonly lifecycleState?: LifecycleState | undefined;
+  readonly eventTime?: Instant | undefined;
+  readonly validFrom?: Instant | undefined;
+  readonly validTo?: Instant | undefined;
+};
+
+export type VerifyClaimOptions = {
+  /** The claim speaks of a complete list or a count, which no single record can prove. Default false. */
+  readonly requiresCompleteSet?: boolean | undefined;
+};
+
+export type VerifyBundleOptions = VerifyClaimOptions & {
+  /** The records to look at, in this order. Default: all that can be cited, in the order of the context. */
+  readonly evidenceRefs?: readonly string[] | undefined;
+};
+
+export type ClaimStatus = "supported" | "refuted" | "contested" | "insufficient" | "incomplete";
+
+export type ClaimLimitation =
+  | "complete_set_requires_structured_aggregation"
+  | "uncorroborated_model_entailment"
+  | "uncorroborated_model_contradiction";
+
+export type SupportingBasis = "model_entailment" | "localized_model_entailment";
+export type RefutingBasis = "model_contradiction" | "explicit_negation_overlap";
+
+/** Evidence that was read together. */
+export type EvidenceGroup = {
+  readonly references: readonly string[];
+  readonly memoryIds: readonly string[];
+};
+
+export type GroupScore = EvidenceGroup & Entailment;
+
+/** A second look at the parts of the evidence that may support the claim. */
+export type LocalizedAssessment = EvidenceGroup & {
+  /** From 1, over all segments of the group. */
+  readonly includedSegmentNumbers: readonly number[];
+  /** Undefined when nothing was left to read. */
+  readonly premiseSha256: string | undefined;
+  readonly modelCalled: boolean;
+  /** Undefined without a call. */
+  readonly scores: Entailment | undefined;
+};
+
+/** What evidence says of a claim. Every hash is SHA-256, 64 hexadecimal digits. */
+export type ClaimVerification = {
+  readonly schemaVersion: 3;
+  readonly claim: string;
+  readonly status: ClaimStatus;
+  readonly supportingGroup: EvidenceGroup | undefined;
+  readonly refutingGroup: EvidenceGroup | undefined;
+  readonly supportingBasis: SupportingBasis | undefined;
+  readonly refutingBasis: RefutingBasis | undefined;
+  /** Each piece of evidence alone, then the groups, in the order in which they were read. */
+  readonly groupScores: readonly GroupScore[];
+  readonly localizedAssessments: readonly LocalizedAssessment[];
+  /** In a fixed order, none twice. */
+  readonly limitations: readonly ClaimLimitation[];
+  readonly model: string;
+  readonly requestedRevision: string | undefined;
+  /** The version of the weights, as far as it is known. */
+  readonly resolvedRevision: string | undefined;
+  readonly modelCalled: boolean;
+  readonly configurationSha256: string;
+  readonly claimSha256: string;
+  readonly evidenceSha256: string;
+  /** Hash of the hashes of all inputs: equal for equal checks. */
+  readonly evaluationId: string;
+  /** Hash of the canonical record without this member. */
+  readonly resultSha256: string;
+};

@@ -1,0 +1,146 @@
+import type { EpistemicType, NodeType, Role, Scope, SourceType } from "../../domain/enums.ts";
+import type { MemoryEvent } from "../../domain/event.ts";
+import type { ProcessingStatus } from "../../domain/jobs.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import type { InstantInput } from "../../domain/validity.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import type { PlannedChange } from "../../ports/store/changes.ts";
+import type { ChangeCaller } from "../lifecycle/api.ts";
+
+/**
+ * What callers pass. Every call checks its input again at run time, so a caller without types gets a clear error.
+ * For optional members `undefined` and `null` both mean absent, except for `ttlDays`.
+ */
+export type StoreInput = {
+  /** Exact source text; the event keeps it for ever. */
+  readonly content: string;
+  readonly userId: string;
+  /** Compact text that is indexed, ranked and packed instead of `content`. */
+  readonly retrievalContent?: string | null | undefined;
+  readonly valueBindings?: readonly unknown[] | null | undefined;
+  readonly sessionId?: string | null | undefined;
+  /** Default `user`. */
+  readonly role?: Role | undefined;
+  /** 1 to 200 characters after trimming. */
+  readonly speaker?: string | null | undefined;
+  /** Default `note`. */
+  readonly nodeType?: NodeType | null | undefined;
+  /** Default `personal`. */
+  readonly scope?: Scope | null | undefined;
+  readonly metadata?: Readonly<Record<string, unknown>> | null | undefined;
+  /** 0 to 1; absent: derived from the confidence matrix. */
+  readonly confidence?: number | null | undefined;
+  readonly epistemicType?: EpistemicType | null | undefined;
+  readonly sourceType?: SourceType | null | undefined;
+  readonly eventTime?: InstantInput | null | undefined;
+  /** Inclusive; absent: admission time. */
+  readonly validFrom?: InstantInput | null | undefined;
+  /** Exclusive; needs an explicit earlier `validFrom`. */
+  readonly validTo?: InstantInput | null | undefined;
+  /** Integer >= 0; absent: the type's default; null: kept for ever. */
+  readonly ttlDays?: number | null | undefined;
+  /**
+   * Ids of memories of the same owner and scope that this one replaces, at most 16: all of them in the transaction that
+   * stores it, or nothing is stored.
+   */
+  readonly supersedes?: readonly string[] | null | undefined;
+  /** Not blank. In whose name the replacement is recorded. Default: `userId`. */
+  readonly actorId?: string | null | undefined;
+  /** UUID; makes a retry answer with the first call's memory. */
+  readonly requestId?: string | null | undefined;
+};
+
+export type FastIngestItem = {
+  readonly content: string;
+  readonly role?: Role | undefined;
+  readonly speaker?: string | null | undefined;
+  readonly sessionId?: string | null | undefined;
+  readonly scope?: Scope | undefined;
+  readonly metadata?: Readonly<Record<string, unknown>> | null | undefined;
+  readonly eventTime?: InstantInput | null | undefined;
+};
+
+export type FastIngestInput = FastIngestItem & { readonly userId: string };
+
+export type FastIngestManyInput = {
+  readonly items: readonly FastIngestItem[];
+  readonly userId: string;
+  /** UUID; makes a retry return the first call's event ids. */
+  readonly requestId?: string | null | undefined;
+};
+
+export type ProcessPendingInput = {
+  /** Absent: the work of every owner. */
+  readonly userId?: string | undefined;
+  /** Milliseconds >= 0, checked before each group of items; 0 only counts. Default 1000. */
+  readonly budgetMs?: number | undefined;
+};
+
+export type IngestInput = {
+  readonly content: string;
+  readonly userId: string;
+  /** Default `user`. */
+  readonly role?: string | undefined;
+  readonly speaker?: string | null | undefined;
+  /** The singular first person of a `user` or `human` message is the owner. Default false. */
+  readonly firstPersonOwner?: boolean | undefined;
+  readonly sessionId?: string | null | undefined;
+  readonly metadata?: Readonly<Record<string, unknown>> | null | undefined;
+  readonly eventTime?: InstantInput | null | undefined;
+  readonly scope?: Scope | null | undefined;
+  /** Without a pipeline the memory is complete when the call returns, whichever it says. Default false. */
+  readonly waitForExtraction?: boolean | undefined;
+};
+
+/** A memory that a new one may replace: active, of the same owner and scope. */
+export type NearMemory = {
+  readonly node: MemoryNode;
+  /** Cosine of the two texts, 0 to 1. */
+  readonly similarity: number;
+  /** Whether the two texts are the same, but for white space at their ends and composed characters (NFC). */
+  readonly identical: boolean;
+};
+
+/** What `storeWithReceipt` returns. */
+export type StoreReceipt = {
+  readonly eventId: Uuid;
+  readonly nodeId: Uuid;
+  readonly node: MemoryNode;
+  readonly processingStatus: ProcessingStatus;
+  /**
+   * At most three memories that the new one may replace or repeat, nearest first. Undefined: nobody looked, because the
+   * vector of the text is still to come.
+   */
+  readonly near: readonly NearMemory[] | undefined;
+};
+
+/** A memory that was stored just now and can be found. */
+export type StoredMemory = {
+  readonly event: MemoryEvent;
+  readonly node: MemoryNode;
+  /** Undefined: its text is blank, or its vector is still to come. */
+  readonly vector: Float32Array | undefined;
+  /** The memories that it replaced when it was stored. */
+  readonly supersedes: readonly Uuid[];
+};
+
+/** What is done around a store beside storing. No step ever rejects: what fails is reported and left out. */
+export type StoreSteps = {
+  /** The node as it is to be written. Undefined: as it was planned, without waiting for its vector. */
+  readonly before:
+    | ((node: MemoryNode, vector: Float32Array | undefined) => Promise<MemoryNode>)
+    | undefined;
+  /** What the memory replaces, as a change that is made in the transaction that writes it. */
+  readonly replace: (
+    nodeIds: readonly Uuid[],
+    node: MemoryNode,
+    caller: ChangeCaller,
+  ) => PlannedChange;
+  /** The memories that it may replace, nearest first. Undefined: nobody knows, since its vector or the search failed. */
+  readonly near: (
+    stored: Pick<StoredMemory, "node" | "vector">,
+  ) => Promise<readonly NearMemory[] | undefined>;
+  readonly after: (stored: StoredMemory) => Promise<void>;
+  /** Drops every text that is remembered between stores. */
+  readonly forget: () => void;
+};

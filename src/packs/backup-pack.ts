@@ -1,0 +1,100 @@
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import { loadSqliteVec } from "../adapters/native/sqlite-vec.ts";
+import { noSuchPack, toSvcError } from "../adapters/sqlite/connection/failures.ts";
+import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.ts";
+import { tellGap } from "../adapters/sqlite/connection/log-mark.ts";
+import { backUpFiles } from "../adapters/sqlite/copy/backup-files.ts";
+import { writeEncryptionManifest } from "../adapters/sqlite/copy/encryption-manifest.ts";
+import { withCleanup } from "../adapters/sqlite/copy/rewrite-pack.ts";
+import { createSystemClock } from "../adapters/system/clock.ts";
+import { keyTextOf, withCipher } from "../app/pack-key.ts";
+import { directoryLayout, layoutOf } from "../app/pack-path.ts";
+import { VERSION } from "../app/version.ts";
+import type { Config } from "../config/schema.ts";
+import { invalid } from "../domain/errors.ts";
+import { hiddenBeside } from "./hidden-pack.ts";
+
+export type BackupRequest = {
+  /** The file, or for a directory pack the folder, to make. */
+  readonly to: string;
+  readonly signal: AbortSignal;
+  /** Called now and then with the bytes that were copied. */
+  readonly onProgress: (done: number, total: number) => void;
+};
+
+/** What a backup made; counts are of the copy and cover all owners. */
+export type Backup = {
+  /** Absolute path of the original's file that holds the log. */
+  readonly source: string;
+  /** Absolute path of the copy's. */
+  readonly destination: string;
+  readonly events: number;
+  readonly nodes: number;
+  /** Of all files of the copy. */
+  readonly bytes: number;
+  readonly encrypted: boolean;
+  /** What is to be said of an original, and so of its copy, that lacks its log; undefined when nothing is missing. */
+  readonly missing: string | undefined;
+};
+
+/**
+ * Copies the configured pack as it is at one moment, while others may use it. The copy opens with the same key. It appears
+ * under its name once it is complete, compared and on the disk; until then, and when anything fails, there is none.
+ * @throws SvcError not_found, invalid_argument when the name is taken or unfit, pack_in_use, encryption_failed, disk_full,
+ *   pack_damaged and others; the signal's reason
+ */
+export async function backUpPack(config: Config, request: BackupRequest): Promise<Backup> {
+  const layout = layoutOf(config);
+  const source = mainPath(layout);
+  requireExists(source);
+  const target = targetFor(layout, request.to);
+  const { signal, onProgress } = request;
+  const clock = createSystemClock();
+  return await withCipher(layout, keyTextOf(config), async (cipher) => {
+    const pack = prepare(target);
+    return await withCleanup(pack.remove, async () => {
+      const { gap, ...done } = await backUpFiles({
+        layout,
+        target: pack.layout,
+        cipher,
+        vecExtensionPath: loadSqliteVec(),
+        clock,
+        softwareVersion: VERSION,
+        signal,
+        onProgress,
+      });
+      const encrypted = cipher !== undefined;
+      if (encrypted && pack.layout.kind === "directory") {
+        writeEncryptionManifest(pack.layout, clock.now());
+      }
+      pack.publish();
+      const destination = mainPath(target);
+      return { source, destination, ...done, encrypted, missing: gap && tellGap(source, gap) };
+    });
+  });
+}
+
+function prepare(target: PackLayout): ReturnType<typeof hiddenBeside> {
+  try {
+    return hiddenBeside(target, "backup");
+  } catch (error) {
+    throw toSvcError(error, mainPath(target));
+  }
+}
+
+function requireExists(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false }) !== undefined) return;
+  throw noSuchPack(path, "nothing was changed");
+}
+
+/** Where a copy of the same kind is to lie. */
+function targetFor(source: PackLayout, to: string): PackLayout {
+  if (to === "") throw invalid("to", "is empty; name the copy, for example ./backup.pack");
+  const path = resolve(to);
+  if (source.kind === "directory") return directoryLayout(path);
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
+    throw invalid("to", `${path} is a folder; name the file to make in it`);
+  }
+  return { kind: "file", path };
+}

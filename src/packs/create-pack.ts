@@ -1,0 +1,129 @@
+import { randomBytes } from "node:crypto";
+import { mkdirSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { deriveMasterKey, KEY_BYTES, SALT_BYTES, wipe } from "../adapters/crypt/keys.ts";
+import { saltAt } from "../adapters/crypt/master-key.ts";
+import { placeName } from "../adapters/keystore/key-store.ts";
+import { toSvcError } from "../adapters/sqlite/connection/failures.ts";
+import { mainPath } from "../adapters/sqlite/connection/layout.ts";
+import { beginPack } from "../adapters/sqlite/connection/pack-files.ts";
+import { findKey, keyStoreOf } from "../app/find-key.ts";
+import { openEngine } from "../app/open-engine.ts";
+import { layoutOf } from "../app/pack-path.ts";
+import { withEncryptionKey } from "../config/load.ts";
+import type { Config } from "../config/schema.ts";
+import { parseOptionalUserId } from "../domain/arguments.ts";
+import { SvcError } from "../domain/errors.ts";
+import type { MemoryEngine } from "../engine/memory-engine.ts";
+import { shellWord } from "../lib/shell-word.ts";
+
+/** How a new pack is encrypted. */
+export type NewKey =
+  | { readonly kind: "plain" }
+  /** 32 random bytes, kept on this machine. */
+  | { readonly kind: "generated" }
+  /** `isKept`: on this machine as well. */
+  | { readonly kind: "chosen"; readonly key: string; readonly isKept: boolean };
+
+/** A configuration that opens the pack, and where its key is kept; undefined where it is not kept. */
+export type Keyed = { readonly config: Config; readonly keptIn: string | undefined };
+export type MadePack = Keyed & { readonly owner: string | undefined };
+
+/**
+ * Makes the configured pack, which must not exist yet. A key that is kept is kept before the pack appears, so that no
+ * crash leaves a pack whose key is nowhere.
+ * @param owner whose pack it is. Default: the user of the system
+ * @throws SvcError invalid_argument, encryption_failed, pack_in_use when another process makes it, storage_failed, disk_full
+ */
+export async function createPack(
+  config: Config,
+  newKey: NewKey,
+  owner?: string | undefined,
+): Promise<MadePack> {
+  parseOptionalUserId(owner);
+  return await withNewKey(config, newKey, mainPath(layoutOf(config)), async (keyed) => {
+    const engine = await openEngine(keyed.config);
+    try {
+      return { ...keyed, owner: await engine.claimPack(owner) };
+    } finally {
+      await engine.close();
+    }
+  });
+}
+
+/**
+ * Opens the configured pack. A missing one is made as `svc init` makes it, unless the settings say how, and that is told.
+ * @throws SvcError as `createPack` and `openEngine`
+ */
+export async function openOrMake(
+  config: Config,
+  warn: (message: string) => void,
+): Promise<MemoryEngine> {
+  const layout = layoutOf(config);
+  const path = mainPath(layout);
+  const isMissing = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
+  if (!isMissing || config.encryption_enabled !== undefined)
+    return await openEngine(config, { warn });
+  const key = config.encryption_key ?? "";
+  const newKey: NewKey = key === "" ? { kind: "generated" } : { kind: "chosen", key, isKept: true };
+  try {
+    const made = await createPack(config, newKey);
+    warn(
+      `made ${path}, encrypted; its key is kept in ${made.keptIn}. Who loses the key loses the pack; back it up with: svc key export ${shellWord(path)}`,
+    );
+    return await openEngine(made.config, { warn });
+  } catch (error) {
+    if (!(error instanceof SvcError) || error.code !== "pack_in_use") throw error;
+    // Another process has made it meanwhile, and kept its key before.
+    return await openEngine((await findKey(config)).config, { warn });
+  }
+}
+
+/**
+ * Begins a new pack at `path` with its key, and calls `use` to finish it. A key that is kept is kept first; where `use`
+ * fails it is forgotten again, unless the pack is there.
+ */
+export async function withNewKey<T>(
+  config: Config,
+  newKey: NewKey,
+  path: string,
+  use: (keyed: Keyed) => Promise<T>,
+): Promise<T> {
+  const keyText = keyTextFor(newKey);
+  const keyed = withEncryptionKey(config, keyText);
+  if (keyText === undefined) return await use({ config: keyed, keptIn: undefined });
+  const isKept = newKey.kind === "generated" || (newKey.kind === "chosen" && newKey.isKept);
+  const store = isKept ? keyStoreOf(config) : undefined;
+  const salt = randomBytes(SALT_BYTES);
+  const masterKey = await deriveMasterKey(keyText, salt);
+  try {
+    const place = await store?.save(salt, masterKey);
+    try {
+      mkdirSync(dirname(path), { recursive: true });
+      beginPack(path, { masterKey }, salt);
+      if (!isSalt(saltAt(path), salt)) throw madeMeanwhile(path);
+      return await use({ config: keyed, keptIn: place && placeName(place) });
+    } catch (error) {
+      // Nothing has this salt.
+      if (!isSalt(saltAt(path), salt)) await store?.forget(salt);
+      throw toSvcError(error, path);
+    }
+  } finally {
+    wipe(masterKey);
+  }
+}
+
+function keyTextFor(newKey: NewKey): string | undefined {
+  if (newKey.kind === "plain") return undefined;
+  if (newKey.kind === "chosen") return newKey.key;
+  return `raw_key:${randomBytes(KEY_BYTES).toString("base64url")}`;
+}
+
+function isSalt(found: Uint8Array | undefined, salt: Uint8Array): boolean {
+  return found !== undefined && Buffer.compare(found, salt) === 0;
+}
+
+function madeMeanwhile(path: string): SvcError {
+  const message = `${path}: was made by another process meanwhile; it stays as it is`;
+  return new SvcError("pack_in_use", message, { path });
+}

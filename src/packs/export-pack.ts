@@ -1,0 +1,138 @@
+import { randomBytes } from "node:crypto";
+import { statSync } from "node:fs";
+import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { noSuchPack, toSvcError } from "../adapters/sqlite/connection/failures.ts";
+import { mainPath } from "../adapters/sqlite/connection/layout.ts";
+import { filesOf } from "../adapters/sqlite/connection/open-database.ts";
+import { readSnapshot } from "../adapters/sqlite/transfer/export.ts";
+import { exportJson } from "../adapters/sqlite/transfer/export-json.ts";
+import { exportLines } from "../adapters/sqlite/transfer/export-lines.ts";
+import { createSystemClock } from "../adapters/system/clock.ts";
+import { withConnection } from "../app/pack-connection.ts";
+import { layoutOf } from "../app/pack-path.ts";
+import { VERSION } from "../app/version.ts";
+import type { Config } from "../config/schema.ts";
+import { invalid } from "../domain/errors.ts";
+
+export type ExportRequest = {
+  /** `jsonl` can be imported again; `json` is for other programs. */
+  readonly form: "jsonl" | "json";
+  readonly withVectors: boolean;
+  /** A file to make; undefined: everything goes to `write`. */
+  readonly output: string | undefined;
+  /** Whether an existing file may be replaced. */
+  readonly force: boolean;
+  /** Resolves when more may come. */
+  readonly write: (text: string) => Promise<void>;
+  readonly signal: AbortSignal;
+};
+
+/** Where an export went, and how much it was. */
+export type ExportReport = {
+  readonly path: string | undefined;
+  readonly bytes: number;
+  /** Requests whose receipts are damaged and were left out. */
+  readonly damagedReceipts: readonly string[];
+};
+
+/**
+ * Writes the configured pack out. A file appears under its name when it is complete and on the disk, readable by its owner
+ * alone; until then, and when anything fails, there is none.
+ * @throws SvcError not_found, not_a_pack, pack_too_new, encryption_failed, invalid_argument, disk_full, storage_failed;
+ *   the signal's reason
+ */
+export async function exportPack(config: Config, request: ExportRequest): Promise<ExportReport> {
+  const layout = layoutOf(config);
+  const path = mainPath(layout);
+  if (statSync(path, { throwIfNoEntry: false }) === undefined) {
+    throw noSuchPack(path, `create it with: svc init ${path}`);
+  }
+  const target = request.output === undefined ? undefined : resolve(request.output);
+  if (target !== undefined) requireWritableTarget(target, filesOf(layout), request.force);
+  const exportedAt = createSystemClock().now();
+  const { form, withVectors, signal } = request;
+  let damagedReceipts: readonly string[] = [];
+  const onDamagedReceipts = (requests: readonly string[]): void => {
+    damagedReceipts = requests;
+  };
+  return await withConnection(config, layout, async (connection) => {
+    const pieces = readSnapshot(layout, connection, (database) =>
+      form === "json"
+        ? exportJson(database, { exportedAt, path })
+        : exportLines(database, {
+            withVectors,
+            softwareVersion: VERSION,
+            exportedAt,
+            onDamagedReceipts,
+          }),
+    );
+    const bytes =
+      target === undefined
+        ? await pour(pieces, request.write, signal)
+        : await pourIntoFile(pieces, target, signal);
+    return { path: target, bytes, damagedReceipts };
+  });
+}
+
+function requireWritableTarget(target: string, pack: readonly string[], force: boolean): void {
+  const stat = statSync(target, { throwIfNoEntry: false });
+  if (stat === undefined) {
+    const folder = statSync(dirname(target), { throwIfNoEntry: false });
+    if (folder?.isDirectory() !== true) throw invalid("output", `${dirname(target)} is no folder`);
+    return;
+  }
+  if (!stat.isFile()) {
+    throw invalid("output", `${target} is no regular file; name a file, or - for standard output`);
+  }
+  const isPack = pack
+    .map((file) => statSync(file, { throwIfNoEntry: false }))
+    .some((other) => other?.ino === stat.ino && other.dev === stat.dev);
+  if (isPack) throw invalid("output", `${target} is part of the pack itself; name another file`);
+  if (!force) {
+    throw invalid(
+      "output",
+      `${target} exists already; name another file or replace it with --force`,
+    );
+  }
+}
+
+async function pour(
+  pieces: Iterable<string>,
+  write: (text: string) => Promise<void>,
+  signal: AbortSignal,
+): Promise<number> {
+  let bytes = 0;
+  for (const piece of pieces) {
+    signal.throwIfAborted();
+    await write(piece);
+    bytes += Buffer.byteLength(piece);
+  }
+  return bytes;
+}
+
+async function pourIntoFile(
+  pieces: Iterable<string>,
+  target: string,
+  signal: AbortSignal,
+): Promise<number> {
+  const hidden = join(
+    dirname(target),
+    `.${basename(target)}.${randomBytes(8).toString("hex")}.export`,
+  );
+  let file: FileHandle | undefined;
+  try {
+    file = await open(hidden, "wx", 0o600);
+    const handle = file;
+    const bytes = await pour(pieces, (text) => handle.writeFile(text), signal);
+    await file.sync();
+    await file.close();
+    file = undefined;
+    await rename(hidden, target);
+    return bytes;
+  } catch (error) {
+    await file?.close();
+    await rm(hidden, { force: true });
+    throw toSvcError(error, target);
+  }
+}

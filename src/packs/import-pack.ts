@@ -1,0 +1,133 @@
+import { statSync } from "node:fs";
+import { toSvcError } from "../adapters/sqlite/connection/failures.ts";
+import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.ts";
+import { writeEncryptionManifest } from "../adapters/sqlite/copy/encryption-manifest.ts";
+import { importPack as importInto } from "../adapters/sqlite/transfer/import.ts";
+import { createSystemClock } from "../adapters/system/clock.ts";
+import { createConfiguredEmbedder } from "../app/configured-embedder.ts";
+import { withConnection } from "../app/pack-connection.ts";
+import { layoutOf } from "../app/pack-path.ts";
+import { VERSION } from "../app/version.ts";
+import type { Config } from "../config/schema.ts";
+import { invalid, SvcError } from "../domain/errors.ts";
+import type { EmbeddingIdentity } from "../ports/embedder.ts";
+import { type Keyed, type NewKey, withNewKey } from "./create-pack.ts";
+import { hiddenBeside } from "./hidden-pack.ts";
+
+export type ImportRequest = {
+  /** A file that `export` wrote; undefined: standard input. */
+  readonly file: string | undefined;
+  readonly signal: AbortSignal;
+  /** Called now and then with the records that were taken in. */
+  readonly onProgress: (done: number, total: number) => void;
+};
+
+export type ImportReport = Keyed & {
+  /** Absolute path of the file that holds the log. */
+  readonly path: string;
+  readonly counts: {
+    readonly owner: number;
+    readonly event: number;
+    readonly operation: number;
+    readonly node: number;
+    readonly edge: number;
+    readonly job: number;
+    readonly receipt: number;
+    readonly vector: number;
+  };
+  /** True when some memory is still to be embedded, by a rebuild. */
+  readonly lacksVectors: boolean;
+};
+
+/**
+ * Makes the configured pack, which must not exist yet, of an export, with a key as `createPack` does. The pack appears under its name when every line of the
+ * file was checked and is on the disk; until then, and when anything fails, there is none.
+ * @throws SvcError not_an_export, pack_too_new, invalid_argument, not_found, encryption_failed, disk_full; the signal's
+ *   reason
+ */
+export async function importPack(
+  config: Config,
+  newKey: NewKey,
+  request: ImportRequest,
+): Promise<ImportReport> {
+  const layout = layoutOf(config);
+  if (request.file !== undefined) requireFile(request.file);
+  const embedder = createConfiguredEmbedder(config);
+  const { identity } = embedder;
+  await embedder.close();
+  const pack = hiddenBeside(layout, "import");
+  try {
+    return await withNewKey(config, newKey, mainPath(pack.layout), async (keyed) => {
+      try {
+        const made = await fill(keyed.config, pack.layout, identity, request);
+        pack.publish();
+        return { ...keyed, ...made, path: mainPath(layout) };
+      } finally {
+        // Before its key is forgotten, where it got no name.
+        pack.remove();
+      }
+    });
+  } catch (error) {
+    throw toSvcError(error, mainPath(layout));
+  } finally {
+    pack.remove();
+  }
+}
+
+async function fill(
+  config: Config,
+  layout: PackLayout,
+  embedding: EmbeddingIdentity,
+  { file, signal, onProgress }: ImportRequest,
+): Promise<Omit<ImportReport, "path" | keyof Keyed>> {
+  const stream = file === undefined ? Bun.stdin.stream() : Bun.file(file).stream();
+  return await withConnection(config, layout, async (connection) => {
+    const now = createSystemClock().now();
+    const made = await importInto({
+      layout,
+      connection,
+      source: untilAborted(stream, signal),
+      name: file ?? "standard input",
+      embedding,
+      softwareVersion: VERSION,
+      now,
+      signal,
+      onProgress,
+    });
+    if (connection.cipher !== undefined && layout.kind === "directory") {
+      writeEncryptionManifest(layout, now);
+    }
+    return made;
+  });
+}
+
+function requireFile(file: string): void {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (stat === undefined) {
+    const message = `${file}: no such file; name one that svc export has written`;
+    throw new SvcError("not_found", message, { kind: "file", id: file });
+  }
+  if (stat.isDirectory()) throw invalid("file", `${file} is a folder; name a file`);
+}
+
+/** The chunks of a stream; rejects as soon as the signal is aborted, also while the other end is silent. */
+async function* untilAborted(
+  stream: ReadableStream<Uint8Array>,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const reader = stream.getReader();
+  const onAbort = (): void => void reader.cancel();
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const { value, done } = await reader.read();
+      signal.throwIfAborted();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+    await reader.cancel();
+  }
+}

@@ -1,0 +1,58 @@
+import { statSync } from "node:fs";
+import { loadSqliteVec } from "../adapters/native/sqlite-vec.ts";
+import { noSuchPack } from "../adapters/sqlite/connection/failures.ts";
+import { mainPath } from "../adapters/sqlite/connection/layout.ts";
+import { tellGap } from "../adapters/sqlite/connection/log-mark.ts";
+import {
+  inspectPack,
+  openToInspect,
+  type PackInspection,
+} from "../adapters/sqlite/read/inspect.ts";
+import { isPackEncrypted, keyTextOf, withCipher } from "../app/pack-key.ts";
+import { layoutOf } from "../app/pack-path.ts";
+import type { Config } from "../config/schema.ts";
+import { isReceiptWhole } from "../engine/receipt-check.ts";
+
+/** A pack as `svc info` shows it. */
+export type PackReport = PackInspection & {
+  /** Absolute path of the file that holds the log. */
+  readonly path: string;
+  /** Size of that file alone. */
+  readonly bytes: number;
+  readonly encrypted: boolean;
+  /** What is to be said of a copy that lacks its log; undefined when nothing is missing. */
+  readonly missing: string | undefined;
+};
+
+/**
+ * Looks into the configured pack without changing it.
+ * @throws SvcError not_found, not_a_pack, pack_too_new, encryption_failed, pack_damaged, storage_failed
+ */
+export async function reportOnPack(config: Config, checkIntegrity: boolean): Promise<PackReport> {
+  const layout = layoutOf(config);
+  const path = mainPath(layout);
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) {
+    throw noSuchPack(path, `create it with: svc init ${path}`);
+  }
+  const vecExtensionPath = loadSqliteVec();
+  const inspection = await withCipher(layout, keyTextOf(config), (cipher) =>
+    inspectPack({ layout, checkIntegrity, isReceiptWhole, vecExtensionPath, cipher }),
+  );
+  const missing = inspection.logGap && tellGap(path, inspection.logGap);
+  return { ...inspection, missing, path, bytes: stat.size, encrypted: isPackEncrypted(layout) };
+}
+
+/**
+ * Keeps the log of the configured pack from being moved into it by other processes that open and close the pack.
+ * @returns what ends that
+ * @throws SvcError, SQLiteError
+ */
+export async function holdPack(config: Config): Promise<() => void> {
+  const layout = layoutOf(config);
+  const vecExtensionPath = loadSqliteVec();
+  const reading = await withCipher(layout, keyTextOf(config), (cipher) =>
+    openToInspect({ layout, vecExtensionPath, cipher }),
+  );
+  return () => reading.close();
+}

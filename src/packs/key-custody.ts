@@ -1,0 +1,160 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { keyWrong } from "../adapters/crypt/failures.ts";
+import { wipe } from "../adapters/crypt/keys.ts";
+import { writePrivately } from "../adapters/keystore/key-files.ts";
+import { placeName } from "../adapters/keystore/key-store.ts";
+import { noSuchPack } from "../adapters/sqlite/connection/failures.ts";
+import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.ts";
+import { packKey } from "../adapters/sqlite/connection/pack-files.ts";
+import { writeKeyBackup } from "../adapters/sqlite/schema/key-backup.ts";
+import { createSystemClock } from "../adapters/system/clock.ts";
+import { findKey, type KeyRequest, keyStoreOf, opensPack, saltOf } from "../app/find-key.ts";
+import { withConnection } from "../app/pack-connection.ts";
+import { isPackEncrypted } from "../app/pack-key.ts";
+import { layoutOf } from "../app/pack-path.ts";
+import type { Config } from "../config/schema.ts";
+import { invalid, SvcError } from "../domain/errors.ts";
+
+/** What is known about the key of a pack; never the key itself. */
+export type KeyStatus = {
+  /** Absolute path of the file that holds the log. */
+  readonly path: string;
+  readonly encrypted: boolean;
+  /** By which the key is kept, in hexadecimal digits; undefined for an unencrypted pack. */
+  readonly salt: string | undefined;
+  /** Where a key for the pack is kept on this machine, with what keeps it from being used. */
+  readonly places: readonly { readonly place: string; readonly problem: string | undefined }[];
+  /** Whether the settings hold a key that is used. */
+  readonly inSettings: boolean;
+};
+
+/** A copy of a key: its text, or the file that holds it. */
+export type ExportedKey = {
+  readonly key: string | undefined;
+  readonly path: string | undefined;
+  /** Whether the pack remembers that the copy was made. */
+  readonly isRemembered: boolean;
+};
+
+/** What is known about the key of the configured pack. @throws SvcError not_found */
+export async function keyStatus(config: Config): Promise<KeyStatus> {
+  const layout = existing(config);
+  const encrypted = isPackEncrypted(layout);
+  const salt = encrypted ? saltOf(layout) : undefined;
+  const places = salt === undefined ? [] : await keyStoreOf(config).places(salt);
+  return {
+    path: mainPath(layout),
+    encrypted,
+    salt: salt && Buffer.from(salt).toString("hex"),
+    places: places.map(({ place, problem }) => ({ place: placeName(place), problem })),
+    inSettings: config.encryption_enabled === true && (config.encryption_key ?? "") !== "",
+  };
+}
+
+/**
+ * The key of the configured pack, as `raw_key:` text; with a file, it is written there for its owner alone instead.
+ * @throws SvcError invalid_argument for an unencrypted pack or a file that exists, encryption_failed, not_found
+ */
+export async function exportKey(
+  config: Config,
+  request: KeyRequest,
+  output: string | undefined,
+): Promise<ExportedKey> {
+  const layout = encrypted(config);
+  const found = await findKey(config, request);
+  const text = found.config.encryption_key ?? "";
+  if (text === "" || !(await opensPack(layout, text))) throw keyWrong(mainPath(layout));
+  const masterKey = await packKey(mainPath(layout), text);
+  const key = `raw_key:${Buffer.from(masterKey).toString("base64url")}`;
+  wipe(masterKey);
+  const path = output === undefined ? undefined : resolve(output);
+  if (path !== undefined) writeNew(path, `${key}\n`);
+  const isRemembered = await rememberBackup(found.config, layout);
+  return { key: path === undefined ? key : undefined, path, isRemembered };
+}
+
+/** Lets the pack know that its key was copied, so that `svc doctor` need not ask for it again. @returns whether it knows */
+async function rememberBackup(config: Config, layout: PackLayout): Promise<boolean> {
+  const salt = Buffer.from(saltOf(layout) ?? []).toString("hex");
+  const at = createSystemClock().now();
+  try {
+    return await withConnection(config, layout, async (connection) =>
+      writeKeyBackup(layout, connection, { salt, at }),
+    );
+  } catch {
+    // The copy is what counts; a pack that may not be written is none the worse for it.
+    return false;
+  }
+}
+
+/**
+ * Keeps a key of the configured pack on this machine, once it was seen to open the pack.
+ * @returns where it is kept @throws SvcError invalid_argument, invalid_config, encryption_failed, not_found
+ */
+export async function importKey(config: Config, keyText: string): Promise<string> {
+  const layout = encrypted(config);
+  if (keyText === "") throw invalid("key", "is empty; nothing was kept");
+  if (!(await opensPack(layout, keyText))) throw keyWrong(mainPath(layout));
+  return await keep(config, layout, keyText);
+}
+
+/** Removes the key of the configured pack from this machine. @returns the places that held it */
+export async function forgetKey(config: Config): Promise<readonly string[]> {
+  const salt = saltOf(encrypted(config));
+  if (salt === undefined) return [];
+  return (await keyStoreOf(config).forget(salt)).map(placeName);
+}
+
+/**
+ * Keeps the key of a copy where the key of its original is kept, if it is: a copy under another salt would not be found.
+ * @param keyText the key of both
+ */
+export async function keepForCopy(
+  config: Config,
+  original: PackLayout,
+  copy: PackLayout,
+  keyText: string,
+): Promise<void> {
+  const salt = saltOf(original);
+  if (salt === undefined || !isPackEncrypted(original)) return;
+  const found = await keyStoreOf(config).find(salt);
+  if (found.kind === "found" && found.key === keyText) await keep(config, copy, keyText);
+}
+
+async function keep(config: Config, layout: PackLayout, keyText: string): Promise<string> {
+  const salt = saltOf(layout);
+  if (salt === undefined) throw new SvcError("internal", `${mainPath(layout)}: has no salt`);
+  const masterKey = await packKey(mainPath(layout), keyText);
+  try {
+    return placeName(await keyStoreOf(config).save(salt, masterKey));
+  } finally {
+    wipe(masterKey);
+  }
+}
+
+function existing(config: Config): PackLayout {
+  const layout = layoutOf(config);
+  const path = mainPath(layout);
+  if (existsSync(path)) return layout;
+  throw noSuchPack(path);
+}
+
+function encrypted(config: Config): PackLayout {
+  const layout = existing(config);
+  if (isPackEncrypted(layout)) return layout;
+  throw invalid("pack", `${mainPath(layout)} is not encrypted and has no key`);
+}
+
+function writeNew(path: string, content: string): void {
+  try {
+    writePrivately(path, content);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    const reason =
+      code === "EEXIST"
+        ? "exists already and stays as it is; name another file"
+        : `cannot be written (${String(code)}); name a file in a folder that you may write to`;
+    throw invalid("output", `${path} ${reason}`);
+  }
+}

@@ -1,0 +1,172 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, realpathSync } from "node:fs";
+import { resolve } from "node:path";
+import { deriveMasterKey, SALT_BYTES, wipe } from "../adapters/crypt/keys.ts";
+import { loadSqliteVec } from "../adapters/native/sqlite-vec.ts";
+import { noSuchPack } from "../adapters/sqlite/connection/failures.ts";
+import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.ts";
+import { type CopyKey, freshKey, sameKey } from "../adapters/sqlite/copy/copy-pack.ts";
+import {
+  removeEncryptionManifest,
+  writeEncryptionManifest,
+} from "../adapters/sqlite/copy/encryption-manifest.ts";
+import { type Migrated, migrateDirectory } from "../adapters/sqlite/copy/migrate-directory.ts";
+import { rewritePack } from "../adapters/sqlite/copy/rewrite-pack.ts";
+import { createSystemClock } from "../adapters/system/clock.ts";
+import { isPackEncrypted, keyTextOf, withCipher } from "../app/pack-key.ts";
+import { layoutOf } from "../app/pack-path.ts";
+import type { Config } from "../config/schema.ts";
+import { invalid } from "../domain/errors.ts";
+import { keepForCopy } from "./key-custody.ts";
+
+/** What replacing a pack by a copy of itself did. */
+export type Rewrite = {
+  /** Absolute path, without links, of the file that holds the log. */
+  readonly path: string;
+  readonly bytesBefore: number;
+  readonly bytesAfter: number;
+  readonly encrypted: boolean;
+};
+
+/** What making a single file of a directory pack did. */
+export type Migration = Migrated & {
+  /** Absolute path of the folder's database file. */
+  readonly source: string;
+  readonly destination: string;
+  readonly encrypted: boolean;
+};
+
+/** How `rekey` is to leave a pack. */
+export type RekeyTarget =
+  | { readonly kind: "plain" }
+  /** `isFirst`: the pack is not encrypted so far. */
+  | { readonly kind: "encrypted"; readonly key: string; readonly isFirst: boolean };
+
+/**
+ * Makes the configured pack as small as its content. Nothing of the content changes.
+ * @throws SvcError not_found, pack_in_use, encryption_failed, disk_full and others; the pack is then as it was
+ */
+export async function compactPack(config: Config): Promise<Rewrite> {
+  const layout = existing(config);
+  return await withCipher(layout, keyTextOf(config), async (cipher) => {
+    const rewritten = await rewritePack({
+      layout,
+      cipher,
+      vecExtensionPath: loadSqliteVec(),
+      purpose: "compact",
+      keyFor: (file) => sameKey(file, cipher),
+    });
+    return { ...rewritten, path: mainPath(layout), encrypted: cipher !== undefined };
+  });
+}
+
+/**
+ * Gives the configured pack another key, its first one, or none.
+ * @throws SvcError invalid_argument when the pack is not what `target` takes it for; what `compactPack` throws
+ */
+export async function rekeyPack(config: Config, target: RekeyTarget): Promise<Rewrite> {
+  const layout = existing(config);
+  const path = mainPath(layout);
+  requireFits(path, isPackEncrypted(layout), target);
+  const isFirst = target.kind === "encrypted" && target.isFirst;
+  return await withCipher(layout, isFirst ? undefined : keyTextOf(config), (cipher) =>
+    withFreshKey(target.kind === "plain" ? undefined : target.key, async (next) => {
+      const rewritten = await rewritePack({
+        layout,
+        cipher,
+        vecExtensionPath: loadSqliteVec(),
+        purpose: "rekey",
+        keyFor: (file) => (file === path ? next : freshKey(next?.cipher)),
+        onSwapped: () => noteEncryption(layout, next !== undefined),
+      });
+      return { ...rewritten, path, encrypted: next !== undefined };
+    }),
+  );
+}
+
+function requireFits(path: string, isEncrypted: boolean, target: RekeyTarget): void {
+  if (target.kind === "plain" && !isEncrypted) {
+    throw invalid("--plain", `${path} is not encrypted; nothing was changed`);
+  }
+  if (target.kind === "plain" || target.isFirst === !isEncrypted) return;
+  if (isEncrypted) {
+    const remedy = "leave --encrypt out to give it another key";
+    throw invalid(
+      "--encrypt",
+      `${path} is encrypted already; nothing was changed. To do: ${remedy}`,
+    );
+  }
+  throw invalid("pack", `${path} is not encrypted; nothing was changed. To encrypt it: --encrypt`);
+}
+
+function noteEncryption(layout: PackLayout, isEncrypted: boolean): void {
+  if (layout.kind === "file") return;
+  if (isEncrypted) writeEncryptionManifest(layout, createSystemClock().now());
+  else removeEncryptionManifest(layout);
+}
+
+/** Calls `use` with the key of a new main file, and forgets the derived key afterwards; undefined for an unencrypted one. */
+async function withFreshKey<T>(
+  keyText: string | undefined,
+  use: (key: CopyKey | undefined) => Promise<T>,
+): Promise<T> {
+  if (keyText === undefined) return await use(undefined);
+  const salt = randomBytes(SALT_BYTES);
+  const masterKey = await deriveMasterKey(keyText, salt);
+  try {
+    return await use({ cipher: { masterKey }, salt });
+  } finally {
+    wipe(masterKey);
+  }
+}
+
+/**
+ * Copies the configured directory pack into a new single file, encrypted when there is a key. The directory stays.
+ * @throws SvcError invalid_argument when the pack is a single file, or the new name is taken or unfit; what
+ *   `compactPack` throws
+ */
+export async function migratePack(config: Config, destination: string): Promise<Migration> {
+  const layout = layoutOf(config);
+  if (layout.kind === "file") {
+    throw invalid("directory", `${layout.path} is a single file already, or no pack at all`);
+  }
+  requireExists(layout);
+  const isEncrypted = isPackEncrypted(layout);
+  const path = resolve(destination);
+  const keyText = keyTextOf(config);
+  return await withCipher(layout, isEncrypted ? keyText : undefined, (cipher) =>
+    withFreshKey(keyText, async (destinationKey) => {
+      const migrated = await migrateDirectory({
+        layout,
+        cipher,
+        vecExtensionPath: loadSqliteVec(),
+        destination: path,
+        destinationKey,
+        now: createSystemClock().now(),
+      });
+      if (keyText !== undefined) await keepForCopy(config, layout, { kind: "file", path }, keyText);
+      const encrypted = destinationKey !== undefined;
+      return { ...migrated, source: layout.databasePath, destination: path, encrypted };
+    }),
+  );
+}
+
+/** Where the configured pack lies, links resolved, so that a link stays one when its target is replaced. */
+function existing(config: Config): PackLayout {
+  const layout = layoutOf(config);
+  requireExists(layout);
+  if (layout.kind === "file") return layout;
+  const real = (path: string): string => (existsSync(path) ? realpathSync(path) : path);
+  return {
+    kind: "directory",
+    databasePath: real(layout.databasePath),
+    vectorPath: real(layout.vectorPath),
+    lexicalPath: real(layout.lexicalPath),
+  };
+}
+
+function requireExists(layout: PackLayout): void {
+  const path = mainPath(layout);
+  if (existsSync(path)) return;
+  throw noSuchPack(path, "nothing was changed");
+}

@@ -1,0 +1,249 @@
+/** The process behind `svc mcp`: passes everything on to one that serves the pack already, or serves it. */
+import { dirname } from "node:path";
+import { PassThrough } from "node:stream";
+import { keyFolder } from "../adapters/keystore/key-folder.ts";
+import { linkSecret } from "../adapters/keystore/link-secret.ts";
+import { hasSettings, ownerInEnvironment, settingsFingerprint } from "../config/fingerprint.ts";
+import { fileBesidePack, type SettingsFile } from "../config/settings-file.ts";
+import type { MemoryEngine } from "../engine/memory-engine.ts";
+import type { CliDeps } from "../surface/cli/deps.ts";
+import { stopSignal } from "../surface/cli/signals.ts";
+import { stderrLog } from "../surface/cli/stderr-log.ts";
+import type { Log } from "../surface/contract/core/log.ts";
+import { socketAddress, socketFolder } from "../surface/mcp/link/address.ts";
+import { type Guest, type Kin, kinUnder } from "../surface/mcp/link/hello.ts";
+import { type Joined, join } from "../surface/mcp/link/join.ts";
+import { type Backend, relay } from "../surface/mcp/link/relay.ts";
+
+type ServeMcp = CliDeps["serveMcp"];
+
+export type McpProcess = {
+  readonly version: string;
+  /** The files that are the running program. */
+  readonly program: readonly string[];
+  /** Runs the command line as it is. @returns the exit code */
+  readonly run: () => Promise<number>;
+  /** Opens the memory that a plain command line names, with its settings. */
+  readonly openMemory: (dbPath: string, key: string | undefined) => Promise<MemoryEngine>;
+  /** Says on stderr what was wrong. @returns the exit code */
+  readonly report: (error: unknown) => Promise<number>;
+};
+
+type Program = Pick<McpProcess, "version" | "program">;
+
+/** Where processes of this user meet that serve one pack, and what they know of each other. */
+export type Link = {
+  readonly kin: Kin;
+  /** Undefined: they cannot. */
+  readonly address: string | undefined;
+  readonly problem: string;
+};
+
+/** One client on stdin and stdout, and the pack that it wants. */
+type Session = {
+  readonly link: Link;
+  readonly guest: Guest;
+  readonly openEngine: () => Promise<MemoryEngine>;
+  readonly log: Log;
+  readonly stop: AbortSignal;
+};
+/** What a process does that serves the pack by itself. */
+type OwnRole = Exclude<Joined, { role: "guest" }>;
+type Streams = { readonly stdin: PassThrough; readonly stdout: PassThrough };
+
+/** A connection that ends sooner than this many milliseconds was no good. */
+const USEFUL_MS = 1000;
+/** Connections without use, one after the other, after which this process serves its client by itself. */
+const USELESS_MAX = 10;
+
+/**
+ * Runs `svc mcp`. Where the command line is plain, nothing is read before the client is served but what it takes to find a
+ * process that serves the pack already: passing messages on takes a tenth of the memory, and a client waits for its
+ * list of tools, not for settings. They are read when the memory is opened.
+ */
+export async function runMcp(args: readonly string[], deps: McpProcess): Promise<number> {
+  const session = await plainSession(args, deps);
+  if (session === undefined) return await deps.run();
+  try {
+    await serve(session);
+    return 0;
+  } catch (error) {
+    return await deps.report(error);
+  }
+}
+
+/** How the command serves that has read its settings first. */
+export function servingOf(program: Program): ServeMcp {
+  return async ({ config, settingsFile, key, tools, answers, openEngine, log }, stop) => {
+    const { mainFileOf } = await import("../app/pack-path.ts");
+    await serve({
+      link: linkOf(mainFileOf(config), program, key, settingsFile),
+      guest: { userId: config.mcp.user_id, tools, answers },
+      openEngine,
+      log,
+      stop,
+    });
+  };
+}
+
+/**
+ * What makes this process interchangeable with others of this user, and where it meets them.
+ * @param key as given on the command line
+ */
+export function linkOf(
+  mainFile: string,
+  { version, program }: Program,
+  key: string | undefined,
+  file: SettingsFile | undefined,
+): Link {
+  const kin = { version, fingerprint: settingsFingerprint({ version, program, key, file }) };
+  try {
+    const { env } = process;
+    const secret = linkSecret(env);
+    const folder = socketFolder(env, dirname(keyFolder(env)));
+    return { kin: kinUnder(secret, kin), address: socketAddress(folder, mainFile), problem: "" };
+  } catch (error) {
+    // Whoever has no secret of its own trusts nobody.
+    const problem = error instanceof Error ? error.message : String(error);
+    return { kin, address: undefined, problem };
+  }
+}
+
+/** As {@link join}; without a place to meet, this process serves its own client alone. */
+export async function joinBy({ kin, address, problem }: Link, guest: Guest): Promise<Joined> {
+  return address === undefined ? { role: "alone", reason: problem } : join(address, kin, guest);
+}
+
+/** The session of a command line without anything that has to be looked up first. */
+async function plainSession(
+  args: readonly string[],
+  deps: McpProcess,
+): Promise<Session | undefined> {
+  const options = plainOptions(args);
+  const owner = ownerInEnvironment();
+  if (options === undefined || owner === undefined) return undefined;
+  const { dbPath, key, tools, answers } = options;
+  const pack = await packAt(dbPath);
+  if (pack === undefined || hasSettings(pack.settingsFile)) return undefined;
+  return {
+    link: linkOf(pack.mainFile, deps, key, pack.settingsFile),
+    guest: { ...owner, tools, answers },
+    openEngine: () => deps.openMemory(dbPath, key),
+    log: stderrLog("warn"),
+    // From now on: a process that ends in between would leave its place behind.
+    stop: stopSignal(),
+  };
+}
+
+type NamedPack = { readonly mainFile: string; readonly settingsFile: SettingsFile | undefined };
+
+async function packAt(path: string): Promise<NamedPack | undefined> {
+  const { mainFileOf, settingsForPath } = await import("../app/pack-path.ts");
+  try {
+    const { pack_path: packPath, db_path: dbPath } = settingsForPath(path);
+    return {
+      mainFile: mainFileOf({ pack_path: packPath || undefined, db_path: dbPath ?? "" }),
+      settingsFile: fileBesidePack(path, { pack_path: packPath, db_path: dbPath }),
+    };
+  } catch {
+    // What is wrong with the path is said by who opens it.
+    return undefined;
+  }
+}
+
+type PlainOptions = {
+  readonly dbPath: string;
+  readonly key: string | undefined;
+  readonly tools: "core" | "full";
+  readonly answers: "json" | "text";
+};
+
+/** Undefined for a command line that says more than which pack, with which key, which tools and which answers. */
+function plainOptions(args: readonly string[]): PlainOptions | undefined {
+  const values = new Map<string, string>();
+  const rest = args.slice(1);
+  while (rest.length > 0) {
+    const [name = "", inline] = (rest.shift() ?? "").split(/=(.*)/s);
+    const value = inline ?? rest.shift();
+    if (!["--db-path", "--encryption-key", "--tools", "--answers"].includes(name)) return undefined;
+    if (value === undefined || value === "" || value.startsWith("-")) return undefined;
+    values.set(name, value);
+  }
+  const dbPath = values.get("--db-path");
+  const tools = values.get("--tools") ?? "full";
+  const answers = values.get("--answers") ?? "json";
+  if (dbPath === undefined || (tools !== "core" && tools !== "full")) return undefined;
+  if (answers !== "json" && answers !== "text") return undefined;
+  return { dbPath, key: values.get("--encryption-key"), tools, answers };
+}
+
+/** Serves the client of this process, by whatever process serves the pack. */
+async function serve(session: Session): Promise<void> {
+  const joined = await joinBy(session.link, session.guest);
+  if (joined.role === "guest") await passOn(joined.backend, session);
+  else await serveOwn(joined, session);
+}
+
+/** Serves as agreed. A place is free again at the end, however that comes. */
+async function serveOwn(
+  role: OwnRole,
+  session: Session,
+  streams?: Streams | undefined,
+): Promise<void> {
+  const { guest, openEngine, log, stop } = session;
+  const { kin } = session.link;
+  if (role.role === "alone") log("info", `the pack is not shared: ${role.reason}`);
+  const seat = role.role === "host" ? role.seat : undefined;
+  try {
+    const { serveMcpStdio } = await import("../surface/mcp/stdio.ts");
+    await serveMcpStdio({
+      openEngine,
+      version: kin.version,
+      boundUserId: guest.userId,
+      toolSet: guest.tools,
+      answers: guest.answers,
+      log,
+      guests: seat && { seat, kin },
+      stop,
+      ...streams,
+    });
+  } finally {
+    seat?.leave();
+  }
+}
+
+/** Passes everything on; when the server is gone and nobody takes its place, this process does. */
+async function passOn(backend: Backend, session: Session): Promise<void> {
+  let own: Promise<void> | undefined;
+  let joinedAt = performance.now();
+  let useless = 0;
+  const rejoin = async (): Promise<Backend> => {
+    if (own !== undefined) throw new Error("the memory could not be served");
+    useless = performance.now() - joinedAt < USEFUL_MS ? useless + 1 : 0;
+    const joined: Joined =
+      useless < USELESS_MAX
+        ? await joinBy(session.link, session.guest)
+        : { role: "alone", reason: "the process that serves it ends every connection" };
+    joinedAt = performance.now();
+    if (joined.role === "guest") return joined.backend;
+    const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
+    own = serveOwn(joined, session, streams);
+    // A server that could not be started ends its output, which ends the relay.
+    const end = (): void => {
+      streams.stdout.end();
+    };
+    own.then(end, end);
+    const { stdin: input, stdout: output } = streams;
+    // It ends with this process, so nothing is ever asked again.
+    return { input, output, isOther: false, repeatable: { tools: [], byRequestId: [] } };
+  };
+  const { log, stop } = session;
+  const warn = (message: string): void => log("warn", message);
+  try {
+    await relay({ stdin: process.stdin, stdout: process.stdout, backend, rejoin, stop, warn });
+  } catch (error) {
+    // What ended a server of our own is told below.
+    if (own === undefined) throw error;
+  }
+  await own;
+}

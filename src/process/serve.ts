@@ -1,0 +1,100 @@
+/** The processes behind `svc serve` and `svc mcp --transport streamable-http`. */
+import type { MemoryEngine } from "../engine/memory-engine.ts";
+import type { HttpServeOptions, McpHttpServeOptions, RunningServer } from "../surface/cli/deps.ts";
+import type { McpEndpoint } from "../surface/listener/mcp-endpoint.ts";
+import type { Server } from "../surface/listener/server.ts";
+import type { Host } from "../surface/mcp/link/host.ts";
+import { joinBy, linkOf, type McpProcess } from "./mcp.ts";
+
+type Program = Pick<McpProcess, "version" | "program">;
+type Options = Pick<HttpServeOptions, "config" | "settingsFile" | "key" | "log">;
+
+/** Serves programs over HTTP, assistants too if they are to be, and the `svc mcp` processes of the pack. */
+export async function serveHttp(
+  options: HttpServeOptions,
+  program: Program,
+): Promise<RunningServer> {
+  const { startHttpServer } = await import("../surface/http/server.ts");
+  const { lazyMcpEndpoint } = await import("../surface/listener/mcp-endpoint.ts");
+  const { log } = options;
+  const { version } = program;
+  const { api, mcp } = options.config;
+  const endpointOf = (engine: () => Promise<MemoryEngine>): McpEndpoint =>
+    lazyMcpEndpoint(async () => {
+      const { createMcpEndpoint } = await import("../surface/mcp/http.ts");
+      return createMcpEndpoint({ engine, version, log, toolSet: "full", answers: mcp.answers });
+    });
+  const server = await startHttpServer({
+    ...options,
+    version,
+    auth: { apiKey: api.api_key, userKeys: api.user_keys },
+    cors: { origins: api.cors_origins, allowCredentials: api.cors_allow_credentials },
+    allowedHosts: api.allowed_hosts,
+    mcp: options.mcp ? endpointOf : undefined,
+  });
+  return await withGuests(server, server.url, options, program);
+}
+
+/** Serves the assistants of this machine that have a key, and the `svc mcp` processes of the pack. */
+export async function serveMcpHttp(
+  options: McpHttpServeOptions,
+  program: Program,
+): Promise<RunningServer> {
+  const { startMcpServer } = await import("../surface/mcp/serve-http.ts");
+  const { MCP_PATH } = await import("../surface/listener/mcp-endpoint.ts");
+  const server = startMcpServer({
+    ...options,
+    version: program.version,
+    toolSet: options.tools,
+    userKeys: options.config.mcp.user_keys,
+  });
+  return await withGuests(server, `${server.url}${MCP_PATH}`, options, program);
+}
+
+/** A server that lets other processes use its engine, once that is open. */
+async function withGuests(
+  server: Server,
+  url: string,
+  options: Options,
+  program: Program,
+): Promise<RunningServer> {
+  const engine = await server.ready;
+  const host = await hostOf(engine, options, program);
+  return {
+    url,
+    stop: async () => {
+      await host?.leave();
+      await server.stop();
+    },
+  };
+}
+
+/** Takes the place of the process that serves the pack; undefined when it is taken, or cannot be. */
+async function hostOf(
+  engine: MemoryEngine,
+  { config, settingsFile, key, log }: Options,
+  program: Program,
+): Promise<Host | undefined> {
+  const { mainFileOf } = await import("../app/pack-path.ts");
+  const link = linkOf(mainFileOf(config), program, key, settingsFile);
+  const joined = await joinBy(link, { userId: undefined, tools: "full", answers: "json" });
+  if (joined.role === "guest") joined.backend.input.destroy();
+  if (joined.role === "alone") log("info", `the pack is not shared: ${joined.reason}`);
+  if (joined.role !== "host") return undefined;
+  const { hostGuests } = await import("../surface/mcp/link/host.ts");
+  const { WELCOME } = await import("../surface/mcp/welcome.ts");
+  const deps = { engine: () => Promise.resolve(engine), version: program.version, log };
+  return hostGuests({
+    seat: joined.seat,
+    kin: link.kin,
+    log,
+    welcome: WELCOME,
+    serve: (guest, socket) => {
+      // A server without guests needs nothing of it.
+      const serving = import("../surface/mcp/serve-guest.ts");
+      return {
+        ended: serving.then(({ guestService }) => guestService(deps).serve(guest, socket).ended),
+      };
+    },
+  });
+}

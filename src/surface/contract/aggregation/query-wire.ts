@@ -1,0 +1,280 @@
+import { z } from "zod";
+import { LIMITS } from "../../../domain/limits.ts";
+import {
+  type AssertionQuery,
+  type AssertionQueryInput,
+  CLAIM_DIMENSIONS,
+  QUANTITY_DIMENSIONS,
+  type QuantityQuery,
+  type QuantityQueryInput,
+  type RecordFilter,
+  type StateQuery,
+  type StateQueryInput,
+} from "../../../engine/aggregate/api.ts";
+import {
+  instantIn,
+  instantOut,
+  lifecycleState,
+  nodeType,
+  retrievalMode,
+  scope,
+  userIdIn,
+} from "../core/fields.ts";
+
+const DEFAULT_NODE_TYPES = ["fact", "decision", "preference"];
+
+/** Compared after normalisation; blank entries are refused by the engine, which names them. */
+const selectorIn = z.array(z.string()).optional();
+const selector = z.array(z.string());
+const nodeTypesIn = z
+  .array(nodeType)
+  .optional()
+  .meta({ minItems: 1, uniqueItems: true, default: DEFAULT_NODE_TYPES });
+
+const filterIn = {
+  subjects: selectorIn.meta({ description: "Any of these; empty: any.", default: [] }),
+  predicates: selectorIn.meta({
+    description: "As subjects; blanks and hyphens count as underscores.",
+    default: [],
+  }),
+  objects: selectorIn.meta({ description: "As subjects.", default: [] }),
+  polarities: selectorIn.meta({ description: "Empty: any.", default: ["positive"] }),
+  scopes: z.array(scope).optional().meta({
+    description: "Empty: all.",
+    uniqueItems: true,
+    default: [],
+  }),
+  node_types: nodeTypesIn,
+  lifecycle_states: z.array(lifecycleState).nullish().meta({
+    description: "Absent: the active ones, in explicit mode all. Empty: nothing.",
+  }),
+  retrieval_mode: retrievalMode.optional().meta({
+    description:
+      "default leaves out hypothetical, conditional and doubtful memories; explicit leaves out nothing.",
+    default: "default",
+  }),
+  event_time_from: instantIn.nullish().meta({ description: "Inclusive." }),
+  event_time_to: instantIn.nullish().meta({ description: "Inclusive." }),
+  valid_at: instantIn.nullish().meta({ description: "Keep what is valid at this moment." }),
+  knowledge_at: instantIn.nullish().meta({
+    description: "Keep what was stored at or before this moment.",
+  }),
+  group_limit: z.int().min(0).max(LIMITS.aggregationGroupsMax).optional().meta({ default: 1000 }),
+  sample_limit: z.int().min(0).max(LIMITS.aggregationSamplesMax).optional().meta({ default: 10 }),
+};
+
+const filterOut = {
+  subjects: selector,
+  predicates: selector,
+  objects: selector,
+  polarities: selector,
+  scopes: z.array(scope),
+  node_types: z.array(nodeType),
+  lifecycle_states: z.array(lifecycleState).nullable(),
+  retrieval_mode: retrievalMode,
+  event_time_from: instantOut.nullable(),
+  event_time_to: instantOut.nullable(),
+  valid_at: instantOut.nullable(),
+  knowledge_at: instantOut.nullable(),
+  group_limit: z.int(),
+  sample_limit: z.int(),
+};
+
+const claimDimension = z.enum(CLAIM_DIMENSIONS);
+const quantityDimension = z.enum(QUANTITY_DIMENSIONS);
+
+const assertionQueryIn = z
+  .strictObject({
+    ...filterIn,
+    group_by: z
+      .array(claimDimension)
+      .optional()
+      .meta({ minItems: 1, uniqueItems: true, default: ["object"] }),
+  })
+  .meta({ id: "AssertionQueryRequest" });
+
+const quantityQueryIn = z
+  .strictObject({
+    ...filterIn,
+    predicate_prefixes: selectorIn.meta({
+      description:
+        "A prefix stands for itself and for itself followed by an underscore and more; beside predicates.",
+      default: [],
+    }),
+    units: selectorIn.meta({ description: "Never converted; empty: any.", default: [] }),
+    group_by: z
+      .array(quantityDimension)
+      .optional()
+      .meta({
+        description: "Has unit.",
+        minItems: 1,
+        uniqueItems: true,
+        default: ["unit"],
+      }),
+  })
+  .meta({ id: "QuantityQueryRequest" });
+
+const stateQueryIn = z
+  .strictObject({
+    subject: z.string().meta({ examples: ["Ada"] }),
+    predicate: z.string().meta({ examples: ["lives in"] }),
+    scope,
+    valid_at: instantIn.meta({ description: "The moment to look at." }),
+    knowledge_at: instantIn.nullish().meta({
+      description: "Leave out what was stored after this moment.",
+    }),
+    node_types: nodeTypesIn,
+    limit: z
+      .int()
+      .min(1)
+      .max(LIMITS.stateEntriesMax)
+      .optional()
+      .meta({ description: "Entries of each list.", default: 1000 }),
+  })
+  .meta({ id: "StateQueryRequest" });
+
+export const assertionsBodySchema = z
+  .strictObject({ user_id: userIdIn, query: assertionQueryIn.optional() })
+  .meta({ id: "AssertionAggregationRequest" });
+export const quantitiesBodySchema = z
+  .strictObject({ user_id: userIdIn, query: quantityQueryIn.optional() })
+  .meta({ id: "QuantityAggregationRequest" });
+export const questionBodySchema = z
+  .strictObject({
+    user_id: userIdIn,
+    question: z
+      .string()
+      .min(1)
+      .meta({
+        description: "One plain question about an amount.",
+        examples: ["How much did Ada spend on tea?"],
+      }),
+  })
+  .meta({ id: "TextAggregationRequest" });
+export const stateBodySchema = z
+  .strictObject({ user_id: userIdIn, query: stateQueryIn })
+  .meta({ id: "AssertionStateRequest" });
+
+export type AssertionsBody = z.infer<typeof assertionsBodySchema>;
+export type QuantitiesBody = z.infer<typeof quantitiesBodySchema>;
+export type StateBody = z.infer<typeof stateBodySchema>;
+
+export const assertionQuerySchema = z
+  .strictObject({ ...filterOut, group_by: z.array(claimDimension) })
+  .meta({ id: "AssertionQuery", description: "The complete query, with its defaults." });
+export const quantityQuerySchema = z
+  .strictObject({
+    ...filterOut,
+    predicate_prefixes: selector,
+    units: selector,
+    group_by: z.array(quantityDimension),
+  })
+  .meta({ id: "QuantityQuery", description: "The complete query, with its defaults." });
+export const stateQuerySchema = z
+  .strictObject({
+    subject: z.string(),
+    predicate: z.string(),
+    scope,
+    valid_at: instantOut,
+    knowledge_at: instantOut.nullable(),
+    node_types: z.array(nodeType),
+    limit: z.int(),
+  })
+  .meta({ id: "StateQuery", description: "The complete query, with its defaults." });
+
+type FilterWire = Omit<z.infer<typeof assertionQueryIn>, "group_by">;
+
+/** What the engine takes, from the wire. */
+export function toAssertionInput(
+  query: NonNullable<AssertionsBody["query"]>,
+  userId: string,
+): AssertionQueryInput {
+  return { ...toFilterInput(query, userId), groupBy: query.group_by };
+}
+
+/** What the engine takes, from the wire. */
+export function toQuantityInput(
+  query: NonNullable<QuantitiesBody["query"]>,
+  userId: string,
+): QuantityQueryInput {
+  const { predicate_prefixes: predicatePrefixes, units, group_by: groupBy } = query;
+  return { ...toFilterInput(query, userId), predicatePrefixes, units, groupBy };
+}
+
+function toFilterInput(wire: FilterWire, userId: string): Omit<AssertionQueryInput, "groupBy"> {
+  return {
+    userId,
+    subjects: wire.subjects,
+    predicates: wire.predicates,
+    objects: wire.objects,
+    polarities: wire.polarities,
+    scopes: wire.scopes,
+    nodeTypes: wire.node_types,
+    lifecycleStates: wire.lifecycle_states,
+    retrievalMode: wire.retrieval_mode,
+    eventTimeFrom: wire.event_time_from,
+    eventTimeTo: wire.event_time_to,
+    validAt: wire.valid_at,
+    knowledgeAt: wire.knowledge_at,
+    groupLimit: wire.group_limit,
+    sampleLimit: wire.sample_limit,
+  };
+}
+
+/** What the engine takes, from the wire. */
+export function toStateInput({ query }: StateBody, userId: string): StateQueryInput {
+  return {
+    userId,
+    subject: query.subject,
+    predicate: query.predicate,
+    scope: query.scope,
+    validAt: query.valid_at,
+    knowledgeAt: query.knowledge_at,
+    nodeTypes: query.node_types,
+    limit: query.limit,
+  };
+}
+
+export function toAssertionQueryWire(query: AssertionQuery): z.infer<typeof assertionQuerySchema> {
+  return { ...toFilterWire(query), group_by: [...query.groupBy] };
+}
+
+export function toQuantityQueryWire(query: QuantityQuery): z.infer<typeof quantityQuerySchema> {
+  return {
+    ...toFilterWire(query),
+    predicate_prefixes: [...query.predicatePrefixes],
+    units: [...query.units],
+    group_by: [...query.groupBy],
+  };
+}
+
+function toFilterWire(query: RecordFilter) {
+  return {
+    subjects: [...query.subjects],
+    predicates: [...query.predicates],
+    objects: [...query.objects],
+    polarities: [...query.polarities],
+    scopes: [...query.scopes],
+    node_types: [...query.nodeTypes],
+    lifecycle_states: query.lifecycleStates === undefined ? null : [...query.lifecycleStates],
+    retrieval_mode: query.retrievalMode,
+    event_time_from: query.eventTimeFrom ?? null,
+    event_time_to: query.eventTimeTo ?? null,
+    valid_at: query.validAt ?? null,
+    knowledge_at: query.knowledgeAt ?? null,
+    group_limit: query.groupLimit,
+    sample_limit: query.sampleLimit,
+  };
+}
+
+export function toStateQueryWire(query: StateQuery): z.infer<typeof stateQuerySchema> {
+  return {
+    subject: query.subject,
+    predicate: query.predicate,
+    scope: query.scope,
+    valid_at: query.validAt,
+    knowledge_at: query.knowledgeAt ?? null,
+    node_types: [...query.nodeTypes],
+    limit: query.limit,
+  };
+}

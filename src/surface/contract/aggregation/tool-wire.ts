@@ -1,0 +1,149 @@
+import { z } from "zod";
+import {
+  LIFECYCLE_STATES,
+  NODE_TYPES,
+  parseMember,
+  RETRIEVAL_MODES,
+  SCOPES,
+} from "../../../domain/enums.ts";
+import {
+  type AssertionQueryInput,
+  CLAIM_DIMENSIONS,
+  QUANTITY_DIMENSIONS,
+  type QuantityQueryInput,
+  type StateQueryInput,
+} from "../../../engine/aggregate/api.ts";
+import { instantIn, retrievalModeText, scopeText, userIdIn } from "../core/fields.ts";
+import { present } from "../core/operation-parts.ts";
+
+/**
+ * The queries of tools: flat, and loose where the engine checks. The members of closed sets stand in the schemas of the
+ * tools of every day, and in the message about a wrong one.
+ */
+
+const texts = z.array(z.string()).nullish();
+const selector = texts.meta({ default: [] });
+const nodeTypes = texts.meta({ default: ["fact", "decision", "preference"] });
+
+const filterShape = {
+  user_id: userIdIn,
+  subjects: texts.meta({ description: "Any of these; empty: any.", default: [] }),
+  predicates: selector,
+  objects: selector,
+  polarities: texts.meta({ description: "[] for any.", default: ["positive"] }),
+  scopes: selector,
+  node_types: nodeTypes,
+  lifecycle_states: texts,
+  retrieval_mode: retrievalModeText.nullish().meta({ default: "default" }),
+  event_time_from: instantIn.nullish(),
+  event_time_to: instantIn.nullish(),
+  valid_at: instantIn.nullish(),
+  knowledge_at: instantIn.nullish(),
+  group_limit: z.int().nullish().meta({ default: 1000 }),
+  sample_limit: z.int().nullish().meta({ default: 10 }),
+};
+
+export const assertionsToolSchema = z.strictObject({
+  ...filterShape,
+  group_by: z
+    .array(z.enum(CLAIM_DIMENSIONS))
+    .nullish()
+    .meta({ default: ["object"] }),
+});
+
+export const quantitiesToolSchema = z.strictObject({
+  ...filterShape,
+  predicate_prefixes: texts.meta({
+    description: "`spent` also stands for `spent_on`.",
+    default: [],
+  }),
+  units: texts.meta({ description: "Never converted.", default: [] }),
+  group_by: z
+    .array(z.enum(QUANTITY_DIMENSIONS))
+    .nullish()
+    .meta({
+      description: "Has unit.",
+      default: ["unit"],
+    }),
+});
+
+export const questionToolSchema = z.strictObject({
+  question: z.string().meta({ description: "Such as: How much did I spend?" }),
+  user_id: userIdIn,
+});
+
+export const stateToolSchema = z.strictObject({
+  subject: z.string(),
+  predicate: z.string(),
+  scope: scopeText,
+  valid_at: instantIn.meta({ description: "The moment to look at." }),
+  user_id: userIdIn,
+  knowledge_at: instantIn.nullish().meta({ description: "Ignore what was stored later." }),
+  node_types: nodeTypes,
+  limit: z.int().nullish().meta({ default: 1000 }),
+});
+
+type Owned<T extends { readonly userId: string }> = Omit<T, "userId" | "signal">;
+
+/** @throws SvcError invalid_argument for a value outside of a closed set */
+export function fromAssertionsTool(
+  wire: z.infer<typeof assertionsToolSchema>,
+): Owned<AssertionQueryInput> {
+  return { ...toFilter(wire), groupBy: wire.group_by ?? undefined };
+}
+
+/** @throws SvcError invalid_argument for a value outside of a closed set */
+export function fromQuantitiesTool(
+  wire: z.infer<typeof quantitiesToolSchema>,
+): Owned<QuantityQueryInput> {
+  return {
+    ...toFilter(wire),
+    predicatePrefixes: wire.predicate_prefixes ?? undefined,
+    units: wire.units ?? undefined,
+    groupBy: wire.group_by ?? undefined,
+  };
+}
+
+/** @throws SvcError invalid_argument for a value outside of a closed set */
+export function fromStateTool(wire: z.infer<typeof stateToolSchema>): Owned<StateQueryInput> {
+  return {
+    subject: wire.subject,
+    predicate: wire.predicate,
+    scope: parseMember(SCOPES, wire.scope, "scope"),
+    validAt: wire.valid_at,
+    knowledgeAt: wire.knowledge_at,
+    nodeTypes: members(NODE_TYPES, wire.node_types, "node_types"),
+    limit: wire.limit ?? undefined,
+  };
+}
+
+function toFilter(
+  wire: Omit<z.infer<typeof assertionsToolSchema>, "group_by">,
+): Omit<Owned<AssertionQueryInput>, "groupBy"> {
+  return {
+    subjects: wire.subjects ?? undefined,
+    predicates: wire.predicates ?? undefined,
+    objects: wire.objects ?? undefined,
+    polarities: wire.polarities ?? undefined,
+    scopes: members(SCOPES, wire.scopes, "scopes"),
+    nodeTypes: members(NODE_TYPES, wire.node_types, "node_types"),
+    lifecycleStates: members(LIFECYCLE_STATES, wire.lifecycle_states, "lifecycle_states"),
+    retrievalMode: present(wire.retrieval_mode, (mode) =>
+      parseMember(RETRIEVAL_MODES, mode, "retrieval_mode"),
+    ),
+    eventTimeFrom: wire.event_time_from,
+    eventTimeTo: wire.event_time_to,
+    validAt: wire.valid_at,
+    knowledgeAt: wire.knowledge_at,
+    groupLimit: wire.group_limit ?? undefined,
+    sampleLimit: wire.sample_limit ?? undefined,
+  };
+}
+
+function members<T extends string>(
+  allowed: readonly T[],
+  given: readonly string[] | null | undefined,
+  field: string,
+): T[] | undefined {
+  return given?.map((value, index) => parseMember(allowed, value, `${field}[${index}]`));
+}

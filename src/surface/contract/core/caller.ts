@@ -1,0 +1,60 @@
+import { parseText } from "../../../domain/arguments.ts";
+import { invalid, SvcError } from "../../../domain/errors.ts";
+
+/** On whose behalf a request runs. */
+export type Caller = {
+  /** The only owner this caller may name; undefined for an operator, who may name any. */
+  readonly boundUserId: string | undefined;
+  /** Who is meant where an operator names nobody. Absent: a request that needs an owner is refused. */
+  readonly defaultUserId?: string | undefined;
+};
+
+/**
+ * The owner of a request that may leave the owner open; undefined means all owners.
+ * @throws SvcError forbidden when a bound caller names somebody else
+ */
+export function optionalOwner(
+  caller: Caller,
+  given: string | null | undefined,
+): string | undefined {
+  if (caller.boundUserId === undefined) {
+    return given === null || given === "" ? undefined : given;
+  }
+  if (given !== undefined && given !== null && given !== caller.boundUserId) {
+    throw new SvcError(
+      "forbidden",
+      `user_id: ${JSON.stringify(given.slice(0, 80))} is not the owner of this connection; leave user_id out`,
+    );
+  }
+  return caller.boundUserId;
+}
+
+/**
+ * The owner of a request that needs one.
+ * @throws SvcError forbidden, or invalid_argument when an operator names nobody
+ */
+export function requireOwner(caller: Caller, given: string | null | undefined): string {
+  const owner = optionalOwner(caller, given) ?? caller.defaultUserId;
+  if (owner === undefined) {
+    throw invalid("user_id", "is required: the name of the owner of these memories");
+  }
+  return owner;
+}
+
+/**
+ * Who is named in the record of a change: the bound owner, else whom an operator names, else the operator.
+ * @throws SvcError invalid_argument when a bound caller names an actor, or the name is blank or no proper text
+ */
+export function actorOf(
+  caller: Caller,
+  operator: string,
+  given: string | null | undefined,
+): string {
+  if (given === undefined || given === null) return caller.boundUserId ?? operator;
+  if (caller.boundUserId !== undefined) {
+    throw invalid("actor", "is this connection's owner; leave it out");
+  }
+  const name = parseText(given, "actor").trim();
+  if (name === "") throw invalid("actor", "must not be blank");
+  return name;
+}

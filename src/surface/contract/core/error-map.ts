@@ -1,0 +1,113 @@
+import { type ErrorCode, PACK_MOVED, SvcError, UNSAFE_FILE } from "../../../domain/errors.ts";
+
+/** How an error reaches the callers of each surface. */
+export type ErrorTreatment = {
+  readonly httpStatus: 400 | 401 | 403 | 404 | 409 | 413 | 422 | 500 | 502 | 503 | 504 | 507;
+  /** Whether the message goes to the caller; otherwise a fixed text does, and the cause goes to the log. */
+  readonly exposed: boolean;
+  /**
+   * `error`: a normal result `{error}`; `conflict`: the same with `conflict: true`;
+   * `accepted`: the same with the identifiers of the accepted source; `internal`: fixed text.
+   */
+  readonly mcp: "error" | "conflict" | "accepted" | "internal";
+  /** Of a command: 1 failed, 2 refused or bad usage. */
+  readonly exitCode: 1 | 2;
+};
+
+const refused = (httpStatus: ErrorTreatment["httpStatus"]): ErrorTreatment => ({
+  httpStatus,
+  exposed: true,
+  mcp: "error",
+  exitCode: 2,
+});
+
+const failed = (httpStatus: ErrorTreatment["httpStatus"]): ErrorTreatment => ({
+  httpStatus,
+  exposed: true,
+  mcp: "error",
+  exitCode: 1,
+});
+
+/** The one map from error codes to HTTP, MCP and exit codes. */
+export const ERROR_MAP: Readonly<Record<ErrorCode, ErrorTreatment>> = {
+  invalid_argument: refused(422),
+  invalid_speaker: refused(422),
+  request_conflict: { httpStatus: 409, exposed: true, mcp: "conflict", exitCode: 1 },
+  invalid_transition: refused(422),
+  bad_citation: refused(400),
+  not_found: failed(404),
+  forbidden: refused(403),
+  unauthenticated: refused(401),
+  too_large: refused(413),
+  unauthenticated_bind: refused(500),
+  bind_failed: failed(500),
+  invalid_config: refused(500),
+  not_a_pack: failed(503),
+  not_an_export: failed(422),
+  pack_too_new: failed(503),
+  pack_read_only: refused(503),
+  encryption_failed: refused(503),
+  pack_in_use: refused(503),
+  pack_damaged: failed(500),
+  storage_failed: { httpStatus: 500, exposed: false, mcp: "internal", exitCode: 1 },
+  disk_full: failed(507),
+  storage_busy: failed(503),
+  embedding_failed: failed(503),
+  embedding_mismatch: failed(503),
+  model_failed: failed(502),
+  model_timeout: failed(504),
+  materialization_failed: { httpStatus: 503, exposed: true, mcp: "accepted", exitCode: 1 },
+  engine_closed: failed(503),
+  pack_locked: failed(503),
+  unsupported: refused(409),
+  internal: { httpStatus: 500, exposed: false, mcp: "internal", exitCode: 1 },
+};
+
+/** Reasons of a `storage_failed` whose message says what to do: the caller may be the only one to notice. */
+const TOLD_REASONS: ReadonlySet<unknown> = new Set([PACK_MOVED, UNSAFE_FILE]);
+const TOLD = failed(500);
+
+/** What to tell the caller about any thrown value. */
+export type ErrorReport = {
+  readonly code: ErrorCode;
+  readonly treatment: ErrorTreatment;
+  /** Safe to show; a fixed text when the cause must stay in the log. */
+  readonly message: string;
+  /** Of accepted but unfinished work. */
+  readonly accepted: { readonly event_id: string; readonly reason_code: string } | undefined;
+};
+
+const INTERNAL_MESSAGE = "Internal server error";
+
+/** Sorts a thrown value into the map. Anything but a SvcError is internal. */
+export function reportError(error: unknown): ErrorReport {
+  if (!(error instanceof SvcError)) return internalReport();
+  const isTold = error.code === "storage_failed" && TOLD_REASONS.has(error.data["reason"]);
+  const treatment = isTold ? TOLD : ERROR_MAP[error.code];
+  if (!treatment.exposed) return internalReport();
+  if (treatment.mcp !== "accepted") {
+    return { code: error.code, treatment, message: error.message, accepted: undefined };
+  }
+  const eventId = error.data["event_id"];
+  const reason = error.data["reason_code"];
+  // Without the identifier the caller could not follow its event up.
+  if (typeof eventId !== "string") return internalReport();
+  return {
+    code: error.code,
+    treatment,
+    message: error.message,
+    accepted: {
+      event_id: eventId,
+      reason_code: typeof reason === "string" ? reason : "MaterializationError",
+    },
+  };
+}
+
+function internalReport(): ErrorReport {
+  return {
+    code: "internal",
+    treatment: ERROR_MAP.internal,
+    message: INTERNAL_MESSAGE,
+    accepted: undefined,
+  };
+}

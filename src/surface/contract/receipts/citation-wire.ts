@@ -1,0 +1,116 @@
+import { z } from "zod";
+import {
+  type AnswerCitations,
+  type AnswerCitationsInput,
+  CITATION_METHODS,
+} from "../../../engine/receipts/api.ts";
+import { instantOut, userIdIn, uuidIn, uuidOut } from "../core/fields.ts";
+import { readUuid } from "../core/operation-parts.ts";
+
+/** Characters of the name that a caller gives an answer. */
+const MAX_ANSWER_ID = 512;
+const MAX_CITED = 1000;
+
+const method = z.enum(CITATION_METHODS);
+const sha256 = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/, "is not a SHA-256 of 64 lower-case hexadecimal digits");
+
+export const citationsBodySchema = z
+  .strictObject({
+    citation_id: uuidIn.nullish().meta({
+      description:
+        "UUID that you choose; a retry with the same id and input records nothing twice.",
+    }),
+    request_id: uuidIn.meta({ description: "The retrieval that the answer was made from." }),
+    answer_id: z
+      .string()
+      .superRefine((value, context) => {
+        const length = [...value].length;
+        if (value.trim() === "") context.addIssue({ code: "custom", message: "is blank" });
+        if (length > MAX_ANSWER_ID) {
+          const message = `has ${length} characters; at most ${MAX_ANSWER_ID} are allowed`;
+          context.addIssue({ code: "custom", message });
+        }
+      })
+      .meta({
+        minLength: 1,
+        maxLength: MAX_ANSWER_ID,
+        description: "Your name of the answer.",
+        examples: ["answer-1"],
+      }),
+    cited_node_ids: z.array(uuidIn).max(MAX_CITED).optional().meta({
+      description: "Memories that the answer cites, none twice; empty: none was reported.",
+      default: [],
+    }),
+    answer_sha256: sha256.nullish().meta({ description: "SHA-256 of the answer's text." }),
+    method: method.optional().meta({ description: "Who says so.", default: "model_reported" }),
+    user_id: userIdIn,
+  })
+  .meta({ id: "AnswerCitationsRequest" });
+/** As a model sees it; the id of the report is given by who means to repeat the call. */
+export const citationsToolSchema = z.strictObject({
+  request_id: uuidIn.meta({ description: "From memory_retrieve." }),
+  answer_id: citationsBodySchema.shape.answer_id,
+  cited_node_ids: z.array(uuidIn).meta({ description: "May be empty." }),
+  citation_id: uuidIn.nullish().meta({ description: "Your UUID; makes a retry safe." }),
+  answer_sha256: citationsBodySchema.shape.answer_sha256,
+  method: method.nullish().meta({ description: "Who says so.", default: "model_reported" }),
+  user_id: userIdIn,
+});
+export type CitationsWire = Omit<z.infer<typeof citationsBodySchema>, "method"> &
+  Pick<z.infer<typeof citationsToolSchema>, "method">;
+
+export const citationsSchema = z
+  .strictObject({
+    schema_version: z.literal(1),
+    citation_id: uuidOut,
+    request_id: uuidOut,
+    answer_id: z.string(),
+    cited_node_ids: z.array(uuidOut),
+    answer_sha256: z.string().nullable(),
+    method,
+    user_id: z.string(),
+    recorded_at: instantOut,
+    receipt_checksum: z.string().meta({ description: "Of the receipt that vouches for them." }),
+    context_sha256: z
+      .string()
+      .meta({ description: "Of the context that the answer was made from." }),
+  })
+  .meta({ id: "AnswerCitations", description: "Which memories an answer was made from." });
+
+/**
+ * What the engine takes, from the wire.
+ * @throws SvcError invalid_argument for what is no UUID
+ */
+export function toCitationsInput(wire: CitationsWire): AnswerCitationsInput {
+  const { citation_id: citationId, cited_node_ids: cited } = wire;
+  return {
+    citationId:
+      citationId === null || citationId === undefined
+        ? undefined
+        : readUuid(citationId, "citation_id"),
+    requestId: readUuid(wire.request_id, "request_id"),
+    answerId: wire.answer_id,
+    citedNodeIds: cited?.map((id, index) => readUuid(id, `cited_node_ids[${index}]`)),
+    answerSha256: wire.answer_sha256,
+    method: wire.method ?? undefined,
+  };
+}
+
+/** The wire form of recorded citations. */
+export function toCitationsWire(record: AnswerCitations): z.infer<typeof citationsSchema> {
+  return {
+    schema_version: record.schemaVersion,
+    citation_id: record.citationId,
+    request_id: record.requestId,
+    answer_id: record.answerId,
+    cited_node_ids: [...record.citedNodeIds],
+    answer_sha256: record.answerSha256 ?? null,
+    method: record.method,
+    user_id: record.userId,
+    recorded_at: record.recordedAt,
+    receipt_checksum: record.receiptChecksum,
+    context_sha256: record.contextSha256,
+  };
+}

@@ -1,0 +1,212 @@
+import { z } from "zod";
+import { parseMember, SCOPES } from "../../../domain/enums.ts";
+import { invalid } from "../../../domain/errors.ts";
+import { LIMITS } from "../../../domain/limits.ts";
+import type { RetrieveInput } from "../../../engine/retrieve/api.ts";
+import {
+  count,
+  fidelity,
+  instantIn,
+  nodeType,
+  retrievalMode,
+  scope,
+  scopeText,
+  sourceType,
+  userIdIn,
+} from "../core/fields.ts";
+
+const filterShape = {
+  scope: z
+    .union([scope, z.array(scope).min(1)])
+    .nullish()
+    .meta({ description: "One scope or several; absent means all." }),
+  time_from: instantIn.nullish().meta({ description: "Stored at or after this moment." }),
+  time_to: instantIn.nullish().meta({ description: "Stored at or before this moment." }),
+  knowledge_at: instantIn.nullish().meta({
+    description: "Answer from what was known at this moment.",
+  }),
+  event_time_from: instantIn.nullish().meta({ description: "Happened at or after this moment." }),
+  event_time_to: instantIn.nullish().meta({ description: "Happened at or before this moment." }),
+  include_cross_scope: z.boolean().optional().meta({
+    description: "Hints from other scopes for embedded callers; this answer never holds them.",
+    default: true,
+  }),
+  exclude_node_types: z.array(nodeType).nullish(),
+  source_types: z.array(sourceType).nullish().meta({
+    description: "Only these sources; an empty list allows none.",
+  }),
+};
+
+const factorText = "Factors on the weights, each 0.25 to 4, default 1. Only with weighted fusion.";
+
+/** Six factors of one form. */
+function multipliersOf(factor: z.ZodOptional<z.ZodNumber>) {
+  return z.strictObject({
+    semantic: factor,
+    lexical: factor,
+    graph: factor,
+    recency: factor,
+    salience: factor,
+    confidence: factor,
+  });
+}
+
+const multipliersSchema = multipliersOf(z.number().min(0.25).max(4).optional()).meta({
+  id: "RankingMultipliers",
+  description: factorText,
+});
+
+const filtersSchema = z.strictObject(filterShape).meta({ id: "RetrieveFilters" });
+
+const requestShape = {
+  query: z
+    .string()
+    .max(LIMITS.queryMaxChars)
+    .meta({
+      description: "The question, in plain words.",
+      examples: ["Who is the dentist of Ada?"],
+    }),
+  user_id: userIdIn,
+  reference_time: instantIn.nullish().meta({
+    description: "The moment to take for now when recency counts.",
+  }),
+  token_budget: count
+    .nullish()
+    .meta({ description: "Tokens of the context; 4096 unless the server is set otherwise." }),
+  limit: count.nullish().meta({ description: "Most results; absent means no cap." }),
+  max_per_source: count.min(1).nullish().meta({
+    description: "Most results of one text from the same evidence.",
+  }),
+  max_per_evidence: count.min(1).nullish().meta({
+    description: "Most results from the same evidence.",
+  }),
+  min_score: z.number().min(0).nullish().meta({ description: "Leave out what scores lower." }),
+  ranking_multipliers: multipliersSchema.nullish(),
+  min_fidelity: fidelity.nullish().meta({
+    description: "The shortest form in which a memory may enter the context.",
+  }),
+  retrieval_mode: retrievalMode.nullish().meta({
+    description: "explicit also finds unverified, hypothetical and conditional memories.",
+    default: "default",
+  }),
+  mode: retrievalMode.nullish().meta({ description: "Another name of retrieval_mode." }),
+};
+
+export const retrieveBodySchema = z
+  .strictObject({ ...requestShape, ...filterShape, filters: filtersSchema.nullish() })
+  .meta({ id: "RetrieveRequest" });
+
+export const retrieveToolSchema = z.strictObject({
+  ...requestShape,
+  ...filterShape,
+  token_budget: z.int().nullish().meta({
+    description: "Tokens of the context; 4096 unless the server is set otherwise.",
+    minimum: 0,
+  }),
+  limit: z.int().nullish().meta({ description: "Most results. Ask for 5 to 20.", minimum: 0 }),
+  max_per_source: z.int().nullish().meta({
+    description: "Most results of one text from the same evidence.",
+    minimum: 1,
+  }),
+  max_per_evidence: z
+    .int()
+    .nullish()
+    .meta({ description: "Most results from the same evidence.", minimum: 1 }),
+  min_score: z.number().nullish().meta({ description: "Leave out what scores lower.", minimum: 0 }),
+  ranking_multipliers: multipliersOf(z.number().optional())
+    .meta({
+      id: "ToolRankingMultipliers",
+      description:
+        "Factors 0.25 to 4 on semantic, lexical, graph, recency, salience, confidence; weighted fusion only.",
+    })
+    .nullish(),
+  scope: z
+    .union([scopeText, z.array(scopeText)])
+    .nullish()
+    .meta({ description: "One scope or several; absent means all." }),
+  knowledge_at: z.string().nullish().meta({
+    description: "Only what was stored by this moment, as it stands today.",
+    format: "date-time",
+  }),
+  include_cross_scope: z.boolean().nullish(),
+  include_context: z.boolean().nullish().meta({
+    description: "Also return the memories packed as text for a prompt.",
+    default: false,
+  }),
+});
+
+/** A retrieve request with its filters laid flat, as both surfaces pass it on. */
+export type RetrieveWire = z.infer<typeof retrieveToolSchema>;
+
+/**
+ * Lays the nested filters of an HTTP body flat.
+ * @throws SvcError invalid_argument when a filter is given twice with different values
+ */
+export function flattenFilters(body: z.infer<typeof retrieveBodySchema>): RetrieveWire {
+  const { filters, ...flat } = body;
+  if (filters === undefined || filters === null) return flat;
+  for (const [key, nested] of Object.entries(filters)) {
+    const beside: unknown = Reflect.get(flat, key);
+    if (isGiven(nested) && isGiven(beside) && JSON.stringify(nested) !== JSON.stringify(beside)) {
+      throw invalid(`filters.${key}`, `differs from ${key} beside it; give one of them`);
+    }
+  }
+  const given = Object.fromEntries(Object.entries(filters).filter(([, value]) => isGiven(value)));
+  return { ...flat, ...given };
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+/**
+ * What the engine takes, from the wire.
+ * @throws SvcError invalid_argument for an unknown scope or two different modes
+ */
+export function toRetrieveInput(
+  wire: RetrieveWire,
+  userId: string,
+  signal: AbortSignal | undefined,
+): RetrieveInput {
+  return {
+    query: wire.query,
+    userId,
+    scope: toScopes(wire.scope),
+    timeFrom: wire.time_from,
+    timeTo: wire.time_to,
+    referenceTime: wire.reference_time,
+    // An empty text is what some models write for absent.
+    knowledgeAt: wire.knowledge_at === "" ? undefined : wire.knowledge_at,
+    eventTimeFrom: wire.event_time_from,
+    eventTimeTo: wire.event_time_to,
+    tokenBudget: wire.token_budget,
+    minScore: wire.min_score,
+    limit: wire.limit,
+    maxPerSource: wire.max_per_source,
+    maxPerEvidence: wire.max_per_evidence,
+    rankingMultipliers: wire.ranking_multipliers,
+    includeCrossScope: wire.include_cross_scope ?? undefined,
+    excludeNodeTypes: wire.exclude_node_types,
+    sourceTypes: wire.source_types,
+    minFidelity: wire.min_fidelity,
+    retrievalMode: toMode(wire),
+    signal,
+  };
+}
+
+function toScopes(given: RetrieveWire["scope"]): RetrieveInput["scope"] {
+  if (given === undefined || given === null) return undefined;
+  if (typeof given === "string") return parseMember(SCOPES, given, "scope");
+  return given.map((value, index) => parseMember(SCOPES, value, `scope[${index}]`));
+}
+
+function toMode(wire: RetrieveWire): RetrieveInput["retrievalMode"] {
+  const { retrieval_mode: name, mode: alias } = wire;
+  if (name && alias && name !== alias) {
+    throw invalid(
+      "mode",
+      `${JSON.stringify(alias)} differs from retrieval_mode ${JSON.stringify(name)}; give one of them`,
+    );
+  }
+  return name ?? alias ?? undefined;
+}

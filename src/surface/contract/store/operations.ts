@@ -1,0 +1,153 @@
+import { invalid } from "../../../domain/errors.ts";
+import type { Uuid } from "../../../lib/uuid.ts";
+import { actorOf, requireOwner } from "../core/caller.ts";
+import { defineOperation } from "../core/operation.ts";
+import { ADDS, CHANGES, readIdempotencyKey } from "../core/operation-parts.ts";
+import { parseWire } from "../core/wire-issues.ts";
+import {
+  type IngestWire,
+  ingestAnswerSchema,
+  ingestBodySchema,
+  ingestHeadersSchema,
+  ingestToolSchema,
+  toIngestItems,
+} from "./ingest-wire.ts";
+import {
+  type ProcessWire,
+  processBodySchema,
+  processingResultSchema,
+  processToolSchema,
+  toResultWire,
+} from "./job-wire.ts";
+import { tellIngestFast, tellProcessing, tellStore } from "./text.ts";
+import {
+  type StoreWire,
+  storeAnswerSchema,
+  storeBodySchema,
+  storeToolSchema,
+  toStoreAnswer,
+  toStoreInput,
+} from "./wire.ts";
+
+export const storeOperation = defineOperation({
+  name: "store",
+  summary: "Store one memory",
+  description:
+    "Keeps one memory and waits until it can be found. Answers with the memories that it may replace; those in supersedes it replaces at once.",
+  run: (context, wire: StoreWire) => {
+    const { caller, operator } = context;
+    const actor = actorOf(caller, operator, undefined);
+    return context
+      .engine()
+      .storeWithReceipt(toStoreInput(wire, requireOwner(caller, wire.user_id), actor));
+  },
+  http: {
+    method: "post",
+    path: "/v1/store",
+    request: { body: storeBodySchema },
+    response: storeAnswerSchema,
+    statuses: [404],
+    read: (parts) => parseWire(storeBodySchema, parts.body, "body"),
+    write: toStoreAnswer,
+  },
+  mcp: {
+    tool: "memory_store",
+    title: "Store a memory",
+    description:
+      "Remember one lasting thing: a fact, preference, decision, task or instruction. It can be found at once; the answer names memories that it may replace. " +
+      "Not for secrets, passing remarks, or what memory_retrieve shows already. Name what it replaces in supersedes, or call memory_supersede next.",
+    toolSet: "core",
+    coreArguments: ["content", "node_type", "scope", "event_time", "supersedes"],
+    silentArguments: ["request_id"],
+    // What it replaces is found no more.
+    annotations: { ...ADDS, destructiveHint: true },
+    input: storeToolSchema,
+    output: storeAnswerSchema,
+    needsOwner: true,
+    read: (args) => parseWire(storeToolSchema, args, "arguments"),
+    write: toStoreAnswer,
+    tell: tellStore,
+    about: ({ nodeId }) => nodeId,
+  },
+});
+
+export const ingestFastOperation = defineOperation({
+  name: "ingest_fast",
+  summary: "Admit many texts at once",
+  description:
+    "Keeps all items durably in one step, or none; they can be found once processed. With an Idempotency-Key a retry adds nothing.",
+  run: async (context, wire: IngestWire) => {
+    const userId = requireOwner(context.caller, wire.user_id);
+    if (wire.items.length === 0) throw invalid("items", "has 0 entries; it must have at least 1");
+    return context.engine().ingestFastMany({
+      items: toIngestItems(wire),
+      userId,
+      requestId: wire.request_id,
+    });
+  },
+  http: {
+    method: "post",
+    path: "/v1/ingest/fast",
+    request: { body: ingestBodySchema, headers: ingestHeadersSchema },
+    response: ingestAnswerSchema,
+    statuses: [409],
+    read: (parts) => ({
+      ...parseWire(ingestBodySchema, parts.body, "body"),
+      request_id: readIdempotencyKey(parts.idempotencyKey),
+    }),
+    write: toIngestAnswer,
+  },
+  mcp: {
+    tool: "memory_ingest_fast_many",
+    title: "Store many texts quickly",
+    description:
+      "Keep many texts at once, such as the turns of a conversation; all or none. " +
+      "They are found after memory_process_materializations. For a single statement use memory_store.",
+    toolSet: "full",
+    annotations: ADDS,
+    input: ingestToolSchema,
+    output: ingestAnswerSchema,
+    needsOwner: true,
+    read: (args) => parseWire(ingestToolSchema, args, "arguments"),
+    write: toIngestAnswer,
+    tell: tellIngestFast,
+  },
+});
+
+function toIngestAnswer(ids: readonly Uuid[]): { event_ids: Uuid[]; accepted: number } {
+  return { event_ids: [...ids], accepted: ids.length };
+}
+
+export const processOperation = defineOperation({
+  name: "process_materializations",
+  summary: "Index admitted texts",
+  description: "Makes admitted texts findable until all are done or the budget ends.",
+  run: (context, wire: ProcessWire) =>
+    context.engine().processPending({
+      userId: requireOwner(context.caller, wire.user_id),
+      budgetMs: wire.budget_ms ?? undefined,
+    }),
+  http: {
+    method: "post",
+    path: "/v1/materializations/process",
+    request: { body: processBodySchema },
+    response: processingResultSchema,
+    statuses: [],
+    read: (parts) => parseWire(processBodySchema, parts.body, "body"),
+    write: toResultWire,
+  },
+  mcp: {
+    tool: "memory_process_materializations",
+    title: "Index stored texts",
+    description:
+      "Make the texts of memory_ingest_fast_many findable. Call it again while some are pending; not needed after memory_store.",
+    toolSet: "full",
+    annotations: CHANGES,
+    input: processToolSchema,
+    output: processingResultSchema,
+    needsOwner: true,
+    read: (args) => parseWire(processToolSchema, args, "arguments"),
+    write: toResultWire,
+    tell: tellProcessing,
+  },
+});

@@ -1,0 +1,82 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { SvcError } from "../../domain/errors.ts";
+import type { Caller } from "../contract/core/caller.ts";
+
+/** Who may call. Both absent: everyone on this machine is an operator. */
+export type AuthSettings = {
+  /** One key for operators. */
+  readonly apiKey?: string | undefined;
+  /** Owner to key; a key binds its requests to its owner. */
+  readonly userKeys?: Readonly<Record<string, string>> | undefined;
+  /** The group of settings that complaints name. Default `api`. */
+  readonly group?: "api" | "mcp" | undefined;
+};
+
+/** Tells the caller from the `Authorization` header. @throws SvcError unauthenticated */
+export type Authenticate = (authorization: string | undefined) => Caller;
+
+type KnownKey = { readonly digest: Buffer; readonly caller: Caller };
+
+/** Whether requests have to show a key. */
+export function hasCredentials(auth: AuthSettings): boolean {
+  return auth.apiKey !== undefined || Object.keys(auth.userKeys ?? {}).length > 0;
+}
+
+/**
+ * The check of every request. Each configured key is compared, in constant time, whichever matches.
+ * @throws SvcError invalid_config for blank or equal keys, keys that no header can carry, blank owners, or both kinds of keys
+ */
+export function createAuthenticate(auth: AuthSettings): Authenticate {
+  const keys = readKeys(auth);
+  if (keys.length === 0) return () => ({ boundUserId: undefined });
+  return (authorization) => {
+    const token = /^bearer\s+(.*)$/is.exec(authorization?.trim() ?? "")?.[1]?.trim() ?? "";
+    const digest = digestOf(token);
+    let found: Caller | undefined;
+    for (const key of keys) {
+      if (timingSafeEqual(key.digest, digest)) found = key.caller;
+    }
+    if (found === undefined) throw new SvcError("unauthenticated", "Invalid or missing API key");
+    return found;
+  };
+}
+
+function readKeys(auth: AuthSettings): readonly KnownKey[] {
+  const setting = `${auth.group ?? "api"}.user_keys`;
+  const userKeys = Object.entries(auth.userKeys ?? {});
+  if (auth.apiKey !== undefined && userKeys.length > 0) {
+    throw misconfigured("api.user_keys", "set either api.api_key or api.user_keys, not both");
+  }
+  if (auth.apiKey !== undefined) {
+    if (auth.apiKey.trim() === "") throw misconfigured("api.api_key", "must not be blank");
+    if (!isSendable(auth.apiKey)) throw misconfigured("api.api_key", `is a key ${UNSENDABLE}`);
+    return [{ digest: digestOf(auth.apiKey.trim()), caller: { boundUserId: undefined } }];
+  }
+  const texts = new Set<string>();
+  return userKeys.map(([owner, key]) => {
+    if (owner.trim() === "") throw misconfigured(setting, "has a blank owner");
+    if (key.trim() === "") throw misconfigured(setting, `has a blank key for ${owner}`);
+    if (!isSendable(key)) {
+      throw misconfigured(setting, `has a key for ${owner} ${UNSENDABLE}`);
+    }
+    if (texts.has(key.trim())) throw misconfigured(setting, "has one key for two owners");
+    texts.add(key.trim());
+    return { digest: digestOf(key.trim()), caller: { boundUserId: owner } };
+  });
+}
+
+const UNSENDABLE = "with characters that headers do not carry; use those of ASCII";
+
+/** Whether every client sends it as the same bytes. */
+function isSendable(key: string): boolean {
+  return /^[\x20-\x7e]*$/.test(key.trim());
+}
+
+/** Digests have one length, as a constant-time comparison needs. */
+function digestOf(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}
+
+function misconfigured(setting: string, message: string): SvcError {
+  return new SvcError("invalid_config", `${setting}: ${message}`, { setting });
+}

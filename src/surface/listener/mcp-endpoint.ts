@@ -1,0 +1,57 @@
+import { SvcError } from "../../domain/errors.ts";
+import type { Caller } from "../contract/core/caller.ts";
+import { answerJson } from "./answers.ts";
+import type { Authenticate } from "./auth.ts";
+import type { Turn } from "./door.ts";
+
+/** Where a server answers MCP. */
+export const MCP_PATH = "/mcp";
+/** The same address as clients write it that end every path in a slash. They would not follow a redirection with their key. */
+export const MCP_PATHS: readonly string[] = [MCP_PATH, `${MCP_PATH}/`];
+
+/** MCP over HTTP, behind the checks of the server that carries it. */
+export type McpEndpoint = {
+  /** Answers a request of a known caller; what is wrong with it is said in the answer. */
+  answer(request: Request, caller: Caller, turn: Turn): Promise<Response>;
+  /** Ends the streams that would stay open for ever; other requests go on. */
+  endStreams(): Promise<void>;
+};
+
+/** An endpoint that costs nothing before its first request. */
+export function lazyMcpEndpoint(load: () => Promise<McpEndpoint>): McpEndpoint {
+  let loading: Promise<McpEndpoint> | undefined;
+  return {
+    answer: async (request, caller, turn) => {
+      loading ??= load();
+      return await (await loading).answer(request, caller, turn);
+    },
+    endStreams: async () => {
+      await (await loading)?.endStreams();
+    },
+  };
+}
+
+/** Answers a request of whoever shows a key, and says in the protocol's own form when there is none. */
+export async function answerMcp(
+  endpoint: McpEndpoint,
+  authenticate: Authenticate,
+  request: Request,
+  turn: Turn,
+): Promise<Response> {
+  let caller: Caller;
+  try {
+    caller = authenticate(request.headers.get("authorization") ?? undefined);
+  } catch (error) {
+    if (!(error instanceof SvcError) || error.code !== "unauthenticated") throw error;
+    return refuseToken();
+  }
+  return await endpoint.answer(request, caller, turn);
+}
+
+/** RFC 6750, section 3: the challenge names the error; the body repeats it for clients that do not read headers. */
+function refuseToken(): Response {
+  const description = "The bearer key is missing or not known";
+  return answerJson({ error: "invalid_token", error_description: description }, 401, {
+    "www-authenticate": `Bearer error="invalid_token", error_description="${description}"`,
+  });
+}

@@ -1,0 +1,99 @@
+import type { MemoryEngine } from "../../engine/memory-engine.ts";
+import type { Log } from "../contract/core/log.ts";
+import { refuse } from "./answers.ts";
+import { type DoorDeps, openDoor } from "./door.ts";
+
+/** Milliseconds that running requests get to finish at shutdown. */
+const DRAIN_MS = 30_000;
+
+export type ServerDeps = {
+  /** Literal address or name; empty means every interface. */
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  readonly log: Log;
+  /** Called once, when the address is ours. */
+  readonly openEngine: () => Promise<MemoryEngine>;
+  /** Milliseconds; default 30,000. */
+  readonly drainMs?: number | undefined;
+};
+
+/** What a server does with its requests. */
+export type Service = {
+  readonly answer: DoorDeps["answer"];
+  /** Ends the answers that would stay open for ever. */
+  endStreams(): Promise<void>;
+};
+
+export type Server = {
+  readonly url: string;
+  readonly port: number;
+  /** The engine once it is open; rejects with its failure, the socket closed again. */
+  readonly ready: Promise<MemoryEngine>;
+  /** Stops accepting, lets running requests finish (bounded), closes the engine. Idempotent. */
+  stop(): Promise<void>;
+};
+
+/**
+ * Takes the socket, then opens the engine; requests that come in between wait, so that who gets an answer is served.
+ * @param begin gets the engine as it will be
+ * @throws SvcError bind_failed, or what `begin` throws; the engine is then never opened
+ */
+export function startServer(
+  deps: ServerDeps,
+  begin: (opening: Promise<MemoryEngine>) => Service,
+): Server {
+  const { host, port, log } = deps;
+  const { promise: opening, resolve, reject } = Promise.withResolvers<MemoryEngine>();
+  const service = begin(opening);
+  let isOpen = false;
+  const becameOpen = opening.then(
+    () => {
+      isOpen = true;
+      return true;
+    },
+    () => false,
+  );
+  const door = openDoor({
+    host,
+    port,
+    log,
+    answer: async (request, turn) => {
+      if (!isOpen) {
+        turn(request, "server");
+        if (!(await becameOpen)) return unavailable();
+      }
+      return await service.answer(request, turn);
+    },
+  });
+  const ready = opening.catch(async (error: unknown) => {
+    await door.close(0);
+    throw error;
+  });
+  // Whoever does not look at `ready` still must not meet an unhandled rejection.
+  ready.catch(() => undefined);
+  deps.openEngine().then(resolve, reject);
+  let stopped: Promise<void> | undefined;
+  const stop = async (): Promise<void> => {
+    await service.endStreams();
+    await door.close(deps.drainMs ?? DRAIN_MS);
+    await opening.then(
+      (engine) => engine.close(),
+      () => undefined,
+    );
+  };
+  return {
+    url: door.url,
+    port: door.port,
+    ready,
+    stop: () => {
+      stopped ??= stop();
+      return stopped;
+    },
+  };
+}
+
+/** The answer to those who waited for an engine that could not be opened. */
+function unavailable(): Response {
+  return refuse(503, "not_ready", "Engine not initialized", { connection: "close" });
+}

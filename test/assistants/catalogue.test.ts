@@ -1,0 +1,146 @@
+import { describe, expect, test } from "bun:test";
+import {
+  CLIENT_NAMES,
+  type ClientName,
+  findClient,
+  placesOf,
+  type Scope,
+} from "../../src/assistants/catalogue.ts";
+import type { Surroundings } from "../../src/assistants/surroundings.ts";
+
+const LINUX: Surroundings = {
+  platform: "linux",
+  environment: {},
+  home: "/home/ada",
+  folder: "/home/ada/project",
+};
+const MAC: Surroundings = { ...LINUX, platform: "darwin", home: "/Users/ada" };
+const WINDOWS: Surroundings = {
+  platform: "win32",
+  environment: {
+    APPDATA: "C:\\Users\\ada\\AppData\\Roaming",
+    LOCALAPPDATA: "C:\\Users\\ada\\AppData\\Local",
+  },
+  home: "C:\\Users\\ada",
+  folder: "D:\\project",
+};
+
+function files(name: ClientName, scope: Scope, here: Surroundings): readonly string[] {
+  return placesOf(findClient(name)!, scope, here).map(({ file }) => file);
+}
+
+const PACKAGED = "C:\\Users\\ada\\AppData\\Local\\Packages\\Claude_pzs8sxrjxfjjc\\LocalCache";
+
+/** What the makers of each client document. */
+const USER: Readonly<Record<ClientName, { linux: string[]; mac: string[]; windows: string[] }>> = {
+  "claude-code": {
+    linux: ["/home/ada/.claude.json"],
+    mac: ["/Users/ada/.claude.json"],
+    windows: ["C:\\Users\\ada\\.claude.json"],
+  },
+  "claude-desktop": {
+    linux: ["/home/ada/.config/Claude/claude_desktop_config.json"],
+    mac: ["/Users/ada/Library/Application Support/Claude/claude_desktop_config.json"],
+    windows: [
+      `${PACKAGED}\\Roaming\\Claude\\claude_desktop_config.json`,
+      "C:\\Users\\ada\\AppData\\Roaming\\Claude\\claude_desktop_config.json",
+    ],
+  },
+  cursor: {
+    linux: ["/home/ada/.cursor/mcp.json"],
+    mac: ["/Users/ada/.cursor/mcp.json"],
+    windows: ["C:\\Users\\ada\\.cursor\\mcp.json"],
+  },
+  vscode: {
+    linux: ["/home/ada/.config/Code/User/mcp.json"],
+    mac: ["/Users/ada/Library/Application Support/Code/User/mcp.json"],
+    windows: ["C:\\Users\\ada\\AppData\\Roaming\\Code\\User\\mcp.json"],
+  },
+  codex: {
+    linux: ["/home/ada/.codex/config.toml"],
+    mac: ["/Users/ada/.codex/config.toml"],
+    windows: ["C:\\Users\\ada\\.codex\\config.toml"],
+  },
+  gemini: {
+    linux: ["/home/ada/.gemini/settings.json"],
+    mac: ["/Users/ada/.gemini/settings.json"],
+    windows: ["C:\\Users\\ada\\.gemini\\settings.json"],
+  },
+  windsurf: {
+    linux: [
+      "/home/ada/.config/devin/mcp_config.json",
+      "/home/ada/.codeium/windsurf/mcp_config.json",
+    ],
+    mac: [
+      "/Users/ada/.config/devin/mcp_config.json",
+      "/Users/ada/.codeium/windsurf/mcp_config.json",
+    ],
+    windows: [
+      "C:\\Users\\ada\\AppData\\Roaming\\devin\\mcp_config.json",
+      "C:\\Users\\ada\\.codeium\\windsurf\\mcp_config.json",
+    ],
+  },
+  zed: {
+    linux: ["/home/ada/.config/zed/settings.json"],
+    mac: ["/Users/ada/.config/zed/settings.json"],
+    windows: ["C:\\Users\\ada\\AppData\\Roaming\\Zed\\settings.json"],
+  },
+};
+
+describe.each([...CLIENT_NAMES])("%s", (name) => {
+  test("is looked for where its makers say, on each platform", () => {
+    expect(files(name, "user", LINUX)).toEqual(USER[name].linux);
+    expect(files(name, "user", MAC)).toEqual(USER[name].mac);
+    expect(files(name, "user", WINDOWS)).toEqual(USER[name].windows);
+  });
+
+  test("has files below folders that are not its own", () => {
+    for (const { file, base } of placesOf(findClient(name)!, "user", LINUX)) {
+      expect(["/home/ada", "/home/ada/.config"]).toContain(base);
+      expect(file.startsWith(`${base}/`)).toBeTrue();
+    }
+  });
+});
+
+test.each([
+  ["claude-code", ["/home/ada/project/.mcp.json"]],
+  ["claude-desktop", []],
+  ["cursor", ["/home/ada/project/.cursor/mcp.json"]],
+  ["vscode", ["/home/ada/project/.vscode/mcp.json"]],
+  ["codex", ["/home/ada/project/.codex/config.toml"]],
+  ["gemini", ["/home/ada/project/.gemini/settings.json"]],
+  ["windsurf", ["/home/ada/project/.devin/mcp_config.json"]],
+  ["zed", ["/home/ada/project/.zed/settings.json"]],
+] as const)("%s reads %j of a project", (name, expected) => {
+  expect(files(name, "project", LINUX)).toEqual([...expected]);
+});
+
+test.each([
+  { name: "claude-code", set: { CLAUDE_CONFIG_DIR: "/etc/c" }, file: "/etc/c/.claude.json" },
+  { name: "codex", set: { CODEX_HOME: "/etc/codex" }, file: "/etc/codex/config.toml" },
+  { name: "codex", set: { CODEX_HOME: "own" }, file: "/home/ada/project/own/config.toml" },
+  { name: "codex", set: { CODEX_HOME: "" }, file: "/home/ada/.codex/config.toml" },
+  { name: "gemini", set: { GEMINI_CLI_HOME: "/g" }, file: "/g/.gemini/settings.json" },
+  { name: "vscode", set: { XDG_CONFIG_HOME: "/x" }, file: "/x/Code/User/mcp.json" },
+  { name: "vscode", set: { XDG_CONFIG_HOME: "x" }, file: "/home/ada/.config/Code/User/mcp.json" },
+  { name: "vscode", set: { VSCODE_PORTABLE: "/p" }, file: "/p/user-data/User/mcp.json" },
+  { name: "zed", set: { XDG_CONFIG_HOME: "/x" }, file: "/x/zed/settings.json" },
+  {
+    name: "zed",
+    set: { XDG_CONFIG_HOME: "/x", FLATPAK_XDG_CONFIG_HOME: "/f" },
+    file: "/f/zed/settings.json",
+  },
+  { name: "windsurf", set: { XDG_CONFIG_HOME: "/x" }, file: "/x/devin/mcp_config.json" },
+  {
+    name: "claude-desktop",
+    set: { XDG_CONFIG_HOME: "/x" },
+    file: "/x/Claude/claude_desktop_config.json",
+  },
+] as const)("$name with $set reads $file", ({ name, set, file }) => {
+  expect(files(name, "user", { ...LINUX, environment: set })[0]).toBe(file);
+});
+
+test("an unknown name finds no client", () => {
+  expect(findClient("emacs")).toBeUndefined();
+  expect(findClient("__proto__")).toBeUndefined();
+});

@@ -1,0 +1,20 @@
+import { expect, test } from "bun:test";
+import { similarClients } from "../../src/assistants/similar-clients.ts";
+
+test.each([
+  ["claude", ["claude-code", "claude-desktop"]],
+  ["Claude Code", ["claude-code"]],
+  ["claude_desktop", ["claude-desktop"]],
+  ["VSCode", ["vscode"]],
+  ["vs-code", ["vscode"]],
+  ["code", ["vscode"]],
+  ["gemini-cli", ["gemini"]],
+  ["devin", ["windsurf"]],
+  ["curser", []],
+  ["emacs", []],
+  ["", []],
+  ["--", []],
+  ["__proto__", []],
+] as const)("%s may mean %j", (name, expected) => {
+  expect(similarClients(name)).toEqual([...expected]);
+});
