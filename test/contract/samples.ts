@@ -6,7 +6,9 @@ import { sha256Hex } from "../../src/lib/hashing.ts";
 import { fromEpochMicros, type Instant } from "../../src/lib/instant.ts";
 import { asUuid, type Uuid, uuidV5 } from "../../src/lib/uuid.ts";
 import type { Operation } from "../../src/ports/store/audit-record.ts";
-import type { Admission, Materialization, Store } from "../../src/ports/store/store.ts";
+import type { Admission } from "../../src/ports/store/event-log.ts";
+import type { Store } from "../../src/ports/store/store.ts";
+import type { Materialization } from "../../src/ports/store/work-queue.ts";
 
 /** Numbers in a vector of these tests; small, so that a person can read them. */
 export const DIMENSION = 8;

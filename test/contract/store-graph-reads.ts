@@ -11,7 +11,7 @@ import {
 import { LIMITS } from "../../src/domain/limits.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
 import { asUuid, type Uuid } from "../../src/lib/uuid.ts";
-import type { ChainDirection, NodeScan } from "../../src/ports/store/graph-reads.ts";
+import type { ChainDirection, NodeScan } from "../../src/ports/store/graph.ts";
 import type { Store } from "../../src/ports/store/store.ts";
 import {
   aMaterialization,

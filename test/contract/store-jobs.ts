@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import type { MemoryEvent } from "../../src/domain/event.ts";
 import type { Instant } from "../../src/lib/instant.ts";
 import { asUuid } from "../../src/lib/uuid.ts";
-import type { MaterializationJob, Store } from "../../src/ports/store/store.ts";
+import type { Store } from "../../src/ports/store/store.ts";
+import type { MaterializationJob } from "../../src/ports/store/work-queue.ts";
 import {
   aMaterialization,
   aNode,

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { LIFECYCLE_STATES } from "../../src/domain/enums.ts";
 import { asUuid } from "../../src/lib/uuid.ts";
-import type { NodeFilter, Store } from "../../src/ports/store/store.ts";
+import type { NodeFilter } from "../../src/ports/store/graph.ts";
+import type { Store } from "../../src/ports/store/store.ts";
 import { anAdmission, anEvent, at, freshId, type Memory, put, unit } from "./samples.ts";
 import type { World } from "./store-contract.ts";
 import { ANYTHING } from "./store-vectors.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { StoredReceipt } from "../../src/ports/store/store.ts";
+import type { StoredReceipt } from "../../src/ports/store/receipt-log.ts";
 import { anAdmission, anOperation, at, freshId } from "./samples.ts";
 import type { World } from "./store-contract.ts";
 

@@ -9,7 +9,8 @@ import {
   SOURCE_TYPES,
 } from "../../src/domain/enums.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
-import type { Hit, Store } from "../../src/ports/store/store.ts";
+import type { Hit } from "../../src/ports/store/search-index.ts";
+import type { Store } from "../../src/ports/store/store.ts";
 import { at, type Memory, put, unit } from "./samples.ts";
 import type { World } from "./store-contract.ts";
 

@@ -10,35 +10,35 @@ import { fromEpochMicros, type Instant, toEpochMillis } from "../../lib/instant.
 import type { Uuid } from "../../lib/uuid.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { EmbeddingIdentity } from "../../ports/embedder.ts";
+import type { OperationPage, OperationsOnTarget } from "../../ports/store/audit-log.ts";
 import type { Operation } from "../../ports/store/audit-record.ts";
 import type { ChangeReads, Decide } from "../../ports/store/changes.ts";
+import type { Admission, EventPage } from "../../ports/store/event-log.ts";
 import type {
   ChainRead,
   ExpiredRead,
-  ExtractionJob,
   NeighborhoodRead,
+  NodeFilter,
   NodeScan,
-  OperationsOnTarget,
-  Page,
-} from "../../ports/store/graph-reads.ts";
+} from "../../ports/store/graph.ts";
+import type { Manifest } from "../../ports/store/manifest.ts";
 import type { Owners } from "../../ports/store/owners.ts";
+import type { Page } from "../../ports/store/page.ts";
 import type { IndexRebuild } from "../../ports/store/rebuild.ts";
+import type { StoredReceipt } from "../../ports/store/receipt-log.ts";
 import type {
-  Admission,
-  EventPage,
   GraphReach,
   Hit,
   IndexedNode,
   KeyedNode,
-  Manifest,
+  SessionWindow,
+} from "../../ports/store/search-index.ts";
+import type { Store } from "../../ports/store/store.ts";
+import type {
+  ExtractionJob,
   Materialization,
   MaterializationJob,
-  NodeFilter,
-  OperationPage,
-  SessionWindow,
-  Store,
-  StoredReceipt,
-} from "../../ports/store/store.ts";
+} from "../../ports/store/work-queue.ts";
 import { waitForTurn } from "./connection/closing.ts";
 import { toSvcError } from "./connection/failures.ts";
 import type { PackLayout } from "./connection/layout.ts";

@@ -1,7 +1,7 @@
 import type { LifecycleState, NodeType, Scope } from "../../domain/enums.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { Page } from "../../ports/store/graph-reads.ts";
+import type { Page } from "../../ports/store/page.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { ExclusionCounts } from "./api.ts";
 

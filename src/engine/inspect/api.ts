@@ -7,7 +7,7 @@ import type { Instant } from "../../lib/instant.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { Operation } from "../../ports/store/audit-record.ts";
-import type { ExtractionJob } from "../../ports/store/graph-reads.ts";
+import type { ExtractionJob } from "../../ports/store/work-queue.ts";
 
 export type NodeQuery = {
   readonly userId?: string | null | undefined;

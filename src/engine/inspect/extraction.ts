@@ -5,7 +5,7 @@ import type { MemoryEvent } from "../../domain/event.ts";
 import { parseInstant } from "../../lib/instant.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
-import type { ExtractionJob } from "../../ports/store/graph-reads.ts";
+import type { ExtractionJob } from "../../ports/store/work-queue.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { ExtractionRecord, ExtractionStatus } from "./api.ts";
 

@@ -22,7 +22,8 @@ import { isActive } from "../../domain/lifecycle.ts";
 import { LIMITS } from "../../domain/limits.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { parseInstantInput } from "../../domain/validity.ts";
-import type { EventPage, NodeFilter } from "../../ports/store/store.ts";
+import type { EventPage } from "../../ports/store/event-log.ts";
+import type { NodeFilter } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { EventQuery, NodeQuery } from "./api.ts";
 

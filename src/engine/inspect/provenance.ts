@@ -11,8 +11,9 @@ import type { MemoryNode } from "../../domain/node.ts";
 import { fromBase64Url, toBase64Url } from "../../lib/base64.ts";
 import { parseInstant } from "../../lib/instant.ts";
 import { parseUuid, type Uuid } from "../../lib/uuid.ts";
+import type { OperationsOnTarget } from "../../ports/store/audit-log.ts";
 import type { Operation } from "../../ports/store/audit-record.ts";
-import type { OperationsOnTarget, Page } from "../../ports/store/graph-reads.ts";
+import type { Page } from "../../ports/store/page.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Provenance, ProvenanceOptions } from "./api.ts";
 

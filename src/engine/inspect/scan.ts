@@ -13,7 +13,7 @@ import {
 } from "../../domain/enums.ts";
 import { LIMITS } from "../../domain/limits.ts";
 import type { MemoryNode } from "../../domain/node.ts";
-import type { NodeScan } from "../../ports/store/graph-reads.ts";
+import type { NodeScan } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { IterateQuery, ScanPage, ScanQuery } from "./api.ts";
 

@@ -2,7 +2,7 @@ import { parseOptionalInteger } from "../../domain/arguments.ts";
 import { invalid } from "../../domain/errors.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
 import type { NodeVector, RebuildPlan } from "../../ports/store/rebuild.ts";
-import type { KeyedNode } from "../../ports/store/store.ts";
+import type { KeyedNode } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
 import { drain, vectorOf } from "../write/materialize.ts";
 import type { RebuildInput, RebuildResult } from "./api.ts";

@@ -1,6 +1,6 @@
 import type { CandidateFilter } from "../../domain/candidate-filter.ts";
 import { reasonCode, SvcError } from "../../domain/errors.ts";
-import type { Hit } from "../../ports/store/store.ts";
+import type { Hit } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { PackingSettings } from "../settings.ts";
 import { pathsAtLimit } from "./coverage.ts";

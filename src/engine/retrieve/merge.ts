@@ -1,4 +1,4 @@
-import type { Hit, KeyedNode } from "../../ports/store/store.ts";
+import type { Hit, KeyedNode } from "../../ports/store/search-index.ts";
 import type { CandidatePath } from "./api.ts";
 import type { CandidateSets } from "./candidates.ts";
 

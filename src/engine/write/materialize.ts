@@ -5,7 +5,7 @@ import type { MemoryNode } from "../../domain/node.ts";
 import { isSameEmbedding } from "../../domain/same-embedding.ts";
 import { beginsWithSpeaker, storedSpeaker } from "../../domain/speaker.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { Materialization, MaterializationJob } from "../../ports/store/store.ts";
+import type { Materialization, MaterializationJob } from "../../ports/store/work-queue.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { ProcessPendingInput } from "./api.ts";
 import { planRawNote } from "./plan-store.ts";

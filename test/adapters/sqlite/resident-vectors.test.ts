@@ -10,7 +10,8 @@ import { ResidentVectors } from "../../../src/adapters/sqlite/vectors/resident.t
 import { Slab } from "../../../src/adapters/sqlite/vectors/slab.ts";
 import type { CandidateFilter } from "../../../src/domain/candidate-filter.ts";
 import type { MemoryNode } from "../../../src/domain/node.ts";
-import type { Hit, Store } from "../../../src/ports/store/store.ts";
+import type { Hit } from "../../../src/ports/store/search-index.ts";
+import type { Store } from "../../../src/ports/store/store.ts";
 import { type Memory, put, unit } from "../../contract/samples.ts";
 import {
   directoryPack,

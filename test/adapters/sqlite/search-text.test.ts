@@ -5,7 +5,7 @@ import { withoutKernel } from "../../../src/adapters/sqlite/connection/kernel-on
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import { searchText, type TextSearch } from "../../../src/adapters/sqlite/read/search-text.ts";
 import type { CandidateFilter } from "../../../src/domain/candidate-filter.ts";
-import type { Hit } from "../../../src/ports/store/store.ts";
+import type { Hit } from "../../../src/ports/store/search-index.ts";
 import { type Memory, put } from "../../contract/samples.ts";
 import {
   directoryPack,

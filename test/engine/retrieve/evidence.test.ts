@@ -9,7 +9,7 @@ import {
   evidenceRules,
 } from "../../../src/engine/retrieve/context/evidence.ts";
 import type { Uuid } from "../../../src/lib/uuid.ts";
-import type { KeyedNode } from "../../../src/ports/store/store.ts";
+import type { KeyedNode } from "../../../src/ports/store/search-index.ts";
 import { aNode, anEvent, freshId } from "../../contract/samples.ts";
 import { DEFAULT_SETTINGS } from "../engines.ts";
 import { aResult } from "./pool.ts";

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { MemoryNode } from "../../../domain/node.ts";
-import type { ChainDirection, ChainRead } from "../../../ports/store/graph-reads.ts";
+import type { ChainDirection, ChainRead } from "../../../ports/store/graph.ts";
 import { findBeginning, readInOrder } from "./in-order.ts";
 
 /** The other end of the newest `supersedes` edge at a node. */

@@ -3,7 +3,7 @@ import type { MemoryEvent } from "../../../domain/event.ts";
 import { LIMITS } from "../../../domain/limits.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { Page } from "../../../ports/store/graph-reads.ts";
+import type { Page } from "../../../ports/store/page.ts";
 import { EVENT_COLUMNS, type EventRow } from "../write/rows.ts";
 import type { Parameter } from "./filter-sql.ts";
 import { readInOrder } from "./in-order.ts";

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { MemoryNode } from "../../../domain/node.ts";
-import type { ExpiredRead } from "../../../ports/store/graph-reads.ts";
+import type { ExpiredRead } from "../../../ports/store/graph.ts";
 import { ownerKey } from "../write/owners.ts";
 import { NODE_COLUMNS, type NodeRow, toNode } from "../write/rows.ts";
 import { ACTIVE } from "../write/turns.ts";

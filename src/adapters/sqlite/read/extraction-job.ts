@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { asInstant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { ExtractionJob } from "../../../ports/store/graph-reads.ts";
+import type { ExtractionJob } from "../../../ports/store/work-queue.ts";
 
 type JobRow = {
   readonly status: "pending" | "complete";

@@ -1,5 +1,5 @@
 import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
-import type { NodeFilter } from "../../../ports/store/store.ts";
+import type { NodeFilter } from "../../../ports/store/graph.ts";
 import { ACTIVE } from "../write/turns.ts";
 import { endedBefore, fractionOf, secondOf } from "./retention-sql.ts";
 

@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import type { PackOwner } from "../../../domain/pack-owner.ts";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { Manifest } from "../../../ports/store/store.ts";
+import type { Manifest } from "../../../ports/store/manifest.ts";
 import { notAPack, toSvcError } from "../connection/failures.ts";
 import { mainPath, type PackLayout } from "../connection/layout.ts";
 import { findLogGap, type LogGap, type LostLog, readLostLog } from "../connection/log-mark.ts";

@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { Hit } from "../../../ports/store/store.ts";
+import type { Hit } from "../../../ports/store/search-index.ts";
 import { documentNumber, KEY_MASK } from "../write/lexical-index.ts";
 import { activeOf, type Condition, type Parameter } from "./filter-sql.ts";
 import { rarity } from "./rank-texts.ts";

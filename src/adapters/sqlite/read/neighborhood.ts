@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { MemoryNode } from "../../../domain/node.ts";
-import type { NeighborhoodRead } from "../../../ports/store/graph-reads.ts";
+import type { NeighborhoodRead } from "../../../ports/store/graph.ts";
 import { ACTIVE } from "../write/turns.ts";
 import { IS_LINK } from "./filter-sql.ts";
 import { findBeginning, readInOrder } from "./in-order.ts";

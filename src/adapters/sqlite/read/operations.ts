@@ -1,9 +1,9 @@
 import type { Database } from "bun:sqlite";
 import { asInstant } from "../../../lib/instant.ts";
 import { asUuid, type Uuid } from "../../../lib/uuid.ts";
+import type { OperationPage, OperationsOnTarget } from "../../../ports/store/audit-log.ts";
 import type { Operation } from "../../../ports/store/audit-record.ts";
-import type { OperationsOnTarget, Page } from "../../../ports/store/graph-reads.ts";
-import type { OperationPage } from "../../../ports/store/store.ts";
+import type { Page } from "../../../ports/store/page.ts";
 import { readOwnerNames } from "../owners/owner-names.ts";
 import { toMetadata } from "../write/rows.ts";
 import type { Parameter } from "./filter-sql.ts";

@@ -2,7 +2,7 @@ import type { Database, Statement } from "bun:sqlite";
 import type { MemoryEvent } from "../../../domain/event.ts";
 import { LIMITS } from "../../../domain/limits.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
-import type { Page } from "../../../ports/store/graph-reads.ts";
+import type { Page } from "../../../ports/store/page.ts";
 import { type EventRow, NODE_COLUMNS, type NodeRow, toEvent, toNode } from "../write/rows.ts";
 import type { Parameter } from "./filter-sql.ts";
 

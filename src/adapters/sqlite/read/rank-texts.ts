@@ -1,4 +1,4 @@
-import type { Hit } from "../../../ports/store/store.ts";
+import type { Hit } from "../../../ports/store/search-index.ts";
 import type { Bounds, Kernel, Postings } from "../../native/kernel.ts";
 
 /** FTS5's constants of BM25: how soon more occurrences stop to count, and how much the length of a document does. */

@@ -2,12 +2,9 @@ import type { Database } from "bun:sqlite";
 import type { MemoryEvent } from "../../../domain/event.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type {
-  EventPage,
-  KeyedNode,
-  NodeFilter,
-  SessionWindow,
-} from "../../../ports/store/store.ts";
+import type { EventPage } from "../../../ports/store/event-log.ts";
+import type { NodeFilter } from "../../../ports/store/graph.ts";
+import type { KeyedNode, SessionWindow } from "../../../ports/store/search-index.ts";
 import { ownerKey } from "../write/owners.ts";
 import {
   EVENT_COLUMNS,

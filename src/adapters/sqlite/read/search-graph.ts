@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
 import type { Instant } from "../../../lib/instant.ts";
-import type { GraphReach, Hit } from "../../../ports/store/store.ts";
+import type { GraphReach, Hit } from "../../../ports/store/search-index.ts";
 import { ownerKey } from "../write/owners.ts";
 import {
   activeOf,

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
 import { questionTerms } from "../../../domain/lexical-analysis.ts";
-import type { Hit } from "../../../ports/store/store.ts";
+import type { Hit } from "../../../ports/store/search-index.ts";
 import type { Kernel, Postings } from "../../native/kernel.ts";
 import { kernelOn } from "../connection/kernel-on.ts";
 import { documentNumber, KEY_MASK } from "../write/lexical-index.ts";

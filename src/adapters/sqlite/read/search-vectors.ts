@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
-import type { Hit } from "../../../ports/store/store.ts";
+import type { Hit } from "../../../ports/store/search-index.ts";
 import { exactCosines } from "../vectors/exact.ts";
 import { fromPayload } from "../vectors/lean.ts";
 import type { ResidentVectors } from "../vectors/resident.ts";

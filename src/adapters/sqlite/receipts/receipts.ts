@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { StoredReceipt } from "../../../ports/store/store.ts";
+import type { StoredReceipt } from "../../../ports/store/receipt-log.ts";
 import { hasTable } from "../schema/migrate.ts";
 import { fromIdBytes, type StoredBody, toIdBytes, unpackBody } from "./receipt-row.ts";
 

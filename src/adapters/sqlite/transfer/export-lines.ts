@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { Manifest } from "../../../ports/store/store.ts";
+import type { Manifest } from "../../../ports/store/manifest.ts";
 import { fromIdBytes, unpackBody } from "../receipts/receipt-row.ts";
 import { damagedReceipts } from "../receipts/receipts.ts";
 import { readManifest } from "../schema/manifest.ts";

@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { Hit } from "../../../ports/store/store.ts";
+import type { Hit } from "../../../ports/store/search-index.ts";
 import { kernelOn } from "../connection/kernel-on.ts";
 
 /** Vectors in one chunk of the index, as `createVectors` makes it. */

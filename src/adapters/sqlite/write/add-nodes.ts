@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { sha256Hex } from "../../../lib/hashing.ts";
 import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
-import type { IndexedNode } from "../../../ports/store/store.ts";
+import type { IndexedNode } from "../../../ports/store/search-index.ts";
 import { putVectors, type VectorEntry } from "../vectors/write-vectors.ts";
 import { advanceIndexSequence } from "./index-sequence.ts";
 import { writeDocuments } from "./lexical-index.ts";

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { Instant } from "../../../lib/instant.ts";
-import type { Admission } from "../../../ports/store/store.ts";
+import type { Admission } from "../../../ports/store/event-log.ts";
 import { change } from "./change.ts";
 import { advanceIndexSequence } from "./index-sequence.ts";
 import { writeDocuments } from "./lexical-index.ts";

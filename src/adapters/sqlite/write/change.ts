@@ -7,7 +7,7 @@ import { type Instant, nextInstant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { Operation } from "../../../ports/store/audit-record.ts";
 import type { Change, ChangeReads, Decide } from "../../../ports/store/changes.ts";
-import type { KeyedNode } from "../../../ports/store/store.ts";
+import type { KeyedNode } from "../../../ports/store/search-index.ts";
 import { readOperation } from "../read/operations.ts";
 import { readEvent } from "../read/read.ts";
 import { readEdgesAmong, writeEdge } from "./edges.ts";

@@ -6,7 +6,7 @@ import { nodeFromRecord } from "../../../domain/node-record.ts";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import { type Uuid, uuidV5 } from "../../../lib/uuid.ts";
-import type { MaterializationJob } from "../../../ports/store/store.ts";
+import type { MaterializationJob } from "../../../ports/store/work-queue.ts";
 import { isGone } from "../connection/process-identity.ts";
 import { readOperation } from "../read/operations.ts";
 import type { Lease } from "./admit.ts";

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { sha256Hex } from "../../../lib/hashing.ts";
 import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
-import type { Materialization } from "../../../ports/store/store.ts";
+import type { Materialization } from "../../../ports/store/work-queue.ts";
 import { putVectors, type VectorEntry } from "../vectors/write-vectors.ts";
 import { advanceIndexSequence } from "./index-sequence.ts";
 import { settleJob } from "./jobs.ts";

@@ -1,5 +1,5 @@
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { KeyedNode } from "../../../ports/store/store.ts";
+import type { KeyedNode } from "../../../ports/store/search-index.ts";
 import type { PackingSettings } from "../../settings.ts";
 import type { ResultCandidate } from "../api.ts";
 import { adjustment } from "../score/adjust.ts";

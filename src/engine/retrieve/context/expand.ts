@@ -1,6 +1,6 @@
 import { reasonCode } from "../../../domain/errors.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { KeyedNode } from "../../../ports/store/store.ts";
+import type { KeyedNode } from "../../../ports/store/search-index.ts";
 import type { EngineDeps } from "../../deps.ts";
 import type { Exclusion, ResultCandidate } from "../api.ts";
 import type { FilterRules } from "../filter.ts";

@@ -1,5 +1,5 @@
 import type { Adjustment } from "../../../domain/scoring.ts";
-import type { KeyedNode } from "../../../ports/store/store.ts";
+import type { KeyedNode } from "../../../ports/store/search-index.ts";
 import type { CandidatePath, ResultCandidate } from "../api.ts";
 import { adjusted } from "../score/adjust.ts";
 import { byScore } from "../score/order.ts";

@@ -1,4 +1,4 @@
-import type { KeyedNode, SessionWindow } from "../../../ports/store/store.ts";
+import type { KeyedNode, SessionWindow } from "../../../ports/store/search-index.ts";
 import type { PackingSettings } from "../../settings.ts";
 import type { ResultCandidate } from "../api.ts";
 import { adjustment } from "../score/adjust.ts";

@@ -1,0 +1,30 @@
+import type { Instant } from "../../lib/instant.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import type { Operation } from "./audit-record.ts";
+import type { Page } from "./page.ts";
+
+/** One page of an owner's operations of a kind of which each has a target of its own, by ascending target. */
+export type OperationPage = {
+  readonly opType: string;
+  /** The owner, as `namespaceId` of the operations. */
+  readonly userId: string;
+  /** Exclusive. */
+  readonly afterTargetId: string | undefined;
+  /** At least 1. */
+  readonly limit: number;
+};
+
+/** One page of the operations on one target, by (createdAt, id). */
+export type OperationsOnTarget = {
+  readonly targetId: string;
+  /** Exclusive. */
+  readonly after: { readonly createdAt: Instant; readonly id: string } | undefined;
+  readonly limit: number;
+};
+
+/** What was done, and by whom. Rows are written with what they record (`admit`, `change`, `Owners`) and never change. */
+export type AuditLog = {
+  operation(id: Uuid): Promise<Operation | undefined>;
+  operationsOf(page: OperationPage): Promise<Page<Operation>>;
+  operationsOn(page: OperationsOnTarget): Promise<Page<Operation>>;
+};

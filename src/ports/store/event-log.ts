@@ -1,0 +1,50 @@
+import type { Scope } from "../../domain/enums.ts";
+import type { MemoryEvent } from "../../domain/event.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import type { Operation } from "./audit-record.ts";
+import type { PlannedChange } from "./changes.ts";
+import type { Page } from "./page.ts";
+import type { Materialization } from "./work-queue.ts";
+
+/** Everything that one call admits. It becomes durable as a whole or not at all. */
+export type Admission = {
+  readonly events: readonly MemoryEvent[];
+  readonly operations: readonly Operation[];
+  /**
+   * Nodes of the events that are there at once, with their lexical entries; only their vectors are left to the jobs.
+   * Absent: the jobs bring everything.
+   */
+  readonly nodes?: readonly Pick<Materialization, "node" | "lexical">[];
+  /** What the nodes do to others: decided once they are there. What the decision throws leaves nothing of the admission. */
+  readonly change?: PlannedChange | undefined;
+  /**
+   * Keeps the events' jobs away from other workers until the caller has had its chance to run them.
+   * Jobs without a lease are free for any worker at once.
+   */
+  readonly leaseJobs: boolean;
+};
+
+export type EventPage = {
+  readonly userId: string;
+  readonly sessionId?: string;
+  readonly scopes?: readonly Scope[];
+  readonly limit: number;
+  readonly offset: number;
+};
+
+/** The events of a pack, which never change and are never removed. */
+export type EventLog = {
+  /** Appends events, their pending jobs, the operations and the nodes, and makes the change. @throws what the change throws */
+  admit(admission: Admission): Promise<void>;
+  /**
+   * As `admit`, unless an operation with the id of `guard` exists already: then nothing is written and that
+   * operation is returned. Parallel identical calls leave one record.
+   */
+  admitOnce(admission: Admission, guard: Uuid): Promise<Operation | undefined>;
+  event(id: Uuid, userId: string | undefined): Promise<MemoryEvent | undefined>;
+  /** Newest first, then by id descending; ends early at `LIMITS.pageChars`. */
+  events(page: EventPage): Promise<readonly MemoryEvent[]>;
+  /** Events by id, of any owner, in no particular order; missing ones are left out. The rest is read by their ids again. */
+  eventsById(ids: readonly Uuid[]): Promise<Page<MemoryEvent>>;
+  countEvents(userId: string | undefined): Promise<number>;
+};

@@ -1,0 +1,21 @@
+import type { Instant } from "../../lib/instant.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+
+/** The record of one retrieval, as the store keeps it. */
+export type StoredReceipt = {
+  readonly requestId: Uuid;
+  readonly userId: string;
+  readonly createdAt: Instant;
+  /** Compact bytes that only the engine reads; a store compresses and encrypts them as it does everything. */
+  readonly body: Uint8Array;
+};
+
+/** The records of retrievals, for as long as they are kept. */
+export type ReceiptLog = {
+  /** Keeps a receipt. A request id that is there already is left as it is. */
+  saveReceipt(receipt: StoredReceipt): Promise<void>;
+  /** Undefined for an unknown or foreign request. */
+  receipt(requestId: Uuid, userId: string | undefined): Promise<StoredReceipt | undefined>;
+  /** Removes up to `limit` receipts written before a moment, oldest first. @returns how many */
+  pruneReceipts(before: Instant, limit: number): Promise<number>;
+};

@@ -1,0 +1,95 @@
+import type { CandidateFilter } from "../../domain/candidate-filter.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import type { Instant } from "../../lib/instant.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+
+/** A search hit: a node's integer key and its raw score, higher is better. */
+export type Hit = { readonly key: number; readonly score: number };
+
+/** A node together with the integer key that joins it to the indexes. */
+export type KeyedNode = { readonly key: number; readonly node: MemoryNode };
+
+/** A node that no job stands for, with what its index entries are made of. */
+export type IndexedNode = {
+  readonly node: MemoryNode;
+  /** Of the node's own text. */
+  readonly vector: Float32Array;
+  readonly at: Instant;
+};
+
+/** How far a walk over edges goes. */
+export type GraphReach = {
+  /** 1 to 3. */
+  readonly hops: number;
+  /** Hits wanted; 0: none. */
+  readonly limit: number;
+};
+
+/** The nodes that surround one node in its session, in order of (created_at, id). */
+export type SessionWindow = {
+  readonly before: readonly KeyedNode[];
+  readonly after: readonly KeyedNode[];
+};
+
+/** Finds an owner's active nodes, which are joined by their keys; keys are known to this role and to the rebuild alone. */
+export type SearchIndex = {
+  /**
+   * Writes nodes with text and their entries in both indexes; a node that exists is kept, an inactive node is never indexed.
+   * @throws SvcError embedding_mismatch when the pack's vectors are of another model than the store was opened for
+   */
+  addNodes(items: readonly IndexedNode[]): Promise<void>;
+  /**
+   * The `k` active nodes nearest to `vector` by cosine among those that pass the filter; ties by key. Score = cosine.
+   * @throws SvcError embedding_mismatch when the pack's vectors are of another model than the store was opened for
+   */
+  searchVectors(vector: Float32Array, filter: CandidateFilter, k: number): Promise<readonly Hit[]>;
+  /**
+   * About the `k` active nodes nearest to `vector`, as `searchVectors` gives them, at a fifth of its cost: now and then a
+   * near one is missing.
+   * @throws SvcError embedding_mismatch
+   */
+  nearVectors(vector: Float32Array, filter: CandidateFilter, k: number): Promise<readonly Hit[]>;
+  /** The cosine of `vector` with each of the owner's active nodes in `keys` that has a vector, in no particular order. */
+  cosines(vector: Float32Array, userId: string, keys: readonly number[]): Promise<readonly Hit[]>;
+  /** The vector of the own text of each of the owner's active nodes in `keys` that has one; L2-normalised. */
+  ownVectors(userId: string, keys: readonly number[]): Promise<ReadonlyMap<number, Float32Array>>;
+  /**
+   * The `k` best active nodes by BM25 among those that pass the filter, and after them those of `others` that match and
+   * pass too but rank lower. Score = BM25, positive, best first, ties by key. Words are weighed by their rarity among
+   * the owner's own memories.
+   */
+  searchText(
+    query: string,
+    filter: CandidateFilter,
+    k: number,
+    others?: readonly number[],
+  ): Promise<readonly Hit[]>;
+  /**
+   * Active nodes that edges join to the entities of a question, over one to three hops and through inactive nodes too, by
+   * stored confidence, then newest first. Score = proximity: 1 at one hop, 0.7 at two, 0.4 at three. Seeds are the newest
+   * 100 active entities whose text contains one of `names`, whatever its case; wildcards are literal. Never leaves the
+   * owner; aliases that nobody verified are not walked. Every step is bounded.
+   */
+  searchGraph(
+    names: readonly string[],
+    filter: CandidateFilter,
+    reach: GraphReach,
+  ): Promise<readonly Hit[]>;
+  /**
+   * Keys of tentative and stable nodes that have a claim of their own to the context, and pass the filter: the newest 500
+   * that are pinned (`isPinned`) and the newest 500 tasks, without repeats.
+   */
+  pinned(filter: CandidateFilter): Promise<readonly number[]>;
+  /** Active nodes by key, in no particular order; missing and inactive ones are left out. */
+  nodesByKey(userId: string, keys: readonly number[]): Promise<readonly KeyedNode[]>;
+  /** Active nodes of the owner by id, in no particular order; missing and inactive ones are left out. */
+  nodesById(userId: string, ids: readonly Uuid[]): Promise<readonly KeyedNode[]>;
+  /** The other end of each contested node's newest outgoing `contradicts` edge, else of its newest incoming one. */
+  contradictions(userId: string, keys: readonly number[]): Promise<ReadonlyMap<number, Uuid>>;
+  /** Active neighbours of each node in its own session and scope, at most `span` on either side, nearest first. */
+  sessionWindows(
+    userId: string,
+    keys: readonly number[],
+    span: number,
+  ): Promise<ReadonlyMap<number, SessionWindow>>;
+};
