@@ -18,6 +18,8 @@ export type FingerprintSources = {
   readonly version: string;
   /** The key that was given on the command line. */
   readonly key: string | undefined;
+  /** Whether the process writes nothing. Default false. */
+  readonly readOnly?: boolean | undefined;
   /** Default: the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
   /** The file of settings. Default: none. */
@@ -32,7 +34,7 @@ export type FingerprintSources = {
  * to be treated as a secret.
  */
 export function settingsFingerprint(sources: FingerprintSources): string {
-  const { program, version, key, folder = process.cwd() } = sources;
+  const { program, version, key, readOnly = false, folder = process.cwd() } = sources;
   const file = textOf(sources.file);
   const given = Object.entries(sources.environment ?? process.env);
   const settings = given.filter(([name]) => isShared(name));
@@ -50,6 +52,7 @@ export function settingsFingerprint(sources: FingerprintSources): string {
     // A path that starts here is another one elsewhere.
     /["'=\s]\.{1,2}\//.test(shown) ? folder : null,
     key ?? null,
+    readOnly,
   ]);
   return createHash("sha256").update(text).digest("hex");
 }

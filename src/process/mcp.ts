@@ -39,6 +39,13 @@ export type Link = {
   readonly problem: string;
 };
 
+type LinkOptions = {
+  readonly settingsFile: SettingsFile | undefined;
+  /** As given on the command line. */
+  readonly key: string | undefined;
+  readonly readOnly: boolean;
+};
+
 /** One client on stdin and stdout, and the pack that it wants. */
 type Session = {
   readonly link: Link;
@@ -74,10 +81,11 @@ export async function runMcp(args: readonly string[], deps: McpProcess): Promise
 
 /** How the command serves that has read its settings first. */
 export function servingOf(program: Program): ServeMcp {
-  return async ({ config, settingsFile, key, tools, answers, openEngine, log }, stop) => {
+  return async (options, stop) => {
+    const { config, tools, answers, openEngine, log } = options;
     const { mainFileOf } = await import("../app/pack-path.ts");
     await serve({
-      link: linkOf(mainFileOf(config), program, key, settingsFile),
+      link: linkOf(mainFileOf(config), program, options),
       guest: { userId: config.mcp.user_id, tools, answers },
       openEngine,
       log,
@@ -86,17 +94,15 @@ export function servingOf(program: Program): ServeMcp {
   };
 }
 
-/**
- * What makes this process interchangeable with others of this user, and where it meets them.
- * @param key as given on the command line
- */
+/** What makes this process interchangeable with others of this user, and where it meets them. */
 export function linkOf(
   mainFile: string,
-  { version, program }: Program,
-  key: string | undefined,
-  file: SettingsFile | undefined,
+  program: Program,
+  { key, settingsFile: file, readOnly }: LinkOptions,
 ): Link {
-  const kin = { version, fingerprint: settingsFingerprint({ version, program, key, file }) };
+  const { version } = program;
+  const fingerprint = settingsFingerprint({ ...program, key, file, readOnly });
+  const kin = { version, fingerprint };
   try {
     const { env } = process;
     const secret = linkSecret(env);
@@ -126,7 +132,7 @@ async function plainSession(
   const pack = await packAt(dbPath);
   if (pack === undefined || hasSettings(pack.settingsFile)) return undefined;
   return {
-    link: linkOf(pack.mainFile, deps, key, pack.settingsFile),
+    link: linkOf(pack.mainFile, deps, { ...pack, key, readOnly: false }),
     guest: { ...owner, tools, answers },
     openEngine: () => deps.openMemory(dbPath, key),
     log: stderrLog("warn"),

@@ -7,7 +7,7 @@ import type { Host } from "../surface/mcp/link/host.ts";
 import { joinBy, linkOf, type McpProcess } from "./mcp.ts";
 
 type Program = Pick<McpProcess, "version" | "program">;
-type Options = Pick<HttpServeOptions, "config" | "settingsFile" | "key" | "log">;
+type Options = Pick<HttpServeOptions, "config" | "settingsFile" | "key" | "readOnly" | "log">;
 
 /** Serves programs over HTTP, assistants too if they are to be, and the `svc mcp` processes of the pack. */
 export async function serveHttp(
@@ -72,11 +72,12 @@ async function withGuests(
 /** Takes the place of the process that serves the pack; undefined when it is taken, or cannot be. */
 async function hostOf(
   engine: MemoryEngine,
-  { config, settingsFile, key, log }: Options,
+  options: Options,
   program: Program,
 ): Promise<Host | undefined> {
+  const { config, log } = options;
   const { mainFileOf } = await import("../app/pack-path.ts");
-  const link = linkOf(mainFileOf(config), program, key, settingsFile);
+  const link = linkOf(mainFileOf(config), program, options);
   const joined = await joinBy(link, { userId: undefined, tools: "full", answers: "json" });
   if (joined.role === "guest") joined.backend.input.destroy();
   if (joined.role === "alone") log("info", `the pack is not shared: ${joined.reason}`);

@@ -1,14 +1,17 @@
-/** The built program on a pack that cannot be written: a disk that is mounted for reading only, and a file that nobody may write. */
+/** The built program on a pack that cannot be written: a file that nobody may write, a folder that its user may not write, a disk mounted for reading only. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { startAssistant } from "../../scripts/bench/assistant-client.ts";
 import { svcCommand } from "../../scripts/bench/server.ts";
-import { usePlace } from "./place.ts";
+import { livingIn, usePlace } from "./place.ts";
+import { asNobody, canBeStranger, NOBODY } from "./stranger.ts";
 
 setDefaultTimeout(60_000);
 
-const { environment, packIn } = usePlace("read-only");
-const isSuperuser = process.getuid?.() === 0 && Bun.which("unshare") !== null;
+const { root, packIn } = usePlace("read-only");
+chmodSync(root, 0o755);
+const isRoot = process.getuid?.() === 0;
 const children: Bun.Subprocess[] = [];
 afterAll(() => {
   for (const child of children) child.kill("SIGKILL");
@@ -16,9 +19,17 @@ afterAll(() => {
 
 type Enter = (command: readonly string[]) => readonly string[];
 
-async function run(args: readonly string[], enter: Enter) {
+/** What a program sees whose home is beside the folder of its pack. */
+const environmentOf = (pack: string) => ({
+  ...livingIn(join(pack, "../../home")),
+  SVC_KEY_STORE: "file",
+  PATH: process.env["PATH"] ?? "",
+});
+
+async function run(args: readonly string[], enter: Enter, pack: string) {
   const child = Bun.spawn([...enter([...svcCommand(), ...args])], {
-    env: { ...environment(), SVC_KEY_STORE: "file", PATH: process.env["PATH"] ?? "" },
+    cwd: join(pack, ".."),
+    env: environmentOf(pack),
     stdout: "pipe",
     stderr: "pipe",
   });
@@ -30,50 +41,168 @@ async function run(args: readonly string[], enter: Enter) {
 }
 
 const plainly: Enter = (command) => command;
-const KINDS = [
+/** The superuser may write everything: another user takes its place. */
+const unprivileged: Enter = (command) => (isRoot ? [...asNobody, ...command] : command);
+
+type Kind = {
+  readonly kind: string;
+  readonly isOn: boolean;
+  /** Who makes the pack. */
+  readonly maker: Enter;
+  /** Makes it unwritable. @returns how to start a program that may not write it */
+  readonly seal: (pack: string) => Enter;
+};
+
+const KINDS: readonly Kind[] = [
   {
     kind: "that nobody may write",
     isOn: true,
-    seal: (pack: string) => {
+    maker: plainly,
+    seal: (pack) => {
       chmodSync(pack, 0o400);
       return plainly;
     },
   },
   {
+    kind: "in a folder that its user may not write",
+    isOn: !isRoot || canBeStranger,
+    maker: unprivileged,
+    seal: (pack) => {
+      chmodSync(join(pack, ".."), 0o555);
+      return unprivileged;
+    },
+  },
+  {
     kind: "on a disk that is mounted for reading only",
-    isOn: isSuperuser,
-    seal: (pack: string): Enter => {
+    isOn: isRoot && Bun.which("unshare") !== null,
+    maker: plainly,
+    seal: (pack) => {
       const script = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"';
       return (command) => ["unshare", "-m", "sh", "-c", script, join(pack, ".."), ...command];
     },
   },
 ];
 
-describe.each(KINDS.filter(({ isOn }) => isOn))("a pack $kind", ({ kind, seal }) => {
+/** A pack with one memory, made as its user does. */
+async function packOf(kind: string, maker: Enter): Promise<string> {
+  const pack = packIn(join(kind.replaceAll(" ", "-"), "pack"));
+  const folders = [join(pack, ".."), join(pack, "../../home")];
+  for (const folder of folders) {
+    mkdirSync(folder, { recursive: true });
+    if (isRoot && maker === unprivileged) chownSync(folder, NOBODY, NOBODY);
+  }
+  expect(await run(["init", pack, "--owner", "ada"], maker, pack)).toMatchObject({ code: 0 });
+  expect((await run(["store", pack, "Anna prefers tea"], maker, pack)).code).toBe(0);
+  return pack;
+}
+
+describe.each(KINDS.filter(({ isOn }) => isOn))("a pack $kind", ({ kind, maker, seal }) => {
   test("is searched, shown, exported and served; what would write is refused", async () => {
-    const pack = packIn(kind.replaceAll(" ", "-"));
-    const folder = join(pack, "..");
-    expect((await run(["init", pack, "--owner", "ada"], plainly)).code).toBe(0);
-    expect((await run(["store", pack, "Anna prefers tea"], plainly)).code).toBe(0);
-    const found = await run(["search", pack, "tea", "--format", "json"], plainly);
+    const pack = await packOf(kind, maker);
+    const found = await run(["search", pack, "tea", "--format", "json"], maker, pack);
     const { request_id: requestId } = JSON.parse(found.stdout);
     const before = readFileSync(pack);
     const enter = seal(pack);
-    const search = await run(["search", pack, "what does Anna drink?", "--format", "json"], enter);
+    const query = "what does Anna drink?";
+    const search = await run(["search", pack, query, "--format", "json"], enter, pack);
     expect(search).toMatchObject({ code: 0, stdout: expect.stringContaining("Anna prefers tea") });
     expect(search.stderr).not.toContain("receipt");
-    const explained = await run(["explain", requestId, "--db-path", pack], enter);
+    const explained = await run(["explain", requestId, "--db-path", pack], enter, pack);
     expect(explained).toMatchObject({ code: 0, stdout: expect.stringContaining("Anna prefers") });
-    expect((await run(["info", pack], enter)).code).toBe(0);
-    expect((await run(["export", pack], enter)).stdout).toContain("Anna prefers tea");
-    const doctor = await run(["doctor", pack], enter);
+    expect((await run(["info", pack], enter, pack)).code).toBe(0);
+    expect((await run(["export", pack], enter, pack)).stdout).toContain("Anna prefers tea");
+    const doctor = await run(["doctor", pack], enter, pack);
     expect(doctor.stdout).toContain("[WARN] permissions");
     expect(doctor.stdout).toContain("[OK]   integrity");
-    const store = await run(["store", pack, "Anna prefers coffee"], enter);
+    const store = await run(["store", pack, "Anna prefers coffee"], enter, pack);
     expect(store).toMatchObject({ code: 2, stderr: expect.stringContaining("is read-only") });
     await serves(pack, enter);
-    expect(readdirSync(folder)).toEqual(["memory.pack"]);
+    await answersAnAssistant(pack, enter, []);
+    expect(readdirSync(join(pack, ".."))).toEqual(["memory.pack"]);
     expect(readFileSync(pack).equals(before)).toBeTrue();
+  });
+});
+
+/** Over MCP: reads are answered, a write is refused by name, and what the assistant may do next is said. */
+async function answersAnAssistant(
+  pack: string,
+  enter: Enter,
+  args: readonly string[],
+  refusal = `${pack}: is read-only; nothing was changed. Make the file and its folder writable`,
+): Promise<void> {
+  const assistant = await startAssistant({
+    pack,
+    args,
+    command: enter(svcCommand()),
+    environment: environmentOf(pack),
+  });
+  const asked = { query: "what does Anna drink?", include_context: true };
+  const found = await assistant.call("memory_retrieve", asked);
+  expect(found).toMatchObject({
+    isError: false,
+    value: {
+      results: [{ content: "Anna prefers tea" }],
+      context: expect.stringContaining("Anna prefers tea"),
+    },
+  });
+  const [first] = found.value["results"] as readonly { readonly node_id: string }[];
+  const { node_id: id } = first ?? {};
+  expect(await assistant.call("memory_get_node", { node_id: id })).toMatchObject({
+    isError: false,
+    value: { content: "Anna prefers tea" },
+  });
+  const writes = [
+    { tool: "memory_store", args: { content: "Anna prefers coffee" } },
+    { tool: "memory_ingest", args: { content: "Anna prefers coffee" } },
+    { tool: "memory_archive_node", args: { node_id: id } },
+  ];
+  for (const { tool, args: given } of writes) {
+    expect(await assistant.call(tool, given)).toMatchObject({
+      isError: true,
+      value: { error: expect.stringContaining(refusal) },
+    });
+  }
+  expect(await assistant.leave()).toBe(0);
+}
+
+describe("svc mcp --read-only", () => {
+  test("answers from a pack that it could write, and leaves it as it is", async () => {
+    const pack = await packOf("mcp that could write", plainly);
+    const before = readFileSync(pack);
+    const refusal = `${pack}: was opened for reading alone; nothing was changed. Leave out --read-only`;
+    await answersAnAssistant(pack, plainly, ["--read-only"], refusal);
+    expect(readFileSync(pack).equals(before)).toBeTrue();
+    expect(readdirSync(join(pack, ".."))).toEqual(["memory.pack"]);
+  });
+
+  test("makes no pack where there is none", async () => {
+    const pack = packIn("mcp-nothing");
+    const assistant = await startAssistant({ pack, args: ["--read-only"] });
+    expect(await assistant.call("memory_retrieve", { query: "tea" })).toMatchObject({
+      isError: true,
+      value: { error: expect.stringContaining(`${pack}: no such pack`) },
+    });
+    expect(await assistant.leave()).not.toBe(0);
+    expect(readdirSync(join(pack, ".."))).toEqual([]);
+  });
+
+  test("shares no process with an assistant that may write, whoever comes first", async () => {
+    const pack = await packOf("mcp-beside", plainly);
+    const environment = environmentOf(pack);
+    const start = async (args: readonly string[]) =>
+      await startAssistant({ pack, args, environment });
+    for (const order of [
+      ["--read-only", ""],
+      ["", "--read-only"],
+    ]) {
+      const both = [];
+      for (const flag of order) both.push({ flag, ...(await start(flag === "" ? [] : [flag])) });
+      for (const { flag, call } of both) {
+        const stored = await call("memory_store", { content: `Anna likes jazz ${order}` });
+        expect(stored.isError).toBe(flag !== "");
+      }
+      for (const { leave } of both) expect(await leave()).toBe(0);
+    }
   });
 });
 
@@ -88,7 +217,8 @@ async function serves(pack: string, enter: Enter): Promise<void> {
     "--read-only",
   ]);
   const child = Bun.spawn([...command], {
-    env: { ...environment(), SVC_KEY_STORE: "file", PATH: process.env["PATH"] ?? "" },
+    cwd: join(pack, ".."),
+    env: environmentOf(pack),
     stdout: "pipe",
     stderr: "pipe",
   });
@@ -120,9 +250,9 @@ async function serves(pack: string, enter: Enter): Promise<void> {
 
 test("a log that cannot be used is named, and nothing is answered without it", async () => {
   const pack = packIn("log");
-  expect((await run(["init", pack, "--plain"], plainly)).code).toBe(0);
+  expect((await run(["init", pack, "--plain"], plainly, pack)).code).toBe(0);
   writeFileSync(`${pack}-wal`, Buffer.alloc(100, 1));
   chmodSync(pack, 0o400);
-  const { code, stderr } = await run(["search", pack, "tea"], plainly);
+  const { code, stderr } = await run(["search", pack, "tea"], plainly, pack);
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(`${pack}-wal`) });
 });

@@ -10,7 +10,13 @@ export type Stranger = {
   readonly stop: () => Promise<readonly string[]>;
 };
 
-const asNobody = ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"];
+/** What stands before a command that this user is to run. */
+export const asNobody: readonly string[] = [
+  "setpriv",
+  `--reuid=${NOBODY}`,
+  `--regid=${NOBODY}`,
+  "--clear-groups",
+];
 
 /** Whether this process can start a program of another user. */
 export const canBeStranger =

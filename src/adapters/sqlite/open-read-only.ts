@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import type { Store } from "../../ports/store/store.ts";
 import { wipe } from "../crypt/keys.ts";
-import { noSuchPack, readOnly, toSvcError } from "./connection/failures.ts";
+import { keptUnchanged, noSuchPack, readOnly, toSvcError } from "./connection/failures.ts";
 import { mainPath, type PackLayout } from "./connection/layout.ts";
 import { findLogGap, tellGap } from "./connection/log-mark.ts";
 import { filesOf } from "./connection/open-database.ts";
@@ -64,7 +64,7 @@ function storeOn(
   close: () => void,
 ): Store {
   const { layout, embedding, clock } = options;
-  const refusal = readOnly(path);
+  const refusal = isReadOnlyPack(layout) ? readOnly(path) : keptUnchanged(path);
   const queue = new WriteQueue(database, {
     capacity: options.writeQueueSize,
     busyTimeoutMs: options.busyTimeoutMs,

@@ -88,6 +88,8 @@ export type HttpServeOptions = {
   readonly mcp: boolean;
   /** The key that was given on the command line. */
   readonly key: string | undefined;
+  /** Whether nothing is written. */
+  readonly readOnly: boolean;
   /** Called once the address is ours. */
   readonly openEngine: () => Promise<MemoryEngine>;
   readonly log: Log;
@@ -107,6 +109,8 @@ export type McpServeOptions = {
   readonly settingsFile: SettingsFile | undefined;
   /** The key that was given on the command line. */
   readonly key: string | undefined;
+  /** Whether nothing is written. */
+  readonly readOnly: boolean;
   /** Which tools the client is offered. */
   readonly tools: "core" | "full";
   /** What the text blocks of its answers are. */

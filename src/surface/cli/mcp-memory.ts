@@ -11,6 +11,7 @@ import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { Log } from "../contract/core/log.ts";
 import type { CliDeps } from "./deps.ts";
 import { configWithoutKey } from "./options.ts";
+import { openToServe } from "./serving.ts";
 import { stderrLog } from "./stderr-log.ts";
 
 export const TRANSPORTS = ["stdio", "streamable-http"] as const;
@@ -55,7 +56,7 @@ export async function openNamedMemory(
 ): Promise<MemoryEngine> {
   const config = await mcpConfig(deps, dbPath, await mcpSettingsFile(deps, dbPath, undefined));
   requireKeysFor("stdio", config);
-  return await openWithKey(deps, config, key, stderrLog("warn"));
+  return await openWithKey(deps, config, { key, readOnly: false }, stderrLog("warn"));
 }
 
 /** The output of commands listens to its streams, and this is called again after each failure. */
@@ -63,17 +64,17 @@ function note(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** Opens the configured memory for a client on stdin and stdout. @param key as given on the command line */
+/** Opens the configured memory for a client on stdin and stdout. `key` is as given on the command line. */
 export async function openWithKey(
   deps: CliDeps,
   config: Config,
-  key: string | undefined,
+  { key, readOnly }: { readonly key: string | undefined; readonly readOnly: boolean },
   log: Log,
 ): Promise<MemoryEngine> {
   // Standard input belongs to the assistant: nobody is asked.
   const opened = await deps.keys.find(config, { given: key });
   const warn = (message: string): void => log("warn", message);
-  return await deps.openOrMake(opened, warn);
+  return await openToServe(deps, opened, readOnly, warn);
 }
 
 /** Over stdio nobody shows a key; over a network everybody has to. */

@@ -1,7 +1,25 @@
 import { relative } from "node:path";
 import type { Config } from "../../config/schema.ts";
-import type { CliContext, RunningServer } from "./deps.ts";
+import type { MemoryEngine } from "../../engine/memory-engine.ts";
+import type { CliContext, CliDeps, RunningServer } from "./deps.ts";
 import { aborted } from "./signals.ts";
+
+/** The flag of the commands that serve a pack. */
+export const READ_ONLY_OPTION = [
+  "--read-only",
+  "write nothing; done without it where the pack cannot be written",
+] as const;
+
+/** Opens the memory of a server; a missing pack is made, unless nothing is to be written. */
+export async function openToServe(
+  deps: CliDeps,
+  config: Config,
+  readOnly: boolean,
+  warn: (message: string) => void,
+): Promise<MemoryEngine> {
+  if (!readOnly) return await deps.openOrMake(config, warn);
+  return await deps.openEngine(config, { createIfMissing: false, readOnly, warn });
+}
 
 /** Says where a server listens, waits for the request to stop it, and ends it in order. */
 export async function serveUntilStopped(

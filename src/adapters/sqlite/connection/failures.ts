@@ -62,6 +62,12 @@ export function readOnly(path: string, cause?: unknown): SvcError {
   return new SvcError("pack_read_only", message, { path }, cause === undefined ? {} : { cause });
 }
 
+/** The error for a pack that could be written, and is not to be. */
+export function keptUnchanged(path: string): SvcError {
+  const message = `${path}: was opened for reading alone; nothing was changed. Leave out --read-only to write.`;
+  return new SvcError("pack_read_only", message, { path });
+}
+
 /** The error for a path that holds something else. */
 export function notAPack(path: string, reason: string, cause?: unknown): SvcError {
   return new SvcError(

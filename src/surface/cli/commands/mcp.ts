@@ -12,7 +12,7 @@ import {
   type TransportName,
 } from "../mcp-memory.ts";
 import { encryptionKeyOption, envFileOption, keyRequest, wholeNumber } from "../options.ts";
-import { serveUntilStopped } from "../serving.ts";
+import { openToServe, READ_ONLY_OPTION, serveUntilStopped } from "../serving.ts";
 import { stopSignal } from "../signals.ts";
 import { stderrLog } from "../stderr-log.ts";
 
@@ -35,6 +35,7 @@ type McpOptions = {
   readonly port?: number;
   readonly tools: "core" | "full";
   readonly answers?: "json" | "text";
+  readonly readOnly?: true;
 };
 
 /** `svc mcp`: the tool server of an assistant. */
@@ -61,6 +62,7 @@ export function mcpCommand(context: CliContext): Command {
         "text of an answer: its JSON, or readable text in few tokens (default: mcp.answers, else json)",
       ).choices(["json", "text"]),
     )
+    .option(...READ_ONLY_OPTION)
     .addHelpText("after", EXAMPLES)
     .action((options: McpOptions) => mcp(context, options));
 }
@@ -85,9 +87,12 @@ async function overStdio(
 ): Promise<void> {
   const { deps } = context;
   const log = stderrLog("warn");
-  const { encryptionKey: key, tools, answers = config.mcp.answers } = options;
-  const openEngine = async () => await openWithKey(deps, config, key, log);
-  await deps.serveMcp({ config, settingsFile, key, tools, answers, openEngine, log }, stopSignal());
+  const { encryptionKey: key, tools, readOnly = false, answers = config.mcp.answers } = options;
+  const openEngine = async () => await openWithKey(deps, config, { key, readOnly }, log);
+  await deps.serveMcp(
+    { config, settingsFile, key, readOnly, tools, answers, openEngine, log },
+    stopSignal(),
+  );
 }
 
 async function overHttp(
@@ -97,7 +102,7 @@ async function overHttp(
   settingsFile: SettingsFile | undefined,
 ): Promise<void> {
   const { deps } = context;
-  const { encryptionKey: key, tools, port = DEFAULT_PORT } = options;
+  const { encryptionKey: key, tools, readOnly = false, port = DEFAULT_PORT } = options;
   const { answers = config.mcp.answers } = options;
   const opened = await deps.keys.find(config, keyRequest(key));
   const log = stderrLog("warn");
@@ -106,10 +111,11 @@ async function overHttp(
     config: opened,
     settingsFile,
     key,
+    readOnly,
     tools,
     answers,
     port,
-    openEngine: () => deps.openOrMake(opened, (message) => log("warn", message)),
+    openEngine: () => openToServe(deps, opened, readOnly, (message) => log("warn", message)),
     log,
   });
   await serveUntilStopped(context, server, config, stop);

@@ -3,7 +3,7 @@ import { envFileIn, namedFile } from "../../../config/settings-file.ts";
 import type { LogLevel } from "../../contract/core/log.ts";
 import type { CliContext } from "../deps.ts";
 import { configFor, encryptionKeyOption, envFileOption, wholeNumber } from "../options.ts";
-import { serveUntilStopped } from "../serving.ts";
+import { openToServe, READ_ONLY_OPTION, serveUntilStopped } from "../serving.ts";
 import { stopSignal } from "../signals.ts";
 import { LOG_LEVELS, stderrLog } from "../stderr-log.ts";
 
@@ -53,14 +53,14 @@ export function serveCommand(context: CliContext): Command {
       "listen on the network without keys: everybody there may read and change all memories",
     )
     .option("--mcp", "answer assistants too, over MCP at /mcp")
-    .option("--read-only", "write nothing; done without it where the pack cannot be written")
+    .option(...READ_ONLY_OPTION)
     .addHelpText("after", EXAMPLES)
     .action((options: ServeOptions) => serve(context, options));
 }
 
 async function serve(context: CliContext, options: ServeOptions): Promise<void> {
   const { deps } = context;
-  const { dbPath, encryptionKey, envFile } = options;
+  const { dbPath, encryptionKey, envFile, readOnly = false } = options;
   const config = await configFor(context, dbPath, encryptionKey, envFile);
   const log = stderrLog(options.logLevel);
   const warn = (message: string): void => log("warn", message);
@@ -73,10 +73,8 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
     allowUnauthenticatedExternalBind: options.allowUnauthenticatedExternalBind === true,
     mcp: options.mcp === true,
     key: encryptionKey,
-    openEngine: () =>
-      options.readOnly === true
-        ? deps.openEngine(config, { createIfMissing: false, readOnly: true, warn })
-        : deps.openOrMake(config, warn),
+    readOnly,
+    openEngine: () => openToServe(deps, config, readOnly, warn),
     log,
   });
   const hint = `Open ${server.url}/docs in a browser to read and try every route`;
