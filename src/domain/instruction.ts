@@ -1,6 +1,11 @@
+import type { JsonObject } from "../lib/json.ts";
 import { foldCase } from "../lib/text.ts";
+import type { Role, SourceType } from "./enums.ts";
 import type { MemoryNode } from "./node.ts";
 import { storedSpeaker } from "./speaker.ts";
+
+/** Metadata key of an instruction that its caller calls the user's: the role that its text came from. */
+export const ROLE_KEY = "svc_role_v1";
 
 /**
  * Whether a memory is an instruction of its owner: stated by the user, and not in the words of somebody else, or confirmed by a
@@ -11,5 +16,18 @@ export function isOwnInstruction(node: MemoryNode): boolean {
   if (node.lifecycleState === "stable") return true;
   const speaker = storedSpeaker(node.metadata);
   const isOther = speaker !== undefined && foldCase(speaker) !== foldCase(node.userId);
-  return node.sourceType === "user_stated" && !isOther;
+  const isOfOtherRole = node.metadata?.[ROLE_KEY] !== undefined;
+  return node.sourceType === "user_stated" && !isOther && !isOfOtherRole;
+}
+
+/**
+ * The metadata of a new instruction. What a tool or an assistant says does not become the user's own because a caller
+ * names the user as its source, so that the role is kept with the memory.
+ */
+export function withRole(
+  metadata: JsonObject | undefined,
+  { role, sourceType }: { readonly role: Role; readonly sourceType: SourceType },
+): JsonObject | undefined {
+  const isOwners = role === "user" || role === "human";
+  return isOwners || sourceType !== "user_stated" ? metadata : { ...metadata, [ROLE_KEY]: role };
 }

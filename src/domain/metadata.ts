@@ -1,10 +1,11 @@
 import { copyJson, type JsonObject } from "../lib/json.ts";
 import { invalid } from "./errors.ts";
+import { ROLE_KEY } from "./instruction.ts";
 import { FIRST_PERSON_OWNER_KEY, SPEAKER_KEY, speakerError } from "./speaker.ts";
 import { VALUE_BINDINGS_KEY } from "./value-bindings.ts";
 
 /** Keys that the engine writes itself; no caller may set them. */
-const RESERVED = [SPEAKER_KEY, VALUE_BINDINGS_KEY, FIRST_PERSON_OWNER_KEY] as const;
+const RESERVED = [SPEAKER_KEY, VALUE_BINDINGS_KEY, FIRST_PERSON_OWNER_KEY, ROLE_KEY] as const;
 
 /** What a caller wrote into stored metadata; undefined where that is nothing. */
 export function callersMetadata(metadata: JsonObject | undefined): JsonObject | undefined {

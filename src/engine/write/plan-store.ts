@@ -18,6 +18,7 @@ import {
 } from "../../domain/epistemics.ts";
 import { invalid } from "../../domain/errors.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
+import { withRole } from "../../domain/instruction.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { initialTtlDays } from "../../domain/retention.ts";
 import { parseInstantInput, requireInterval } from "../../domain/validity.ts";
@@ -64,12 +65,14 @@ export function planStore(input: StoreInput, context: PlanContext): StorePlan {
   const event = toEvent({ ...draft, metadata }, context.eventId, context.now);
   const nodeType = parseMember(NODE_TYPES, input.nodeType ?? "note", "node_type");
   const knowledge = planKnowledge(input, event, nodeType, context);
+  const conditioned = withCondition(metadata, input);
   const node: MemoryNode = {
     ...baseNode(event, context.nodeId),
     ...knowledge,
     nodeType,
     content,
-    metadata: withCondition(metadata, input),
+    metadata:
+      nodeType === "instruction" ? withRole(conditioned, { ...knowledge, ...draft }) : conditioned,
     validFrom: validFrom ?? context.now,
     validTo,
     ttlDays: planTtl(input, nodeType, context),

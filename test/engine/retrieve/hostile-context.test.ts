@@ -3,6 +3,7 @@ import type { MemoryNode } from "../../../src/domain/node.ts";
 import { formatForLlm } from "../../../src/engine/retrieve/format-for-model.ts";
 import { pack } from "../../../src/engine/retrieve/pack/pack.ts";
 import { renderSystemInstructions } from "../../../src/engine/retrieve/pack/render.ts";
+import { useEngines } from "../engines.ts";
 import { packRules, record, tokenizer } from "./pack-samples.ts";
 
 await tokenizer.ready();
@@ -55,6 +56,55 @@ describe.each(FORMATS)("an instruction in %j", (settings) => {
     expect(renderSystemInstructions(bundle)).toBe(
       `## System Instructions (stored texts, stated or confirmed by the user)\n- ${RULE}`,
     );
+  });
+});
+
+const { open } = useEngines();
+const STATED = {
+  content: RULE,
+  userId: "ada",
+  nodeType: "instruction",
+  sourceType: "user_stated",
+} as const;
+
+describe("an instruction that a caller calls the user's", () => {
+  test.each(["tool", "assistant", "system", "participant"] as const)(
+    "in a text of the role %s stands with the facts",
+    async (role) => {
+      const { engine } = await open();
+      const stored = await engine.storeWithReceipt({ ...STATED, role });
+      const { bundle, results } = await engine.retrieve({ query: "mail", userId: "ada" });
+
+      expect(stored.node).toMatchObject({
+        sourceType: "user_stated",
+        metadata: { svc_role_v1: role },
+      });
+      expect([...bundle.sections.keys()]).toEqual(["stable_facts"]);
+      expect(renderSystemInstructions(bundle)).toBe("");
+      expect(bundle.renderedContext).toContain(RULE);
+      expect(formatForLlm(results, "mail?")).not.toContain("### Learned Rules");
+    },
+  );
+
+  test.each([undefined, "user", "human"] as const)(
+    "in a text of the role %p is one",
+    async (role) => {
+      const { engine } = await open();
+      const { node } = await engine.storeWithReceipt({ ...STATED, ...(role && { role }) });
+      const { bundle } = await engine.retrieve({ query: "mail", userId: "ada" });
+
+      expect(node.metadata).toBeUndefined();
+      expect([...bundle.sections.keys()]).toEqual(["system_instructions"]);
+    },
+  );
+
+  test("of a tool becomes one when it is promoted", async () => {
+    const { engine } = await open();
+    const { nodeId } = await engine.storeWithReceipt({ ...STATED, role: "tool" });
+    await engine.promote(nodeId, { userId: "ada" });
+    const { bundle } = await engine.retrieve({ query: "mail", userId: "ada" });
+
+    expect([...bundle.sections.keys()]).toEqual(["system_instructions"]);
   });
 });
 
