@@ -3,6 +3,9 @@ import type { NodeType, Scope, SourceType } from "./enums.ts";
 import { type MemoryNode, statedTime } from "./node.ts";
 import { expiredAt } from "./retention.ts";
 
+/** Entities and preferences hold beyond any window: validity bounds do not drop them. */
+export const TIMELESS_TYPES: readonly NodeType[] = ["entity", "preference"];
+
 /** What a question may find. Absent members restrict nothing. */
 export type CandidateFilter = {
   readonly userId: string;
@@ -40,7 +43,7 @@ export function passesFilter(node: MemoryNode, filter: CandidateFilter): boolean
 }
 
 function withinValidity(node: MemoryNode, { timeFrom, timeTo }: CandidateFilter): boolean {
-  if (node.nodeType === "entity" || node.nodeType === "preference") return true;
+  if (TIMELESS_TYPES.includes(node.nodeType)) return true;
   if (timeFrom !== undefined && node.validTo !== undefined && node.validTo <= timeFrom)
     return false;
   return timeTo === undefined || node.validFrom <= timeTo;

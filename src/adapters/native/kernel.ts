@@ -61,13 +61,13 @@ export type Kernel = {
     errors: Float32Array | undefined,
     bounds: { readonly slack: number; readonly count: number; readonly wanted: number },
   ): Selection;
-  /** Adds what the documents of a word can reach by it: rarity * growth * frequency / (frequency + least). */
+  /** Adds what the documents of a word can reach by it: `raisedBound` of the domain for each of them. */
   join(
     bounds: Bounds,
     word: Postings,
     weight: { readonly rarity: number; readonly growth: number; readonly least: number },
   ): Bounds;
-  /** What the auxiliary function `svckernel_gather` sees while `walk` runs. */
+  /** What the auxiliary function `svckernel_gather` sees while `walk` runs, with the `weightedFrequency` of the domain. */
   gather(walk: () => void): Postings;
 };
 

@@ -1,5 +1,6 @@
 import type { CandidateFilter } from "../../domain/candidate-filter.ts";
 import { reasonCode, SvcError } from "../../domain/errors.ts";
+import { PINS_MAX } from "../../domain/search/pins.ts";
 import type { Hit } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { PackingSettings } from "../settings.ts";
@@ -50,8 +51,6 @@ export type CandidateSets = {
 
 /** Hits of each word of a scan. */
 const SCAN_HITS = 50;
-/** As many as the store gives of pinned memories, and of tasks. */
-const PINNED_MAX = 500;
 
 /** Limits of a question; one that asks for a count or a complete list looks further. */
 export function limitsOf(settings: PackingSettings, isAggregation: boolean): SearchLimits {
@@ -127,7 +126,7 @@ export async function generateCandidates(
         GRAPH: limits.graphK,
         VECTOR: limits.vectorK,
         LEXICAL: limits.lexicalK,
-        PINNED: PINNED_MAX,
+        PINNED: PINS_MAX,
         LEXICAL_AGG: SCAN_HITS,
       },
     ),

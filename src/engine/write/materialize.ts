@@ -3,6 +3,7 @@ import { reasonCode } from "../../domain/errors.ts";
 import type { ProcessingResult } from "../../domain/jobs.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { isSameEmbedding } from "../../domain/same-embedding.ts";
+import { hasText } from "../../domain/search/turns.ts";
 import { beginsWithSpeaker, storedSpeaker } from "../../domain/speaker.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { Materialization, MaterializationJob } from "../../ports/store/work-queue.ts";
@@ -23,7 +24,7 @@ const LONG_TEXT_MS = 25;
  * Blank text has no entries and is complete.
  */
 export async function embed(deps: EngineDeps, node: MemoryNode): Promise<Embedding> {
-  if (isBlank(node)) return { vector: undefined, lexical: false, failure: undefined };
+  if (!hasText(node.content)) return { vector: undefined, lexical: false, failure: undefined };
   try {
     if (!matchesPack(deps)) {
       return { vector: undefined, lexical: true, failure: "embedding_mismatch" };
@@ -32,11 +33,6 @@ export async function embed(deps: EngineDeps, node: MemoryNode): Promise<Embeddi
   } catch (error) {
     return { vector: undefined, lexical: true, failure: reasonCode(error) };
   }
-}
-
-/** Whether a node has nothing to index. */
-export function isBlank(node: MemoryNode): boolean {
-  return node.content.trim() === "";
 }
 
 /** The vector under which a node with text is indexed. @throws SvcError embedding_failed */

@@ -9,6 +9,7 @@ import { invalid, reasonCode, SvcError } from "../../domain/errors.ts";
 import type { ProcessingStatus } from "../../domain/jobs.ts";
 import { LIMITS } from "../../domain/limits.ts";
 import { nodeFromRecord, toNodeRecord } from "../../domain/node-record.ts";
+import { hasText } from "../../domain/search/turns.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import { asUuid, type Uuid, uuidV5 } from "../../lib/uuid.ts";
 import type { Operation } from "../../ports/store/audit-record.ts";
@@ -16,7 +17,7 @@ import type { PlannedChange } from "../../ports/store/changes.ts";
 import type { EngineDeps } from "../deps.ts";
 import { operationOf } from "../owner-names.ts";
 import type { StoreInput, StoreReceipt, StoreSteps } from "./api.ts";
-import { type Embedding, embed, isBlank } from "./materialize.ts";
+import { type Embedding, embed } from "./materialize.ts";
 import { planStore, type StorePlan } from "./plan-store.ts";
 
 /** What a store stands on. */
@@ -129,7 +130,7 @@ async function admit(
   const admission = {
     events: [plan.event],
     operations: [record],
-    nodes: [{ node: plan.node, lexical: !isBlank(plan.node) }],
+    nodes: [{ node: plan.node, lexical: hasText(plan.node.content) }],
     change,
     leaseJobs: true,
   };

@@ -1,9 +1,22 @@
+import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { type Kernel, loadKernel, type Rows } from "../../../src/adapters/native/kernel.ts";
+import {
+  type Bounds,
+  type Kernel,
+  loadKernel,
+  type Rows,
+} from "../../../src/adapters/native/kernel.ts";
+import { kernelOn } from "../../../src/adapters/sqlite/connection/kernel-on.ts";
+import {
+  BOUND,
+  COLUMN_WEIGHTS,
+  raisedBound,
+  weightedFrequency,
+} from "../../../src/domain/search/bm25.ts";
 import { compileDriver, whyNoSanitizers } from "./sanitized.ts";
 
 function kernel(): Kernel {
@@ -191,6 +204,80 @@ describe("joined bounds", () => {
     for (const [index, least] of [2, 0.5, 5, 2].entries()) {
       expect(joined.most[index]).toBeGreaterThanOrEqual(least);
     }
+  });
+});
+
+describe("BM25 in the library", () => {
+  test("bounds documents bit for bit as the rule of the domain does", () => {
+    const word = fc.record({
+      rarity: fc.double({ min: 1e-6, max: 20, noNaN: true }),
+      frequencies: fc.dictionary(
+        fc.integer({ min: 1, max: 60 }).map(String),
+        fc.integer({ min: 1, max: 400 }),
+      ),
+    });
+    fc.assert(
+      fc.property(fc.array(word, { maxLength: 8 }), (words) => {
+        let joined: Bounds = { keys: new Float64Array(0), most: new Float32Array(0) };
+        const expected = new Map<number, number>();
+        for (const { rarity, frequencies } of words) {
+          // An object lists such names as numbers, in ascending order.
+          const keys = Object.keys(frequencies).map(Number);
+          const halves = Object.values(frequencies).map((count) => count / 2);
+          const postings = {
+            keys: Float64Array.from(keys),
+            frequencies: Float32Array.from(halves),
+          };
+          joined = kernel().join(joined, postings, { rarity, ...BOUND });
+          for (const [index, key] of keys.entries()) {
+            const bound = expected.get(key) ?? 0;
+            expected.set(key, raisedBound(bound, rarity, halves[index] ?? 0));
+          }
+        }
+
+        expect(new Map([...joined.keys].map((key, index) => [key, joined.most[index]]))).toEqual(
+          new Map([...expected].sort(([a], [b]) => a - b)),
+        );
+      }),
+      { numRuns: 500, seed: 8 },
+    );
+  });
+
+  test("weighs the occurrences in each column bit for bit as the rule of the domain does", () => {
+    const count = fc.integer({ min: 0, max: 9 });
+    const documents = fc.array(fc.record({ own: count, previous: count, next: count }), {
+      minLength: 1,
+      maxLength: 40,
+    });
+    fc.assert(
+      fc.property(documents, (given) => {
+        using database = new Database(":memory:");
+        expect(kernelOn(database)).toBeDefined();
+        database.run("CREATE VIRTUAL TABLE t USING fts5 (own, previous, next)");
+        const insert = database.query(
+          "INSERT INTO t (rowid, own, previous, next) VALUES (?, ?, ?, ?)",
+        );
+        for (const [index, { own, previous, next }] of given.entries()) {
+          insert.run(
+            index,
+            ...[own, previous, next].map((times) => `other ${"word ".repeat(times)}`),
+          );
+        }
+        const { own, previous, next } = COLUMN_WEIGHTS;
+        const walk = database.query<unknown, number[]>(
+          "SELECT 1 FROM t WHERE t MATCH 'word' AND svckernel_gather(t, -1, ?, ?, ?)",
+        );
+
+        const gathered = kernel().gather(() => walk.all(own, previous, next));
+
+        const expected = given
+          .map((document, key) => ({ key, frequency: weightedFrequency(document) }))
+          .filter(({ frequency }) => frequency > 0);
+        expect([...gathered.keys]).toEqual(expected.map(({ key }) => key));
+        expect([...gathered.frequencies]).toEqual(expected.map(({ frequency }) => frequency));
+      }),
+      { numRuns: 50, seed: 8 },
+    );
   });
 });
 

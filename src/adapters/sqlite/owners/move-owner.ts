@@ -6,9 +6,9 @@ import {
   type OwnerSummary,
   ownerTarget,
 } from "../../../domain/pack-owner.ts";
+import { fromPayload } from "../../../domain/search/lean.ts";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
 import type { OwnerMove, OwnerWish } from "../../../ports/store/owners.ts";
-import { fromPayload } from "../vectors/lean.ts";
 import { putVectors, removeVectors, type VectorEntry } from "../vectors/write-vectors.ts";
 import { advanceIndexSequence } from "../write/index-sequence.ts";
 import { mendDocuments, writeDocuments } from "../write/lexical-index.ts";

@@ -1,5 +1,6 @@
-import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
+import { type CandidateFilter, TIMELESS_TYPES } from "../../../domain/candidate-filter.ts";
 import type { NodeFilter } from "../../../ports/store/graph.ts";
+import { sqlList } from "../write/sql-list.ts";
 import { ACTIVE } from "../write/turns.ts";
 import { endedBefore, fractionOf, secondOf } from "./retention-sql.ts";
 
@@ -26,11 +27,10 @@ class Conditions {
   }
 }
 
-/** Entities and preferences hold beyond any window; validity bounds do not drop them. */
-const BEYOND_TIME = "n.node_type IN ('entity', 'preference')";
+const BEYOND_TIME = `n.node_type IN ${sqlList(TIMELESS_TYPES)}`;
 const STATED_TIME = "coalesce(n.event_time, n.created_at)";
 
-/** The conditions of a candidate search beyond owner and state; undefined when there are none. */
+/** `passesFilter` beyond the owner, as SQL; undefined when there is nothing to ask. */
 export function candidateCondition(filter: CandidateFilter): Condition | undefined {
   const conditions = new Conditions();
   if (filter.scopes !== undefined) conditions.addAny("n.scope", filter.scopes);
@@ -60,7 +60,7 @@ export function candidateCondition(filter: CandidateFilter): Condition | undefin
   return built.sql === "1" ? undefined : built;
 }
 
-/** Whether an edge `e` is a way from one node to the other. Aliases that nobody verified are none. */
+/** `isLink` of an edge `e`, as SQL. */
 export const IS_LINK = `NOT (e.edge_type = 'relates_to' AND coalesce(e.metadata ->> '$.relation' = 'alias'
   AND json_type(e.metadata, '$.identity_verified') = 'false', 0))`;
 

@@ -1,14 +1,12 @@
 import type { Database } from "bun:sqlite";
 import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
-import { foldCase } from "../../../lib/text.ts";
+import {
+  ENTITIES_COMPARED,
+  ENTITIES_FOUND,
+  isNamed,
+  namesToFind,
+} from "../../../domain/search/graph.ts";
 import { activeOf, type Parameter } from "./filter-sql.ts";
-
-/** Names that are looked for, and characters of one; what is longer is no name. */
-const NAMES_MAX = 32;
-const NAME_MAX_CHARS = 1000;
-/** Entities whose text is compared, and entities that are returned; newest first. */
-const COMPARED_MAX = 20_000;
-const FOUND_MAX = 100;
 
 type Entity = { readonly key: number; readonly content: string };
 
@@ -19,19 +17,15 @@ export function findEntities(
   scopes: CandidateFilter["scopes"],
   owner: number,
 ): number[] {
-  const wanted = names.filter((name) => name.trim() !== "" && name.length <= NAME_MAX_CHARS);
-  const needles = [...new Set(wanted.map(foldCase))].slice(0, NAMES_MAX);
+  const needles = namesToFind(names);
   if (needles.length === 0) return [];
   // SQLite folds the case of ASCII only: it decides about texts without anything else, and the others are compared here.
   const plain = needles.filter((needle) => Buffer.byteLength(needle) === needle.length);
   return database
     .query<Entity, Parameter[]>(matchingEntities(scopes?.length, plain.length))
     .all(owner, owner, ...(scopes ?? []), ...plain.map(likePattern))
-    .filter(({ content }) => {
-      const text = foldCase(content);
-      return needles.some((needle) => text.includes(needle));
-    })
-    .slice(0, FOUND_MAX)
+    .filter(({ content }) => isNamed(content, needles))
+    .slice(0, ENTITIES_FOUND)
     .map(({ key }) => key);
 }
 
@@ -43,7 +37,7 @@ function matchingEntities(scopes: number | undefined, patterns: number): string 
   const likes = Array.from({ length: patterns }, () => " OR n.content LIKE ? ESCAPE '!'").join("");
   return `SELECT n.key, n.content FROM nodes n
     WHERE ${ENTITIES} AND n.created_at >= coalesce(
-        (SELECT n.created_at FROM nodes n WHERE ${ENTITIES} ORDER BY n.created_at DESC LIMIT 1 OFFSET ${COMPARED_MAX - 1}), '')
+        (SELECT n.created_at FROM nodes n WHERE ${ENTITIES} ORDER BY n.created_at DESC LIMIT 1 OFFSET ${ENTITIES_COMPARED - 1}), '')
       ${inScope} AND (octet_length(n.content) > length(n.content)${likes})
     ORDER BY n.created_at DESC, n.id DESC`;
 }

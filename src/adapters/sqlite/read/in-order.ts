@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { MemoryNode } from "../../../domain/node.ts";
-import { NODE_PAGE, nodeReader, PageBuilder } from "./pages.ts";
+import { PageBuilder } from "../../../domain/search/pages.ts";
+import { NODE_PAGE, nodeReader } from "./pages.ts";
 
 /** Nodes by key, in the order of the keys; those beyond the size of a page are left out. */
 export function readInOrder(database: Database, keys: readonly number[]): readonly MemoryNode[] {

@@ -1,12 +1,14 @@
 import type { Database } from "bun:sqlite";
+import { COLUMN_WEIGHTS, rarity } from "../../../domain/search/bm25.ts";
 import type { Hit } from "../../../ports/store/search-index.ts";
 import { documentNumber, KEY_MASK } from "../write/lexical-index.ts";
 import { activeOf, type Condition, type Parameter } from "./filter-sql.ts";
-import { rarity } from "./rank-texts.ts";
 
-/** Weights of a turn's own words and of those of the turns around it. */
-export const COLUMN_WEIGHTS = "1.0, 0.5, 0.5";
-const BM25 = `bm25(lexical_documents, ${COLUMN_WEIGHTS})`;
+/** What an occurrence counts in each column, as SQL. */
+export const WEIGHTS = [COLUMN_WEIGHTS.own, COLUMN_WEIGHTS.previous, COLUMN_WEIGHTS.next]
+  .map((weight) => weight.toFixed(1))
+  .join(", ");
+const BM25 = `bm25(lexical_documents, ${WEIGHTS})`;
 /** The documents of an owner, as SQL; its key is the two parameters. */
 export const OF_OWNER = `rowid BETWEEN ${documentNumber("?", "0")} AND ${documentNumber("?", String(KEY_MASK))}`;
 

@@ -1,12 +1,10 @@
 import type { Database } from "bun:sqlite";
 import type { MemoryNode } from "../../../domain/node.ts";
+import { NEIGHBORHOOD_EDGES } from "../../../domain/search/graph.ts";
 import type { NeighborhoodRead } from "../../../ports/store/graph.ts";
 import { ACTIVE } from "../write/turns.ts";
 import { IS_LINK } from "./filter-sql.ts";
 import { findBeginning, readInOrder } from "./in-order.ts";
-
-/** Edges in one direction that are looked at for one hop, so that a step takes well under a second in any graph. */
-const EDGES_MAX = 50_000;
 
 /** Active nodes around a node, nearest first, then by id; where there are too many, those with the lowest ids of a hop. */
 export function readNeighborhood(
@@ -32,7 +30,7 @@ export function readNeighborhood(
 /** The nodes at one end of edges whose other ends are the nodes ?1. */
 function endsOf(here: "source" | "target", there: "source" | "target"): string {
   return `SELECT far FROM (SELECT e.${there} AS far FROM json_each(?1) k CROSS JOIN edges e ON e.${here} = k.value
-    WHERE e.owner = ?2 AND ${IS_LINK} LIMIT ${EDGES_MAX})`;
+    WHERE e.owner = ?2 AND ${IS_LINK} LIMIT ${NEIGHBORHOOD_EDGES})`;
 }
 
 const NEIGHBOURS = `SELECT n.key, n.lifecycle_state IN ${ACTIVE} AS isActive FROM (${endsOf("source", "target")} UNION ${endsOf("target", "source")}) f

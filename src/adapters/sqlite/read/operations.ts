@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import type { PageForm } from "../../../domain/search/pages.ts";
 import { asInstant } from "../../../lib/instant.ts";
 import { asUuid, type Uuid } from "../../../lib/uuid.ts";
 import type { OperationPage, OperationsOnTarget } from "../../../ports/store/audit-log.ts";
@@ -7,7 +8,7 @@ import type { Page } from "../../../ports/store/page.ts";
 import { readOwnerNames } from "../owners/owner-names.ts";
 import { toMetadata } from "../write/rows.ts";
 import type { Parameter } from "./filter-sql.ts";
-import { type PageForm, readPage } from "./pages.ts";
+import { readPage } from "./pages.ts";
 
 type OperationRow = {
   readonly id: string;

@@ -1,17 +1,10 @@
 import type { Database, Statement } from "bun:sqlite";
 import type { MemoryEvent } from "../../../domain/event.ts";
-import { LIMITS } from "../../../domain/limits.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
+import { PageBuilder, type PageForm } from "../../../domain/search/pages.ts";
 import type { Page } from "../../../ports/store/page.ts";
 import { type EventRow, NODE_COLUMNS, type NodeRow, toEvent, toNode } from "../write/rows.ts";
 import type { Parameter } from "./filter-sql.ts";
-
-/** How a row becomes an item of a page. */
-export type PageForm<Row, Item> = {
-  readonly toItem: (row: Row) => Item;
-  /** UTF-16 units of its texts. */
-  readonly charsOf: (row: Row) => number;
-};
 
 export const NODE_PAGE: PageForm<NodeRow, MemoryNode> = {
   toItem: toNode,
@@ -23,42 +16,6 @@ export const EVENT_PAGE: PageForm<EventRow, MemoryEvent> = {
   toItem: toEvent,
   charsOf: ({ content, metadata }) => content.length + (metadata?.length ?? 0),
 };
-
-/** Gathers rows into a page, which ends at a number of items or, with at least one of them, at `LIMITS.pageChars`. */
-export class PageBuilder<Row, Item> {
-  readonly #items: Item[] = [];
-  readonly #form: PageForm<Row, Item>;
-  readonly #limit: number;
-  #chars = 0;
-  #hasMore = false;
-
-  constructor(form: PageForm<Row, Item>, limit: number) {
-    this.#form = form;
-    this.#limit = limit;
-  }
-
-  /** @returns whether the row was taken; from the first that is not, none may follow */
-  add(row: Row): boolean {
-    const chars = this.#form.charsOf(row);
-    const isLarge = this.#items.length > 0 && this.#chars + chars > LIMITS.pageChars;
-    if (isLarge || this.isFull) {
-      this.#hasMore = true;
-      return false;
-    }
-    this.#chars += chars;
-    this.#items.push(this.#form.toItem(row));
-    return true;
-  }
-
-  /** Whether it has as many items as it may. */
-  get isFull(): boolean {
-    return this.#items.length === this.#limit;
-  }
-
-  page(): Page<Item> {
-    return { items: this.#items, hasMore: this.#hasMore };
-  }
-}
 
 /**
  * One page of a statement of the connection's cache, which gives at most one row more than `limit`. Rows beyond the page are

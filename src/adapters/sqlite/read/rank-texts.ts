@@ -1,9 +1,8 @@
+import { BOUND, share, type Weighed, weighWords } from "../../../domain/search/bm25.ts";
+import { bestFirst } from "../../../domain/search/order.ts";
 import type { Hit } from "../../../ports/store/search-index.ts";
 import type { Bounds, Kernel, Postings } from "../../native/kernel.ts";
 
-/** FTS5's constants of BM25: how soon more occurrences stop to count, and how much the length of a document does. */
-const K1 = 1.2;
-const B = 0.75;
 /** Documents of the first look for each hit wanted, and how much wider each next look is. */
 const FIRST_LOOK = 4;
 const WIDER = 4;
@@ -27,12 +26,6 @@ export type Ranking = {
   readonly allowedOf: (keys: readonly number[]) => readonly number[];
 };
 
-/** Inverse document frequency as FTS5 computes it: a word in more than half of the documents weighs next to nothing. */
-export function rarity(documents: number, withTerm: number): number {
-  const idf = Math.log((documents - withTerm + 0.5) / (withTerm + 0.5));
-  return idf <= 0 ? 1e-6 : idf;
-}
-
 /**
  * The best documents by BM25, and after them those of `others` that match and pass. What a document can reach at best
  * follows from how often it holds the words; its length is looked up, and the filter asked, only where that may be enough.
@@ -44,11 +37,7 @@ export function rankTexts(
   collection: Collection,
   ranking: Ranking,
 ): Hit[] {
-  const weighed = words
-    .filter(({ keys }) => keys.length > 0)
-    .map((word) => ({ ...word, rarity: rarity(collection.documents, word.keys.length) }))
-    // Joining is cheapest when the longest list comes last.
-    .sort((a, b) => a.keys.length - b.keys.length);
+  const weighed = weighWords(words, collection.documents);
   const score = (keys: readonly number[]): Hit[] =>
     scoreAll(weighed, collection, ranking, ranking.allowedOf(keys));
   const best = findBest(kernel, boundAll(kernel, weighed), score, ranking.k);
@@ -56,11 +45,10 @@ export function rankTexts(
   const others = ranking.others.filter(
     (key) => !isBest.has(key) && weighed.some((word) => frequencyIn(word, key) > 0),
   );
-  return [...best, ...ordered(score(others))];
+  return [...best, ...score(others).sort(bestFirst)];
 }
 
-/** The documents that hold a word, and what the word weighs. */
-type Weighed = Postings & { readonly rarity: number };
+type Word = Weighed<Postings>;
 
 /** Scores the documents with the highest upper bounds first, then all whose bound reaches the score of the k-th best. */
 function findBest(
@@ -77,7 +65,7 @@ function findBest(
   let seenTo = Number.POSITIVE_INFINITY;
   let from = reachedBy(k * FIRST_LOOK);
   for (let wanted = k * FIRST_LOOK; ; ) {
-    hits = ordered([...hits, ...score(keysBetween(bounds, from, seenTo))]);
+    hits = [...hits, ...score(keysBetween(bounds, from, seenTo))].sort(bestFirst);
     const last = hits[k - 1]?.score;
     const isEnough = last !== undefined && last >= from;
     if (isEnough || from === Number.NEGATIVE_INFINITY) return hits.slice(0, k);
@@ -97,23 +85,17 @@ function keysBetween({ keys, most }: Bounds, from: number, to: number): readonly
   return between;
 }
 
-/** What each document can reach: BM25 if it had no length. */
-function boundAll(kernel: Kernel, words: readonly Weighed[]): Bounds {
+/** What each document can reach at most, whatever its length. */
+function boundAll(kernel: Kernel, words: readonly Word[]): Bounds {
   let all: Bounds = { keys: new Float64Array(0), most: new Float32Array(0) };
   for (const word of words) {
-    const weight = { rarity: word.rarity, growth: K1 + 1, least: K1 * (1 - B) };
-    all = kernel.join(all, word, weight);
+    all = kernel.join(all, word, { rarity: word.rarity, ...BOUND });
   }
   return all;
 }
 
-/** BM25's share of a word that occurs `frequency` times. @param length of the document, 1 being the mean */
-function weight(frequency: number, length: number): number {
-  return (frequency * (K1 + 1)) / (frequency + K1 * (1 - B + B * length));
-}
-
 function scoreAll(
-  words: readonly Weighed[],
+  words: readonly Word[],
   { meanLength }: Collection,
   { lengthsOf }: Ranking,
   keys: readonly number[],
@@ -122,13 +104,13 @@ function scoreAll(
   return keys.map((key) => {
     const length = (lengths.get(key) ?? 0) / meanLength;
     let score = 0;
-    for (const word of words) score += word.rarity * weight(frequencyIn(word, key), length);
+    for (const word of words) score += word.rarity * share(frequencyIn(word, key), length);
     return { key, score };
   });
 }
 
 /** How often a document holds a word; 0 when it does not. */
-function frequencyIn({ keys, frequencies }: Weighed, key: number): number {
+function frequencyIn({ keys, frequencies }: Word, key: number): number {
   let [low, high] = [0, keys.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
@@ -136,8 +118,4 @@ function frequencyIn({ keys, frequencies }: Weighed, key: number): number {
     else high = middle;
   }
   return keys[low] === key ? (frequencies[low] ?? 0) : 0;
-}
-
-function ordered(hits: Hit[]): Hit[] {
-  return hits.sort((a, b) => b.score - a.score || a.key - b.key);
 }

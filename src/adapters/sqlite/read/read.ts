@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { MemoryEvent } from "../../../domain/event.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
+import { PageBuilder } from "../../../domain/search/pages.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { EventPage } from "../../../ports/store/event-log.ts";
 import type { NodeFilter } from "../../../ports/store/graph.ts";
@@ -16,7 +17,7 @@ import {
 } from "../write/rows.ts";
 import { ACTIVE } from "../write/turns.ts";
 import { nodeCondition, type Parameter } from "./filter-sql.ts";
-import { EVENT_PAGE, NODE_PAGE, nodeReader, PageBuilder, readPage } from "./pages.ts";
+import { EVENT_PAGE, NODE_PAGE, nodeReader, readPage } from "./pages.ts";
 
 /** One event, of the owner when one is named. */
 export function readEvent(

@@ -1,12 +1,12 @@
 import type { Instant } from "../../../lib/instant.ts";
 
-/** The second in which the retention of a node `n` ends, as the index `nodes_expiring` has it. */
+/** The second in which the retention of a node `n` ends (`retentionEnd`), as the index `nodes_expiring` has it. */
 export const END_SECOND = "unixepoch(substr(n.created_at, 1, 19)) + n.ttl_days * 86400";
 /** The fraction of a second of that end, as text. */
 export const END_FRACTION = "substr(n.created_at, 20)";
 
 /**
- * Whether the retention of a node `n` ended before a moment. Null, and so not true, for one that is kept for ever; pins are
+ * `expiredAt` of a node `n`, as SQL. Null, and so not true, for one that is kept for ever; pins are
  * for the caller to look at.
  * @param second the place of the moment's `secondOf`, needed twice
  * @param fraction the place of its `fractionOf`

@@ -1,5 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
+import { EDGES_LOOKED_AT, HOPS_MAX, momentOf, proximity } from "../../../domain/search/graph.ts";
+import { type Link, NEIGHBOURS_MAX, walk } from "../../../domain/search/graph-walk.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { GraphReach, Hit } from "../../../ports/store/search-index.ts";
 import { ownerKey } from "../write/owners.ts";
@@ -11,14 +13,8 @@ import {
   type Parameter,
 } from "./filter-sql.ts";
 import { findEntities } from "./find-entities.ts";
-import { type Link, NEIGHBOURS_MAX, walk } from "./graph-walk.ts";
 
-/** By hops. */
-const PROXIMITY: readonly number[] = [1, 0.7, 0.4];
-/** Edges of a node in one direction that are looked at for some that may be walked, newest first. */
-const EDGES_MAX = 256;
-
-/** Active nodes near the entities that a question names, by confidence, then newest first. Score = proximity. */
+/** Active nodes near the entities that a question names, `surestFirst`. Score = proximity. */
 export function searchGraph(
   database: Database,
   names: readonly string[],
@@ -28,17 +24,17 @@ export function searchGraph(
   const owner = ownerKey(database, filter.userId);
   if (owner === undefined || limit === 0) return [];
   const seeds = findEntities(database, names, filter.scopes, owner);
-  const at = filter.timeFrom ?? filter.timeTo;
-  const reached = walk(seeds, Math.min(hops, PROXIMITY.length), (nodes) =>
+  const at = momentOf(filter);
+  const reached = walk(seeds, Math.min(hops, HOPS_MAX), (nodes) =>
     readLinks(database, nodes, owner, at),
   );
   return choose(database, [...reached.keys()], filter, { owner, limit }).map((key) => ({
     key,
-    score: PROXIMITY[(reached.get(key) ?? 0) - 1] ?? 0,
+    score: proximity(reached.get(key) ?? 0),
   }));
 }
 
-/** Whether the walk may use an edge `e` of the owner ?2 at the moment ?3. */
+/** `isWalkable` of an edge `e` of the owner ?2 at the moment ?3, as SQL. */
 const WALKABLE = `e.owner = ?2 AND (?3 IS NULL OR e.valid_to IS NULL OR e.valid_to > ?3) AND ${IS_LINK}`;
 
 /** The newest edges of each of the nodes ?1, in one direction, that lead to nodes of the owner. */
@@ -47,7 +43,7 @@ function linksAlong(here: "source" | "target", there: "source" | "target"): stri
     FROM json_each(?1) k CROSS JOIN edges l ON l.key IN (
       SELECT e.key FROM edges e CROSS JOIN nodes n ON n.key = e.${there} AND n.owner = ?2
       WHERE e.${here} = k.value AND ${WALKABLE} AND e.created_at >= coalesce(
-        (SELECT created_at FROM edges WHERE ${here} = k.value ORDER BY created_at DESC LIMIT 1 OFFSET ${EDGES_MAX - 1}), '')
+        (SELECT created_at FROM edges WHERE ${here} = k.value ORDER BY created_at DESC LIMIT 1 OFFSET ${EDGES_LOOKED_AT - 1}), '')
       ORDER BY e.created_at DESC, e.key DESC LIMIT ${NEIGHBOURS_MAX})`;
 }
 
@@ -87,9 +83,9 @@ function choose(
     .map(({ key }) => key);
 }
 
-/** What edges lead to has to hold at the moment that a caller names; entities and preferences are no exception here. */
-function validAt({ timeFrom, timeTo }: CandidateFilter): Condition | undefined {
-  const at = timeFrom ?? timeTo;
+/** `holdsAt`, as SQL. */
+function validAt(filter: CandidateFilter): Condition | undefined {
+  const at = momentOf(filter);
   if (at === undefined) return undefined;
   const sql = "n.valid_from <= ? AND (n.valid_to IS NULL OR n.valid_to > ?)";
   return { sql, parameters: [at, at] };

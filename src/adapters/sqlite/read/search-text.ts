@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
 import { questionTerms } from "../../../domain/lexical-analysis.ts";
+import { bestFirst } from "../../../domain/search/order.ts";
 import type { Hit } from "../../../ports/store/search-index.ts";
 import type { Kernel, Postings } from "../../native/kernel.ts";
 import { kernelOn } from "../connection/kernel-on.ts";
@@ -9,7 +10,7 @@ import { ownerKey } from "../write/owners.ts";
 import { ACTIVE } from "../write/turns.ts";
 import { allowedKeys } from "./allowed-keys.ts";
 import { type Condition, candidateCondition } from "./filter-sql.ts";
-import { COLUMN_WEIGHTS, matchTexts, OF_OWNER } from "./match-texts.ts";
+import { matchTexts, OF_OWNER, WEIGHTS } from "./match-texts.ts";
 import { rankTexts } from "./rank-texts.ts";
 
 export type TextSearch = {
@@ -55,9 +56,7 @@ type Search = TextSearch & {
 function searchByIndex(database: Database, { terms, owner, narrowed, k, others }: Search): Hit[] {
   const { documents: pack } = readTotals(database);
   const sizes = { pack, owner: countDocuments(database, owner, pack) };
-  const ranked = matchTexts(database, terms, narrowed, owner, sizes).sort(
-    (a, b) => b.score - a.score || a.key - b.key,
-  );
+  const ranked = matchTexts(database, terms, narrowed, owner, sizes).sort(bestFirst);
   const wanted = new Set(others);
   return [...ranked.slice(0, k), ...ranked.slice(k).filter(({ key }) => wanted.has(key))];
 }
@@ -86,7 +85,7 @@ function searchByPostings(
 function postingsOf(database: Database, kernel: Kernel, term: string, owner: number): Postings {
   const walk = database.query<unknown, [string, number, number]>(
     `SELECT 1 FROM lexical_documents WHERE lexical_documents MATCH ? AND ${OF_OWNER}
-       AND svckernel_gather(lexical_documents, ${KEY_MASK}, ${COLUMN_WEIGHTS})`,
+       AND svckernel_gather(lexical_documents, ${KEY_MASK}, ${WEIGHTS})`,
   );
   return kernel.gather(() => walk.all(term, owner, owner));
 }

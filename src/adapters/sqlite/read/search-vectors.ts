@@ -1,8 +1,9 @@
 import type { Database } from "bun:sqlite";
 import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
+import { fromPayload } from "../../../domain/search/lean.ts";
+import { bestFirst } from "../../../domain/search/order.ts";
 import type { Hit } from "../../../ports/store/search-index.ts";
 import { exactCosines } from "../vectors/exact.ts";
-import { fromPayload } from "../vectors/lean.ts";
 import type { ResidentVectors } from "../vectors/resident.ts";
 import type { Slab } from "../vectors/slab.ts";
 import { ownerKey } from "../write/owners.ts";
@@ -67,7 +68,7 @@ export function nearVectors(
     const keys = slab?.nearby(vector, looks * k);
     if (keys === undefined) break;
     const allowed = allowedKeys(database, keys, owner, narrowed).slice(0, EXACT_PER_NEAR * k);
-    hits = ordered(exactCosines(database, vector, owner, allowed)).slice(0, k);
+    hits = exactCosines(database, vector, owner, allowed).sort(bestFirst).slice(0, k);
     if (hits.length === k) break;
   }
   return hits ?? searchIndex(database, { vector, owner, narrowed, k });
@@ -150,7 +151,7 @@ function lookInto(database: Database, slab: Slab, search: Search): Look | undefi
     const allowed = allowedKeys(database, fresh, owner, narrowed);
     const exact = exactCosines(database, vector, owner, allowed);
     for (const key of fresh) seen.add(key);
-    hits = ordered([...hits, ...exact]);
+    hits = [...hits, ...exact].sort(bestFirst);
     // What was not looked at stays below the threshold.
     const last = hits[k - 1]?.score ?? Number.NEGATIVE_INFINITY;
     if (last >= threshold || seen.size >= slab.count) return { hits: hits.slice(0, k), gone: [] };
@@ -200,12 +201,8 @@ function searchIndex(database: Database, { vector, owner, narrowed, k }: Search)
   );
   // Which of several equal vectors take the last places is chance: look further until all of them are in view.
   for (let width = Math.min(k + 1, NEAREST_MAX); ; width = Math.min(width * 8, NEAREST_MAX)) {
-    const hits = ordered(nearest.all(vector, width, owner, ...parameters));
+    const hits = nearest.all(vector, width, owner, ...parameters).sort(bestFirst);
     const isContested = hits.length === width && hits[k - 1]?.score === hits[width - 1]?.score;
     if (!isContested || width === NEAREST_MAX) return hits.slice(0, k);
   }
-}
-
-function ordered(hits: Hit[]): Hit[] {
-  return hits.sort((a, b) => b.score - a.score || a.key - b.key);
 }

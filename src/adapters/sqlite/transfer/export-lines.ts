@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { fromPayload } from "../../../domain/search/lean.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { Manifest } from "../../../ports/store/manifest.ts";
@@ -7,7 +8,6 @@ import { damagedReceipts } from "../receipts/receipts.ts";
 import { readManifest } from "../schema/manifest.ts";
 import { hasTable } from "../schema/migrate.ts";
 import { vectorFileOf } from "../vectors/exact.ts";
-import { fromPayload } from "../vectors/lean.ts";
 import { ACTIVE } from "../write/turns.ts";
 import {
   EXPORT_FORMAT,

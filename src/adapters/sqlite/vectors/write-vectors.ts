@@ -1,4 +1,6 @@
 import type { Database } from "bun:sqlite";
+import { fromPayload, LEAN_REACH, lean, toPayload } from "../../../domain/search/lean.ts";
+import { type Surrounded, surroundings } from "../../../domain/search/turns.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
 import type { StepProgress } from "../schema/upgrade-progress.ts";
@@ -6,21 +8,19 @@ import {
   ACTIVE,
   HAS_TEXT,
   IS_TURN,
-  inOrder,
-  isTurn,
+  isOfConversation,
+  isOfSame,
   readTurn,
-  type Surrounded,
   surround,
   surroundAll,
   type Turn,
   turnsAround,
 } from "../write/turns.ts";
-import { fromPayload, lean, toPayload } from "./lean.ts";
 
 /** A turn whose vector is still to come is no neighbour yet: what is indexed depends on nothing but the vectors there are. */
 const WITH_VECTOR = `${IS_TURN} AND key IN (SELECT node_key FROM vector_payloads)`;
 /** The neighbours that the vector of a turn leans towards. */
-const AROUND = { reach: 1, among: WITH_VECTOR } as const;
+const AROUND = { reach: LEAN_REACH, among: WITH_VECTOR } as const;
 
 /** The vector of one node's own text. */
 export type VectorEntry = {
@@ -74,12 +74,12 @@ export function putVectors(
   for (const [key, vector] of own) {
     const node = readTurn(database, key);
     if (node === undefined) continue;
-    if (isTurn(node)) writePayload(database, key, vector);
+    if (isOfConversation(node)) writePayload(database, key, vector);
     else writeIndexed(database, node, vector);
   }
   // Once all own vectors are there: neighbours that arrive together are written once.
   for (const place of surroundAll(database, own.keys(), AROUND).values()) {
-    if (isTurn(place.turn)) leanOne(database, place, revision);
+    if (isOfConversation(place.turn)) leanOne(database, place, revision);
   }
 }
 
@@ -133,8 +133,7 @@ export function adoptVectors(database: Database, progress?: StepProgress): void 
   leanAll(database, progress);
 }
 
-type Place = Surrounded["turn"];
-type Session = Pick<Place, "key" | "owner" | "session_id" | "scope">;
+type Session = Pick<Turn, "key" | "owner" | "session_id" | "scope">;
 
 /**
  * Makes the vectors of all turns lean towards their present neighbours; those that do already are left alone. A turn of
@@ -150,7 +149,7 @@ export function leanAll(database: Database, progress: StepProgress = () => {}): 
     )
     .all();
   let done = 0;
-  for (const place of inOrder(turns, AROUND)) {
+  for (const place of surroundings(turns, LEAN_REACH, isOfSame)) {
     leanOne(database, place, revision, "unless it does already");
     progress(++done, turns.length);
   }

@@ -1,14 +1,18 @@
 import type { Database } from "bun:sqlite";
-import { analyse, dateWords } from "../../../domain/lexical-analysis.ts";
+import {
+  DOCUMENT_REACH,
+  neighbourWords,
+  ownWords,
+} from "../../../domain/search/lexical-document.ts";
+import { type Surrounded, surroundings } from "../../../domain/search/turns.ts";
 import { asInstant } from "../../../lib/instant.ts";
 import type { StepProgress } from "../schema/upgrade-progress.ts";
 import {
   ACTIVE,
   HAS_TEXT,
   IS_TURN,
-  inOrder,
+  isOfSame,
   readTurn,
-  type Surrounded,
   surround,
   surroundAll,
   TURN,
@@ -16,10 +20,7 @@ import {
   turnsAround,
 } from "./turns.ts";
 
-/** Characters of each neighbouring turn that a document's side columns hold. */
-const NEIGHBOUR_CHARS = 240;
-/** Turns on either side of which a document holds the beginnings. */
-const AROUND = { reach: 2 } as const;
+const AROUND = { reach: DOCUMENT_REACH } as const;
 
 /**
  * Bits of a document's number that hold the key of its node; those above hold the owner. The index lists the documents
@@ -34,12 +35,7 @@ export function documentNumber(owner: string, key: string): string {
   return `((${owner} << ${KEY_BITS}) | ${key})`;
 }
 
-/**
- * Writes the lexical documents of nodes: their text, and the date on which it happened as a person would name it. A
- * conversation turn (a note with a session) also carries the beginnings of the
- * turns around it, at a lower weight, because a question often uses the words of the turn before the answer; the
- * documents of these are therefore written again too. Runs inside a write transaction.
- */
+/** Writes the lexical documents of nodes, and those of the turns around them again. Runs inside a write transaction. */
 export function writeDocuments(database: Database, keys: Iterable<number>): void {
   for (const place of surroundAll(database, keys, AROUND).values()) put(database, place);
 }
@@ -156,27 +152,24 @@ function fillAnew(database: Database, progress: StepProgress): void {
   const alone = read(others, "key");
   const turns = read(IS_TURN, "owner, session_id, scope, created_at, id");
   let done = 0;
-  const write = (place: Surrounded): void => {
+  const write = (place: Surrounded<Turn>): void => {
     put(database, place);
     progress(++done, alone.length + turns.length);
   };
   for (const turn of alone) write({ turn, before: [], after: [] });
-  for (const place of inOrder(turns, AROUND)) write(place);
+  for (const place of surroundings(turns, DOCUMENT_REACH, isOfSame)) write(place);
 }
 
-function put(database: Database, { turn, before, after }: Surrounded): void {
+function put(database: Database, { turn, before, after }: Surrounded<Turn>): void {
+  const time = turn.event_time === null ? undefined : asInstant(turn.event_time);
+  const beside = [before, after].map((turns) =>
+    neighbourWords(turns.map(({ content }) => content)),
+  );
+  const columns = [ownWords(turn.content, time), ...beside].map((words) => words.join(" "));
   database
     .query(
       `INSERT OR REPLACE INTO lexical_documents (rowid, own, previous, next)
        VALUES (${documentNumber("?1", "?2")}, ?3, ?4, ?5)`,
     )
-    .run(turn.owner, turn.key, own(turn), beginnings(before), beginnings(after));
-}
-
-function own({ content, event_time: time }: Turn): string {
-  return [...analyse(content), ...(time === null ? [] : dateWords(asInstant(time)))].join(" ");
-}
-
-function beginnings(turns: readonly Turn[]): string {
-  return turns.flatMap(({ content }) => analyse(content.slice(0, NEIGHBOUR_CHARS))).join(" ");
+    .run(turn.owner, turn.key, ...columns);
 }

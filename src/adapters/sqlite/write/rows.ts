@@ -114,18 +114,7 @@ export const NODE_COLUMNS = `n.key, n.id, o.user_id, ${STORED_NODE_COLUMNS.map((
 export const INSERT_NODE = `INSERT INTO nodes (id, owner, ${STORED_NODE_COLUMNS.join(", ")})
   VALUES (?, ?, ${STORED_NODE_COLUMNS.map(() => "?").join(", ")}) ON CONFLICT (id) DO NOTHING`;
 
-/** Members of a node that never change once it is written. Its entries in the indexes are made from some of them. */
-export const LASTING_MEMBERS = [
-  "id",
-  "userId",
-  "sessionId",
-  "nodeType",
-  "content",
-  "scope",
-  "createdAt",
-  "eventTime",
-] as const satisfies (keyof MemoryNode)[];
-
+/** Columns that never change once a node is written: its lasting members (`domain/search/change.ts`), without id and owner. */
 const LASTING_COLUMNS: readonly string[] = [
   "session_id",
   "node_type",

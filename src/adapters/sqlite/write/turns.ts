@@ -1,14 +1,16 @@
 import type { Database } from "bun:sqlite";
+import { ACTIVE_STATES } from "../../../domain/enums.ts";
+import { BLANKS, type Surrounded, TURN_TYPE } from "../../../domain/search/turns.ts";
+import { sqlList } from "./sql-list.ts";
 
 /** Active states, as SQL. */
-export const ACTIVE = "('tentative', 'stable', 'contested')";
-/** Whether `content` is more than blanks, as SQL: `trim` knows of no other blank than the space unless it is told. */
-export const HAS_TEXT = `trim(content, char(9, 10, 11, 12, 13, 32, 160, 5760, 8192, 8193, 8194, 8195, 8196, 8197, 8198,
-  8199, 8200, 8201, 8202, 8232, 8233, 8239, 8287, 12288, 65279)) <> ''`;
+export const ACTIVE = sqlList(ACTIVE_STATES);
+/** `hasText`, as SQL: `trim` knows of no other blank than the space unless it is told. */
+export const HAS_TEXT = `trim(content, char(${BLANKS.join(", ")})) <> ''`;
 /** Columns of a Turn. */
 export const TURN = "key, owner, content, node_type, session_id, scope, created_at, event_time, id";
-/** The nodes that have neighbours, beside being of one owner, session and scope. */
-export const IS_TURN = `node_type = 'note' AND session_id IS NOT NULL AND lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}`;
+/** `isTurn`, as SQL. */
+export const IS_TURN = `node_type = '${TURN_TYPE}' AND session_id IS NOT NULL AND lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}`;
 
 /** A node as far as its place in a conversation goes. */
 export type Turn = {
@@ -23,13 +25,6 @@ export type Turn = {
   readonly id: string;
 };
 
-/** A node with the turns around it, nearest first; a node that is no turn of a conversation has none. */
-export type Surrounded<T = Turn> = {
-  readonly turn: T;
-  readonly before: readonly T[];
-  readonly after: readonly T[];
-};
-
 /** The node of a key, in whatever state. */
 export function readTurn(database: Database, key: number): Turn | undefined {
   return (
@@ -37,9 +32,9 @@ export function readTurn(database: Database, key: number): Turn | undefined {
   );
 }
 
-/** Whether a node is a turn of a conversation: a note with a session. */
-export function isTurn(turn: Turn): boolean {
-  return turn.node_type === "note" && turn.session_id !== null;
+/** Whether a node is a turn of a conversation, or was one before it became inactive. */
+export function isOfConversation(turn: Turn): boolean {
+  return turn.node_type === TURN_TYPE && turn.session_id !== null;
 }
 
 export type Surroundings = {
@@ -49,9 +44,9 @@ export type Surroundings = {
   readonly among?: string;
 };
 
-/** The nearest active turns of the same owner, session and scope, in order of (created_at, id). */
-export function surround(database: Database, turn: Turn, around: Surroundings): Surrounded {
-  if (!isTurn(turn)) return { turn, before: [], after: [] };
+/** The nearest turns of the same owner, session and scope, in order of (created_at, id). */
+export function surround(database: Database, turn: Turn, around: Surroundings): Surrounded<Turn> {
+  if (!isOfConversation(turn)) return { turn, before: [], after: [] };
   return {
     turn,
     before: neighbours(database, turn, "before", around),
@@ -64,8 +59,8 @@ export function surroundAll(
   database: Database,
   keys: Iterable<number>,
   around: Surroundings,
-): ReadonlyMap<number, Surrounded> {
-  const found = new Map<number, Surrounded>();
+): ReadonlyMap<number, Surrounded<Turn>> {
+  const found = new Map<number, Surrounded<Turn>>();
   for (const key of keys) {
     const turn = found.has(key) ? undefined : readTurn(database, key);
     if (turn !== undefined) found.set(key, surround(database, turn, around));
@@ -95,25 +90,8 @@ export function turnsAround(
 /** What tells turns of one conversation from those of others. */
 type Session = Pick<Turn, "owner" | "session_id" | "scope">;
 
-/** Turns that are listed by owner, session, scope, created_at and id, each between its neighbours in the list. */
-export function* inOrder<T extends Session>(
-  turns: readonly T[],
-  { reach }: Pick<Surroundings, "reach">,
-): Generator<Surrounded<T>> {
-  for (const [index, turn] of turns.entries()) {
-    const isBeside = (other: Session): boolean => isOfSame(turn, other);
-    yield {
-      turn,
-      before: turns
-        .slice(Math.max(0, index - reach), index)
-        .filter(isBeside)
-        .reverse(),
-      after: turns.slice(index + 1, index + 1 + reach).filter(isBeside),
-    };
-  }
-}
-
-function isOfSame(one: Session, other: Session): boolean {
+/** Whether two turns are of one conversation. */
+export function isOfSame(one: Session, other: Session): boolean {
   return (
     other.owner === one.owner && other.session_id === one.session_id && other.scope === one.scope
   );

@@ -2,11 +2,14 @@
  * How much of each neighbouring turn's vector the indexed vector of a turn takes in. An answer often says little without
  * the question before it, and what was found for one of them should be found for the other.
  */
-export const NEIGHBOUR_WEIGHT = 0.25;
+const NEIGHBOUR_WEIGHT = 0.25;
+/** Turns on either side towards which a vector leans. A turn whose vector is still to come is passed over. */
+export const LEAN_REACH = 1;
 
 /**
  * The vector under which a turn is indexed: its own one, leaning towards those of the turns around it, of length one.
- * @param own of length one, as are the neighbours
+ * @param own of length one and as `fromPayload` gives it, as are the neighbours
+ * @param neighbours that of the turn before, then that of the turn after
  */
 export function lean(
   own: Float32Array,
@@ -27,7 +30,7 @@ export function lean(
 }
 
 /**
- * A vector in half the bytes, as the pack keeps the own vector of a turn: numbers of 16 bits (IEEE 754 binary16, little
+ * A vector in half the bytes, as a store keeps the own vector of a turn: numbers of 16 bits (IEEE 754 binary16, little
  * endian). Cosines change by less than 0.0005.
  */
 export function toPayload(vector: Float32Array): Uint8Array {

@@ -1,0 +1,23 @@
+import type { Instant } from "../../lib/instant.ts";
+import { analyse, dateWords } from "../lexical-analysis.ts";
+
+/**
+ * What the word index holds of a memory, in three columns: its own words; for a turn of a conversation also the beginnings of the
+ * turns before and after it, which count less, because a question often uses the words of the turn before the answer. In
+ * all columns and in questions a word stands for every word with the same Porter stem.
+ */
+
+/** Turns on either side of which a document holds the beginnings. */
+export const DOCUMENT_REACH = 2;
+/** UTF-16 units of each of these turns that it holds. */
+const NEIGHBOUR_CHARS = 240;
+
+/** A memory's own words, and the date on which it happened as a person would name it. */
+export function ownWords(content: string, eventTime: Instant | undefined): readonly string[] {
+  return [...analyse(content), ...(eventTime === undefined ? [] : dateWords(eventTime))];
+}
+
+/** The words of the turns on one side, nearest turn first. */
+export function neighbourWords(contents: readonly string[]): readonly string[] {
+  return contents.flatMap((content) => analyse(content.slice(0, NEIGHBOUR_CHARS)));
+}

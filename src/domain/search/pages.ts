@@ -1,0 +1,45 @@
+import { LIMITS } from "../limits.ts";
+
+/** How a row becomes an item of a page. */
+export type PageForm<Row, Item> = {
+  readonly toItem: (row: Row) => Item;
+  /** UTF-16 units of its texts: content, and JSON as it is stored. */
+  readonly charsOf: (row: Row) => number;
+};
+
+/** Gathers rows into a page, which ends at a number of items or, with at least one of them, at `LIMITS.pageChars`. */
+export class PageBuilder<Row, Item> {
+  readonly #items: Item[] = [];
+  readonly #form: PageForm<Row, Item>;
+  readonly #limit: number;
+  #chars = 0;
+  #hasMore = false;
+
+  constructor(form: PageForm<Row, Item>, limit: number) {
+    this.#form = form;
+    this.#limit = limit;
+  }
+
+  /** @returns whether the row was taken; from the first that is not, none may follow */
+  add(row: Row): boolean {
+    const chars = this.#form.charsOf(row);
+    const isLarge = this.#items.length > 0 && this.#chars + chars > LIMITS.pageChars;
+    if (isLarge || this.isFull) {
+      this.#hasMore = true;
+      return false;
+    }
+    this.#chars += chars;
+    this.#items.push(this.#form.toItem(row));
+    return true;
+  }
+
+  /** Whether it has as many items as it may. */
+  get isFull(): boolean {
+    return this.#items.length === this.#limit;
+  }
+
+  /** `hasMore`: whether a row was refused. */
+  page(): { readonly items: readonly Item[]; readonly hasMore: boolean } {
+    return { items: this.#items, hasMore: this.#hasMore };
+  }
+}

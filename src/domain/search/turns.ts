@@ -1,0 +1,63 @@
+import { isActive } from "../lifecycle.ts";
+import type { MemoryNode } from "../node.ts";
+
+/**
+ * Code points of the blanks. A text of nothing else has no entry in an index.
+ * Those of `String.prototype.trim`, listed because other languages trim fewer.
+ */
+export const BLANKS: readonly number[] = [
+  9, 10, 11, 12, 13, 32, 160, 5760, 8192, 8193, 8194, 8195, 8196, 8197, 8198, 8199, 8200, 8201,
+  8202, 8232, 8233, 8239, 8287, 12288, 65279,
+];
+
+/** Whether a text is more than blanks. */
+export function hasText(content: string): boolean {
+  return content.trim() !== "";
+}
+
+/** The type of the memories that make up a conversation, if they have a session. */
+export const TURN_TYPE = "note";
+
+/**
+ * Whether a memory is a turn of a conversation: an active note with a session and with text. What is indexed of a turn depends
+ * on those around it, and only turns are around one.
+ */
+export function isTurn({
+  nodeType,
+  sessionId,
+  lifecycleState,
+  content,
+}: Pick<MemoryNode, "nodeType" | "sessionId" | "lifecycleState" | "content">): boolean {
+  const isOfConversation = nodeType === TURN_TYPE && sessionId !== undefined;
+  return isOfConversation && isActive(lifecycleState) && hasText(content);
+}
+
+/** A turn with those around it, nearest first. */
+export type Surrounded<T> = {
+  readonly turn: T;
+  readonly before: readonly T[];
+  readonly after: readonly T[];
+};
+
+/**
+ * What surrounds each of the turns, in their order.
+ * @param turns conversation by conversation (one owner, session and scope), each `earliestFirst`
+ * @param reach turns on either side, at least 1
+ */
+export function* surroundings<T>(
+  turns: readonly T[],
+  reach: number,
+  isOfSame: (one: T, other: T) => boolean,
+): Generator<Surrounded<T>> {
+  for (const [index, turn] of turns.entries()) {
+    const isBeside = (other: T): boolean => isOfSame(turn, other);
+    yield {
+      turn,
+      before: turns
+        .slice(Math.max(0, index - reach), index)
+        .filter(isBeside)
+        .reverse(),
+      after: turns.slice(index + 1, index + 1 + reach).filter(isBeside),
+    };
+  }
+}

@@ -1,0 +1,100 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import {
+  BOUND,
+  raisedBound,
+  rarity,
+  share,
+  weightedFrequency,
+  weighWords,
+} from "../../../src/domain/search/bm25.ts";
+
+/** Numbers of the index: half occurrences up to some hundred. */
+const frequency = fc.integer({ min: 1, max: 400 }).map((half) => half / 2);
+
+describe("the rarity of a word", () => {
+  test.each([
+    { documents: 10, withWord: 1, weight: 1.8458266904983307 },
+    { documents: 100_000, withWord: 7, weight: 9.497957442315371 },
+    { documents: 100_000, withWord: 49_999, weight: 0.000039999600009402996 },
+  ])("is $weight for $withWord of $documents documents", ({ documents, withWord, weight }) => {
+    expect(rarity(documents, withWord)).toBe(weight);
+  });
+
+  test.each([
+    { documents: 1, withWord: 1 },
+    { documents: 4, withWord: 2 },
+    { documents: 4, withWord: 4 },
+  ])("is next to nothing for $withWord of $documents documents", ({ documents, withWord }) => {
+    expect(rarity(documents, withWord)).toBe(1e-6);
+  });
+});
+
+describe("the share of a word in a score", () => {
+  test("is 1 for one occurrence in a document of mean length", () => {
+    expect(share(1, 1)).toBe(1);
+  });
+
+  test("is 0 for a word that the document does not hold, 2.2 at most", () => {
+    expect(share(0, 0.5)).toBe(0);
+    expect(share(1e9, 0)).toBeCloseTo(2.2, 6);
+  });
+
+  test("grows with the frequency and falls with the length", () => {
+    const length = fc.double({ min: 0, max: 50, noNaN: true });
+    fc.assert(
+      fc.property(frequency, length, (times, long) => {
+        expect(share(times + 0.5, long)).toBeGreaterThan(share(times, long));
+        expect(share(times, long + 1)).toBeLessThan(share(times, long));
+      }),
+    );
+  });
+
+  test("is bit for bit what packs of the first version were searched with", () => {
+    expect([share(1, 0.4), share(2.5, 1.7), share(0.5, 3)]).toEqual([
+      1.3253012048192772, 1.2702078521939955, 0.31428571428571433,
+    ]);
+  });
+});
+
+describe("the words of a question", () => {
+  test("are weighed by the owner's documents, rarest first, those without documents left out", () => {
+    const words = [
+      { name: "common", keys: [1, 2, 3] },
+      { name: "absent", keys: [] },
+      { name: "rare", keys: [2] },
+      { name: "as rare", keys: [9] },
+    ];
+
+    expect(weighWords(words, 40).map(({ name, rarity: weight }) => [name, weight])).toEqual([
+      ["rare", rarity(40, 1)],
+      ["as rare", rarity(40, 1)],
+      ["common", rarity(40, 3)],
+    ]);
+  });
+
+  test("count whole in a memory's own words and by half in those of its neighbours", () => {
+    expect(weightedFrequency({ own: 3, previous: 0, next: 0 })).toBe(3);
+    expect(weightedFrequency({ own: 1, previous: 3, next: 2 })).toBe(3.5);
+  });
+});
+
+test("a raised bound is never below the score, whatever the length", () => {
+  const words = fc.array(
+    fc.record({ frequency, rarity: fc.double({ min: 1e-6, max: 20, noNaN: true }) }),
+    { minLength: 1, maxLength: 12 },
+  );
+  fc.assert(
+    fc.property(words, fc.double({ min: 0, max: 9, noNaN: true }), (held, length) => {
+      let [bound, score] = [0, 0];
+      for (const word of held) {
+        bound = raisedBound(bound, word.rarity, word.frequency);
+        score += word.rarity * share(word.frequency, length);
+      }
+
+      expect(bound).toBeGreaterThanOrEqual(score);
+    }),
+    { numRuns: 1000 },
+  );
+  expect(BOUND).toEqual({ growth: 2.2, least: 0.3 });
+});

@@ -1,0 +1,62 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { ACTIVE_STATES, LIFECYCLE_STATES, NODE_TYPES } from "../../../src/domain/enums.ts";
+import { BLANKS, hasText, isTurn, surroundings } from "../../../src/domain/search/turns.ts";
+import { aNode, anEvent } from "../../contract/samples.ts";
+
+describe("blanks", () => {
+  test("are listed as JavaScript trims them, code point by code point", () => {
+    const trimmed = Array.from({ length: 0x10000 }, (_, code) => code).filter(
+      (code) => String.fromCharCode(code).trim() === "",
+    );
+
+    expect([...BLANKS]).toEqual(trimmed);
+  });
+
+  test("alone are no text", () => {
+    expect(hasText(String.fromCharCode(...BLANKS))).toBe(false);
+    expect(hasText("")).toBe(false);
+    expect(hasText("\u00a0.")).toBe(true);
+    expect(hasText("\u200b")).toBe(true);
+  });
+});
+
+describe("a turn of a conversation", () => {
+  const turn = aNode(anEvent({ sessionId: "s" }));
+
+  test("is an active note with a session and with text", () => {
+    expect(LIFECYCLE_STATES.filter((state) => isTurn({ ...turn, lifecycleState: state }))).toEqual([
+      ...ACTIVE_STATES,
+    ]);
+    expect(NODE_TYPES.filter((nodeType) => isTurn({ ...turn, nodeType }))).toEqual(["note"]);
+    expect(isTurn({ ...turn, sessionId: undefined })).toBe(false);
+    expect(isTurn({ ...turn, sessionId: "" })).toBe(true);
+    expect(isTurn({ ...turn, content: "\u2003\n" })).toBe(false);
+  });
+});
+
+describe("the surroundings of turns", () => {
+  const isOfSame = (one: string, other: string): boolean => one[0] === other[0];
+
+  test("are those of the same conversation within reach, nearest first", () => {
+    const found = [...surroundings(["a1", "a2", "a3", "a4", "b1", "b2"], 2, isOfSame)];
+
+    expect(found[2]).toEqual({ turn: "a3", before: ["a2", "a1"], after: ["a4"] });
+    expect(found[4]).toEqual({ turn: "b1", before: [], after: ["b2"] });
+  });
+
+  test("hold a turn before another exactly where they hold that one after it", () => {
+    const turns = fc
+      .array(fc.constantFrom("a", "b", "c"), { maxLength: 30 })
+      .map((names) => names.toSorted().map((name, index) => `${name}${index}`));
+    fc.assert(
+      fc.property(turns, fc.integer({ min: 1, max: 4 }), (given, reach) => {
+        const found = [...surroundings(given, reach, isOfSame)];
+        const pairs = found.flatMap(({ turn, after }) => after.map((next) => `${turn} ${next}`));
+        const reverse = found.flatMap(({ turn, before }) => before.map((one) => `${one} ${turn}`));
+
+        expect(reverse.toSorted()).toEqual(pairs.toSorted());
+      }),
+    );
+  });
+});
