@@ -333,6 +333,45 @@ describe("POST of two memories", () => {
     expect(await app.ask(path, { body })).toEqual({ status, json });
   });
 
+  test.each(PAIR_ROUTES)(
+    "$path with a used key is a no-op whatever happened since, for other memories 409",
+    async ({ path }) => {
+      const app = await open();
+      const { id: a } = await remember(app.engine, "tea");
+      const { id: b } = await remember(app.engine, "coffee");
+      const { id: c } = await remember(app.engine, "milk");
+      const body = bodyFor(path, a, b);
+      if (path.endsWith("resolve")) await app.engine.contradict(a, b);
+      expect((await app.ask(path, { body, ...idempotent(KEY) })).status).toBe(200);
+      await app.engine.archive(a);
+      const count = (await logOf(app.store, a)).length;
+
+      const spelled = `{${KEY.toUpperCase()}}`;
+      expect(await app.ask(path, { body, ...idempotent(spelled) })).toEqual({
+        status: 200,
+        json: {
+          nodes: [wire(await reread(app.engine, a)), wire(await reread(app.engine, b))],
+          count: 2,
+        },
+      });
+      const others = bodyFor(path, a, c);
+      expect(await app.ask(path, { body: others, ...idempotent(KEY) })).toEqual({
+        status: 409,
+        json: {
+          code: "request_conflict",
+          detail: `request_id ${KEY} was used before with other inputs; use a new one`,
+        },
+      });
+      expect(await logOf(app.store, a)).toHaveLength(count);
+      for (const key of ["", "abc"]) {
+        expect(await app.ask(path, { body, ...idempotent(key) })).toMatchObject({
+          status: 422,
+          json: { detail: `Idempotency-Key: ${JSON.stringify(key)} is not a UUID` },
+        });
+      }
+    },
+  );
+
   test.each(PAIR_ROUTES)("$path looks up the first, then the second, then both", async (route) => {
     const { path, second, first } = route;
     const app = await open();

@@ -130,6 +130,9 @@ test.each([
   ["put", "/v1/nodes/{node_id}/archive"],
   ["put", "/v1/nodes/{node_id}/reinforce"],
   ["put", "/v1/nodes/{node_id}/condition"],
+  ["post", "/v1/supersedences"],
+  ["post", "/v1/contradictions"],
+  ["post", "/v1/contradictions/resolve"],
 ])("the request key of %s %s is a uuid header", (method, path) => {
   const parameters = document.paths[path]?.[method]?.parameters?.filter(
     (item) => item.in === "header",

@@ -1,9 +1,17 @@
 import type { ClaimsOptions } from "../../../engine/lifecycle/api.ts";
 import { type CallContext, defineOperation, type Operation } from "../core/operation.ts";
-import { CHANGES, callerOf, present, RETIRES, readUuid } from "../core/operation-parts.ts";
+import {
+  CHANGES,
+  callerOf,
+  present,
+  RETIRES,
+  readIdempotencyKey,
+  readUuid,
+} from "../core/operation-parts.ts";
 import { parseWire } from "../core/wire-issues.ts";
 import { tellContradicted, tellResolved, tellSuperseded } from "../lifecycle/text.ts";
 import {
+  changeHeadersSchema,
   contradictBodySchema,
   contradictToolSchema,
   readEvidenceId,
@@ -44,10 +52,13 @@ const supersedeOperation = defineOperation({
   http: {
     method: "post",
     path: "/v1/supersedences",
-    request: { body: supersedeBodySchema },
+    request: { headers: changeHeadersSchema, body: supersedeBodySchema },
     response: nodeListSchema,
-    statuses: [404],
-    read: ({ body }) => parseWire(supersedeBodySchema, body, "body"),
+    statuses: [404, 409],
+    read: ({ body, idempotencyKey }) => ({
+      ...parseWire(supersedeBodySchema, body, "body"),
+      request_id: readIdempotencyKey(idempotencyKey),
+    }),
     write: toNodeListWire,
   },
   mcp: {
@@ -82,10 +93,13 @@ const contradictOperation = defineOperation({
   http: {
     method: "post",
     path: "/v1/contradictions",
-    request: { body: contradictBodySchema },
+    request: { headers: changeHeadersSchema, body: contradictBodySchema },
     response: nodeListSchema,
-    statuses: [404],
-    read: ({ body }) => parseWire(contradictBodySchema, body, "body"),
+    statuses: [404, 409],
+    read: ({ body, idempotencyKey }) => ({
+      ...parseWire(contradictBodySchema, body, "body"),
+      request_id: readIdempotencyKey(idempotencyKey),
+    }),
     write: toNodeListWire,
   },
   mcp: {
@@ -121,10 +135,13 @@ const resolveOperation = defineOperation({
   http: {
     method: "post",
     path: "/v1/contradictions/resolve",
-    request: { body: resolveBodySchema },
+    request: { headers: changeHeadersSchema, body: resolveBodySchema },
     response: nodeListSchema,
-    statuses: [404],
-    read: ({ body }) => parseWire(resolveBodySchema, body, "body"),
+    statuses: [404, 409],
+    read: ({ body, idempotencyKey }) => ({
+      ...parseWire(resolveBodySchema, body, "body"),
+      request_id: readIdempotencyKey(idempotencyKey),
+    }),
     write: toNodeListWire,
   },
   mcp: {
