@@ -54,6 +54,19 @@ describe("after a move", () => {
     expect(await engine.getEvents({ userId: "ada", limit: 99 })).toHaveLength(3);
   });
 
+  test("a retry under the former name, of a caller who was not told, stores nothing again", async () => {
+    const { engine } = await open();
+    const store = { content: "Bob has a dog", requestId: KEY, userId: "bob" };
+    const batch = { items: [{ content: "It is old" }], requestId: OTHER_KEY, userId: "bob" };
+    const first = await engine.storeWithReceipt(store);
+    const admitted = await engine.ingestFastMany(batch);
+    await moveTwice(engine);
+    expect(await engine.storeWithReceipt(store)).toMatchObject({ nodeId: first.nodeId });
+    expect(await engine.ingestFastMany(batch)).toEqual(admitted);
+    expect(await engine.getEvents({ userId: "bob", limit: 99 })).toEqual([]);
+    expect(await engine.getEvents({ userId: "ada", limit: 99 })).toHaveLength(3);
+  });
+
   test("a retry of a change under the new name changes nothing again", async () => {
     const { engine } = await open();
     const [one, two] = [

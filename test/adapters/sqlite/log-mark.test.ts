@@ -83,6 +83,30 @@ describe.each([...KINDS])("the log of $name", (kind) => {
     expect(look(pack)).toMatchObject({ eventCount: 8, logGap: undefined });
   });
 
+  test("is missed after a reader has held up the mark for longer than writes wait for it", async () => {
+    const pack = kind.at(folder());
+    await makePack(pack, 3);
+    const store = await open(pack);
+    const reader = openToInspect({
+      layout: pack.layout,
+      vecExtensionPath: loadSqliteVec(),
+      cipher: cipherOf(pack),
+    });
+    reader.database.run("BEGIN");
+    reader.database.query("SELECT count(*) FROM main.events").get();
+    for (let second = 10; second < 13; second += 1)
+      await put(store, { second, content: `held up ${second}` });
+    const early = kind.at(folder());
+    copyFiles(pack, early);
+    expect(look(early)).toMatchObject({ eventCount: 3, logGap: undefined });
+    reader.database.run("COMMIT");
+    await put(store, { second: 13, content: "free again" });
+    const copy = kind.at(folder());
+    copyFiles(pack, copy);
+    expect(look(copy).logGap).toEqual({ since: expect.any(String), isTorn: false });
+    reader.close();
+  });
+
   test("leaves no mark behind when the pack is closed or replaced as a whole", async () => {
     const pack = kind.at(folder());
     await makePack(pack, 3);
