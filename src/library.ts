@@ -175,5 +175,5 @@ export {
 export type { Instant } from "./lib/instant.ts";
 export type { Json, JsonObject } from "./lib/json.ts";
 export type { Uuid } from "./lib/uuid.ts";
-export type { Operation } from "./ports/store/audit-record.ts";
+export type { AuditRecord as Operation } from "./ports/store/audit-record.ts";
 export type { Tokenizer } from "./ports/tokenizer.ts";

@@ -122,7 +122,7 @@ async function fillClaims(store: Store, count: number): Promise<void> {
       const node = claim(planRawNote(event, SETTINGS), serials[at] ?? 0);
       return { node, lexical: false };
     });
-    await store.admit({ events, operations: [], nodes, leaseJobs: true });
+    await store.admit({ events, auditRecords: [], nodes, leaseJobs: true });
   }
 }
 

@@ -109,7 +109,7 @@ function memory(random: () => number, serial: number): { event: MemoryEvent; nod
 async function storeBatch(store: Store, random: () => number, from: number): Promise<void> {
   const made = Array.from({ length: BATCH }, (_, i) => memory(random, from + i));
   const events = made.map(({ event }) => event);
-  await store.admit({ events, operations: [], leaseJobs: true });
+  await store.admit({ events, auditRecords: [], leaseJobs: true });
   await store.materialize(
     made.map(({ event, node }) => ({
       eventId: event.id,

@@ -88,7 +88,7 @@ export async function fill(
       (_, index) => start + index,
     );
     const events = serials.map((serial) => turn(userId, serial));
-    await store.admit({ events, operations: [], leaseJobs: true });
+    await store.admit({ events, auditRecords: [], leaseJobs: true });
     await store.materialize(
       events.map((event, index) => ({
         eventId: event.id,

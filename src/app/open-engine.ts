@@ -61,7 +61,7 @@ export async function openEngine(config: Config, options: OpenOptions = {}): Pro
       encryptionKey,
       warn,
     });
-    const { embedding } = store.manifest();
+    const { embedding } = await store.manifest();
     if (!renewsVectors && !isSameEmbedding(embedding, embedder.identity))
       warn(otherModel(embedding, embedder.identity));
     return createEngine({

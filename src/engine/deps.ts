@@ -8,9 +8,12 @@ import type { EntailmentModel, Reranker } from "../ports/text-pairs.ts";
 import type { Tokenizer } from "../ports/tokenizer.ts";
 import type { EngineSettings } from "./settings.ts";
 
-/** Everything the engine stands on. The engine closes store, embedder and models when it is closed. */
-export type EngineDeps = {
-  readonly store: Store;
+/**
+ * Everything the engine stands on. The engine closes store, embedder and models when it is closed.
+ * A use case names the roles of the store that it takes.
+ */
+export type EngineDeps<Roles = Store> = {
+  readonly store: Roles;
   readonly embedder: Embedder;
   readonly tokenizer: Tokenizer;
   readonly dates: DateReader;

@@ -78,9 +78,9 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
     ...bindChanges(deps, life),
     ...bindAggregates(deps, life),
     retrieve: (input) =>
-      serve(input, () =>
+      serve(input, async () =>
         retrieve(deps, input, {
-          comparable: matchesPack(deps),
+          comparable: await matchesPack(deps),
           drain: async ({ filter, signal }) => {
             if (!isReadOnly) await drainBefore(deps, filter.userId, signal);
           },

@@ -1,12 +1,12 @@
 import type { OwnerName } from "../domain/pack-owner.ts";
 import type { Instant } from "../lib/instant.ts";
 import type { Uuid } from "../lib/uuid.ts";
-import type { Operation } from "../ports/store/audit-record.ts";
-import type { Store } from "../ports/store/store.ts";
+import type { AuditLog } from "../ports/store/audit-log.ts";
+import type { AuditRecord } from "../ports/store/audit-record.ts";
+import type { Owners } from "../ports/store/owners.ts";
 
-export type NamedDeps = Pick<Store, "operation"> & {
-  readonly owners: Pick<Store["owners"], "names">;
-};
+/** The audit log, in which owners are found under their earlier names too. */
+export type NamedRecords = AuditLog & { readonly owners: Pick<Owners, "names"> };
 
 /** Whether what was recorded under a name at a moment was recorded by the owner whose name it was. */
 function isOf({ since, until }: OwnerName, recordedAt: Instant): boolean {
@@ -20,12 +20,12 @@ function isOf({ since, until }: OwnerName, recordedAt: Instant): boolean {
  * @param idOf the id of the operation under a name
  */
 export async function operationOf(
-  store: NamedDeps,
+  store: NamedRecords,
   userId: string,
   idOf: (name: string) => Uuid,
-): Promise<Operation | undefined> {
+): Promise<AuditRecord | undefined> {
   for (const name of await store.owners.names(userId)) {
-    const operation = await store.operation(idOf(name.userId));
+    const operation = await store.auditRecord(idOf(name.userId));
     if (operation !== undefined && isOf(name, operation.createdAt)) return operation;
   }
   return undefined;
@@ -33,7 +33,7 @@ export async function operationOf(
 
 /** The id of an owner's operation as it was recorded, else as it is to be recorded now. A retry finds by it what the first call did. */
 export async function operationIdFor(
-  store: NamedDeps,
+  store: NamedRecords,
   userId: string,
   idOf: (name: string) => Uuid,
 ): Promise<Uuid> {

@@ -5,7 +5,7 @@ import { toNodeRecord } from "../../src/domain/node-record.ts";
 import { sha256Hex } from "../../src/lib/hashing.ts";
 import { fromEpochMicros, type Instant } from "../../src/lib/instant.ts";
 import { asUuid, type Uuid, uuidV5 } from "../../src/lib/uuid.ts";
-import type { Operation } from "../../src/ports/store/audit-record.ts";
+import type { AuditRecord } from "../../src/ports/store/audit-record.ts";
 import type { Admission } from "../../src/ports/store/event-log.ts";
 import type { Store } from "../../src/ports/store/store.ts";
 import type { Materialization } from "../../src/ports/store/work-queue.ts";
@@ -82,11 +82,11 @@ export function anAdmission(
   events: readonly MemoryEvent[],
   given: Partial<Admission> = {},
 ): Admission {
-  return { events, operations: [], leaseJobs: false, ...given };
+  return { events, auditRecords: [], leaseJobs: false, ...given };
 }
 
 /** An audit record; members that are given replace the usual ones. */
-export function anOperation(given: Partial<Operation> = {}): Operation {
+export function anAuditRecord(given: Partial<AuditRecord> = {}): AuditRecord {
   return {
     id: freshId(),
     opType: "FAST_INGEST_BATCH",
@@ -100,8 +100,8 @@ export function anOperation(given: Partial<Operation> = {}): Operation {
 }
 
 /** The audit record in which a direct store keeps the node that it planned. */
-export function aPlan(event: MemoryEvent, node: MemoryNode): Operation {
-  return anOperation({
+export function aPlan(event: MemoryEvent, node: MemoryNode): AuditRecord {
+  return anAuditRecord({
     id: uuidV5(event.id, "svc:direct-store:v1"),
     opType: "DIRECT_STORE_REQUESTED",
     targetId: event.id,

@@ -8,8 +8,8 @@ import {
   aMaterialization,
   aNode,
   anAdmission,
+  anAuditRecord,
   anEvent,
-  anOperation,
   aPlan,
   at,
   put,
@@ -75,10 +75,10 @@ export function describeAdmission(world: World): void {
       const { store } = await world.fresh();
       const old = anEvent({ content: "first" });
       await store.admit(anAdmission([old]));
-      const guard = anOperation();
+      const guard = anAuditRecord();
 
       const refused = store.admit(
-        anAdmission([anEvent(), { ...old, content: "second" }], { operations: [guard] }),
+        anAdmission([anEvent(), { ...old, content: "second" }], { auditRecords: [guard] }),
       );
 
       expect(refused).rejects.toMatchObject({ code: "storage_failed" });
@@ -90,10 +90,10 @@ export function describeAdmission(world: World): void {
 
     test("stores nothing of an admission one of whose records exists already", async () => {
       const { store } = await world.fresh();
-      const operation = anOperation();
-      await store.admit(anAdmission([], { operations: [operation] }));
+      const operation = anAuditRecord();
+      await store.admit(anAdmission([], { auditRecords: [operation] }));
 
-      const refused = store.admit(anAdmission([anEvent()], { operations: [operation] }));
+      const refused = store.admit(anAdmission([anEvent()], { auditRecords: [operation] }));
 
       expect(refused).rejects.toMatchObject({ code: "storage_failed" });
       await refused.catch(() => {});
@@ -119,11 +119,11 @@ export function describeAdmission(world: World): void {
     test("applies overlapping calls in the order in which they were made", async () => {
       const { store } = await world.fresh();
       const guard = asUuid("01900000-0000-7000-8000-00000000aaaa");
-      const records = ["a", "b", "c"].map((targetId) => anOperation({ id: guard, targetId }));
+      const records = ["a", "b", "c"].map((targetId) => anAuditRecord({ id: guard, targetId }));
 
       const found = await Promise.all(
         records.map((operation) =>
-          store.admitOnce(anAdmission([], { operations: [operation] }), guard),
+          store.admitOnce(anAdmission([], { auditRecords: [operation] }), guard),
         ),
       );
 
@@ -177,12 +177,12 @@ export function describeAdmission(world: World): void {
         const refuse = () => {
           throw new SvcError("not_found", "no such memory");
         };
-        const guard = anOperation();
+        const guard = anAuditRecord();
         const event = anEvent();
         const admission = {
           ...anAdmission([event], { nodes: [{ node: aNode(event), lexical: true }] }),
-          operations: [guard],
-          change: { reads: { nodeIds: [], operationIds: [], eventIds: [] }, decide: refuse },
+          auditRecords: [guard],
+          change: { reads: { nodeIds: [], auditRecordIds: [], eventIds: [] }, decide: refuse },
         };
         const run = () =>
           call === "admit" ? store.admit(admission) : store.admitOnce(admission, guard.id);
@@ -198,7 +198,7 @@ export function describeAdmission(world: World): void {
         expect(group.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
         expect(await totals(store)).toEqual({ events: 2, pending: 2 });
         expect(await store.countNodes(undefined)).toBe(0);
-        expect(await store.operation(guard.id)).toBeUndefined();
+        expect(await store.auditRecord(guard.id)).toBeUndefined();
       },
     );
   });
@@ -206,14 +206,14 @@ export function describeAdmission(world: World): void {
   describe("admission under a guard", () => {
     test("returns the complete record of the earlier call", async () => {
       const { store } = await world.fresh();
-      const operation = anOperation({
+      const operation = anAuditRecord({
         payload: { event_ids: ["x"], nested: { n: 1.5 } },
         namespaceId: "personal",
       });
-      await store.admitOnce(anAdmission([anEvent()], { operations: [operation] }), operation.id);
+      await store.admitOnce(anAdmission([anEvent()], { auditRecords: [operation] }), operation.id);
 
       const found = await store.admitOnce(
-        anAdmission([anEvent()], { operations: [{ ...operation, targetId: "other" }] }),
+        anAdmission([anEvent()], { auditRecords: [{ ...operation, targetId: "other" }] }),
         operation.id,
       );
 
@@ -224,12 +224,12 @@ export function describeAdmission(world: World): void {
     test("leaves one record of parallel identical calls through two stores", async () => {
       const { store, place } = await world.fresh();
       const second = await world.open(place);
-      const operation = anOperation();
+      const operation = anAuditRecord();
 
       const found = await Promise.all(
         Array.from({ length: 30 }, (_, index) =>
           (index % 2 === 0 ? store : second).admitOnce(
-            anAdmission([anEvent()], { operations: [operation] }),
+            anAdmission([anEvent()], { auditRecords: [operation] }),
             operation.id,
           ),
         ),
@@ -317,7 +317,7 @@ export function describeAdmission(world: World): void {
 /** A memory that is replaced by one of the same admission. */
 function retiring(old: MemoryNode, next: MemoryNode): PlannedChange {
   return {
-    reads: { nodeIds: [old.id, next.id], operationIds: [], eventIds: [] },
+    reads: { nodeIds: [old.id, next.id], auditRecordIds: [], eventIds: [] },
     decide: ({ nodes, at: moment }) => {
       const before = nodes.get(old.id);
       if (before === undefined || !nodes.has(next.id)) throw new Error("a node is not there");
@@ -327,7 +327,7 @@ function retiring(old: MemoryNode, next: MemoryNode): PlannedChange {
         supersededBy: next.id,
         updatedAt: moment,
       };
-      return { change: { nodes: [after], edges: [], operations: [] }, result: undefined };
+      return { change: { nodes: [after], edges: [], auditRecords: [] }, result: undefined };
     },
   };
 }

@@ -7,14 +7,14 @@ import { asInstant } from "../../src/lib/instant.ts";
 import { uuidV5 } from "../../src/lib/uuid.ts";
 import type { Change, ChangeReads, ChangeSnapshot } from "../../src/ports/store/changes.ts";
 import type { Store } from "../../src/ports/store/store.ts";
-import { anAdmission, anEvent, anOperation, at, freshId, put, unit } from "./samples.ts";
+import { anAdmission, anAuditRecord, anEvent, at, freshId, put, unit } from "./samples.ts";
 import type { World } from "./store-contract.ts";
 
-const NOTHING: Change = { nodes: [], edges: [], operations: [] };
+const NOTHING: Change = { nodes: [], edges: [], auditRecords: [] };
 
 /** What a change may read; members that are given replace the empty ones. */
 function reading(given: Partial<ChangeReads>): ChangeReads {
-  return { nodeIds: [], operationIds: [], eventIds: [], ...given };
+  return { nodeIds: [], auditRecordIds: [], eventIds: [], ...given };
 }
 
 /** An edge of ada; members that are given replace the usual ones. */
@@ -102,8 +102,8 @@ const FORBIDDEN: readonly {
   {
     name: "one operation twice",
     change: () => {
-      const operation = anOperation();
-      return { operations: [operation, operation] };
+      const operation = anAuditRecord();
+      return { auditRecords: [operation, operation] };
     },
   },
 ];
@@ -114,8 +114,8 @@ export function describeChanges(world: World): void {
     test("sees nodes of any owner and state, events, operations, and the edges among the nodes", async () => {
       const { store } = await world.fresh();
       const event = anEvent({ metadata: { a: 1 } });
-      const operation = anOperation();
-      await store.admit(anAdmission([event], { operations: [operation] }));
+      const operation = anAuditRecord();
+      await store.admit(anAdmission([event], { auditRecords: [operation] }));
       const [tea, bobs] = await put(
         store,
         { content: "tea", metadata: { b: [null] } },
@@ -133,18 +133,18 @@ export function describeChanges(world: World): void {
 
       const seen = await look(store, {
         nodeIds: [tea.id, bobs.id, cup.id, tea.id, freshId()],
-        operationIds: [operation.id, freshId()],
+        auditRecordIds: [operation.id, freshId()],
         eventIds: [event.id, freshId()],
       });
 
       expect(seen.nodes).toEqual(new Map([tea, bobs, cup].map((node) => [node.id, node])));
-      expect(seen.operations).toEqual(new Map([[operation.id, operation]]));
+      expect(seen.auditRecords).toEqual(new Map([[operation.id, operation]]));
       expect(seen.events).toEqual(new Map([[event.id, event]]));
       expect(seen.edges).toEqual([early, late]);
       expect(await look(store, {})).toEqual({
         at: expect.any(String),
         nodes: new Map(),
-        operations: new Map(),
+        auditRecords: new Map(),
         events: new Map(),
         edges: [],
       });
@@ -176,10 +176,10 @@ export function describeChanges(world: World): void {
         pinned: true,
       };
       const edge = anEdge(next, old);
-      const operation = anOperation({ opType: "SUPERSEDENCE_APPLIED", targetId: old.id });
+      const operation = anAuditRecord({ opType: "SUPERSEDENCE_APPLIED", targetId: old.id });
 
       const result = await store.change(reading({ nodeIds: [old.id] }), ({ nodes }) => ({
-        change: { nodes: [changed], edges: [edge], operations: [operation] },
+        change: { nodes: [changed], edges: [edge], auditRecords: [operation] },
         result: nodes.get(old.id)?.lifecycleState,
       }));
 
@@ -187,7 +187,7 @@ export function describeChanges(world: World): void {
       for (const each of [store, other]) {
         expect(await each.node(old.id, "ada")).toEqual(changed);
         expect(await each.node(next.id, "ada")).toEqual(next);
-        expect(await each.operation(operation.id)).toEqual(operation);
+        expect(await each.auditRecord(operation.id)).toEqual(operation);
       }
       expect((await look(other, { nodeIds: [old.id, next.id] })).edges).toEqual([edge]);
     });
@@ -197,20 +197,20 @@ export function describeChanges(world: World): void {
       const [first, second] = await two(store);
       const [bobs] = await put(store, { userId: "bob" });
       const given = change(first, second, bobs ?? first);
-      const operation = anOperation();
+      const operation = anAuditRecord();
       const tried = {
         nodes: [...(given.nodes ?? []), { ...second, salience: 0.9 }],
         edges: [anEdge(first, second), ...(given.edges ?? [])],
-        operations: [operation, ...(given.operations ?? [])],
+        auditRecords: [operation, ...(given.auditRecords ?? [])],
       };
 
       expect(await codeOf(write(store, tried))).toBe("internal");
 
       const ids = [first.id, second.id];
-      const left = await look(store, { nodeIds: ids, operationIds: [operation.id] });
+      const left = await look(store, { nodeIds: ids, auditRecordIds: [operation.id] });
       expect([...left.nodes.values()]).toEqual([first, second]);
       expect(left.edges).toEqual([]);
-      expect(left.operations.size).toBe(0);
+      expect(left.auditRecords.size).toBe(0);
     });
 
     test("writes no node that it has not read, and takes none back that was retired", async () => {
@@ -282,13 +282,13 @@ export function describeChanges(world: World): void {
       if (node === undefined) throw new Error("a memory was stored");
       const id = uuidV5(node.id, "archive");
       const archive = (each: Store) =>
-        each.change(reading({ nodeIds: [node.id], operationIds: [id] }), (snapshot) => {
+        each.change(reading({ nodeIds: [node.id], auditRecordIds: [id] }), (snapshot) => {
           const before = snapshot.nodes.get(node.id);
           if (before === undefined) throw new Error("the memory is there");
-          if (snapshot.operations.has(id)) return { change: undefined, result: "again" };
+          if (snapshot.auditRecords.has(id)) return { change: undefined, result: "again" };
           const nodes = [{ ...before, lifecycleState: "archived" as const }];
-          const operations = [anOperation({ id, targetId: node.id })];
-          return { change: { ...NOTHING, nodes, operations }, result: "first" };
+          const operations = [anAuditRecord({ id, targetId: node.id })];
+          return { change: { ...NOTHING, nodes, auditRecords: operations }, result: "first" };
         });
 
       const results = await Promise.all(

@@ -17,8 +17,8 @@ import {
   aMaterialization,
   aNode,
   anAdmission,
+  anAuditRecord,
   anEvent,
-  anOperation,
   at,
   freshId,
   type Memory,
@@ -633,10 +633,10 @@ function describeOperationsOn(world: World): void {
     const targetId = freshId();
     const seconds = [5, 1, 3, 3, 3, 1, 0.000_001];
     const operations = seconds.map((second) =>
-      anOperation({ id: anyId(), targetId, createdAt: at(second), payload: { second } }),
+      anAuditRecord({ id: anyId(), targetId, createdAt: at(second), payload: { second } }),
     );
-    const others = [anOperation({ createdAt: at(2) }), anOperation({ targetId: freshId() })];
-    await store.admit(anAdmission([], { operations: [...operations, ...others] }));
+    const others = [anAuditRecord({ createdAt: at(2) }), anAuditRecord({ targetId: freshId() })];
+    await store.admit(anAdmission([], { auditRecords: [...operations, ...others] }));
     const expected = operations.toSorted((a, b) =>
       `${a.createdAt}${a.id}` < `${b.createdAt}${b.id}` ? -1 : 1,
     );
@@ -644,17 +644,19 @@ function describeOperationsOn(world: World): void {
     for (let limit = 1; limit <= seconds.length + 1; limit += 1) {
       const found: typeof operations = [];
       for (let hasMore = true; hasMore; ) {
-        const page = await store.operationsOn({ targetId, after: found.at(-1), limit });
+        const page = await store.auditRecordsOn({ targetId, after: found.at(-1), limit });
         found.push(...page.items);
         expect(page.hasMore).toBe(found.length < expected.length);
         hasMore = page.hasMore;
       }
       expect(found).toEqual(expected);
     }
-    expect(await store.operationsOn({ targetId: freshId(), after: undefined, limit: 9 })).toEqual({
-      items: [],
-      hasMore: false,
-    });
+    expect(await store.auditRecordsOn({ targetId: freshId(), after: undefined, limit: 9 })).toEqual(
+      {
+        items: [],
+        hasMore: false,
+      },
+    );
   });
 }
 
@@ -751,31 +753,31 @@ function describeLargePages(world: World): void {
     const { store } = await world.fresh();
     const targetId = freshId();
     const operations = large.map(({ content, second }) =>
-      anOperation({ targetId, payload: { content }, createdAt: at(second) }),
+      anAuditRecord({ targetId, payload: { content }, createdAt: at(second) }),
     );
-    await store.admit(anAdmission([], { operations }));
+    await store.admit(anAdmission([], { auditRecords: operations }));
 
-    const first = await store.operationsOn({ targetId, after: undefined, limit: 1000 });
-    const third = await store.operationsOn({ targetId, after: operations[3], limit: 1000 });
+    const first = await store.auditRecordsOn({ targetId, after: undefined, limit: 1000 });
+    const third = await store.auditRecordsOn({ targetId, after: operations[3], limit: 1000 });
 
     expect(first).toEqual({ items: operations.slice(0, 2), hasMore: true });
     expect(third).toEqual({ items: operations.slice(4), hasMore: false });
 
     const listed = large.map(({ content }) =>
-      anOperation({
+      anAuditRecord({
         opType: "NOTED",
         namespaceId: "ada",
         targetId: freshId(),
         payload: { content },
       }),
     );
-    await store.admit(anAdmission([], { operations: listed }));
+    await store.admit(anAdmission([], { auditRecords: listed }));
     const query = { opType: "NOTED", userId: "ada", limit: 1000 };
-    expect(await store.operationsOf({ ...query, afterTargetId: undefined })).toEqual({
+    expect(await store.auditRecordsOf({ ...query, afterTargetId: undefined })).toEqual({
       items: listed.slice(0, 2),
       hasMore: true,
     });
-    expect(await store.operationsOf({ ...query, afterTargetId: listed[3]?.targetId })).toEqual({
+    expect(await store.auditRecordsOf({ ...query, afterTargetId: listed[3]?.targetId })).toEqual({
       items: listed.slice(4),
       hasMore: false,
     });

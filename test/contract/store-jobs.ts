@@ -40,7 +40,7 @@ export function describeJobs(world: World): void {
         validTo: at(50),
         ttlDays: undefined,
       });
-      await store.admit(anAdmission([raw, planned], { operations: [aPlan(planned, node)] }));
+      await store.admit(anAdmission([raw, planned], { auditRecords: [aPlan(planned, node)] }));
 
       expect(await store.claimJobs("ada", 10)).toEqual([
         { event: raw, plannedNode: undefined },

@@ -116,7 +116,7 @@ export function describeOwnerMoves(world: World): void {
       expect(await store.receipt(kept.requestId, "bob")).toBeUndefined();
       expect(await store.owners.packOwner()).toEqual({ from: "set", userId: "ada" });
       const target = { targetId: "owner:bob", after: undefined, limit: 9 };
-      expect((await store.operationsOn(target)).items).toMatchObject([
+      expect((await store.auditRecordsOn(target)).items).toMatchObject([
         {
           opType: "OWNERS_JOINED",
           payload: { before: "bob", after: "ada", memories: 1, events: 1 },

@@ -30,7 +30,7 @@ export function describeOwners(world: World): void {
       expect(found[1]).toEqual(first);
       await other.admit(anAdmission([anEvent({ userId: "carl" })]));
       for (const one of [store, other]) expect(await one.owners.packOwner()).toEqual(first);
-      const kept = await Promise.all(claims.map(({ id }) => store.operation(id)));
+      const kept = await Promise.all(claims.map(({ id }) => store.auditRecord(id)));
       expect(kept.filter((operation) => operation !== undefined)).toHaveLength(1);
     });
 
@@ -39,7 +39,7 @@ export function describeOwners(world: World): void {
       await store.admit(anAdmission([anEvent({ userId: "ada" })]));
       const claim = recordOf();
       expect(await store.owners.claimPack("bob", claim)).toEqual({ from: "only", userId: "ada" });
-      expect(await store.operation(claim.id)).toBeUndefined();
+      expect(await store.auditRecord(claim.id)).toBeUndefined();
     });
   });
 

@@ -292,7 +292,7 @@ export function describeReads(world: World): void {
   describe("the manifest", () => {
     test("tells what the store was made with, for as long as it lives", async () => {
       const { store, place } = await world.fresh();
-      const first = store.manifest();
+      const first = await store.manifest();
       await store.close();
 
       const again = await world.open(place);
@@ -302,7 +302,7 @@ export function describeReads(world: World): void {
         scoringVersion: "0123456789ab",
       });
       expect(first.createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
-      expect(again.manifest()).toEqual(first);
+      expect(await again.manifest()).toEqual(first);
     });
   });
 }

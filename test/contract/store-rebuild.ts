@@ -62,7 +62,7 @@ export function describeRebuild(world: World): void {
     ])("to a model of $name changes all vectors and the manifest at once", async ({ identity }) => {
       const { store: old, place } = await world.fresh();
       await put(old, ...FIVE);
-      const before = old.manifest();
+      const before = await old.manifest();
       const store = await world.open(place, { embedding: identity });
       const plan = await store.rebuild.begin(false);
       const stale = await allStale(store, plan, 2);
@@ -86,12 +86,12 @@ export function describeRebuild(world: World): void {
       expect(await store.rebuild.swap(plan)).toBe(true);
       await store.rebuild.end("finished");
 
-      expect(store.manifest()).toEqual({
+      expect(await store.manifest()).toEqual({
         ...before,
         embedding: identity,
         updatedAt: expect.any(String),
       });
-      expect(store.manifest().updatedAt > before.updatedAt).toBe(true);
+      expect((await store.manifest()).updatedAt > before.updatedAt).toBe(true);
       for (const { content } of FIVE) {
         const hits = await store.searchVectors(vectorOf({ content }, identity), ANYTHING, 1);
         const [best] = await contentsOf(store, hits);
@@ -149,7 +149,7 @@ export function describeRebuild(world: World): void {
     test("of a current pack embeds nothing, unless all is asked for", async () => {
       const { store } = await world.fresh();
       await put(store, ...FIVE);
-      const identity = store.manifest().embedding;
+      const identity = (await store.manifest()).embedding;
 
       expect(await rebuildAll(store, identity)).toBe(0);
       expect(await rebuildAll(store, identity, true)).toBe(5);
@@ -163,7 +163,7 @@ export function describeRebuild(world: World): void {
       await put(other, { content: "before", vector: unit(1, 2, 3) });
       expect(await other.searchVectors(unit(1, 2, 3), ANYTHING, 9)).toHaveLength(6);
 
-      await rebuildAll(store, store.manifest().embedding, true);
+      await rebuildAll(store, (await store.manifest()).embedding, true);
 
       await put(other, { content: "after", vector: unit(1, 2, 3) });
       for (const user of [other, store]) {
@@ -225,7 +225,7 @@ export function describeRebuild(world: World): void {
     test("continues an interrupted run over everything as one", async () => {
       const { store } = await world.fresh();
       await put(store, ...FIVE);
-      const identity = store.manifest().embedding;
+      const identity = (await store.manifest()).embedding;
       const begun = await store.rebuild.begin(true);
       const [one] = await allStale(store, begun);
       if (one === undefined) throw new Error();
@@ -249,7 +249,7 @@ export function describeRebuild(world: World): void {
       const second = await world.open(place, { embedding: SMALL });
 
       expect(await rebuildAll(second, SMALL)).toBe(5);
-      expect(second.manifest().embedding).toEqual(SMALL);
+      expect((await second.manifest()).embedding).toEqual(SMALL);
     });
 
     test("has one process at a time; another one is refused until it ends", async () => {

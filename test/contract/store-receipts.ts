@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { StoredReceipt } from "../../src/ports/store/receipt-log.ts";
-import { anAdmission, anOperation, at, freshId } from "./samples.ts";
+import { anAdmission, anAuditRecord, at, freshId } from "./samples.ts";
 import type { World } from "./store-contract.ts";
 
 /** A receipt of `ada`; members that are given replace the usual ones. */
@@ -123,19 +123,19 @@ export function describeReceipts(world: World): void {
       const cited = targets
         .toReversed()
         .map((targetId) =>
-          anOperation({ opType: "ANSWER_CITATIONS_RECORDED", namespaceId: "ada", targetId }),
+          anAuditRecord({ opType: "ANSWER_CITATIONS_RECORDED", namespaceId: "ada", targetId }),
         )
         .toReversed();
-      const direct = anOperation({ opType: "DIRECT_STORE_REQUESTED", namespaceId: "ada" });
+      const direct = anAuditRecord({ opType: "DIRECT_STORE_REQUESTED", namespaceId: "ada" });
       const others = [
-        anOperation({ opType: "RELEVANCE_RECORDED", namespaceId: "ada" }),
-        anOperation({ opType: "ANSWER_CITATIONS_RECORDED", namespaceId: "bob" }),
-        anOperation({ opType: "ANSWER_CITATIONS_RECORDED", namespaceId: undefined }),
+        anAuditRecord({ opType: "RELEVANCE_RECORDED", namespaceId: "ada" }),
+        anAuditRecord({ opType: "ANSWER_CITATIONS_RECORDED", namespaceId: "bob" }),
+        anAuditRecord({ opType: "ANSWER_CITATIONS_RECORDED", namespaceId: undefined }),
       ];
       const operations = [...cited.toReversed(), direct, ...others];
-      await store.admit(anAdmission([], { operations }));
+      await store.admit(anAdmission([], { auditRecords: operations }));
       const read = (afterTargetId: string | undefined, limit: number, given = {}) =>
-        store.operationsOf({
+        store.auditRecordsOf({
           opType: "ANSWER_CITATIONS_RECORDED",
           userId: "ada",
           afterTargetId,
@@ -154,11 +154,11 @@ export function describeReceipts(world: World): void {
 
     test("are found by their id", async () => {
       const { store } = await world.fresh();
-      const operation = anOperation({ payload: { nested: { list: [1, null, "ü"] } } });
-      await store.admit(anAdmission([], { operations: [operation] }));
+      const operation = anAuditRecord({ payload: { nested: { list: [1, null, "ü"] } } });
+      await store.admit(anAdmission([], { auditRecords: [operation] }));
 
-      expect(await store.operation(operation.id)).toEqual(operation);
-      expect(await store.operation(freshId())).toBeUndefined();
+      expect(await store.auditRecord(operation.id)).toEqual(operation);
+      expect(await store.auditRecord(freshId())).toBeUndefined();
     });
   });
 }

@@ -119,7 +119,7 @@ async function examine(pack: SqlitePack, nodes: readonly MemoryNode[]) {
   const store = await openSqlitePack(pack);
   const ids = nodes.map(({ id }) => id);
   const snapshot = await store.change(
-    { nodeIds: [...ids, ...ids.map(idOf)], operationIds: ids.map(idOf), eventIds: [] },
+    { nodeIds: [...ids, ...ids.map(idOf)], auditRecordIds: ids.map(idOf), eventIds: [] },
     // The moment is that of the look.
     ({ at: _at, ...found }) => ({ change: undefined, result: found }),
   );
@@ -132,9 +132,9 @@ async function examine(pack: SqlitePack, nodes: readonly MemoryNode[]) {
 }
 
 /** What the record of the change says is there, against what is there. */
-function expectAgreement({ nodes, edges, operations }: Omit<ChangeSnapshot, "at">): void {
+function expectAgreement({ nodes, edges, auditRecords }: Omit<ChangeSnapshot, "at">): void {
   const written = [...nodes.values()].filter(({ createdAt, updatedAt }) => createdAt < updatedAt);
-  const records = [...operations.values()].map(({ payload }) => openChecksummed(payload));
+  const records = [...auditRecords.values()].map(({ payload }) => openChecksummed(payload));
   const said = records.flatMap(({ after, replacement = [] }) => [after ?? [], replacement].flat());
   expect<unknown>(written.map(toNodeRecord)).toEqual(said);
   expect<unknown>(edges.map(toEdgeRecord)).toEqual(records.flatMap(({ edge = [] }) => edge));
@@ -156,7 +156,7 @@ describe("a crash at each step", () => {
       const finished = copied("finished");
       const steps = Number(await runWorker(finished, change, 0));
       const after = await examine(finished, nodes);
-      expect(after.snapshot.operations.size).toBe(1);
+      expect(after.snapshot.auditRecords.size).toBe(1);
       expect(after.indexes.vectors).toHaveLength(before.indexes.vectors.length - 1);
 
       // The last two are before and after the commit.

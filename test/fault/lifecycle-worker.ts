@@ -9,7 +9,7 @@ import { LIFECYCLE_STATES } from "../../src/domain/enums.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
 import { toNodeRecord } from "../../src/domain/node-record.ts";
 import type { Uuid } from "../../src/lib/uuid.ts";
-import type { Operation } from "../../src/ports/store/audit-record.ts";
+import type { AuditRecord } from "../../src/ports/store/audit-record.ts";
 import type { Change } from "../../src/ports/store/changes.ts";
 import { aNode, anAdmission, anEvent, at } from "../contract/samples.ts";
 import { openSqlitePack, type SqlitePack } from "../contract/sqlite-pack.ts";
@@ -19,7 +19,7 @@ import { watchStatements } from "./statement-steps.ts";
 
 const [pack = "", scenario = "", last = "0"] = process.argv.slice(2);
 
-function operation(target: MemoryNode, record: Parameters<typeof checksummed>[0]): Operation {
+function operation(target: MemoryNode, record: Parameters<typeof checksummed>[0]): AuditRecord {
   return {
     id: idOf(target.id),
     opType: "LIFECYCLE_CHANGED",
@@ -34,7 +34,7 @@ function operation(target: MemoryNode, record: Parameters<typeof checksummed>[0]
 function archive(before: MemoryNode): Change {
   const after: MemoryNode = { ...before, lifecycleState: "archived", updatedAt: at(100) };
   const record = { before: toNodeRecord(before), after: toNodeRecord(after) };
-  return { nodes: [after], edges: [], operations: [operation(before, record)] };
+  return { nodes: [after], edges: [], auditRecords: [operation(before, record)] };
 }
 
 /** As `supersede`, but the replacement stays as it is. */
@@ -51,7 +51,7 @@ function replacing(before: MemoryNode, next: MemoryNode): Change {
     after: toNodeRecord(after),
     edge: toEdgeRecord(edge),
   };
-  return { nodes: [after], edges: [edge], operations: [operation(before, record)] };
+  return { nodes: [after], edges: [edge], auditRecords: [operation(before, record)] };
 }
 
 function supersede(before: MemoryNode, next: MemoryNode): Change {
@@ -72,7 +72,7 @@ function supersede(before: MemoryNode, next: MemoryNode): Change {
   return {
     nodes: [after, replacement],
     edges: [edge],
-    operations: [operation(before, record)],
+    auditRecords: [operation(before, record)],
   };
 }
 
@@ -89,7 +89,7 @@ async function storeReplacing(id: Uuid | undefined): Promise<void> {
   await store.admit({
     ...anAdmission([event], { nodes: [{ node, lexical: true }], leaseJobs: true }),
     change: {
-      reads: { nodeIds: [id, node.id], operationIds: [], eventIds: [] },
+      reads: { nodeIds: [id, node.id], auditRecordIds: [], eventIds: [] },
       decide: ({ nodes }) => {
         const [old, next] = [id, node.id].map((known) => nodes.get(known));
         if (old === undefined || next === undefined) throw new Error("a memory is not there");
@@ -114,7 +114,7 @@ const ids = ["charlie", "foxtrot"].flatMap((content) =>
 const steps = watchStatements(Number(last));
 if (scenario === "store") await storeReplacing(ids[0]);
 else {
-  await store.change({ nodeIds: ids, operationIds: [], eventIds: [] }, ({ nodes }) => {
+  await store.change({ nodeIds: ids, auditRecordIds: [], eventIds: [] }, ({ nodes }) => {
     const [old, next] = ids.map((id) => nodes.get(id));
     if (old === undefined || next === undefined) throw new Error("the pack lacks the memories");
     const change = scenario === "archive" ? archive(old) : supersede(old, next);

@@ -58,5 +58,5 @@ export async function measureDisk(context: PartContext): Promise<Section> {
 }
 
 async function admit(store: Store, event: ReturnType<typeof turn>): Promise<number> {
-  return await timed(() => store.admit({ events: [event], operations: [], leaseJobs: true }));
+  return await timed(() => store.admit({ events: [event], auditRecords: [], leaseJobs: true }));
 }

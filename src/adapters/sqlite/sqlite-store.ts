@@ -10,8 +10,8 @@ import { fromEpochMicros, type Instant, toEpochMillis } from "../../lib/instant.
 import type { Uuid } from "../../lib/uuid.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { EmbeddingIdentity } from "../../ports/embedder.ts";
-import type { OperationPage, OperationsOnTarget } from "../../ports/store/audit-log.ts";
-import type { Operation } from "../../ports/store/audit-record.ts";
+import type { AuditRecordPage, AuditRecordsOnTarget } from "../../ports/store/audit-log.ts";
+import type { AuditRecord } from "../../ports/store/audit-record.ts";
 import type { ChangeReads, Decide } from "../../ports/store/changes.ts";
 import type { Admission, EventPage } from "../../ports/store/event-log.ts";
 import type {
@@ -45,6 +45,7 @@ import type { PackLayout } from "./connection/layout.ts";
 import { processIdentity } from "./connection/process-identity.ts";
 import { notLockable } from "./lockable-store.ts";
 import { createOwners, type DatabaseAccess } from "./owners/owners.ts";
+import { readAuditRecord, readAuditRecords, readAuditRecordsOn } from "./read/audit-records.ts";
 import { readChain } from "./read/chain.ts";
 import { readEventsById, readNodesCiting } from "./read/citing.ts";
 import { readContradictionsAmong, readContradictionsOf } from "./read/contradiction-edges.ts";
@@ -52,7 +53,6 @@ import { readContradictions } from "./read/contradictions.ts";
 import { readExpired } from "./read/expired.ts";
 import { readExtractionJob } from "./read/extraction-job.ts";
 import { readNeighborhood } from "./read/neighborhood.ts";
-import { readOperation, readOperations, readOperationsOn } from "./read/operations.ts";
 import { readPinned } from "./read/pinned.ts";
 import {
   countEvents,
@@ -121,19 +121,23 @@ export class SqliteStore implements Store {
     this.owners = createOwners(access, parts.clock);
   }
 
-  manifest(): Manifest {
+  async manifest(): Promise<Manifest> {
     const manifest = this.#readNow(readManifest);
     if (manifest === undefined) throw new SvcError("internal", "the pack has no manifest");
     return manifest;
+  }
+
+  async hasModel(identity: EmbeddingIdentity): Promise<boolean> {
+    return isSameEmbedding((await this.manifest()).embedding, identity);
   }
 
   admit(admission: Admission): Promise<void> {
     return this.#write((database) => this.#admit(database, admission));
   }
 
-  admitOnce(admission: Admission, guard: Uuid): Promise<Operation | undefined> {
+  admitOnce(admission: Admission, guard: Uuid): Promise<AuditRecord | undefined> {
     return this.#write((database) => {
-      const existing = readOperation(database, guard);
+      const existing = readAuditRecord(database, guard);
       if (existing === undefined) this.#admit(database, admission);
       return existing;
     });
@@ -326,16 +330,16 @@ export class SqliteStore implements Store {
     return this.#write((database) => pruneReceipts(database, before, limit));
   }
 
-  operationsOf(page: OperationPage): Promise<Page<Operation>> {
-    return this.#read((database) => readOperations(database, page));
+  auditRecordsOf(page: AuditRecordPage): Promise<Page<AuditRecord>> {
+    return this.#read((database) => readAuditRecords(database, page));
   }
 
-  operation(id: Uuid): Promise<Operation | undefined> {
-    return this.#read((database) => readOperation(database, id));
+  auditRecord(id: Uuid): Promise<AuditRecord | undefined> {
+    return this.#read((database) => readAuditRecord(database, id));
   }
 
-  operationsOn(page: OperationsOnTarget): Promise<Page<Operation>> {
-    return this.#read((database) => readOperationsOn(database, page));
+  auditRecordsOn(page: AuditRecordsOnTarget): Promise<Page<AuditRecord>> {
+    return this.#read((database) => readAuditRecordsOn(database, page));
   }
 
   async lock(): Promise<void> {

@@ -1,6 +1,7 @@
 import { parseUserId } from "../../domain/arguments.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { Uuid } from "../../lib/uuid.ts";
+import type { Graph } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";
 import type {
   AssertionAggregation,
@@ -21,7 +22,7 @@ import {
 import { parseAssertionQuery } from "./parse-query.ts";
 import { createExclusions, scanRecords } from "./scan.ts";
 
-type Deps = Pick<EngineDeps, "store" | "settings">;
+type Deps = Pick<EngineDeps<Graph>, "store" | "settings">;
 
 type Occurrences = Evidence & { count: number; readonly nodeIds: Uuid[] };
 

@@ -3,6 +3,7 @@ import type { MemoryNode } from "../../domain/node.ts";
 import { type Quantity, readQuantity } from "../../domain/quantity.ts";
 import { addDecimals, compareDecimals, type Decimal, formatDecimal } from "../../lib/decimal.ts";
 import { normaliseText } from "../../lib/normal-text.ts";
+import type { Graph } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";
 import type {
   QuantityAggregation,
@@ -24,7 +25,7 @@ import {
 import { parseQuantityQuery } from "./parse-query.ts";
 import { createExclusions, scanRecords } from "./scan.ts";
 
-type Deps = Pick<EngineDeps, "store" | "settings">;
+type Deps = Pick<EngineDeps<Graph>, "store" | "settings">;
 
 const ZERO: Decimal = { coefficient: 0n, exponent: 0 };
 

@@ -1,6 +1,7 @@
 import type { LifecycleState, NodeType, Scope } from "../../domain/enums.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { Uuid } from "../../lib/uuid.ts";
+import type { Graph } from "../../ports/store/graph.ts";
 import type { Page } from "../../ports/store/page.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { ExclusionCounts } from "./api.ts";
@@ -24,7 +25,7 @@ export type Scan = {
  * @throws the reason of the signal once it is aborted
  */
 export async function scanRecords(
-  { store }: Pick<EngineDeps, "store">,
+  { store }: Pick<EngineDeps<Graph>, "store">,
   { userId, scopes, nodeTypes, lifecycleStates, signal }: Scan,
   visit: (node: MemoryNode) => void,
 ): Promise<number> {

@@ -5,6 +5,7 @@ import { LIFECYCLE_STATES } from "../../domain/enums.ts";
 import type { Instant } from "../../lib/instant.ts";
 import { normaliseText } from "../../lib/normal-text.ts";
 import type { Uuid } from "../../lib/uuid.ts";
+import type { Graph } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";
 import type {
   AssertionState,
@@ -21,7 +22,7 @@ import { sortedIds } from "./groups.ts";
 import { parseStateQuery } from "./parse-query.ts";
 import { createExclusions, scanRecords } from "./scan.ts";
 
-type Deps = Pick<EngineDeps, "store" | "settings">;
+type Deps = Pick<EngineDeps<Graph>, "store" | "settings">;
 
 /**
  * What is claimed about a subject at a moment, and what was before: every eligible claim, never which one is true.

@@ -1,5 +1,6 @@
 import { parseUserId } from "../../domain/arguments.ts";
 import { PLAN_ASSUMPTIONS, planQuestion } from "../../domain/quantity-question.ts";
+import type { Graph } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { QuantityPlan, QuantityQuestionInput, TextAggregation } from "./api.ts";
 import { parseQuantityQuery, parseQuestion } from "./parse-query.ts";
@@ -11,7 +12,7 @@ import { sumQuantities } from "./quantities.ts";
  * @throws SvcError invalid_argument; the reason of the signal once it is aborted
  */
 export async function aggregateFromText(
-  deps: Pick<EngineDeps, "store" | "settings">,
+  deps: Pick<EngineDeps<Graph>, "store" | "settings">,
   input: QuantityQuestionInput,
 ): Promise<TextAggregation> {
   const question = parseQuestion(input);

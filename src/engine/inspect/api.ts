@@ -6,7 +6,7 @@ import type { InstantInput } from "../../domain/validity.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { Operation } from "../../ports/store/audit-record.ts";
+import type { AuditRecord } from "../../ports/store/audit-record.ts";
 import type { ExtractionJob } from "../../ports/store/work-queue.ts";
 
 export type NodeQuery = {
@@ -93,7 +93,7 @@ export type Provenance = {
   /** Cited events that are missing, of another owner or of another scope. */
   readonly missingEvidenceRefs: readonly Uuid[];
   /** What was done to this memory, oldest first. */
-  readonly operations: readonly Operation[];
+  readonly operations: readonly AuditRecord[];
   readonly contradictionEdges: readonly Edge[];
   /** Undefined on the last page. */
   readonly nextOperationCursor: string | undefined;

@@ -1,5 +1,7 @@
 import { parseId, parseOptionalUserId } from "../../domain/arguments.ts";
 import type { MemoryNode } from "../../domain/node.ts";
+import type { EventLog } from "../../ports/store/event-log.ts";
+import type { Graph } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";
 
 /**
@@ -7,7 +9,7 @@ import type { EngineDeps } from "../deps.ts";
  * @throws SvcError invalid_argument
  */
 export async function getEventNodes(
-  { store }: Pick<EngineDeps, "store">,
+  { store }: Pick<EngineDeps<EventLog & Graph>, "store">,
   eventId: string,
   userId: string | undefined,
 ): Promise<readonly MemoryNode[] | undefined> {

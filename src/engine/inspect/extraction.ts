@@ -5,8 +5,11 @@ import type { MemoryEvent } from "../../domain/event.ts";
 import { parseInstant } from "../../lib/instant.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
-import type { ExtractionJob } from "../../ports/store/work-queue.ts";
+import type { AuditLog } from "../../ports/store/audit-log.ts";
+import type { EventLog } from "../../ports/store/event-log.ts";
+import type { ExtractionJob, WorkQueue } from "../../ports/store/work-queue.ts";
 import type { EngineDeps } from "../deps.ts";
+import type { NamedRecords } from "../owner-names.ts";
 import type { ExtractionRecord, ExtractionStatus } from "./api.ts";
 
 const OPERATION = "EXTRACTION_VALIDATED";
@@ -16,14 +19,14 @@ const OPERATION = "EXTRACTION_VALIDATED";
  * @throws SvcError invalid_argument; storage_failed when the record is damaged or is about another text
  */
 export async function getExtraction(
-  { store }: Pick<EngineDeps, "store">,
+  { store }: Pick<EngineDeps<EventLog & NamedRecords>, "store">,
   eventId: string,
   userId: string | undefined,
 ): Promise<ExtractionRecord | undefined> {
   const id = parseId(eventId, "event_id");
   const event = await store.event(id, parseOptionalUserId(userId));
   if (event === undefined) return undefined;
-  const operation = await store.operation(recordId(id));
+  const operation = await store.auditRecord(recordId(id));
   if (operation === undefined) return undefined;
   if (operation.opType !== OPERATION) throw damaged(id);
   const names = await store.owners.names(event.userId);
@@ -36,7 +39,7 @@ export async function getExtraction(
  * @throws SvcError invalid_argument
  */
 export async function extractionStatus(
-  { store, clock }: Pick<EngineDeps, "store" | "clock">,
+  { store, clock }: Pick<EngineDeps<WorkQueue & AuditLog>, "store" | "clock">,
   eventId: string,
   userId: string | undefined,
 ): Promise<ExtractionStatus | undefined> {
@@ -44,7 +47,7 @@ export async function extractionStatus(
   const job = await store.extractionJob(id, parseOptionalUserId(userId));
   if (job === undefined) return undefined;
   if (job.status === "complete") return { job, status: "complete", phase: "complete" };
-  const isRecorded = (await store.operation(recordId(id))) !== undefined;
+  const isRecorded = (await store.auditRecord(recordId(id))) !== undefined;
   const now = clock.now();
   return {
     job,

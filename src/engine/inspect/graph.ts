@@ -2,13 +2,14 @@ import { parseId, parseOptionalInteger, parseOptionalUserId } from "../../domain
 import { parseMember } from "../../domain/enums.ts";
 import { LIMITS } from "../../domain/limits.ts";
 import type { MemoryNode } from "../../domain/node.ts";
+import type { Graph } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { ChainOptions, NeighborhoodOptions } from "./api.ts";
 
 const DEFAULT_HOPS = 2;
 const DIRECTIONS = ["forward", "backward"] as const;
 
-type GraphDeps = Pick<EngineDeps, "store">;
+type GraphDeps = Pick<EngineDeps<Graph>, "store">;
 
 /**
  * Active memories within some hops over edges, without the first. Undefined for an unknown or foreign memory.

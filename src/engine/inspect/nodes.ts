@@ -23,13 +23,13 @@ import { LIMITS } from "../../domain/limits.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { parseInstantInput } from "../../domain/validity.ts";
 import type { EventPage } from "../../ports/store/event-log.ts";
-import type { NodeFilter } from "../../ports/store/graph.ts";
+import type { Graph, NodeFilter } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { EventQuery, NodeQuery } from "./api.ts";
 
 /** One node; inactive ones only on request. */
 export async function getNode(
-  deps: EngineDeps,
+  deps: Pick<EngineDeps<Graph>, "store">,
   nodeId: string,
   options: { readonly userId?: string | undefined; readonly includeSuperseded?: boolean },
 ): Promise<MemoryNode | undefined> {

@@ -11,8 +11,10 @@ import type { MemoryNode } from "../../domain/node.ts";
 import { fromBase64Url, toBase64Url } from "../../lib/base64.ts";
 import { parseInstant } from "../../lib/instant.ts";
 import { parseUuid, type Uuid } from "../../lib/uuid.ts";
-import type { OperationsOnTarget } from "../../ports/store/audit-log.ts";
-import type { Operation } from "../../ports/store/audit-record.ts";
+import type { AuditLog, AuditRecordsOnTarget } from "../../ports/store/audit-log.ts";
+import type { AuditRecord } from "../../ports/store/audit-record.ts";
+import type { EventLog } from "../../ports/store/event-log.ts";
+import type { Graph } from "../../ports/store/graph.ts";
 import type { Page } from "../../ports/store/page.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Provenance, ProvenanceOptions } from "./api.ts";
@@ -30,8 +32,8 @@ const ON_CALLERS_IDS: ReadonlySet<string> = new Set([
   "ANSWER_CITATIONS_RECORDED",
 ]);
 
-type Position = NonNullable<OperationsOnTarget["after"]>;
-type ProvenanceDeps = Pick<EngineDeps, "store">;
+type Position = NonNullable<AuditRecordsOnTarget["after"]>;
+type ProvenanceDeps = Pick<EngineDeps<Graph & EventLog & AuditLog>, "store">;
 
 /**
  * Where a memory comes from and what was done to it. Undefined for an unknown or foreign memory.
@@ -52,7 +54,7 @@ export async function getProvenance(
   if (node === undefined) return undefined;
   const [evidence, operations, contradictionEdges] = await Promise.all([
     readEvidence(deps, node),
-    readOperations(deps, { targetId: id, after, limit }),
+    readAuditRecords(deps, { targetId: id, after, limit }),
     deps.store.contradictionsOf(id),
   ]);
   const last = operations.items.at(-1);
@@ -90,17 +92,17 @@ async function readEvidence(
 }
 
 /** Up to `limit` operations that are about the memory; fewer where a page of the store ends early. */
-async function readOperations(
+async function readAuditRecords(
   { store }: ProvenanceDeps,
-  { limit, ...from }: OperationsOnTarget,
-): Promise<Page<Operation>> {
-  const found: Operation[] = [];
+  { limit, ...from }: AuditRecordsOnTarget,
+): Promise<Page<AuditRecord>> {
+  const found: AuditRecord[] = [];
   let isFull = false;
   let { after } = from;
   for (;;) {
     // Behind a full page it is looked for one more, past those that are not about the memory.
     const wanted: number = isFull ? LOOK_AHEAD : limit - found.length;
-    const { items, hasMore } = await store.operationsOn({ ...from, after, limit: wanted });
+    const { items, hasMore } = await store.auditRecordsOn({ ...from, after, limit: wanted });
     const own = items.filter(({ opType }) => !ON_CALLERS_IDS.has(opType));
     if (isFull && own.length > 0) return { items: found, hasMore: true };
     found.push(...own);
@@ -110,7 +112,7 @@ async function readOperations(
   }
 }
 
-function toCursor({ createdAt, id }: Operation): string {
+function toCursor({ createdAt, id }: AuditRecord): string {
   return toBase64Url(JSON.stringify([createdAt, id]));
 }
 

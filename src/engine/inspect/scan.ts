@@ -13,7 +13,7 @@ import {
 } from "../../domain/enums.ts";
 import { LIMITS } from "../../domain/limits.ts";
 import type { MemoryNode } from "../../domain/node.ts";
-import type { NodeScan } from "../../ports/store/graph.ts";
+import type { Graph, NodeScan } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { IterateQuery, ScanPage, ScanQuery } from "./api.ts";
 
@@ -31,7 +31,7 @@ export type OpenEngine = {
  * @throws SvcError invalid_argument
  */
 export async function scanNodes(
-  deps: Pick<EngineDeps, "store">,
+  deps: Pick<EngineDeps<Graph>, "store">,
   query: ScanQuery,
 ): Promise<ScanPage> {
   const limit = parsePageSize(query.limit, "limit");
@@ -48,7 +48,7 @@ export async function scanNodes(
  */
 export async function* iterNodes(
   engine: OpenEngine,
-  deps: Pick<EngineDeps, "store">,
+  deps: Pick<EngineDeps<Graph>, "store">,
   query: IterateQuery,
 ): AsyncGenerator<MemoryNode, void, undefined> {
   engine.requireOpen();
@@ -66,7 +66,10 @@ export async function* iterNodes(
   }
 }
 
-async function readPage({ store }: Pick<EngineDeps, "store">, scan: NodeScan): Promise<ScanPage> {
+async function readPage(
+  { store }: Pick<EngineDeps<Graph>, "store">,
+  scan: NodeScan,
+): Promise<ScanPage> {
   const { items: nodes, hasMore } = await store.scanNodes(scan);
   return { nodes, hasMore, nextCursor: hasMore ? nodes.at(-1)?.id : undefined };
 }

@@ -1,8 +1,14 @@
+import type { EventLog } from "../../ports/store/event-log.ts";
+import type { Graph } from "../../ports/store/graph.ts";
+import type { Store } from "../../ports/store/store.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Stats } from "./api.ts";
 
 /** Counts of an owner, or of the whole store. A count that fails reads 0 and is reported. */
-export async function readStats(deps: EngineDeps, userId: string | undefined): Promise<Stats> {
+export async function readStats(
+  deps: Pick<EngineDeps<EventLog & Graph & Pick<Store, "backend">>, "store" | "warn">,
+  userId: string | undefined,
+): Promise<Stats> {
   const attempt = async (count: Promise<number>) => {
     try {
       return await count;

@@ -4,7 +4,10 @@ import { canReplace } from "../../domain/lifecycle.ts";
 import { type MemoryNode, statedTime } from "../../domain/node.ts";
 import { withNovelty } from "../../domain/novelty.ts";
 import { retiredTerms } from "../../domain/supersedence-signals.ts";
+import type { Graph } from "../../ports/store/graph.ts";
+import type { SearchIndex } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
+import type { NamedRecords } from "../owner-names.ts";
 import type { StoredMemory, StoreSteps } from "../write/api.ts";
 import { findNear } from "./near.ts";
 import { findNeighbours, type Neighbour } from "./neighbours.ts";
@@ -14,7 +17,7 @@ import { reinforce } from "./reinforce.ts";
 import { planSupersedes, supersede } from "./supersede.ts";
 
 export type StoreStepDeps = Pick<
-  EngineDeps,
+  EngineDeps<SearchIndex & Graph & NamedRecords>,
   "store" | "embedder" | "clock" | "ids" | "settings" | "warn"
 >;
 

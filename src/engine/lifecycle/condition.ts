@@ -16,11 +16,11 @@ import type { Instant } from "../../lib/instant.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { ChangeSnapshot, Decision } from "../../ports/store/changes.ts";
-import type { EngineDeps } from "../deps.ts";
 import { type ConditionInput, EVALUATION_METHODS, type EvaluationMethod } from "./api.ts";
 import { parseActor } from "./caller.ts";
 import { requireEvidence, requireNode } from "./found.ts";
 import { logEntry } from "./log-entry.ts";
+import type { ChangeDeps } from "./request-keys.ts";
 import { isRetry, isSameActor, operationIdOf } from "./request-keys.ts";
 
 const OPERATION = "EPISTEMIC_TRANSITION";
@@ -50,7 +50,7 @@ type Request = Evaluation & {
  * @throws SvcError not_found; invalid_argument; request_conflict
  */
 export async function evaluateCondition(
-  deps: Pick<EngineDeps, "store" | "ids">,
+  deps: ChangeDeps,
   nodeId: string,
   input: ConditionInput,
 ): Promise<MemoryNode> {
@@ -65,7 +65,7 @@ export async function evaluateCondition(
   return deps.store.change(
     {
       nodeIds: [id],
-      operationIds: [operationId],
+      auditRecordIds: [operationId],
       eventIds: evidenceId === undefined ? [] : [evidenceId],
     },
     (snapshot) => decideCondition(snapshot, request),
@@ -128,7 +128,7 @@ function decideCondition(snapshot: ChangeSnapshot, request: Request): Decision<M
     after: toNodeRecord(after),
   });
   const operation = logEntry(OPERATION, after, { id: operationId, actorId, at, payload });
-  return { change: { nodes: [after], edges: [], operations: [operation] }, result: after };
+  return { change: { nodes: [after], edges: [], auditRecords: [operation] }, result: after };
 }
 
 function isSame(record: JsonObject, request: Request): boolean {

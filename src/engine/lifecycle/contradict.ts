@@ -5,7 +5,6 @@ import { requireStep } from "../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { toNodeRecord } from "../../domain/node-record.ts";
 import type { ChangeSnapshot, Decision } from "../../ports/store/changes.ts";
-import type { EngineDeps } from "../deps.ts";
 import type { ClaimsOptions } from "./api.ts";
 import { logEntry } from "./log-entry.ts";
 import { edgeOf } from "./new-edge.ts";
@@ -22,6 +21,7 @@ import {
   requirePair,
   sameInputs,
 } from "./pair.ts";
+import type { ChangeDeps } from "./request-keys.ts";
 
 const OPERATION = "CONTRADICTION_NOTED";
 const KIND: PairKind = {
@@ -36,7 +36,7 @@ const KIND: PairKind = {
  * @throws SvcError not_found; invalid_argument; invalid_transition; request_conflict
  */
 export async function contradict(
-  deps: Pick<EngineDeps, "store" | "ids">,
+  deps: ChangeDeps,
   firstId: string,
   secondId: string,
   options: ClaimsOptions = {},
@@ -77,7 +77,7 @@ function decideContradict(snapshot: ChangeSnapshot, request: DatedPairRequest): 
   };
   const operation = logEntry(OPERATION, first, { id: operationId, actorId, at, payload });
   return {
-    change: { nodes: [first, second], edges: [edge], operations: [operation] },
+    change: { nodes: [first, second], edges: [edge], auditRecords: [operation] },
     result: [first, second],
   };
 }
@@ -88,8 +88,8 @@ function contested(before: MemoryNode, { at }: DatedPairRequest): MemoryNode {
 
 /** @throws SvcError invalid_transition when these two were marked before, but not like this or not to this day */
 function isRepeated(snapshot: ChangeSnapshot, pair: Pair, request: PairRequest): boolean {
-  const { operations } = snapshot;
-  const earlier = operations.get(request.operationId) ?? operations.get(request.reverseId);
+  const { auditRecords } = snapshot;
+  const earlier = auditRecords.get(request.operationId) ?? auditRecords.get(request.reverseId);
   if (earlier === undefined) return false;
   const stands =
     earlier.id === request.operationId &&

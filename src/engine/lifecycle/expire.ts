@@ -7,6 +7,7 @@ import { retentionEnd } from "../../domain/retention.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
 import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
 import type { Change, ChangeSnapshot } from "../../ports/store/changes.ts";
+import type { Graph } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";
 import { logEntry } from "./log-entry.ts";
 
@@ -34,7 +35,7 @@ export type Expiry = { readonly archived: number; readonly failed: number };
  * @throws SvcError what the store throws when it looks for them; pack_locked or engine_closed
  */
 export async function expireMemories(
-  deps: Pick<EngineDeps, "store" | "clock" | "warn">,
+  deps: Pick<EngineDeps<Graph>, "store" | "clock" | "warn">,
   { userId, limit, budgetMs, signal }: ExpireOptions,
 ): Promise<Expiry> {
   const end = performance.now() + budgetMs;
@@ -62,7 +63,10 @@ function isOutOfReach(error: unknown): boolean {
   );
 }
 
-async function expire({ store }: Pick<EngineDeps, "store">, node: MemoryNode): Promise<boolean> {
+async function expire(
+  { store }: Pick<EngineDeps<Graph>, "store">,
+  node: MemoryNode,
+): Promise<boolean> {
   const endsAt = retentionEnd(node);
   if (endsAt === undefined) return false;
   const sweep: Sweep = {
@@ -70,7 +74,7 @@ async function expire({ store }: Pick<EngineDeps, "store">, node: MemoryNode): P
     operationId: uuidV5(node.id, `svc:ttl-expiration:v1:${endsAt}`),
   };
   return store.change(
-    { nodeIds: [sweep.id], operationIds: [sweep.operationId], eventIds: [] },
+    { nodeIds: [sweep.id], auditRecordIds: [sweep.operationId], eventIds: [] },
     (snapshot) => {
       const change = decideExpiry(snapshot, sweep);
       return { change, result: change !== undefined };
@@ -86,7 +90,7 @@ function decideExpiry(snapshot: ChangeSnapshot, { id, operationId }: Sweep): Cha
   const before = snapshot.nodes.get(id);
   if (before === undefined || !isActive(before.lifecycleState)) return undefined;
   const endsAt = retentionEnd(before);
-  if (endsAt === undefined || endsAt >= at || snapshot.operations.has(operationId))
+  if (endsAt === undefined || endsAt >= at || snapshot.auditRecords.has(operationId))
     return undefined;
   const after = { ...before, lifecycleState: requireStep("archive", before), updatedAt: at };
   const record = checksummed({
@@ -112,5 +116,5 @@ function decideExpiry(snapshot: ChangeSnapshot, { id, operationId }: Sweep): Cha
     tombstone_ts: at,
   };
   const entry = { id: operationId, actorId: before.userId, at, payload };
-  return { nodes: [after], edges: [], operations: [logEntry(OPERATION, after, entry)] };
+  return { nodes: [after], edges: [], auditRecords: [logEntry(OPERATION, after, entry)] };
 }

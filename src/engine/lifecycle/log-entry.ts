@@ -2,7 +2,7 @@ import type { MemoryNode } from "../../domain/node.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { Operation } from "../../ports/store/audit-record.ts";
+import type { AuditRecord } from "../../ports/store/audit-record.ts";
 
 /** The row of the audit log about a change of a memory; its namespace is the memory's scope. */
 export function logEntry(
@@ -14,7 +14,7 @@ export function logEntry(
     readonly at: Instant;
     readonly payload: JsonObject;
   },
-): Operation {
+): AuditRecord {
   return {
     id: entry.id,
     opType,

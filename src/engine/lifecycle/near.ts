@@ -1,5 +1,6 @@
 import { reasonCode } from "../../domain/errors.ts";
 import { isSameText, nearnessTo } from "../../domain/nearness.ts";
+import type { SearchIndex } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { NearMemory, StoredMemory } from "../write/api.ts";
 import { findNeighbours } from "./neighbours.ts";
@@ -11,7 +12,7 @@ const LOOKED_AT = 8;
 
 /** The memories that a new one may replace or repeat, nearest first. Undefined: nobody knows. Never rejects. */
 export async function findNear(
-  { store, warn }: Pick<EngineDeps, "store" | "warn">,
+  { store, warn }: Pick<EngineDeps<SearchIndex>, "store" | "warn">,
   { node, vector }: Pick<StoredMemory, "node" | "vector">,
 ): Promise<readonly NearMemory[] | undefined> {
   if (vector === undefined) return undefined;

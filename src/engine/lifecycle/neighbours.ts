@@ -2,7 +2,7 @@ import type { CandidateFilter } from "../../domain/candidate-filter.ts";
 import type { Scope } from "../../domain/enums.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { Store } from "../../ports/store/store.ts";
+import type { SearchIndex } from "../../ports/store/search-index.ts";
 
 /** A memory beside another one, with the cosine of their vectors. */
 export type Neighbour = { readonly node: MemoryNode; readonly similarity: number };
@@ -24,7 +24,7 @@ type NeighbourQuestion = {
  * @throws SvcError embedding_mismatch; what the store throws
  */
 export async function findNeighbours(
-  store: Pick<Store, "searchVectors" | "nearVectors" | "nodesByKey">,
+  store: SearchIndex,
   { userId, vector, scope, except, count, isQuick = false }: NeighbourQuestion,
 ): Promise<readonly Neighbour[]> {
   const more = except === undefined ? 0 : 1;

@@ -8,6 +8,7 @@ import { findOscillation } from "../../domain/oscillation.ts";
 import { withoutNoise } from "../../lib/decimal.ts";
 import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
 import type { Change, ChangeSnapshot } from "../../ports/store/changes.ts";
+import type { Graph } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";
 import { logEntry } from "./log-entry.ts";
 
@@ -21,7 +22,7 @@ const CHAIN_STEPS = 10;
  * @returns whether it did
  */
 export async function penaliseOscillation(
-  deps: Pick<EngineDeps, "store">,
+  deps: Pick<EngineDeps<Graph>, "store">,
   newest: Pick<MemoryNode, "id">,
 ): Promise<boolean> {
   const replaced = await deps.store.chain({
@@ -32,7 +33,7 @@ export async function penaliseOscillation(
   const ids = [newest.id, ...replaced.map(({ id }) => id)];
   const operationId = uuidV5(newest.id, "svc:oscillation-penalty:v1");
   return deps.store.change(
-    { nodeIds: ids, operationIds: [operationId], eventIds: [] },
+    { nodeIds: ids, auditRecordIds: [operationId], eventIds: [] },
     (snapshot) => {
       const change = decidePenalty(snapshot, ids, operationId);
       return { change, result: change !== undefined };
@@ -46,7 +47,7 @@ function decidePenalty(
   ids: readonly Uuid[],
   operationId: Uuid,
 ): Change | undefined {
-  if (snapshot.operations.has(operationId)) return undefined;
+  if (snapshot.auditRecords.has(operationId)) return undefined;
   const chain = ids.flatMap((id) => snapshot.nodes.get(id) ?? []);
   const edges = linksOf(chain, snapshot.edges);
   const [before, ...replaced] = chain;
@@ -74,7 +75,7 @@ function decidePenalty(
   });
   const { at } = snapshot;
   const entry = { id: operationId, actorId: before.userId, at, payload };
-  return { nodes: [after], edges: [], operations: [logEntry(OPERATION, after, entry)] };
+  return { nodes: [after], edges: [], auditRecords: [logEntry(OPERATION, after, entry)] };
 }
 
 function isStanding(newest: MemoryNode, replaced: readonly MemoryNode[]): boolean {

@@ -2,6 +2,7 @@ import type { MemoryEvent } from "../../domain/event.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { beginsWithSpeaker, storedSpeaker } from "../../domain/speaker.ts";
 import type { Uuid } from "../../lib/uuid.ts";
+import type { SearchIndex } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { StoredMemory } from "../write/api.ts";
 
@@ -30,7 +31,7 @@ export type TurnPairs = {
  * `add` is to be called for each stored memory, in order.
  */
 export function createTurnPairs(
-  deps: Pick<EngineDeps, "store" | "embedder" | "clock" | "ids">,
+  deps: Pick<EngineDeps<SearchIndex>, "store" | "embedder" | "clock" | "ids">,
 ): TurnPairs {
   const last = new Map<string, Turn>();
   /** Puts a turn in the place of the one before it, which is returned. */

@@ -6,12 +6,12 @@ import type { MemoryNode } from "../../domain/node.ts";
 import type { Instant } from "../../lib/instant.ts";
 import { canonicalJson, type JsonObject } from "../../lib/json.ts";
 import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
-import type { Operation } from "../../ports/store/audit-record.ts";
+import type { AuditRecord } from "../../ports/store/audit-record.ts";
 import type { ChangeReads, ChangeSnapshot, Decision } from "../../ports/store/changes.ts";
-import type { EngineDeps } from "../deps.ts";
 import type { ClaimsOptions } from "./api.ts";
 import { parseCaller } from "./caller.ts";
 import { requireEvidence, requireNode } from "./found.ts";
+import type { ChangeDeps } from "./request-keys.ts";
 import { isRetry, isSameActor, operationIdOf } from "./request-keys.ts";
 
 /** Changes of two memories at once. Which is named first matters. */
@@ -47,7 +47,7 @@ type DecidePair = (snapshot: ChangeSnapshot, request: DatedPairRequest) => Decis
  * @throws SvcError invalid_argument; not_found; request_conflict; what `decide` throws
  */
 export async function changePair(
-  deps: Pick<EngineDeps, "store" | "ids">,
+  deps: ChangeDeps,
   kind: PairKind,
   request: PairRequest,
   decide: DecidePair,
@@ -58,11 +58,11 @@ export async function changePair(
   if (requestId === undefined) return deps.store.change(reads, dated);
   const named = { id: ids[0], userId, requestId };
   const operationId = await operationIdOf(deps, "svc:pair-change:v1", named);
-  const operationIds = [...reads.operationIds, operationId];
-  return deps.store.change({ ...reads, operationIds }, (snapshot) => {
+  const auditRecordIds = [...reads.auditRecordIds, operationId];
+  return deps.store.change({ ...reads, auditRecordIds }, (snapshot) => {
     const pair = requirePair(kind, snapshot, request);
     const record = requestRecord(kind, request);
-    const done = snapshot.operations.get(request.operationId);
+    const done = snapshot.auditRecords.get(request.operationId);
     const edge = done && openChecksummed(done.payload)["edge"];
     const matches = (saved: JsonObject) =>
       withoutActor(saved) === withoutActor(openChecksummed(record)) &&
@@ -71,7 +71,7 @@ export async function changePair(
       return { change: undefined, result: pair };
     }
     const { change, result } = dated(snapshot);
-    const entry: Operation = {
+    const entry: AuditRecord = {
       id: operationId,
       opType: "PAIR_CHANGE_REQUESTED",
       targetId: requestId,
@@ -80,8 +80,8 @@ export async function changePair(
       namespaceId: pair[0].scope,
       createdAt: snapshot.at,
     };
-    const { nodes = [], edges = [], operations = [] } = change ?? {};
-    return { change: { nodes, edges, operations: [...operations, entry] }, result };
+    const { nodes = [], edges = [], auditRecords = [] } = change ?? {};
+    return { change: { nodes, edges, auditRecords: [...auditRecords, entry] }, result };
   });
 }
 
@@ -127,7 +127,7 @@ export function parsePair(
 export function readsOf({ ids, operationId, reverseId, evidenceId }: PairRequest): ChangeReads {
   return {
     nodeIds: ids,
-    operationIds: [operationId, reverseId],
+    auditRecordIds: [operationId, reverseId],
     eventIds: evidenceId === undefined ? [] : [evidenceId],
   };
 }
@@ -170,7 +170,7 @@ export function requireKinship(
 }
 
 /** Whether an earlier change was made by the same actor from the same evidence. @throws SvcError storage_failed */
-export function sameInputs(earlier: Operation, request: PairRequest): boolean {
+export function sameInputs(earlier: AuditRecord, request: PairRequest): boolean {
   const { actor_id: actor, evidence_id: evidence, edge } = openChecksummed(earlier.payload);
   return isSameActor(request, actor, edge) && evidence === (request.evidenceId ?? null);
 }
@@ -179,7 +179,7 @@ export function sameInputs(earlier: Operation, request: PairRequest): boolean {
 export function recordedBefore(
   { action }: PairKind,
   [first, second]: Pair,
-  earlier: Operation,
+  earlier: AuditRecord,
 ): SvcError {
   const evidence = openChecksummed(earlier.payload)["evidence_id"];
   const cited = typeof evidence === "string" ? `evidence ${evidence}` : "no evidence";

@@ -6,10 +6,10 @@ import { toNodeRecord } from "../../domain/node-record.ts";
 import { reinforced } from "../../domain/reinforcement.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { ChangeSnapshot, Decision } from "../../ports/store/changes.ts";
-import type { EngineDeps } from "../deps.ts";
 import type { ReinforceOptions } from "./api.ts";
 import { ownEvent, requireNode, requireSameScope } from "./found.ts";
 import { logEntry } from "./log-entry.ts";
+import type { ChangeDeps } from "./request-keys.ts";
 import { isRetry, operationIdOf } from "./request-keys.ts";
 
 const OPERATION = "REINFORCE";
@@ -28,7 +28,7 @@ type Request = {
  * @throws SvcError not_found for the memory or the evidence; invalid_argument; request_conflict
  */
 export async function reinforce(
-  deps: Pick<EngineDeps, "store" | "ids">,
+  deps: ChangeDeps,
   nodeId: string,
   options: ReinforceOptions = {},
 ): Promise<MemoryNode> {
@@ -42,7 +42,7 @@ export async function reinforce(
   return deps.store.change(
     {
       nodeIds: [id],
-      operationIds: [operationId],
+      auditRecordIds: [operationId],
       eventIds: evidenceId === undefined ? [] : [evidenceId],
     },
     (snapshot) => decideReinforce(snapshot, request),
@@ -73,7 +73,7 @@ function decideReinforce(snapshot: ChangeSnapshot, request: Request): Decision<M
   });
   const entry = { id: operationId, actorId: before.userId, at, payload };
   const operation = logEntry(OPERATION, after, entry);
-  return { change: { nodes: [after], edges: [], operations: [operation] }, result: after };
+  return { change: { nodes: [after], edges: [], auditRecords: [operation] }, result: after };
 }
 
 /** Evidence of somebody else is missing evidence; of another scope it is the wrong evidence. */

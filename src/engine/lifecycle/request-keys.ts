@@ -2,10 +2,14 @@ import { openChecksummed } from "../../domain/checksummed.ts";
 import { missingNode, SvcError } from "../../domain/errors.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
-import type { Operation } from "../../ports/store/audit-record.ts";
+import type { AuditRecord } from "../../ports/store/audit-record.ts";
 import type { ChangeSnapshot } from "../../ports/store/changes.ts";
+import type { Graph } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";
-import { operationIdFor } from "../owner-names.ts";
+import { type NamedRecords, operationIdFor } from "../owner-names.ts";
+
+/** What a change of memories stands on. */
+export type ChangeDeps = Pick<EngineDeps<Graph & NamedRecords>, "store" | "ids">;
 
 /** A change of one memory that its caller may have named, so that a retry can be told from a second change. */
 type Keyed = {
@@ -20,7 +24,7 @@ type Keyed = {
  * @throws SvcError not_found
  */
 export async function operationIdOf(
-  { store, ids }: Pick<EngineDeps, "store" | "ids">,
+  { store, ids }: ChangeDeps,
   kind: string,
   { id, userId, requestId }: Keyed,
 ): Promise<Uuid> {
@@ -38,12 +42,12 @@ export async function operationIdOf(
  * @throws SvcError request_conflict when the inputs differ
  */
 export function isRetry(
-  { operations }: ChangeSnapshot,
+  { auditRecords }: ChangeSnapshot,
   request: { readonly operationId: Uuid; readonly requestId: Uuid | undefined },
-  matches: (record: JsonObject, earlier: Operation) => boolean,
+  matches: (record: JsonObject, earlier: AuditRecord) => boolean,
 ): boolean {
   const { operationId, requestId } = request;
-  const earlier = operations.get(operationId);
+  const earlier = auditRecords.get(operationId);
   if (earlier === undefined || requestId === undefined) return false;
   if (matches(openChecksummed(earlier.payload), earlier)) return true;
   throw new SvcError(

@@ -6,9 +6,8 @@ import { requireStep } from "../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { toNodeRecord } from "../../domain/node-record.ts";
 import { uuidV5 } from "../../lib/uuid.ts";
-import type { Operation } from "../../ports/store/audit-record.ts";
+import type { AuditRecord } from "../../ports/store/audit-record.ts";
 import type { ChangeSnapshot, Decision } from "../../ports/store/changes.ts";
-import type { EngineDeps } from "../deps.ts";
 import type { ClaimsOptions } from "./api.ts";
 import { logEntry } from "./log-entry.ts";
 import {
@@ -24,6 +23,7 @@ import {
   requirePair,
   sameInputs,
 } from "./pair.ts";
+import type { ChangeDeps } from "./request-keys.ts";
 
 const RESOLUTION = "CONTRADICTION_RESOLVED";
 const TRANSITION = "EPISTEMIC_TRANSITION";
@@ -39,7 +39,7 @@ const KIND: PairKind = {
  * @throws SvcError not_found; invalid_argument; invalid_transition; request_conflict
  */
 export async function resolveContradiction(
-  deps: Pick<EngineDeps, "store" | "ids">,
+  deps: ChangeDeps,
   winnerId: string,
   loserId: string,
   options: ClaimsOptions = {},
@@ -71,12 +71,12 @@ function decideResolve(snapshot: ChangeSnapshot, request: DatedPairRequest): Dec
       { action: KIND.action, id: winner.id },
     );
   }
-  const operations = [
+  const auditRecords = [
     transitionEntry("winner", winnerBefore, winner, request),
     transitionEntry("loser", loserBefore, loser, request),
     resolutionEntry(pair, [winner, loser], edge, request),
   ];
-  return { change: { nodes: [winner, loser], edges: [], operations }, result: [winner, loser] };
+  return { change: { nodes: [winner, loser], edges: [], auditRecords }, result: [winner, loser] };
 }
 
 function transitionEntry(
@@ -84,7 +84,7 @@ function transitionEntry(
   before: MemoryNode,
   after: MemoryNode,
   { operationId, actorId, evidenceId, at }: DatedPairRequest,
-): Operation {
+): AuditRecord {
   return logEntry(TRANSITION, after, {
     id: uuidV5(operationId, part),
     actorId,
@@ -103,7 +103,7 @@ function resolutionEntry(
   after: Pair,
   edge: Edge,
   request: DatedPairRequest,
-): Operation {
+): AuditRecord {
   const { operationId, actorId, evidenceId, at } = request;
   const [winner, loser] = after;
   const record = checksummed({
@@ -126,8 +126,8 @@ function resolutionEntry(
 }
 
 /** @throws SvcError invalid_transition when it was ended before, but not like this or not to this day */
-function isRepeated({ operations }: ChangeSnapshot, pair: Pair, request: PairRequest): boolean {
-  const earlier = operations.get(request.operationId) ?? operations.get(request.reverseId);
+function isRepeated({ auditRecords }: ChangeSnapshot, pair: Pair, request: PairRequest): boolean {
+  const earlier = auditRecords.get(request.operationId) ?? auditRecords.get(request.reverseId);
   if (earlier === undefined) return false;
   const [winner, loser] = pair;
   const stands =

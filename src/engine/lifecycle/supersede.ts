@@ -6,9 +6,8 @@ import type { MemoryNode } from "../../domain/node.ts";
 import { toNodeRecord } from "../../domain/node-record.ts";
 import { canonicalJson, type JsonObject } from "../../lib/json.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { Operation } from "../../ports/store/audit-record.ts";
+import type { AuditRecord } from "../../ports/store/audit-record.ts";
 import type { ChangeSnapshot, Decision, PlannedChange } from "../../ports/store/changes.ts";
-import type { EngineDeps } from "../deps.ts";
 import type { ChangeCaller, ClaimsOptions } from "./api.ts";
 import { requireNode } from "./found.ts";
 import { logEntry } from "./log-entry.ts";
@@ -25,6 +24,7 @@ import {
   requirePair,
   sameInputs,
 } from "./pair.ts";
+import type { ChangeDeps } from "./request-keys.ts";
 
 const OPERATION = "SUPERSEDENCE_APPLIED";
 const KIND: PairKind = {
@@ -39,7 +39,7 @@ const KIND: PairKind = {
  * @throws SvcError not_found; invalid_argument; invalid_transition; request_conflict
  */
 export async function supersede(
-  deps: Pick<EngineDeps, "store" | "ids">,
+  deps: ChangeDeps,
   oldNodeId: string,
   newNodeId: string,
   options: ClaimsOptions = {},
@@ -62,7 +62,7 @@ export function planSupersedes(
   return {
     reads: {
       nodeIds: [...nodeIds, replacement.id],
-      operationIds: reads.flatMap(({ operationIds }) => operationIds),
+      auditRecordIds: reads.flatMap(({ auditRecordIds }) => auditRecordIds),
       eventIds: [],
     },
     decide: (snapshot) => {
@@ -73,7 +73,7 @@ export function planSupersedes(
       const change = {
         nodes: changes.flatMap(({ nodes }) => nodes),
         edges: changes.flatMap(({ edges }) => edges),
-        operations: changes.flatMap(({ operations }) => operations),
+        auditRecords: changes.flatMap(({ auditRecords }) => auditRecords),
       };
       return { change, result: undefined };
     },
@@ -92,7 +92,7 @@ function requireScopeOf({ scope }: MemoryNode, old: MemoryNode): void {
 function decideSupersede(snapshot: ChangeSnapshot, request: DatedPairRequest): Decision<Pair> {
   const pair = requirePair(KIND, snapshot, request);
   const [before, replacement] = pair;
-  const earlier = snapshot.operations.get(request.operationId);
+  const earlier = snapshot.auditRecords.get(request.operationId);
   if (earlier !== undefined) {
     if (sameInputs(earlier, request) && stillStands(snapshot, pair, earlier)) {
       return { change: undefined, result: pair };
@@ -123,7 +123,7 @@ function decideSupersede(snapshot: ChangeSnapshot, request: DatedPairRequest): D
   });
   const operation = logEntry(OPERATION, after, { id: operationId, actorId, at, payload });
   return {
-    change: { nodes: [after], edges: [edge], operations: [operation] },
+    change: { nodes: [after], edges: [edge], auditRecords: [operation] },
     result: [after, replacement],
   };
 }
@@ -149,7 +149,7 @@ function requireUnreplaced({ id, lifecycleState: from, supersededBy }: MemoryNod
 function stillStands(
   { edges }: ChangeSnapshot,
   [old, replacement]: Pair,
-  earlier: Operation,
+  earlier: AuditRecord,
 ): boolean {
   // SAFETY: the record's checksum matches, and decideSupersede always writes the edge into it.
   const recorded = openChecksummed(earlier.payload)["edge"] as JsonObject;

@@ -5,11 +5,11 @@ import type { MemoryNode } from "../../domain/node.ts";
 import { toNodeRecord } from "../../domain/node-record.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { ChangeSnapshot, Decision } from "../../ports/store/changes.ts";
-import type { EngineDeps } from "../deps.ts";
 import type { TransitionOptions } from "./api.ts";
 import { parseCaller } from "./caller.ts";
 import { requireNode } from "./found.ts";
 import { logEntry } from "./log-entry.ts";
+import type { ChangeDeps } from "./request-keys.ts";
 import { isRetry, isSameActor, operationIdOf } from "./request-keys.ts";
 
 const OPERATION = "LIFECYCLE_CHANGED";
@@ -31,7 +31,7 @@ type Request = {
  * @throws SvcError invalid_argument; not_found; invalid_transition; request_conflict
  */
 export async function transition(
-  deps: Pick<EngineDeps, "store" | "ids">,
+  deps: ChangeDeps,
   action: Action,
   nodeId: string,
   options: TransitionOptions = {},
@@ -43,7 +43,7 @@ export async function transition(
   const operationId = await operationIdOf(deps, "svc:lifecycle:v1", key);
   const request: Request = { ...caller, action, id, requestId, operationId };
   return deps.store.change(
-    { nodeIds: [id], operationIds: [operationId], eventIds: [] },
+    { nodeIds: [id], auditRecordIds: [operationId], eventIds: [] },
     (snapshot) => decideTransition(snapshot, request),
   );
 }
@@ -71,5 +71,5 @@ function decideTransition(snapshot: ChangeSnapshot, request: Request): Decision<
     after: toNodeRecord(after),
   });
   const operation = logEntry(OPERATION, after, { id: operationId, actorId, at, payload });
-  return { change: { nodes: [after], edges: [], operations: [operation] }, result: after };
+  return { change: { nodes: [after], edges: [], auditRecords: [operation] }, result: after };
 }

@@ -1,11 +1,12 @@
 import { toEpochMillis } from "../../lib/instant.ts";
+import type { Graph } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";
 import { expireMemories } from "./expire.ts";
 
 /** Owners whose last pass is remembered; the one whose pass is longest ago is forgotten first. */
 const OWNERS = 4096;
 
-export type UpkeepDeps = Pick<EngineDeps, "store" | "clock" | "settings" | "warn"> & {
+export type UpkeepDeps = Pick<EngineDeps<Graph>, "store" | "clock" | "settings" | "warn"> & {
   /** Runs work behind the calls and reports that it failed; its signal tells it to stop. */
   readonly background: (failure: string, work: (signal: AbortSignal) => Promise<void>) => void;
 };

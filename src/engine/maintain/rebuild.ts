@@ -2,12 +2,16 @@ import { parseOptionalInteger } from "../../domain/arguments.ts";
 import { invalid } from "../../domain/errors.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
 import type { NodeVector, RebuildPlan } from "../../ports/store/rebuild.ts";
-import type { KeyedNode } from "../../ports/store/search-index.ts";
+import type { KeyedNode, SearchIndex } from "../../ports/store/search-index.ts";
+import type { Store } from "../../ports/store/store.ts";
+import type { WorkQueue } from "../../ports/store/work-queue.ts";
 import type { EngineDeps } from "../deps.ts";
 import { drain, vectorOf } from "../write/materialize.ts";
 import type { RebuildInput, RebuildResult } from "./api.ts";
 
 const DEFAULT_BATCH_SIZE = 256;
+
+type Roles = Pick<Store, "rebuild"> & WorkQueue & SearchIndex;
 
 /** A checked request. */
 type Run = {
@@ -24,7 +28,7 @@ type Run = {
  * @throws SvcError invalid_argument, storage_busy, embedding_failed; or the reason of the abort
  */
 export async function rebuildIndexes(
-  deps: EngineDeps,
+  deps: EngineDeps<Roles>,
   input: RebuildInput,
 ): Promise<RebuildResult> {
   const batchSize = parseOptionalInteger(input.batchSize, "batch_size", 1) ?? DEFAULT_BATCH_SIZE;
@@ -58,7 +62,7 @@ export async function rebuildIndexes(
 }
 
 /** @returns how many texts were embedded */
-async function renewVectors(deps: EngineDeps, plan: RebuildPlan, run: Run): Promise<number> {
+async function renewVectors(deps: EngineDeps<Roles>, plan: RebuildPlan, run: Run): Promise<number> {
   const { rebuild } = deps.store;
   let embedded = 0;
   do {
@@ -78,11 +82,11 @@ async function renewVectors(deps: EngineDeps, plan: RebuildPlan, run: Run): Prom
   return embedded;
 }
 
-async function embed(deps: EngineDeps, { key, node }: KeyedNode): Promise<NodeVector> {
+async function embed(deps: EngineDeps<Roles>, { key, node }: KeyedNode): Promise<NodeVector> {
   return { key, vector: await vectorOf(deps, node), contentHash: sha256Hex(node.content) };
 }
 
-async function rewriteTexts(deps: EngineDeps, run: Run): Promise<void> {
+async function rewriteTexts(deps: EngineDeps<Roles>, run: Run): Promise<void> {
   for (let done = 0, hasMore = true; hasMore; ) {
     run.signal?.throwIfAborted();
     const step = await deps.store.rebuild.rewriteTexts(run.batchSize);

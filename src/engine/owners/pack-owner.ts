@@ -1,9 +1,10 @@
 import { parseUserId } from "../../domain/arguments.ts";
 import type { OwnerSummary, PackOwner } from "../../domain/pack-owner.ts";
+import type { Store } from "../../ports/store/store.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { MoveOwnerInput } from "./api.ts";
 
-type OwnerDeps = Pick<EngineDeps, "store" | "clock" | "ids" | "personName">;
+type OwnerDeps = Pick<EngineDeps<Pick<Store, "owners">>, "store" | "clock" | "ids" | "personName">;
 
 /** Owners that are named where one has no memories. */
 const NAMED = 5;

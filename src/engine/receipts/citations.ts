@@ -6,9 +6,10 @@ import type { JsonObject } from "../../lib/json.ts";
 import { asUuid, parseUuid, type Uuid, uuidV5 } from "../../lib/uuid.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { IdSource } from "../../ports/ids.ts";
-import type { Operation } from "../../ports/store/audit-record.ts";
-import type { Store } from "../../ports/store/store.ts";
-import { type NamedDeps, operationOf } from "../owner-names.ts";
+import type { AuditLog } from "../../ports/store/audit-log.ts";
+import type { AuditRecord } from "../../ports/store/audit-record.ts";
+import type { EventLog } from "../../ports/store/event-log.ts";
+import { type NamedRecords, operationOf } from "../owner-names.ts";
 import {
   type AnswerCitations,
   type AnswerCitationsInput,
@@ -35,7 +36,7 @@ const OPERATION = "ANSWER_CITATIONS_RECORDED";
 const LIMITS = { answerIdChars: 512, citedNodes: 1000, page: 1000, defaultPage: 100 } as const;
 
 export type CitationDeps = {
-  readonly store: Pick<Store, "admitOnce"> & NamedDeps;
+  readonly store: EventLog & NamedRecords;
   readonly receipts: Pick<ReceiptKeeper, "read">;
   readonly clock: Clock;
   readonly ids: IdSource;
@@ -96,7 +97,7 @@ export async function recordAnswerCitations(
     receiptChecksum: kept.checksum,
     contextSha256: kept.receipt.contextSha256,
   };
-  const operation: Operation = {
+  const operation: AuditRecord = {
     id,
     opType: OPERATION,
     targetId: submission.citationId,
@@ -106,7 +107,7 @@ export async function recordAnswerCitations(
     createdAt: record.recordedAt,
   };
   const other = await deps.store.admitOnce(
-    { events: [], operations: [operation], leaseJobs: false },
+    { events: [], auditRecords: [operation], leaseJobs: false },
     id,
   );
   return other === undefined ? record : firstRecord(other, submission);
@@ -114,7 +115,7 @@ export async function recordAnswerCitations(
 
 /** A recorded report. Undefined for an unknown or foreign one. @throws SvcError invalid_argument, storage_failed */
 export async function getAnswerCitations(
-  { store }: { readonly store: NamedDeps },
+  { store }: { readonly store: NamedRecords },
   citationId: string,
   userId: string,
 ): Promise<AnswerCitations | undefined> {
@@ -129,13 +130,13 @@ export async function getAnswerCitations(
  * @throws SvcError invalid_argument, storage_failed
  */
 export async function listAnswerCitations(
-  { store }: { readonly store: Pick<Store, "operationsOf"> },
+  { store }: { readonly store: AuditLog },
   query: AnswerCitationsQuery,
 ): Promise<readonly AnswerCitations[]> {
   const userId = parseUserId(query.userId);
   const afterTargetId = parseOptionalId(query.afterId, "after_id");
   const limit = parseOptionalInteger(query.limit, "limit", 1, LIMITS.page) ?? LIMITS.defaultPage;
-  const { items } = await store.operationsOf({ opType: OPERATION, userId, afterTargetId, limit });
+  const { items } = await store.auditRecordsOf({ opType: OPERATION, userId, afterTargetId, limit });
   return items.map(toRecord);
 }
 
@@ -225,7 +226,7 @@ function requireCitable(cited: readonly Uuid[], { receipt }: KeptReceipt): void 
   }
 }
 
-function firstRecord(operation: Operation, submission: Submission): AnswerCitations {
+function firstRecord(operation: AuditRecord, submission: Submission): AnswerCitations {
   const record = toRecord(operation);
   const { citationId, requestId, answerId, citedNodeIds, answerSha256, method } = record;
   const first = { citationId, requestId, answerId, citedNodeIds, answerSha256, method };
@@ -254,7 +255,7 @@ function toJsonObject(record: AnswerCitations): JsonObject {
   return json as JsonObject;
 }
 
-function toRecord(operation: Operation): AnswerCitations {
+function toRecord(operation: AuditRecord): AnswerCitations {
   try {
     return citationsForm.read(openChecksummed(operation.payload), "citations");
   } catch (error) {

@@ -2,8 +2,8 @@ import { reasonCode, SvcError } from "../../domain/errors.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { StoredReceipt } from "../../ports/store/receipt-log.ts";
-import type { Store } from "../../ports/store/store.ts";
+import type { Owners } from "../../ports/store/owners.ts";
+import type { ReceiptLog, StoredReceipt } from "../../ports/store/receipt-log.ts";
 import type { EngineSettings } from "../settings.ts";
 import type { KeptReceipt, ReceiptMaterial } from "./api.ts";
 import { buildReceipt } from "./build.ts";
@@ -22,9 +22,7 @@ const SETTLE_MS = 5000;
 const ANSWER_MS = 1000;
 
 export type ReceiptKeeperDeps = {
-  readonly store: Pick<Store, "saveReceipt" | "receipt" | "pruneReceipts"> & {
-    readonly owners: Pick<Store["owners"], "names">;
-  };
+  readonly store: ReceiptLog & { readonly owners: Pick<Owners, "names"> };
   readonly clock: Clock;
   readonly settings: ReceiptSurroundings["settings"] & Pick<EngineSettings, "receiptRetentionDays">;
   readonly languageModel?: ReceiptSurroundings["languageModel"];

@@ -1,6 +1,6 @@
 import { reasonCode } from "../../domain/errors.ts";
 import { fromEpochMicros, type Instant, toEpochMillis } from "../../lib/instant.ts";
-import type { Store } from "../../ports/store/store.ts";
+import type { ReceiptLog } from "../../ports/store/receipt-log.ts";
 
 /** Retrievals between two looks for old receipts. */
 const EVERY = 100;
@@ -11,7 +11,7 @@ const LIMIT = 250;
 const DAY_MS = 86_400_000;
 
 export type RetentionDeps = {
-  readonly store: Pick<Store, "pruneReceipts">;
+  readonly store: ReceiptLog;
   /** Undefined: receipts are kept for ever. */
   readonly days: number | undefined;
   readonly warn: (message: string) => void;

@@ -1,7 +1,7 @@
 import type { CandidateFilter } from "../../domain/candidate-filter.ts";
 import { reasonCode, SvcError } from "../../domain/errors.ts";
 import { PINS_MAX } from "../../domain/search/pins.ts";
-import type { Hit } from "../../ports/store/search-index.ts";
+import type { Hit, SearchIndex } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { PackingSettings } from "../settings.ts";
 import { pathsAtLimit } from "./coverage.ts";
@@ -72,7 +72,7 @@ export function limitsOf(settings: PackingSettings, isAggregation: boolean): Sea
  * A search that fails is reported and the answer is made from the others.
  */
 export async function generateCandidates(
-  deps: EngineDeps,
+  deps: EngineDeps<SearchIndex>,
   question: Question,
   limits: SearchLimits,
 ): Promise<CandidateSets> {
@@ -136,9 +136,9 @@ export async function generateCandidates(
 /** Runs searches and remembers which failed. */
 class Searches {
   readonly failures: Partial<Record<Backend | "LEXICAL_AGG", SearchFailure>> = {};
-  readonly #deps: EngineDeps;
+  readonly #deps: EngineDeps<SearchIndex>;
 
-  constructor(deps: EngineDeps) {
+  constructor(deps: EngineDeps<SearchIndex>) {
     this.#deps = deps;
   }
 
@@ -159,7 +159,7 @@ class Searches {
 }
 
 async function searchVectors(
-  { store }: EngineDeps,
+  { store }: EngineDeps<SearchIndex>,
   question: Question,
   { vectorK }: SearchLimits,
 ): Promise<readonly Hit[]> {
@@ -176,7 +176,7 @@ const NO_SCAN: Scan = { hits: [], most: 0 };
 
 /** Looks for each word of a question on its own: what is to be counted need not resemble the question as a whole. */
 async function scanWords(
-  { store }: EngineDeps,
+  { store }: EngineDeps<SearchIndex>,
   question: Question,
   searches: Searches,
 ): Promise<Scan> {

@@ -2,7 +2,7 @@ import { type MemoryNode, statedTime } from "../../domain/node.ts";
 import { mayReplace, readStatement, replaces, type Statement } from "../../domain/replacement.ts";
 import { storedSpeaker } from "../../domain/speaker.ts";
 import { compareCodePoints } from "../../lib/text.ts";
-import type { Store } from "../../ports/store/store.ts";
+import type { SearchIndex } from "../../ports/store/search-index.ts";
 import type { RankingPolicy } from "../receipts/api.ts";
 import type { ResultCandidate } from "./api.ts";
 import { adjusted, adjustment } from "./score/adjust.ts";
@@ -32,7 +32,7 @@ type Link = {
  * @returns the very same ranking where nothing is outdated
  */
 export async function newerFirst(
-  { store }: { readonly store: Pick<Store, "ownVectors"> },
+  { store }: { readonly store: Pick<SearchIndex, "ownVectors"> },
   userId: string,
   ranking: readonly ResultCandidate[],
   policy: RankingPolicy,

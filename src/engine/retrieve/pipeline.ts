@@ -1,6 +1,7 @@
 import { reasonCode } from "../../domain/errors.ts";
 import { storedSpeaker } from "../../domain/speaker.ts";
 import { strengthsOf } from "../../domain/strength.ts";
+import type { SearchIndex } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { RankingPolicy, ReceiptMaterial } from "../receipts/api.ts";
 import type {
@@ -52,7 +53,7 @@ type Outcome = {
  * @throws SvcError invalid_argument before any work; storage_failed; the reason of the signal once it is aborted
  */
 export async function retrieve(
-  deps: EngineDeps,
+  deps: EngineDeps<SearchIndex>,
   input: RetrieveInput,
   context: RetrieveContext,
 ): Promise<RetrievalResponse> {
@@ -110,7 +111,7 @@ function onceEach(excluded: readonly Exclusion[]): readonly Exclusion[] {
 
 /** The ranking with newer memories before what they make outdated; as it was where that is turned off, or fails. */
 async function inOrderOfAge(
-  deps: EngineDeps,
+  deps: EngineDeps<SearchIndex>,
   request: RetrievalRequest,
   ranked: Ranked,
   expanded: ExpandedRanking,
@@ -158,7 +159,7 @@ function selected(
 }
 
 async function packed(
-  { settings, tokenizer }: EngineDeps,
+  { settings, tokenizer }: EngineDeps<SearchIndex>,
   request: RetrievalRequest,
   { analysis }: Ranked,
   results: readonly ResultCandidate[],
@@ -175,7 +176,7 @@ async function packed(
 }
 
 async function hintsOf(
-  deps: EngineDeps,
+  deps: EngineDeps<SearchIndex>,
   request: RetrievalRequest,
   ranked: Ranked,
   { minScoreSkipped }: Selection,
@@ -194,7 +195,7 @@ async function hintsOf(
 
 type Metadata = Omit<RetrievalMetadata, "receiptPersisted" | "timingMs" | "stages">;
 
-function describe(deps: EngineDeps, outcome: Outcome): Metadata {
+function describe(deps: EngineDeps<SearchIndex>, outcome: Outcome): Metadata {
   const { request, ranked, expanded, selection, bundle, excluded } = outcome;
   const { sets, analysis } = ranked;
   const generated = countGenerated(ranked);
@@ -254,7 +255,7 @@ function describeFilter({ filter, mode, includeCrossScope }: RetrievalRequest): 
 }
 
 function toMaterial(
-  { settings }: EngineDeps,
+  { settings }: EngineDeps<SearchIndex>,
   { request, ranked, expanded, selection, hints, bundle, excluded }: Outcome,
   metadata: Metadata,
 ): ReceiptMaterial {

@@ -1,5 +1,6 @@
 import { reasonCode } from "../../domain/errors.ts";
 import { expiredAt } from "../../domain/retention.ts";
+import type { SearchIndex } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
 import { namesDates } from "./analysis/dates.ts";
 import { analyze, type QueryAnalysis } from "./analyze.ts";
@@ -37,7 +38,10 @@ export type Ranked = {
 };
 
 /** The rules by which a request leaves out hypothetical, conditional and doubtful memories. */
-export function filterRules(deps: EngineDeps, { mode, askedAt }: RetrievalRequest): FilterRules {
+export function filterRules(
+  deps: EngineDeps<SearchIndex>,
+  { mode, askedAt }: RetrievalRequest,
+): FilterRules {
   const { unverifiedConfidenceThreshold: unverifiedThreshold } = deps.settings;
   return { mode, unverifiedThreshold, isExpired: expiredAt(askedAt) };
 }
@@ -47,7 +51,7 @@ export function filterRules(deps: EngineDeps, { mode, askedAt }: RetrievalReques
  * @param comparable false when the configured model's vectors cannot be compared with the pack's
  */
 export async function rank(
-  deps: EngineDeps,
+  deps: EngineDeps<SearchIndex>,
   request: RetrievalRequest,
   comparable: boolean,
   log: StageLog,
@@ -86,7 +90,7 @@ export async function rank(
 
 /** A pool of its own from vectors and words alone, scored: for hints. */
 export async function searchAside(
-  deps: EngineDeps,
+  deps: EngineDeps<SearchIndex>,
   request: RetrievalRequest,
   ranked: Pick<Ranked, "analysis" | "question">,
   aside: Pick<Question, "filter"> & Pick<SearchLimits, "vectorK" | "lexicalK">,
@@ -105,7 +109,7 @@ function one(): number {
 }
 
 async function analyzed(
-  deps: EngineDeps,
+  deps: EngineDeps<SearchIndex>,
   request: RetrievalRequest,
   query: string,
 ): Promise<QueryAnalysis> {
@@ -122,7 +126,7 @@ async function analyzed(
 }
 
 function toQuestion(
-  { embedder }: EngineDeps,
+  { embedder }: EngineDeps<SearchIndex>,
   { filter }: RetrievalRequest,
   { query, entities, isAggregation }: QueryAnalysis,
   comparable: boolean,
@@ -145,7 +149,7 @@ type Pool = SearchedPool & Pick<Ranked, "reformulated" | "reformulation">;
 
 /** Stage 3, with the candidates of alternative questions where they are wanted. */
 async function mergeAll(
-  deps: EngineDeps,
+  deps: EngineDeps<SearchIndex>,
   request: RetrievalRequest,
   search: Search,
 ): Promise<Pool> {
@@ -181,7 +185,7 @@ type Alternative = {
 };
 
 async function tryAlternative(
-  deps: EngineDeps,
+  deps: EngineDeps<SearchIndex>,
   request: RetrievalRequest,
   query: string,
   comparable: boolean,
@@ -196,7 +200,7 @@ async function tryAlternative(
 }
 
 async function searchAlternative(
-  deps: EngineDeps,
+  deps: EngineDeps<SearchIndex>,
   request: RetrievalRequest,
   query: string,
   comparable: boolean,
@@ -230,7 +234,7 @@ function join(
 }
 
 function scorePool(
-  { settings }: EngineDeps,
+  { settings }: EngineDeps<SearchIndex>,
   request: RetrievalRequest,
   analysis: QueryAnalysis,
   pool: readonly Candidate[],
@@ -246,7 +250,7 @@ function scorePool(
 
 /** The same order where there is no reranker, or where it fails. */
 async function rerankBest(
-  deps: EngineDeps,
+  deps: EngineDeps<SearchIndex>,
   request: RetrievalRequest,
   ranking: readonly ResultCandidate[],
 ): Promise<Pick<Ranked, "ranking" | "reranker" | "rerankedPrefix">> {

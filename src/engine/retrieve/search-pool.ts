@@ -1,4 +1,5 @@
 import { expiredAt } from "../../domain/retention.ts";
+import type { SearchIndex } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
 import {
   type CandidateSets,
@@ -28,7 +29,7 @@ export type SearchedPool = {
  * are not excluded.
  */
 export async function mergeSearch(
-  deps: EngineDeps,
+  deps: EngineDeps<SearchIndex>,
   { question, limits, sets }: Search,
   { askedAt, mode }: Pick<RetrievalRequest, "askedAt" | "mode">,
 ): Promise<SearchedPool> {
@@ -45,7 +46,7 @@ export async function mergeSearch(
 }
 
 async function mergeSets(
-  { store }: Pick<EngineDeps, "store">,
+  { store }: Pick<EngineDeps<SearchIndex>, "store">,
   { filter }: Question,
   sets: CandidateSets,
 ): Promise<readonly Candidate[]> {

@@ -4,16 +4,20 @@ import { invalid, SvcError } from "../../domain/errors.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
 import { canonicalJson, type JsonObject } from "../../lib/json.ts";
 import { asUuid, type Uuid, uuidV5 } from "../../lib/uuid.ts";
-import type { Operation } from "../../ports/store/audit-record.ts";
+import type { AuditRecord } from "../../ports/store/audit-record.ts";
+import type { EventLog } from "../../ports/store/event-log.ts";
 import type { EngineDeps } from "../deps.ts";
-import { operationIdFor } from "../owner-names.ts";
+import { type NamedRecords, operationIdFor } from "../owner-names.ts";
 import type { FastIngestInput, FastIngestManyInput } from "./api.ts";
 import { draftEvent, type EventDraft, toEvent } from "./plan-event.ts";
 
 /** Admits one event durably without indexing it. @returns the event's id */
-export async function ingestFast(deps: EngineDeps, input: FastIngestInput): Promise<Uuid> {
+export async function ingestFast(
+  deps: EngineDeps<EventLog>,
+  input: FastIngestInput,
+): Promise<Uuid> {
   const event = toEvent(draftEvent(input, input.userId), deps.ids.next(), deps.clock.now());
-  await deps.store.admit({ events: [event], operations: [], leaseJobs: false });
+  await deps.store.admit({ events: [event], auditRecords: [], leaseJobs: false });
   return event.id;
 }
 
@@ -23,7 +27,7 @@ export async function ingestFast(deps: EngineDeps, input: FastIngestInput): Prom
  * @throws SvcError invalid_argument, invalid_speaker (message begins with `items[i]`), request_conflict
  */
 export async function ingestFastMany(
-  deps: EngineDeps,
+  deps: EngineDeps<EventLog & NamedRecords>,
   input: FastIngestManyInput,
 ): Promise<readonly Uuid[]> {
   const userId = parseUserId(input.userId);
@@ -35,7 +39,7 @@ export async function ingestFastMany(
   const events = drafts.map((draft) => toEvent(draft, deps.ids.next(), deps.clock.now()));
   const ids = events.map(({ id }) => id);
   if (requestId === undefined) {
-    await deps.store.admit({ events, operations: [], leaseJobs: false });
+    await deps.store.admit({ events, auditRecords: [], leaseJobs: false });
     return ids;
   }
   const operationId = await operationIdFor(deps.store, userId, (name) =>
@@ -50,7 +54,7 @@ export async function ingestFastMany(
     event_ids: ids,
     admitted_at: now,
   };
-  const operation: Operation = {
+  const operation: AuditRecord = {
     id: operationId,
     opType: "FAST_INGEST_BATCH",
     targetId: requestId,
@@ -60,7 +64,7 @@ export async function ingestFastMany(
     createdAt: now,
   };
   const earlier = await deps.store.admitOnce(
-    { events, operations: [operation], leaseJobs: false },
+    { events, auditRecords: [operation], leaseJobs: false },
     operationId,
   );
   return earlier === undefined ? ids : replay(earlier, record);
@@ -117,7 +121,7 @@ function inputHash(drafts: readonly EventDraft[]): string {
   return sha256Hex(canonicalJson(items));
 }
 
-function replay(earlier: Operation, record: BatchRecord): readonly Uuid[] {
+function replay(earlier: AuditRecord, record: BatchRecord): readonly Uuid[] {
   const saved = openChecksummed(earlier.payload);
   if (saved["input_sha256"] !== record.input_sha256) {
     throw new SvcError(

@@ -2,17 +2,23 @@ import { parseOptionalNumber, parseUserId } from "../../domain/arguments.ts";
 import { reasonCode } from "../../domain/errors.ts";
 import type { ProcessingResult } from "../../domain/jobs.ts";
 import type { MemoryNode } from "../../domain/node.ts";
-import { isSameEmbedding } from "../../domain/same-embedding.ts";
 import { hasText } from "../../domain/search/turns.ts";
 import { beginsWithSpeaker, storedSpeaker } from "../../domain/speaker.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { Materialization, MaterializationJob } from "../../ports/store/work-queue.ts";
+import type { SearchIndex } from "../../ports/store/search-index.ts";
+import type {
+  Materialization,
+  MaterializationJob,
+  WorkQueue,
+} from "../../ports/store/work-queue.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { ProcessPendingInput } from "./api.ts";
 import { planRawNote } from "./plan-store.ts";
 
 /** Index entries of a node, or why the vector is missing. */
 export type Embedding = Pick<Materialization, "vector" | "lexical" | "failure">;
+
+type ProcessingDeps = EngineDeps<WorkQueue & SearchIndex>;
 
 /** Jobs that are claimed and committed together: few enough that a small budget is kept, enough to share an fsync. */
 const GROUP = 16;
@@ -23,10 +29,10 @@ const LONG_TEXT_MS = 25;
  * The vector of a node, outside of any transaction. Never rejects: what fails is the job's to record.
  * Blank text has no entries and is complete.
  */
-export async function embed(deps: EngineDeps, node: MemoryNode): Promise<Embedding> {
+export async function embed(deps: EngineDeps<SearchIndex>, node: MemoryNode): Promise<Embedding> {
   if (!hasText(node.content)) return { vector: undefined, lexical: false, failure: undefined };
   try {
-    if (!matchesPack(deps)) {
+    if (!(await matchesPack(deps))) {
       return { vector: undefined, lexical: true, failure: "embedding_mismatch" };
     }
     return { vector: await vectorOf(deps, node), lexical: true, failure: undefined };
@@ -36,13 +42,16 @@ export async function embed(deps: EngineDeps, node: MemoryNode): Promise<Embeddi
 }
 
 /** The vector under which a node with text is indexed. @throws SvcError embedding_failed */
-export function vectorOf(deps: EngineDeps, node: MemoryNode): Promise<Float32Array> {
+export function vectorOf(
+  deps: Pick<EngineDeps, "embedder">,
+  node: MemoryNode,
+): Promise<Float32Array> {
   return deps.embedder.embedDocument(embeddingText(node));
 }
 
 /** Whether the configured model's vectors can be compared with those of the pack. */
-export function matchesPack({ store, embedder }: EngineDeps): boolean {
-  return isSameEmbedding(store.manifest().embedding, embedder.identity);
+export function matchesPack({ store, embedder }: EngineDeps<SearchIndex>): Promise<boolean> {
+  return store.hasModel(embedder.identity);
 }
 
 /** A turn is embedded with its speaker's name, which tells the model who "I" is. */
@@ -65,7 +74,10 @@ export type DrainOptions = {
  * caller ends.
  * A job that fails is tried once per pass and stays pending.
  */
-export async function drain(deps: EngineDeps, options: DrainOptions): Promise<ProcessingResult> {
+export async function drain(
+  deps: ProcessingDeps,
+  options: DrainOptions,
+): Promise<ProcessingResult> {
   const end = performance.now() + options.budgetMs;
   const group = Math.min(GROUP, Math.ceil(options.budgetMs / LONG_TEXT_MS));
   const tried = new Set<Uuid>();
@@ -87,7 +99,10 @@ export async function drain(deps: EngineDeps, options: DrainOptions): Promise<Pr
 }
 
 /** @returns how many of the jobs are complete now */
-async function runGroup(deps: EngineDeps, jobs: readonly MaterializationJob[]): Promise<number> {
+async function runGroup(
+  deps: ProcessingDeps,
+  jobs: readonly MaterializationJob[],
+): Promise<number> {
   const items = await Promise.all(
     jobs.map(async ({ event, plannedNode, unindexed = [] }): Promise<Materialization> => {
       const node = plannedNode ?? planRawNote(event, deps.settings);
@@ -107,7 +122,7 @@ async function runGroup(deps: EngineDeps, jobs: readonly MaterializationJob[]): 
 
 /** Writes the index entries of nodes that have lost them. @returns why that failed, if it did */
 async function indexAgain(
-  deps: EngineDeps,
+  deps: ProcessingDeps,
   nodes: readonly MemoryNode[],
 ): Promise<string | undefined> {
   try {
@@ -122,7 +137,7 @@ async function indexAgain(
   }
 }
 
-async function runAlone(deps: EngineDeps, items: readonly Materialization[]): Promise<number> {
+async function runAlone(deps: ProcessingDeps, items: readonly Materialization[]): Promise<number> {
   let complete = 0;
   for (const item of items) {
     try {
@@ -144,7 +159,7 @@ function countComplete(items: readonly Materialization[]): number {
  * @throws SvcError invalid_argument
  */
 export function processPending(
-  deps: EngineDeps,
+  deps: ProcessingDeps,
   input: ProcessPendingInput,
 ): Promise<ProcessingResult> {
   const { userId } = input;
@@ -157,7 +172,7 @@ export function processPending(
 
 /** Gives an owner's fresh work a moment before a question; what failed before waits for the next full pass. */
 export async function drainBefore(
-  deps: EngineDeps,
+  deps: ProcessingDeps,
   userId: string,
   signal: AbortSignal | undefined,
 ): Promise<void> {

@@ -12,16 +12,21 @@ import { nodeFromRecord, toNodeRecord } from "../../domain/node-record.ts";
 import { hasText } from "../../domain/search/turns.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import { asUuid, type Uuid, uuidV5 } from "../../lib/uuid.ts";
-import type { Operation } from "../../ports/store/audit-record.ts";
+import type { AuditRecord } from "../../ports/store/audit-record.ts";
 import type { PlannedChange } from "../../ports/store/changes.ts";
+import type { EventLog } from "../../ports/store/event-log.ts";
+import type { SearchIndex } from "../../ports/store/search-index.ts";
+import type { WorkQueue } from "../../ports/store/work-queue.ts";
 import type { EngineDeps } from "../deps.ts";
-import { operationOf } from "../owner-names.ts";
+import { type NamedRecords, operationOf } from "../owner-names.ts";
 import type { StoreInput, StoreReceipt, StoreSteps } from "./api.ts";
 import { type Embedding, embed } from "./materialize.ts";
 import { planStore, type StorePlan } from "./plan-store.ts";
 
 /** What a store stands on. */
-export type StoreDeps = EngineDeps & { readonly steps: StoreSteps };
+export type StoreDeps = EngineDeps<EventLog & WorkQueue & SearchIndex & NamedRecords> & {
+  readonly steps: StoreSteps;
+};
 
 export type StoreOptions = {
   /** Further reserved metadata that the engine itself adds. */
@@ -103,11 +108,7 @@ function parseSupersedes(value: unknown): readonly Uuid[] {
 }
 
 /** The one event of all calls of an owner with this identifier. */
-async function eventOf(
-  { store: kept }: EngineDeps,
-  userId: string,
-  requestId: Uuid,
-): Promise<Uuid> {
+async function eventOf({ store: kept }: StoreDeps, userId: string, requestId: Uuid): Promise<Uuid> {
   const owner = parseUserId(userId);
   const idOf = (name: string) => uuidV5("url", JSON.stringify(["svc:store:v1", name, requestId]));
   const earlier = await operationOf(kept, owner, (name) => recordId(idOf(name)));
@@ -121,7 +122,7 @@ function recordId(eventId: Uuid): Uuid {
 
 /** @returns what is kept: the plan, or that of an earlier call with the same identifier */
 async function admit(
-  deps: EngineDeps,
+  deps: StoreDeps,
   plan: StorePlan,
   request: Request & { readonly change: PlannedChange | undefined },
 ): Promise<StorePlan> {
@@ -129,7 +130,7 @@ async function admit(
   const record = planRecord(plan, supersedes);
   const admission = {
     events: [plan.event],
-    operations: [record],
+    auditRecords: [record],
     nodes: [{ node: plan.node, lexical: hasText(plan.node.content) }],
     change,
     leaseJobs: true,
@@ -143,7 +144,7 @@ async function admit(
 }
 
 function planOf(
-  earlier: Operation,
+  earlier: AuditRecord,
   { event, node }: StorePlan,
   { requestId, supersedes }: Request & { readonly requestId: Uuid },
 ): StorePlan {
@@ -164,7 +165,7 @@ function planOf(
 }
 
 async function settle(
-  deps: EngineDeps,
+  deps: StoreDeps,
   plan: StorePlan,
   { vector, failure }: Embedding,
 ): Promise<ProcessingStatus> {
@@ -181,7 +182,7 @@ async function settle(
 }
 
 /** Keeps what was planned, so that the job can be finished after a crash exactly as it was meant. */
-function planRecord({ event, node }: StorePlan, supersedes: readonly Uuid[]): Operation {
+function planRecord({ event, node }: StorePlan, supersedes: readonly Uuid[]): AuditRecord {
   const projected = node.content !== event.content;
   return {
     id: recordId(event.id),
@@ -201,7 +202,7 @@ function planRecord({ event, node }: StorePlan, supersedes: readonly Uuid[]): Op
 }
 
 async function unfinished(
-  deps: EngineDeps,
+  deps: StoreDeps,
   { event }: StorePlan,
   cause: unknown,
 ): Promise<SvcError> {

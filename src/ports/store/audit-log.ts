@@ -1,10 +1,10 @@
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { Operation } from "./audit-record.ts";
+import type { AuditRecord } from "./audit-record.ts";
 import type { Page } from "./page.ts";
 
 /** One page of an owner's operations of a kind of which each has a target of its own, by ascending target. */
-export type OperationPage = {
+export type AuditRecordPage = {
   readonly opType: string;
   /** The owner, as `namespaceId` of the operations. */
   readonly userId: string;
@@ -15,7 +15,7 @@ export type OperationPage = {
 };
 
 /** One page of the operations on one target, by (createdAt, id). */
-export type OperationsOnTarget = {
+export type AuditRecordsOnTarget = {
   readonly targetId: string;
   /** Exclusive. */
   readonly after: { readonly createdAt: Instant; readonly id: string } | undefined;
@@ -24,7 +24,7 @@ export type OperationsOnTarget = {
 
 /** What was done, and by whom. Rows are written with what they record (`admit`, `change`, `Owners`) and never change. */
 export type AuditLog = {
-  operation(id: Uuid): Promise<Operation | undefined>;
-  operationsOf(page: OperationPage): Promise<Page<Operation>>;
-  operationsOn(page: OperationsOnTarget): Promise<Page<Operation>>;
+  auditRecord(id: Uuid): Promise<AuditRecord | undefined>;
+  auditRecordsOf(page: AuditRecordPage): Promise<Page<AuditRecord>>;
+  auditRecordsOn(page: AuditRecordsOnTarget): Promise<Page<AuditRecord>>;
 };

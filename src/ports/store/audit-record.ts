@@ -3,7 +3,7 @@ import type { JsonObject } from "../../lib/json.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 
 /** One row of the insert-only audit log. */
-export type Operation = {
+export type AuditRecord = {
   readonly id: Uuid;
   readonly opType: string;
   readonly targetId: string;

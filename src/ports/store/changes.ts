@@ -3,13 +3,13 @@ import type { MemoryEvent } from "../../domain/event.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { Operation } from "./audit-record.ts";
+import type { AuditRecord } from "./audit-record.ts";
 
 /** What a decision needs to know. All of it is read in the transaction that writes what is decided. */
 export type ChangeReads = {
   /** Locked until the change is over. */
   readonly nodeIds: readonly Uuid[];
-  readonly operationIds: readonly Uuid[];
+  readonly auditRecordIds: readonly Uuid[];
   readonly eventIds: readonly Uuid[];
 };
 
@@ -18,7 +18,7 @@ export type ChangeSnapshot = {
   /** The moment of the change: the present, and later than the last change of each of the nodes, whosever clock dated that. */
   readonly at: Instant;
   readonly nodes: ReadonlyMap<Uuid, MemoryNode>;
-  readonly operations: ReadonlyMap<Uuid, Operation>;
+  readonly auditRecords: ReadonlyMap<Uuid, AuditRecord>;
   readonly events: ReadonlyMap<Uuid, MemoryEvent>;
   /** The edges with both ends among the nodes, by (createdAt, id). */
   readonly edges: readonly Edge[];
@@ -30,7 +30,7 @@ export type Change = {
   readonly nodes: readonly MemoryNode[];
   /** New edges between existing nodes of one owner. */
   readonly edges: readonly Edge[];
-  readonly operations: readonly Operation[];
+  readonly auditRecords: readonly AuditRecord[];
 };
 
 /** What a decision comes to. */

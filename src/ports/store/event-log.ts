@@ -1,7 +1,7 @@
 import type { Scope } from "../../domain/enums.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { Operation } from "./audit-record.ts";
+import type { AuditRecord } from "./audit-record.ts";
 import type { PlannedChange } from "./changes.ts";
 import type { Page } from "./page.ts";
 import type { Materialization } from "./work-queue.ts";
@@ -9,7 +9,7 @@ import type { Materialization } from "./work-queue.ts";
 /** Everything that one call admits. It becomes durable as a whole or not at all. */
 export type Admission = {
   readonly events: readonly MemoryEvent[];
-  readonly operations: readonly Operation[];
+  readonly auditRecords: readonly AuditRecord[];
   /**
    * Nodes of the events that are there at once, with their lexical entries; only their vectors are left to the jobs.
    * Absent: the jobs bring everything.
@@ -40,7 +40,7 @@ export type EventLog = {
    * As `admit`, unless an operation with the id of `guard` exists already: then nothing is written and that
    * operation is returned. Parallel identical calls leave one record.
    */
-  admitOnce(admission: Admission, guard: Uuid): Promise<Operation | undefined>;
+  admitOnce(admission: Admission, guard: Uuid): Promise<AuditRecord | undefined>;
   event(id: Uuid, userId: string | undefined): Promise<MemoryEvent | undefined>;
   /** Newest first, then by id descending; ends early at `LIMITS.pageChars`. */
   events(page: EventPage): Promise<readonly MemoryEvent[]>;

@@ -1,9 +1,9 @@
 import type { OwnerMemories, OwnerName, OwnerSummary, PackOwner } from "../../domain/pack-owner.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { Operation } from "./audit-record.ts";
+import type { AuditRecord } from "./audit-record.ts";
 
 /** An audit record without what is known only when it is written. */
-export type OwnerRecord = Pick<Operation, "id" | "actorId" | "createdAt">;
+export type OwnerRecord = Pick<AuditRecord, "id" | "actorId" | "createdAt">;
 
 /** Who is to get whose things. */
 export type OwnerWish = {

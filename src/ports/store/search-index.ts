@@ -2,6 +2,7 @@ import type { CandidateFilter } from "../../domain/candidate-filter.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
+import type { EmbeddingIdentity } from "../embedder.ts";
 
 /** A search hit: a node's integer key and its raw score, higher is better. */
 export type Hit = { readonly key: number; readonly score: number };
@@ -33,6 +34,8 @@ export type SessionWindow = {
 
 /** Finds an owner's active nodes, which are joined by their keys; keys are known to this role and to the rebuild alone. */
 export type SearchIndex = {
+  /** Whether the vectors are of this model. Any process may renew them with another one. */
+  hasModel(identity: EmbeddingIdentity): Promise<boolean>;
   /**
    * Writes nodes with text and their entries in both indexes; a node that exists is kept, an inactive node is never indexed.
    * @throws SvcError embedding_mismatch when the pack's vectors are of another model than the store was opened for

@@ -25,7 +25,7 @@ export type Store = EventLog &
     readonly backend: "sqlite" | "postgres";
     readonly rebuild: IndexRebuild;
     readonly owners: Owners;
-    manifest(): Manifest;
+    manifest(): Promise<Manifest>;
     /**
      * Finishes queued writes, closes the files and forgets the key; every call but `unlock` and `close` then fails with
      * pack_locked. Locking what is locked does nothing. @throws SvcError unsupported for all but encrypted directory packs

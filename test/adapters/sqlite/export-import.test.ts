@@ -62,7 +62,7 @@ test.each([
   const hits = await other.searchVectors(unit(1, 2), ANYTHING, 9);
   expect(hits).toEqual(await one.searchVectors(unit(1, 2), ANYTHING, 9));
   expect(await contentsOf(other, hits)).toEqual(["bravo coffee", "charlie 東京", "alpha tea"]);
-  expect(other.manifest()).toEqual({ ...one.manifest(), updatedAt: at(120) });
+  expect(await other.manifest()).toEqual({ ...(await one.manifest()), updatedAt: at(120) });
 });
 
 test("receipts come back under their ids, whatever their size", async () => {
@@ -172,7 +172,7 @@ test("vectors of another model are left out, and everything is to be embedded", 
   expect((await imported(copy, text, { embedding })).lacksVectors).toBe(true);
 
   const store = await open(copy, { embedding });
-  expect(store.manifest().embedding).toEqual(embedding);
+  expect((await store.manifest()).embedding).toEqual(embedding);
   expect(await store.searchVectors(new Float32Array(4).fill(0.5), ANYTHING, 9)).toEqual([]);
 });
 

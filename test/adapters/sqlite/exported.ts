@@ -13,8 +13,8 @@ import {
   aMaterialization,
   aNode,
   anAdmission,
+  anAuditRecord,
   anEvent,
-  anOperation,
   at,
   DIMENSION,
   put,
@@ -96,10 +96,10 @@ export async function fillRichly(store: Store, pack: SqlitePack): Promise<void> 
     timestamp: at(0.000_001),
   });
   const operations = [
-    anOperation({ namespaceId: "n", payload: { nested: { list: [] }, text: "ü" } }),
-    anOperation(),
+    anAuditRecord({ namespaceId: "n", payload: { nested: { list: [] }, text: "ü" } }),
+    anAuditRecord(),
   ];
-  await store.admit(anAdmission([awkward, anEvent({ content: "" })], { operations }));
+  await store.admit(anAdmission([awkward, anEvent({ content: "" })], { auditRecords: operations }));
   await store.saveReceipt(aReceipt({ createdAt: at(9) }));
   const long = new TextEncoder().encode('{"score":0.25}'.repeat(300));
   await store.saveReceipt(aReceipt({ body: long, userId: "bob" }));

@@ -1,6 +1,10 @@
 import type { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
+import {
+  readAuditRecords,
+  readAuditRecordsOn,
+} from "../../../src/adapters/sqlite/read/audit-records.ts";
 import { readChain } from "../../../src/adapters/sqlite/read/chain.ts";
 import { readEventsById, readNodesCiting } from "../../../src/adapters/sqlite/read/citing.ts";
 import {
@@ -10,7 +14,6 @@ import {
 import { readExpired } from "../../../src/adapters/sqlite/read/expired.ts";
 import { readExtractionJob } from "../../../src/adapters/sqlite/read/extraction-job.ts";
 import { readNeighborhood } from "../../../src/adapters/sqlite/read/neighborhood.ts";
-import { readOperations, readOperationsOn } from "../../../src/adapters/sqlite/read/operations.ts";
 import { readNodes } from "../../../src/adapters/sqlite/read/read.ts";
 import { readScan } from "../../../src/adapters/sqlite/read/scan-nodes.ts";
 import { ACTIVE_STATES } from "../../../src/domain/enums.ts";
@@ -95,7 +98,7 @@ const READS: readonly {
   {
     name: "operations on a target",
     read: (database, targetId) =>
-      readOperationsOn(database, {
+      readAuditRecordsOn(database, {
         targetId,
         after: { createdAt: at(0), id: freshId() },
         limit: 9,
@@ -118,7 +121,7 @@ const READS: readonly {
   {
     name: "operations of a kind",
     read: (database, id) =>
-      readOperations(database, { opType: "X", userId: "ada", afterTargetId: id, limit: 9 }),
+      readAuditRecords(database, { opType: "X", userId: "ada", afterTargetId: id, limit: 9 }),
     indexes: ["operations_listed"],
     sorts: false,
   },

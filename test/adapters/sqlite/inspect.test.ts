@@ -53,7 +53,7 @@ describe.each([
     const failing = anEvent({ timestamp: at(1) });
     await store.admit(anAdmission([failing, anEvent()]));
     await store.failJobs([failing.id], "model_failed", at(2));
-    const manifest = store.manifest();
+    const manifest = await store.manifest();
     await store.close();
     const before = bytesBelow(place);
 

@@ -67,7 +67,7 @@ describe.each(LAYOUTS)("a new pack of $name", ({ packIn }) => {
 
     const store = await open(pack, { clock: { now: () => created } });
 
-    expect(store.manifest()).toEqual({
+    expect(await store.manifest()).toEqual({
       formatVersion: 1,
       softwareVersion: "1.2.3",
       embedding: { model: "hand-made", version: "1", dimension: 8 },
@@ -172,7 +172,7 @@ describe.each(LAYOUTS)("an existing pack of $name", ({ packIn }) => {
       scoringVersion: "ffffffffffff",
     });
 
-    expect(second.manifest()).toEqual({
+    expect(await second.manifest()).toEqual({
       formatVersion: 1,
       softwareVersion: "2.0.0",
       embedding: { model: "hand-made", version: "1", dimension: 8 },

@@ -1,8 +1,8 @@
 import type { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
+import { readAuditRecords } from "../../../src/adapters/sqlite/read/audit-records.ts";
 import { readContradictions } from "../../../src/adapters/sqlite/read/contradictions.ts";
-import { readOperations } from "../../../src/adapters/sqlite/read/operations.ts";
 import { readPinned } from "../../../src/adapters/sqlite/read/pinned.ts";
 import { readNodesById } from "../../../src/adapters/sqlite/read/read.ts";
 import { searchGraph } from "../../../src/adapters/sqlite/read/search-graph.ts";
@@ -56,7 +56,12 @@ const READS: readonly {
   {
     name: "operations of a kind",
     read: (database) =>
-      readOperations(database, { opType: "X", userId: "ada", afterTargetId: freshId(), limit: 9 }),
+      readAuditRecords(database, {
+        opType: "X",
+        userId: "ada",
+        afterTargetId: freshId(),
+        limit: 9,
+      }),
     indexes: ["operations_listed"],
   },
   {

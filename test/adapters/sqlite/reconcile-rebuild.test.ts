@@ -37,7 +37,7 @@ test("a rebuild of a directory pack that was cut off between its files is finish
 
   const opened = await open(pack, { embedding: NEXT });
 
-  expect(opened.manifest().embedding).toEqual(NEXT);
+  expect((await opened.manifest()).embedding).toEqual(NEXT);
   const hits = await opened.searchVectors(new Float32Array([0, 0, 0, 1]), ANYTHING, 9);
   expect(hits.map(({ score }) => score)).toEqual([1, 1]);
   expect(await opened.countJobs(undefined)).toEqual({ pending: 0, failed: 0 });

@@ -29,7 +29,7 @@ async function converse(store: Store): Promise<MemoryNode[]> {
   );
   const nodes = events.map((event) => aNode(event));
   const operations = events.map((event, index) => aPlan(event, nodes[index] ?? aNode(event)));
-  await store.admit(anAdmission(events, { operations }));
+  await store.admit(anAdmission(events, { auditRecords: operations }));
   await work(store);
   return nodes;
 }

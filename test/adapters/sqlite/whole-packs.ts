@@ -63,7 +63,7 @@ async function answersOf(store: Store): Promise<unknown> {
     words: await store.searchText("memory 17 tea", filter, 5),
     vectors: await store.searchVectors(unit(9, 2, 3), filter, 5),
     receipt: await store.receipt(REQUEST, "ada"),
-    manifest: store.manifest().createdAt,
+    manifest: (await store.manifest()).createdAt,
   };
 }
 

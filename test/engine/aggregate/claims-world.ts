@@ -19,7 +19,7 @@ export async function put(store: Store, nodes: readonly MemoryNode[]): Promise<v
   const event = anEvent({ userId: nodes[0]?.userId ?? "ada" });
   await store.admit({
     events: [event],
-    operations: [],
+    auditRecords: [],
     nodes: nodes.map((node) => ({ node, lexical: false })),
     leaseJobs: true,
   });
@@ -31,9 +31,9 @@ export function nodesOf(told: readonly Told[]): MemoryNode[] {
 
 /** Puts an edge between two stored memories. */
 export async function join(store: Store, edge: Edge): Promise<void> {
-  const reads = { nodeIds: [edge.sourceId, edge.targetId], operationIds: [], eventIds: [] };
+  const reads = { nodeIds: [edge.sourceId, edge.targetId], auditRecordIds: [], eventIds: [] };
   await store.change(reads, () => ({
-    change: { nodes: [], edges: [edge], operations: [] },
+    change: { nodes: [], edges: [edge], auditRecords: [] },
     result: undefined,
   }));
 }

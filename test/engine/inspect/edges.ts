@@ -28,8 +28,8 @@ export function anEdge(
 
 /** Writes edges. */
 export function connect(store: Store, ...edges: readonly Edge[]): Promise<void> {
-  return store.change({ nodeIds: [], operationIds: [], eventIds: [] }, () => ({
-    change: { nodes: [], edges, operations: [] },
+  return store.change({ nodeIds: [], auditRecordIds: [], eventIds: [] }, () => ({
+    change: { nodes: [], edges, auditRecords: [] },
     result: undefined,
   }));
 }

@@ -3,9 +3,9 @@ import { checksummed } from "../../../src/domain/checksummed.ts";
 import type { MemoryEvent } from "../../../src/domain/event.ts";
 import type { JsonObject } from "../../../src/lib/json.ts";
 import { uuidV5 } from "../../../src/lib/uuid.ts";
-import type { Operation } from "../../../src/ports/store/audit-record.ts";
+import type { AuditRecord } from "../../../src/ports/store/audit-record.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
-import { anAdmission, anEvent, anOperation, at, freshId } from "../../contract/samples.ts";
+import { anAdmission, anAuditRecord, anEvent, at, freshId } from "../../contract/samples.ts";
 import type { SqlitePack } from "../../contract/sqlite-pack.ts";
 import { expectInvalid, testClock, useEngines } from "../engines.ts";
 import { runRaw } from "../retrieve/pipeline-world.ts";
@@ -35,9 +35,9 @@ function record(
   store: Store,
   event: MemoryEvent,
   payload: JsonObject,
-  given: Partial<Operation> = {},
+  given: Partial<AuditRecord> = {},
 ): Promise<void> {
-  const operation = anOperation({
+  const operation = anAuditRecord({
     id: uuidV5(event.id, "svc:validated-extraction:v1"),
     opType: "EXTRACTION_VALIDATED",
     targetId: event.id,
@@ -46,7 +46,7 @@ function record(
     payload,
     ...given,
   });
-  return store.admit(anAdmission([], { operations: [operation] }));
+  return store.admit(anAdmission([], { auditRecords: [operation] }));
 }
 
 async function withEvent() {

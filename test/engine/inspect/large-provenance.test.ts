@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { LIMITS } from "../../../src/domain/limits.ts";
-import { aNode, anAdmission, anEvent, anOperation, at, freshId } from "../../contract/samples.ts";
+import { aNode, anAdmission, anAuditRecord, anEvent, at, freshId } from "../../contract/samples.ts";
 import { useEngines, wordEmbedder } from "../engines.ts";
 
 const { open } = useEngines();
@@ -18,16 +18,16 @@ test("a provenance of more text than a page holds shows a part, and tells exactl
   const node = aNode(source, { content: "tea", evidenceRefs });
   const operations = [
     ...Array.from({ length: 5 }, (_, second) =>
-      anOperation({
+      anAuditRecord({
         opType: "LIFECYCLE_CHANGED",
         targetId: node.id,
         payload: { note: LARGE },
         createdAt: at(second),
       }),
     ),
-    ...Array.from({ length: 30 }, () => anOperation({ targetId: node.id, createdAt: at(9) })),
+    ...Array.from({ length: 30 }, () => anAuditRecord({ targetId: node.id, createdAt: at(9) })),
   ];
-  await store.admit(anAdmission([...events, foreign], { operations }));
+  await store.admit(anAdmission([...events, foreign], { auditRecords: operations }));
   const vector = await deps.embedder.embedDocument("tea");
   await store.addNodes([{ node, vector, at: at(1) }]);
 

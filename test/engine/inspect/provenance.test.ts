@@ -2,14 +2,14 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { MemoryNode } from "../../../src/domain/node.ts";
 import type { ProvenanceOptions } from "../../../src/engine/inspect/api.ts";
-import type { Operation } from "../../../src/ports/store/audit-record.ts";
+import type { AuditRecord } from "../../../src/ports/store/audit-record.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import {
   aMaterialization,
   aNode,
   anAdmission,
+  anAuditRecord,
   anEvent,
-  anOperation,
   at,
   freshId,
   put,
@@ -27,10 +27,10 @@ const cursor = (value: unknown) =>
 async function record(
   store: Store,
   node: MemoryNode | undefined,
-  ...given: readonly Partial<Operation>[]
-): Promise<Operation[]> {
+  ...given: readonly Partial<AuditRecord>[]
+): Promise<AuditRecord[]> {
   const operations = given.map((each, index) =>
-    anOperation({
+    anAuditRecord({
       opType: "REINFORCE",
       targetId: node?.id ?? "",
       payload: { record: "{}", sha256: "0" },
@@ -39,7 +39,7 @@ async function record(
       ...each,
     }),
   );
-  await store.admit(anAdmission([], { operations }));
+  await store.admit(anAdmission([], { auditRecords: operations }));
   return operations;
 }
 

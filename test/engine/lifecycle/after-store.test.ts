@@ -4,7 +4,7 @@ import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import type { StoreStepSettings } from "../../../src/engine/settings.ts";
 import type { StoreInput } from "../../../src/engine/write/api.ts";
 import type { Uuid } from "../../../src/lib/uuid.ts";
-import type { Operation } from "../../../src/ports/store/audit-record.ts";
+import type { AuditRecord } from "../../../src/ports/store/audit-record.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import {
   DEFAULT_SETTINGS,
@@ -28,8 +28,8 @@ async function stored(engine: MemoryEngine, content: string, given: Partial<Stor
   return { id: node.id, eventId, node };
 }
 
-async function operationsOn({ store }: OpenedEngine, id: Uuid): Promise<readonly Operation[]> {
-  return (await store.operationsOn({ targetId: id, after: undefined, limit: 100 })).items;
+async function operationsOn({ store }: OpenedEngine, id: Uuid): Promise<readonly AuditRecord[]> {
+  return (await store.auditRecordsOn({ targetId: id, after: undefined, limit: 100 })).items;
 }
 
 const now = (engine: MemoryEngine, id: Uuid) => engine.getNode(id, { includeSuperseded: true });
@@ -57,7 +57,7 @@ describe("with every setting off", () => {
     expect(warnings).toEqual([]);
     expect(await store.countNodes("ada")).toBe(4);
     expect(await store.node(old.id, "ada")).toEqual(old.node);
-    const log = await store.operationsOn({ targetId: old.id, after: undefined, limit: 9 });
+    const log = await store.auditRecordsOn({ targetId: old.id, after: undefined, limit: 9 });
     expect(log.items).toEqual([]);
   });
 });

@@ -174,8 +174,8 @@ describe("what evaluateCondition refuses", () => {
   test("is a conditional memory whose condition is gone", async () => {
     const { engine, store } = await engines.open();
     const node = await rememberConditional(engine);
-    await store.change({ nodeIds: [node.id], operationIds: [], eventIds: [] }, () => ({
-      change: { nodes: [{ ...node, metadata: { condition: " " } }], edges: [], operations: [] },
+    await store.change({ nodeIds: [node.id], auditRecordIds: [], eventIds: [] }, () => ({
+      change: { nodes: [{ ...node, metadata: { condition: " " } }], edges: [], auditRecords: [] },
       result: undefined,
     }));
     const { message } = await refusal(engine.evaluateCondition(node.id, { state: "true" }));

@@ -234,8 +234,8 @@ test("two memories that an edge of another origin calls contradictory are not ma
     metadata: undefined,
     createdAt: a.createdAt,
   } as const;
-  await store.change({ nodeIds: [a.id, b.id], operationIds: [], eventIds: [] }, () => ({
-    change: { nodes: [], edges: [edge], operations: [] },
+  await store.change({ nodeIds: [a.id, b.id], auditRecordIds: [], eventIds: [] }, () => ({
+    change: { nodes: [], edges: [edge], auditRecords: [] },
     result: undefined,
   }));
   const { code, message } = await refusal(engine.contradict(a.id, b.id));

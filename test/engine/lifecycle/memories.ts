@@ -8,7 +8,7 @@ import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import type { StoreInput } from "../../../src/engine/write/api.ts";
 import type { JsonObject } from "../../../src/lib/json.ts";
 import { asUuid, type Uuid } from "../../../src/lib/uuid.ts";
-import type { Operation } from "../../../src/ports/store/audit-record.ts";
+import type { AuditRecord } from "../../../src/ports/store/audit-record.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import type { Thrown } from "../../domain/thrown.ts";
 
@@ -61,12 +61,12 @@ export async function refusal(call: Promise<unknown>): Promise<Thrown> {
 }
 
 /** What was done to a memory since it was stored, oldest first. */
-export async function logOf(store: Store, targetId: Uuid): Promise<readonly Operation[]> {
-  return (await store.operationsOn({ targetId, after: undefined, limit: 1000 })).items;
+export async function logOf(store: Store, targetId: Uuid): Promise<readonly AuditRecord[]> {
+  return (await store.auditRecordsOn({ targetId, after: undefined, limit: 1000 })).items;
 }
 
 /** The only operation on a memory. */
-export async function onlyOperation(store: Store, targetId: Uuid): Promise<Operation> {
+export async function onlyOperation(store: Store, targetId: Uuid): Promise<AuditRecord> {
   const operations = await logOf(store, targetId);
   const [operation] = operations;
   if (operation === undefined || operations.length > 1) {
@@ -75,7 +75,7 @@ export async function onlyOperation(store: Store, targetId: Uuid): Promise<Opera
   return operation;
 }
 
-export function recordOf(operation: Operation): JsonObject {
+export function recordOf(operation: AuditRecord): JsonObject {
   return openChecksummed(operation.payload);
 }
 
@@ -135,7 +135,7 @@ export const STATES = LIFECYCLE_STATES;
 
 /** All edges between two memories, read as a change reads them. */
 export function edgesAmong(store: Store, ...nodeIds: readonly Uuid[]): Promise<readonly Edge[]> {
-  return store.change({ nodeIds, operationIds: [], eventIds: [] }, ({ edges }) => ({
+  return store.change({ nodeIds, auditRecordIds: [], eventIds: [] }, ({ edges }) => ({
     change: undefined,
     result: edges,
   }));

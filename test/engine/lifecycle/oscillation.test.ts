@@ -21,7 +21,7 @@ async function store({ engine }: OpenedEngine, content: string, confidence?: num
 
 async function penalties({ store: log }: OpenedEngine, ids: readonly Uuid[]) {
   const found = await Promise.all(
-    ids.map((targetId) => log.operationsOn({ targetId, after: undefined, limit: 100 })),
+    ids.map((targetId) => log.auditRecordsOn({ targetId, after: undefined, limit: 100 })),
   );
   return found.flatMap(({ items }) => items).filter(({ opType }) => opType === "PENALTY");
 }

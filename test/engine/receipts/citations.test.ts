@@ -11,7 +11,7 @@ import {
 } from "../../../src/engine/receipts/citations.ts";
 import { createReceiptKeeper } from "../../../src/engine/receipts/keep.ts";
 import { type Uuid, uuidV5 } from "../../../src/lib/uuid.ts";
-import type { Operation } from "../../../src/ports/store/audit-record.ts";
+import type { AuditRecord } from "../../../src/ports/store/audit-record.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import { altered, expectInvalid, testClock, useEngines } from "../engines.ts";
 import { aRetrieval, SURROUNDINGS } from "./retrievals.ts";
@@ -112,7 +112,7 @@ describe("recordAnswerCitations", () => {
     const { deps, store, requestId } = await open();
     await recordAnswerCitations(deps, { citationId: ID, requestId, answerId: "a" }, OWNER);
     const id = uuidV5("url", `["svc:answer-citations:v1","${OWNER}","${ID}"]`);
-    expect(await store.operation(id)).toMatchObject({
+    expect(await store.auditRecord(id)).toMatchObject({
       opType: "ANSWER_CITATIONS_RECORDED",
       targetId: ID,
       actorId: OWNER,
@@ -291,7 +291,10 @@ describe("getAnswerCitations", () => {
   test.each([
     {
       name: "was changed",
-      damage: ({ payload }: Operation) => ({ ...payload, record: `${String(payload["record"])} ` }),
+      damage: ({ payload }: AuditRecord) => ({
+        ...payload,
+        record: `${String(payload["record"])} `,
+      }),
     },
     {
       name: "is of another form",
@@ -304,8 +307,8 @@ describe("getAnswerCitations", () => {
     const { deps, store, requestId } = await open();
     await recordAnswerCitations(deps, { citationId: ID, requestId, answerId: "a" }, OWNER);
     const damaged = altered(store, {
-      operation: async (id) => {
-        const operation = await store.operation(id);
+      auditRecord: async (id) => {
+        const operation = await store.auditRecord(id);
         return operation && { ...operation, payload: damage(operation) };
       },
     });
@@ -350,7 +353,7 @@ describe("listAnswerCitations", () => {
     await recordAnswerCitations(deps, { citationId: idAt(0), requestId, answerId: "a" }, OWNER);
     const {
       items: [first],
-    } = await store.operationsOf({
+    } = await store.auditRecordsOf({
       opType: "ANSWER_CITATIONS_RECORDED",
       userId: OWNER,
       afterTargetId: undefined,
@@ -366,7 +369,7 @@ describe("listAnswerCitations", () => {
         payload: checksummed({ ...record, citation_id: citationId }),
       };
     });
-    await store.admit({ events: [], operations, leaseJobs: false });
+    await store.admit({ events: [], auditRecords: operations, leaseJobs: false });
     const page = await listAnswerCitations(deps, { userId: OWNER, afterId: idAt(98), limit: 1000 });
     expect(page.map(({ citationId }) => citationId as string)).toEqual(
       Array.from({ length: 1000 }, (_, index) => idAt(index + 99)),

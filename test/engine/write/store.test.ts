@@ -261,7 +261,7 @@ describe("a direct store whose index fails", () => {
     let isBroken = false;
     const { engine } = await open({
       alter: (store) => ({
-        manifest: () => (isBroken ? broken() : store.manifest()),
+        hasModel: async (identity) => (isBroken ? broken() : store.hasModel(identity)),
         admit: async (admission) => (isBroken ? broken() : store.admit(admission)),
       }),
     });

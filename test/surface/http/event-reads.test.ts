@@ -7,8 +7,8 @@ import {
   aMaterialization,
   aNode,
   anAdmission,
+  anAuditRecord,
   anEvent,
-  anOperation,
   at,
   freshId,
   put,
@@ -45,13 +45,13 @@ function extractionOf(event: MemoryEvent, given: JsonObject = {}): JsonObject {
 }
 
 function record({ store }: OpenedApp, event: MemoryEvent, extraction: JsonObject): Promise<void> {
-  const operation = anOperation({
+  const operation = anAuditRecord({
     id: uuidV5(event.id, "svc:validated-extraction:v1"),
     opType: "EXTRACTION_VALIDATED",
     targetId: event.id,
     payload: checksummed(extraction),
   });
-  return store.admit(anAdmission([], { operations: [operation] }));
+  return store.admit(anAdmission([], { auditRecords: [operation] }));
 }
 
 function addJob({ pack }: OpenedApp, event: MemoryEvent, values: string): void {

@@ -4,8 +4,8 @@ import {
   aMaterialization,
   aNode,
   anAdmission,
+  anAuditRecord,
   anEvent,
-  anOperation,
   at,
   freshId,
   put,
@@ -37,7 +37,7 @@ async function filled(auth = {}) {
   const plain = anEdge(claim, other, { edgeType: "contradicts", createdAt: at(4) });
   await connect(app.store, edge, plain);
   const operations = [4, 5, 6].map((second) =>
-    anOperation({
+    anAuditRecord({
       opType: "REINFORCE",
       targetId: claim.id,
       payload: checksummed({ version: 2 }),
@@ -45,7 +45,7 @@ async function filled(auth = {}) {
       createdAt: at(second),
     }),
   );
-  await app.store.admit(anAdmission([], { operations }));
+  await app.store.admit(anAdmission([], { auditRecords: operations }));
   return { app, event, gone, claim, edge, plain, operations };
 }
 

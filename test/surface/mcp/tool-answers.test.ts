@@ -4,7 +4,7 @@ import { checksummed } from "../../../src/domain/checksummed.ts";
 import type { MemoryEvent } from "../../../src/domain/event.ts";
 import { asUuid, uuidV5 } from "../../../src/lib/uuid.ts";
 import { TOOLS } from "../../../src/surface/mcp/tool-list.ts";
-import { anAdmission, anOperation, at } from "../../contract/samples.ts";
+import { anAdmission, anAuditRecord, at } from "../../contract/samples.ts";
 import { amount, fact, put } from "../../engine/aggregate/claims-world.ts";
 import { testClock } from "../../engine/engines.ts";
 import { runRaw } from "../../engine/retrieve/pipeline-world.ts";
@@ -93,7 +93,7 @@ async function extraction({ served, ada, event }: World): Promise<void> {
     result: { entities: [{ name: "Ada" }] },
     created_at: at(5),
   };
-  const operation = anOperation({
+  const operation = anAuditRecord({
     id: uuidV5(id, "svc:validated-extraction:v1"),
     opType: "EXTRACTION_VALIDATED",
     targetId: event,
@@ -102,7 +102,7 @@ async function extraction({ served, ada, event }: World): Promise<void> {
     // SAFETY: the members are those of an event's wire form.
     payload: checksummed(record as Parameters<typeof checksummed>[0]),
   });
-  await served.store.admit(anAdmission([], { operations: [operation] }));
+  await served.store.admit(anAdmission([], { auditRecords: [operation] }));
 }
 
 function extractionJob({ served, event }: World): void {

@@ -14,7 +14,7 @@ import { advanceIndexSequence } from "../write/index-sequence.ts";
 import { mendDocuments, writeDocuments } from "../write/lexical-index.ts";
 import { ownerKey } from "../write/owners.ts";
 import { ACTIVE, HAS_TEXT } from "../write/turns.ts";
-import { writeOperation } from "../write/write-operation.ts";
+import { writeAuditRecord } from "../write/write-audit-record.ts";
 import { listOwners } from "./list-owners.ts";
 import { readPackOwner, writePackOwner } from "./pack-owner.ts";
 
@@ -43,7 +43,7 @@ export function moveOwner(database: Database, move: OwnerMove, at: Instant): Own
   const key = ownerKey(database, from);
   if (key === undefined) throw new SvcError("internal", "an owner has things and no key");
   const target = ownerKey(database, into);
-  writeOperation(database, {
+  writeAuditRecord(database, {
     ...{ id, actorId, createdAt: at },
     opType: isJoin ? OWNERS_JOINED : OWNER_RENAMED,
     targetId: ownerTarget(from),

@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import { type OwnerMemories, PACK_OWNER_SET, type PackOwner } from "../../../domain/pack-owner.ts";
 import type { OwnerRecord } from "../../../ports/store/owners.ts";
 import { readPackSetting, writePackSetting } from "../schema/pack-settings.ts";
-import { writeOperation } from "../write/write-operation.ts";
+import { writeAuditRecord } from "../write/write-audit-record.ts";
 
 /** The setting that names the owner of a pack. */
 const OWNER = "owner";
@@ -27,7 +27,7 @@ export function readPackOwner(database: Database): PackOwner {
 export function writePackOwner(database: Database, userId: string, record: OwnerRecord): void {
   const before = readPackSetting(database, OWNER) ?? null;
   writePackSetting(database, OWNER, userId);
-  writeOperation(database, {
+  writeAuditRecord(database, {
     ...record,
     opType: PACK_OWNER_SET,
     targetId: "pack",

@@ -6,8 +6,8 @@ import { advanceIndexSequence } from "./index-sequence.ts";
 import { writeDocuments } from "./lexical-index.ts";
 import { ensureOwner } from "./owners.ts";
 import { fromMetadata } from "./rows.ts";
+import { writeAuditRecord } from "./write-audit-record.ts";
 import { writeNode } from "./write-node.ts";
-import { writeOperation } from "./write-operation.ts";
 
 /** Who holds a job and until when. */
 export type Lease = { readonly owner: string; readonly expiresAt: Instant };
@@ -48,7 +48,7 @@ export function writeAdmission(
     );
     insertJob.run(key, owner, lease?.owner ?? null, lease?.expiresAt ?? null, event.timestamp);
   }
-  for (const operation of admission.operations) writeOperation(database, operation);
+  for (const operation of admission.auditRecords) writeAuditRecord(database, operation);
   const nodes = admission.nodes ?? [];
   const texts = nodes.flatMap(({ node, lexical }) => {
     const key = writeNode(database, node, ensureOwner(database, node.userId));

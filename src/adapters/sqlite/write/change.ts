@@ -10,15 +10,15 @@ import {
 } from "../../../domain/search/change.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { Operation } from "../../../ports/store/audit-record.ts";
+import type { AuditRecord } from "../../../ports/store/audit-record.ts";
 import type { Change, ChangeReads, Decide } from "../../../ports/store/changes.ts";
 import type { KeyedNode } from "../../../ports/store/search-index.ts";
-import { readOperation } from "../read/operations.ts";
+import { readAuditRecord } from "../read/audit-records.ts";
 import { readEvent } from "../read/read.ts";
 import { readEdgesAmong, writeEdge } from "./edges.ts";
 import { evict } from "./evict.ts";
 import { changingValues, NODE_COLUMNS, type NodeRow, toNode, UPDATE_NODE } from "./rows.ts";
-import { writeOperation } from "./write-operation.ts";
+import { writeAuditRecord } from "./write-audit-record.ts";
 
 /**
  * Reads what a decision needs and writes what it comes to. Runs inside a write transaction, which has to be undone when it
@@ -36,7 +36,7 @@ export function change<T>(
   const decision = decide({
     at: momentAfter(nodes.values(), now),
     nodes,
-    operations: readOperations(database, reads.operationIds),
+    auditRecords: readAuditRecordsById(database, reads.auditRecordIds),
     events: readEvents(database, reads.eventIds),
     edges: readEdgesAmong(
       database,
@@ -65,10 +65,13 @@ function readNodes(database: Database, ids: readonly Uuid[]): ReadonlyMap<Uuid, 
   );
 }
 
-function readOperations(database: Database, ids: readonly Uuid[]): ReadonlyMap<Uuid, Operation> {
+function readAuditRecordsById(
+  database: Database,
+  ids: readonly Uuid[],
+): ReadonlyMap<Uuid, AuditRecord> {
   return new Map(
     ids.flatMap((id) => {
-      const operation = readOperation(database, id);
+      const operation = readAuditRecord(database, id);
       return operation === undefined ? [] : [[id, operation] as const];
     }),
   );
@@ -85,18 +88,18 @@ function readEvents(database: Database, ids: readonly Uuid[]): ReadonlyMap<Uuid,
 
 function writeChange(
   database: Database,
-  { edges, operations }: Change,
+  { edges, auditRecords }: Change,
   nodes: readonly NodeChange[],
   keyOf: (node: MemoryNode) => number,
 ): void {
   const update = database.query(UPDATE_NODE);
   for (const { after } of nodes) update.run(...changingValues(after), keyOf(after));
   for (const edge of edges) writeEdge(database, edge);
-  for (const operation of operations) {
-    if (readOperation(database, operation.id) !== undefined) {
-      throw brokenChange(`the operation ${operation.id} is there already`);
+  for (const record of auditRecords) {
+    if (readAuditRecord(database, record.id) !== undefined) {
+      throw brokenChange(`the operation ${record.id} is there already`);
     }
-    writeOperation(database, operation);
+    writeAuditRecord(database, record);
   }
   const retired = nodes.filter(isRetired);
   evict(

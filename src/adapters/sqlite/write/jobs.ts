@@ -8,7 +8,7 @@ import type { JsonObject } from "../../../lib/json.ts";
 import { type Uuid, uuidV5 } from "../../../lib/uuid.ts";
 import type { MaterializationJob } from "../../../ports/store/work-queue.ts";
 import { isGone } from "../connection/process-identity.ts";
-import { readOperation } from "../read/operations.ts";
+import { readAuditRecord } from "../read/audit-records.ts";
 import type { Lease } from "./admit.ts";
 import { ownerKey } from "./owners.ts";
 import { EVENT_COLUMNS, type EventRow, toEvent } from "./rows.ts";
@@ -74,7 +74,7 @@ function freeJobsOfGoneProcesses(database: Database, self: string): void {
 
 /** The node that a direct store planned for an event. */
 export function plannedNode(database: Database, eventId: Uuid): MemoryNode | undefined {
-  const operation = readOperation(database, directStoreId(eventId));
+  const operation = readAuditRecord(database, directStoreId(eventId));
   if (operation === undefined) return undefined;
   const { node } = openChecksummed(operation.payload);
   // SAFETY: the record's checksum matches, and store() always writes the planned node into it.

@@ -1,6 +1,6 @@
 import { reasonCode } from "../../../domain/errors.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { KeyedNode } from "../../../ports/store/search-index.ts";
+import type { KeyedNode, SearchIndex } from "../../../ports/store/search-index.ts";
 import type { EngineDeps } from "../../deps.ts";
 import type { Exclusion, ResultCandidate } from "../api.ts";
 import type { FilterRules } from "../filter.ts";
@@ -12,7 +12,7 @@ import type { Step } from "./inherit.ts";
 import { expandSessions, type Neighbour, neighbours, triggers } from "./sessions.ts";
 import { visibility } from "./visible.ts";
 
-export type ContextDeps = Pick<EngineDeps, "store" | "settings" | "warn">;
+export type ContextDeps = Pick<EngineDeps<SearchIndex>, "store" | "settings" | "warn">;
 
 export type ExpandedRanking = {
   readonly ranking: readonly ResultCandidate[];

@@ -2,8 +2,8 @@ import type { Database } from "bun:sqlite";
 import type { PageForm } from "../../../domain/search/pages.ts";
 import { asInstant } from "../../../lib/instant.ts";
 import { asUuid, type Uuid } from "../../../lib/uuid.ts";
-import type { OperationPage, OperationsOnTarget } from "../../../ports/store/audit-log.ts";
-import type { Operation } from "../../../ports/store/audit-record.ts";
+import type { AuditRecordPage, AuditRecordsOnTarget } from "../../../ports/store/audit-log.ts";
+import type { AuditRecord } from "../../../ports/store/audit-record.ts";
 import type { Page } from "../../../ports/store/page.ts";
 import { readOwnerNames } from "../owners/owner-names.ts";
 import { toMetadata } from "../write/rows.ts";
@@ -28,18 +28,18 @@ const END_OF_TIME = "~";
 const UNLISTED = "DIRECT_STORE_REQUESTED";
 
 /** The operation with this id. */
-export function readOperation(database: Database, id: Uuid): Operation | undefined {
+export function readAuditRecord(database: Database, id: Uuid): AuditRecord | undefined {
   const row = database.query<OperationRow, [string]>(`${FROM_OPERATIONS} WHERE id = ?`).get(id);
-  return row === null ? undefined : toOperation(row);
+  return row === null ? undefined : toAuditRecord(row);
 }
 
-const OPERATION_PAGE: PageForm<OperationRow, Operation> = {
-  toItem: toOperation,
+const OPERATION_PAGE: PageForm<OperationRow, AuditRecord> = {
+  toItem: toAuditRecord,
   charsOf: ({ payload }) => payload.length,
 };
 
 /** A page of one owner's operations of one kind, under whatever name they were recorded, by target. */
-export function readOperations(database: Database, page: OperationPage): Page<Operation> {
+export function readAuditRecords(database: Database, page: AuditRecordPage): Page<AuditRecord> {
   // SQLite uses a partial index only where the condition of the index is spelled out.
   const listed = page.opType === UNLISTED ? "" : `AND op_type <> '${UNLISTED}'`;
   const after = page.afterTargetId ?? "";
@@ -56,7 +56,10 @@ export function readOperations(database: Database, page: OperationPage): Page<Op
 }
 
 /** A page of the operations on one target, in the order in which they were written down. */
-export function readOperationsOn(database: Database, page: OperationsOnTarget): Page<Operation> {
+export function readAuditRecordsOn(
+  database: Database,
+  page: AuditRecordsOnTarget,
+): Page<AuditRecord> {
   const { createdAt = "", id = "" } = page.after ?? {};
   const statement = database.query<OperationRow, Parameter[]>(
     `${FROM_OPERATIONS} WHERE target_id = ? AND (created_at, id) > (?, ?) ORDER BY created_at, id LIMIT ?`,
@@ -65,7 +68,7 @@ export function readOperationsOn(database: Database, page: OperationsOnTarget): 
   return readPage(statement, parameters, page.limit, OPERATION_PAGE);
 }
 
-function toOperation(row: OperationRow): Operation {
+function toAuditRecord(row: OperationRow): AuditRecord {
   return {
     id: asUuid(row.id),
     opType: row.op_type,
