@@ -44,6 +44,18 @@ const PLANTS: readonly Plant[] = [
     from: "surface/http/ports",
     to: "ports/target",
   },
+  ...["http", "mcp", "contract", "listener"].flatMap((part) =>
+    ["app", "packs", "assistants", "doctor"].map((folder) => ({
+      rule: "surface-may-import-only-[lib,domain,config,engine]",
+      from: `surface/${part}/${folder}`,
+      to: `${folder}/target`,
+    })),
+  ),
+  ...["adapters/sqlite", "ports"].map((folder) => ({
+    rule: "cli-may-import-only-[lib,domain,config,engine,app,packs,assistants,doctor]",
+    from: `surface/cli/${folder.slice(0, 5)}`,
+    to: `${folder}/target`,
+  })),
   {
     rule: "app-may-import-only-[lib,domain,config,ports,engine,adapters]",
     from: "app/up",
@@ -65,6 +77,7 @@ const PLANTS: readonly Plant[] = [
     to: "surface/cli/target",
   },
   { rule: "a-process-is-started-by-main-alone", from: "app/starts", to: "process/target" },
+  { rule: "a-process-is-started-by-main-alone", from: "surface/cli/starts", to: "process/target" },
   {
     rule: "library-may-import-only-[app,config,domain,engine,lib,ports]",
     from: "library",
@@ -150,6 +163,10 @@ const ALLOWED: readonly Omit<Plant, "rule">[] = [
   { from: "app/allowed", to: "adapters/sqlite/target" },
   { from: "app/environment", to: "config/load" },
   { from: "doctor/allowed", to: "assistants/target" },
+  ...["app", "packs", "assistants", "doctor"].map((folder) => ({
+    from: `surface/cli/${folder}-allowed`,
+    to: `${folder}/target`,
+  })),
   { from: "main", to: "process/target" },
 ];
 

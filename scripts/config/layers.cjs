@@ -47,7 +47,21 @@ module.exports = {
     may("ports", ["lib", "domain"]),
     may("engine", ["lib", "domain", "ports"]),
     may("adapters", ["lib", "domain", "ports"]),
-    may("surface", ["lib", "domain", "config", "engine"]),
+    {
+      name: "surface-may-import-only-[lib,domain,config,engine]",
+      severity: "error",
+      from: { path: "^src/surface/", pathNot: "^src/surface/cli/" },
+      to: { path: "^src/", pathNot: "^src/(surface|lib|domain|config|engine)/" },
+    },
+    {
+      name: "cli-may-import-only-[lib,domain,config,engine,app,packs,assistants,doctor]",
+      severity: "error",
+      from: { path: "^src/surface/cli/" },
+      to: {
+        path: "^src/",
+        pathNot: "^src/(surface|lib|domain|config|engine|app|packs|assistants|doctor)/",
+      },
+    },
     may("app", ["lib", "domain", "config", "ports", "engine", "adapters"]),
     may("packs", ["lib", "domain", "config", "ports", "engine", "adapters", "app"]),
     may("assistants", ["lib", "domain", "config", "ports", "engine", "adapters", "app", "packs"]),

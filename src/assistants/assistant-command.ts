@@ -3,12 +3,11 @@ import { mainFileOf } from "../app/pack-path.ts";
 import type { Config } from "../config/schema.ts";
 import { type KeyStatus, keyStatus } from "../packs/key-custody.ts";
 import { findClient } from "./catalogue.ts";
+import { SELF } from "./self.ts";
 import { CONFIG_FOLDER_VARIABLE, OWNER_VARIABLE, type ServerCommand } from "./server-entry.ts";
 import { type Surroundings, surroundings } from "./surroundings.ts";
 
 export type AssistantCommandInput = {
-  /** The command line that starts this program again. */
-  readonly self: readonly [string, ...string[]];
   /** Absolute path of the pack, as a person would name it. */
   readonly pack: string;
   /** The owner of everything on the connection; absent: each call names one. */
@@ -20,11 +19,11 @@ export type AssistantCommandInput = {
 
 /** How an assistant starts this program for the configured pack. @param key what is known about its key, if it is there */
 export function assistantCommand(
-  { self, pack, userId, tools, client }: AssistantCommandInput,
+  { pack, userId, tools, client }: AssistantCommandInput,
   key: KeyStatus | undefined,
   here: Surroundings = surroundings(),
 ): ServerCommand {
-  const [command, ...rest] = self;
+  const [command, ...rest] = SELF;
   const set = tools === "core" ? ["--tools", tools] : [];
   const readsText = client !== undefined && findClient(client)?.readsText === true;
   const form = readsText ? ["--answers", "text"] : [];

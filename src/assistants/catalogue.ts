@@ -14,8 +14,9 @@ export const CLIENT_NAMES = [
 ] as const;
 export type ClientName = (typeof CLIENT_NAMES)[number];
 
-/** For whom an assistant is configured: its user everywhere, or whoever works in a folder. */
-export type Scope = "user" | "project";
+/** For whom an assistant is configured: its user everywhere, or everybody who works in a folder. */
+export const SCOPES = ["user", "project"] as const;
+export type Scope = (typeof SCOPES)[number];
 
 /** How the servers of a client are written down. */
 export type ConfigForm = {

@@ -16,31 +16,31 @@ import {
   planConnection,
   planDisconnection,
 } from "./changes.ts";
-import { type RoundTrip, tryServer } from "./round-trip.ts";
 import type { ServerCommand } from "./server-entry.ts";
 import { similarClients } from "./similar-clients.ts";
 import { type Surroundings, surroundings } from "./surroundings.ts";
 
-/** Milliseconds that a server has to answer when an assistant was connected to it; its first start unpacks libraries. */
-const LIMIT_MS = 20_000;
-
+/** Which entry of which assistant. */
 export type ClientEntry = {
   readonly client: string;
   readonly scope: Scope;
+  /** The server's name in the configuration. */
   readonly name: string;
 };
 
-export type ClientChange = {
+/** A change of a configuration file that has not been made yet. */
+export type ClientChange = Pick<ConfigChange, "before" | "after" | "otherNames"> & {
+  /** What people call the assistant. */
   readonly title: string;
+  /** Absolute path. */
   readonly file: string;
-  readonly before: string | undefined;
-  readonly after: string | undefined;
-  readonly otherNames: readonly string[];
+  /** Makes the change, at once or not at all. @returns the path of the copy of the former file, where one is made */
   apply(): string | undefined;
 };
 
 export type Assistant = {
   readonly server: ServerCommand;
+  /** What keeps an assistant from using the pack, or that there is none yet; one sentence each. */
   readonly concerns: readonly string[];
 };
 
@@ -143,11 +143,6 @@ export async function snippetFor(
     title: known?.title,
     similar: known === undefined ? similarClients(clientName) : [],
   };
-}
-
-/** Starts a server as an assistant would, speaks to it, and ends it. Stores nothing. */
-export async function tryOut(server: ServerCommand): Promise<RoundTrip> {
-  return await tryServer(server, { limitMs: LIMIT_MS });
 }
 
 function toChange({ title }: Client, change: ConfigChange): ClientChange {

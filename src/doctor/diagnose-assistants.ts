@@ -10,12 +10,7 @@ import type { Config } from "../config/schema.ts";
 import { shellWord } from "../lib/shell-word.ts";
 import type { PackReport } from "../packs/inspect-pack.ts";
 import type { KeyStatus } from "../packs/key-custody.ts";
-
-type AssistantFinding = {
-  readonly name: string;
-  readonly status: "ok" | "warn" | "fail";
-  readonly message: string;
-};
+import type { Finding } from "./finding.ts";
 
 /** How svc connect calls the server where nobody says otherwise. */
 const DEFAULT_NAME = "memory";
@@ -24,16 +19,12 @@ const DEFAULT_NAME = "memory";
 const LIMIT_MS = 10_000;
 
 /** Whether an assistant that starts this program for the pack gets an answer. Changes nothing. */
-export async function checkAssistant(
-  config: Config,
-  report: PackReport,
-  self: readonly [string, ...string[]],
-): Promise<AssistantFinding> {
+export async function checkAssistant(config: Config, report: PackReport): Promise<Finding> {
   const name = "assistant";
   const key = await keyOfPack(config);
   const reason = whyNotTried(report, key);
   if (reason !== undefined) return { name, status: "ok", message: `not tried: ${reason}` };
-  const server = assistantCommand({ self, pack: report.path }, key);
+  const server = assistantCommand({ pack: report.path }, key);
   const trip = await tryServer(server, { limitMs: LIMIT_MS });
   if (trip.isOk) return { name, status: "ok", message: `answered in ${trip.ms} ms` };
   const message = `a server that was started for an assistant failed after ${trip.ms} ms: ${trip.problem}`;
@@ -55,7 +46,7 @@ function whyNotTried(
 }
 
 /** Which of the known assistants use the pack. */
-export async function checkConnected(config: Config): Promise<AssistantFinding> {
+export async function checkConnected(config: Config): Promise<Finding> {
   const name = "connected";
   const pack = mainFileOf(config);
   const connections = await connectionsTo(pack, surroundings());

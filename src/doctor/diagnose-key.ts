@@ -5,19 +5,14 @@ import { isPackEncrypted } from "../app/pack-key.ts";
 import { layoutOf } from "../app/pack-path.ts";
 import type { Config } from "../config/schema.ts";
 import { shellWord } from "../lib/shell-word.ts";
-
-type KeyFinding = {
-  readonly name: "key";
-  readonly status: "ok" | "warn";
-  readonly message: string;
-};
+import type { Finding } from "./finding.ts";
 
 /** Whether the configured pack is encrypted, where its key is, and what may become of it. */
 export async function checkKey(
   config: Config,
   source: KeySource,
   backup: KeyBackup | undefined,
-): Promise<KeyFinding> {
+): Promise<Finding> {
   const layout = layoutOf(config);
   const salt = isPackEncrypted(layout) ? saltOf(layout) : undefined;
   if (salt === undefined) {
@@ -49,6 +44,6 @@ function elsewhere(source: KeySource): readonly string[] {
   return source.kind === "settings" ? ["the setting encryption_key"] : [];
 }
 
-function finding(status: KeyFinding["status"], message: string): KeyFinding {
+function finding(status: Finding["status"], message: string): Finding {
   return { name: "key", status, message };
 }

@@ -17,29 +17,21 @@ import { shellWord } from "../lib/shell-word.ts";
 import { holdPack, type PackReport, reportOnPack } from "../packs/inspect-pack.ts";
 import { checkAssistant, checkConnected } from "./diagnose-assistants.ts";
 import { checkKey } from "./diagnose-key.ts";
-
-/** One finding about a pack or its surroundings. */
-export type Finding = {
-  readonly name: string;
-  readonly status: "ok" | "warn" | "fail";
-  /** What was found and, unless it is fine, what to do. */
-  readonly message: string;
-};
+import type { Finding } from "./finding.ts";
 
 /** Below it a day's work may fill the disk. */
 const LOW_DISK_BYTES = 200e6;
 
 /**
- * Examines the configured pack and what the program needs, without changing either.
+ * Examines the configured pack and what the program needs, without changing either. Where nothing is broken, this program is
+ * started as an assistant starts it.
  * @param isRequired whether a missing pack is a failure or merely worth a warning.
  * @param request how the key of the pack may be found.
- * @param self the command line that starts this program again; where nothing is broken, it is tried out.
  */
 export async function diagnose(
   config: Config,
   isRequired: boolean,
   request: KeyRequest,
-  self: readonly [string, ...string[]],
 ): Promise<readonly Finding[]> {
   const path = mainPath(layoutOf(config));
   const stat = statSync(path, { throwIfNoEntry: false });
@@ -62,7 +54,7 @@ export async function diagnose(
     // Whoever closes a pack last moves its log into it, which is not for an examination to bring about.
     const release = await holdPack(opened.config);
     try {
-      examined.push(await checkAssistant(config, opened.report, self));
+      examined.push(await checkAssistant(config, opened.report));
     } finally {
       release();
     }

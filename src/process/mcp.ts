@@ -3,10 +3,12 @@ import { dirname } from "node:path";
 import { PassThrough } from "node:stream";
 import { keyFolder } from "../adapters/keystore/key-folder.ts";
 import { linkSecret } from "../adapters/keystore/link-secret.ts";
+import { VERSION } from "../app/version.ts";
+import { SELF } from "../assistants/self.ts";
 import { hasSettings, ownerInEnvironment, settingsFingerprint } from "../config/fingerprint.ts";
 import { fileBesidePack, type SettingsFile } from "../config/settings-file.ts";
 import type { MemoryEngine } from "../engine/memory-engine.ts";
-import type { CliDeps } from "../surface/cli/deps.ts";
+import type { McpServeOptions } from "../surface/cli/context.ts";
 import { stopSignal } from "../surface/cli/signals.ts";
 import { stderrLog } from "../surface/cli/stderr-log.ts";
 import type { Log } from "../surface/contract/core/log.ts";
@@ -14,22 +16,6 @@ import { socketAddress, socketFolder } from "../surface/mcp/link/address.ts";
 import { type Guest, type Kin, kinUnder } from "../surface/mcp/link/hello.ts";
 import { type Joined, join } from "../surface/mcp/link/join.ts";
 import { type Backend, relay } from "../surface/mcp/link/relay.ts";
-
-type ServeMcp = CliDeps["serveMcp"];
-
-export type McpProcess = {
-  readonly version: string;
-  /** The files that are the running program. */
-  readonly program: readonly string[];
-  /** Runs the command line as it is. @returns the exit code */
-  readonly run: () => Promise<number>;
-  /** Opens the memory that a plain command line names, with its settings. */
-  readonly openMemory: (dbPath: string, key: string | undefined) => Promise<MemoryEngine>;
-  /** Says on stderr what was wrong. @returns the exit code */
-  readonly report: (error: unknown) => Promise<number>;
-};
-
-type Program = Pick<McpProcess, "version" | "program">;
 
 /** Where processes of this user meet that serve one pack, and what they know of each other. */
 export type Link = {
@@ -67,42 +53,42 @@ const USELESS_MAX = 10;
  * Runs `svc mcp`. Where the command line is plain, nothing is read before the client is served but what it takes to find a
  * process that serves the pack already: passing messages on takes a tenth of the memory, and a client waits for its
  * list of tools, not for settings. They are read when the memory is opened.
+ * @param runCommand runs the command line as it is
+ * @returns the exit code
  */
-export async function runMcp(args: readonly string[], deps: McpProcess): Promise<number> {
-  const session = await plainSession(args, deps);
-  if (session === undefined) return await deps.run();
+export async function runMcp(
+  args: readonly string[],
+  runCommand: () => Promise<number>,
+): Promise<number> {
+  const session = await plainSession(args);
+  if (session === undefined) return await runCommand();
   try {
     await serve(session);
     return 0;
   } catch (error) {
-    return await deps.report(error);
+    const { reportFailure } = await import("../surface/cli/program.ts");
+    return reportFailure(error);
   }
 }
 
 /** How the command serves that has read its settings first. */
-export function servingOf(program: Program): ServeMcp {
-  return async (options, stop) => {
-    const { config, tools, answers, openEngine, log } = options;
-    const { mainFileOf } = await import("../app/pack-path.ts");
-    await serve({
-      link: linkOf(mainFileOf(config), program, options),
-      guest: { userId: config.mcp.user_id, tools, answers },
-      openEngine,
-      log,
-      stop,
-    });
-  };
+export async function serveMcp(options: McpServeOptions, stop: AbortSignal): Promise<void> {
+  const { config, tools, answers, openEngine, log } = options;
+  const { mainFileOf } = await import("../app/pack-path.ts");
+  await serve({
+    link: linkOf(mainFileOf(config), options),
+    guest: { userId: config.mcp.user_id, tools, answers },
+    openEngine,
+    log,
+    stop,
+  });
 }
 
 /** What makes this process interchangeable with others of this user, and where it meets them. */
-export function linkOf(
-  mainFile: string,
-  program: Program,
-  { key, settingsFile: file, readOnly }: LinkOptions,
-): Link {
-  const { version } = program;
+export function linkOf(mainFile: string, { key, settingsFile: file, readOnly }: LinkOptions): Link {
+  const program = { version: VERSION, program: SELF };
   const fingerprint = settingsFingerprint({ ...program, key, file, readOnly });
-  const kin = { version, fingerprint };
+  const kin = { version: VERSION, fingerprint };
   try {
     const { env } = process;
     const secret = linkSecret(env);
@@ -121,10 +107,7 @@ export async function joinBy({ kin, address, problem }: Link, guest: Guest): Pro
 }
 
 /** The session of a command line without anything that has to be looked up first. */
-async function plainSession(
-  args: readonly string[],
-  deps: McpProcess,
-): Promise<Session | undefined> {
+async function plainSession(args: readonly string[]): Promise<Session | undefined> {
   const options = plainOptions(args);
   const owner = ownerInEnvironment();
   if (options === undefined || owner === undefined) return undefined;
@@ -132,9 +115,12 @@ async function plainSession(
   const pack = await packAt(dbPath);
   if (pack === undefined || hasSettings(pack.settingsFile)) return undefined;
   return {
-    link: linkOf(pack.mainFile, deps, { ...pack, key, readOnly: false }),
+    link: linkOf(pack.mainFile, { ...pack, key, readOnly: false }),
     guest: { ...owner, tools, answers },
-    openEngine: () => deps.openMemory(dbPath, key),
+    openEngine: async () => {
+      const { openNamedMemory } = await import("../surface/cli/mcp-memory.ts");
+      return await openNamedMemory(dbPath, key);
+    },
     log: stderrLog("warn"),
     // From now on: a process that ends in between would leave its place behind.
     stop: stopSignal(),

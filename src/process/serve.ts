@@ -1,23 +1,24 @@
 /** The processes behind `svc serve` and `svc mcp --transport streamable-http`. */
+import { VERSION } from "../app/version.ts";
 import type { MemoryEngine } from "../engine/memory-engine.ts";
-import type { HttpServeOptions, McpHttpServeOptions, RunningServer } from "../surface/cli/deps.ts";
+import type {
+  HttpServeOptions,
+  McpHttpServeOptions,
+  RunningServer,
+} from "../surface/cli/context.ts";
 import type { McpEndpoint } from "../surface/listener/mcp-endpoint.ts";
 import type { Server } from "../surface/listener/server.ts";
 import type { Host } from "../surface/mcp/link/host.ts";
-import { joinBy, linkOf, type McpProcess } from "./mcp.ts";
+import { joinBy, linkOf } from "./mcp.ts";
 
-type Program = Pick<McpProcess, "version" | "program">;
 type Options = Pick<HttpServeOptions, "config" | "settingsFile" | "key" | "readOnly" | "log">;
 
 /** Serves programs over HTTP, assistants too if they are to be, and the `svc mcp` processes of the pack. */
-export async function serveHttp(
-  options: HttpServeOptions,
-  program: Program,
-): Promise<RunningServer> {
+export async function serveHttp(options: HttpServeOptions): Promise<RunningServer> {
   const { startHttpServer } = await import("../surface/http/server.ts");
   const { lazyMcpEndpoint } = await import("../surface/listener/mcp-endpoint.ts");
   const { log } = options;
-  const { version } = program;
+  const version = VERSION;
   const { api, mcp } = options.config;
   const endpointOf = (engine: () => Promise<MemoryEngine>): McpEndpoint =>
     lazyMcpEndpoint(async () => {
@@ -32,34 +33,26 @@ export async function serveHttp(
     allowedHosts: api.allowed_hosts,
     mcp: options.mcp ? endpointOf : undefined,
   });
-  return await withGuests(server, server.url, options, program);
+  return await withGuests(server, server.url, options);
 }
 
 /** Serves the assistants of this machine that have a key, and the `svc mcp` processes of the pack. */
-export async function serveMcpHttp(
-  options: McpHttpServeOptions,
-  program: Program,
-): Promise<RunningServer> {
+export async function serveMcpHttp(options: McpHttpServeOptions): Promise<RunningServer> {
   const { startMcpServer } = await import("../surface/mcp/serve-http.ts");
   const { MCP_PATH } = await import("../surface/listener/mcp-endpoint.ts");
   const server = startMcpServer({
     ...options,
-    version: program.version,
+    version: VERSION,
     toolSet: options.tools,
     userKeys: options.config.mcp.user_keys,
   });
-  return await withGuests(server, `${server.url}${MCP_PATH}`, options, program);
+  return await withGuests(server, `${server.url}${MCP_PATH}`, options);
 }
 
 /** A server that lets other processes use its engine, once that is open. */
-async function withGuests(
-  server: Server,
-  url: string,
-  options: Options,
-  program: Program,
-): Promise<RunningServer> {
+async function withGuests(server: Server, url: string, options: Options): Promise<RunningServer> {
   const engine = await server.ready;
-  const host = await hostOf(engine, options, program);
+  const host = await hostOf(engine, options);
   return {
     url,
     stop: async () => {
@@ -70,21 +63,17 @@ async function withGuests(
 }
 
 /** Takes the place of the process that serves the pack; undefined when it is taken, or cannot be. */
-async function hostOf(
-  engine: MemoryEngine,
-  options: Options,
-  program: Program,
-): Promise<Host | undefined> {
+async function hostOf(engine: MemoryEngine, options: Options): Promise<Host | undefined> {
   const { config, log } = options;
   const { mainFileOf } = await import("../app/pack-path.ts");
-  const link = linkOf(mainFileOf(config), program, options);
+  const link = linkOf(mainFileOf(config), options);
   const joined = await joinBy(link, { userId: undefined, tools: "full", answers: "json" });
   if (joined.role === "guest") joined.backend.input.destroy();
   if (joined.role === "alone") log("info", `the pack is not shared: ${joined.reason}`);
   if (joined.role !== "host") return undefined;
   const { hostGuests } = await import("../surface/mcp/link/host.ts");
   const { WELCOME } = await import("../surface/mcp/welcome.ts");
-  const deps = { engine: () => Promise.resolve(engine), version: program.version, log };
+  const deps = { engine: () => Promise.resolve(engine), version: VERSION, log };
   return hostGuests({
     seat: joined.seat,
     kin: link.kin,

@@ -35,7 +35,6 @@ async function makePack(path: string): Promise<void> {
 }
 
 /** The program from its source. */
-const SELF = [process.execPath, join(import.meta.dir, "../../src/main.ts")] as const;
 
 test("makes a pack in folders that do not exist yet, and finds it again", async () => {
   const path = at("a", "b", "memory.pack");
@@ -91,7 +90,7 @@ test("reports on a pack that is open", async () => {
 
 test("finds a sound pack sound, and says what is wrong with others", async () => {
   await makePack(at("memory.pack"));
-  const sound = await diagnose(configOf(at("memory.pack")), true, {}, SELF);
+  const sound = await diagnose(configOf(at("memory.pack")), true, {});
   expect(sound.filter(({ status }) => status === "fail")).toEqual([]);
   expect(sound.find(({ name }) => name === "integrity")?.status).toBe("ok");
 
@@ -103,14 +102,14 @@ test("finds a sound pack sound, and says what is wrong with others", async () =>
     ["damaged.pack", "copy"],
     ["missing.pack", "svc init"],
   ] as const) {
-    const failures = (await diagnose(configOf(at(name)), true, {}, SELF)).filter(
+    const failures = (await diagnose(configOf(at(name)), true, {})).filter(
       ({ status }) => status === "fail",
     );
     expect(failures).toHaveLength(1);
     expect(failures[0]?.message).toContain(says);
   }
   expect(existsSync(at("missing.pack"))).toBeFalse();
-  const optional = await diagnose(configOf(at("missing.pack")), false, {}, SELF);
+  const optional = await diagnose(configOf(at("missing.pack")), false, {});
   expect(optional.map(({ status }) => status)).toEqual(["warn", "ok", "ok"]);
 });
 

@@ -1,10 +1,6 @@
 import { realpathSync } from "node:fs";
+import { SELF } from "../../assistants/self.ts";
 import { shellWord } from "../../lib/shell-word.ts";
-
-/** What an assistant runs to reach a pack: the executable's absolute path, then its arguments. */
-function serverCommand(self: readonly string[], pack: string): readonly string[] {
-  return [...self, "mcp", "--db-path", pack];
-}
 
 /**
  * Lines that connect assistants to a pack, by command or ready to be pasted.
@@ -12,11 +8,11 @@ function serverCommand(self: readonly string[], pack: string): readonly string[]
  * @param env what the assistant must set beside what it passes on
  */
 export function assistantLines(
-  self: readonly [string, ...string[]],
   pack: string,
   env: Readonly<Record<string, string>> = {},
 ): readonly string[] {
-  const [command = "", ...args] = serverCommand(self, pack);
+  const [command, ...rest] = SELF;
+  const args = [...rest, "mcp", "--db-path", pack];
   const variables = Object.entries(env);
   const entry = { command, args, ...(variables.length > 0 && { env }) };
   const json = { mcpServers: { memory: entry } };
@@ -36,8 +32,9 @@ export function assistantLines(
   ];
 }
 
-/** Whether the word `svc` starts this very program at a prompt. @param program the command line that starts it again */
-export function isOnPath([program, ...rest]: readonly [string, ...string[]]): boolean {
+/** Whether the word `svc` starts this very program at a prompt. */
+export function isOnPath(): boolean {
+  const [program, ...rest] = SELF;
   const found = Bun.which("svc");
   return rest.length === 0 && found !== null && realpathSync(found) === realpathSync(program);
 }

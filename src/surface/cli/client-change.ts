@@ -1,7 +1,8 @@
 import { Argument, InvalidArgumentError, Option } from "commander";
+import { CLIENT_NAMES, SCOPES } from "../../assistants/catalogue.ts";
+import type { ClientChange } from "../../assistants/client-desk.ts";
 import { invalid } from "../../domain/errors.ts";
-import { type ClientChange, SCOPES } from "./client-deps.ts";
-import type { CliContext } from "./deps.ts";
+import type { CliContext } from "./context.ts";
 import { lineDiff } from "./line-diff.ts";
 import type { Format } from "./output.ts";
 import { confirm, isTerminal } from "./terminal.ts";
@@ -29,20 +30,17 @@ export function scopeOption(): Option {
 }
 
 /** The argument of a command about one assistant, which may be missing until `requireClient`. */
-export function clientArgument(names: readonly string[]): Argument {
+export function clientArgument(): Argument {
   const argument = new Argument("[client]", "the assistant");
   // For help and completion. An unknown name is refused with a suggestion, which a parser of choices would not make.
-  argument.argChoices = [...names];
+  argument.argChoices = [...CLIENT_NAMES];
   return argument;
 }
 
 /** @throws SvcError invalid_argument when no assistant was named */
-export async function requireClient(
-  { deps }: CliContext,
-  client: string | undefined,
-): Promise<string> {
+export function requireClient(client: string | undefined): string {
   if (client !== undefined) return client;
-  throw invalid("client", `is missing; choose one of ${(await deps.clients.names()).join(", ")}`);
+  throw invalid("client", `is missing; choose one of ${CLIENT_NAMES.join(", ")}`);
 }
 
 export type ChangeOptions = {

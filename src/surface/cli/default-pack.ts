@@ -1,17 +1,17 @@
 import { existsSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import type { Config } from "../../config/schema.ts";
-import type { CliContext } from "./deps.ts";
+import type { CliContext } from "./context.ts";
 import { loadedFor, told } from "./options.ts";
 
 const DEFAULT_PACK = "./memory.pack";
 
 /** The configuration with the named pack, else the configured one, else `./memory.pack`; without a look at the pack. */
-export async function configOfPack(context: CliContext, path: string | undefined): Promise<Config> {
-  const configured = await loadedFor(context, path);
+export function configOfPack(context: CliContext, path: string | undefined): Config {
+  const configured = loadedFor(path);
   const { pack_path: packPath, db_path: dbPath } = configured.config;
   const isNamed = path !== undefined || packPath !== undefined || existsSync(dbPath);
-  return told(context, isNamed ? configured : await loadedFor(context, DEFAULT_PACK));
+  return told(context, isNamed ? configured : loadedFor(DEFAULT_PACK));
 }
 
 /** What a person calls a pack: its file, or the folder around its files. @param main the file that holds the log */

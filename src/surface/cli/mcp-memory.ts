@@ -1,4 +1,5 @@
 /** The memory of `svc mcp`, and who may use it. */
+import { settingsForPath } from "../../app/pack-path.ts";
 import type { Config } from "../../config/schema.ts";
 import {
   fileBesidePack,
@@ -9,7 +10,6 @@ import {
 import { SvcError } from "../../domain/errors.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { Log } from "../contract/core/log.ts";
-import type { CliDeps } from "./deps.ts";
 import { configWithoutKey } from "./options.ts";
 import { openToServe } from "./serving.ts";
 import { stderrLog } from "./stderr-log.ts";
@@ -21,22 +21,17 @@ export type TransportName = (typeof TRANSPORTS)[number];
  * The file of settings that `svc mcp` reads: the named one, else that beside the pack. An assistant starts it in the folder
  * that it works on, which may be somebody else's, so that the working directory decides nothing.
  */
-export async function mcpSettingsFile(
-  deps: CliDeps,
+export function mcpSettingsFile(
   dbPath: string | undefined,
   envFile: string | undefined,
-): Promise<SettingsFile | undefined> {
+): SettingsFile | undefined {
   if (envFile !== undefined) return namedFile(envFile);
-  return fileBesidePack(dbPath, dbPath ? await deps.settingsForPath(dbPath) : {});
+  return fileBesidePack(dbPath, dbPath ? settingsForPath(dbPath) : {});
 }
 
 /** The configuration of `svc mcp`, without the key of its pack. What there is to tell goes to stderr. */
-export async function mcpConfig(
-  deps: CliDeps,
-  dbPath: string | undefined,
-  file: SettingsFile | undefined,
-): Promise<Config> {
-  const config = await configWithoutKey({ deps, output: { note } }, dbPath, file ?? null);
+export function mcpConfig(dbPath: string | undefined, file: SettingsFile | undefined): Config {
+  const config = configWithoutKey({ output: { note } }, dbPath, file ?? null);
   const unread = unreadFile(file);
   if (unread !== undefined) {
     note(`Warning: ${unread} is not read by svc mcp; to use it, name it with --env-file`);
@@ -50,13 +45,12 @@ export async function mcpConfig(
  * @throws SvcError `invalid_config` when the settings cannot be used, and as opening a pack does
  */
 export async function openNamedMemory(
-  deps: CliDeps,
   dbPath: string,
   key: string | undefined,
 ): Promise<MemoryEngine> {
-  const config = await mcpConfig(deps, dbPath, await mcpSettingsFile(deps, dbPath, undefined));
+  const config = mcpConfig(dbPath, mcpSettingsFile(dbPath, undefined));
   requireKeysFor("stdio", config);
-  return await openWithKey(deps, config, { key, readOnly: false }, stderrLog("warn"));
+  return await openWithKey(config, { key, readOnly: false }, stderrLog("warn"));
 }
 
 /** The output of commands listens to its streams, and this is called again after each failure. */
@@ -66,15 +60,15 @@ function note(line: string): void {
 
 /** Opens the configured memory for a client on stdin and stdout. `key` is as given on the command line. */
 export async function openWithKey(
-  deps: CliDeps,
   config: Config,
   { key, readOnly }: { readonly key: string | undefined; readonly readOnly: boolean },
   log: Log,
 ): Promise<MemoryEngine> {
   // Standard input belongs to the assistant: nobody is asked.
-  const opened = await deps.keys.find(config, { given: key });
+  const { findKey } = await import("../../app/find-key.ts");
+  const { config: opened } = await findKey(config, { given: key });
   const warn = (message: string): void => log("warn", message);
-  return await openToServe(deps, opened, readOnly, warn);
+  return await openToServe(opened, readOnly, warn);
 }
 
 /** Over stdio nobody shows a key; over a network everybody has to. */

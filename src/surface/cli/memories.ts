@@ -4,8 +4,9 @@ import { invalid, SvcError } from "../../domain/errors.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import { parseUuid, type Uuid } from "../../lib/uuid.ts";
-import type { CliContext } from "./deps.ts";
-import { configFor, warnOn } from "./options.ts";
+import type { CliContext } from "./context.ts";
+import { withEngine } from "./engine.ts";
+import { configFor } from "./options.ts";
 import { type Format, shortened, table } from "./output.ts";
 import { ownerFor } from "./owner.ts";
 
@@ -38,14 +39,10 @@ export async function withMemories(
   work: (engine: MemoryEngine, owner: string) => Promise<void>,
 ): Promise<void> {
   const config = await configFor(context, path, options.encryptionKey);
-  const opening = { createIfMissing: false, warn: warnOn(context) };
-  const engine = await context.deps.openEngine(config, opening);
-  try {
+  await withEngine(context, config, async (engine) => {
     const question = { given: options.userId, path, isStoring: false };
     await work(engine, await ownerFor(context, engine, question));
-  } finally {
-    await engine.close();
-  }
+  });
 }
 
 /**

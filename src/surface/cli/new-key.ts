@@ -2,8 +2,8 @@
 import { Option } from "commander";
 import type { Config } from "../../config/schema.ts";
 import { shellWord } from "../../lib/shell-word.ts";
-import type { CliContext } from "./deps.ts";
-import type { NewKey } from "./key-deps.ts";
+import type { NewKey } from "../../packs/create-pack.ts";
+import type { CliContext } from "./context.ts";
 import { askFirstPassphrase } from "./secret-prompt.ts";
 import { confirm, isTerminal } from "./terminal.ts";
 
@@ -29,8 +29,9 @@ export async function chooseKey(
 }
 
 /** Says what makes a key text easy to guess, where something does. */
-export async function tellWeakness({ deps, output }: CliContext, keyText: string): Promise<void> {
-  const weakness = await deps.keys.weakness(keyText);
+export async function tellWeakness({ output }: CliContext, keyText: string): Promise<void> {
+  const { weaknessOf } = await import("../../app/passphrase.ts");
+  const weakness = weaknessOf(keyText);
   if (weakness !== undefined) output.note(`Warning: ${weakness}`);
 }
 

@@ -1,10 +1,11 @@
 import { InvalidArgumentError, Option } from "commander";
+import type { KeyRequest } from "../../app/find-key.ts";
+import { settingsForPath } from "../../app/pack-path.ts";
 import { type LoadedConfig, loadConfig } from "../../config/load.ts";
 import type { Config, ConfigInput } from "../../config/schema.ts";
 import { namedFile, type SettingsFile } from "../../config/settings-file.ts";
 import { invalid } from "../../domain/errors.ts";
-import type { CliContext } from "./deps.ts";
-import type { KeyRequest } from "./key-deps.ts";
+import type { CliContext } from "./context.ts";
 import { FORMATS, type Output } from "./output.ts";
 import { askSecret, isTerminal } from "./terminal.ts";
 
@@ -55,8 +56,9 @@ export async function configFor(
   envFile?: string | undefined,
 ): Promise<Config> {
   const file = envFile === undefined ? undefined : namedFile(envFile);
-  const config = await configWithoutKey(context, path, file);
-  return await context.deps.keys.find(config, keyRequest(encryptionKey));
+  const config = configWithoutKey(context, path, file);
+  const { findKey } = await import("../../app/find-key.ts");
+  return (await findKey(config, keyRequest(encryptionKey))).config;
 }
 
 /** How the key of a pack may be found by a command. @param encryptionKey the value of `--encryption-key` */
@@ -69,36 +71,29 @@ async function askForKey(isAgain: boolean): Promise<string> {
   return await askSecret(isAgain ? `That does not open it. ${question}` : question);
 }
 
-type Desk = Pick<CliContext, "deps"> & { readonly output: Pick<Output, "note"> };
+type Desk = { readonly output: Pick<Output, "note"> };
 
 /**
  * The configuration with `path` as the pack, and no look at the pack itself; warnings go to stderr.
  * @param file the file of settings; null: none. Default: `.env` in the working directory
  */
-export async function configWithoutKey(
+export function configWithoutKey(
   context: Desk,
   path: string | undefined,
   file?: SettingsFile | null,
-): Promise<Config> {
-  return told(context, await loadedFor(context, path, file));
+): Config {
+  return told(context, loadedFor(path, file));
 }
 
 /** As `configWithoutKey`; nothing is told. */
-export async function loadedFor(
-  { deps }: Pick<Desk, "deps">,
-  path: string | undefined,
-  file?: SettingsFile | null,
-): Promise<LoadedConfig> {
+export function loadedFor(path: string | undefined, file?: SettingsFile | null): LoadedConfig {
   if (path === "") throw invalid("path", "is empty; name a pack, for example ./memory.pack");
-  const pack: ConfigInput = path === undefined ? {} : await deps.settingsForPath(path);
+  const pack: ConfigInput = path === undefined ? {} : settingsForPath(path);
   return loadConfig({ explicit: pack, file });
 }
 
 /** Tells what there is to tell about a configuration. */
-export function told(
-  { output }: Pick<Desk, "output">,
-  { config, warnings, notices }: LoadedConfig,
-): Config {
+export function told({ output }: Desk, { config, warnings, notices }: LoadedConfig): Config {
   for (const notice of notices) output.note(notice);
   for (const warning of warnings) output.note(`Warning: ${warning}`);
   return config;

@@ -3,7 +3,7 @@
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import { shellWord } from "../../lib/shell-word.ts";
 import { shownOwners, tellNothingUnder, tellSeveral } from "../contract/store/owner-text.ts";
-import type { CliContext } from "./deps.ts";
+import type { CliContext } from "./context.ts";
 
 /** Who is meant in a pack of several owners that names none of them: the owner of what came from the command line. */
 const FORMER_OWNER = "_cli";

@@ -1,7 +1,8 @@
 import { Command, CommanderError } from "commander";
+import { VERSION } from "../../app/version.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { ERROR_MAP } from "../contract/core/error-map.ts";
-import type { CliContext, CliDeps } from "./deps.ts";
+import type { CliContext, Serving } from "./context.ts";
 import { type Output, processOutput } from "./output.ts";
 import { exitOnInterrupt, INTERRUPTED, Interrupted } from "./signals.ts";
 
@@ -61,12 +62,12 @@ Exit codes: 0 done, 1 failed, 2 refused or wrong usage, 130 interrupted.`;
  */
 export async function runCli(
   args: readonly string[],
-  deps: CliDeps,
+  serving: Serving,
   output: Output = processOutput(),
 ): Promise<number> {
   let exitCode: number = EXIT.done;
   const context: CliContext = {
-    deps,
+    serving,
     output,
     fail: () => {
       exitCode = EXIT.failed;
@@ -89,7 +90,7 @@ export async function runCli(
 async function createProgram(args: readonly string[], context: CliContext): Promise<Command> {
   const program = new Command("svc")
     .description("A long-term memory for AI assistants that you own: one program, one file.")
-    .version(context.deps.version, "-V, --version", "print the version")
+    .version(VERSION, "-V, --version", "print the version")
     .addHelpText("after", EXAMPLES)
     .showSuggestionAfterError()
     .configureOutput({ writeErr: (text) => void process.stderr.write(withoutValues(text)) })

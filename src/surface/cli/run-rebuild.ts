@@ -1,7 +1,7 @@
 import type { RebuildInput, RebuildResult } from "../../engine/maintain/api.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import { shellWord } from "../../lib/shell-word.ts";
-import type { CliContext } from "./deps.ts";
+import type { CliContext } from "./context.ts";
 import { Interrupted } from "./signals.ts";
 
 const LABELS = { vectors: "embedding", texts: "indexing texts" } as const;

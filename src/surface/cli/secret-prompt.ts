@@ -1,5 +1,5 @@
 import { invalid } from "../../domain/errors.ts";
-import type { CliContext } from "./deps.ts";
+import type { CliContext } from "./context.ts";
 import { askSecret, isTerminal } from "./terminal.ts";
 
 const ATTEMPTS = 3;

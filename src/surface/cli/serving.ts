@@ -1,7 +1,8 @@
 import { relative } from "node:path";
+import { VERSION } from "../../app/version.ts";
 import type { Config } from "../../config/schema.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
-import type { CliContext, CliDeps, RunningServer } from "./deps.ts";
+import type { CliContext, RunningServer } from "./context.ts";
 import { aborted } from "./signals.ts";
 
 /** The flag of the commands that serve a pack. */
@@ -12,25 +13,26 @@ export const READ_ONLY_OPTION = [
 
 /** Opens the memory of a server; a missing pack is made, unless nothing is to be written. */
 export async function openToServe(
-  deps: CliDeps,
   config: Config,
   readOnly: boolean,
   warn: (message: string) => void,
 ): Promise<MemoryEngine> {
-  if (!readOnly) return await deps.openOrMake(config, warn);
-  return await deps.openEngine(config, { createIfMissing: false, readOnly, warn });
+  const { openOrMake } = await import("../../packs/create-pack.ts");
+  if (!readOnly) return await openOrMake(config, warn);
+  const { openEngine } = await import("../../app/open-engine.ts");
+  return await openEngine(config, { createIfMissing: false, readOnly, warn });
 }
 
 /** Says where a server listens, waits for the request to stop it, and ends it in order. */
 export async function serveUntilStopped(
-  { deps, output }: CliContext,
+  { output }: CliContext,
   server: RunningServer,
   config: Config,
   stop: AbortSignal,
   /** What else to say when it listens. */
   hint?: string,
 ): Promise<void> {
-  output.note(`svc ${deps.version} listening on ${server.url}  pack ${packName(config)}`);
+  output.note(`svc ${VERSION} listening on ${server.url}  pack ${packName(config)}`);
   if (hint !== undefined) output.note(hint);
   await aborted(stop);
   output.note("svc is stopping: finishing the requests under way");

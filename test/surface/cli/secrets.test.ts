@@ -207,7 +207,7 @@ describe("an internal error", () => {
 
   test("ends a command with one line without the key", async () => {
     writeFileSync(join(desk.folder, "no-folder"), "");
-    const outcome = await crash("info");
+    const outcome = await crash("caught");
     expect(outcome.code).not.toBe(0);
     expect(outcome.stderr).toContain("planted");
     expectSilent(outcome.stdout, outcome.stderr);
@@ -222,25 +222,21 @@ describe("an internal error", () => {
 });
 
 /** Runs a command whose inner parts fail with an error that carries the configuration. */
-async function crash(kind: "info" | "uncaught"): Promise<Outcome> {
+async function crash(kind: "caught" | "uncaught"): Promise<Outcome> {
   const source = join(import.meta.dir, "../../../src");
   const program = join(desk.folder, "crash.ts");
   writeFileSync(
     program,
     `import { runCli } from ${JSON.stringify(join(source, "surface/cli/program.ts"))};
-     import { findKey } from ${JSON.stringify(join(source, "app/find-key.ts"))};
      const fail = (config) => { throw Object.assign(new Error("planted " + JSON.stringify(config)), { config }); };
-     const deps = {
-       version: "0", self: ["svc"],
-       settingsForPath: async () => ({ pack_path: "locked.pack" }),
-       keys: { find: async (config, request) => (await findKey(config, request)).config },
-       reportOnPack: async (config) => {
-         if (${JSON.stringify(kind)} === "info") fail(config);
+     const serving = {
+       http: async ({ config }) => {
+         if (${JSON.stringify(kind)} === "caught") fail(config);
          setTimeout(() => fail(config), 1);
          await Bun.sleep(1000);
        },
      };
-     process.exitCode = await runCli(["info", "locked.pack"], deps);`,
+     process.exitCode = await runCli(["serve", "--db-path", "locked.pack"], serving);`,
   );
   const child = Bun.spawn([process.execPath, "--no-env-file", program], {
     cwd: desk.folder,

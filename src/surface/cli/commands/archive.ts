@@ -4,7 +4,7 @@ import { requireStep } from "../../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import { toNodeWire } from "../../contract/nodes/wire.ts";
-import type { CliContext } from "../deps.ts";
+import type { CliContext } from "../context.ts";
 import {
   ACTOR,
   findMemory,

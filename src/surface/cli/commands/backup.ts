@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import type { CliContext } from "../deps.ts";
+import type { CliContext } from "../context.ts";
 import { configFor, encryptionKeyOption, formatOption } from "../options.ts";
 import { type Format, fields } from "../output.ts";
 import { Interrupted, stopSignal } from "../signals.ts";
@@ -34,13 +34,13 @@ async function backup(
   to: string,
   options: BackupOptions,
 ): Promise<void> {
-  const { deps, output } = context;
+  const { output } = context;
   const config = await configFor(context, path, options.encryptionKey);
   const signal = stopSignal();
   const bar = await output.progressBar("copying");
   const onProgress = bar.show;
-  const done = await deps
-    .backUpPack(config, { to, signal, onProgress })
+  const { backUpPack } = await import("../../../packs/backup-pack.ts");
+  const done = await backUpPack(config, { to, signal, onProgress })
     .catch((error: unknown) => {
       throw signal.aborted ? new Interrupted("Interrupted: no copy was made.") : error;
     })

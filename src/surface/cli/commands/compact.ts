@@ -1,5 +1,6 @@
 import { Command } from "commander";
-import type { CliContext, Rewrite } from "../deps.ts";
+import type { Rewrite } from "../../../packs/maintenance.ts";
+import type { CliContext } from "../context.ts";
 import { configFor, encryptionKeyOption, formatOption } from "../options.ts";
 import { type Format, fields } from "../output.ts";
 
@@ -27,7 +28,8 @@ export function compactCommand(context: CliContext): Command {
 async function compact(context: CliContext, path: string, options: CompactOptions): Promise<void> {
   const config = await configFor(context, path, options.encryptionKey);
   const stopProgress = await context.output.progress("compacting");
-  const done = await context.deps.compactPack(config).finally(stopProgress);
+  const { compactPack } = await import("../../../packs/maintenance.ts");
+  const done = await compactPack(config).finally(stopProgress);
   printRewrite(context, done, options.format);
 }
 

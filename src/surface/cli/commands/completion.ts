@@ -3,7 +3,7 @@ import { bashCompletion } from "../completion/bash.ts";
 import { fishCompletion } from "../completion/fish.ts";
 import { shapeOf } from "../completion/shapes.ts";
 import { zshCompletion } from "../completion/zsh.ts";
-import type { CliContext } from "../deps.ts";
+import type { CliContext } from "../context.ts";
 
 const SHELLS = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion } as const;
 type Shell = keyof typeof SHELLS;

@@ -1,6 +1,10 @@
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
+import type { Scope } from "../../../assistants/catalogue.ts";
+import type { ClientChange, ClientEntry } from "../../../assistants/client-desk.ts";
+import type { RoundTrip } from "../../../assistants/round-trip.ts";
+import type { ServerCommand } from "../../../assistants/server-entry.ts";
 import {
   type ChangeOutcome,
   changeConfig,
@@ -10,9 +14,8 @@ import {
   scopeOption,
   serverName,
 } from "../client-change.ts";
-import type { ClientChange, ClientEntry, RoundTrip, Scope, ServerCommand } from "../client-deps.ts";
+import type { CliContext } from "../context.ts";
 import { configOfPack, packOf } from "../default-pack.ts";
-import type { CliContext } from "../deps.ts";
 import { formatOption } from "../options.ts";
 import type { Format } from "../output.ts";
 
@@ -26,6 +29,9 @@ Examples:
 
 The file is backed up first, and only the entry is changed. Then the server is started just as the assistant will start it,
 and spoken to. No key is ever written. svc disconnect takes it back.`;
+
+/** Milliseconds that the server has to answer; its first start unpacks libraries. */
+const LIMIT_MS = 20_000;
 
 type ConnectOptions = {
   readonly dbPath?: string;
@@ -42,12 +48,11 @@ type ConnectOptions = {
 };
 
 /** `svc connect`: tells an assistant how to start the memory server, and tries it. Repeating it changes nothing. */
-export async function connectCommand(context: CliContext): Promise<Command> {
-  const names = await context.deps.clients.names();
+export function connectCommand(context: CliContext): Command {
   return new Command("connect")
     .description("let an assistant use a pack")
     .usage("[options] <client>")
-    .addArgument(clientArgument(names))
+    .addArgument(clientArgument())
     .option("--db-path <path>", "the pack (default: the configured one, else ./memory.pack)")
     .addOption(serverName())
     .addOption(scopeOption())
@@ -68,8 +73,8 @@ export async function connectCommand(context: CliContext): Promise<Command> {
     .option("--no-verify", "do not start the server")
     .addOption(formatOption())
     .addHelpText("after", EXAMPLES)
-    .action(async (client: string | undefined, options: ConnectOptions) =>
-      connect(context, await requireClient(context, client), options),
+    .action((client: string | undefined, options: ConnectOptions) =>
+      connect(context, requireClient(client), options),
     );
 }
 
@@ -78,16 +83,17 @@ async function connect(
   client: string,
   options: ConnectOptions,
 ): Promise<void> {
-  const { deps, output } = context;
+  const { output } = context;
   const { name, scope, tools } = options;
-  const config = await configOfPack(context, options.dbPath);
+  const config = configOfPack(context, options.dbPath);
   const userId = options.userId ?? config.mcp.user_id;
   const wish = { pack: packOf(resolve(config.pack_path ?? config.db_path)), userId, tools, client };
-  const { server, concerns } = await deps.clients.assistant(config, wish);
+  const desk = await import("../../../assistants/client-desk.ts");
+  const { server, concerns } = await desk.assistantOf(config, wish);
   const warn = (concern: string): void => output.note(`Warning: ${concern}`);
   if (options.print === true) {
     concerns.forEach(warn);
-    const snippet = await deps.clients.snippet(client, name, server);
+    const snippet = await desk.snippetFor(client, name, server);
     if (snippet.similar.length > 0) {
       warn(`${client} is not known; this is what most assistants read. ${meant(snippet.similar)}`);
     }
@@ -95,7 +101,7 @@ async function connect(
     return;
   }
   const entry = { client, scope, name };
-  const change = await deps.clients.planConnection(entry, server, options.force === true);
+  const change = await desk.connectionChange(entry, server, options.force === true);
   const isNew = change.before === undefined && scope === "user";
   if (isNew && !existsSync(dirname(change.file))) {
     warn(`${dirname(change.file)} is missing: ${change.title} may not be installed`);
@@ -171,7 +177,8 @@ function tripToJson(trip: RoundTrip): Record<string, unknown> {
 
 async function tryServer(context: CliContext, server: ServerCommand): Promise<RoundTrip> {
   const stopProgress = await context.output.progress("starting the server");
-  return await context.deps.clients.tryServer(server).finally(stopProgress);
+  const round = await import("../../../assistants/round-trip.ts");
+  return await round.tryServer(server, { limitMs: LIMIT_MS }).finally(stopProgress);
 }
 
 function undoCommand({ client, name, scope }: ClientEntry): string {

@@ -7,8 +7,9 @@ import kleur from "kleur";
 import { withEncryptionKey } from "../../../config/load.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import { assistantLines } from "../assistant.ts";
-import type { CliContext } from "../deps.ts";
-import { configWithoutKey, warnOn } from "../options.ts";
+import type { CliContext } from "../context.ts";
+import { withEngine } from "../engine.ts";
+import { configWithoutKey } from "../options.ts";
 import { ownerFor } from "../owner.ts";
 
 const EXAMPLES = `
@@ -46,27 +47,25 @@ export function demoCommand(context: CliContext): Command {
 }
 
 async function demo(context: CliContext): Promise<void> {
-  const { deps, output } = context;
+  const { output } = context;
   const folder = mkdtempSync(join(tmpdir(), "svc-demo-"));
   try {
-    const named = await configWithoutKey(context, join(folder, "demo.pack"));
+    const named = configWithoutKey(context, join(folder, "demo.pack"));
     const config = withEncryptionKey(named, `raw_key:${randomBytes(32).toString("base64url")}`);
-    const engine = await deps.openEngine(config, { createIfMissing: true, warn: warnOn(context) });
-    try {
+    const run = async (engine: MemoryEngine): Promise<void> => {
       const question = { given: undefined, path: folder, isStoring: true };
       const owner = await ownerFor(context, engine, question);
       await storeAll(context, engine, owner);
       for (const query of QUESTIONS) await ask(context, engine, owner, query);
-    } finally {
-      await engine.close();
-    }
+    };
+    await withEngine(context, config, run, { createIfMissing: true });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
   output.line();
   output.line("To give an assistant such a memory, paste one of these:");
   output.line();
-  for (const line of assistantLines(deps.self, resolve("memory.pack"))) output.line(line);
+  for (const line of assistantLines(resolve("memory.pack"))) output.line(line);
 }
 
 async function storeAll(

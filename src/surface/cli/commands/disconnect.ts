@@ -1,4 +1,6 @@
 import { Command } from "commander";
+import type { Scope } from "../../../assistants/catalogue.ts";
+import type { ClientChange } from "../../../assistants/client-desk.ts";
 import {
   changeConfig,
   clientArgument,
@@ -6,8 +8,7 @@ import {
   scopeOption,
   serverName,
 } from "../client-change.ts";
-import type { ClientChange, Scope } from "../client-deps.ts";
-import type { CliContext } from "../deps.ts";
+import type { CliContext } from "../context.ts";
 import { formatOption } from "../options.ts";
 import type { Format } from "../output.ts";
 
@@ -28,20 +29,19 @@ type DisconnectOptions = {
 };
 
 /** `svc disconnect`: undoes `svc connect`. Repeating it changes nothing. */
-export async function disconnectCommand(context: CliContext): Promise<Command> {
-  const names = await context.deps.clients.names();
+export function disconnectCommand(context: CliContext): Command {
   return new Command("disconnect")
     .description("take a pack away from an assistant")
     .usage("[options] <client>")
-    .addArgument(clientArgument(names))
+    .addArgument(clientArgument())
     .addOption(serverName())
     .addOption(scopeOption())
     .option("--dry-run", "show what would change, and stop")
     .option("--yes", "do not ask")
     .addOption(formatOption())
     .addHelpText("after", EXAMPLES)
-    .action(async (client: string | undefined, options: DisconnectOptions) =>
-      disconnect(context, await requireClient(context, client), options),
+    .action((client: string | undefined, options: DisconnectOptions) =>
+      disconnect(context, requireClient(client), options),
     );
 }
 
@@ -50,9 +50,10 @@ async function disconnect(
   client: string,
   options: DisconnectOptions,
 ): Promise<void> {
-  const { deps, output } = context;
+  const { output } = context;
   const { name, scope, format } = options;
-  const change = await deps.clients.planDisconnection({ client, scope, name });
+  const { disconnectionChange } = await import("../../../assistants/client-desk.ts");
+  const change = await disconnectionChange({ client, scope, name });
   const done = await changeConfig(context, change, options, `Disconnect ${change.title}?`);
   if (done.status === "declined") return;
   if (format === "json") {

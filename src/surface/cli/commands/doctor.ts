@@ -1,7 +1,8 @@
 import { Command } from "commander";
 import kleur from "kleur";
+import type { Finding } from "../../../doctor/finding.ts";
+import type { CliContext } from "../context.ts";
 import { configOfPack } from "../default-pack.ts";
-import type { Check, CliContext } from "../deps.ts";
 import { encryptionKeyOption, formatOption, keyRequest } from "../options.ts";
 import type { Format } from "../output.ts";
 
@@ -32,14 +33,13 @@ async function doctor(
   path: string | undefined,
   { encryptionKey, format }: DoctorOptions,
 ): Promise<void> {
-  const config = await configOfPack(context, path);
+  const config = configOfPack(context, path);
   // The spinner of a progress would write over a question.
   const request = keyRequest(encryptionKey);
   const stopProgress =
     request.ask === undefined ? await context.output.progress("examining") : () => {};
-  const checks = await context.deps
-    .diagnose(config, path !== undefined, request)
-    .finally(stopProgress);
+  const { diagnose } = await import("../../../doctor/diagnose.ts");
+  const checks = await diagnose(config, path !== undefined, request).finally(stopProgress);
   const counts = {
     passed: checks.filter((check) => check.status === "ok").length,
     warnings: checks.filter((check) => check.status === "warn").length,
@@ -61,7 +61,7 @@ function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-function label(status: Check["status"]): string {
+function label(status: Finding["status"]): string {
   if (status === "ok") return kleur.green("[OK]  ");
   return status === "warn" ? kleur.yellow("[WARN]") : kleur.red("[FAIL]");
 }

@@ -6,7 +6,7 @@ import { storedSpeaker } from "../../../domain/speaker.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import type { StoreInput } from "../../../engine/write/api.ts";
 import { toNodeWire } from "../../contract/nodes/wire.ts";
-import type { CliContext } from "../deps.ts";
+import type { CliContext } from "../context.ts";
 import {
   ACTOR,
   findMemory,

@@ -2,7 +2,8 @@ import { Command } from "commander";
 import { invalid, SvcError } from "../../../domain/errors.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import { parseUuid } from "../../../lib/uuid.ts";
-import type { CliContext } from "../deps.ts";
+import type { CliContext } from "../context.ts";
+import { withEngine } from "../engine.ts";
 import {
   type Explanation,
   explanationLines,
@@ -10,7 +11,7 @@ import {
   listedIds,
   type Texts,
 } from "../explanation.ts";
-import { configFor, encryptionKeyOption, formatOption, warnOn } from "../options.ts";
+import { configFor, encryptionKeyOption, formatOption } from "../options.ts";
 import type { Format } from "../output.ts";
 
 const EXAMPLES = `
@@ -44,13 +45,12 @@ async function explain(
   given: string,
   { dbPath, encryptionKey, format }: ExplainOptions,
 ): Promise<void> {
-  const { deps, output } = context;
+  const { output } = context;
   const requestId = parseUuid(given);
   if (requestId === undefined)
     throw invalid("request_id", `${JSON.stringify(given)} is not a UUID`);
   const config = await configFor(context, dbPath, encryptionKey);
-  const engine = await deps.openEngine(config, { createIfMissing: false, warn: warnOn(context) });
-  try {
+  await withEngine(context, config, async (engine) => {
     const explanation = await engine.explain(requestId);
     if (explanation === undefined) {
       throw new SvcError(
@@ -62,9 +62,7 @@ async function explain(
     const texts = await textsOf(engine, explanation);
     if (format === "json") return output.json(explanationToJson(explanation, texts));
     for (const line of explanationLines(explanation, texts)) output.line(line);
-  } finally {
-    await engine.close();
-  }
+  });
 }
 
 /** The texts of the memories that an explanation lists, in any state. Their owner may have another name by now. */

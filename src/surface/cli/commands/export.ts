@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import { invalid } from "../../../domain/errors.ts";
-import type { CliContext } from "../deps.ts";
+import type { CliContext } from "../context.ts";
 import { configFor, encryptionKeyOption, warnOn } from "../options.ts";
 import { Interrupted, stopSignal } from "../signals.ts";
 
@@ -39,7 +39,7 @@ export function exportCommand(context: CliContext): Command {
 }
 
 async function runExport(context: CliContext, path: string, options: ExportOptions): Promise<void> {
-  const { deps, output } = context;
+  const { output } = context;
   const { format: form, withVectors = false, force = false } = options;
   if (withVectors && form === "json") throw invalid("with-vectors", "is for --format jsonl only");
   if (options.output === "")
@@ -49,11 +49,8 @@ async function runExport(context: CliContext, path: string, options: ExportOptio
   const file = options.output === "-" ? undefined : options.output;
   const stopProgress = await output.progress("exporting");
   try {
-    const {
-      path: made,
-      bytes,
-      damagedReceipts,
-    } = await deps.exportPack(config, {
+    const { exportPack } = await import("../../../packs/export-pack.ts");
+    const exported = await exportPack(config, {
       form,
       withVectors,
       force,
@@ -61,6 +58,7 @@ async function runExport(context: CliContext, path: string, options: ExportOptio
       write: (text) => output.piece(text),
       signal,
     });
+    const { path: made, bytes, damagedReceipts } = exported;
     stopProgress();
     if (damagedReceipts.length > 0) warnOn(context)(leftOut(damagedReceipts));
     if (made !== undefined) output.line(`Exported ${bytes} bytes to ${made}`);

@@ -1,9 +1,11 @@
 import { Command } from "commander";
 import type { Config } from "../../../config/schema.ts";
-import type { CliContext, ImportReport } from "../deps.ts";
-import type { NewKey } from "../key-deps.ts";
+import type { NewKey } from "../../../packs/create-pack.ts";
+import type { ImportReport } from "../../../packs/import-pack.ts";
+import type { CliContext } from "../context.ts";
+import { withEngine } from "../engine.ts";
 import { aboutKey, chooseKey, type KeyOptions, plainOption } from "../new-key.ts";
-import { configWithoutKey, encryptionKeyOption, formatOption, warnOn } from "../options.ts";
+import { configWithoutKey, encryptionKeyOption, formatOption } from "../options.ts";
 import { type Format, fields } from "../output.ts";
 import { runRebuild } from "../run-rebuild.ts";
 import { Interrupted, stopSignal } from "../signals.ts";
@@ -41,7 +43,7 @@ async function runImport(
   options: ImportOptions,
 ): Promise<void> {
   const { output } = context;
-  const config = await configWithoutKey(context, path);
+  const config = configWithoutKey(context, path);
   const newKey = await chooseKey(context, config, options);
   const stop = stopSignal();
   const report = await takeIn(context, config, { file, newKey, signal: stop });
@@ -68,13 +70,14 @@ async function runImport(
 type Intake = { readonly file: string; readonly newKey: NewKey; readonly signal: AbortSignal };
 
 async function takeIn(
-  { deps, output }: CliContext,
+  { output }: CliContext,
   config: Config,
   { file, newKey, signal }: Intake,
 ): Promise<ImportReport> {
+  const { importPack } = await import("../../../packs/import-pack.ts");
   const bar = await output.progressBar("importing");
   try {
-    return await deps.importPack(config, newKey, {
+    return await importPack(config, newKey, {
       file: file === "-" ? undefined : file,
       signal,
       onProgress: (done, total) => bar.show(done, total),
@@ -94,15 +97,9 @@ async function embed(
   path: string,
   stop: AbortSignal,
 ): Promise<number> {
-  const engine = await context.deps.openEngine(config, {
-    createIfMissing: false,
-    warn: warnOn(context),
-  });
-  try {
-    return (await runRebuild(context, engine, { path, stop })).nodesEmbedded;
-  } finally {
-    await engine.close();
-  }
+  const run = { path, stop };
+  return (await withEngine(context, config, (engine) => runRebuild(context, engine, run)))
+    .nodesEmbedded;
 }
 
 function toJson(

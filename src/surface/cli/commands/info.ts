@@ -1,7 +1,8 @@
 import { Command } from "commander";
 import { shellWord } from "../../../lib/shell-word.ts";
+import type { PackReport } from "../../../packs/inspect-pack.ts";
 import { shownOwner } from "../../contract/store/owner-text.ts";
-import type { CliContext, PackReport } from "../deps.ts";
+import type { CliContext } from "../context.ts";
 import { configFor, encryptionKeyOption, formatOption, warnOn } from "../options.ts";
 import { type Format, fields } from "../output.ts";
 
@@ -28,7 +29,8 @@ async function info(
   path: string,
   { encryptionKey, format }: InfoOptions,
 ): Promise<void> {
-  const report = await context.deps.reportOnPack(await configFor(context, path, encryptionKey));
+  const { reportOnPack } = await import("../../../packs/inspect-pack.ts");
+  const report = await reportOnPack(await configFor(context, path, encryptionKey), false);
   if (report.missing !== undefined) warnOn(context)(report.missing);
   if (format === "json") return context.output.json(toJson(report));
   const { manifest } = report;

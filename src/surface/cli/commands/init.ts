@@ -2,14 +2,17 @@ import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command } from "commander";
 import kleur from "kleur";
+import { SELF } from "../../../assistants/self.ts";
 import type { Config } from "../../../config/schema.ts";
 import { SvcError } from "../../../domain/errors.ts";
+import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import { shellWord } from "../../../lib/shell-word.ts";
 import { assistantLines, isOnPath } from "../assistant.ts";
+import type { CliContext } from "../context.ts";
 import { packOf } from "../default-pack.ts";
-import type { CliContext } from "../deps.ts";
+import { withEngine } from "../engine.ts";
 import { aboutKey, chooseKey, type KeyOptions, plainOption } from "../new-key.ts";
-import { configWithoutKey, encryptionKeyOption, keyRequest, warnOn } from "../options.ts";
+import { configWithoutKey, encryptionKeyOption, keyRequest } from "../options.ts";
 import { ownerInWords } from "../owner.ts";
 
 const EXAMPLES = `
@@ -42,26 +45,27 @@ export function initCommand(context: CliContext): Command {
 }
 
 async function init(context: CliContext, path: string, options: InitOptions): Promise<void> {
-  const { deps, output } = context;
-  const config = await configWithoutKey(context, path);
+  const { output } = context;
+  const config = configWithoutKey(context, path);
   const main = config.pack_path ?? config.db_path;
   const exists = existsSync(main) && (statSync(main).isDirectory() || statSync(main).size > 0);
   if (exists) await examine(context, config, options);
   else await make(context, config, path, options);
   const file = packOf(main);
   output.line();
+  const { assistantOf } = await import("../../../assistants/client-desk.ts");
   const wish = { pack: resolve(file), userId: config.mcp.user_id, tools: "full" } as const;
-  const { server } = await deps.clients.assistant(config, wish);
-  for (const line of assistantLines(deps.self, file, server.env)) output.line(line);
+  const { server } = await assistantOf(config, wish);
+  for (const line of assistantLines(file, server.env)) output.line(line);
   output.line();
   output.line("Or try it here:");
   const word = shellWord(path);
   output.line(`  svc store ${word} "The spare key lies under the blue flower pot"`);
   output.line(`  svc search ${word} "how do I get in without my key?"`);
-  if (isOnPath(deps.self)) return;
+  if (isOnPath()) return;
   output.line();
   output.line("svc is not on your PATH: put it there, or write in its place:");
-  output.line(`  ${deps.self.map(shellWord).join(" ")}`);
+  output.line(`  ${SELF.map(shellWord).join(" ")}`);
 }
 
 /** Opens a pack that is there, where its key is known, and says what it is. */
@@ -70,27 +74,26 @@ async function examine(
   config: Config,
   { encryptionKey, owner }: InitOptions,
 ): Promise<void> {
-  const { deps, output } = context;
+  const { output } = context;
   const known: string[] = [];
-  const { path, encrypted } = await deps.keys.status(config);
+  const { keyStatus } = await import("../../../packs/key-custody.ts");
+  const { path, encrypted } = await keyStatus(config);
   const state = encrypted
     ? "encrypted"
     : "not encrypted: anyone who can read the file can read the memories";
   try {
     // A key of the settings is for packs to be made, and says nothing about an unencrypted one.
     const request = encrypted ? keyRequest(encryptionKey) : { given: encryptionKey ?? "" };
-    const opened = await deps.keys.find(config, request);
-    const warn = warnOn(context);
-    const engine = await deps.openEngine(opened, { createIfMissing: true, warn });
-    try {
+    const { findKey } = await import("../../../app/find-key.ts");
+    const { config: opened } = await findKey(config, request);
+    const claim = async (engine: MemoryEngine): Promise<void> => {
       const found = await engine.claimPack(owner);
       known.push(` ${await ownerInWords(engine)}`);
       if (owner !== undefined && owner !== found) {
         known.push(` To change it: svc owner use ${shellWord(packOf(path))} ${shellWord(owner)}`);
       }
-    } finally {
-      await engine.close();
-    }
+    };
+    await withEngine(context, opened, claim, { createIfMissing: true });
   } catch (error) {
     const isKeyUnknown = error instanceof SvcError && error.code === "encryption_failed";
     if (!isKeyUnknown || encryptionKey !== undefined) throw error;
@@ -105,10 +108,12 @@ async function make(
   path: string,
   options: InitOptions,
 ): Promise<void> {
-  const { deps, output } = context;
+  const { output } = context;
   const newKey = await chooseKey(context, config, options);
-  const made = await deps.keys.createPack(config, newKey, options.owner);
-  const report = await deps.reportOnPack(made.config);
+  const { createPack } = await import("../../../packs/create-pack.ts");
+  const { reportOnPack } = await import("../../../packs/inspect-pack.ts");
+  const made = await createPack(config, newKey, options.owner);
+  const report = await reportOnPack(made.config, false);
   const whose = made.owner === undefined ? "" : ` Its owner is ${made.owner}.`;
   const [state, ...rest] = aboutKey(newKey, made.keptIn, path);
   output.line(`${kleur.green("Made")} ${packOf(report.path)}, ${state}${whose}`);

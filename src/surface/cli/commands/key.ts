@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import { invalid } from "../../../domain/errors.ts";
 import { shellWord } from "../../../lib/shell-word.ts";
-import type { CliContext } from "../deps.ts";
-import type { KeyStatus } from "../key-deps.ts";
+import type { KeyStatus } from "../../../packs/key-custody.ts";
+import type { CliContext } from "../context.ts";
 import { configWithoutKey, encryptionKeyOption, formatOption, keyRequest } from "../options.ts";
 import { type Format, fields } from "../output.ts";
 import { askSecret, confirm, isTerminal } from "../terminal.ts";
@@ -19,6 +19,8 @@ Keys are kept in the system's secret store or, where there is none, in files tha
 only when you import it. Who loses the key loses the pack. Only export shows a key.`;
 
 const PACK = "a .pack file, a directory pack or its memory.db";
+
+const custody = async () => await import("../../../packs/key-custody.ts");
 
 type ExportOptions = { readonly output?: string; readonly encryptionKey?: string };
 type ImportOptions = { readonly keyFile?: string };
@@ -60,8 +62,8 @@ export function keyCommand(context: CliContext): Command {
 }
 
 async function status(context: CliContext, path: string, format: Format): Promise<void> {
-  const { deps, output } = context;
-  const found = await deps.keys.status(await configWithoutKey(context, path));
+  const { output } = context;
+  const found = await (await custody()).keyStatus(configWithoutKey(context, path));
   if (format === "json") return output.json(toJson(found));
   const entries: [string, string][] = [
     ["Pack", found.path],
@@ -87,25 +89,23 @@ function toJson({ path, encrypted, salt, places, inSettings }: KeyStatus): Recor
 }
 
 async function exportKey(context: CliContext, path: string, options: ExportOptions): Promise<void> {
-  const { deps, output } = context;
+  const { output } = context;
   if (options.output === "") throw invalid("output", "is empty; name a new file");
-  const config = await configWithoutKey(context, path);
-  const {
-    key,
-    path: file,
-    isRemembered,
-  } = await deps.keys.exportKey(config, keyRequest(options.encryptionKey), options.output);
+  const config = configWithoutKey(context, path);
+  const request = keyRequest(options.encryptionKey);
+  const exported = await (await custody()).exportKey(config, request, options.output);
   output.note("Warning: anyone who has this key can read the pack. Keep it apart from the pack.");
-  if (!isRemembered) {
+  if (!exported.isRemembered) {
     output.note("The pack could not be written, so svc doctor will go on asking for a backup.");
   }
+  const { key, path: file } = exported;
   output.line(key ?? `The key is in ${file}. Move it to a place that outlives this machine.`);
 }
 
 async function importKey(context: CliContext, path: string, options: ImportOptions): Promise<void> {
-  const { deps, output } = context;
-  const config = await configWithoutKey(context, path);
-  const place = await deps.keys.importKey(config, await readKey(options.keyFile));
+  const { output } = context;
+  const config = configWithoutKey(context, path);
+  const place = await (await custody()).importKey(config, await readKey(options.keyFile));
   output.line(`The key opens the pack and is kept in ${place}.`);
 }
 
@@ -135,14 +135,15 @@ async function forget(
   path: string,
   options: { readonly yes?: true },
 ): Promise<void> {
-  const { deps, output } = context;
-  const config = await configWithoutKey(context, path);
-  const { places } = await deps.keys.status(config);
+  const { output } = context;
+  const config = configWithoutKey(context, path);
+  const { forgetKey, keyStatus } = await custody();
+  const { places } = await keyStatus(config);
   if (options.yes !== true && places.length > 0 && !(await agrees(path))) {
     output.note("Nothing was removed.");
     return;
   }
-  const removed = await deps.keys.forgetKey(config);
+  const removed = await forgetKey(config);
   if (removed.length === 0) output.line("No key of the pack is kept on this machine.");
   for (const place of removed) output.line(`Removed the key from ${place}.`);
 }

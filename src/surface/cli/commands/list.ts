@@ -12,7 +12,7 @@ import type { MemoryNode } from "../../../domain/node.ts";
 import type { NodeQuery } from "../../../engine/inspect/api.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import { toNodeWire } from "../../contract/nodes/wire.ts";
-import type { CliContext } from "../deps.ts";
+import type { CliContext } from "../context.ts";
 import {
   findMemory,
   type MemoryOptions,

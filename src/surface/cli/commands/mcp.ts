@@ -2,7 +2,7 @@ import { Command, Option } from "commander";
 import type { Config } from "../../../config/schema.ts";
 import type { SettingsFile } from "../../../config/settings-file.ts";
 import { invalid } from "../../../domain/errors.ts";
-import type { CliContext } from "../deps.ts";
+import type { CliContext } from "../context.ts";
 import {
   mcpConfig,
   mcpSettingsFile,
@@ -72,8 +72,8 @@ async function mcp(context: CliContext, options: McpOptions): Promise<void> {
   if (transport === "stdio" && options.port !== undefined) {
     throw invalid("--port", "belongs to --transport streamable-http; stdio has no port");
   }
-  const file = await mcpSettingsFile(context.deps, options.dbPath, options.envFile);
-  const config = await mcpConfig(context.deps, options.dbPath, file);
+  const file = mcpSettingsFile(options.dbPath, options.envFile);
+  const config = mcpConfig(options.dbPath, file);
   requireKeysFor(transport, config);
   const serve = transport === "stdio" ? overStdio : overHttp;
   await serve(context, options, config, file);
@@ -85,14 +85,11 @@ async function overStdio(
   config: Config,
   settingsFile: SettingsFile | undefined,
 ): Promise<void> {
-  const { deps } = context;
   const log = stderrLog("warn");
   const { encryptionKey: key, tools, readOnly = false, answers = config.mcp.answers } = options;
-  const openEngine = async () => await openWithKey(deps, config, { key, readOnly }, log);
-  await deps.serveMcp(
-    { config, settingsFile, key, readOnly, tools, answers, openEngine, log },
-    stopSignal(),
-  );
+  const openEngine = async () => await openWithKey(config, { key, readOnly }, log);
+  const serve = { config, settingsFile, key, readOnly, tools, answers, openEngine, log };
+  await context.serving.mcp(serve, stopSignal());
 }
 
 async function overHttp(
@@ -101,13 +98,13 @@ async function overHttp(
   config: Config,
   settingsFile: SettingsFile | undefined,
 ): Promise<void> {
-  const { deps } = context;
+  const { findKey } = await import("../../../app/find-key.ts");
   const { encryptionKey: key, tools, readOnly = false, port = DEFAULT_PORT } = options;
   const { answers = config.mcp.answers } = options;
-  const opened = await deps.keys.find(config, keyRequest(key));
+  const { config: opened } = await findKey(config, keyRequest(key));
   const log = stderrLog("warn");
   const stop = stopSignal();
-  const server = await deps.serveMcpHttp({
+  const server = await context.serving.mcpHttp({
     config: opened,
     settingsFile,
     key,
@@ -115,7 +112,7 @@ async function overHttp(
     tools,
     answers,
     port,
-    openEngine: () => openToServe(deps, opened, readOnly, (message) => log("warn", message)),
+    openEngine: () => openToServe(opened, readOnly, (message) => log("warn", message)),
     log,
   });
   await serveUntilStopped(context, server, config, stop);

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import type { CliContext } from "../deps.ts";
+import type { CliContext } from "../context.ts";
 import { configFor, encryptionKeyOption, formatOption } from "../options.ts";
 import { type Format, fields } from "../output.ts";
 
@@ -33,10 +33,11 @@ async function migrate(
   destination: string,
   options: MigrateOptions,
 ): Promise<void> {
-  const { deps, output } = context;
+  const { output } = context;
   const config = await configFor(context, directory, options.encryptionKey);
   const stopProgress = await output.progress("copying");
-  const done = await deps.migratePack(config, destination).finally(stopProgress);
+  const { migratePack } = await import("../../../packs/maintenance.ts");
+  const done = await migratePack(config, destination).finally(stopProgress);
   const { source, nodes, edges, events, vectors, bytesBefore, bytesAfter, encrypted } = done;
   const counts = { nodes, edges, events, vectors };
   if (options.format === "json") {

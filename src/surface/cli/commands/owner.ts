@@ -4,9 +4,10 @@ import type { OwnerSummary } from "../../../domain/pack-owner.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import { shellWord } from "../../../lib/shell-word.ts";
 import { shownOwner } from "../../contract/store/owner-text.ts";
-import type { CliContext } from "../deps.ts";
+import type { CliContext } from "../context.ts";
+import { withEngine } from "../engine.ts";
 import { ACTOR } from "../memories.ts";
-import { configFor, encryptionKeyOption, formatOption, warnOn } from "../options.ts";
+import { configFor, encryptionKeyOption, formatOption } from "../options.ts";
 import { type Format, table } from "../output.ts";
 import { confirm, isTerminal } from "../terminal.ts";
 
@@ -40,12 +41,12 @@ export function ownerCommand(context: CliContext): Command {
       .addHelpText("after", EXAMPLES);
   part("list", "show who has memories, and whose the pack is").action(
     (path: string, options: OwnerOptions) =>
-      withEngine(context, path, options, (engine) => list(context, engine, path, options)),
+      withPack(context, path, options, (engine) => list(context, engine, path, options)),
   );
   part("use", "make an owner that of the pack")
     .argument("<name>", "whom the command line and assistants mean where no owner is named")
     .action((path: string, name: string, options: OwnerOptions) =>
-      withEngine(context, path, options, (engine) => use(context, engine, name, options)),
+      withPack(context, path, options, (engine) => use(context, engine, name, options)),
     );
   for (const [name, from, into] of [
     ["rename", "old", "new"],
@@ -58,26 +59,20 @@ export function ownerCommand(context: CliContext): Command {
       .option("--yes", "do not ask")
       .action((path: string, old: string, target: string, options: OwnerOptions) => {
         const wish = { from: old, into: target, isJoin: name === "join" };
-        return withEngine(context, path, options, (engine) => move(context, engine, wish, options));
+        return withPack(context, path, options, (engine) => move(context, engine, wish, options));
       });
   }
   return command.addHelpText("after", EXAMPLES);
 }
 
-async function withEngine(
+async function withPack(
   context: CliContext,
   path: string,
   { encryptionKey }: OwnerOptions,
   work: (engine: MemoryEngine) => Promise<void>,
 ): Promise<void> {
   const config = await configFor(context, path, encryptionKey);
-  const opening = { createIfMissing: false, warn: warnOn(context) };
-  const engine = await context.deps.openEngine(config, opening);
-  try {
-    await work(engine);
-  } finally {
-    await engine.close();
-  }
+  await withEngine(context, config, work);
 }
 
 async function list(

@@ -1,6 +1,7 @@
 import { Command } from "commander";
-import type { CliContext } from "../deps.ts";
-import { configFor, encryptionKeyOption, formatOption, warnOn, wholeNumber } from "../options.ts";
+import type { CliContext } from "../context.ts";
+import { withEngine } from "../engine.ts";
+import { configFor, encryptionKeyOption, formatOption, wholeNumber } from "../options.ts";
 import { type Format, fields } from "../output.ts";
 import { rebuildToJson, runRebuild } from "../run-rebuild.ts";
 import { stopSignal } from "../signals.ts";
@@ -40,26 +41,22 @@ export function rebuildCommand(context: CliContext): Command {
 }
 
 async function rebuild(context: CliContext, path: string, options: RebuildOptions): Promise<void> {
-  const { deps, output } = context;
+  const { output } = context;
   const config = await configFor(context, path, options.encryptionKey);
   const stop = stopSignal();
-  const engine = await deps.openEngine(config, {
-    createIfMissing: false,
-    renewsVectors: true,
-    warn: warnOn(context),
-  });
-  try {
-    const { all = false, batchSize, format } = options;
-    const result = await runRebuild(context, engine, { path, stop, all, batchSize });
-    if (format === "json") return output.json(rebuildToJson(result));
-    const entries: [string, number][] = [
-      ["Nodes indexed", result.nodesIndexed],
-      ["Nodes skipped", result.nodesSkipped],
-      ["Active nodes", result.totalActive],
-      ["Embedded now", result.nodesEmbedded],
-    ];
-    for (const line of fields(entries)) output.line(line);
-  } finally {
-    await engine.close();
-  }
+  const { all = false, batchSize, format } = options;
+  const result = await withEngine(
+    context,
+    config,
+    (engine) => runRebuild(context, engine, { path, stop, all, batchSize }),
+    { renewsVectors: true },
+  );
+  if (format === "json") return output.json(rebuildToJson(result));
+  const entries: [string, number][] = [
+    ["Nodes indexed", result.nodesIndexed],
+    ["Nodes skipped", result.nodesSkipped],
+    ["Active nodes", result.totalActive],
+    ["Embedded now", result.nodesEmbedded],
+  ];
+  for (const line of fields(entries)) output.line(line);
 }

@@ -2,7 +2,8 @@ import { Command, Option } from "commander";
 import type { Config } from "../../../config/schema.ts";
 import { invalid } from "../../../domain/errors.ts";
 import { shellWord } from "../../../lib/shell-word.ts";
-import type { CliContext, RekeyTarget } from "../deps.ts";
+import type { RekeyTarget } from "../../../packs/maintenance.ts";
+import type { CliContext } from "../context.ts";
 import { tellWeakness } from "../new-key.ts";
 import { configFor, encryptionKeyOption, formatOption } from "../options.ts";
 import type { Format } from "../output.ts";
@@ -52,9 +53,11 @@ export function rekeyCommand(context: CliContext): Command {
 async function rekey(context: CliContext, path: string, options: RekeyOptions): Promise<void> {
   const config = await configFor(context, path, options.encryptionKey);
   const target = await targetOf(context, config, options);
-  const { places } = await context.deps.keys.status(config);
+  const { keyStatus } = await import("../../../packs/key-custody.ts");
+  const { rekeyPack } = await import("../../../packs/maintenance.ts");
+  const { places } = await keyStatus(config);
   const stopProgress = await context.output.progress("copying");
-  const done = await context.deps.rekeyPack(config, target).finally(stopProgress);
+  const done = await rekeyPack(config, target).finally(stopProgress);
   printRewrite(context, done, options.format);
   if (places.length === 0 || !done.encrypted) return;
   context.output.note(

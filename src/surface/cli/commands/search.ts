@@ -3,13 +3,13 @@ import type { RetrievalResponse } from "../../../engine/retrieve/api.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import { shownHits } from "../../contract/retrieval/hits.ts";
 import type { FoldedHit } from "../../contract/retrieval/repeated-hits.ts";
-import type { CliContext } from "../deps.ts";
+import type { CliContext } from "../context.ts";
+import { withEngine } from "../engine.ts";
 import {
   configFor,
   encryptionKeyOption,
   formatOption,
   ownerOption,
-  warnOn,
   wholeNumber,
 } from "../options.ts";
 import { type Format, shortened, table } from "../output.ts";
@@ -57,30 +57,19 @@ async function search(
   options: SearchOptions,
 ): Promise<void> {
   const config = await configFor(context, path, options.encryptionKey);
-  const engine = await context.deps.openEngine(config, {
-    createIfMissing: false,
-    warn: warnOn(context),
+  await withEngine(context, config, async (engine) => {
+    const stopProgress = await context.output.progress("searching");
+    try {
+      const given = options.userId === "" ? undefined : options.userId;
+      const userId = await ownerFor(context, engine, { given, path, isStoring: false });
+      const response = await engine.retrieve({ query, userId, limit: options.limit });
+      stopProgress();
+      print(context, query, response, { ...options, path });
+      if (response.results.length === 0) await noteOtherOwners(context, engine, userId);
+    } finally {
+      stopProgress();
+    }
   });
-  const stopProgress = await context.output.progress("searching");
-  try {
-    const given = options.userId === "" ? undefined : options.userId;
-    const userId = await ownerFor(context, engine, {
-      given,
-      path,
-      isStoring: false,
-    });
-    const response = await engine.retrieve({
-      query,
-      userId,
-      limit: options.limit,
-    });
-    stopProgress();
-    print(context, query, response, { ...options, path });
-    if (response.results.length === 0) await noteOtherOwners(context, engine, userId);
-  } finally {
-    stopProgress();
-    await engine.close();
-  }
 }
 
 function print(

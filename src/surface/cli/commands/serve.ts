@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import { envFileIn, namedFile } from "../../../config/settings-file.ts";
 import type { LogLevel } from "../../contract/core/log.ts";
-import type { CliContext } from "../deps.ts";
+import type { CliContext } from "../context.ts";
 import { configFor, encryptionKeyOption, envFileOption, wholeNumber } from "../options.ts";
 import { openToServe, READ_ONLY_OPTION, serveUntilStopped } from "../serving.ts";
 import { stopSignal } from "../signals.ts";
@@ -59,13 +59,12 @@ export function serveCommand(context: CliContext): Command {
 }
 
 async function serve(context: CliContext, options: ServeOptions): Promise<void> {
-  const { deps } = context;
   const { dbPath, encryptionKey, envFile, readOnly = false } = options;
   const config = await configFor(context, dbPath, encryptionKey, envFile);
   const log = stderrLog(options.logLevel);
   const warn = (message: string): void => log("warn", message);
   const stop = stopSignal();
-  const server = await deps.serveHttp({
+  const server = await context.serving.http({
     config,
     settingsFile: envFile === undefined ? envFileIn(process.cwd()) : namedFile(envFile),
     host: options.host,
@@ -74,7 +73,7 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
     mcp: options.mcp === true,
     key: encryptionKey,
     readOnly,
-    openEngine: () => openToServe(deps, config, readOnly, warn),
+    openEngine: () => openToServe(config, readOnly, warn),
     log,
   });
   const hint = `Open ${server.url}/docs in a browser to read and try every route`;

@@ -4,7 +4,7 @@ import { storedSpeaker } from "../../../domain/speaker.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import { complete, rounded } from "../../contract/core/tool-text.ts";
 import { toNodeWire } from "../../contract/nodes/wire.ts";
-import type { CliContext } from "../deps.ts";
+import type { CliContext } from "../context.ts";
 import {
   findMemory,
   ID_ARGUMENT,

@@ -12,9 +12,10 @@ import type { StoreReceipt } from "../../../engine/write/api.ts";
 import { shellWord } from "../../../lib/shell-word.ts";
 import { age } from "../../contract/core/tool-text.ts";
 import { toNearWire } from "../../contract/store/near-wire.ts";
-import type { CliContext } from "../deps.ts";
+import type { CliContext } from "../context.ts";
+import { withEngine } from "../engine.ts";
 import { textOf } from "../memories.ts";
-import { configFor, encryptionKeyOption, formatOption, ownerOption, warnOn } from "../options.ts";
+import { configFor, encryptionKeyOption, formatOption, ownerOption } from "../options.ts";
 import { type Format, shortened, table } from "../output.ts";
 import { ownerFor } from "../owner.ts";
 
@@ -71,47 +72,56 @@ async function store(
   words: readonly string[],
   options: StoreOptions,
 ): Promise<void> {
-  const { deps, output } = context;
   const metadata = parseMetadata(options.metadata);
   const content = await textOf(words);
   const config = await configFor(context, path, options.encryptionKey);
-  const engine = await deps.openEngine(config, { createIfMissing: false, warn: warnOn(context) });
-  const stopProgress = await output.progress("storing");
-  try {
-    const question = { given: options.userId, path, isStoring: true };
-    const owner = await ownerFor(context, engine, question);
-    const started = performance.now();
-    const receipt = await engine.storeWithReceipt({
-      content,
-      userId: owner,
-      nodeType: options.type,
-      scope: options.scope,
-      role: options.role,
-      speaker: options.speaker,
-      eventTime: options.eventTime,
-      metadata,
-      supersedes: options.supersedes,
-    });
-    const ms = Math.round(performance.now() - started);
-    stopProgress();
-    const { eventId, nodeId, node, processingStatus, near } = receipt;
-    if (options.format === "json") {
-      output.json({
-        event_id: eventId,
-        node_id: nodeId,
-        user_id: node.userId,
-        node_type: node.nodeType,
-        status: processingStatus.status,
-        ...(near !== undefined && { near: near.map(toNearWire) }),
+  await withEngine(context, config, async (engine) => {
+    const stopProgress = await context.output.progress("storing");
+    try {
+      const question = { given: options.userId, path, isStoring: true };
+      const owner = await ownerFor(context, engine, question);
+      const started = performance.now();
+      const receipt = await engine.storeWithReceipt({
+        content,
+        userId: owner,
+        nodeType: options.type,
+        scope: options.scope,
+        role: options.role,
+        speaker: options.speaker,
+        eventTime: options.eventTime,
+        metadata,
+        supersedes: options.supersedes,
       });
-      return;
+      const ms = Math.round(performance.now() - started);
+      stopProgress();
+      report(context, receipt, ms, path, options.format);
+    } finally {
+      stopProgress();
     }
-    output.line(`Stored as ${node.nodeType} ${nodeId} (event ${eventId}, ${ms} ms)`);
-    for (const line of nearLines(receipt, path)) output.line(line);
-  } finally {
-    stopProgress();
-    await engine.close();
+  });
+}
+
+function report(
+  { output }: CliContext,
+  receipt: StoreReceipt,
+  ms: number,
+  path: string,
+  format: Format,
+): void {
+  const { eventId, nodeId, node, processingStatus, near } = receipt;
+  if (format === "json") {
+    output.json({
+      event_id: eventId,
+      node_id: nodeId,
+      user_id: node.userId,
+      node_type: node.nodeType,
+      status: processingStatus.status,
+      ...(near !== undefined && { near: near.map(toNearWire) }),
+    });
+    return;
   }
+  output.line(`Stored as ${node.nodeType} ${nodeId} (event ${eventId}, ${ms} ms)`);
+  for (const line of nearLines(receipt, path)) output.line(line);
 }
 
 /** The memories that the new one may replace or repeat. */

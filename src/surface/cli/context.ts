@@ -1,0 +1,64 @@
+import type { Config } from "../../config/schema.ts";
+import type { SettingsFile } from "../../config/settings-file.ts";
+import type { MemoryEngine } from "../../engine/memory-engine.ts";
+import type { Log } from "../contract/core/log.ts";
+import type { Output } from "./output.ts";
+
+/** What every command gets. */
+export type CliContext = {
+  readonly serving: Serving;
+  readonly output: Output;
+  /** Sets the exit code of a command that ran to its end but has bad news. */
+  fail(): void;
+};
+
+/** The processes that stay. They are made of surfaces that do not know each other, so the process entry provides them. */
+export type Serving = {
+  http(options: HttpServeOptions): Promise<RunningServer>;
+  /** Serves the client on stdin and stdout until it leaves or `stop` aborts, then closes the engine. */
+  mcp(options: McpServeOptions, stop: AbortSignal): Promise<void>;
+  /** Serves the assistants of this machine that have a key. */
+  mcpHttp(options: McpHttpServeOptions): Promise<RunningServer>;
+};
+
+/** What every server is told. */
+type ServeOptions = {
+  readonly config: Config;
+  /** Where settings of it may come from. */
+  readonly settingsFile: SettingsFile | undefined;
+  /** The key that was given on the command line. */
+  readonly key: string | undefined;
+  /** Whether nothing is written. */
+  readonly readOnly: boolean;
+  readonly openEngine: () => Promise<MemoryEngine>;
+  readonly log: Log;
+};
+
+export type HttpServeOptions = ServeOptions & {
+  readonly host: string;
+  /** 0 to 65535; 0 takes a free one. */
+  readonly port: number;
+  readonly allowUnauthenticatedExternalBind: boolean;
+  /** Whether MCP is answered too. */
+  readonly mcp: boolean;
+};
+
+export type McpServeOptions = ServeOptions & {
+  /** Which tools the client is offered. */
+  readonly tools: "core" | "full";
+  /** What the text blocks of its answers are. */
+  readonly answers: "json" | "text";
+};
+
+export type McpHttpServeOptions = McpServeOptions & {
+  /** 0 to 65535; 0 takes a free one. */
+  readonly port: number;
+};
+
+/** A server that is listening. */
+export type RunningServer = {
+  /** Address to show, for example `http://127.0.0.1:8000`. */
+  readonly url: string;
+  /** Finishes the requests under way, then closes the engine. */
+  stop(): Promise<void>;
+};
