@@ -9,31 +9,31 @@ describe("the difference of two texts", () => {
       name: "is all of a new text",
       before: "",
       after: "a\nb\n",
-      lines: ["../../../ -0,0 +1,2 @@", "+a", "+b"],
+      lines: ["@@ -0,0 +1,2 @@", "+a", "+b"],
     },
     {
       name: "is all of a text that goes",
       before: "a\n",
       after: "",
-      lines: ["../../../ -1,1 +0,0 @@", "-a"],
+      lines: ["@@ -1,1 +0,0 @@", "-a"],
     },
     {
       name: "leaves out the lines around it",
       before: "secret\nb\nsecret\n",
       after: "secret\nB\nC\nsecret\n",
-      lines: ["../../../ -2,1 +2,2 @@", "-b", "+B", "+C"],
+      lines: ["@@ -2,1 +2,2 @@", "-b", "+B", "+C"],
     },
     {
       name: "names the line after which others come",
       before: "a\nb\n",
       after: "a\nx\nb\n",
-      lines: ["../../../ -1,0 +2,1 @@", "+x"],
+      lines: ["@@ -1,0 +2,1 @@", "+x"],
     },
     {
       name: "has no carriage returns",
       before: "a\r\n",
       after: "a\r\nb\r\n",
-      lines: ["../../../ -1,0 +2,1 @@", "+b"],
+      lines: ["@@ -1,0 +2,1 @@", "+b"],
     },
   ])("$name", ({ before, after, lines }) => {
     expect(lineDiff(before, after)).toEqual(lines);
@@ -52,7 +52,7 @@ describe("the difference of two texts", () => {
       fc.property(texts, texts, (before, after) => {
         const text = (lines: readonly string[]): string =>
           lines.map((line) => `${line}\n`).join("");
-        const [head = "../../../ -0,0 +0,0 @@", ...changed] = lineDiff(text(before), text(after));
+        const [head = "@@ -0,0 +0,0 @@", ...changed] = lineDiff(text(before), text(after));
         const [, start = "0", count = "0"] = /^@@ -(\d+),(\d+) /.exec(head) ?? [];
         const from = Number(count) === 0 ? Number(start) : Number(start) - 1;
         const come = changed.filter((line) => line.startsWith("+")).map((line) => line.slice(1));
