@@ -245,19 +245,17 @@ describe("the layer rules", () => {
 });
 
 /** Every TypeScript file below src, parsed, with its path. */
-function sources(): readonly { readonly path: string; readonly file: ts.SourceFile }[] {
-  return readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(".ts"))
-    .map((path) => {
-      const text = readFileSync(join(ROOT, "src", path), "utf8");
-      return { path, file: ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true) };
-    });
-}
+const SOURCES = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" })
+  .filter((path) => path.endsWith(".ts"))
+  .map((path) => {
+    const text = readFileSync(join(ROOT, "src", path), "utf8");
+    return { path, file: ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true) };
+  });
 
 /** `path:line text` of every node that `matches`. */
 function places(matches: (node: ts.Node, path: string) => boolean): readonly string[] {
   const found: string[] = [];
-  for (const { path, file } of sources()) {
+  for (const { path, file } of SOURCES) {
     const visit = (node: ts.Node): void => {
       if (matches(node, path)) {
         const line = file.getLineAndCharacterOfPosition(node.getStart()).line + 1;
@@ -312,7 +310,7 @@ describe("the source", () => {
   });
 
   test("keeps every file at 400 lines or fewer", () => {
-    const long = sources().filter(({ file }) => file.getLineStarts().length > 401);
+    const long = SOURCES.filter(({ file }) => file.getLineStarts().length > 401);
     expect(long.map(({ path }) => path)).toEqual([]);
   });
 });

@@ -157,7 +157,7 @@ describe("dependencies", () => {
 
   test("are pinned to exact versions", () => {
     const loose = Object.entries(versions).filter(
-      ([, version]) => !/^\d+\.\d+\.\d+(-[a-z]+\.\d+)?$/.test(version),
+      ([, version]) => !/^(npm:[\w-]+@)?\d+\.\d+\.\d+(-[a-z]+\.\d+)?$/.test(version),
     );
     expect(loose).toEqual([]);
   });

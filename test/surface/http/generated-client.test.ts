@@ -18,7 +18,7 @@ setDefaultTimeout(120_000);
 
 const ROOT = resolve(import.meta.dir, "../../..");
 const GENERATOR = join(ROOT, "node_modules/@hey-api/openapi-ts/bin/run.js");
-const COMPILER = join(ROOT, "node_modules/typescript/bin/tsc");
+const COMPILER = join(ROOT, "node_modules/typescript-native/bin/tsc");
 const KEYS = { ada: "key-of-ada", bob: "key-of-bob" };
 
 const TSCONFIG = {

@@ -11,7 +11,7 @@ setDefaultTimeout(120_000);
 
 const ROOT = resolve(import.meta.dir, "../../..");
 const GENERATOR = join(ROOT, "node_modules/openapi-typescript/bin/cli.js");
-const COMPILER = join(ROOT, "node_modules/typescript/bin/tsc");
+const COMPILER = join(ROOT, "node_modules/typescript-native/bin/tsc");
 const OPTIONS = ["--strict", "--noEmit", "--exactOptionalPropertyTypes", "--skipLibCheck", "false"];
 
 /** What an operation is called with, by the generated types. */
