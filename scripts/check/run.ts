@@ -46,7 +46,7 @@ async function runCommand(
 ): Promise<Omit<Outcome, "seconds">> {
   const child = Bun.spawn([...command], {
     cwd: root,
-    env: environment(),
+    env: { ...environment(), ...step.env },
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",

@@ -9,6 +9,8 @@ import { whyNoCompiler } from "../build/native/zig.ts";
  */
 export type Step = {
   readonly name: string;
+  /** Variables that the command gets besides those of the check. */
+  readonly env?: Readonly<Record<string, string>>;
   readonly limitMinutes: number;
   /** Why the step cannot be taken here, in one line; undefined when it can. */
   readonly leaveOut?: () => Promise<string | undefined>;
@@ -23,7 +25,7 @@ const tool = (path: string, ...rest: readonly string[]): readonly string[] => [
   ...rest,
 ];
 
-/** The steps before the tests, cheapest first. Every path is relative to `root`, the folder of package.json. */
+/** The steps before the tests, which do not need each other. Every path is relative to `root`, the folder of package.json. */
 export function stepsBeforeTests(root: string): readonly Step[] {
   return [
     {
@@ -48,7 +50,7 @@ export function stepsBeforeTests(root: string): readonly Step[] {
     {
       name: "types",
       limitMinutes: 2,
-      command: tool("typescript/bin/tsc", "--noEmit", "--pretty", "false", "-p", "."),
+      command: tool("typescript-native/bin/tsc", "--noEmit", "--pretty", "false", "-p", "."),
     },
     {
       name: "layers",
@@ -76,24 +78,43 @@ export function stepsBeforeTests(root: string): readonly Step[] {
   ];
 }
 
-/**
- * All suites below `test/`, in two processes, since much of the time is spent waiting for processes, disks and locks. The
- * files that took longest, by `scripts/config/test-timings.json`, start first. A process keeps its modules from one file to
- * the next, so that each need not be loaded 300 times. The limit of a single test suits a loaded machine with two cores.
- */
-export const TESTS: Step = {
-  name: "tests",
-  limitMinutes: 15,
-  command: [
-    bun,
-    "test",
-    "--parallel=2",
-    "--no-isolate",
-    "--timings=scripts/config/test-timings.json",
-    "--timeout=60000",
-    "./test/",
-  ],
+/** Where the tests run, and on how much of the machine. */
+export type TestPlace = {
+  readonly root: string;
+  /** A folder in memory for temporary files; undefined where there is none. */
+  readonly memory: string | undefined;
+  /** The folder for temporary files on a disk. */
+  readonly disk: string;
+  readonly processes: number;
 };
+
+/**
+ * All suites below `test/`, in more processes than there are processors, since much of the time is spent waiting for
+ * processes, disks and locks. The files that took longest, by `scripts/config/test-timings.json`, start first. A process keeps
+ * its modules from one file to the next, so that each need not be loaded 300 times. The limit of a single test suits a loaded
+ * machine with two cores.
+ */
+export function testsIn({ root, memory, disk, processes }: TestPlace): Step {
+  return {
+    name: "tests",
+    limitMinutes: 15,
+    env: {
+      // Tests of commands start what has just been built; run on their own they start the source.
+      SVC_EXE: process.env["SVC_EXE"] ?? join(root, "dist/svc"),
+      TMPDIR_ON_DISK: disk,
+      TMPDIR: memory ?? disk,
+    },
+    command: [
+      bun,
+      "test",
+      `--parallel=${processes}`,
+      "--no-isolate",
+      "--timings=scripts/config/test-timings.json",
+      "--timeout=60000",
+      "./test/",
+    ],
+  };
+}
 
 /**
  * The lines of a lockfile that name a host. Such a line comes from a machine with its own package registry and would

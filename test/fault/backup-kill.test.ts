@@ -5,18 +5,18 @@
  */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { svcCommand } from "../../scripts/bench/server.ts";
 import { makePack } from "../adapters/sqlite/whole-packs.ts";
 import { directoryPack, encrypted, filePack, RAW_KEY } from "../contract/sqlite-pack.ts";
+import { DISK } from "./disk-folder.ts";
 import { describeOnDisk, openSmallDisk } from "./small-disk.ts";
 
 const ROUNDS = Number(process.env["SVC_FAULT_ROUNDS"] ?? 6);
 
 setDefaultTimeout(60_000 + ROUNDS * 10_000);
 
-const folder = mkdtempSync(join(tmpdir(), "svc-backup-kill-"));
+const folder = mkdtempSync(join(DISK, "svc-backup-kill-"));
 const opened = await openSmallDisk(folder, 1024 * 1024);
 afterAll(async () => {
   if (!("reason" in opened)) await opened.close();

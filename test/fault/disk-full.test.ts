@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Client, createClient } from "../../scripts/bench/http-client.ts";
 import {
@@ -10,6 +9,7 @@ import {
   svcCommand,
 } from "../../scripts/bench/server.ts";
 import { ERROR_MAP } from "../../src/surface/contract/core/error-map.ts";
+import { DISK } from "./disk-folder.ts";
 import { examine, SOUND } from "./examine.ts";
 import { findLost, findUnfindable, Ledger, processAll } from "./ledger.ts";
 import { describeOnDisk, openSmallDisk } from "./small-disk.ts";
@@ -20,7 +20,7 @@ const ROOM_BYTES = 512 * 1024;
 const SEED = 5;
 const WRITES_MAX = 2_000;
 
-const folder = mkdtempSync(join(tmpdir(), "svc-disk-"));
+const folder = mkdtempSync(join(DISK, "svc-disk-"));
 const opened = await openSmallDisk(folder, DISK_BYTES);
 
 afterAll(async () => {

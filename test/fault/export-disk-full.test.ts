@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { copyFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { DISK } from "./disk-folder.ts";
 import { makeFormerPack } from "./former-pack.ts";
 import { describeOnDisk, openSmallDisk } from "./small-disk.ts";
 
 const MAIN = resolve(import.meta.dir, "../../src/main.ts");
 
-const folder = mkdtempSync(join(tmpdir(), "svc-disk-"));
+const folder = mkdtempSync(join(DISK, "svc-disk-"));
 const opened = await openSmallDisk(folder, 24 * 1024 * 1024);
 
 afterAll(async () => {

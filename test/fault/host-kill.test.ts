@@ -9,7 +9,6 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import {
   type Assistant,
@@ -17,6 +16,7 @@ import {
   hasOpen,
   startAssistant,
 } from "../../scripts/bench/assistant-client.ts";
+import { DISK } from "./disk-folder.ts";
 import { examine, SOUND } from "./examine.ts";
 import type { Entry } from "./ledger.ts";
 
@@ -31,7 +31,7 @@ const STILL_LIMIT_MS = 30_000;
 
 let root = "";
 beforeAll(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), "svc-host-kill-")));
+  root = realpathSync(mkdtempSync(join(DISK, "svc-host-kill-")));
 });
 afterAll(async () => {
   await endAllAssistants();

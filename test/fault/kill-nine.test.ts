@@ -9,10 +9,10 @@
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Client, createClient } from "../../scripts/bench/http-client.ts";
 import { endAllServers, launchServer, startServer } from "../../scripts/bench/server.ts";
+import { DISK } from "./disk-folder.ts";
 import { companions, examine, SOUND } from "./examine.ts";
 import { findLost, findUnfindable, Ledger, processAll } from "./ledger.ts";
 
@@ -27,7 +27,7 @@ const LONGEST_ROUND_MS = 10_000;
 
 let folder = "";
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "svc-kill-"));
+  folder = mkdtempSync(join(DISK, "svc-kill-"));
 });
 afterAll(async () => {
   await endAllServers();

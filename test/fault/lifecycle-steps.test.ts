@@ -4,7 +4,6 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
 import { openChecksummed } from "../../src/domain/checksummed.ts";
@@ -22,6 +21,7 @@ import {
   openSqlitePack,
   type SqlitePack,
 } from "../contract/sqlite-pack.ts";
+import { DISK } from "./disk-folder.ts";
 import { idOf } from "./lifecycle-ids.ts";
 
 /** Turns of one conversation, in its order. The worker retires the third; the sixth replaces it. */
@@ -32,7 +32,7 @@ const WORKERS = 3;
 
 let folder = "";
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "svc-lifecycle-"));
+  folder = mkdtempSync(join(DISK, "svc-lifecycle-"));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

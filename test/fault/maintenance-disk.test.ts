@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { svcCommand } from "../../scripts/bench/server.ts";
 import { makePack } from "../adapters/sqlite/whole-packs.ts";
 import { directoryPack, encrypted, filePack, RAW_KEY } from "../contract/sqlite-pack.ts";
+import { DISK } from "./disk-folder.ts";
 import { describeOnDisk, openSmallDisk } from "./small-disk.ts";
 
 const DISK_BYTES = 8 * 1024 * 1024;
 
 setDefaultTimeout(60_000);
 
-const folder = mkdtempSync(join(tmpdir(), "svc-room-"));
+const folder = mkdtempSync(join(DISK, "svc-room-"));
 const opened = await openSmallDisk(folder, DISK_BYTES);
 afterAll(async () => {
   if (!("reason" in opened)) await opened.close();

@@ -5,13 +5,13 @@
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
 import { inspectPack } from "../../src/adapters/sqlite/read/inspect.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import { answers, cipherOf, compact, makePack } from "../adapters/sqlite/whole-packs.ts";
 import { directoryPack, encrypted, filePack, type SqlitePack } from "../contract/sqlite-pack.ts";
+import { DISK } from "./disk-folder.ts";
 
 const ROUNDS = Number(process.env["SVC_FAULT_ROUNDS"] ?? 8);
 const WORKER = resolve(import.meta.dir, "maintenance-worker.ts");
@@ -25,7 +25,7 @@ let folder = "";
 const models = { file: "", directory: "" };
 let truth: unknown;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "svc-swap-"));
+  folder = mkdtempSync(join(DISK, "svc-swap-"));
   for (const [kind, at] of [["file", filePack] as const, ["directory", directoryPack] as const]) {
     models[kind] = join(folder, `model-${kind}`);
     await makePack(encrypted(at(models[kind])), MEMORIES);

@@ -1,6 +1,5 @@
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { SvcError } from "../../src/domain/errors.ts";
 import { compact, makePack } from "../adapters/sqlite/whole-packs.ts";
@@ -11,6 +10,7 @@ import {
   openSqlitePack,
   type SqlitePack,
 } from "../contract/sqlite-pack.ts";
+import { DISK } from "./disk-folder.ts";
 
 /** Milliseconds for which a pack is compacted over and over. */
 const PERIOD_MS = Number(process.env["SVC_FAULT_PERIOD_MS"] ?? 4_000);
@@ -19,7 +19,7 @@ const VISITORS = ["anna", "bob"] as const;
 
 setDefaultTimeout(60_000 + PERIOD_MS * 4);
 
-const folder = mkdtempSync(join(tmpdir(), "svc-race-"));
+const folder = mkdtempSync(join(DISK, "svc-race-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** A process that opens the pack, stores, closes it and begins again. */

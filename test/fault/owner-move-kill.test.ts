@@ -4,7 +4,6 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
 import { connectionOf } from "../adapters/sqlite/exported.ts";
@@ -18,13 +17,14 @@ import {
   type SqlitePack,
 } from "../contract/sqlite-pack.ts";
 import { aReceipt } from "../contract/store-receipts.ts";
+import { DISK } from "./disk-folder.ts";
 
 /** Turns of one conversation; every other one is bob's. */
 const WORDS = ["alpha", "bravo", "charlie", "delta", "echo"];
 
 let folder = "";
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "svc-owner-"));
+  folder = mkdtempSync(join(DISK, "svc-owner-"));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

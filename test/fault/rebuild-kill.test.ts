@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { createRandom } from "../../scripts/bench/sentences.ts";
 import { createDesk, type Desk } from "../surface/cli/run-svc.ts";
+import { DISK } from "./disk-folder.ts";
 import { FORMER, makeFormerPack, progressOf } from "./former-pack.ts";
 
 const ROUNDS = Number(process.env["SVC_FAULT_ROUNDS"] ?? 4);
@@ -21,7 +22,7 @@ const OWN = "BAAI/bge-small-en-v1.5";
 let desk: Desk;
 let pack = "";
 beforeAll(async () => {
-  desk = createDesk();
+  desk = createDesk(DISK);
   pack = join(desk.folder, "memory.pack");
   await makeFormerPack(pack, MEMORIES);
 });

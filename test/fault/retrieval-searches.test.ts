@@ -1,7 +1,6 @@
 /** Searches that fail, and indexes that are lost, damaged or of another model: what the others found is the answer. */
 import { describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { mainPath } from "../../src/adapters/sqlite/connection/layout.ts";
 import type { RetrievalResponse } from "../../src/engine/retrieve/api.ts";
@@ -16,6 +15,7 @@ import {
   readRaw,
   runRaw,
 } from "../engine/retrieve/pipeline-world.ts";
+import { DISK } from "./disk-folder.ts";
 
 const { open } = useEngines();
 
@@ -282,7 +282,7 @@ describe("an index that was lost", () => {
     { name: "vectors.index", named: "VECTOR" },
     { name: "lexical_index", named: "LEXICAL" },
   ])("$name deleted from a directory pack, which mends itself", async ({ name, named }) => {
-    const folder = mkdtempSync(join(tmpdir(), "svc-lost-"));
+    const folder = mkdtempSync(join(DISK, "svc-lost-"));
     try {
       const pack = directoryPack(folder);
       const first = await open({ pack, settings: SETTINGS });

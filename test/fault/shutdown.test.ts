@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "../../scripts/bench/http-client.ts";
 import { endAllServers, startServer } from "../../scripts/bench/server.ts";
+import { DISK } from "./disk-folder.ts";
 import { companions, examine, SOUND } from "./examine.ts";
 import { findLost, Ledger, processAll } from "./ledger.ts";
 
@@ -13,7 +13,7 @@ const SEED = 7;
 
 let folder = "";
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "svc-shutdown-"));
+  folder = mkdtempSync(join(DISK, "svc-shutdown-"));
 });
 afterAll(async () => {
   await endAllServers();

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Client, createClient } from "../../scripts/bench/http-client.ts";
 import { endAllServers, launchServer, startServer } from "../../scripts/bench/server.ts";
+import { DISK } from "./disk-folder.ts";
 import { companions, examine, SOUND } from "./examine.ts";
 import { type Entry, findLost, Ledger, processAll } from "./ledger.ts";
 
@@ -15,7 +15,7 @@ const NEW_PACKS = 8;
 
 let folder = "";
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "svc-processes-"));
+  folder = mkdtempSync(join(DISK, "svc-processes-"));
 });
 afterAll(async () => {
   await endAllServers();

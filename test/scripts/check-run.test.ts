@@ -1,9 +1,11 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { makeMemoryFolder } from "../../scripts/check/memory-folder.ts";
 import { Progress } from "../../scripts/check/progress.ts";
 import { type Outcome, runStep } from "../../scripts/check/run.ts";
-import { type Step, stepsBeforeTests, TESTS } from "../../scripts/check/steps.ts";
+import { type Step, stepsBeforeTests, testsIn } from "../../scripts/check/steps.ts";
 
 const bun = process.execPath;
 
@@ -54,6 +56,18 @@ describe("runStep", () => {
     expect(result.output).toContain("no-such-command");
   });
 
+  test("gives a command the variables of its step", async () => {
+    const script = "console.log(process.env.TMPDIR, process.env.CI)";
+    const env = { TMPDIR: "/nowhere" };
+    expect(
+      await outcome({ name: "x", limitMinutes: 1, env, command: [bun, "-e", script] }),
+    ).toEqual({
+      ok: true,
+      output: "/nowhere true\n",
+      exitCode: 0,
+    });
+  });
+
   test.each([
     { name: "without findings passes", findings: [], ok: true },
     { name: "with findings fails and shows them", findings: ["a", "b"], ok: false },
@@ -69,8 +83,32 @@ describe("runStep", () => {
 const root = join(import.meta.dir, "../..");
 
 test("all steps together end within 25 minutes", () => {
-  const minutes = [...stepsBeforeTests(root), TESTS].map((step) => step.limitMinutes);
+  const tests = testsIn({ root, memory: undefined, disk: tmpdir(), processes: 2 });
+  const minutes = [...stepsBeforeTests(root), tests].map((step) => step.limitMinutes);
   expect(minutes.reduce((sum, limit) => sum + limit, 0)).toBeLessThanOrEqual(25);
+});
+
+describe("the folder in memory", () => {
+  const parent = mkdtempSync(join(tmpdir(), "svc-memory-"));
+  afterAll(() => rmSync(parent, { recursive: true }));
+
+  test("is for everybody, runs programs and takes the place of one whose check was killed", async () => {
+    const killed = Bun.spawn([bun, "-e", ""]);
+    await killed.exited;
+    for (const name of [`svc-${killed.pid}`, "svc-1", "svc-other"]) mkdirSync(join(parent, name));
+    const folder = makeMemoryFolder(parent, 0);
+    expect(folder).toBe(join(parent, `svc-${process.pid}`));
+    expect(readdirSync(parent).sort()).toEqual(["svc-1", "svc-other", `svc-${process.pid}`].sort());
+    expect(statSync(folder ?? "").mode & 0o7777).toBe(0o1777);
+    expect(readdirSync(folder ?? "")).toEqual([]);
+  });
+
+  test.each([
+    { name: "there is no such file system", place: "/nowhere", room: 0 },
+    { name: "it has too little room", place: tmpdir(), room: 1e15 },
+  ])("is left out where $name", ({ place, room }) => {
+    expect(makeMemoryFolder(place, room)).toBeUndefined();
+  });
 });
 
 describe("the progress of a run of tests", () => {

@@ -52,7 +52,9 @@ describe("init", () => {
     expect(stdout).toContain("is a pack already, encrypted. It stays as it is.");
     const json = stdout.slice(stdout.indexOf("{"), stdout.lastIndexOf("}") + 1);
     const { memory } = JSON.parse(json).mcpServers;
-    const child = Bun.spawn([memory.command, "--no-env-file", ...memory.args], {
+    // Bun, when it runs the source, would read a file of settings beside it.
+    const quiet = memory.command === process.execPath ? ["--no-env-file"] : [];
+    const child = Bun.spawn([memory.command, ...quiet, ...memory.args], {
       cwd: "/",
       env: { HOME: process.env["HOME"] ?? "", XDG_CONFIG_HOME: at(".config") },
       stdin: new Blob([

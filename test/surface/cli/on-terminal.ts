@@ -1,7 +1,6 @@
 import { describe, test } from "bun:test";
-import { join, resolve } from "node:path";
-
-const MAIN = resolve(import.meta.dir, "../../../src/main.ts");
+import { join } from "node:path";
+import { PROGRAM } from "./run-svc.ts";
 
 /** A run of the program in front of a person: what the screen showed, and how it ended. */
 export type Session = { readonly code: number; readonly screen: string };
@@ -37,7 +36,7 @@ export async function onTerminal(
   const waiting = [...turns];
   let screen = "";
   let seen = 0;
-  const program = [process.execPath, "--no-env-file", MAIN, ...args];
+  const program = [...PROGRAM, ...args];
   // A new terminal takes 0 for its default, so that it is told afterwards.
   const narrow = ["sh", "-c", `stty cols ${columns} && exec "$0" "$@"`, ...program];
   const child = Bun.spawn(columns > 0 ? program : narrow, {

@@ -3,6 +3,11 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 const MAIN = resolve(import.meta.dir, "../../../src/main.ts");
+const named = process.env["SVC_EXE"];
+
+/** The program: the executable of `SVC_EXE`, as in `npm test`, else the source, so that no test runs an outdated executable. */
+export const PROGRAM: readonly string[] =
+  named === undefined ? [process.execPath, "--no-env-file", MAIN] : [resolve(named)];
 
 /** Who runs the program, whose surroundings do not say so. */
 export const SYSTEM_USER = Bun.spawnSync(["id", "-un"]).stdout.toString().trim();
@@ -28,8 +33,8 @@ export type RunExtra = {
 };
 
 /** Makes a desk; the caller removes it. */
-export function createDesk(): Desk {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "svc-cli-")));
+export function createDesk(parent = tmpdir()): Desk {
+  const folder = realpathSync(mkdtempSync(join(parent, "svc-cli-")));
   const start: Desk["start"] = (args, env = {}) => spawn(folder, args, env);
   return {
     folder,
@@ -54,7 +59,7 @@ function spawn(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Bun.Subprocess<"pipe", "pipe", "pipe"> {
-  return Bun.spawn([process.execPath, "--no-env-file", MAIN, ...args], {
+  return Bun.spawn([...PROGRAM, ...args], {
     cwd: folder,
     env: {
       PATH: process.env["PATH"] ?? "",

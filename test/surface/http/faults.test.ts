@@ -3,12 +3,13 @@ import { Database } from "bun:sqlite";
 import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { endAllServers, startServer } from "../../../scripts/bench/server.ts";
 import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import { directoryPack, encrypted, filePack, RAW_KEY } from "../../contract/sqlite-pack.ts";
 import { type EngineOptions, wordEmbedder } from "../../engine/engines.ts";
+import { PROGRAM } from "../cli/run-svc.ts";
 import { type Answer, useApps } from "./engine-app.ts";
 import { expectRefused } from "./errors/expect-refused.ts";
 import { appOf, post as sent } from "./serving.ts";
@@ -198,13 +199,12 @@ describe("a failing model is no failed request", () => {
 });
 
 describe("a server in a process of its own", () => {
-  const SOURCE = [process.execPath, resolve("src/main.ts")];
   afterAll(endAllServers);
 
   /** A server on a new pack that has some memories. */
   async function start(environment: Readonly<Record<string, string>> = {}) {
     const pack = join(newFolder(), "memory.pack");
-    const server = await startServer({ pack, command: SOURCE, environment });
+    const server = await startServer({ pack, command: PROGRAM, environment });
     const ask = async (path: string, body?: object): Promise<Answer> => {
       const answer = await fetch(server.url + path, body && sent(body));
       // SAFETY: every answer of this server is a JSON object.

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type ServerProcess, startServer } from "../../../scripts/bench/server.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
+import { PROGRAM } from "../cli/run-svc.ts";
 import {
   type ApiDocument,
   type ApiOperation,
@@ -88,7 +89,7 @@ beforeAll(async () => {
   mkdirSync(join(folder, "pack"));
   server = await startServer({
     pack,
-    command: [process.execPath, join(ROOT, "src/main.ts")],
+    command: PROGRAM,
     environment: { SVC_API_USER_KEYS: JSON.stringify(KEYS) },
   });
   const text = await (await fetch(`${server.url}/openapi.json`)).text();
