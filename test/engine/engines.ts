@@ -1,4 +1,4 @@
-import { afterEach, expect } from "bun:test";
+import { afterAll, afterEach, beforeAll, expect } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -108,13 +108,19 @@ export type OpenedEngine = {
 
 /** Engines on real packs; each is closed and its pack deleted after its test. */
 export function useEngines() {
-  const engines: MemoryEngine[] = [];
-  const folders: string[] = [];
+  const { open, newPack, close } = engines();
+  afterEach(close);
+  return { open, newPack };
+}
 
-  afterEach(async () => {
-    for (const engine of engines.splice(0)) await engine.close();
+/** Engines on real packs, until they are closed and their packs deleted. */
+function engines() {
+  const opened: MemoryEngine[] = [];
+  const folders: string[] = [];
+  const close = async (): Promise<void> => {
+    for (const engine of opened.splice(0)) await engine.close();
     for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-  });
+  };
 
   const newPack = (): SqlitePack => {
     const folder = mkdtempSync(join(tmpdir(), "svc-engine-"));
@@ -127,12 +133,12 @@ export function useEngines() {
     const embedder = options.embedder ?? wordEmbedder();
     const clock = options.clock ?? testClock();
     const settings = { ...DEFAULT_SETTINGS, ...options.settings };
-    const opened = await openSqlitePack(pack, {
+    const real = await openSqlitePack(pack, {
       embedding: embedder.identity,
       scoringVersion: settings.scoringVersion,
       clock,
     });
-    const store = options.alter === undefined ? opened : altered(opened, options.alter(opened));
+    const store = options.alter === undefined ? real : altered(real, options.alter(real));
     const warnings: string[] = [];
     const deps: EngineDeps = {
       store,
@@ -148,13 +154,27 @@ export function useEngines() {
       warn: (message) => warnings.push(message),
     };
     const engine = createEngine(deps);
-    engines.push(engine);
+    opened.push(engine);
     // The engine looks for work that was left behind; in a new pack that is over before the test begins.
     if (options.pack === undefined) await engine.processPending().catch(() => {});
     return { engine, store, deps, pack, warnings };
   };
 
-  return { open, newPack };
+  return { open, newPack, close };
+}
+
+/** One engine on an empty pack for all tests of a file, for calls that leave nothing behind: those that are refused. */
+export function useOneEngine(): () => MemoryEngine {
+  const { open, close } = engines();
+  let engine: MemoryEngine | undefined;
+  beforeAll(async () => {
+    ({ engine } = await open());
+  });
+  afterAll(close);
+  return () => {
+    if (engine === undefined) throw new Error("no test is running");
+    return engine;
+  };
 }
 
 /** Expects a call to fail with an error of that code about that field. */

@@ -2,10 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../../src/domain/errors.ts";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import { at } from "../../contract/samples.ts";
-import { expectInvalid, useEngines } from "../engines.ts";
+import { expectInvalid, useEngines, useOneEngine } from "../engines.ts";
 import { fact, put } from "./claims-world.ts";
 
 const { open } = useEngines();
+const refusing = useOneEngine();
 
 /** Calls with inputs that no type allows. */
 type Call = (engine: MemoryEngine, input: Readonly<Record<string, unknown>>) => Promise<unknown>;
@@ -59,18 +60,16 @@ describe.each(FILTERED)("%s refuses", (_, call) => {
     ["sample_limit", { sampleLimit: 101 }],
     ["sample_limit", { sampleLimit: true }],
   ])("a bad %s: %j", async (field, input) => {
-    const { engine } = await open();
-    await expectInvalid(call(engine, { userId: "ada", ...input }), { field });
+    await expectInvalid(call(refusing(), { userId: "ada", ...input }), { field });
   });
 
   test.each([undefined, null, "query"])("%j for a query", async (input) => {
-    const { engine } = await open();
-    await expectInvalid(call(engine, asInput(input)), { field: "query" });
+    await expectInvalid(call(refusing(), asInput(input)), { field: "query" });
   });
 });
 
 test("only amounts take prefixes and units, and they are grouped by unit", async () => {
-  const { engine } = await open();
+  const engine = refusing();
   const claims = (input: object) => engine.aggregateAssertions(asInput({ userId: "a", ...input }));
   const sums = (input: object) => engine.aggregateQuantities(asInput({ userId: "a", ...input }));
   await expectInvalid(claims({ units: ["km"] }), { field: "units" });
@@ -90,9 +89,8 @@ test.each<[field: string, input: Readonly<Record<string, unknown>>]>([
   ["user_id", { userId: "" }],
   ["scope", { scope: "personal" }],
 ])("a question with a bad %s is refused: %j", async (field, input) => {
-  const { engine } = await open();
   const asked = { userId: "ada", question: "How much did I spend?", ...input };
-  await expectInvalid(engine.aggregateQuantitiesFromText(asInput(asked)), { field });
+  await expectInvalid(refusing().aggregateQuantitiesFromText(asInput(asked)), { field });
 });
 
 test.each<[field: string, input: Readonly<Record<string, unknown>>]>([
@@ -113,8 +111,7 @@ test.each<[field: string, input: Readonly<Record<string, unknown>>]>([
   ["limit", { limit: null }],
   ["polarities", { polarities: ["positive"] }],
 ])("a state query with a bad %s is refused: %j", async (field, input) => {
-  const { engine } = await open();
-  await expectInvalid(engine.getAssertionState(asInput({ ...STATE, ...input })), { field });
+  await expectInvalid(refusing().getAssertionState(asInput({ ...STATE, ...input })), { field });
 });
 
 describe("a query", () => {
