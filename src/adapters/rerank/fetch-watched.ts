@@ -121,9 +121,10 @@ function createWatch({ signal, stallTimeoutMs }: WatchOptions): Watch {
         stop.abort(reason);
       }, stallTimeoutMs);
       signal.addEventListener("abort", onAbort, { once: true });
+      // The race handles both promises in any case: the step of a signal that is aborted already rejects too.
+      if (signal.aborted) onAbort();
       try {
-        signal.throwIfAborted();
-        return await Promise.race([step, silence]);
+        return await Promise.race([silence, step]);
       } finally {
         clearTimeout(timer);
         signal.removeEventListener("abort", onAbort);

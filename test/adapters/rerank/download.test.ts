@@ -17,7 +17,7 @@ import {
   type DownloadProgress,
   downloadModel,
 } from "../../../src/adapters/rerank/download.ts";
-import { redirectTarget } from "../../../src/adapters/rerank/fetch-watched.ts";
+import { fetchWatched, redirectTarget } from "../../../src/adapters/rerank/fetch-watched.ts";
 import { COMMIT, type Hub, MODEL, startHub, startSilentHost } from "./hub.ts";
 import { tinyModelFiles } from "./tiny-model.ts";
 
@@ -242,6 +242,22 @@ describe("a download that fails keeps nothing and says why", () => {
     setTimeout(() => stop.abort(reason), 50);
     expect(await failure(call)).toBe(reason);
     nothingKept(cache);
+  });
+});
+
+describe("a step of a download", () => {
+  test("that the caller aborts before it begins rejects once, with the caller's reason", async () => {
+    const hub = running(startSilentHost());
+    const reason = new Error("no longer wanted");
+    const stop = new AbortController();
+    // The body is asked for after the end: neither promise of the step may be left to the runtime.
+    const answer = running(startHub({ answer: () => stalling() }));
+    const { body } = await fetchWatched(answer.url, { signal: stop.signal, stallTimeoutMs: 5000 });
+    stop.abort(reason);
+    expect(await failure(Array.fromAsync(body))).toBe(reason);
+    const aborted = { signal: AbortSignal.abort(reason), stallTimeoutMs: 5000 };
+    expect(await failure(fetchWatched(hub.url, aborted))).toBe(reason);
+    await Bun.sleep(20);
   });
 });
 
