@@ -100,7 +100,7 @@ export function testsIn({ root, memory, disk, processes }: TestPlace): Step {
     limitMinutes: 15,
     env: {
       // Tests of commands start what has just been built; run on their own they start the source.
-      SVC_EXE: process.env["SVC_EXE"] ?? join(root, "dist/svc"),
+      TEST_PROGRAM: join(root, "dist/svc"),
       TMPDIR_ON_DISK: disk,
       TMPDIR: memory ?? disk,
     },

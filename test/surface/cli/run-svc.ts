@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 const MAIN = resolve(import.meta.dir, "../../../src/main.ts");
-const named = process.env["SVC_EXE"];
+const named = process.env["TEST_PROGRAM"];
 
-/** The program: the executable of `SVC_EXE`, as in `npm test`, else the source, so that no test runs an outdated executable. */
+/** The program: the executable that `npm test` has just built, else the source, so that no test runs an outdated executable. */
 export const PROGRAM: readonly string[] =
   named === undefined ? [process.execPath, "--no-env-file", MAIN] : [resolve(named)];
 
