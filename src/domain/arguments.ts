@@ -1,5 +1,6 @@
 import { parseUuid, type Uuid } from "../lib/uuid.ts";
 import { invalid } from "./errors.ts";
+import { type Owner, toOwner } from "./owner.ts";
 
 /** A character that leaves a mark: no blank, no control or format character, nothing that is shown as nothing. */
 const VISIBLE = /[^\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
@@ -18,6 +19,11 @@ export function parseUserId(value: unknown): string {
 /** An owner, or undefined when absent. */
 export function parseOptionalUserId(value: unknown): string | undefined {
   return value === undefined || value === null ? undefined : parseUserId(value);
+}
+
+/** An owner, or everybody when absent. */
+export function parseOwner(value: unknown): Owner {
+  return toOwner(parseOptionalUserId(value));
 }
 
 /** Text, or undefined when absent. */

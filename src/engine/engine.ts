@@ -1,4 +1,5 @@
-import { parseId, parseOptionalUserId } from "../domain/arguments.ts";
+import { parseId, parseOptionalUserId, parseOwner } from "../domain/arguments.ts";
+import { toOwner } from "../domain/owner.ts";
 import { aggregateAssertions } from "./aggregate/assertions.ts";
 import { aggregateQuantities } from "./aggregate/quantities.ts";
 import { assertionState } from "./aggregate/state.ts";
@@ -66,7 +67,7 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
   const serve = serveWith(life, upkeep);
   const storing: StoreDeps = { ...deps, steps: createStoreSteps(deps) };
   const receiptOf = async (requestId: string, userId: string | undefined) =>
-    receipts.read(parseId(requestId, "request_id"), userId);
+    receipts.read(parseId(requestId, "request_id"), toOwner(userId));
   return {
     store: (input) => serve(input, async () => (await store(storing, input)).eventId),
     storeWithReceipt: (input) => serve(input, () => store(storing, input, { near: true })),
@@ -100,7 +101,7 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
     listAnswerCitations: (query) => life.use(() => listAnswerCitations(deps, query)),
     ...bindChecks(deps, life),
     ...bindOwners(deps, life),
-    stats: (userId) => life.use(() => readStats(deps, userId)),
+    stats: (userId) => life.use(() => readStats(deps, toOwner(userId))),
     rebuildIndexes: (input) => life.use(() => rebuildIndexes(deps, input ?? {})),
     lock: () =>
       life.use(async () => {
@@ -192,9 +193,7 @@ function bindReads(deps: EngineDeps, life: Lifetime): Pick<MemoryEngine, Reads> 
         deps.store.jobStatus(parseId(eventId, "event_id"), parseOptionalUserId(userId)),
       ),
     getEvent: (eventId, userId) =>
-      life.use(async () =>
-        deps.store.event(parseId(eventId, "event_id"), parseOptionalUserId(userId)),
-      ),
+      life.use(async () => deps.store.event(parseId(eventId, "event_id"), parseOwner(userId))),
     getEvents: (query) => life.use(async () => deps.store.events(parseEventQuery(query))),
     getNode: (nodeId, options) => life.use(() => getNode(deps, nodeId, options ?? {})),
     queryNodes: (query) => life.use(async () => deps.store.queryNodes(parseNodeQuery(query ?? {}))),

@@ -1,3 +1,4 @@
+import { ALL_OWNERS } from "../domain/owner.ts";
 import type { OwnerName } from "../domain/pack-owner.ts";
 import type { Instant } from "../lib/instant.ts";
 import type { Uuid } from "../lib/uuid.ts";
@@ -25,7 +26,7 @@ export async function operationOf(
   idOf: (name: string) => Uuid,
 ): Promise<AuditRecord | undefined> {
   for (const name of await store.owners.names(userId)) {
-    const operation = await store.auditRecord(idOf(name.userId));
+    const operation = await store.auditRecord(idOf(name.userId), ALL_OWNERS);
     if (operation !== undefined && isOf(name, operation.createdAt)) return operation;
   }
   return undefined;

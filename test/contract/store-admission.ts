@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
+import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import { asUuid } from "../../src/lib/uuid.ts";
 import type { PlannedChange } from "../../src/ports/store/changes.ts";
 import type { Store } from "../../src/ports/store/store.ts";
@@ -19,7 +20,7 @@ import type { World } from "./store-contract.ts";
 /** What the events and jobs of a store come to. */
 async function totals(store: Store): Promise<{ events: number; pending: number }> {
   const [events, jobs] = await Promise.all([
-    store.countEvents(undefined),
+    store.countEvents(ALL_OWNERS),
     store.countJobs(undefined),
   ]);
   return { events, pending: jobs.pending };
@@ -51,7 +52,7 @@ export function describeAdmission(world: World): void {
 
       await store.admit(anAdmission([event]));
 
-      expect(await store.event(event.id, undefined)).toStrictEqual(event);
+      expect(await store.event(event.id, ALL_OWNERS)).toStrictEqual(event);
     });
 
     test("gives every event one pending job", async () => {
@@ -197,8 +198,8 @@ export function describeAdmission(world: World): void {
 
         expect(group.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
         expect(await totals(store)).toEqual({ events: 2, pending: 2 });
-        expect(await store.countNodes(undefined)).toBe(0);
-        expect(await store.auditRecord(guard.id)).toBeUndefined();
+        expect(await store.countNodes(ALL_OWNERS)).toBe(0);
+        expect(await store.auditRecord(guard.id, ALL_OWNERS)).toBeUndefined();
       },
     );
   });
@@ -359,16 +360,16 @@ const CALLS: readonly { name: string; call: (store: Store) => Promise<unknown> }
   { name: "failJobs", call: (store) => store.failJobs([EVENT.id], "reason", at(0)) },
   { name: "jobStatus", call: (store) => store.jobStatus(EVENT.id, undefined) },
   { name: "countJobs", call: (store) => store.countJobs(undefined) },
-  { name: "event", call: (store) => store.event(EVENT.id, undefined) },
+  { name: "event", call: (store) => store.event(EVENT.id, ALL_OWNERS) },
   { name: "events", call: (store) => store.events({ userId: "ada", limit: 1, offset: 0 }) },
-  { name: "node", call: (store) => store.node(NODE.id, undefined) },
+  { name: "node", call: (store) => store.node(NODE.id, ALL_OWNERS) },
   {
     name: "queryNodes",
     call: (store) =>
-      store.queryNodes({ lifecycleStates: ["stable"], oldestFirst: false, limit: 1 }),
+      store.queryNodes({ owner: "ada", lifecycleStates: ["stable"], oldestFirst: false, limit: 1 }),
   },
-  { name: "countNodes", call: (store) => store.countNodes(undefined) },
-  { name: "countEvents", call: (store) => store.countEvents(undefined) },
+  { name: "countNodes", call: (store) => store.countNodes(ALL_OWNERS) },
+  { name: "countEvents", call: (store) => store.countEvents(ALL_OWNERS) },
   { name: "searchVectors", call: (store) => store.searchVectors(new Float32Array(8), FILTER, 1) },
   { name: "cosines", call: (store) => store.cosines(new Float32Array(8), "ada", [1]) },
   { name: "searchText", call: (store) => store.searchText("tea", FILTER, 1) },

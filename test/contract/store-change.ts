@@ -3,6 +3,7 @@ import type { Edge } from "../../src/domain/edge.ts";
 import type { LifecycleState } from "../../src/domain/enums.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
+import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import { asInstant } from "../../src/lib/instant.ts";
 import { uuidV5 } from "../../src/lib/uuid.ts";
 import type { Change, ChangeReads, ChangeSnapshot } from "../../src/ports/store/changes.ts";
@@ -187,7 +188,7 @@ export function describeChanges(world: World): void {
       for (const each of [store, other]) {
         expect(await each.node(old.id, "ada")).toEqual(changed);
         expect(await each.node(next.id, "ada")).toEqual(next);
-        expect(await each.auditRecord(operation.id)).toEqual(operation);
+        expect(await each.auditRecord(operation.id, ALL_OWNERS)).toEqual(operation);
       }
       expect((await look(other, { nodeIds: [old.id, next.id] })).edges).toEqual([edge]);
     });

@@ -4,6 +4,7 @@ import type { EmbeddingIdentity } from "../../src/ports/embedder.ts";
 import type { Store } from "../../src/ports/store/store.ts";
 import { describeAdmission } from "./store-admission.ts";
 import { describeChanges } from "./store-change.ts";
+import { describeEverybody } from "./store-everybody.ts";
 import { describeGraph } from "./store-graph.ts";
 import { describeGraphReads } from "./store-graph-reads.ts";
 import { describeJobs } from "./store-jobs.ts";
@@ -68,6 +69,7 @@ const ALL: readonly Suite[] = [
   describeLeaning,
   describeLexicalSearch,
   describeReads,
+  describeEverybody,
   describeChanges,
   describeGraph,
   describeGraphReads,

@@ -10,6 +10,7 @@ import {
 } from "../../src/domain/enums.ts";
 import { LIMITS } from "../../src/domain/limits.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
+import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import { asUuid, type Uuid } from "../../src/lib/uuid.ts";
 import type { ChainDirection, NodeScan } from "../../src/ports/store/graph.ts";
 import type { Store } from "../../src/ports/store/store.ts";
@@ -183,7 +184,7 @@ async function pages(store: Store, scan: Omit<NodeScan, "afterId">): Promise<Mem
   return found;
 }
 
-const WIDE = { maxHops: 5, maxVisited: 1000 };
+const WIDE = { owner: "ada", maxHops: 5, maxVisited: 1000 };
 
 function describeScan(world: World): void {
   describe("a scan of nodes", () => {
@@ -286,7 +287,12 @@ function describeNeighborhood(world: World): void {
         fc.asyncProperty(sketch, fc.array(reach, { minLength: 9 }), async (graph, reaches) => {
           const made = await draw(store, place, graph);
           for (const { start, hops, cap } of reaches) {
-            const read = { nodeId: idOf(made[start]), maxHops: hops, maxVisited: cap };
+            const read = {
+              nodeId: idOf(made[start]),
+              owner: ALL_OWNERS,
+              maxHops: hops,
+              maxVisited: cap,
+            };
 
             const found = await store.neighborhood(read);
 
@@ -363,7 +369,7 @@ function describeNeighborhood(world: World): void {
         idOf(hub),
       );
       link(place, hub, beyond);
-      const read = { nodeId: idOf(hub), maxHops: 5 };
+      const read = { nodeId: idOf(hub), owner: "ada", maxHops: 5 };
 
       const some = await store.neighborhood({ ...read, maxVisited: 1000 });
       const all = await store.neighborhood({ ...read, maxVisited: 20_000 });
@@ -404,7 +410,12 @@ function describeChain(world: World): void {
           async (graph, reaches) => {
             const made = await draw(store, place, graph);
             for (const { start, direction, steps } of reaches) {
-              const read = { nodeId: idOf(made[start]), direction, maxSteps: steps };
+              const read = {
+                nodeId: idOf(made[start]),
+                owner: ALL_OWNERS,
+                direction,
+                maxSteps: steps,
+              };
 
               const found = await store.chain(read);
 
@@ -432,7 +443,7 @@ function describeChain(world: World): void {
         node: MemoryNode | undefined,
         direction: ChainDirection,
         maxSteps = 100,
-      ) => contents(await store.chain({ nodeId: idOf(node), direction, maxSteps }));
+      ) => contents(await store.chain({ nodeId: idOf(node), owner: "ada", direction, maxSteps }));
 
       expect(await from(first, "forward")).toEqual(["second", "third"]);
       expect(await from(third, "backward")).toEqual(["second", "first"]);
@@ -469,10 +480,10 @@ function describeEvidence(world: World): void {
       );
       const citing = nodes.slice(0, 3).sort(byId);
 
-      expect(await store.nodesCiting(event.id)).toEqual(citing);
-      expect(contents(await store.nodesCiting(other.id))).toEqual(["second"]);
-      expect(contents(await store.nodesCiting(foreign.id))).toEqual(["bob's"]);
-      expect(await store.nodesCiting(freshId())).toEqual([]);
+      expect(await store.nodesCiting(event.id, "ada")).toEqual(citing);
+      expect(contents(await store.nodesCiting(other.id, "ada"))).toEqual(["second"]);
+      expect(contents(await store.nodesCiting(foreign.id, "bob"))).toEqual(["bob's"]);
+      expect(await store.nodesCiting(freshId(), ALL_OWNERS)).toEqual([]);
     });
 
     test("follows what nodes cite when that changes", async () => {
@@ -482,7 +493,9 @@ function describeEvidence(world: World): void {
       const node = aNode(old, { content: "node", evidenceRefs: [old.id, kept.id] });
       await store.materialize([aMaterialization(old, node)]);
       const cited = async () =>
-        Promise.all([old, kept, added].map(async ({ id }) => (await store.nodesCiting(id)).length));
+        Promise.all(
+          [old, kept, added].map(async ({ id }) => (await store.nodesCiting(id, "ada")).length),
+        );
 
       expect(await cited()).toEqual([1, 1, 0]);
       const refs = JSON.stringify([kept.id, added.id, kept.id, freshId()]);
@@ -502,12 +515,12 @@ function describeEvidence(world: World): void {
       await store.admit(anAdmission(events));
       const ids = [...events, ...events].map(({ id }) => id);
 
-      const found = await store.eventsById([...ids, freshId()]);
+      const found = await store.eventsById([...ids, freshId()], ALL_OWNERS);
 
       expect(found.hasMore).toBe(false);
       expect(found.items).toHaveLength(events.length);
       expect(new Set(found.items)).toEqual(new Set(events));
-      expect(await store.eventsById([])).toEqual({ items: [], hasMore: false });
+      expect(await store.eventsById([], ALL_OWNERS)).toEqual({ items: [], hasMore: false });
     });
   });
 }
@@ -560,19 +573,19 @@ function describeContradictionEdges(world: World): void {
     test("of a node lead to one of its owner and scope, in whatever state, oldest first", async () => {
       const { store, made, names } = await web(world);
       const of = async (index: number) =>
-        between(await store.contradictionsOf(idOf(made[index])), names);
+        between(await store.contradictionsOf(idOf(made[index]), "ada"), names);
 
       expect(await of(0)).toEqual(["c-a", "a-b", "b-a"]);
       expect(await of(1)).toEqual(["b-c", "a-b", "b-a"]);
       expect(await of(3)).toEqual([]);
       expect(await of(4)).toEqual([]);
-      expect(await store.contradictionsOf(freshId())).toEqual([]);
+      expect(await store.contradictionsOf(freshId(), ALL_OWNERS)).toEqual([]);
     });
 
     test("are whole", async () => {
       const { store, made } = await web(world);
-      const [first] = await store.contradictionsOf(idOf(made[2]));
-      const later = await store.contradictionsOf(idOf(made[0]));
+      const [first] = await store.contradictionsOf(idOf(made[2]), "ada");
+      const later = await store.contradictionsOf(idOf(made[0]), "ada");
 
       expect(first).toMatchObject({
         userId: "ada",
@@ -689,9 +702,9 @@ function describeLargePages(world: World): void {
       [1, false],
     ]);
     expect(found).toEqual(ids);
-    const newest = await store.queryNodes({ ...query, oldestFirst: false });
+    const newest = await store.queryNodes({ ...query, owner: "ada", oldestFirst: false });
     expect(newest.map(({ id }) => id)).toEqual(ids.slice(-2).reverse());
-    const blank = { ...query, oldestFirst: true, contentContainsAny: [" "] };
+    const blank = { ...query, owner: "ada", oldestFirst: true, contentContainsAny: [" "] };
     expect((await store.queryNodes(blank)).map(({ id }) => id)).toEqual(ids.slice(0, 2));
   });
 
@@ -713,12 +726,12 @@ function describeLargePages(world: World): void {
         .map(({ id }) => id)
         .reverse(),
     );
-    expect(await store.nodesCiting(cited.id)).toEqual(citing.slice(0, 2));
+    expect(await store.nodesCiting(cited.id, "ada")).toEqual(citing.slice(0, 2));
 
     let rest: readonly Uuid[] = [...events, huge].map(({ id }) => id);
     const met: Uuid[] = [];
     for (let hasMore = true; hasMore; ) {
-      const found = await store.eventsById([...rest, freshId()]);
+      const found = await store.eventsById([...rest, freshId()], ALL_OWNERS);
       const ids = found.items.map(({ id }) => id);
       expect([1, 2]).toContain(ids.length);
       met.push(...ids);
@@ -741,7 +754,12 @@ function describeLargePages(world: World): void {
       if (index > 0) link(place, node, versions[index - 1], { type: "supersedes" });
     }
     const chain = async (from: number, direction: "forward" | "backward") => {
-      const read = { nodeId: idOf(versions[from]), direction, maxSteps: 100 } as const;
+      const read = {
+        nodeId: idOf(versions[from]),
+        owner: "ada",
+        direction,
+        maxSteps: 100,
+      } as const;
       return (await store.chain(read)).map(({ id }) => versions.findIndex((one) => one.id === id));
     };
     expect(await chain(0, "forward")).toEqual([1, 2]);
@@ -790,7 +808,7 @@ function describeLargePages(world: World): void {
     const nodes = Array.from({ length: 1001 }, () => aNode(event, { content: " " }));
     await store.addNodes(nodes.map((node) => ({ node, vector: unit(1), at: at(5) })));
 
-    expect((await store.nodesCiting(event.id)).map(({ id }) => id)).toEqual(
+    expect((await store.nodesCiting(event.id, "ada")).map(({ id }) => id)).toEqual(
       nodes.slice(0, 1000).map(({ id }) => id),
     );
   });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { MemoryEvent } from "../../src/domain/event.ts";
+import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import type { Instant } from "../../src/lib/instant.ts";
 import { asUuid } from "../../src/lib/uuid.ts";
 import type { Store } from "../../src/ports/store/store.ts";
@@ -367,7 +368,7 @@ export function describeJobs(world: World): void {
         aMaterialization(event, node),
       ]);
 
-      expect(await store.countNodes(undefined)).toBe(1);
+      expect(await store.countNodes(ALL_OWNERS)).toBe(1);
       expect(await store.node(node.id, "ada")).toEqual(node);
     });
 
@@ -383,7 +384,7 @@ export function describeJobs(world: World): void {
 
       expect(refused).rejects.toMatchObject({ code: "storage_failed" });
       await refused.catch(() => {});
-      expect(await store.countNodes(undefined)).toBe(0);
+      expect(await store.countNodes(ALL_OWNERS)).toBe(0);
       expect(await store.searchText("tea", ALL, 10)).toEqual([]);
       expect(await store.searchVectors(unit(1), ALL, 10)).toEqual([]);
       expect(await store.countJobs("ada")).toEqual({ pending: 2, failed: 0 });

@@ -32,7 +32,10 @@ async function holdingsOf(store: Store, userId: string) {
   const events = await store.events({ userId, limit: 50, offset: 0 });
   return {
     nodes: await store.queryNodes({
-      ...{ userId, lifecycleStates: ["tentative", "archived"], oldestFirst: true, limit: 50 },
+      owner: userId,
+      lifecycleStates: ["tentative", "archived"],
+      oldestFirst: true,
+      limit: 50,
     }),
     events: events.map(({ content, timestamp, userId: owner }) => [content, timestamp, owner]),
     first: await search(),

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import { anAdmission, anEvent, at, freshId, put } from "./samples.ts";
 import type { World } from "./store-contract.ts";
 
@@ -30,7 +31,7 @@ export function describeOwners(world: World): void {
       expect(found[1]).toEqual(first);
       await other.admit(anAdmission([anEvent({ userId: "carl" })]));
       for (const one of [store, other]) expect(await one.owners.packOwner()).toEqual(first);
-      const kept = await Promise.all(claims.map(({ id }) => store.auditRecord(id)));
+      const kept = await Promise.all(claims.map(({ id }) => store.auditRecord(id, ALL_OWNERS)));
       expect(kept.filter((operation) => operation !== undefined)).toHaveLength(1);
     });
 
@@ -39,7 +40,7 @@ export function describeOwners(world: World): void {
       await store.admit(anAdmission([anEvent({ userId: "ada" })]));
       const claim = recordOf();
       expect(await store.owners.claimPack("bob", claim)).toEqual({ from: "only", userId: "ada" });
-      expect(await store.auditRecord(claim.id)).toBeUndefined();
+      expect(await store.auditRecord(claim.id, ALL_OWNERS)).toBeUndefined();
     });
   });
 

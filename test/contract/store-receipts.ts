@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import type { StoredReceipt } from "../../src/ports/store/receipt-log.ts";
 import { anAdmission, anAuditRecord, at, freshId } from "./samples.ts";
 import type { World } from "./store-contract.ts";
@@ -24,7 +25,7 @@ export function describeReceipts(world: World): void {
       await store.saveReceipt(kept);
 
       expect(await store.receipt(kept.requestId, "ada")).toEqual(kept);
-      expect(await store.receipt(kept.requestId, undefined)).toEqual(kept);
+      expect(await store.receipt(kept.requestId, ALL_OWNERS)).toEqual(kept);
       expect(await store.receipt(kept.requestId, "bob")).toBeUndefined();
       expect(await store.receipt(freshId(), "ada")).toBeUndefined();
     });
@@ -54,7 +55,7 @@ export function describeReceipts(world: World): void {
       await Promise.all([store.saveReceipt(first), store.saveReceipt(second)]);
       await store.saveReceipt(second);
 
-      expect(await store.receipt(first.requestId, undefined)).toEqual(first);
+      expect(await store.receipt(first.requestId, ALL_OWNERS)).toEqual(first);
     });
 
     test("outlives the store and is seen by others at once", async () => {
@@ -99,7 +100,7 @@ export function describeReceipts(world: World): void {
       for (const receipt of receipts) await store.saveReceipt(receipt);
       const left = async () => {
         const found = await Promise.all(
-          receipts.map(({ requestId }) => store.receipt(requestId, undefined)),
+          receipts.map(({ requestId }) => store.receipt(requestId, ALL_OWNERS)),
         );
         return ages.filter((_, i) => found[i] !== undefined).sort();
       };
@@ -157,8 +158,8 @@ export function describeReceipts(world: World): void {
       const operation = anAuditRecord({ payload: { nested: { list: [1, null, "ü"] } } });
       await store.admit(anAdmission([], { auditRecords: [operation] }));
 
-      expect(await store.auditRecord(operation.id)).toEqual(operation);
-      expect(await store.auditRecord(freshId())).toBeUndefined();
+      expect(await store.auditRecord(operation.id, ALL_OWNERS)).toEqual(operation);
+      expect(await store.auditRecord(freshId(), ALL_OWNERS)).toBeUndefined();
     });
   });
 }

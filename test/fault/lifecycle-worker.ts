@@ -103,7 +103,7 @@ async function storeReplacing(id: Uuid | undefined): Promise<void> {
 // SAFETY: the test that starts this process wrote the description.
 const store = await openSqlitePack(JSON.parse(pack) as SqlitePack);
 const memories = await store.queryNodes({
-  userId: "ada",
+  owner: "ada",
   lifecycleStates: LIFECYCLE_STATES,
   oldestFirst: true,
   limit: 99,

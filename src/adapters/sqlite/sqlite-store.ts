@@ -5,6 +5,7 @@ import { SvcError } from "../../domain/errors.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
 import type { ProcessingStatus } from "../../domain/jobs.ts";
 import type { MemoryNode } from "../../domain/node.ts";
+import type { Owner } from "../../domain/owner.ts";
 import { isSameEmbedding } from "../../domain/same-embedding.ts";
 import { fromEpochMicros, type Instant, toEpochMillis } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
@@ -187,16 +188,16 @@ export class SqliteStore implements Store {
     return this.#read((database) => countJobs(database, userId));
   }
 
-  event(id: Uuid, userId: string | undefined): Promise<MemoryEvent | undefined> {
-    return this.#read((database) => readEvent(database, id, userId));
+  event(id: Uuid, owner: Owner): Promise<MemoryEvent | undefined> {
+    return this.#read((database) => readEvent(database, id, owner));
   }
 
   events(page: EventPage): Promise<readonly MemoryEvent[]> {
     return this.#read((database) => readEvents(database, page));
   }
 
-  node(id: Uuid, userId: string | undefined): Promise<MemoryNode | undefined> {
-    return this.#read((database) => readNode(database, id, userId));
+  node(id: Uuid, owner: Owner): Promise<MemoryNode | undefined> {
+    return this.#read((database) => readNode(database, id, owner));
   }
 
   queryNodes(filter: NodeFilter): Promise<readonly MemoryNode[]> {
@@ -222,32 +223,32 @@ export class SqliteStore implements Store {
     return this.#read((database) => readExpired(database, read));
   }
 
-  nodesCiting(eventId: Uuid): Promise<readonly MemoryNode[]> {
-    return this.#read((database) => readNodesCiting(database, eventId));
+  nodesCiting(eventId: Uuid, owner: Owner): Promise<readonly MemoryNode[]> {
+    return this.#read((database) => readNodesCiting(database, eventId, owner));
   }
 
-  eventsById(ids: readonly Uuid[]): Promise<Page<MemoryEvent>> {
-    return this.#read((database) => readEventsById(database, ids));
+  eventsById(ids: readonly Uuid[], owner: Owner): Promise<Page<MemoryEvent>> {
+    return this.#read((database) => readEventsById(database, ids, owner));
   }
 
   contradictionsAmong(userId: string, nodeIds: readonly Uuid[]): Promise<readonly Edge[]> {
     return this.#read((database) => readContradictionsAmong(database, userId, nodeIds));
   }
 
-  contradictionsOf(nodeId: Uuid): Promise<readonly Edge[]> {
-    return this.#read((database) => readContradictionsOf(database, nodeId));
+  contradictionsOf(nodeId: Uuid, owner: Owner): Promise<readonly Edge[]> {
+    return this.#read((database) => readContradictionsOf(database, nodeId, owner));
   }
 
   extractionJob(eventId: Uuid, userId: string | undefined): Promise<ExtractionJob | undefined> {
     return this.#read((database) => readExtractionJob(database, eventId, userId));
   }
 
-  countNodes(userId: string | undefined): Promise<number> {
-    return this.#read((database) => countNodes(database, userId));
+  countNodes(owner: Owner): Promise<number> {
+    return this.#read((database) => countNodes(database, owner));
   }
 
-  countEvents(userId: string | undefined): Promise<number> {
-    return this.#read((database) => countEvents(database, userId));
+  countEvents(owner: Owner): Promise<number> {
+    return this.#read((database) => countEvents(database, owner));
   }
 
   searchVectors(vector: Float32Array, filter: CandidateFilter, k: number): Promise<readonly Hit[]> {
@@ -322,8 +323,8 @@ export class SqliteStore implements Store {
     return this.#write((database) => writeReceipt(database, receipt, body));
   }
 
-  receipt(requestId: Uuid, userId: string | undefined): Promise<StoredReceipt | undefined> {
-    return this.#read((database) => readReceipt(database, requestId, userId));
+  receipt(requestId: Uuid, owner: Owner): Promise<StoredReceipt | undefined> {
+    return this.#read((database) => readReceipt(database, requestId, owner));
   }
 
   pruneReceipts(before: Instant, limit: number): Promise<number> {

@@ -1,4 +1,4 @@
-import { parseId, parseOptionalUserId } from "../../domain/arguments.ts";
+import { parseId, parseOwner } from "../../domain/arguments.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { EventLog } from "../../ports/store/event-log.ts";
 import type { Graph } from "../../ports/store/graph.ts";
@@ -14,6 +14,6 @@ export async function getEventNodes(
   userId: string | undefined,
 ): Promise<readonly MemoryNode[] | undefined> {
   const id = parseId(eventId, "event_id");
-  const event = await store.event(id, parseOptionalUserId(userId));
-  return event === undefined ? undefined : store.nodesCiting(event.id);
+  const event = await store.event(id, parseOwner(userId));
+  return event === undefined ? undefined : store.nodesCiting(event.id, event.userId);
 }

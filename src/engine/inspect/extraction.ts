@@ -1,7 +1,8 @@
-import { parseId, parseOptionalUserId } from "../../domain/arguments.ts";
+import { parseId, parseOptionalUserId, parseOwner } from "../../domain/arguments.ts";
 import { openChecksummed } from "../../domain/checksummed.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
+import { ALL_OWNERS } from "../../domain/owner.ts";
 import { parseInstant } from "../../lib/instant.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
@@ -24,9 +25,9 @@ export async function getExtraction(
   userId: string | undefined,
 ): Promise<ExtractionRecord | undefined> {
   const id = parseId(eventId, "event_id");
-  const event = await store.event(id, parseOptionalUserId(userId));
+  const event = await store.event(id, parseOwner(userId));
   if (event === undefined) return undefined;
-  const operation = await store.auditRecord(recordId(id));
+  const operation = await store.auditRecord(recordId(id), ALL_OWNERS);
   if (operation === undefined) return undefined;
   if (operation.opType !== OPERATION) throw damaged(id);
   const names = await store.owners.names(event.userId);
@@ -47,7 +48,7 @@ export async function extractionStatus(
   const job = await store.extractionJob(id, parseOptionalUserId(userId));
   if (job === undefined) return undefined;
   if (job.status === "complete") return { job, status: "complete", phase: "complete" };
-  const isRecorded = (await store.auditRecord(recordId(id))) !== undefined;
+  const isRecorded = (await store.auditRecord(recordId(id), ALL_OWNERS)) !== undefined;
   const now = clock.now();
   return {
     job,

@@ -1,4 +1,4 @@
-import { parseId, parseOptionalInteger, parseOptionalUserId } from "../../domain/arguments.ts";
+import { parseId, parseOptionalInteger, parseOwner } from "../../domain/arguments.ts";
 import { parseMember } from "../../domain/enums.ts";
 import { LIMITS } from "../../domain/limits.ts";
 import type { MemoryNode } from "../../domain/node.ts";
@@ -21,11 +21,11 @@ export async function neighborhood(
   options: NeighborhoodOptions,
 ): Promise<readonly MemoryNode[] | undefined> {
   const id = parseId(nodeId, "node_id");
-  const userId = parseOptionalUserId(options.userId);
+  const owner = parseOwner(options.userId);
   const maxHops =
     parseOptionalInteger(options.maxHops, "max_hops", 1, LIMITS.neighborhoodHops) ?? DEFAULT_HOPS;
-  if ((await store.node(id, userId)) === undefined) return undefined;
-  return store.neighborhood({ nodeId: id, maxHops, maxVisited: LIMITS.neighborhoodVisited });
+  if ((await store.node(id, owner)) === undefined) return undefined;
+  return store.neighborhood({ nodeId: id, owner, maxHops, maxVisited: LIMITS.neighborhoodVisited });
 }
 
 /**
@@ -38,8 +38,8 @@ export async function chain(
   options: ChainOptions,
 ): Promise<readonly MemoryNode[] | undefined> {
   const id = parseId(nodeId, "node_id");
-  const userId = parseOptionalUserId(options.userId);
+  const owner = parseOwner(options.userId);
   const direction = parseMember(DIRECTIONS, options.direction ?? "forward", "direction");
-  if ((await store.node(id, userId)) === undefined) return undefined;
-  return store.chain({ nodeId: id, direction, maxSteps: LIMITS.chainSteps });
+  if ((await store.node(id, owner)) === undefined) return undefined;
+  return store.chain({ nodeId: id, owner, direction, maxSteps: LIMITS.chainSteps });
 }

@@ -5,7 +5,7 @@ import {
   parseOptionalList,
   parseOptionalNumber,
   parseOptionalText,
-  parseOptionalUserId,
+  parseOwner,
   parseText,
   parseUserId,
 } from "../../domain/arguments.ts";
@@ -33,21 +33,16 @@ export async function getNode(
   nodeId: string,
   options: { readonly userId?: string | undefined; readonly includeSuperseded?: boolean },
 ): Promise<MemoryNode | undefined> {
-  const node = await deps.store.node(
-    parseId(nodeId, "node_id"),
-    parseOptionalUserId(options.userId),
-  );
+  const node = await deps.store.node(parseId(nodeId, "node_id"), parseOwner(options.userId));
   if (node === undefined || options.includeSuperseded === true) return node;
   return isActive(node.lifecycleState) ? node : undefined;
 }
 
 /** Checks a node query and fills in its defaults. Absent members restrict nothing. */
 export function parseNodeQuery(query: NodeQuery): NodeFilter {
-  const userId = query.userId ?? undefined;
   const nodeType = query.nodeType ?? undefined;
   const scopes = commonScopes(query);
   const given = {
-    userId: userId === undefined ? undefined : parseUserId(userId),
     nodeType: nodeType === undefined ? undefined : parseMember(NODE_TYPES, nodeType, "node_type"),
     scopes: scopes === "none" ? undefined : scopes,
     sessionIds: texts(query.sessionIds, "session_ids"),
@@ -63,6 +58,7 @@ export function parseNodeQuery(query: NodeQuery): NodeFilter {
   );
   return {
     ...present(given),
+    owner: parseOwner(query.userId),
     // No state matches nothing; no scope would match everything.
     lifecycleStates: scopes === "none" ? [] : (states ?? ACTIVE_STATES),
     oldestFirst: parseOptionalBoolean(query.oldestFirst, "oldest_first") ?? false,

@@ -2,7 +2,7 @@ import {
   parseId,
   parseOptionalInteger,
   parseOptionalText,
-  parseOptionalUserId,
+  parseOwner,
 } from "../../domain/arguments.ts";
 import { invalid } from "../../domain/errors.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
@@ -45,17 +45,17 @@ export async function getProvenance(
   options: ProvenanceOptions,
 ): Promise<Provenance | undefined> {
   const id = parseId(nodeId, "node_id");
-  const userId = parseOptionalUserId(options.userId);
+  const owner = parseOwner(options.userId);
   const after = parseCursor(options.operationCursor);
   const limit =
     parseOptionalInteger(options.operationLimit, "operation_limit", 1, LIMITS.operationPageMax) ??
     DEFAULT_PAGE;
-  const node = await deps.store.node(id, userId);
+  const node = await deps.store.node(id, owner);
   if (node === undefined) return undefined;
   const [evidence, operations, contradictionEdges] = await Promise.all([
     readEvidence(deps, node),
     readAuditRecords(deps, { targetId: id, after, limit }),
-    deps.store.contradictionsOf(id),
+    deps.store.contradictionsOf(id, node.userId),
   ]);
   const last = operations.items.at(-1);
   return {
@@ -78,8 +78,8 @@ async function readEvidence(
   let shown: ReadonlyMap<Uuid, MemoryEvent> | undefined;
   let rest = refs;
   while (rest.length > 0) {
-    const { items, hasMore } = await store.eventsById(rest);
-    const own = items.filter(({ userId, scope }) => userId === node.userId && scope === node.scope);
+    const { items, hasMore } = await store.eventsById(rest, node.userId);
+    const own = items.filter(({ scope }) => scope === node.scope);
     for (const { id } of items) met.add(id);
     for (const { id } of own) owned.add(id);
     shown ??= new Map(own.map((event) => [event.id, event]));

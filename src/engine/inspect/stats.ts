@@ -1,3 +1,4 @@
+import type { Owner } from "../../domain/owner.ts";
 import type { EventLog } from "../../ports/store/event-log.ts";
 import type { Graph } from "../../ports/store/graph.ts";
 import type { Store } from "../../ports/store/store.ts";
@@ -7,7 +8,7 @@ import type { Stats } from "./api.ts";
 /** Counts of an owner, or of the whole store. A count that fails reads 0 and is reported. */
 export async function readStats(
   deps: Pick<EngineDeps<EventLog & Graph & Pick<Store, "backend">>, "store" | "warn">,
-  userId: string | undefined,
+  owner: Owner,
 ): Promise<Stats> {
   const attempt = async (count: Promise<number>) => {
     try {
@@ -18,8 +19,8 @@ export async function readStats(
     }
   };
   const [nodeCount, eventCount] = await Promise.all([
-    attempt(deps.store.countNodes(userId)),
-    attempt(deps.store.countEvents(userId)),
+    attempt(deps.store.countNodes(owner)),
+    attempt(deps.store.countEvents(owner)),
   ]);
   return { nodeCount, eventCount, backend: deps.store.backend, details: {} };
 }

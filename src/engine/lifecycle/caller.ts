@@ -1,6 +1,7 @@
-import { parseOptionalUserId, parseText } from "../../domain/arguments.ts";
+import { parseOwner, parseText } from "../../domain/arguments.ts";
 import { invalid } from "../../domain/errors.ts";
 import { LIMITS } from "../../domain/limits.ts";
+import { isEverybody, type Owner } from "../../domain/owner.ts";
 import type { ChangeCaller } from "./api.ts";
 
 /** Who acts when neither an actor nor an owner is named. */
@@ -20,9 +21,10 @@ export function parseActor(actorId: string | null | undefined): string | undefin
 
 /** Owner and actor of a change; the actor is the owner unless another one is named. @throws SvcError invalid_argument */
 export function parseCaller(caller: ChangeCaller): {
-  readonly userId: string | undefined;
+  readonly owner: Owner;
   readonly actorId: string;
 } {
-  const userId = parseOptionalUserId(caller.userId);
-  return { userId, actorId: parseActor(caller.actorId) ?? userId ?? NOBODY };
+  const owner = parseOwner(caller.userId);
+  const actorId = parseActor(caller.actorId) ?? (isEverybody(owner) ? NOBODY : owner);
+  return { owner, actorId };
 }

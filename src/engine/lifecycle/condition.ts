@@ -1,9 +1,4 @@
-import {
-  parseId,
-  parseOptionalId,
-  parseOptionalText,
-  parseOptionalUserId,
-} from "../../domain/arguments.ts";
+import { parseId, parseOptionalId, parseOptionalText, parseOwner } from "../../domain/arguments.ts";
 import { checksummed } from "../../domain/checksummed.ts";
 import { CONDITION_STATES, type ConditionState, parseMember } from "../../domain/enums.ts";
 import { conditionState } from "../../domain/epistemics.ts";
@@ -11,6 +6,7 @@ import { invalid } from "../../domain/errors.ts";
 import { LIMITS } from "../../domain/limits.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { toNodeRecord } from "../../domain/node-record.ts";
+import type { Owner } from "../../domain/owner.ts";
 import { parseInstantInput } from "../../domain/validity.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { JsonObject } from "../../lib/json.ts";
@@ -37,7 +33,7 @@ type Evaluation = {
 
 type Request = Evaluation & {
   readonly id: Uuid;
-  readonly userId: string | undefined;
+  readonly owner: Owner;
   /** Absent: the owner of the memory. */
   readonly actorId: string | undefined;
   readonly requestId: Uuid | undefined;
@@ -56,9 +52,9 @@ export async function evaluateCondition(
 ): Promise<MemoryNode> {
   const id = parseId(nodeId, "node_id");
   const evaluation = parseEvaluation(input);
-  const userId = parseOptionalUserId(input.userId);
+  const owner = parseOwner(input.userId);
   const actorId = parseActor(input.actorId);
-  const key = { id, userId, requestId: parseOptionalId(input.requestId, "request_id") };
+  const key = { id, owner, requestId: parseOptionalId(input.requestId, "request_id") };
   const operationId = await operationIdOf(deps, "svc:condition-evaluation:v1", key);
   const request: Request = { ...evaluation, ...key, actorId, operationId };
   const { evidenceId } = request;
@@ -96,7 +92,7 @@ function parseReason(value: unknown): string | undefined {
 function decideCondition(snapshot: ChangeSnapshot, request: Request): Decision<MemoryNode> {
   const { at } = snapshot;
   const { operationId, requestId, evidenceId } = request;
-  const before = requireNode(snapshot, request.id, request.userId);
+  const before = requireNode(snapshot, request.id, request.owner);
   const actorId = request.actorId ?? before.userId;
   const repeated = isRetry(
     snapshot,
@@ -104,7 +100,7 @@ function decideCondition(snapshot: ChangeSnapshot, request: Request): Decision<M
     (record, { targetId }) =>
       targetId === before.id &&
       isSame(record, request) &&
-      isSameActor({ ...before, actorId }, record["triggered_by"], record["before"]),
+      isSameActor({ owner: before.userId, actorId }, record["triggered_by"], record["before"]),
   );
   if (repeated) return { change: undefined, result: before };
   const condition = requireCondition(before);

@@ -1,22 +1,19 @@
 import { invalid, missingNode } from "../../domain/errors.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
 import type { MemoryNode } from "../../domain/node.ts";
+import { type Owner, owns } from "../../domain/owner.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { ChangeSnapshot } from "../../ports/store/changes.ts";
 
 /** What a change needs to find before it decides. */
 
 /**
- * A memory; with an owner given, only one of this owner.
+ * A memory of an owner.
  * @throws SvcError not_found
  */
-export function requireNode(
-  { nodes }: ChangeSnapshot,
-  id: Uuid,
-  userId: string | undefined,
-): MemoryNode {
+export function requireNode({ nodes }: ChangeSnapshot, id: Uuid, owner: Owner): MemoryNode {
   const node = nodes.get(id);
-  if (node === undefined || (userId !== undefined && node.userId !== userId)) throw missingNode(id);
+  if (node === undefined || !owns(owner, node.userId)) throw missingNode(id);
   return node;
 }
 

@@ -23,10 +23,11 @@ const CHAIN_STEPS = 10;
  */
 export async function penaliseOscillation(
   deps: Pick<EngineDeps<Graph>, "store">,
-  newest: Pick<MemoryNode, "id">,
+  newest: Pick<MemoryNode, "id" | "userId">,
 ): Promise<boolean> {
   const replaced = await deps.store.chain({
     nodeId: newest.id,
+    owner: newest.userId,
     direction: "backward",
     maxSteps: CHAIN_STEPS,
   });

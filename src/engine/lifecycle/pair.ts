@@ -3,6 +3,7 @@ import { checksummed, openChecksummed } from "../../domain/checksummed.ts";
 import type { Edge } from "../../domain/edge.ts";
 import { invalid, SvcError } from "../../domain/errors.ts";
 import type { MemoryNode } from "../../domain/node.ts";
+import type { Owner } from "../../domain/owner.ts";
 import type { Instant } from "../../lib/instant.ts";
 import { canonicalJson, type JsonObject } from "../../lib/json.ts";
 import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
@@ -26,7 +27,7 @@ export type PairKind = {
 
 export type PairRequest = {
   readonly ids: readonly [Uuid, Uuid];
-  readonly userId: string | undefined;
+  readonly owner: Owner;
   readonly actorId: string;
   readonly evidenceId: Uuid | undefined;
   readonly requestId: Uuid | undefined;
@@ -54,9 +55,9 @@ export async function changePair(
 ): Promise<Pair> {
   const reads = readsOf(request);
   const dated = (snapshot: ChangeSnapshot) => decide(snapshot, { ...request, at: snapshot.at });
-  const { requestId, userId, ids } = request;
+  const { requestId, owner, ids } = request;
   if (requestId === undefined) return deps.store.change(reads, dated);
-  const named = { id: ids[0], userId, requestId };
+  const named = { id: ids[0], owner, requestId };
   const operationId = await operationIdOf(deps, "svc:pair-change:v1", named);
   const auditRecordIds = [...reads.auditRecordIds, operationId];
   return deps.store.change({ ...reads, auditRecordIds }, (snapshot) => {
@@ -139,10 +140,10 @@ export function readsOf({ ids, operationId, reverseId, evidenceId }: PairRequest
 export function requirePair(
   { fields }: PairKind,
   snapshot: ChangeSnapshot,
-  { ids: [firstId, secondId], userId }: PairRequest,
+  { ids: [firstId, secondId], owner }: PairRequest,
 ): Pair {
-  const first = requireNode(snapshot, firstId, userId);
-  const second = requireNode(snapshot, secondId, userId);
+  const first = requireNode(snapshot, firstId, owner);
+  const second = requireNode(snapshot, secondId, owner);
   if (first.id === second.id) throw invalid(fields[1], `names the same memory as ${fields[0]}`);
   return [first, second];
 }

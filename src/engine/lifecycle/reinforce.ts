@@ -1,8 +1,9 @@
-import { parseId, parseOptionalId, parseOptionalUserId } from "../../domain/arguments.ts";
+import { parseId, parseOptionalId, parseOwner } from "../../domain/arguments.ts";
 import { checksummed } from "../../domain/checksummed.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { toNodeRecord } from "../../domain/node-record.ts";
+import type { Owner } from "../../domain/owner.ts";
 import { reinforced } from "../../domain/reinforcement.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { ChangeSnapshot, Decision } from "../../ports/store/changes.ts";
@@ -16,7 +17,7 @@ const OPERATION = "REINFORCE";
 
 type Request = {
   readonly id: Uuid;
-  readonly userId: string | undefined;
+  readonly owner: Owner;
   readonly evidenceId: Uuid | undefined;
   readonly requestId: Uuid | undefined;
   readonly operationId: Uuid;
@@ -33,10 +34,10 @@ export async function reinforce(
   options: ReinforceOptions = {},
 ): Promise<MemoryNode> {
   const id = parseId(nodeId, "node_id");
-  const userId = parseOptionalUserId(options.userId);
+  const owner = parseOwner(options.userId);
   const evidenceId = parseOptionalId(options.evidenceId, "evidence_id");
   const requestId = parseOptionalId(options.requestId, "request_id");
-  const key = { id, userId, requestId };
+  const key = { id, owner, requestId };
   const operationId = await operationIdOf(deps, "svc:reinforcement:v2", key);
   const request: Request = { ...key, evidenceId, operationId };
   return deps.store.change(
@@ -52,7 +53,7 @@ export async function reinforce(
 function decideReinforce(snapshot: ChangeSnapshot, request: Request): Decision<MemoryNode> {
   const { at } = snapshot;
   const { operationId, requestId, evidenceId } = request;
-  const before = requireNode(snapshot, request.id, request.userId);
+  const before = requireNode(snapshot, request.id, request.owner);
   const repeated = isRetry(
     snapshot,
     request,

@@ -1,5 +1,6 @@
 import { openChecksummed } from "../../domain/checksummed.ts";
 import { missingNode, SvcError } from "../../domain/errors.ts";
+import type { Owner } from "../../domain/owner.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
 import type { AuditRecord } from "../../ports/store/audit-record.ts";
@@ -14,7 +15,7 @@ export type ChangeDeps = Pick<EngineDeps<Graph & NamedRecords>, "store" | "ids">
 /** A change of one memory that its caller may have named, so that a retry can be told from a second change. */
 type Keyed = {
   readonly id: Uuid;
-  readonly userId: string | undefined;
+  readonly owner: Owner;
   readonly requestId: Uuid | undefined;
 };
 
@@ -26,10 +27,10 @@ type Keyed = {
 export async function operationIdOf(
   { store, ids }: ChangeDeps,
   kind: string,
-  { id, userId, requestId }: Keyed,
+  { id, owner, requestId }: Keyed,
 ): Promise<Uuid> {
   if (requestId === undefined) return ids.next();
-  const node = await store.node(id, userId);
+  const node = await store.node(id, owner);
   if (node === undefined) throw missingNode(id);
   return await operationIdFor(store, node.userId, (name) =>
     uuidV5("url", JSON.stringify([kind, name, requestId])),
@@ -63,11 +64,11 @@ export function isRetry(
  * @param part of the record, with the owner's name of then
  */
 export function isSameActor(
-  { actorId, userId }: { readonly actorId: string; readonly userId: string | undefined },
+  { actorId, owner }: { readonly actorId: string; readonly owner: Owner },
   actor: Json | undefined,
   part: Json | undefined,
 ): boolean {
   if (actor === actorId) return true;
   const isOwned = typeof part === "object" && part !== null && "userId" in part;
-  return actorId === userId && isOwned && part["userId"] === actor;
+  return actorId === owner && isOwned && part["userId"] === actor;
 }

@@ -67,7 +67,7 @@ export function planSupersedes(
     },
     decide: (snapshot) => {
       const changes = requests.flatMap((request) => {
-        requireScopeOf(replacement, requireNode(snapshot, request.ids[0], request.userId));
+        requireScopeOf(replacement, requireNode(snapshot, request.ids[0], request.owner));
         return decideSupersede(snapshot, { ...request, at: snapshot.at }).change ?? [];
       });
       const change = {

@@ -3,6 +3,7 @@ import { checksummed } from "../../domain/checksummed.ts";
 import { requireStep } from "../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { toNodeRecord } from "../../domain/node-record.ts";
+import type { Owner } from "../../domain/owner.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { ChangeSnapshot, Decision } from "../../ports/store/changes.ts";
 import type { TransitionOptions } from "./api.ts";
@@ -20,7 +21,7 @@ type Action = "promote" | "archive";
 type Request = {
   readonly action: Action;
   readonly id: Uuid;
-  readonly userId: string | undefined;
+  readonly owner: Owner;
   readonly actorId: string;
   readonly requestId: Uuid | undefined;
   readonly operationId: Uuid;
@@ -39,7 +40,7 @@ export async function transition(
   const id = parseId(nodeId, "node_id");
   const caller = parseCaller(options);
   const requestId = parseOptionalId(options.requestId, "request_id");
-  const key = { id, userId: caller.userId, requestId };
+  const key = { id, owner: caller.owner, requestId };
   const operationId = await operationIdOf(deps, "svc:lifecycle:v1", key);
   const request: Request = { ...caller, action, id, requestId, operationId };
   return deps.store.change(
@@ -51,7 +52,7 @@ export async function transition(
 function decideTransition(snapshot: ChangeSnapshot, request: Request): Decision<MemoryNode> {
   const { at } = snapshot;
   const { action, operationId, actorId } = request;
-  const before = requireNode(snapshot, request.id, request.userId);
+  const before = requireNode(snapshot, request.id, request.owner);
   const repeated = isRetry(
     snapshot,
     request,

@@ -1,4 +1,5 @@
 import { reasonCode, SvcError } from "../../domain/errors.ts";
+import type { Owner } from "../../domain/owner.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -43,7 +44,7 @@ export type ReceiptKeeper = {
    * A receipt, checked again; what this process is still writing is waited for. Undefined for an unknown or foreign request.
    * @throws SvcError storage_failed naming the retrieval when the stored receipt is not what was written
    */
-  read(requestId: Uuid, userId: string | undefined): Promise<KeptReceipt | undefined>;
+  read(requestId: Uuid, owner: Owner): Promise<KeptReceipt | undefined>;
   /** Resolves when all that was handed over so far is written, or after 5 seconds. */
   settle(): Promise<void>;
   /** As `settle`; what is handed over later is not kept. Idempotent. */
@@ -101,9 +102,9 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
       });
       return false;
     },
-    read: async (requestId, userId) => {
+    read: async (requestId, owner) => {
       await within(SETTLE_MS, waiting.get(requestId) ?? Promise.resolve(false));
-      const stored = await store.receipt(requestId, userId);
+      const stored = await store.receipt(requestId, owner);
       if (stored === undefined) return undefined;
       const kept = fromStored(stored);
       // A receipt keeps the name under which was asked.

@@ -1,3 +1,4 @@
+import type { AllOwners } from "../../domain/owner.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { AuditRecord } from "./audit-record.ts";
@@ -24,7 +25,8 @@ export type AuditRecordsOnTarget = {
 
 /** What was done, and by whom. Rows are written with what they record (`admit`, `change`, `Owners`) and never change. */
 export type AuditLog = {
-  auditRecord(id: Uuid): Promise<AuditRecord | undefined>;
+  /** Records belong to no owner; who asks for one by its id checks what it is about. */
+  auditRecord(id: Uuid, owner: AllOwners): Promise<AuditRecord | undefined>;
   auditRecordsOf(page: AuditRecordPage): Promise<Page<AuditRecord>>;
   auditRecordsOn(page: AuditRecordsOnTarget): Promise<Page<AuditRecord>>;
 };

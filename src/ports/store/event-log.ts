@@ -1,5 +1,6 @@
 import type { Scope } from "../../domain/enums.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
+import type { Owner } from "../../domain/owner.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { AuditRecord } from "./audit-record.ts";
 import type { PlannedChange } from "./changes.ts";
@@ -41,10 +42,10 @@ export type EventLog = {
    * operation is returned. Parallel identical calls leave one record.
    */
   admitOnce(admission: Admission, guard: Uuid): Promise<AuditRecord | undefined>;
-  event(id: Uuid, userId: string | undefined): Promise<MemoryEvent | undefined>;
+  event(id: Uuid, owner: Owner): Promise<MemoryEvent | undefined>;
   /** Newest first, then by id descending; ends early at `LIMITS.pageChars`. */
   events(page: EventPage): Promise<readonly MemoryEvent[]>;
-  /** Events by id, of any owner, in no particular order; missing ones are left out. The rest is read by their ids again. */
-  eventsById(ids: readonly Uuid[]): Promise<Page<MemoryEvent>>;
-  countEvents(userId: string | undefined): Promise<number>;
+  /** Events by id, in no particular order; missing ones are left out. The rest is read by their ids again. */
+  eventsById(ids: readonly Uuid[], owner: Owner): Promise<Page<MemoryEvent>>;
+  countEvents(owner: Owner): Promise<number>;
 };

@@ -1,13 +1,14 @@
 import type { Edge } from "../../domain/edge.ts";
 import type { LifecycleState, NodeType, Scope } from "../../domain/enums.ts";
 import type { MemoryNode } from "../../domain/node.ts";
+import type { Owner } from "../../domain/owner.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { ChangeReads, Decide } from "./changes.ts";
 import type { Page } from "./page.ts";
 
 export type NodeFilter = {
-  readonly userId?: string;
+  readonly owner: Owner;
   readonly nodeType?: NodeType;
   /** Empty or absent: all scopes. */
   readonly scopes?: readonly Scope[];
@@ -45,6 +46,8 @@ export type NodeScan = {
 };
 
 export type NeighborhoodRead = {
+  /** Of the node. */
+  readonly owner: Owner;
   readonly nodeId: Uuid;
   /** 1 to 5. */
   readonly maxHops: number;
@@ -55,6 +58,8 @@ export type NeighborhoodRead = {
 export type ChainDirection = "forward" | "backward";
 
 export type ChainRead = {
+  /** Of the node. */
+  readonly owner: Owner;
   readonly nodeId: Uuid;
   /** `forward`: what replaced the node; `backward`: what it replaced. */
   readonly direction: ChainDirection;
@@ -79,7 +84,7 @@ export type Graph = {
    * @throws what `decide` throws; then nothing was written
    */
   change<T>(reads: ChangeReads, decide: Decide<T>): Promise<T>;
-  node(id: Uuid, userId: string | undefined): Promise<MemoryNode | undefined>;
+  node(id: Uuid, owner: Owner): Promise<MemoryNode | undefined>;
   /** Newest first unless `oldestFirst`; ties by id; ends early at `LIMITS.pageChars`. */
   queryNodes(filter: NodeFilter): Promise<readonly MemoryNode[]>;
   /** By ascending id. Other calls come in between pages. */
@@ -102,10 +107,10 @@ export type Graph = {
    * Nodes that cite an event as evidence, of the event's owner, in any state, by ascending id: the first
    * `LIMITS.citingNodesMax`; ends early at `LIMITS.pageChars`.
    */
-  nodesCiting(eventId: Uuid): Promise<readonly MemoryNode[]>;
+  nodesCiting(eventId: Uuid, owner: Owner): Promise<readonly MemoryNode[]>;
   /** The `contradicts` edges of an owner with both ends among the nodes, by (createdAt, id). */
   contradictionsAmong(userId: string, nodeIds: readonly Uuid[]): Promise<readonly Edge[]>;
   /** The `contradicts` edges at a node whose other end has the same owner and scope, by (createdAt, id). */
-  contradictionsOf(nodeId: Uuid): Promise<readonly Edge[]>;
-  countNodes(userId: string | undefined): Promise<number>;
+  contradictionsOf(nodeId: Uuid, owner: Owner): Promise<readonly Edge[]>;
+  countNodes(owner: Owner): Promise<number>;
 };

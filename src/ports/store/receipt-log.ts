@@ -1,3 +1,4 @@
+import type { Owner } from "../../domain/owner.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 
@@ -15,7 +16,7 @@ export type ReceiptLog = {
   /** Keeps a receipt. A request id that is there already is left as it is. */
   saveReceipt(receipt: StoredReceipt): Promise<void>;
   /** Undefined for an unknown or foreign request. */
-  receipt(requestId: Uuid, userId: string | undefined): Promise<StoredReceipt | undefined>;
+  receipt(requestId: Uuid, owner: Owner): Promise<StoredReceipt | undefined>;
   /** Removes up to `limit` receipts written before a moment, oldest first. @returns how many */
   pruneReceipts(before: Instant, limit: number): Promise<number>;
 };

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { countFileKeys } from "../../../src/adapters/crypt/cipher.ts";
 import { filesOf } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import { inspectPack } from "../../../src/adapters/sqlite/read/inspect.ts";
+import { ALL_OWNERS } from "../../../src/domain/owner.ts";
 import { anAdmission, anEvent } from "../../contract/samples.ts";
 import {
   directoryPack,
@@ -40,7 +41,7 @@ test.each(LAYOUTS)("$name is opened again with its key, and shows nothing", asyn
   await fill(pack);
   expect(leaks(folder, [SECRET])).toEqual([]);
   const store = await world.open(pack);
-  expect(await store.countEvents(undefined)).toBe(1);
+  expect(await store.countEvents(ALL_OWNERS)).toBe(1);
   expect(leaks(folder, [SECRET])).toEqual([]);
   await store.close();
   expect(countFileKeys()).toBe(0);
@@ -164,7 +165,7 @@ test("an encrypted pack has one engine in a process, by whatever name it is open
   await store.admit(anAdmission([anEvent({ content: SECRET })]));
   await store.close();
   const again = await world.open(pack);
-  expect(await again.countEvents(undefined)).toBe(1);
+  expect(await again.countEvents(ALL_OWNERS)).toBe(1);
 });
 
 test("a failed opening leaves the pack free for the next one", async () => {
@@ -174,7 +175,7 @@ test("a failed opening leaves the pack free for the next one", async () => {
     "encryption_failed",
   );
   const store = await world.open(encrypted(pack));
-  expect(await store.countEvents(undefined)).toBe(1);
+  expect(await store.countEvents(ALL_OWNERS)).toBe(1);
 });
 
 test("an encrypted pack and its copy are open in one process", async () => {
@@ -185,7 +186,7 @@ test("an encrypted pack and its copy are open in one process", async () => {
   writeFileSync(copy, readFileSync(join(folder, "memory.pack")));
   const one = await world.open(pack);
   const two = await world.open({ ...pack, layout: { kind: "file", path: copy } });
-  expect([await one.countEvents(undefined), await two.countEvents(undefined)]).toEqual([1, 1]);
+  expect([await one.countEvents(ALL_OWNERS), await two.countEvents(ALL_OWNERS)]).toEqual([1, 1]);
 });
 
 test("an empty file becomes an encrypted pack", async () => {
@@ -194,7 +195,7 @@ test("an empty file becomes an encrypted pack", async () => {
   await fill(encrypted(filePack(folder)));
   expect(leaks(folder, [SECRET])).toEqual([]);
   const store = await world.open(encrypted(filePack(folder)));
-  expect(await store.countEvents(undefined)).toBe(1);
+  expect(await store.countEvents(ALL_OWNERS)).toBe(1);
 });
 
 test.each([
@@ -246,6 +247,6 @@ test("several processes that make one pack at once agree on its keys", async () 
     await Promise.all(children.map((child) => child.exited));
   }
   const store = await world.open(pack);
-  expect(await store.countEvents(undefined)).toBe(4);
+  expect(await store.countEvents(ALL_OWNERS)).toBe(4);
   expect(Object.keys(bytesBelow(folder)).filter((name) => name.endsWith(".new"))).toEqual([]);
 });

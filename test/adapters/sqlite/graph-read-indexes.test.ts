@@ -17,6 +17,7 @@ import { readNeighborhood } from "../../../src/adapters/sqlite/read/neighborhood
 import { readNodes } from "../../../src/adapters/sqlite/read/read.ts";
 import { readScan } from "../../../src/adapters/sqlite/read/scan-nodes.ts";
 import { ACTIVE_STATES } from "../../../src/domain/enums.ts";
+import { ALL_OWNERS } from "../../../src/domain/owner.ts";
 import type { Uuid } from "../../../src/lib/uuid.ts";
 import { at, freshId, put } from "../../contract/samples.ts";
 import { filePack } from "../../contract/sqlite-pack.ts";
@@ -28,7 +29,7 @@ import { planning } from "./plans.ts";
 const { folder, open } = useFolders();
 
 const SCAN = { userId: "ada", lifecycleStates: ACTIVE_STATES, afterId: freshId(), limit: 9 };
-const NEWEST = { lifecycleStates: ACTIVE_STATES, oldestFirst: false, limit: 9 };
+const NEWEST = { owner: ALL_OWNERS, lifecycleStates: ACTIVE_STATES, oldestFirst: false, limit: 9 };
 
 const READS: readonly {
   readonly name: string;
@@ -51,28 +52,29 @@ const READS: readonly {
   },
   {
     name: "a neighborhood",
-    read: (database, nodeId) => readNeighborhood(database, { nodeId, maxHops: 5, maxVisited: 100 }),
+    read: (database, nodeId) =>
+      readNeighborhood(database, { nodeId, owner: "ada", maxHops: 5, maxVisited: 100 }),
     indexes: ["edges_from", "edges_to"],
     sorts: true,
   },
   {
     name: "a chain",
     read: (database, nodeId) => {
-      readChain(database, { nodeId, direction: "forward", maxSteps: 1 });
-      return readChain(database, { nodeId, direction: "backward", maxSteps: 1 });
+      readChain(database, { nodeId, owner: "ada", direction: "forward", maxSteps: 1 });
+      return readChain(database, { nodeId, owner: "ada", direction: "backward", maxSteps: 1 });
     },
     indexes: ["edges_by_source", "edges_by_target"],
     sorts: true,
   },
   {
     name: "the nodes that cite an event",
-    read: (database, id) => readNodesCiting(database, id),
+    read: (database, id) => readNodesCiting(database, id, "ada"),
     indexes: ["sqlite_autoindex_events_1"],
     sorts: true,
   },
   {
     name: "events by id",
-    read: (database, id) => readEventsById(database, [id]),
+    read: (database, id) => readEventsById(database, [id], "ada"),
     indexes: ["sqlite_autoindex_events_1"],
     sorts: false,
   },
@@ -91,7 +93,7 @@ const READS: readonly {
   },
   {
     name: "contradictions of a node",
-    read: (database, id) => readContradictionsOf(database, id),
+    read: (database, id) => readContradictionsOf(database, id, "ada"),
     indexes: ["edges_by_source", "edges_by_target"],
     sorts: true,
   },
@@ -114,7 +116,7 @@ const READS: readonly {
   },
   {
     name: "the newest nodes of one owner",
-    read: (database) => readNodes(database, { ...NEWEST, userId: "ada" }),
+    read: (database) => readNodes(database, { ...NEWEST, owner: "ada" }),
     indexes: ["nodes_by_owner"],
     sorts: true,
   },

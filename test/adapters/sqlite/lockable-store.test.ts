@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { ALL_OWNERS } from "../../../src/domain/owner.ts";
 import { put } from "../../contract/samples.ts";
 import { directoryPack, encrypted, filePack, RAW_KEY } from "../../contract/sqlite-pack.ts";
 import { failure, useFolders } from "./folder.ts";
@@ -68,5 +69,5 @@ test.each([
   const store = await open(at(folder()));
   expect(await failure(store.lock())).toMatchObject({ code: "unsupported" });
   expect(await failure(store.unlock("key"))).toMatchObject({ code: "unsupported" });
-  expect(await store.countNodes(undefined)).toBe(0);
+  expect(await store.countNodes(ALL_OWNERS)).toBe(0);
 });

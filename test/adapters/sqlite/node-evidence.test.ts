@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import { migrateDirectory } from "../../../src/adapters/sqlite/copy/migrate-directory.ts";
+import { ALL_OWNERS } from "../../../src/domain/owner.ts";
 import { asUuid } from "../../../src/lib/uuid.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import {
@@ -180,7 +181,7 @@ test.each([
       )
       .all(),
   );
-  const citing = await store.nodesCiting(asUuid(cited?.event ?? ""));
+  const citing = await store.nodesCiting(asUuid(cited?.event ?? ""), ALL_OWNERS);
   expect(citing.map(({ id }) => String(id))).toContain(cited?.node ?? "");
 });
 

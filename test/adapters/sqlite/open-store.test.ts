@@ -13,6 +13,7 @@ import {
 import { join } from "node:path";
 import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { FORMAT_VERSION, migrations } from "../../../src/adapters/sqlite/schema/schema.ts";
+import { ALL_OWNERS } from "../../../src/domain/owner.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
 import { anAdmission, anEvent, at, put, unit } from "../../contract/samples.ts";
 import { directoryPack, filePack, type SqlitePack } from "../../contract/sqlite-pack.ts";
@@ -260,7 +261,12 @@ describe.each(LAYOUTS)("an existing pack of $name", ({ packIn }) => {
     const refusal = await failure(
       (async () => {
         const store = await open(pack);
-        await store.queryNodes({ lifecycleStates: ["tentative"], oldestFirst: true, limit: 9 });
+        await store.queryNodes({
+          owner: ALL_OWNERS,
+          lifecycleStates: ["tentative"],
+          oldestFirst: true,
+          limit: 9,
+        });
       })(),
     );
 

@@ -3,6 +3,7 @@ import type { Cipher } from "../../../src/adapters/sqlite/connection/pack-files.
 import { sameKey } from "../../../src/adapters/sqlite/copy/copy-pack.ts";
 import { type Rewritten, rewritePack } from "../../../src/adapters/sqlite/copy/rewrite-pack.ts";
 import type { CandidateFilter } from "../../../src/domain/candidate-filter.ts";
+import { ALL_OWNERS } from "../../../src/domain/owner.ts";
 import { asUuid } from "../../../src/lib/uuid.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import { at, put, unit } from "../../contract/samples.ts";
@@ -59,7 +60,7 @@ async function answersOf(store: Store): Promise<unknown> {
   const filter = { userId: "ada" } as CandidateFilter;
   return {
     events: await store.events({ userId: "ada", limit: 1000, offset: 0 }),
-    nodes: await store.countNodes(undefined),
+    nodes: await store.countNodes(ALL_OWNERS),
     words: await store.searchText("memory 17 tea", filter, 5),
     vectors: await store.searchVectors(unit(9, 2, 3), filter, 5),
     receipt: await store.receipt(REQUEST, "ada"),

@@ -7,6 +7,7 @@ import { openDatabase } from "../../../src/adapters/sqlite/connection/open-datab
 import { SqliteStore } from "../../../src/adapters/sqlite/sqlite-store.ts";
 import { LogKeeper } from "../../../src/adapters/sqlite/write/log-keeper.ts";
 import { WriteQueue } from "../../../src/adapters/sqlite/write/write-queue.ts";
+import { ALL_OWNERS } from "../../../src/domain/owner.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import { anAdmission, anEvent, put, unit } from "../../contract/samples.ts";
 import {
@@ -87,14 +88,14 @@ describe("a full disk", () => {
       expect(refusal.code).toBe("disk_full");
       expect(refusal.data).toEqual({ path: mainPath(pack.layout) });
       expect(refusal.message).toContain("Free some space");
-      expect(await store.countEvents(undefined)).toBe(1);
+      expect(await store.countEvents(ALL_OWNERS)).toBe(1);
       expect(await store.countJobs(undefined)).toEqual({ pending: 1, failed: 0 });
 
       limitTo(writer, schemas, "free");
       await store.admit(anAdmission([anEvent({ content: BIG })]));
       await store.close();
       const again = await open(pack);
-      expect(await again.countEvents(undefined)).toBe(2);
+      expect(await again.countEvents(ALL_OWNERS)).toBe(2);
       expect(await again.countJobs(undefined)).toEqual({ pending: 2, failed: 0 });
     },
   );
@@ -112,7 +113,7 @@ describe("a full disk", () => {
     const stored = outcomes.filter(({ status }) => status === "fulfilled").length;
 
     expect(stored).toBeLessThan(40);
-    expect(await store.countEvents(undefined)).toBe(stored);
+    expect(await store.countEvents(ALL_OWNERS)).toBe(stored);
     expect(await store.countJobs(undefined)).toEqual({ pending: stored, failed: 0 });
     const codes = outcomes.flatMap((outcome) =>
       outcome.status === "rejected" ? [outcome.reason.code] : [],
@@ -135,7 +136,7 @@ describe("a full disk", () => {
     const refusal = await failure(put(store, ...memories));
 
     expect(refusal.code).toBe("disk_full");
-    expect(await store.countNodes(undefined)).toBe(0);
+    expect(await store.countNodes(ALL_OWNERS)).toBe(0);
     expect(await store.searchText("tea", ANYTHING, 9)).toEqual([]);
     expect(await store.searchVectors(unit(1), ANYTHING, 9)).toEqual([]);
     expect(await store.countJobs("ada")).toEqual({ pending: 600, failed: 0 });
@@ -174,10 +175,10 @@ describe("files that may grow no further", () => {
     expect(stored).toBeWithin(1, 1000);
     expect(readable).toBe(stored);
     const store = await open(pack);
-    expect(await store.countEvents(undefined)).toBe(stored);
+    expect(await store.countEvents(ALL_OWNERS)).toBe(stored);
     expect(await store.countJobs(undefined)).toEqual({ pending: stored, failed: 0 });
     await store.admit(anAdmission([anEvent()]));
-    expect(await store.countEvents(undefined)).toBe(stored + 1);
+    expect(await store.countEvents(ALL_OWNERS)).toBe(stored + 1);
   });
 });
 
@@ -218,9 +219,9 @@ describe("a writer of another process", () => {
     ]);
     expect(outcomes[0]?.data).toEqual({ path: mainPath(pack.layout) });
     await done;
-    expect(await store.countEvents(undefined)).toBe(0);
+    expect(await store.countEvents(ALL_OWNERS)).toBe(0);
     await store.admit(anAdmission([anEvent()]));
-    expect(await store.countEvents(undefined)).toBe(1);
+    expect(await store.countEvents(ALL_OWNERS)).toBe(1);
   });
 
   test("does not stop the event loop while it is waited for", async () => {

@@ -153,9 +153,11 @@ describe("memories that keep replacing each other", () => {
     const other = await open({ settings, pack: opened.pack });
 
     const outcomes = await Promise.all(
-      [opened, other, opened, other].map(({ deps }) => penaliseOscillation(deps, { id: third })),
+      [opened, other, opened, other].map(({ deps }) =>
+        penaliseOscillation(deps, { id: third, userId: "ada" }),
+      ),
     );
-    outcomes.push(await penaliseOscillation(opened.deps, { id: third }));
+    outcomes.push(await penaliseOscillation(opened.deps, { id: third, userId: "ada" }));
 
     expect(outcomes.filter((penalised) => penalised)).toHaveLength(1);
     expect(await penalties(opened, [third])).toHaveLength(1);

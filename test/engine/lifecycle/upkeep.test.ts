@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { dirname } from "node:path";
 import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
+import { ALL_OWNERS } from "../../../src/domain/owner.ts";
 import type { UpkeepSettings } from "../../../src/engine/settings.ts";
 import type { StoreInput } from "../../../src/engine/write/api.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
@@ -27,7 +28,7 @@ async function expired(count: number, given: Partial<StoreInput> = {}) {
 }
 
 function active({ store: log }: { store: Store }): Promise<number> {
-  return log.countNodes(undefined);
+  return log.countNodes(ALL_OWNERS);
 }
 
 async function until(isTrue: () => Promise<boolean>): Promise<void> {

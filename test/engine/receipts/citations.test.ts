@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createIdSource } from "../../../src/adapters/system/ids.ts";
 import { checksummed, openChecksummed } from "../../../src/domain/checksummed.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
+import { ALL_OWNERS } from "../../../src/domain/owner.ts";
 import type { AnswerCitationsInput, ReceiptMaterial } from "../../../src/engine/receipts/api.ts";
 import {
   type CitationDeps,
@@ -112,7 +113,7 @@ describe("recordAnswerCitations", () => {
     const { deps, store, requestId } = await open();
     await recordAnswerCitations(deps, { citationId: ID, requestId, answerId: "a" }, OWNER);
     const id = uuidV5("url", `["svc:answer-citations:v1","${OWNER}","${ID}"]`);
-    expect(await store.auditRecord(id)).toMatchObject({
+    expect(await store.auditRecord(id, ALL_OWNERS)).toMatchObject({
       opType: "ANSWER_CITATIONS_RECORDED",
       targetId: ID,
       actorId: OWNER,
@@ -308,7 +309,7 @@ describe("getAnswerCitations", () => {
     await recordAnswerCitations(deps, { citationId: ID, requestId, answerId: "a" }, OWNER);
     const damaged = altered(store, {
       auditRecord: async (id) => {
-        const operation = await store.auditRecord(id);
+        const operation = await store.auditRecord(id, ALL_OWNERS);
         return operation && { ...operation, payload: damage(operation) };
       },
     });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { SvcError } from "../../../src/domain/errors.ts";
+import { ALL_OWNERS } from "../../../src/domain/owner.ts";
 import type { ReceiptMaterial } from "../../../src/engine/receipts/api.ts";
 import { receiptChecksum, receiptText } from "../../../src/engine/receipts/canonical.ts";
 import { decodeReceipt, encodeReceipt } from "../../../src/engine/receipts/codec/codec.ts";
@@ -330,7 +331,7 @@ describe("read", () => {
     expect(
       await keeper.read(asUuid("01900000-0000-7000-8000-0000000000ff"), OWNER),
     ).toBeUndefined();
-    expect(await keeper.read(idOf(material), undefined)).toBeDefined();
+    expect(await keeper.read(idOf(material), ALL_OWNERS)).toBeDefined();
   });
 
   const damages: readonly {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { ALL_OWNERS } from "../../../src/domain/owner.ts";
 import type { StoreInput } from "../../../src/engine/write/api.ts";
 import { useEngines } from "../engines.ts";
 import { KEY, logOf, NOBODY, recordOf, refusal, remember, reread } from "../lifecycle/memories.ts";
@@ -62,10 +63,12 @@ describe("a store with supersedes", () => {
     const { engine, store } = await open();
     const good = await remember(engine, "the red kayak");
     const bad = await id(engine);
-    const before = [await store.countEvents(undefined), await store.countNodes(undefined)];
+    const before = [await store.countEvents(ALL_OWNERS), await store.countNodes(ALL_OWNERS)];
     const refused = await refusal(engine.store({ ...NEW, supersedes: [good.id, bad] }));
     expect<string>(refused.code).toBe(code);
-    expect([await store.countEvents(undefined), await store.countNodes(undefined)]).toEqual(before);
+    expect([await store.countEvents(ALL_OWNERS), await store.countNodes(ALL_OWNERS)]).toEqual(
+      before,
+    );
     expect((await reread(engine, good.id)).lifecycleState).toBe("tentative");
     expect(await logOf(store, good.id)).toEqual([]);
   });
@@ -110,7 +113,7 @@ describe("a store with supersedes", () => {
     const old = await engine.storeWithReceipt(NEW).catch(() => undefined);
     expect(old).toBeUndefined();
     const [{ id } = { id: NOBODY }] = await store.queryNodes({
-      userId: "ada",
+      owner: "ada",
       lifecycleStates: ["tentative"],
       oldestFirst: true,
       limit: 1,

@@ -19,9 +19,9 @@ const NEXT: Readonly<Record<ChainDirection, string>> = {
 /** What replaced a node, or what it replaced, nearest first, in any state. */
 export function readChain(
   database: Database,
-  { nodeId, direction, maxSteps }: ChainRead,
+  { nodeId, owner, direction, maxSteps }: ChainRead,
 ): readonly MemoryNode[] {
-  const start = findBeginning(database, nodeId);
+  const start = findBeginning(database, nodeId, owner);
   if (start === undefined) return [];
   const next = database.query<{ key: number }, [number, number]>(NEXT[direction]);
   const met = new Set([start.key]);

@@ -1,8 +1,9 @@
 import type { Database } from "bun:sqlite";
 import type { Edge } from "../../../domain/edge.ts";
+import type { Owner } from "../../../domain/owner.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import { EDGE_COLUMNS, type EdgeRow, JOINED_EDGE, toEdge } from "../write/edges.ts";
-import { ownerKey } from "../write/owners.ts";
+import { ownerKey, userIdOf } from "../write/owners.ts";
 
 const FROM_NODES = `WITH wanted (key) AS MATERIALIZED (
     SELECT n.key FROM json_each(?1) i CROSS JOIN nodes n ON n.id = i.value AND n.owner = ?2)
@@ -50,7 +51,8 @@ function hasMore(database: Database, owner: number, count: number): boolean {
 
 /** Keys of the `contradicts` edges of a node `n` in one direction that lead to a node of its owner and scope. */
 function keysAlong(here: "source" | "target", there: "source" | "target"): string {
-  return `SELECT c.key FROM nodes n CROSS JOIN edges c ON c.${here} = n.key AND c.edge_type = 'contradicts' AND c.owner = n.owner
+  return `SELECT c.key FROM nodes n CROSS JOIN owners o ON o.owner = n.owner AND (?2 IS NULL OR o.user_id = ?2)
+    CROSS JOIN edges c ON c.${here} = n.key AND c.edge_type = 'contradicts' AND c.owner = n.owner
     CROSS JOIN nodes f ON f.key = c.${there} AND f.owner = n.owner AND f.scope = n.scope WHERE n.id = ?1`;
 }
 
@@ -58,6 +60,9 @@ const AT_NODE = `SELECT ${EDGE_COLUMNS} FROM (${keysAlong("source", "target")} U
   CROSS JOIN edges e ON e.key = k.key ${JOINED_EDGE} ORDER BY e.created_at, e.id`;
 
 /** The `contradicts` edges at a node whose other end has the same owner and scope. */
-export function readContradictionsOf(database: Database, nodeId: Uuid): Edge[] {
-  return database.query<EdgeRow, [string]>(AT_NODE).all(nodeId).map(toEdge);
+export function readContradictionsOf(database: Database, nodeId: Uuid, owner: Owner): Edge[] {
+  return database
+    .query<EdgeRow, [string, string | null]>(AT_NODE)
+    .all(nodeId, userIdOf(owner))
+    .map(toEdge);
 }

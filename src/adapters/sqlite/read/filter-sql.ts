@@ -1,4 +1,5 @@
 import { type CandidateFilter, TIMELESS_TYPES } from "../../../domain/candidate-filter.ts";
+import type { AllOwners } from "../../../domain/owner.ts";
 import type { NodeFilter } from "../../../ports/store/graph.ts";
 import { sqlList } from "../write/sql-list.ts";
 import { ACTIVE } from "../write/turns.ts";
@@ -73,9 +74,9 @@ export function activeOf(owner: number): Condition {
  * The conditions of a node query; the owner's key is resolved by the caller.
  * `contentContainsAny` is not among them: SQLite folds the case of ASCII only, so the reader compares text itself.
  */
-export function nodeCondition(filter: NodeFilter, owner: number | undefined): Condition {
+export function nodeCondition(filter: NodeFilter, owner: number | AllOwners): Condition {
   const conditions = new Conditions();
-  if (owner !== undefined) conditions.add("n.owner = ?", owner);
+  if (typeof owner === "number") conditions.add("n.owner = ?", owner);
   conditions.addAny("n.lifecycle_state", filter.lifecycleStates);
   if (filter.nodeType !== undefined) conditions.add("n.node_type = ?", filter.nodeType);
   if (filter.scopes !== undefined && filter.scopes.length > 0) {

@@ -1,6 +1,8 @@
 import type { Database } from "bun:sqlite";
 import type { MemoryNode } from "../../../domain/node.ts";
+import type { Owner } from "../../../domain/owner.ts";
 import { PageBuilder } from "../../../domain/search/pages.ts";
+import { userIdOf } from "../write/owners.ts";
 import { NODE_PAGE, nodeReader } from "./pages.ts";
 
 /** Nodes by key, in the order of the keys; those beyond the size of a page are left out. */
@@ -17,10 +19,14 @@ export function readInOrder(database: Database, keys: readonly number[]): readon
 /** Where a walk over edges begins. */
 export type Beginning = { readonly key: number; readonly owner: number };
 
-/** The key of a node and that of its owner. */
-export function findBeginning(database: Database, id: string): Beginning | undefined {
+/** The key of a node of an owner, and that of its owner. */
+export function findBeginning(database: Database, id: string, owner: Owner): Beginning | undefined {
   return (
-    database.query<Beginning, [string]>("SELECT key, owner FROM nodes WHERE id = ?").get(id) ??
-    undefined
+    database
+      .query<Beginning, [string, string | null]>(
+        `SELECT n.key, n.owner FROM nodes n JOIN owners o ON o.owner = n.owner
+         WHERE n.id = ?1 AND (?2 IS NULL OR o.user_id = ?2)`,
+      )
+      .get(id, userIdOf(owner)) ?? undefined
   );
 }

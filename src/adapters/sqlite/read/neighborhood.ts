@@ -9,9 +9,9 @@ import { findBeginning, readInOrder } from "./in-order.ts";
 /** Active nodes around a node, nearest first, then by id; where there are too many, those with the lowest ids of a hop. */
 export function readNeighborhood(
   database: Database,
-  { nodeId, maxHops, maxVisited }: NeighborhoodRead,
+  { nodeId, owner, maxHops, maxVisited }: NeighborhoodRead,
 ): readonly MemoryNode[] {
-  const start = findBeginning(database, nodeId);
+  const start = findBeginning(database, nodeId, owner);
   if (start === undefined) return [];
   const visited = [start.key];
   const active: number[] = [];

@@ -1,12 +1,13 @@
 import type { Database } from "bun:sqlite";
 import type { MemoryEvent } from "../../../domain/event.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
+import type { Owner } from "../../../domain/owner.ts";
 import { PageBuilder } from "../../../domain/search/pages.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { EventPage } from "../../../ports/store/event-log.ts";
 import type { NodeFilter } from "../../../ports/store/graph.ts";
 import type { KeyedNode, SessionWindow } from "../../../ports/store/search-index.ts";
-import { ownerKey } from "../write/owners.ts";
+import { ownerKey, ownerKeyOrAll, userIdOf } from "../write/owners.ts";
 import {
   EVENT_COLUMNS,
   type EventRow,
@@ -19,18 +20,14 @@ import { ACTIVE } from "../write/turns.ts";
 import { nodeCondition, type Parameter } from "./filter-sql.ts";
 import { EVENT_PAGE, NODE_PAGE, nodeReader, readPage } from "./pages.ts";
 
-/** One event, of the owner when one is named. */
-export function readEvent(
-  database: Database,
-  id: Uuid,
-  userId: string | undefined,
-): MemoryEvent | undefined {
+/** One event of an owner. */
+export function readEvent(database: Database, id: Uuid, owner: Owner): MemoryEvent | undefined {
   const row = database
     .query<EventRow, [string, string | null]>(
       `SELECT ${EVENT_COLUMNS} FROM events e JOIN owners o ON o.owner = e.owner
        WHERE e.id = ?1 AND (?2 IS NULL OR o.user_id = ?2)`,
     )
-    .get(id, userId ?? null);
+    .get(id, userIdOf(owner));
   return row === null ? undefined : toEvent(row);
 }
 
@@ -63,24 +60,20 @@ export function readEvents(database: Database, page: EventPage): readonly Memory
 
 const FROM_NODES = `SELECT ${NODE_COLUMNS} FROM nodes n JOIN owners o ON o.owner = n.owner`;
 
-/** One node in any state, of the owner when one is named. */
-export function readNode(
-  database: Database,
-  id: Uuid,
-  userId: string | undefined,
-): MemoryNode | undefined {
+/** One node of an owner, in any state. */
+export function readNode(database: Database, id: Uuid, owner: Owner): MemoryNode | undefined {
   const row = database
     .query<NodeRow, [string, string | null]>(
       `${FROM_NODES} WHERE n.id = ?1 AND (?2 IS NULL OR o.user_id = ?2)`,
     )
-    .get(id, userId ?? null);
+    .get(id, userIdOf(owner));
   return row === null ? undefined : toNode(row);
 }
 
 /** Nodes that pass a filter, newest first unless asked otherwise. */
 export function readNodes(database: Database, filter: NodeFilter): readonly MemoryNode[] {
-  const owner = filter.userId === undefined ? undefined : ownerKey(database, filter.userId);
-  if (filter.userId !== undefined && owner === undefined) return [];
+  const owner = ownerKeyOrAll(database, filter.owner);
+  if (owner === undefined) return [];
   const condition = nodeCondition(filter, owner);
   const direction = filter.oldestFirst ? "ASC" : "DESC";
   const needles = (filter.contentContainsAny ?? []).map((needle) => needle.toLowerCase());
@@ -206,23 +199,23 @@ function keysBeside(
     .map(({ key }) => key);
 }
 
-/** Active nodes, of the owner when one is named. */
-export function countNodes(database: Database, userId: string | undefined): number {
-  return count(database, `nodes WHERE lifecycle_state IN ${ACTIVE}`, userId);
+/** Active nodes of an owner. */
+export function countNodes(database: Database, owner: Owner): number {
+  return count(database, `nodes WHERE lifecycle_state IN ${ACTIVE}`, owner);
 }
 
-/** Events, of the owner when one is named. */
-export function countEvents(database: Database, userId: string | undefined): number {
-  return count(database, "events WHERE 1", userId);
+/** Events of an owner. */
+export function countEvents(database: Database, owner: Owner): number {
+  return count(database, "events WHERE 1", owner);
 }
 
-function count(database: Database, from: string, userId: string | undefined): number {
-  const owner = userId === undefined ? undefined : ownerKey(database, userId);
-  if (userId !== undefined && owner === undefined) return 0;
+function count(database: Database, from: string, owner: Owner): number {
+  const key = ownerKeyOrAll(database, owner);
+  if (key === undefined) return 0;
   const row = database
     .query<{ n: number }, number[]>(
-      `SELECT count(*) AS n FROM ${from} ${owner === undefined ? "" : "AND owner = ?"}`,
+      `SELECT count(*) AS n FROM ${from} ${typeof key === "number" ? "AND owner = ?" : ""}`,
     )
-    .get(...(owner === undefined ? [] : [owner]));
+    .get(...(typeof key === "number" ? [key] : []));
   return row?.n ?? 0;
 }

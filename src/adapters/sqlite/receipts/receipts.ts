@@ -1,8 +1,10 @@
 import type { Database } from "bun:sqlite";
+import type { Owner } from "../../../domain/owner.ts";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { StoredReceipt } from "../../../ports/store/receipt-log.ts";
 import { hasTable } from "../schema/migrate.ts";
+import { userIdOf } from "../write/owners.ts";
 import { fromIdBytes, type StoredBody, toIdBytes, unpackBody } from "./receipt-row.ts";
 
 /** Keeps a receipt unless its request has one. Runs inside a write transaction. @param body what `packBody` made of it */
@@ -23,18 +25,18 @@ type ReceiptRow = {
   readonly body: Uint8Array;
 };
 
-/** The receipt of a request, of the owner when one is named. @throws SvcError storage_failed when its body was damaged */
+/** The receipt of a request of an owner. @throws SvcError storage_failed when its body was damaged */
 export function readReceipt(
   database: Database,
   requestId: Uuid,
-  userId: string | undefined,
+  owner: Owner,
 ): StoredReceipt | undefined {
   const row = database
     .query<ReceiptRow, [Uint8Array, string | null]>(
       `SELECT user_id, created_at, is_compressed, body FROM receipts
        WHERE request_id = ?1 AND (?2 IS NULL OR user_id = ?2)`,
     )
-    .get(toIdBytes(requestId), userId ?? null);
+    .get(toIdBytes(requestId), userIdOf(owner));
   if (row === null) return undefined;
   return {
     requestId,

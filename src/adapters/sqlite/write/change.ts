@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { MemoryEvent } from "../../../domain/event.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
+import { ALL_OWNERS } from "../../../domain/owner.ts";
 import {
   brokenChange,
   isRetired,
@@ -80,7 +81,7 @@ function readAuditRecordsById(
 function readEvents(database: Database, ids: readonly Uuid[]): ReadonlyMap<Uuid, MemoryEvent> {
   return new Map(
     ids.flatMap((id) => {
-      const event = readEvent(database, id, undefined);
+      const event = readEvent(database, id, ALL_OWNERS);
       return event === undefined ? [] : [[id, event] as const];
     }),
   );

@@ -1,10 +1,21 @@
 import type { Database } from "bun:sqlite";
+import { type AllOwners, isEverybody, type Owner } from "../../../domain/owner.ts";
 
 /** The integer key of a user id; undefined for an owner without any data. */
 export function ownerKey(database: Database, userId: string): number | undefined {
   return database
     .query<{ owner: number }, [string]>("SELECT owner FROM owners WHERE user_id = ?")
     .get(userId)?.owner;
+}
+
+/** As `ownerKey`; everybody stays everybody. */
+export function ownerKeyOrAll(database: Database, owner: Owner): number | AllOwners | undefined {
+  return isEverybody(owner) ? owner : ownerKey(database, owner);
+}
+
+/** The user id that a statement compares with; null where it compares with none. */
+export function userIdOf(owner: Owner): string | null {
+  return isEverybody(owner) ? null : owner;
 }
 
 /** As `ownerKey`, and makes the owner known when it is not. Runs inside a write transaction. */
