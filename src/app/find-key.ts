@@ -1,3 +1,4 @@
+import { rawKeyText } from "../adapters/crypt/keys.ts";
 import { saltAt } from "../adapters/crypt/master-key.ts";
 import {
   type KeyPlace,
@@ -10,7 +11,8 @@ import { withPackFiles } from "../adapters/sqlite/connection/pack-files.ts";
 import { withEncryptionKey } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { SvcError } from "../domain/errors.ts";
-import { isPackEncrypted, withCipher } from "./pack-key.ts";
+import { Secret } from "../lib/secret.ts";
+import { isPackEncrypted, keyInSettings, withCipher } from "./pack-key.ts";
 import { layoutOf } from "./pack-path.ts";
 
 /** How a key may be found. */
@@ -30,8 +32,13 @@ export type KeySource =
   | { readonly kind: "stored"; readonly place: KeyPlace }
   | { readonly kind: "typed" };
 
-/** A configuration that holds the key of its pack. */
-export type FoundKey = { readonly config: Config; readonly source: KeySource };
+export type FoundKey = {
+  /** The configuration with the key of its pack; of an encrypted pack that is there, the key that its passphrase means. */
+  readonly config: Config;
+  readonly source: KeySource;
+  /** The key as it was given, for another pack that is to open with the same passphrase. */
+  readonly text: Secret | undefined;
+};
 
 const ATTEMPTS = 3;
 
@@ -43,29 +50,48 @@ const ATTEMPTS = 3;
  */
 export async function findKey(config: Config, request: KeyRequest = {}): Promise<FoundKey> {
   const { given, ask } = request;
-  if (given === "") {
-    return { config: withEncryptionKey(config, undefined), source: { kind: "none" } };
-  }
-  if (given !== undefined) {
-    return { config: withEncryptionKey(config, given), source: { kind: "given" } };
-  }
-  if (config.encryption_enabled && (config.encryption_key ?? "") !== "") {
-    return { config, source: { kind: "settings" } };
-  }
   const layout = layoutOf(config);
+  const found = async (text: string, source: KeySource): Promise<FoundKey> => ({
+    config: withEncryptionKey(config, await derived(layout, text)),
+    source,
+    text: new Secret(text),
+  });
+  const none = { source: { kind: "none" }, text: config.encryption_key } as const;
+  if (given === "") return { ...none, config: withEncryptionKey(config, undefined) };
+  if (given !== undefined) return await found(given, { kind: "given" });
+  const set = config.encryption_enabled ? keyInSettings(config) : undefined;
+  if (set !== undefined) return await found(set, { kind: "settings" });
   const salt = isPackEncrypted(layout) ? saltOf(layout) : undefined;
-  if (salt === undefined) return { config, source: { kind: "none" } };
+  if (salt === undefined) return { ...none, config };
   const stored = await keyStoreOf(config).find(salt);
   if (stored.kind === "found") {
     const { key, place } = stored;
     if (!(await opensPack(layout, key))) throw storedKeyWrong(layout, place);
-    return { config: withEncryptionKey(config, key), source: { kind: "stored", place } };
+    return await found(key, { kind: "stored", place });
   }
   if (ask === undefined) throw keyNowhere(config, layout, stored.kind);
+  const { text, key } = await askForKey(layout, ask);
   return {
-    config: withEncryptionKey(config, await askForKey(layout, ask)),
+    config: withEncryptionKey(config, key),
     source: { kind: "typed" },
+    text: new Secret(text),
   };
+}
+
+/**
+ * What a key text means for an encrypted pack that is there. A passphrase takes 0.1 s, so it is derived here, once for all
+ * that open the pack with it. Any other text stays as it is: opening the pack tells what is wrong with it.
+ */
+export async function derived(layout: PackLayout, keyText: string): Promise<string> {
+  if (!isPackEncrypted(layout)) return keyText;
+  try {
+    return await withCipher(layout, keyText, (cipher) =>
+      cipher === undefined ? keyText : rawKeyText(cipher.masterKey),
+    );
+  } catch (error) {
+    if (error instanceof SvcError && error.code === "invalid_config") return keyText;
+    throw error;
+  }
 }
 
 /** The key store of the configured kind. */
@@ -94,10 +120,12 @@ export async function opensPack(layout: PackLayout, keyText: string): Promise<bo
 async function askForKey(
   layout: PackLayout,
   ask: (isAgain: boolean) => Promise<string>,
-): Promise<string> {
+): Promise<{ readonly text: string; readonly key: string }> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const typed = await ask(attempt > 0);
-    if (typed !== "" && (await opensPack(layout, typed))) return typed;
+    const text = await ask(attempt > 0);
+    if (text === "") continue;
+    const key = await derived(layout, text);
+    if (await opensPack(layout, key)) return { text, key };
   }
   throw failed(layout, `was not opened by what was typed, ${ATTEMPTS} times`, "Find its key first");
 }
@@ -111,7 +139,7 @@ function storedKeyWrong(layout: PackLayout, place: KeyPlace): SvcError {
 }
 
 function keyNowhere(config: Config, layout: PackLayout, search: "none" | "silent"): SvcError {
-  const isOff = !config.encryption_enabled && (config.encryption_key ?? "") !== "";
+  const isOff = !config.encryption_enabled && keyInSettings(config) !== undefined;
   const kept =
     search === "none"
       ? "no key for it is kept on this machine"

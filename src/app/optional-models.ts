@@ -49,7 +49,7 @@ function languageModel(
   return createLanguageModel({
     provider,
     model,
-    apiKey: group.api_key,
+    apiKey: group.api_key?.reveal(),
     baseUrl: group.base_url,
     reasoningEffort: group.reasoning_effort,
   });

@@ -8,15 +8,19 @@ import type { Config } from "../config/schema.ts";
 import { SvcError } from "../domain/errors.ts";
 import { layoutOf } from "./pack-path.ts";
 
+/** The key that the settings hold, used or not; undefined for none. */
+export function keyInSettings({ encryption_key: key }: Config): string | undefined {
+  return key?.reveal() || undefined;
+}
+
 /**
  * The key text of the configured pack; undefined for an unencrypted pack.
  * @throws SvcError encryption_failed when encryption is on and there is no key
  */
 export function keyTextOf(config: Config): string | undefined {
   if (!config.encryption_enabled) return undefined;
-  if (config.encryption_key !== undefined && config.encryption_key !== "") {
-    return config.encryption_key;
-  }
+  const text = keyInSettings(config);
+  if (text !== undefined) return text;
   const path = mainPath(layoutOf(config));
   throw new SvcError(
     "encryption_failed",

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { Secret } from "../lib/secret.ts";
 
 /** What the documentation and the error messages say about one setting. */
 export type SettingMeta = {
@@ -132,10 +133,13 @@ export function optionalName(description: string, bounds: string) {
     .register(META, meta("text or unset", undefined, description, { bounds }));
 }
 
+/** A text that is never shown. */
+export const secret = z.string().transform((text) => new Secret(text));
+
 /** As `optionalText`; never shown. */
 export function optionalSecret(description: string) {
   return z
-    .preprocess(unsetWhenBlank, z.string().optional())
+    .preprocess(unsetWhenBlank, secret.optional())
     .prefault(null)
     .register(META, meta("secret text or unset", undefined, description, { isSecret: true }));
 }
@@ -143,7 +147,7 @@ export function optionalSecret(description: string) {
 /** As `optionalName`; never shown. */
 export function optionalSecretName(description: string, bounds: string) {
   return z
-    .preprocess(undefinedWhenNull, z.string().optional())
+    .preprocess(undefinedWhenNull, secret.optional())
     .prefault(null)
     .register(
       META,

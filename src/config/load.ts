@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
 import type { z } from "zod";
 import { SvcError } from "../domain/errors.ts";
+import { Secret } from "../lib/secret.ts";
 import type { Complaint } from "./complaint.ts";
 import { describeSetting, describeSettings } from "./describe.ts";
 import { type Given, readVariables, type SourceValues } from "./environment.ts";
@@ -68,21 +69,13 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
     ...retrievalWarnings(config, new Set(given.keys())),
     ...idleWarnings([...given.keys()]),
   ];
-  return { config: masked(config), warnings, notices };
+  return { config, warnings, notices };
 }
 
-/** The same configuration with this key for the pack, or with none. Masked like every other. */
+/** The same configuration with this key for the pack, or with none. */
 export function withEncryptionKey(config: Config, key: string | undefined): Config {
-  const copy = { ...config, encryption_enabled: key !== undefined, encryption_key: key };
-  // The groups are marked as well, and a mark cannot be set twice on one object.
-  const { api, mcp, extraction, answerability } = config;
-  return masked({
-    ...copy,
-    api: { ...api },
-    mcp: { ...mcp },
-    extraction: { ...extraction },
-    answerability: { ...answerability },
-  });
+  const encryption_key = key === undefined ? undefined : new Secret(key);
+  return { ...config, encryption_enabled: key !== undefined, encryption_key };
 }
 
 function explicitValues(explicit: ConfigInput): SourceValues {
@@ -192,46 +185,4 @@ function refusal(
   return new SvcError("invalid_config", [...lines, ...remarks].join("; "), {
     setting: complaints[0]?.setting ?? "",
   });
-}
-
-/** Makes every printed form of the configuration show `**********` in place of a secret. */
-function masked(config: Config): Config {
-  const safe = (): unknown => maskedCopy(config);
-  // Not enumerable: copies of the configuration made by spreading must not carry them along half-way.
-  for (const [group, value] of [
-    ["", config],
-    ["api", config.api],
-    ["mcp", config.mcp],
-    ["extraction", config.extraction],
-    ["answerability", config.answerability],
-  ] as const) {
-    const print = group === "" ? safe : () => maskedGroup(group, value);
-    Object.defineProperty(value, "toJSON", { value: print, enumerable: false });
-    Object.defineProperty(value, inspect.custom, { value: print, enumerable: false });
-  }
-  return config;
-}
-
-function maskedCopy(config: Config): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(config).map(([name, value]) => [
-      name,
-      Object.hasOwn(GROUP_SETTINGS, name) && typeof value === "object"
-        ? maskedGroup(name, value)
-        : maskedValue(name, value),
-    ]),
-  );
-}
-
-function maskedGroup(group: string, members: object): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(members).map(([name, value]) => [name, maskedValue(`${group}.${name}`, value)]),
-  );
-}
-
-function maskedValue(setting: string, value: unknown): unknown {
-  if (value === undefined || describeSetting(setting)?.isSecret !== true) return value;
-  return typeof value === "object" && value !== null
-    ? Object.fromEntries(Object.keys(value).map((key) => [key, "**********"]))
-    : "**********";
 }

@@ -1,3 +1,4 @@
+import { Secret } from "../lib/secret.ts";
 import type { SourceValues } from "./environment.ts";
 import type { Config } from "./schema.ts";
 
@@ -65,7 +66,9 @@ function completed<T extends LanguageModelGroup>(
   const inFile = textOf(sources.file, names?.address);
   const address = group.base_url ?? inEnvironment ?? inFile;
   const key =
-    group.api_key ?? textOf(sources.environment, names?.key) ?? textOf(sources.file, names?.key);
+    group.api_key?.reveal() ??
+    textOf(sources.environment, names?.key) ??
+    textOf(sources.file, names?.key);
   const isOurs = group.base_url !== undefined;
   const usesFile = isOurs
     ? sources.decidedByFile.has(`${name}.base_url`)
@@ -74,20 +77,24 @@ function completed<T extends LanguageModelGroup>(
   if (!usesFile) {
     return {
       name,
-      group: { ...whole, api_key: key },
+      group: { ...whole, api_key: secretOf(key) },
       addressInFile: undefined,
       isWithheld: false,
     };
   }
   const fileKey = sources.decidedByFile.has(`${name}.api_key`)
-    ? group.api_key
+    ? group.api_key?.reveal()
     : (ownTextOf(sources, `${name}.api_key`) ?? textOf(sources.file, names?.key));
   return {
     name,
-    group: { ...whole, api_key: fileKey },
+    group: { ...whole, api_key: secretOf(fileKey) },
     addressInFile: isOurs ? undefined : names?.address,
     isWithheld: fileKey === undefined && key !== undefined && key !== "",
   };
+}
+
+function secretOf(text: string | undefined): Secret | undefined {
+  return text === undefined ? undefined : new Secret(text);
 }
 
 /** What the file says of a setting that something else decides. */

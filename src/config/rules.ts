@@ -1,4 +1,5 @@
 import { EPISTEMIC_TYPES, NODE_TYPES } from "../domain/enums.ts";
+import type { Secret } from "../lib/secret.ts";
 import type { Complaint } from "./complaint.ts";
 import { retrievalComplaints } from "./retrieval-rules.ts";
 import { type Config, SHIPPED_MODEL } from "./schema.ts";
@@ -43,7 +44,7 @@ function embeddingRules({ embedding }: Config): Complaint[] {
 
 function accessRules({ api, mcp }: Config): Complaint[] {
   const complaints: Complaint[] = [];
-  if (api.api_key?.trim() === "") {
+  if (api.api_key?.reveal().trim() === "") {
     const reason = "is blank, and would match nothing; unset it or give it a key";
     complaints.push({ setting: "api.api_key", reason });
   }
@@ -63,19 +64,19 @@ function accessRules({ api, mcp }: Config): Complaint[] {
   return complaints;
 }
 
-function keyRules(setting: string, keys: Readonly<Record<string, string>>): Complaint[] {
+function keyRules(setting: string, keys: Readonly<Record<string, Secret>>): Complaint[] {
   const owners = Object.keys(keys);
-  const secrets = Object.values(keys);
+  const texts = Object.values(keys).map((key) => key.reveal());
   const complaints: Complaint[] = [];
   if (owners.some((owner) => owner.trim() === "")) {
     complaints.push({ setting, reason: "names a blank owner; give every owner a name" });
   }
-  const keyless = owners.find((owner) => keys[owner]?.trim() === "");
+  const keyless = owners.find((owner) => keys[owner]?.reveal().trim() === "");
   if (keyless !== undefined) {
     const reason = `has a blank key for ${JSON.stringify(keyless)}; give every owner a key`;
     complaints.push({ setting, reason });
   }
-  if (new Set(secrets).size < secrets.length) {
+  if (new Set(texts).size < texts.length) {
     const reason = "has one key for two owners; give every owner a key of its own";
     complaints.push({ setting, reason });
   }

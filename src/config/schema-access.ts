@@ -6,6 +6,7 @@ import {
   member,
   optionalName,
   optionalSecretName,
+  secret,
   textList,
 } from "./fields.ts";
 
@@ -18,7 +19,7 @@ export const API = {
     "One bearer key with access to all owners. Excludes `api.user_keys`.",
     "not blank",
   ),
-  user_keys: mapOf(z.string(), {
+  user_keys: mapOf(secret, {
     default: {},
     bounds: "no blank owner or key, no key twice",
     isSecret: true,
@@ -50,7 +51,7 @@ export const MCP = {
     description:
       "What the text of a tool's answer is. `json`: the object of the structured content. `text`: the same in words and few tokens, for assistants that show the text to the model. `svc mcp --answers` wins.",
   }),
-  user_keys: mapOf(z.string(), {
+  user_keys: mapOf(secret, {
     default: {},
     bounds: "no blank owner or key, no key twice",
     isSecret: true,

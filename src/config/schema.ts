@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { NODE_TYPES } from "../domain/enums.ts";
 import { DEFAULT_TTL_DAYS } from "../domain/retention.ts";
+import type { Secret } from "../lib/secret.ts";
 import {
   integer,
   mapIntegerOrNull,
@@ -193,6 +194,13 @@ export type Config = z.output<typeof CONFIG_SCHEMA>;
 /** The settings that a caller wants to decide; undefined ones are looked up as if they were absent. */
 export type ConfigInput = {
   readonly [K in keyof Config]?: K extends keyof typeof GROUP_SETTINGS
-    ? { readonly [N in keyof Config[K]]?: Config[K][N] | undefined } | undefined
-    : Config[K] | undefined;
+    ? { readonly [N in keyof Config[K]]?: AsGiven<Config[K][N]> | undefined } | undefined
+    : AsGiven<Config[K]> | undefined;
 };
+
+/** Secrets are given as text. */
+type AsGiven<T> = T extends Secret
+  ? string
+  : T extends Readonly<Record<string, Secret>>
+    ? Readonly<Record<string, string>>
+    : T;

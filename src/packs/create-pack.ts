@@ -1,7 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { deriveMasterKey, KEY_BYTES, SALT_BYTES, wipe } from "../adapters/crypt/keys.ts";
+import {
+  deriveMasterKey,
+  KEY_BYTES,
+  rawKeyText,
+  SALT_BYTES,
+  wipe,
+} from "../adapters/crypt/keys.ts";
 import { saltAt } from "../adapters/crypt/master-key.ts";
 import { placeName } from "../adapters/keystore/key-store.ts";
 import { toSvcError } from "../adapters/sqlite/connection/failures.ts";
@@ -9,6 +15,7 @@ import { mainPath } from "../adapters/sqlite/connection/layout.ts";
 import { beginPack } from "../adapters/sqlite/connection/pack-files.ts";
 import { findKey, keyStoreOf } from "../app/find-key.ts";
 import { openEngine } from "../app/open-engine.ts";
+import { keyInSettings } from "../app/pack-key.ts";
 import { layoutOf } from "../app/pack-path.ts";
 import { withEncryptionKey } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
@@ -64,8 +71,9 @@ export async function openOrMake(
   const isMissing = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
   if (!isMissing || config.encryption_enabled !== undefined)
     return await openEngine(config, { warn });
-  const key = config.encryption_key ?? "";
-  const newKey: NewKey = key === "" ? { kind: "generated" } : { kind: "chosen", key, isKept: true };
+  const key = keyInSettings(config);
+  const newKey: NewKey =
+    key === undefined ? { kind: "generated" } : { kind: "chosen", key, isKept: true };
   try {
     const made = await createPack(config, newKey);
     warn(
@@ -90,8 +98,9 @@ export async function withNewKey<T>(
   use: (keyed: Keyed) => Promise<T>,
 ): Promise<T> {
   const keyText = keyTextFor(newKey);
-  const keyed = withEncryptionKey(config, keyText);
-  if (keyText === undefined) return await use({ config: keyed, keptIn: undefined });
+  if (keyText === undefined) {
+    return await use({ config: withEncryptionKey(config, undefined), keptIn: undefined });
+  }
   const isKept = newKey.kind === "generated" || (newKey.kind === "chosen" && newKey.isKept);
   const store = isKept ? keyStoreOf(config) : undefined;
   const salt = randomBytes(SALT_BYTES);
@@ -102,6 +111,7 @@ export async function withNewKey<T>(
       mkdirSync(dirname(path), { recursive: true });
       beginPack(path, { masterKey }, salt);
       if (!isSalt(saltAt(path), salt)) throw madeMeanwhile(path);
+      const keyed = withEncryptionKey(config, rawKeyText(masterKey));
       return await use({ config: keyed, keptIn: place && placeName(place) });
     } catch (error) {
       // Nothing has this salt.
@@ -116,7 +126,7 @@ export async function withNewKey<T>(
 function keyTextFor(newKey: NewKey): string | undefined {
   if (newKey.kind === "plain") return undefined;
   if (newKey.kind === "chosen") return newKey.key;
-  return `raw_key:${randomBytes(KEY_BYTES).toString("base64url")}`;
+  return rawKeyText(randomBytes(KEY_BYTES));
 }
 
 function isSalt(found: Uint8Array | undefined, salt: Uint8Array): boolean {

@@ -9,9 +9,16 @@ import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.
 import { packKey } from "../adapters/sqlite/connection/pack-files.ts";
 import { writeKeyBackup } from "../adapters/sqlite/schema/key-backup.ts";
 import { createSystemClock } from "../adapters/system/clock.ts";
-import { findKey, type KeyRequest, keyStoreOf, opensPack, saltOf } from "../app/find-key.ts";
+import {
+  derived,
+  findKey,
+  type KeyRequest,
+  keyStoreOf,
+  opensPack,
+  saltOf,
+} from "../app/find-key.ts";
 import { withConnection } from "../app/pack-connection.ts";
-import { isPackEncrypted } from "../app/pack-key.ts";
+import { isPackEncrypted, keyInSettings } from "../app/pack-key.ts";
 import { layoutOf } from "../app/pack-path.ts";
 import type { Config } from "../config/schema.ts";
 import { invalid, SvcError } from "../domain/errors.ts";
@@ -48,7 +55,7 @@ export async function keyStatus(config: Config): Promise<KeyStatus> {
     encrypted,
     salt: salt && Buffer.from(salt).toString("hex"),
     places: places.map(({ place, problem }) => ({ place: placeName(place), problem })),
-    inSettings: config.encryption_enabled === true && (config.encryption_key ?? "") !== "",
+    inSettings: config.encryption_enabled === true && keyInSettings(config) !== undefined,
   };
 }
 
@@ -63,11 +70,8 @@ export async function exportKey(
 ): Promise<ExportedKey> {
   const layout = encrypted(config);
   const found = await findKey(config, request);
-  const text = found.config.encryption_key ?? "";
-  if (text === "" || !(await opensPack(layout, text))) throw keyWrong(mainPath(layout));
-  const masterKey = await packKey(mainPath(layout), text);
-  const key = `raw_key:${Buffer.from(masterKey).toString("base64url")}`;
-  wipe(masterKey);
+  const key = keyInSettings(found.config);
+  if (key === undefined || !(await opensPack(layout, key))) throw keyWrong(mainPath(layout));
   const path = output === undefined ? undefined : resolve(output);
   if (path !== undefined) writeNew(path, `${key}\n`);
   const isRemembered = await rememberBackup(found.config, layout);
@@ -95,8 +99,9 @@ async function rememberBackup(config: Config, layout: PackLayout): Promise<boole
 export async function importKey(config: Config, keyText: string): Promise<string> {
   const layout = encrypted(config);
   if (keyText === "") throw invalid("key", "is empty; nothing was kept");
-  if (!(await opensPack(layout, keyText))) throw keyWrong(mainPath(layout));
-  return await keep(config, layout, keyText);
+  const key = await derived(layout, keyText);
+  if (!(await opensPack(layout, key))) throw keyWrong(mainPath(layout));
+  return await keep(config, layout, key);
 }
 
 /** Removes the key of the configured pack from this machine. @returns the places that held it */

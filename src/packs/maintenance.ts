@@ -17,6 +17,7 @@ import { isPackEncrypted, keyTextOf, withCipher } from "../app/pack-key.ts";
 import { layoutOf } from "../app/pack-path.ts";
 import type { Config } from "../config/schema.ts";
 import { invalid } from "../domain/errors.ts";
+import type { Secret } from "../lib/secret.ts";
 import { keepForCopy } from "./key-custody.ts";
 
 /** What replacing a pack by a copy of itself did. */
@@ -122,10 +123,15 @@ async function withFreshKey<T>(
 
 /**
  * Copies the configured directory pack into a new single file, encrypted when there is a key. The directory stays.
+ * @param given the key as it was given. Default: that of the configuration
  * @throws SvcError invalid_argument when the pack is a single file, or the new name is taken or unfit; what
  *   `compactPack` throws
  */
-export async function migratePack(config: Config, destination: string): Promise<Migration> {
+export async function migratePack(
+  config: Config,
+  destination: string,
+  given?: Secret | undefined,
+): Promise<Migration> {
   const layout = layoutOf(config);
   if (layout.kind === "file") {
     throw invalid("directory", `${layout.path} is a single file already, or no pack at all`);
@@ -134,8 +140,10 @@ export async function migratePack(config: Config, destination: string): Promise<
   const isEncrypted = isPackEncrypted(layout);
   const path = resolve(destination);
   const keyText = keyTextOf(config);
+  // The new pack opens with the same passphrase, which means another key there.
+  const text = keyText && (given?.reveal() ?? keyText);
   return await withCipher(layout, isEncrypted ? keyText : undefined, (cipher) =>
-    withFreshKey(keyText, async (destinationKey) => {
+    withFreshKey(text, async (destinationKey) => {
       const migrated = await migrateDirectory({
         layout,
         cipher,
@@ -144,7 +152,7 @@ export async function migratePack(config: Config, destination: string): Promise<
         destinationKey,
         now: createSystemClock().now(),
       });
-      if (keyText !== undefined) await keepForCopy(config, layout, { kind: "file", path }, keyText);
+      if (text !== undefined) await keepForCopy(config, layout, { kind: "file", path }, text);
       const encrypted = destinationKey !== undefined;
       return { ...migrated, source: layout.databasePath, destination: path, encrypted };
     }),

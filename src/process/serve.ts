@@ -1,6 +1,7 @@
 /** The processes behind `svc serve` and `svc mcp --transport streamable-http`. */
 import { VERSION } from "../app/version.ts";
 import type { MemoryEngine } from "../engine/memory-engine.ts";
+import type { Secret } from "../lib/secret.ts";
 import type {
   HttpServeOptions,
   McpHttpServeOptions,
@@ -28,7 +29,7 @@ export async function serveHttp(options: HttpServeOptions): Promise<RunningServe
   const server = await startHttpServer({
     ...options,
     version,
-    auth: { apiKey: api.api_key, userKeys: api.user_keys },
+    auth: { apiKey: api.api_key?.reveal(), userKeys: revealed(api.user_keys) },
     cors: { origins: api.cors_origins, allowCredentials: api.cors_allow_credentials },
     allowedHosts: api.allowed_hosts,
     mcp: options.mcp ? endpointOf : undefined,
@@ -44,9 +45,13 @@ export async function serveMcpHttp(options: McpHttpServeOptions): Promise<Runnin
     ...options,
     version: VERSION,
     toolSet: options.tools,
-    userKeys: options.config.mcp.user_keys,
+    userKeys: revealed(options.config.mcp.user_keys),
   });
   return await withGuests(server, `${server.url}${MCP_PATH}`, options);
+}
+
+function revealed(keys: Readonly<Record<string, Secret>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(keys).map(([owner, key]) => [owner, key.reveal()]));
 }
 
 /** A server that lets other processes use its engine, once that is open. */

@@ -24,6 +24,12 @@ function config(environment?: Environment, dotenv?: string, explicit?: ConfigInp
   return load(environment, dotenv, explicit).config;
 }
 
+function keysOf({ api }: Config): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(api.user_keys).map(([name, key]) => [name, key.reveal()]),
+  );
+}
+
 function refusal(environment: Environment, dotenv?: string, explicit?: ConfigInput): SvcError {
   try {
     load(environment, dotenv, explicit);
@@ -81,15 +87,13 @@ describe("precedence", () => {
 
   test("ignores case in names and keeps it in owners' names", () => {
     expect(config({ svc_packing__vector_k: "7" }).packing.vector_k).toBe(7);
-    expect(config({ SVC_API__USER_KEYS__Alice__B: "k" }).api.user_keys).toEqual({ Alice__B: "k" });
+    expect(keysOf(config({ SVC_API__USER_KEYS__Alice__B: "k" }))).toEqual({ Alice__B: "k" });
   });
 
   test("adds a single entry to the map of the same source only", () => {
     const environment = { SVC_API_USER_KEYS: '{"a":"1"}', SVC_API__USER_KEYS__b: "2" };
-    expect(config(environment).api.user_keys).toEqual({ a: "1", b: "2" });
-    expect(
-      config({ SVC_API__USER_KEYS__b: "2" }, 'SVC_API_USER_KEYS={"a":"1"}').api.user_keys,
-    ).toEqual({
+    expect(keysOf(config(environment))).toEqual({ a: "1", b: "2" });
+    expect(keysOf(config({ SVC_API__USER_KEYS__b: "2" }, 'SVC_API_USER_KEYS={"a":"1"}'))).toEqual({
       b: "2",
     });
   });
@@ -346,8 +350,8 @@ test("masks secrets wherever the configuration is printed", () => {
     SVC_MCP_USER_ID: "anna",
     SVC_EXTRACTION_API_KEY: "hidden",
   });
-  expect(secret.api.user_keys["a"]).toBe("hidden");
-  expect(secret.extraction.api_key).toBe("hidden");
+  expect(secret.api.user_keys["a"]?.reveal()).toBe("hidden");
+  expect(secret.extraction.api_key?.reveal()).toBe("hidden");
   const printed = [
     JSON.stringify(secret),
     JSON.stringify(secret.api),
@@ -357,6 +361,9 @@ test("masks secrets wherever the configuration is printed", () => {
     JSON.stringify({ nested: secret }),
     JSON.stringify(withEncryptionKey(secret, "hidden")),
     inspect(withEncryptionKey(secret, undefined).extraction),
+    inspect({ ...secret.api }),
+    JSON.stringify({ ...secret.extraction }),
+    `${secret.extraction.api_key}`,
   ];
   for (const text of printed) {
     expect(text).not.toContain("hidden");

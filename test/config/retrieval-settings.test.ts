@@ -386,19 +386,21 @@ describe("rules across settings", () => {
 describe("the variables of a provider's own tools", () => {
   test("give key and address where ours do not", () => {
     const own = { OPENAI_API_KEY: "theirs", OPENAI_BASE_URL: "https://a.test/v1" };
-    expect(config(own).extraction).toMatchObject({
-      api_key: "theirs",
-      base_url: "https://a.test/v1",
-    });
+    const theirs = config(own).extraction;
+    expect(theirs.base_url).toBe("https://a.test/v1");
+    expect(theirs.api_key?.reveal()).toBe("theirs");
     const both = { ...own, SVC_EXTRACTION__API_KEY: "ours", SVC_EXTRACTION__BASE_URL: "http://b" };
-    expect(config(both).extraction).toMatchObject({ api_key: "ours", base_url: "http://b" });
-    expect(config({ ...own, SVC_EXTRACTION__API_KEY: " " }).extraction.api_key).toBe("theirs");
+    expect(config(both).extraction.base_url).toBe("http://b");
+    expect(config(both).extraction.api_key?.reveal()).toBe("ours");
+    expect(config({ ...own, SVC_EXTRACTION__API_KEY: " " }).extraction.api_key?.reveal()).toBe(
+      "theirs",
+    );
   });
 
   test("are read for the configured provider only, in their own case", () => {
     const keys = { OPENAI_API_KEY: "o", ANTHROPIC_API_KEY: "a" };
     const keyOf = (provider: string) =>
-      config({ ...keys, SVC_EXTRACTION__PROVIDER: provider }).extraction.api_key;
+      config({ ...keys, SVC_EXTRACTION__PROVIDER: provider }).extraction.api_key?.reveal();
     expect([keyOf("openai"), keyOf("anthropic"), keyOf("ollama")]).toEqual(["o", "a", undefined]);
     expect(config({ openai_api_key: "o" }).extraction.api_key).toBeUndefined();
   });
@@ -408,7 +410,7 @@ describe("the variables of a provider's own tools", () => {
     try {
       writeFileSync(join(folder, ".env"), "OPENAI_API_KEY=file\n");
       const key = (environment: Environment) =>
-        loadConfig({ environment, folder }).config.extraction.api_key;
+        loadConfig({ environment, folder }).config.extraction.api_key?.reveal();
       expect(key({})).toBe("file");
       expect(key({ OPENAI_API_KEY: "" })).toBe("file");
       expect(key({ OPENAI_API_KEY: "process" })).toBe("process");

@@ -51,7 +51,7 @@ describe("an address from a file", () => {
     const environment = { SVC_EXTRACTION__API_KEY: "mine", OPENAI_API_KEY: "mine" };
     for (const key of ["SVC_EXTRACTION__API_KEY=theirs", "OPENAI_API_KEY=theirs"]) {
       const { extraction, notices } = load(`${file}${key}`, environment);
-      expect(extraction.api_key).toBe("theirs");
+      expect(extraction.api_key?.reveal()).toBe("theirs");
       expect(notices.join("\n")).not.toContain("Warning");
     }
   });
@@ -63,19 +63,21 @@ describe("an address from a file", () => {
         OPENAI_API_KEY: "mine",
       },
     );
-    expect([extraction.api_key, answerability.api_key]).toEqual(["mine", undefined]);
+    expect([extraction.api_key?.reveal(), answerability.api_key]).toEqual(["mine", undefined]);
   });
 
   test("counts only where the environment has none", () => {
     const environment = { OPENAI_API_KEY: "mine", SVC_EXTRACTION__BASE_URL: "http://b.test" };
     const { extraction, notices } = load("SVC_EXTRACTION__BASE_URL=http://a.test", environment);
-    expect(extraction).toMatchObject({ base_url: "http://b.test", api_key: "mine" });
+    expect(extraction.base_url).toBe("http://b.test");
+    expect(extraction.api_key?.reveal()).toBe("mine");
     expect(notices).toEqual([]);
   });
 
   test("is met by a key of the file where the environment gives the address", () => {
     const { extraction } = load("OPENAI_API_KEY=file", { OPENAI_BASE_URL: "http://b.test" });
-    expect(extraction).toMatchObject({ base_url: "http://b.test", api_key: "file" });
+    expect(extraction.base_url).toBe("http://b.test");
+    expect(extraction.api_key?.reveal()).toBe("file");
   });
 });
 

@@ -55,6 +55,11 @@ export function parseKey(text: string): ParsedKey {
   return bytes === undefined ? { kind: "passphrase", text } : { kind: "raw", bytes };
 }
 
+/** The key text that means these 32 bytes themselves. */
+export function rawKeyText(masterKey: Uint8Array): string {
+  return `raw_key:${Buffer.from(masterKey).toString("base64url")}`;
+}
+
 /**
  * The master key of a key text for a pack whose main file begins with `salt`: 32 bytes that the caller wipes. A passphrase
  * takes about 0.1 s, off this thread.

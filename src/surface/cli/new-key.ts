@@ -42,8 +42,8 @@ async function choose(
 ): Promise<NewKey> {
   if (plain === true || encryptionKey === "") return { kind: "plain" };
   if (encryptionKey !== undefined) return { kind: "chosen", key: encryptionKey, isKept: false };
-  const configured = config.encryption_enabled ? (config.encryption_key ?? "") : "";
-  if (configured !== "") return { kind: "chosen", key: configured, isKept: false };
+  const configured = config.encryption_enabled ? config.encryption_key?.reveal() : undefined;
+  if (configured) return { kind: "chosen", key: configured, isKept: false };
   if (!isTerminal()) return { kind: "generated" };
   const key = await askFirstPassphrase(context);
   if (key === undefined) return { kind: "generated" };

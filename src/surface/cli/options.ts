@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from "commander";
-import type { KeyRequest } from "../../app/find-key.ts";
+import type { FoundKey, KeyRequest } from "../../app/find-key.ts";
 import { settingsForPath } from "../../app/pack-path.ts";
 import { type LoadedConfig, loadConfig } from "../../config/load.ts";
 import type { Config, ConfigInput } from "../../config/schema.ts";
@@ -55,10 +55,20 @@ export async function configFor(
   encryptionKey?: string | undefined,
   envFile?: string | undefined,
 ): Promise<Config> {
+  return (await keyFor(context, path, encryptionKey, envFile)).config;
+}
+
+/** As `configFor`, with where the key was found. */
+export async function keyFor(
+  context: CliContext,
+  path: string | undefined,
+  encryptionKey?: string | undefined,
+  envFile?: string | undefined,
+): Promise<FoundKey> {
   const file = envFile === undefined ? undefined : namedFile(envFile);
   const config = configWithoutKey(context, path, file);
   const { findKey } = await import("../../app/find-key.ts");
-  return (await findKey(config, keyRequest(encryptionKey))).config;
+  return await findKey(config, keyRequest(encryptionKey));
 }
 
 /** How the key of a pack may be found by a command. @param encryptionKey the value of `--encryption-key` */

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import type { CliContext } from "../context.ts";
-import { configFor, encryptionKeyOption, formatOption } from "../options.ts";
+import { encryptionKeyOption, formatOption, keyFor } from "../options.ts";
 import { type Format, fields } from "../output.ts";
 
 const EXAMPLES = `
@@ -34,10 +34,10 @@ async function migrate(
   options: MigrateOptions,
 ): Promise<void> {
   const { output } = context;
-  const config = await configFor(context, directory, options.encryptionKey);
+  const { config, text } = await keyFor(context, directory, options.encryptionKey);
   const stopProgress = await output.progress("copying");
   const { migratePack } = await import("../../../packs/maintenance.ts");
-  const done = await migratePack(config, destination).finally(stopProgress);
+  const done = await migratePack(config, destination, text).finally(stopProgress);
   const { source, nodes, edges, events, vectors, bytesBefore, bytesAfter, encrypted } = done;
   const counts = { nodes, edges, events, vectors };
   if (options.format === "json") {

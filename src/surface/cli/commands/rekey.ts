@@ -71,7 +71,8 @@ async function targetOf(
   options: RekeyOptions,
 ): Promise<RekeyTarget> {
   if (options.plain === true) return { kind: "plain" };
-  const key = options.newEncryptionKey ?? config.new_encryption_key ?? (await askNewKey(context));
+  const key =
+    options.newEncryptionKey ?? config.new_encryption_key?.reveal() ?? (await askNewKey(context));
   if (key === "") {
     throw invalid("--new-encryption-key", "is empty; to remove the encryption, use --plain");
   }
