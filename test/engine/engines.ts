@@ -16,6 +16,7 @@ import type { EngineSettings } from "../../src/engine/settings.ts";
 import { fromEpochMicros, type Instant } from "../../src/lib/instant.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import type { Embedder } from "../../src/ports/embedder.ts";
+import type { IdSource } from "../../src/ports/ids.ts";
 import type { Store } from "../../src/ports/store/store.ts";
 import { filePack, openSqlitePack, type SqlitePack } from "../contract/sqlite-pack.ts";
 
@@ -90,6 +91,7 @@ export type EngineOptions = {
   readonly pack?: SqlitePack;
   readonly embedder?: Embedder;
   readonly clock?: Clock;
+  readonly ids?: IdSource;
   readonly settings?: Partial<EngineSettings>;
   readonly alter?: (store: Store) => Partial<Store>;
   /** Models that are off by default. */
@@ -146,7 +148,7 @@ function engines() {
       tokenizer,
       dates: createChronoDateReader({ languages: settings.temporalLanguages, warn: () => {} }),
       clock,
-      ids: createIdSource(),
+      ids: options.ids ?? createIdSource(),
       settings,
       features: { svc: "test" },
       ...options.models,
