@@ -1,11 +1,11 @@
 import type { Config } from "../config/schema.ts";
 import { NODE_TYPES, type NodeType } from "../domain/enums.ts";
+import type { PackingSettings } from "../domain/records/packing.ts";
 import type { Fusion, ScoringWeights } from "../domain/scoring.ts";
 import { DEFAULT_RRF_K } from "../domain/scoring-defaults.ts";
 import { scoringVersionId } from "../domain/scoring-version.ts";
 import type {
   EngineSettings,
-  PackingSettings,
   ReformulationSettings,
   RerankerSettings,
   StoreStepSettings,

@@ -1,7 +1,8 @@
+import { anyObject, instant, member, nullable, object, text, uuid } from "../lib/form.ts";
 import type { Instant } from "../lib/instant.ts";
 import type { JsonObject } from "../lib/json.ts";
 import type { Uuid } from "../lib/uuid.ts";
-import type { Role, Scope } from "./enums.ts";
+import { ROLES, type Role, SCOPES, type Scope } from "./enums.ts";
 
 /** What was said, as it was said. Written once, never changed: the source of truth of a pack. */
 export type MemoryEvent = {
@@ -19,3 +20,17 @@ export type MemoryEvent = {
   /** When it was admitted. `createdAt` and `updatedAt` on the wire are this instant. */
   readonly timestamp: Instant;
 };
+
+/** An event as rows and exports have it. */
+export const eventForm = object<MemoryEvent>({
+  id: uuid,
+  userId: text,
+  sessionId: nullable(text),
+  scope: member(SCOPES),
+  role: member(ROLES),
+  content: text,
+  contentHash: text,
+  metadata: nullable(anyObject),
+  eventTime: nullable(instant),
+  timestamp: instant,
+});

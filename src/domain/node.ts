@@ -1,14 +1,36 @@
+import {
+  anyObject,
+  flag,
+  instant,
+  integer,
+  list,
+  member,
+  nonNegative,
+  nullable,
+  object,
+  text,
+  unit,
+  uuid,
+} from "../lib/form.ts";
 import type { Instant } from "../lib/instant.ts";
 import type { JsonObject } from "../lib/json.ts";
 import type { Uuid } from "../lib/uuid.ts";
-import type {
-  DecayProfile,
-  EpistemicType,
-  LifecycleState,
-  NodeType,
-  Scope,
-  SourceType,
+import { noted } from "../lib/view.ts";
+import {
+  DECAY_PROFILES,
+  type DecayProfile,
+  EPISTEMIC_TYPES,
+  type EpistemicType,
+  LIFECYCLE_STATES,
+  type LifecycleState,
+  NODE_TYPES,
+  type NodeType,
+  SCOPES,
+  type Scope,
+  SOURCE_TYPES,
+  type SourceType,
 } from "./enums.ts";
+import { auditForm } from "./records/audit.ts";
 
 /** A memory: typed, owned, with state, provenance and a validity interval `[validFrom, validTo)`. */
 export type MemoryNode = {
@@ -45,6 +67,42 @@ export type MemoryNode = {
   readonly evidenceRefs: readonly Uuid[];
   readonly pinned: boolean;
 };
+
+/** A node as rows, exports and answers have it: the order of its keys there. */
+export const nodeForm = noted(
+  object<MemoryNode>({
+    id: uuid,
+    userId: text,
+    sessionId: nullable(text),
+    nodeType: member(NODE_TYPES),
+    content: text,
+    lifecycleState: member(LIFECYCLE_STATES),
+    confidence: unit,
+    salience: unit,
+    confidenceBase: unit,
+    salienceBase: unit,
+    reinforcementBoost: nonNegative,
+    lastReinforcedAt: instant,
+    decayProfile: member(DECAY_PROFILES),
+    epistemicType: member(EPISTEMIC_TYPES),
+    sourceType: member(SOURCE_TYPES),
+    scope: member(SCOPES),
+    metadata: nullable(anyObject),
+    createdAt: instant,
+    updatedAt: instant,
+    eventTime: nullable(instant),
+    validFrom: instant,
+    validTo: nullable(instant),
+    ttlDays: nullable(integer),
+    supersededBy: nullable(uuid),
+    evidenceRefs: list(uuid),
+    pinned: flag,
+  }),
+  { id: "Node", description: "A memory with its state, provenance and validity." },
+);
+
+/** A complete node as JSON, as audit records keep it, and back. */
+export const nodeRecord = auditForm(nodeForm);
 
 /** Whether a memory counts as pinned: it is, or it had full salience from the start. Reinforcement makes no pin. */
 export function isPinned(node: Pick<MemoryNode, "pinned" | "salience" | "salienceBase">): boolean {

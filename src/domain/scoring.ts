@@ -100,15 +100,17 @@ export type FusionRecord =
       readonly lexical: number | undefined;
     } & PoolFactors);
 
-export type AdjustmentKind =
-  | "neural_blend"
-  | "neural_rank_assignment"
-  | "current_update"
-  | "evidence_projection"
-  | "evidence_augmentation"
-  | "session_decay"
-  | "episode_decay"
-  | "newer_first";
+export const ADJUSTMENT_KINDS = [
+  "neural_blend",
+  "neural_rank_assignment",
+  "current_update",
+  "evidence_projection",
+  "evidence_augmentation",
+  "session_decay",
+  "episode_decay",
+  "newer_first",
+] as const;
+export type AdjustmentKind = (typeof ADJUSTMENT_KINDS)[number];
 
 /** One step that changed a score after it was computed. */
 export type Adjustment = {

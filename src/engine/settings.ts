@@ -1,66 +1,10 @@
-import type { EpistemicType, RepresentationLevel } from "../domain/enums.ts";
+import type { EpistemicType } from "../domain/enums.ts";
 import type { ConfidenceOverrides } from "../domain/epistemics.ts";
 import type { NoveltyRules } from "../domain/novelty.ts";
+import type { PackingSettings } from "../domain/records/packing.ts";
 import type { TtlDefaults } from "../domain/retention.ts";
 import type { ScoringWeights } from "../domain/scoring.ts";
 import type { AnswerabilitySettings, ClaimSettings } from "./verify/api.ts";
-
-export const CONTEXT_FORMATS = ["auditable", "compact", "reader"] as const;
-export type ContextFormat = (typeof CONTEXT_FORMATS)[number];
-
-export const GUIDANCE_MODES = ["off", "temporal", "all"] as const;
-export type GuidanceMode = (typeof GUIDANCE_MODES)[number];
-
-export const MULTIPATH_ORDERINGS = ["balanced", "score", "density"] as const;
-export type MultipathOrdering = (typeof MULTIPATH_ORDERINGS)[number];
-
-/** How many candidates there are and how they become a context. */
-export type PackingSettings = {
-  readonly tokenBudget: number;
-  /** Tokens of the budget that are left to the caller's own frame. */
-  readonly overheadTokens: number;
-  readonly minFidelity: RepresentationLevel;
-  readonly contextFormat: ContextFormat;
-  /** `[m3]` references in the reader format. */
-  readonly contextCitations: boolean;
-  readonly contextGuidanceMode: GuidanceMode;
-  readonly multipathOrdering: MultipathOrdering;
-  /** Reader format: a record whose text stands in another one of the same evidence is left out. */
-  readonly foldRepeatedText: boolean;
-  /** Candidates of each search; 0 turns it off. */
-  readonly vectorK: number;
-  readonly lexicalK: number;
-  readonly graphMaxCandidates: number;
-  /** 1 to 3. */
-  readonly graphMaxHops: number;
-  /** Factor on the three above for questions that ask for a count or a complete list, and its bound. */
-  readonly aggregationKMultiplier: number;
-  readonly aggregationKMax: number;
-  /** Hints from scopes that were not asked for; 0: none. */
-  readonly crossScopeTopN: number;
-  /** Neighbours on either side; 0 turns session expansion off. */
-  readonly sessionContextWindow: number;
-  /** Best candidates whose session neighbours are pulled in. */
-  readonly sessionContextTopK: number;
-  /** Share of the trigger's score that a neighbour inherits, 0 exclusive to 1. */
-  readonly sessionContextScoreDecay: number;
-  /** The same under rank fusion, where it is set. */
-  readonly sessionContextRankFusionScoreDecay: number | undefined;
-  readonly sessionContextPacking: "trigger_tier" | "adjacent" | undefined;
-  /** Groups of candidates of one session whose best members are raised; 0: none. */
-  readonly episodeContextTopK: number;
-  readonly episodeContextLocalK: number;
-  readonly episodeContextScoreDecay: number;
-  /** Groups of one evidence set that are replaced by their sources; 0: none. Excludes augmentation. */
-  readonly evidenceProjectionTopK: number;
-  readonly evidenceProjectionMaxSources: number;
-  readonly evidenceProjectionScoreDecay: number;
-  /** Groups of one evidence set that get their sources beside them; 0: none. */
-  readonly evidenceAugmentationTopK: number;
-  readonly evidenceAugmentationMaxSources: number;
-  readonly evidenceAugmentationScoreDecay: number;
-  readonly evidenceAugmentationAnchorPolicy: "all" | "non_entity";
-};
 
 export const RERANKER_POLICIES = ["legacy", "score_envelope", "anchored_score_envelope"] as const;
 export type RerankerPolicy = (typeof RERANKER_POLICIES)[number];

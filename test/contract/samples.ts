@@ -1,7 +1,7 @@
 import { checksummed } from "../../src/domain/checksummed.ts";
 import type { MemoryEvent } from "../../src/domain/event.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
-import { toNodeRecord } from "../../src/domain/node-record.ts";
+import { nodeRecord } from "../../src/domain/node.ts";
 import { sha256Hex } from "../../src/lib/hashing.ts";
 import { fromEpochMicros, type Instant } from "../../src/lib/instant.ts";
 import { asUuid, type Uuid, uuidV5 } from "../../src/lib/uuid.ts";
@@ -105,7 +105,7 @@ export function aPlan(event: MemoryEvent, node: MemoryNode): AuditRecord {
     id: uuidV5(event.id, "svc:direct-store:v1"),
     opType: "DIRECT_STORE_REQUESTED",
     targetId: event.id,
-    payload: checksummed({ schema_version: 1, event_id: event.id, node: toNodeRecord(node) }),
+    payload: checksummed({ schema_version: 1, event_id: event.id, node: nodeRecord.to(node) }),
   });
 }
 

@@ -7,9 +7,9 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
 import { openChecksummed } from "../../src/domain/checksummed.ts";
-import { toEdgeRecord } from "../../src/domain/edge-record.ts";
+import { edgeRecord } from "../../src/domain/edge.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
-import { toNodeRecord } from "../../src/domain/node-record.ts";
+import { nodeRecord } from "../../src/domain/node.ts";
 import type { ChangeSnapshot } from "../../src/ports/store/changes.ts";
 import { connectionOf } from "../adapters/sqlite/exported.ts";
 import { indexed } from "../adapters/sqlite/indexed.ts";
@@ -136,8 +136,8 @@ function expectAgreement({ nodes, edges, auditRecords }: Omit<ChangeSnapshot, "a
   const written = [...nodes.values()].filter(({ createdAt, updatedAt }) => createdAt < updatedAt);
   const records = [...auditRecords.values()].map(({ payload }) => openChecksummed(payload));
   const said = records.flatMap(({ after, replacement = [] }) => [after ?? [], replacement].flat());
-  expect<unknown>(written.map(toNodeRecord)).toEqual(said);
-  expect<unknown>(edges.map(toEdgeRecord)).toEqual(records.flatMap(({ edge = [] }) => edge));
+  expect<unknown>(written.map(nodeRecord.to)).toEqual(said);
+  expect<unknown>(edges.map(edgeRecord.to)).toEqual(records.flatMap(({ edge = [] }) => edge));
 }
 
 describe("a crash at each step", () => {

@@ -4,10 +4,10 @@
  * `watchStatements` counts them. A process that finishes prints how many there were.
  */
 import { checksummed } from "../../src/domain/checksummed.ts";
-import { toEdgeRecord } from "../../src/domain/edge-record.ts";
+import { edgeRecord } from "../../src/domain/edge.ts";
 import { LIFECYCLE_STATES } from "../../src/domain/enums.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
-import { toNodeRecord } from "../../src/domain/node-record.ts";
+import { nodeRecord } from "../../src/domain/node.ts";
 import type { Uuid } from "../../src/lib/uuid.ts";
 import type { AuditRecord } from "../../src/ports/store/audit-record.ts";
 import type { Change } from "../../src/ports/store/changes.ts";
@@ -33,7 +33,7 @@ function operation(target: MemoryNode, record: Parameters<typeof checksummed>[0]
 
 function archive(before: MemoryNode): Change {
   const after: MemoryNode = { ...before, lifecycleState: "archived", updatedAt: at(100) };
-  const record = { before: toNodeRecord(before), after: toNodeRecord(after) };
+  const record = { before: nodeRecord.to(before), after: nodeRecord.to(after) };
   return { nodes: [after], edges: [], auditRecords: [operation(before, record)] };
 }
 
@@ -47,9 +47,9 @@ function replacing(before: MemoryNode, next: MemoryNode): Change {
   };
   const edge = anEdge(next, before, { id: idOf(next.id) });
   const record = {
-    before: toNodeRecord(before),
-    after: toNodeRecord(after),
-    edge: toEdgeRecord(edge),
+    before: nodeRecord.to(before),
+    after: nodeRecord.to(after),
+    edge: edgeRecord.to(edge),
   };
   return { nodes: [after], edges: [edge], auditRecords: [operation(before, record)] };
 }
@@ -64,10 +64,10 @@ function supersede(before: MemoryNode, next: MemoryNode): Change {
   const replacement: MemoryNode = { ...next, lifecycleState: "stable", updatedAt: at(100) };
   const edge = anEdge(next, before, { id: idOf(next.id) });
   const record = {
-    before: toNodeRecord(before),
-    after: toNodeRecord(after),
-    replacement: toNodeRecord(replacement),
-    edge: toEdgeRecord(edge),
+    before: nodeRecord.to(before),
+    after: nodeRecord.to(after),
+    replacement: nodeRecord.to(replacement),
+    edge: edgeRecord.to(edge),
   };
   return {
     nodes: [after, replacement],

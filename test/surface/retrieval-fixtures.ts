@@ -1,9 +1,9 @@
+import type { RetrievalReceipt } from "../../src/domain/records/receipt.ts";
 import type { ScoreProvenance, ScoreTrace } from "../../src/domain/scoring.ts";
 import { DEFAULT_SCORING } from "../../src/domain/scoring-defaults.ts";
 import type {
   AnswerCitations,
   KeptReceipt,
-  RetrievalReceipt,
   RetrievalRecord,
 } from "../../src/engine/receipts/api.ts";
 import { receiptChecksum, receiptText } from "../../src/engine/receipts/canonical.ts";

@@ -6,6 +6,7 @@ import type {
   Scope,
   SourceType,
 } from "../../domain/enums.ts";
+import type { HistoricalCoverage } from "../../domain/records/coverage.ts";
 import type { InstantInput } from "../../domain/validity.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
@@ -298,18 +299,6 @@ export type StateConflict = {
   readonly validFrom: Instant;
   readonly validTo: Instant | undefined;
   readonly activeBetweenCurrentCandidates: boolean;
-};
-
-/** A cutoff by time of storage: states and indexes are those of now, changes are not played back. */
-export type HistoricalCoverage = {
-  readonly knowledgeAt: Instant;
-  readonly semantics: "ingestion_cutoff";
-  readonly exactSnapshot: false;
-  readonly limitations: readonly [
-    "current_lifecycle_state",
-    "current_derived_indexes",
-    "mutations_not_replayed",
-  ];
 };
 
 /** Lists hold at most `limit` entries: values and candidates the first, timeline and conflicts the last. */

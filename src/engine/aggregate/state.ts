@@ -2,6 +2,7 @@ import { parseUserId } from "../../domain/arguments.ts";
 import { normalisePredicate } from "../../domain/claims.ts";
 import type { Edge } from "../../domain/edge.ts";
 import { LIFECYCLE_STATES } from "../../domain/enums.ts";
+import type { HistoricalCoverage } from "../../domain/records/coverage.ts";
 import type { Instant } from "../../lib/instant.ts";
 import { normaliseText } from "../../lib/normal-text.ts";
 import type { Uuid } from "../../lib/uuid.ts";
@@ -9,7 +10,6 @@ import type { Graph } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";
 import type {
   AssertionState,
-  HistoricalCoverage,
   StateConflict,
   StateEntry,
   StateQuery,

@@ -5,7 +5,7 @@ import { conditionState } from "../../domain/epistemics.ts";
 import { invalid } from "../../domain/errors.ts";
 import { LIMITS } from "../../domain/limits.ts";
 import type { MemoryNode } from "../../domain/node.ts";
-import { toNodeRecord } from "../../domain/node-record.ts";
+import { nodeRecord } from "../../domain/node.ts";
 import type { Owner } from "../../domain/owner.ts";
 import { parseInstantInput } from "../../domain/validity.ts";
 import type { Instant } from "../../lib/instant.ts";
@@ -120,8 +120,8 @@ function decideCondition(snapshot: ChangeSnapshot, request: Request): Decision<M
     reason: request.reason ?? null,
     evidence_id: evidenceId ?? null,
     triggered_by: actorId,
-    before: toNodeRecord(before),
-    after: toNodeRecord(after),
+    before: nodeRecord.to(before),
+    after: nodeRecord.to(after),
   });
   const operation = logEntry(OPERATION, after, { id: operationId, actorId, at, payload });
   return { change: { nodes: [after], edges: [], auditRecords: [operation] }, result: after };

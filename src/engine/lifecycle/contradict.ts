@@ -1,9 +1,9 @@
 import { checksummed } from "../../domain/checksummed.ts";
-import { toEdgeRecord } from "../../domain/edge-record.ts";
+import { edgeRecord } from "../../domain/edge.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { requireStep } from "../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../domain/node.ts";
-import { toNodeRecord } from "../../domain/node-record.ts";
+import { nodeRecord } from "../../domain/node.ts";
 import type { ChangeSnapshot, Decision } from "../../ports/store/changes.ts";
 import type { ClaimsOptions } from "./api.ts";
 import { logEntry } from "./log-entry.ts";
@@ -67,9 +67,9 @@ function decideContradict(snapshot: ChangeSnapshot, request: DatedPairRequest): 
       operation_id: operationId,
       actor_id: actorId,
       evidence_id: evidenceId ?? null,
-      before: { node_a: toNodeRecord(firstBefore), node_b: toNodeRecord(secondBefore) },
-      after: { node_a: toNodeRecord(first), node_b: toNodeRecord(second) },
-      edge: toEdgeRecord(edge),
+      before: { node_a: nodeRecord.to(firstBefore), node_b: nodeRecord.to(secondBefore) },
+      after: { node_a: nodeRecord.to(first), node_b: nodeRecord.to(second) },
+      edge: edgeRecord.to(edge),
     }),
     node_a_id: first.id,
     node_b_id: second.id,

@@ -2,7 +2,7 @@ import { checksummed } from "../../domain/checksummed.ts";
 import { reasonCode, SvcError } from "../../domain/errors.ts";
 import { isActive, requireStep } from "../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../domain/node.ts";
-import { toNodeRecord } from "../../domain/node-record.ts";
+import { nodeRecord } from "../../domain/node.ts";
 import { retentionEnd } from "../../domain/retention.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
 import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
@@ -99,8 +99,8 @@ function decideExpiry(snapshot: ChangeSnapshot, { id, operationId }: Sweep): Cha
     operation_id: operationId,
     evaluated_at: at,
     expires_at: endsAt,
-    before: toNodeRecord(before),
-    after: toNodeRecord(after),
+    before: nodeRecord.to(before),
+    after: nodeRecord.to(after),
   });
   const payload = {
     version: 1,

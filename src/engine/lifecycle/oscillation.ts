@@ -1,9 +1,9 @@
 import { checksummed } from "../../domain/checksummed.ts";
 import type { Edge } from "../../domain/edge.ts";
-import { toEdgeRecord } from "../../domain/edge-record.ts";
+import { edgeRecord } from "../../domain/edge.ts";
 import { isActive } from "../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../domain/node.ts";
-import { toNodeRecord } from "../../domain/node-record.ts";
+import { nodeRecord } from "../../domain/node.ts";
 import { findOscillation } from "../../domain/oscillation.ts";
 import { withoutNoise } from "../../lib/decimal.ts";
 import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
@@ -70,9 +70,9 @@ function decidePenalty(
     topic: found.topic,
     cycle_count: found.cycleCount,
     delta: found.penalty,
-    chain_before: chain.map(toNodeRecord),
-    chain_edges: edges.map(toEdgeRecord),
-    after: toNodeRecord(after),
+    chain_before: chain.map(nodeRecord.to),
+    chain_edges: edges.map(edgeRecord.to),
+    after: nodeRecord.to(after),
   });
   const { at } = snapshot;
   const entry = { id: operationId, actorId: before.userId, at, payload };

@@ -2,7 +2,7 @@ import { parseId, parseOptionalId, parseOwner } from "../../domain/arguments.ts"
 import { checksummed } from "../../domain/checksummed.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { MemoryNode } from "../../domain/node.ts";
-import { toNodeRecord } from "../../domain/node-record.ts";
+import { nodeRecord } from "../../domain/node.ts";
 import type { Owner } from "../../domain/owner.ts";
 import { reinforced } from "../../domain/reinforcement.ts";
 import type { Uuid } from "../../lib/uuid.ts";
@@ -69,8 +69,8 @@ function decideReinforce(snapshot: ChangeSnapshot, request: Request): Decision<M
     operation_id: operationId,
     request_id: requestId ?? null,
     evidence_id: evidenceId ?? null,
-    before: toNodeRecord(before),
-    after: toNodeRecord(after),
+    before: nodeRecord.to(before),
+    after: nodeRecord.to(after),
   });
   const entry = { id: operationId, actorId: before.userId, at, payload };
   const operation = logEntry(OPERATION, after, entry);

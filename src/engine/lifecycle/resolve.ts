@@ -1,10 +1,10 @@
 import { checksummed } from "../../domain/checksummed.ts";
 import type { Edge } from "../../domain/edge.ts";
-import { toEdgeRecord } from "../../domain/edge-record.ts";
+import { edgeRecord } from "../../domain/edge.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { requireStep } from "../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../domain/node.ts";
-import { toNodeRecord } from "../../domain/node-record.ts";
+import { nodeRecord } from "../../domain/node.ts";
 import { uuidV5 } from "../../lib/uuid.ts";
 import type { AuditRecord } from "../../ports/store/audit-record.ts";
 import type { ChangeSnapshot, Decision } from "../../ports/store/changes.ts";
@@ -112,9 +112,9 @@ function resolutionEntry(
     operation_id: operationId,
     actor_id: actorId,
     evidence_id: evidenceId ?? null,
-    before: { winner: toNodeRecord(before[0]), loser: toNodeRecord(before[1]) },
-    after: { winner: toNodeRecord(winner), loser: toNodeRecord(loser) },
-    edge: toEdgeRecord(edge),
+    before: { winner: nodeRecord.to(before[0]), loser: nodeRecord.to(before[1]) },
+    after: { winner: nodeRecord.to(winner), loser: nodeRecord.to(loser) },
+    edge: edgeRecord.to(edge),
   });
   const payload = {
     ...record,

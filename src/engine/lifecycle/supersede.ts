@@ -1,9 +1,9 @@
 import { checksummed, openChecksummed } from "../../domain/checksummed.ts";
-import { toEdgeRecord } from "../../domain/edge-record.ts";
+import { edgeRecord } from "../../domain/edge.ts";
 import { invalid, SvcError } from "../../domain/errors.ts";
 import { canReplace, requireStep } from "../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../domain/node.ts";
-import { toNodeRecord } from "../../domain/node-record.ts";
+import { nodeRecord } from "../../domain/node.ts";
 import { canonicalJson, type JsonObject } from "../../lib/json.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { AuditRecord } from "../../ports/store/audit-record.ts";
@@ -116,10 +116,10 @@ function decideSupersede(snapshot: ChangeSnapshot, request: DatedPairRequest): D
     operation_id: operationId,
     actor_id: actorId,
     evidence_id: evidenceId ?? null,
-    before: toNodeRecord(before),
-    replacement: toNodeRecord(replacement),
-    after: toNodeRecord(after),
-    edge: toEdgeRecord(edge),
+    before: nodeRecord.to(before),
+    replacement: nodeRecord.to(replacement),
+    after: nodeRecord.to(after),
+    edge: edgeRecord.to(edge),
   });
   const operation = logEntry(OPERATION, after, { id: operationId, actorId, at, payload });
   return {
@@ -158,7 +158,7 @@ function stillStands(
     old.lifecycleState === "superseded" &&
     old.supersededBy === replacement.id &&
     edge !== undefined &&
-    withoutOwner(toEdgeRecord(edge)) === withoutOwner(recorded)
+    withoutOwner(edgeRecord.to(edge)) === withoutOwner(recorded)
   );
 }
 

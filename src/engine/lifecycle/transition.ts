@@ -2,7 +2,7 @@ import { parseId, parseOptionalId } from "../../domain/arguments.ts";
 import { checksummed } from "../../domain/checksummed.ts";
 import { requireStep } from "../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../domain/node.ts";
-import { toNodeRecord } from "../../domain/node-record.ts";
+import { nodeRecord } from "../../domain/node.ts";
 import type { Owner } from "../../domain/owner.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { ChangeSnapshot, Decision } from "../../ports/store/changes.ts";
@@ -68,8 +68,8 @@ function decideTransition(snapshot: ChangeSnapshot, request: Request): Decision<
     policy: "lifecycle_transitions_v1",
     operation_id: operationId,
     action,
-    before: toNodeRecord(before),
-    after: toNodeRecord(after),
+    before: nodeRecord.to(before),
+    after: nodeRecord.to(after),
   });
   const operation = logEntry(OPERATION, after, { id: operationId, actorId, at, payload });
   return { change: { nodes: [after], edges: [], auditRecords: [operation] }, result: after };

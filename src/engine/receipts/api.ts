@@ -1,142 +1,22 @@
 import type { CandidateFilter } from "../../domain/candidate-filter.ts";
-import type {
-  EpistemicType,
-  NodeType,
-  QueryIntent,
-  RepresentationLevel,
-  RetrievalMode,
-  Scope,
-  SourceType,
-} from "../../domain/enums.ts";
-import type {
-  RankingMultipliers,
-  ScoreProvenance,
-  ScoreTrace,
-  ScoringWeights,
-} from "../../domain/scoring.ts";
+import type { QueryIntent } from "../../domain/enums.ts";
+import type { PackingSettings } from "../../domain/records/packing.ts";
+import type { RankingPolicy, RetrievalReceipt } from "../../domain/records/receipt.ts";
+import type { ScoringWeights } from "../../domain/scoring.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type {
   CandidatePath,
-  Coverage,
   Exclusion,
   FilterMetadata,
-  HistoricalCoverage,
   MemoryBundle,
   ResultCandidate,
   RetrievalMetadata,
   SectionName,
 } from "../retrieve/api.ts";
-import type { PackingSettings } from "../settings.ts";
 
 /** What is kept of an answer. No part of it holds the text of a memory. */
-
-/** By which rule the results are ordered; every order ends with the id, ascending. */
-export const RANKING_POLICIES = ["score_path_id", "reranked_prefix", "score_id"] as const;
-export type RankingPolicy = (typeof RANKING_POLICIES)[number];
-
-/** One result of a retrieval, as its receipt knows it. */
-export type ReceiptCandidate = {
-  readonly nodeId: Uuid;
-  readonly scope: Scope;
-  /** SHA-256 of the UTF-8 text, 64 lower-case hex digits. */
-  readonly contentSha256: string;
-  readonly score: number;
-  /** Absent for a score that was inherited. */
-  readonly trace: ScoreTrace | undefined;
-  readonly rerankerScore: number | undefined;
-  /** Absent under weighted fusion. */
-  readonly semanticRelevance: number | undefined;
-  /** Absent outside of the context, where `tokenCost` is 0. */
-  readonly representation: RepresentationLevel | undefined;
-  readonly tokenCost: number;
-  readonly inContext: boolean;
-  /** In the context with text of its own: at full, prose or structured, and not blank. */
-  readonly hasContent: boolean;
-};
-
-/** Packing settings as they took effect. What a version of the receipt does not know is absent. */
-export type ReceiptPacking = Omit<PackingSettings, "contextCitations" | "foldRepeatedText"> & {
-  readonly tokenizer: string;
-  readonly contextCitations: boolean | undefined;
-  readonly foldRepeatedText: true | undefined;
-  /** Settings of other programs of this kind, which nothing reads. */
-  readonly charsPerToken: number;
-  readonly crossScopeTokenBudget: number;
-};
-
-export type ReceiptParameters = {
-  readonly rankingMultipliers: RankingMultipliers | undefined;
-  readonly rankingProfile: {
-    readonly status: "none" | "applied" | "inapplicable" | "request_override";
-    readonly profileId: string | undefined;
-    readonly reason: string | undefined;
-  };
-  readonly maxPerSource: number | undefined;
-  readonly maxPerEvidence: number | undefined;
-  readonly timeFrom: Instant | undefined;
-  readonly timeTo: Instant | undefined;
-  readonly knowledgeAt: Instant | undefined;
-  readonly eventTimeFrom: Instant | undefined;
-  readonly eventTimeTo: Instant | undefined;
-  readonly includeCrossScope: boolean;
-  /** Sorted, and so `sourceTypes`. */
-  readonly excludeNodeTypes: readonly NodeType[] | undefined;
-  readonly sourceTypes: readonly SourceType[] | undefined;
-  readonly epistemicWeights: Readonly<Partial<Record<EpistemicType, number>>>;
-  readonly unverifiedConfidenceThreshold: number;
-  readonly aggregationCoverage: Coverage | undefined;
-  readonly historicalCoverage: HistoricalCoverage | undefined;
-  readonly temporalRelation: JsonObject | undefined;
-  readonly temporalLanguages: readonly string[];
-  /** Absent where it is the default. */
-  readonly queryIntentOrder: "temporal_first" | undefined;
-  /** Absent without a reranker. */
-  readonly rerankerTopK: number | undefined;
-  /** Absent where it is the default. */
-  readonly rerankerPriorWeight: number | undefined;
-  readonly queryReformulation: {
-    readonly enabled: boolean;
-    readonly count: number | undefined;
-    readonly provider: string | undefined;
-    readonly model: string | undefined;
-    /** Absent where it is the default. */
-    readonly mergePolicy: "max_signals" | undefined;
-  };
-};
-
-/** Everything that decided an answer, so that scores and order can be computed again from it alone. */
-export type RetrievalReceipt = {
-  /** Says which settings the receipt must state. */
-  readonly schemaVersion: number;
-  readonly requestId: Uuid;
-  readonly userId: string;
-  readonly query: string;
-  readonly referenceTime: Instant;
-  readonly scopes: readonly Scope[] | undefined;
-  readonly scoring: ScoringWeights;
-  readonly packing: ReceiptPacking;
-  /** SHA-256 of the rendered context, 64 lower-case hex digits. */
-  readonly contextSha256: string;
-  readonly minScore: number | undefined;
-  readonly minScoreSkipped: boolean;
-  readonly resultLimit: number | undefined;
-  readonly retrievalMode: RetrievalMode;
-  readonly timeFrom: Instant | undefined;
-  readonly timeTo: Instant | undefined;
-  /** The results in rank order. */
-  readonly candidates: readonly ReceiptCandidate[];
-  /** Of exactly the candidates, in their order. */
-  readonly scoreProvenance: ReadonlyMap<Uuid, ScoreProvenance>;
-  readonly rankingPolicy: RankingPolicy;
-  readonly execution: {
-    readonly schemaVersion: 1;
-    readonly parameters: ReceiptParameters;
-    /** Identity of the running code: names and versions. */
-    readonly features: Readonly<Record<string, string>>;
-  };
-};
 
 /**
  * What a retrieval hands over once its answer stands: references to what it made anyway, nothing copied. Nobody changes

@@ -1,16 +1,14 @@
 import type { RepresentationLevel } from "../../domain/enums.ts";
+import type { ReceiptPacking } from "../../domain/records/packing.ts";
+import type {
+  ReceiptCandidate,
+  ReceiptParameters,
+  RetrievalReceipt,
+} from "../../domain/records/receipt.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import { CANDIDATE_PATHS, type PackedRecord, type ResultCandidate } from "../retrieve/api.ts";
-import type {
-  NotPacked,
-  ReceiptCandidate,
-  ReceiptMaterial,
-  ReceiptPacking,
-  ReceiptParameters,
-  RetrievalReceipt,
-  RetrievalRecord,
-} from "./api.ts";
+import type { NotPacked, ReceiptMaterial, RetrievalRecord } from "./api.ts";
 import type { ReceiptSurroundings } from "./material.ts";
 import { effectiveOptions, marksOlder, receiptVersion, statesCitations } from "./version.ts";
 

@@ -2,6 +2,19 @@ import { parseOptionalInteger, parseText, parseUserId } from "../../domain/argum
 import { checksummed, openChecksummed } from "../../domain/checksummed.ts";
 import { parseMember } from "../../domain/enums.ts";
 import { invalid, SvcError } from "../../domain/errors.ts";
+import {
+  constant,
+  type Form,
+  FormError,
+  instant,
+  list,
+  member,
+  nullable,
+  object,
+  sha256,
+  text,
+  uuid,
+} from "../../lib/form.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { asUuid, parseUuid, type Uuid, uuidV5 } from "../../lib/uuid.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -17,19 +30,6 @@ import {
   CITATION_METHODS,
   type KeptReceipt,
 } from "./api.ts";
-import {
-  constant,
-  type Form,
-  FormError,
-  instant,
-  list,
-  member,
-  nullable,
-  object,
-  sha256,
-  text,
-  uuid,
-} from "./form.ts";
 import type { ReceiptKeeper } from "./keep.ts";
 
 const OPERATION = "ANSWER_CITATIONS_RECORDED";

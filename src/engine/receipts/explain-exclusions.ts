@@ -1,10 +1,6 @@
-import type {
-  NotPacked,
-  ReceiptPacking,
-  RetrievalReceipt,
-  RetrievalRecord,
-  SelectedOut,
-} from "./api.ts";
+import type { ReceiptPacking } from "../../domain/records/packing.ts";
+import type { RetrievalReceipt } from "../../domain/records/receipt.ts";
+import type { NotPacked, RetrievalRecord, SelectedOut } from "./api.ts";
 import { type Reason, shortNumber } from "./explain-scores.ts";
 
 /** What a request restricted, one sentence each. */

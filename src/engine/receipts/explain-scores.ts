@@ -1,3 +1,4 @@
+import type { ReceiptCandidate } from "../../domain/records/receipt.ts";
 import type {
   Adjustment,
   FusionRecord,
@@ -8,7 +9,6 @@ import type {
 } from "../../domain/scoring.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { CandidatePath } from "../retrieve/api.ts";
-import type { ReceiptCandidate } from "./api.ts";
 
 /** One reason in plain words. A text that speaks of another memory ends where its id belongs. */
 export type Reason = {

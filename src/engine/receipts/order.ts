@@ -1,4 +1,4 @@
-import type { RankingPolicy, ReceiptCandidate } from "./api.ts";
+import type { RankingPolicy, ReceiptCandidate } from "../../domain/records/receipt.ts";
 
 type Ranked = Pick<ReceiptCandidate, "nodeId" | "score" | "trace" | "rerankerScore">;
 

@@ -7,6 +7,8 @@ import type {
   SourceType,
 } from "../../domain/enums.ts";
 import type { MemoryNode } from "../../domain/node.ts";
+import type { Coverage, HistoricalCoverage } from "../../domain/records/coverage.ts";
+import type { ContextFormat } from "../../domain/records/packing.ts";
 import type {
   RankingMultipliers,
   ScoreProvenance,
@@ -17,7 +19,6 @@ import type { Strength } from "../../domain/strength.ts";
 import type { InstantInput } from "../../domain/validity.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { ContextFormat } from "../settings.ts";
 
 export type RetrieveInput = {
   readonly query: string;
@@ -178,39 +179,6 @@ export type Exclusion = {
   /** Only for what selection dropped, and so the relevance. */
   readonly compositeScore: number | undefined;
   readonly semanticRelevance?: number | undefined;
-};
-
-export type Coverage = {
-  readonly status: "semantic_candidates" | "candidate_limited" | "context_limited";
-  readonly exhaustive: false;
-  /** After expansion and filters, before selection. */
-  readonly candidateCount: number;
-  readonly selectedCount: number;
-  readonly contextCount: number;
-  /** In a fixed order. */
-  readonly limitations: readonly CoverageLimitation[];
-  /** Searches that found as many as they were allowed to. */
-  readonly candidateLimitPaths: readonly string[];
-};
-
-export type CoverageLimitation =
-  | "semantic_matching"
-  | "candidate_limit"
-  | "backend_failure"
-  | "score_floor"
-  | "result_limit"
-  | "token_budget";
-
-/** What an answer for an earlier moment is not. */
-export type HistoricalCoverage = {
-  readonly knowledgeAt: Instant;
-  readonly semantics: "ingestion_cutoff";
-  readonly exactSnapshot: false;
-  readonly limitations: readonly [
-    "current_lifecycle_state",
-    "current_derived_indexes",
-    "mutations_not_replayed",
-  ];
 };
 
 export type StageName =

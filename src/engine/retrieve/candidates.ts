@@ -1,9 +1,9 @@
 import type { CandidateFilter } from "../../domain/candidate-filter.ts";
 import { reasonCode, SvcError } from "../../domain/errors.ts";
+import type { PackingSettings } from "../../domain/records/packing.ts";
 import { PINS_MAX } from "../../domain/search/pins.ts";
 import type { Hit, SearchIndex } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
-import type { PackingSettings } from "../settings.ts";
 import { pathsAtLimit } from "./coverage.ts";
 import { scanTerms } from "./scan-terms.ts";
 

@@ -1,11 +1,10 @@
-import type { Instant } from "../../lib/instant.ts";
 import type {
   Coverage,
   CoverageLimitation,
-  Exclusion,
   HistoricalCoverage,
-  MemoryBundle,
-} from "./api.ts";
+} from "../../domain/records/coverage.ts";
+import type { Instant } from "../../lib/instant.ts";
+import type { Exclusion, MemoryBundle } from "./api.ts";
 
 /** What happened on the way from the candidates to the context. */
 export type CoverageFacts = {

@@ -1,9 +1,9 @@
 import { type MemoryNode, statedTime } from "../../domain/node.ts";
+import type { RankingPolicy } from "../../domain/records/receipt.ts";
 import { mayReplace, readStatement, replaces, type Statement } from "../../domain/replacement.ts";
 import { storedSpeaker } from "../../domain/speaker.ts";
 import { compareCodePoints } from "../../lib/text.ts";
 import type { SearchIndex } from "../../ports/store/search-index.ts";
-import type { RankingPolicy } from "../receipts/api.ts";
 import type { ResultCandidate } from "./api.ts";
 import { adjusted, adjustment } from "./score/adjust.ts";
 import { byScore, byScoreThenPath } from "./score/order.ts";

@@ -1,9 +1,10 @@
 import { reasonCode } from "../../domain/errors.ts";
+import type { RankingPolicy } from "../../domain/records/receipt.ts";
 import { storedSpeaker } from "../../domain/speaker.ts";
 import { strengthsOf } from "../../domain/strength.ts";
 import type { SearchIndex } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
-import type { RankingPolicy, ReceiptMaterial } from "../receipts/api.ts";
+import type { ReceiptMaterial } from "../receipts/api.ts";
 import type {
   Exclusion,
   FilterMetadata,

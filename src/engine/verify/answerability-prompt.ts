@@ -1,6 +1,6 @@
+import type { ContextFormat } from "../../domain/records/packing.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
 import type { JsonObject } from "../../lib/json.ts";
-import type { ContextFormat } from "../settings.ts";
 import { REQUIREMENT_STATUSES } from "./api.ts";
 
 /** Raise it whenever the text or the form below changes. */

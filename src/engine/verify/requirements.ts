@@ -1,7 +1,7 @@
 import { SvcError } from "../../domain/errors.ts";
+import type { ContextFormat } from "../../domain/records/packing.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { ContextFormat } from "../settings.ts";
 import {
   type AnswerabilityAction,
   type AnswerabilityVerdict,

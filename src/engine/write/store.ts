@@ -8,7 +8,7 @@ import { checksummed, openChecksummed } from "../../domain/checksummed.ts";
 import { invalid, reasonCode, SvcError } from "../../domain/errors.ts";
 import type { ProcessingStatus } from "../../domain/jobs.ts";
 import { LIMITS } from "../../domain/limits.ts";
-import { nodeFromRecord, toNodeRecord } from "../../domain/node-record.ts";
+import { nodeRecord } from "../../domain/node.ts";
 import { hasText } from "../../domain/search/turns.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import { asUuid, type Uuid, uuidV5 } from "../../lib/uuid.ts";
@@ -150,7 +150,7 @@ function planOf(
 ): StorePlan {
   const saved = openChecksummed(earlier.payload);
   // SAFETY: the record's checksum matches, and planRecord always writes the planned node into it.
-  const known = nodeFromRecord(saved["node"] as JsonObject);
+  const known = nodeRecord.from(saved["node"] as JsonObject);
   const isSame = saved["content_hash"] === event.contentHash && known.content === node.content;
   const replaced = new Set([saved["supersedes"] ?? []].flat());
   const replacesSame =
@@ -192,7 +192,7 @@ function planRecord({ event, node }: StorePlan, supersedes: readonly Uuid[]): Au
       schema_version: projected ? 2 : 1,
       event_id: event.id,
       content_hash: event.contentHash,
-      node: toNodeRecord(node),
+      node: nodeRecord.to(node),
       ...(supersedes.length > 0 && { supersedes: [...supersedes] }),
     }),
     actorId: "store",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { toEdgeRecord } from "../../../src/domain/edge-record.ts";
+import { edgeRecord } from "../../../src/domain/edge.ts";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import { uuidV5 } from "../../../src/lib/uuid.ts";
 import { expectInvalid, testClock, useEngines } from "../engines.ts";
@@ -99,7 +99,7 @@ describe("contradict", () => {
     });
     expect(nodesOf(before)).toEqual({ node_a: a, node_b: b });
     expect(nodesOf(after)).toEqual({ node_a: first, node_b: second });
-    expect([edge]).toEqual((await edgesAmong(store, a.id, b.id)).map(toEdgeRecord));
+    expect([edge]).toEqual((await edgesAmong(store, a.id, b.id)).map(edgeRecord.to));
   });
 
   test.each(STATES)("of a %s memory needs a tentative or stable one", async (state) => {

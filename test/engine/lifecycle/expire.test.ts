@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { openChecksummed } from "../../../src/domain/checksummed.ts";
-import { toNodeRecord } from "../../../src/domain/node-record.ts";
+import { nodeRecord } from "../../../src/domain/node.ts";
 import { expireMemories } from "../../../src/engine/lifecycle/expire.ts";
 import type { StoreInput } from "../../../src/engine/write/api.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
@@ -71,8 +71,8 @@ describe("an expired memory", () => {
       operation_id: operation?.id ?? "",
       evaluated_at: after.updatedAt,
       expires_at: end,
-      before: toNodeRecord(node),
-      after: toNodeRecord(after),
+      before: nodeRecord.to(node),
+      after: nodeRecord.to(after),
     });
   });
 

@@ -3,7 +3,7 @@ import type { Edge } from "../../../src/domain/edge.ts";
 import { LIFECYCLE_STATES, type LifecycleState } from "../../../src/domain/enums.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import type { MemoryNode } from "../../../src/domain/node.ts";
-import { nodeFromRecord } from "../../../src/domain/node-record.ts";
+import { nodeRecord } from "../../../src/domain/node.ts";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import type { StoreInput } from "../../../src/engine/write/api.ts";
 import type { JsonObject } from "../../../src/lib/json.ts";
@@ -83,7 +83,7 @@ export function recordOf(operation: AuditRecord): JsonObject {
 export function nodesOf(part: unknown): Readonly<Record<string, MemoryNode>> {
   // SAFETY: the record is under test; a wrong shape shows as a difference.
   const entries = Object.entries(part as Readonly<Record<string, JsonObject>>);
-  return Object.fromEntries(entries.map(([name, node]) => [name, nodeFromRecord(node)]));
+  return Object.fromEntries(entries.map(([name, node]) => [name, nodeRecord.from(node)]));
 }
 
 /** A memory that was brought into a state, and the one it contradicts or was replaced by, if any. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { openChecksummed } from "../../../src/domain/checksummed.ts";
-import { toNodeRecord } from "../../../src/domain/node-record.ts";
+import { nodeRecord } from "../../../src/domain/node.ts";
 import { penaliseOscillation } from "../../../src/engine/lifecycle/oscillation.ts";
 import { type Uuid, uuidV5 } from "../../../src/lib/uuid.ts";
 import { DEFAULT_SETTINGS, type OpenedEngine, useEngines } from "../engines.ts";
@@ -66,7 +66,7 @@ describe("memories that keep replacing each other", () => {
       topic: "postgres sqlite switched",
       cycle_count: 1,
       delta: 0.1,
-      after: toNodeRecord(after),
+      after: nodeRecord.to(after),
     });
     expect(record["chain_before"]).toMatchObject(
       chain.map(({ id }, index) => ({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { toEdgeRecord } from "../../../src/domain/edge-record.ts";
+import { edgeRecord } from "../../../src/domain/edge.ts";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import { uuidV5 } from "../../../src/lib/uuid.ts";
 import { expectInvalid, testClock, useEngines } from "../engines.ts";
@@ -117,7 +117,7 @@ describe("resolveContradiction", () => {
     });
     expect(nodesOf(before)).toEqual({ winner: a, loser: b });
     expect(nodesOf(after)).toEqual({ winner, loser });
-    expect([edge]).toEqual((await edgesAmong(store, a.id, b.id)).map(toEdgeRecord));
+    expect([edge]).toEqual((await edgesAmong(store, a.id, b.id)).map(edgeRecord.to));
   });
 
   test("leaves a winner that may be contested and win again", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { toEdgeRecord } from "../../../src/domain/edge-record.ts";
+import { edgeRecord } from "../../../src/domain/edge.ts";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import { uuidV5 } from "../../../src/lib/uuid.ts";
 import { expectInvalid, testClock, useEngines } from "../engines.ts";
@@ -94,7 +94,7 @@ describe("supersede", () => {
     });
     expect(nodesOf({ before, by, is })).toEqual({ before: old, by: replacement, is: after });
     const edges = await edgesAmong(store, old.id, replacement.id);
-    expect([edge]).toEqual(edges.map(toEdgeRecord));
+    expect([edge]).toEqual(edges.map(edgeRecord.to));
   });
 
   test.each(STATES)("of a %s memory goes as the table says", async (state) => {

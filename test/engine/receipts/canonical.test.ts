@@ -7,7 +7,7 @@ import {
   receiptChecksum,
   receiptText,
 } from "../../../src/engine/receipts/canonical.ts";
-import { FormError } from "../../../src/engine/receipts/form.ts";
+import { FormError } from "../../../src/lib/form.ts";
 import { WEIGHTS } from "../retrieve/pool.ts";
 import { aReceipt, RELATIVE_FUSION } from "./retrievals.ts";
 import { variedReceipt } from "./varied.ts";

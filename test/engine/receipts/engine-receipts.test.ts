@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../../src/domain/errors.ts";
+import { CONTEXT_FORMATS } from "../../../src/domain/records/packing.ts";
 import { replayScore } from "../../../src/domain/score-replay.ts";
 import type { Fusion } from "../../../src/domain/scoring.ts";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import { rankingOrder } from "../../../src/engine/receipts/order.ts";
-import { CONTEXT_FORMATS } from "../../../src/engine/settings.ts";
 import { DEFAULT_SETTINGS, useEngines } from "../engines.ts";
 
 const engines = useEngines();

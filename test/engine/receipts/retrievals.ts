@@ -1,6 +1,7 @@
 import type { CandidateFilter } from "../../../src/domain/candidate-filter.ts";
 import { EPISTEMIC_WEIGHTS } from "../../../src/domain/epistemics.ts";
 import type { MemoryNode } from "../../../src/domain/node.ts";
+import type { PackingSettings } from "../../../src/domain/records/packing.ts";
 import type { ScoringWeights } from "../../../src/domain/scoring.ts";
 import { scoringVersionId } from "../../../src/domain/scoring-version.ts";
 import type { ReceiptMaterial } from "../../../src/engine/receipts/api.ts";
@@ -16,7 +17,6 @@ import type { Candidate } from "../../../src/engine/retrieve/merge.ts";
 import { adjusted, adjustment } from "../../../src/engine/retrieve/score/adjust.ts";
 import { byScore } from "../../../src/engine/retrieve/score/order.ts";
 import { score } from "../../../src/engine/retrieve/score/score.ts";
-import type { PackingSettings } from "../../../src/engine/settings.ts";
 import { fromEpochMicros, type Instant } from "../../../src/lib/instant.ts";
 import { asUuid, type Uuid } from "../../../src/lib/uuid.ts";
 import { aNode, anEvent } from "../../contract/samples.ts";

@@ -1,6 +1,8 @@
 import { NODE_TYPES, SCOPES, SOURCE_TYPES } from "../../../src/domain/enums.ts";
+import { CONTEXT_FORMATS } from "../../../src/domain/records/packing.ts";
+import type { RankingPolicy } from "../../../src/domain/records/receipt.ts";
 import type { Fusion } from "../../../src/domain/scoring.ts";
-import type { RankingPolicy, ReceiptMaterial } from "../../../src/engine/receipts/api.ts";
+import type { ReceiptMaterial } from "../../../src/engine/receipts/api.ts";
 import { type BuiltReceipt, buildReceipt } from "../../../src/engine/receipts/build.ts";
 import { SECTION_NAMES } from "../../../src/engine/receipts/canonical.ts";
 import type { ReceiptSurroundings } from "../../../src/engine/receipts/material.ts";
@@ -13,7 +15,6 @@ import type {
 } from "../../../src/engine/retrieve/api.ts";
 import { adjusted, adjustment } from "../../../src/engine/retrieve/score/adjust.ts";
 import { byScore, byScoreThenPath } from "../../../src/engine/retrieve/score/order.ts";
-import { CONTEXT_FORMATS } from "../../../src/engine/settings.ts";
 import { asUuid, type Uuid } from "../../../src/lib/uuid.ts";
 import { at } from "../../contract/samples.ts";
 import { WEIGHTS } from "../retrieve/pool.ts";

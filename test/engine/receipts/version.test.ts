@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import type { PackingSettings } from "../../../src/domain/records/packing.ts";
 import type { Fusion } from "../../../src/domain/scoring.ts";
 import { buildReceipt } from "../../../src/engine/receipts/build.ts";
-import type { PackingSettings } from "../../../src/engine/settings.ts";
 import { WEIGHTS } from "../retrieve/pool.ts";
 import { aRetrieval, SURROUNDINGS } from "./retrievals.ts";
 

@@ -7,6 +7,11 @@ import {
   REPRESENTATION_LEVELS,
 } from "../../../src/domain/enums.ts";
 import type { MemoryNode } from "../../../src/domain/node.ts";
+import {
+  CONTEXT_FORMATS,
+  type ContextFormat,
+  MULTIPATH_ORDERINGS,
+} from "../../../src/domain/records/packing.ts";
 import type { ResultCandidate, SectionName } from "../../../src/engine/retrieve/api.ts";
 import { ContextMeter, sectionHeading } from "../../../src/engine/retrieve/pack/context-meter.ts";
 import { foldsInto } from "../../../src/engine/retrieve/pack/fold.ts";
@@ -32,11 +37,6 @@ import {
   sectionOf,
 } from "../../../src/engine/retrieve/pack/tiers.ts";
 import { byScore, compareIds } from "../../../src/engine/retrieve/score/order.ts";
-import {
-  CONTEXT_FORMATS,
-  type ContextFormat,
-  MULTIPATH_ORDERINGS,
-} from "../../../src/engine/settings.ts";
 import { aNode, anEvent } from "../../contract/samples.ts";
 import { idOf, minute, packRules, record, tokenizer } from "./pack-samples.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import type { ContextFormat } from "../../../src/domain/records/packing.ts";
 import type { RetrieveInput } from "../../../src/engine/retrieve/api.ts";
-import type { ContextFormat } from "../../../src/engine/settings.ts";
 import { expectInvalid, type OpenedEngine, REAL_MODEL, tokenizer, useEngines } from "../engines.ts";
 import {
   ask,

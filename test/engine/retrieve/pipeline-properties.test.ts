@@ -1,15 +1,14 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { replayScore } from "../../../src/domain/score-replay.ts";
-import type { Fusion, ScoringWeights } from "../../../src/domain/scoring.ts";
 import {
   CONTEXT_FORMATS,
-  type EngineSettings,
   GUIDANCE_MODES,
   MULTIPATH_ORDERINGS,
   type PackingSettings,
-  RERANKER_POLICIES,
-} from "../../../src/engine/settings.ts";
+} from "../../../src/domain/records/packing.ts";
+import { replayScore } from "../../../src/domain/score-replay.ts";
+import type { Fusion, ScoringWeights } from "../../../src/domain/scoring.ts";
+import { type EngineSettings, RERANKER_POLICIES } from "../../../src/engine/settings.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import type { LanguageModel } from "../../../src/ports/language-model.ts";
 import type { Reranker } from "../../../src/ports/text-pairs.ts";

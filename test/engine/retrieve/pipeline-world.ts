@@ -1,10 +1,11 @@
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import type { MemoryNode } from "../../../src/domain/node.ts";
+import type { PackingSettings } from "../../../src/domain/records/packing.ts";
 import type { EngineDeps } from "../../../src/engine/deps.ts";
 import { createEngine } from "../../../src/engine/engine.ts";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import type { RetrievalResponse, RetrieveInput } from "../../../src/engine/retrieve/api.ts";
-import type { EngineSettings, PackingSettings } from "../../../src/engine/settings.ts";
+import type { EngineSettings } from "../../../src/engine/settings.ts";
 import { at, type Memory, put } from "../../contract/samples.ts";
 import { type SqlitePack, storeOptions } from "../../contract/sqlite-pack.ts";
 import { link } from "../../contract/store-graph.ts";

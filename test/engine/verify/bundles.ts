@@ -1,7 +1,7 @@
 import type { MemoryNode } from "../../../src/domain/node.ts";
+import type { ContextFormat } from "../../../src/domain/records/packing.ts";
 import type { MemoryBundle } from "../../../src/engine/retrieve/api.ts";
 import { pack } from "../../../src/engine/retrieve/pack/pack.ts";
-import type { ContextFormat } from "../../../src/engine/settings.ts";
 import type { Uuid } from "../../../src/lib/uuid.ts";
 import { packRules, record, tokenizer } from "../retrieve/pack-samples.ts";
 

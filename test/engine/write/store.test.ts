@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { openChecksummed } from "../../../src/domain/checksummed.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
-import { nodeFromRecord } from "../../../src/domain/node-record.ts";
+import { nodeRecord } from "../../../src/domain/node.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import type { JsonObject } from "../../../src/lib/json.ts";
 import { uuidV5 } from "../../../src/lib/uuid.ts";
@@ -95,7 +95,7 @@ describe("a direct store", () => {
       content_hash: sha256Hex("I like green tea"),
     });
     // SAFETY: the record holds the node.
-    expect(nodeFromRecord(record["node"] as JsonObject)).toEqual(node);
+    expect(nodeRecord.from(record["node"] as JsonObject)).toEqual(node);
   });
 
   test.each([

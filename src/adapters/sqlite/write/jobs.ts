@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import { openChecksummed } from "../../../domain/checksummed.ts";
 import type { ProcessingStatus } from "../../../domain/jobs.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
-import { nodeFromRecord } from "../../../domain/node-record.ts";
+import { nodeRecord } from "../../../domain/node.ts";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import { type Uuid, uuidV5 } from "../../../lib/uuid.ts";
@@ -78,7 +78,7 @@ export function plannedNode(database: Database, eventId: Uuid): MemoryNode | und
   if (operation === undefined) return undefined;
   const { node } = openChecksummed(operation.payload);
   // SAFETY: the record's checksum matches, and store() always writes the planned node into it.
-  return nodeFromRecord(node as JsonObject);
+  return nodeRecord.from(node as JsonObject);
 }
 
 /** Gives jobs back that `holder` leased, unfinished. Runs inside a write transaction. */

@@ -1,201 +1,123 @@
-import {
-  DECAY_PROFILES,
-  EPISTEMIC_TYPES,
-  LIFECYCLE_STATES,
-  NODE_TYPES,
-  parseMember,
-  ROLES,
-  SCOPES,
-  SOURCE_TYPES,
-} from "../../../domain/enums.ts";
-import type { MemoryEvent } from "../../../domain/event.ts";
-import type { MemoryNode } from "../../../domain/node.ts";
-import { asInstant } from "../../../lib/instant.ts";
+import { parseMember } from "../../../domain/enums.ts";
+import { eventForm, type MemoryEvent } from "../../../domain/event.ts";
+import { type MemoryNode, nodeForm } from "../../../domain/node.ts";
+import type { ObjectForm } from "../../../lib/form.ts";
 import type { JsonObject } from "../../../lib/json.ts";
-import { asUuid, type Uuid } from "../../../lib/uuid.ts";
+import { literalMaker, type Part } from "../../../lib/literal.ts";
+import type { Declared, View } from "../../../lib/view.ts";
+
+type SnakeCase<S extends string> = S extends `${infer Head}${infer Rest}`
+  ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${SnakeCase<Rest>}`
+  : S;
+type Cell<T> =
+  | (undefined extends T ? null : never)
+  | (NonNullable<T> extends number | boolean ? number : string);
+
+/** A row that has the members of a record in snake case: JSON and members of closed sets as text, truth as 0 or 1. */
+export type RowOf<T> = { readonly key: number } & {
+  readonly [K in keyof T & string as SnakeCase<K>]: Cell<T[K]>;
+};
 
 /** A row of `events` joined with its owner's name. */
-export type EventRow = {
-  readonly key: number;
-  readonly id: string;
-  readonly user_id: string;
-  readonly session_id: string | null;
-  readonly scope: string;
-  readonly role: string;
-  readonly content: string;
-  readonly content_hash: string;
-  readonly metadata: string | null;
-  readonly event_time: string | null;
-  readonly timestamp: string;
-};
+export type EventRow = RowOf<MemoryEvent>;
+/** A row of `nodes` joined with its owner's name. */
+export type NodeRow = RowOf<MemoryNode>;
+
+/** What a column holds of a member, whether or not it may be null. */
+function columnForm(form: View<never>): View<never> {
+  return form.shape.kind === "nullable" ? form.shape.of : form;
+}
+
+function fromColumn({ name, form }: Declared): Pick<Part, "make" | "inline"> {
+  const { shape } = columnForm(form);
+  switch (shape.kind) {
+    case "member":
+      return { make: (text: string) => parseMember(shape.members, text, name), inline: undefined };
+    case "flag":
+      return { make: () => undefined, inline: (value) => `${value} === 1` };
+    case "list":
+    case "anyObject":
+      return { make: fromJsonColumn, inline: undefined };
+    default:
+      return { make: () => undefined, inline: (value) => `${value} ?? undefined` };
+  }
+}
+
+function fromJsonColumn(text: string | null): unknown {
+  return text === null ? undefined : JSON.parse(text);
+}
+
+/** The record of a row that was written from one; closed sets are checked, since a later version may know more. */
+export function rowReader<T extends object>({ members }: ObjectForm<T>): (row: RowOf<T>) => T {
+  return literalMaker(
+    members.flatMap((member) => {
+      const { key, name } = member;
+      if (key === undefined) return [];
+      return { to: key, from: name, omits: undefined, ...fromColumn(member) };
+    }),
+  );
+}
+
+type Value = string | number | null;
+
+/** The values of the columns of a record, in the order of the names. */
+export function rowWriter<T extends object>(
+  { members }: ObjectForm<T>,
+  names: readonly string[],
+): (value: T) => Value[] {
+  const parts = names.map((name) => {
+    const found = members.find((member) => member.name === name);
+    if (found?.key === undefined) throw new Error(`no member is called ${name}`);
+    const { kind } = columnForm(found.form).shape;
+    // SAFETY: every declared key is one of the record.
+    return { key: found.key as keyof T, kind };
+  });
+  return (value) =>
+    parts.map(({ key, kind }) => {
+      const inner: unknown = value[key];
+      if (inner === undefined) return null;
+      if (kind === "flag") return inner === true ? 1 : 0;
+      if (kind === "list" || kind === "anyObject") return JSON.stringify(inner);
+      // SAFETY: the other forms are those of texts and numbers.
+      return inner as string | number;
+    });
+}
+
+const storedColumns = ({ members }: Pick<ObjectForm<never>, "members">): readonly string[] =>
+  members.map(({ name }) => name).filter((name) => name !== "id" && name !== "user_id");
+const named = (table: string, names: readonly string[]): string =>
+  names.map((name) => `${table}.${name}`).join(", ");
 
 /** Columns of an EventRow; `e` is `events`, `o` is `owners`. */
-export const EVENT_COLUMNS =
-  "e.key, e.id, o.user_id, e.session_id, e.scope, e.role, e.content, e.content_hash, e.metadata, e.event_time, e.timestamp";
+export const EVENT_COLUMNS = `e.key, e.id, o.user_id, ${named("e", storedColumns(eventForm))}`;
 
 /** The event of a row. */
-export function toEvent(row: EventRow): MemoryEvent {
-  return {
-    id: asUuid(row.id),
-    userId: row.user_id,
-    sessionId: row.session_id ?? undefined,
-    scope: parseMember(SCOPES, row.scope, "scope"),
-    role: parseMember(ROLES, row.role, "role"),
-    content: row.content,
-    contentHash: row.content_hash,
-    metadata: toMetadata(row.metadata),
-    eventTime: row.event_time === null ? undefined : asInstant(row.event_time),
-    timestamp: asInstant(row.timestamp),
-  };
-}
+export const toEvent = rowReader(eventForm);
 
-/** A row of `nodes` joined with its owner's name. */
-export type NodeRow = {
-  readonly key: number;
-  readonly id: string;
-  readonly user_id: string;
-  readonly session_id: string | null;
-  readonly node_type: string;
-  readonly content: string;
-  readonly lifecycle_state: string;
-  readonly confidence: number;
-  readonly salience: number;
-  readonly confidence_base: number;
-  readonly salience_base: number;
-  readonly reinforcement_boost: number;
-  readonly last_reinforced_at: string;
-  readonly decay_profile: string;
-  readonly epistemic_type: string;
-  readonly source_type: string;
-  readonly scope: string;
-  readonly metadata: string | null;
-  readonly created_at: string;
-  readonly updated_at: string;
-  readonly event_time: string | null;
-  readonly valid_from: string;
-  readonly valid_to: string | null;
-  readonly ttl_days: number | null;
-  readonly superseded_by: string | null;
-  readonly evidence_refs: string;
-  readonly pinned: number;
-};
-
-const STORED_NODE_COLUMNS = [
-  "session_id",
-  "node_type",
-  "content",
-  "lifecycle_state",
-  "confidence",
-  "salience",
-  "confidence_base",
-  "salience_base",
-  "reinforcement_boost",
-  "last_reinforced_at",
-  "decay_profile",
-  "epistemic_type",
-  "source_type",
-  "scope",
-  "metadata",
-  "created_at",
-  "updated_at",
-  "event_time",
-  "valid_from",
-  "valid_to",
-  "ttl_days",
-  "superseded_by",
-  "evidence_refs",
-  "pinned",
-] as const;
+const NODE_STORED = storedColumns(nodeForm);
 
 /** Columns of a NodeRow; `n` is `nodes`, `o` is `owners`. */
-export const NODE_COLUMNS = `n.key, n.id, o.user_id, ${STORED_NODE_COLUMNS.map((name) => `n.${name}`).join(", ")}`;
+export const NODE_COLUMNS = `n.key, n.id, o.user_id, ${named("n", NODE_STORED)}`;
 
 /** Inserts a node unless one with its id exists. Parameters: id, owner, then `nodeValues`. */
-export const INSERT_NODE = `INSERT INTO nodes (id, owner, ${STORED_NODE_COLUMNS.join(", ")})
-  VALUES (?, ?, ${STORED_NODE_COLUMNS.map(() => "?").join(", ")}) ON CONFLICT (id) DO NOTHING`;
+export const INSERT_NODE = `INSERT INTO nodes (id, owner, ${NODE_STORED.join(", ")})
+  VALUES (?, ?, ${NODE_STORED.map(() => "?").join(", ")}) ON CONFLICT (id) DO NOTHING`;
 
-/** Columns that never change once a node is written: its lasting members (`domain/search/change.ts`), without id and owner. */
-const LASTING_COLUMNS: readonly string[] = [
-  "session_id",
-  "node_type",
-  "content",
-  "scope",
-  "created_at",
-  "event_time",
-];
-const isChanging = (column: string): boolean => !LASTING_COLUMNS.includes(column);
+const NODE_CHANGING = nodeForm.members
+  .filter(({ key }) => !LASTING_MEMBERS.some((lasting) => lasting === key))
+  .map(({ name }) => name);
 
 /** Changes a node in all that may change. Parameters: `changingValues`, then its key. */
-export const UPDATE_NODE = `UPDATE nodes SET ${STORED_NODE_COLUMNS.filter(isChanging)
-  .map((name) => `${name} = ?`)
-  .join(", ")} WHERE key = ?`;
+export const UPDATE_NODE = `UPDATE nodes SET ${NODE_CHANGING.map((name) => `${name} = ?`).join(", ")} WHERE key = ?`;
 
 /** The values of the columns of a node that may change, in their order. */
-export function changingValues(node: MemoryNode): (string | number | null)[] {
-  return nodeValues(node).filter((_, index) => isChanging(STORED_NODE_COLUMNS[index] ?? ""));
-}
+export const changingValues = rowWriter(nodeForm, NODE_CHANGING);
 
 /** The values of the stored columns of a node, in their order. */
-export function nodeValues(node: MemoryNode): (string | number | null)[] {
-  return [
-    node.sessionId ?? null,
-    node.nodeType,
-    node.content,
-    node.lifecycleState,
-    node.confidence,
-    node.salience,
-    node.confidenceBase,
-    node.salienceBase,
-    node.reinforcementBoost,
-    node.lastReinforcedAt,
-    node.decayProfile,
-    node.epistemicType,
-    node.sourceType,
-    node.scope,
-    fromMetadata(node.metadata),
-    node.createdAt,
-    node.updatedAt,
-    node.eventTime ?? null,
-    node.validFrom,
-    node.validTo ?? null,
-    node.ttlDays ?? null,
-    node.supersededBy ?? null,
-    JSON.stringify(node.evidenceRefs),
-    node.pinned ? 1 : 0,
-  ];
-}
+export const nodeValues = rowWriter(nodeForm, NODE_STORED);
 
 /** The node of a row. */
-export function toNode(row: NodeRow): MemoryNode {
-  return {
-    id: asUuid(row.id),
-    userId: row.user_id,
-    sessionId: row.session_id ?? undefined,
-    nodeType: parseMember(NODE_TYPES, row.node_type, "node_type"),
-    content: row.content,
-    lifecycleState: parseMember(LIFECYCLE_STATES, row.lifecycle_state, "lifecycle_state"),
-    confidence: row.confidence,
-    salience: row.salience,
-    confidenceBase: row.confidence_base,
-    salienceBase: row.salience_base,
-    reinforcementBoost: row.reinforcement_boost,
-    lastReinforcedAt: asInstant(row.last_reinforced_at),
-    decayProfile: parseMember(DECAY_PROFILES, row.decay_profile, "decay_profile"),
-    epistemicType: parseMember(EPISTEMIC_TYPES, row.epistemic_type, "epistemic_type"),
-    sourceType: parseMember(SOURCE_TYPES, row.source_type, "source_type"),
-    scope: parseMember(SCOPES, row.scope, "scope"),
-    metadata: toMetadata(row.metadata),
-    createdAt: asInstant(row.created_at),
-    updatedAt: asInstant(row.updated_at),
-    eventTime: row.event_time === null ? undefined : asInstant(row.event_time),
-    validFrom: asInstant(row.valid_from),
-    validTo: row.valid_to === null ? undefined : asInstant(row.valid_to),
-    ttlDays: row.ttl_days ?? undefined,
-    supersededBy: row.superseded_by === null ? undefined : asUuid(row.superseded_by),
-    evidenceRefs: toUuids(row.evidence_refs),
-    pinned: row.pinned === 1,
-  };
-}
+export const toNode = rowReader(nodeForm);
 
 /** Metadata as a column value. */
 export function fromMetadata(metadata: JsonObject | undefined): string | null {
@@ -206,9 +128,4 @@ export function fromMetadata(metadata: JsonObject | undefined): string | null {
 export function toMetadata(text: string | null): JsonObject | undefined {
   // SAFETY: the column is only ever written by fromMetadata.
   return text === null ? undefined : (JSON.parse(text) as JsonObject);
-}
-
-function toUuids(text: string): readonly Uuid[] {
-  // SAFETY: the column is only ever written as a JSON list of canonical ids.
-  return JSON.parse(text) as Uuid[];
 }

@@ -1,3 +1,4 @@
+import { type RetrievalReceipt, receiptForm } from "../../../domain/records/receipt.ts";
 import { type BitReader, createBitReader, createBitWriter } from "../../../lib/columnar/bits.ts";
 import {
   ascendingIds,
@@ -8,12 +9,12 @@ import {
 } from "../../../lib/columnar/columns.ts";
 import { readDifference, writeDifference } from "../../../lib/columnar/json-difference.ts";
 import { at, flags } from "../../../lib/columnar/numbers.ts";
+import type { Form } from "../../../lib/form.ts";
 import type { Json, JsonObject } from "../../../lib/json.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { RetrievalReceipt, RetrievalRecord } from "../api.ts";
+import type { RetrievalRecord } from "../api.ts";
 import type { BuiltReceipt } from "../build.ts";
-import { receiptForm, recordForm } from "../canonical.ts";
-import type { Form } from "../form.ts";
+import { recordForm } from "../canonical.ts";
 import { rankingOrder } from "../order.ts";
 import { readCandidates, type StoredCandidate, writeCandidates } from "./candidates.ts";
 import { readLists, writeLists } from "./lists.ts";

@@ -1,11 +1,16 @@
-import type { Adjustment, ScoreProvenance, ScoringWeights } from "../../../domain/scoring.ts";
+import { weightsForm } from "../../../domain/records/score.ts";
+import {
+  ADJUSTMENT_KINDS,
+  type Adjustment,
+  type ScoreProvenance,
+  type ScoringWeights,
+} from "../../../domain/scoring.ts";
 import type { BitReader, BitWriter } from "../../../lib/columnar/bits.ts";
 import { choices, optional, readPlaces, writePlaces } from "../../../lib/columnar/columns.ts";
 import { readDifference, writeDifference } from "../../../lib/columnar/json-difference.ts";
 import { at, counts, doubles, flags } from "../../../lib/columnar/numbers.ts";
 import type { Json } from "../../../lib/json.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import { ADJUSTMENT_KINDS, weightsForm } from "../score-forms.ts";
 import { readBases, type ScoreBase, writeBases } from "./scores.ts";
 
 /** The records of the scores of some candidates, in the order of these, and what they refer to. */

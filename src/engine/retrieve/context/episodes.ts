@@ -1,5 +1,5 @@
+import type { PackingSettings } from "../../../domain/records/packing.ts";
 import { foldCase } from "../../../lib/text.ts";
-import type { PackingSettings } from "../../settings.ts";
 import type { ResultCandidate } from "../api.ts";
 import { adjustment } from "../score/adjust.ts";
 import { compareIds } from "../score/order.ts";

@@ -1,6 +1,6 @@
+import type { PackingSettings } from "../../../domain/records/packing.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { KeyedNode } from "../../../ports/store/search-index.ts";
-import type { PackingSettings } from "../../settings.ts";
 import type { ResultCandidate } from "../api.ts";
 import { adjustment } from "../score/adjust.ts";
 import { addedBy, raisedBy, type Step, toStep, withPath } from "./inherit.ts";

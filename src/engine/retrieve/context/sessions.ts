@@ -1,5 +1,5 @@
+import type { PackingSettings } from "../../../domain/records/packing.ts";
 import type { KeyedNode, SessionWindow } from "../../../ports/store/search-index.ts";
-import type { PackingSettings } from "../../settings.ts";
 import type { ResultCandidate } from "../api.ts";
 import { adjustment } from "../score/adjust.ts";
 import { addedBy, raisedBy, type Step, toStep, withPath } from "./inherit.ts";

@@ -1,8 +1,8 @@
 import type { RepresentationLevel } from "../../../domain/enums.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
+import type { ContextFormat } from "../../../domain/records/packing.ts";
 import { storedSpeaker } from "../../../domain/speaker.ts";
 import type { Instant } from "../../../lib/instant.ts";
-import type { ContextFormat } from "../../settings.ts";
 import type { OlderThan } from "../api.ts";
 import { jsonLine } from "./json-line.ts";
 import { olderTag, readerParts } from "./reader-line.ts";

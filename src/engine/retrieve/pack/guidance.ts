@@ -1,6 +1,6 @@
 import type { QueryIntent } from "../../../domain/enums.ts";
+import type { ContextFormat, GuidanceMode } from "../../../domain/records/packing.ts";
 import type { Instant } from "../../../lib/instant.ts";
-import type { ContextFormat, GuidanceMode } from "../../settings.ts";
 import { isoTime } from "./times.ts";
 
 /** What a question is after, as far as it changes how its records are to be read. */

@@ -1,6 +1,6 @@
 import { REPRESENTATION_LEVELS, type RepresentationLevel } from "../../../domain/enums.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
-import type { ContextFormat } from "../../settings.ts";
+import type { ContextFormat } from "../../../domain/records/packing.ts";
 
 export type LevelRules = {
   readonly format: ContextFormat;

@@ -1,4 +1,4 @@
-import type { MultipathOrdering } from "../../settings.ts";
+import type { MultipathOrdering } from "../../../domain/records/packing.ts";
 import { byScore, compareIds } from "../score/order.ts";
 import type { PackItem } from "./pack-item.ts";
 import { hasOwnClaim, ORDINARY_RANK } from "./tiers.ts";

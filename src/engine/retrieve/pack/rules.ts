@@ -1,5 +1,5 @@
 import type { RepresentationLevel } from "../../../domain/enums.ts";
-import type { PackingSettings } from "../../settings.ts";
+import type { PackingSettings } from "../../../domain/records/packing.ts";
 
 export type PackRules = {
   /** Tokens of the whole budget. */

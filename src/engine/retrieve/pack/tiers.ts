@@ -1,7 +1,7 @@
 import { isOwnInstruction } from "../../../domain/instruction.ts";
 import { isPinned, type MemoryNode } from "../../../domain/node.ts";
+import type { PackingSettings } from "../../../domain/records/packing.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { PackingSettings } from "../../settings.ts";
 import type { ResultCandidate, SectionName } from "../api.ts";
 
 /** The tier of everything that has no claim of its own to a place. */

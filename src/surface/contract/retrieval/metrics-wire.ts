@@ -1,10 +1,7 @@
 import { z } from "zod";
 import { QUERY_INTENTS } from "../../../domain/enums.ts";
-import type {
-  Coverage,
-  HistoricalCoverage,
-  RetrievalMetadata,
-} from "../../../engine/retrieve/api.ts";
+import type { Coverage, HistoricalCoverage } from "../../../domain/records/coverage.ts";
+import type { RetrievalMetadata } from "../../../engine/retrieve/api.ts";
 import { count, instantOut, orNull, uuidOut } from "../core/fields.ts";
 import { multipliersOut, toMultipliersWire } from "./score-wire.ts";
 

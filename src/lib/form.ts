@@ -1,17 +1,15 @@
-import { asInstant, type Instant, parseInstant } from "../../lib/instant.ts";
-import type { Json, JsonObject } from "../../lib/json.ts";
-import { parseUuid, type Uuid } from "../../lib/uuid.ts";
+import { asInstant, type Instant, parseInstant } from "./instant.ts";
+import type { Json, JsonObject } from "./json.ts";
+import { parseUuid, type Uuid } from "./uuid.ts";
+import { type Declared, snakeCase, type View, writerOf } from "./view.ts";
 
 /**
  * How a value stands in canonical JSON, declared once for both directions: one value has one text, and `read` takes
  * nothing but what `json` gives. Both throw FormError.
  */
-export type Form<T> = {
-  /** The value as JSON, its keys in the order in which they are written. */
-  readonly json: (value: T) => Json;
+export type Form<T> = View<T> & {
   /** @param path where the value stands, for messages */
   readonly read: (json: Json, path: string) => T;
-  /** The value for which a member of this form is left out. */
   readonly omits?: { readonly value: T };
 };
 
@@ -25,12 +23,15 @@ function refuse(path: string, json: Json, wanted: string): FormError {
   return new FormError(`${path}: ${kind} instead of ${wanted}`);
 }
 
-function same<T extends Json>(value: T): T {
-  return value;
-}
+/** What is the same in memory and in JSON. */
+const AS_IS = {
+  json: <T extends Json>(value: T): T => value,
+  inline: (expression: string): string => expression,
+};
 
 export const text: Form<string> = {
-  json: same,
+  ...AS_IS,
+  shape: { kind: "text" },
   read: (json, path) => {
     if (typeof json !== "string") throw refuse(path, json, "text");
     return json;
@@ -38,7 +39,8 @@ export const text: Form<string> = {
 };
 
 export const flag: Form<boolean> = {
-  json: same,
+  ...AS_IS,
+  shape: { kind: "flag" },
   read: (json, path) => {
     if (typeof json !== "boolean") throw refuse(path, json, "true or false");
     return json;
@@ -47,6 +49,7 @@ export const flag: Form<boolean> = {
 
 /** A finite number. */
 export const decimal: Form<number> = {
+  shape: { kind: "number" },
   json: (value) => {
     if (!Number.isFinite(value)) throw new FormError(`${value} is not a JSON number`);
     return value;
@@ -59,6 +62,7 @@ export const decimal: Form<number> = {
 
 /** A whole number from 0. */
 export const count: Form<number> = {
+  shape: { kind: "count" },
   json: (value) => {
     if (!isCount(value)) throw new FormError(`${value} is not a whole number from 0`);
     return value;
@@ -69,12 +73,31 @@ export const count: Form<number> = {
   },
 };
 
+/** A number that was checked before. */
+export const number: Form<number> = { ...AS_IS, shape: { kind: "number" }, read: decimal.read };
+
+/** As `number`, from 0. */
+export const nonNegative: Form<number> = { ...number, shape: { kind: "nonNegative" } };
+
+/** As `number`, 0 to 1. */
+export const unit: Form<number> = { ...number, shape: { kind: "unit" } };
+
+/** As `number`, whole. */
+export const integer: Form<number> = { ...number, shape: { kind: "integer" } };
+
+/** As `count`, checked before. */
+export const natural: Form<number> = { ...number, shape: { kind: "count" } };
+
+/** Whatever JSON holds. */
+export const anyJson: View<Json> = { ...AS_IS, shape: { kind: "json" } };
+
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
 export const instant: Form<Instant> = {
-  json: same,
+  ...AS_IS,
+  shape: { kind: "instant" },
   read: (json, path) => {
     const parsed = typeof json === "string" ? parseInstant(json) : undefined;
     if (typeof parsed !== "object" || parsed.instant !== json) {
@@ -85,7 +108,8 @@ export const instant: Form<Instant> = {
 };
 
 export const uuid: Form<Uuid> = {
-  json: same,
+  ...AS_IS,
+  shape: { kind: "uuid" },
   read: (json, path) => {
     const parsed = typeof json === "string" ? parseUuid(json) : undefined;
     if (parsed === undefined || parsed !== json) throw refuse(path, json, "a UUID");
@@ -95,7 +119,8 @@ export const uuid: Form<Uuid> = {
 
 /** 64 lower-case hex digits. */
 export const sha256: Form<string> = {
-  json: same,
+  ...AS_IS,
+  shape: { kind: "sha256" },
   read: (json, path) => {
     if (typeof json !== "string" || !/^[0-9a-f]{64}$/.test(json)) {
       throw refuse(path, json, "a SHA-256");
@@ -106,14 +131,16 @@ export const sha256: Form<string> = {
 
 /** A JSON object of whatever content, its keys in their order. */
 export const anyObject: Form<JsonObject> = {
-  json: same,
+  ...AS_IS,
+  shape: { kind: "anyObject" },
   read: (json, path) => asObject(json, path),
 };
 
 /** One of a closed set of texts. */
-export function member<T extends string>(members: readonly T[]): Form<T> {
+export function member<const T extends string>(members: readonly T[]): Form<T> {
   return {
-    json: same,
+    ...AS_IS,
+    shape: { kind: "member", members },
     read: (json, path) => {
       const found = members.find((candidate) => candidate === json);
       if (found === undefined) throw refuse(path, json, `one of ${members.join(", ")}`);
@@ -124,61 +151,100 @@ export function member<T extends string>(members: readonly T[]): Form<T> {
 
 /** One text, true, false or number. */
 export function constant<T extends string | number | boolean>(value: T): Form<T> {
+  return oneOf(value);
+}
+
+/** One of a few texts, truths or numbers. */
+export function oneOf<const T extends string | number | boolean>(...values: readonly T[]): Form<T> {
   return {
-    json: () => value,
+    ...AS_IS,
+    shape: { kind: "constants", values },
     read: (json, path) => {
-      if (json !== value) throw refuse(path, json, String(value));
-      return value;
+      const found = values.find((value) => value === json);
+      if (found === undefined) throw refuse(path, json, values.join(" or "));
+      return found;
     },
   };
 }
 
 /** Null while undefined. */
-export function nullable<T>(form: Form<T>): Form<T | undefined> {
+export function nullable<T>(form: Form<T>): Form<T | undefined>;
+export function nullable<T>(form: View<T>): View<T | undefined>;
+export function nullable<T>(form: View<T> & Partial<Form<T>>): View<T | undefined> {
+  const { inline, read } = form;
   return {
     json: (value) => (value === undefined ? null : form.json(value)),
-    read: (json, path) => (json === null ? undefined : form.read(json, path)),
+    shape: { kind: "nullable", of: form },
+    ...(inline !== undefined && { inline: (expression) => `${inline(expression)} ?? null` }),
+    ...(read && {
+      read: (json: Json, path: string) => (json === null ? undefined : read(json, path)),
+    }),
   };
 }
 
 /** Left out while undefined. */
-export function omitted<T>(form: Form<T>): Form<T | undefined> {
+export function omitted<T>(form: Form<T>): Form<T | undefined>;
+export function omitted<T>(form: View<T>): View<T | undefined>;
+export function omitted<T>(form: View<T>): View<T | undefined> {
   return {
+    ...form,
     omits: { value: undefined },
     json: (value) => (value === undefined ? null : form.json(value)),
-    read: form.read,
+    shape: { kind: "omitted", of: form },
   };
 }
 
 /** True, or left out. */
 export const trueOrOmitted: Form<boolean> = {
+  ...AS_IS,
   omits: { value: false },
-  json: same,
+  shape: { kind: "omitted", of: constant(true) },
   read: (json, path) => constant(true).read(json, path),
 };
 
-export function list<T>(form: Form<T>): Form<readonly T[]> {
+/** @param max members at the most, where a schema tells it */
+export function list<T>(form: Form<T>, max?: number): Form<readonly T[]>;
+export function list<T>(form: View<T>, max?: number): View<readonly T[]>;
+export function list<T>(form: View<T> & Partial<Form<T>>, max?: number): View<readonly T[]> {
+  const { inline, read } = form;
+  const isSame = inline?.("") === "";
   return {
-    json: (values) => values.map(form.json),
-    read: (json, path) => {
-      if (!Array.isArray(json)) throw refuse(path, json, "a list");
-      return json.map((item, index) => form.read(item, `${path}[${index}]`));
-    },
+    // SAFETY: what is told as it is, is JSON.
+    ...(isSame
+      ? (AS_IS as unknown as Pick<View<readonly T[]>, "json" | "inline">)
+      : { json: (values: readonly T[]) => values.map((value) => form.json(value)) }),
+    shape: { kind: "list", of: form, max },
+    ...(read && { read: readList(read) }),
+  };
+}
+
+function readList<T>(read: Form<T>["read"]): Form<readonly T[]>["read"] {
+  return (json, path) => {
+    if (!Array.isArray(json)) throw refuse(path, json, "a list");
+    return json.map((item, index) => read(item, `${path}[${index}]`));
   };
 }
 
 /** A map in the order of its keys, none of which is a whole number: those have no order in an object. */
-export function mapOf<T>(form: Form<T>): Form<ReadonlyMap<string, T>> {
+export function mapOf<T>(form: Form<T>): Form<ReadonlyMap<string, T>>;
+export function mapOf<T>(form: View<T>): View<ReadonlyMap<string, T>>;
+export function mapOf<T>(form: View<T> & Partial<Form<T>>): View<ReadonlyMap<string, T>> {
+  const { read } = form;
   return {
     json: (map) => Object.fromEntries(Array.from(map, ([key, value]) => [key, form.json(value)])),
-    read: (json, path) =>
-      new Map(
-        Object.entries(asObject(json, path)).map(([key, value]) => [
-          key,
-          form.read(value, `${path}.${key}`),
-        ]),
-      ),
+    shape: { kind: "dictionary", of: form },
+    ...(read && { read: readMap(read) }),
   };
+}
+
+function readMap<T>(read: Form<T>["read"]): Form<ReadonlyMap<string, T>>["read"] {
+  return (json, path) =>
+    new Map(
+      Object.entries(asObject(json, path)).map(([key, value]) => [
+        key,
+        read(value, `${path}.${key}`),
+      ]),
+    );
 }
 
 /** An object with free keys, in their order. */
@@ -193,22 +259,19 @@ export function dictionary<T>(form: Form<T>): Form<Readonly<Record<string, T>>> 
 /** The members of an object in the order of their declaration, camel case here and snake case there. */
 export type Members<T> = { readonly [K in keyof T]-?: Form<T[K]> };
 
+/** An object whose members are known one by one. */
+export type ObjectForm<T> = Form<T> & { readonly members: readonly Declared[] };
+
 /** An object with exactly these members. */
-export function object<T extends object>(members: Members<T>): Form<T> {
+export function object<T extends object>(members: Members<T>): ObjectForm<T> {
   // SAFETY: Object.entries forgets which form belongs to which key; every use below reads key and form of one entry.
   const entries = Object.entries(members) as [keyof T & string, Form<T[keyof T]>][];
   const declared = entries.map(([key, form]) => ({ key, form, name: snakeCase(key) }));
   const names = new Set(declared.map(({ name }) => name));
   return {
-    json: (value) => {
-      const members: Record<string, Json> = {};
-      for (const { key, form, name } of declared) {
-        const inner = value[key];
-        if (form.omits === undefined || form.omits.value !== inner)
-          members[name] = form.json(inner);
-      }
-      return members;
-    },
+    json: writerOf<T>(declared),
+    shape: { kind: "object", members: declared },
+    members: declared,
     read: (json, path) => {
       const given = asObject(json, path);
       for (const name of Object.keys(given)) {
@@ -226,23 +289,18 @@ export function object<T extends object>(members: Members<T>): Form<T> {
   };
 }
 
-/**
- * The same form, written by a literal instead of member by member: several times faster, for what stands in a receipt by
- * the hundred. The literal has the members of the form in their order.
- */
-export function byLiteral<T>(form: Form<T>, json: Form<T>["json"]): Form<T> {
-  return { ...form, json };
-}
-
 /** A form of one type told through the form of another. */
 export function through<T, W>(
   form: Form<W>,
   to: (value: T) => W,
   from: (wire: W, path: string) => T,
 ): Form<T> {
+  const { json, read, shape, notes } = form;
   return {
-    json: (value) => form.json(to(value)),
-    read: (json, path) => from(form.read(json, path), path),
+    json: (value) => json(to(value)),
+    shape,
+    read: (given, path) => from(read(given, path), path),
+    ...(notes && { notes }),
   };
 }
 
@@ -250,12 +308,12 @@ export function through<T, W>(
 export function repeated<T extends object>(form: Form<T>): Form<T> {
   let last: { readonly value: WeakRef<T>; readonly json: Json } | undefined;
   return {
+    ...form,
     json: (value) => {
       if (last?.value.deref() !== value)
         last = { value: new WeakRef(value), json: form.json(value) };
       return last.json;
     },
-    read: form.read,
   };
 }
 
@@ -265,8 +323,4 @@ function asObject(json: Json, path: string): JsonObject {
   }
   // SAFETY: what is neither null, nor a list, nor plain is an object; Array.isArray does not narrow readonly lists.
   return json as JsonObject;
-}
-
-function snakeCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

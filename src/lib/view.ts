@@ -1,0 +1,109 @@
+import type { Json, JsonObject } from "./json.ts";
+import { literalMaker, type Part } from "./literal.ts";
+
+/** What is told about a form to people and to programs that read schemas. */
+export type Notes = {
+  /** The name of the shape in documents. */
+  readonly id?: string;
+  readonly description?: string;
+};
+
+/** What JSON of a form looks like, for those who derive something else from it: a schema, a row of a table. */
+export type Shape =
+  | { readonly kind: "text" | "flag" | "number" | "nonNegative" | "unit" | "count" | "integer" }
+  | { readonly kind: "instant" | "uuid" | "sha256" | "json" | "anyObject" }
+  | { readonly kind: "member"; readonly members: readonly string[] }
+  | { readonly kind: "constants"; readonly values: readonly (string | number | boolean)[] }
+  | { readonly kind: "nullable" | "omitted" | "dictionary"; readonly of: View<never> }
+  | { readonly kind: "list"; readonly of: View<never>; readonly max: number | undefined }
+  | { readonly kind: "object"; readonly members: readonly Declared[] };
+
+/** A member of an object: its name in JSON, and the member of the value that it tells. */
+export type Declared = {
+  readonly name: string;
+  /** Undefined: it is told of the whole value. */
+  readonly key: string | undefined;
+  readonly form: View<never>;
+};
+
+/** How a value is told as JSON. */
+export type View<T> = {
+  /** The value as JSON, its keys in the order in which they are written. It may share lists and objects with the value. */
+  readonly json: (value: T) => Json;
+  readonly shape: Shape;
+  /** The same as `json` as an expression, for what needs no call. */
+  readonly inline?: ((expression: string) => string) | undefined;
+  /** The value for which a member of this form is left out. */
+  readonly omits?: { readonly value: unknown };
+  readonly notes?: Notes;
+};
+
+/** A member that is told of the whole value instead of its member of the same name. */
+export type Told<T> = { readonly form: View<never>; readonly get: (value: T) => unknown };
+
+/** @param get what the form tells */
+export function told<T, V>(form: View<V>, get: (value: T) => V): Told<T> {
+  return { form, get };
+}
+
+type ViewMembers<T, M> = {
+  readonly [K in keyof M]: K extends keyof T ? View<T[K]> | Told<T> : Told<T>;
+};
+
+/** An object of which callers see these members: those of the value by their names, and what is told of it beside them. */
+export function view<T>(): <const M extends ViewMembers<T, M>>(
+  members: M,
+) => View<T> & { readonly members: readonly Declared[] } {
+  return (members) => {
+    const declared = Object.entries<View<never> | Told<never>>(members).map(([key, member]) => {
+      const name = snakeCase(key);
+      if (!("get" in member)) return { key, name, form: member };
+      const { form, get } = member;
+      const json = (value: never): Json => form.json(get(value) as never);
+      const { inline: _inline, ...rest } = form;
+      return { key: undefined, name, form: { ...rest, json } };
+    });
+    return {
+      json: writerOf<T>(declared),
+      shape: { kind: "object", members: declared },
+      members: declared,
+    };
+  };
+}
+
+/** Writes the members of a value as an object. */
+export function writerOf<T>(declared: readonly Declared[]): (value: T) => Json {
+  const parts = declared.map(
+    ({ key, name, form }): Part => ({
+      to: name,
+      from: key,
+      make: form.json,
+      inline: form.inline,
+      omits: form.omits,
+    }),
+  );
+  return literalMaker<T, JsonObject>(parts);
+}
+
+/** The same form with what is told about it. */
+export function noted<F extends View<never>>(form: F, notes: Notes): F {
+  return { ...form, notes };
+}
+
+/** The same form where its documents promise less: JSON of the form is JSON of the other one, too. */
+export function shownAs<F extends View<never>>(form: F, { shape }: View<never>): F {
+  return { ...form, shape };
+}
+
+/** The values that a form is of. */
+export type ValueOf<F> = F extends View<infer T> ? Readonly<T> : never;
+
+/** What is told of a value through the form of another. */
+export function toldThrough<T, W>(form: View<W>, to: (value: T) => W): View<T> {
+  return { ...form, inline: undefined, json: (value) => form.json(to(value)) };
+}
+
+/** A name in snake case. */
+export function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
