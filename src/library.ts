@@ -60,14 +60,9 @@ export type { MemoryEvent } from "./domain/event.ts";
 export type { ProcessingResult, ProcessingStatus } from "./domain/jobs.ts";
 export type { MemoryNode } from "./domain/node.ts";
 export type { OwnerMemories, OwnerSummary } from "./domain/pack-owner.ts";
-export type { RankingMultipliers, ScoreTrace, ScoringWeights } from "./domain/scoring.ts";
-export type { InstantInput } from "./domain/validity.ts";
-export type { ValueBinding } from "./domain/value-bindings.ts";
 export {
   type AssertionAggregation,
   type AssertionGroup,
-  type AssertionQueryInput,
-  type AssertionState,
   CLAIM_DIMENSIONS,
   type ClaimDimension,
   QUANTITY_DIMENSIONS,
@@ -75,12 +70,19 @@ export {
   type QuantityDimension,
   type QuantityGroup,
   type QuantityPlan,
-  type QuantityQueryInput,
-  type QuantityQuestionInput,
-  type StateEntry,
-  type StateQueryInput,
-  type StateValue,
   type TextAggregation,
+} from "./domain/records/aggregation.ts";
+export type { AssertionState, StateEntry, StateValue } from "./domain/records/claim-state.ts";
+export type { Coverage } from "./domain/records/coverage.ts";
+export type { RetrievalReceipt } from "./domain/records/receipt.ts";
+export type { RankingMultipliers, ScoreTrace, ScoringWeights } from "./domain/scoring.ts";
+export type { InstantInput } from "./domain/validity.ts";
+export type { ValueBinding } from "./domain/value-bindings.ts";
+export type {
+  AssertionQueryInput,
+  QuantityQueryInput,
+  QuantityQuestionInput,
+  StateQueryInput,
 } from "./engine/aggregate/api.ts";
 export type {
   ChainOptions,
@@ -114,11 +116,9 @@ export {
   CITATION_METHODS,
   type CitationMethod,
   type KeptReceipt,
-  type RetrievalReceipt,
 } from "./engine/receipts/api.ts";
 export type { Explanation } from "./engine/receipts/explain.ts";
 export type {
-  Coverage,
   Exclusion,
   FilterMetadata,
   MemoryBundle,

@@ -2,16 +2,18 @@ import type { MemoryEvent } from "../domain/event.ts";
 import type { ProcessingResult, ProcessingStatus } from "../domain/jobs.ts";
 import type { MemoryNode } from "../domain/node.ts";
 import type { OwnerMemories, OwnerSummary } from "../domain/pack-owner.ts";
-import type { Uuid } from "../lib/uuid.ts";
 import type {
   AssertionAggregation,
-  AssertionQueryInput,
-  AssertionState,
   QuantityAggregation,
+  TextAggregation,
+} from "../domain/records/aggregation.ts";
+import type { AssertionState } from "../domain/records/claim-state.ts";
+import type { Uuid } from "../lib/uuid.ts";
+import type {
+  AssertionQueryInput,
   QuantityQueryInput,
   QuantityQuestionInput,
   StateQueryInput,
-  TextAggregation,
 } from "./aggregate/api.ts";
 import type {
   ChainOptions,

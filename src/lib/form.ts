@@ -1,7 +1,7 @@
 import { asInstant, type Instant, parseInstant } from "./instant.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { parseUuid, type Uuid } from "./uuid.ts";
-import { type Declared, snakeCase, type View, writerOf } from "./view.ts";
+import { type ObjectView, snakeCase, type View, writerOf } from "./view.ts";
 
 /**
  * How a value stands in canonical JSON, declared once for both directions: one value has one text, and `read` takes
@@ -87,6 +87,16 @@ export const integer: Form<number> = { ...number, shape: { kind: "integer" } };
 
 /** As `count`, checked before. */
 export const natural: Form<number> = { ...number, shape: { kind: "count" } };
+
+/** A decimal number as exact text. */
+export const decimalText: Form<string> = { ...text, shape: { kind: "decimal" } };
+
+/** Always null. */
+export const nothing: View<undefined | null> = {
+  json: () => null,
+  shape: { kind: "null" },
+  inline: () => "null",
+};
 
 /** Whatever JSON holds. */
 export const anyJson: View<Json> = { ...AS_IS, shape: { kind: "json" } };
@@ -186,8 +196,9 @@ export function nullable<T>(form: View<T> & Partial<Form<T>>): View<T | undefine
 export function omitted<T>(form: Form<T>): Form<T | undefined>;
 export function omitted<T>(form: View<T>): View<T | undefined>;
 export function omitted<T>(form: View<T>): View<T | undefined> {
+  const { notes: _notes, ...rest } = form;
   return {
-    ...form,
+    ...rest,
     omits: { value: undefined },
     json: (value) => (value === undefined ? null : form.json(value)),
     shape: { kind: "omitted", of: form },
@@ -206,11 +217,10 @@ export const trueOrOmitted: Form<boolean> = {
 export function list<T>(form: Form<T>, max?: number): Form<readonly T[]>;
 export function list<T>(form: View<T>, max?: number): View<readonly T[]>;
 export function list<T>(form: View<T> & Partial<Form<T>>, max?: number): View<readonly T[]> {
-  const { inline, read } = form;
-  const isSame = inline?.("") === "";
+  const { read } = form;
   return {
     // SAFETY: what is told as it is, is JSON.
-    ...(isSame
+    ...(isAsIs(form)
       ? (AS_IS as unknown as Pick<View<readonly T[]>, "json" | "inline">)
       : { json: (values: readonly T[]) => values.map((value) => form.json(value)) }),
     shape: { kind: "list", of: form, max },
@@ -249,18 +259,26 @@ function readMap<T>(read: Form<T>["read"]): Form<ReadonlyMap<string, T>>["read"]
 
 /** An object with free keys, in their order. */
 export function dictionary<T>(form: Form<T>): Form<Readonly<Record<string, T>>> {
-  return through(
+  const told = through(
     mapOf(form),
-    (value) => new Map(Object.entries(value)),
+    (value: Readonly<Record<string, T>>) => new Map(Object.entries(value)),
     (map) => Object.fromEntries(map),
   );
+  // SAFETY: what is told as it is, is JSON.
+  return isAsIs(form)
+    ? { ...told, ...(AS_IS as unknown as Pick<Form<Record<string, T>>, "json">) }
+    : told;
+}
+
+function isAsIs({ inline }: View<never>): boolean {
+  return inline?.("") === "";
 }
 
 /** The members of an object in the order of their declaration, camel case here and snake case there. */
 export type Members<T> = { readonly [K in keyof T]-?: Form<T[K]> };
 
 /** An object whose members are known one by one. */
-export type ObjectForm<T> = Form<T> & { readonly members: readonly Declared[] };
+export type ObjectForm<T> = ObjectView<T> & Form<T>;
 
 /** An object with exactly these members. */
 export function object<T extends object>(members: Members<T>): ObjectForm<T> {

@@ -1,12 +1,12 @@
 /** One member of an object that is made from another value. */
 export type Part = {
   readonly to: string;
-  /** The member that it is read from; undefined: `make` gets the whole value. */
-  readonly from: string | undefined;
+  /** What it is made from: a member of the value, or what a function gets of it. */
+  readonly from: string | ((source: never) => unknown);
   readonly make: (value: never) => unknown;
   /** The same as an expression, for what needs no call. */
   readonly inline: ((expression: string) => string) | undefined;
-  /** The value of `from` for which the member is left out. */
+  /** What it is made from where the member is left out. */
   readonly omits: { readonly value: unknown } | undefined;
 };
 
@@ -25,26 +25,28 @@ export function literalMaker<S, T>(parts: readonly Part[]): (source: S) => T {
 }
 
 function compile<S, T>(parts: readonly Part[]): (source: S) => T {
-  const lines = parts.map((part, index) => {
-    const { to, from = "whole", omits, inline } = part;
-    if (!NAME.test(to) || !NAME.test(from)) throw new Error(`${to} of ${from} is no name`);
-    const given = part.from === undefined ? "source" : `source.${from}`;
-    const value = inline === undefined ? `make${index}(${given})` : inline(given);
-    return { to, value, given, omits, index };
+  const members = parts.map(({ to, from, omits, inline }, index) => {
+    if (!NAME.test(to) || (typeof from === "string" && !NAME.test(from))) {
+      throw new Error(`${to} of ${from} is no name`);
+    }
+    const given = typeof from === "string" ? `source.${from}` : `get${index}(source)`;
+    const made = (value: string): string => inline?.(value) ?? `make${index}(${value})`;
+    return { to, given, made, omits, index };
   });
-  const first = lines.findIndex(({ omits }) => omits !== undefined);
-  const fixed = first === -1 ? lines : lines.slice(0, first);
-  const rest = first === -1 ? [] : lines.slice(first);
+  const first = members.findIndex(({ omits }) => omits !== undefined);
+  const fixed = first === -1 ? members : members.slice(0, first);
+  const rest = first === -1 ? [] : members.slice(first);
   const body = [
-    `const made = { ${fixed.map(({ to, value }) => `${to}: ${value}`).join(", ")} };`,
-    ...rest.map(({ to, value, given, omits, index }) => {
-      const test = omits === undefined ? "" : `if (${given} !== omitted${index}) `;
-      return `${test}made.${to} = ${value};`;
+    `const made = { ${fixed.map(({ to, given, made }) => `${to}: ${made(given)}`).join(", ")} };`,
+    ...rest.map(({ to, given, made, omits, index }) => {
+      if (omits === undefined) return `made.${to} = ${made(given)};`;
+      const own = `given${index}`;
+      return `const ${own} = ${given}; if (${own} !== omitted${index}) made.${to} = ${made(own)};`;
     }),
     "return made;",
   ];
-  const names = lines.flatMap(({ index }) => [`make${index}`, `omitted${index}`]);
-  const values = parts.flatMap(({ make, omits }) => [make, omits?.value]);
+  const names = members.flatMap(({ index }) => [`make${index}`, `get${index}`, `omitted${index}`]);
+  const values = parts.flatMap(({ make, from, omits }) => [make, from, omits?.value]);
   // SAFETY: the text is that of a function of one argument, whose result has the declared members.
   const outer = new Function(...names, `return (source) => { ${body.join(" ")} };`) as (
     ...values: readonly unknown[]

@@ -11,18 +11,17 @@ export type Notes = {
 /** What JSON of a form looks like, for those who derive something else from it: a schema, a row of a table. */
 export type Shape =
   | { readonly kind: "text" | "flag" | "number" | "nonNegative" | "unit" | "count" | "integer" }
-  | { readonly kind: "instant" | "uuid" | "sha256" | "json" | "anyObject" }
+  | { readonly kind: "instant" | "uuid" | "sha256" | "json" | "anyObject" | "decimal" | "null" }
   | { readonly kind: "member"; readonly members: readonly string[] }
   | { readonly kind: "constants"; readonly values: readonly (string | number | boolean)[] }
   | { readonly kind: "nullable" | "omitted" | "dictionary"; readonly of: View<never> }
   | { readonly kind: "list"; readonly of: View<never>; readonly max: number | undefined }
   | { readonly kind: "object"; readonly members: readonly Declared[] };
 
-/** A member of an object: its name in JSON, and the member of the value that it tells. */
+/** A member of an object: its name in JSON, and what it tells: a member of the value, or what a function gets of it. */
 export type Declared = {
   readonly name: string;
-  /** Undefined: it is told of the whole value. */
-  readonly key: string | undefined;
+  readonly key: string | ((value: never) => unknown);
   readonly form: View<never>;
 };
 
@@ -38,6 +37,12 @@ export type View<T> = {
   readonly notes?: Notes;
 };
 
+/** An object whose members are known one by one. */
+export type ObjectView<T> = {
+  readonly json: (value: T) => JsonObject;
+  readonly members: readonly Declared[];
+} & View<T>;
+
 /** A member that is told of the whole value instead of its member of the same name. */
 export type Told<T> = { readonly form: View<never>; readonly get: (value: T) => unknown };
 
@@ -51,28 +56,31 @@ type ViewMembers<T, M> = {
 };
 
 /** An object of which callers see these members: those of the value by their names, and what is told of it beside them. */
-export function view<T>(): <const M extends ViewMembers<T, M>>(
-  members: M,
-) => View<T> & { readonly members: readonly Declared[] } {
+export function view<T>(): <const M extends ViewMembers<T, M>>(members: M) => ObjectView<T> {
   return (members) => {
-    const declared = Object.entries<View<never> | Told<never>>(members).map(([key, member]) => {
-      const name = snakeCase(key);
-      if (!("get" in member)) return { key, name, form: member };
-      const { form, get } = member;
-      const json = (value: never): Json => form.json(get(value) as never);
-      const { inline: _inline, ...rest } = form;
-      return { key: undefined, name, form: { ...rest, json } };
-    });
-    return {
-      json: writerOf<T>(declared),
-      shape: { kind: "object", members: declared },
-      members: declared,
-    };
+    const declared = Object.entries<View<never> | Told<never>>(members).map(([key, member]) => ({
+      name: snakeCase(key),
+      ...("get" in member ? { key: member.get, form: member.form } : { key, form: member }),
+    }));
+    return objectView<T>(declared);
   };
 }
 
+function objectView<T>(declared: readonly Declared[]): ObjectView<T> {
+  return {
+    json: writerOf<T>(declared),
+    shape: { kind: "object", members: declared },
+    members: declared,
+  };
+}
+
+/** The same object without one member. */
+export function without<T>({ members }: ObjectView<T>, name: string): ObjectView<T> {
+  return objectView(members.filter((member) => member.name !== name));
+}
+
 /** Writes the members of a value as an object. */
-export function writerOf<T>(declared: readonly Declared[]): (value: T) => Json {
+export function writerOf<T>(declared: readonly Declared[]): (value: T) => JsonObject {
   const parts = declared.map(
     ({ key, name, form }): Part => ({
       to: name,

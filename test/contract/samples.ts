@@ -1,7 +1,6 @@
 import { checksummed } from "../../src/domain/checksummed.ts";
 import type { MemoryEvent } from "../../src/domain/event.ts";
-import type { MemoryNode } from "../../src/domain/node.ts";
-import { nodeRecord } from "../../src/domain/node.ts";
+import { type MemoryNode, nodeRecord } from "../../src/domain/node.ts";
 import { sha256Hex } from "../../src/lib/hashing.ts";
 import { fromEpochMicros, type Instant } from "../../src/lib/instant.ts";
 import { asUuid, type Uuid, uuidV5 } from "../../src/lib/uuid.ts";

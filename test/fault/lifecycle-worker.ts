@@ -6,8 +6,7 @@
 import { checksummed } from "../../src/domain/checksummed.ts";
 import { edgeRecord } from "../../src/domain/edge.ts";
 import { LIFECYCLE_STATES } from "../../src/domain/enums.ts";
-import type { MemoryNode } from "../../src/domain/node.ts";
-import { nodeRecord } from "../../src/domain/node.ts";
+import { type MemoryNode, nodeRecord } from "../../src/domain/node.ts";
 import type { Uuid } from "../../src/lib/uuid.ts";
 import type { AuditRecord } from "../../src/ports/store/audit-record.ts";
 import type { Change } from "../../src/ports/store/changes.ts";

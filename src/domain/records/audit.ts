@@ -10,7 +10,7 @@ export type AuditForm<T> = {
 
 /** The audit form of a record. Its names are on the disk of every pack, and so may never change. */
 export function auditForm<T extends object>({ members }: ObjectForm<T>): AuditForm<T> {
-  const keys = members.flatMap(({ key }) => key ?? []);
+  const keys = members.flatMap(({ key }) => (typeof key === "string" ? key : []));
   return {
     to: (value) => {
       const given = new Map(Object.entries(value));

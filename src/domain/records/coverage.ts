@@ -49,22 +49,25 @@ const HISTORICAL_LIMITATIONS = [
   "mutations_not_replayed",
 ] as const;
 
-export const historicalForm = noted(
-  object({
-    knowledgeAt: instant,
-    semantics: constant("ingestion_cutoff"),
-    exactSnapshot: constant(false),
-    limitations: through(
-      list(member(HISTORICAL_LIMITATIONS)),
-      (limitations: typeof HISTORICAL_LIMITATIONS) => limitations,
-      (limitations, path) => {
-        if (limitations.join() === HISTORICAL_LIMITATIONS.join()) return HISTORICAL_LIMITATIONS;
-        throw new FormError(`${path}: is not ${HISTORICAL_LIMITATIONS.join(", ")}`);
-      },
-    ),
-  }),
-  { id: "HistoricalCoverage", description: "What an answer for an earlier moment is not." },
-);
+/** Members of what an answer for an earlier moment is not. */
+export const historical = {
+  knowledgeAt: instant,
+  semantics: constant("ingestion_cutoff"),
+  exactSnapshot: constant(false),
+  limitations: through(
+    list(member(HISTORICAL_LIMITATIONS)),
+    (limitations: typeof HISTORICAL_LIMITATIONS) => limitations,
+    (limitations, path) => {
+      if (limitations.join() === HISTORICAL_LIMITATIONS.join()) return HISTORICAL_LIMITATIONS;
+      throw new FormError(`${path}: is not ${HISTORICAL_LIMITATIONS.join(", ")}`);
+    },
+  ),
+};
+
+export const historicalForm = noted(object(historical), {
+  id: "HistoricalCoverage",
+  description: "What an answer for an earlier moment is not.",
+});
 
 /** What an answer for an earlier moment is not: states and indexes are those of now, changes are not played back. */
 export type HistoricalCoverage = ValueOf<typeof historicalForm>;

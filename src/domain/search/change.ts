@@ -7,7 +7,7 @@ import type { MemoryNode } from "../node.ts";
 /** What a change of memories may do, so that their entries in the indexes stay true. */
 
 /** Members of a node that never change once it is written. Its entries in the indexes are made from some of them. */
-const LASTING_MEMBERS = [
+export const LASTING_MEMBERS = [
   "id",
   "userId",
   "sessionId",

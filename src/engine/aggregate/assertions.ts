@@ -1,14 +1,14 @@
 import { parseUserId } from "../../domain/arguments.ts";
 import type { MemoryNode } from "../../domain/node.ts";
-import type { Uuid } from "../../lib/uuid.ts";
-import type { Graph } from "../../ports/store/graph.ts";
-import type { EngineDeps } from "../deps.ts";
 import type {
   AssertionAggregation,
   AssertionGroup,
   AssertionQuery,
-  AssertionQueryInput,
-} from "./api.ts";
+} from "../../domain/records/aggregation.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import type { Graph } from "../../ports/store/graph.ts";
+import type { EngineDeps } from "../deps.ts";
+import type { AssertionQueryInput } from "./api.ts";
 import { createClaimReader, statesOf } from "./eligible.ts";
 import {
   addEvidence,

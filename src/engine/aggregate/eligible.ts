@@ -2,9 +2,9 @@ import { type Claim, normaliseClaim, normalisePredicate, readClaim } from "../..
 import { ACTIVE_STATES, LIFECYCLE_STATES, type LifecycleState } from "../../domain/enums.ts";
 import { epistemicExclusion } from "../../domain/epistemics.ts";
 import type { MemoryNode } from "../../domain/node.ts";
+import type { RecordFilter } from "../../domain/records/aggregation.ts";
 import type { Instant } from "../../lib/instant.ts";
 import { normaliseText } from "../../lib/normal-text.ts";
-import type { RecordFilter } from "./api.ts";
 
 /** A claim as its memory spells it, and as it is compared. */
 export type ReadClaim = { readonly claim: Claim; readonly normal: Claim };

@@ -2,10 +2,10 @@ import { normaliseClaim, normalisePredicate, readClaim } from "../../domain/clai
 import { ACTIVE_STATES } from "../../domain/enums.ts";
 import { epistemicExclusion } from "../../domain/epistemics.ts";
 import type { MemoryNode } from "../../domain/node.ts";
+import type { StateQuery, StateValue } from "../../domain/records/claim-state.ts";
 import type { Instant } from "../../lib/instant.ts";
 import { normaliseText } from "../../lib/normal-text.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { StateQuery, StateValue } from "./api.ts";
 import { isValidAt, type ReadClaim } from "./eligible.ts";
 import { createFirst } from "./first.ts";
 import {

@@ -10,18 +10,20 @@ import {
 } from "../../domain/enums.ts";
 import { invalid } from "../../domain/errors.ts";
 import { LIMITS } from "../../domain/limits.ts";
-import { parseInstantInput } from "../../domain/validity.ts";
 import {
   type AssertionQuery,
-  type AssertionQueryInput,
   CLAIM_DIMENSIONS,
   QUANTITY_DIMENSIONS,
   type QuantityQuery,
-  type QuantityQueryInput,
-  type QuantityQuestionInput,
   type RecordFilter,
-  type StateQuery,
-  type StateQueryInput,
+} from "../../domain/records/aggregation.ts";
+import type { StateQuery } from "../../domain/records/claim-state.ts";
+import { parseInstantInput } from "../../domain/validity.ts";
+import type {
+  AssertionQueryInput,
+  QuantityQueryInput,
+  QuantityQuestionInput,
+  StateQueryInput,
 } from "./api.ts";
 
 const DEFAULT_NODE_TYPES = ["fact", "decision", "preference"] as const satisfies NodeType[];

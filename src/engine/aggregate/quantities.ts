@@ -1,17 +1,17 @@
 import { parseUserId } from "../../domain/arguments.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { type Quantity, readQuantity } from "../../domain/quantity.ts";
-import { addDecimals, compareDecimals, type Decimal, formatDecimal } from "../../lib/decimal.ts";
-import { normaliseText } from "../../lib/normal-text.ts";
-import type { Graph } from "../../ports/store/graph.ts";
-import type { EngineDeps } from "../deps.ts";
 import type {
   QuantityAggregation,
   QuantityGroup,
   QuantityQuery,
-  QuantityQueryInput,
   QuantitySample,
-} from "./api.ts";
+} from "../../domain/records/aggregation.ts";
+import { addDecimals, compareDecimals, type Decimal, formatDecimal } from "../../lib/decimal.ts";
+import { normaliseText } from "../../lib/normal-text.ts";
+import type { Graph } from "../../ports/store/graph.ts";
+import type { EngineDeps } from "../deps.ts";
+import type { QuantityQueryInput } from "./api.ts";
 import { choiceOf, createClaimReader, type ReadClaim, statesOf } from "./eligible.ts";
 import {
   addEvidence,

@@ -1,10 +1,10 @@
 import type { LifecycleState, NodeType, Scope } from "../../domain/enums.ts";
 import type { MemoryNode } from "../../domain/node.ts";
+import type { ExclusionCounts } from "../../domain/records/aggregation.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { Graph } from "../../ports/store/graph.ts";
 import type { Page } from "../../ports/store/page.ts";
 import type { EngineDeps } from "../deps.ts";
-import type { ExclusionCounts } from "./api.ts";
 
 /** Memories that are read at a time; between two pages other calls come in. */
 const PAGE = 500;

@@ -2,20 +2,20 @@ import { parseUserId } from "../../domain/arguments.ts";
 import { normalisePredicate } from "../../domain/claims.ts";
 import type { Edge } from "../../domain/edge.ts";
 import { LIFECYCLE_STATES } from "../../domain/enums.ts";
+import type {
+  AssertionState,
+  StateConflict,
+  StateEntry,
+  StateQuery,
+  StateStatus,
+} from "../../domain/records/claim-state.ts";
 import type { HistoricalCoverage } from "../../domain/records/coverage.ts";
 import type { Instant } from "../../lib/instant.ts";
 import { normaliseText } from "../../lib/normal-text.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { Graph } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";
-import type {
-  AssertionState,
-  StateConflict,
-  StateEntry,
-  StateQuery,
-  StateQueryInput,
-  StateStatus,
-} from "./api.ts";
+import type { StateQueryInput } from "./api.ts";
 import { isValidAt } from "./eligible.ts";
 import { type FoundClaim, type GatheredClaims, gatherClaims } from "./gather-claims.ts";
 import { sortedIds } from "./groups.ts";

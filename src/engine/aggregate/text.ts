@@ -1,8 +1,9 @@
 import { parseUserId } from "../../domain/arguments.ts";
 import { PLAN_ASSUMPTIONS, planQuestion } from "../../domain/quantity-question.ts";
+import type { QuantityPlan, TextAggregation } from "../../domain/records/aggregation.ts";
 import type { Graph } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";
-import type { QuantityPlan, QuantityQuestionInput, TextAggregation } from "./api.ts";
+import type { QuantityQuestionInput } from "./api.ts";
 import { parseQuantityQuery, parseQuestion } from "./parse-query.ts";
 import { sumQuantities } from "./quantities.ts";
 

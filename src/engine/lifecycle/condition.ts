@@ -4,8 +4,7 @@ import { CONDITION_STATES, type ConditionState, parseMember } from "../../domain
 import { conditionState } from "../../domain/epistemics.ts";
 import { invalid } from "../../domain/errors.ts";
 import { LIMITS } from "../../domain/limits.ts";
-import type { MemoryNode } from "../../domain/node.ts";
-import { nodeRecord } from "../../domain/node.ts";
+import { type MemoryNode, nodeRecord } from "../../domain/node.ts";
 import type { Owner } from "../../domain/owner.ts";
 import { parseInstantInput } from "../../domain/validity.ts";
 import type { Instant } from "../../lib/instant.ts";
@@ -16,8 +15,7 @@ import { type ConditionInput, EVALUATION_METHODS, type EvaluationMethod } from "
 import { parseActor } from "./caller.ts";
 import { requireEvidence, requireNode } from "./found.ts";
 import { logEntry } from "./log-entry.ts";
-import type { ChangeDeps } from "./request-keys.ts";
-import { isRetry, isSameActor, operationIdOf } from "./request-keys.ts";
+import { type ChangeDeps, isRetry, isSameActor, operationIdOf } from "./request-keys.ts";
 
 const OPERATION = "EPISTEMIC_TRANSITION";
 

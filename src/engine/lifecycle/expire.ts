@@ -1,8 +1,7 @@
 import { checksummed } from "../../domain/checksummed.ts";
 import { reasonCode, SvcError } from "../../domain/errors.ts";
 import { isActive, requireStep } from "../../domain/lifecycle.ts";
-import type { MemoryNode } from "../../domain/node.ts";
-import { nodeRecord } from "../../domain/node.ts";
+import { type MemoryNode, nodeRecord } from "../../domain/node.ts";
 import { retentionEnd } from "../../domain/retention.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
 import { type Uuid, uuidV5 } from "../../lib/uuid.ts";

@@ -1,9 +1,7 @@
 import { checksummed } from "../../domain/checksummed.ts";
-import type { Edge } from "../../domain/edge.ts";
-import { edgeRecord } from "../../domain/edge.ts";
+import { type Edge, edgeRecord } from "../../domain/edge.ts";
 import { isActive } from "../../domain/lifecycle.ts";
-import type { MemoryNode } from "../../domain/node.ts";
-import { nodeRecord } from "../../domain/node.ts";
+import { type MemoryNode, nodeRecord } from "../../domain/node.ts";
 import { findOscillation } from "../../domain/oscillation.ts";
 import { withoutNoise } from "../../lib/decimal.ts";
 import { type Uuid, uuidV5 } from "../../lib/uuid.ts";

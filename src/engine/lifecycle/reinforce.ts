@@ -1,8 +1,7 @@
 import { parseId, parseOptionalId, parseOwner } from "../../domain/arguments.ts";
 import { checksummed } from "../../domain/checksummed.ts";
 import { SvcError } from "../../domain/errors.ts";
-import type { MemoryNode } from "../../domain/node.ts";
-import { nodeRecord } from "../../domain/node.ts";
+import { type MemoryNode, nodeRecord } from "../../domain/node.ts";
 import type { Owner } from "../../domain/owner.ts";
 import { reinforced } from "../../domain/reinforcement.ts";
 import type { Uuid } from "../../lib/uuid.ts";
@@ -10,8 +9,7 @@ import type { ChangeSnapshot, Decision } from "../../ports/store/changes.ts";
 import type { ReinforceOptions } from "./api.ts";
 import { ownEvent, requireNode, requireSameScope } from "./found.ts";
 import { logEntry } from "./log-entry.ts";
-import type { ChangeDeps } from "./request-keys.ts";
-import { isRetry, operationIdOf } from "./request-keys.ts";
+import { type ChangeDeps, isRetry, operationIdOf } from "./request-keys.ts";
 
 const OPERATION = "REINFORCE";
 

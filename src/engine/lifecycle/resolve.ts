@@ -1,10 +1,8 @@
 import { checksummed } from "../../domain/checksummed.ts";
-import type { Edge } from "../../domain/edge.ts";
-import { edgeRecord } from "../../domain/edge.ts";
+import { type Edge, edgeRecord } from "../../domain/edge.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { requireStep } from "../../domain/lifecycle.ts";
-import type { MemoryNode } from "../../domain/node.ts";
-import { nodeRecord } from "../../domain/node.ts";
+import { type MemoryNode, nodeRecord } from "../../domain/node.ts";
 import { uuidV5 } from "../../lib/uuid.ts";
 import type { AuditRecord } from "../../ports/store/audit-record.ts";
 import type { ChangeSnapshot, Decision } from "../../ports/store/changes.ts";

@@ -1,8 +1,7 @@
 import { parseId, parseOptionalId } from "../../domain/arguments.ts";
 import { checksummed } from "../../domain/checksummed.ts";
 import { requireStep } from "../../domain/lifecycle.ts";
-import type { MemoryNode } from "../../domain/node.ts";
-import { nodeRecord } from "../../domain/node.ts";
+import { type MemoryNode, nodeRecord } from "../../domain/node.ts";
 import type { Owner } from "../../domain/owner.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { ChangeSnapshot, Decision } from "../../ports/store/changes.ts";
@@ -10,8 +9,7 @@ import type { TransitionOptions } from "./api.ts";
 import { parseCaller } from "./caller.ts";
 import { requireNode } from "./found.ts";
 import { logEntry } from "./log-entry.ts";
-import type { ChangeDeps } from "./request-keys.ts";
-import { isRetry, isSameActor, operationIdOf } from "./request-keys.ts";
+import { type ChangeDeps, isRetry, isSameActor, operationIdOf } from "./request-keys.ts";
 
 const OPERATION = "LIFECYCLE_CHANGED";
 

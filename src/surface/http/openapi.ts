@@ -3,6 +3,7 @@ import { z } from "zod";
 import { ERROR_CATALOGUE } from "../../domain/errors.ts";
 import type { HttpBinding, Operation } from "../contract/core/operation.ts";
 import { OPERATIONS } from "../contract/core/operations.ts";
+import { schemaOf } from "../contract/core/schema-of.ts";
 import { REFUSAL_CODES } from "../listener/answers.ts";
 
 /** The error codes that an answer can name. */
@@ -151,7 +152,7 @@ function toRoute(operation: Operation, binding: HttpBinding): RouteConfig {
     responses: {
       200: {
         description: "Done",
-        content: { "application/json": { schema: binding.response } },
+        content: { "application/json": { schema: schemaOf(binding.response) } },
       },
       ...errorResponses(binding),
     },

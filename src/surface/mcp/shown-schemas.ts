@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { McpBinding } from "../contract/core/operation.ts";
+import { schemaOf } from "../contract/core/schema-of.ts";
 import { TOOLS } from "./tool-list.ts";
 
 type JsonSchema = Record<string, unknown>;
@@ -29,13 +30,13 @@ const UNSHOWN_RULES = [
 export function shownSchemas(): Record<string, ShownSchemas> {
   const shownBy = new Map<string, string>();
   for (const { tool, output } of TOOLS) {
-    const id = idOf(output);
+    const id = output.notes?.id;
     if (id !== undefined && !shownBy.has(id)) shownBy.set(id, tool);
   }
   return Object.fromEntries(
     TOOLS.map((binding) => {
       const { tool, input, output, silentArguments = [] } = binding;
-      const first = shownBy.get(idOf(output) ?? "");
+      const first = shownBy.get(output.notes?.id ?? "");
       const isShownBefore = first !== undefined && first !== tool;
       return [
         tool,
@@ -141,7 +142,7 @@ function shownOutput(
   { output, toolSet }: McpBinding,
   shownBy: ReadonlyMap<string, string>,
 ): JsonSchema {
-  const { $ref, $defs, ...whole } = z.toJSONSchema(output, { io: "output" });
+  const { $ref, $defs, ...whole } = z.toJSONSchema(schemaOf(output), { io: "output" });
   const definitions = new Map<string, unknown>(Object.entries($defs ?? {}));
   const { properties } = $ref === undefined ? whole : resolve($ref, definitions);
   const telling = Object.entries(asRecord(properties)).filter(
@@ -192,11 +193,6 @@ function typesOf(value: unknown): readonly unknown[] {
   if (Array.isArray(anyOf)) return [...new Set(anyOf.flatMap(typesOf))];
   if (type === undefined) return [];
   return Array.isArray(type) ? type : [type];
-}
-
-function idOf(schema: z.ZodType): string | undefined {
-  const { id } = asRecord(schema.meta());
-  return typeof id === "string" ? id : undefined;
 }
 
 function resolve(reference: string, definitions: ReadonlyMap<string, unknown>): JsonSchema {

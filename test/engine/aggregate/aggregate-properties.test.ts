@@ -13,7 +13,7 @@ import {
   QUANTITY_DIMENSIONS,
   type QuantityDimension,
   type QuantityQuery,
-} from "../../../src/engine/aggregate/api.ts";
+} from "../../../src/domain/records/aggregation.ts";
 import { useEngines } from "../engines.ts";
 import {
   memories,

@@ -1,5 +1,9 @@
 import type { Edge } from "../../../src/domain/edge.ts";
-import type { AssertionState, StateEntry, StateQuery } from "../../../src/engine/aggregate/api.ts";
+import type {
+  AssertionState,
+  StateEntry,
+  StateQuery,
+} from "../../../src/domain/records/claim-state.ts";
 import type { Told } from "./claims-world.ts";
 import { byBytes, counts, doubtAbout, holdsAt } from "./naive.ts";
 

@@ -5,7 +5,7 @@ import {
   type QuantityAggregation,
   type QuantityQuery,
   type RecordFilter,
-} from "../../../src/engine/aggregate/api.ts";
+} from "../../../src/domain/records/aggregation.ts";
 import type { Uuid } from "../../../src/lib/uuid.ts";
 import type { Told } from "./claims-world.ts";
 

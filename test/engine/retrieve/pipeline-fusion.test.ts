@@ -2,8 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { toEngineSettings } from "../../../src/app/engine-settings.ts";
 import { CONFIG_SCHEMA } from "../../../src/config/schema.ts";
 import type { EngineSettings } from "../../../src/engine/settings.ts";
-import { toRetrieveAnswer } from "../../../src/surface/contract/retrieval/answer.ts";
+import { retrieveView } from "../../../src/surface/contract/retrieval/answer.ts";
 import { at } from "../../contract/samples.ts";
+import { toldJson } from "../../surface/told.ts";
 import { expectInvalid, type OpenedEngine, REAL_MODEL, useEngines } from "../engines.ts";
 import { ask, contentsOf, fillWorld, remember, withSettings } from "./pipeline-world.ts";
 
@@ -155,7 +156,7 @@ describe("the fusion that is chosen by the settings", () => {
     const relevances: boolean[] = [];
     for (const name of FUSIONS) {
       const answer = await ask(engines[name], "Which hotel in Lisbon?", { limit: 5 });
-      const wire = toRetrieveAnswer(answer);
+      const wire = toldJson(retrieveView, answer);
       const kept = await engines[name].getRetrievalReceipt(answer.metadata.requestId, "ada");
       expect(wire.results).toHaveLength(5);
       relevances.push(

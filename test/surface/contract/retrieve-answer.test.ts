@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 import type { ScoreProvenance } from "../../../src/domain/scoring.ts";
 import type { ResultCandidate, RetrievalResponse } from "../../../src/engine/retrieve/api.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
+import { schemaOf } from "../../../src/surface/contract/core/schema-of.ts";
 import {
-  retrieveAnswerSchema,
-  retrieveToolAnswerSchema,
-  toRetrieveAnswer,
-  toRetrieveToolAnswer,
+  retrieveToolView,
+  retrieveView,
+  toToolAnswer,
 } from "../../../src/surface/contract/retrieval/answer.ts";
 import { NODE_ID } from "../fixtures.ts";
 import {
@@ -21,6 +21,11 @@ import {
   TRACE,
   WEIGHTED,
 } from "../retrieval-fixtures.ts";
+import { toldJson } from "../told.ts";
+
+const toRetrieveAnswer = (response: RetrievalResponse) => toldJson(retrieveView, response);
+const toRetrieveToolAnswer = (...given: Parameters<typeof toToolAnswer>) =>
+  toldJson(retrieveToolView, toToolAnswer(...given));
 
 /** The answer whose only result, also its only packed record, is like this. */
 function responseOf(changes: Partial<ResultCandidate>): RetrievalResponse {
@@ -36,7 +41,7 @@ const keys = (value: object | undefined) => Object.keys(value ?? {}).join(" ");
 test("an answer has results, bundle, bindings and metrics, and nothing that is for embedded callers", () => {
   const answer = toRetrieveAnswer(RESPONSE);
   expect(keys(answer)).toBe("results bundle value_bindings metrics");
-  expect(retrieveAnswerSchema.parse(answer)).toEqual(answer);
+  expect(schemaOf(retrieveView).parse(answer)).toEqual(answer);
   const tool = toRetrieveToolAnswer(RESPONSE, true);
   for (const text of [JSON.stringify(answer), JSON.stringify(tool)]) {
     for (const hidden of [
@@ -131,7 +136,7 @@ describe("a packed record", () => {
       score_trace: { semantic_similarity: 0.8, composite_score: 0.8695652173925 },
     });
     const answer = toRetrieveAnswer(response);
-    expect(retrieveAnswerSchema.parse(answer)).toEqual(answer);
+    expect(schemaOf(retrieveView).parse(answer)).toEqual(answer);
   });
 
   const provenanceOf = (provenance: ScoreProvenance) =>
@@ -340,7 +345,7 @@ describe("the answer of the tool", () => {
         semantic_relevance: 0.1235,
       },
     ]);
-    expect(retrieveToolAnswerSchema.parse(answer)).toEqual(answer);
+    expect(schemaOf(retrieveToolView).parse(answer)).toEqual(answer);
   });
 
   test("has the context on request, its references only where there are any", () => {
@@ -350,6 +355,6 @@ describe("the answer of the tool", () => {
     const bundle = { ...BUNDLE, contextReferences: new Map([["m1", NODE_ID]]) };
     const cited = toRetrieveToolAnswer({ ...RESPONSE, bundle }, true);
     expect(cited.context_references).toEqual({ m1: NODE_ID });
-    expect(retrieveToolAnswerSchema.parse(cited)).toEqual(cited);
+    expect(schemaOf(retrieveToolView).parse(cited)).toEqual(cited);
   });
 });

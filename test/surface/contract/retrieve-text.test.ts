@@ -3,11 +3,12 @@ import type { MemoryNode } from "../../../src/domain/node.ts";
 import type { ResultCandidate, RetrievalResponse } from "../../../src/engine/retrieve/api.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
 import { asUuid } from "../../../src/lib/uuid.ts";
-import { toRetrieveToolAnswer } from "../../../src/surface/contract/retrieval/answer.ts";
+import { retrieveToolView, toToolAnswer } from "../../../src/surface/contract/retrieval/answer.ts";
 import { tellRetrieve } from "../../../src/surface/contract/retrieval/text.ts";
 import { tokenizer } from "../../engine/engines.ts";
 import { BARE_NODE } from "../fixtures.ts";
 import { BUNDLE, CANDIDATE, METADATA, REQUEST_ID, RESPONSE } from "../retrieval-fixtures.ts";
+import { toldJson } from "../told.ts";
 
 beforeAll(() => tokenizer.ready());
 
@@ -53,8 +54,9 @@ describe("the hits", () => {
     const told = lines(response);
     expect(told[0]).toStartWith("3 memories");
     expect(told[1]).toBe(`1. ${idOf(3)} (note, 3 days ago, user_stated, 2 times) ${text}`);
-    const { results, count } = toRetrieveToolAnswer(response, false);
-    expect(results.map(({ node_id, score, repeats }) => [node_id, score, repeats])).toEqual([
+    const { results, count } = toldJson(retrieveToolView, toToolAnswer(response, false));
+    type Short = { node_id: string; score: number; repeats?: number };
+    expect(results.map(({ node_id, score, repeats }: Short) => [node_id, score, repeats])).toEqual([
       [idOf(3), 0.9, 2],
       [idOf(2), results[1]!.score, undefined],
       [idOf(4), results[2]!.score, undefined],
@@ -141,7 +143,7 @@ describe("the hits", () => {
     const response = responseOf(
       Array.from({ length: 10 }, (_, index) => hit(index, { content: `Ada drinks tea ${index}.` })),
     );
-    const json = JSON.stringify(toRetrieveToolAnswer(response, false).results);
+    const json = JSON.stringify(toldJson(retrieveToolView, toToolAnswer(response, false)).results);
     const text = tellRetrieve(response, { ...ASK, limit: 10 }, "full");
     expect(tokenizer.count(text)).toBeLessThan(tokenizer.count(json) * 0.75);
   });

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import type { z } from "zod";
-import { assertionStateSchema } from "../../../src/surface/contract/aggregation/state-wire.ts";
 import {
-  assertionAggregationSchema,
-  quantityAggregationSchema,
-  textAggregationSchema,
-} from "../../../src/surface/contract/aggregation/wire.ts";
+  assertionAggregationForm,
+  quantityAggregationForm,
+  textAggregationForm,
+} from "../../../src/domain/records/aggregation.ts";
+import { assertionStateForm } from "../../../src/domain/records/claim-state.ts";
+import type { View } from "../../../src/lib/view.ts";
+import { schemaOf } from "../../../src/surface/contract/core/schema-of.ts";
 import { at } from "../../contract/samples.ts";
 import { amount, fact, put } from "../../engine/aggregate/claims-world.ts";
 import { KEYS, type OpenedApp, useApps } from "./engine-app.ts";
@@ -51,15 +52,15 @@ async function remember({ store }: OpenedApp) {
 const ROUTES: readonly {
   readonly path: string;
   readonly body: object;
-  readonly schema: z.ZodType;
+  readonly schema: View<never>;
 }[] = [
-  { path: "/v1/assertions/aggregate", body: {}, schema: assertionAggregationSchema },
-  { path: "/v1/assertions/state", body: { query: STATE }, schema: assertionStateSchema },
-  { path: "/v1/quantities/aggregate", body: {}, schema: quantityAggregationSchema },
+  { path: "/v1/assertions/aggregate", body: {}, schema: assertionAggregationForm },
+  { path: "/v1/assertions/state", body: { query: STATE }, schema: assertionStateForm },
+  { path: "/v1/quantities/aggregate", body: {}, schema: quantityAggregationForm },
   {
     path: "/v1/quantities/aggregate-text",
     body: { question: "How much did I spend?" },
-    schema: textAggregationSchema,
+    schema: textAggregationForm,
   },
 ];
 
@@ -69,7 +70,7 @@ describe.each(ROUTES)("POST $path", ({ path, body, schema }) => {
     await remember(app);
     const { status, json } = await post(app, path, { user_id: "ada", ...body });
     expect(status).toBe(200);
-    expect(schema.safeParse(json)).toMatchObject({ success: true });
+    expect(schemaOf(schema).safeParse(json)).toMatchObject({ success: true });
   });
 
   test("needs an owner, and binds the answer to the owner of a key", async () => {

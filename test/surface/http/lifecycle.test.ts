@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { MemoryNode } from "../../../src/domain/node.ts";
-import { nodeSchema, toNodeWire } from "../../../src/surface/contract/nodes/wire.ts";
+import { type MemoryNode, nodeForm } from "../../../src/domain/node.ts";
+import { schemaOf } from "../../../src/surface/contract/core/schema-of.ts";
 import {
   KEY,
   logOf,
@@ -21,7 +21,7 @@ function put({ ask }: OpenedApp, path: string, asked: Parameters<OpenedApp["ask"
   return ask(`/v1/nodes/${path}`, { method: "PUT", ...asked });
 }
 
-const wire = (node: MemoryNode) => JSON.parse(JSON.stringify(toNodeWire(node)));
+const wire = (node: MemoryNode) => JSON.parse(JSON.stringify(nodeForm.json(node)));
 
 /** What each route of one memory takes, and the least body that it needs. */
 const NODE_ROUTES = [
@@ -49,7 +49,7 @@ describe("PUT /v1/nodes/{node_id}/…", () => {
     const { status, json } = await put(app, `${id}/${route}`, { body });
     expect(status).toBe(200);
     expect(json).toMatchObject(after);
-    expect(nodeSchema.safeParse(json).success).toBe(true);
+    expect(schemaOf(nodeForm).safeParse(json).success).toBe(true);
     expect(json).toEqual(wire(await reread(app.engine, id)));
   });
 

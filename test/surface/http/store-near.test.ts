@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
-import { storeAnswerSchema } from "../../../src/surface/contract/store/wire.ts";
+import { z } from "zod";
 import { NOBODY, reread } from "../../engine/lifecycle/memories.ts";
 import { useApps } from "./engine-app.ts";
+
+const storeAnswer = z.object({ node_id: z.string(), near: z.unknown() });
 
 const { open } = useApps();
 
@@ -11,10 +13,10 @@ test("POST /v1/store answers with near memories and replaces what it names, or s
     ask("/v1/store", { method: "POST", body: { user_id: "ada", content, ...given } });
   const first = await keep("the red kayak lies in the shed");
   expect(first.json).toMatchObject({ near: [] });
-  const { node_id: old } = storeAnswerSchema.parse(first.json);
+  const { node_id: old } = storeAnswer.parse(first.json);
 
   const second = await keep("the red kayak lies in the garage");
-  expect(storeAnswerSchema.parse(second.json).near).toEqual([
+  expect(storeAnswer.parse(second.json).near).toEqual([
     {
       node_id: old,
       content: "the red kayak lies in the shed",
@@ -28,7 +30,7 @@ test("POST /v1/store answers with near memories and replaces what it names, or s
   const unknown = await keep("gone", { supersedes: [old, NOBODY] });
   expect(unknown).toMatchObject({ status: 404 });
   const third = await keep("the kayak is sold", { supersedes: [old] });
-  const { node_id: sold } = storeAnswerSchema.parse(third.json);
+  const { node_id: sold } = storeAnswer.parse(third.json);
   expect(await reread(engine, old)).toMatchObject({ supersededBy: sold });
   const refused = await keep("the kayak sank", { supersedes: [old] });
   expect(refused).toMatchObject({ status: 422 });

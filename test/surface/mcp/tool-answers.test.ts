@@ -1,8 +1,10 @@
 /** Every tool on a real engine and a real pack: a good call with its values and its text, and calls that are refused. */
+
 import { describe, expect, test } from "bun:test";
 import { checksummed } from "../../../src/domain/checksummed.ts";
 import type { MemoryEvent } from "../../../src/domain/event.ts";
 import { asUuid, uuidV5 } from "../../../src/lib/uuid.ts";
+import { schemaOf } from "../../../src/surface/contract/core/schema-of.ts";
 import { TOOLS } from "../../../src/surface/mcp/tool-list.ts";
 import { anAdmission, anAuditRecord, at } from "../../contract/samples.ts";
 import { amount, fact, put } from "../../engine/aggregate/claims-world.ts";
@@ -472,7 +474,9 @@ describe.each([...EXAMPLES])("$tool", ({ tool, given, structured, text }) => {
       if (typeof part === "string") expect(result.text).toContain(part);
       else expect(result.text).toMatch(part);
     }
-    expect(toolOf(tool).output.safeParse(result.structured)).toMatchObject({ success: true });
+    expect(schemaOf(toolOf(tool).output).safeParse(result.structured)).toMatchObject({
+      success: true,
+    });
   });
 
   test("answers an operator who names the owner, where it takes one, in the same way", async () => {

@@ -1,8 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { openChecksummed } from "../../../domain/checksummed.ts";
 import type { ProcessingStatus } from "../../../domain/jobs.ts";
-import type { MemoryNode } from "../../../domain/node.ts";
-import { nodeRecord } from "../../../domain/node.ts";
+import { type MemoryNode, nodeRecord } from "../../../domain/node.ts";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import { type Uuid, uuidV5 } from "../../../lib/uuid.ts";

@@ -1,6 +1,7 @@
 import { parseMember } from "../../../domain/enums.ts";
 import { eventForm, type MemoryEvent } from "../../../domain/event.ts";
 import { type MemoryNode, nodeForm } from "../../../domain/node.ts";
+import { LASTING_MEMBERS } from "../../../domain/search/change.ts";
 import type { ObjectForm } from "../../../lib/form.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import { literalMaker, type Part } from "../../../lib/literal.ts";
@@ -39,7 +40,10 @@ function fromColumn({ name, form }: Declared): Pick<Part, "make" | "inline"> {
     case "anyObject":
       return { make: fromJsonColumn, inline: undefined };
     default:
-      return { make: () => undefined, inline: (value) => `${value} ?? undefined` };
+      return {
+        make: () => undefined,
+        inline: (value) => (form.shape.kind === "nullable" ? `${value} ?? undefined` : value),
+      };
   }
 }
 
@@ -52,7 +56,7 @@ export function rowReader<T extends object>({ members }: ObjectForm<T>): (row: R
   return literalMaker(
     members.flatMap((member) => {
       const { key, name } = member;
-      if (key === undefined) return [];
+      if (typeof key !== "string") return [];
       return { to: key, from: name, omits: undefined, ...fromColumn(member) };
     }),
   );
@@ -60,27 +64,36 @@ export function rowReader<T extends object>({ members }: ObjectForm<T>): (row: R
 
 type Value = string | number | null;
 
-/** The values of the columns of a record, in the order of the names. */
+function toColumn({ form }: Declared): Pick<Part, "make" | "inline"> {
+  switch (columnForm(form).shape.kind) {
+    case "flag":
+      return { make: Number, inline: undefined };
+    case "list":
+    case "anyObject":
+      return {
+        make: (json) => (json === undefined ? null : JSON.stringify(json)),
+        inline: undefined,
+      };
+    default:
+      return { make: () => undefined, inline: (value) => `${value} ?? null` };
+  }
+}
+
+/** The values of some columns of a record, in the order of the record. */
 export function rowWriter<T extends object>(
   { members }: ObjectForm<T>,
-  names: readonly string[],
+  isWritten: (name: string) => boolean,
 ): (value: T) => Value[] {
-  const parts = names.map((name) => {
-    const found = members.find((member) => member.name === name);
-    if (found?.key === undefined) throw new Error(`no member is called ${name}`);
-    const { kind } = columnForm(found.form).shape;
-    // SAFETY: every declared key is one of the record.
-    return { key: found.key as keyof T, kind };
-  });
-  return (value) =>
-    parts.map(({ key, kind }) => {
-      const inner: unknown = value[key];
-      if (inner === undefined) return null;
-      if (kind === "flag") return inner === true ? 1 : 0;
-      if (kind === "list" || kind === "anyObject") return JSON.stringify(inner);
-      // SAFETY: the other forms are those of texts and numbers.
-      return inner as string | number;
-    });
+  const written = members.filter(({ name }) => isWritten(name));
+  const toValues = literalMaker<T, Readonly<Record<string, Value>>>(
+    written.map((member) => ({
+      to: member.name,
+      from: member.key,
+      omits: undefined,
+      ...toColumn(member),
+    })),
+  );
+  return (value) => Object.values(toValues(value));
 }
 
 const storedColumns = ({ members }: Pick<ObjectForm<never>, "members">): readonly string[] =>
@@ -111,10 +124,10 @@ const NODE_CHANGING = nodeForm.members
 export const UPDATE_NODE = `UPDATE nodes SET ${NODE_CHANGING.map((name) => `${name} = ?`).join(", ")} WHERE key = ?`;
 
 /** The values of the columns of a node that may change, in their order. */
-export const changingValues = rowWriter(nodeForm, NODE_CHANGING);
+export const changingValues = rowWriter(nodeForm, (name) => NODE_CHANGING.includes(name));
 
 /** The values of the stored columns of a node, in their order. */
-export const nodeValues = rowWriter(nodeForm, NODE_STORED);
+export const nodeValues = rowWriter(nodeForm, (name) => NODE_STORED.includes(name));
 
 /** The node of a row. */
 export const toNode = rowReader(nodeForm);

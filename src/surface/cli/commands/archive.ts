@@ -1,9 +1,8 @@
 import { Command } from "commander";
 import { invalid } from "../../../domain/errors.ts";
 import { requireStep } from "../../../domain/lifecycle.ts";
-import type { MemoryNode } from "../../../domain/node.ts";
+import { type MemoryNode, nodeForm } from "../../../domain/node.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
-import { toNodeWire } from "../../contract/nodes/wire.ts";
 import type { CliContext } from "../context.ts";
 import {
   ACTOR,
@@ -71,7 +70,7 @@ async function archive(
   const archived: MemoryNode[] = [];
   for (const { id } of nodes) archived.push(await engine.archive(id, { userId, actorId: ACTOR }));
   if (format === "json") {
-    output.json({ nodes: archived.map(toNodeWire) });
+    output.json({ nodes: archived.map(nodeForm.json) });
     return;
   }
   for (const { nodeType, id } of archived) output.line(`Archived ${nodeType} ${id}`);

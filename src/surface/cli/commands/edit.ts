@@ -1,11 +1,10 @@
 import { Command } from "commander";
 import { invalid } from "../../../domain/errors.ts";
 import { callersMetadata } from "../../../domain/metadata.ts";
-import type { MemoryNode } from "../../../domain/node.ts";
+import { type MemoryNode, nodeForm } from "../../../domain/node.ts";
 import { storedSpeaker } from "../../../domain/speaker.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import type { StoreInput } from "../../../engine/write/api.ts";
-import { toNodeWire } from "../../contract/nodes/wire.ts";
 import type { CliContext } from "../context.ts";
 import {
   ACTOR,
@@ -56,7 +55,7 @@ async function edit(
     throw invalid("text", `memory ${old.id} says just that; nothing was changed`);
   }
   const { node } = await engine.storeWithReceipt({ ...inheritance(old), content });
-  if (format === "json") output.json({ ...toNodeWire(node), supersedes: old.id });
+  if (format === "json") output.json({ ...nodeForm.json(node), supersedes: old.id });
   else output.line(`Stored as ${node.nodeType} ${node.id}, which replaces ${old.id}`);
 }
 

@@ -8,10 +8,9 @@ import {
   SCOPES,
   type Scope,
 } from "../../../domain/enums.ts";
-import type { MemoryNode } from "../../../domain/node.ts";
+import { type MemoryNode, nodeForm } from "../../../domain/node.ts";
 import type { NodeQuery } from "../../../engine/inspect/api.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
-import { toNodeWire } from "../../contract/nodes/wire.ts";
 import type { CliContext } from "../context.ts";
 import {
   findMemory,
@@ -83,7 +82,7 @@ async function list(
   const nodes = await engine.queryNodes({ ...query, limit });
   const next = await cursorBehind(engine, query, nodes.at(-1));
   if (format === "json") {
-    output.json({ user_id: userId, nodes: nodes.map(toNodeWire), next_cursor: next ?? null });
+    output.json({ user_id: userId, nodes: nodes.map(nodeForm.json), next_cursor: next ?? null });
     return;
   }
   for (const line of memoryTable(nodes)) output.line(line);

@@ -1,9 +1,8 @@
 import { Command } from "commander";
-import type { MemoryNode } from "../../../domain/node.ts";
+import { type MemoryNode, nodeForm } from "../../../domain/node.ts";
 import { storedSpeaker } from "../../../domain/speaker.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import { complete, rounded } from "../../contract/core/tool-text.ts";
-import { toNodeWire } from "../../contract/nodes/wire.ts";
 import type { CliContext } from "../context.ts";
 import {
   findMemory,
@@ -49,7 +48,7 @@ async function show(
   const node = await findMemory(engine, userId, id);
   const [replaced] = (await engine.chain(node.id, { userId, direction: "backward" })) ?? [];
   if (format === "json") {
-    output.json({ ...toNodeWire(node), supersedes: replaced?.id ?? null });
+    output.json({ ...nodeForm.json(node), supersedes: replaced?.id ?? null });
     return;
   }
   for (const line of fields(factsOf(node, replaced))) output.line(line);

@@ -11,7 +11,7 @@ import { invalid } from "../../../domain/errors.ts";
 import type { StoreReceipt } from "../../../engine/write/api.ts";
 import { shellWord } from "../../../lib/shell-word.ts";
 import { age } from "../../contract/core/tool-text.ts";
-import { toNearWire } from "../../contract/store/near-wire.ts";
+import { nearView } from "../../contract/store/near-wire.ts";
 import type { CliContext } from "../context.ts";
 import { withEngine } from "../engine.ts";
 import { textOf } from "../memories.ts";
@@ -116,7 +116,7 @@ function report(
       user_id: node.userId,
       node_type: node.nodeType,
       status: processingStatus.status,
-      ...(near !== undefined && { near: near.map(toNearWire) }),
+      ...(near !== undefined && { near: near.map(nearView.json) }),
     });
     return;
   }

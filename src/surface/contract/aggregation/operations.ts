@@ -1,3 +1,9 @@
+import {
+  assertionAggregationForm,
+  quantityAggregationForm,
+  textAggregationForm,
+} from "../../../domain/records/aggregation.ts";
+import { assertionStateForm } from "../../../domain/records/claim-state.ts";
 import type {
   AssertionQueryInput,
   QuantityQueryInput,
@@ -16,7 +22,6 @@ import {
   toQuantityInput,
   toStateInput,
 } from "./query-wire.ts";
-import { assertionStateSchema, toStateWire } from "./state-wire.ts";
 import { tellAssertions, tellQuantities, tellState, tellTextAggregation } from "./text.ts";
 import {
   assertionsToolSchema,
@@ -27,14 +32,6 @@ import {
   questionToolSchema,
   stateToolSchema,
 } from "./tool-wire.ts";
-import {
-  assertionAggregationSchema,
-  quantityAggregationSchema,
-  textAggregationSchema,
-  toAssertionAggregationWire,
-  toQuantityAggregationWire,
-  toTextAggregationWire,
-} from "./wire.ts";
 
 /** A query and whose claims it is about. */
 type Owned<T> = {
@@ -54,13 +51,12 @@ const aggregateAssertionsOperation = defineOperation({
     method: "post",
     path: "/v1/assertions/aggregate",
     request: { body: assertionsBodySchema },
-    response: assertionAggregationSchema,
+    response: assertionAggregationForm,
     statuses: [],
     read: (parts) => {
       const { user_id: userId, query = {} } = parseWire(assertionsBodySchema, parts.body, "body");
       return { userId, query: (owner) => toAssertionInput(query, owner) };
     },
-    write: toAssertionAggregationWire,
   },
   mcp: {
     tool: "memory_aggregate_assertions",
@@ -71,13 +67,12 @@ const aggregateAssertionsOperation = defineOperation({
     toolSet: "full",
     annotations: READS,
     input: assertionsToolSchema,
-    output: assertionAggregationSchema,
+    output: assertionAggregationForm,
     needsOwner: true,
     read: (args) => {
       const wire = parseWire(assertionsToolSchema, args, "arguments");
       return { userId: wire.user_id, query: (userId) => ({ ...fromAssertionsTool(wire), userId }) };
     },
-    write: toAssertionAggregationWire,
     tell: tellAssertions,
   },
 });
@@ -93,13 +88,12 @@ const assertionStateOperation = defineOperation({
     method: "post",
     path: "/v1/assertions/state",
     request: { body: stateBodySchema },
-    response: assertionStateSchema,
+    response: assertionStateForm,
     statuses: [],
     read: (parts) => {
       const wire = parseWire(stateBodySchema, parts.body, "body");
       return { userId: wire.user_id, query: (owner) => toStateInput(wire, owner) };
     },
-    write: toStateWire,
   },
   mcp: {
     tool: "memory_get_assertion_state",
@@ -109,13 +103,12 @@ const assertionStateOperation = defineOperation({
     toolSet: "full",
     annotations: READS,
     input: stateToolSchema,
-    output: assertionStateSchema,
+    output: assertionStateForm,
     needsOwner: true,
     read: (args) => {
       const wire = parseWire(stateToolSchema, args, "arguments");
       return { userId: wire.user_id, query: (userId) => ({ ...fromStateTool(wire), userId }) };
     },
-    write: toStateWire,
     tell: tellState,
   },
 });
@@ -131,13 +124,12 @@ const aggregateQuantitiesOperation = defineOperation({
     method: "post",
     path: "/v1/quantities/aggregate",
     request: { body: quantitiesBodySchema },
-    response: quantityAggregationSchema,
+    response: quantityAggregationForm,
     statuses: [],
     read: (parts) => {
       const { user_id: userId, query = {} } = parseWire(quantitiesBodySchema, parts.body, "body");
       return { userId, query: (owner) => toQuantityInput(query, owner) };
     },
-    write: toQuantityAggregationWire,
   },
   mcp: {
     tool: "memory_aggregate_quantities",
@@ -147,13 +139,12 @@ const aggregateQuantitiesOperation = defineOperation({
     toolSet: "full",
     annotations: READS,
     input: quantitiesToolSchema,
-    output: quantityAggregationSchema,
+    output: quantityAggregationForm,
     needsOwner: true,
     read: (args) => {
       const wire = parseWire(quantitiesToolSchema, args, "arguments");
       return { userId: wire.user_id, query: (userId) => ({ ...fromQuantitiesTool(wire), userId }) };
     },
-    write: toQuantityAggregationWire,
     tell: tellQuantities,
   },
 });
@@ -176,10 +167,9 @@ const aggregateTextOperation = defineOperation({
     method: "post",
     path: "/v1/quantities/aggregate-text",
     request: { body: questionBodySchema },
-    response: textAggregationSchema,
+    response: textAggregationForm,
     statuses: [],
     read: (parts) => parseWire(questionBodySchema, parts.body, "body"),
-    write: toTextAggregationWire,
   },
   mcp: {
     tool: "memory_aggregate_quantities_from_text",
@@ -189,10 +179,9 @@ const aggregateTextOperation = defineOperation({
     toolSet: "full",
     annotations: READS,
     input: questionToolSchema,
-    output: textAggregationSchema,
+    output: textAggregationForm,
     needsOwner: true,
     read: (args) => parseWire(questionToolSchema, args, "arguments"),
-    write: toTextAggregationWire,
     tell: tellTextAggregation,
   },
 });

@@ -1,19 +1,13 @@
 import { z } from "zod";
 import { LIMITS } from "../../../domain/limits.ts";
-import {
-  type AssertionQuery,
-  type AssertionQueryInput,
-  CLAIM_DIMENSIONS,
-  QUANTITY_DIMENSIONS,
-  type QuantityQuery,
-  type QuantityQueryInput,
-  type RecordFilter,
-  type StateQuery,
-  type StateQueryInput,
+import { CLAIM_DIMENSIONS, QUANTITY_DIMENSIONS } from "../../../domain/records/aggregation.ts";
+import type {
+  AssertionQueryInput,
+  QuantityQueryInput,
+  StateQueryInput,
 } from "../../../engine/aggregate/api.ts";
 import {
   instantIn,
-  instantOut,
   lifecycleState,
   nodeType,
   retrievalMode,
@@ -25,7 +19,6 @@ const DEFAULT_NODE_TYPES = ["fact", "decision", "preference"];
 
 /** Compared after normalisation; blank entries are refused by the engine, which names them. */
 const selectorIn = z.array(z.string()).optional();
-const selector = z.array(z.string());
 const nodeTypesIn = z
   .array(nodeType)
   .optional()
@@ -61,23 +54,6 @@ const filterIn = {
   }),
   group_limit: z.int().min(0).max(LIMITS.aggregationGroupsMax).optional().meta({ default: 1000 }),
   sample_limit: z.int().min(0).max(LIMITS.aggregationSamplesMax).optional().meta({ default: 10 }),
-};
-
-const filterOut = {
-  subjects: selector,
-  predicates: selector,
-  objects: selector,
-  polarities: selector,
-  scopes: z.array(scope),
-  node_types: z.array(nodeType),
-  lifecycle_states: z.array(lifecycleState).nullable(),
-  retrieval_mode: retrievalMode,
-  event_time_from: instantOut.nullable(),
-  event_time_to: instantOut.nullable(),
-  valid_at: instantOut.nullable(),
-  knowledge_at: instantOut.nullable(),
-  group_limit: z.int(),
-  sample_limit: z.int(),
 };
 
 const claimDimension = z.enum(CLAIM_DIMENSIONS);
@@ -159,29 +135,6 @@ export type AssertionsBody = z.infer<typeof assertionsBodySchema>;
 export type QuantitiesBody = z.infer<typeof quantitiesBodySchema>;
 export type StateBody = z.infer<typeof stateBodySchema>;
 
-export const assertionQuerySchema = z
-  .strictObject({ ...filterOut, group_by: z.array(claimDimension) })
-  .meta({ id: "AssertionQuery", description: "The complete query, with its defaults." });
-export const quantityQuerySchema = z
-  .strictObject({
-    ...filterOut,
-    predicate_prefixes: selector,
-    units: selector,
-    group_by: z.array(quantityDimension),
-  })
-  .meta({ id: "QuantityQuery", description: "The complete query, with its defaults." });
-export const stateQuerySchema = z
-  .strictObject({
-    subject: z.string(),
-    predicate: z.string(),
-    scope,
-    valid_at: instantOut,
-    knowledge_at: instantOut.nullable(),
-    node_types: z.array(nodeType),
-    limit: z.int(),
-  })
-  .meta({ id: "StateQuery", description: "The complete query, with its defaults." });
-
 type FilterWire = Omit<z.infer<typeof assertionQueryIn>, "group_by">;
 
 /** What the engine takes, from the wire. */
@@ -231,50 +184,6 @@ export function toStateInput({ query }: StateBody, userId: string): StateQueryIn
     validAt: query.valid_at,
     knowledgeAt: query.knowledge_at,
     nodeTypes: query.node_types,
-    limit: query.limit,
-  };
-}
-
-export function toAssertionQueryWire(query: AssertionQuery): z.infer<typeof assertionQuerySchema> {
-  return { ...toFilterWire(query), group_by: [...query.groupBy] };
-}
-
-export function toQuantityQueryWire(query: QuantityQuery): z.infer<typeof quantityQuerySchema> {
-  return {
-    ...toFilterWire(query),
-    predicate_prefixes: [...query.predicatePrefixes],
-    units: [...query.units],
-    group_by: [...query.groupBy],
-  };
-}
-
-function toFilterWire(query: RecordFilter) {
-  return {
-    subjects: [...query.subjects],
-    predicates: [...query.predicates],
-    objects: [...query.objects],
-    polarities: [...query.polarities],
-    scopes: [...query.scopes],
-    node_types: [...query.nodeTypes],
-    lifecycle_states: query.lifecycleStates === undefined ? null : [...query.lifecycleStates],
-    retrieval_mode: query.retrievalMode,
-    event_time_from: query.eventTimeFrom ?? null,
-    event_time_to: query.eventTimeTo ?? null,
-    valid_at: query.validAt ?? null,
-    knowledge_at: query.knowledgeAt ?? null,
-    group_limit: query.groupLimit,
-    sample_limit: query.sampleLimit,
-  };
-}
-
-export function toStateQueryWire(query: StateQuery): z.infer<typeof stateQuerySchema> {
-  return {
-    subject: query.subject,
-    predicate: query.predicate,
-    scope: query.scope,
-    valid_at: query.validAt,
-    knowledge_at: query.knowledgeAt ?? null,
-    node_types: [...query.nodeTypes],
     limit: query.limit,
   };
 }

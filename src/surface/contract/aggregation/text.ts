@@ -1,11 +1,10 @@
 import { QUANTITY_GROUNDING } from "../../../domain/quantity.ts";
 import type {
   AssertionAggregation,
-  AssertionState,
   QuantityAggregation,
-  StateEntry,
   TextAggregation,
-} from "../../../engine/aggregate/api.ts";
+} from "../../../domain/records/aggregation.ts";
+import type { AssertionState, StateEntry } from "../../../domain/records/claim-state.ts";
 import { counted, EXCERPT_CHARS, json, listed, moment, oneLine } from "../core/tool-text.ts";
 
 /** Why a memory was left out that states nothing in parts, or no amount. */

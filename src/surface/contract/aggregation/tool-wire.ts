@@ -6,12 +6,11 @@ import {
   RETRIEVAL_MODES,
   SCOPES,
 } from "../../../domain/enums.ts";
-import {
-  type AssertionQueryInput,
-  CLAIM_DIMENSIONS,
-  QUANTITY_DIMENSIONS,
-  type QuantityQueryInput,
-  type StateQueryInput,
+import { CLAIM_DIMENSIONS, QUANTITY_DIMENSIONS } from "../../../domain/records/aggregation.ts";
+import type {
+  AssertionQueryInput,
+  QuantityQueryInput,
+  StateQueryInput,
 } from "../../../engine/aggregate/api.ts";
 import { instantIn, retrievalModeText, scopeText, userIdIn } from "../core/fields.ts";
 import { present } from "../core/operation-parts.ts";

@@ -40,8 +40,6 @@ function textBy(rule: (value: string) => unknown): z.ZodString {
 export const instantIn = textBy((value) => parseInstantInput(value, "instant")).meta({
   format: "date-time",
 });
-export const instantOut = z.string().meta({ format: "date-time" });
-export const uuidOut = z.string().meta({ format: "uuid" });
 /** Accepted in any spelling; read by the operation, which names the field. */
 export const uuidIn = z.string().meta({ format: "uuid" });
 
@@ -97,8 +95,3 @@ export const sessionIdIn = z
   .string()
   .nullish()
   .meta({ description: "Conversation to which this belongs." });
-
-/** A shape or null. Made `nullable()`, a shape that the OpenAPI document names would be null wherever it is used. */
-export function orNull<T extends z.ZodType>(shape: T) {
-  return z.union([shape, z.null()]);
-}

@@ -1,6 +1,8 @@
 import type { z } from "zod";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
+import type { Json } from "../../../lib/json.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
+import type { View } from "../../../lib/view.ts";
 import { type Caller, requireOwner } from "./caller.ts";
 
 /** What an operation runs with. */
@@ -37,7 +39,8 @@ type HttpShape = {
     /** The body may be left out, be `null` or `{}`. */
     readonly bodyIsOptional?: boolean;
   };
-  readonly response: z.ZodType;
+  /** How the answer is told. */
+  readonly response: View<never>;
   /** Documented statuses beside 200, 401, 403, 422, 500 and 503. */
   readonly statuses: readonly (400 | 404 | 409)[];
   /** Needs neither credentials nor an open engine. */
@@ -73,7 +76,8 @@ type McpShape = {
     readonly openWorldHint: boolean;
   };
   readonly input: z.ZodObject;
-  readonly output: z.ZodObject;
+  /** How the structured answer is told. */
+  readonly output: View<never>;
   /** Whether an operator has to name the owner. */
   readonly needsOwner: boolean;
 };
@@ -120,21 +124,26 @@ type Definition<Input, Output> = {
   /** Checks what no schema can, asks the engine. */
   readonly run: (context: CallContext, input: Input) => Promise<Output>;
   readonly http?: HttpShape & {
+    readonly response: View<Output>;
     readonly read: (parts: HttpParts) => Input;
-    readonly write: (output: Output) => WireObject;
   };
-  readonly mcp?: McpShape & {
-    readonly read: (args: unknown) => Input;
-    readonly write: (output: Output, input: Input) => WireObject;
-    readonly tell: (output: Output, input: Input, toolSet: ToolSet) => string;
-    readonly about?: (output: Output) => Uuid;
-    /** Whether an answer from the memories of one owner, whom `owner` tells, holds none of them. */
-    readonly search?: {
-      readonly isEmpty: (output: Output) => boolean;
-      readonly owner: (input: Input) => string | null | undefined;
+  readonly mcp?: McpShape &
+    Written<Input, Output> & {
+      readonly read: (args: unknown) => Input;
+      readonly tell: (output: Output, input: Input, toolSet: ToolSet) => string;
+      readonly about?: (output: Output) => Uuid;
+      /** Whether an answer from the memories of one owner, whom `owner` tells, holds none of them. */
+      readonly search?: {
+        readonly isEmpty: (output: Output) => boolean;
+        readonly owner: (input: Input) => string | null | undefined;
+      };
     };
-  };
 };
+
+/** How a tool's output is told; `write` tells it where that depends on the input. */
+type Written<Input, Output> =
+  | { readonly output: View<Output>; readonly write?: undefined }
+  | { readonly output: View<never>; readonly write: (output: Output, input: Input) => Json };
 
 /** Binds an operation's types together and hides them, so that operations of all kinds stand in one table. */
 export function defineOperation<Input, Output>(definition: Definition<Input, Output>): Operation {
@@ -147,7 +156,7 @@ export function defineOperation<Input, Output>(definition: Definition<Input, Out
       ...http,
       prepare: (parts) => {
         const input = http.read(parts);
-        return async (context) => http.write(await run(context, input));
+        return async (context) => toObject(http.response.json(await run(context, input)));
       },
     },
     mcp: mcp && {
@@ -157,7 +166,9 @@ export function defineOperation<Input, Output>(definition: Definition<Input, Out
         return async (context, toolSet) => {
           const output = await run(context, input);
           return {
-            structured: mcp.write(output, input),
+            structured: toObject(
+              mcp.write === undefined ? mcp.output.json(output) : mcp.write(output, input),
+            ),
             text: mcp.tell(output, input, toolSet),
             nodeId: mcp.about?.(output),
             nothingOf:
@@ -169,4 +180,9 @@ export function defineOperation<Input, Output>(definition: Definition<Input, Out
       },
     },
   };
+}
+
+function toObject(json: Json): WireObject {
+  // SAFETY: every operation answers with an object or a list.
+  return json as WireObject;
 }

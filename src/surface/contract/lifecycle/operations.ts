@@ -1,9 +1,9 @@
 import type { z } from "zod";
+import { nodeForm } from "../../../domain/node.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import { defineOperation, type HttpParts, type Operation } from "../core/operation.ts";
 import { ADDS, CHANGES, callerOf, present, RETIRES, readUuid } from "../core/operation-parts.ts";
 import { parseWire } from "../core/wire-issues.ts";
-import { nodeSchema, toNodeWire } from "../nodes/wire.ts";
 import { tellArchived, tellCondition, tellPromoted } from "./text.ts";
 import {
   changedNodeParams,
@@ -58,10 +58,9 @@ const promoteOperation = defineOperation({
     method: "put",
     path: "/v1/nodes/{node_id}/promote",
     request: { params: changedNodeParams, headers: changeHeadersSchema },
-    response: nodeSchema,
+    response: nodeForm,
     statuses: [404, 409],
     read: readNodeChange,
-    write: toNodeWire,
   },
   mcp: {
     tool: "memory_promote_node",
@@ -71,10 +70,9 @@ const promoteOperation = defineOperation({
     toolSet: "full",
     annotations: CHANGES,
     input: changeToolSchema,
-    output: nodeSchema,
+    output: nodeForm,
     needsOwner: false,
     read: (args) => toToolChange(parseWire(changeToolSchema, args, "arguments")),
-    write: toNodeWire,
     tell: tellPromoted,
   },
 });
@@ -91,10 +89,9 @@ const archiveOperation = defineOperation({
     method: "put",
     path: "/v1/nodes/{node_id}/archive",
     request: { params: changedNodeParams, headers: changeHeadersSchema },
-    response: nodeSchema,
+    response: nodeForm,
     statuses: [404, 409],
     read: readNodeChange,
-    write: toNodeWire,
   },
   mcp: {
     tool: "memory_archive_node",
@@ -105,10 +102,9 @@ const archiveOperation = defineOperation({
     toolSet: "core",
     annotations: RETIRES,
     input: changeToolSchema,
-    output: nodeSchema,
+    output: nodeForm,
     needsOwner: false,
     read: (args) => toToolChange(parseWire(changeToolSchema, args, "arguments")),
-    write: toNodeWire,
     tell: tellArchived,
   },
 });
@@ -132,13 +128,12 @@ const reinforceOperation = defineOperation({
       body: reinforceBodySchema,
       bodyIsOptional: true,
     },
-    response: nodeSchema,
+    response: nodeForm,
     statuses: [404, 409],
     read: (parts) => ({
       ...readNodeChange(parts),
       evidenceId: readEvidenceId(parseWire(reinforceBodySchema, parts.body, "body").evidence_id),
     }),
-    write: toNodeWire,
   },
 });
 
@@ -168,13 +163,12 @@ const conditionOperation = defineOperation({
       headers: changeHeadersSchema,
       body: conditionBodySchema,
     },
-    response: nodeSchema,
+    response: nodeForm,
     statuses: [404, 409],
     read: (parts) => ({
       ...readNodeChange(parts),
       wire: parseWire(conditionBodySchema, parts.body, "body"),
     }),
-    write: toNodeWire,
   },
   mcp: {
     tool: "memory_evaluate_condition",
@@ -184,13 +178,12 @@ const conditionOperation = defineOperation({
     toolSet: "full",
     annotations: ADDS,
     input: conditionToolSchema,
-    output: nodeSchema,
+    output: nodeForm,
     needsOwner: false,
     read: (args) => {
       const wire = parseWire(conditionToolSchema, args, "arguments");
       return { ...toToolChange(wire), wire };
     },
-    write: toNodeWire,
     tell: (node, { wire }) => tellCondition(node, wire.state),
   },
 });

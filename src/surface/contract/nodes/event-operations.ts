@@ -4,14 +4,9 @@ import { uuidIn } from "../core/fields.ts";
 import { defineOperation, type HttpParts, type Operation } from "../core/operation.ts";
 import { READS, readUuid } from "../core/operation-parts.ts";
 import { parseWire } from "../core/wire-issues.ts";
-import {
-  extractionSchema,
-  extractionStatusSchema,
-  toExtractionStatusWire,
-  toExtractionWire,
-} from "./extraction-wire.ts";
+import { extractionStatusView, extractionView } from "./extraction-wire.ts";
 import { tellExtraction, tellExtractionStatus } from "./provenance-text.ts";
-import { nodeListSchema, toNodeListWire } from "./wire.ts";
+import { nodeListView } from "./wire.ts";
 
 const eventPath = { params: z.object({ event_id: uuidIn }) };
 
@@ -36,10 +31,9 @@ const eventNodesOperation = defineOperation({
     method: "get",
     path: "/v1/events/{event_id}/nodes",
     request: eventPath,
-    response: nodeListSchema,
+    response: nodeListView,
     statuses: [404],
     read: readEventId,
-    write: toNodeListWire,
   },
 });
 
@@ -58,10 +52,9 @@ const extractionOperation = defineOperation({
     method: "get",
     path: "/v1/events/{event_id}/extraction",
     request: eventPath,
-    response: extractionSchema,
+    response: extractionView,
     statuses: [404],
     read: readEventId,
-    write: toExtractionWire,
   },
   mcp: {
     tool: "memory_get_extraction",
@@ -71,10 +64,9 @@ const extractionOperation = defineOperation({
     toolSet: "full",
     annotations: READS,
     input: eventToolSchema,
-    output: extractionSchema,
+    output: extractionView,
     needsOwner: false,
     read: readEventArgument,
-    write: toExtractionWire,
     tell: tellExtraction,
   },
 });
@@ -95,10 +87,9 @@ const extractionStatusOperation = defineOperation({
     method: "get",
     path: "/v1/events/{event_id}/extraction-status",
     request: eventPath,
-    response: extractionStatusSchema,
+    response: extractionStatusView,
     statuses: [404],
     read: readEventId,
-    write: toExtractionStatusWire,
   },
   mcp: {
     tool: "memory_extraction_status",
@@ -108,10 +99,9 @@ const extractionStatusOperation = defineOperation({
     toolSet: "full",
     annotations: READS,
     input: eventToolSchema,
-    output: extractionStatusSchema,
+    output: extractionStatusView,
     needsOwner: false,
     read: readEventArgument,
-    write: toExtractionStatusWire,
     tell: tellExtractionStatus,
   },
 });

@@ -8,10 +8,12 @@ import {
 } from "../../../domain/enums.ts";
 import { missingNode } from "../../../domain/errors.ts";
 import { LIMITS } from "../../../domain/limits.ts";
+import { nodeForm } from "../../../domain/node.ts";
 import type { ChainOptions, ScanPage, ScanQuery } from "../../../engine/inspect/api.ts";
+import { constant, flag, list, natural, nullable, uuid } from "../../../lib/form.ts";
+import { noted, told, view } from "../../../lib/view.ts";
 import { requireOwner } from "../core/caller.ts";
 import {
-  count,
   lifecycleState,
   lifecycleStateText,
   nodeType,
@@ -20,13 +22,12 @@ import {
   scopeText,
   userIdIn,
   uuidIn,
-  uuidOut,
 } from "../core/fields.ts";
 import { defineOperation, type HttpParts, type Operation } from "../core/operation.ts";
 import { ownerQuery, present, READS, readLimit, readUuid } from "../core/operation-parts.ts";
 import { parseWire } from "../core/wire-issues.ts";
 import { tellScan } from "./text.ts";
-import { nodeListSchema, nodeSchema, toNodeListWire } from "./wire.ts";
+import { nodeListView } from "./wire.ts";
 
 const PAGE = [1, LIMITS.scanPageMax] as const;
 const DEFAULT_PAGE = 100;
@@ -36,20 +37,27 @@ const DIRECTIONS = ["forward", "backward"] as const;
 
 const nodePath = z.object({ node_id: uuidIn });
 
-const pageSchema = z
-  .strictObject({
-    nodes: z.array(nodeSchema),
-    count: count.meta({ description: "Of the nodes in this page." }),
-    has_more: z.boolean(),
-    next_cursor: uuidOut.nullable().meta({
+const pageView = noted(
+  view<ScanPage>()({
+    nodes: list(nodeForm),
+    count: told(
+      noted(natural, { description: "Of the nodes in this page." }),
+      ({ nodes }) => nodes.length,
+    ),
+    hasMore: flag,
+    nextCursor: noted(nullable(uuid), {
       description: "Pass it as after_id for the next page; null on the last one.",
     }),
-    order: z.literal("id"),
-    consistency: z.literal("page").meta({
-      description: "Each page is consistent in itself; all of them are for an unchanged store.",
-    }),
-  })
-  .meta({ id: "NodePage" });
+    order: told(constant("id"), () => "id" as const),
+    consistency: told(
+      noted(constant("page"), {
+        description: "Each page is consistent in itself; all of them are for an unchanged store.",
+      }),
+      () => "page" as const,
+    ),
+  }),
+  { id: "NodePage" },
+);
 
 type ScanWire = Omit<ScanQuery, "userId"> & { readonly userId: string | null | undefined };
 
@@ -89,13 +97,12 @@ const scanNodesOperation = defineOperation({
         limit: z.int().min(PAGE[0]).max(PAGE[1]).optional().meta({ default: DEFAULT_PAGE }),
       }),
     },
-    response: pageSchema,
+    response: pageView,
     statuses: [],
     read: (parts) => {
       const query = readScan(parts);
       return () => query;
     },
-    write: toPageWire,
   },
   mcp: {
     tool: "memory_scan_nodes",
@@ -105,13 +112,12 @@ const scanNodesOperation = defineOperation({
     toolSet: "full",
     annotations: READS,
     input: scanToolSchema,
-    output: pageSchema,
+    output: pageView,
     needsOwner: true,
     read: (args) => {
       const wire = parseWire(scanToolSchema, args, "arguments");
       return () => toScan(wire);
     },
-    write: toPageWire,
     tell: tellScan,
     search: {
       isEmpty: ({ nodes }) => nodes.length === 0,
@@ -147,16 +153,6 @@ function readScan({ query, queryLists }: HttpParts): ScanWire {
   };
 }
 
-function toPageWire(page: ScanPage): z.infer<typeof pageSchema> {
-  return {
-    ...toNodeListWire(page.nodes),
-    has_more: page.hasMore,
-    next_cursor: page.nextCursor ?? null,
-    order: "id",
-    consistency: "page",
-  };
-}
-
 const neighborhoodOperation = defineOperation({
   name: "neighborhood",
   summary: "Read the memories around one",
@@ -177,7 +173,7 @@ const neighborhoodOperation = defineOperation({
         max_hops: z.int().min(HOPS[0]).max(HOPS[1]).optional().meta({ default: DEFAULT_HOPS }),
       }),
     },
-    response: nodeListSchema,
+    response: nodeListView,
     statuses: [404],
     read: ({ params, query }) => ({
       nodeId: params["node_id"] ?? "",
@@ -186,7 +182,6 @@ const neighborhoodOperation = defineOperation({
           ? DEFAULT_HOPS
           : readLimit(query["max_hops"], HOPS, "max_hops"),
     }),
-    write: toNodeListWire,
   },
 });
 
@@ -216,13 +211,12 @@ const chainOperation = defineOperation({
         }),
       }),
     },
-    response: nodeListSchema,
+    response: nodeListView,
     statuses: [404],
     read: ({ params, query }) => ({
       nodeId: params["node_id"] ?? "",
       direction: parseMember(DIRECTIONS, query["direction"] ?? "forward", "direction"),
     }),
-    write: toNodeListWire,
   },
 });
 

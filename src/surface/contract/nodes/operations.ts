@@ -2,22 +2,18 @@ import { z } from "zod";
 import { LIFECYCLE_STATES, NODE_TYPES, parseMember } from "../../../domain/enums.ts";
 import { missing, missingEvent, missingNode } from "../../../domain/errors.ts";
 import { LIMITS } from "../../../domain/limits.ts";
-import type { NodeQuery } from "../../../engine/inspect/api.ts";
+import { nodeForm } from "../../../domain/node.ts";
+import type { NodeQuery, Stats } from "../../../engine/inspect/api.ts";
+import { anyObject, constant, member, natural, object, text } from "../../../lib/form.ts";
+import { noted } from "../../../lib/view.ts";
 import { optionalOwner } from "../core/caller.ts";
 import { count, lifecycleState, nodeType, uuidIn } from "../core/fields.ts";
 import { defineOperation } from "../core/operation.ts";
 import { anyOwnerQuery, READS, readLimit, readUuid } from "../core/operation-parts.ts";
 import { parseWire } from "../core/wire-issues.ts";
-import { processingStatusSchema, toStatusWire } from "../store/job-wire.ts";
+import { processingStatusView } from "../store/job-wire.ts";
 import { tellEvent, tellNode } from "./text.ts";
-import {
-  eventSchema,
-  nodeListSchema,
-  nodeSchema,
-  toEventWire,
-  toNodeListWire,
-  toNodeWire,
-} from "./wire.ts";
+import { eventView, nodeListView } from "./wire.ts";
 
 const nodeToolSchema = z.strictObject({ node_id: uuidIn });
 const eventToolSchema = z.strictObject({ event_id: uuidIn });
@@ -31,13 +27,10 @@ export const healthOperation = defineOperation({
     method: "get",
     path: "/v1/health",
     request: {},
-    response: z
-      .strictObject({ status: z.literal("ok"), version: z.string() })
-      .meta({ id: "Health" }),
+    response: noted(object({ status: constant("ok"), version: text }), { id: "Health" }),
     statuses: [],
     isPublic: true,
     read: () => undefined,
-    write: (health) => health,
   },
 });
 
@@ -51,22 +44,17 @@ export const statsOperation = defineOperation({
     method: "get",
     path: "/v1/stats",
     request: { query: z.object({ user_id: anyOwnerQuery }) },
-    response: z
-      .strictObject({
-        node_count: count,
-        event_count: count,
-        backend: z.enum(["sqlite", "postgres"]),
-        details: z.record(z.string(), z.unknown()),
-      })
-      .meta({ id: "Stats" }),
+    response: noted(
+      object<Stats>({
+        nodeCount: natural,
+        eventCount: natural,
+        backend: member(["sqlite", "postgres"]),
+        details: anyObject,
+      }),
+      { id: "Stats" },
+    ),
     statuses: [],
     read: (parts) => parts.query["user_id"],
-    write: (stats) => ({
-      node_count: stats.nodeCount,
-      event_count: stats.eventCount,
-      backend: stats.backend,
-      details: stats.details,
-    }),
   },
 });
 
@@ -88,10 +76,9 @@ export const getNodeOperation = defineOperation({
     method: "get",
     path: "/v1/nodes/{node_id}",
     request: { params: z.object({ node_id: uuidIn }) },
-    response: nodeSchema,
+    response: nodeForm,
     statuses: [404],
     read: (parts) => parts.params["node_id"] ?? "",
-    write: toNodeWire,
   },
   mcp: {
     tool: "memory_get_node",
@@ -102,10 +89,9 @@ export const getNodeOperation = defineOperation({
     toolSet: "core",
     annotations: READS,
     input: nodeToolSchema,
-    output: nodeSchema,
+    output: nodeForm,
     needsOwner: false,
     read: (args) => parseWire(nodeToolSchema, args, "arguments").node_id,
-    write: toNodeWire,
     tell: tellNode,
     about: ({ id }) => id,
   },
@@ -128,7 +114,7 @@ export const listNodesOperation = defineOperation({
         limit: count.max(LIMITS.nodeQueryMax).optional().meta({ default: 50 }),
       }),
     },
-    response: nodeListSchema,
+    response: nodeListView,
     statuses: [],
     read: ({ query }) => ({
       nodeType:
@@ -141,7 +127,6 @@ export const listNodesOperation = defineOperation({
       limit:
         query["limit"] === undefined ? 50 : readLimit(query["limit"], [0, LIMITS.nodeQueryMax]),
     }),
-    write: toNodeListWire,
   },
 });
 
@@ -159,10 +144,9 @@ export const getEventOperation = defineOperation({
     method: "get",
     path: "/v1/events/{event_id}",
     request: { params: z.object({ event_id: uuidIn }) },
-    response: eventSchema,
+    response: eventView,
     statuses: [404],
     read: (parts) => parts.params["event_id"] ?? "",
-    write: toEventWire,
   },
   mcp: {
     tool: "memory_get_event",
@@ -172,10 +156,9 @@ export const getEventOperation = defineOperation({
     toolSet: "full",
     annotations: READS,
     input: eventToolSchema,
-    output: eventSchema,
+    output: eventView,
     needsOwner: false,
     read: (args) => parseWire(eventToolSchema, args, "arguments").event_id,
-    write: toEventWire,
     tell: tellEvent,
   },
 });
@@ -197,9 +180,8 @@ export const processingStatusOperation = defineOperation({
     method: "get",
     path: "/v1/events/{event_id}/processing-status",
     request: { params: z.object({ event_id: uuidIn }) },
-    response: processingStatusSchema,
+    response: processingStatusView,
     statuses: [404],
     read: (parts) => parts.params["event_id"] ?? "",
-    write: toStatusWire,
   },
 });

@@ -6,7 +6,7 @@ import { defineOperation } from "../core/operation.ts";
 import { READS, readLimit, readUuid } from "../core/operation-parts.ts";
 import { parseWire } from "../core/wire-issues.ts";
 import { tellProvenance } from "./provenance-text.ts";
-import { provenanceSchema, toProvenanceWire } from "./provenance-wire.ts";
+import { provenanceView } from "./provenance-wire.ts";
 
 const PAGE = [1, LIMITS.operationPageMax] as const;
 const DEFAULT_PAGE = 100;
@@ -55,7 +55,7 @@ export const provenanceOperation = defineOperation({
           .meta({ default: DEFAULT_PAGE }),
       }),
     },
-    response: provenanceSchema,
+    response: provenanceView,
     statuses: [404],
     read: ({ params, query }) => ({
       nodeId: params["node_id"] ?? "",
@@ -65,7 +65,6 @@ export const provenanceOperation = defineOperation({
           ? DEFAULT_PAGE
           : readLimit(query["operation_limit"], PAGE, "operation_limit"),
     }),
-    write: toProvenanceWire,
   },
   mcp: {
     tool: "memory_get_provenance",
@@ -76,7 +75,7 @@ export const provenanceOperation = defineOperation({
     toolSet: "full",
     annotations: READS,
     input: toolSchema,
-    output: provenanceSchema,
+    output: provenanceView,
     needsOwner: false,
     read: (args) => {
       const wire = parseWire(toolSchema, args, "arguments");
@@ -86,7 +85,6 @@ export const provenanceOperation = defineOperation({
         operationLimit: wire.operation_limit ?? DEFAULT_PAGE,
       };
     },
-    write: toProvenanceWire,
     tell: tellProvenance,
   },
 });

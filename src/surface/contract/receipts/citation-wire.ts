@@ -4,7 +4,9 @@ import {
   type AnswerCitationsInput,
   CITATION_METHODS,
 } from "../../../engine/receipts/api.ts";
-import { instantOut, userIdIn, uuidIn, uuidOut } from "../core/fields.ts";
+import { constant, instant, list, member, nullable, text, uuid } from "../../../lib/form.ts";
+import { noted, view } from "../../../lib/view.ts";
+import { userIdIn, uuidIn } from "../core/fields.ts";
 import { readUuid } from "../core/operation-parts.ts";
 
 /** Characters of the name that a caller gives an answer. */
@@ -61,23 +63,25 @@ export const citationsToolSchema = z.strictObject({
 export type CitationsWire = Omit<z.infer<typeof citationsBodySchema>, "method"> &
   Pick<z.infer<typeof citationsToolSchema>, "method">;
 
-export const citationsSchema = z
-  .strictObject({
-    schema_version: z.literal(1),
-    citation_id: uuidOut,
-    request_id: uuidOut,
-    answer_id: z.string(),
-    cited_node_ids: z.array(uuidOut),
-    answer_sha256: z.string().nullable(),
-    method,
-    user_id: z.string(),
-    recorded_at: instantOut,
-    receipt_checksum: z.string().meta({ description: "Of the receipt that vouches for them." }),
-    context_sha256: z
-      .string()
-      .meta({ description: "Of the context that the answer was made from." }),
-  })
-  .meta({ id: "AnswerCitations", description: "Which memories an answer was made from." });
+/** Recorded citations, as answers tell them. */
+export const citationsView = noted(
+  view<AnswerCitations>()({
+    schemaVersion: constant(1),
+    citationId: uuid,
+    requestId: uuid,
+    answerId: text,
+    citedNodeIds: list(uuid),
+    answerSha256: nullable(text),
+    method: member(CITATION_METHODS),
+    userId: text,
+    recordedAt: instant,
+    receiptChecksum: noted(text, { description: "Of the receipt that vouches for them." }),
+    contextSha256: noted(text, {
+      description: "Of the context that the answer was made from.",
+    }),
+  }),
+  { id: "AnswerCitations", description: "Which memories an answer was made from." },
+);
 
 /**
  * What the engine takes, from the wire.
@@ -95,22 +99,5 @@ export function toCitationsInput(wire: CitationsWire): AnswerCitationsInput {
     citedNodeIds: cited?.map((id, index) => readUuid(id, `cited_node_ids[${index}]`)),
     answerSha256: wire.answer_sha256,
     method: wire.method ?? undefined,
-  };
-}
-
-/** The wire form of recorded citations. */
-export function toCitationsWire(record: AnswerCitations): z.infer<typeof citationsSchema> {
-  return {
-    schema_version: record.schemaVersion,
-    citation_id: record.citationId,
-    request_id: record.requestId,
-    answer_id: record.answerId,
-    cited_node_ids: [...record.citedNodeIds],
-    answer_sha256: record.answerSha256 ?? null,
-    method: record.method,
-    user_id: record.userId,
-    recorded_at: record.recordedAt,
-    receipt_checksum: record.receiptChecksum,
-    context_sha256: record.contextSha256,
   };
 }

@@ -1,181 +1,138 @@
-import { z } from "zod";
+import {
+  EPISTEMIC_TYPES,
+  LIFECYCLE_STATES,
+  NODE_TYPES,
+  SCOPES,
+  SOURCE_TYPES,
+} from "../../../domain/enums.ts";
 import { STRENGTHS } from "../../../domain/strength.ts";
-import type { ResultCandidate, RetrievalResponse } from "../../../engine/retrieve/api.ts";
+import type {
+  MemoryBundle,
+  ResultCandidate,
+  RetrievalMetadata,
+  RetrievalResponse,
+  VisibleBinding,
+} from "../../../engine/retrieve/api.ts";
 import {
+  anyObject,
   count,
-  epistemicType,
-  instantOut,
-  lifecycleState,
-  metadata,
-  nodeType,
-  scope,
-  sourceType,
+  instant,
+  list,
+  member,
+  nullable,
+  number,
+  omitted,
+  text,
   unit,
-  uuidOut,
-} from "../core/fields.ts";
-import {
-  bindingSchema,
-  bundleSchema,
-  contextReferencesSchema,
-  relevanceOf,
-  toBindingWire,
-  toBundleWire,
-} from "./bundle-wire.ts";
+  uuid,
+} from "../../../lib/form.ts";
+import { noted, told, view, without } from "../../../lib/view.ts";
+import { bindingView, bundleView, contextReferencesForm, relevanceOf } from "./bundle-wire.ts";
 import { shownHits } from "./hits.ts";
-import { metricsSchema, toMetricsWire } from "./metrics-wire.ts";
+import { metricsView } from "./metrics-wire.ts";
 import type { FoldedHit } from "./repeated-hits.ts";
 
-const relevance = z.number().optional().meta({
+const relevance = noted(omitted(number), {
   description:
     "Cosine of this memory, or of the one that brought it; 0 to 1. Absent with weighted fusion.",
 });
-
-const marks = {
-  strength: z.enum(STRENGTHS).optional().meta({
-    description: "weak: merely the nearest there is, which mostly does not answer the question.",
-  }),
-  older_than: uuidOut.optional().meta({
-    description: "A newer result that makes this one outdated. Absent: none was found.",
-  }),
-};
-
-const resultItemSchema = z
-  .strictObject({
-    node_id: uuidOut,
-    content: z.string(),
-    score: z.number(),
-    semantic_relevance: relevance,
-    ...marks,
-    node_type: nodeType,
-    lifecycle_state: lifecycleState,
-    confidence: unit,
-    salience: unit,
-    epistemic_type: epistemicType,
-    source_type: sourceType,
-    scope,
-    session_id: z.string().nullable(),
-    event_time: instantOut.nullable(),
-    valid_from: instantOut,
-    valid_to: instantOut.nullable(),
-    evidence_refs: z.array(uuidOut),
-    metadata: metadata.nullable(),
-  })
-  .meta({ id: "RetrieveResult" });
-
-const shortItemSchema = z.strictObject({
-  node_id: uuidOut,
-  content: z.string(),
-  score: z.number(),
-  node_type: nodeType,
-  lifecycle_state: lifecycleState,
-  confidence: unit,
-  semantic_relevance: relevance,
-  repeats: count.optional().meta({
-    description: "Memories with this text, where there are several; the newest is shown.",
-  }),
-  ...marks,
+const strength = noted(omitted(member(STRENGTHS)), {
+  description: "weak: merely the nearest there is, which mostly does not answer the question.",
+});
+const olderThan = noted(omitted(uuid), {
+  description: "A newer result that makes this one outdated. Absent: none was found.",
 });
 
-export const retrieveAnswerSchema = z
-  .strictObject({
-    results: z.array(resultItemSchema),
-    bundle: bundleSchema,
-    value_bindings: z.array(bindingSchema),
-    metrics: metricsSchema,
-  })
-  .meta({ id: "RetrieveAnswer" });
-
-export const retrieveToolAnswerSchema = z.strictObject({
-  results: z.array(shortItemSchema),
-  count,
-  metrics: metricsSchema.omit({ stages: true }),
-  context: z.string().optional(),
-  context_references: contextReferencesSchema.optional(),
-  value_bindings: z.array(bindingSchema).optional(),
-});
+const resultView = noted(
+  view<ResultCandidate>()({
+    nodeId: told(uuid, ({ node }) => node.id),
+    content: told(text, ({ node }) => node.content),
+    score: told(number, ({ compositeScore }) => compositeScore),
+    semanticRelevance: told(relevance, relevanceOf),
+    strength,
+    olderThan: told(olderThan, (candidate) => candidate.olderThan?.nodeId),
+    nodeType: told(member(NODE_TYPES), ({ node }) => node.nodeType),
+    lifecycleState: told(member(LIFECYCLE_STATES), ({ node }) => node.lifecycleState),
+    confidence: told(unit, ({ node }) => node.confidence),
+    salience: told(unit, ({ node }) => node.salience),
+    epistemicType: told(member(EPISTEMIC_TYPES), ({ node }) => node.epistemicType),
+    sourceType: told(member(SOURCE_TYPES), ({ node }) => node.sourceType),
+    scope: told(member(SCOPES), ({ node }) => node.scope),
+    sessionId: told(nullable(text), ({ node }) => node.sessionId),
+    eventTime: told(nullable(instant), ({ node }) => node.eventTime),
+    validFrom: told(instant, ({ node }) => node.validFrom),
+    validTo: told(nullable(instant), ({ node }) => node.validTo),
+    evidenceRefs: told(list(uuid), ({ node }) => node.evidenceRefs),
+    metadata: told(nullable(anyObject), ({ node }) => node.metadata),
+  }),
+  { id: "RetrieveResult" },
+);
 
 /** The complete answer, as HTTP gives it. */
-export function toRetrieveAnswer(
-  response: RetrievalResponse,
-): z.infer<typeof retrieveAnswerSchema> {
-  return {
-    results: response.results.map(toResultItem),
-    bundle: toBundleWire(response.bundle),
-    value_bindings: response.valueBindings.map(toBindingWire),
-    metrics: toMetricsWire(response.metadata),
-  };
-}
+export const retrieveView = noted(
+  view<RetrievalResponse>()({
+    results: list(resultView),
+    bundle: bundleView,
+    valueBindings: list(bindingView),
+    metrics: told(metricsView, ({ metadata }) => metadata),
+  }),
+  { id: "RetrieveAnswer" },
+);
+
+const shortView = view<FoldedHit>()({
+  nodeId: told(uuid, ({ hit }) => hit.node.id),
+  content: told(text, ({ hit }) => hit.node.content),
+  score: told(number, ({ hit }) => fourDecimals(hit.compositeScore)),
+  nodeType: told(member(NODE_TYPES), ({ hit }) => hit.node.nodeType),
+  lifecycleState: told(member(LIFECYCLE_STATES), ({ hit }) => hit.node.lifecycleState),
+  confidence: told(unit, ({ hit }) => hit.node.confidence),
+  semanticRelevance: told(relevance, ({ hit }) => {
+    const own = relevanceOf(hit);
+    return own === undefined ? undefined : fourDecimals(own);
+  }),
+  repeats: told(
+    noted(omitted(count), {
+      description: "Memories with this text, where there are several; the newest is shown.",
+    }),
+    ({ repeats }) => (repeats > 1 ? repeats : undefined),
+  ),
+  strength: told(strength, ({ hit }) => hit.strength),
+  olderThan: told(olderThan, ({ hit }) => hit.olderThan?.nodeId),
+});
+
+type ToolAnswer = {
+  readonly results: readonly FoldedHit[];
+  readonly metrics: RetrievalMetadata;
+  readonly context: string | undefined;
+  readonly contextReferences: MemoryBundle["contextReferences"] | undefined;
+  readonly valueBindings: readonly VisibleBinding[] | undefined;
+};
 
 /**
  * The short answer, as MCP gives it: the hits that are shown, each text once, scores to four decimals, no times of stages,
  * the context on request.
  */
-export function toRetrieveToolAnswer(
-  response: RetrievalResponse,
+export const retrieveToolView = view<ToolAnswer>()({
+  results: list(shortView),
+  count: told(count, ({ results }) => results.length),
+  metrics: without(metricsView, "stages"),
+  context: omitted(text),
+  contextReferences: omitted(contextReferencesForm),
+  valueBindings: omitted(list(bindingView)),
+});
+
+export function toToolAnswer(
+  { results, bundle, metadata, valueBindings }: RetrievalResponse,
   includeContext: boolean,
   limit?: number | null,
-): z.infer<typeof retrieveToolAnswerSchema> {
-  const { bundle, metadata } = response;
-  const { hits } = shownHits(response.results, limit);
-  const { stages: _stages, ...metrics } = toMetricsWire(metadata);
-  const short = { results: hits.map(toShortItem), count: hits.length, metrics };
-  if (!includeContext) return short;
-  const references = Object.fromEntries(bundle.contextReferences);
+): ToolAnswer {
+  const references = bundle.contextReferences.size > 0 ? bundle.contextReferences : undefined;
   return {
-    ...short,
-    context: bundle.renderedContext,
-    ...(bundle.contextReferences.size > 0 && {
-      context_references: references,
-    }),
-    value_bindings: response.valueBindings.map(toBindingWire),
-  };
-}
-
-function toMarks({ strength, olderThan }: ResultCandidate) {
-  return {
-    ...(strength !== undefined && { strength }),
-    ...(olderThan !== undefined && { older_than: olderThan.nodeId }),
-  };
-}
-
-function toResultItem(candidate: ResultCandidate): z.infer<typeof resultItemSchema> {
-  const { node } = candidate;
-  const own = relevanceOf(candidate);
-  return {
-    node_id: node.id,
-    content: node.content,
-    score: candidate.compositeScore,
-    ...(own !== undefined && { semantic_relevance: own }),
-    ...toMarks(candidate),
-    node_type: node.nodeType,
-    lifecycle_state: node.lifecycleState,
-    confidence: node.confidence,
-    salience: node.salience,
-    epistemic_type: node.epistemicType,
-    source_type: node.sourceType,
-    scope: node.scope,
-    session_id: node.sessionId ?? null,
-    event_time: node.eventTime ?? null,
-    valid_from: node.validFrom,
-    valid_to: node.validTo ?? null,
-    evidence_refs: [...node.evidenceRefs],
-    metadata: node.metadata ?? null,
-  };
-}
-
-function toShortItem({ hit: candidate, repeats }: FoldedHit): z.infer<typeof shortItemSchema> {
-  const { node } = candidate;
-  const own = relevanceOf(candidate);
-  return {
-    node_id: node.id,
-    content: node.content,
-    score: fourDecimals(candidate.compositeScore),
-    node_type: node.nodeType,
-    lifecycle_state: node.lifecycleState,
-    confidence: node.confidence,
-    ...(own !== undefined && { semantic_relevance: fourDecimals(own) }),
-    ...(repeats > 1 && { repeats }),
-    ...toMarks(candidate),
+    results: shownHits(results, limit).hits,
+    metrics: metadata,
+    context: includeContext ? bundle.renderedContext : undefined,
+    contextReferences: includeContext ? references : undefined,
+    valueBindings: includeContext ? valueBindings : undefined,
   };
 }
 

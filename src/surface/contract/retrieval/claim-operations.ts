@@ -21,7 +21,7 @@ import {
   supersedeToolSchema,
   type WithActor,
 } from "../lifecycle/wire.ts";
-import { nodeListSchema, toNodeListWire } from "../nodes/wire.ts";
+import { nodeListView } from "../nodes/wire.ts";
 
 type ClaimsWire = Pick<
   WithActor<typeof supersedeToolSchema>,
@@ -53,13 +53,12 @@ const supersedeOperation = defineOperation({
     method: "post",
     path: "/v1/supersedences",
     request: { headers: changeHeadersSchema, body: supersedeBodySchema },
-    response: nodeListSchema,
+    response: nodeListView,
     statuses: [404, 409],
     read: ({ body, idempotencyKey }) => ({
       ...parseWire(supersedeBodySchema, body, "body"),
       request_id: readIdempotencyKey(idempotencyKey),
     }),
-    write: toNodeListWire,
   },
   mcp: {
     tool: "memory_supersede",
@@ -70,10 +69,9 @@ const supersedeOperation = defineOperation({
     toolSet: "core",
     annotations: RETIRES,
     input: supersedeToolSchema,
-    output: nodeListSchema,
+    output: nodeListView,
     needsOwner: false,
     read: (args) => parseWire(supersedeToolSchema, args, "arguments"),
-    write: toNodeListWire,
     tell: tellSuperseded,
   },
 });
@@ -94,13 +92,12 @@ const contradictOperation = defineOperation({
     method: "post",
     path: "/v1/contradictions",
     request: { headers: changeHeadersSchema, body: contradictBodySchema },
-    response: nodeListSchema,
+    response: nodeListView,
     statuses: [404, 409],
     read: ({ body, idempotencyKey }) => ({
       ...parseWire(contradictBodySchema, body, "body"),
       request_id: readIdempotencyKey(idempotencyKey),
     }),
-    write: toNodeListWire,
   },
   mcp: {
     tool: "memory_mark_contradiction",
@@ -111,10 +108,9 @@ const contradictOperation = defineOperation({
     toolSet: "full",
     annotations: CHANGES,
     input: contradictToolSchema,
-    output: nodeListSchema,
+    output: nodeListView,
     needsOwner: false,
     read: (args) => parseWire(contradictToolSchema, args, "arguments"),
-    write: toNodeListWire,
     tell: tellContradicted,
   },
 });
@@ -136,13 +132,12 @@ const resolveOperation = defineOperation({
     method: "post",
     path: "/v1/contradictions/resolve",
     request: { headers: changeHeadersSchema, body: resolveBodySchema },
-    response: nodeListSchema,
+    response: nodeListView,
     statuses: [404, 409],
     read: ({ body, idempotencyKey }) => ({
       ...parseWire(resolveBodySchema, body, "body"),
       request_id: readIdempotencyKey(idempotencyKey),
     }),
-    write: toNodeListWire,
   },
   mcp: {
     tool: "memory_resolve_contradiction",
@@ -152,10 +147,9 @@ const resolveOperation = defineOperation({
     toolSet: "full",
     annotations: RETIRES,
     input: resolveToolSchema,
-    output: nodeListSchema,
+    output: nodeListView,
     needsOwner: false,
     read: (args) => parseWire(resolveToolSchema, args, "arguments"),
-    write: toNodeListWire,
     tell: tellResolved,
   },
 });

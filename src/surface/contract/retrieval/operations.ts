@@ -1,5 +1,8 @@
 import { z } from "zod";
 import { missing } from "../../../domain/errors.ts";
+import type { AnswerCitations } from "../../../engine/receipts/api.ts";
+import { list } from "../../../lib/form.ts";
+import { told, view } from "../../../lib/view.ts";
 import { requireOwner } from "../core/caller.ts";
 import { userIdIn, uuidIn } from "../core/fields.ts";
 import { defineOperation } from "../core/operation.ts";
@@ -8,19 +11,13 @@ import { parseWire } from "../core/wire-issues.ts";
 import {
   type CitationsWire,
   citationsBodySchema,
-  citationsSchema,
   citationsToolSchema,
+  citationsView,
   toCitationsInput,
-  toCitationsWire,
 } from "../receipts/citation-wire.ts";
 import { tellCitations, tellCitationsList, tellReceipt } from "../receipts/text.ts";
-import { receiptAnswerSchema, toReceiptWire } from "../receipts/wire.ts";
-import {
-  retrieveAnswerSchema,
-  retrieveToolAnswerSchema,
-  toRetrieveAnswer,
-  toRetrieveToolAnswer,
-} from "./answer.ts";
+import { receiptView } from "../receipts/wire.ts";
+import { retrieveToolView, retrieveView, toToolAnswer } from "./answer.ts";
 import {
   flattenFilters,
   type RetrieveWire,
@@ -66,10 +63,9 @@ export const retrieveOperation = defineOperation({
     method: "post",
     path: "/v1/retrieve",
     request: { body: retrieveBodySchema },
-    response: retrieveAnswerSchema,
+    response: retrieveView,
     statuses: [],
     read: (parts) => flattenFilters(parseWire(retrieveBodySchema, parts.body, "body")),
-    write: toRetrieveAnswer,
   },
   mcp: {
     tool: "memory_retrieve",
@@ -82,11 +78,11 @@ export const retrieveOperation = defineOperation({
     silentArguments: ["mode", "include_cross_scope"],
     annotations: READS,
     input: retrieveToolSchema,
-    output: retrieveToolAnswerSchema,
+    output: retrieveToolView,
     needsOwner: true,
     read: (args) => parseWire(retrieveToolSchema, args, "arguments"),
     write: (response, wire) =>
-      toRetrieveToolAnswer(response, wire.include_context ?? false, wire.limit),
+      retrieveToolView.json(toToolAnswer(response, wire.include_context ?? false, wire.limit)),
     tell: tellRetrieve,
     search: {
       isEmpty: ({ results }) => results.length === 0,
@@ -115,13 +111,12 @@ export const getReceiptOperation = defineOperation({
       params: z.object({ request_id: uuidIn }),
       query: z.object({ user_id: ownerQuery }),
     },
-    response: receiptAnswerSchema,
+    response: receiptView,
     statuses: [404],
     read: ({ params, query }) => ({
       id: params["request_id"] ?? "",
       userId: query["user_id"],
     }),
-    write: toReceiptWire,
   },
   mcp: {
     tool: "memory_get_retrieval_receipt",
@@ -132,13 +127,12 @@ export const getReceiptOperation = defineOperation({
     toolSet: "full",
     annotations: READS,
     input: receiptToolSchema,
-    output: receiptAnswerSchema,
+    output: receiptView,
     needsOwner: true,
     read: (args) => {
       const wire = parseWire(receiptToolSchema, args, "arguments");
       return { id: wire.request_id, userId: wire.user_id };
     },
-    write: toReceiptWire,
     tell: tellReceipt,
   },
 });
@@ -154,10 +148,9 @@ export const recordCitationsOperation = defineOperation({
     method: "post",
     path: "/v1/answer-citations",
     request: { body: citationsBodySchema },
-    response: citationsSchema,
+    response: citationsView,
     statuses: [400, 404, 409],
     read: (parts) => parseWire(citationsBodySchema, parts.body, "body"),
-    write: toCitationsWire,
   },
   mcp: {
     tool: "memory_record_answer_citations",
@@ -167,10 +160,9 @@ export const recordCitationsOperation = defineOperation({
     toolSet: "full",
     annotations: ADDS,
     input: citationsToolSchema,
-    output: citationsSchema,
+    output: citationsView,
     needsOwner: true,
     read: (args) => parseWire(citationsToolSchema, args, "arguments"),
-    write: toCitationsWire,
     tell: tellCitations,
   },
 });
@@ -202,14 +194,13 @@ export const listCitationsOperation = defineOperation({
         limit: z.int().min(PAGE[0]).max(PAGE[1]).optional().meta({ default: DEFAULT_PAGE }),
       }),
     },
-    response: z.array(citationsSchema),
+    response: list(citationsView),
     statuses: [],
     read: ({ query }) => ({
       userId: query["user_id"],
       afterId: present(query["after_id"], (id) => readUuid(id, "after_id")),
       limit: query["limit"] === undefined ? DEFAULT_PAGE : readLimit(query["limit"], PAGE),
     }),
-    write: (records) => records.map(toCitationsWire),
   },
   mcp: {
     tool: "memory_list_answer_citations",
@@ -220,7 +211,9 @@ export const listCitationsOperation = defineOperation({
     annotations: READS,
     input: citationsListToolSchema,
     // Older revisions of the protocol know objects only.
-    output: z.strictObject({ result: z.array(citationsSchema) }),
+    output: view<readonly AnswerCitations[]>()({
+      result: told(list(citationsView), (records) => records),
+    }),
     needsOwner: true,
     read: (args) => {
       const wire = parseWire(citationsListToolSchema, args, "arguments");
@@ -231,7 +224,6 @@ export const listCitationsOperation = defineOperation({
         limit: limit ?? DEFAULT_PAGE,
       };
     },
-    write: (records) => ({ result: records.map(toCitationsWire) }),
     tell: (records, page) => tellCitationsList(records, page),
   },
 });
@@ -255,13 +247,12 @@ export const getCitationsOperation = defineOperation({
       params: z.object({ citation_id: uuidIn }),
       query: z.object({ user_id: ownerQuery }),
     },
-    response: citationsSchema,
+    response: citationsView,
     statuses: [404],
     read: ({ params, query }) => ({
       id: params["citation_id"] ?? "",
       userId: query["user_id"],
     }),
-    write: toCitationsWire,
   },
   mcp: {
     tool: "memory_get_answer_citations",
@@ -270,13 +261,12 @@ export const getCitationsOperation = defineOperation({
     toolSet: "full",
     annotations: READS,
     input: citationToolSchema,
-    output: citationsSchema,
+    output: citationsView,
     needsOwner: true,
     read: (args) => {
       const wire = parseWire(citationToolSchema, args, "arguments");
       return { id: wire.citation_id, userId: wire.user_id };
     },
-    write: toCitationsWire,
     tell: tellCitations,
   },
 });

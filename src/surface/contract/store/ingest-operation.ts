@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { parseMember, parseRole, SCOPES } from "../../../domain/enums.ts";
 import type { IngestInput } from "../../../engine/write/api.ts";
+import { uuid } from "../../../lib/form.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
+import { noted, told, view } from "../../../lib/view.ts";
 import { requireOwner } from "../core/caller.ts";
 import {
   instantIn,
@@ -13,7 +15,6 @@ import {
   sessionIdIn,
   speaker,
   userIdIn,
-  uuidOut,
 } from "../core/fields.ts";
 import { defineOperation } from "../core/operation.ts";
 import { ADDS, present } from "../core/operation-parts.ts";
@@ -64,7 +65,9 @@ const toolSchema = z.strictObject({
   scope: scopeText.nullish().meta({ default: "personal" }),
 });
 
-const answerSchema = z.strictObject({ event_id: uuidOut }).meta({ id: "IngestReceipt" });
+const answerView = noted(view<Uuid>()({ eventId: told(uuid, (id) => id) }), {
+  id: "IngestReceipt",
+});
 
 export const ingestOperation = defineOperation({
   name: "ingest",
@@ -77,10 +80,9 @@ export const ingestOperation = defineOperation({
     method: "post",
     path: "/v1/ingest",
     request: { body: bodySchema },
-    response: answerSchema,
+    response: answerView,
     statuses: [],
     read: (parts) => parseWire(bodySchema, parts.body, "body"),
-    write: toAnswer,
   },
   mcp: {
     tool: "memory_ingest",
@@ -91,17 +93,12 @@ export const ingestOperation = defineOperation({
     toolSet: "full",
     annotations: ADDS,
     input: toolSchema,
-    output: answerSchema,
+    output: answerView,
     needsOwner: true,
     read: (args) => parseWire(toolSchema, args, "arguments"),
-    write: toAnswer,
     tell: tellIngest,
   },
 });
-
-function toAnswer(eventId: Uuid): z.infer<typeof answerSchema> {
-  return { event_id: eventId };
-}
 
 function toIngestInput(wire: IngestWire, userId: string): IngestInput {
   return {

@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { parseRole } from "../../../domain/enums.ts";
 import type { FastIngestItem } from "../../../engine/write/api.ts";
+import { list, natural, uuid } from "../../../lib/form.ts";
+import type { Uuid } from "../../../lib/uuid.ts";
+import { noted, told, view } from "../../../lib/view.ts";
 import {
-  count,
   instantIn,
   metadataIn,
   role,
@@ -11,7 +13,6 @@ import {
   speaker,
   userIdIn,
   uuidIn,
-  uuidOut,
 } from "../core/fields.ts";
 import { present } from "../core/operation-parts.ts";
 
@@ -51,9 +52,14 @@ export const ingestToolSchema = z.strictObject({
 });
 export type IngestWire = z.infer<typeof ingestToolSchema>;
 
-export const ingestAnswerSchema = z
-  .strictObject({ event_ids: z.array(uuidOut), accepted: count })
-  .meta({ id: "FastIngestReceipt" });
+/** The events of admitted items, in their order. */
+export const ingestAnswerView = noted(
+  view<readonly Uuid[]>()({
+    eventIds: told(list(uuid), (ids) => ids),
+    accepted: told(natural, (ids) => ids.length),
+  }),
+  { id: "FastIngestReceipt" },
+);
 
 /** What the engine takes, from the wire; in the same order. */
 export function toIngestItems(wire: IngestWire): FastIngestItem[] {

@@ -1,19 +1,23 @@
 import { z } from "zod";
 import type { ProcessingResult, ProcessingStatus } from "../../../domain/jobs.ts";
-import { count, instantOut, userIdIn, uuidOut } from "../core/fields.ts";
+import { instant, member, natural, nullable, text, uuid } from "../../../lib/form.ts";
+import { noted, view } from "../../../lib/view.ts";
+import { count, userIdIn } from "../core/fields.ts";
 
-export const processingStatusSchema = z
-  .strictObject({
-    event_id: uuidOut,
-    status: z.enum(["pending", "complete"]),
-    attempts: count,
-    last_error: z.string().nullable().meta({ description: "Category of the last failure." }),
-    updated_at: instantOut,
-  })
-  .meta({
+/** How far one event has come, as answers tell it. */
+export const processingStatusView = noted(
+  view<ProcessingStatus>()({
+    eventId: uuid,
+    status: member(["pending", "complete"]),
+    attempts: natural,
+    lastError: noted(nullable(text), { description: "Category of the last failure." }),
+    updatedAt: instant,
+  }),
+  {
     id: "ProcessingStatus",
     description: "How far the memory and index entries of one event have come.",
-  });
+  },
+);
 
 export const processBodySchema = z
   .strictObject({
@@ -31,26 +35,12 @@ export const processToolSchema = z.strictObject({
 });
 export type ProcessWire = z.infer<typeof processToolSchema>;
 
-export const processingResultSchema = z
-  .strictObject({
-    processed: count,
-    pending: count,
-    failed: count.meta({ description: "Pending items whose last try failed." }),
-  })
-  .meta({ id: "ProcessingResult" });
-
-/** The wire form of one event's processing status. */
-export function toStatusWire(status: ProcessingStatus): z.infer<typeof processingStatusSchema> {
-  return {
-    event_id: status.eventId,
-    status: status.status,
-    attempts: status.attempts,
-    last_error: status.lastError ?? null,
-    updated_at: status.updatedAt,
-  };
-}
-
-/** The wire form of one processing pass. */
-export function toResultWire(result: ProcessingResult): z.infer<typeof processingResultSchema> {
-  return { processed: result.processed, pending: result.pending, failed: result.failed };
-}
+/** One processing pass, as answers tell it. */
+export const processingResultView = noted(
+  view<ProcessingResult>()({
+    processed: natural,
+    pending: natural,
+    failed: noted(natural, { description: "Pending items whose last try failed." }),
+  }),
+  { id: "ProcessingResult" },
+);

@@ -1,30 +1,29 @@
-import type { LifecycleState } from "../../../domain/enums.ts";
+import { LIFECYCLE_STATES } from "../../../domain/enums.ts";
 import type { NearMemory } from "../../../engine/write/api.ts";
-import type { Instant } from "../../../lib/instant.ts";
-import type { Uuid } from "../../../lib/uuid.ts";
-
-/** A memory that a new one may replace or repeat, as every surface writes it. */
-export type NearWire = {
-  readonly node_id: Uuid;
-  readonly content: string;
-  readonly lifecycle_state: LifecycleState;
-  readonly created_at: Instant;
-  /** To four decimals. */
-  readonly similarity: number;
-  readonly identical: boolean;
-};
+import { flag, instant, member, text, unit, uuid } from "../../../lib/form.ts";
+import { noted, told, view } from "../../../lib/view.ts";
 
 /** Characters of a near memory's text that an answer to a store repeats. */
 const NEAR_TEXT_MAX = 2000;
 
-export function toNearWire({ node, similarity, identical }: NearMemory): NearWire {
-  return {
-    node_id: node.id,
-    // Not half of a character that takes two places.
-    content: node.content.slice(0, NEAR_TEXT_MAX).replace(/[\ud800-\udbff]$/, ""),
-    lifecycle_state: node.lifecycleState,
-    created_at: node.createdAt,
-    similarity: Math.round(similarity * 10_000) / 10_000,
-    identical,
-  };
-}
+/** A memory that a new one may replace or repeat, as every surface writes it; the similarity to four decimals. */
+export const nearView = noted(
+  view<NearMemory>()({
+    nodeId: told(uuid, ({ node }) => node.id),
+    content: told(
+      noted(text, { description: "Its text, the first 2,000 characters." }),
+      // Not half of a character that takes two places.
+      ({ node }) => node.content.slice(0, NEAR_TEXT_MAX).replace(/[\ud800-\udbff]$/, ""),
+    ),
+    lifecycleState: told(member(LIFECYCLE_STATES), ({ node }) => node.lifecycleState),
+    createdAt: told(instant, ({ node }) => node.createdAt),
+    similarity: told(
+      noted(unit, { description: "Cosine of the two texts." }),
+      ({ similarity }) => Math.round(similarity * 10_000) / 10_000,
+    ),
+    identical: noted(flag, {
+      description: "The same text: reinforce that memory instead of storing it again.",
+    }),
+  }),
+  { id: "NearMemory" },
+);

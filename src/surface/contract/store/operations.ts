@@ -1,12 +1,11 @@
 import { invalid } from "../../../domain/errors.ts";
-import type { Uuid } from "../../../lib/uuid.ts";
 import { actorOf, requireOwner } from "../core/caller.ts";
 import { defineOperation } from "../core/operation.ts";
 import { ADDS, CHANGES, readIdempotencyKey } from "../core/operation-parts.ts";
 import { parseWire } from "../core/wire-issues.ts";
 import {
   type IngestWire,
-  ingestAnswerSchema,
+  ingestAnswerView,
   ingestBodySchema,
   ingestHeadersSchema,
   ingestToolSchema,
@@ -15,17 +14,15 @@ import {
 import {
   type ProcessWire,
   processBodySchema,
-  processingResultSchema,
+  processingResultView,
   processToolSchema,
-  toResultWire,
 } from "./job-wire.ts";
 import { tellIngestFast, tellProcessing, tellStore } from "./text.ts";
 import {
   type StoreWire,
-  storeAnswerSchema,
+  storeAnswerView,
   storeBodySchema,
   storeToolSchema,
-  toStoreAnswer,
   toStoreInput,
 } from "./wire.ts";
 
@@ -45,10 +42,9 @@ export const storeOperation = defineOperation({
     method: "post",
     path: "/v1/store",
     request: { body: storeBodySchema },
-    response: storeAnswerSchema,
+    response: storeAnswerView,
     statuses: [404],
     read: (parts) => parseWire(storeBodySchema, parts.body, "body"),
-    write: toStoreAnswer,
   },
   mcp: {
     tool: "memory_store",
@@ -62,10 +58,9 @@ export const storeOperation = defineOperation({
     // What it replaces is found no more.
     annotations: { ...ADDS, destructiveHint: true },
     input: storeToolSchema,
-    output: storeAnswerSchema,
+    output: storeAnswerView,
     needsOwner: true,
     read: (args) => parseWire(storeToolSchema, args, "arguments"),
-    write: toStoreAnswer,
     tell: tellStore,
     about: ({ nodeId }) => nodeId,
   },
@@ -89,13 +84,12 @@ export const ingestFastOperation = defineOperation({
     method: "post",
     path: "/v1/ingest/fast",
     request: { body: ingestBodySchema, headers: ingestHeadersSchema },
-    response: ingestAnswerSchema,
+    response: ingestAnswerView,
     statuses: [409],
     read: (parts) => ({
       ...parseWire(ingestBodySchema, parts.body, "body"),
       request_id: readIdempotencyKey(parts.idempotencyKey),
     }),
-    write: toIngestAnswer,
   },
   mcp: {
     tool: "memory_ingest_fast_many",
@@ -106,17 +100,12 @@ export const ingestFastOperation = defineOperation({
     toolSet: "full",
     annotations: ADDS,
     input: ingestToolSchema,
-    output: ingestAnswerSchema,
+    output: ingestAnswerView,
     needsOwner: true,
     read: (args) => parseWire(ingestToolSchema, args, "arguments"),
-    write: toIngestAnswer,
     tell: tellIngestFast,
   },
 });
-
-function toIngestAnswer(ids: readonly Uuid[]): { event_ids: Uuid[]; accepted: number } {
-  return { event_ids: [...ids], accepted: ids.length };
-}
 
 export const processOperation = defineOperation({
   name: "process_materializations",
@@ -131,10 +120,9 @@ export const processOperation = defineOperation({
     method: "post",
     path: "/v1/materializations/process",
     request: { body: processBodySchema },
-    response: processingResultSchema,
+    response: processingResultView,
     statuses: [],
     read: (parts) => parseWire(processBodySchema, parts.body, "body"),
-    write: toResultWire,
   },
   mcp: {
     tool: "memory_process_materializations",
@@ -144,10 +132,9 @@ export const processOperation = defineOperation({
     toolSet: "full",
     annotations: CHANGES,
     input: processToolSchema,
-    output: processingResultSchema,
+    output: processingResultView,
     needsOwner: true,
     read: (args) => parseWire(processToolSchema, args, "arguments"),
-    write: toResultWire,
     tell: tellProcessing,
   },
 });

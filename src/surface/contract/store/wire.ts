@@ -2,11 +2,11 @@ import { z } from "zod";
 import { NODE_TYPES, parseMember, parseRole, SCOPES } from "../../../domain/enums.ts";
 import { LIMITS } from "../../../domain/limits.ts";
 import type { StoreInput, StoreReceipt } from "../../../engine/write/api.ts";
+import { list, omitted, uuid } from "../../../lib/form.ts";
+import { noted, view } from "../../../lib/view.ts";
 import {
   count,
   instantIn,
-  instantOut,
-  lifecycleState,
   metadataIn,
   newEpistemicType,
   nodeType,
@@ -21,11 +21,10 @@ import {
   unit,
   userIdIn,
   uuidIn,
-  uuidOut,
 } from "../core/fields.ts";
 import { present } from "../core/operation-parts.ts";
-import { processingStatusSchema, toStatusWire } from "./job-wire.ts";
-import { toNearWire } from "./near-wire.ts";
+import { processingStatusView } from "./job-wire.ts";
+import { nearView } from "./near-wire.ts";
 
 const valueBinding = z.strictObject({
   schema_version: z.literal(1).optional(),
@@ -121,30 +120,19 @@ export type StoreWire = z.infer<typeof storeToolSchema> & {
   readonly ttl_days?: number | null | undefined;
 };
 
-const nearSchema = z
-  .strictObject({
-    node_id: uuidOut,
-    content: z.string().meta({ description: "Its text, the first 2,000 characters." }),
-    lifecycle_state: lifecycleState,
-    created_at: instantOut,
-    similarity: unit.meta({ description: "Cosine of the two texts." }),
-    identical: z.boolean().meta({
-      description: "The same text: reinforce that memory instead of storing it again.",
-    }),
-  })
-  .meta({ id: "NearMemory" });
-
-export const storeAnswerSchema = z
-  .strictObject({
-    event_id: uuidOut,
-    node_id: uuidOut,
-    processing_status: processingStatusSchema,
-    near: z.array(nearSchema).max(3).optional().meta({
+/** What became of a store, as answers tell it. */
+export const storeAnswerView = noted(
+  view<StoreReceipt>()({
+    eventId: uuid,
+    nodeId: uuid,
+    processingStatus: processingStatusView,
+    near: noted(omitted(list(nearView, 3)), {
       description:
         "Active memories of the same owner and scope that the new one may replace or repeat, nearest first. Absent when nobody could look, because the vector of the text is still to come.",
     }),
-  })
-  .meta({ id: "StoreReceipt" });
+  }),
+  { id: "StoreReceipt" },
+);
 
 /**
  * What the engine takes, from the wire.
@@ -173,15 +161,5 @@ export function toStoreInput(wire: StoreWire, userId: string, actorId: string): 
     supersedes: wire.supersedes,
     actorId,
     requestId: wire.request_id,
-  };
-}
-
-/** The wire form of a store receipt. */
-export function toStoreAnswer(receipt: StoreReceipt): z.infer<typeof storeAnswerSchema> {
-  return {
-    event_id: receipt.eventId,
-    node_id: receipt.nodeId,
-    processing_status: toStatusWire(receipt.processingStatus),
-    ...(receipt.near !== undefined && { near: receipt.near.map(toNearWire) }),
   };
 }

@@ -1,0 +1,218 @@
+import {
+  constant,
+  count,
+  decimalText,
+  dictionary,
+  type Form,
+  flag,
+  instant,
+  integer,
+  list,
+  member,
+  nullable,
+  object,
+  text,
+  uuid,
+} from "../../lib/form.ts";
+import { noted, type ValueOf } from "../../lib/view.ts";
+import { LIFECYCLE_STATES, NODE_TYPES, RETRIEVAL_MODES, SCOPES } from "../enums.ts";
+
+/** What counts and sums of stored claims answer. */
+
+/** By what claims are grouped. */
+export const CLAIM_DIMENSIONS = ["subject", "predicate", "object", "polarity"] as const;
+export type ClaimDimension = (typeof CLAIM_DIMENSIONS)[number];
+
+/** By what amounts are grouped. */
+export const QUANTITY_DIMENSIONS = [...CLAIM_DIMENSIONS, "unit"] as const;
+export type QuantityDimension = (typeof QUANTITY_DIMENSIONS)[number];
+
+const filter = {
+  subjects: list(text),
+  predicates: list(text),
+  objects: list(text),
+  polarities: list(text),
+  scopes: list(member(SCOPES)),
+  nodeTypes: list(member(NODE_TYPES)),
+  /** Undefined: by mode. */
+  lifecycleStates: nullable(list(member(LIFECYCLE_STATES))),
+  retrievalMode: member(RETRIEVAL_MODES),
+  eventTimeFrom: nullable(instant),
+  eventTimeTo: nullable(instant),
+  validAt: nullable(instant),
+  knowledgeAt: nullable(instant),
+  groupLimit: integer,
+  sampleLimit: integer,
+};
+
+const recordFilter = object(filter);
+/** A checked filter with its defaults. Texts are as they were given. */
+export type RecordFilter = ValueOf<typeof recordFilter>;
+
+const assertionQuery = noted(object({ ...filter, groupBy: list(member(CLAIM_DIMENSIONS)) }), {
+  id: "AssertionQuery",
+  description: "The complete query, with its defaults.",
+});
+export type AssertionQuery = ValueOf<typeof assertionQuery>;
+
+const quantityQuery = noted(
+  object({
+    ...filter,
+    predicatePrefixes: list(text),
+    units: list(text),
+    groupBy: list(member(QUANTITY_DIMENSIONS)),
+  }),
+  { id: "QuantityQuery", description: "The complete query, with its defaults." },
+);
+export type QuantityQuery = ValueOf<typeof quantityQuery>;
+
+/** What an answer covers, and what nobody can know. */
+export const coverage = {
+  /** Every stored record was looked at, provided that nothing was written meanwhile. */
+  storedSetExhaustive: constant(true),
+  sourceExtractionCoverage: constant("unknown"),
+  realWorldCoverage: constant("unknown"),
+  consistency: constant("complete_for_unchanged_store"),
+};
+
+export const exclusions = noted(dictionary(count), {
+  description: "How many records were left out, by reason; without zeroes.",
+});
+/** How many records were left out, by the first reason; by name, without zeroes. */
+export type ExclusionCounts = ValueOf<typeof exclusions>;
+
+/** Texts by dimension. */
+function spelled<D extends string>(names: string) {
+  return noted(
+    // SAFETY: no member is given as undefined.
+    dictionary(text) as unknown as Form<Readonly<Partial<Record<D, string>>>>,
+    { description: `By dimension: ${names}, as far as the query groups by them.` },
+  );
+}
+const CLAIM_PARTS = "subject, predicate, object, polarity";
+const differentEvents = noted(count, { description: "Different events." });
+const allGroups = noted(count, { description: "Of all groups, also of those left out." });
+
+const assertionGroup = noted(
+  object({
+    /** As the first scanned record spells it. */
+    values: spelled<ClaimDimension>(CLAIM_PARTS),
+    normalizedValues: spelled<ClaimDimension>(CLAIM_PARTS),
+    occurrenceCount: count,
+    evidenceCount: differentEvents,
+    /** The first that were scanned, ascending. */
+    sampleNodeIds: list(uuid),
+    /** The smallest. */
+    sampleEvidenceRefs: list(uuid),
+    /** Either list is cut. */
+    samplesTruncated: flag,
+    earliestEventTime: nullable(instant),
+    latestEventTime: nullable(instant),
+  }),
+  { id: "AssertionGroup" },
+);
+export type AssertionGroup = ValueOf<typeof assertionGroup>;
+
+export const assertionAggregationForm = noted(
+  object({
+    schemaVersion: constant(1),
+    userId: text,
+    query: assertionQuery,
+    scannedNodes: count,
+    matchedRecords: count,
+    distinctCount: allGroups,
+    /** By normalised values in code-point order. */
+    groups: list(assertionGroup),
+    groupsTruncated: flag,
+    ...coverage,
+    semanticEquivalence: constant("normalized_exact_only"),
+    exclusions,
+  }),
+  { id: "AssertionAggregation" },
+);
+export type AssertionAggregation = ValueOf<typeof assertionAggregationForm>;
+
+const quantitySample = object({
+  nodeId: uuid,
+  value: decimalText,
+  unit: text,
+  sourceText: text,
+  /** Ascending. */
+  evidenceRefs: list(uuid),
+});
+export type QuantitySample = ValueOf<typeof quantitySample>;
+
+const quantityGroup = noted(
+  object({
+    /** As the first scanned record spells it. */
+    values: spelled<QuantityDimension>(`${CLAIM_PARTS}, unit`),
+    normalizedValues: spelled<QuantityDimension>(`${CLAIM_PARTS}, unit`),
+    valueCount: count,
+    total: decimalText,
+    minimum: decimalText,
+    maximum: decimalText,
+    evidenceCount: differentEvents,
+    /** In the order of the scan. */
+    samples: list(quantitySample),
+    samplesTruncated: flag,
+    earliestEventTime: nullable(instant),
+    latestEventTime: nullable(instant),
+  }),
+  { id: "QuantityGroup" },
+);
+/** Decimals are exact, in plain notation. */
+export type QuantityGroup = ValueOf<typeof quantityGroup>;
+
+export const quantityAggregationForm = noted(
+  object({
+    schemaVersion: constant(1),
+    userId: text,
+    query: quantityQuery,
+    scannedNodes: count,
+    matchedQuantityRecords: count,
+    distinctCount: allGroups,
+    /** By normalised values in code-point order. */
+    groups: list(quantityGroup),
+    groupsTruncated: flag,
+    ...coverage,
+    unitConversion: constant("none"),
+    semanticEquivalence: member(["normalized_exact_only", "normalized_exact_and_predicate_prefix"]),
+    exclusions,
+  }),
+  { id: "QuantityAggregation" },
+);
+export type QuantityAggregation = ValueOf<typeof quantityAggregationForm>;
+
+const quantityPlan = noted(
+  object({
+    schemaVersion: constant(1),
+    question: text,
+    status: member(["ready", "unsupported"]),
+    reason: member([
+      "matched_amount_question",
+      "matched_count_question",
+      "unsupported_shape",
+      "unsupported_unit",
+      "unsupported_action",
+    ]),
+    /** The verb of the question in lower case. Undefined for an unsupported shape. */
+    action: nullable(text),
+    query: nullable(quantityQuery),
+    assumptions: list(text),
+  }),
+  { id: "QuantityPlan", description: "What the question was understood to ask." },
+);
+/** What a question was understood to ask; `query` is there exactly when it is `ready`. */
+export type QuantityPlan = ValueOf<typeof quantityPlan>;
+
+export const textAggregationForm = noted(
+  object({
+    schemaVersion: constant(1),
+    plan: quantityPlan,
+    aggregation: noted(nullable(quantityAggregationForm), {
+      description: "Null exactly when the question is unsupported.",
+    }),
+  }),
+  { id: "TextAggregation" },
+);
+export type TextAggregation = ValueOf<typeof textAggregationForm>;

@@ -1,0 +1,6 @@
+import type { View } from "../../src/lib/view.ts";
+
+/** What a caller reads of a value. */
+export function toldJson<T>(view: View<T>, value: T) {
+  return JSON.parse(JSON.stringify(view.json(value)));
+}
