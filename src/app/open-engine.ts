@@ -66,6 +66,7 @@ export async function openEngine(config: Config, options: OpenOptions = {}): Pro
       warn(otherModel(embedding, embedder.identity));
     return createEngine({
       store,
+      packLock: store,
       embedder,
       tokenizer: createCl100kTokenizer(),
       dates: createChronoDateReader({ languages: settings.temporalLanguages, warn }),

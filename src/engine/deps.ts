@@ -3,6 +3,7 @@ import type { DateReader } from "../ports/date-reader.ts";
 import type { Embedder } from "../ports/embedder.ts";
 import type { IdSource } from "../ports/ids.ts";
 import type { LanguageModel } from "../ports/language-model.ts";
+import type { PackLock } from "../ports/store/pack-lock.ts";
 import type { Store } from "../ports/store/store.ts";
 import type { EntailmentModel, Reranker } from "../ports/text-pairs.ts";
 import type { Tokenizer } from "../ports/tokenizer.ts";
@@ -14,6 +15,7 @@ import type { EngineSettings } from "./settings.ts";
  */
 export type EngineDeps<Roles = Store> = {
   readonly store: Roles;
+  readonly packLock: PackLock;
   readonly embedder: Embedder;
   readonly tokenizer: Tokenizer;
   readonly dates: DateReader;

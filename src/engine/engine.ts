@@ -106,12 +106,12 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
     lock: () =>
       life.use(async () => {
         await receipts.settle();
-        await deps.store.lock();
+        await deps.packLock.lock();
         storing.steps.forget();
       }),
     unlock: (key) =>
       life.use(async () => {
-        await deps.store.unlock(key);
+        await deps.packLock.unlock(key);
         begin();
       }),
     close: () => life.close(),

@@ -1,8 +1,8 @@
 import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
 import type { PackLayout } from "../../src/adapters/sqlite/connection/layout.ts";
 import { openSqliteStore, type SqliteStoreOptions } from "../../src/adapters/sqlite/open-store.ts";
+import type { SqliteStore } from "../../src/adapters/sqlite/sqlite-store.ts";
 import { createSystemClock } from "../../src/adapters/system/clock.ts";
-import type { Store } from "../../src/ports/store/store.ts";
 import { DIMENSION } from "./samples.ts";
 
 /** Which pack a test works on; plain JSON, so that it can be handed to another process. */
@@ -60,6 +60,6 @@ export function storeOptions(
 export function openSqlitePack(
   pack: SqlitePack,
   given: Partial<SqliteStoreOptions> = {},
-): Promise<Store> {
+): Promise<SqliteStore> {
   return openSqliteStore(storeOptions(pack, given));
 }

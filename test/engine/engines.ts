@@ -144,6 +144,7 @@ function engines() {
     const warnings: string[] = [];
     const deps: EngineDeps = {
       store,
+      packLock: real,
       embedder,
       tokenizer,
       dates: createChronoDateReader({ languages: settings.temporalLanguages, warn: () => {} }),

@@ -50,8 +50,10 @@ export async function measureReceipts(context: PartContext): Promise<Section> {
 async function measureTimes(pack: string, size: number, count: number): Promise<Figure[]> {
   const { config } = loadConfig({ environment: {} });
   const embedder = createLocalEmbedder();
+  const store = await openStore(pack);
   const deps: EngineDeps = {
-    store: await openStore(pack),
+    store,
+    packLock: store,
     embedder,
     tokenizer: createCl100kTokenizer(),
     dates: createChronoDateReader({ languages: ["en"], warn: () => {} }),

@@ -1,6 +1,5 @@
 import type { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
-import type { Store } from "../../ports/store/store.ts";
 import { wipe } from "../crypt/keys.ts";
 import { keptUnchanged, noSuchPack, readOnly, toSvcError } from "./connection/failures.ts";
 import { mainPath, type PackLayout } from "./connection/layout.ts";
@@ -9,6 +8,7 @@ import { filesOf } from "./connection/open-database.ts";
 import { isWritable, openForReading } from "./connection/open-reading.ts";
 import { type Cipher, packKey } from "./connection/pack-files.ts";
 import type { SqliteStoreOptions } from "./open-store.ts";
+import { accessTo } from "./pack-access.ts";
 import { requireUpToDate } from "./schema/migrate.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 import { LogKeeper } from "./write/log-keeper.ts";
@@ -25,7 +25,7 @@ export function isReadOnlyPack(layout: PackLayout): boolean {
  * @throws SvcError not_found, not_a_pack, pack_too_new, pack_read_only when an earlier version made the pack or its log
  *   cannot be read, invalid_config, encryption_failed, pack_damaged, storage_failed
  */
-export async function openReadOnlyStore(options: SqliteStoreOptions): Promise<Store> {
+export async function openReadOnlyStore(options: SqliteStoreOptions): Promise<SqliteStore> {
   const path = mainPath(options.layout);
   if (!existsSync(path)) {
     throw noSuchPack(path);
@@ -39,7 +39,11 @@ export async function openReadOnlyStore(options: SqliteStoreOptions): Promise<St
   }
 }
 
-function openWith(options: SqliteStoreOptions, path: string, cipher: Cipher | undefined): Store {
+function openWith(
+  options: SqliteStoreOptions,
+  path: string,
+  cipher: Cipher | undefined,
+): SqliteStore {
   const { layout, embedding, warn } = options;
   try {
     const { database, close } = openForReading(layout, { ...options, cipher });
@@ -62,7 +66,7 @@ function storeOn(
   options: SqliteStoreOptions,
   path: string,
   close: () => void,
-): Store {
+): SqliteStore {
   const { layout, embedding, clock } = options;
   const refusal = isReadOnlyPack(layout) ? readOnly(path) : keptUnchanged(path);
   const queue = new WriteQueue(database, {
@@ -72,16 +76,14 @@ function storeOn(
     refusal,
   });
   const log = new LogKeeper(database, { ...options, isIdle: () => true });
-  const reading = { close };
-  return new SqliteStore({
+  const files = {
     writer: database,
     reader: database,
     queue,
     log,
     path,
     layout,
-    embedding,
-    clock,
-    reading,
-  });
+    reading: { close },
+  };
+  return new SqliteStore({ access: accessTo(files), layout, embedding, clock });
 }

@@ -3,7 +3,6 @@ import { existsSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Clock } from "../../ports/clock.ts";
 import type { EmbeddingIdentity } from "../../ports/embedder.ts";
-import type { Store } from "../../ports/store/store.ts";
 import { claimName, releaseName } from "../crypt/cipher.ts";
 import { packInUse } from "../crypt/failures.ts";
 import { wipe } from "../crypt/keys.ts";
@@ -13,7 +12,7 @@ import { findLogGap, noteLostLog, tellGap } from "./connection/log-mark.ts";
 import { type DatabaseOptions, openDatabase, turnToLog } from "./connection/open-database.ts";
 import { beginPackWith, type Cipher, packKey } from "./connection/pack-files.ts";
 import { writeEncryptionManifest } from "./copy/encryption-manifest.ts";
-import { lockableStore } from "./lockable-store.ts";
+import { accessTo, lockable, type PackAccess } from "./pack-access.ts";
 import { migrate, requireReadable, unreadableSteps } from "./schema/migrate.ts";
 import { requireOurs } from "./schema/require-ours.ts";
 import { upgradeInWords } from "./schema/upgrade-progress.ts";
@@ -60,28 +59,33 @@ const WRITER_BLOCK_MS = 20;
  * @throws SvcError not_found, not_a_pack, pack_too_new, pack_read_only, invalid_config, encryption_failed, pack_in_use,
  *   pack_damaged, storage_failed; the files are then unchanged
  */
-export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
+  const { layout, embedding, clock } = options;
+  return new SqliteStore({ access: await openFiles(options), layout, embedding, clock });
+}
+
+async function openFiles(options: SqliteStoreOptions): Promise<PackAccess> {
   const path = mainPath(options.layout);
   if (options.encryptionKey === undefined) return await openWith(options, path, undefined);
   // What opens the pack again after `lock()` must not remember the key.
   const keyless = { ...options, encryptionKey: undefined };
-  const open = (key: string): Promise<Store> => openEncrypted(keyless, path, key);
-  const store = await open(options.encryptionKey);
-  if (options.layout.kind === "file") return store;
+  const open = (key: string): Promise<PackAccess> => openEncrypted(keyless, path, key);
+  const access = await open(options.encryptionKey);
+  if (options.layout.kind === "file") return access;
   try {
     writeEncryptionManifest(options.layout, options.clock.now());
   } catch (error) {
-    await store.close();
+    await access.close();
     throw toSvcError(error, path);
   }
-  return lockableStore(path, store, open);
+  return lockable(path, access, open);
 }
 
 async function openEncrypted(
   options: SqliteStoreOptions,
   path: string,
   key: string,
-): Promise<Store> {
+): Promise<PackAccess> {
   try {
     if (prepareFolder(options, path)) await beginPackWith(path, key);
   } catch (error) {
@@ -99,7 +103,7 @@ async function openWith(
   options: SqliteStoreOptions,
   path: string,
   cipher: Cipher | undefined,
-): Promise<Store> {
+): Promise<PackAccess> {
   let release = (): void => {};
   try {
     // Its folder must be there before the name of a new pack can be resolved.
@@ -161,7 +165,7 @@ async function openOn(
   options: ConnectionOptions,
   path: string,
   onClosed: () => void,
-): Promise<Store> {
+): Promise<PackAccess> {
   const queue: WriteQueue = new WriteQueue(writer, {
     capacity: options.writeQueueSize,
     busyTimeoutMs: options.busyTimeoutMs,
@@ -189,8 +193,7 @@ async function openOn(
     openDatabase(databaseOptions(options, "reader", false)),
   );
   reader.run("PRAGMA query_only = ON");
-  const { clock, embedding, layout } = options;
-  return new SqliteStore({ writer, reader, queue, log, path, layout, embedding, clock, onClosed });
+  return accessTo({ writer, reader, queue, log, path, layout: options.layout, onClosed });
 }
 
 function databaseOptions(

@@ -24,6 +24,7 @@ import type {
 } from "../../ports/store/graph.ts";
 import type { Manifest } from "../../ports/store/manifest.ts";
 import type { Owners } from "../../ports/store/owners.ts";
+import type { PackLock } from "../../ports/store/pack-lock.ts";
 import type { Page } from "../../ports/store/page.ts";
 import type { IndexRebuild } from "../../ports/store/rebuild.ts";
 import type { StoredReceipt } from "../../ports/store/receipt-log.ts";
@@ -40,12 +41,10 @@ import type {
   Materialization,
   MaterializationJob,
 } from "../../ports/store/work-queue.ts";
-import { waitForTurn } from "./connection/closing.ts";
-import { toSvcError } from "./connection/failures.ts";
 import type { PackLayout } from "./connection/layout.ts";
 import { processIdentity } from "./connection/process-identity.ts";
-import { notLockable } from "./lockable-store.ts";
-import { createOwners, type DatabaseAccess } from "./owners/owners.ts";
+import { createOwners } from "./owners/owners.ts";
+import type { PackAccess } from "./pack-access.ts";
 import { readAuditRecord, readAuditRecords, readAuditRecordsOn } from "./read/audit-records.ts";
 import { readChain } from "./read/chain.ts";
 import { readEventsById, readNodesCiting } from "./read/citing.ts";
@@ -74,56 +73,39 @@ import { createIndexRebuild, requireModel } from "./rebuild/rebuild.ts";
 import { packBody } from "./receipts/receipt-row.ts";
 import { pruneReceipts, readReceipt, writeReceipt } from "./receipts/receipts.ts";
 import { readManifest } from "./schema/manifest.ts";
-import { ResidentVectors } from "./vectors/resident.ts";
 import { addNodes } from "./write/add-nodes.ts";
 import { type Lease, writeAdmission } from "./write/admit.ts";
 import { change } from "./write/change.ts";
 import { claimJobs, countJobs, failJobs, jobStatus, releaseJobs } from "./write/jobs.ts";
-import type { LogKeeper } from "./write/log-keeper.ts";
 import { materializeAll, withoutVector } from "./write/materialize.ts";
-import type { WriteQueue } from "./write/write-queue.ts";
 
 export type SqliteStoreParts = {
-  readonly writer: Database;
-  readonly reader: Database;
-  readonly queue: WriteQueue;
-  readonly log: LogKeeper;
-  readonly path: string;
+  readonly access: PackAccess;
   readonly layout: PackLayout;
   /** The model that the caller uses. */
   readonly embedding: EmbeddingIdentity;
   readonly clock: Clock;
-  /** Called once the connections are closed. */
-  readonly onClosed?: (() => void) | undefined;
-  /** Given: the only connection reads alone, and this closes it. */
-  readonly reading?: { close(): void } | undefined;
 };
 
 /** How long a job stays with the process that took it, unless that process ends first. */
 const LEASE_MS = 60_000;
 
-/** The store over one SQLite pack: writes through the queue, reads on a connection of their own. */
-export class SqliteStore implements Store {
+/** The store over one SQLite pack. */
+export class SqliteStore implements Store, PackLock {
   readonly backend = "sqlite";
   readonly rebuild: IndexRebuild;
   readonly owners: Owners;
   readonly #parts: SqliteStoreParts;
   readonly #identity = processIdentity();
-  readonly #resident = new ResidentVectors();
-  #closing: Promise<void> | undefined;
 
   constructor(parts: SqliteStoreParts) {
     this.#parts = parts;
-    const access: DatabaseAccess = {
-      read: (work) => this.#read(work),
-      write: (work) => this.#write(work),
-    };
-    this.rebuild = createIndexRebuild({ ...parts, ...access });
-    this.owners = createOwners(access, parts.clock);
+    this.rebuild = createIndexRebuild({ ...parts, ...parts.access });
+    this.owners = createOwners(parts.access, parts.clock);
   }
 
   async manifest(): Promise<Manifest> {
-    const manifest = this.#readNow(readManifest);
+    const manifest = await this.#read(readManifest);
     if (manifest === undefined) throw new SvcError("internal", "the pack has no manifest");
     return manifest;
   }
@@ -205,7 +187,7 @@ export class SqliteStore implements Store {
   }
 
   async scanNodes(page: NodeScan): Promise<Page<MemoryNode>> {
-    const found = this.#readNow((database) => readScan(database, page));
+    const found = await this.#read((database) => readScan(database, page));
     // Whoever reads page after page lets the rest of the process come in between.
     await new Promise<void>((resolve) => setImmediate(resolve));
     return found;
@@ -252,12 +234,13 @@ export class SqliteStore implements Store {
   }
 
   searchVectors(vector: Float32Array, filter: CandidateFilter, k: number): Promise<readonly Hit[]> {
-    const resident = this.#resident;
-    return this.#readVectors((database) => searchVectors(database, vector, filter, k, resident));
+    return this.#readVectors((database, resident) =>
+      searchVectors(database, vector, filter, k, resident),
+    );
   }
 
   nearVectors: Store["nearVectors"] = (vector, filter, k) =>
-    this.#readVectors((database) => nearVectors(database, vector, filter, k, this.#resident));
+    this.#readVectors((database, resident) => nearVectors(database, vector, filter, k, resident));
 
   cosines(vector: Float32Array, userId: string, keys: readonly number[]): Promise<readonly Hit[]> {
     return this.#readVectors((database) => cosines(database, vector, userId, keys));
@@ -267,14 +250,13 @@ export class SqliteStore implements Store {
     this.#readVectors((database) => ownVectors(database, userId, keys));
 
   /** In one snapshot: otherwise another process could change the model between the check and the read. */
-  #readVectors<T>(read: (database: Database) => T): Promise<T> {
-    return this.#read((database) =>
+  readonly #readVectors: PackAccess["read"] = (work) =>
+    this.#read((database, resident) =>
       database.transaction(() => {
         requireModel(database, this.#parts.embedding);
-        return read(database);
+        return work(database, resident);
       })(),
     );
-  }
 
   searchText(
     query: string,
@@ -343,49 +325,23 @@ export class SqliteStore implements Store {
     return this.#read((database) => readAuditRecordsOn(database, page));
   }
 
-  async lock(): Promise<void> {
-    throw notLockable(this.#parts.layout, this.#parts.path);
+  lock(): Promise<void> {
+    return this.#parts.access.lock();
   }
 
-  /** Locking is done around a store, which itself is open or closed for good. */
-  async unlock(_key: string): Promise<void> {
-    throw notLockable(this.#parts.layout, this.#parts.path);
+  unlock(key: string): Promise<void> {
+    return this.#parts.access.unlock(key);
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
-  }
-
-  async #close(): Promise<void> {
-    const { queue, log, reader, writer, onClosed, reading } = this.#parts;
-    await queue.close();
-    this.#resident.clear();
-    if (reading !== undefined) return reading.close();
-    reader.close();
-    await waitForTurn(writer);
-    await log.close();
-    // The last connection to close moves the log into the pack and removes it.
-    writer.close();
-    onClosed?.();
+    return this.#parts.access.close();
   }
 
   #write<T>(work: (database: Database) => T): Promise<T> {
-    return this.#parts.queue.run(() => work(this.#parts.writer));
+    return this.#parts.access.write(work);
   }
 
-  async #read<T>(work: (database: Database) => T): Promise<T> {
-    return this.#readNow(work);
-  }
-
-  #readNow<T>(work: (database: Database) => T): T {
-    if (this.#closing !== undefined) throw new SvcError("engine_closed", "the pack was closed");
-    try {
-      return work(this.#parts.reader);
-    } catch (error) {
-      throw toSvcError(error, this.#parts.path);
-    }
-  }
+  #read: PackAccess["read"] = (work) => this.#parts.access.read(work);
 
   #admit(database: Database, admission: Admission): void {
     const lease = admission.leaseJobs ? this.#lease() : undefined;

@@ -1,3 +1,4 @@
+import { SvcError } from "../../domain/errors.ts";
 import type { Owner } from "../../domain/owner.ts";
 import type { EventLog } from "../../ports/store/event-log.ts";
 import type { Graph } from "../../ports/store/graph.ts";
@@ -5,7 +6,7 @@ import type { Store } from "../../ports/store/store.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Stats } from "./api.ts";
 
-/** Counts of an owner, or of the whole store. A count that fails reads 0 and is reported. */
+/** Counts of an owner. One that fails reads 0 and is reported. @throws SvcError pack_locked */
 export async function readStats(
   deps: Pick<EngineDeps<EventLog & Graph & Pick<Store, "backend">>, "store" | "warn">,
   owner: Owner,
@@ -13,7 +14,8 @@ export async function readStats(
   const attempt = async (count: Promise<number>) => {
     try {
       return await count;
-    } catch {
+    } catch (error) {
+      if (error instanceof SvcError && error.code === "pack_locked") throw error;
       deps.warn("stats: a count failed");
       return 0;
     }

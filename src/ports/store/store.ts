@@ -26,13 +26,6 @@ export type Store = EventLog &
     readonly rebuild: IndexRebuild;
     readonly owners: Owners;
     manifest(): Promise<Manifest>;
-    /**
-     * Finishes queued writes, closes the files and forgets the key; every call but `unlock` and `close` then fails with
-     * pack_locked. Locking what is locked does nothing. @throws SvcError unsupported for all but encrypted directory packs
-     */
-    lock(): Promise<void>;
-    /** Opens the files again; does nothing when they are open. @throws SvcError unsupported, and what opening throws */
-    unlock(key: string): Promise<void>;
     /** Finishes queued writes, then closes. Later calls reject with engine_closed. Idempotent. */
     close(): Promise<void>;
   };

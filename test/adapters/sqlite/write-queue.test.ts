@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
 import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
+import { accessTo } from "../../../src/adapters/sqlite/pack-access.ts";
 import { SqliteStore } from "../../../src/adapters/sqlite/sqlite-store.ts";
 import { LogKeeper } from "../../../src/adapters/sqlite/write/log-keeper.ts";
 import { WriteQueue } from "../../../src/adapters/sqlite/write/write-queue.ts";
@@ -37,7 +38,8 @@ async function storeWithWriter(pack: SqlitePack): Promise<{ store: Store; writer
   const queue = new WriteQueue(writer, { capacity: 100, busyTimeoutMs: 1000, path });
   const { layout, embedding, clock } = storeOptions(pack);
   const log = new LogKeeper(writer, { ...storeOptions(pack), isIdle: () => queue.isIdle });
-  const store = new SqliteStore({ writer, reader, queue, log, path, layout, embedding, clock });
+  const access = accessTo({ writer, reader, queue, log, path, layout });
+  const store = new SqliteStore({ access, layout, embedding, clock });
   return { store: closeLater(store), writer };
 }
 

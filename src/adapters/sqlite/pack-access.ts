@@ -1,0 +1,125 @@
+import type { Database } from "bun:sqlite";
+import { SvcError } from "../../domain/errors.ts";
+import type { PackLock } from "../../ports/store/pack-lock.ts";
+import { waitForTurn } from "./connection/closing.ts";
+import { toSvcError } from "./connection/failures.ts";
+import type { PackLayout } from "./connection/layout.ts";
+import { ResidentVectors } from "./vectors/resident.ts";
+import type { LogKeeper } from "./write/log-keeper.ts";
+import type { WriteQueue } from "./write/write-queue.ts";
+
+/** The open files of a pack. `write` runs its work in a transaction of its own. */
+export type PackAccess = PackLock & {
+  /** The vectors in memory are those of these files, and are forgotten with them. */
+  readonly read: <T>(work: (database: Database, resident: ResidentVectors) => T) => Promise<T>;
+  readonly write: <T>(work: (database: Database) => T) => Promise<T>;
+  /** Finishes queued writes, then closes. Later calls reject with engine_closed. Idempotent. */
+  readonly close: () => Promise<void>;
+};
+
+export type PackFiles = {
+  readonly writer: Database;
+  readonly reader: Database;
+  readonly queue: WriteQueue;
+  readonly log: LogKeeper;
+  readonly path: string;
+  readonly layout: PackLayout;
+  /** Called once the connections are closed. */
+  readonly onClosed?: (() => void) | undefined;
+  /** Given: the only connection reads alone, and this closes it. */
+  readonly reading?: { close(): void } | undefined;
+};
+
+/** Files that are open or closed for good: writes through the queue, reads on a connection of their own. */
+export function accessTo(files: PackFiles): PackAccess {
+  const { writer, reader, queue, path } = files;
+  const resident = new ResidentVectors();
+  let closing: Promise<void> | undefined;
+  const refuse = async () => {
+    throw notLockable(files);
+  };
+  return {
+    read: async (work) => {
+      if (closing !== undefined) throw new SvcError("engine_closed", "the pack was closed");
+      try {
+        return work(reader, resident);
+      } catch (error) {
+        throw toSvcError(error, path);
+      }
+    },
+    write: (work) => queue.run(() => work(writer)),
+    close: () => {
+      closing ??= closeFiles(files, resident);
+      return closing;
+    },
+    lock: refuse,
+    unlock: refuse,
+  };
+}
+
+async function closeFiles(files: PackFiles, resident: ResidentVectors): Promise<void> {
+  const { queue, log, reader, writer, onClosed, reading } = files;
+  await queue.close();
+  resident.clear();
+  if (reading !== undefined) return reading.close();
+  reader.close();
+  await waitForTurn(writer);
+  await log.close();
+  // The last connection to close moves the log into the pack and removes it.
+  writer.close();
+  onClosed?.();
+}
+
+/**
+ * Files that can be closed and opened again. Their pages are never unencrypted on the disk, so that locking a pack is to
+ * close its files and to forget the key.
+ * @param path names the pack in errors.
+ * @param open opens the pack again; a failure leaves it locked.
+ */
+export function lockable(
+  path: string,
+  first: PackAccess,
+  open: (key: string) => Promise<PackAccess>,
+): PackAccess {
+  let current: PackAccess | undefined = first;
+  let isClosed = false;
+  let turn: Promise<void> = Promise.resolve();
+  /** One change after the other. */
+  const inTurn = (change: () => Promise<void>): Promise<void> => {
+    const done = turn.then(change);
+    turn = done.catch(() => {});
+    return done;
+  };
+  const files = (): PackAccess => {
+    if (current !== undefined) return current;
+    throw new SvcError("pack_locked", `${path}: is locked; unlock it with its key`, { path });
+  };
+  return {
+    read: async (work) => files().read(work),
+    write: async (work) => files().write(work),
+    lock: () =>
+      inTurn(async () => {
+        const access = current;
+        current = undefined;
+        await access?.close();
+      }),
+    unlock: (key) =>
+      inTurn(async () => {
+        if (isClosed) throw new SvcError("engine_closed", "the pack was closed");
+        current ??= await open(key);
+      }),
+    close: () => {
+      isClosed = true;
+      return inTurn(async () => await current?.close());
+    },
+  };
+}
+
+/** Why a pack of this kind cannot be locked. */
+function notLockable({ layout, path }: PackFiles): SvcError {
+  const reason =
+    layout.kind === "file"
+      ? "is a single file; only encrypted directory packs are locked and unlocked. Close the engine instead"
+      : "is not encrypted, so there is no key to forget. Encrypt it with: svc rekey --encrypt";
+  return new SvcError("unsupported", `${path}: ${reason}`, { path });
+}
