@@ -222,6 +222,8 @@ describe("after kill -9", () => {
   test("of a client, calls that it sent are done, and its process ends", async () => {
     const pack = newPack();
     const host = await start(pack);
+    // The pack is open and the model is there: what is left has ten seconds, on a busy machine too.
+    await retrieve(host, "1");
     for (let id = 0; id < 20; id += 1) {
       host.say({
         id,

@@ -19,14 +19,15 @@ import {
 import { join, resolve } from "node:path";
 import { fingerprint, forgedJournal, forgedLog, journalNaming } from "./forged.ts";
 import { usePlace } from "./place.ts";
+import { NOBODY, programForOthers } from "./stranger.ts";
 
 setDefaultTimeout(120_000);
 
 const EXECUTABLE = resolve(process.env["SVC_EXE"] ?? "dist/svc");
 const IS_SUPERUSER = process.getuid?.() === 0;
 /** Users of this machine without rights. */
-const VICTIM = 65_534;
-const OTHER = 65_533;
+const VICTIM = NOBODY;
+const OTHER = NOBODY - 1;
 /** A start that waits for a pipe, or writes until the disk is full, is ended by it. */
 const LIMIT_MS = 60_000;
 
@@ -37,7 +38,7 @@ type Kind = (typeof KINDS)[number];
 type Run = { readonly code: number | null; readonly text: string };
 
 function svc(args: readonly string[], uid?: number): Run {
-  const child = spawnSync(EXECUTABLE, [...args], {
+  const child = spawnSync(uid === undefined ? EXECUTABLE : forOthers, [...args], {
     cwd: place.root,
     env: { ...place.environment(), PATH: process.env["PATH"] ?? "", SVC_KEY_STORE: "file" },
     encoding: "utf8",
@@ -47,7 +48,10 @@ function svc(args: readonly string[], uid?: number): Run {
   return { code: child.status, text: `${child.stdout}${child.stderr}` };
 }
 
+let forOthers = EXECUTABLE;
+
 beforeAll(() => {
+  if (IS_SUPERUSER) forOthers = programForOthers(EXECUTABLE, place.root);
   for (const kind of KINDS) {
     const pack = join(place.root, `${kind}.pack`);
     expect(svc(["init", pack, ...(kind === "encrypted" ? [] : ["--plain"])]).code).toBe(0);

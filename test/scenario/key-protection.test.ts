@@ -4,11 +4,11 @@ import { spawn, spawnSync } from "node:child_process";
 import { chownSync, readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { usePlace } from "./place.ts";
+import { programForOthers, NOBODY as USER } from "./stranger.ts";
 
 setDefaultTimeout(60_000);
 
 const EXECUTABLE = resolve(process.env["SVC_EXE"] ?? "dist/svc");
-const USER = 65_534;
 const place = usePlace("key-protection");
 
 test.skipIf(process.platform !== "linux" || process.getuid?.() !== 0)(
@@ -23,8 +23,9 @@ test.skipIf(process.platform !== "linux" || process.getuid?.() !== 0)(
       uid: USER,
       gid: USER,
     };
-    expect(spawnSync(EXECUTABLE, ["init", pack], options).status).toBe(0);
-    const server = spawn(EXECUTABLE, ["serve", "--db-path", pack, "--port", "0"], options);
+    const program = programForOthers(EXECUTABLE, place.root);
+    expect(spawnSync(program, ["init", pack], options).status).toBe(0);
+    const server = spawn(program, ["serve", "--db-path", pack, "--port", "0"], options);
     try {
       await new Promise<void>((settle, fail) => {
         server.once("exit", () => fail(new Error("the server ended")));

@@ -1,5 +1,8 @@
 /** Programs that another user of this machine runs. Only the superuser can start them. */
 import { afterAll } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { chmodSync, copyFileSync } from "node:fs";
+import { join } from "node:path";
 
 export const NOBODY = 65_534;
 
@@ -23,6 +26,19 @@ export const canBeStranger =
   process.getuid?.() === 0 &&
   Bun.which("setpriv") !== null &&
   Bun.spawnSync([...asNobody, process.execPath, "-e", "0"], { cwd: "/" }).exitCode === 0;
+
+/**
+ * A program where every user of this machine can start it: itself, or a copy in the folder when its own folder is closed to
+ * others, as the superuser's home is. The folder has to be open to the user who starts it.
+ */
+export function programForOthers(program: string, folder: string): string {
+  const options = { uid: NOBODY, gid: NOBODY, cwd: "/" };
+  if (spawnSync(program, ["--version"], options).status === 0) return program;
+  const copy = join(folder, "program");
+  copyFileSync(program, copy);
+  chmodSync(copy, 0o755);
+  return copy;
+}
 
 /** Listens at its first argument; tells connections, and how many bytes they brought. */
 export const LISTEN = `
