@@ -25,6 +25,34 @@ const tool = (path: string, ...rest: readonly string[]): readonly string[] => [
   ...rest,
 ];
 
+/** Format and lint of files and folders. */
+export function formatStep(paths: readonly string[]): Step {
+  const options = ["--config-path=scripts/config/lint.json", "--error-on-warnings", "--colors=off"];
+  return {
+    name: "format and lint",
+    limitMinutes: 1,
+    command: tool("@biomejs/biome/bin/biome", "check", ...options, ...paths),
+  };
+}
+
+export function typesStep(options: readonly string[]): Step {
+  const command = [
+    "typescript-native/bin/tsc",
+    "--noEmit",
+    "--pretty",
+    "false",
+    "-p",
+    ".",
+  ] as const;
+  return { name: "types", limitMinutes: 2, command: tool(...command, ...options) };
+}
+
+export function layersStep(options: readonly string[]): Step {
+  const program = "dependency-cruiser/bin/dependency-cruise.mjs";
+  const rules = ["--config", "scripts/config/layers.cjs", "src"];
+  return { name: "layers", limitMinutes: 1, command: tool(program, ...rules, ...options) };
+}
+
 /** The steps before the tests, which do not need each other. Every path is relative to `root`, the folder of package.json. */
 export function stepsBeforeTests(root: string): readonly Step[] {
   return [
@@ -33,35 +61,9 @@ export function stepsBeforeTests(root: string): readonly Step[] {
       limitMinutes: 0,
       inspect: () => hostsIn(readFileSync(join(root, "bun.lock"), "utf8")),
     },
-    {
-      name: "format and lint",
-      limitMinutes: 1,
-      command: tool(
-        "@biomejs/biome/bin/biome",
-        "check",
-        "--config-path=scripts/config/lint.json",
-        "--error-on-warnings",
-        "--colors=off",
-        "src",
-        "test",
-        "scripts",
-      ),
-    },
-    {
-      name: "types",
-      limitMinutes: 2,
-      command: tool("typescript-native/bin/tsc", "--noEmit", "--pretty", "false", "-p", "."),
-    },
-    {
-      name: "layers",
-      limitMinutes: 1,
-      command: tool(
-        "dependency-cruiser/bin/dependency-cruise.mjs",
-        "--config",
-        "scripts/config/layers.cjs",
-        "src",
-      ),
-    },
+    formatStep(["src", "test", "scripts"]),
+    typesStep([]),
+    layersStep([]),
     { name: "docs", limitMinutes: 1, command: [bun, "test", "test/docs.test.ts"] },
     {
       name: "native libraries are those of their source",
