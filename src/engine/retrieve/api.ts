@@ -181,12 +181,16 @@ export type Exclusion = {
   readonly semanticRelevance?: number | undefined;
 };
 
+/** In their order. A retrieval without reformulation, expired memories in the way or a reranker has no such stage. */
 export type StageName =
   | "analyze"
   | "candidates"
   | "merge"
+  | "search_again"
+  | "reformulate"
   | "filter"
   | "score"
+  | "rerank"
   | "expand"
   | "select"
   | "pack";

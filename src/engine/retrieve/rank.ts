@@ -14,12 +14,17 @@ import {
 } from "./candidates.ts";
 import { type FilterRules, filterEpistemic } from "./filter.ts";
 import { type Candidate, foundKeys } from "./merge.ts";
-import { alternatives, mergeMaxSignals, mergeNewOnly } from "./reformulate.ts";
+import {
+  alternatives,
+  mergeMaxSignals,
+  mergeNewOnly,
+  type ReformulateDeps,
+} from "./reformulate.ts";
 import type { RetrievalRequest } from "./request.ts";
 import { rerank } from "./rerank.ts";
 import { score } from "./score/score.ts";
-import { mergeSearch, type Search, type SearchedPool } from "./search-pool.ts";
-import type { StageLog } from "./stages.ts";
+import { mergeSearch, type SearchedPool } from "./search-pool.ts";
+import { StageLog } from "./stages.ts";
 
 /** A ranking and how it came about. */
 export type Ranked = {
@@ -47,7 +52,8 @@ export function filterRules(
 }
 
 /**
- * Stages 1 to 5: analyse, search, merge, filter, score; with a reranker, its order of the best.
+ * Stages 1 to 5: analyse, search, merge, filter, score; with a reranker, its order of the best. Searching again without
+ * expired memories, other wordings and the reranker are stages of their own, and only where they run.
  * @param comparable false when the configured model's vectors cannot be compared with the pack's
  */
 export async function rank(
@@ -66,12 +72,8 @@ export async function rank(
     (sets) => foundKeys(sets).length,
   );
   request.signal?.throwIfAborted();
-  const merged = await log.run(
-    "merge",
-    foundKeys(found).length,
-    () => mergeAll(deps, request, { question, limits, sets: found }),
-    ({ pool }) => pool.length,
-  );
+  const own = await mergeSearch(deps, { question, limits, sets: found }, request, log);
+  const merged = await withAlternatives(deps, request, own, comparable, log);
   const { kept, excluded } = await log.run(
     "filter",
     merged.pool.length,
@@ -81,11 +83,12 @@ export async function rank(
   const scored = await log.run(
     "score",
     kept.length,
-    () => rerankBest(deps, request, scorePool(deps, request, analysis, kept)),
-    ({ ranking }) => ranking.length,
+    () => scorePool(deps, request, analysis, kept),
+    (ranking) => ranking.length,
   );
+  const reranked = await rerankBest(deps, request, scored, log);
   const { sets, reformulated, reformulation } = merged;
-  return { analysis, question, sets, excluded, reformulated, reformulation, ...scored };
+  return { analysis, question, sets, excluded, reformulated, reformulation, ...reranked };
 }
 
 /** A pool of its own from vectors and words alone, scored: for hints. */
@@ -100,7 +103,12 @@ export async function searchAside(
   const question: Question = { ...ranked.question, filter, entities: [], isAggregation: false };
   const reach: SearchLimits = { ...limits, graphK: 0, graphHops: 1, pins: false };
   const sets = await generateCandidates(deps, question, reach);
-  const { pool } = await mergeSearch(deps, { question, limits: reach, sets }, request);
+  const { pool } = await mergeSearch(
+    deps,
+    { question, limits: reach, sets },
+    request,
+    new StageLog(),
+  );
   return scorePool(deps, request, ranked.analysis, pool.filter(keep));
 }
 
@@ -147,29 +155,43 @@ function toQuestion(
 
 type Pool = SearchedPool & Pick<Ranked, "reformulated" | "reformulation">;
 
-/** Stage 3, with the candidates of alternative questions where they are wanted. */
-async function mergeAll(
+/** The pool, with the candidates of alternative questions where they are wanted. */
+async function withAlternatives(
   deps: EngineDeps<SearchIndex>,
   request: RetrievalRequest,
-  search: Search,
+  own: SearchedPool,
+  comparable: boolean,
+  log: StageLog,
 ): Promise<Pool> {
-  const own = await mergeSearch(deps, search, request);
-  const { reformulation } = deps.settings;
-  if (reformulation === undefined || deps.languageModel === undefined) {
+  const { languageModel, settings } = deps;
+  const { reformulation } = settings;
+  if (reformulation === undefined || languageModel === undefined) {
     return { ...own, reformulated: 0, reformulation: undefined };
   }
-  const { languageModel, warn } = deps;
-  const { queries, outcome } = await alternatives(
-    { languageModel, settings: reformulation, warn },
-    request.query,
-    request.signal,
+  const model = { languageModel, settings: reformulation, warn: deps.warn };
+  return await log.run(
+    "reformulate",
+    own.pool.length,
+    () => reformulate(deps, request, own, comparable, model),
+    ({ pool }) => pool.length,
   );
+}
+
+async function reformulate(
+  deps: EngineDeps<SearchIndex>,
+  request: RetrievalRequest,
+  own: SearchedPool,
+  comparable: boolean,
+  model: ReformulateDeps,
+): Promise<Pool> {
+  const { warn, settings } = model;
+  const { queries, outcome } = await alternatives(model, request.query, request.signal);
   const others: Alternative[] = [];
   for (const query of queries) {
     request.signal?.throwIfAborted();
-    others.push(await tryAlternative(deps, request, query, search.question.comparable));
+    others.push(await tryAlternative(deps, request, query, comparable));
   }
-  const joined = join(reformulation.mergePolicy, own.pool, others);
+  const joined = join(settings.mergePolicy, own.pool, others);
   if (joined === undefined) {
     warn("retrieve: the candidates of other wordings could not be joined");
     return { ...own, reformulated: 0, reformulation: "failed" };
@@ -209,7 +231,7 @@ async function searchAlternative(
   const question = toQuestion(deps, request, analysis, comparable);
   const limits = limitsOf(deps.settings.packing, analysis.isAggregation);
   const search = { question, limits, sets: await generateCandidates(deps, question, limits) };
-  const { sets, pool } = await mergeSearch(deps, search, request);
+  const { sets, pool } = await mergeSearch(deps, search, request, new StageLog());
   return {
     pool,
     isComplete: Object.keys(sets.failures).length === 0,
@@ -253,16 +275,18 @@ async function rerankBest(
   deps: EngineDeps<SearchIndex>,
   request: RetrievalRequest,
   ranking: readonly ResultCandidate[],
+  log: StageLog,
 ): Promise<Pick<Ranked, "ranking" | "reranker" | "rerankedPrefix">> {
   const { settings, reranker, warn } = deps;
   if (settings.reranker === undefined || reranker === undefined) {
     return { ranking, reranker: undefined, rerankedPrefix: false };
   }
-  const { outcome, ...reranked } = await rerank(
-    { reranker, settings: settings.reranker, warn },
-    request.query,
-    ranking,
-    request.signal,
+  const model = { reranker, settings: settings.reranker, warn };
+  const { outcome, ...reranked } = await log.run(
+    "rerank",
+    ranking.length,
+    () => rerank(model, request.query, ranking, request.signal),
+    (result) => result.ranking.length,
   );
   return { ...reranked, reranker: outcome };
 }

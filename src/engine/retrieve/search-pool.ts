@@ -9,6 +9,7 @@ import {
 } from "./candidates.ts";
 import { type Candidate, foundKeys, merge } from "./merge.ts";
 import type { RetrievalRequest } from "./request.ts";
+import type { StageLog } from "./stages.ts";
 
 /** A question, how far it is searched for, and what was found. */
 export type Search = {
@@ -32,17 +33,30 @@ export async function mergeSearch(
   deps: EngineDeps<SearchIndex>,
   { question, limits, sets }: Search,
   { askedAt, mode }: Pick<RetrievalRequest, "askedAt" | "mode">,
+  log: StageLog,
 ): Promise<SearchedPool> {
-  const pool = await mergeSets(deps, question, sets);
+  const pool = await log.run(
+    "merge",
+    foundKeys(sets).length,
+    () => mergeSets(deps, question, sets),
+    (merged) => merged.length,
+  );
   if (sets.atLimit.length === 0 || mode === "explicit") return { sets, pool };
   const isExpired = expiredAt(askedAt);
   const over = pool.filter(({ node }) => isExpired(node));
   if (over.length === 0) return { sets, pool };
-  const filter = { ...question.filter, aliveAt: askedAt };
-  const again = await generateCandidates(deps, { ...question, filter }, limits);
-  const kept = await mergeSets(deps, question, again);
-  const keys = new Set(kept.map(({ key }) => key));
-  return { sets: again, pool: [...kept, ...over.filter(({ key }) => !keys.has(key))] };
+  return await log.run(
+    "search_again",
+    pool.length,
+    async () => {
+      const filter = { ...question.filter, aliveAt: askedAt };
+      const again = await generateCandidates(deps, { ...question, filter }, limits);
+      const kept = await mergeSets(deps, question, again);
+      const keys = new Set(kept.map(({ key }) => key));
+      return { sets: again, pool: [...kept, ...over.filter(({ key }) => !keys.has(key))] };
+    },
+    (searched) => searched.pool.length,
+  );
 }
 
 async function mergeSets(

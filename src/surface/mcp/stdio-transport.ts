@@ -5,12 +5,11 @@ import {
   serializeMessage,
   type Transport,
 } from "@modelcontextprotocol/server";
+import { PENDING_MAX } from "./link/limits.ts";
 import { LineReader } from "./link/lines.ts";
 
 /** Milliseconds for which requests under way are finished after the client has closed its end. */
 const DRAIN_MS = 10_000;
-/** Requests under way at which nothing more is read. */
-const MAX_PENDING = 32;
 /** Characters of the requests under way at which nothing more is read. */
 const MAX_PENDING_SIZE = 64 * 1024 * 1024;
 /** JSON-RPC 2.0, section 5.1. */
@@ -201,7 +200,7 @@ class PendingRequests {
   }
 
   get isFull(): boolean {
-    return this.#sizes.size >= MAX_PENDING || this.#total >= MAX_PENDING_SIZE;
+    return this.#sizes.size >= PENDING_MAX || this.#total >= MAX_PENDING_SIZE;
   }
 
   /** A subscription stays open for ever, a cancelled request gets no answer. */

@@ -1,16 +1,12 @@
 import type { Readable, Writable } from "node:stream";
 import { BYE } from "./host.ts";
+import { OPEN_CALLS_MAX } from "./limits.ts";
 import { LineReader } from "./lines.ts";
 import { PendingCalls, type Repeatable } from "./pending-calls.ts";
 import { type Silence, watchSilence } from "./silence.ts";
 
 /** Milliseconds for which calls under way are waited for after the client has closed its end. */
 const DRAIN_MS = 10_000;
-/**
- * Calls that may be unanswered before nothing more is passed on, or read from the client. One less than a server works on
- * before it reads nothing more, so that it always reads what asks for a sign of life.
- */
-const OPEN_CALLS_MAX = 31;
 /** Characters of them together. */
 const OPEN_CHARACTERS_MAX = 32 * 1024 * 1024;
 /** Bytes of the longest answer. Nothing that a server of this program says comes near. */
