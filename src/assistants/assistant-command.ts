@@ -17,7 +17,7 @@ export type AssistantCommandInput = {
   readonly client?: string | undefined;
 };
 
-/** How an assistant starts this program for the configured pack. @param key what is known about its key, if it is there */
+/** How an assistant starts this program for the configured pack. @param key what is known about its key, if there is one */
 export function assistantCommand(
   { pack, userId, tools, client }: AssistantCommandInput,
   key: KeyStatus | undefined,
@@ -37,7 +37,7 @@ export function assistantCommand(
   };
 }
 
-/** What is known about the key of the configured pack; undefined when there is no pack. */
+/** What is known about the key of the configured pack; undefined if there is no pack. */
 export async function keyOfPack(config: Config): Promise<KeyStatus | undefined> {
   return (await Bun.file(mainFileOf(config)).exists()) ? await keyStatus(config) : undefined;
 }
@@ -49,7 +49,7 @@ export function canBeOpened(key: KeyStatus | undefined): boolean {
   );
 }
 
-/** Where key files lie is said by a variable that assistants do not pass on. */
+/** Assistants do not pass on the variable that says where key files are. */
 function keyFolderVariable(
   key: KeyStatus | undefined,
   { environment, home }: Surroundings,

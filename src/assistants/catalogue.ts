@@ -1,7 +1,7 @@
 import { posix, win32 } from "node:path";
 import type { Surroundings } from "./surroundings.ts";
 
-/** The assistants whose configuration is known, in the order in which they are listed. */
+/** The supported assistants, in the order in which they are listed. */
 export const CLIENT_NAMES = [
   "claude-code",
   "claude-desktop",
@@ -18,12 +18,12 @@ export type ClientName = (typeof CLIENT_NAMES)[number];
 export const SCOPES = ["user", "project"] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** How the servers of a client are written down. */
+/** How a client writes down its servers. */
 export type ConfigForm = {
   readonly language: "json" | "toml";
   /** The member of the file's root that holds the servers by name. */
   readonly section: string;
-  /** Whether an entry says by which transport it is reached. */
+  /** Whether an entry names its transport. */
   readonly isTyped: boolean;
 };
 
@@ -31,41 +31,41 @@ export type ConfigForm = {
 export type Place = {
   /** Absolute path. */
   readonly file: string;
-  /** A folder above it that does not belong to the client. */
+  /** The closest folder above it that does not belong to the client. */
   readonly base: string;
 };
 
 export type Client = {
   readonly name: ClientName;
-  /** What people call it. */
+  /** Its display name. */
   readonly title: string;
   readonly form: ConfigForm;
   /** Whether its model reads the text of an answer, not the structured content. */
   readonly readsText: boolean;
-  /** Where it may look for the configuration of its user; the first whose folder is there counts, else the first. */
+  /** Where it may look for its user's configuration: the first place whose folder exists, else the first. */
   readonly user: (folders: Folders) => readonly Place[];
-  /** Its file below the folder of a project, where it reads one. */
+  /** Its file below a project's folder, if it reads one. */
   readonly project: readonly string[] | undefined;
 };
 
 /** Folders by the conventions of a platform. */
 type Folders = {
   readonly home: string;
-  /** Of programs with windows. */
+  /** Of graphical programs. */
   readonly applications: string;
-  /** Of command-line programs, and of those with windows that follow them. */
+  /** Of command-line programs, and of graphical ones that follow their convention. */
   readonly settings: string;
   /** Of Windows programs, for this machine. */
   readonly local: string;
   readonly isLinux: boolean;
   readonly isWindows: boolean;
-  /** A folder that a variable names; undefined when it is unset or empty. */
+  /** A folder named by a variable; undefined if it is unset or empty. */
   readonly named: (variable: string) => string | undefined;
   readonly place: (base: string, ...path: readonly string[]) => Place;
 };
 
 const MCP_SERVERS: ConfigForm = { language: "json", section: "mcpServers", isTyped: false };
-/** Claude Desktop's name among the packages of Windows, whose files lie in a folder of their own. */
+/** Claude Desktop's name among the packages of Windows, whose files are in their own folder. */
 const CLAUDE_PACKAGE = "Claude_pzs8sxrjxfjjc";
 
 const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
@@ -134,7 +134,7 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
     title: "Windsurf (Devin Desktop)",
     readsText: true,
     form: MCP_SERVERS,
-    // It has been renamed; versions from before read the second one.
+    // It was renamed; earlier versions read the second one.
     user: ({ home, settings, place }) => [
       place(settings, "devin", "mcp_config.json"),
       place(home, ".codeium", "windsurf", "mcp_config.json"),
@@ -153,13 +153,13 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
   },
 };
 
-/** A client by its name; undefined for one that is not known. */
+/** A client by its name; undefined for an unknown one. */
 export function findClient(name: string): Client | undefined {
   const known = CLIENT_NAMES.find((client) => client === name);
   return known === undefined ? undefined : { name: known, ...CLIENTS[known] };
 }
 
-/** The files that a client may read, the preferred one first. Empty: it has no file of that scope. */
+/** The files that a client may read, the preferred one first. Empty: it has no file for that scope. */
 export function placesOf(client: Client, scope: Scope, here: Surroundings): readonly Place[] {
   const folders = foldersOf(here);
   if (scope === "user") return client.user(folders);

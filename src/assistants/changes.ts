@@ -27,17 +27,17 @@ export type EntryPlace = {
   readonly name: string;
 };
 
-/** A change of one configuration file that has not been made yet. */
+/** A planned change to one configuration file. */
 export type ConfigChange = {
   readonly place: Place;
   readonly isShared: boolean;
   /** Undefined: there is no file. */
   readonly before: string | undefined;
-  /** Undefined: the file goes. The same as `before`: there is nothing to do. */
+  /** Undefined: the file is removed. The same as `before`: there is nothing to do. */
   readonly after: string | undefined;
-  /** Whether a copy of the file is made first. */
+  /** Whether the file is backed up first. */
   readonly isBackedUp: boolean;
-  /** Copies that hold nothing new once the change is made. */
+  /** Backups that hold nothing new once the change is made. */
   readonly spent: readonly string[];
   /** Other names under which the file has servers of this program. */
   readonly otherNames: readonly string[];
@@ -45,7 +45,7 @@ export type ConfigChange = {
 
 /**
  * What connecting a client changes.
- * @throws SvcError invalid_argument when the file cannot be understood, or has a server of another program under that name
+ * @throws SvcError invalid_argument if the file cannot be understood, or has another program's server under that name
  *   and `force` is not set
  */
 export async function planConnection(
@@ -80,9 +80,9 @@ export async function planConnection(
 }
 
 /**
- * What disconnecting a client changes: the file becomes what it was before, when nothing else was changed since; else the
- * entry alone goes.
- * @throws SvcError invalid_argument when the file cannot be understood, or the entry belongs to another program
+ * What disconnecting a client changes: the file becomes what it was before, if nothing else has changed since; else only
+ * the entry is removed.
+ * @throws SvcError invalid_argument if the file cannot be understood, or the entry belongs to another program
  */
 export async function planDisconnection(
   entry: EntryPlace,
@@ -110,7 +110,7 @@ export async function planDisconnection(
   });
 }
 
-/** Makes a change. @returns the path of the copy of the former file, where one was made */
+/** Makes a change. @returns the path of the backup of the previous file, if one was made */
 export function applyChange(change: ConfigChange): string | undefined {
   const { place, before, after, isShared, isBackedUp, spent } = change;
   if (after === before) return undefined;
@@ -122,7 +122,7 @@ export function applyChange(change: ConfigChange): string | undefined {
     if (after !== undefined) writeConfig(place.file, before, after, isShared);
     else if (before !== undefined) removeConfig(place.file, before);
   } catch (error) {
-    // The file is as it was.
+    // The file was not changed.
     if (copy !== undefined) removeCopies([copy]);
     throw error;
   }
@@ -146,7 +146,7 @@ function placesFor({ client, scope }: EntryPlace, here: Surroundings): readonly 
   throw invalid("--scope", `${client.title} has no configuration of projects; use user`);
 }
 
-/** The file that a client reads: the first whose folder it has made, else the first. */
+/** The file that a client reads: the first whose folder exists, else the first. */
 function usedPlace(client: Client, places: readonly Place[]): Place {
   const used = places.find(({ file }) => existsSync(dirname(file))) ?? places[0];
   if (used === undefined)
@@ -171,7 +171,7 @@ function isConnected(editor: Editor, file: string, name: string): boolean {
   }
 }
 
-/** The text with the entry. A former entry of another program goes as a whole. */
+/** The text with the entry. A previous entry of another program is removed as a whole. */
 function connected(
   editor: Editor,
   text: string | undefined,
@@ -201,7 +201,7 @@ function undone(
     isResult(() => connected(editor, text, name, members), before),
   );
   if (origin !== undefined) {
-    // Copies of later connections differ from this one by the entry alone.
+    // Backups of later connections differ from this one only by the entry.
     const later = copies.slice(0, copies.indexOf(origin)).filter(({ text, entry }) => {
       return isResult(() => connected(editor, origin.text, name, membersOf(entry.value)), text);
     });
@@ -210,7 +210,7 @@ function undone(
   }
   const isMade = (text: string, entry: unknown): boolean =>
     isResult(() => editor.create(name, membersOf(entry)), text);
-  // A link was there before: only files are made.
+  // A link was there before: svc creates only files.
   if (!isLink(file) && isMade(before, present)) {
     const spent = copies.filter(({ text, entry }) => isMade(text, entry.value));
     return { after: undefined, isBackedUp: false, spent: spent.map(({ path }) => path) };
@@ -232,7 +232,7 @@ function entryIn(
   }
 }
 
-/** Whether a way to write a text leads to this one. */
+/** Whether this way of writing a text results in it. */
 function isResult(write: () => string, text: string): boolean {
   try {
     return write() === text;

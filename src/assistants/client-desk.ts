@@ -44,7 +44,7 @@ export type Assistant = {
   readonly concerns: readonly string[];
 };
 
-/** How an assistant uses the configured pack, and what keeps it from it. */
+/** How an assistant uses the configured pack, and what prevents it. */
 export async function assistantOf(
   config: Config,
   input: AssistantCommandInput,
@@ -76,7 +76,7 @@ function packConcerns(key: KeyStatus | undefined, pack: string): readonly string
   ];
 }
 
-/** Settings that decide nothing about how an assistant opens the pack, or are told of elsewhere. */
+/** Settings that do not affect how an assistant opens the pack, or are reported elsewhere. */
 const NOT_MISSED = /^SVC_(ENCRYPTION_.*|KEY_STORE|PACK_PATH|DB_PATH|MCP__?USER_ID)$/i;
 
 function settingsConcerns({ environment }: Surroundings): readonly string[] {
@@ -89,7 +89,7 @@ function settingsConcerns({ environment }: Surroundings): readonly string[] {
   ];
 }
 
-/** Most assistants put variables into what they read, and each writes them in another way. */
+/** Most assistants expand variables in what they read, each in its own notation. */
 function dollarConcerns({ command, args, env }: ServerCommand): readonly string[] {
   const found = [command, ...args, ...Object.values(env)].find((text) => text.includes("$"));
   return found === undefined
@@ -121,16 +121,16 @@ export async function disconnectionChange({
   return toChange(client, await planDisconnection({ ...entry, client }, surroundings()));
 }
 
-/** What to put into the configuration of a client, and for whom that is. */
+/** What to put into the configuration of a client, and which client it is for. */
 export type Snippet = {
   readonly text: string;
-  /** The known client that reads it; undefined: it has what most of the others read. */
+  /** The known client that reads it; undefined: it suits most of the others. */
   readonly title: string | undefined;
-  /** The known clients that may be meant instead. */
+  /** The known clients that the user may have meant. */
   readonly similar: readonly string[];
 };
 
-/** What to put into the configuration of a client; of one that is not known, what most of them read. */
+/** What to put into the configuration of a client; for an unknown one, what most of them read. */
 export async function snippetFor(
   clientName: string,
   name: string,

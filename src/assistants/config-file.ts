@@ -25,16 +25,16 @@ import { invalid, SvcError } from "../domain/errors.ts";
 import type { Instant } from "../lib/instant.ts";
 import type { Place } from "./catalogue.ts";
 
-/** What is between the name of a file and the time at which it was backed up. */
+/** Between the name of a file and the time of its backup. */
 const BACKUP = ".svc-backup-";
 const PRIVATE = 0o600;
 
-/** A configuration file as it was backed up. */
+/** A backup of a configuration file. */
 export type Backup = { readonly path: string; readonly text: string };
 
 /**
- * The text of a configuration file; undefined when there is none.
- * @throws SvcError invalid_argument for what is no readable text file
+ * The text of a configuration file; undefined if there is none.
+ * @throws SvcError invalid_argument for anything but a readable text file
  */
 export function readConfig(file: string): string | undefined {
   let bytes: Buffer;
@@ -62,10 +62,10 @@ export function readConfig(file: string): string | undefined {
 }
 
 /**
- * Puts another text in place of a file's, at once and for good, or makes the file; links lead to the same file as before, and
- * its permissions stay. A new file is private unless it belongs to a project.
+ * Atomically and durably replaces the text of a file, or creates the file. Links still lead to the same file, and its
+ * permissions stay. A new file is private unless it belongs to a project.
  * @param before what the file is expected to hold; undefined: no file
- * @throws SvcError invalid_argument when it holds something else by now, storage_failed when it cannot be written
+ * @throws SvcError invalid_argument if it holds something else by now, storage_failed if it cannot be written
  */
 export function writeConfig(
   file: string,
@@ -77,7 +77,7 @@ export function writeConfig(
     mkdirSync(dirname(file), { recursive: true });
     const target = before === undefined ? file : realpathSync(file);
     const stat = statSync(target, { throwIfNoEntry: false });
-    // A rename would not ask.
+    // A rename would not check this.
     if (stat !== undefined) accessSync(target, constants.W_OK);
     const draft = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString("hex")}`);
     try {
@@ -92,7 +92,7 @@ export function writeConfig(
   });
 }
 
-/** Removes a file. @throws SvcError invalid_argument when it does not hold what is expected, storage_failed */
+/** Removes a file. @throws SvcError invalid_argument if it does not hold what is expected, storage_failed */
 export function removeConfig(file: string, before: string): void {
   guarded(file, () => {
     requireText(file, before);
@@ -100,7 +100,7 @@ export function removeConfig(file: string, before: string): void {
   });
 }
 
-/** Removes the folders above a file that are empty, up to those that do not belong to its client. A link to a folder stays. */
+/** Removes empty folders above a file, up to those that do not belong to its client. A link to a folder stays. */
 export function removeEmptyFolders({ file, base }: Place): void {
   const top = resolve(base);
   let folder = dirname(resolve(file));
@@ -109,13 +109,13 @@ export function removeEmptyFolders({ file, base }: Place): void {
   }
 }
 
-/** @returns whether the folder was empty, and is gone */
+/** @returns whether the folder was empty and has been removed */
 function removeFolder(folder: string): boolean {
   try {
     rmdirSync(folder);
     return true;
   } catch {
-    // It is in use, or belongs to somebody else: then it stays, and what was to be undone is undone all the same.
+    // It is in use, or belongs to somebody else: it stays, and the change is undone anyway.
     return false;
   }
 }
@@ -141,7 +141,7 @@ export function backUp(file: string, text: string, now: Instant): string {
   });
 }
 
-/** The copies of a file, the newest first. One that cannot be read is left out. */
+/** The backups of a file, newest first. Unreadable ones are left out. */
 export function backupsOf(file: string): readonly Backup[] {
   const folder = dirname(file);
   const start = `${basename(file)}${BACKUP}`;
@@ -156,7 +156,7 @@ export function backupsOf(file: string): readonly Backup[] {
     });
 }
 
-/** Of two copies of the same second, the one with the larger number is the younger. */
+/** Of two backups of the same second, the one with the larger number is newer. */
 function byAge(one: string, other: string): number {
   return one.localeCompare(other, "en", { numeric: true });
 }
@@ -165,7 +165,7 @@ function tryRead(path: string): string | undefined {
   try {
     return readConfig(path);
   } catch {
-    // Somebody else's file of a similar name, perhaps; what is left of the copies is used.
+    // Perhaps somebody else's file of a similar name; the other backups are used.
     return undefined;
   }
 }
@@ -204,7 +204,7 @@ function tryChown(path: string, uid: number, gid: number): void {
   try {
     chownSync(path, uid, gid);
   } catch (error) {
-    // Only a superuser may give files away; then the file becomes this user's, who could write it before.
+    // Only a superuser may give files away; otherwise the file becomes this user's, who could write it before.
     if (codeOf(error) !== "EPERM") throw error;
   }
 }
@@ -219,7 +219,7 @@ function flushFolder(folder: string): void {
   }
 }
 
-/** Whether a path is a symbolic link, whatever it leads to. */
+/** Whether a path is a symbolic link, whatever its target. */
 export function isLink(file: string): boolean {
   try {
     return lstatSync(file).isSymbolicLink();

@@ -1,26 +1,26 @@
-/** Members of an entry by name; undefined: the entry is not to have it. */
+/** Members of an entry by name; undefined: the entry must not have it. */
 export type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Changes the text of a configuration file. Everything that is not the entry in question stays as it is, byte by byte, but
- * for a comma that must part it from its neighbour.
+ * Edits the text of a configuration file. Everything except the entry stays as it is, byte for byte, apart from a comma that
+ * separates it from its neighbour.
  */
 export type Editor = {
   /**
-   * The entries by name, with values as they are. Blank text has none.
-   * @throws ConfigTextError when the text is not what the client could read
+   * The entries by name, with their values. Blank text has none.
+   * @throws ConfigTextError if the client could not read the text
    */
   read(text: string): ReadonlyMap<string, unknown>;
   /** Whether the text has the member that holds the entries. @throws ConfigTextError */
   hasSection(text: string): boolean;
   /**
-   * The text with these members in the entry of that name, whose other members stay; a new entry comes behind all others.
-   * @throws ConfigTextError also when the text has a form that cannot be changed without touching more than the entry
+   * The text with these members in the entry of that name, whose other members stay; a new entry comes after all others.
+   * @throws ConfigTextError also if the text has a form that cannot be changed without touching more than the entry
    */
   set(text: string, name: string, members: Members): string;
-  /** The text without the entry. @param keepSection whether the member that holds the entries stays when it is empty */
+  /** The text without the entry. @param keepSection whether the member that holds the entries stays if it is then empty */
   remove(text: string, name: string, keepSection: boolean): string;
-  /** A complete text with nothing but the entry. */
+  /** A complete text that contains only the entry. */
   create(name: string, members: Members): string;
 };
 
@@ -31,7 +31,7 @@ export class ConfigTextError extends Error {
 
 const BYTE_ORDER_MARK = "\uFEFF";
 
-/** A text and the mark before it, which parsers do not expect. */
+/** A text and its byte order mark, which parsers do not expect. */
 export function splitMark(text: string): { readonly mark: string; readonly body: string } {
   return text.startsWith(BYTE_ORDER_MARK)
     ? { mark: BYTE_ORDER_MARK, body: text.slice(1) }
@@ -46,7 +46,7 @@ export function lineEndingOf(text: string): string {
 /** A replacement of part of a text. */
 export type Edit = { readonly from: number; readonly to: number; readonly text: string };
 
-/** Applies edits that do not overlap, in any order; what is put in goes before what is taken out at the same place. */
+/** Applies edits that do not overlap, in any order; at the same place, insertions go before removals. */
 export function applyEdits(text: string, edits: readonly Edit[]): string {
   let result = text;
   const fromBehind = (one: Edit, other: Edit): number => other.from - one.from || other.to - one.to;
@@ -56,13 +56,13 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
   return result;
 }
 
-/** Where an offset lies, counted from 1, for a person. */
+/** The position of an offset, counted from 1, for a person. */
 export function positionOf(text: string, offset: number): string {
   const before = text.slice(0, offset).split("\n");
   return `line ${before.length}, column ${(before.at(-1) ?? "").length + 1}`;
 }
 
-/** An entry once it has been given these members. */
+/** An entry after these members are set. */
 export function withMembers(former: unknown, members: Members): Members {
   const merged = { ...(typeof former === "object" ? former : {}), ...members };
   return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== undefined));

@@ -19,10 +19,10 @@ import {
 } from "./editor.ts";
 
 const DEFAULT_INDENT = "  ";
-/** What there can be between members besides white space. */
+/** What can be between members besides white space. */
 const COMMA_OR_COMMENT = /,|\/\/[^\r\n]*|\/\*[\s\S]*?\*\//g;
 
-/** Edits JSON, also with comments and trailing commas. @param section the member of the root that holds the entries */
+/** Edits JSON, even with comments and trailing commas. @param section the member of the root that holds the entries */
 export function jsonEditor(section: string): Editor {
   return {
     read: (text) => {
@@ -92,7 +92,7 @@ function sectionOf(root: Node, section: string): Node | undefined {
   throw new ConfigTextError(`has a ${JSON.stringify(section)} that is no object`);
 }
 
-/** The member of this name; of several the last one, which counts for every parser. */
+/** The member of this name; of several the last, which counts for every parser. */
 function propertyOf(object: Node, name: string): Node | undefined {
   return object.children?.findLast((property) => keyOf(property) === name);
 }
@@ -111,13 +111,13 @@ function valuesIn(object: Node | undefined): Readonly<Record<string, unknown>> {
   return Object.fromEntries(entries);
 }
 
-/** @throws ConfigTextError when a change did not have the effect that it should have, and no other */
+/** @throws ConfigTextError if a change did not have exactly the intended effect */
 function requireValue(body: string, expected: Readonly<Record<string, unknown>>): void {
   if (isDeepStrictEqual(plain(valuesIn(parseRoot(body))), plain(expected))) return;
   throw new ConfigTextError("cannot be changed without touching more than the entry");
 }
 
-/** Without what tells one object of JSON from another of the same members. */
+/** Without what distinguishes JSON objects with the same members. */
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
@@ -146,7 +146,7 @@ function setEdits(
 /** How a file is laid out. */
 type Style = {
   readonly lineEnding: string;
-  /** One step. */
+  /** One level of indentation. */
   readonly indent: string;
   /** No white space at all. */
   readonly isCompact: boolean;
@@ -163,19 +163,19 @@ function styleOf(body: string, root: Node): Style {
   };
 }
 
-/** The white space before something that begins its line; undefined when something else does. */
+/** The white space before something that begins its line; undefined if it does not. */
 function indentBefore(body: string, offset: number): string | undefined {
   const before = body.slice(body.lastIndexOf("\n", offset - 1) + 1, offset);
   return before.trim() === "" && offset > 0 ? before : undefined;
 }
 
-/** The white space at the start of the line on which something lies. */
+/** The indentation of the line at an offset. */
 function indentOfLine(body: string, offset: number): string {
   const line = body.slice(offset === 0 ? 0 : body.lastIndexOf("\n", offset - 1) + 1, offset);
   return /^[ \t]*/.exec(line)?.[0] ?? "";
 }
 
-/** Adds a member behind all others, and behind the comments that follow them. */
+/** Adds a member after all others, and after the comments that follow them. */
 function insertion(
   body: string,
   object: Node,
@@ -206,15 +206,15 @@ function insertion(
 
 /** Where a new member goes. */
 type Gap = {
-  /** Where the last member ends. */
+  /** End of the last member. */
   readonly start: number;
-  /** Where all that follows it ends. */
+  /** End of everything that follows it. */
   readonly end: number;
   readonly comma: number | undefined;
   readonly isFirst: boolean;
 };
 
-/** A comma behind the last member, unless one is there, and the new member behind all that follows it. */
+/** A comma after the last member, unless there is one, and the new member after everything that follows it. */
 function around({ start, end, comma, isFirst }: Gap, text: string): readonly Edit[] {
   if (isFirst) return [insert(end, text)];
   if (comma !== undefined) return [insert(end, `${text},`)];
@@ -226,7 +226,7 @@ function insert(at: number, text: string): Edit {
   return { from: at, to: at, text };
 }
 
-/** What lies between two offsets: a comma, and where the last comma or comment ends. */
+/** What is between two offsets: a comma, and the end of the last comma or comment. */
 function lookAt(
   body: string,
   from: number,
@@ -241,7 +241,7 @@ function lookAt(
   return { comma, end };
 }
 
-/** Takes a member out, with the white space before it and one comma. */
+/** Removes a member, with the white space before it and one comma. */
 function removalEdits(body: string, object: Node, property: Node): readonly Edit[] {
   const properties = object.children ?? [];
   const index = properties.indexOf(property);
@@ -261,7 +261,7 @@ function removalEdits(body: string, object: Node, property: Node): readonly Edit
   return isBlank.trim() === "" ? [{ from: object.offset + 1, to: close, text: "" }] : [own];
 }
 
-/** A removal and that of a comma outside of it, as one where they touch. */
+/** A removal and that of a comma outside of it, merged if they touch. */
 function cut(own: Edit, comma: number): readonly Edit[] {
   if (comma === own.to) return [{ ...own, to: comma + 1 }];
   if (comma === own.from - 1) return [{ ...own, from: comma }];

@@ -4,13 +4,13 @@ import type { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdi
 import { VERSION } from "../app/version.ts";
 import type { ServerCommand } from "./server-entry.ts";
 
-/** What came of starting a server and speaking to it. */
+/** Result of starting a server and talking to it. */
 export type RoundTrip =
   | {
       readonly isOk: true;
       /** Milliseconds from the start of the process to the answer of the last request. */
       readonly ms: number;
-      /** Of them, those until the server had introduced itself. */
+      /** Of these, milliseconds until the server had introduced itself. */
       readonly startMs: number;
       readonly tools: number;
     }
@@ -18,9 +18,9 @@ export type RoundTrip =
   | { readonly isOk: false; readonly ms: number; readonly problem: string };
 
 export type RoundTripOptions = {
-  /** Milliseconds that all of it may take, without the end of the process. */
+  /** Milliseconds allowed for all of it, without the end of the process. */
   readonly limitMs: number;
-  /** Where an assistant starts it. Default: the root of the file system. */
+  /** The working directory of the process. Default: the root of the file system. */
   readonly folder?: string | undefined;
 };
 
@@ -28,13 +28,13 @@ export type RoundTripOptions = {
 const NOBODY = "00000000-0000-7000-8000-000000000000";
 const READ_TOOL = "memory_get_node";
 const STATS = "memory://stats";
-/** Characters of what a server says on standard error that are kept. */
+/** Characters kept of the server's standard error. */
 const KEPT = 2000;
 
 /**
- * Starts a server as an assistant does: this very command, without a shell, with the few variables that assistants pass
- * on and those of the entry; and speaks to it: opening, list of tools, and a question that opens the pack. Nothing is
- * stored and no memory is read. The process has ended when this resolves. Never rejects.
+ * Starts a server as an assistant does: exactly this command, without a shell, with the few variables that assistants pass on and
+ * those of the entry. Then talks to it: opening, list of tools, and a question that opens the pack. Nothing is stored and no
+ * memory is read. The process has ended when this resolves. Never rejects.
  */
 export async function tryServer(
   server: ServerCommand,
@@ -56,7 +56,7 @@ export async function tryServer(
   try {
     const timeout = (): { timeout: number } => ({ timeout: Math.max(1, limitMs - elapsed()) });
     const opening = client.connect(transport, timeout());
-    // Later the transport may have forgotten the process before it has ended.
+    // Read now: later the transport may forget the process before it has ended.
     pid = transport.pid;
     await opening;
     const startMs = elapsed();
@@ -86,7 +86,7 @@ async function loadSdk(): Promise<Sdk> {
   return { Client: client.Client, StdioClientTransport: stdio.StdioClientTransport };
 }
 
-/** Asks what only an open pack can answer. */
+/** Asks something that only an open pack can answer. */
 async function ask(
   client: Client,
   hasReadTool: boolean,
@@ -99,7 +99,7 @@ async function ask(
   const call = { name: READ_TOOL, arguments: { node_id: NOBODY } };
   const { isError, content } = await client.callTool(call, undefined, options);
   const text = textOf(content);
-  // That there is no such memory is the right answer, in whichever form it comes.
+  // "No such memory" is the right answer, in any form.
   if (isError === true && !text.includes(NOBODY)) throw new Error(text);
 }
 
@@ -108,7 +108,7 @@ function textOf(content: unknown): string {
   return typeof first === "object" && first !== null && "text" in first ? String(first.text) : "";
 }
 
-/** Keeps the last of what the server says on standard error. */
+/** Keeps the end of the server's standard error. */
 function listen(transport: StdioClientTransport): () => string {
   let said = "";
   transport.stderr?.on("data", (chunk: Uint8Array) => {
@@ -117,11 +117,11 @@ function listen(transport: StdioClientTransport): () => string {
   return () => said;
 }
 
-/** Milliseconds that a process which does not leave has before it is killed. */
+/** Milliseconds that a process has to exit before it is killed. */
 const LEAVE_MS = 1000;
 const LOOK_MS = 10;
 
-/** Resolves when a process of ours is gone, which it is helped to be. */
+/** Resolves when a process of ours has ended, by a signal if necessary. */
 async function ended(pid: number): Promise<void> {
   if (!signal(pid, "SIGTERM")) return;
   const deadline = performance.now() + LEAVE_MS;
@@ -131,7 +131,7 @@ async function ended(pid: number): Promise<void> {
   }
 }
 
-/** @returns whether the process is there */
+/** @returns whether the process exists */
 function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, name);

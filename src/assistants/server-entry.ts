@@ -7,20 +7,17 @@ export type ServerCommand = {
   /** Absolute path. */
   readonly command: string;
   readonly args: readonly string[];
-  /** What is set beside the variables that the assistant passes on. Never a secret. */
+  /** Set in addition to the variables that the assistant passes on. Never a secret. */
   readonly env: Readonly<Record<string, string>>;
 };
 
-/** The variables that entries of this program set, and no other entry does. */
+/** The variables that only entries of this program set. */
 export const OWNER_VARIABLE = "SVC_MCP_USER_ID";
 export const CONFIG_FOLDER_VARIABLE = "XDG_CONFIG_HOME";
 
 const OWN_VARIABLES: readonly string[] = [OWNER_VARIABLE, CONFIG_FOLDER_VARIABLE];
 
-/**
- * What an entry of this server has, as a client of this form reads it. Variables that the user has added to a former entry
- * stay.
- */
+/** The members of this server's entry, in this client's form. Variables that the user has added to an earlier entry stay. */
 export function toMembers(server: ServerCommand, form: ConfigForm, former?: unknown): Members {
   const { command, args } = server;
   const added = Object.entries(fromEntry(former)?.env ?? {}).filter(
@@ -35,7 +32,7 @@ export function toMembers(server: ServerCommand, form: ConfigForm, former?: unkn
   };
 }
 
-/** The server of an entry; undefined for one that starts no program. */
+/** The server of an entry; undefined for an entry that starts no program. */
 export function fromEntry(entry: unknown): ServerCommand | undefined {
   if (typeof entry !== "object" || entry === null) return undefined;
   const { command, args, env }: Readonly<Record<string, unknown>> = { ...entry };
@@ -51,7 +48,7 @@ function textsOf(env: object): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)]));
 }
 
-/** Whether an entry starts the memory server of this program, whichever copy of it and under whichever name. */
+/** Whether an entry starts the memory server of this program, from any copy and under any name. */
 export function isOurs(entry: unknown): boolean {
   const server = fromEntry(entry);
   if (server === undefined) return false;
@@ -60,7 +57,7 @@ export function isOurs(entry: unknown): boolean {
   return at >= 0 && (isNamed || /^--db-path(=|$)/.test(server.args[at + 1] ?? ""));
 }
 
-/** The pack that a server is started with, as it is written; undefined when its settings decide. */
+/** The pack that a server is started with, as written; undefined if its settings decide. */
 export function packArgumentOf({ args }: ServerCommand): string | undefined {
   const rest = args.slice(args.indexOf("mcp") + 1);
   const at = rest.findIndex((arg) => arg === "--db-path" || arg.startsWith("--db-path="));
@@ -69,7 +66,7 @@ export function packArgumentOf({ args }: ServerCommand): string | undefined {
   return option === "--db-path" ? value : option.slice("--db-path=".length);
 }
 
-/** Whether two entries say the same. */
+/** Whether two entries are equal. */
 export function isSameEntry(one: unknown, other: unknown): boolean {
   return isDeepStrictEqual(plain(one), plain(other));
 }

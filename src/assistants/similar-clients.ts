@@ -1,6 +1,6 @@
 import { CLIENT_NAMES, type ClientName, findClient } from "./catalogue.ts";
 
-/** What else people call a client, as letters and digits alone. */
+/** Other names that people use for a client, reduced to letters and digits. */
 const OTHER_NAMES: Readonly<Record<ClientName, readonly string[]>> = {
   "claude-code": [],
   "claude-desktop": [],
@@ -12,10 +12,10 @@ const OTHER_NAMES: Readonly<Record<ClientName, readonly string[]>> = {
   zed: [],
 };
 
-/** Letters that a part of a name must have to stand for it. */
+/** Minimum letters with which a part of a name stands for it. */
 const PART_MIN = 3;
 
-/** The clients that may be meant by a name that none of them has, in the order of the catalogue. */
+/** The clients that an unknown name may mean, in the order of the catalogue. */
 export function similarClients(name: string): readonly ClientName[] {
   const wanted = plain(name);
   const namesOf = (client: ClientName): readonly string[] => [

@@ -1,13 +1,13 @@
 import { homedir } from "node:os";
 
-/** What decides where the files of assistants lie. */
+/** What decides where the files of assistants are. */
 export type Surroundings = {
   /** As Node names it: `linux`, `darwin`, `win32`. */
   readonly platform: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The user's home folder, absolute. */
   readonly home: string;
-  /** The working directory, which stands for the project at hand. Absolute. */
+  /** The working directory, which is the current project. Absolute. */
   readonly folder: string;
 };
 

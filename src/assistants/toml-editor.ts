@@ -74,7 +74,7 @@ function tablesBelow({ tables }: Parsed, path: readonly string[]): readonly Tabl
   return tables.filter(({ resolvedKey }) => path.every((key, index) => resolvedKey[index] === key));
 }
 
-/** @throws ConfigTextError when a change did not have the effect that it should have, and no other */
+/** @throws ConfigTextError if a change did not have exactly the intended effect */
 function requireValue(
   body: string,
   before: Parsed,
@@ -111,7 +111,7 @@ function tableText(section: string, name: string, entry: Members, lineEnding: st
   return [`[${section}.${name}]`, ...memberLines(entry), ""].join(lineEnding);
 }
 
-/** The members of the entry in place of those of the same name; everything else of the table stays. */
+/** The members of the entry replace those of the same name; the rest of the table stays. */
 function replacement(
   body: string,
   parsed: Parsed,
@@ -143,7 +143,7 @@ function firstKey({ key }: AST.TOMLKeyValue): string {
   return first.type === "TOMLBare" ? first.name : first.value;
 }
 
-/** Takes out the lines of a table. */
+/** Removes the lines of a table. */
 function lines(body: string, table: Table): Edit {
   return { ...wholeLines(body, table.range), text: "" };
 }
@@ -155,13 +155,13 @@ function wholeLines(
   return { from: body.lastIndexOf("\n", start - 1) + 1, to: lineEndAt(body, end) };
 }
 
-/** Where the line of an offset ends, behind its line feed. */
+/** The end of the line at an offset, after its line feed. */
 function lineEndAt(body: string, offset: number): number {
   const at = body.indexOf("\n", offset);
   return at < 0 ? body.length : at + 1;
 }
 
-/** Without these parts, and without the empty line before the first of them where one is left on both sides. */
+/** Without these parts, and without the empty line before the first of them if there would be one on both sides. */
 function withoutGap(body: string, edits: readonly Edit[]): string {
   const [first] = edits;
   const last = edits.at(-1);
@@ -195,7 +195,7 @@ function printKey(key: string): string {
   return /^[\w-]+$/.test(key) ? key : printText(key);
 }
 
-/** A basic string. JSON writes the same, but for one control character. */
+/** A basic string. JSON's notation is the same except for one control character. */
 function printText(text: string): string {
   return JSON.stringify(text).replaceAll("\u007F", "\\u007F");
 }

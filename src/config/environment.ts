@@ -154,7 +154,7 @@ function unknownInGroup(name: string, group: string): SvcError {
     .map((setting) => setting.environment[0]);
   return new SvcError(
     "invalid_config",
-    `${name} is no setting of the group ${group} in this version; remove it or use one of ${known.join(", ")}`,
+    `${name} is not a setting of the group ${group} in this version; remove it or use one of ${known.join(", ")}`,
     { setting: group },
   );
 }

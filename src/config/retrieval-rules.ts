@@ -39,7 +39,7 @@ export function retrievalWarnings(config: Config, given: ReadonlySet<string>): r
   const ignored = Object.entries(IGNORED_PACKING).flatMap(([name, value]) =>
     Reflect.get(config.packing, name) === value
       ? []
-      : [`packing.${name} is out of date and has no effect; remove it`],
+      : [`packing.${name} is obsolete and has no effect; remove it`],
   );
   return [...unread, ...ignored];
 }
@@ -86,7 +86,7 @@ function languageModelRules(config: Config): Complaint[] {
   const { provider, model, api_key: key, base_url: url } = config.extraction;
   const complaints: Complaint[] = [];
   if (url !== undefined && !/^https?:\/\/[^\s/]/i.test(url)) {
-    const reason = "is no address; it begins with http:// or https://";
+    const reason = "is not an address; it must begin with http:// or https://";
     complaints.push({ setting: "extraction.base_url", reason });
   }
   if (!config.enable_query_reformulation) return complaints;

@@ -77,7 +77,7 @@ function keyRules(setting: string, keys: Readonly<Record<string, Secret>>): Comp
     complaints.push({ setting, reason });
   }
   if (new Set(texts).size < texts.length) {
-    const reason = "has one key for two owners; give every owner a key of its own";
+    const reason = "has one key for two owners; give every owner its own key";
     complaints.push({ setting, reason });
   }
   return complaints;

@@ -12,7 +12,7 @@ import type { PackReport } from "../packs/inspect-pack.ts";
 import type { KeyStatus } from "../packs/key-custody.ts";
 import type { Finding } from "./finding.ts";
 
-/** How svc connect calls the server where nobody says otherwise. */
+/** Default name of the server in svc connect. */
 const DEFAULT_NAME = "memory";
 
 /** Milliseconds that the server has to answer. */
@@ -31,7 +31,7 @@ export async function checkAssistant(config: Config, report: PackReport): Promis
   return { name, status: "fail", message };
 }
 
-/** Opening a pack does the work that waits in it, which is not for somebody who only looks. */
+/** Opening a pack does pending work, which an examination must not do. */
 function whyNotTried(
   { manifest, pendingJobs, path }: PackReport,
   key: KeyStatus | undefined,

@@ -7,7 +7,7 @@ import type { Config } from "../config/schema.ts";
 import { shellWord } from "../lib/shell-word.ts";
 import type { Finding } from "./finding.ts";
 
-/** Whether the configured pack is encrypted, where its key is, and what may become of it. */
+/** Whether the configured pack is encrypted, where its key is, and which risks there are. */
 export async function checkKey(
   config: Config,
   source: KeySource,
@@ -38,7 +38,7 @@ export async function checkKey(
   );
 }
 
-/** Places that this program reads and does not keep. */
+/** Places that this program reads but does not keep keys in. */
 function elsewhere(source: KeySource): readonly string[] {
   if (source.kind === "given") return ["--encryption-key"];
   return source.kind === "settings" ? ["the setting encryption_key"] : [];

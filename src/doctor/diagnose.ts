@@ -19,7 +19,7 @@ import { checkAssistant, checkConnected } from "./diagnose-assistants.ts";
 import { checkKey } from "./diagnose-key.ts";
 import type { Finding } from "./finding.ts";
 
-/** Below it a day's work may fill the disk. */
+/** With less than this, a day's work may fill the disk. */
 const LOW_DISK_BYTES = 200e6;
 
 /**
@@ -62,12 +62,12 @@ export async function diagnose(
   return [...examined, await checkConnected(config)];
 }
 
-/** Nothing that would keep an assistant from using the pack, and has been told already. */
+/** A finding that does not keep an assistant from using the pack, and has been reported already. */
 function isHarmless(name: string, status: Finding["status"]): boolean {
   return status === "warn" && name !== "permissions";
 }
 
-/** What was found, and the pack's own report with the configuration that opens it, where it could be read. */
+/** What was found, and the pack's own report with the configuration that opens it, if it could be read. */
 type Examined = {
   readonly findings: readonly Finding[];
   readonly opened?: { readonly config: Config; readonly report: PackReport };

@@ -2,7 +2,7 @@ import { parseUuid, type Uuid } from "../lib/uuid.ts";
 import { invalid } from "./errors.ts";
 import { type Owner, toOwner } from "./owner.ts";
 
-/** A character that leaves a mark: no blank, no control or format character, nothing that is shown as nothing. */
+/** A visible character: no blank, no control or format character, nothing default-ignorable. */
 const VISIBLE = /[^\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 /** Checks of arguments that several calls share. Each throws SvcError invalid_argument naming the field. */
@@ -12,7 +12,7 @@ export function parseUserId(value: unknown): string {
   if (typeof value !== "string" || value.trim() === "") {
     throw invalid("user_id", "must be non-blank text");
   }
-  // Stored as UTF-8, all halves of characters look the same: two owners would become one.
+  // As UTF-8, all lone surrogates look the same: two owners would become one.
   return parseText(value, "user_id");
 }
 
@@ -35,11 +35,12 @@ export function parseOptionalText(value: unknown, field: string): string | undef
 /** Text, possibly empty. */
 export function parseText(value: unknown, field: string): string {
   if (typeof value !== "string") throw invalid(field, "must be text");
-  if (!value.isWellFormed()) throw invalid(field, "holds a lone surrogate, which is no character");
+  if (!value.isWellFormed())
+    throw invalid(field, "holds a lone surrogate, which is not a character");
   return value;
 }
 
-/** The text of a memory: something in it can be seen, so that it can be read and found. */
+/** The text of a memory: it must contain something visible, so that it can be read and found. */
 export function parseContent(value: unknown, field: string): string {
   const text = parseText(value, field);
   if (!VISIBLE.test(text)) throw invalid(field, "is empty; write what is to be remembered");
@@ -96,7 +97,7 @@ export function parseOptionalList(value: unknown, field: string): readonly unkno
   return value;
 }
 
-/** An identifier in any spelling of a UUID, in canonical form. */
+/** An identifier in any notation of a UUID, in canonical form. */
 export function parseId(value: unknown, field: string): Uuid {
   const id = typeof value === "string" ? parseUuid(value) : undefined;
   if (id !== undefined) return id;

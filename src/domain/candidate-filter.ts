@@ -3,10 +3,10 @@ import type { NodeType, Scope, SourceType } from "./enums.ts";
 import { type MemoryNode, statedTime } from "./node.ts";
 import { expiredAt } from "./retention.ts";
 
-/** Entities and preferences hold beyond any window: validity bounds do not drop them. */
+/** Entities and preferences are timeless: validity bounds do not exclude them. */
 export const TIMELESS_TYPES: readonly NodeType[] = ["entity", "preference"];
 
-/** What a question may find. Absent members restrict nothing. */
+/** What a question may find. Absent members do not restrict. */
 export type CandidateFilter = {
   readonly userId: string;
   readonly scopes: readonly Scope[] | undefined;
@@ -27,8 +27,8 @@ export type CandidateFilter = {
 };
 
 /**
- * Whether a memory passes a filter, its lifecycle state aside. The stores evaluate the same rules inside their searches;
- * this form serves memories that arrive by another way, and the tests that compare the two.
+ * Whether a memory passes a filter, apart from its lifecycle state. The stores evaluate the same rules inside their searches;
+ * this form serves memories found in other ways, and the tests that compare the two.
  */
 export function passesFilter(node: MemoryNode, filter: CandidateFilter): boolean {
   return (

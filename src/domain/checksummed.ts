@@ -2,7 +2,7 @@ import { sha256Hex } from "../lib/hashing.ts";
 import { canonicalJson, type JsonObject } from "../lib/json.ts";
 import { SvcError } from "./errors.ts";
 
-/** An audit payload whose text vouches for itself: `record` is JSON text, `sha256` the hash of that text. */
+/** An audit payload with its own checksum: `record` is JSON text, `sha256` the hash of that text. */
 export type ChecksummedPayload = { readonly record: string; readonly sha256: string };
 
 /** Wraps a record. */
@@ -13,7 +13,7 @@ export function checksummed(record: JsonObject): ChecksummedPayload {
 
 /**
  * The record of a payload.
- * @throws SvcError storage_failed when the text does not hash to the stored value
+ * @throws SvcError storage_failed if the text does not hash to the stored value
  */
 export function openChecksummed(payload: JsonObject): JsonObject {
   const { record, sha256 } = payload;
@@ -23,6 +23,6 @@ export function openChecksummed(payload: JsonObject): JsonObject {
       "an audit record does not match its checksum; run: svc doctor",
     );
   }
-  // SAFETY: checksummed() only ever wraps objects, and the hash shows that this is what it wrote.
+  // SAFETY: checksummed() only ever wraps objects, and the hash shows that it wrote this text.
   return JSON.parse(record) as JsonObject;
 }

@@ -1,19 +1,19 @@
 import type { JsonObject } from "../lib/json.ts";
 import { normaliseText } from "../lib/normal-text.ts";
 
-/** What a memory states in parts, trimmed, as its metadata spells them. None is blank. */
+/** What a memory states in parts, trimmed, as written in its metadata. None is blank. */
 export type Claim = {
   readonly subject: string;
   readonly predicate: string;
   readonly object: string;
-  /** `positive` where the metadata says nothing. */
+  /** `positive` if the metadata has none. */
   readonly polarity: string;
 };
 
 /** The polarity of a claim that names none. */
 export const POSITIVE = "positive";
 
-/** The claim in a memory's metadata; undefined when a part is missing, blank or no text. */
+/** The claim in a memory's metadata; undefined if a part is missing, blank or not text. */
 export function readClaim(metadata: JsonObject | undefined): Claim | undefined {
   if (metadata === undefined) return undefined;
   const subject = textOf(metadata["subject"]);
@@ -26,7 +26,7 @@ export function readClaim(metadata: JsonObject | undefined): Claim | undefined {
     : { subject, predicate, object, polarity };
 }
 
-/** Trimmed text; undefined when that leaves nothing, or the value is no text. */
+/** Trimmed text; undefined if nothing is left, or the value is not text. */
 function textOf(value: JsonObject[string] | undefined): string | undefined {
   const text = typeof value === "string" ? value.trim() : "";
   return text === "" ? undefined : text;

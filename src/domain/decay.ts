@@ -11,9 +11,9 @@ export const DECAY_RATES: Readonly<Record<DecayProfile, number>> = {
   rapid: 0.2,
 };
 
-/** How fast the boost of a reinforcement fades, per day, whatever the profile. */
+/** How fast the boost of a reinforcement fades, per day, for every profile. */
 const REINFORCEMENT_RATE = 0.1;
-/** Days for which what was observed keeps its confidence. */
+/** Days for which an observed memory keeps its confidence. */
 const OBSERVED_CONFIDENCE_DAYS = 180;
 const SETTLED_STATES: readonly LifecycleState[] = ["archived", "deprecated"];
 
@@ -21,9 +21,9 @@ const SETTLED_STATES: readonly LifecycleState[] = ["archived", "deprecated"];
 export type Decayed = Pick<MemoryNode, "salience" | "confidence">;
 
 /**
- * Salience and confidence as they are worth at a moment: exponential decay since the last reinforcement, confidence at half the
- * rate. A moment before that counts as the reinforcement itself. Pinned, permanent, archived and deprecated
- * memories do not fade. Pure; nothing is ever written back.
+ * Salience and confidence at a moment: exponential decay since the last reinforcement, confidence at half the rate. An earlier
+ * moment counts as that of the reinforcement. Pinned, permanent, archived and deprecated memories do not fade. Pure; nothing is
+ * ever written back.
  */
 export function decayed(
   node: Pick<

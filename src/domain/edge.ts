@@ -19,7 +19,7 @@ export type Edge = {
   readonly validFrom: Instant;
   /** Exclusive; undefined while still valid. */
   readonly validTo: Instant | undefined;
-  /** The event that speaks for it. */
+  /** The event that supports it. */
   readonly provenanceEventId: Uuid | undefined;
   readonly metadata: JsonObject | undefined;
   readonly createdAt: Instant;

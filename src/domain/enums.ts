@@ -86,7 +86,7 @@ export type QueryIntent = (typeof QUERY_INTENTS)[number];
 export const RETRIEVAL_MODES = ["default", "explicit"] as const;
 export type RetrievalMode = (typeof RETRIEVAL_MODES)[number];
 
-/** Highest fidelity first: the order in which packing tries them. */
+/** Highest fidelity first: packing tries them in this order. */
 export const REPRESENTATION_LEVELS = [
   "full",
   "prose",
@@ -123,7 +123,7 @@ export function parseMember<T extends string>(
 }
 
 /**
- * Reads a role without regard to case.
+ * Reads a role, ignoring case.
  * @throws SvcError invalid_argument
  */
 export function parseRole(value: unknown): Role {
@@ -135,7 +135,7 @@ function shown(value: unknown): string {
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }
 
-/** Text of any value; never calls the value's own conversion, which a caller may have replaced. */
+/** Any value as text; never calls the value's own conversion, which a caller may have replaced. */
 function plain(value: unknown): string {
   if (typeof value === "object" && value !== null)
     return Array.isArray(value) ? "a list" : "an object";

@@ -57,13 +57,13 @@ const CONFIDENCE_MATRIX: Readonly<
 
 /** Confidence of a pair that the matrix does not list. */
 const UNLISTED_CONFIDENCE = 0.5;
-/** The least initial confidence of an instruction whose confidence comes from the matrix. */
+/** The lowest initial confidence of an instruction whose confidence comes from the matrix. */
 const INSTRUCTION_FLOOR = 0.7;
 
 /** Replacement values of the matrix, keyed `epistemic:source`, each 0 to 1. */
 export type ConfidenceOverrides = Readonly<Record<string, number>>;
 
-/** The matrix value of a pair, overrides first; `listed` is false where neither names the pair. */
+/** The matrix value of a pair, overrides first; `listed` is false if neither has the pair. */
 export function matrixConfidence(
   epistemic: EpistemicType,
   source: SourceType,
@@ -75,7 +75,7 @@ export function matrixConfidence(
     : { value, listed: true };
 }
 
-/** Initial confidence of a new node: given, else from the matrix; instructions at the matrix value are raised to 0.70. */
+/** Initial confidence of a new node: as given, else from the matrix; instructions with the matrix value are raised to 0.70. */
 export function initialConfidence(
   input: {
     readonly nodeType: NodeType;
@@ -92,14 +92,14 @@ export function initialConfidence(
     : value;
 }
 
-/** What kind of knowledge a direct store is when the caller does not say. */
+/** The kind of knowledge of a direct store if the caller does not say. */
 export function inferEpistemicType(role: Role, nodeType: NodeType): EpistemicType {
   if (role === "assistant" || role === "system") return "inferred";
   if (nodeType === "summary") return "inferred";
   return nodeType === "event" || nodeType === "instruction" ? "observed" : "asserted";
 }
 
-/** Where a direct store comes from when the caller does not say. */
+/** The source of a direct store if the caller does not say. */
 export function inferSourceType(role: Role): SourceType {
   if (role === "assistant" || role === "system") return "system_inferred";
   return role === "tool" ? "tool_output" : "user_stated";
@@ -126,12 +126,12 @@ export function conditionState(node: MemoryNode): ConditionState {
   return CONDITION_STATES.find((state) => state === stored) ?? "unknown";
 }
 
-/** The weight of a memory in ranking; a conditional one weighs by the state of its condition. */
+/** The weight of a memory in ranking; for a conditional one, the state of its condition decides. */
 export function epistemicWeight(
   node: MemoryNode,
   weights: Readonly<Partial<Record<EpistemicType, number>>>,
 ): number {
-  /** Weight of a type that a replaced map leaves out. */
+  /** Weight of a type that a replacement map omits. */
   const unlisted = 0.7;
   return weights[effectiveEpistemicType(node)] ?? unlisted;
 }
@@ -143,17 +143,17 @@ function effectiveEpistemicType(node: MemoryNode): EpistemicType {
   return state === "unknown" ? "hypothetical" : "deprecated";
 }
 
-/** What the default mode leaves out. */
+/** What the default mode excludes. */
 export type EpistemicLimits = {
-  /** Unverified memories of less confidence are left out, 0 to 1. */
+  /** Unverified memories with less confidence are excluded, 0 to 1. */
   readonly unverifiedThreshold: number;
-  /** Whether those of just that confidence are left out too. */
+  /** Whether those with exactly that confidence are excluded too. */
   readonly excludesThreshold: boolean;
 };
 
 /**
- * Why a memory is left out where only what is known to be so counts: `reason:detail`. Undefined when it is not left out.
- * Takes stored values; nothing decays here.
+ * Why a memory is excluded where only what is known to be true counts: `reason:detail`. Undefined if it is not excluded. Takes
+ * stored values; nothing decays here.
  */
 export function epistemicExclusion(node: MemoryNode, limits: EpistemicLimits): string | undefined {
   switch (node.epistemicType) {

@@ -2,22 +2,22 @@ import type { Json } from "../lib/json.ts";
 import type { Uuid } from "../lib/uuid.ts";
 
 /**
- * Every way in which a call can fail, by code. Callers branch on the code, never on the message.
- * `retry` says whether the same call may succeed later without being changed.
+ * Every way in which a call can fail, by code. Callers branch on the code, never on the message. `retry` says whether the same
+ * call may succeed later unchanged.
  */
 export const ERROR_CATALOGUE = {
   /** An argument breaks a documented rule. `data.field` names it. */
   invalid_argument: { retry: false },
-  /** A speaker name or a reserved metadata key is not acceptable. `data.field`. */
+  /** A speaker's name is not acceptable, or a metadata key is reserved. `data.field`. */
   invalid_speaker: { retry: false },
-  /** A request identifier was reused with other inputs. `data.request_id`. */
+  /** A request identifier was reused with different inputs. `data.request_id`. */
   request_conflict: { retry: false },
   /**
-   * A lifecycle operation that the state of the memory does not allow, or one that was done before with other inputs.
-   * `data.action`, `data.id`, and where it is about a state `data.from`, `data.to`. Nothing was changed.
+   * A lifecycle operation that the state of the memory does not allow, or one that was done before with different inputs.
+   * `data.action`, `data.id`, and if a state is the reason `data.from`, `data.to`. Nothing was changed.
    */
   invalid_transition: { retry: false },
-  /** An answer cites what was not in the context of its retrieval. `data.field`. Nothing was recorded. */
+  /** An answer cites a memory that was not in the context of its retrieval. `data.field`. Nothing was recorded. */
   bad_citation: { retry: false },
   /** No such object for this owner. `data.kind`, `data.id`. */
   not_found: { retry: false },
@@ -29,23 +29,25 @@ export const ERROR_CATALOGUE = {
   too_large: { retry: false },
   /** A non-loopback bind without credentials. `data.host`. */
   unauthenticated_bind: { retry: false },
-  /** The address to listen on is taken or not available. `data.host`, `data.port`. */
+  /** The address to listen on is in use or not available. `data.host`, `data.port`. */
   bind_failed: { retry: true },
   /** A setting is missing, unknown or out of range. `data.setting`. Never holds a secret's value. */
   invalid_config: { retry: false },
-  /** The path holds something that is no pack. `data.path`. Nothing was changed. */
+  /** The path is not a pack. `data.path`. Nothing was changed. */
   not_a_pack: { retry: false },
-  /** The file to import is damaged, cut off, or no export. `data.path`, `data.line`. Nothing was imported. */
+  /** The file to import is damaged, truncated, or not an export. `data.path`, `data.line`. Nothing was imported. */
   not_an_export: { retry: false },
   /** The pack was written by a newer version of this program. `data.found`, `data.supported`. Nothing was changed. */
   pack_too_new: { retry: false },
   /** The pack cannot be opened for writing. `data.path`. Nothing was changed. */
   pack_read_only: { retry: false },
-  /** An encrypted pack without its key or with another one, or a key for a plain pack. `data.path`. Nothing was changed. */
+  /**
+   * An encrypted pack without its key or with another one, or a key for an unencrypted pack. `data.path`. Nothing was changed.
+   */
   encryption_failed: { retry: false },
-  /** Somebody has the pack open who cannot share it: another engine, or another process. `data.path`. Nothing was changed. */
+  /** The pack is open elsewhere and cannot be shared: in another engine, or another process. `data.path`. Nothing was changed. */
   pack_in_use: { retry: true },
-  /** A page is not what was written to it: the disk failed, or somebody changed the file. `data.path`. */
+  /** A page is not what was written: the disk failed, or somebody changed the file. `data.path`. */
   pack_damaged: { retry: false },
   /** The pack cannot be read or written: permissions, hardware, corruption. `data.path`, `data.reason`. */
   storage_failed: { retry: true },
@@ -59,21 +61,21 @@ export const ERROR_CATALOGUE = {
   embedding_mismatch: { retry: false },
   /** A language model or a local model could not answer. Never holds a text or a credential. */
   model_failed: { retry: true },
-  /** A model did not answer within its limit. */
+  /** A model did not answer in time. */
   model_timeout: { retry: true },
-  /** The source was accepted, its node could not be written yet. `data.event_id`, `data.reason_code`. */
+  /** The source was accepted, but its node could not be written yet. `data.event_id`, `data.reason_code`. */
   materialization_failed: { retry: true },
   /** The engine was closed. */
   engine_closed: { retry: false },
   /** The pack was locked. Unlocking it with its key makes the call possible. */
   pack_locked: { retry: true },
-  /** The pack is of a kind that does not offer the operation. `data.path`. Nothing was changed. */
+  /** This kind of pack does not offer the operation. `data.path`. Nothing was changed. */
   unsupported: { retry: false },
   /** A broken invariant of this program. */
   internal: { retry: false },
 } as const satisfies Record<string, { retry: boolean }>;
 
-/** The reason in a `storage_failed` whose file was deleted, moved or replaced while it was open. Nothing was stored. */
+/** The reason in a `storage_failed` if the file was deleted, moved or replaced while it was open. Nothing was stored. */
 export const PACK_MOVED = "pack_moved";
 /** The reason in a `storage_failed` for a file beside the pack that somebody else may have made. Nothing was opened. */
 export const UNSAFE_FILE = "unsafe_file";
@@ -82,9 +84,9 @@ export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 export type ErrorData = { readonly [key: string]: Json };
 
 /**
- * The only error that leaves the engine on purpose. Every instance is an instance of the class of its code as well, so that
- * callers may branch on either.
- * The message says what failed, which value, and how to mend it; it never holds a secret or the text of a memory.
+ * The only error that leaves the engine on purpose. Every instance is also an instance of the class of its code, so that callers
+ * may branch on either. The message says what failed, which value, and how to fix it; it never holds a secret or the text of a
+ * memory.
  */
 export class SvcError extends Error {
   readonly code: ErrorCode;
@@ -94,7 +96,7 @@ export class SvcError extends Error {
     super(message, options);
     this.code = code;
     this.data = data;
-    // So no place that throws has to name the class beside the code. The classes add accessors only: nothing is left undone.
+    // So no code that throws has to name the class beside the code. The classes only add accessors: nothing stays undefined.
     Object.setPrototypeOf(this, ERROR_CLASSES[code].of.prototype);
   }
 
@@ -104,7 +106,7 @@ export class SvcError extends Error {
   }
 }
 
-/** What the caller passed breaks a rule, or does not go with what was passed before. Nothing was changed. */
+/** An argument breaks a rule, or conflicts with an earlier call. Nothing was changed. */
 export class InvalidArgumentError extends SvcError {
   declare readonly code:
     | "invalid_argument"
@@ -114,33 +116,33 @@ export class InvalidArgumentError extends SvcError {
     | "bad_citation"
     | "unauthenticated_bind";
 
-  /** The argument, where one is to blame. */
+  /** The argument at fault, if there is one. */
   get field(): string | undefined {
     return textOf(this.data, "field");
   }
 }
 
-/** A speaker's name or a reserved metadata key is not acceptable. */
+/** A speaker's name is not acceptable, or a metadata key is reserved. */
 export class SpeakerError extends InvalidArgumentError {
   declare readonly code: "invalid_speaker";
 }
 
-/** The state of the memory does not allow it, or it was done before with other inputs. */
+/** The state of the memory does not allow the operation, or it was done before with different inputs. */
 export class InvalidTransitionError extends InvalidArgumentError {
   declare readonly code: "invalid_transition";
 }
 
-/** A request identifier was used before with other inputs. */
+/** A request identifier was used before with different inputs. */
 export class RequestConflictError extends InvalidArgumentError {
   declare readonly code: "request_conflict";
 }
 
-/** An answer cites what was not in its context. */
+/** An answer cites a memory that was not in its context. */
 export class BadCitationError extends InvalidArgumentError {
   declare readonly code: "bad_citation";
 }
 
-/** A server that the network can reach was to be started without credentials. */
+/** A server reachable from the network would have started without credentials. */
 export class UnauthenticatedBindError extends InvalidArgumentError {
   declare readonly code: "unauthenticated_bind";
 }
@@ -166,27 +168,27 @@ export class PackError extends SvcError {
     | "pack_locked";
 }
 
-/** No key, or a wrong one, for an encrypted pack; or a key for a plain one. */
+/** No key, or a wrong one, for an encrypted pack; or a key for an unencrypted one. */
 export class EncryptionError extends PackError {
   declare readonly code: "encryption_failed";
 }
 
-/** Somebody has the pack open who cannot share it. */
+/** The pack is open elsewhere and cannot be shared. */
 export class PackInUseError extends PackError {
   declare readonly code: "pack_in_use";
 }
 
-/** The pack was locked and waits for its key. */
+/** The pack is locked and needs its key. */
 export class PackLockedError extends PackError {
   declare readonly code: "pack_locked";
 }
 
-/** Files, disk or other processes stand in the way. What was begun was rolled back. */
+/** A failure of files, disk or other processes. The operation was rolled back. */
 export class StorageError extends SvcError {
   declare readonly code: "storage_failed" | "storage_busy" | "disk_full" | "pack_damaged";
 }
 
-/** A text could not be embedded, or the pack's vectors are another model's. */
+/** A text could not be embedded, or the pack's vectors come from another model. */
 export class EmbeddingError extends SvcError {
   declare readonly code: "embedding_failed" | "embedding_mismatch";
 }
@@ -196,7 +198,7 @@ export class ModelError extends SvcError {
   declare readonly code: "model_failed" | "model_timeout";
 }
 
-/** The source is safe, its memory is still to be built. */
+/** The source is safe, but its memory has yet to be built. */
 export class MaterializationError extends SvcError {
   declare readonly code: "materialization_failed";
 
@@ -205,7 +207,7 @@ export class MaterializationError extends SvcError {
     return textOf(this.data, "event_id") ?? "";
   }
 
-  /** What stood in the way, as a category. */
+  /** The cause, as a category. */
   get reasonCode(): string {
     return textOf(this.data, "reason_code") ?? "";
   }
@@ -221,7 +223,7 @@ export class UnsupportedError extends SvcError {
   declare readonly code: "unsupported";
 }
 
-/** The class of each code, and its name in words that no minifier changes. */
+/** The class of each code, and its name as text, which no minifier changes. */
 const ERROR_CLASSES: Readonly<
   Record<ErrorCode, { readonly of: { readonly prototype: SvcError }; readonly name: string }>
 > = {

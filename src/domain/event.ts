@@ -4,7 +4,7 @@ import type { JsonObject } from "../lib/json.ts";
 import type { Uuid } from "../lib/uuid.ts";
 import { ROLES, type Role, SCOPES, type Scope } from "./enums.ts";
 
-/** What was said, as it was said. Written once, never changed: the source of truth of a pack. */
+/** What was said, verbatim. Written once, never changed: the source of truth of a pack. */
 export type MemoryEvent = {
   readonly id: Uuid;
   readonly userId: string;
@@ -17,7 +17,7 @@ export type MemoryEvent = {
   readonly metadata: JsonObject | undefined;
   /** When it was said or happened, according to the caller. */
   readonly eventTime: Instant | undefined;
-  /** When it was admitted. `createdAt` and `updatedAt` on the wire are this instant. */
+  /** When it was admitted; `createdAt` and `updatedAt` on the wire. */
   readonly timestamp: Instant;
 };
 

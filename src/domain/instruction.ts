@@ -4,12 +4,12 @@ import type { Role, SourceType } from "./enums.ts";
 import type { MemoryNode } from "./node.ts";
 import { storedSpeaker } from "./speaker.ts";
 
-/** Metadata key of an instruction that its caller calls the user's: the role that its text came from. */
+/** Metadata key of an instruction whose source the caller says is the user: the role that its text came from. */
 export const ROLE_KEY = "svc_role_v1";
 
 /**
- * Whether a memory is an instruction of its owner: stated by the user, and not in the words of somebody else, or confirmed by a
- * promotion. Any other instruction is a text that asks for something.
+ * Whether a memory is an instruction of its owner: stated by the user, and not in somebody else's words, or confirmed by a
+ * promotion. Any other instruction is merely a text that asks for something.
  */
 export function isOwnInstruction(node: MemoryNode): boolean {
   if (node.nodeType !== "instruction") return false;
@@ -21,8 +21,8 @@ export function isOwnInstruction(node: MemoryNode): boolean {
 }
 
 /**
- * The metadata of a new instruction. What a tool or an assistant says does not become the user's own because a caller
- * names the user as its source, so that the role is kept with the memory.
+ * The metadata of a new instruction. The text of a tool or an assistant does not become the user's own because a caller names the
+ * user as its source. So the role is stored with the memory.
  */
 export function withRole(
   metadata: JsonObject | undefined,

@@ -1,19 +1,19 @@
 import type { Instant } from "../lib/instant.ts";
 
 /**
- * The one analyser of the lexical index: documents and questions pass through it, in every backend, so that the same
- * words meet. It folds case, width and accents, cuts text into words, and cuts scripts without spaces into pairs.
+ * The one analyser of the lexical index, in every backend: documents and questions pass through it, so that equal words match. It
+ * folds case, width and accents, splits text into words, and splits scripts without spaces into pairs.
  */
 
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
-/** Scripts that are written without blanks between words. */
+/** Scripts written without spaces between words. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー]+/gu;
 const ACCENT = /[\u0300-\u036f]/g;
-/** Bytes of UTF-8 above which a run of letters is no word (keys, hashes, encoded data). */
+/** Bytes of UTF-8 above which a run of letters is not a word (keys, hashes, encoded data). */
 const WORD_MAX_BYTES = 40;
 
-/** Words that nearly every text holds: they find nothing and cost the most. Questions only. */
+/** Words that nearly every text contains: they find nothing and cost the most. Questions only. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   `a about an and any are as at be been being but by can could did do does for from had has have having he her hers
   him his how i if in into is it its ll me my no nor not of on or our ours re s shall she should so some such t than
@@ -23,15 +23,15 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
 
 const BEYOND_ASCII = /[^\p{ASCII}]/u;
 
-/** Whether in a text nothing is to be folded but case. Such texts are read several times as fast. */
+/** Whether a text needs no folding but that of case. Such texts are read several times as fast. */
 export function isPlain(text: string): boolean {
   return !BEYOND_ASCII.test(text);
 }
 
-/** Characters by which words are compared where inflection is not to matter. */
+/** Leading characters by which words are compared if inflection should not matter. */
 export const STEM_CHARS = 5;
 
-/** The beginning of a word: what follows mostly is inflection. */
+/** The start of a word: what follows is mostly inflection. */
 export function stem(word: string): string {
   return word.slice(0, STEM_CHARS);
 }
@@ -78,8 +78,8 @@ function pushPairs(terms: string[], run: string): void {
 }
 
 /**
- * The words to look for: distinct, without stop words unless there is nothing else.
- * A single unspaced character is marked as a prefix of pairs.
+ * The words to search for: distinct, without stop words unless there is nothing else. A single unspaced character is marked as a
+ * prefix of pairs.
  */
 export function questionTerms(
   question: string,

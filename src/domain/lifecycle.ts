@@ -2,14 +2,14 @@ import { ACTIVE_STATES, type LifecycleState } from "./enums.ts";
 import { SvcError } from "./errors.ts";
 import type { MemoryNode } from "./node.ts";
 
-/** A step from one state to the next: what it belongs to, where it may begin, and where it ends. */
+/** A step from one state to the next: its action, the states it may start from, and the one it leads to. */
 type Step = {
   readonly action: "promote" | "archive" | "supersede" | "contradict" | "resolve";
   readonly from: readonly LifecycleState[];
   readonly to: LifecycleState;
 };
 
-/** Every step that there is. States only move forwards; nothing leaves `archived`. */
+/** All steps. States only move forwards; nothing leaves `archived`. */
 export const LIFECYCLE_STEPS = {
   promote: { action: "promote", from: ["tentative"], to: "stable" },
   archive: {
@@ -43,7 +43,7 @@ export function requireStep(
   const next = nextState(step, from);
   if (next !== undefined) return next;
   const { action, from: allowed, to }: Step = LIFECYCLE_STEPS[step];
-  // What a resolution lacks is a contradiction, whatever the state.
+  // A resolution needs a contradiction, whatever the state.
   const isThere = from === to && action !== "resolve";
   const why = isThere ? " already" : `; only a ${eitherOf(allowed)} memory can become ${to}`;
   throw new SvcError("invalid_transition", `${action}: memory ${id} is ${from}${why}`, {
@@ -59,7 +59,7 @@ export function isActive(state: LifecycleState): boolean {
   return ACTIVE_STATES.some((active) => active === state);
 }
 
-/** Whether a memory of this state may replace another one. */
+/** Whether a memory in this state may replace another one. */
 export function canReplace(state: LifecycleState): boolean {
   return state === "tentative" || state === "stable";
 }

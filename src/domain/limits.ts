@@ -2,11 +2,11 @@
 export const LIMITS = {
   /** Code points of a speaker's name after trimming. */
   speakerMaxChars: 200,
-  /** Code points of the name of who changes a memory, after trimming. */
+  /** Code points of the name of an actor, after trimming. */
   actorMaxChars: 4000,
-  /** Code points of the reason for an evaluation of a condition, after trimming. */
+  /** Code points of the reason for the evaluation of a condition, after trimming. */
   reasonMaxChars: 4000,
-  /** UTF-16 units of a question. Analysing one takes time that other callers wait. */
+  /** UTF-16 units of a question. Other callers wait while one is analysed. */
   queryMaxChars: 131_072,
   /** Value bindings of one memory. */
   valueBindings: 256,
@@ -24,7 +24,7 @@ export const LIMITS = {
   operationPageMax: 1000,
   /** Nodes that cite an event, in one answer. */
   citingNodesMax: 1000,
-  /** Edges between a node and the farthest of its neighborhood. */
+  /** Edges between a node and the farthest node of its neighborhood. */
   neighborhoodHops: 5,
   /** Nodes that a walk through a neighborhood visits, the first one included. */
   neighborhoodVisited: 1000,

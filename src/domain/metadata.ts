@@ -7,7 +7,7 @@ import { VALUE_BINDINGS_KEY } from "./value-bindings.ts";
 /** Keys that the engine writes itself; no caller may set them. */
 const RESERVED = [SPEAKER_KEY, VALUE_BINDINGS_KEY, FIRST_PERSON_OWNER_KEY, ROLE_KEY] as const;
 
-/** What a caller wrote into stored metadata; undefined where that is nothing. */
+/** What a caller wrote into stored metadata; undefined if that is nothing. */
 export function callersMetadata(metadata: JsonObject | undefined): JsonObject | undefined {
   const own = Object.entries(metadata ?? {}).filter(
     ([key]) => !RESERVED.some((reserved) => reserved === key),
@@ -16,7 +16,7 @@ export function callersMetadata(metadata: JsonObject | undefined): JsonObject | 
 }
 
 /**
- * Admits caller metadata: a JSON object, copied now, without the engine's own keys.
+ * Accepts caller metadata: a JSON object, copied now, without the engine's own keys.
  * @throws SvcError invalid_argument, or invalid_speaker for a reserved key
  */
 export function parseMetadata(value: unknown): JsonObject | undefined {

@@ -4,20 +4,23 @@ import { readStatement, saysChange, sharedPart } from "./replacement.ts";
 import { storedSpeaker } from "./speaker.ts";
 
 /**
- * Which memories a new one may replace. The numbers were fixed by `scripts/quality/near.ts`, whose figures stand in
- * docs/retrieval.md: what is replaced is seldom less near, and what is unrelated seldom so near.
+ * Which memories a new one may replace. The numbers were tuned with `scripts/quality/near.ts`, whose figures are in
+ * docs/retrieval.md: replaced memories are seldom less near, and unrelated ones seldom this near.
  */
 
-/** How much words that both texts have add to the cosine of the two. */
+/** How much the share of common words adds to the cosine of the two texts. */
 const WORDS_SHARE = 0.2;
-/** The least sum of cosine and words. */
+/** The lowest sum of cosine and words. */
 const NEAR_FROM = 0.75;
-/** The same where the new text says that something has changed: to be named costs three lines, to be missed the truth. */
+/**
+ * The same if the new text says that something has changed: a needless mention costs three lines, a missed one leaves an outdated
+ * memory.
+ */
 const NEAR_OF_CHANGE_FROM = 0.68;
 
 /**
- * How near memories are to a new one: a function of another memory and the cosine of their texts, which gives undefined
- * where the new one cannot replace it.
+ * How near memories are to a new one: a function of another memory and the cosine of their texts, which returns undefined if the
+ * new one cannot replace it.
  */
 export function nearnessTo(
   fresh: MemoryNode,
@@ -42,17 +45,17 @@ function isChangeOf(fresh: MemoryNode, known: MemoryNode): boolean {
   return newer !== undefined && older !== undefined && saysChange(newer, older);
 }
 
-/** Whether two texts are the same, but for white space at their ends and composed characters. */
+/** Whether two texts are the same, apart from white space at their ends and composed characters. */
 export function isSameText(one: string, other: string): boolean {
   return one === other || one.normalize("NFC").trim() === other.normalize("NFC").trim();
 }
 
-/** Whether the known one was said by somebody else, or joins turns that are there themselves. */
+/** Whether the known memory was said by somebody else, or joins turns that are stored themselves. */
 function isOfAnother(fresh: MemoryNode, known: MemoryNode): boolean {
   if (known.metadata?.["qa_pair"] === true) return true;
   const [speaker, other] = [storedSpeaker(fresh.metadata), storedSpeaker(known.metadata)];
   if (speaker !== undefined && other !== undefined && speaker !== other) return true;
-  // The question in a conversation is near to its answer.
+  // A question in a conversation is near to its answer.
   const isConversation = fresh.sessionId !== undefined && fresh.sessionId === known.sessionId;
   return isConversation && fresh.sourceType !== known.sourceType;
 }

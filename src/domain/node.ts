@@ -40,7 +40,7 @@ export type MemoryNode = {
   readonly nodeType: NodeType;
   readonly content: string;
   readonly lifecycleState: LifecycleState;
-  /** 0 to 1, as stored at creation or last reinforced; decay is applied while scoring, never here. */
+  /** 0 to 1, as stored at creation or last reinforcement; decay is applied while scoring, never here. */
   readonly confidence: number;
   /** 0 to 1. */
   readonly salience: number;
@@ -104,12 +104,12 @@ export const nodeForm = noted(
 /** A complete node as JSON, as audit records keep it, and back. */
 export const nodeRecord = auditForm(nodeForm);
 
-/** Whether a memory counts as pinned: it is, or it had full salience from the start. Reinforcement makes no pin. */
+/** Whether a memory counts as pinned: it is, or it had full salience from the start. Reinforcement does not pin. */
 export function isPinned(node: Pick<MemoryNode, "pinned" | "salience" | "salienceBase">): boolean {
   return node.pinned || (node.salience >= 1 && node.salienceBase >= 1);
 }
 
-/** The time a memory speaks of: when it happened, else when it was stored. */
+/** The time that a memory speaks of: when it happened, else when it was stored. */
 export function statedTime(node: MemoryNode): Instant {
   return node.eventTime ?? node.createdAt;
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from "../lib/json.ts";
 import type { Uuid } from "../lib/uuid.ts";
 import type { MemoryNode } from "./node.ts";
 
-/** How salient a memory begins, by how unlike everything else it is. */
+/** The initial salience of a memory, by how different it is from all others. */
 export type NoveltyRules = {
   /** Novelty from which a memory gains salience, 0 to 1. */
   readonly highThreshold: number;
@@ -15,15 +15,15 @@ export type NoveltyRules = {
   readonly saliencePenalty: number;
 };
 
-/** The memory that is most like a new one. */
+/** The existing memory most similar to a new one. */
 export type Nearest = { readonly nodeId: Uuid; readonly similarity: number };
 
-/** Decimals of what is noted with a memory. */
+/** Decimals of the note stored with a memory. */
 const DECIMALS = 4;
 
 /**
- * A memory that is still to be written, with the salience of its novelty, which is what its greatest cosine with another
- * memory leaves of 1, and with a note of it in the metadata. Without a nearest memory the novelty is 1.
+ * A memory not yet written, with the salience of its novelty and a note of it in the metadata. Novelty is 1 minus its greatest
+ * cosine with another memory; without a nearest memory it is 1.
  */
 export function withNovelty(
   node: MemoryNode,

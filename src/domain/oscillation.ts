@@ -1,29 +1,29 @@
 import { jaccard, keywords } from "./keywords.ts";
 
-/** Keywords that two texts have to share, as a part of all of theirs, to be about the same. */
+/** Share of keywords that two texts must have in common to be about the same topic. */
 const SAME_TOPIC = 0.3;
-/** Confidence lost a cycle, and at most, in tenths: tenths add up exactly. */
+/** Confidence lost per cycle, and at most, in tenths: tenths add up exactly. */
 const TENTHS_PER_CYCLE = 1;
 const TENTHS_MAX = 3;
-/** Memories of a chain that can have gone back and forth. */
+/** Shortest chain of memories that can go back and forth. */
 const CHAIN_MIN = 3;
 /** Keywords that name a topic. */
 const TOPIC_WORDS = 5;
 
-/** That what is remembered about a topic goes back and forth. */
+/** What is remembered about a topic goes back and forth. */
 export type Oscillation = {
   /** At least 1. */
   readonly cycleCount: number;
-  /** To be taken off the confidence of the newest memory: 0.1 to 0.3. */
+  /** To subtract from the confidence of the newest memory: 0.1 to 0.3. */
   readonly penalty: number;
-  /** Up to five keywords in order, parted by blanks. */
+  /** Up to five keywords in order, separated by spaces. */
   readonly topic: string;
 };
 
 /**
- * Whether a chain of replacements returns to what it began with.
- * @param texts the newest memory, then what it replaced, and so on: what stands at an even place behind the newest is what
- *   was held one or more turns ago, and counts as a cycle when it is about the same
+ * Whether a chain of replacements returns to its starting point.
+ * @param texts the newest memory, then what it replaced, and so on: a memory an even number of steps before the newest was
+ *   held one or more turns ago, and counts as a cycle if it is about the same topic
  */
 export function findOscillation(texts: readonly string[]): Oscillation | undefined {
   if (texts.length < CHAIN_MIN) return undefined;

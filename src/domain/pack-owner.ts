@@ -1,10 +1,10 @@
 import type { Instant } from "../lib/instant.ts";
 
-/** Whose a pack is, for callers who name no owner. */
+/** The owner of a pack, for callers who name no owner. */
 export type PackOwner =
-  /** `set`: the pack says so. `only`: it does not, and everything in it is of this one. */
+  /** `set`: recorded in the pack. `only`: not recorded, but everything in the pack belongs to this owner. */
   | { readonly from: "set" | "only"; readonly userId: string }
-  /** It does not say so, and holds something of several owners, or nothing. */
+  /** Not recorded, and the pack has something of several owners, or nothing. */
   | { readonly from: "several" | "nobody" };
 
 /** An owner who has memories in a pack. */
@@ -17,26 +17,29 @@ export type OwnerMemories = {
 /** What an owner has in a pack. */
 export type OwnerSummary = OwnerMemories & {
   readonly events: number;
-  /** Of the newest of both; undefined where there is none. */
+  /** Time of the newest memory or event; undefined if there is none. */
   readonly lastUsed: Instant | undefined;
 };
 
-/** The kind of the operations that record whose a pack is, as `after` in their payload. Exports hold them. */
+/** The kind of the operations that record the owner of a pack, as `after` in their payload. Exports contain them. */
 export const PACK_OWNER_SET = "PACK_OWNER_SET";
 
-/** The kinds of the operations that record that everything of one owner became another's: `before` and `after` in their payload. */
+/**
+ * The kinds of the operations that record that everything of one owner was given to another: `before` and `after` in their
+ * payload.
+ */
 export const OWNER_RENAMED = "OWNER_RENAMED";
 export const OWNERS_JOINED = "OWNERS_JOINED";
 
-/** What such an operation is about. */
+/** The target of such an operation. */
 export function ownerTarget(userId: string): string {
   return `owner:${userId}`;
 }
 
-/** A name under which an owner's things were recorded, and from when to when it was that owner's. */
+/** A name under which an owner's things were recorded, and the period in which it was that owner's. */
 export type OwnerName = {
   readonly userId: string;
-  /** Exclusive: when the name was last given up by somebody else, or undefined. */
+  /** Exclusive: when somebody else last gave up the name, or undefined. */
   readonly since: Instant | undefined;
   /** Inclusive: when this owner gave it up; undefined for the present name. */
   readonly until: Instant | undefined;

@@ -1,4 +1,4 @@
-/** What a question about an amount was understood to ask. */
+/** How a question about an amount was understood. */
 export type QuestionPlan =
   | {
       readonly status: "ready";
@@ -6,7 +6,7 @@ export type QuestionPlan =
       /** The verb in lower case, as asked. */
       readonly action: string;
       readonly subject: "I" | "we";
-      /** Every form that a stored predicate may begin with. */
+      /** Every form with which a stored predicate may begin. */
       readonly predicatePrefixes: readonly string[];
       /** The unit of a count; empty for an amount: any. */
       readonly units: readonly string[];
@@ -18,7 +18,7 @@ export type QuestionPlan =
       readonly action: string | undefined;
     };
 
-/** What a ready plan takes for granted. */
+/** Assumptions of a ready plan. */
 export const PLAN_ASSUMPTIONS = [
   "owner_bound",
   "first_person_subject_exact",
@@ -57,7 +57,7 @@ const UNITS: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Words of a question; `I`, `UNIT` and `ACTION` stand for one word of that kind, `?` marks one that may be missing. */
+/** Words of a question; `I`, `UNIT` and `ACTION` stand for one word of that kind, `?` marks an optional one. */
 const SHAPES = [
   "how much money? did I ACTION",
   "what is the total amount? I ACTION",
@@ -72,8 +72,8 @@ const WORD = /^\p{L}[\p{L}'’-]*$/u;
 type Slots = { subject?: "I" | "we"; unit?: string; action?: string };
 
 /**
- * Understands a complete question about an amount in one of four shapes, with no further word. Anything else - a qualifier,
- * a negation, the future, a name - is unsupported: a sum over other records than the question means would look exact.
+ * Understands a complete question about an amount in one of four shapes, with no additional word. Anything else - a qualifier, a
+ * negation, the future, a name - is unsupported: a sum over other records than the question means would look exact.
  */
 export function planQuestion(question: string): QuestionPlan {
   const slots = readSlots(wordsOf(question));
@@ -98,7 +98,7 @@ export function planQuestion(question: string): QuestionPlan {
   };
 }
 
-/** The words in lower case; one more than the longest shape has when there are more. */
+/** The words in lower case; of a longer question, one more than the longest shape has. */
 function wordsOf(question: string): readonly string[] {
   const text = question.trim().replace(/[?!.]$/, "");
   return text
@@ -130,7 +130,7 @@ function matchShape(shape: readonly string[], words: readonly string[]): Slots |
   return at === words.length ? slots : undefined;
 }
 
-/** Whether a word is what a part of a shape stands for; keeps what it stands for. */
+/** Whether a word matches a part of a shape; records what it stands for. */
 function takeWord(part: string, word: string, slots: Slots): boolean {
   switch (part) {
     case "I":

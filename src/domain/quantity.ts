@@ -3,15 +3,15 @@ import type { JsonObject } from "../lib/json.ts";
 import { foldCase } from "../lib/text.ts";
 import type { MemoryNode } from "./node.ts";
 
-/** An amount that the text of its memory bears out. */
+/** An amount that the text of its memory confirms. */
 export type Quantity = {
   readonly value: Decimal;
-  /** As the text spells it; `1` for a bare number. */
+  /** As written in the text; `1` for a bare number. */
   readonly unit: string;
   readonly sourceText: string;
 };
 
-/** An amount as it is written down, trimmed. */
+/** An amount as written, trimmed. */
 export type AmountText = {
   /** Decimal. */
   readonly value: string;
@@ -19,7 +19,7 @@ export type AmountText = {
   readonly sourceText: string;
 };
 
-/** The texts that have to bear out an amount. */
+/** The texts that must confirm an amount. */
 export type QuantityEvidence = {
   /** What was said. */
   readonly passage: string;
@@ -36,12 +36,12 @@ const MAX_CHARS = { value: 200, unit: 100, source_text: 500 } as const;
 const BEFORE_CHARS = 48;
 const AFTER_CHARS = 24;
 
-/** Places at which words are looked at in a text. */
+/** Places in a text that are searched for words. */
 const MAX_LOOKS = 1000;
 
 const CURRENCY = "[$€£¥]";
 const DASH = "[-–—]";
-/** Words before a number which make it a limit, a part of a range or a guess; longer ones first. */
+/** Words before a number that make it a limit, a part of a range or a guess; longer ones first. */
 const CUES = [
   "no more than",
   "no less than",
@@ -67,7 +67,7 @@ const CUES = [
   .map((cue) => cue.replaceAll(" ", "\\s+"))
   .join("|");
 
-/** No letter, digit or `_` stands before, or after. */
+/** No letter, digit or `_` before, or after. */
 const NO_WORD_BEFORE = "(?<![\\p{L}\\p{M}\\p{N}_])";
 const NO_WORD_AFTER = "(?![\\p{L}\\p{M}\\p{N}_])";
 
@@ -88,7 +88,7 @@ const CURLY = /[‘’“”]/;
 const UNCERTAIN_SIGN = /[~≈<>−±()]/;
 const CLAUSE_ENDS = ".!?;,\n";
 const INSIDE_NUMBER = /\d[.,]\d/;
-/** Digits of any script, and fractions written as one character. */
+/** Digits of any script, and fractions that are one character. */
 const DIGIT = /[\p{Nd}\u00BC-\u00BE\u2150-\u215F\u2189]/u;
 const ENDS_IN_LETTER = /[\p{L}\p{M}]$/u;
 const BEGINS_WITH_LETTER = /^[\p{L}\p{M}]/u;
@@ -98,7 +98,7 @@ const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
 
 /**
  * The amount in a memory's metadata.
- * @returns `missing` where there is none, `invalid` where the text does not bear it out as one exact amount
+ * @returns `missing` if there is none, `invalid` if the text does not confirm it as one exact amount
  */
 export function readQuantity(node: MemoryNode, object: string): Quantity | "missing" | "invalid" {
   const stored = node.metadata?.["quantity"];
@@ -133,8 +133,8 @@ function isObject(value: JsonObject[string]): value is JsonObject {
 }
 
 /**
- * The amount, when the texts state it, in its own words, as exactly one number with its unit: no range, no limit, no guess,
- * no part of a longer number. What surrounds its first occurrence in the passage counts. Undefined otherwise.
+ * The amount, if the texts state it, in its own words, as exactly one number with its unit: no range, no limit, no guess, no part
+ * of a longer number. The surroundings of its first occurrence in the passage decide. Undefined otherwise.
  */
 export function groundQuantity(
   { value: valueText, unit, sourceText }: AmountText,
@@ -154,18 +154,18 @@ export function groundQuantity(
 
 type NumberAt = { readonly text: string; readonly at: number };
 
-/** The one number of a text without any other digit, cue or sign of doubt. */
+/** The only number in a text without any other digit, cue or sign of doubt. */
 function onlyNumber(text: string): NumberAt | undefined {
   if (UNCERTAIN_SIGN.test(text) || ANY_CUE.test(text)) return undefined;
   const [number, second] = text.match(NUMBER) ?? [];
   if (number === undefined || second !== undefined) return undefined;
   const at = text.indexOf(number);
-  // Another place where these characters stand has digits of its own, before it or after.
+  // If these characters occur elsewhere, digits adjoin them there.
   const rest = text.slice(0, at) + text.slice(at + number.length);
   return DIGIT.test(rest) ? undefined : { text: number, at };
 }
 
-/** The value, when it is that of the number in the text. */
+/** The value, if it equals the number in the text. */
 function statedValue(value: string, number: string): Decimal | undefined {
   const stated = parseDecimal(value);
   if (stated === undefined || value === number) return stated;
@@ -175,7 +175,7 @@ function statedValue(value: string, number: string): Decimal | undefined {
 
 function isUnitOf(text: string, number: NumberAt, unit: string): boolean {
   if (unit === "1") return number.text === text;
-  // A blank in place of the number: `5kg` has the unit, and no part of the number is one.
+  // A blank replaces the number: `5kg` contains the unit, and no part of the number is one.
   const around = `${text.slice(0, number.at)} ${text.slice(number.at + number.text.length)}`;
   if (!LETTER_OR_DIGIT.test(unit)) return around.includes(unit);
   const where = foldCase(around);
@@ -190,7 +190,7 @@ function touchesLetter(text: string, from: number, to: number): boolean {
   return ENDS_IN_LETTER.test(tail(text, from)) || BEGINS_WITH_LETTER.test(text.slice(to, to + 2));
 }
 
-/** What stands directly before a place: a character or two, a third where they are surrogates. */
+/** The characters directly before a place: one or two, three with surrogates. */
 function tail(text: string, to: number): string {
   return text.slice(Math.max(0, to - 3), to);
 }
@@ -199,7 +199,7 @@ function withStraightQuotes(text: string): string {
   return CURLY.test(text) ? text.replace(/[‘’]/g, "'").replace(/[“”]/g, '"') : text;
 }
 
-/** Where the words first stand in a text such that their number is not cut out of a longer one. */
+/** The first place of the words in a text at which their number is not part of a longer one. */
 function occurrence(text: string, words: string): number | undefined {
   let at = text.indexOf(words);
   for (let looks = 0; at !== -1 && looks < MAX_LOOKS; looks += 1) {
@@ -222,7 +222,7 @@ function isUnqualified(passage: string, from: number, to: number): boolean {
   );
 }
 
-/** What stands behind the last end of a clause. A point or comma between digits is part of a number. */
+/** The text after the last end of a clause. A point or comma between digits is part of a number. */
 function lastClause(text: string): string {
   for (let at = text.length - 1; at >= 0; at -= 1) {
     const ends =

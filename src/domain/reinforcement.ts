@@ -3,13 +3,13 @@ import type { Instant } from "../lib/instant.ts";
 import type { Uuid } from "../lib/uuid.ts";
 import type { MemoryNode } from "./node.ts";
 
-/** What one reinforcement adds, and up to where; what is beyond that already stays. */
+/** What one reinforcement adds, and its cap; a value above the cap stays. */
 const BOOST = { step: 0.15, cap: 0.5 } as const;
 const CONFIDENCE = { step: 0.05, cap: 0.95 } as const;
 
 /**
- * A memory after one reinforcement. Its boost and its confidence rise by a step up to a cap, its salience is salience base and
- * boost together, at most 1, and fading begins again. Evidence is appended, also when it is there already.
+ * A memory after one reinforcement. Its boost and its confidence rise by a step up to a cap, its salience becomes salience base
+ * plus boost, at most 1, and decay starts again. Evidence is appended, even if it is already there.
  */
 export function reinforced(
   node: MemoryNode,

@@ -1,40 +1,40 @@
 import { analyse, stem } from "./lexical-analysis.ts";
 
 /**
- * Whether one memory says of the same thing what is true since, so that another one is outdated. Judged by three things
- * together: how near the vectors are, how many words both have, and words of change that only the newer one has. None is
- * enough alone: `Anna's birthday is on 3 March` and `Hanna's birthday is on 3 May` are nearer to each other than most
- * changes of mind. `scripts/quality/updates.ts` measures the rule; docs/retrieval.md has its figures.
+ * Whether one memory says what is true now about the same thing, so that another one is outdated. Three things decide together:
+ * the cosine of the vectors, the share of common words, and words of change that only the newer one has. None is enough alone:
+ * `Anna's birthday is on 3 March` and `Hanna's birthday is on 3 May` are nearer to each other than most changes of mind.
+ * `scripts/quality/updates.ts` measures the rule; docs/retrieval.md has its figures.
  */
 
-/** What of a text is compared. Made once a text: `readStatement`. */
+/** The parts of a text that are compared. Made once per text: `readStatement`. */
 export type Statement = {
   /** All its words in order, folded. */
   readonly words: readonly string[];
-  /** Beginnings of the words that say what it is about. */
+  /** Stems of the words that say what it is about. */
   readonly stems: ReadonlySet<string>;
-  /** The first of them, which mostly is what it is about. */
+  /** The first of them, which is mostly the subject. */
   readonly subject: string;
   /** Its words of change. */
   readonly changes: ReadonlySet<string>;
   readonly negates: boolean;
 };
 
-/** Characters above which a text is no statement of one thing. */
+/** A longer text is not a statement of one thing. */
 const STATEMENT_MAX_CHARS = 400;
 /** How much the share of common words adds to the cosine. */
 const WORDS_SHARE = 0.35;
-/** How much it takes off when each begins with something that the other does not name. */
+/** How much is subtracted if each begins with something that the other does not mention. */
 const OTHER_SUBJECT = 0.15;
-/** The least sum of the three. */
+/** The lowest sum of the three. */
 const REPLACES_FROM = 0.85;
-/** The same for what was said in a conversation, where "now" and "since" mostly are of something else. */
+/** The same for turns of a conversation, where "now" and "since" are mostly about something else. */
 const REPLACES_SAID_FROM = 1.05;
-/** The least share of common words of what was said. */
+/** The lowest share of common words for turns of a conversation. */
 const SAID_SHARE = 0.5;
-/** The least share of common words where a negation is the only word of change. */
+/** The lowest share of common words if a negation is the only word of change. */
 const NEGATION_SHARE = 0.5;
-/** The least cosine of texts that differ in one number alone. */
+/** The lowest cosine of texts that differ only in one number. */
 const NUMBER_COSINE = 0.85;
 
 const ENGLISH = {
@@ -81,7 +81,7 @@ for (const phrase of LANGUAGES.flatMap(({ change }) => change.split("|"))) {
   CHANGES.set(first, [...(CHANGES.get(first) ?? []), words]);
 }
 const NEGATIONS = new Set(LANGUAGES.flatMap(({ negation }) => analyse(negation)));
-/** Words that do not tell what a text is about. */
+/** Words that do not say what a text is about. */
 const EMPTY = new Set([
   ...LANGUAGES.flatMap(({ empty }) => analyse(empty)),
   ...NEGATIONS,
@@ -102,13 +102,13 @@ export function readStatement(text: string): Statement | undefined {
   return { words, stems, subject, changes: changesIn(words), negates };
 }
 
-/** Whether a word begins with a digit: none of those tells what a text is about. */
+/** Whether a word begins with a digit: such words do not say what a text is about. */
 function isNumber(word: string): boolean {
   const first = word.charCodeAt(0);
   return first >= 48 && first <= 57;
 }
 
-/** The `n't` of `isn't`, which the analyser cuts in two. */
+/** The `n't` of `isn't`, which the analyser splits. */
 function isShortNot(words: readonly string[], index: number): boolean {
   return words[index] === "t" && (words[index - 1]?.endsWith("n") ?? false);
 }
@@ -119,7 +119,7 @@ function changesIn(words: readonly string[]): ReadonlySet<string> {
     for (const phrase of CHANGES.get(word) ?? []) {
       if (phrase.every((part, at) => words[index + at] === part)) found.add(phrase.join(" "));
     }
-    // "Kaffee trinke ich keinen mehr": what it is about stands between the two.
+    // "Kaffee trinke ich keinen mehr": the topic is between the two words.
     if (word === "mehr" && words.slice(0, index).some((before) => NEGATIONS.has(before))) {
       found.add("nicht mehr");
     }
@@ -128,7 +128,7 @@ function changesIn(words: readonly string[]): ReadonlySet<string> {
 }
 
 /**
- * Whether the words leave it possible that the newer statement replaces the older one. Cheap; no vector is needed.
+ * Whether the words allow that the newer statement replaces the older one. Cheap; needs no vector.
  * @param isSaid both were said in a conversation
  */
 export function mayReplace(newer: Statement, older: Statement, isSaid: boolean): boolean {
@@ -138,7 +138,7 @@ export function mayReplace(newer: Statement, older: Statement, isSaid: boolean):
 }
 
 /**
- * Whether the newer statement says of the same thing what is true since.
+ * Whether the newer statement says what is true now about the same thing.
  * @param cosine of the two texts
  * @param isSaid both were said in a conversation
  */
@@ -158,7 +158,7 @@ export function replaces(
   return cosine >= NUMBER_COSINE && differInNumber(newer, older);
 }
 
-/** Whether the newer one alone has words of change, and both have others in common. */
+/** Whether only the newer one has words of change, and both have other words in common. */
 export function saysChange(newer: Statement, older: Statement): boolean {
   if (newer.changes.size === 0 && !newer.negates) return false;
   if (newer.stems.isDisjointFrom(older.stems)) return false;
@@ -170,7 +170,7 @@ function sharedStems({ stems }: Statement, { stems: others }: Statement): number
   return sharedPart(stems, others);
 }
 
-/** The share of the smaller one of two sets that the other one has too, 0 to 1; 0 where one is empty. */
+/** The share of the smaller set that the other set contains, 0 to 1; 0 if one is empty. */
 export function sharedPart(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
   const least = Math.min(one.size, other.size);
   return least === 0 ? 0 : one.intersection(other).size / least;
@@ -180,7 +180,7 @@ function namesOther(newer: Statement, older: Statement): boolean {
   return !(older.stems.has(newer.subject) || newer.stems.has(older.subject));
 }
 
-/** Whether all words are the same but for one number in the latter half: `The rent is 1250`, `The rent is 1340`. */
+/** Whether all words are equal except for one number in the latter half: `The rent is 1250`, `The rent is 1340`. */
 function differInNumber({ words }: Statement, { words: others }: Statement): boolean {
   if (words.length !== others.length || words.length < 4) return false;
   let at = -1;

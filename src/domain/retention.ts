@@ -15,7 +15,7 @@ export const DEFAULT_TTL_DAYS: TtlDefaults = {
 
 /**
  * The retention of a new memory.
- * @param given undefined takes the type's default, null keeps the memory for ever, a number is used as it is.
+ * @param given undefined: the type's default, null: for ever, a number: that many days
  */
 export function initialTtlDays(
   nodeType: NodeType,
@@ -26,7 +26,9 @@ export function initialTtlDays(
   return given ?? defaults[nodeType];
 }
 
-/** When the retention of a memory ends: `ttlDays` days after it was stored. Undefined: never; so are pinned memories kept. */
+/**
+ * When the retention of a memory ends: `ttlDays` days after it was stored. Undefined: never; pinned memories never expire either.
+ */
 export function retentionEnd({
   pinned,
   ttlDays,
@@ -36,8 +38,8 @@ export function retentionEnd({
 }
 
 /**
- * Whether the retention of memories is over at a moment: their end lies before it. To be asked of many, because a calendar is
- * consulted once for each length of retention.
+ * Whether the retention of memories is over at a moment. Use it for many memories: the calendar is consulted once for each length
+ * of retention.
  */
 export function expiredAt(
   now: Instant,

@@ -4,7 +4,7 @@ type EmbeddingIdentity = {
   readonly dimension: number;
 };
 
-/** Whether vectors of the two can be compared with one another: equal in all three fields, or not at all. */
+/** Whether vectors of the two can be compared: all three fields are equal. */
 export function isSameEmbedding(
   one: EmbeddingIdentity | undefined,
   other: EmbeddingIdentity,

@@ -12,10 +12,10 @@ import type {
 /** Signals and factors of a candidate before their score is known. */
 export type Signals = Omit<ScoreTrace, "compositeScore">;
 
-/** What a tie-break takes off at most: a tenth of the last decimal of a score, so that no place outweighs a difference. */
+/** What a tie-break subtracts at most: a tenth of the last decimal of a score, so that no tie-break outweighs a difference. */
 export const TIE_BREAK_WIDTH = 1e-11;
 
-/** A score with 10 decimals. A value whose decimals a double does not hold that far comes back as it is. */
+/** A score with 10 decimals. A value for which a double does not have that many decimals is returned as it is. */
 export function roundScore(value: number): number {
   const scaled = value * 1e10;
   return Math.abs(scaled) < Number.MAX_SAFE_INTEGER ? Math.round(scaled) / 1e10 : value;
@@ -36,7 +36,7 @@ export function weightedScore(signals: Signals, weights: ScoringWeights): number
   return roundScore(limit === undefined ? score : Math.min(score, limit));
 }
 
-/** What words and meaning say together when that is below the relevance floor; undefined at or above it, or without a floor. */
+/** The combined score of words and meaning if it is below the relevance floor; undefined at or above it, or without a floor. */
 export function relevanceLimit(
   { semanticSimilarity, lexicalRelevance }: Signals,
   { relevanceFloor }: ScoringWeights,
@@ -46,9 +46,9 @@ export function relevanceLimit(
 }
 
 /**
- * The fused score of a candidate to 10 decimals, less its tie-break. `rrf`: reciprocal rank fusion (Cormack, Clarke and
- * Büttcher, SIGIR 2009) rescaled so that the first of both rankings has 1. `relative`: the shares of the rescaled signals.
- * @returns NaN, which equals no score, when the record is of another kind than the settings
+ * The fused score of a candidate to 10 decimals, minus its tie-break. `rrf`: reciprocal rank fusion (Cormack, Clarke and
+ * Büttcher, SIGIR 2009), rescaled so that the first of both rankings has 1. `relative`: the shares of the rescaled signals.
+ * @returns NaN, which equals no score, if the record is of another kind than the settings
  */
 export function fusedScore(record: FusionRecord, fusion: Fusion): number {
   const factors =
@@ -73,7 +73,7 @@ function fusedSignals(record: FusionRecord, fusion: Fusion): number {
   return Number.NaN;
 }
 
-/** The score as it was before any adjustment, computed from the record alone; NaN when the record contradicts its weights. */
+/** The score before any adjustment, computed from the record alone; NaN if the record contradicts its weights. */
 export function baseScore({
   trace,
   weights,
@@ -103,7 +103,7 @@ export function applyAdjustment(
   }
 }
 
-/** The score computed again: the base and then every adjustment in its order. Equal to the recorded score bit for bit. */
+/** The recomputed score: the base and then every adjustment in its order. Equal to the recorded score bit for bit. */
 export function replayScore(provenance: ScoreProvenance): number {
   return provenance.adjustments.reduce(applyAdjustment, baseScore(provenance));
 }
@@ -123,14 +123,14 @@ const FORMULA_VERSIONS = {
   relative: 3,
 } as const satisfies Record<Fusion["kind"], ScoreProvenance["formulaVersion"]>;
 
-/** The version of the formula that a fusion stands for. */
+/** The version of a fusion's formula. */
 export function formulaVersion(kind: Fusion["kind"]): ScoreProvenance["formulaVersion"] {
   return FORMULA_VERSIONS[kind];
 }
 
 const NONE: readonly string[] = [];
 
-/** Why a record cannot be right, one sentence each; empty when its score can be computed again. */
+/** Why a record cannot be right, one sentence each; empty if its score can be recomputed. */
 export function provenanceProblems(provenance: ScoreProvenance): readonly string[] {
   const { weights, fusion, trace, adjustments } = provenance;
   const problems = [

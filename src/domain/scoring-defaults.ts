@@ -1,6 +1,6 @@
 import type { ScoringWeights } from "./scoring.ts";
 
-/** The scoring of a caller who leaves everything out. A configuration has rank fusion as its default instead. */
+/** The scoring of a caller who leaves everything out. In contrast, a configuration defaults to rank fusion. */
 export const DEFAULT_SCORING: ScoringWeights = {
   semantic: 0.3,
   lexical: 0.15,
@@ -18,8 +18,8 @@ export const DEFAULT_SCORING: ScoringWeights = {
   fusion: { kind: "weighted", recencyTime: undefined },
 };
 
-/** What rank fusion takes for k when nobody names one. */
+/** The k of rank fusion if none is given. */
 export const DEFAULT_RRF_K = 60;
 
-/** Share of the cosine in relative fusion when nobody names one; BM25 has the rest. */
+/** Share of the cosine in relative fusion if none is given; BM25 has the rest. */
 export const DEFAULT_SEMANTIC_SHARE = 0.65;

@@ -7,7 +7,7 @@ export type Fusion =
   | {
       /** The weighted sum of all signals. */
       readonly kind: "weighted";
-      /** "event_time": recency looks at the stated time instead of the last change. */
+      /** "event_time": recency uses the stated time instead of the last change. */
       readonly recencyTime: "event_time" | undefined;
     }
   | {
@@ -15,7 +15,7 @@ export type Fusion =
       readonly kind: "rrf";
       /** 1 to 10000. */
       readonly k: number;
-      /** Above 0 to 4: what the newest memory gains on a question about the present; undefined: nothing. */
+      /** Above 0, at most 4: what the newest memory gains on a question about the present; undefined: nothing. */
       readonly recencyBoost: number | undefined;
       /** "event_time": equal scores are ordered newest first. */
       readonly tieBreak: "event_time" | undefined;
@@ -29,7 +29,7 @@ export type Fusion =
       readonly tieBreak: "event_time" | undefined;
     };
 
-/** Everything that decides a score. Two sets with one version give the same scores for the same candidates. */
+/** Everything that decides a score. Two sets with the same version give the same scores for the same candidates. */
 export type ScoringWeights = {
   readonly semantic: number;
   readonly lexical: number;
@@ -37,7 +37,7 @@ export type ScoringWeights = {
   readonly recency: number;
   readonly salience: number;
   readonly confidence: number;
-  /** Recorded; no formula reads it, nor `paths`. */
+  /** Recorded; no formula reads it or `paths`. */
   readonly epistemic: number;
   readonly paths: number;
   /** Per day. */
@@ -52,7 +52,7 @@ export type ScoringWeights = {
   readonly fusion: Fusion;
 };
 
-/** The signals of one candidate and what came of them. */
+/** The signals of one candidate and the resulting score. */
 export type ScoreTrace = {
   /** Cosine, 0 to 1 (negative values count as 0). */
   readonly semanticSimilarity: number;
@@ -61,7 +61,7 @@ export type ScoreTrace = {
   /** 1 at one hop, 0.7 at two, 0.4 at three, else 0. */
   readonly graphProximity: number;
   readonly recencyFactor: number;
-  /** After decay; 0 where the fusion does not read it, and so for `confidence`. */
+  /** After decay; 0 if the fusion does not read it; the same holds for `confidence`. */
   readonly salience: number;
   readonly confidence: number;
   readonly epistemicWeight: number;
@@ -72,20 +72,20 @@ export type ScoreTrace = {
   readonly compositeScore: number;
 };
 
-/** The factors that multiply a fused score, each relative to the largest of the pool, 0 to 1. */
+/** The factors that multiply a fused score, each relative to the largest in the pool, 0 to 1. */
 export type PoolFactors = {
   readonly epistemicFactor: number;
   readonly nodeTypeFactor: number;
   readonly temporalFactor: number;
   /** Undefined without a recency boost in the settings. */
   readonly recencyBoostFactor: number | undefined;
-  /** Below 1 for what somebody else said than the question names; absent when it names nobody who spoke. */
+  /** Below 1 for words of somebody other than the person the question names; absent if it names nobody who spoke. */
   readonly speakerFactor?: number | undefined;
-  /** What was taken off so that newer memories come first, 0 to 1e-11; undefined without a tie-break. */
+  /** Subtracted so that newer memories come first, 0 to 1e-11; undefined without a tie-break. */
   readonly tieBreak: number | undefined;
 };
 
-/** How a fused score came about. */
+/** How a fused score was computed. */
 export type FusionRecord =
   | ({
       readonly kind: "rrf";
@@ -116,20 +116,20 @@ export type AdjustmentKind = (typeof ADJUSTMENT_KINDS)[number];
 export type Adjustment = {
   readonly kind: AdjustmentKind;
   readonly coefficient: number;
-  /** Only for neural_blend: what the reranker said, 0 to 1. */
+  /** Only for neural_blend: the reranker's score, 0 to 1. */
   readonly neuralScore: number | undefined;
   /** The candidate that the score was inherited from. */
   readonly sourceNodeId: Uuid | undefined;
 };
 
-/** All that is needed to compute a score again. */
+/** Everything needed to recompute a score. */
 export type ScoreProvenance = {
   /** 1 weighted, 2 rank fusion, 3 relative fusion. */
   readonly formulaVersion: 1 | 2 | 3;
-  /** The node whose signals these are: another one where a score was inherited. */
+  /** The node whose signals these are: a different one if the score was inherited. */
   readonly baseNodeId: Uuid;
   readonly trace: ScoreTrace;
-  /** As applied, after every shift that the question asked for. */
+  /** As applied, after every shift due to the question. */
   readonly weights: ScoringWeights;
   /** In the order in which they were made. */
   readonly adjustments: readonly Adjustment[];
@@ -147,12 +147,12 @@ export type RankingMultipliers = {
   readonly confidence: number;
 };
 
-/** How far the six weights may be from a sum of 1. */
+/** Maximum deviation of the six weights from a sum of 1. */
 const SUM_TOLERANCE = 1e-6;
 
 /**
- * Accepts weights with which scores can be computed: finite numbers, each in its documented range, the six from `semantic` to
- * `confidence` summing to 1.
+ * Accepts weights that can compute scores: finite numbers, each in its documented range, the six from `semantic` to `confidence`
+ * summing to 1.
  * @throws SvcError invalid_argument naming the member, such as `weights.recencyLambda`
  */
 export function requireScoringWeights(weights: ScoringWeights): void {

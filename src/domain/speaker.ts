@@ -5,13 +5,13 @@ import { LIMITS } from "./limits.ts";
 
 /** Metadata key under which event and node keep the name of who spoke. */
 export const SPEAKER_KEY = "svc_speaker_v1";
-/** Metadata key that is true where the singular first person of a message is its owner. */
+/** Metadata key that is true if the singular first person of a message is its owner. */
 export const FIRST_PERSON_OWNER_KEY = "svc_first_person_owner_v1";
 
 // Control characters, lone surrogates, line and paragraph separators, and the bidirectional controls.
 const FORBIDDEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u;
 
-/** Why a text cannot be a speaker's name; undefined when it can (after trimming). */
+/** Why a text cannot be a speaker's name; undefined if it can (after trimming). */
 function problemOf(name: string): string | undefined {
   const length = [...name].length;
   if (length === 0) return "must not be empty";
@@ -44,7 +44,7 @@ export function speakerError(field: string, message: string): SvcError {
   return new SvcError("invalid_speaker", `${field}: ${message}`, { field });
 }
 
-/** The speaker that a memory's metadata names; a stored value that is no valid name is ignored. */
+/** The speaker named in a memory's metadata; a stored value that is not a valid name is ignored. */
 export function storedSpeaker(
   metadata: Readonly<Record<string, unknown>> | undefined,
 ): string | undefined {
@@ -55,8 +55,8 @@ export function storedSpeaker(
 }
 
 /**
- * Whether a text already begins with its speaker's name and a colon: after blanks and at most one short
- * `[...]` or `(...)` group, without regard to case.
+ * Whether a text already begins with its speaker's name and a colon: after blanks and at most one short `[...]` or `(...)` group,
+ * ignoring case.
  */
 export function beginsWithSpeaker(text: string, name: string): boolean {
   const rest = text.replace(/^\s*(?:\[[^[\]()\n]{1,80}\]|\([^[\]()\n]{1,80}\))?\s*/, "");
@@ -64,8 +64,8 @@ export function beginsWithSpeaker(text: string, name: string): boolean {
 }
 
 /**
- * Whether a text names a speaker: the whole name, or the first word of a longer one, as whole words in any case. One letter
- * alone names nobody.
+ * Whether a text names a speaker: the whole name, or the first word of a longer one, as whole words in any case. A single letter
+ * names nobody.
  */
 export function namesSpeaker(text: string, name: string): boolean {
   const words = ` ${wordsOf(text).join(" ")} `;

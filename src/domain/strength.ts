@@ -1,33 +1,33 @@
 import { analyse, isPlain, questionTerms, STEM_CHARS, stem } from "./lexical-analysis.ts";
 
-/** Whether a hit answers a question as far as can be told, or merely is the nearest there is. */
+/** Whether a hit answers a question, as far as can be judged, or is merely the nearest there is. */
 export const STRENGTHS = ["strong", "weak"] as const;
 export type Strength = (typeof STRENGTHS)[number];
 
-/** A hit as it is judged. */
+/** A hit to be judged. */
 export type Judged = {
-  /** With the speaker's name, where one is known. */
+  /** With the speaker's name, if known. */
   readonly text: string;
-  /** Of its own vector with the question, 0 to 1; undefined without one. */
+  /** Cosine of its own vector with the question, 0 to 1; undefined without one. */
   readonly cosine: number | undefined;
 };
 
 /*
- * Fixed for bge-small-en-v1.5 by scripts/quality: its cosines hardly fall below 0.45 for English and 0.6 for other languages,
- * so that no cosine alone tells an answer from what is merely in the same language. See docs/retrieval.md.
+ * Tuned for bge-small-en-v1.5 with scripts/quality: its cosines hardly fall below 0.45 for English and 0.6 for other languages,
+ * so that a cosine alone does not distinguish an answer from a text that is merely in the same language. See docs/retrieval.md.
  */
-/** How much the share of the question's words that a text has adds to the cosine. */
+/** How much the share of the question's words in a text adds to the cosine. */
 const WORDS_SHARE = 0.3;
-/** From here the best hit answers the question. */
+/** From here on the best hit answers the question. */
 const ANSWERS_FROM = 0.73;
-/** From here another hit belongs to the answer, */
+/** From here on another hit belongs to the answer, */
 const BELONGS_FROM = 0.58;
-/** unless it is so much worse than the best one. */
+/** unless it is this much worse than the best one. */
 const BEHIND_BEST = 0.35;
-/** Share of the words from which a text without a vector answers. */
+/** Share of the words from which a text without a vector is an answer. */
 const ANSWERS_WITHOUT_VECTOR = 0.5;
 
-/** Words of questions in other languages than English that tell nothing about their topic. */
+/** Words of questions in languages other than English that say nothing about their topic. */
 const EMPTY: ReadonlySet<string> = new Set(
   analyse(
     `der die das den dem des ein eine einen einem einer eines und oder ist sind war waren wird werden wurde im in am an auf bei zu zum
@@ -38,8 +38,8 @@ const EMPTY: ReadonlySet<string> = new Set(
 );
 
 /**
- * The strength of each hit of one question. Hits are strong where the best of them answers the question and they are not much
- * worse. Pure.
+ * The strength of each hit of one question. Hits are strong if the best of them answers the question and they are not much worse.
+ * Pure.
  */
 export function strengthsOf(question: string, hits: readonly Judged[]): readonly Strength[] {
   const words = new Set(
@@ -57,7 +57,7 @@ function worthOf(words: ReadonlySet<string>, { text, cosine }: Judged): number {
   return cosine + WORDS_SHARE * share;
 }
 
-/** How many of the words a text has, 0 to 1. */
+/** The share of the words that a text has, 0 to 1. */
 function shareOf(words: ReadonlySet<string>, text: string): number {
   if (words.size === 0) return 0;
   const folded = isPlain(text) ? text.toLowerCase() : ` ${analyse(text).join(" ")} `;
@@ -66,7 +66,7 @@ function shareOf(words: ReadonlySet<string>, text: string): number {
   return found / words.size;
 }
 
-/** Whether a folded text has a word of this stem. Texts are many, and cutting them into words costs ten times as much. */
+/** Whether a folded text has a word with this stem. Texts are many, and splitting them into words costs ten times as much. */
 function hasWord(text: string, word: string): boolean {
   for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1)) {
     const begins = at === 0 || !isWordCharacter(text.charCodeAt(at - 1));
@@ -77,7 +77,7 @@ function hasWord(text: string, word: string): boolean {
   return false;
 }
 
-/** Everything beyond ASCII counts: what is folded has blanks between its words. At the end of a text there is none (NaN). */
+/** Everything beyond ASCII counts: folded text has blanks between its words. At the end of a text there is none (NaN). */
 function isWordCharacter(code: number): boolean {
   return (code >= 97 && code <= 122) || (code >= 48 && code <= 57) || code > 127;
 }

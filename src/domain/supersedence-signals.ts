@@ -1,13 +1,13 @@
 import { isStopWord } from "./keywords.ts";
 
-/** Characters between a verb and its preposition above which they do not belong together. */
+/** A verb and its preposition further apart than this do not belong together. */
 const SUBJECT_MAX_CHARS = 200;
 /** Terms of one text; more would be a list, not a change. */
 const TERMS_MAX = 64;
 
 /**
- * Verbs that name what they end, each with the word that follows the name. The lookbehind is a word boundary that knows
- * more letters than `\b`.
+ * Verbs that name what they end, each with the word that follows the name. The lookbehind is a word boundary that knows more
+ * letters than `\b`.
  */
 const SIGNALS: readonly { readonly verb: RegExp; readonly until: string }[] = [
   { verb: /(?<![\p{L}\p{N}_])(?:migrated?|switch(?:ed)?|moved?)$/iu, until: "to" },
@@ -15,14 +15,14 @@ const SIGNALS: readonly { readonly verb: RegExp; readonly until: string }[] = [
 ];
 
 /**
- * What a text says was given up, in lower case: `switched from Red Hat to Debian` gives `red hat`, `red`, `hat`. The name is
- * the shortest text between verb and preposition on one line; its words count too, except stop words. A text that ends
- * something without such a name (`no longer used`) gives nothing, for what it is about cannot be told from the words.
+ * What a text says was given up, in lower case: `switched from Red Hat to Debian` gives `red hat`, `red`, `hat`. The name is the
+ * shortest text between verb and preposition on one line; its words count too, except stop words. A text that ends something
+ * without such a name (`no longer used`) gives nothing, because the words do not say what it is about.
  */
 export function retiredTerms(text: string): readonly string[] {
   const terms = new Set<string>();
   for (const line of text.split(/(?<=\n)/)) {
-    // A blank at the end leaves an empty word there, so that every other word has a blank behind it.
+    // A blank at the end leaves an empty word there, so that every other word is followed by a blank.
     for (const subject of subjectsOf(line.split(/\s+/))) {
       for (const term of [subject.join(" "), ...subject]) {
         if (terms.size === TERMS_MAX) return [...terms];
@@ -43,7 +43,7 @@ function* subjectsOf(words: readonly string[]): Generator<readonly string[]> {
   }
 }
 
-/** The words from a verb to its preposition, of which there is at least one. What ends the text is no preposition. */
+/** The words from a verb to its preposition, at least one. A word at the end of the text is not a preposition. */
 function subjectAfter(
   words: readonly string[],
   verb: number,

@@ -6,7 +6,7 @@ export type InstantInput = string | Date;
 
 /**
  * Reads a moment.
- * @throws SvcError invalid_argument when it is malformed or has no offset
+ * @throws SvcError invalid_argument if it is malformed or has no offset
  */
 export function parseInstantInput(value: unknown, field: string): Instant | undefined {
   if (value === undefined || value === null) return undefined;

@@ -115,7 +115,7 @@ function requireUnique(
   }
 }
 
-/** The bindings that a stored memory carries; undefined entries and foreign shapes are left out. */
+/** The bindings of a stored memory; undefined entries and foreign shapes are left out. */
 export function storedValueBindings(metadata: JsonObject | undefined): readonly JsonObject[] {
   const value = metadata?.[VALUE_BINDINGS_KEY];
   if (!Array.isArray(value)) return [];

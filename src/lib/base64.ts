@@ -6,13 +6,13 @@ export function toBase64Url(text: string): string {
   return new TextEncoder().encode(text).toBase64({ alphabet: "base64url", omitPadding: true });
 }
 
-/** The text that `toBase64Url` wrote as this; undefined for anything that it never writes. */
+/** The text of which `toBase64Url` made this; undefined for anything that it never produces. */
 export function fromBase64Url(encoded: string): string | undefined {
   // The decoder would skip blanks and accept padding.
   if (!ALPHABET.test(encoded)) return undefined;
   try {
     const text = UTF8.decode(Uint8Array.fromBase64(encoded, { alphabet: "base64url" }));
-    // Left-over bits of the last character are dropped by the decoder, so that several texts mean the same bytes.
+    // The decoder drops left-over bits of the last character, so that several texts mean the same bytes.
     return toBase64Url(text) === encoded ? text : undefined;
   } catch {
     return undefined;

@@ -3,7 +3,7 @@ export type Decimal = { readonly coefficient: bigint; readonly exponent: number 
 
 /** Digits of a coefficient, leading zeros aside. */
 const MAX_DIGITS = 38;
-/** Places that the first digit may stand before or behind the point. */
+/** Places of the first digit before or after the point. */
 const MAX_MAGNITUDE = 100;
 
 const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,6}))?$/;
@@ -25,13 +25,13 @@ export function parseDecimal(text: string): Decimal | undefined {
   return { coefficient: sign === "-" ? -BigInt(digits) : BigInt(digits), exponent };
 }
 
-/** The exact sum, with as many places as the summand that has more. */
+/** The exact sum, with as many places as the more precise summand. */
 export function addDecimals(a: Decimal, b: Decimal): Decimal {
   const exponent = Math.min(a.exponent, b.exponent);
   return { coefficient: coefficientAt(a, exponent) + coefficientAt(b, exponent), exponent };
 }
 
-/** Negative, zero or positive, as `a` is less than, equal to or greater than `b`. */
+/** Negative, zero or positive, if `a` is less than, equal to or greater than `b`. */
 export function compareDecimals(a: Decimal, b: Decimal): number {
   const exponent = Math.min(a.exponent, b.exponent);
   const left = coefficientAt(a, exponent);
@@ -54,7 +54,7 @@ function coefficientAt(decimal: Decimal, exponent: number): bigint {
   return decimal.coefficient * 10n ** BigInt(decimal.exponent - exponent);
 }
 
-/** The nearest number of 12 significant digits: what adding binary fractions leaves behind those is noise. */
+/** The nearest number with 12 significant digits: digits beyond those are noise from adding binary fractions. */
 export function withoutNoise(value: number): number {
   return Number(value.toPrecision(12));
 }

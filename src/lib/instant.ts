@@ -1,7 +1,7 @@
 declare const instantBrand: unique symbol;
 /**
- * A moment in UTC as `YYYY-MM-DDTHH:MM:SS.ffffffZ`: microseconds, fixed width, so that text order is time order.
- * JavaScript's Date holds milliseconds only and is used for nothing but calendar arithmetic.
+ * A moment in UTC as `YYYY-MM-DDTHH:MM:SS.ffffffZ`: microseconds, fixed width, so that text order is time order. JavaScript's
+ * Date has only milliseconds and is used only for calendar arithmetic.
  */
 export type Instant = string & { readonly [instantBrand]: true };
 
@@ -26,7 +26,7 @@ export function parseInstant(text: string): { readonly instant: Instant } | Inst
   const date = new Date(0);
   date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
   date.setUTCHours(Number(hour), Number(minute), Number(second));
-  // A field out of range rolls over into the next one; a moment that reads back differently never existed.
+  // A field out of range rolls over into the next one; if the moment reads back differently, it does not exist.
   const valid =
     date.getUTCFullYear() === Number(year) &&
     date.getUTCMonth() + 1 === Number(month) &&
@@ -69,7 +69,7 @@ export function fromEpochMicros(micros: number): Instant {
   return format(date, below);
 }
 
-/** Milliseconds since the Unix epoch, fraction included (three more digits, as far as a double holds them). */
+/** Milliseconds since the Unix epoch with a fraction (three more digits, as far as a double has them). */
 export function toEpochMillis(instant: Instant): number {
   return Date.parse(`${instant.slice(0, 23)}Z`) + Number(instant.slice(23, 26)) / 1000;
 }
@@ -81,14 +81,14 @@ export function daysBetween(from: Instant, to: Instant): number {
 
 /** The instant `days` times 86,400 s later, to the microsecond; undefined outside of the years 1 to 9999. */
 export function addDays(instant: Instant, days: number): Instant | undefined {
-  // By milliseconds: microseconds of a distant year are more than a double counts exactly.
+  // By milliseconds: a double cannot count the microseconds of a distant year exactly.
   const date = new Date(Date.parse(`${instant.slice(0, 19)}Z`) + days * 86_400_000);
-  // The year of a date beyond all dates is NaN.
+  // The year of an out-of-range date is NaN.
   const year = date.getUTCFullYear();
   return year >= 1 && year <= 9999 ? format(date, instant.slice(20, 26)) : undefined;
 }
 
-/** The instant a microsecond later; the last one of the year 9999 is its own. */
+/** The instant a microsecond later; for the last one of the year 9999, the same. */
 export function nextInstant(instant: Instant): Instant {
   const micros = Number(instant.slice(20, 26)) + 1;
   const carried = micros === 1_000_000 ? 1000 : 0;
@@ -99,6 +99,6 @@ export function nextInstant(instant: Instant): Instant {
 
 /** Marks text that is known to be canonical, such as an instant read back from our own rows. */
 export function asInstant(text: string): Instant {
-  // SAFETY: callers pass canonical text only; parseInstant is the entrance for anything else.
+  // SAFETY: callers pass only canonical text; parseInstant accepts anything else.
   return text as Instant;
 }

@@ -1,11 +1,11 @@
-/** Characters that show nothing by themselves: those of format, and those that every renderer leaves out. */
+/** Invisible characters: format characters, and those that every renderer leaves out. */
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 const JOINER = /^[\u200c\u200d]$/;
-/** What joiners stand behind and in front of in words and in pictures. */
+/** What joiners follow and precede in words and in emoji. */
 const JOINED_BEFORE = /[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}]$/u;
 const JOINED_AFTER = /^[\p{L}\p{Extended_Pictographic}]/u;
 
-/** Characters that choose a form of the one before them, and what they can choose a form of. */
+/** Characters that select a form of the one before them, and the characters that have such forms. */
 const SELECTORS: readonly { readonly selector: RegExp; readonly base: RegExp }[] = [
   { selector: /^[\ufe0e\ufe0f]$/, base: /\p{Emoji}$/u },
   {
@@ -17,9 +17,8 @@ const SELECTORS: readonly { readonly selector: RegExp; readonly base: RegExp }[]
 ];
 
 /**
- * A text in which no character is invisible: each is written as `\uXXXX`, one for each of its UTF-16 units, so that JSON stays
- * the JSON of the same value. Joiners between letters and pictures stay, and so does one selector behind what has forms to
- * select.
+ * A text without invisible characters: each is written as `\uXXXX`, one for each of its UTF-16 units, so that JSON stays JSON of
+ * the same value. Joiners between letters and emoji stay, and so does one selector after a character that has forms to select.
  */
 export function withoutInvisible(text: string): string {
   if (!/[\u0080-\uffff]/.test(text)) return text;
@@ -29,7 +28,7 @@ export function withoutInvisible(text: string): string {
 }
 
 function hasPlace(found: string, text: string, at: number): boolean {
-  // Two units hold any character.
+  // Two units contain any character.
   const before = lastPoint(text.slice(Math.max(0, at - 2), at));
   const selected = SELECTORS.find(({ selector }) => selector.test(found));
   if (selected !== undefined) return selected.base.test(before);

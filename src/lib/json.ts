@@ -7,13 +7,13 @@ export type JsonObject = { readonly [key: string]: Json };
 /** Where a value stops being JSON, as a dotted path below the root, and why. */
 export type JsonProblem = { readonly path: string; readonly reason: string };
 
-/** Levels of lists and objects within each other; far below where recursive readers, SQLite's included, give up. */
+/** Nesting depth of lists and objects; far below the limit of recursive readers, SQLite's included. */
 const MAX_DEPTH = 500;
 
 /**
- * Copies a value as JSON at call time, so that later changes by the caller do not reach us.
- * Refuses what JSON would silently alter: NaN, infinities, undefined members, holes in lists, functions, symbols,
- * bigints, dates, cycles; and nesting deeper than 500 levels. Negative zero becomes zero, as in JSON.
+ * Copies a value as JSON at call time, so that later changes by the caller do not reach us. Refuses what JSON would silently
+ * alter: NaN, infinities, undefined members, holes in lists, functions, symbols, bigints, dates, cycles; and nesting deeper than
+ * 500 levels. Negative zero becomes zero, as in JSON.
  * @returns the copy, or the first problem.
  */
 export function copyJson(
@@ -79,7 +79,7 @@ function copyObject(value: object, path: string, seen: Set<object>): JsonObject 
   return Object.fromEntries(entries);
 }
 
-/** JSON with keys in code-point order and no blanks: equal values give equal text. */
+/** JSON with keys in code-point order and no whitespace: equal values give equal text. */
 export function canonicalJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (value !== null && typeof value === "object") {

@@ -2,11 +2,9 @@ import { foldCase } from "./text.ts";
 
 const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
 
-/**
- * Text for comparison without regard to spelling: NFKC, trimmed, full case folding, each run of white space one blank.
- */
+/** Text for comparison that ignores spelling variants: NFKC, trimmed, full case folding, each run of white space as one blank. */
 export function normaliseText(text: string): string {
-  // Most texts are plain words, for which lower case is all there is to do.
+  // Most texts are plain words, for which lower case is enough.
   if (PLAIN.test(text)) return text.toLowerCase();
   return foldCase(text.normalize("NFKC").trim()).replace(/\s+/g, " ");
 }

@@ -19,8 +19,8 @@ function rank(unit: number): number {
 const ASCII = /^[\0-\x7f]*$/;
 
 /**
- * Text for comparison without regard to case, by full folding: `Straße` equals `STRASSE` and `STRAẞE`, every form of sigma is
- * the same, and the dotless `ı` is no `i`.
+ * Text for comparison that ignores case, by full folding: `Straße` equals `STRASSE` and `STRAẞE`, every form of sigma is the
+ * same, and the dotless `ı` is not `i`.
  */
 export function foldCase(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();

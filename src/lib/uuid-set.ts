@@ -1,6 +1,6 @@
 import { asUuid, type Uuid } from "./uuid.ts";
 
-/** A set of identifiers that takes 32 to 64 bytes for each, which is a third of what a set of texts takes. */
+/** A set of identifiers that takes 32 to 64 bytes for each, a third of a set of texts. */
 export type UuidSet = {
   readonly add: (id: Uuid) => void;
   readonly size: () => number;
@@ -8,7 +8,7 @@ export type UuidSet = {
   readonly smallest: (count: number) => readonly Uuid[];
 };
 
-/** Identifiers that are held as texts; most sets never have more. */
+/** Identifiers that are kept as texts; most sets never have more. */
 const FEW = 8;
 
 export function createUuidSet(): UuidSet {
@@ -34,8 +34,8 @@ const FIRST_SLOTS = 32;
 const NIL = asUuid("00000000-0000-0000-0000-000000000000");
 
 /**
- * Open addressing with linear probing, at most half full. Four zeros are an empty slot; whether the identifier of zeros is
- * there is known apart.
+ * Open addressing with linear probing, at most half full. Four zeros are an empty slot; a flag says whether the all-zero
+ * identifier is in the set.
  */
 function packedSet(first: readonly Uuid[]): UuidSet {
   let table = new Uint32Array(FIRST_SLOTS * WORDS);
@@ -67,7 +67,7 @@ function packedSet(first: readonly Uuid[]): UuidSet {
   };
 }
 
-/** Puts an identifier into a table with room for it. @returns whether it was not there before */
+/** Inserts an identifier into a table with room for it. @returns whether it was new */
 function insert(table: Uint32Array, from: Uint32Array, at: number): boolean {
   const last = table.length / WORDS - 1;
   let slot = hashOf(from, at) & last;

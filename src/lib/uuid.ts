@@ -5,8 +5,8 @@ export type Uuid = string & { readonly [uuidBrand]: true };
 const HEX32 = /^[0-9a-f]{32}$/;
 
 /**
- * Reads a UUID as people write it: any case, with or without hyphens, in braces or as `urn:uuid:`.
- * @returns the canonical form, or undefined when the text is no UUID.
+ * Reads a UUID in any common notation: any case, with or without hyphens, in braces or as `urn:uuid:`.
+ * @returns the canonical form, or undefined if the text is not a UUID.
  */
 export function parseUuid(text: string): Uuid | undefined {
   const bare = text
@@ -33,6 +33,6 @@ export function uuidV7(): Uuid {
 
 /** Marks text that is known to be canonical, such as an identifier read back from our own rows. */
 export function asUuid(text: string): Uuid {
-  // SAFETY: callers pass canonical text only; parseUuid is the entrance for anything else.
+  // SAFETY: callers pass only canonical text; parseUuid accepts anything else.
   return text as Uuid;
 }

@@ -19,11 +19,11 @@ export type BackupRequest = {
   /** The file, or for a directory pack the folder, to make. */
   readonly to: string;
   readonly signal: AbortSignal;
-  /** Called now and then with the bytes that were copied. */
+  /** Called now and then with the bytes copied so far. */
   readonly onProgress: (done: number, total: number) => void;
 };
 
-/** What a backup made; counts are of the copy and cover all owners. */
+/** Result of a backup; counts are of the copy and cover all owners. */
 export type Backup = {
   /** Absolute path of the original's file that holds the log. */
   readonly source: string;
@@ -34,14 +34,14 @@ export type Backup = {
   /** Of all files of the copy. */
   readonly bytes: number;
   readonly encrypted: boolean;
-  /** What is to be said of an original, and so of its copy, that lacks its log; undefined when nothing is missing. */
+  /** Warning about an original, and so its copy, that lacks its log; undefined if nothing is missing. */
   readonly missing: string | undefined;
 };
 
 /**
- * Copies the configured pack as it is at one moment, while others may use it. The copy opens with the same key. It appears
- * under its name once it is complete, compared and on the disk; until then, and when anything fails, there is none.
- * @throws SvcError not_found, invalid_argument when the name is taken or unfit, pack_in_use, encryption_failed, disk_full,
+ * Copies the configured pack as of one moment, while others may use it. The copy opens with the same key. It appears under
+ * its name once it is complete, compared and on disk; until then, and if anything fails, there is none.
+ * @throws SvcError not_found, invalid_argument if the name is taken or unfit, pack_in_use, encryption_failed, disk_full,
  *   pack_damaged and others; the signal's reason
  */
 export async function backUpPack(config: Config, request: BackupRequest): Promise<Backup> {
@@ -88,7 +88,7 @@ function requireExists(path: string): void {
   throw noSuchPack(path, "nothing was changed");
 }
 
-/** Where a copy of the same kind is to lie. */
+/** Where a copy with the same layout goes. */
 function targetFor(source: PackLayout, to: string): PackLayout {
   if (to === "") throw invalid("to", "is empty; name the copy, for example ./backup.pack");
   const path = resolve(to);

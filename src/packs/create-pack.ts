@@ -32,15 +32,16 @@ export type NewKey =
   /** `isKept`: on this machine as well. */
   | { readonly kind: "chosen"; readonly key: string; readonly isKept: boolean };
 
-/** A configuration that opens the pack, and where its key is kept; undefined where it is not kept. */
+/** A configuration that opens the pack, and where its key is kept; undefined if it is not kept. */
 export type Keyed = { readonly config: Config; readonly keptIn: string | undefined };
 export type MadePack = Keyed & { readonly owner: string | undefined };
 
 /**
- * Makes the configured pack, which must not exist yet. A key that is kept is kept before the pack appears, so that no
- * crash leaves a pack whose key is nowhere.
- * @param owner whose pack it is. Default: the user of the system
- * @throws SvcError invalid_argument, encryption_failed, pack_in_use when another process makes it, storage_failed, disk_full
+ * Creates the configured pack, which must not exist yet. A kept key is saved before the pack appears, so that no crash
+ * leaves a pack whose key is nowhere.
+ * @param owner owner of the pack. Default: the system user
+ * @throws SvcError invalid_argument, encryption_failed, pack_in_use if another process creates it, storage_failed,
+ * disk_full
  */
 export async function createPack(
   config: Config,
@@ -59,7 +60,7 @@ export async function createPack(
 }
 
 /**
- * Opens the configured pack. A missing one is made as `svc init` makes it, unless the settings say how, and that is told.
+ * Opens the configured pack. A missing one is created as `svc init` does, unless the settings say how; `warn` is told.
  * @throws SvcError as `createPack` and `openEngine`
  */
 export async function openOrMake(
@@ -82,14 +83,14 @@ export async function openOrMake(
     return await openEngine(made.config, { warn });
   } catch (error) {
     if (!(error instanceof SvcError) || error.code !== "pack_in_use") throw error;
-    // Another process has made it meanwhile, and kept its key before.
+    // Another process has created it meanwhile, after saving its key.
     return await openEngine((await findKey(config)).config, { warn });
   }
 }
 
 /**
- * Begins a new pack at `path` with its key, and calls `use` to finish it. A key that is kept is kept first; where `use`
- * fails it is forgotten again, unless the pack is there.
+ * Starts a new pack at `path` with its key, and calls `use` to finish it. A kept key is saved first; if `use` fails, it is
+ * forgotten again, unless the pack exists.
  */
 export async function withNewKey<T>(
   config: Config,
@@ -114,7 +115,7 @@ export async function withNewKey<T>(
       const keyed = withEncryptionKey(config, rawKeyText(masterKey));
       return await use({ config: keyed, keptIn: place && placeName(place) });
     } catch (error) {
-      // Nothing has this salt.
+      // No pack has this salt.
       if (!isSalt(saltAt(path), salt)) await store?.forget(salt);
       throw toSvcError(error, path);
     }

@@ -23,12 +23,12 @@ export type ExportRequest = {
   readonly output: string | undefined;
   /** Whether an existing file may be replaced. */
   readonly force: boolean;
-  /** Resolves when more may come. */
+  /** Resolves when it accepts more. */
   readonly write: (text: string) => Promise<void>;
   readonly signal: AbortSignal;
 };
 
-/** Where an export went, and how much it was. */
+/** Where an export went, and its size. */
 export type ExportReport = {
   readonly path: string | undefined;
   readonly bytes: number;
@@ -37,8 +37,8 @@ export type ExportReport = {
 };
 
 /**
- * Writes the configured pack out. A file appears under its name when it is complete and on the disk, readable by its owner
- * alone; until then, and when anything fails, there is none.
+ * Writes the configured pack out. A file appears under its name once it is complete and on disk, readable only by its
+ * owner; until then, and if anything fails, there is none.
  * @throws SvcError not_found, not_a_pack, pack_too_new, encryption_failed, invalid_argument, disk_full, storage_failed;
  *   the signal's reason
  */

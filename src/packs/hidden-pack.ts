@@ -20,12 +20,14 @@ import {
 } from "../adapters/sqlite/copy/hidden-file.ts";
 import { invalid } from "../domain/errors.ts";
 
-/** A pack in the making, under a hidden name beside the one that it will get. */
+/** A pack under construction, under a hidden name beside its final one. */
 export type HiddenPack = {
   readonly layout: PackLayout;
-  /** Gives the finished and closed pack its name, at once and for good. @throws SvcError invalid_argument when it is taken */
+  /**
+   * Gives the finished and closed pack its name, atomically and durably. @throws SvcError invalid_argument if it is taken
+   */
   publish(): void;
-  /** Removes what is there of it. */
+  /** Removes what exists of it. */
   remove(): void;
 };
 
@@ -66,7 +68,7 @@ export function hiddenBeside(layout: PackLayout, purpose: Purpose): HiddenPack {
       flush(inside.lexicalPath);
       flush(place);
       requireFree(target);
-      // Takes the place of an empty folder, and fails where there is anything in it.
+      // Replaces an empty folder, and fails if there is anything in it.
       renameSync(place, target);
       flush(dirname(target));
     },
@@ -93,7 +95,7 @@ function requireFree(target: string): void {
   if (!isFree) {
     throw invalid("path", `${target} exists already and stays as it is; name a new pack`);
   }
-  // SQLite would take a log that was left behind for the new pack's own.
+  // SQLite would take a leftover log for the new pack's own.
   if (existsSync(`${target}-wal`)) {
     throw invalid("path", `${target}-wal is left of another pack; move it away or name a new pack`);
   }
@@ -105,7 +107,7 @@ function publishFile(place: string, target: string): void {
   if (existsSync(target)) renameSync(place, target);
   else {
     try {
-      // Unlike a rename, it cannot replace a file that came there in between.
+      // Unlike a rename, it cannot replace a file created in between.
       linkSync(place, target);
     } catch (error) {
       if (existsSync(target)) throw error;

@@ -18,7 +18,7 @@ export type ImportRequest = {
   /** A file that `export` wrote; undefined: standard input. */
   readonly file: string | undefined;
   readonly signal: AbortSignal;
-  /** Called now and then with the records that were taken in. */
+  /** Called now and then with the number of records imported so far. */
   readonly onProgress: (done: number, total: number) => void;
 };
 
@@ -35,13 +35,13 @@ export type ImportReport = Keyed & {
     readonly receipt: number;
     readonly vector: number;
   };
-  /** True when some memory is still to be embedded, by a rebuild. */
+  /** True if some memory has yet to be embedded, by a rebuild. */
   readonly lacksVectors: boolean;
 };
 
 /**
- * Makes the configured pack, which must not exist yet, of an export, with a key as `createPack` does. The pack appears under its name when every line of the
- * file was checked and is on the disk; until then, and when anything fails, there is none.
+ * Creates the configured pack, which must not exist yet, from an export, with a key as `createPack` does. The pack appears
+ * under its name once every line of the file was checked and is on disk; until then, and if anything fails, there is none.
  * @throws SvcError not_an_export, pack_too_new, invalid_argument, not_found, encryption_failed, disk_full; the signal's
  *   reason
  */
@@ -63,7 +63,7 @@ export async function importPack(
         pack.publish();
         return { ...keyed, ...made, path: mainPath(layout) };
       } finally {
-        // Before its key is forgotten, where it got no name.
+        // Before its key is forgotten, if it was not published.
         pack.remove();
       }
     });
@@ -110,7 +110,7 @@ function requireFile(file: string): void {
   if (stat.isDirectory()) throw invalid("file", `${file} is a folder; name a file`);
 }
 
-/** The chunks of a stream; rejects as soon as the signal is aborted, also while the other end is silent. */
+/** The chunks of a stream; rejects as soon as the signal is aborted, even while the other end is silent. */
 async function* untilAborted(
   stream: ReadableStream<Uint8Array>,
   signal: AbortSignal,

@@ -20,7 +20,7 @@ export type PackReport = PackInspection & {
   /** Size of that file alone. */
   readonly bytes: number;
   readonly encrypted: boolean;
-  /** What is to be said of a copy that lacks its log; undefined when nothing is missing. */
+  /** Warning about a copy that lacks its log; undefined if nothing is missing. */
   readonly missing: string | undefined;
 };
 
@@ -44,8 +44,8 @@ export async function reportOnPack(config: Config, checkIntegrity: boolean): Pro
 }
 
 /**
- * Keeps the log of the configured pack from being moved into it by other processes that open and close the pack.
- * @returns what ends that
+ * Keeps other processes that open and close the configured pack from moving its log into it.
+ * @returns a function that ends that
  * @throws SvcError, SQLiteError
  */
 export async function holdPack(config: Config): Promise<() => void> {

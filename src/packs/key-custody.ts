@@ -28,11 +28,11 @@ export type KeyStatus = {
   /** Absolute path of the file that holds the log. */
   readonly path: string;
   readonly encrypted: boolean;
-  /** By which the key is kept, in hexadecimal digits; undefined for an unencrypted pack. */
+  /** Identifies the key, in hexadecimal digits; undefined for an unencrypted pack. */
   readonly salt: string | undefined;
-  /** Where a key for the pack is kept on this machine, with what keeps it from being used. */
+  /** Where a key for the pack is kept on this machine, with the reason if it cannot be used. */
   readonly places: readonly { readonly place: string; readonly problem: string | undefined }[];
-  /** Whether the settings hold a key that is used. */
+  /** Whether the settings contain a key that is used. */
   readonly inSettings: boolean;
 };
 
@@ -78,7 +78,10 @@ export async function exportKey(
   return { key: path === undefined ? key : undefined, path, isRemembered };
 }
 
-/** Lets the pack know that its key was copied, so that `svc doctor` need not ask for it again. @returns whether it knows */
+/**
+ * Records in the pack that its key was exported, so that `svc doctor` need not ask for it again. @returns whether it is
+ * recorded
+ */
 async function rememberBackup(config: Config, layout: PackLayout): Promise<boolean> {
   const salt = Buffer.from(saltOf(layout) ?? []).toString("hex");
   const at = createSystemClock().now();
@@ -87,13 +90,13 @@ async function rememberBackup(config: Config, layout: PackLayout): Promise<boole
       writeKeyBackup(layout, connection, { salt, at }),
     );
   } catch {
-    // The copy is what counts; a pack that may not be written is none the worse for it.
+    // The copy is what counts; failing to record it in an unwritable pack does no harm.
     return false;
   }
 }
 
 /**
- * Keeps a key of the configured pack on this machine, once it was seen to open the pack.
+ * Keeps a key of the configured pack on this machine, after checking that it opens the pack.
  * @returns where it is kept @throws SvcError invalid_argument, invalid_config, encryption_failed, not_found
  */
 export async function importKey(config: Config, keyText: string): Promise<string> {
@@ -112,7 +115,8 @@ export async function forgetKey(config: Config): Promise<readonly string[]> {
 }
 
 /**
- * Keeps the key of a copy where the key of its original is kept, if it is: a copy under another salt would not be found.
+ * Keeps the key of a copy where that of its original is kept, if it is: a key is found by its salt, and the copy has
+ * another.
  * @param keyText the key of both
  */
 export async function keepForCopy(

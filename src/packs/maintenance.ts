@@ -20,7 +20,7 @@ import { invalid } from "../domain/errors.ts";
 import type { Secret } from "../lib/secret.ts";
 import { keepForCopy } from "./key-custody.ts";
 
-/** What replacing a pack by a copy of itself did. */
+/** Result of replacing a pack with a copy of itself. */
 export type Rewrite = {
   /** Absolute path, without links, of the file that holds the log. */
   readonly path: string;
@@ -29,7 +29,7 @@ export type Rewrite = {
   readonly encrypted: boolean;
 };
 
-/** What making a single file of a directory pack did. */
+/** Result of making a directory pack a single file. */
 export type Migration = Migrated & {
   /** Absolute path of the folder's database file. */
   readonly source: string;
@@ -37,14 +37,14 @@ export type Migration = Migrated & {
   readonly encrypted: boolean;
 };
 
-/** How `rekey` is to leave a pack. */
+/** The state in which `rekey` leaves a pack. */
 export type RekeyTarget =
   | { readonly kind: "plain" }
-  /** `isFirst`: the pack is not encrypted so far. */
+  /** `isFirst`: the pack has not been encrypted so far. */
   | { readonly kind: "encrypted"; readonly key: string; readonly isFirst: boolean };
 
 /**
- * Makes the configured pack as small as its content. Nothing of the content changes.
+ * Shrinks the configured pack to its content, which does not change.
  * @throws SvcError not_found, pack_in_use, encryption_failed, disk_full and others; the pack is then as it was
  */
 export async function compactPack(config: Config): Promise<Rewrite> {
@@ -62,8 +62,8 @@ export async function compactPack(config: Config): Promise<Rewrite> {
 }
 
 /**
- * Gives the configured pack another key, its first one, or none.
- * @throws SvcError invalid_argument when the pack is not what `target` takes it for; what `compactPack` throws
+ * Gives the configured pack another key, its first key, or none.
+ * @throws SvcError invalid_argument if the pack is not what `target` assumes; what `compactPack` throws
  */
 export async function rekeyPack(config: Config, target: RekeyTarget): Promise<Rewrite> {
   const layout = existing(config);
@@ -106,7 +106,9 @@ function noteEncryption(layout: PackLayout, isEncrypted: boolean): void {
   else removeEncryptionManifest(layout);
 }
 
-/** Calls `use` with the key of a new main file, and forgets the derived key afterwards; undefined for an unencrypted one. */
+/**
+ * Calls `use` with the key of a new main file, and forgets the derived key afterwards; undefined for an unencrypted file.
+ */
 async function withFreshKey<T>(
   keyText: string | undefined,
   use: (key: CopyKey | undefined) => Promise<T>,
@@ -159,7 +161,7 @@ export async function migratePack(
   );
 }
 
-/** Where the configured pack lies, links resolved, so that a link stays one when its target is replaced. */
+/** Path of the configured pack with links resolved, so that a link stays a link when its target is replaced. */
 function existing(config: Config): PackLayout {
   const layout = layoutOf(config);
   requireExists(layout);

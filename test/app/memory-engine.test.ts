@@ -98,7 +98,7 @@ test("finds a sound pack sound, and says what is wrong with others", async () =>
   const bytes = await Bun.file(at("memory.pack")).bytes();
   writeFileSync(at("damaged.pack"), bytes.fill(0xaa, 8192 * 3, 8192 * 9));
   for (const [name, says] of [
-    ["notes.pack", "is no pack"],
+    ["notes.pack", "is not a pack"],
     ["damaged.pack", "copy"],
     ["missing.pack", "svc init"],
   ] as const) {

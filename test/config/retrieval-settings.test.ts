@@ -268,7 +268,7 @@ describe("refusals name the setting", () => {
     { setting: "extraction.timeout", value: 0, says: "above 0" },
     { setting: "extraction.max_retries", value: 11, says: "0 to 10" },
     { setting: "extraction.temperature", value: 2.5, says: "0 to 2" },
-    { setting: "extraction.base_url", value: "localhost:11434", says: "begins with http" },
+    { setting: "extraction.base_url", value: "localhost:11434", says: "must begin with http" },
   ];
 
   /** A value in code, which may be one that the types forbid. */
@@ -473,8 +473,8 @@ describe("warnings", () => {
       SVC_PACKING__CROSS_SCOPE_TOKEN_BUDGET: "100",
     });
     expect(warnings).toEqual([
-      "packing.chars_per_token is out of date and has no effect; remove it",
-      "packing.cross_scope_token_budget is out of date and has no effect; remove it",
+      "packing.chars_per_token is obsolete and has no effect; remove it",
+      "packing.cross_scope_token_budget is obsolete and has no effect; remove it",
     ]);
     expect(read.packing.chars_per_token).toBe(4);
     expect(load({ SVC_PACKING__CHARS_PER_TOKEN: "4.2" }).warnings).toEqual([]);

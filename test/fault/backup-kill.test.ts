@@ -89,7 +89,10 @@ describeOnDisk("a backup to a disk without room", opened, (disk) => {
     await makePack(encrypted(from), 400);
     const args = ["backup", from.layout.path, join(disk.path, "copy.pack")];
     const { code, stderr } = await run(args, (command) => [...disk.command(command)]);
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("Make room") });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining("Free some space"),
+    });
     expect(readdirSync(disk.outsidePath)).toEqual([]);
   });
 });

@@ -45,7 +45,10 @@ describeOnDisk("without room for a copy", opened, (disk) => {
     const before = readFileSync(outside("memory.pack"));
     const svc = [...svcCommand(), ...args, "--encryption-key", RAW_KEY];
     const { code, stderr } = await run(disk.command(svc));
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("Make room") });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining("Free some space"),
+    });
     expect(readFileSync(outside("memory.pack")).equals(before)).toBeTrue();
     expect(readdirSync(disk.outsidePath).sort()).toEqual(["ballast", "memory.pack"]);
   });
@@ -56,7 +59,10 @@ describeOnDisk("without room for a copy", opened, (disk) => {
     await makePack(directoryPack(directory), 300);
     const svc = [...svcCommand(), "migrate", directory, inside("new.pack")];
     const { code, stderr } = await run(disk.command(svc));
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("Make room") });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining("Free some space"),
+    });
     expect(readdirSync(disk.outsidePath).sort()).toEqual(["ballast", "memory.pack"]);
   });
 });

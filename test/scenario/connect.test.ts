@@ -122,7 +122,7 @@ describe("a new pack", () => {
     const server = [EXECUTABLE, "mcp", "--db-path", join(folder, "memory.pack")].join(" ");
     expect(stdout).toContain(`claude mcp add --scope user memory -- ${server}`);
     expect(stdout).toEndWith(
-      `svc is not on your PATH: put it there, or write in its place:\n  ${EXECUTABLE}\n`,
+      `svc is not on your PATH: put it there, or type instead:\n  ${EXECUTABLE}\n`,
     );
     const bin = join(folder, "bin");
     mkdirSync(bin);

@@ -179,7 +179,7 @@ describe("svc mcp --read-only", () => {
   test("answers from a pack that it could write, and leaves it as it is", async () => {
     const pack = await packOf("mcp that could write", plainly);
     const before = readFileSync(pack);
-    const refusal = `${pack}: was opened for reading alone; nothing was changed. Leave out --read-only`;
+    const refusal = `${pack}: was opened read-only; nothing was changed. Leave out --read-only`;
     await answersAnAssistant(pack, plainly, ["--read-only"], refusal);
     expect(readFileSync(pack).equals(before)).toBeTrue();
     expect(readdirSync(join(pack, ".."))).toEqual(["memory.pack"]);

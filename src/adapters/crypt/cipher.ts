@@ -7,15 +7,15 @@ import { deriveFileKeys, wipe } from "./keys.ts";
 
 /** What {@link registerFileKey} needs. */
 export type FileKeyInput = {
-  /** 32 bytes; stays the caller's. */
+  /** 32 bytes; stays the caller's to wipe. */
   readonly masterKey: Uint8Array;
   /** 16 bytes: those at the start of the file, or random ones for a new file. */
   readonly salt: Uint8Array;
-  /** Bytes of a page of a new file; an existing one has its own. */
+  /** Page size in bytes of a new file; an existing file has its own. */
   readonly pageSize: number;
 };
 
-/** A key in the memory of the library. Not secret, and worth nothing in another process. */
+/** Identifies a key in the memory of the library. Not secret, and useless in another process. */
 export type KeyId = number;
 
 type Row<T> = { readonly value: T };
@@ -31,7 +31,7 @@ export function loadCryptLibrary(): void {
   controlConnection();
 }
 
-/** Lets files be opened with the keys of this salt until {@link dropFileKey}; files opened meanwhile keep them. */
+/** Lets files with this salt be opened until {@link dropFileKey}; files opened before then keep their key. */
 export function registerFileKey(input: FileKeyInput): KeyId {
   const keys = deriveFileKeys(input.masterKey, input.salt);
   try {
@@ -47,12 +47,12 @@ export function registerFileKey(input: FileKeyInput): KeyId {
   }
 }
 
-/** Forgets a key: at once when no file is open with it, else when the last such file is closed. */
+/** Forgets a key: at once if no file is open with it, else when the last such file is closed. */
 export function dropFileKey(kid: KeyId): void {
   ask("SELECT svccrypt_drop(?) AS value", kid);
 }
 
-/** Keys that are still in memory, of all threads. */
+/** Number of keys still in memory, over all threads. */
 export function countFileKeys(): number {
   return Number(ask("SELECT svccrypt_key_count() AS value"));
 }
@@ -68,16 +68,16 @@ export function plainUri(path: string): string {
   return `file:${uriPath(path)}?vfs=svcplain`;
 }
 
-/** An absolute path as the path of a URI: SQLite decodes %XX and takes `?` and `#` for the end of the name. */
+/** An absolute path as the path of a URI: SQLite decodes %XX, and `?` and `#` would end the name. */
 export function uriPath(path: string): string {
   return resolve(path).split("/").map(encodeURIComponent).join("/");
 }
 
 /**
- * Bytes of a file, fewer at its end; undefined when it cannot be opened.
+ * Bytes of a file, fewer at its end; undefined if it cannot be opened.
  *
- * Reading a pack with `fs` would be a trap: closing any descriptor of a file drops all POSIX locks that this process
- * holds on it, and SQLite's locks are of that kind.
+ * Never read a pack with `fs` instead: closing any descriptor of a file drops all POSIX locks that this process holds on
+ * it, and SQLite's locks are of that kind.
  */
 export function readPackBytes(
   path: string,
@@ -92,17 +92,17 @@ export function readPackBytes(
   return row?.value ?? undefined;
 }
 
-/** The first 100 bytes of a file, or fewer; undefined when it cannot be opened. */
+/** The first 100 bytes of a file, or fewer; undefined if it cannot be opened. */
 export function readPackHeader(path: string): Uint8Array | undefined {
   return readPackBytes(path, 0, 100);
 }
 
-/** Takes a name for one owner in this process, whatever the thread. @returns false when it is taken */
+/** Claims a name for one owner in this process, across threads. @returns false if it is taken */
 export function claimName(name: string): boolean {
   return ask("SELECT svccrypt_claim(?) AS value", name) === 1;
 }
 
-/** Gives a name back. */
+/** Releases a name. */
 export function releaseName(name: string): void {
   ask("SELECT svccrypt_release(?) AS value", name);
 }

@@ -5,7 +5,10 @@ export function keyMissing(path: string): SvcError {
   return encryptionFailed(path, "is encrypted, and no key was given", "Give its key or passphrase");
 }
 
-/** The error for a key that does not open a pack. The first bytes of a pack choose its keys, so damage there looks the same. */
+/**
+ * The error for a key that does not open a pack. The first bytes of a pack determine its keys, so damage there looks the
+ * same.
+ */
 export function keyWrong(path: string, cause?: unknown): SvcError {
   return encryptionFailed(
     path,

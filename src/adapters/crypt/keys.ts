@@ -8,9 +8,10 @@ export const KEY_BYTES = 32;
 export const SALT_BYTES = 16;
 
 const PBKDF2_ITERATIONS = 600_000;
-// Begins the salt of a passphrase; the first bytes of the pack follow, so that no list of derived keys fits two packs.
+// Start of the salt of a passphrase; the first bytes of the pack follow, so that no precomputed list of keys fits two
+// packs.
 const PASSPHRASE_DOMAIN = "svc-pack-passphrase-v2";
-// The salt of all packs before those.
+// The salt that all packs shared before that.
 const SHARED_SALT = "svc-single-file-pack-v1";
 const INFO = {
   page: "svc-pack-page-v1",
@@ -33,7 +34,7 @@ export type FileKeys = {
 };
 
 /**
- * Reads a key text, first match: `raw_key:` and 32 bytes as URL-safe base64; `passphrase:` and anything but nothing;
+ * Reads a key text, first match: `raw_key:` and 32 bytes as URL-safe base64; `passphrase:` and at least one character;
  * exactly 44 characters that are 32 bytes as URL-safe base64; else a passphrase, neither trimmed nor normalised.
  * @throws SvcError invalid_config; its message never holds a part of the text
  */
@@ -71,7 +72,7 @@ export async function deriveMasterKey(text: string, salt: Uint8Array): Promise<U
   return await stretch(key.text, Buffer.concat([Buffer.from(PASSPHRASE_DOMAIN), salt]));
 }
 
-/** The master key of a key text for a pack made before passphrases were salted for each pack; else as above. */
+/** The master key of a key text for a pack made before each pack had its own salt; otherwise as above. */
 export async function deriveSharedMasterKey(text: string): Promise<Uint8Array> {
   const key = parseKey(text);
   return key.kind === "raw" ? key.bytes : await stretch(key.text, SHARED_SALT);
@@ -88,7 +89,7 @@ export function deriveFileKeys(masterKey: Uint8Array, salt: Uint8Array): FileKey
   return { page: derive(INFO.page), log: derive(INFO.log), check: derive(INFO.check) };
 }
 
-/** The four bytes at the end of page 1 that tell the right key from a wrong one. */
+/** The four bytes at the end of page 1 that distinguish the right key from a wrong one. */
 export function keyCheckValue(keys: FileKeys): Uint8Array {
   const block = createCipheriv("aes-256-ecb", keys.check, null).update(CHECK_QUESTION, "latin1");
   return block.subarray(0, CHECK_BYTES);
@@ -99,11 +100,11 @@ export function wipe(...secrets: readonly Uint8Array[]): void {
   for (const secret of secrets) secret.fill(0);
 }
 
-/** Both base64 alphabets, padded or not; undefined when it is not 32 bytes or not base64 at all. */
+/** Accepts both base64 alphabets, padded or not; undefined for anything but 32 bytes of base64. */
 function decodeKey(text: string): Uint8Array | undefined {
   if (!/^[\w+/-]{43}=?$/.test(text)) return undefined;
   const decoded = Buffer.from(text, "base64url");
-  // A Buffer is a part of memory that the runtime uses for others too.
+  // A Buffer may share its memory with other data of the runtime.
   const bytes = new Uint8Array(decoded);
   wipe(decoded);
   return bytes.length === KEY_BYTES ? bytes : undefined;

@@ -10,7 +10,7 @@ import {
   wipe,
 } from "./keys.ts";
 
-/** The 16 bytes at the start of a file; undefined when it is missing or shorter. */
+/** The 16 bytes at the start of a file; undefined if it is missing or shorter. */
 export function saltAt(path: string): Uint8Array | undefined {
   const header = readPackHeader(path);
   return header === undefined || header.length < SALT_BYTES
@@ -31,8 +31,8 @@ export function hasKeyCheck(path: string, pageSize: number, masterKey: Uint8Arra
 
 /**
  * The master key that a key text means for the pack whose main file is `path`: 32 bytes that the caller wipes. A passphrase
- * is tried with the salt of this pack, then with the one that all packs shared before. Where neither fits, or there is no
- * such file, it is what a new pack would have; opening the pack then says what is wrong.
+ * is tried with the salt of this pack, then with the one that all packs once shared. If neither matches, or there is no
+ * such file, it is the key that a new pack would get; opening the pack then says what is wrong.
  * @param pageSize bytes of a page of the pack
  * @throws SvcError invalid_config
  */

@@ -19,7 +19,7 @@ const VALUES: ReadonlyMap<string, number> = new Map<string, number>([
   ["a", 1],
   ["an", 1],
   ["couple", 2],
-  // A small number that nobody counted.
+  // A small, unspecified number.
   ["few", 3],
   ["several", 3],
 ]);

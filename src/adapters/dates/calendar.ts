@@ -16,14 +16,14 @@ export type Clock = {
   readonly offset: number | undefined;
 };
 
-/** The parts of a date that are written out; months count from 1. */
+/** The parts of a date that are written; months count from 1. */
 export type DateParts = {
   readonly year: number | undefined;
   readonly month: number | undefined;
   readonly day: number | undefined;
 };
 
-/** Units of time as what calendar arithmetic adds. */
+/** Units of time in terms of what calendar arithmetic adds. */
 export const UNITS = {
   second: { months: 0, ms: SECOND_MS },
   minute: { months: 0, ms: 60 * SECOND_MS },
@@ -39,10 +39,10 @@ export const UNITS = {
 } as const;
 export type Unit = keyof typeof UNITS;
 
-/** So many of a unit; halves and other fractions are allowed. */
+/** A count of a unit; halves and other fractions are allowed. */
 export type Amount = { readonly count: number; readonly unit: Unit };
 
-/** Days that stand for a month where a fraction of one is asked for. */
+/** Days in a month, for fractions of months. */
 const MONTH_DAYS = 30;
 
 export function toMoment(instant: Instant): Moment {
@@ -87,8 +87,8 @@ export function monthOf({ ms }: Moment): { readonly year: number; readonly month
 }
 
 /**
- * A moment `amounts` later, or earlier where `sign` is -1. Months and longer units move the date and keep the time of
- * day; a day that the new month lacks becomes its last one.
+ * A moment `amounts` later, or earlier if `sign` is -1. Months and longer units move the date and keep the time of day; a
+ * day that the new month lacks becomes its last one.
  */
 export function shift(moment: Moment, amounts: readonly Amount[], sign: 1 | -1): Moment {
   const months = sign * sum(amounts, ({ count, unit }) => count * UNITS[unit].months);
@@ -102,14 +102,16 @@ export function shift(moment: Moment, amounts: readonly Amount[], sign: 1 | -1):
   return { ms: Math.round(moved + (moment.ms - startOfDay(moment).ms) + ms), below: moment.below };
 }
 
-/** Midnight of a date; parts that are not written are the reference's; a day that the month lacks becomes its last one. */
+/**
+ * Midnight of a date. Parts that are not written come from the reference; a day that the month lacks becomes its last one.
+ */
 export function onDate({ year, month, day }: DateParts, reference: Moment): Moment {
   const now = monthOf(reference);
   const today = new Date(reference.ms).getUTCDate();
   return { ms: dayOf(year ?? now.year, month ?? now.month, day ?? today), below: "000" };
 }
 
-/** Milliseconds of midnight of a day; months beyond the year run on into the next. */
+/** Milliseconds of midnight of a day; months beyond the year carry over into the next. */
 function dayOf(year: number, month: number, day: number): number {
   const last = new Date(0);
   last.setUTCFullYear(year, month, 0);

@@ -6,11 +6,11 @@ import { ORDINAL } from "./english-months.ts";
 import { type Expression, masked, toSignals } from "./expressions.ts";
 import { type Parser, readFigures } from "./figures.ts";
 
-/** Loads the parser of each language that is known. */
+/** Loads the parser of each supported language. */
 const LANGUAGES: Readonly<Record<string, () => Promise<Parser>>> = {
   en: async () => {
     const { Chrono, configuration } = await import("chrono-node/en");
-    // The strict form knows figures only, which is what is wanted of it: words have rules of their own.
+    // The strict form reads only numeric dates, as intended: our own rules read words.
     return new Chrono(configuration.createConfiguration(true, false));
   },
   ar: async () => (await import("chrono-node/ar")).casual,
@@ -35,16 +35,16 @@ const WARM_UP = "at 5:30 pm on 7 May 2023, May 7, 2023, 2023-05-07T10:00Z, 5/7/2
 const EPOCH = asInstant("1970-01-01T00:00:00.000000Z");
 
 export type DateReaderOptions = {
-  /** Two-letter codes of the languages that `ready` loads; empty: all that are known. */
+  /** Two-letter codes of the languages that `ready` loads; empty: all supported ones. */
   readonly languages: readonly string[];
   /** Receives what went wrong; never text of a question. */
   readonly warn: (message: string) => void;
 };
 
 /**
- * Reads dates with chrono-node, whose defaults are replaced where they do not suit memories: weekdays and amounts lie in the
- * past, and missing parts come from the reference. English words have rules of their own, so that the parser is loaded for
- * the first text with figures only.
+ * Reads dates with chrono-node, with other defaults where its own do not suit memories: weekdays and amounts lie in the
+ * past, and missing parts come from the reference. Our own rules read English words, so the parser is loaded only for the
+ * first text with digits.
  */
 export function createChronoDateReader({ languages, warn }: DateReaderOptions): DateReader {
   const parsers = new Map<string, Parser>();
@@ -78,7 +78,7 @@ export function createChronoDateReader({ languages, warn }: DateReaderOptions): 
   };
 }
 
-/** English first: its rules are the finer ones. */
+/** English first: its rules are finer. */
 function codesOf(languages: readonly string[]): readonly string[] {
   return languages.length > 0 ? languages : Object.keys(LANGUAGES);
 }
@@ -93,7 +93,7 @@ async function load(codes: readonly string[], parsers: Map<string, Parser>): Pro
 const DAY_IN_WORDS = new RegExp(ORDINAL, "i");
 const MONTH_IN_WORDS = /\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/i;
 
-/** Whether a text holds anything that only the parser of a language reads. */
+/** Whether a text holds anything that only the parser of this language reads. */
 function needsParser(code: string, text: string): boolean {
   return code !== "en" || /\d/.test(text) || (DAY_IN_WORDS.test(text) && MONTH_IN_WORDS.test(text));
 }
@@ -127,7 +127,7 @@ const DIGIT_GROUPS = /(?<![\w/:.])\+?\(?\d[\d ().-]{5,24}\d(?![\w/:])/g;
 const DATE_IN_GROUPS =
   /(?<!\d)(?:(?:19|20)\d\d([-. ])\d{1,2}\1\d{1,2}|\d{1,2}([-. ])\d{1,2}\2(?:\d\d){1,2}|(?:19|20)\d\d *- *(?:19|20)\d\d)(?!\d)/;
 
-/** Covers telephone numbers: seven digits or more in groups that form no date. */
+/** Masks telephone numbers: seven digits or more in groups that form no date. */
 function withoutTelephones(text: string): string {
   return text.replace(DIGIT_GROUPS, (groups) => {
     const digits = groups.replace(/\D/g, "").length;

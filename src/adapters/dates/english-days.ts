@@ -25,7 +25,7 @@ function clockOf(part: string): Clock | undefined {
     : { hour, minute: 0, second: 0, millisecond: 0, offset: undefined };
 }
 
-/** A day, or the part of it that is named. */
+/** A day, or the named part of it. */
 function dayOrPart(day: Meaning, part: string): Meaning {
   const clock = clockOf(part);
   return clock === undefined || day.kind !== "moment"
@@ -39,7 +39,7 @@ const NEAR_DAYS: ReadonlyMap<string, number> = new Map([
   ["tomorrow", 1],
 ]);
 
-/** Days beside the reference, weekdays and parts of a day. */
+/** Days relative to the reference, weekdays and parts of a day. */
 export const DAY_RULES: readonly Rule[] = [
   rule(
     String.raw`(?:the\s+)?day\s+(?<which>before\s+yesterday|after\s+tomorrow)${PART_AFTER}`,
@@ -85,7 +85,7 @@ export const DAY_RULES: readonly Rule[] = [
 
 function readWeekday({ word, raw }: Match, reference: Moment): Meaning | undefined {
   const isBare = word("prefix") === "" && word("which") === "";
-  // Words of their own when they stand alone in small letters.
+  // Ordinary words when they are alone and in lower case.
   if (isBare && /^(?:sun|mon|wed|sat)$/.test(raw("day"))) return undefined;
   const today = startOfDay(reference);
   const back = daysBack(today, weekdayIndex(word("day")));
@@ -98,7 +98,7 @@ function readWeekend({ word }: Match, reference: Moment): Meaning {
   return moment(addDays(today, weekendOffset(word("which"), back)), true);
 }
 
-/** `the Sunday before`: counts from the date that follows, and without one means the day itself. */
+/** `the Sunday before`: counts from the date that follows; without one it means the day itself. */
 function readBeside(match: Match, reference: Moment): Meaning | undefined {
   const { word } = match;
   const isWeekend = word("day") === "weekend";
@@ -112,7 +112,7 @@ function readBeside(match: Match, reference: Moment): Meaning | undefined {
       const day = startOfDay(anchor);
       const back = daysBack(day, index);
       if (!isEarlier) return addDays(day, 7 - back);
-      // The weekend before a Sunday is not the one that it is part of.
+      // The weekend before a Sunday is not the one that the Sunday belongs to.
       return addDays(day, back <= (isWeekend ? 1 : 0) ? -back - 7 : -back);
     },
     needsDate: true,
@@ -137,7 +137,7 @@ function weekdayOffset(which: string, back: number): number {
   return which === "this" || direction(which) === 1 ? 7 - back : -back;
 }
 
-/** Days to the Saturday that is meant; the latest one was `back` days ago, 0 or 1 during a weekend. */
+/** Days to the Saturday in question; the latest one was `back` days ago, 0 or 1 during a weekend. */
 function weekendOffset(which: string, back: number): number {
   const isNow = back <= 1;
   if (which === "last" || which === "previous") return isNow ? -back - 7 : -back;

@@ -35,7 +35,7 @@ const YEAR = String.raw`(?:19|20)\d\d`;
 /** What may follow "on the 5th" when it is a date and not, say, a floor. */
 const NO_NOUN = String.raw`(?=\s*(?:$|[^\p{L}\p{N}\s]|(?:and|or|at|with|for|from|to|by|when|where|what|who|how|why|did|do|does|was|were|is|are|have|has|had|I|we|he|she|they|you|it|my|our|the|that|but)(?![\p{L}\p{N}_])))`;
 
-/** Days of a month that is not named. */
+/** Days of an unnamed month. */
 export const DAY_OF_MONTH_RULES: readonly Rule[] = [
   rule(
     String.raw`(?:(?:on|by|since|until|till|before|after|from)\s+)?the\s+(?<day>\d{1,2})(?:st|nd|rd|th)\s+of\s+(?<which>this|last|next)\s+month`,
@@ -106,9 +106,9 @@ function readMonth({ word, raw, before }: Match, reference: Moment): Meaning | u
   const which = word("which");
   const year = Number(word("year")) || shortYear(word("short"));
   const alone = word("prefix") === "" && word("part") === "" && which === "" && year === undefined;
-  // "may" and, in small letters, "march" and "mar" are words of their own.
+  // "may" and, in lower case, "march" and "mar" are ordinary words.
   if (alone && (name === "may" || /^mar(?:ch)?$/.test(raw("month")))) return undefined;
-  // "5 March" and "the fifth of March" are dates of a day.
+  // "5 March" and "the fifth of March" are dates of one day.
   if ((word("prefix") === "" || word("prefix") === "of") && ENDS_WITH_DAY.test(before)) {
     return undefined;
   }
@@ -125,7 +125,7 @@ function shortYear(digits: string): number | undefined {
   return Number(digits) + (Number(digits) > 50 ? 1900 : 2000);
 }
 
-/** The year of `last March` and `next March`; undefined for the current one, which another date may still replace. */
+/** The year of `last March` and `next March`; undefined for the current one, which another date may still override. */
 function yearOf(which: string, month: number, reference: Moment): number | undefined {
   const now = monthOf(reference);
   const sign = direction(which);
@@ -133,9 +133,9 @@ function yearOf(which: string, month: number, reference: Moment): number | undef
   return sign === 1 ? (month > now.month ? now.year : now.year + 1) : undefined;
 }
 
-/** Amounts of money, numbers of several groups, times and paths hold four digits too. */
+/** Amounts of money, grouped numbers, times and paths contain four digits too. */
 const BEFORE_NO_YEAR = new RegExp(String.raw`(?:[$€£¥#.:/+]|\d[ ,]|(?<!\p{L}|${YEAR})[-–])$`, "u");
-/** A year that stands alone, in a text whose dates are covered already. */
+/** A year by itself, in a text whose other dates are masked already. */
 export const BARE_YEAR = rule(
   String.raw`(?:(?:in|during|since|until|till|by|of)\s+)?(?:the\s+year\s+)?(?<year>${YEAR})(?!%|[.,:/]\d|[-–](?!${YEAR}(?!\d))\d)`,
   ({ word, before }) =>

@@ -2,9 +2,9 @@ import type { Amount, Moment, Unit } from "./calendar.ts";
 import { type Expression, type Meaning, masked } from "./expressions.ts";
 
 export type Match = {
-  /** Named groups in lower case; blank where one did not take part. */
+  /** Named groups in lower case; blank for a group that did not match. */
   readonly word: (name: string) => string;
-  /** The group as it is written. */
+  /** The group as written. */
   readonly raw: (name: string) => string;
   /** A few characters on either side. */
   readonly before: string;
@@ -12,7 +12,7 @@ export type Match = {
 };
 export type Rule = {
   readonly pattern: RegExp;
-  /** Undefined: it is no date after all. */
+  /** Undefined: not a date after all. */
   readonly read: (match: Match, reference: Moment) => Meaning | undefined;
 };
 
@@ -42,7 +42,7 @@ export function one(unit: Unit, count = 1): Amount[] {
   return [{ count, unit }];
 }
 
-/** What the rules find in a text; each covers what it read from those after it. */
+/** What the rules find in a text; each masks its findings for the rules after it. */
 export function readRules(text: string, reference: Moment, rules: readonly Rule[]): Expression[] {
   const found: Expression[] = [];
   let rest = text;

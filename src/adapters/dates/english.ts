@@ -42,7 +42,7 @@ const SPAN_RULES: readonly Rule[] = [
     String.raw`(?:(?:in|during|over|for|since|within|by)\s+)?(?:the\s+)?(?:this\s+)?(?<which>${PAST}|this|current|${FUTURE})\s+(?<unit>${UNIT_WORD}|hour|day)`,
     ({ word }, reference) => {
       const sign = direction(word("which"));
-      // "This day" is one that was spoken of before.
+      // "This day" refers to a day mentioned before.
       if (sign === 0) return /^(?:hour|day)$/.test(word("unit")) ? undefined : moment(reference);
       return moment(shift(reference, one(unitOf(word("unit"))), sign));
     },
@@ -75,7 +75,7 @@ function readAmount(match: Match, reference: Moment): Meaning | undefined {
   return /^(?:\s+|-)old\b/i.test(after) ? undefined : moment(past);
 }
 
-/** Moves the date that follows. */
+/** Moves the date that follows it. */
 function moving(amounts: readonly Amount[], sign: 1 | -1, alone: Moment | undefined): Meaning {
   return {
     kind: "shift",
@@ -87,12 +87,12 @@ function moving(amounts: readonly Amount[], sign: 1 | -1, alone: Moment | undefi
 
 const RULES: readonly Rule[] = [...DAY_OF_MONTH_RULES, ...DAY_RULES, ...SPAN_RULES, ...MONTH_RULES];
 
-/** The expressions of words, and months and decades, that an English text holds. */
+/** The expressions in words, and months and decades, in an English text. */
 export function readWords(text: string, reference: Moment): Expression[] {
   return readRules(text, reference, RULES);
 }
 
-/** The years that stand alone in a text whose dates are covered already. */
+/** Years by themselves, in a text whose other dates are masked already. */
 export function readYears(text: string, reference: Moment): Expression[] {
   return readRules(text, reference, [BARE_YEAR]);
 }

@@ -15,9 +15,9 @@ export type Meaning =
   | {
       readonly kind: "moment";
       readonly moment: Moment;
-      /** A time of day beside it belongs to it. */
+      /** An adjacent time of day belongs to it. */
       readonly isDay: boolean;
-      /** The name of a day of the week, which a full date beside it outweighs. */
+      /** The name of a weekday; an adjacent full date overrides it. */
       readonly isWeekday: boolean;
     }
   | { readonly kind: "clock"; readonly clock: Clock }
@@ -25,7 +25,7 @@ export type Meaning =
       /** `two weeks before`: moves the date that follows; `alone` is what it means without one. */
       readonly kind: "shift";
       readonly move: (anchor: Moment) => Moment;
-      /** It counts from days only, not from a time of day alone. */
+      /** Counts only from a day, not from a time of day alone. */
       readonly needsDate: boolean;
       readonly alone: Moment | undefined;
     };
@@ -33,10 +33,10 @@ export type Meaning =
 /** A piece of a text, from `at` to `end` (exclusive), and what it says. */
 export type Expression = { readonly at: number; readonly end: number; readonly meaning: Meaning };
 
-/** What stands in a text for an expression that was read already: neither a blank nor part of a word. */
+/** Replaces expressions that have been read: neither a blank nor part of a word. */
 const MASK = "\u0000";
 
-/** A text in which the expressions are covered, its length unchanged. */
+/** A text with these expressions masked; its length does not change. */
 export function masked(text: string, expressions: readonly Expression[]): string {
   let rest = text;
   for (const { at, end } of expressions) {
@@ -46,8 +46,8 @@ export function masked(text: string, expressions: readonly Expression[]): string
 }
 
 /**
- * The dates that expressions stand for, in the order of the text, after neighbours are joined: a time of day to its day, a
- * weekday to its date, `two weeks before` to what follows, a year to the other end of its span.
+ * The dates of the expressions, in text order, after neighbours are joined: a time of day with its day, a weekday with its
+ * date, `two weeks before` with what follows, a year with the other end of its span.
  */
 export function toSignals(
   text: string,
@@ -80,7 +80,7 @@ function momentOf(meaning: Meaning, reference: Moment): Moment | undefined {
   }
 }
 
-/** Joins times of day and weekdays to the dates beside them. */
+/** Joins times of day and weekdays with adjacent dates. */
 function join(text: string, expressions: readonly Expression[]): Expression[] {
   const joined: Expression[] = [];
   for (const next of expressions) {
@@ -97,7 +97,7 @@ const WEEKDAY_GAP = /^,?\s*(?:the\s+)?\(?$/i;
 const CLOCK_GAP = /^,?\s*(?:(?:at|around|about|by)\s+)?$/i;
 const DAY_GAP = /^,?\s*(?:(?:on|of)\s+)?$/i;
 
-/** What two neighbours mean together; undefined when they have nothing to do with each other. */
+/** What two neighbours mean together; undefined if they are unrelated. */
 function pair(a: Meaning, b: Meaning, gap: string): Meaning | undefined {
   if (isWeekday(a) && isFullDate(b)) return WEEKDAY_GAP.test(gap) ? b : undefined;
   if (isFullDate(a) && isWeekday(b)) return WEEKDAY_GAP.test(gap) ? a : undefined;
@@ -160,7 +160,7 @@ function joinShifts(
 
 const SPAN_GAP = /^\s*(?:,|and|or|to|-|–|until|till|through)\s*$/i;
 
-/** Gives a date without a year the year of the date that it spans to or is listed with. */
+/** Gives a date without a year the year of the date at the other end of its span or in the same list. */
 function spreadYears(text: string, expressions: readonly Expression[]): Expression[] {
   const dated = [...expressions];
   for (let index = dated.length - 2; index >= 0; index -= 1) {

@@ -7,19 +7,19 @@ type ParsedComponents = ParsedResult["start"];
 /** The part of the parser that this folder uses. */
 export type Parser = Pick<Chrono, "parse">;
 
-/** What a parser's findings are taken for. */
+/** How a parser's findings are interpreted. */
 export type Reading = {
   /** Expressions that count from the reference: `vor zwei Wochen`. */
   readonly relative: boolean;
 };
 
-/** `3/4` is a date only where the words say so. */
+/** `3/4` is a date only if the words around it say so. */
 const FRACTION = /^\d{1,2}\/\d{1,2}$/;
 const BEFORE_DATE = /\b(?:on|by|since|until|till|before|after|from|to|of|for|between|and)\s+$/i;
 
 /**
- * The dates and times of day that a parser finds in a text. Only what stands in the text is taken from it; missing parts are
- * filled in here, and in UTC, so that the machine's time zone has no say.
+ * The dates and times of day that a parser finds in a text. Only parts written in the text are used; missing parts are
+ * filled in here, in UTC, so that the machine's time zone has no influence.
  */
 export function readFigures(
   parser: Parser,
@@ -53,7 +53,7 @@ function meaningOf(
   if (month !== undefined) {
     const year = known(part, "year") ?? known(result.start, "year") ?? endYear(result);
     const parts = { year, month, day: known(part, "day") };
-    // A day without a figure is one such as "gestern", which keeps the time of day.
+    // A day without a digit is a word such as "gestern", which keeps the time of day.
     const isNamed = relative && parts.day !== undefined && !/\d/.test(result.text);
     return isNamed
       ? day(atTimeOf(reference, onDate(parts, reference)))
@@ -84,12 +84,12 @@ function endYear({ end }: ParsedResult): number | undefined {
   return end ? known(end, "year") : undefined;
 }
 
-/** A part that is written in the text, not one that the parser supposes. */
+/** A part that is written in the text, not one that the parser implied. */
 function known(part: ParsedComponents, component: Component): number | undefined {
   return part.isCertain(component) ? (part.get(component) ?? undefined) : undefined;
 }
 
-/** A bare number such as the one of "at 6 Elm Street" is no time of day. */
+/** A bare number such as the one in "at 6 Elm Street" is not a time of day. */
 const TIME = /\d:\d|\d\s*[ap]\.?m\b|clock|\bnight\b|morning|afternoon|\dT\d|\d\s*(?:h|uhr)\b/i;
 
 function clockOf(part: ParsedComponents, text: string): Clock | undefined {

@@ -5,7 +5,7 @@ import { MODEL_NAME } from "./model-files.ts";
 export type InferenceOptions = {
   /** Folder that holds `BAAI/bge-small-en-v1.5/…`, see `modelRoot`. */
   readonly root: string;
-  /** Threads within one run. More than 1 pays on idle cores only: waiting threads spin. */
+  /** Threads within one run. More than 1 pays off only on idle cores: waiting threads spin. */
   readonly threads: number;
   /** Length limit in tokens, `[CLS]` and `[SEP]` included, 2 to 512. */
   readonly maxTokens: number;
@@ -21,14 +21,14 @@ export type Inference = {
   close(): Promise<void>;
 };
 
-/** A tokenizer word is rarely longer, so a text cut to this many characters per token is long enough. */
+/** A token is rarely longer, so a text cut to this many characters per token is long enough. */
 const CHARS_PER_TOKEN = 64;
 
 /**
  * Loads tokenizer and weights from disk and never from the network.
  *
- * One text per run, always: int8 activations are quantised over the whole batch, so in a batch a vector would depend on
- * its neighbours.
+ * Always one text per run: int8 activations are quantised over the whole batch, so in a batch a vector would depend on its
+ * neighbours.
  */
 export async function loadInference(options: InferenceOptions): Promise<Inference> {
   forbidTelemetry();
@@ -49,7 +49,7 @@ export async function loadInference(options: InferenceOptions): Promise<Inferenc
     const ids = tokenizer.encode(text.slice(0, options.maxTokens * CHARS_PER_TOKEN));
     const last = ids.at(-1);
     if (ids.length <= options.maxTokens || last === undefined) return ids;
-    // The library's own truncation cuts the final [SEP], without which the vector is another one.
+    // The library's own truncation drops the final [SEP], which changes the vector.
     return [...ids.slice(0, options.maxTokens - 1), last];
   };
 
@@ -71,7 +71,7 @@ export async function loadInference(options: InferenceOptions): Promise<Inferenc
   };
 }
 
-/** The subset of a tensor that is read: shape [1, tokens, dimension], row by row. */
+/** The part of a tensor that is read: shape [1, tokens, dimension], row by row. */
 type HiddenState = {
   readonly data: Float32Array;
   readonly dims: readonly number[];

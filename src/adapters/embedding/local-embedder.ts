@@ -10,7 +10,7 @@ import { createModelThread } from "./model-thread.ts";
 export type LocalEmbedderOptions = {
   /** Threads within one run of the model. Default 1. */
   readonly threads?: number | undefined;
-  /** Length limit in tokens, 2 to 512. Default 256. Another value gives other vectors and so another identity. */
+  /** Length limit in tokens, 2 to 512. Default 256. Another value gives different vectors and so a different identity. */
   readonly maxTokens?: number | undefined;
   /** Folder that holds `BAAI/bge-small-en-v1.5/…`. Default: the files shipped with the program. */
   readonly modelRoot?: string | undefined;
@@ -19,7 +19,7 @@ export type LocalEmbedderOptions = {
 };
 
 const DIMENSION = 384;
-// Enough for a turn; a text of twice the length takes more than twice the time.
+// Enough for a turn; a text twice as long takes more than twice the time.
 const DEFAULT_MAX_TOKENS = 256;
 const CACHED_VECTORS = 512;
 const QUERY_PREFIX = "Represent this sentence for searching relevant passages: ";
@@ -29,8 +29,8 @@ const RECIPE = "q8-cls-l2-1";
 /**
  * An embedder that runs `BAAI/bge-small-en-v1.5` (384 dimensions, English) on this machine, without network.
  *
- * The model is loaded on the first call, in a thread of its own. Texts are embedded strictly one at a time; the latest
- * 512 questions and 512 documents are remembered, and equal texts under way share one computation. Returned arrays
+ * The model is loaded on the first call, in its own thread. Texts are embedded strictly one at a time; the latest 512
+ * questions and 512 documents are cached, and concurrent calls with equal texts share one computation. Returned arrays
  * belong to the caller.
  */
 export function createLocalEmbedder(options: LocalEmbedderOptions = {}): Embedder {
@@ -47,7 +47,7 @@ export function createLocalEmbedder(options: LocalEmbedderOptions = {}): Embedde
       if (vector === undefined) {
         vector = thread.embed(prefix + text);
         known.set(key, vector);
-        // A failure is no answer to remember.
+        // Do not cache a failure.
         vector.catch(() => known.delete(key));
       }
       return (await vector).slice();

@@ -8,7 +8,7 @@ export type Lru<V> = {
 
 /** An empty cache of at most `capacity` entries. */
 export function createLru<V>(capacity: number): Lru<V> {
-  // A Map iterates in insertion order: the first key is the one used longest ago.
+  // A Map iterates in insertion order: the first key is the least recently used.
   const entries = new Map<string, V>();
   return {
     get: (key) => {

@@ -6,9 +6,9 @@ import { extractAsset } from "../native/extract.ts";
 export const MODEL_NAME = "BAAI/bge-small-en-v1.5";
 
 /**
- * The folder that holds `BAAI/bge-small-en-v1.5/…` with weights and tokenizer. In the executable the files are unpacked
- * and verified first, which reads 34 MB: call it where the model is loaded, never at start.
- * @throws SvcError `storage_failed` when the files cannot be unpacked.
+ * The folder that holds `BAAI/bge-small-en-v1.5/…` with weights and tokenizer. In the executable the files are unpacked and
+ * verified first, which reads 34 MB: call it where the model is loaded, never at start.
+ * @throws SvcError `storage_failed` if the files cannot be unpacked.
  */
 export function modelRoot(): string {
   let root: string | undefined;

@@ -14,11 +14,11 @@ export type ModelThreadOptions = {
   readonly spawn?: (() => Worker) | undefined;
 };
 
-/** The model in a thread of its own. */
+/** The model in its own thread. */
 export type ModelThread = {
-  /** The vector of one text. Starts the thread when there is none. @throws SvcError `embedding_failed`. */
+  /** The vector of one text. Starts the thread if there is none. @throws SvcError `embedding_failed`. */
   embed(text: string): Promise<Float32Array>;
-  /** Waits for what is pending, then ends the thread. */
+  /** Waits for pending calls, then ends the thread. */
   close(): Promise<void>;
 };
 

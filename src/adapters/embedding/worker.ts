@@ -1,6 +1,6 @@
 /**
- * The thread in which the model runs: a run blocks its thread for milliseconds, which the main thread must not feel.
- * Requests are posted as they arrive and taken one at a time, so that the model never waits while one is queued.
+ * The thread in which the model runs: a run blocks its thread for milliseconds, which must not happen to the main thread.
+ * Requests are posted as they arrive and handled one at a time, so that the model never idles while one is queued.
  */
 import { answerCalls } from "../native/worker-answers.ts";
 import { type Inference, loadInference } from "./inference.ts";

@@ -19,12 +19,12 @@ import { basename, dirname, join } from "node:path";
 import { SvcError } from "../../domain/errors.ts";
 import { parseKey } from "../crypt/keys.ts";
 
-/** More than any key file holds. */
+/** Larger than any key file. */
 const MAX_BYTES = 4096;
 
 /**
- * The key in a file: `raw_key:` and 32 bytes; undefined when there is no such file.
- * @throws SvcError encryption_failed when anybody but its owner can read or replace it, or when it holds no key
+ * The key in a file: `raw_key:` and 32 bytes; undefined if there is no such file.
+ * @throws SvcError encryption_failed if anyone but its owner can read or replace it, or if it holds no key
  */
 export function readKeyFile(path: string): string | undefined {
   const file = openExisting(path);
@@ -44,8 +44,9 @@ export function readKeyFile(path: string): string | undefined {
 }
 
 /**
- * Writes a key to a file that only this user can read, at once and for good, replacing one that is there. Makes its folder.
- * @throws SvcError encryption_failed when the folder belongs to somebody else or cannot be written
+ * Atomically and durably writes a key to a file that only this user can read, replacing an existing one. Creates its
+ * folder.
+ * @throws SvcError encryption_failed if the folder belongs to somebody else or cannot be written
  */
 export function writeKeyFile(path: string, key: string): void {
   const folder = dirname(path);
@@ -64,7 +65,7 @@ export function writeKeyFile(path: string, key: string): void {
   }
 }
 
-/** Writes a new file that only this user can read, and waits until it is on the disk. Fails when there is one. */
+/** Writes a new file that only this user can read, and waits until it is on disk. Fails if the file exists. */
 export function writePrivately(path: string, content: string): void {
   const file = openSync(path, "wx", 0o600);
   try {
@@ -82,7 +83,7 @@ export function removeKeyFile(path: string): boolean {
   return isThere;
 }
 
-/** What is wrong with the folder of key files; undefined when it is fine or missing. */
+/** What is wrong with the folder of key files; undefined if it is fine or missing. */
 function folderProblem(folder: string): string | undefined {
   const stat = lstatSync(folder, { throwIfNoEntry: false });
   if (stat === undefined || process.getuid === undefined) return undefined;
@@ -103,7 +104,7 @@ function problemOf(stat: Stats, path: string): string | undefined {
 
 function openExisting(path: string): number | undefined {
   try {
-    // A link would let somebody else decide which file is read.
+    // A link would let somebody else choose which file is read.
     return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
@@ -136,7 +137,7 @@ function isRawKey(text: string): boolean {
   try {
     return parseKey(text).kind === "raw";
   } catch {
-    // The text is not repeated anywhere; the caller says which file it is.
+    // The text is not repeated anywhere; the caller names the file.
     return false;
   }
 }

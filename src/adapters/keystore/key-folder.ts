@@ -1,14 +1,14 @@
 import { isAbsolute, join } from "node:path";
 import { SvcError } from "../../domain/errors.ts";
 
-/** The variables of a process. Those that say where a user's configuration lives are `XDG_CONFIG_HOME` and `HOME`. */
+/** The variables of a process. `XDG_CONFIG_HOME` and `HOME` say where a user's configuration is. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * The folder of the key files, which may not exist yet: `$XDG_CONFIG_HOME/svc/keys` or `~/.config/svc/keys`.
  *
- * Like the cache folder, this is no setting of the program but the platform's convention.
- * @throws SvcError encryption_failed when neither variable names an absolute path
+ * Like the cache folder, this is not a setting of the program but the platform's convention.
+ * @throws SvcError encryption_failed if neither variable names an absolute path
  */
 export function keyFolder(environment: Environment): string {
   const xdg = environment["XDG_CONFIG_HOME"];

@@ -9,46 +9,46 @@ export type KeyPlace =
   | { readonly kind: "secret-store" }
   | { readonly kind: "file"; readonly path: string };
 
-/** What looking for a key brought. A key is `raw_key:` and 32 bytes in URL-safe base64. */
+/** Result of looking for a key. A key is `raw_key:` and 32 bytes in URL-safe base64. */
 export type KeySearch =
   | { readonly kind: "found"; readonly key: string; readonly place: KeyPlace }
   | { readonly kind: "none" }
   /** The secret store did not answer; the key may be in it. */
   | { readonly kind: "silent" };
 
-/** A place that holds a key, or that would if it could be used. */
+/** A place that holds a key, or one that cannot be used. */
 export type PlaceState = { readonly place: KeyPlace; readonly problem: string | undefined };
 
-/** Keys of this user's packs by the 16 bytes at the start of an encrypted pack, which change when its key does. */
+/** Keys of this user's packs, by the 16 bytes at the start of an encrypted pack, which change with its key. */
 export type KeyStore = {
-  /** @throws SvcError encryption_failed when a key file may not be used */
+  /** @throws SvcError encryption_failed if a key file must not be used */
   find(salt: Uint8Array): Promise<KeySearch>;
   /** Every place that holds a key of the pack. */
   places(salt: Uint8Array): Promise<readonly PlaceState[]>;
-  /** Keeps a key in the secret store or, where there is none, in a key file. @throws SvcError encryption_failed */
+  /** Keeps a key in the secret store or, if there is none, in a key file. @throws SvcError encryption_failed */
   save(salt: Uint8Array, masterKey: Uint8Array): Promise<KeyPlace>;
   /** Removes the key from every place. @returns the places that held one */
   forget(salt: Uint8Array): Promise<readonly KeyPlace[]>;
 };
 
 export type KeyStoreOptions = {
-  /** `auto`: the system's secret store where it works, else key files. `file`: key files only. */
+  /** `auto`: the system's secret store if it works, else key files. `file`: key files only. */
   readonly kind: "auto" | "file";
-  /** Of the process: where files lie and how the secret store is reached are the platform's conventions, not settings. */
+  /** Of the process: the place of the files and the way to the secret store are platform conventions, not settings. */
   readonly environment: Environment;
 };
 
 const TIMEOUT_MS = 10_000;
 const SECRET_STORE: KeyPlace = { kind: "secret-store" };
 
-/** The key store of this user. Nothing is read or made before the first call. */
+/** The key store of this user. Nothing is read or created before the first call. */
 export function openKeyStore({ kind, environment }: KeyStoreOptions): KeyStore {
   const secrets =
     kind === "file" ? undefined : openSecretStore({ timeoutMs: TIMEOUT_MS, environment });
   return createKeyStore(() => keyFolder(environment), secrets);
 }
 
-/** A key store of these parts. @param folder where key files lie; called when it is needed, and may throw then */
+/** A key store of these parts. @param folder where key files are; called when needed, and may throw then */
 export function createKeyStore(folder: () => string, secrets: SecretStore | undefined): KeyStore {
   const nameOf = (salt: Uint8Array): string => Buffer.from(salt).toString("hex");
   const fileOf = (salt: Uint8Array): string => join(folder(), `${nameOf(salt)}.key`);
@@ -58,7 +58,7 @@ export function createKeyStore(folder: () => string, secrets: SecretStore | unde
   };
   return {
     find: async (salt) => {
-      // The file first: looking is cheap, and the secret store may have to ask the person.
+      // The file first: looking is cheap, and the secret store may have to prompt the user.
       const path = optional(() => fileOf(salt));
       const key = path === undefined ? undefined : readKeyFile(path);
       if (path !== undefined && key !== undefined) {
@@ -80,7 +80,7 @@ export function createKeyStore(folder: () => string, secrets: SecretStore | unde
     save: async (salt, masterKey) => {
       const key = `raw_key:${Buffer.from(masterKey).toString("base64url")}`;
       const isStored = (await secrets?.set(nameOf(salt), key))?.kind === "done";
-      // Some stores accept what they do not keep.
+      // Some stores accept secrets that they do not keep.
       if (isStored && (await secretOf(salt)) === key) return SECRET_STORE;
       const path = fileOf(salt);
       writeKeyFile(path, key);
@@ -114,7 +114,7 @@ function fileStates(path: string): readonly PlaceState[] {
   }
 }
 
-/** Without a home there are no key files to look for; only saving one has to say so. */
+/** Without a home folder there are no key files to look for; only saving one must report that. */
 function optional(path: () => string): string | undefined {
   try {
     return path();

@@ -19,8 +19,8 @@ const NAME = "link.secret";
 const DIGITS = 64;
 
 /**
- * What the processes of one user know and nobody else: 64 hexadecimal digits, made when they are missing.
- * @throws Error when there is no place for it, or when anybody else could read or replace it
+ * A secret shared by the processes of one user: 64 hexadecimal digits, created if missing.
+ * @throws Error if there is no place for it, or if anybody else could read or replace it
  */
 export function linkSecret(environment: Environment): string {
   const folder = keyFolder(environment);
@@ -38,7 +38,7 @@ function make(path: string): string {
   const draft = `${path}.${randomBytes(6).toString("hex")}`;
   writeFileSync(draft, `${secret}\n`, { mode: 0o600, flag: "wx" });
   try {
-    // One step: of several processes that make one, all have the same afterwards.
+    // Atomic: if several processes create one, all end up with the same.
     linkSync(draft, path);
     return secret;
   } catch (error) {
@@ -71,7 +71,7 @@ function read(path: string): string | undefined {
 
 function openExisting(path: string): number | undefined {
   try {
-    // A link would let somebody else decide which file is read.
+    // A link would let somebody else choose which file is read.
     return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;

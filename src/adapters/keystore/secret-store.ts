@@ -7,7 +7,7 @@ export type SecretAnswer =
   | { readonly kind: "done"; readonly value: string | undefined }
   /** There is no such store. */
   | { readonly kind: "absent" }
-  /** It is locked, broken, or did not answer in time. */
+  /** It is locked or broken, or did not answer in time. */
   | { readonly kind: "silent" };
 
 /** The system's secret store: Keychain, Credential Manager, or the Secret Service of a Linux desktop. */
@@ -18,7 +18,7 @@ export type SecretStore = {
 };
 
 export type SecretStoreOptions = {
-  /** Milliseconds that it may take; a locked store asks the person for a password meanwhile. */
+  /** Milliseconds that it may take; a locked store prompts the user for a password meanwhile. */
   readonly timeoutMs: number;
   readonly environment: Environment;
 };
@@ -30,8 +30,8 @@ type Request = {
 };
 
 /**
- * Runs in a process of its own: a store that never answers blocks a thread that nobody can stop, and the store is found
- * through variables that an assistant may not have passed on to us. Names and keys go through pipes, never as arguments.
+ * Runs in its own process: a store that never answers blocks a thread that nobody can stop, and the store is found through
+ * variables that an assistant may not have passed on to us. Names and keys go through pipes, never as arguments.
  */
 const CHILD = `
 const { call, name, value } = JSON.parse(await Bun.stdin.text());
@@ -47,11 +47,13 @@ try {
 process.exit(0);
 `;
 
-/** Variables that the store's library needs. None of ours is among them. */
+/** Variables that the store's library needs. None of them is ours. */
 const PASSED_ON = ["HOME", "USER", "LOGNAME", "LANG", "LD_LIBRARY_PATH", "XDG_DATA_HOME"];
 const PASSED_ON_WINDOWS = ["SystemRoot", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TEMP"];
 
-/** The secret store of this user. Nothing is asked before the first call; what was silent once is not asked again. */
+/**
+ * The secret store of this user. Nothing is asked before the first call; a store that was silent once is not asked again.
+ */
 export function openSecretStore(options: SecretStoreOptions): SecretStore {
   let isSilent = false;
   const ask = async (request: Request): Promise<SecretAnswer> => {
@@ -68,7 +70,7 @@ export function openSecretStore(options: SecretStoreOptions): SecretStore {
   };
 }
 
-/** Undefined when there cannot be a store: on Linux it lives on the session's message bus. */
+/** Undefined if there cannot be a store: on Linux it is reached through the session's message bus. */
 function childEnvironment(environment: Environment): Record<string, string> | undefined {
   const passed: Record<string, string> = { BUN_BE_BUN: "1" };
   for (const name of [...PASSED_ON, ...PASSED_ON_WINDOWS]) {
@@ -94,7 +96,7 @@ async function runChild(
   { timeoutMs }: SecretStoreOptions,
 ): Promise<SecretAnswer | undefined> {
   const child = Bun.spawn([process.execPath, "--no-env-file", "-e", CHILD], {
-    // A bunfig.toml of the working directory could load code into it.
+    // A bunfig.toml in the working directory could load code into it.
     cwd: "/",
     env,
     stdin: new Blob([JSON.stringify(request)]),
@@ -115,7 +117,7 @@ function parseAnswer(text: string): SecretAnswer | undefined {
     const isText = "value" in answer && typeof answer.value === "string";
     return { kind: "done", value: isText ? String(answer.value) : undefined };
   } catch {
-    // The child was cut off: as good as no answer.
+    // The child was killed: treated as no answer.
     return undefined;
   }
 }

@@ -1,14 +1,14 @@
 import { z } from "zod";
 import type { JsonObject } from "../../lib/json.ts";
 
-/** An answer in its form, or what a model should be told about one that is not. */
+/** A valid answer, or what to tell the model about an invalid one. */
 export type Checked = { readonly answer: JsonObject } | { readonly problem: string };
 
 const MAX_PROBLEMS = 5;
 
 /**
- * Checks answers against a JSON Schema. An answer may stand in a code fence, as small models write it.
- * @throws Error when the schema itself cannot be read
+ * Checks answers against a JSON Schema. An answer may be in a code fence, as small models write it.
+ * @throws Error if the schema itself cannot be read
  */
 export function answerForm(schema: JsonObject): (text: string) => Checked {
   const form = z.fromJSONSchema(schema);

@@ -8,8 +8,8 @@ import type { LanguageModelOptions } from "./options.ts";
 const TRANSPORT_RETRIES = 2;
 
 /**
- * A language model behind the AI SDK. Its client is loaded by the first question. The limit of a request covers
- * everything: loading, lost connections with pauses between the tries, and answers that are asked for again.
+ * A language model behind the AI SDK. Its client is loaded by the first question. The time limit of a request covers
+ * everything: loading, lost connections with pauses between retries, and answers that are requested again.
  */
 export function createLanguageModel(options: LanguageModelOptions): LanguageModel {
   let loaded: Promise<LoadedProvider> | undefined;
@@ -52,7 +52,7 @@ async function ask(
   }
 }
 
-/** One call; lost connections are tried again within it. The text may have any form. */
+/** One call; lost connections are retried within it. The text may have any form. */
 async function complete(
   options: LanguageModelOptions,
   provider: LoadedProvider,
@@ -61,13 +61,13 @@ async function complete(
   signal: AbortSignal,
 ): Promise<string> {
   const { generateText, jsonSchema, NoObjectGeneratedError, Output } = await import("ai");
-  // By default the library prints its warnings, and standard output belongs to the protocol.
+  // By default the library prints its warnings to standard output, which belongs to the protocol.
   globalThis.AI_SDK_LOG_WARNINGS = false;
   const { schema } = request;
   try {
     const { text } = await generateText({
       model: provider.model,
-      // Stated in words too: not every server of the OpenAI protocol heeds the schema itself.
+      // Also stated in words: not every server with the OpenAI protocol honours the schema.
       instructions: `${request.system}\n\nAnswer with one JSON object that fits this JSON Schema:\n${JSON.stringify(schema)}`,
       messages: messages.map((content) => ({ role: "user", content })),
       output: Output.object({ schema: jsonSchema(schema) }),

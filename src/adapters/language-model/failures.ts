@@ -1,9 +1,9 @@
 import { SvcError } from "../../domain/errors.ts";
 import type { LanguageModelOptions } from "./options.ts";
 
-/** What the client library says of a failed call, without the texts that its errors carry. */
+/** What the client library reports about a failed call, without the texts that its errors carry. */
 export type CallFailure = {
-  /** HTTP status; undefined when there was no answer. */
+  /** HTTP status; undefined if there was no answer. */
   readonly status: number | undefined;
   /** The name of the library's error. */
   readonly name: string;
@@ -30,11 +30,11 @@ function explain({ status, name }: CallFailure): string {
   }
   if (status === 401 || status === 403) return `refused the key (status ${status}): check it`;
   if (status === 404) return "does not know the model, or the address is wrong (status 404)";
-  if (status === 429) return "is asked too often, or the account is used up (status 429)";
-  if (status >= 500) return `is in trouble (status ${status}): try again later`;
+  if (status === 429) return "is asked too often, or the quota is used up (status 429)";
+  if (status >= 500) return `has a problem (status ${status}): try again later`;
   return status >= 400
     ? `refused the request (status ${status})`
-    : `answered in a form that cannot be read (status ${status})`;
+    : `answered in an unreadable form (status ${status})`;
 }
 
 /** No key for a provider that needs one. */
@@ -46,12 +46,12 @@ export function keyMissing({ provider, model }: LanguageModelOptions): SvcError 
   );
 }
 
-/** Every answer had another form than was asked for. */
+/** No answer had the requested form. */
 export function formMissed({ provider, model }: LanguageModelOptions, tries: number): SvcError {
   const times = tries === 1 ? "once" : `${tries} times`;
   return new SvcError(
     "model_failed",
-    `${provider} (${model}) answered ${times}, and not in the form that was asked for; a larger model may do`,
+    `${provider} (${model}) answered ${times}, but not in the requested form; a larger model may help`,
     { provider, model },
   );
 }

@@ -4,7 +4,7 @@ import type { LanguageModelOptions, LanguageModelProvider } from "./options.ts";
 /** A provider's client, ready to be asked. */
 export type LoadedProvider = {
   readonly model: SdkModel;
-  /** What every call of this provider says besides. */
+  /** Additional settings of every call to this provider. */
   readonly settings: {
     readonly providerOptions?: Record<string, Record<string, string>>;
     readonly maxOutputTokens?: number;
@@ -17,13 +17,13 @@ const DEFAULT_URLS: Readonly<Record<LanguageModelProvider, string>> = {
   ollama: "http://localhost:11434/v1",
 };
 
-/** The protocol of `anthropic` demands a limit. */
+/** The protocol of `anthropic` requires a limit. */
 const ANTHROPIC_MAX_TOKENS = 4096;
 
-/** Loads the client of one provider; each is a module of its own, and none is loaded before the first question. */
+/** Loads the client of one provider. Each is its own module, and none is loaded before the first question. */
 export async function loadProvider(options: LanguageModelOptions): Promise<LoadedProvider> {
   const { provider, model, reasoningEffort } = options;
-  // Both are always passed on: the clients would look into the environment by themselves.
+  // Always pass both: otherwise the clients would read the environment themselves.
   const baseURL = endpoint(options);
   const apiKey = options.apiKey ?? "";
   switch (provider) {
@@ -52,7 +52,7 @@ export async function loadProvider(options: LanguageModelOptions): Promise<Loade
       });
       return {
         model: client.chatModel(model),
-        // Without it, models that think aloud spend the time limit on thoughts that nobody reads.
+        // Without it, reasoning models spend the time limit on thoughts that nobody reads.
         settings: { providerOptions: { ollama: { reasoningEffort: reasoningEffort ?? "none" } } },
       };
     }
@@ -61,7 +61,7 @@ export async function loadProvider(options: LanguageModelOptions): Promise<Loade
 
 function endpoint({ provider, baseUrl }: LanguageModelOptions): string {
   const url = (baseUrl ?? DEFAULT_URLS[provider]).replace(/\/+$/, "");
-  // People know the server by its bare address.
+  // Users know the server by its bare address.
   const isBare = provider === "ollama" && URL.canParse(url) && new URL(url).pathname === "/";
   return isBare ? `${url}/v1` : url;
 }

@@ -2,7 +2,7 @@ import { accessSync, constants, lstatSync, mkdirSync, mkdtempSync, rmSync } from
 import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
 
-/** The variables that say where caches live. A subset of `process.env`. */
+/** The variables that say where caches are. A subset of `process.env`. */
 export type CacheEnvironment = {
   readonly XDG_CACHE_HOME?: string | undefined;
   readonly HOME?: string | undefined;
@@ -14,8 +14,8 @@ let chosen: string | undefined;
  * The folder for files unpacked from the executable, the same for the whole process: absolute path, exists, mode 0700,
  * owned by this user.
  *
- * This is no setting of the program but the platform's convention, and it is needed before and without a configuration,
- * which is why these two variables are read here and not in `src/config`.
+ * This is not a setting of the program but the platform's convention, and it is needed before and without a configuration.
+ * That is why these two variables are read here and not in `src/config`.
  */
 export function cacheDir(): string {
   chosen ??= chooseCacheDir(
@@ -25,15 +25,15 @@ export function cacheDir(): string {
   return chosen;
 }
 
-/** Makes this thread use the folder that the main thread chose: a temporary one must not be chosen twice. */
+/** Makes this thread use the folder that the main thread chose: two threads must not choose different temporary folders. */
 export function useCacheDir(dir: string): void {
   chosen = dir;
 }
 
 /**
- * Finds or makes a cache folder that nobody else can write into, since code is loaded from it.
- * First `$XDG_CACHE_HOME/svc` or `~/.cache/svc`; where that cannot be made, `<temporary>/svc-cache-<uid>`.
- * A folder of another owner or open to others is never used: a fresh temporary one, removed on exit, takes its place.
+ * Finds or creates a cache folder that nobody else can write to, since code is loaded from it. First `$XDG_CACHE_HOME/svc`
+ * or `~/.cache/svc`; if that cannot be created, `<temporary>/svc-cache-<uid>`. A folder of another owner or open to others
+ * is never used: a fresh temporary one, removed on exit, takes its place.
  * @returns an absolute path.
  */
 export function chooseCacheDir(environment: CacheEnvironment, temporary: string): string {
@@ -58,14 +58,14 @@ function homeCache(environment: CacheEnvironment): string | undefined {
 function preparePrivateDir(dir: string, uid: number): "ready" | "unsafe" | "unavailable" {
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
-    // lstat: a symbolic link is somebody's choice of another place, and its owner says nothing about the target.
+    // lstat: a symbolic link leads to a place that somebody chose, and its owner says nothing about the target.
     const stat = lstatSync(dir);
     const isPrivate = stat.isDirectory() && stat.uid === uid && (stat.mode & 0o077) === 0;
     if (!isPrivate) return "unsafe";
     accessSync(dir, constants.W_OK | constants.X_OK);
     return "ready";
   } catch {
-    // Read-only file system, a file in the way, no permission: the next candidate is tried.
+    // Read-only file system, a file in the way, no permission: try the next candidate.
     return "unavailable";
   }
 }

@@ -19,17 +19,17 @@ import type { EmbeddedAsset } from "./embedded.ts";
 const verified = new Set<string>();
 
 /**
- * A real path of an embedded file: from source the asset's own path, in the executable a copy below `dir`.
- * The copy is compared with its SHA-256 once per process and thread, and replaced when it differs.
- * Concurrent first starts are safe: each writes its own temporary file and renames it into place.
+ * A real path of an embedded file: from source the asset's own path, in the executable a copy below `dir`. The copy is
+ * checked against its SHA-256 once per process and thread, and replaced if it differs. Concurrent first starts are safe:
+ * each writes its own temporary file and renames it into place.
  * @param dir private folder, default {@link cacheDir}.
- * @throws SvcError `storage_failed` (`data.path`) when it cannot be written.
+ * @throws SvcError `storage_failed` (`data.path`) if it cannot be written.
  */
 export function extractAsset(asset: EmbeddedAsset, dir?: string): string {
   return Bun.isStandaloneExecutable ? unpack(asset, dir ?? cacheDir()) : asset.asset;
 }
 
-/** As {@link extractAsset}, but always makes the copy. */
+/** Like {@link extractAsset}, but always makes the copy. */
 export function unpack(asset: EmbeddedAsset, dir: string): string {
   const path = join(dir, asset.group, asset.name);
   if (verified.has(path)) return path;
@@ -59,7 +59,7 @@ function replace(path: string, asset: EmbeddedAsset): void {
     }
     writeFileSync(temporary, content, { mode: 0o600, flag: "wx", flush: true });
     chmodSync(temporary, isLibrary(path) ? 0o500 : 0o400);
-    // A rename replaces a name, never bytes: processes that have the old file mapped keep it.
+    // A rename replaces a name, never bytes: processes that have mapped the old file keep it.
     renameSync(temporary, path);
   } catch (error) {
     rmSync(temporary, { force: true });
@@ -71,7 +71,7 @@ function isLibrary(path: string): boolean {
   return /\.(so|node|dylib|dll)(\.\d+)*$/.test(path);
 }
 
-/** In pieces, so that verifying a 45 MB library costs 1 MB of memory. */
+/** In chunks, so that verifying a 45 MB library takes 1 MB of memory. */
 function hashFile(path: string): string | undefined {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined || !stat.isFile()) return undefined;

@@ -4,8 +4,8 @@ import { loadFailure } from "./load-library.ts";
 import { KERNEL_LIBRARY, ownLibraryPath } from "./own-libraries.ts";
 
 /**
- * Vectors as bytes: `count` rows of `dimension` numbers, with the scale and the rounding error of each row. `mean` is what
- * was taken off every direction.
+ * Vectors as bytes: `count` rows of `dimension` numbers, with the scale and the rounding error of each row. `mean` was
+ * subtracted from every direction.
  */
 export type Rows = {
   readonly mean: Float32Array;
@@ -21,26 +21,26 @@ export type QuantisedQuestion = {
   readonly numbers: Int16Array;
   /** Scale, rounding error, product with the mean. */
   readonly parameters: Float32Array;
-  /** Length of what rounding took away from a question of length one. */
+  /** Length of the rounding error of a question of length one. */
   readonly error: number;
 };
 
-/** What may be among the best: rows by number, and a score that every other row stays below. */
+/** Candidates for the best: row numbers, and an upper bound of the score of every other row. */
 export type Selection = { readonly found: Int32Array; readonly threshold: number };
 
-/** The keys of the documents that hold a word, in the order of the index, and the weighted frequency in each. */
+/** The keys of the documents that contain a word, in index order, and the weighted frequency in each. */
 export type Postings = { readonly keys: Float64Array; readonly frequencies: Float32Array };
 
-/** Documents by ascending key, each with what it can reach at best. */
+/** Documents by ascending key, each with its upper bound. */
 export type Bounds = { readonly keys: Float64Array; readonly most: Float32Array };
 
-/** The functions of the search library. `kernel/rank.h` and `kernel/postings.h` say what each does. */
+/** The functions of the search library. See `kernel/rank.h` and `kernel/postings.h`. */
 export type Kernel = {
   /** The library's file, whose entry point SQLite may load. */
   readonly path: string;
-  /** Writes rows from `at` on. @returns how many; fewer than given when one has no direction */
+  /** Writes rows starting at `at`. @returns how many; fewer than given if one has no direction */
   quantise(vectors: Float32Array, into: Rows, at: number): number;
-  /** Undefined when the question has no direction. */
+  /** Undefined if the question has no direction. */
   question(vector: Float32Array, mean: Float32Array): QuantisedQuestion | undefined;
   /** Writes the approximate cosine of each row. */
   score(rows: Rows, question: QuantisedQuestion, scores: Float32Array): void;
@@ -51,17 +51,17 @@ export type Kernel = {
     question: QuantisedQuestion,
     scores: Float32Array,
   ): void;
-  /** Writes the signature of each row: one bit a number, in words of 64 bits. */
+  /** Writes the signature of each row: one bit per number, in words of 64 bits. */
   sign(rows: Int8Array, dimension: number, into: BigUint64Array): void;
-  /** The rows whose signatures agree with the question's in most bits: `wanted` of them, and the last one's equals. */
+  /** The rows whose signatures agree with the question's in most bits: `wanted` of them, and ties with the last one. */
   alike(signatures: BigUint64Array, question: BigUint64Array, wanted: number): Int32Array;
-  /** @param errors undefined: each score is off by `slack` at most */
+  /** @param errors undefined: each score is off by at most `slack` */
   select(
     scores: Float32Array,
     errors: Float32Array | undefined,
     bounds: { readonly slack: number; readonly count: number; readonly wanted: number },
   ): Selection;
-  /** Adds what the documents of a word can reach by it: `raisedBound` of the domain for each of them. */
+  /** Adds to the bounds of a word's documents what they can gain by it: `raisedBound` of the domain for each of them. */
   join(
     bounds: Bounds,
     word: Postings,
@@ -93,13 +93,13 @@ const SYMBOLS = {
 
 let loaded: Kernel | SvcError | undefined;
 
-/** The search library of this thread; undefined where there is none that can be loaded. Never throws. */
+/** The search library of this thread; undefined if none can be loaded. Never throws. */
 export function loadKernel(): Kernel | undefined {
   loaded ??= tryOpen();
   return loaded instanceof SvcError ? undefined : loaded;
 }
 
-/** Why this thread has no search library, in one line; undefined when it has one. */
+/** Why this thread has no search library, in one line; undefined if it has one. */
 export function kernelFailure(): string | undefined {
   loaded ??= tryOpen();
   return loaded instanceof SvcError ? loaded.message : undefined;
@@ -111,7 +111,7 @@ function tryOpen(): Kernel | SvcError {
     path = ownLibraryPath(KERNEL_LIBRARY);
     return openKernel(path);
   } catch (cause) {
-    // A file system that forbids to run libraries, a C library that is too old: searches go another way.
+    // A file system that forbids running libraries, or a C library that is too old: searches work without it.
     return cause instanceof SvcError ? cause : loadFailure(KERNEL_LIBRARY.title, path, cause);
   }
 }

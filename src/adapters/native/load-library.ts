@@ -4,14 +4,16 @@ import { SvcError } from "../../domain/errors.ts";
 
 /** A library for SQLite to load. */
 export type Extension = {
-  /** What it is called in messages. */
+  /** Its name in messages. */
   readonly title: string;
   /** Absolute path. */
   readonly path: string;
   readonly entry: string;
 };
 
-/** Loads a library on a connection. @throws SvcError `internal` (`data.path`) that names the file and the cause in one line */
+/**
+ * Loads a library on a connection. @throws SvcError `internal` (`data.path`) that names the file and the cause in one line
+ */
 export function loadInto(database: Database, { title, path, entry }: Extension): void {
   try {
     database.loadExtension(path, entry);
@@ -20,14 +22,14 @@ export function loadInto(database: Database, { title, path, entry }: Extension):
   }
 }
 
-/** One line that names a library that cannot be used, and why. Its `data.path` is the file. */
+/** An error of one line that names an unusable library and the reason. Its `data.path` is the file. */
 export function loadFailure(title: string, path: string, cause: unknown): SvcError {
   const reason = reasonFor(path, cause).replaceAll("\n", " ");
   const message = `the ${title} cannot be loaded (${path}: ${reason})`;
   return new SvcError("internal", message, { path }, { cause });
 }
 
-/** SQLite reports its second try, under a name with one more suffix. The system's loader is asked for its own words. */
+/** SQLite reports its second attempt, under a name with another suffix. Ask the system's loader for its own message. */
 function reasonFor(path: string, cause: unknown): string {
   const machine = elfMachine(path);
   const own = ELF_MACHINES[process.arch];
@@ -38,7 +40,7 @@ function reasonFor(path: string, cause: unknown): string {
     process.dlopen({ exports: {} }, path);
   } catch (error) {
     const words = error instanceof Error ? error.message : "";
-    // Otherwise it was loaded, and is only no module of Node's kind.
+    // Otherwise it was loaded, but is not a Node module.
     if (words.startsWith(`${path}: `)) return words.slice(path.length + 2);
   }
   return cause instanceof Error ? cause.message : "unknown failure";

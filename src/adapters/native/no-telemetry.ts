@@ -2,12 +2,12 @@ import { dlopen } from "bun:ffi";
 import { SvcError } from "../../domain/errors.ts";
 
 /**
- * Forbids ONNX Runtime to report its use to its maker. Call it before the library is loaded; it may be repeated.
+ * Keeps ONNX Runtime from reporting usage to its maker. Call it before the library is loaded; it may be repeated.
  *
  * The official builds since 1.29 upload statistics and write a device identifier below the home folder, unless
- * `ORT_DISABLE_TELEMETRY` is set when they initialise. They read the environment of the C library, which an assignment
- * to `process.env` does not reach in Bun (transformers tries just that), hence the call of `setenv` itself.
- * @throws SvcError `embedding_failed` when it cannot be set: then the library must not be loaded at all.
+ * `ORT_DISABLE_TELEMETRY` is set when they initialise. They read the environment of the C library, which an assignment to
+ * `process.env` does not reach in Bun (transformers tries just that). Hence the direct call of `setenv`.
+ * @throws SvcError `embedding_failed` if it cannot be set: then the library must not be loaded at all.
  */
 export function forbidTelemetry(): void {
   const library = process.platform === "darwin" ? "libSystem.B.dylib" : "libc.so.6";

@@ -2,15 +2,15 @@ import { EMBEDDED } from "./embedded.ts";
 import { extractAsset } from "./extract.ts";
 
 /**
- * The native binding of ONNX Runtime from inside the executable. The build makes `onnxruntime-node` call this in place
- * of its own `require` of a file that exists only below node_modules.
- * @throws SvcError `storage_failed` when the libraries cannot be unpacked.
+ * The native binding of ONNX Runtime from inside the executable. The build makes `onnxruntime-node` call this instead of
+ * its own `require` of a file that exists only below node_modules.
+ * @throws SvcError `storage_failed` if the libraries cannot be unpacked.
  */
 export function loadOnnxRuntime(): unknown {
   let binding = "";
   for (const [key, asset] of Object.entries(EMBEDDED)) {
     if (!key.startsWith("onnxruntime/")) continue;
-    // All of them into one folder: the binding looks for the library beside itself.
+    // All into one folder: the binding looks for the library beside itself.
     const path = extractAsset(asset);
     if (key.endsWith(".node")) binding = path;
   }

@@ -5,13 +5,13 @@ import { SvcError } from "../../domain/errors.ts";
 import { EMBEDDED } from "./embedded.ts";
 import { extractAsset } from "./extract.ts";
 
-/** A native library of our own. */
+/** One of our native libraries. */
 export type OwnLibrary = {
   /** Its key among the embedded files, and its file name without the suffix. */
   readonly name: "svccrypt" | "svckernel";
-  /** What it is called in messages. */
+  /** Its name in messages. */
   readonly title: string;
-  /** Entry point to pass to `Database.loadExtension` beside the path. */
+  /** Entry point to pass to `Database.loadExtension` with the path. */
   readonly entry: string;
 };
 
@@ -28,9 +28,9 @@ export const KERNEL_LIBRARY: OwnLibrary = {
 };
 
 /**
- * The absolute path of a library of our own for this machine. In the executable it is unpacked and verified first; from
- * source it is the one kept in `prebuilt`, verified too, since loading half a library ends the process.
- * @throws SvcError `storage_failed` when it cannot be unpacked, `internal` when there is none for this platform or it is
+ * The absolute path of one of our libraries for this machine. In the executable it is unpacked and verified first; from
+ * source it is the one in `prebuilt`, verified too, since loading a truncated library ends the process.
+ * @throws SvcError `storage_failed` if it cannot be unpacked, `internal` if there is none for this platform or it is
  * damaged.
  */
 export function ownLibraryPath({ name, title }: OwnLibrary): string {
@@ -39,7 +39,7 @@ export function ownLibraryPath({ name, title }: OwnLibrary): string {
   return keptLibraryPath(join(import.meta.dir, "prebuilt"), name, title);
 }
 
-/** As {@link ownLibraryPath}, for the libraries kept in a folder. */
+/** Like {@link ownLibraryPath}, for libraries in a given folder. */
 export function keptLibraryPath(folder: string, name: string, title: string): string {
   const platform = `${process.platform}-${process.arch}`;
   const path = join(folder, platform, `${name}.so`);

@@ -4,13 +4,13 @@ import { SvcError } from "../../domain/errors.ts";
 import { EMBEDDED } from "./embedded.ts";
 import { extractAsset } from "./extract.ts";
 
-/** What to load it with, beside its path. */
+/** Its title and entry point. */
 export const SQLITE_VEC = { title: "library sqlite-vec", entry: "sqlite3_vec_init" } as const;
 
 /**
- * The absolute path of the sqlite-vec library for this machine, for `db.loadExtension(path, SQLITE_VEC.entry)`.
- * In the executable it is unpacked and verified first.
- * @throws SvcError `storage_failed` when it cannot be unpacked, `internal` when there is none for this platform.
+ * The absolute path of the sqlite-vec library for this machine, for `db.loadExtension(path, SQLITE_VEC.entry)`. In the
+ * executable it is unpacked and verified first.
+ * @throws SvcError `storage_failed` if it cannot be unpacked, `internal` if there is none for this platform.
  */
 export function loadSqliteVec(): string {
   const embedded = EMBEDDED["sqlite-vec"];

@@ -5,7 +5,7 @@ import type { EndMessage, FailedCall, IdleMessage } from "./worker-calls.ts";
 type StartMessage = { readonly kind: "start"; readonly cacheDir: string };
 
 export type WorkerAnswers<Start, Call, Model, Answer> = {
-  /** Called by the first call, and again by the next one when it rejects. */
+  /** Called by the first call, and again by the next one if it rejected. */
   readonly load: (start: Start) => Promise<Model>;
   readonly answer: (model: Model, call: Call) => Promise<Answer>;
   /** What a call is about, in words: "a text". */
@@ -38,7 +38,7 @@ export function answerCalls<
     try {
       model ??= await loadOnce();
     } catch (error) {
-      // No text has been looked at yet, so the whole message may be told.
+      // No text has been read yet, so the whole message may be disclosed.
       const message = error instanceof Error ? error.message : String(error);
       return { kind: "failed", id: call.id, reason: `the model cannot be loaded: ${message}` };
     }

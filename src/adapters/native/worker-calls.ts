@@ -1,33 +1,35 @@
 import type { Worker } from "node:worker_threads";
 
-/** What a worker answers to a call that it could not do; `reason` is one that may be told. */
+/** A worker's answer to a failed call; `reason` may be disclosed. */
 export type FailedCall = {
   readonly kind: "failed";
   readonly id: number;
   readonly reason: string;
 };
 
-/** What a worker is sent that is to take no more calls, and answers once it runs none. */
+/** Tells a worker to take no more calls; it answers once it runs none. */
 export type EndMessage = { readonly kind: "end" };
 export type IdleMessage = { readonly kind: "idle" };
 
-/** Milliseconds after which a worker that does not become idle is ended all the same. */
+/** Milliseconds after which a worker that does not become idle is terminated anyway. */
 const END_MS = 30_000;
 
 export type WorkerCallsOptions = {
   /** Starts a worker. */
   readonly spawn: () => Worker;
-  /** What each worker is sent first. */
+  /** The first message to each worker. */
   readonly start: () => object;
-  /** The error of a call that failed. `cause` may hold what the call was about. */
+  /** The error of a failed call. `cause` may hold texts of the call. */
   readonly failed: (reason: string, cause?: unknown) => Error;
 };
 
-/** Calls to a worker thread, each with a number by which its answer is known. */
+/** Calls to a worker thread, each with a number that identifies its answer. */
 export type WorkerCalls<Call extends object, Answer> = {
-  /** Starts the worker when there is none. @throws the error that `failed` makes */
+  /** Starts the worker if there is none. @throws the error that `failed` makes */
   call(call: Call): Promise<Answer>;
-  /** Rejects what is pending with `error`, then ends the worker after the call that it runs. The next call begins another worker. */
+  /**
+   * Rejects pending calls with `error`, then ends the worker after its running call. The next call starts another worker.
+   */
   end(error: Error): Promise<void>;
 };
 
@@ -36,7 +38,7 @@ type Pending<Answer> = {
   readonly reject: (error: Error) => void;
 };
 
-/** One life of a worker; after a crash the next call begins another. */
+/** One life of a worker; after a crash the next call starts another. */
 type Life<Answer> = {
   readonly worker: Worker;
   readonly pending: Map<number, Pending<Answer>>;
@@ -98,7 +100,7 @@ export function createWorkerCalls<Call extends object, Answer extends { readonly
   };
 }
 
-/** Resolves when a worker runs nothing more: one that is ended inside native code takes the whole process with it. */
+/** Resolves when a worker is idle: terminating one inside native code would take the whole process with it. */
 async function idle(worker: Worker): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   worker.on("message", (message: { readonly kind?: string }) => {

@@ -6,7 +6,7 @@ import { SvcError } from "../../domain/errors.ts";
 import { fetchWatched, RefusedError, type WatchedResponse } from "./fetch-watched.ts";
 import { downloadFolder, isDownloaded, RECEIPT_NAME } from "./model-folder.ts";
 
-/** How far the download of a model has come. */
+/** Progress of a model's download. */
 export type DownloadProgress = {
   readonly model: string;
   readonly file: string;
@@ -32,15 +32,15 @@ export type DownloadOptions = {
 };
 
 const REQUIRED = ["config.json", "tokenizer.json", "tokenizer_config.json"] as const;
-/** The first one that the hub has is taken: int8 weights are a quarter of the size and about as good. */
+/** The first one that the hub has is used: int8 weights are a quarter of the size and about as good. */
 const WEIGHTS = ["onnx/model_quantized.onnx", "onnx/model.onnx"] as const;
 const DISK_FAILURES = ["EACCES", "EDQUOT", "EEXIST", "EIO", "ENOSPC", "ENOTDIR", "EPERM", "EROFS"];
 const ABANDONED_MS = 24 * 60 * 60 * 1000;
 
 /**
- * The folder of a model, downloaded first when it is not there yet. The folder appears at once and complete, so that
- * processes that start together do not meet half a model; the loser's copy is dropped.
- * @throws SvcError model_failed when the hub cannot be reached, is silent, or has no such model; nothing is kept
+ * The folder of a model, downloaded first if missing. The folder appears at once and complete, so that processes that start
+ * together never see half a model; the loser's copy is dropped.
+ * @throws SvcError model_failed if the hub cannot be reached, is silent, or has no such model; nothing is kept
  * @throws the signal's reason when it is aborted
  */
 export async function downloadModel(options: DownloadOptions): Promise<string> {
@@ -65,7 +65,7 @@ export async function downloadModel(options: DownloadOptions): Promise<string> {
       { model: options.id },
     );
   } finally {
-    // What cannot be removed must not hide why the download failed; the next one tries again.
+    // A failed removal must not hide why the download failed; the next download tries again.
     await rm(partial, { recursive: true, force: true }).catch(() => {});
   }
 }
@@ -82,7 +82,7 @@ async function fetchFiles(
     const response = await fetchWatched(url, { signal, stallTimeoutMs: options.stallTimeoutMs });
     if (response.status === 404) return false;
     if (response.status !== 200) throw new RefusedError(refusal(response.status, file));
-    // Every further file comes from the same commit, though the branch may move on in between.
+    // All further files come from the same commit, even if the branch moves on in between.
     commit ??= response.headers.get("x-repo-commit") ?? undefined;
     revision = commit ?? revision;
     await save(response, file, join(partial, file), options);
@@ -138,13 +138,13 @@ async function publish(partial: string, folder: string): Promise<void> {
   }
 }
 
-/** Copies of downloads that a kill interrupted. */
+/** Removes copies of downloads that were killed. */
 async function removeAbandoned(folder: string): Promise<void> {
   const parent = dirname(folder);
   for (const name of await readdir(parent)) {
     if (!name.startsWith(`${basename(folder)}.partial-`)) continue;
     const path = join(parent, name);
-    // It may end, and so vanish, just now.
+    // It may finish, and so vanish, at this moment.
     const modified = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
     if (Date.now() - modified > ABANDONED_MS) await rm(path, { recursive: true, force: true });
   }

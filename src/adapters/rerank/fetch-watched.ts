@@ -1,10 +1,10 @@
-/** A response whose host is given up when it falls silent. */
+/** A response that is abandoned if its host falls silent. */
 export type WatchedResponse = {
   readonly status: number;
   readonly headers: Headers;
   /** Undefined when the host does not say. */
   readonly totalBytes: number | undefined;
-  /** What the host announced the content to hash to, 64 hexadecimal digits. */
+  /** SHA-256 of the content as announced by the host, 64 hexadecimal digits. */
   readonly sha256: string | undefined;
   /** Empty unless the status is 200. */
   readonly body: AsyncIterable<Uint8Array>;
@@ -16,16 +16,15 @@ export type WatchOptions = {
   readonly stallTimeoutMs: number;
 };
 
-/** A host that answered, or stayed silent, in a way that ends the download. The message names no secret. */
+/** A host that answered, or stayed silent, in a way that ends the download. The message contains no secret. */
 export class RefusedError extends Error {}
 
 const MAX_REDIRECTS = 5;
 
 /**
- * Fetches a file and follows redirects, whose headers say on the way which commit it is of and what it hashes to.
- * Neither a host that accepts and stays silent nor one that stops in the middle can hold the call for longer than the
- * limit; without this, fetch waits for ever.
- * @throws RefusedError when the host is silent or redirects without end, the signal's reason when it is aborted, and the
+ * Fetches a file and follows redirects, whose headers tell its commit and its hash. Neither a host that accepts and stays
+ * silent nor one that stops in the middle can hold the call for longer than the limit; without this, fetch waits for ever.
+ * @throws RefusedError if the host is silent or redirects without end, the signal's reason when it is aborted, and the
  *   network's own error
  */
 export async function fetchWatched(url: string, options: WatchOptions): Promise<WatchedResponse> {
@@ -56,7 +55,7 @@ export async function fetchWatched(url: string, options: WatchOptions): Promise<
   throw new RefusedError(`the host redirected more than ${MAX_REDIRECTS} times`);
 }
 
-/** Where a redirect leads. @throws RefusedError when it leaves an encrypted connection */
+/** Target of a redirect. @throws RefusedError if it leaves an encrypted connection */
 export function redirectTarget(from: string, location: string): string {
   const to = new URL(location, from);
   const isSafe = to.protocol === "https:" || to.protocol === new URL(from).protocol;
@@ -92,14 +91,14 @@ async function* pieces(response: Response, watch: Watch): AsyncGenerator<Uint8Ar
   }
 }
 
-/** Not awaited: a connection that hangs would hold up its own end. */
+/** Not awaited: a hanging connection would delay its own end. */
 function discard(response: Response): void {
   response.body?.cancel().catch(() => {});
 }
 
 type Watch = {
   readonly signal: AbortSignal;
-  /** The value of a step; rejects when the step takes longer than the limit, or the caller aborts. */
+  /** The value of a step; rejects if the step takes longer than the limit, or the caller aborts. */
   guard<T>(step: Promise<T>): Promise<T>;
 };
 

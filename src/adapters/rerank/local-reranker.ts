@@ -2,8 +2,8 @@ import type { Reranker } from "../../ports/text-pairs.ts";
 import { createPairModel, type PairModelOptions } from "./pair-model.ts";
 
 /**
- * A reranker that runs a cross-encoder with one output on this machine; its number passes the logistic function once.
- * Nothing is loaded or downloaded before the first call.
+ * A reranker that runs a cross-encoder with one output on this machine; the logistic function is applied to its output
+ * once. Nothing is loaded or downloaded before the first call.
  * @throws SvcError invalid_config when the options cannot name a model
  */
 export function createLocalReranker(options: PairModelOptions): Reranker {

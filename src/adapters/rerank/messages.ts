@@ -1,4 +1,4 @@
-/** What a model says of two texts: `relevance` gives one number from 0 to 1, `entailment` three that sum to 1. */
+/** A model's judgement of two texts: `relevance` is one number from 0 to 1, `entailment` three that sum to 1. */
 export type PairKind = "relevance" | "entailment";
 
 /** The thread's setup, sent once, before anything else. */

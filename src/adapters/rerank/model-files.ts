@@ -16,7 +16,7 @@ export type ModelFilesOptions = {
   readonly hubUrl?: string | undefined;
   /** Milliseconds for a whole download. Default 30 minutes. */
   readonly downloadTimeoutMs?: number | undefined;
-  /** Milliseconds without a byte after which a download is given up. Default 30 seconds. */
+  /** Milliseconds without a byte after which a download is abandoned. Default 30 seconds. */
   readonly stallTimeoutMs?: number | undefined;
   readonly onProgress?: ((progress: DownloadProgress) => void) | undefined;
   /** Folder below which downloads are kept. Default: the private cache folder of this user. */
@@ -26,8 +26,8 @@ export type ModelFilesOptions = {
 /** The files of one model. */
 export type ModelFiles = {
   /**
-   * The absolute path of their folder; they are downloaded first when they are named by the hub and not there yet.
-   * @throws SvcError model_failed when they cannot be downloaded; the signal's reason when it is aborted
+   * The absolute path of their folder; they are downloaded first if they are on the hub and not here yet.
+   * @throws SvcError model_failed if they cannot be downloaded; the signal's reason when it is aborted
    */
   folder(signal: AbortSignal): Promise<string>;
 };
@@ -37,8 +37,8 @@ const DOWNLOAD_TIMEOUT_MS = 30 * 60 * 1000;
 const STALL_TIMEOUT_MS = 30 * 1000;
 
 /**
- * The files that the options name. Nothing is looked for before the first call.
- * @throws SvcError invalid_config when `model` or `revision` cannot name a model
+ * The files that the options name. Nothing is looked up before the first call.
+ * @throws SvcError invalid_config if `model` or `revision` cannot name a model
  */
 export function createModelFiles(options: ModelFilesOptions): ModelFiles {
   const source = parseModelSource(options.model, options.revision ?? "main", homedir());

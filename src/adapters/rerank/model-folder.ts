@@ -13,7 +13,7 @@ export type ModelSource =
       readonly revision: string;
     };
 
-/** The file that says that a download is complete, and what was downloaded. */
+/** The file that marks a complete download and says what was downloaded. */
 export const RECEIPT_NAME = "svc-download.json";
 
 /**
@@ -52,7 +52,7 @@ export function isDownloaded(folder: string): boolean {
   return existsSync(join(folder, RECEIPT_NAME));
 }
 
-/** The commit that a folder was downloaded from; undefined when it is not known, or the folder is a person's own. */
+/** The commit that a folder was downloaded from; undefined if it is unknown, or the folder was provided by the user. */
 export function readCommit(folder: string): string | undefined {
   if (!isDownloaded(folder)) return undefined;
   const receipt: unknown = JSON.parse(readFileSync(join(folder, RECEIPT_NAME), "utf8"));

@@ -11,14 +11,14 @@ export type ModelThreadOptions = {
   readonly spawn?: (() => Worker) | undefined;
 };
 
-/** What a model said of one pair. */
+/** A model's judgement of one pair. */
 export type Judgement = { readonly values: readonly number[]; readonly revision: string };
 
-/** A model in a thread of its own. */
+/** A model in its own thread. */
 export type ModelThread = {
-  /** Starts the thread when there is none. @throws SvcError model_failed */
+  /** Starts the thread if there is none. @throws SvcError model_failed */
   judge(first: string, second: string): Promise<Judgement>;
-  /** Rejects what is pending with engine_closed, then ends the thread after the pair that it reads. */
+  /** Rejects pending calls with engine_closed, then ends the thread after the pair it is reading. */
   close(): Promise<void>;
 };
 

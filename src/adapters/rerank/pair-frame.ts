@@ -10,7 +10,7 @@ export type PairFrame = {
 
 type Token = { readonly id: number; readonly type: number };
 
-/** A pair as a model reads it; both lists have one entry a token. */
+/** A pair as a model reads it; both lists have one entry per token. */
 export type EncodedPair = { readonly ids: readonly number[]; readonly types: readonly number[] };
 
 /** Turns texts into token ids, as a tokenizer does. */
@@ -22,8 +22,8 @@ export type PairTokenizer = {
 };
 
 /**
- * Reads the frame off a pair of sample texts.
- * @throws RangeError when the tokenizer does not keep the two texts apart.
+ * Derives the frame from a pair of sample texts.
+ * @throws RangeError if the tokenizer does not keep the two texts apart.
  */
 export function readFrame(tokenizer: PairTokenizer): PairFrame {
   const sample = tokenizer.plain("a");
@@ -44,9 +44,8 @@ export function readFrame(tokenizer: PairTokenizer): PairFrame {
 }
 
 /**
- * Two texts within a frame, at most `maxTokens` together. Where they are too long, the longer one is cut at its end until
- * both are equally long, then both; the special tokens always stay, since a model trained with them gives nonsense
- * without.
+ * Two texts within a frame, at most `maxTokens` together. If they are too long, the end of the longer one is cut until both
+ * are equally long, then both; the special tokens always stay, since a model trained with them gives nonsense without them.
  */
 export function framePair(
   frame: PairFrame,

@@ -12,9 +12,9 @@ export type PairInferenceOptions = {
   /** Absolute path of the folder with `config.json`, `tokenizer.json` and the weights. */
   readonly folder: string;
   readonly pairKind: PairKind;
-  /** Threads within one run. More than 1 pays on idle cores only: waiting threads spin. */
+  /** Threads within one run. More than 1 pays off only on idle cores: waiting threads spin. */
   readonly threads: number;
-  /** Length limit in tokens of the pair, special tokens included. The model's own limit holds besides. */
+  /** Length limit of the pair in tokens, special tokens included. The model's own limit also applies. */
   readonly maxTokens: number;
 };
 
@@ -28,10 +28,10 @@ export type PairInference = {
   close(): Promise<void>;
 };
 
-/** A tokenizer word is rarely longer, so a text cut to this many characters per token is long enough. */
+/** A token is rarely longer, so a text cut to this many characters per token is long enough. */
 const CHARS_PER_TOKEN = 64;
 
-/** Where weights lie, in the order of preference. */
+/** Places of the weights, in order of preference. */
 const WEIGHTS = [
   { path: "onnx/model_quantized.onnx", subfolder: "onnx", dtype: "q8" },
   { path: "onnx/model.onnx", subfolder: "onnx", dtype: "fp32" },
@@ -42,9 +42,9 @@ const WEIGHTS = [
 /**
  * Loads tokenizer and weights from a folder and never from the network.
  *
- * One pair per run, always: int8 activations are quantised over the whole batch, so in a batch a value would depend on
- * its neighbours.
- * @throws Error that says what is missing or unfit in the folder; it holds no text.
+ * Always one pair per run: int8 activations are quantised over the whole batch, so in a batch a value would depend on its
+ * neighbours.
+ * @throws Error that says what is missing or unfit in the folder; it contains no text of a pair.
  */
 export async function loadPairInference(options: PairInferenceOptions): Promise<PairInference> {
   const weights = WEIGHTS.find(({ path }) => existsSync(join(options.folder, path)));
@@ -103,7 +103,7 @@ export async function loadPairInference(options: PairInferenceOptions): Promise<
   };
 }
 
-/** How the numbers at a model's end are read. */
+/** How a model's output is interpreted. */
 function interpretation(
   kind: PairKind,
   labels: Readonly<Record<string, string>>,

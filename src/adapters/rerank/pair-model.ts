@@ -9,7 +9,7 @@ import { createModelThread, type Judgement, type ModelThread } from "./model-thr
 export type PairModelOptions = ModelFilesOptions & {
   /** Threads within one run of the model. Default 1. */
   readonly threads?: number | undefined;
-  /** Length limit of a pair in tokens. Default 512; the model's own limit holds besides. */
+  /** Length limit of a pair in tokens. Default 512; the model's own limit also applies. */
   readonly maxTokens?: number | undefined;
   /** Starts the model's thread. Default: the one shipped with the program. */
   readonly spawn?: (() => Worker) | undefined;
@@ -34,9 +34,9 @@ const DEFAULT_MAX_TOKENS = 512;
 const RETRY_PAUSE_MS = 30 * 1000;
 
 /**
- * A model in a thread of its own. Files are looked for, and downloaded if need be, by the first call; an aborted call
- * does not end the download, so that a later one finds it done.
- * @throws SvcError invalid_config when `model` or `revision` cannot name one
+ * A model in its own thread. The first call looks for the files and downloads them if needed; an aborted call does not end
+ * the download, so that a later one finds it done.
+ * @throws SvcError invalid_config if `model` or `revision` cannot name a model
  */
 export function createPairModel(kind: PairKind, options: PairModelOptions): PairModel {
   const files = createModelFiles(options);
@@ -95,7 +95,7 @@ function createPreparation(prepare: () => Promise<string>): () => Promise<string
   };
 }
 
-/** The value of `work`, or the signal's reason as soon as it is aborted; `work` itself goes on unheard. */
+/** The value of `work`, or the signal's reason as soon as it is aborted; `work` itself continues unobserved. */
 function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason);

@@ -1,4 +1,4 @@
-/** Where the three answers stand in a model's output. */
+/** Positions of the three labels in a model's output. */
 export type LabelOrder = {
   readonly entailment: number;
   readonly contradiction: number;

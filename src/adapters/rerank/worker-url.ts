@@ -1,4 +1,7 @@
-/** Where the models' worker is found. The build replaces this module by one that names the worker's place in the executable. */
+/**
+ * Where the models' worker is found. The build replaces this module with one that names the worker's place in the
+ * executable.
+ */
 export function workerUrl(): URL {
   return new URL("./worker.ts", import.meta.url);
 }

@@ -1,6 +1,6 @@
 /**
- * The thread in which a model reads pairs of texts: a run blocks its thread for milliseconds, which the main thread must
- * not feel. Requests are taken one at a time, so that a pair's value never depends on its neighbours.
+ * The thread in which a model reads pairs of texts: a run blocks its thread for milliseconds, which must not happen to the
+ * main thread. Requests are handled one at a time, so that a pair's value never depends on its neighbours.
  */
 import { answerCalls } from "../native/worker-answers.ts";
 import type { FromWorker, Judge, Start } from "./messages.ts";

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 
-/** For a user of the system without a name, as in some containers. */
+/** For a system user without a name, as in some containers. */
 const NAMELESS = "me";
 
 /**
- * The name of the user of the system who runs this process: what the session says, else what the list of users says.
+ * The name of the system user who runs this process: from the session, else from the list of users.
  * @param environment the variables of the process
  * @param list the file with the users, as passwd(5) describes it
  */

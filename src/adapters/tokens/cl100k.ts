@@ -2,7 +2,7 @@ import type { Tokenizer } from "../../ports/tokenizer.ts";
 import { createPieceCounter } from "./piece-counter.ts";
 import { createRankTable } from "./rank-table.ts";
 
-/** Longer texts are rare, and would push many short ones out. */
+/** Longer texts are rare, and would evict many short ones. */
 const MEMO_MAX_TEXT_CHARS = 20_000;
 const MEMO_MAX_ENTRIES = 20_000;
 /** Characters take 1 or 2 bytes in memory, so this is about 8 MB. */
@@ -11,10 +11,10 @@ const MEMO_MAX_CHARS = 4_000_000;
 type Count = (text: string) => number;
 
 /**
- * Counts tokens of `cl100k_base` exactly. The tables (1 MB) are loaded by `ready`; counts of up to 20,000 texts
- * below 20,000 characters are remembered within about 8 MB, since the same memories are packed again and again.
- * Counting a text of n characters takes O(n log n) time, whatever they are: one to two seconds for a million at worst.
- * `count` throws a plain Error when `ready` has not resolved: that is a fault of the caller.
+ * Counts tokens of `cl100k_base` exactly. The tables (1 MB) are loaded by `ready`. Counts of up to 20,000 texts below
+ * 20,000 characters are cached within about 8 MB, since the same memories are packed again and again. Counting a text of n
+ * characters takes O(n log n) time, whatever its content: one to two seconds for a million at worst. `count` throws a plain
+ * Error if `ready` has not resolved: a fault of the caller.
  */
 export function createCl100kTokenizer(): Tokenizer {
   let loading: Promise<void> | undefined;
@@ -33,7 +33,7 @@ export function createCl100kTokenizer(): Tokenizer {
   };
 }
 
-/** Takes the table and the pattern of the package, but not its merging: that takes time with the square of the longest piece. */
+/** Uses the table and the pattern of the package, but not its merging, which takes quadratic time in the longest piece. */
 async function loadCounter(): Promise<Count> {
   const [{ CL100K_TOKEN_SPLIT_REGEX: pieces }, { default: tokens }] = await Promise.all([
     import("gpt-tokenizer/encodingParams/constants"),
@@ -48,8 +48,8 @@ async function loadCounter(): Promise<Count> {
 }
 
 /**
- * Remembers in two generations: when the young one is full it becomes the old one, and what is not asked for again goes
- * with the next change. Nothing is ever removed one by one, which in a large Map costs more than counting.
+ * A cache of two generations: when the young one is full, it becomes the old one; entries not used again are dropped with
+ * the next change. No entry is ever removed by itself, which in a large Map costs more than counting.
  */
 function memoise(count: Count): Count {
   let young = new Map<string, number>();

@@ -1,7 +1,7 @@
-/** Numbers, of which the least comes out first. */
+/** Numbers, of which the smallest comes out first. */
 export type LeastFirst = {
   readonly push: (value: number) => void;
-  /** Takes the least number out; absent when there is none. */
+  /** Removes and returns the smallest number; absent if there is none. */
   readonly pop: () => number | undefined;
 };
 

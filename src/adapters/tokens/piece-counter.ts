@@ -1,34 +1,34 @@
 import { createLeastFirst, type LeastFirst } from "./least-first.ts";
 import { NO_RANK, type RankTable } from "./rank-table.ts";
 
-/** A rank and a place share one number: ranks below 2^20 and places below 2^32 are exact in it. */
+/** A rank and a place share one number: it represents ranks below 2^20 and places below 2^32 exactly. */
 const PLACES = 2 ** 32;
 
-/** Words fit; what is longer gets its own space, which is given back. */
+/** Large enough for words; a longer piece gets its own space, which is released afterwards. */
 const SHARED_BYTES = 1024;
 
-/** Up to so many bytes, looking at all pairs before each step is faster than a heap. */
+/** Up to this many bytes, scanning all pairs before each step is faster than a heap. */
 const SCANNED_BYTES = 48;
 
-/** A UTF-16 unit takes at most so many bytes in UTF-8. */
+/** A UTF-16 unit takes at most this many bytes in UTF-8. */
 const UNIT_BYTES = 3;
 
-/** What merging the bytes of one piece needs. A part of the piece is named by the place of its first byte. */
+/** Working memory for merging the bytes of one piece. A part of the piece is identified by the place of its first byte. */
 type Space = {
   readonly bytes: Buffer;
-  /** Of the part at each place, where the next one begins; for the last part the end. */
+  /** For the part at each place, where the next one begins; for the last part the end. */
   readonly next: Int32Array;
   readonly before: Int32Array;
-  /** Of the token that the part at each place makes with the next one. */
+  /** Rank of the token that the part at each place makes with the next one. */
   readonly ranks: Int32Array;
-  /** Those ranks with their places, for a piece that is not scanned; also such as no longer hold. Empty between two pieces. */
+  /** Those ranks with their places, for a piece that is not scanned; also outdated ones. Empty between two pieces. */
   readonly pairs: LeastFirst;
 };
 
 /**
- * Counts the tokens of one piece, by byte pair encoding: of all neighbouring parts that are a token together, those of lowest rank
- * become one, the leftmost of equal ones first, until none are. O(n log n) time and at most 36 n bytes of memory for n bytes
- * of UTF-8. A lone surrogate counts as U+FFFD.
+ * Counts the tokens of one piece, by byte pair encoding: among all neighbouring parts that together are a token, the pair
+ * of lowest rank is merged, the leftmost first among equals, until there are none. O(n log n) time and at most 36 n bytes
+ * of memory for n bytes of UTF-8. A lone surrogate counts as U+FFFD.
  */
 export function createPieceCounter(table: RankTable): (piece: string) => number {
   const shared = createSpace(SHARED_BYTES);
@@ -103,7 +103,7 @@ function scannedPlace(ranks: Int32Array, length: number): number | undefined {
   return place;
 }
 
-/** @returns the first place of lowest rank. Passes over pairs of which one part has joined another neighbour since. */
+/** @returns the first place of lowest rank. Skips pairs of which one part has since been merged with another neighbour. */
 function poppedPlace(pairs: LeastFirst, ranks: Int32Array): number | undefined {
   for (let least = pairs.pop(); least !== undefined; least = pairs.pop()) {
     const rank = Math.floor(least / PLACES);

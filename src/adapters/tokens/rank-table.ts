@@ -1,4 +1,4 @@
-/** A token as the encoding's table lists it: text, or bytes where they are not text. */
+/** A token as listed in the encoding's table: text, or bytes if they are not valid text. */
 export type ListedToken = string | readonly number[];
 
 /** The ranks of all tokens of an encoding, found by their bytes. */
@@ -12,8 +12,8 @@ export type RankTable = {
 export const NO_RANK = -1;
 
 /**
- * The table of an encoding whose tokens are listed in the order of their ranks, without gaps. For 100,000 tokens it takes
- * 2 MB, a fifth of what a Map of texts does, and a look-up makes no text.
+ * The table of an encoding whose tokens are listed by rank, without gaps. For 100,000 tokens it takes 2 MB, a fifth of a
+ * Map of texts, and a lookup creates no text.
  */
 export function createRankTable(tokens: readonly ListedToken[]): RankTable {
   const { bytes: listed, ends, longest } = joined(tokens);

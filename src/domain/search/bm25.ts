@@ -1,11 +1,11 @@
 /**
- * BM25, as every store computes it to the last bit: the rule is also in which order what is added. Words are weighed by their
- * rarity among the owner's own documents, so that what others wrote neither ranks nor shows; only the length of a document
- * is compared with the mean of all owners. The constants are those of FTS5, which computes the scores where there is no
- * kernel. The kernel (adapters/native/kernel) repeats `weightedFrequency` and `raisedBound`; a test compares them.
+ * BM25, as every store computes it to the last bit: the order of additions is part of the rule. Words are weighed by their rarity
+ * among the owner's own documents, so that the documents of others neither affect ranking nor show; only the length of a document
+ * is compared with the mean over all owners. The constants are those of FTS5, which computes the scores if there is no kernel.
+ * The kernel (adapters/native/kernel) repeats `weightedFrequency` and `raisedBound`; a test compares them.
  */
 
-/** How soon further occurrences stop to count. */
+/** How soon further occurrences stop counting. */
 const K1 = 1.2;
 /** How much the length of a document counts, 0 to 1. */
 const B = 0.75;
@@ -17,10 +17,10 @@ export type Occurrences = {
   readonly next: number;
 };
 
-/** What one occurrence counts in each column. Multiples of 0.5, so that their sums are exact. */
+/** Weight of one occurrence in each column. Multiples of 0.5, so that their sums are exact. */
 export const COLUMN_WEIGHTS: Occurrences = { own: 1, previous: 0.5, next: 0.5 };
 
-/** The frequency of a word in a document: its occurrences by what they count, as a number of 32 bits. */
+/** The frequency of a word in a document: its occurrences times their weights, as a 32-bit number. */
 export function weightedFrequency({ own, previous, next }: Occurrences): number {
   return Math.fround(
     own * COLUMN_WEIGHTS.own + previous * COLUMN_WEIGHTS.previous + next * COLUMN_WEIGHTS.next,
@@ -28,9 +28,9 @@ export function weightedFrequency({ own, previous, next }: Occurrences): number 
 }
 
 /**
- * What a word weighs: its inverse document frequency. A word in more than half of the documents weighs next to nothing.
+ * The weight of a word: its inverse document frequency. A word in more than half of the documents weighs next to nothing.
  * @param documents of the owner
- * @param withWord those that hold the word, before any filter
+ * @param withWord those that contain the word, before any filter
  */
 export function rarity(documents: number, withWord: number): number {
   const idf = Math.log((documents - withWord + 0.5) / (withWord + 0.5));
@@ -40,9 +40,9 @@ export function rarity(documents: number, withWord: number): number {
 export type Weighed<Word> = Word & { readonly rarity: number };
 
 /**
- * The words that some document holds, each with what it weighs, rarest first. The score of a document is the sum of
- * `rarity * share(frequency, length)` over them, in this order.
- * @param words each with the keys of the owner's documents that hold it, in the order of the question
+ * The words that some document contains, each with its weight, rarest first. The score of a document is the sum of `rarity *
+ * share(frequency, length)` over them, in this order.
+ * @param words each with the keys of the owner's documents that contain it, in the order of the question
  */
 export function weighWords<Word extends { readonly keys: ArrayLike<number> }>(
   words: readonly Word[],
@@ -57,18 +57,18 @@ export function weighWords<Word extends { readonly keys: ArrayLike<number> }>(
 /**
  * The share of a word in the score of a document, for a rarity of 1.
  * @param frequency weighted; 0 gives 0
- * @param length words in all columns of the document, 1 being the mean of all owners' documents
+ * @param length words in all columns of the document; 1 is the mean of all owners' documents
  */
 export function share(frequency: number, length: number): number {
   return (frequency * (K1 + 1)) / (frequency + K1 * (1 - B + B * length));
 }
 
-/** What bounds are raised by: a share is at most `growth * frequency / (frequency + least)`, whatever the length. */
+/** For raising bounds: a share is at most `growth * frequency / (frequency + least)`, whatever the length. */
 export const BOUND = { growth: K1 + 1, least: K1 * (1 - B) } as const;
-/** Above what a sum loses when it is kept in 32 bits. */
+/** More than what a 32-bit sum loses by rounding. */
 const ROUNDING = 1 + 2 ** -20;
 
-/** What a document can reach at most, in 32 bits, once one more of its words is known; the bound before the first is 0. */
+/** The upper bound of a document's score, in 32 bits, once one more of its words is known; before the first word it is 0. */
 export function raisedBound(bound: number, rarityOfWord: number, frequency: number): number {
   const weight = rarityOfWord * BOUND.growth * ROUNDING;
   return Math.fround(bound + (weight * frequency) / (frequency + BOUND.least));

@@ -4,9 +4,9 @@ import { SvcError } from "../errors.ts";
 import { isActive } from "../lifecycle.ts";
 import type { MemoryNode } from "../node.ts";
 
-/** What a change of memories may do, so that their entries in the indexes stay true. */
+/** What a change of memories may do, so that their index entries stay correct. */
 
-/** Members of a node that never change once it is written. Its entries in the indexes are made from some of them. */
+/** Members of a node that never change once it is written. Its index entries are made from some of them. */
 export const LASTING_MEMBERS = [
   "id",
   "userId",
@@ -19,8 +19,8 @@ export const LASTING_MEMBERS = [
 ] as const satisfies (keyof MemoryNode)[];
 
 /**
- * The moment of a change: later than the last change of each of the nodes. A writer that waited for the lock may have looked
- * at the clock before the one that had it, and the clocks of processes differ.
+ * The moment of a change: later than the last change of each of the nodes. A writer that waited for the lock may have read the
+ * clock before the previous holder did, and the clocks of processes differ.
  */
 export function momentAfter(nodes: Iterable<Pick<MemoryNode, "updatedAt">>, now: Instant): Instant {
   const after = Array.from(nodes, ({ updatedAt }) => nextInstant(updatedAt));
@@ -31,9 +31,9 @@ export function momentAfter(nodes: Iterable<Pick<MemoryNode, "updatedAt">>, now:
 export type NodeChange = { readonly before: MemoryNode; readonly after: MemoryNode };
 
 /**
- * The changes that a decision wants to make of nodes.
+ * The changes that a decision wants to make to nodes.
  * @param found the nodes that were read for the decision
- * @throws SvcError internal for a node that is written twice or was not read, that gets another lasting member, or that goes
+ * @throws SvcError internal for a node that is written twice or was not read, whose lasting members change, or that goes
  *   back to an active state
  */
 export function nodeChanges(
@@ -58,7 +58,7 @@ export function nodeChanges(
   });
 }
 
-/** Whether a node loses its entries in the indexes by a change. */
+/** Whether a change removes a node from the indexes. */
 export function isRetired({ before, after }: NodeChange): boolean {
   return isActive(before.lifecycleState) && !isActive(after.lifecycleState);
 }

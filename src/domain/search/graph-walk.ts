@@ -1,20 +1,20 @@
-/** An edge between a node at which the walk stands and a neighbour, whichever way it points. */
+/** An edge between a node that the walk has reached and a neighbour, in either direction. */
 export type Link = { readonly near: number; readonly far: number };
 
-/** Neighbours of a node that are walked to. */
+/** Neighbours of a node that the walk follows. */
 export const NEIGHBOURS_MAX = 32;
-/** Nodes of a walk, its beginnings among them; with the last one it ends. */
+/** Nodes of a walk, including its starting points; the last one ends it. */
 const NODES_MAX = 500;
 
-/** Where the walk has been: how many hops from which of its beginnings. */
+/** A position of the walk: how many hops from which starting point. */
 type Place = { readonly hop: number; readonly seed: number };
 type Step = Link & { readonly hop: number };
 
 /**
- * Walks breadth-first from all seeds at once. A seed counts only as what another seed reaches: where the surroundings of
- * two seeds meet, each is as far from the other as the two ways are long together.
- * @param linksOf the links of some nodes; where there are too many, the first ones count
- * @returns each node that was reached, with its hops from the nearest seed, from 1
+ * Walks breadth-first from all seeds at once. A seed counts only if another seed reaches it: where the surroundings of two seeds
+ * meet, their distance is the sum of the two paths.
+ * @param linksOf the links of some nodes; if there are too many, the first ones count
+ * @returns each node reached, with its hops from the nearest seed, from 1
  */
 export function walk(
   seeds: readonly number[],
@@ -39,12 +39,12 @@ class Reach {
     this.#hops = hops;
   }
 
-  /** Whether there is no place for another node. */
+  /** Whether there is no room for another node. */
   get isFull(): boolean {
     return this.#places.size >= NODES_MAX;
   }
 
-  /** @returns the node at the other end when nobody was there before */
+  /** @returns the node at the other end, if it was not reached before */
   follow({ near, far, hop }: Step): readonly number[] {
     const from = this.#places.get(near);
     const known = this.#places.get(far);
@@ -68,7 +68,7 @@ class Reach {
   }
 }
 
-/** The links without repeats, cut to as many of each node as are walked. */
+/** The links without repeats, limited for each node to those that are followed. */
 function firstLinks(links: readonly Link[]): readonly Link[] {
   const neighbours = new Map<number, Set<number>>();
   return links.filter(({ near, far }) => {

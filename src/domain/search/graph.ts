@@ -5,42 +5,42 @@ import type { MemoryNode } from "../node.ts";
 
 /** How a question reaches memories over edges: from the entities that it names, a few hops along the newest edges. */
 
-/** Names that are looked for, and UTF-16 units of one; what is longer is no name. */
+/** Names that are searched for, and UTF-16 units of one; anything longer is not a name. */
 const NAMES_MAX = 32;
 const NAME_MAX_CHARS = 1000;
 /** The newest entities of an owner, whose texts are compared with the names. */
 export const ENTITIES_COMPARED = 20_000;
-/** The newest of those that match, where a walk begins. */
+/** The newest of the matching entities, where a walk starts. */
 export const ENTITIES_FOUND = 100;
 
-/** Edges of a node in one direction that are looked at for some that may be walked, newest first. */
+/** Edges of a node in one direction that are examined to find some that may be followed, newest first. */
 export const EDGES_LOOKED_AT = 256;
-/** Edges in one direction that are looked at for one hop of a neighborhood, so that it takes well under a second. */
+/** Edges in one direction that are examined for one hop of a neighborhood, so that it takes well under a second. */
 export const NEIGHBORHOOD_EDGES = 50_000;
 
-/** The score of a memory by its hops from the nearest entity, the first for one hop. */
+/** The score of a memory by its hops from the nearest entity, from one hop on. */
 const PROXIMITY: readonly number[] = [1, 0.7, 0.4];
 /** The longest walk. */
 export const HOPS_MAX = PROXIMITY.length;
 
-/** The score of what is so many hops away, from 1 on; 0 beyond the longest walk. */
+/** The score at this number of hops, from 1 on; 0 beyond the longest walk. */
 export function proximity(hops: number): number {
   return PROXIMITY[hops - 1] ?? 0;
 }
 
-/** The names of a question as they are compared with texts: folded, each once. */
+/** The names of a question in the form in which they are compared with texts: folded, without repeats. */
 export function namesToFind(names: readonly string[]): readonly string[] {
   const wanted = names.filter((name) => name.trim() !== "" && name.length <= NAME_MAX_CHARS);
   return [...new Set(wanted.map(foldCase))].slice(0, NAMES_MAX);
 }
 
-/** Whether the text of an entity holds one of the names. @param names of `namesToFind` */
+/** Whether the text of an entity contains one of the names. @param names of `namesToFind` */
 export function isNamed(content: string, names: readonly string[]): boolean {
   const text = foldCase(content);
   return names.some((name) => text.includes(name));
 }
 
-/** Whether an edge is a way from one node to the other. Aliases that nobody verified are none. */
+/** Whether an edge links two nodes. Unverified aliases do not. */
 export function isLink({ edgeType, metadata }: Pick<Edge, "edgeType" | "metadata">): boolean {
   const isAlias = edgeType === "relates_to" && metadata?.["relation"] === "alias";
   return !(isAlias && metadata?.["identity_verified"] === false);
@@ -53,14 +53,14 @@ export function isWalkable(edge: Edge, filter: CandidateFilter): boolean {
   return isLink(edge) && !isOver;
 }
 
-/** Whether what a walk reached holds at the time of the question; entities and preferences are no exception here. */
+/** Whether a memory that a walk reached is valid at the time of the question; entities and preferences are no exception here. */
 export function holdsAt(node: MemoryNode, filter: CandidateFilter): boolean {
   const at = momentOf(filter);
   if (at === undefined) return true;
   return node.validFrom <= at && (node.validTo === undefined || node.validTo > at);
 }
 
-/** The moment at which edges and what they lead to have to hold; undefined: at any. */
+/** The moment at which edges and the memories they lead to must be valid; undefined: at any. */
 export function momentOf({ timeFrom, timeTo }: CandidateFilter): CandidateFilter["timeFrom"] {
   return timeFrom ?? timeTo;
 }

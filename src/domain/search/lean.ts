@@ -1,14 +1,14 @@
 /**
- * How much of each neighbouring turn's vector the indexed vector of a turn takes in. An answer often says little without
- * the question before it, and what was found for one of them should be found for the other.
+ * Weight of each neighbouring turn's vector in the indexed vector of a turn. An answer often says little without the question
+ * before it, and what is found for one of them should be found for the other.
  */
 const NEIGHBOUR_WEIGHT = 0.25;
-/** Turns on either side towards which a vector leans. A turn whose vector is still to come is passed over. */
+/** Turns on either side towards which a vector leans. A turn without a vector yet is skipped. */
 export const LEAN_REACH = 1;
 
 /**
- * The vector under which a turn is indexed: its own one, leaning towards those of the turns around it, of length one.
- * @param own of length one and as `fromPayload` gives it, as are the neighbours
+ * The indexed vector of a turn: its own one, leaning towards those of the turns around it, of length one.
+ * @param own of length one and as returned by `fromPayload`, like the neighbours
  * @param neighbours that of the turn before, then that of the turn after
  */
 export function lean(
@@ -30,8 +30,8 @@ export function lean(
 }
 
 /**
- * A vector in half the bytes, as a store keeps the own vector of a turn: numbers of 16 bits (IEEE 754 binary16, little
- * endian). Cosines change by less than 0.0005.
+ * A vector in half the bytes, as a store keeps the own vector of a turn: 16-bit numbers (IEEE 754 binary16, little endian).
+ * Cosines change by less than 0.0005.
  */
 export function toPayload(vector: Float32Array): Uint8Array {
   return new Uint8Array(new Float16Array(vector).buffer);
@@ -39,6 +39,6 @@ export function toPayload(vector: Float32Array): Uint8Array {
 
 /** The vector of a payload. */
 export function fromPayload(payload: Uint8Array): Float32Array {
-  // A copy, because a view of numbers has to begin at a multiple of their size.
+  // A copy, because the offset of a typed array must be a multiple of its element size.
   return new Float32Array(new Float16Array(payload.slice().buffer));
 }

@@ -2,17 +2,17 @@ import type { Instant } from "../../lib/instant.ts";
 import { analyse, dateWords } from "../lexical-analysis.ts";
 
 /**
- * What the word index holds of a memory, in three columns: its own words; for a turn of a conversation also the beginnings of the
- * turns before and after it, which count less, because a question often uses the words of the turn before the answer. In
- * all columns and in questions a word stands for every word with the same Porter stem.
+ * What the word index holds for a memory, in three columns: its own words; for a turn of a conversation also the beginnings of
+ * the turns before and after it, which count less, because a question often uses the words of the turn before the answer. In all
+ * columns and in questions a word matches every word with the same Porter stem.
  */
 
-/** Turns on either side of which a document holds the beginnings. */
+/** Turns on either side whose beginnings a document contains. */
 export const DOCUMENT_REACH = 2;
-/** UTF-16 units of each of these turns that it holds. */
+/** UTF-16 units of each of these turns that it contains. */
 const NEIGHBOUR_CHARS = 240;
 
-/** A memory's own words, and the date on which it happened as a person would name it. */
+/** A memory's own words, and the date on which it happened as a person would say it. */
 export function ownWords(content: string, eventTime: Instant | undefined): readonly string[] {
   return [...analyse(content), ...(eventTime === undefined ? [] : dateWords(eventTime))];
 }

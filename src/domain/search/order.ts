@@ -1,12 +1,12 @@
 import type { Instant } from "../../lib/instant.ts";
 
-/** The order of hits: best first, those of equal score by key, which is the order in which they were written. */
+/** The order of hits: best first, equal scores by key, which is the order in which they were written. */
 export function bestFirst(a: Scored, b: Scored): number {
   return b.score - a.score || a.key - b.key;
 }
 type Scored = { readonly key: number; readonly score: number };
 
-/** The order of a conversation, in which no two places are equal. */
+/** The order of a conversation, in which no two positions are equal. */
 export function earliestFirst(a: Placed, b: Placed): number {
   return compare(a.createdAt, b.createdAt) || compare(a.id, b.id);
 }

@@ -3,11 +3,11 @@ import { LIMITS } from "../limits.ts";
 /** How a row becomes an item of a page. */
 export type PageForm<Row, Item> = {
   readonly toItem: (row: Row) => Item;
-  /** UTF-16 units of its texts: content, and JSON as it is stored. */
+  /** UTF-16 units of its texts: content, and JSON as stored. */
   readonly charsOf: (row: Row) => number;
 };
 
-/** Gathers rows into a page, which ends at a number of items or, with at least one of them, at `LIMITS.pageChars`. */
+/** Collects rows into a page, which ends at a number of items or, with at least one of them, at `LIMITS.pageChars`. */
 export class PageBuilder<Row, Item> {
   readonly #items: Item[] = [];
   readonly #form: PageForm<Row, Item>;
@@ -20,7 +20,7 @@ export class PageBuilder<Row, Item> {
     this.#limit = limit;
   }
 
-  /** @returns whether the row was taken; from the first that is not, none may follow */
+  /** @returns whether the row was accepted; after the first refusal no more rows may be added */
   add(row: Row): boolean {
     const chars = this.#form.charsOf(row);
     const isLarge = this.#items.length > 0 && this.#chars + chars > LIMITS.pageChars;
@@ -33,7 +33,7 @@ export class PageBuilder<Row, Item> {
     return true;
   }
 
-  /** Whether it has as many items as it may. */
+  /** Whether it has the maximum number of items. */
   get isFull(): boolean {
     return this.#items.length === this.#limit;
   }

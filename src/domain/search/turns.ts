@@ -2,25 +2,25 @@ import { isActive } from "../lifecycle.ts";
 import type { MemoryNode } from "../node.ts";
 
 /**
- * Code points of the blanks. A text of nothing else has no entry in an index.
- * Those of `String.prototype.trim`, listed because other languages trim fewer.
+ * Code points of the blanks. A text of blanks only has no entry in an index. They are those of `String.prototype.trim`, listed
+ * because other languages trim fewer.
  */
 export const BLANKS: readonly number[] = [
   9, 10, 11, 12, 13, 32, 160, 5760, 8192, 8193, 8194, 8195, 8196, 8197, 8198, 8199, 8200, 8201,
   8202, 8232, 8233, 8239, 8287, 12288, 65279,
 ];
 
-/** Whether a text is more than blanks. */
+/** Whether a text has anything but blanks. */
 export function hasText(content: string): boolean {
   return content.trim() !== "";
 }
 
-/** The type of the memories that make up a conversation, if they have a session. */
+/** The type of the memories that form a conversation, if they have a session. */
 export const TURN_TYPE = "note";
 
 /**
- * Whether a memory is a turn of a conversation: an active note with a session and with text. What is indexed of a turn depends
- * on those around it, and only turns are around one.
+ * Whether a memory is a turn of a conversation: an active note with a session and with text. What is indexed for a turn depends
+ * on its neighbours, and only turns are neighbours.
  */
 export function isTurn({
   nodeType,
@@ -32,7 +32,7 @@ export function isTurn({
   return isOfConversation && isActive(lifecycleState) && hasText(content);
 }
 
-/** A turn with those around it, nearest first. */
+/** A turn with its neighbours, nearest first. */
 export type Surrounded<T> = {
   readonly turn: T;
   readonly before: readonly T[];
@@ -40,7 +40,7 @@ export type Surrounded<T> = {
 };
 
 /**
- * What surrounds each of the turns, in their order.
+ * The neighbours of each turn, in order.
  * @param turns conversation by conversation (one owner, session and scope), each `earliestFirst`
  * @param reach turns on either side, at least 1
  */

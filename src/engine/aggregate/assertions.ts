@@ -27,8 +27,8 @@ type Deps = Pick<EngineDeps<Graph>, "store" | "settings">;
 type Occurrences = Evidence & { count: number; readonly nodeIds: Uuid[] };
 
 /**
- * Counts and groups an owner's stored claims, exactly. Complete when nothing is written meanwhile. Reads every memory of
- * the types asked for; holds one page, the groups shown, the keys of all groups and the events that each cites.
+ * Counts and groups an owner's stored claims, exactly. Complete if nothing is written meanwhile. Reads every memory of the
+ * requested types; holds one page, the groups shown, the keys of all groups and the events that each cites.
  * @throws SvcError invalid_argument; the reason of the signal once it is aborted
  */
 export async function aggregateAssertions(

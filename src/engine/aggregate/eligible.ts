@@ -6,19 +6,19 @@ import type { RecordFilter } from "../../domain/records/aggregation.ts";
 import type { Instant } from "../../lib/instant.ts";
 import { normaliseText } from "../../lib/normal-text.ts";
 
-/** A claim as its memory spells it, and as it is compared. */
+/** A claim as written in its memory, and as it is compared. */
 export type ReadClaim = { readonly claim: Claim; readonly normal: Claim };
 
-/** Gives the claim of a memory that passes, else the first reason why it does not. */
+/** Returns the claim of a memory that passes, else the first reason why it does not. */
 export type ClaimReader = (node: MemoryNode) => ReadClaim | string;
 
-/** The states that a filter takes in. */
+/** The states that a filter includes. */
 export function statesOf(filter: RecordFilter): readonly LifecycleState[] {
   if (filter.lifecycleStates !== undefined) return filter.lifecycleStates;
   return filter.retrievalMode === "explicit" ? LIFECYCLE_STATES : ACTIVE_STATES;
 }
 
-/** Whether a memory is valid at a moment: the begin belongs to its validity, the end does not. */
+/** Whether a memory is valid at a moment: the start is inclusive, the end exclusive. */
 export function isValidAt(
   { validFrom, validTo }: Pick<MemoryNode, "validFrom" | "validTo">,
   moment: Instant,
@@ -28,7 +28,7 @@ export function isValidAt(
 
 /**
  * Reads the claims that pass a filter.
- * @param prefixes a predicate passes that is one of them or goes on with `_`, beside the filter's predicates
+ * @param prefixes a predicate also passes if it equals one of them or continues it with `_`
  */
 export function createClaimReader(
   filter: RecordFilter,
@@ -81,7 +81,7 @@ function createSelector(filter: RecordFilter, prefixes: readonly string[]) {
       families.some((family) => predicate === family || predicate.startsWith(`${family}_`)));
 }
 
-/** Whether a text is one of some; of none, every text is. */
+/** Whether a text is one of these; without any, every text is. */
 export function choiceOf(texts: readonly string[]): (text: string) => boolean {
   const chosen = new Set(texts);
   return chosen.size === 0 ? () => true : (text) => chosen.has(text);

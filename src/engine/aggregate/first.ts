@@ -1,4 +1,4 @@
-/** Keeps the first few of many by an order, and holds at most twice as many. */
+/** Keeps the first few of many in an order, and holds at most twice as many. */
 export type First<T> = {
   readonly add: (item: T) => void;
   /** In order. */

@@ -18,10 +18,10 @@ import {
 } from "./groups.ts";
 import type { Exclusions } from "./scan.ts";
 
-/** Samples of a value. */
+/** Samples per value. */
 const SAMPLES = 10;
 
-/** A stored claim about the subject, and why it is no current candidate; no reason: it is one. */
+/** A stored claim about the subject, and why it is not a current candidate; without a reason it is one. */
 export type FoundClaim = ReadClaim & {
   readonly node: MemoryNode;
   readonly reasons: readonly string[];
@@ -29,18 +29,18 @@ export type FoundClaim = ReadClaim & {
 
 /** What a scan has found. */
 export type GatheredClaims = {
-  /** Also those stored after the cutoff. */
+  /** Including those stored after the cutoff. */
   readonly matchedRecords: number;
   readonly candidateCount: number;
   /** Whether a candidate is contested. */
   readonly hasContested: boolean;
   readonly valueCount: number;
-  /** The first of them, in the order of the answer. */
+  /** The first values, in the order of the answer. */
   readonly values: readonly StateValue[];
   readonly candidates: readonly FoundClaim[];
-  /** The last of all claims in the order of time, ascending. */
+  /** The last of all claims in time order, ascending. */
   readonly timeline: readonly FoundClaim[];
-  /** Of every claim up to the cutoff, whether it is a current candidate. */
+  /** For every claim up to the cutoff, whether it is a current candidate. */
   readonly isCurrent: ReadonlyMap<Uuid, boolean>;
 };
 
@@ -49,7 +49,7 @@ export type ClaimGathering = {
   readonly found: () => GatheredClaims;
 };
 
-/** Gathers the claims about a subject. Holds the ids of all, and the rest of those that the answer shows. */
+/** Gathers the claims about a subject. Holds the ids of all, and full data only for those in the answer. */
 export function gatherClaims(
   query: StateQuery,
   exclusions: Exclusions,
@@ -97,7 +97,7 @@ export function gatherClaims(
   return { visit, found };
 }
 
-/** Every reason why a claim is no current candidate. */
+/** Every reason why a claim is not a current candidate. */
 function reasonsAgainst(
   node: MemoryNode,
   validAt: Instant,
@@ -168,7 +168,7 @@ function byConfidence({ node: a }: FoundClaim, { node: b }: FoundClaim): number 
   return b.confidence - a.confidence || compare(b.createdAt, a.createdAt) || compare(a.id, b.id);
 }
 
-/** By begin of validity, time of storage and id. */
+/** By start of validity, time of storage and id. */
 function byTime({ node: a }: FoundClaim, { node: b }: FoundClaim): number {
   return (
     compare(a.validFrom, b.validFrom) || compare(a.createdAt, b.createdAt) || compare(a.id, b.id)

@@ -4,7 +4,7 @@ import { compareCodePoints } from "../../lib/text.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import { createUuidSet, type UuidSet } from "../../lib/uuid-set.ts";
 
-/** What a group has in common, and what is gathered of its records. */
+/** What the records of a group have in common, and what is gathered from them. */
 export type Group<T> = {
   readonly values: readonly string[];
   readonly normal: readonly string[];
@@ -13,8 +13,8 @@ export type Group<T> = {
 
 export type Groups<T> = {
   /**
-   * The group of these values, begun where it is new. Undefined for a group that the answer cannot show.
-   * @param values as the record spells them
+   * The group of these values, created if new. Undefined for a group that the answer cannot show.
+   * @param values as written in the record
    */
   readonly of: (values: readonly string[], normal: readonly string[]) => T | undefined;
   /** How many there are, shown or not. */
@@ -23,12 +23,12 @@ export type Groups<T> = {
   readonly first: () => readonly Group<T>[];
 };
 
-/** Groups are thinned out whenever this many more are held than are shown. */
+/** Groups are pruned whenever this many more are held than are shown. */
 const SLACK = 1000;
 
 /**
- * Groups of which the first `limit` are shown. Of all others only the key is kept: a group that was once behind the last
- * that is shown stays behind it.
+ * Groups of which the first `limit` are shown. Only the key of the others is kept: a group that once sorted after the last one
+ * shown stays after it.
  */
 export function createGroups<T>(limit: number, begin: () => T): Groups<T> {
   const keys = new Set<string>();
@@ -62,7 +62,7 @@ export function createGroups<T>(limit: number, begin: () => T): Groups<T> {
   };
 }
 
-/** By the first part that differs, by code points. The tuples are of one length. */
+/** By the first differing part, by code points. The tuples have the same length. */
 function compareTuples(a: readonly string[], b: readonly string[]): number {
   for (const [index, part] of a.entries()) {
     const order = compareCodePoints(part, b[index] ?? "");
@@ -71,7 +71,7 @@ function compareTuples(a: readonly string[], b: readonly string[]): number {
   return 0;
 }
 
-/** Gathers the events that records cite, and when what they state happened. */
+/** Collects the events that records cite, and when what they state happened. */
 export type Evidence = {
   readonly events: UuidSet;
   earliest: Instant | undefined;

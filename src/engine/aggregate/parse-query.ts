@@ -31,7 +31,7 @@ const DEFAULT_GROUPS = 1000;
 const DEFAULT_SAMPLES = 10;
 const DEFAULT_ENTRIES = 1000;
 
-/** Every member of an input: a member that is missing here is an error of types. */
+/** Every member of an input: a missing member is a type error. */
 type MembersOf<T> = Readonly<Record<keyof T, true>>;
 
 const ASSERTION_MEMBERS: MembersOf<AssertionQueryInput> = {
@@ -105,7 +105,7 @@ export function parseQuantityQuery(input: QuantityQueryInput): QuantityQuery {
 
 /**
  * The question.
- * @throws SvcError invalid_argument when it is blank
+ * @throws SvcError invalid_argument if it is blank
  */
 export function parseQuestion(input: QuantityQuestionInput): string {
   requireMembers(input, QUESTION_MEMBERS);
@@ -171,7 +171,7 @@ function requireMembers(input: unknown, members: Readonly<Record<string, true>>)
   }
 }
 
-/** A list; undefined when absent. Unlike elsewhere `null` is none: it could be meant as "any" and as "none". */
+/** A list; undefined when absent. Unlike elsewhere, `null` is refused: it could mean "any" or "none". */
 function listOf(value: unknown, field: string): readonly unknown[] | undefined {
   if (value === undefined) return undefined;
   if (value instanceof Set) return [...value];
@@ -200,7 +200,7 @@ function membersOf<T extends string>(
   );
 }
 
-/** Members of a closed set, none of them twice. */
+/** Members of a closed set, without duplicates. */
 function setOf<T extends string>(
   value: unknown,
   field: string,
@@ -217,7 +217,7 @@ function atLeastOne<T>(items: readonly T[], field: string): readonly T[] {
   return items;
 }
 
-/** An integer; undefined when absent, which `null` is not. */
+/** An integer; undefined when absent. `null` does not count as absent. */
 function integer(
   value: unknown,
   field: string,

@@ -31,19 +31,19 @@ const ZERO: Decimal = { coefficient: 0n, exponent: 0 };
 
 type Amounts = Evidence & {
   count: number;
-  /** Of the values alone: a sum begins with the places of its first value. */
+  /** From the values alone: a sum starts with the places of its first value. */
   total: Decimal;
   minimum: Decimal;
   maximum: Decimal;
   readonly samples: QuantitySample[];
 };
 
-/** An amount with what it is said of. */
+/** An amount with the claim about it. */
 type ReadQuantity = ReadClaim & { readonly quantity: Quantity; readonly normalUnit: string };
 
 /**
- * Sums an owner's stored amounts, exactly, by unit; units are never converted. An amount counts only when the text of its
- * memory bears it out. As `aggregateAssertions` otherwise.
+ * Sums an owner's stored amounts, exactly, by unit; units are never converted. An amount counts only if the text of its memory
+ * confirms it. Otherwise like `aggregateAssertions`.
  * @throws SvcError invalid_argument; the reason of the signal once it is aborted
  */
 export async function aggregateQuantities(
@@ -54,7 +54,7 @@ export async function aggregateQuantities(
   return sumQuantities(deps, query, { userId: parseUserId(input.userId), signal: input.signal });
 }
 
-/** As `aggregateQuantities`, for a query that was checked. */
+/** Like `aggregateQuantities`, for a checked query. */
 export async function sumQuantities(
   deps: Deps,
   query: QuantityQuery,

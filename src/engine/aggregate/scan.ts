@@ -6,7 +6,7 @@ import type { Graph } from "../../ports/store/graph.ts";
 import type { Page } from "../../ports/store/page.ts";
 import type { EngineDeps } from "../deps.ts";
 
-/** Memories that are read at a time; between two pages other calls come in. */
+/** Memories read at a time; other calls run between two pages. */
 const PAGE = 500;
 
 export type Scan = {
@@ -20,7 +20,7 @@ export type Scan = {
 };
 
 /**
- * Visits an owner's memories scope by scope and type by type, each in the order given, by ascending id. Holds one page.
+ * Visits an owner's memories scope by scope and type by type, each in the given order, by ascending id. Holds one page.
  * @returns how many there were
  * @throws the reason of the signal once it is aborted
  */
@@ -50,14 +50,14 @@ export async function scanRecords(
   return scanned;
 }
 
-/** Counts why records were left out. */
+/** Counts why records were excluded. */
 export type Exclusions = {
   readonly add: (reason: string) => void;
   /** By name in code-point order. */
   readonly counts: () => ExclusionCounts;
 };
 
-/** What stands before the first colon of a reason is counted; the rest is detail. */
+/** Counts the part before the first colon of a reason; the rest is detail. */
 export function createExclusions(): Exclusions {
   const counts = new Map<string, number>();
   return {

@@ -25,9 +25,9 @@ import { createExclusions, scanRecords } from "./scan.ts";
 type Deps = Pick<EngineDeps<Graph>, "store" | "settings">;
 
 /**
- * What is claimed about a subject at a moment, and what was before: every eligible claim, never which one is true.
- * Complete when nothing is written meanwhile. Reads every memory of the scope and types asked for; holds one page, the
- * entries shown, the ids of all claims about the subject and the conflicts among them.
+ * What is claimed about a subject at a moment, and what was before: every eligible claim, never which one is true. Complete if
+ * nothing is written meanwhile. Reads every memory of the requested scope and types; holds one page, the entries shown, the ids
+ * of all claims about the subject and the conflicts among them.
  * @throws SvcError invalid_argument; the reason of the signal once it is aborted
  */
 export async function assertionState(deps: Deps, input: StateQueryInput): Promise<AssertionState> {

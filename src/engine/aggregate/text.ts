@@ -8,8 +8,8 @@ import { parseQuantityQuery, parseQuestion } from "./parse-query.ts";
 import { sumQuantities } from "./quantities.ts";
 
 /**
- * Answers a plain question about an amount with the sum that it asks for; a question that it does not know is answered
- * without a scan. As `aggregateQuantities` otherwise.
+ * Answers a plain question about an amount with the sum that it asks for; an unsupported question is answered without a scan.
+ * Otherwise like `aggregateQuantities`.
  * @throws SvcError invalid_argument; the reason of the signal once it is aborted
  */
 export async function aggregateFromText(

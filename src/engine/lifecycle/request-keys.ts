@@ -53,7 +53,7 @@ export function isRetry(
   if (matches(openChecksummed(earlier.payload), earlier)) return true;
   throw new SvcError(
     "request_conflict",
-    `request_id ${requestId} was used before with other inputs; use a new one`,
+    `request_id ${requestId} was used before with different inputs; use a new one`,
     { request_id: requestId },
   );
 }

@@ -233,7 +233,7 @@ function firstRecord(operation: AuditRecord, submission: Submission): AnswerCita
   if (identity(first) === identity(submission)) return record;
   throw new SvcError(
     "request_conflict",
-    `citation_id ${citationId} was used before with other inputs; use a new one`,
+    `citation_id ${citationId} was used before with different inputs; use a new one`,
     { citation_id: citationId },
   );
 }

@@ -5,7 +5,7 @@ import type { EngineSettings } from "../settings.ts";
 import { isName, keepsAlone, namesDates, readableDates, TEMPORAL_WORDS } from "./analysis/dates.ts";
 import { phrase, phrases } from "./analysis/phrases.ts";
 
-/** What a question asks for, as far as its wording tells. */
+/** What a question asks for, judged by its wording. */
 export type QueryAnalysis = {
   readonly query: string;
   readonly intent: QueryIntent;
@@ -21,7 +21,7 @@ export type QueryAnalysis = {
   readonly retrievalMode: RetrievalMode;
 };
 
-/** What decides how a question is read, besides its words. */
+/** Everything besides its words that decides how a question is read. */
 export type AnalysisContext = {
   readonly dates: DateReader;
   readonly intentOrder: EngineSettings["queryIntentOrder"];
@@ -41,9 +41,9 @@ const RELATIONAL = phrases("related to, connected to, linked to, between, associ
 const FACTUAL = phrases("what, how, why, does, is it true, fact, facts");
 
 /**
- * Stage 1: reads intent, entities, dates and the aggregation flag from the wording. The first intent that matches wins.
- * Deterministic; linear in the length of the question. Dates are read only where `namesDates` holds, for which
- * `context.dates` must be ready.
+ * Stage 1: reads intent, entities, dates and the aggregation flag from the wording. The first matching intent wins.
+ * Deterministic; linear in the length of the question. Dates are read only if `namesDates` holds; then `context.dates` must be
+ * ready.
  */
 export function analyze(query: string, context: AnalysisContext): QueryAnalysis {
   const { names, all } = findEntities(query);
@@ -91,7 +91,7 @@ function windowOf(
   return { timeFrom: moments[0], timeTo: moments.at(-1) };
 }
 
-// The first word of a sentence is capitalised whatever it is, so no name begins there.
+// The first word of a sentence is always capitalised, so no name is recognised there.
 const PROPER_NOUNS = /(?<!^|[.!?]\s)[A-Z][a-z]+(?:\s+[A-Z][a-z]+)*/g;
 // A single quote right after a letter or digit is an apostrophe.
 const QUOTED = /"([^"]+)"|(?<![\p{L}\p{N}])'([^']+)'/gu;

@@ -27,7 +27,7 @@ export type RetrieveInput = {
   readonly scope?: Scope | readonly Scope[] | null | undefined;
   readonly timeFrom?: InstantInput | null | undefined;
   readonly timeTo?: InstantInput | null | undefined;
-  /** Clock for recency; never a knowledge cutoff. Default now. */
+  /** Clock for recency; never a knowledge cutoff. Default: now. */
   readonly referenceTime?: InstantInput | null | undefined;
   /** Keep memories created at or before this moment. */
   readonly knowledgeAt?: InstantInput | null | undefined;
@@ -49,8 +49,8 @@ export type RetrieveInput = {
     | null
     | undefined;
   /**
-   * Replaces the configured scoring for this request. A member left out has the value of a caller who leaves everything
-   * out, whatever is configured: weighted fusion, and the defaults of the settings for the rest.
+   * Replaces the configured scoring for this request. The configuration does not matter: a missing member has the default of a
+   * caller who leaves everything out, that is weighted fusion, and the defaults of the settings for the rest.
    */
   readonly weights?: Partial<ScoringWeights> | null | undefined;
   /** Hints from other scopes when `scope` is given. Default true. */
@@ -77,32 +77,32 @@ export const CANDIDATE_PATHS = [
 
 export type CandidatePath = (typeof CANDIDATE_PATHS)[number];
 
-/** The trigger in whose session window a memory stands. */
+/** The trigger whose session window contains a memory. */
 export type SessionLink = {
   readonly triggerId: Uuid;
-  /** Places after the trigger; negative before it. */
+  /** Positions after the trigger; negative before it. */
   readonly offset: number;
 };
 
 export type ResultCandidate = {
-  /** Joins the memory to its index entries inside one store; never on the wire. */
+  /** Identifies the memory in the indexes of one store; never on the wire. */
   readonly key: number;
   readonly node: MemoryNode;
   readonly paths: readonly CandidatePath[];
-  /** Counts the paths that vouch for it; session neighbours count only where the settings say so. */
+  /** Number of paths that found it; session neighbours count only if the settings say so. */
   readonly pathCount: number;
   /** Its own cosine, 0 to 1; undefined without one. */
   readonly semanticScore: number | undefined;
-  /** Its own BM25, rescaled, 0 to 1; undefined where no word matches. */
+  /** Its own BM25, rescaled, 0 to 1; undefined if no word matches. */
   readonly lexicalScore: number | undefined;
   /** 1, 0.7 or 0.4 by hops from an entity of the question; 0 elsewhere. */
   readonly graphProximity: number;
   readonly compositeScore: number;
-  /** min(pathCount / 3, 1) as it was scored; breaks ties only. */
+  /** min(pathCount / 3, 1) when it was scored; breaks ties only. */
   readonly pathScore: number;
-  /** Cosine of this memory, or of the one that pulled it in where that is larger, 0 to 1. */
+  /** Cosine of this memory, or of the one that brought it in if that is larger, 0 to 1. */
   readonly semanticRelevance: number;
-  /** Absent for a score that was inherited. */
+  /** Absent for an inherited score. */
   readonly trace: ScoreTrace | undefined;
   readonly provenance: ScoreProvenance;
   /** 0 to 1. */
@@ -111,16 +111,16 @@ export type ResultCandidate = {
   /** Its claim is contested. */
   readonly conflictFlag: boolean;
   readonly contradictsId: Uuid | undefined;
-  /** Of the same thing a newer memory among the candidates says what is true since. Absent: none. */
+  /** A newer memory among the candidates that says what is true now about the same thing. Absent: none. */
   readonly olderThan?: OlderThan | undefined;
-  /** Absent where it was not judged: in hints. */
+  /** Absent for hints, which are not judged. */
   readonly strength?: Strength | undefined;
 };
 
 /** The memory that makes another one outdated, and the time it speaks of. */
 export type OlderThan = { readonly nodeId: Uuid; readonly at: Instant };
 
-/** A record in the context, at the fidelity at which it fitted. */
+/** A record in the context, at the highest fidelity that fitted. */
 export type PackedRecord = {
   readonly candidate: ResultCandidate;
   readonly representation: RepresentationLevel;
@@ -128,9 +128,9 @@ export type PackedRecord = {
   readonly tokenCost: number;
   /** Its own line. */
   readonly renderedText: string;
-  /** What the line shows as the text of the memory, before it was written as JSON. */
+  /** What the line shows as the text of the memory, before it is written as JSON. */
   readonly text: string;
-  /** `m1`, `m2`, ...; undefined where the format shows none. */
+  /** `m1`, `m2`, ...; undefined if the format shows none. */
   readonly reference: string | undefined;
 };
 
@@ -150,9 +150,9 @@ export type MemoryBundle = {
   readonly includedCount: number;
   /** Best first. */
   readonly excludedIds: readonly Uuid[];
-  /** Those of them that were left out because they have no text; never on the wire. */
+  /** The excluded ids whose memories have no text; never on the wire. */
   readonly blankIds: readonly Uuid[];
-  /** Those of them whose text stands in a record of the context, with that record; never on the wire. */
+  /** The excluded ids whose text is part of a record in the context, with that record; never on the wire. */
   readonly folded: ReadonlyMap<Uuid, Uuid>;
   /** Tokens of `renderedContext`, counted exactly. */
   readonly tokensUsed: number;
@@ -164,11 +164,11 @@ export type MemoryBundle = {
   readonly contextFormat: ContextFormat;
   /** The line that tells the model how to read the records; undefined without records. Never on the wire. */
   readonly header: string | undefined;
-  /** What the records do not cover, in front of them; undefined without such a line. */
+  /** What the records do not cover, placed before them; undefined without such a line. */
   readonly coverageNotice: string | undefined;
-  /** How to read the records for this kind of question; undefined without it. */
+  /** How to read the records for this kind of question; undefined without such guidance. */
   readonly contextGuidance: string | undefined;
-  /** `m1`, `m2`, ... of the packed records, in packing order of their sections; empty where the format shows none. */
+  /** `m1`, `m2`, ... of the packed records, in packing order of their sections; empty if the format shows none. */
   readonly contextReferences: ReadonlyMap<string, Uuid>;
 };
 
@@ -176,7 +176,7 @@ export type MemoryBundle = {
 export type Exclusion = {
   readonly nodeId: Uuid;
   readonly reason: string;
-  /** Only for what selection dropped, and so the relevance. */
+  /** Only for candidates dropped by selection; the same holds for the relevance. */
   readonly compositeScore: number | undefined;
   readonly semanticRelevance?: number | undefined;
 };
@@ -195,7 +195,7 @@ export type StageName =
   | "select"
   | "pack";
 
-/** What one stage took and gave. */
+/** Input and output of one stage. */
 export type StageTrace = {
   readonly stage: StageName;
   readonly timingMs: number;
@@ -227,7 +227,7 @@ export type RetrievalMetadata = {
   readonly receiptPersisted: boolean;
   readonly aggregationCoverage: Coverage | undefined;
   readonly historicalCoverage: HistoricalCoverage | undefined;
-  /** What the opt-in stages did; absent while they are off. */
+  /** What the optional stages did; absent while they are off. */
   readonly reranker: "applied" | "timeout" | "failed" | undefined;
   readonly reformulation: "applied" | "timeout" | "failed" | undefined;
 };
@@ -260,8 +260,8 @@ export type RetrievalResponse = {
   readonly metadata: RetrievalMetadata;
   readonly filterMetadata: FilterMetadata;
   readonly excluded: readonly Exclusion[];
-  /** The best of the scopes that were not asked for; never in results or context. */
+  /** The best memories of the scopes that were not asked for; never in results or context. */
   readonly crossScopeHints: readonly ResultCandidate[];
-  /** Of the results that were scored on their own, in their order. */
+  /** Of the results that were scored on their own, in order. */
   readonly scoreTraces: readonly ScoreTrace[];
 };

@@ -11,48 +11,48 @@ import { scanTerms } from "./scan-terms.ts";
 export const BACKENDS = ["GRAPH", "VECTOR", "LEXICAL", "PINNED"] as const;
 export type Backend = (typeof BACKENDS)[number];
 
-/** Why a search gave nothing. */
+/** Why a search returned nothing. */
 export type SearchFailure = "backend_error" | "embedding_mismatch";
 
-/** How many candidates each search may bring. */
+/** How many candidates each search may return. */
 export type SearchLimits = {
   readonly vectorK: number;
   readonly lexicalK: number;
   readonly graphK: number;
   readonly graphHops: number;
-  /** Whether pinned memories and open tasks join whatever the question is. */
+  /** Whether pinned memories and open tasks are included, whatever the question. */
   readonly pins: boolean;
 };
 
-/** What the searches are asked. */
+/** Input of the searches. */
 export type Question = {
   readonly text: string;
   /** Names and quoted texts of the question. */
   readonly entities: readonly string[];
   readonly isAggregation: boolean;
   readonly filter: CandidateFilter;
-  /** The question's vector; made at most once. */
+  /** The question's vector; computed at most once. */
   readonly vector: () => Promise<Float32Array>;
-  /** False when the configured model's vectors cannot be compared with the pack's. */
+  /** False if the vectors of the configured model cannot be compared with the pack's. */
   readonly comparable: boolean;
 };
 
 /** What the searches found, and which of them failed. */
 export type CandidateSets = {
   readonly hits: Readonly<Record<Backend, readonly Hit[]>>;
-  /** Found by a word or pair of words of a question for a count or list, and by nothing else. */
+  /** Found only by a word or pair of words of a question for a count or list. */
   readonly scanned: readonly number[];
   /** The score that either search gives to what only others found. */
   readonly completed: { readonly VECTOR: readonly Hit[]; readonly LEXICAL: readonly Hit[] };
   readonly failures: Readonly<Partial<Record<Backend | "LEXICAL_AGG", SearchFailure>>>;
-  /** Searches that brought as many as they may. */
+  /** Searches that reached their limit. */
   readonly atLimit: readonly string[];
 };
 
 /** Hits of each word of a scan. */
 const SCAN_HITS = 50;
 
-/** Limits of a question; one that asks for a count or a complete list looks further. */
+/** Limits of a question; one that asks for a count or a complete list searches further. */
 export function limitsOf(settings: PackingSettings, isAggregation: boolean): SearchLimits {
   const { aggregationKMultiplier: factor, aggregationKMax: max } = settings;
   const widened = (k: number) =>
@@ -67,9 +67,9 @@ export function limitsOf(settings: PackingSettings, isAggregation: boolean): Sea
 }
 
 /**
- * Stage 2: asks graph, vectors, words and pins, with every filter inside the search. What one of them found gets the
- * scores of the others too: a memory that both rankings think well of beats one that a single list happens to hold.
- * A search that fails is reported and the answer is made from the others.
+ * Stage 2: queries graph, vectors, words and pins, with every filter inside the search. What one of them found gets the scores of
+ * the others too: a memory that both rankings rate well beats one that merely happens to be on a single list. A failed search is
+ * reported, and the answer is made from the others.
  */
 export async function generateCandidates(
   deps: EngineDeps<SearchIndex>,
@@ -80,7 +80,7 @@ export async function generateCandidates(
   const { filter } = question;
   const searches = new Searches(deps);
   const vectors = searches.run("VECTOR", () => searchVectors(deps, question, limits));
-  // These need no vector, so that they run while the model reads the question.
+  // These need no vector, so they run while the model embeds the question.
   const [graph, pinned, scan] = await Promise.all([
     searches.run("GRAPH", async () =>
       question.entities.length === 0 || limits.graphK === 0
@@ -133,7 +133,7 @@ export async function generateCandidates(
   };
 }
 
-/** Runs searches and remembers which failed. */
+/** Runs searches and remembers which ones failed. */
 class Searches {
   readonly failures: Partial<Record<Backend | "LEXICAL_AGG", SearchFailure>> = {};
   readonly #deps: EngineDeps<SearchIndex>;
@@ -149,7 +149,7 @@ class Searches {
     try {
       return await search();
     } catch (error) {
-      // The cause may hold memory text; its category is all that leaves this place.
+      // The cause may contain memory text; only its category leaves this place.
       const reason = reasonCode(error);
       this.failures[backend] = reason === "embedding_mismatch" ? reason : "backend_error";
       this.#deps.warn(`retrieve: the ${backend} search failed (${reason})`);
@@ -164,17 +164,17 @@ async function searchVectors(
   { vectorK }: SearchLimits,
 ): Promise<readonly Hit[]> {
   if (!question.comparable) {
-    throw new SvcError("embedding_mismatch", "the pack's vectors are of another model");
+    throw new SvcError("embedding_mismatch", "the pack's vectors come from another model");
   }
   if (vectorK === 0) return [];
   return store.searchVectors(await question.vector(), question.filter, vectorK);
 }
 
-/** @property most the hits of the word that found most */
+/** @property most the number of hits of the most frequent word */
 type Scan = { readonly hits: readonly Hit[]; readonly most: number };
 const NO_SCAN: Scan = { hits: [], most: 0 };
 
-/** Looks for each word of a question on its own: what is to be counted need not resemble the question as a whole. */
+/** Searches for each word of a question by itself: what is to be counted need not resemble the whole question. */
 async function scanWords(
   { store }: EngineDeps<SearchIndex>,
   question: Question,

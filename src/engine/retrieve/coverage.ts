@@ -6,7 +6,7 @@ import type {
 import type { Instant } from "../../lib/instant.ts";
 import type { Exclusion, MemoryBundle } from "./api.ts";
 
-/** What happened on the way from the candidates to the context. */
+/** What happened between the candidates and the context. */
 export type CoverageFacts = {
   /** After expansion and filters, before selection. */
   readonly candidateCount: number;
@@ -19,7 +19,7 @@ export type CoverageFacts = {
   readonly bundle: Pick<MemoryBundle, "includedCount" | "excludedIds" | "blankIds">;
 };
 
-/** How far the answer to a question after a count or a complete list can be trusted to be complete. Pure. */
+/** How complete the answer to a question for a count or a complete list can be. Pure. */
 export function aggregationCoverage(facts: CoverageFacts): Coverage {
   const { bundle, candidateLimitPaths } = facts;
   const dropped = (reason: string) => facts.excluded.some((one) => one.reason === reason);
@@ -48,7 +48,7 @@ function statusOf(limitations: readonly CoverageLimitation[]): Coverage["status"
   return limitations.length > 1 ? "candidate_limited" : "semantic_candidates";
 }
 
-/** The searches that found as many candidates as they may, in the order of the limits; none that is off. Pure. */
+/** The searches that reached their limit of candidates, in the order of the limits; disabled ones are left out. Pure. */
 export function pathsAtLimit(
   found: Readonly<Record<string, number>>,
   limits: Readonly<Record<string, number>>,
@@ -58,7 +58,7 @@ export function pathsAtLimit(
     .map(([path]) => path);
 }
 
-/** What an answer for an earlier moment of knowledge is not. Pure. */
+/** What an answer for an earlier moment of knowledge does not cover. Pure. */
 export function historicalCoverage(knowledgeAt: Instant): HistoricalCoverage {
   return {
     knowledgeAt,

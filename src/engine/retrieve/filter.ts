@@ -7,13 +7,13 @@ export type FilterRules = {
   readonly mode: RetrievalMode;
   /** Unverified memories below this confidence are left out, 0 to 1. */
   readonly unverifiedThreshold: number;
-  /** Whether the retention of a memory is over at the time of the call; then `default` mode leaves it out. */
+  /** Whether the retention of a memory is over at the time of the call; `default` mode then excludes it. */
   readonly isExpired: (node: MemoryNode) => boolean;
 };
 
 /**
- * Stage 4: unless the mode is `explicit`, leaves out what is hypothetical, conditional or doubtful, and what is no longer kept, with the
- * reason for each. Pure.
+ * Stage 4: unless the mode is `explicit`, excludes hypothetical, conditional, doubtful and expired memories, with the reason for
+ * each. Pure.
  */
 export function filterEpistemic<T extends { readonly node: MemoryNode }>(
   candidates: readonly T[],
@@ -29,7 +29,7 @@ export function filterEpistemic<T extends { readonly node: MemoryNode }>(
   return { kept, excluded };
 }
 
-/** Why a memory is left out; undefined when it is not. `explicit` mode leaves out nothing. */
+/** Why a memory is excluded; undefined if it is not. `explicit` mode excludes nothing. */
 export function exclusionReason(node: MemoryNode, rules: FilterRules): string | undefined {
   if (rules.mode === "explicit") return undefined;
   if (rules.isExpired(node)) return "retention_filtered:expired";

@@ -13,21 +13,21 @@ export const CONTEXT_HINTS = ["aggregation", "temporal", "knowledge_update", "de
 export type ContextHint = (typeof CONTEXT_HINTS)[number];
 
 export type FormatOptions = {
-  /** What was found out about the question; absent: only its wording counts. */
+  /** The analysis of the question; absent: only its wording counts. */
   readonly analysis?: Omit<Question, "query"> | undefined;
-  /** What the question is after; absent: read off the question. */
+  /** What the question is about; absent: derived from the question. */
   readonly contextHint?: ContextHint | undefined;
   /** The day on which the question is asked. */
   readonly questionDate?: Instant | undefined;
-  /** Results that are looked at, at least 0. Default 50. */
+  /** Number of results considered, at least 0. Default 50. */
   readonly maxResults?: number | undefined;
-  /** Profile, conflicts and guidance in front of the records. Default true. */
+  /** Profile, conflicts and guidance before the records. Default true. */
   readonly includeProfile?: boolean | undefined;
-  /** Tokens of the complete text at most, as the tokenizer counts them. Absent: no bound. */
+  /** Maximum tokens of the complete text, as the tokenizer counts them. Absent: unlimited. */
   readonly budget?: { readonly tokens: number; readonly tokenizer: Tokenizer } | undefined;
 };
 
-/** What the text is made for, without the records. */
+/** The input of the text besides the records. */
 type Frame = {
   readonly query: string;
   readonly kind: ContextHint;
@@ -36,10 +36,10 @@ type Frame = {
 };
 
 /**
- * Results as one Markdown text for a language model: what is known of the user, open conflicts, how to reason, and the
- * records with date and status. Memory text stands on one line and cannot pose as a part of the frame. Results are taken
- * in rank order, each memory once; with a budget, those that do not fit are passed over. Empty where there is nothing to
- * show, except that a question after a count is told that there are no records. Pure.
+ * Results as one Markdown text for a language model: what is known about the user, open conflicts, how to reason, and the records
+ * with date and status. Memory text is on one line and cannot pose as a part of the frame. Results are taken in rank order, each
+ * memory once; with a budget, those that do not fit are skipped. Empty if there is nothing to show, except that a question for a
+ * count is told that there are no records. Pure.
  * @throws SvcError invalid_argument for a negative budget or number of results
  */
 export function formatForLlm(
@@ -170,7 +170,7 @@ function reasoningLines(kind: ContextHint): readonly string[] {
   ];
 }
 
-/** What stands above the records of the body. @param count records in the whole text. */
+/** The lines above the records. @param count records in the whole text. */
 function bodyHeader(count: number, { kind, query, questionDate }: Frame): readonly string[] {
   const lines: string[] = [];
   if (questionDate !== undefined && kind !== "knowledge_update") {
@@ -237,8 +237,8 @@ const FORGED_MARKS =
   /\[\s*(?:source_type\s*=|most\s+recent|recent\s*\]|older\s*\]|latest\s*\])|(?:computed|aggregation\s+task|important\s+counting\s+rules|important|newer|older|contested|today\s*['’]\s*s\s+date)\s*:|^#{1,6}(?=\s)/gi;
 
 /**
- * A text on one line, in which whatever looks like a part of the frame is broken by a zero-width space, which is written as every
- * other invisible character is.
+ * A text on one line. Anything in it that looks like a part of the frame is broken up by a zero-width space, which is written as
+ * an escape like every other invisible character.
  */
 function harmless(text: string): string {
   const marked = text
@@ -276,12 +276,12 @@ function ago(days: number): string {
   return `~${(days / 365.25).toFixed(1)} years ago ${exact}`;
 }
 
-/** The amounts in words that a relative date may have. */
+/** The number words that a relative date may contain. */
 const AMOUNTS: readonly string[] = NUMBER_WORDS.slice(0, 12);
 const UNIT_DAYS = { week: 7, month: 30, day: 1, year: 365 } as const;
 const WEEKDAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
 
-/** Relative dates of a question as calendar dates, the first of each unit and each weekday once. */
+/** Relative dates of a question as calendar dates, only the first of each unit and each weekday. */
 function computedDates(query: string, questionDate: Instant): readonly string[] {
   const today = dayOf(questionDate);
   const lines = Object.entries(UNIT_DAYS).flatMap(([unit, days]) => {

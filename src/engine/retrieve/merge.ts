@@ -9,7 +9,7 @@ export type Candidate = {
   readonly paths: readonly CandidatePath[];
   /** Cosine, 0 to 1; negative values count as 0; undefined without a vector to compare. */
   readonly semantic: number | undefined;
-  /** BM25 rescaled over this question's hits: best 1, weakest 0; undefined where no word matches. */
+  /** BM25 rescaled over this question's hits: best 1, weakest 0; undefined if no word matches. */
   readonly lexical: number | undefined;
   /** 1, 0.7 or 0.4 by hops from an entity of the question; 0 elsewhere. */
   readonly graph: number;
@@ -21,7 +21,7 @@ export function foundKeys({ hits, scanned }: CandidateSets): number[] {
   return [...new Set([...keys, ...scanned])];
 }
 
-/** Stage 3: one candidate a memory, with the union of its paths. Hits whose memory is not active are dropped. Pure. */
+/** Stage 3: one candidate per memory, with the union of its paths. Hits whose memory is not active are dropped. Pure. */
 export function merge(sets: CandidateSets, nodes: readonly KeyedNode[]): Candidate[] {
   const { GRAPH, VECTOR, LEXICAL, PINNED } = sets.hits;
   const semantic = scores([...VECTOR, ...sets.completed.VECTOR]);
@@ -52,7 +52,7 @@ function scores(hits: readonly Hit[]): ReadonlyMap<number, number> {
   return new Map(hits.map(({ key, score }) => [key, Math.max(0, score)]));
 }
 
-/** In single precision, as cosines are: more digits would tell nothing and make every receipt larger. */
+/** In single precision, like cosines: more digits would carry no information and make every receipt larger. */
 function rescaled(hits: readonly Hit[]): ReadonlyMap<number, number> {
   const values = hits.map(({ score }) => score);
   const min = Math.min(...values);

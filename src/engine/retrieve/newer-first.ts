@@ -8,18 +8,20 @@ import type { ResultCandidate } from "./api.ts";
 import { adjusted, adjustment } from "./score/adjust.ts";
 import { byScore, byScoreThenPath } from "./score/order.ts";
 
-/** The best candidates, which are compared with one another. */
+/** Number of best candidates that are compared with one another. */
 const COMPARED = 20;
-/** The score of an outdated memory as a share of that of the newer one, at most: far less than tells other scores apart. */
+/**
+ * Maximum score of an outdated memory as a share of the newer one's: the difference is far smaller than that of any other scores.
+ */
 const BEHIND = 1 - 1e-9;
 
-/** A candidate that says one thing. */
+/** A candidate that makes a single statement. */
 type Compared = {
   readonly candidate: ResultCandidate;
   readonly statement: Statement;
 };
 type Pair = { readonly newer: Compared; readonly older: Compared };
-/** A memory and what makes it outdated. */
+/** A memory and the one that makes it outdated. */
 type Link = {
   readonly newer: ResultCandidate;
   readonly older: ResultCandidate;
@@ -27,9 +29,9 @@ type Link = {
 };
 
 /**
- * Puts a memory in front of what it makes outdated, where both are among the best candidates, and marks the older one.
- * The scores of both are adjusted, so that the order can be computed again from a receipt.
- * @returns the very same ranking where nothing is outdated
+ * Moves a memory in front of the one that it makes outdated, if both are among the best candidates, and marks the older one. The
+ * scores of both are adjusted, so that a receipt reproduces the order.
+ * @returns the same ranking object if nothing is outdated
  */
 export async function newerFirst(
   { store }: { readonly store: Pick<SearchIndex, "ownVectors"> },
@@ -59,11 +61,11 @@ export async function newerFirst(
   return links.length === 0 ? ranking : reordered(ranking, links, policy);
 }
 
-/** The pairs of candidates whose words leave it possible that one makes the other outdated. */
+/** The pairs of candidates of which, by their words, one may make the other outdated. */
 function comparable(best: readonly ResultCandidate[]): readonly Pair[] {
   const compared = best.flatMap((candidate): Compared[] => {
     const { node, trace, compositeScore } = candidate;
-    // What inherited a score is there for another memory; a score of 0 or less cannot be multiplied.
+    // A candidate with an inherited score is there for another memory; a score of 0 or less cannot be multiplied.
     if (trace === undefined || compositeScore <= 0 || !isStatement(node)) return [];
     const statement = readStatement(node.content);
     return statement === undefined ? [] : [{ candidate, statement }];
@@ -89,24 +91,24 @@ function isTurn({ nodeType, sessionId }: MemoryNode): boolean {
   return nodeType === "note" && sessionId !== undefined;
 }
 
-/** Entities are names, joined turns repeat what stands beside them, and of contested claims nobody knows which holds. */
+/** Entities are names, joined turns repeat their neighbours, and nobody knows which of two contested claims is right. */
 function isStatement({ nodeType, metadata, lifecycleState }: MemoryNode): boolean {
   return nodeType !== "entity" && metadata?.["qa_pair"] !== true && lifecycleState !== "contested";
 }
 
-/** Whether two memories are of one scope, and of one speaker and role where somebody is quoted. */
+/** Whether two memories have the same scope and, if somebody is quoted, the same speaker and role. */
 function isComparable(one: ResultCandidate, other: ResultCandidate): boolean {
   const isQuoted = one.node.sessionId !== undefined || other.node.sessionId !== undefined;
   return (
     one.node.scope === other.node.scope &&
     storedSpeaker(one.node.metadata) === storedSpeaker(other.node.metadata) &&
     (!isQuoted || one.node.sourceType === other.node.sourceType) &&
-    // What a reranker read stands before all others, whatever the scores.
+    // Candidates that a reranker read precede all others, whatever the scores.
     (one.rerankerScore === undefined) === (other.rerankerScore === undefined)
   );
 }
 
-/** By when they happened where both say so, else by when they began to hold, else by when they were stored; oldest first. */
+/** By when they happened if both say so, else by when they became valid, else by when they were stored; oldest first. */
 function byAge(one: ResultCandidate, other: ResultCandidate): number {
   const { node: a } = one;
   const { node: b } = other;
@@ -122,7 +124,7 @@ function byAge(one: ResultCandidate, other: ResultCandidate): number {
   );
 }
 
-/** Each outdated memory with the nearest that makes it so, and of equally near ones the newest. */
+/** Each outdated memory with the nearest memory that makes it outdated; of equally near ones the newest. */
 function nearestLinks(links: readonly Link[]): readonly Link[] {
   const nearest = new Map<number, Link>();
   for (const link of links) {
@@ -136,7 +138,7 @@ function nearestLinks(links: readonly Link[]): readonly Link[] {
   return [...nearest.values()];
 }
 
-/** The newer ones raised to the places of the older ones, oldest first; then every older one put behind, newest first. */
+/** The newer ones moved to the places of the older ones, oldest first; then every older one moved behind, newest first. */
 function reordered(
   ranking: readonly ResultCandidate[],
   links: readonly Link[],

@@ -28,17 +28,17 @@ import { parseRequest, type RetrievalRequest } from "./request.ts";
 import { type Selection, select } from "./select.ts";
 import { StageLog } from "./stages.ts";
 
-/** What the pipeline needs from its surroundings. */
+/** What the pipeline needs from its environment. */
 export type RetrieveContext = {
-  /** False when the configured model's vectors cannot be compared with the pack's. */
+  /** False if the vectors of the configured model cannot be compared with the pack's. */
   readonly comparable: boolean;
-  /** Builds what this owner has pending, within a small budget. */
+  /** Processes this owner's pending events, within a small budget. */
   readonly drain: (request: RetrievalRequest) => Promise<void>;
-  /** Takes what a receipt is made of, without delay. @returns whether the receipt will be kept */
+  /** Takes the material of a receipt, without delay. @returns whether the receipt will be kept */
   readonly keep: (material: ReceiptMaterial) => Promise<boolean>;
 };
 
-/** What the stages made of a request. */
+/** The result of the stages for a request. */
 type Outcome = {
   readonly request: RetrievalRequest;
   readonly ranked: Ranked;
@@ -101,7 +101,7 @@ export async function retrieve(
   };
 }
 
-/** The first reason of each: a session neighbour may have been left out as a candidate already. */
+/** The first reason for each: a session neighbour may have been excluded as a candidate already. */
 function onceEach(excluded: readonly Exclusion[]): readonly Exclusion[] {
   const first = new Map<string, Exclusion>();
   for (const exclusion of excluded) {
@@ -110,7 +110,7 @@ function onceEach(excluded: readonly Exclusion[]): readonly Exclusion[] {
   return [...first.values()];
 }
 
-/** The ranking with newer memories before what they make outdated; as it was where that is turned off, or fails. */
+/** The ranking with newer memories before those that they make outdated; unchanged if this is turned off or fails. */
 async function inOrderOfAge(
   deps: EngineDeps<SearchIndex>,
   request: RetrievalRequest,
@@ -123,8 +123,8 @@ async function inOrderOfAge(
     const { userId } = request.filter;
     return await newerFirst(deps, userId, ranking, rankingPolicy(ranked, expanded));
   } catch (error) {
-    // The cause may hold memory text; its category is all that leaves this place.
-    deps.warn(`retrieve: newer memories were not looked for (${reasonCode(error)})`);
+    // The cause may contain memory text; only its category leaves this place.
+    deps.warn(`retrieve: newer memories were not checked for (${reasonCode(error)})`);
     return ranking;
   }
 }
@@ -234,7 +234,7 @@ function describe(deps: EngineDeps<SearchIndex>, outcome: Outcome): Metadata {
   };
 }
 
-/** Candidates by the search that brought them. */
+/** Number of candidates by the search that found them. */
 function countGenerated({ sets, reformulated }: Ranked): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const backend of BACKENDS) counts[backend] = sets.hits[backend].length;

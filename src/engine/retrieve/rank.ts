@@ -26,23 +26,23 @@ import { score } from "./score/score.ts";
 import { mergeSearch, type SearchedPool } from "./search-pool.ts";
 import { StageLog } from "./stages.ts";
 
-/** A ranking and how it came about. */
+/** A ranking and how it was made. */
 export type Ranked = {
   readonly analysis: QueryAnalysis;
   readonly question: Question;
   readonly sets: CandidateSets;
   readonly ranking: readonly ResultCandidate[];
-  /** What the filters left out. */
+  /** Candidates that the filters excluded. */
   readonly excluded: readonly Exclusion[];
   /** Candidates that only an alternative question found. */
   readonly reformulated: number;
   readonly reformulation: RetrievalMetadata["reformulation"];
   readonly reranker: RetrievalMetadata["reranker"];
-  /** Whether the first candidates stand in the reranker's order. */
+  /** Whether the first candidates are in the reranker's order. */
   readonly rerankedPrefix: boolean;
 };
 
-/** The rules by which a request leaves out hypothetical, conditional and doubtful memories. */
+/** The rules by which a request excludes hypothetical, conditional and doubtful memories. */
 export function filterRules(
   deps: EngineDeps<SearchIndex>,
   { mode, askedAt }: RetrievalRequest,
@@ -91,7 +91,7 @@ export async function rank(
   return { analysis, question, sets, excluded, reformulated, reformulation, ...reranked };
 }
 
-/** A pool of its own from vectors and words alone, scored: for hints. */
+/** A separate, scored pool from vectors and words only: for hints. */
 export async function searchAside(
   deps: EngineDeps<SearchIndex>,
   request: RetrievalRequest,
@@ -201,7 +201,7 @@ async function reformulate(
 }
 
 type Alternative = {
-  /** Undefined: it could not be searched for. */
+  /** Undefined: the search failed. */
   readonly pool: readonly Candidate[] | undefined;
   readonly isComplete: boolean;
 };
@@ -215,7 +215,7 @@ async function tryAlternative(
   try {
     return await searchAlternative(deps, request, query, comparable);
   } catch (error) {
-    // The cause may hold memory text; its category is all that leaves this place.
+    // The cause may contain memory text; only its category leaves this place.
     deps.warn(`retrieve: another wording could not be searched for (${reasonCode(error)})`);
     return { pool: undefined, isComplete: false };
   }
@@ -239,8 +239,7 @@ async function searchAlternative(
 }
 
 /**
- * Undefined where nothing was found to be joined, and where signals are to be joined that are not all there, or not of one
- * state of the memories.
+ * Undefined if there is nothing to join, or if the signals to join are incomplete or come from different states of the memories.
  */
 function join(
   policy: "new_only" | "max_signals",
@@ -270,7 +269,7 @@ function scorePool(
   });
 }
 
-/** The same order where there is no reranker, or where it fails. */
+/** The same order if there is no reranker, or if it fails. */
 async function rerankBest(
   deps: EngineDeps<SearchIndex>,
   request: RetrievalRequest,

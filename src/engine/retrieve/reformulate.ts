@@ -14,7 +14,7 @@ export type ReformulateDeps = {
 };
 
 export type Alternatives = {
-  /** At most as many as the settings ask for, none twice and none the question itself; may be empty. */
+  /** At most as many as the settings ask for, without duplicates and without the question itself; may be empty. */
   readonly queries: readonly string[];
   readonly outcome: ModelOutcome;
 };
@@ -29,8 +29,8 @@ const SCHEMA: JsonObject = {
 };
 
 /**
- * Other wordings of a question, to be searched for beside it. A model that fails or is not done within the limit gives
- * none; `outcome` says which it was.
+ * Other wordings of a question, which are searched for too. A model that fails or exceeds the time limit gives none; `outcome`
+ * says which it was.
  * @throws the signal's reason when the caller aborts
  */
 export async function alternatives(
@@ -79,7 +79,7 @@ function parseQueries({ queries }: JsonObject): readonly string[] {
   throw new SvcError("model_failed", "the language model gave no list of queries");
 }
 
-/** The first `count` that are not blank, not the question, and not an earlier one; case and outer blanks aside. Pure. */
+/** The first `count` that are not blank, not the question, and not an earlier one; ignoring case and surrounding blanks. Pure. */
 export function cleanAlternatives(
   query: string,
   proposed: readonly string[],
@@ -100,7 +100,7 @@ function folded(text: string): string {
   return foldCase(text.trim());
 }
 
-/** A pool, and after it what the alternatives found besides, in their order and with their own signals. Pure. */
+/** A pool, followed by what else the alternatives found, in their order and with their own signals. Pure. */
 export function mergeNewOnly(
   pool: readonly Candidate[],
   alternativePools: readonly (readonly Candidate[])[],
@@ -118,8 +118,8 @@ export type MaxSignals =
   | { readonly problem: "signal_not_finite" | "node_changed" };
 
 /**
- * Each candidate of any pool once, with all of its paths, sorted, and the largest of each signal; in the order in which
- * they first occur. Pools that saw two states of one memory, or hold a signal that is no finite number, are not joined. Pure.
+ * Each candidate of any pool once, with all of its paths, sorted, and the largest of each signal; in the order in which they
+ * first occur. Pools that saw two states of one memory, or contain a signal that is not a finite number, are not joined. Pure.
  */
 export function mergeMaxSignals(
   pool: readonly Candidate[],

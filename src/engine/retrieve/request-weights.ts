@@ -29,8 +29,8 @@ const FUSION_KINDS = ["weighted", "rrf", "relative"] as const;
 const FUSION_MEMBERS = ["kind", "recencyTime", "k", "semanticShare", "recencyBoost", "tieBreak"];
 
 /**
- * The scoring that a request brings along; what it leaves out is that of a caller who leaves everything out, and what its
- * fusion does not read is dropped.
+ * The scoring that a request specifies. Missing members have the defaults of a caller who leaves everything out, and members that
+ * its fusion does not read are dropped.
  * @throws SvcError invalid_argument naming the member, for example `weights.recencyLambda`
  */
 export function parseWeights(value: unknown): ScoringWeights | undefined {
@@ -93,9 +93,9 @@ function parseFusion(value: unknown): Fusion | undefined {
 }
 
 /**
- * Factors on the weights for one request; a factor left out is 1.
- * @returns undefined when none were given, or where they are all 1 and the fusion has no use for them
- * @throws SvcError invalid_argument naming the factor, or when some are not 1 and the fusion reads no weights
+ * Factors on the weights for one request; a missing factor is 1.
+ * @returns undefined if none were given, or if they are all 1 and the fusion does not use them
+ * @throws SvcError invalid_argument naming the factor, or if some are not 1 and the fusion reads no weights
  */
 export function parseMultipliers(value: unknown, fusion: Fusion): RankingMultipliers | undefined {
   const field = "ranking_multipliers";
@@ -125,7 +125,7 @@ function parseFinite(value: unknown, field: string): number | undefined {
   throw invalid(field, `${String(value)} is not a finite number`);
 }
 
-/** An object with no other members than these, or undefined when absent. */
+/** An object with no members other than these, or undefined when absent. */
 function parseObject(value: unknown, field: string, members: readonly string[]): Given | undefined {
   if (isAbsent(value)) return undefined;
   if (typeof value !== "object" || value === null || Array.isArray(value)) {

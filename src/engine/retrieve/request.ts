@@ -32,7 +32,7 @@ export type RetrievalRequest = {
   readonly query: string;
   readonly filter: CandidateFilter;
   readonly mode: RetrievalMode;
-  /** When the question was asked, whatever its `referenceTime`. */
+  /** When the question was asked, regardless of its `referenceTime`. */
   readonly askedAt: Instant;
   readonly referenceTime: Instant;
   readonly tokenBudget: number;
@@ -104,7 +104,7 @@ function parseQuery(value: unknown): string {
   if (query.length <= LIMITS.queryMaxChars) return query;
   throw invalid(
     "query",
-    `has ${query.length} characters; a question may have ${LIMITS.queryMaxChars}`,
+    `has ${query.length} characters; a question may have at most ${LIMITS.queryMaxChars}`,
   );
 }
 

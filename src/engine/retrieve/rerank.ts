@@ -7,13 +7,13 @@ import { adjusted, adjustment } from "./score/adjust.ts";
 import { byScore } from "./score/order.ts";
 import { withinLimit } from "./within-limit.ts";
 
-/** What became of an optional stage that asks a model. */
+/** The outcome of an optional stage that asks a model. */
 export type ModelOutcome = "applied" | "timeout" | "failed";
 
 export type Reranking = {
   readonly ranking: readonly ResultCandidate[];
   readonly outcome: ModelOutcome;
-  /** Whether the first candidates stand in an order of their own, by score and id alone. */
+  /** Whether the first candidates have their own order, by score and id alone. */
   readonly rerankedPrefix: boolean;
 };
 
@@ -23,13 +23,13 @@ export type RerankDeps = {
   readonly warn: (message: string) => void;
 };
 
-/** What the merge needs to know of the settings. */
+/** The settings that the merge needs. */
 export type RerankRules = Pick<RerankerSettings, "policy" | "priorWeight">;
 
 /**
- * Lets a model read the best candidates together with the question and ranks them again; the others keep their scores and
- * places. A model that fails, gives something else than numbers from 0 to 1, or is not done within the limit changes
- * nothing; `outcome` says which it was.
+ * Lets a model read the best candidates together with the question and ranks them again; the others keep their scores and places.
+ * A model that fails, returns anything but numbers from 0 to 1, or exceeds the time limit changes nothing; `outcome` says which
+ * it was.
  * @throws the signal's reason when the caller aborts
  */
 export async function rerank(
@@ -64,9 +64,9 @@ function parseScores(scores: readonly number[], count: number): readonly number[
 /**
  * Joins a model's scores with a ranking: `scores` are those of its first candidates, 0 to 1, in its order. Pure.
  *
- * `legacy` gives them the mean of both scores. The envelopes then hand out the former scores of these candidates again,
- * best first, so that the model decides the order and no score leaves the range that selection knows.
- * `anchored_score_envelope` keeps the best candidate that several searches found in front.
+ * `legacy` gives them the mean of both scores. The envelopes reassign the previous scores of these candidates, best first, so
+ * that the model decides the order and no score leaves the range that selection knows. `anchored_score_envelope` keeps the best
+ * candidate that several searches found in front.
  */
 export function mergeNeuralScores(
   ranking: readonly ResultCandidate[],
@@ -81,7 +81,7 @@ export function mergeNeuralScores(
   if (policy === "legacy") return [...blended, ...tail];
   const ordered = policy === "score_envelope" ? blended : anchorFirst(blended, ranking);
   const envelope = prefix.map(({ compositeScore }) => compositeScore).sort((a, b) => b - a);
-  // Sorted once more: among equal scores the id decides, as it will when the order is computed again from the record.
+  // Sorted again: among equal scores the id decides, as it will when the order is recomputed from the record.
   const assigned = ordered.map((candidate, at) => assign(candidate, envelope[at])).sort(byScore);
   return [...assigned, ...tail];
 }
@@ -95,7 +95,7 @@ function assign(candidate: ResultCandidate, score = 0): ResultCandidate {
   return { ...candidate, ...adjusted(candidate, adjustment("neural_rank_assignment", score)) };
 }
 
-/** Puts the former best ordinary candidate with two paths in front, if it is among those that were ranked again. */
+/** Moves the previously best ordinary candidate with two paths to the front, if it is among those that were reranked. */
 function anchorFirst(
   prefix: readonly ResultCandidate[],
   former: readonly ResultCandidate[],

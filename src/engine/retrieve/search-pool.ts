@@ -11,23 +11,23 @@ import { type Candidate, foundKeys, merge } from "./merge.ts";
 import type { RetrievalRequest } from "./request.ts";
 import type { StageLog } from "./stages.ts";
 
-/** A question, how far it is searched for, and what was found. */
+/** A question, how far to search for it, and what was found. */
 export type Search = {
   readonly question: Question;
   readonly limits: SearchLimits;
   readonly sets: CandidateSets;
 };
 
-/** The sets of the last search, and one candidate a memory. */
+/** The sets of the last search, and one candidate per memory. */
 export type SearchedPool = {
   readonly sets: CandidateSets;
   readonly pool: readonly Candidate[];
 };
 
 /**
- * Stage 3: one candidate for each memory. Where expired memories took places of a search that reached its limit, searches again
- * without them; those that were found stay among the candidates, so that they are reported as excluded. In `explicit` mode they
- * are not excluded.
+ * Stage 3: one candidate per memory. If expired memories took places in a search that reached its limit, searches again without
+ * expired memories. Those found stay among the candidates, so that they are reported as excluded. In `explicit` mode they are not
+ * excluded.
  */
 export async function mergeSearch(
   deps: EngineDeps<SearchIndex>,

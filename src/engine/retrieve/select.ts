@@ -2,7 +2,7 @@ import type { Fusion } from "../../domain/scoring.ts";
 import type { Exclusion, ResultCandidate } from "./api.ts";
 
 export type SelectionRules = {
-  /** Decides what the floor compares: the score of a weighted sum, else the semantic relevance. */
+  /** Decides what is compared with the floor: the score of a weighted sum, else the semantic relevance. */
   readonly fusion: Fusion["kind"];
   /** Inclusive floor; undefined and 0 drop nothing. */
   readonly minScore: number | undefined;
@@ -11,7 +11,7 @@ export type SelectionRules = {
   readonly maxPerSource: number | undefined;
   /** Results with the same evidence; at least 1. */
   readonly maxPerEvidence: number | undefined;
-  /** The vector search failed, so that no relevance can be known. */
+  /** The vector search failed, so no relevance is known. */
   readonly vectorFailed: boolean;
 };
 
@@ -22,7 +22,7 @@ export type Selection = {
   readonly minScoreSkipped: boolean;
 };
 
-/** Whether a candidate's score, or its relevance under a fusion of rankings, is not below a floor. Everything reaches 0. */
+/** Whether a candidate's score, or its relevance under a fusion of rankings, is at or above a floor. Everything reaches 0. */
 export function reachesFloor(
   { compositeScore, semanticRelevance }: ResultCandidate,
   minScore: number | undefined,
@@ -32,7 +32,7 @@ export function reachesFloor(
   return (fusion === "weighted" ? compositeScore : semanticRelevance) >= minScore;
 }
 
-/** Whether the floor cannot be applied: it compares relevances, and without the vector search there are none. */
+/** Whether the floor cannot be applied: it compares relevances, which are unknown without the vector search. */
 export function skipsFloor(
   ranking: readonly ResultCandidate[],
   {
@@ -50,8 +50,8 @@ export function skipsFloor(
 }
 
 /**
- * Walks the ranking and keeps what reaches the floor, up to the caps and the limit; the first reason wins, and what was
- * dropped uses up nothing. Memories without evidence fall under no cap. Pure.
+ * Walks the ranking and keeps what reaches the floor, up to the caps and the limit; the first reason wins, and dropped candidates
+ * use up no cap. Memories without evidence are under no cap. Pure.
  */
 export function select(ranking: readonly ResultCandidate[], rules: SelectionRules): Selection {
   const minScoreSkipped = skipsFloor(ranking, rules);
@@ -83,7 +83,7 @@ export function select(ranking: readonly ResultCandidate[], rules: SelectionRule
 /** Names that are equal for the same evidence, and for the same evidence and text; blank without evidence. */
 function kindOf({ node }: ResultCandidate): { readonly evidence: string; readonly source: string } {
   const evidence = [...new Set(node.evidenceRefs)].sort().join(" ");
-  // Identifiers hold no line break, so that the two parts cannot run into each other.
+  // Identifiers contain no line break, so the two parts cannot merge.
   return { evidence, source: evidence && `${evidence}\n${node.content}` };
 }
 
@@ -100,7 +100,7 @@ function exclusion(
   return fusion === "weighted" ? scored : { ...scored, semanticRelevance };
 }
 
-/** Counts what was kept of each kind, up to a cap; the blank name is no kind. */
+/** Counts the kept candidates of each kind, up to a cap; the blank name is not a kind. */
 class Tally {
   readonly #kept = new Map<string, number>();
   readonly #cap: number | undefined;
@@ -114,7 +114,7 @@ class Tally {
   }
 
   add(name: string): void {
-    // Without a cap nobody asks, and a long text is not worth hashing.
+    // Without a cap the count is not needed, and hashing a long text is not worth it.
     if (this.#cap !== undefined) this.#kept.set(name, (this.#kept.get(name) ?? 0) + 1);
   }
 }

@@ -1,6 +1,6 @@
 import type { StageName, StageTrace } from "./api.ts";
 
-/** Runs stages and remembers how long each took, what it was given and what it gave. */
+/** Runs stages and records for each how long it took, its input and its output. */
 export class StageLog {
   readonly #start = performance.now();
   readonly #traces: StageTrace[] = [];
@@ -9,12 +9,12 @@ export class StageLog {
     return this.#traces;
   }
 
-  /** Milliseconds since the log was begun, whatever is done between the stages included. */
+  /** Milliseconds since the start of the log, including work between the stages. */
   get totalMs(): number {
     return Math.round((performance.now() - this.#start) * 100) / 100;
   }
 
-  /** Runs one stage. `input` is how many items it takes; `size` counts those of its result. */
+  /** Runs one stage. `input` is the number of items it takes; `size` counts those of its result. */
   async run<T>(
     stage: StageName,
     input: number,

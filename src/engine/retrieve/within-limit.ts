@@ -5,12 +5,12 @@ export type Limited<T> =
   | { readonly outcome: "applied"; readonly value: T }
   | {
       readonly outcome: "timeout" | "failed";
-      /** A code, never a message: that could hold a text. */
+      /** A code, never a message, which could contain a text. */
       readonly reason: string;
     };
 
 /**
- * Waits for an optional model for so long and no longer; it is told by its signal when nobody waits any more.
+ * Waits for an optional model no longer than the limit; its signal tells it when nobody waits any more.
  * @param signal the caller's own
  * @throws the caller's reason when the caller aborts
  */
@@ -32,12 +32,12 @@ export async function withinLimit<T>(
   }
 }
 
-/** A model that does not heed its signal must not hold up the answer. */
+/** A model that ignores its signal must not delay the answer. */
 function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
-    // Nobody is told any more when it happened while the work was started.
+    // No event comes if it was aborted while the work was being started.
     if (signal.aborted) onAbort();
     work.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
   });

@@ -3,10 +3,10 @@ import { sha256Hex } from "../../lib/hashing.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { REQUIREMENT_STATUSES } from "./api.ts";
 
-/** Raise it whenever the text or the form below changes. */
+/** Increment it whenever the text or the form below changes. */
 export const PROMPT_VERSION = "answerability-1";
 
-/** What the model is told. It is the same for every question. */
+/** Instructions to the model. They are the same for every question. */
 export const INSTRUCTIONS = `You check whether records of a memory hold what is needed to answer a question. You do not answer the question.
 
 You are given JSON with these members:
@@ -64,7 +64,7 @@ const CITATION: Readonly<Record<ContextFormat, string>> = {
   auditable: 'by the full value of "id" of a record',
 };
 
-/** What the model is shown: question, draft answer and context as JSON. */
+/** The model's input: question, draft answer and context as JSON. */
 export function checkPrompt(input: {
   readonly query: string;
   readonly answer: string | undefined;
@@ -79,7 +79,7 @@ export function checkPrompt(input: {
   });
 }
 
-/** Hash of everything that a prompt consists of besides question, answer and context. */
+/** Hash of all parts of a prompt other than question, answer and context. */
 export function promptSha256(): string {
   return sha256Hex(JSON.stringify([PROMPT_VERSION, INSTRUCTIONS, ANSWER_SCHEMA, CITATION]));
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../lib/json.ts";
 import type { AnswerabilityAssessment } from "./api.ts";
 
-/** An assessment as it is kept and hashed: names in lower case with underscores, null for what is absent. Pure. */
+/** An assessment as it is stored and hashed: snake_case names, null for absent values. Pure. */
 export function assessmentRecord(
   assessment: Omit<AnswerabilityAssessment, "assessmentSha256">,
 ): JsonObject {

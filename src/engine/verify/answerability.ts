@@ -39,9 +39,9 @@ export type AnswerabilityInput = {
 type Stated = CheckedRequirements & { readonly reasoning: string; readonly modelCalled: boolean };
 
 /**
- * Whether a context holds what an answer to the question needs. A language model states the requirements; citations and
- * verdict are worked out here, so that nothing counts as supported without a record. A context without anything to cite
- * is `insufficient` without a call.
+ * Whether a context contains what an answer to the question needs. A language model states the requirements; citations and
+ * verdict are computed here, so that nothing counts as supported without a record. A context with nothing to cite is
+ * `insufficient` without a call.
  * @throws SvcError unsupported without a language model; invalid_argument for a blank question or answer, or a context
  *   whose records cannot be cited; model_failed, model_timeout; the signal's reason
  */

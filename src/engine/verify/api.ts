@@ -3,13 +3,13 @@ import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { Entailment } from "../../ports/text-pairs.ts";
 
-/** What callers pass to the checks of evidence, what the settings decide, and what comes back. */
+/** Input of the checks of evidence, their settings, and their results. */
 
 /** How the language model of the answerability check is asked. */
 export type AnswerabilitySettings = {
   /** Part of the record of a check; undefined: the provider's own. */
   readonly baseUrl: string | undefined;
-  /** Further tries when an answer has another form, 0 to 10. */
+  /** Retries if an answer does not have the requested form, 0 to 10. */
   readonly maxRetries: number;
   /** Milliseconds for the whole check. */
   readonly timeoutMs: number;
@@ -25,30 +25,30 @@ export type RequirementStatus = (typeof REQUIREMENT_STATUSES)[number];
 export type AnswerabilityVerdict = "answerable" | "partial" | "insufficient" | "conflicting";
 export type AnswerabilityAction = "answer" | "answer_partially" | "abstain" | "surface_conflict";
 
-/** One of the smallest things that must be known for an answer. */
+/** One of the smallest facts that an answer needs. */
 export type AnswerRequirement = {
   readonly requirement: string;
   readonly status: RequirementStatus;
-  /** As they stand in the context: `m3`, or full ids in the auditable format. */
+  /** As written in the context: `m3`, or full ids in the auditable format. */
   readonly evidenceRefs: readonly string[];
-  /** The memories behind them, in the same order. */
+  /** The memories they refer to, in the same order. */
   readonly evidenceIds: readonly Uuid[];
   readonly explanation: string;
 };
 
-/** Whether a context holds what an answer needs. Every hash is SHA-256, 64 hexadecimal digits. */
+/** Whether a context contains what an answer needs. Every hash is SHA-256, 64 hexadecimal digits. */
 export type AnswerabilityAssessment = {
   readonly schemaVersion: 1;
   readonly verdict: AnswerabilityVerdict;
   readonly recommendedAction: AnswerabilityAction;
-  /** The recommended action is to abstain or to surface a conflict. */
+  /** The recommended action is to abstain or to point out a conflict. */
   readonly shouldAbstain: boolean;
   readonly requirements: readonly AnswerRequirement[];
   /** The requirements without support. */
   readonly missingInformation: readonly string[];
   /** The requirements on which memories disagree. */
   readonly conflicts: readonly string[];
-  /** What was wrong with the model's citations, one line each. */
+  /** Errors in the model's citations, one line each. */
   readonly citationErrors: readonly string[];
   readonly reasoning: string;
   readonly provider: string;
@@ -57,7 +57,7 @@ export type AnswerabilityAssessment = {
   readonly promptSha256: string;
   /** Of the settings, without the key. */
   readonly configurationSha256: string;
-  /** False for a context without anything to cite. */
+  /** False for a context with nothing to cite. */
   readonly modelCalled: boolean;
   readonly querySha256: string;
   readonly contextSha256: string;
@@ -70,28 +70,28 @@ export type AnswerabilityAssessment = {
 
 /** How claims are verified. */
 export type ClaimSettings = {
-  /** Branch, tag or commit that was asked for. */
+  /** Requested branch, tag or commit. */
   readonly revision: string | undefined;
   /** 0.5 to 1. */
   readonly entailmentThreshold: number;
   readonly contradictionThreshold: number;
-  /** Pairs that the model is given at a time, 1 to 256. */
+  /** Pairs per call of the model, 1 to 256. */
   readonly batchSize: number;
-  /** Evidence that one check takes, 1 to 256. */
+  /** Maximum evidence of one check, 1 to 256. */
   readonly maxEvidence: number;
-  /** Memories that may support or refute together, 1 to 3. */
+  /** Memories that may support or refute a claim together, 1 to 3. */
   readonly maxGroupSize: number;
   /** Best pieces of evidence that are combined, 2 to 16. */
   readonly groupCandidateLimit: number;
   /** `speech_act_guarded`: a plan, wish or question supports no statement of fact. */
   readonly entailmentPolicy: "speech_act_guarded" | "model_only";
-  /** `explicit_corroboration`: words must show the contradiction that the model sees. */
+  /** `explicit_corroboration`: the wording must show the contradiction that the model sees. */
   readonly refutationPolicy: "explicit_corroboration" | "model_only";
 };
 
 /** One piece of evidence. */
 export type Evidence = {
-  /** How the caller names it; no two are equal. */
+  /** The caller's name for it; no two are equal. */
   readonly reference: string;
   readonly memoryId: string;
   readonly text: string;
@@ -104,12 +104,12 @@ export type Evidence = {
 };
 
 export type VerifyClaimOptions = {
-  /** The claim speaks of a complete list or a count, which no single record can prove. Default false. */
+  /** The claim is about a complete list or a count, which no single record can prove. Default false. */
   readonly requiresCompleteSet?: boolean | undefined;
 };
 
 export type VerifyBundleOptions = VerifyClaimOptions & {
-  /** The records to look at, in this order. Default: all that can be cited, in the order of the context. */
+  /** The records to examine, in this order. Default: all that can be cited, in the order of the context. */
   readonly evidenceRefs?: readonly string[] | undefined;
 };
 
@@ -131,18 +131,18 @@ export type EvidenceGroup = {
 
 export type GroupScore = EvidenceGroup & Entailment;
 
-/** A second look at the parts of the evidence that may support the claim. */
+/** A second reading of the parts of the evidence that may support the claim. */
 export type LocalizedAssessment = EvidenceGroup & {
   /** From 1, over all segments of the group. */
   readonly includedSegmentNumbers: readonly number[];
-  /** Undefined when nothing was left to read. */
+  /** Undefined if nothing was left to read. */
   readonly premiseSha256: string | undefined;
   readonly modelCalled: boolean;
   /** Undefined without a call. */
   readonly scores: Entailment | undefined;
 };
 
-/** What evidence says of a claim. Every hash is SHA-256, 64 hexadecimal digits. */
+/** Result of checking evidence against a claim. Every hash is SHA-256, 64 hexadecimal digits. */
 export type ClaimVerification = {
   readonly schemaVersion: 3;
   readonly claim: string;
@@ -154,11 +154,11 @@ export type ClaimVerification = {
   /** Each piece of evidence alone, then the groups, in the order in which they were read. */
   readonly groupScores: readonly GroupScore[];
   readonly localizedAssessments: readonly LocalizedAssessment[];
-  /** In a fixed order, none twice. */
+  /** In a fixed order, without duplicates. */
   readonly limitations: readonly ClaimLimitation[];
   readonly model: string;
   readonly requestedRevision: string | undefined;
-  /** The version of the weights, as far as it is known. */
+  /** The version of the weights, as far as known. */
   readonly resolvedRevision: string | undefined;
   readonly modelCalled: boolean;
   readonly configurationSha256: string;

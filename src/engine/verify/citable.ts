@@ -5,7 +5,7 @@ import type { MemoryBundle, PackedRecord } from "../retrieve/api.ts";
 export type CitableRecord = { readonly reference: string; readonly record: PackedRecord };
 
 /**
- * The records of a context that can be cited, in its order: those whose reference stands in its text.
+ * The records of a context that can be cited, in order: those whose reference appears in its text.
  * @throws SvcError invalid_argument (`context_citations`) for a reader context with records and without references
  */
 export function citableRecords(bundle: MemoryBundle): readonly CitableRecord[] {
@@ -29,7 +29,7 @@ export function citableRecords(bundle: MemoryBundle): readonly CitableRecord[] {
   });
 }
 
-/** The form in which a reference stands in the text. */
+/** The form in which a reference appears in the text. */
 function shown(reference: string, { contextFormat }: MemoryBundle): string {
   switch (contextFormat) {
     case "reader":

@@ -9,7 +9,7 @@ import type {
 } from "./api.ts";
 import { recordSha256 } from "./hashes.ts";
 
-/** The hashes of what went into a check. */
+/** The hashes of the inputs of a check. */
 export type ClaimHashes = Pick<
   ClaimVerification,
   "configurationSha256" | "claimSha256" | "evidenceSha256" | "evaluationId"
@@ -61,7 +61,7 @@ function evidenceRecord(evidence: Evidence): JsonObject {
   };
 }
 
-/** A verification as it is kept and hashed: names in lower case with underscores, null for what is absent. Pure. */
+/** A verification as it is stored and hashed: snake_case names, null for absent values. Pure. */
 export function verificationRecord(result: Omit<ClaimVerification, "resultSha256">): JsonObject {
   return {
     schema_version: result.schemaVersion,

@@ -38,10 +38,10 @@ export type ClaimDeps = {
 };
 
 /**
- * Whether evidence supports or refutes a claim, as a local model of natural-language inference reads it, guarded by the
- * wording of both. Pieces are read alone first; only when none decides, small groups of the strongest are read together.
- * @throws SvcError unsupported without an entailment model; invalid_argument for a blank claim, too much evidence, or one
- *   reference or memory twice; model_failed
+ * Whether evidence supports or refutes a claim, according to a local model of natural-language inference, guarded by the wording
+ * of both. Pieces are read alone first; only if none decides, small groups of the strongest are read together.
+ * @throws SvcError unsupported without an entailment model; invalid_argument for a blank claim, too much evidence, or a
+ *   duplicate reference or memory; model_failed
  */
 export async function verifyClaim(
   deps: ClaimDeps,
@@ -112,7 +112,7 @@ function nothing(limitations: readonly ClaimLimitation[]): Findings {
   return { supports: [], refutes: [], groupScores: [], localized: [], limitations };
 }
 
-/** Single pieces first, then groups of two, then of three; the first size that decides is the last one read. */
+/** Single pieces first, then groups of two, then of three, until a size decides. */
 async function search(
   judge: Judge,
   claim: ReadClaim,
@@ -152,7 +152,7 @@ function joined(a: Findings, b: Findings): Findings {
   };
 }
 
-/** What follows from the model's numbers and the wording of groups of one size. */
+/** The conclusion from the model's probabilities and the wording of groups of one size. */
 async function weigh(
   judge: Judge,
   claim: ReadClaim,

@@ -1,4 +1,4 @@
-/** How a statement is meant, other than as a plain statement of fact. */
+/** How a statement is meant, if not as a plain statement of fact. */
 export const SPEECH_MODES = [
   "desire",
   "attempt",
@@ -11,7 +11,7 @@ export const SPEECH_MODES = [
 ] as const;
 export type SpeechMode = (typeof SPEECH_MODES)[number];
 
-/** English words and phrases by which each mode is known, in every inflection. */
+/** English words and phrases that indicate each mode, in every inflection. */
 const MODE_CUES: Readonly<Record<SpeechMode, RegExp>> = {
   desire:
     /\b(?:want(?:s|ed|ing)?|would like|wish(?:es|ed|ing)?|hop(?:e|es|ed|ing)|need(?:s|ed|ing)?|aim(?:s|ed|ing)?|seek(?:s|ing)?|sought)\b|'d like\b/iu,
@@ -28,11 +28,11 @@ const MODE_CUES: Readonly<Record<SpeechMode, RegExp>> = {
 
 const NEGATION = /\b(?:not|never|no longer|cannot|(?:ca|is|are|was|were|did|does|do|wo)n't)\b/giu;
 
-/** What besides negation says that something is otherwise; looked for in claims only. */
+/** Words other than negation that say that something is otherwise; searched for in claims only. */
 const REPLACEMENT =
   /\b(?:no|neither|nor|without|instead|rather than|switched from|replaced|incorrect|false)\b/iu;
 
-/** Where one clause ends and another begins. Coarse: a clause too many makes a check stricter, never laxer. */
+/** Where one clause ends and another begins. Coarse: an extra clause makes a check stricter, never laxer. */
 const CLAUSE_BREAK =
   /[,;:()[\]"–—]|\b(?:and|or|but|although|though|because|while|whereas|however|yet|so)\b/iu;
 
@@ -47,7 +47,7 @@ export function speechModes(text: string): ReadonlySet<SpeechMode> {
   return new Set(SPEECH_MODES.filter((mode) => MODE_CUES[mode].test(plain)));
 }
 
-/** Whether a claim says that something is not, or no longer, so. */
+/** Whether a claim says that something is not, or is no longer, so. */
 export function isNegatedClaim(claim: string): boolean {
   const plain = plainText(claim);
   return plain.search(NEGATION) >= 0 || REPLACEMENT.test(plain);
@@ -60,14 +60,14 @@ export function negatedClauses(segment: string): readonly string[] {
     .filter((clause) => clause.search(NEGATION) >= 0);
 }
 
-/** A text without the words that negate it. */
+/** A text without its negating words. */
 export function withoutNegation(text: string): string {
   return plainText(text).replaceAll(NEGATION, " ");
 }
 
 /**
- * The sentences of a text: it is split at line breaks, and after `.`, `!` and `?` before a capital or digit. Records of a
- * context hold their text as a JSON string, so a written-out `\n` is a line break too.
+ * The sentences of a text: it is split at line breaks, and after `.`, `!` and `?` before a capital or digit. Records of a context
+ * contain their text as a JSON string, so an escaped `\n` is a line break too.
  */
 export function segments(text: string): readonly string[] {
   return text

@@ -11,8 +11,8 @@ import type { Evidence } from "./api.ts";
 import { citableRecords } from "./citable.ts";
 
 /**
- * Evidence as a check takes it.
- * @throws SvcError invalid_argument for too much of it, for one reference or memory twice, and for blank ones
+ * Checked evidence.
+ * @throws SvcError invalid_argument for too much of it, for duplicate references or memories, and for blank ones
  */
 export function parseEvidence(evidence: readonly Evidence[], max: number): readonly Evidence[] {
   if (evidence.length > max) {
@@ -54,7 +54,7 @@ function repeated(values: readonly string[]): string | undefined {
 }
 
 /**
- * The records of a context as evidence, as they are rendered; `refs` selects and orders them.
+ * The records of a context as evidence, as rendered there; `refs` selects and orders them.
  * @throws SvcError invalid_argument for an unknown reference, and for a context whose records cannot be cited
  */
 export function bundleEvidence(

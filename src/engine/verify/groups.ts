@@ -3,17 +3,17 @@ import type { Entailment } from "../../ports/text-pairs.ts";
 import type { EvidenceGroup } from "./api.ts";
 import type { ReadEvidence } from "./guards.ts";
 
-/** Evidence that is read together, in the order in which it was given. */
+/** Evidence that is read together, in the given order. */
 export type Group = readonly ReadEvidence[];
 
-/** What the model reads of a group: the text alone, or one numbered line a memory. */
+/** The model's input for a group: the text alone, or one numbered line per memory. */
 export function premiseOf(texts: readonly string[]): string {
   const [only, ...more] = texts;
   if (more.length === 0) return only ?? "";
   return texts.map((text, at) => `[E${at + 1}] ${text}`).join("\n");
 }
 
-/** How a group is named in results. */
+/** How results refer to a group. */
 export function namesOf(group: Group): EvidenceGroup {
   return {
     references: group.map(({ evidence }) => evidence.reference),
@@ -21,7 +21,7 @@ export function namesOf(group: Group): EvidenceGroup {
   };
 }
 
-/** Every group of `size` among the pieces that say most, for or against, each in the order of the evidence. */
+/** Every group of `size` among the strongest pieces, for or against, each in the order of the evidence. */
 export function groupsOf(
   scored: readonly { readonly item: ReadEvidence; readonly scores: Entailment }[],
   size: number,
@@ -46,7 +46,7 @@ function combinations(items: readonly ReadEvidence[], size: number): readonly Gr
   );
 }
 
-/** A group that decides, and how sure the model is. */
+/** A group that decides, and the model's probability. */
 export type Finding<B> = {
   readonly group: Group;
   /** 0 to 1. */
@@ -54,7 +54,7 @@ export type Finding<B> = {
   readonly basis: B;
 };
 
-/** The finding of the fewest memories, then the surest, then the first by id; undefined of none. */
+/** The finding with the fewest memories, then the highest probability, then the first by id; undefined for none. */
 export function bestFinding<B>(findings: readonly Finding<B>[]): Finding<B> | undefined {
   const ids = ({ group }: Finding<B>): string =>
     group.map(({ evidence }) => evidence.memoryId).join("\n");

@@ -2,17 +2,17 @@ import type { ClaimSettings, Evidence } from "./api.ts";
 import { isNegatedClaim, negatedClauses, type SpeechMode, segments, speechModes } from "./cues.ts";
 import { contentWords, numbersAndDates } from "./words.ts";
 
-/** A claim and what its wording says. */
+/** A claim and what its wording implies. */
 export type ReadClaim = {
   readonly text: string;
   readonly modes: ReadonlySet<SpeechMode>;
-  /** It says that something is not, or no longer, so. */
+  /** It says that something is not, or is no longer, so. */
   readonly isNegated: boolean;
   readonly words: ReadonlySet<string>;
   readonly numbers: ReadonlySet<string>;
 };
 
-/** A piece of evidence and what its wording says. */
+/** A piece of evidence and what its wording implies. */
 export type ReadEvidence = {
   readonly evidence: Evidence;
   readonly segments: readonly ReadSegment[];
@@ -24,7 +24,7 @@ export type ReadSegment = {
   readonly negatedClauses: readonly string[];
 };
 
-/** With fewer content words a claim is too general for words alone to refute it. */
+/** With fewer content words, a claim is too general to be refuted by words alone. */
 const MIN_CONTENT_WORDS = 2;
 
 export function readClaim(text: string): ReadClaim {
@@ -48,7 +48,7 @@ export function readEvidence(evidence: Evidence): ReadEvidence {
   };
 }
 
-/** Whether a group may support a claim: it is meant as the claim is, and negates nothing that the claim does not. */
+/** Whether a group may support a claim: it is meant in the same way as the claim, and negates nothing that the claim does not. */
 export function maySupport(claim: ReadClaim, group: readonly ReadEvidence[]): boolean {
   return (
     group.every((item) => isTypeCompatible(claim, item.evidence)) &&
@@ -64,7 +64,7 @@ export function maySegmentSupport(claim: ReadClaim, segment: ReadSegment): boole
   );
 }
 
-/** Whether the wording of a group bears out the contradiction that the model sees. */
+/** Whether the wording of a group confirms the contradiction that the model sees. */
 export function isContradictionCorroborated(
   claim: ReadClaim,
   group: readonly ReadEvidence[],
@@ -75,12 +75,12 @@ export function isContradictionCorroborated(
   );
 }
 
-/** Whether a clause of the evidence denies in so many words what the claim says. */
+/** Whether a clause of the evidence explicitly denies what the claim says. */
 export function isExplicitlyNegated(claim: ReadClaim, group: readonly ReadEvidence[]): boolean {
   return keepsModes(claim, group) && hasNegationOverlap(claim, group);
 }
 
-/** Whether the thresholds alone decide under this policy. */
+/** Whether the wording is checked under this policy, not the thresholds alone. */
 export function isGuarded(settings: ClaimSettings, side: "support" | "refutation"): boolean {
   return side === "support"
     ? settings.entailmentPolicy === "speech_act_guarded"
@@ -95,7 +95,7 @@ function keepsModes(claim: ReadClaim, group: readonly ReadEvidence[]): boolean {
   );
 }
 
-/** What has been replaced counts for nothing, and what is only supposed counts for no more than a supposition. */
+/** Replaced memories count for nothing, and a supposition supports no more than a supposition. */
 export function isTypeCompatible(
   { modes }: ReadClaim,
   { lifecycleState, epistemicType }: Evidence,
@@ -133,7 +133,7 @@ function hasNegationOverlap(
   if (isNegated || words.size < MIN_CONTENT_WORDS) return false;
   const clauses = group.flatMap((item) => item.segments.flatMap((part) => part.negatedClauses));
   return clauses.map(contentWords).some((stated) =>
-    // Two words are soon found together by chance, so nothing may stand beside them.
+    // Two words easily occur together by chance, so there must be no other words.
     words.size === MIN_CONTENT_WORDS ? areEqual(words, stated) : words.isSubsetOf(stated),
   );
 }

@@ -1,12 +1,12 @@
 import { SvcError } from "../../domain/errors.ts";
 import type { Entailment, EntailmentModel } from "../../ports/text-pairs.ts";
 
-/** How far from 1 the three probabilities may sum to. */
+/** Maximum deviation of the sum of the three probabilities from 1. */
 const SUM_TOLERANCE = 1e-5;
 
-/** Asks the model about premises, and remembers whether it was asked at all. */
+/** Asks the model about premises, and records whether it was asked at all. */
 export type Judge = {
-  /** In the order of the premises. @throws SvcError model_failed when the model fails or its numbers cannot be right */
+  /** In the order of the premises. @throws SvcError model_failed if the model fails or its numbers are impossible */
   judge(premises: readonly string[]): Promise<readonly Entailment[]>;
   readonly wasAsked: () => boolean;
 };

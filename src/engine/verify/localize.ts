@@ -6,7 +6,7 @@ import type { Judge } from "./judge.ts";
 
 type Numbered = { readonly segment: ReadSegment; readonly number: number };
 
-/** Reads blocked groups once more, without the segments that may not support the claim; what has none left is not read. */
+/** Reads blocked groups again, without the segments that may not support the claim; groups with none left are not read. */
 export async function localize(
   judge: Judge,
   claim: ReadClaim,

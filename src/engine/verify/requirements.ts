@@ -23,16 +23,16 @@ export type StatedAnswer = {
   readonly reasoning: string;
 };
 
-/** Requirements whose citations were checked, and what was wrong with them. */
+/** Requirements with checked citations, and the errors found in them. */
 export type CheckedRequirements = {
   readonly requirements: readonly AnswerRequirement[];
   readonly citationErrors: readonly string[];
 };
 
-/** What may be cited: reference to memory. */
+/** What may be cited: from reference to memory. */
 export type References = ReadonlyMap<string, Uuid>;
 
-/** @throws SvcError model_failed when the model's answer has not the form that was asked for */
+/** @throws SvcError model_failed if the model's answer does not have the requested form */
 export function parseStatedAnswer({ requirements, reasoning }: JsonObject): StatedAnswer {
   if (!Array.isArray(requirements) || requirements.length === 0 || typeof reasoning !== "string") {
     throw misshapen();
@@ -62,8 +62,8 @@ function misshapen(): SvcError {
 }
 
 /**
- * Keeps of each requirement only citations of records that exist, each memory once. A status that its citations do not
- * bear out (one for `supported`, two memories for `conflicting`) becomes `unsupported`. Pure.
+ * Keeps for each requirement only citations of existing records, each memory once. A status that its citations do not justify
+ * (one for `supported`, two memories for `conflicting`) becomes `unsupported`. Pure.
  */
 export function checkRequirements(
   stated: readonly StatedRequirement[],
@@ -111,7 +111,7 @@ function normalized(reference: string, format: ContextFormat): string {
   return bracketed?.[1]?.trim() ?? trimmed;
 }
 
-/** What follows from the requirements; `insufficient` without any. Pure. */
+/** The verdict that follows from the requirements; `insufficient` without any. Pure. */
 export function verdictOf(requirements: readonly Pick<AnswerRequirement, "status">[]): {
   readonly verdict: AnswerabilityVerdict;
   readonly recommendedAction: AnswerabilityAction;

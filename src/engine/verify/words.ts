@@ -1,7 +1,7 @@
 import { foldCase } from "../../lib/text.ts";
 import { plainText, withoutNegation } from "./cues.ts";
 
-/** English words that carry no content of their own, and what is left of contractions. */
+/** English words without content of their own, and the remains of contractions. */
 const FUNCTION_WORDS = new Set(
   `a about above after again all also am an and any are aren as at be because been before being below between both but by
   can could couldn d did didn do does doesn doing don down during each either ever for from further had hadn has hasn have
@@ -25,13 +25,13 @@ const MONTHS = [
   "november",
   "december",
 ];
-/** These are ordinary words too, so only the capital tells. */
+/** These are also ordinary words, so only the capital letter distinguishes them. */
 const CAPITAL_MONTHS = ["March", "May"];
 
 const WORD = /\p{L}[\p{L}\p{N}_-]*/gu;
 const NUMBER = /(?<![\p{L}\p{N}])\p{Nd}+(?:[.,:]\p{Nd}+)*/gu;
 
-/** The content words of a text in a common form: case folded, plurals cut, function words and negation left out. */
+/** The content words of a text in a common form: case folded, plurals stripped, without function words and negation. */
 export function contentWords(text: string): ReadonlySet<string> {
   const words = (withoutNegation(text).match(WORD) ?? []).map(foldCase);
   return new Set(words.filter((word) => !FUNCTION_WORDS.has(word)).map(singular));

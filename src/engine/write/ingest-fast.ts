@@ -126,7 +126,7 @@ function replay(earlier: AuditRecord, record: BatchRecord): readonly Uuid[] {
   if (saved["input_sha256"] !== record.input_sha256) {
     throw new SvcError(
       "request_conflict",
-      `request_id ${record.request_id} was used before with other items; use a new one`,
+      `request_id ${record.request_id} was used before with different items; use a new one`,
       { request_id: record.request_id },
     );
   }

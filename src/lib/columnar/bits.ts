@@ -3,7 +3,10 @@ export type BitWriter = {
   /** The lowest `width` bits of a whole number. @param width 0 to 53 */
   bits(value: number, width: number): void;
   flag(value: boolean): void;
-  /** A whole number from 0, the smaller the shorter: exponential Golomb code. @param order low bits that stand as they are */
+  /**
+   * A whole number from 0; smaller ones take fewer bits: exponential Golomb code. @param order low bits that are written as they
+   * are
+   */
   count(value: number, order: number): void;
   text(value: string): void;
   /** Whole bytes, whose number the reader knows. */
@@ -114,7 +117,7 @@ export function createBitReader(bytes: Uint8Array): BitReader {
       const free = 8 - (at % 8);
       const taken = Math.min(left, free);
       const byte = bytes[at >>> 3] ?? 0;
-      // Multiplied, not shifted: 32 bits are more than a shift keeps positive.
+      // Multiplied, not shifted: a shift does not keep 32 bits positive.
       value = value * 2 ** taken + ((byte >>> (free - taken)) & ((1 << taken) - 1));
       at += taken;
       left -= taken;

@@ -45,7 +45,7 @@ function placeOf<T>(members: readonly T[], value: T): number {
   return place;
 }
 
-/** Texts that repeat themselves. */
+/** Texts with many repeats. */
 export const texts: Column<string> = {
   write: (out, values) => {
     const distinct = [...new Set(values)];
@@ -62,7 +62,7 @@ export const texts: Column<string> = {
   },
 };
 
-/** Doubles that can be told from something that the reader knows already: only exceptions are written. */
+/** Doubles that follow from something the reader already knows: only exceptions are written. */
 export function writeGuessed(
   out: BitWriter,
   values: readonly number[],
@@ -87,7 +87,7 @@ export function readGuessed(from: BitReader, guesses: readonly number[]): number
   });
 }
 
-/** Texts of as many hex digits each. */
+/** Texts of this number of hex digits. */
 export function hexTexts(digits: number): Column<string> {
   return {
     write: (out, values) => out.bytes(Uint8Array.fromHex(values.join(""))),
@@ -100,7 +100,7 @@ export function hexTexts(digits: number): Column<string> {
   };
 }
 
-/** An instant, in as few bits as its microseconds since 1970 take; another one as text. */
+/** An instant, in as few bits as its microseconds since 1970 take; other instants as text. */
 export function writeInstant(out: BitWriter, instant: Instant): void {
   const micros = toMicros(instant);
   out.flag(micros !== undefined);
@@ -120,12 +120,12 @@ function toMicros(instant: Instant): number | undefined {
 }
 
 const UUID_BYTES = 16;
-/** Bytes of a UUIDv7 that are random from their first bit to their last. */
+/** The first byte of a UUIDv7 that is random from its first bit. */
 const RANDOM_FROM = 9;
 const V7 = /^.{14}7.{4}[89ab]/;
 const uuidHex = hexTexts(2 * UUID_BYTES);
 
-/** Different UUIDs in ascending order. UUIDv7 go without their version bits, and with the distance of their times. */
+/** Distinct UUIDs in ascending order. UUIDv7 are written without their version bits, and with the differences of their times. */
 export const ascendingIds: Column<Uuid> = {
   write: (out, ids) => {
     const isV7 = ids.every((id) => V7.test(id));
@@ -200,7 +200,7 @@ export function readPlaces(from: BitReader, count: number, size: number): number
 export function subsets<T extends string>(members: readonly T[]): Column<readonly T[]> {
   return {
     write: (out, values) => {
-      // Few subsets occur, each of them often.
+      // Few different subsets occur, each often.
       const places = new Map<string, number>();
       const distinct: number[] = [];
       const chosenPlaces = values.map((chosen) => {

@@ -7,8 +7,8 @@ const MEMBERS = 2;
 const OTHER = 3;
 
 /**
- * Writes JSON as what it differs in from a pattern that reader and writer have. An object whose keys are among those of
- * the pattern, in the same order, goes member by member; anything else that differs goes as JSON text.
+ * Writes JSON as its difference from a pattern that reader and writer have. An object whose keys are among those of the pattern,
+ * in the same order, is written member by member; any other difference as JSON text.
  */
 export function writeDifference(out: BitWriter, json: Json | undefined, pattern: Json): void {
   if (json === undefined) out.bits(ABSENT, 2);

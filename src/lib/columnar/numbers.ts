@@ -1,6 +1,6 @@
 import { type BitReader, type BitWriter, countWidth } from "./bits.ts";
 
-/** Values of one kind, written together because they resemble each other. The reader is told how many there are. */
+/** Values of one kind, written together because they resemble each other. The reader knows their number. */
 export type Column<T> = {
   readonly write: (out: BitWriter, values: readonly T[]) => void;
   readonly read: (from: BitReader, count: number) => T[];
@@ -9,7 +9,7 @@ export type Column<T> = {
 /** Order of a number about which nothing is known. */
 const ANY_ORDER = 4;
 
-/** Whole numbers from 0 below 2^53. Equal ones take no room beyond the first. */
+/** Whole numbers from 0 below 2^53. Repeats of one value take no space beyond the first. */
 export const counts: Column<number> = {
   write: (out, values) => {
     const [first] = values;
@@ -71,14 +71,14 @@ export const flags: Column<boolean> = {
 };
 
 const SCRATCH = new DataView(new ArrayBuffer(8));
-/** Exponents of a double that are told by their distance from that of 1. */
+/** Exponents of a double that are written as their distance from that of 1. */
 const NEAR_EXPONENTS = 15;
 const ZERO = 0;
 const ONE = 1;
 const NEAR = 2;
 const ANY = 3;
 
-/** A double as its parts: a positive one below 2 has `near`, the exponents that it lies below 1. */
+/** A double in parts: for a positive one below 2, `near` is how far its exponent is below that of 1. */
 type Parts = {
   readonly high: number;
   readonly low: number;
@@ -104,8 +104,8 @@ function trailingZeros(value: number): number {
 }
 
 /**
- * Finite doubles, exact; the sign of zero is not kept. Few different ones are listed once; positive ones below 2 go
- * without the bits that are zero in all of them, such as the lower half of a number of single precision.
+ * Finite doubles, exact except for the sign of zero. A few distinct values are listed once; positive ones below 2 are written
+ * without the bits that are zero in all of them, such as the lower half of a single-precision number.
  */
 export const doubles: Column<number> = {
   write: (out, values) => {
@@ -130,7 +130,7 @@ export const doubles: Column<number> = {
   },
 };
 
-/** The different ones among some values, zeros of either sign being one; undefined where there are more than `most`. */
+/** The distinct values, with zeros of either sign as one; undefined if there are more than `most`. */
 function distinctOf(values: readonly number[], most: number): readonly number[] | undefined {
   const distinct = new Set<number>();
   for (const value of values) {
@@ -183,7 +183,7 @@ function readEach(from: BitReader, count: number): number[] {
   });
 }
 
-/** The length of fraction that makes the whole column shortest: what needs more is written in full. */
+/** The length of the fraction that makes the whole column shortest: numbers that need more are written in full. */
 function keptBits(values: readonly number[], parts: readonly Parts[]): number {
   const full = 64;
   const needs = parts.flatMap(({ near, needed }, index) =>

@@ -88,6 +88,6 @@ async function agrees(question: string): Promise<boolean> {
   if (isTerminal()) return await confirm(question, true);
   throw invalid(
     "--yes",
-    "is missing, and there is nobody to ask; nothing was changed. See what would change with --dry-run",
+    "is missing, and there is no terminal to ask on; nothing was changed. See what would change with --dry-run",
   );
 }

@@ -13,8 +13,7 @@ import { ownerFor } from "./owner.ts";
 /** In whose name the command line changes memories. */
 export const ACTOR = "cli-operator";
 export const PACK_ARGUMENT = "a .pack file, a directory pack or its memory.db";
-export const ID_ARGUMENT =
-  "its id, or as much of the beginning or end of it as no other memory has";
+export const ID_ARGUMENT = "its id, or a start or end of it that no other memory has";
 
 /** Characters of a memory in a table. */
 const SHOWN_CHARS = 80;
@@ -64,7 +63,7 @@ export async function findMemory(
   if (!/^[0-9a-f]{4,31}$/.test(digits)) {
     throw invalid(
       "id",
-      `${JSON.stringify(given)} is no id of a memory and no part of one, which has ${LEAST_DIGITS} or more hexadecimal digits`,
+      `${JSON.stringify(given)} is neither the id of a memory nor a part of one with ${LEAST_DIGITS} or more hexadecimal digits`,
     );
   }
   const beginning = await idsThatBegin(engine, userId, digits);
@@ -74,7 +73,7 @@ export async function findMemory(
   if (found.length === 1) return only;
   const names = found.slice(0, NAMED).map(({ id }) => id);
   const others = found.length > NAMED ? " and others" : "";
-  throw invalid("id", `${given} stands for ${names.join(", ")}${others}; give more of it`);
+  throw invalid("id", `${given} stands for ${names.join(", ")}${others}; give more digits`);
 }
 
 function missing(given: string, userId: string): SvcError {

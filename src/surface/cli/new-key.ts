@@ -66,13 +66,13 @@ export function aboutKey(
       "encrypted.",
       "Its key is not kept on this machine. So that assistants can open the pack:",
       `  svc key import ${word}`,
-      "Who loses the key loses the pack: nobody can restore it.",
+      "If you lose the key, you lose the pack: nobody can restore it.",
     ];
   }
   return [
     "encrypted.",
     `Its key is kept in ${keptIn}.`,
-    "Who loses the key loses the pack: nobody can restore it. Back the key up, elsewhere:",
+    "If you lose the key, you lose the pack: nobody can restore it. Back the key up, elsewhere:",
     `  svc key export ${word}`,
   ];
 }

@@ -29,7 +29,7 @@ export function envFileOption(place: string): Option {
 
 /** `--user-id`. */
 export function ownerOption(): Option {
-  return new Option("--user-id <owner>", "whose memory it is (default: the owner of the pack)");
+  return new Option("--user-id <owner>", "owner of the memories (default: the owner of the pack)");
 }
 
 /** Reads a whole number within bounds, for commander. */

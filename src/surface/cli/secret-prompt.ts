@@ -30,7 +30,7 @@ export async function askNewKey(context: CliContext): Promise<string> {
  */
 export async function askFirstPassphrase({ output }: CliContext): Promise<string | undefined> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const first = await askSecret("Passphrase (Enter alone: a key is made and kept here): ");
+    const first = await askSecret("Passphrase (just Enter: a key is made and kept here): ");
     if (first === "") return undefined;
     if (first === (await askSecret("Once more: "))) return first;
     output.note("The two differ.");

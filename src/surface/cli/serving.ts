@@ -8,7 +8,7 @@ import { aborted } from "./signals.ts";
 /** The flag of the commands that serve a pack. */
 export const READ_ONLY_OPTION = [
   "--read-only",
-  "write nothing; done without it where the pack cannot be written",
+  "write nothing (automatic if the pack cannot be written)",
 ] as const;
 
 /** Opens the memory of a server; a missing pack is made, unless nothing is to be written. */

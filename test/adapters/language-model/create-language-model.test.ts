@@ -167,7 +167,7 @@ describe("an answer in another form", () => {
     const error = await failure(model(server).answer(REQUEST));
     expect(server.received).toHaveLength(3);
     expect(error.code).toBe("model_failed");
-    expect(error.message).toContain("answered 3 times, and not in the form");
+    expect(error.message).toContain("answered 3 times, but not in the requested form");
     expect(shown(error)).not.toContain("pelican");
   });
 
@@ -219,7 +219,7 @@ describe("a provider in trouble", () => {
     const server = provider("openai", () => new Response("<html>pelican</html>"));
     const error = await failure(model(server, { transportRetries: 0 }).answer(REQUEST));
     expect(error.code).toBe("model_failed");
-    expect(error.message).toContain("in a form that cannot be read (status 200)");
+    expect(error.message).toContain("in an unreadable form (status 200)");
   });
 
   test("may not be there at all", async () => {

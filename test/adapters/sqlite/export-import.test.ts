@@ -271,7 +271,7 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     name: "a record out of place",
-    says: "has no place here",
+    says: "is not allowed here",
     change: (lines) => lines.push(lines[1] ?? ""),
   },
   {
@@ -348,7 +348,7 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     name: "a vector of no node",
-    says: "no line before it",
+    says: "no earlier line",
     change: replaceIn("vector", '"node_key":1', '"node_key":0.5e3'),
   },
 ];

@@ -67,7 +67,7 @@ describe.each(PACKS)("a pack of $name", ({ packIn }) => {
     const path = mainPath(pack.layout);
     expect(await failure(write(store))).toEqual({
       code: "storage_failed",
-      message: `${path}: was deleted, moved or replaced while this process had it open; nothing of this operation was stored. Put the file back under its name, or restart this process to use what lies there now.`,
+      message: `${path}: was deleted, moved or replaced while this process had it open; nothing of this operation was stored. Put the file back under its name, or restart this process to use what is there now.`,
       data: { path, reason: "pack_moved" },
     });
     expect(await store.countEvents(ALL_OWNERS)).toBe(1);

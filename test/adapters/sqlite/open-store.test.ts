@@ -323,7 +323,7 @@ describe.each(LAYOUTS)("a path where a pack of $name is expected", ({ packIn }) 
 
     expect(refusal).toEqual({
       code: "not_a_pack",
-      message: `${mainPath(pack.layout)}: is no pack (${reason}). Nothing was changed; give another path, or create a pack with: svc init`,
+      message: `${mainPath(pack.layout)}: is not a pack (${reason}). Nothing was changed; give another path, or create a pack with: svc init`,
       data: { path: mainPath(pack.layout) },
     });
     expect(bytesBelow(place)).toEqual(before);

@@ -165,7 +165,7 @@ describe("a request id", () => {
     expect(await refusal(again)).toEqual({
       code: "request_conflict",
       data: { request_id: KEY },
-      message: `request_id ${KEY} was used before with other inputs; use a new one`,
+      message: `request_id ${KEY} was used before with different inputs; use a new one`,
     });
     expect((await reread(engine, other)).lifecycleState).toBe("tentative");
     expect((await reread(engine, id)).lifecycleState).toBe("stable");

@@ -145,7 +145,7 @@ describe("svc connect", () => {
     expect(stderr).toContain("stands only in the settings of this shell");
     expect(stderr).toContain(`svc key import ${at("keyless.pack")}`);
     expect(stderr).toMatch(/Error: the server was started .* failed after \d+ ms: .*keyless\.pack/);
-    expect(stderr).toContain("to take it back run: svc disconnect codex");
+    expect(stderr).toContain("to undo it, run: svc disconnect codex");
     expect(`${stdout}${stderr}`).not.toContain(RAW);
     expect(readFileSync(at("home/.codex/config.toml"), "utf8")).not.toContain("raw_key");
   });
@@ -182,7 +182,7 @@ describe("svc connect", () => {
 
   test("says whom a printed configuration is for when the name is nearly that of a client", async () => {
     const { stderr } = await run("connect VSCode --print --db-path plain.pack");
-    expect(stderr).toContain("VSCode is not known; this is what most assistants read");
+    expect(stderr).toContain("VSCode is not known; most assistants read this");
     expect(stderr).toContain("Did you mean vscode?");
     expect((await run("connect vscode --print --db-path plain.pack")).stderr).toBe("");
   });
@@ -218,7 +218,9 @@ describe("svc connect", () => {
     expect(JSON.parse(readFileSync(at(".vscode/mcp.json"), "utf8")).servers.memory).toMatchObject({
       type: "stdio",
     });
-    expect((await run("disconnect vscode --scope project --yes")).stdout).toContain("is gone");
+    expect((await run("disconnect vscode --scope project --yes")).stdout).toContain(
+      "has been removed",
+    );
     expect(existsSync(at(".vscode"))).toBeFalse();
   });
 });

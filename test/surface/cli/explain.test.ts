@@ -121,7 +121,7 @@ describe("svc explain", () => {
     const { code, stdout, stderr } = await explain(UNKNOWN);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr.replace(/^Warning: .*\n/, "")).toBe(
-      `Error: there is no receipt of a retrieval ${UNKNOWN} in this pack; receipts are kept for a time only\n`,
+      `Error: there is no receipt of a retrieval ${UNKNOWN} in this pack; receipts are kept for a limited time\n`,
     );
   });
 

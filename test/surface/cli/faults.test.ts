@@ -49,7 +49,7 @@ const PACKS = [
   { pack: "missing.pack", code: 1, says: "svc init" },
   { pack: "no/such/folder.pack", code: 1, says: "svc init" },
   { pack: "folder.pack", code: 1, says: "svc init" },
-  { pack: "text.pack", code: 1, says: "is no pack" },
+  { pack: "text.pack", code: 1, says: "is not a pack" },
   { pack: "foreign.pack", code: 1, says: "another program" },
   { pack: "newer.pack", code: 1, says: "newer svc" },
 ];

@@ -24,7 +24,7 @@ beforeAll(async () => {
   expect(made).toMatchObject({ code: 0, stderr: "" });
   expect(made.stdout).toMatch(/, encrypted\. Its owner is \S+\.\n/);
   expect(made.stdout).toContain(`\nIts key is kept in ${keyFolder()}`);
-  expect(made.stdout).toContain("Who loses the key loses the pack");
+  expect(made.stdout).toContain("If you lose the key, you lose the pack");
   expect(made.stdout).toContain("svc key export ./memory.pack");
   expect(made.stdout).not.toMatch(RAW_KEY);
 });
@@ -49,7 +49,7 @@ describe("init", () => {
 
   test("prints an assistant configuration without a key, and it works", async () => {
     const { stdout } = await run(["init"]);
-    expect(stdout).toContain("is a pack already, encrypted. It stays as it is.");
+    expect(stdout).toContain("is already a pack, encrypted. It stays as it is.");
     const json = stdout.slice(stdout.indexOf("{"), stdout.lastIndexOf("}") + 1);
     const { memory } = JSON.parse(json).mcpServers;
     // Bun, when it runs the source, would read a file of settings beside it.
@@ -80,7 +80,7 @@ describe("init", () => {
       expect(stdout).toContain("not encrypted");
       expect((await run(["info", name ?? ""])).stdout).toMatch(/Encryption +none/);
     }
-    expect((await run(["init", "a.pack"])).stdout).toContain("already, not encrypted");
+    expect((await run(["init", "a.pack"])).stdout).toContain("a pack, not encrypted");
   });
 
   test("keeps neither a given key nor that of the settings", async () => {
@@ -99,7 +99,7 @@ describe("init", () => {
     // Whoever repeats it without the key learns what the pack is.
     const again = await run(["init", "given.pack"]);
     expect(again.code).toBe(0);
-    expect(again.stdout).toContain("already, encrypted");
+    expect(again.stdout).toContain("is already a pack, encrypted");
     expect(again.stderr).toContain("svc key import");
   });
 

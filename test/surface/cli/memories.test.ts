@@ -185,7 +185,10 @@ describe("svc edit", () => {
     const id = ids[0] ?? "";
     const { content } = await json("show", PACK, id);
     const same = await desk.run(["edit", PACK, id, content]);
-    expect(same).toMatchObject({ code: 2, stderr: expect.stringContaining("says just that") });
+    expect(same).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("already says exactly that"),
+    });
     expect((await desk.run(["edit", PACK, id, "-"], { stdin: "\n" })).code).toBe(2);
     expect(await json("show", PACK, id)).toMatchObject({ lifecycle_state: "tentative" });
   });

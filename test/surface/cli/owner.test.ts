@@ -113,7 +113,7 @@ describe("svc owner", () => {
     );
     expect(await ask("use", path, "anna")).toMatchObject({
       code: 0,
-      stdout: "The pack is now that of anna.\n",
+      stdout: "The pack now belongs to anna.\n",
     });
     expect((await ask("list", path)).stdout).toMatch(/\nanna .*the pack's\n/);
     const last = expect.stringMatching(/^\d{4}-.*Z$/);
@@ -126,7 +126,7 @@ describe("svc owner", () => {
     });
     const bob = await ask("use", path, "bob", "--format", "json");
     expect(JSON.parse(bob.stdout)).toEqual({ owner: "bob", before: "anna" });
-    expect((await ask("list", path)).stdout).toContain("that of bob, who has nothing in it yet");
+    expect((await ask("list", path)).stdout).toContain("belongs to bob, who has nothing in it yet");
   });
 
   test("renames an owner once it was agreed to, and the pack goes with the name", async () => {
@@ -142,7 +142,7 @@ describe("svc owner", () => {
     expect(await owners(path)).toEqual(before);
 
     const renamed = await ask("rename", path, "_cli", "anna", "--yes");
-    expect(renamed.stdout).toBe("2 memories and 2 events of _cli are now those of anna.\n");
+    expect(renamed.stdout).toBe("2 memories and 2 events of _cli now belong to anna.\n");
     expect(await owners(path)).toMatchObject({ owner: "anna", owners: [{ user_id: "anna" }] });
     const found = await desk.run(["search", path, "what does Anna drink?"]);
     expect(found.stdout).toContain(TEA);
@@ -166,7 +166,7 @@ describe("svc owner", () => {
     const path = await packOf("refused.pack", "_cli", "anna");
     const before = await owners(path);
     for (const [args, why] of [
-      [["rename", path, "_cli", "anna"], "into: is an owner already; join the two"],
+      [["rename", path, "_cli", "anna"], "into: is already an owner; join the two"],
       [["rename", path, "carl", "dora"], "from: has nothing in this pack"],
       [["join", path, "carl", "anna"], "from: has nothing in this pack"],
       [["join", path, "_cli", "carl"], "into: has nothing in this pack"],

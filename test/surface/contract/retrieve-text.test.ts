@@ -95,7 +95,7 @@ describe("the hits", () => {
     expect(mixed[0]).toStartWith("1 memory, best first.");
 
     const unknown = lines(responseOf([1, 2, 3, 4, 5, 6, 7].map(weak)));
-    expect(unknown[0]).toStartWith("Nothing is surely known about this.");
+    expect(unknown[0]).toStartWith("Nothing is known about this for certain.");
     expect(unknown.filter((line) => line.includes(", weak) weak"))).toHaveLength(5);
   });
 

@@ -108,7 +108,7 @@ describe.each(Object.entries(REFUSALS))("%s", (code, cases) => {
 
 describe("request_conflict", () => {
   const KEY = "11111111-2222-4333-8444-555555555555";
-  const conflict = `request_id ${KEY} was used before with other inputs; use a new one`;
+  const conflict = `request_id ${KEY} was used before with different inputs; use a new one`;
 
   const KINDS = [
     { name: "of a promotion, for another memory", route: "promote", other: "archive" },
@@ -155,7 +155,7 @@ describe("request_conflict", () => {
     const first = await cite("a");
     expect(first.status).toBe(200);
     expect(await cite("a")).toEqual(first);
-    expectRefused("request_conflict", await cite("b"), /was used before with other inputs/);
+    expectRefused("request_conflict", await cite("b"), /was used before with different inputs/);
   });
 });
 

@@ -76,7 +76,7 @@ describe("internal and storage_failed", () => {
       json: {
         code: "storage_failed",
         detail:
-          "<pack>: was deleted, moved or replaced while this process had it open; nothing of this operation was stored. Put the file back under its name, or restart this process to use what lies there now.",
+          "<pack>: was deleted, moved or replaced while this process had it open; nothing of this operation was stored. Put the file back under its name, or restart this process to use what is there now.",
       },
     });
     const read = await ask(`/v1/nodes/${String(stored.json["node_id"])}?user_id=ada`);
@@ -274,7 +274,7 @@ describe("a server in a process of its own", () => {
     // Which of the two is a matter of what the connection has read of it before.
     const told: Partial<Record<string, string>> = {
       not_a_pack:
-        "<pack>: is no pack (its content is not that of a pack). Nothing was changed; give another path, or create a pack with: svc init",
+        "<pack>: is not a pack (its content is not that of a pack). Nothing was changed; give another path, or create a pack with: svc init",
       pack_damaged:
         "<pack>: was damaged or changed from outside: a part of it is not what was written. Restore it from a copy; svc doctor <pack> says more.",
     };

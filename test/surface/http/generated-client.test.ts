@@ -290,7 +290,7 @@ describe("through the client", () => {
       reused: {
         status: 409,
         detail:
-          "request_id 11111111-2222-4333-8444-555555555555 was used before with other inputs; use a new one",
+          "request_id 11111111-2222-4333-8444-555555555555 was used before with different inputs; use a new one",
       },
     });
     const id = at("stored.event_id");

@@ -117,7 +117,7 @@ describe("PUT /v1/nodes/{node_id}/…", () => {
         status: 409,
         json: {
           code: "request_conflict",
-          detail: `request_id ${KEY} was used before with other inputs; use a new one`,
+          detail: `request_id ${KEY} was used before with different inputs; use a new one`,
         },
       });
       expect(await logOf(app.store, id)).toHaveLength(1);
@@ -265,7 +265,7 @@ describe("PUT /v1/nodes/{node_id}/condition", () => {
     {
       name: "half a character",
       body: { state: "true", reason: "\ud800" },
-      detail: "reason: holds a lone surrogate, which is no character",
+      detail: "reason: holds a lone surrogate, which is not a character",
     },
     {
       name: "a time without offset",
@@ -359,7 +359,7 @@ describe("POST of two memories", () => {
         status: 409,
         json: {
           code: "request_conflict",
-          detail: `request_id ${KEY} was used before with other inputs; use a new one`,
+          detail: `request_id ${KEY} was used before with different inputs; use a new one`,
         },
       });
       expect(await logOf(app.store, a)).toHaveLength(count);

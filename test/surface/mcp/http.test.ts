@@ -310,7 +310,7 @@ describe("the tools", () => {
 
 describe("the engine", () => {
   test("that cannot open fails the start and closes the socket", async () => {
-    const failure = new SvcError("not_a_pack", "notes.txt is no pack; name another file");
+    const failure = new SvcError("not_a_pack", "notes.txt is not a pack; name another file");
     const server = startMcpServer({
       port: 0,
       userKeys: { ada: "k" },

@@ -90,9 +90,9 @@ describe("resources", () => {
   });
 
   test("say why the memory cannot be opened", async () => {
-    const failure = new SvcError("not_a_pack", "notes.txt is no pack; name another file");
+    const failure = new SvcError("not_a_pack", "notes.txt is not a pack; name another file");
     const session = await openSession(() => Promise.reject(failure));
-    const error = "The memory could not be opened: notes.txt is no pack; name another file";
+    const error = "The memory could not be opened: notes.txt is not a pack; name another file";
     expect(await read(session, "memory://stats")).toEqual({ error });
     expect(await read(session, `memory://nodes/${UNKNOWN}`)).toEqual({ error });
     await expect(session.leave()).rejects.toBe(failure);

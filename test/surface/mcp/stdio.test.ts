@@ -40,7 +40,7 @@ describe("the engine", () => {
   });
 
   test("that cannot open is told to every call and in the log, and fails the session", async () => {
-    const failure = new SvcError("not_a_pack", "notes.txt is no pack; name another file");
+    const failure = new SvcError("not_a_pack", "notes.txt is not a pack; name another file");
     const session = await openSession(() => Promise.reject(failure));
     for (let round = 0; round < 2; round += 1) {
       const result = await session.client.callTool({
@@ -48,10 +48,12 @@ describe("the engine", () => {
         arguments: { node_id: NODE_ID },
       });
       expect(result.isError).toBe(true);
-      expect(JSON.stringify(result.content)).toContain("notes.txt is no pack; name another file");
+      expect(JSON.stringify(result.content)).toContain(
+        "notes.txt is not a pack; name another file",
+      );
     }
     expect(session.log).toEqual([
-      "The memory could not be opened: notes.txt is no pack; name another file",
+      "The memory could not be opened: notes.txt is not a pack; name another file",
     ]);
     await expect(session.leave()).rejects.toBe(failure);
   });

@@ -36,7 +36,7 @@ export function toSvcError(error: unknown, path: string): unknown {
 export function packMoved(path: string): SvcError {
   return new SvcError(
     "storage_failed",
-    `${path}: was deleted, moved or replaced while this process had it open; nothing of this operation was stored. Put the file back under its name, or restart this process to use what lies there now.`,
+    `${path}: was deleted, moved or replaced while this process had it open; nothing of this operation was stored. Put the file back under its name, or restart this process to use what is there now.`,
     { path, reason: PACK_MOVED },
   );
 }
@@ -64,7 +64,7 @@ export function readOnly(path: string, cause?: unknown): SvcError {
 
 /** The error for a pack that could be written, and is not to be. */
 export function keptUnchanged(path: string): SvcError {
-  const message = `${path}: was opened for reading alone; nothing was changed. Leave out --read-only to write.`;
+  const message = `${path}: was opened read-only; nothing was changed. Leave out --read-only to write.`;
   return new SvcError("pack_read_only", message, { path });
 }
 
@@ -72,7 +72,7 @@ export function keptUnchanged(path: string): SvcError {
 export function notAPack(path: string, reason: string, cause?: unknown): SvcError {
   return new SvcError(
     "not_a_pack",
-    `${path}: is no pack (${reason}). Nothing was changed; give another path, or create a pack with: svc init`,
+    `${path}: is not a pack (${reason}). Nothing was changed; give another path, or create a pack with: svc init`,
     { path },
     cause === undefined ? undefined : { cause },
   );

@@ -72,7 +72,7 @@ function hasLog(file: string): boolean {
 function logUnreadable(file: string): SvcError {
   return new SvcError(
     "pack_read_only",
-    `${file}: the newest changes are in ${file}-wal, which cannot be read where nothing may be written. Copy both files to a folder of your own, and use the copy.`,
+    `${file}: the newest changes are in ${file}-wal, which cannot be read where writing is not possible. Copy both files to a folder of your own, and use the copy.`,
     { path: file },
   );
 }

@@ -148,6 +148,6 @@ function countOf(database: Database, table: string): number {
 }
 
 function notAsWritten(path: string): SvcError {
-  const message = `${path}: the disk does not give back what was written to it; the copy is removed, the original stays as it is. Use another disk.`;
+  const message = `${path}: the disk does not return what was written to it; the copy was removed, the original is unchanged. Use another disk.`;
   return new SvcError("storage_failed", message, { path });
 }

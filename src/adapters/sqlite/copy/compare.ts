@@ -147,7 +147,7 @@ function readPragma({ database, schema }: Part, name: string): unknown {
 function differs(path: string, what: string): SvcError {
   return new SvcError(
     "storage_failed",
-    `${path}: the copy is not like the original (${what}); the original stays as it is. Run: svc doctor ${path}`,
+    `${path}: the copy differs from the original (${what}); the original stays as it is. Run: svc doctor ${path}`,
     { path },
   );
 }

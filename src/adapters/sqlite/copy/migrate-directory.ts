@@ -89,7 +89,7 @@ function requireNameFree(destination: string): void {
 function nameTaken(path: string): SvcError {
   return invalid(
     "destination",
-    `${path} exists already and is never overwritten; nothing was changed. Give another name`,
+    `${path} already exists and is never overwritten; nothing was changed. Give another name`,
   );
 }
 

@@ -165,7 +165,7 @@ async function letGo(
 function neverWhole(path: string, mode: OpenMode): SvcError {
   const message =
     mode === "read-write"
-      ? `${path}: another process reads or copies it and does not end; no copy was made. Try again once it has ended.`
-      : `${path}: others write it, and this user cannot move their log into it; no copy was made. Run it as the user who owns the pack.`;
+      ? `${path}: another process is reading or copying it and does not finish; no copy was made. Try again once it has finished.`
+      : `${path}: others write to it, and this user cannot move their log into it; no copy was made. Run this as the user who owns the pack.`;
   return new SvcError("pack_in_use", message, { path });
 }

@@ -142,7 +142,7 @@ export function requireFree(folder: string, bytes: number): void {
   const megabytes = (value: number): string => `${Math.ceil(value / 1e5) / 10} MB`;
   throw new SvcError(
     "disk_full",
-    `${folder}: the copy needs ${megabytes(bytes)} and only ${megabytes(free)} are free; nothing was changed. Make room and try again.`,
+    `${folder}: the copy needs ${megabytes(bytes)} and only ${megabytes(free)} are free; nothing was changed. Free some space and try again.`,
     { path: folder },
   );
 }

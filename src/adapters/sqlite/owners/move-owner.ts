@@ -26,7 +26,7 @@ export function previewMove(database: Database, { from, into, isJoin }: OwnerWis
   if (moved === undefined) throw invalid("from", "has nothing in this pack");
   if (from === into) throw invalid("into", "is the same name");
   if (isJoin && !isTaken) throw invalid("into", "has nothing in this pack; rename the other one");
-  if (!isJoin && isTaken) throw invalid("into", "is an owner already; join the two");
+  if (!isJoin && isTaken) throw invalid("into", "is already an owner; join the two");
   return moved;
 }
 

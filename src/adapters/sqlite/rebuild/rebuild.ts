@@ -95,7 +95,7 @@ export function requireModel(database: Database, configured: EmbeddingIdentity):
   if (isSameEmbedding(stored, configured)) return;
   throw new SvcError(
     "embedding_mismatch",
-    `the pack's vectors are of ${stored?.model} (${stored?.version}), configured is ${configured.model} (${configured.version}); run: svc rebuild`,
+    `the pack's vectors come from ${stored?.model} (${stored?.version}), but ${configured.model} (${configured.version}) is configured; run: svc rebuild`,
     { stored: { ...stored }, configured: { ...configured } },
   );
 }

@@ -48,7 +48,7 @@ export function requireUpToDate(database: Database, layout: PackLayout, dimensio
   );
   if (isCurrent) return;
   const path = mainPath(layout);
-  const message = `${path}: was made by an earlier version of svc and has to be brought up to date, which writes to it. Copy it to a folder of your own and open the copy; svc info and svc export read it as it is.`;
+  const message = `${path}: was made by an earlier version of svc and must be upgraded, which writes to it. Copy it to a folder of your own and open the copy; svc info and svc export can read it as it is.`;
   throw new SvcError("pack_read_only", message, { path });
 }
 

@@ -34,7 +34,7 @@ export function upgradeInWords(
   };
   return {
     begin: (name) => {
-      const what = `bringing the pack of an earlier version up to date (${name})`;
+      const what = `upgrading the pack from an earlier version (${name})`;
       if (maySpeak()) speak(what);
       return (done, total) => {
         if (maySpeak()) speak(`${what}: ${done} of ${total}`);
@@ -42,7 +42,7 @@ export function upgradeInWords(
     },
     end: () => {
       if (spoken === started) return;
-      speak(`up to date after ${Math.round((nowMs() - started) / 1000)} s`);
+      speak(`upgraded after ${Math.round((nowMs() - started) / 1000)} s`);
     },
   };
 }

@@ -143,7 +143,7 @@ function createVectorTaker(database: Database, name: string, vectors: FileVector
       const entry = checkLine(VECTOR, value, line, name);
       requireAscending(value, line);
       if (known.get(entry.node_key) === null) {
-        throw notAnExport(name, line.number, "node_key: no line before it brought this node");
+        throw notAnExport(name, line.number, "node_key: no earlier line has this node");
       }
       const bytes = Buffer.from(entry.embedding, "base64");
       if (bytes.length !== identity.dimension * Float32Array.BYTES_PER_ELEMENT) {

@@ -169,7 +169,7 @@ class Records {
     const taker = this.#takers[at];
     if (taker === undefined) throw notAnExport(this.#name, line.number, "record: unknown kind");
     if (at < this.#at) {
-      throw notAnExport(this.#name, line.number, `record: a ${taker.record} has no place here`);
+      throw notAnExport(this.#name, line.number, `record: a ${taker.record} is not allowed here`);
     }
     this.#at = at;
     taker.take(value, line);
@@ -188,7 +188,7 @@ function requireWhole(
     const promised = [footer.counts, header.counts].map((all) => Object.entries(all));
     const isRight = promised.every((all) => new Map(all).get(record) === count);
     if (isRight) continue;
-    const reason = `counts: ${record} does not match the ${count} lines that were found`;
+    const reason = `counts: ${record} does not match the ${count} lines found`;
     throw notAnExport(found.name, found.number, reason);
   }
   if (footer.sha256 !== found.sha256) {

@@ -1,8 +1,8 @@
 const WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday";
-/** Without `may`, which is a word of its own. */
+/** Without `may`, which is also an ordinary word. */
 const MONTHS = "january february march april june july august september october november december";
 const SHORT = "jan feb mar apr jun jul aug sep oct nov dec mon tue wed thu fri sat sun";
-/** Words that make a question one about time, separated by blanks. */
+/** Words that make a question one about time, separated by spaces. */
 export const TEMPORAL_WORDS =
   "when last before after recent recently ago yesterday today tomorrow earlier later since until prior";
 const HINTS =
@@ -16,30 +16,30 @@ const ALONE: ReadonlySet<string> = new Set(
   [TEMPORAL_WORDS, WEEKDAYS, MONTHS, SHORT, "tonight weekend"].join(" ").split(" "),
 );
 
-/** Whether a question may name a date, so that looking for one is worth it. */
+/** Whether a question may name a date, so that it pays to look for one. */
 export function namesDates(query: string): boolean {
   return GATE.test(query);
 }
 
-/** Characters at either end of a long question in which dates are looked for. */
+/** Characters at either end of a long question that are searched for dates. */
 const READABLE_CHARS = 1000;
 
-/** The part of a question in which dates are read: all of a usual one, the beginning and the end of a very long one. */
+/** The part of a question that is searched for dates: all of a usual one, the start and the end of a very long one. */
 export function readableDates(query: string): string {
   if (query.length <= 2 * READABLE_CHARS) return query;
-  // Cut at blanks, so that no number or word is read in half.
+  // Cut at spaces, so that no number or word is split.
   const head = query.slice(0, READABLE_CHARS).replace(/\S*$/, "");
   const tail = query.slice(-READABLE_CHARS).replace(/^\S*/, "");
   return `${head}\n${tail}`;
 }
 
-/** Whether an expression is a date by itself: figures or several words, or one word that means little else. */
+/** Whether an expression is a date by itself: digits or several words, or one word with hardly any other meaning. */
 export function keepsAlone(value: string): boolean {
   if (/[\d\s]/.test(value)) return true;
   return ALONE.has(value.toLowerCase().replace(/[^a-z]+$/, ""));
 }
 
-/** Whether a date is a name instead: one capitalised word that an entity of the question holds. */
+/** Whether a date is a name instead: one capitalised word that an entity of the question contains. */
 export function isName(value: string, entities: readonly string[]): boolean {
   return (
     /^\p{Lu}[^\s\d]*$/u.test(value) &&

@@ -7,7 +7,8 @@ export function contested(ranking: readonly ResultCandidate[]): readonly ResultC
 }
 
 /**
- * Flags the contested candidates that a record contradicts, and names it. The other side is not added. Pure.
+ * Flags the contested candidates that a recorded contradiction concerns, and names the other side. The other side is not added.
+ * Pure.
  * @param others the other side by candidate key
  */
 export function flagConflicts(

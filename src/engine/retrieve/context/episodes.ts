@@ -14,8 +14,8 @@ export type EpisodeRules = Pick<
 type Episode = { readonly name: string; readonly members: readonly ResultCandidate[] };
 
 /**
- * Brings the best members of the sessions that answer the question best nearly up to their session's best candidate. A
- * session counts from two candidates on. Nothing is added: only what is in the ranking takes part. Pure.
+ * Raises the best members of the sessions that answer the question best to nearly the score of their session's best candidate. A
+ * session counts from two candidates on. Nothing is added: only candidates in the ranking take part. Pure.
  */
 export function routeEpisodes(
   ranking: readonly ResultCandidate[],
@@ -49,7 +49,7 @@ function bestEpisodes(
   for (const candidate of ranking) {
     const { scope, sessionId } = candidate.node;
     if (sessionId === undefined) continue;
-    // Scopes hold no blank, so that two names are equal only when both parts are.
+    // Scopes contain no blank, so two names are equal only if both parts are.
     const name = `${scope} ${sessionId}`;
     const members = groups.get(name);
     if (members === undefined) groups.set(name, [candidate]);
@@ -97,7 +97,7 @@ function termsOf(text: string): readonly string[] {
 const K1 = 1.5;
 const B = 0.75;
 
-/** BM25 of each document for distinct terms, its rarity measured over these documents alone (Robertson and Zaragoza, 2009). */
+/** BM25 of each document for distinct terms, with rarity measured over these documents alone (Robertson and Zaragoza, 2009). */
 function bm25(documents: readonly string[], terms: ReadonlySet<string>): readonly number[] {
   const counted = documents.map((text) => {
     const words = termsOf(text);

@@ -7,17 +7,17 @@ import { addedBy, raisedBy, type Step, toStep, withPath } from "./inherit.ts";
 
 export type EvidenceRules = {
   readonly kind: "evidence_projection" | "evidence_augmentation";
-  /** Groups that take part; at least 1. */
+  /** Number of groups that take part; at least 1. */
   readonly topK: number;
   /** Sources of one group; at least 1. */
   readonly maxSources: number;
-  /** Share of the first member's score that a source inherits, 0 exclusive to 1. */
+  /** Share of the first member's score that a source inherits, above 0, at most 1. */
   readonly decay: number;
   /** `non_entity`: entities form no group. */
   readonly anchorPolicy: "all" | "non_entity";
 };
 
-/** What the settings ask for; undefined when both forms are off. */
+/** What the settings ask for; undefined if both forms are off. */
 export function evidenceRules(packing: PackingSettings): EvidenceRules | undefined {
   if (packing.evidenceProjectionTopK > 0) {
     return {
@@ -66,10 +66,10 @@ export function evidenceGroups(
 }
 
 /**
- * Replaces claims by the memories that they were drawn from, or puts these beside them. A source is an active memory whose
- * own id is part of the evidence, in the scope of the group's first member; it inherits a share of that member's score and
- * the largest relevance of the group. A group without a source stays as it is. Pure.
- * @param sources memories by id; what must not be shown is already left out
+ * Replaces claims with the memories that they were drawn from, or puts these beside them. A source is an active memory whose own
+ * id is part of the evidence, in the scope of the group's first member; it inherits a share of that member's score and the
+ * largest relevance of the group. A group without a source stays as it is. Pure.
+ * @param sources memories by id; those that must not be shown are left out already
  */
 export function addEvidence(
   ranking: readonly ResultCandidate[],

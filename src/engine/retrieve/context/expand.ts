@@ -16,16 +16,16 @@ export type ContextDeps = Pick<EngineDeps<SearchIndex>, "store" | "settings" | "
 
 export type ExpandedRanking = {
   readonly ranking: readonly ResultCandidate[];
-  /** The order is by score and id now, since a score was inherited or a candidate came or went. */
+  /** The order is now by score and id, because a score was inherited or a candidate was added or removed. */
   readonly changedOrder: boolean;
-  /** Session neighbours that the filters keep out, once each; those that a time keeps out are not named. */
+  /** Session neighbours excluded by filters, each once; those excluded by a time are not named. */
   readonly excluded: readonly Exclusion[];
 };
 
 /**
  * Adds to a ranking what belongs to its best candidates: neighbours of their sessions, then the best of an episode, then the
- * sources of claims, each under every filter of the request; at last the contested ones are flagged. A step that fails is
- * left out with a warning.
+ * sources of claims, each under every filter of the request; finally it flags the contested ones. A failed step is left out with
+ * a warning.
  * @throws SvcError what the store throws when it looks for contradictions; the reason of `request.signal` once it is aborted
  */
 export async function expandContext(
@@ -44,7 +44,7 @@ export async function expandContext(
       current = next;
       changedOrder ||= changed;
     } catch (error) {
-      // The cause may hold memory text; its category is all that leaves this place.
+      // The cause may contain memory text; only its category leaves this place.
       deps.warn(`retrieve: ${name} was skipped (${reasonCode(error)})`);
     }
   };

@@ -8,7 +8,7 @@ import type { RetrievalRequest } from "../request.ts";
 import { reachesFloor } from "../select.ts";
 
 /**
- * Searches by vector and by words and gives what was found as a pool of its own, scored, best first.
+ * Searches by vector and by words and returns its own pool of hits, scored, best first.
  * @param filter that of the request, with the scopes that it did not ask for
  * @param k candidates of each search
  * @param keep what may be scored: a factor is relative to its pool, so the rest must not be part of it
@@ -23,7 +23,7 @@ export type HintRules = {
   /** Hints wanted; 0: none. */
   readonly topN: number;
   readonly filter: FilterRules;
-  /** The floor of the results was not applied. */
+  /** Whether the floor of the results was not applied. */
   readonly floorSkipped: boolean;
 };
 
@@ -33,8 +33,8 @@ function otherScopes({ scopes }: CandidateFilter): CandidateFilter["scopes"] {
 }
 
 /**
- * The best memories of the scopes that a request did not ask for, best first; none when it names no scope or wants no hints.
- * They stand beside the results and are never part of them. A search that fails gives none, with a warning.
+ * The best memories of the scopes that a request did not ask for, best first; none if it names no scope or wants no hints. They
+ * are listed beside the results and are never part of them. A failed search gives none, with a warning.
  * @throws the reason of `request.signal` once it is aborted
  */
 export async function crossScopeHints(

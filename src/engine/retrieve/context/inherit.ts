@@ -7,11 +7,11 @@ import { byScore } from "../score/order.ts";
 /** A ranking after one step of expansion. */
 export type Step = {
   readonly ranking: readonly ResultCandidate[];
-  /** A score rose, or a candidate was added or removed; the ranking is then in the order of `byScore`. */
+  /** Whether a score rose, or a candidate was added or removed; the ranking is then in the order of `byScore`. */
   readonly changed: boolean;
 };
 
-/** A memory that no search found, with a share of the score of the candidate that it belongs to. */
+/** A memory that no search found, with a share of the score of its candidate. */
 export function addedBy(
   source: ResultCandidate,
   { key, node }: KeyedNode,
@@ -37,7 +37,7 @@ export function addedBy(
   };
 }
 
-/** A candidate with the share of another's score, where that is more than its own, and the other's relevance likewise. */
+/** A candidate with a share of another's score if that exceeds its own; likewise for relevance. */
 export function raisedBy(
   source: ResultCandidate,
   candidate: ResultCandidate,
@@ -50,7 +50,7 @@ export function raisedBy(
     : { ...candidate, semanticRelevance };
 }
 
-/** A candidate that was reached on one path more. */
+/** A candidate reached by one more path. */
 export function withPath(
   candidate: ResultCandidate,
   path: CandidatePath,
@@ -64,7 +64,7 @@ export function withPath(
   };
 }
 
-/** A ranking made of these candidates, in the order of scores when that may differ from the order they came in. */
+/** A ranking of these candidates, sorted by score if it may differ from the order in which they came. */
 export function toStep(candidates: Iterable<ResultCandidate>, changed: boolean): Step {
   const ranking = [...candidates];
   return { ranking: changed ? ranking.sort(byScore) : ranking, changed };

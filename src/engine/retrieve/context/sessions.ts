@@ -12,10 +12,10 @@ export type SessionRules = Pick<
   | "sessionContextPacking"
 >;
 
-/** A memory of the same session, so many places behind the trigger, or before it where negative. */
+/** A memory of the same session, this many positions after the trigger, or before it if negative. */
 export type Neighbour = KeyedNode & { readonly offset: number };
 
-/** The candidates whose session neighbours are worth having. */
+/** The candidates whose session neighbours are added. */
 export function triggers(
   ranking: readonly ResultCandidate[],
   topK: number,
@@ -23,7 +23,7 @@ export function triggers(
   return ranking.slice(0, topK).filter(({ node }) => node.sessionId !== undefined);
 }
 
-/** The neighbours of a window with their places, in the order of the session. */
+/** The neighbours in a window with their positions, in session order. */
 export function neighbours({ before, after }: SessionWindow): readonly Neighbour[] {
   return [
     ...before.map((neighbour, index) => ({ ...neighbour, offset: -1 - index })).reverse(),
@@ -32,10 +32,10 @@ export function neighbours({ before, after }: SessionWindow): readonly Neighbour
 }
 
 /**
- * Adds the turns around the best hits, because an answer often stands beside the words that were found. A neighbour
- * inherits a share of its trigger's score, and the trigger's relevance, where these are more than its own. Triggers give
- * what they had before: a score is handed on once, never from neighbour to neighbour. Pure.
- * @param windows neighbours by trigger key; what must not be shown is already left out
+ * Adds the turns around the best hits, because an answer is often next to the words that were found. A neighbour inherits a share
+ * of its trigger's score, and the trigger's relevance, if these exceed its own. Triggers pass on their original score: it is
+ * inherited once, never from neighbour to neighbour. Pure.
+ * @param windows neighbours by trigger key; what must not be shown is left out already
  */
 export function expandSessions(
   ranking: readonly ResultCandidate[],

@@ -2,12 +2,12 @@ import { type CandidateFilter, passesFilter } from "../../../domain/candidate-fi
 import type { MemoryNode } from "../../../domain/node.ts";
 import { exclusionReason, type FilterRules } from "../filter.ts";
 
-/** Whether a memory that no search found may be shown. `reason` is absent where nothing is reported of it. */
+/** Whether a memory that no search found may be shown. `reason` is absent if nothing is reported. */
 export type Visibility =
   | { readonly visible: true }
   | { readonly visible: false; readonly reason: string | undefined };
 
-/** Holds a memory against every filter of a request: owner, scope and times, then types, then what is known of it. Pure. */
+/** Checks a memory against every filter of a request: owner, scope and times, then types, then its epistemic state. Pure. */
 export function visibility(
   node: MemoryNode,
   filter: CandidateFilter,

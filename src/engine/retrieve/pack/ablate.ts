@@ -5,7 +5,7 @@ import type { Tokenizer } from "../../../ports/tokenizer.ts";
 import type { MemoryBundle } from "../api.ts";
 import { render } from "./render.ts";
 
-/** A context and what it would have been without some of its records. */
+/** A context, and the same context without some of its records. */
 export type ContextAblation = {
   readonly schemaVersion: 1;
   readonly semantics: "exact_context_entry_removal";
@@ -17,9 +17,8 @@ export type ContextAblation = {
 };
 
 /**
- * Takes packed records out of a context and leaves everything else as it was: format, references, header, notice and
- * guidance. Nothing else takes their place; the freed tokens are counted as remaining. Without any record left only the
- * notice stands. Pure.
+ * Removes packed records from a context and leaves everything else as it was: format, references, header, notice and guidance.
+ * Nothing takes their place; the freed tokens count as remaining. If no record is left, only the notice remains. Pure.
  * @param ids at least one, none twice, all of packed records
  * @throws SvcError invalid_argument
  */
@@ -73,7 +72,7 @@ function parsePackedIds({ sections }: MemoryBundle, ids: readonly Uuid[]): Reado
   const packed = new Set([...sections.values()].flat().map(({ candidate }) => candidate.node.id));
   const removed = new Set<Uuid>();
   for (const id of ids) {
-    if (!packed.has(id)) throw invalid("ids", `${id} is no record of this context`);
+    if (!packed.has(id)) throw invalid("ids", `${id} is not a record of this context`);
     if (removed.has(id)) throw invalid("ids", `${id} is named twice`);
     removed.add(id);
   }

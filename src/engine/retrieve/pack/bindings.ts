@@ -1,7 +1,7 @@
 import { storedValueBindings } from "../../../domain/value-bindings.ts";
 import type { MemoryBundle, VisibleBinding } from "../api.ts";
 
-/** The value bindings whose short form stands in the context, by node id, then reference. Pure. */
+/** The value bindings whose short form appears in the context, by node id, then reference. Pure. */
 export function visibleBindings(bundle: Pick<MemoryBundle, "sections">): VisibleBinding[] {
   const visible: VisibleBinding[] = [];
   for (const record of [...bundle.sections.values()].flat()) {

@@ -8,7 +8,7 @@ import type { LevelForm } from "./pack-item.ts";
 import { render } from "./render.ts";
 import type { PackRules } from "./rules.ts";
 
-/** A record that was put into the context. */
+/** A record in the context. */
 export type PlacedRecord = MeteredLine & {
   readonly candidate: ResultCandidate;
   readonly reference: string;
@@ -22,15 +22,15 @@ export type PackingOutcome = {
   readonly format: LineFormat;
   /** Tokens for the complete text. */
   readonly available: number;
-  /** Undefined: there was no room for the notice, and so for nothing. */
+  /** Undefined: there was no room for the notice, and so for nothing else. */
   readonly meter: ContextMeter<PlacedRecord> | undefined;
   /** Candidates that were left out because they have no text. */
   readonly blank?: ReadonlySet<Uuid>;
-  /** Candidates that were left out for a record that held their text when it was packed, with that record. */
+  /** Candidates that were left out because a packed record contained their text, with that record. */
   readonly folded?: ReadonlyMap<Uuid, Uuid>;
 };
 
-/** The context as it is handed out. The guidance joins where it still fits. */
+/** The finished context. The guidance is included if it still fits. */
 export function toBundle(outcome: PackingOutcome): MemoryBundle {
   const { rules, format, available, meter } = outcome;
   const isCited = showsReferences(format);
@@ -77,7 +77,7 @@ export function toBundle(outcome: PackingOutcome): MemoryBundle {
   };
 }
 
-/** The record that is in the context: a host may have been folded itself. */
+/** The record that is in the context: a host may itself have been folded. */
 function lastHost(host: Uuid, folded: ReadonlyMap<Uuid, Uuid> | undefined): Uuid {
   const next = folded?.get(host);
   return next === undefined ? host : lastHost(next, folded);

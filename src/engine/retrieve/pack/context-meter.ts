@@ -9,7 +9,7 @@ export type MeteredLine = {
   readonly namesSpeaker: boolean;
 };
 
-/** What stands in front of the records. */
+/** The parts before the records. */
 export type ContextFrame = {
   /** The first line or lines; undefined: none. */
   readonly notice: string | undefined;
@@ -17,10 +17,9 @@ export type ContextFrame = {
 };
 
 /**
- * Keeps the lines of a context in their sections and knows the exact token count of its complete text at every step,
- * without counting that text: no line is empty or begins with a blank, so no token reaches from one line into the next,
- * and the count is the sum over lines with their line break, except that the last line has none.
- * A property test holds this against counting the complete text.
+ * Keeps the lines of a context in their sections and knows the exact token count of its complete text at every step, without
+ * counting that text. No line is empty or begins with a blank, so no token spans two lines, and the count is the sum over lines
+ * with their line break, except that the last line has none. A property test compares this with counting the complete text.
  */
 export class ContextMeter<L extends MeteredLine> {
   readonly #tokenizer: Tokenizer;
@@ -44,14 +43,14 @@ export class ContextMeter<L extends MeteredLine> {
     return this.#speakers > 0;
   }
 
-  /** Tokens of the context as it stands: of the notice alone while there is no record, 0 without either. */
+  /** Tokens of the current context: of the notice alone without any record, 0 without either. */
   get total(): number {
     const last = [...this.#sections.values()].at(-1)?.at(-1);
     if (last !== undefined) return this.#count(this.#sum, last, this.namesSpeakers);
     return this.#frame.notice === undefined ? 0 : this.#tokenizer.count(this.#frame.notice);
   }
 
-  /** Tokens of the context if this line stood at that place of its section. */
+  /** Tokens of the context if this line were at that place of its section. */
   totalWith(line: L, place = this.placesIn(line.section)): number {
     const lines = this.#sections.get(line.section);
     const lastSection = [...this.#sections.keys()].at(-1);
@@ -66,17 +65,17 @@ export class ContextMeter<L extends MeteredLine> {
     );
   }
 
-  /** Tokens of the context if these lines stood between notice and header. There must be a record. */
+  /** Tokens of the context with these lines between notice and header. There must be a record. */
   totalWithGuidance(guidance: string): number {
     return this.total + this.#broken(guidance);
   }
 
-  /** Lines in a section, which is also the place behind the last of them. */
+  /** Number of lines in a section, which is also the place after the last of them. */
   placesIn(section: SectionName): number {
     return this.#sections.get(section)?.length ?? 0;
   }
 
-  /** Puts a line at a place of its section: by default behind the others. */
+  /** Inserts a line at a place of its section: by default at the end. */
   add(line: L, place = this.placesIn(line.section)): void {
     const lines = this.#sections.get(line.section);
     if (lines === undefined) {
@@ -87,7 +86,7 @@ export class ContextMeter<L extends MeteredLine> {
     this.#speakers += line.namesSpeaker ? 1 : 0;
   }
 
-  /** Takes a line out that was added; a section without lines is gone. */
+  /** Removes a line that was added; a section without lines disappears. */
   remove(line: L): void {
     const lines = this.#sections.get(line.section) ?? [];
     const place = lines.indexOf(line);
@@ -116,7 +115,7 @@ export class ContextMeter<L extends MeteredLine> {
   }
 }
 
-/** What instructions from the memory are, wherever they are shown as such. */
+/** How instructions from the memory are described wherever they are shown as such. */
 export const STORED_TEXTS = "stored texts, stated or confirmed by the user";
 
 /** The line above the records of a section. */

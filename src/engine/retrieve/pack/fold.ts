@@ -4,8 +4,8 @@ import type { Uuid } from "../../../lib/uuid.ts";
 import { statusTags, validityLabel } from "./reader-line.ts";
 
 /**
- * Whether a reader who sees `outer` misses nothing without `inner`: both rest on one event, the text of `inner` stands in
- * that of `outer`, and `outer` has the same status and whatever `inner` shows of time, validity and speaker.
+ * Whether a reader of `outer` misses nothing without `inner`: both rest on one event, `outer` contains the text of `inner`, has
+ * the same status, and shows at least as much about time, validity and speaker.
  */
 export function foldsInto(inner: MemoryNode, outer: MemoryNode): boolean {
   const text = inner.content.trim();
@@ -24,7 +24,7 @@ function sameOrNone(inner: string | undefined, outer: string | undefined): boole
   return inner === undefined || inner === outer;
 }
 
-/** The records of a context by the events that they rest on: only those can fold. */
+/** The records of a context by their events: only records of one event can fold. */
 export class FoldIndex<R extends { readonly node: MemoryNode }> {
   readonly #byEvent = new Map<Uuid, Set<R>>();
 
@@ -38,12 +38,12 @@ export class FoldIndex<R extends { readonly node: MemoryNode }> {
     for (const event of record.node.evidenceRefs) this.#byEvent.get(event)?.delete(record);
   }
 
-  /** A record that holds all that the memory would show. */
+  /** A record that contains everything the memory would show. */
   hostOf(node: MemoryNode): R | undefined {
     return this.#sharing(node).find((record) => foldsInto(node, record.node));
   }
 
-  /** The records that show nothing beyond the memory, itself excepted. */
+  /** The records that show nothing beyond the memory, except itself. */
   heldBy(node: MemoryNode): readonly R[] {
     return this.#sharing(node).filter(
       (record) => record.node.id !== node.id && foldsInto(record.node, node),

@@ -11,7 +11,7 @@ import { isoTime } from "./times.ts";
 /** How records are written. */
 export type LineFormat = { readonly name: ContextFormat; readonly citations: boolean };
 
-/** What of a record is shown, and as what. */
+/** What is shown of a record, and in which form. */
 export type Shown = {
   readonly level: RepresentationLevel;
   readonly text: string;
@@ -21,11 +21,11 @@ export type Shown = {
   readonly olderThan?: OlderThan | undefined;
 };
 
-/** The line of a record, whose text is `head` and `body` together. */
+/** The line of a record: `head` followed by `body`. */
 export type RecordLine = {
-  /** What depends on the other records of the context: the reference. */
+  /** The part that depends on the other records of the context: the reference. */
   readonly head: string;
-  /** What is the same in every context. */
+  /** The part that is the same in every context. */
   readonly body: string;
   readonly namesSpeaker: boolean;
 };
@@ -58,7 +58,7 @@ export function contextHeader(format: LineFormat, namesSpeakers: boolean): strin
   }
 }
 
-/** The line of a record. It holds no line break and begins with `- `, `{` or `["`, whatever the memory says. */
+/** The line of a record. It contains no line break and begins with `- `, `{` or `["`, whatever the memory says. */
 export function recordLine(node: MemoryNode, shown: Shown, format: LineFormat): RecordLine {
   switch (format.name) {
     case "auditable":

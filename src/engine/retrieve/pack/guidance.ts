@@ -3,7 +3,7 @@ import type { ContextFormat, GuidanceMode } from "../../../domain/records/packin
 import type { Instant } from "../../../lib/instant.ts";
 import { isoTime } from "./times.ts";
 
-/** What a question is after, as far as it changes how its records are to be read. */
+/** What a question is about, as far as it affects how its records are to be read. */
 export type QuestionKind = "temporal" | "aggregation" | "current_state" | "default";
 
 export type Question = {
@@ -12,7 +12,7 @@ export type Question = {
   readonly isAggregation: boolean;
 };
 
-/** Any of some phrases as whole words, in any case, with any blanks between words. */
+/** Any of some phrases as whole words, in any case, with any white space between words. */
 function phrases(...alternatives: readonly string[]): RegExp {
   const words = alternatives.join("|").replaceAll(" ", "\\s+");
   return new RegExp(`(?<![\\p{L}\\p{N}_])(?:${words})(?![\\p{L}\\p{N}_])`, "iu");
@@ -20,7 +20,7 @@ function phrases(...alternatives: readonly string[]): RegExp {
 
 const TIME_UNIT = "(?:second|minute|hour|day|week|month|year)s?";
 
-/** Up to so many characters of one sentence, between two words. */
+/** Up to this many characters of one sentence, between two words. */
 function within(chars: number): string {
   return `(?![\\p{L}\\p{N}_])[^.!?]{0,${chars}}(?<![\\p{L}\\p{N}_])`;
 }
@@ -66,7 +66,7 @@ const ADVICE = phrases(
   "help me (?:choose|pick|plan)",
 );
 
-/** The first kind that matches; time spans and extremes before counts, since "how many days ago" counts nothing. */
+/** The first matching kind; time spans and extremes before counts, since "how many days ago" counts nothing. */
 export function questionKind({ query, intent, isAggregation }: Question): QuestionKind {
   if (ELAPSED_OR_EXTREME.test(query)) return "temporal";
   if (isAggregation || COUNTING.test(query)) return "aggregation";
@@ -80,9 +80,9 @@ const PERSONALIZATION =
   "PERSONALIZATION TASK: Build on what the owner of these records did, chose and liked. What a record says of somebody else is not true of the owner.";
 
 /**
- * Lines that tell the model how to read the records for this kind of question; undefined where there is nothing to say.
- * They hold no text of question or memory. Mode `temporal` speaks on questions of time alone; `all` also on the present
- * and on advice.
+ * Lines that tell the model how to read the records for this kind of question; undefined if there is nothing to say. They contain
+ * no text of question or memory. Mode `temporal` applies only to questions about time; `all` also to those about the present and
+ * for advice.
  */
 export function guidanceFor({
   mode,

@@ -2,7 +2,10 @@ import { withoutInvisible } from "../../../lib/invisible.ts";
 
 const UNICODE_LINE_BREAKS = /[\u0085\u2028\u2029]/g;
 
-/** A value as JSON without blanks and invisible characters, on one line also for readers that break lines at Unicode's own separators. */
+/**
+ * A value as JSON without white space and invisible characters. It is one line even for readers that break lines at Unicode's own
+ * separators.
+ */
 export function jsonLine(value: unknown): string {
   const line = JSON.stringify(value).replace(
     UNICODE_LINE_BREAKS,

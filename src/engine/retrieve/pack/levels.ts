@@ -12,12 +12,12 @@ export type LevelRules = {
 const LEVELS_WITH_TEXT: readonly RepresentationLevel[] = ["full", "prose", "structured"];
 const READER_LEVELS: readonly RepresentationLevel[] = ["full", "prose"];
 
-/** Whether a record without its text is of no use, so that blank texts are left out as well. */
+/** Whether a record without its text is useless, so that blank texts are left out as well. */
 export function requiresText({ format, minFidelity }: LevelRules): boolean {
   return format === "reader" || LEVELS_WITH_TEXT.includes(minFidelity);
 }
 
-/** What may be shown of a memory, from the highest level down; the same text is not listed twice. */
+/** What may be shown of a memory, from the highest level down; equal texts are listed once. */
 export function levelTexts(
   node: MemoryNode,
   rules: LevelRules,

@@ -2,15 +2,15 @@ import type { Tokenizer } from "../../../ports/tokenizer.ts";
 import type { RecordLine } from "./formats.ts";
 
 /**
- * Counting with as few characters as possible. All of it rests on how cl100k_base cuts a text before it looks for
- * tokens: into runs of letters with at most one character before them, groups of up to three digits, and runs of blanks
- * or of everything else, where a run of everything else may take up the line breaks behind it. No token reaches
- * over such a cut, so what is counted on both sides of a cut is the count of the whole.
+ * Counts tokens with as few characters as possible. This rests on how cl100k_base splits a text before it looks for tokens: into
+ * runs of letters with at most one character before them, groups of up to three digits, and runs of blanks or of everything else,
+ * where a run of everything else may include the line breaks after it. No token spans such a split, so counting both sides of a
+ * split separately gives the count of the whole.
  */
 
 export type LineTokens = {
   readonly alone: number;
-  /** With the line break behind it. */
+  /** With the line break after it. */
   readonly broken: number;
 };
 
@@ -18,9 +18,8 @@ export type LineTokens = {
 export type LineCounter = (line: RecordLine) => LineTokens;
 
 /**
- * A counter that remembers the short parts that lines share. The head of a line ends where a cut is: before a blank after
- * a bracket or a dash, or between a digit and a quote. What a line break adds depends on the characters behind the last
- * cut alone.
+ * A counter that remembers the short parts that lines share. The head of a line ends at a split: before a blank after a bracket
+ * or a dash, or between a digit and a quote. What a line break adds depends only on the characters after the last split.
  */
 export function createLineCounter(tokenizer: Tokenizer): LineCounter {
   const heads = new Map<string, number>([["", 0]]);
@@ -42,10 +41,9 @@ function remembered(known: Map<string, number>, text: string, count: () => numbe
 }
 
 /**
- * A number of tokens that a text has at the least, wherever it stands, for a fraction of the price of counting it: its
- * runs of ASCII letters and of ASCII digits, of which no token holds two. About three quarters of the count of an
- * English text. Other characters neither begin nor end a run, since they may be letters or digits themselves; written
- * as a JSON string, a text has no fewer runs.
+ * A lower bound of the tokens of a text, wherever it appears, for a fraction of the cost of counting: its runs of ASCII letters
+ * and of ASCII digits, of which no token contains two. About three quarters of the count of an English text. Other characters
+ * neither begin nor end a run, since they may be letters or digits themselves; a text written as a JSON string has no fewer runs.
  */
 export function leastTokens(text: string): number {
   let runs = 0;
@@ -53,7 +51,7 @@ export function leastTokens(text: string): number {
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
     const kind = unit > 0x7f ? last : (KINDS[unit] ?? OTHER);
-    // Without a branch: no processor foresees where words end, and half of the time would go into that.
+    // Branch-free: no processor predicts where words end, and mispredictions would take half of the time.
     runs += Number(kind !== last) & Number(kind !== OTHER);
     last = kind;
   }
@@ -64,14 +62,14 @@ const OTHER = 0;
 const LETTER = 1;
 const DIGIT = 2;
 
-/** Of each ASCII character. */
+/** For each ASCII character. */
 const KINDS = Uint8Array.from({ length: 0x80 }, (_, unit) => {
   const character = String.fromCharCode(unit);
   if (/[A-Za-z]/.test(character)) return LETTER;
   return /[0-9]/.test(character) ? DIGIT : OTHER;
 });
 
-/** The last place where an ASCII letter or digit ends its run; 0 without one. */
+/** The last place where an ASCII letter or digit ends its run; 0 if there is none. */
 function lastCut(text: string): number {
   for (let at = text.length - 2; at >= 0; at -= 1) {
     const kind = KINDS[text.charCodeAt(at)];

@@ -5,7 +5,7 @@ const AGGREGATION =
 const HISTORICAL =
   "Historical coverage: knowledge_at leaves out what was stored later, but status, links and indexes are those of today; what changed since then is not undone, so this is no picture of that moment.";
 
-/** What the records do not cover, one line each: for questions after a count or a complete list, and for an earlier moment. */
+/** What the records do not cover, one line each: for questions for a count or a complete list, and for an earlier moment. */
 export function coverageNotice({
   isAggregation,
   knowledgeAt,

@@ -11,9 +11,9 @@ export type CountedLine = RecordLine & { readonly tokens: LineTokens };
 export type LevelForm = {
   readonly level: RepresentationLevel;
   readonly text: string;
-  /** A number of tokens that the line has at the least. */
+  /** A lower bound of the tokens of the line. */
   readonly least: number;
-  /** The line, written and counted at the first call. */
+  /** The line, written and counted on the first call. */
   readonly line: () => CountedLine;
 };
 
@@ -25,13 +25,13 @@ export type PackItem = {
   readonly rank: number;
   /** With the stored text. */
   readonly full: LevelForm;
-  /** From the highest level down, beginning with `full`. */
+  /** From the highest level down, starting with `full`. */
   readonly forms: readonly LevelForm[];
-  /** No form of it has fewer tokens. */
+  /** A lower bound over all forms. */
   readonly least: number;
 };
 
-/** A candidate at each level that is allowed; nothing is written or counted yet. */
+/** A candidate at each allowed level; nothing is written or counted yet. */
 export function packItem(
   given: Pick<PackItem, "candidate" | "reference" | "rank">,
   rules: Omit<LevelRules, "format"> & { readonly format: LineFormat },
@@ -64,7 +64,7 @@ export function packItem(
   return { ...given, full, forms, least: Math.min(...forms.map(({ least }) => least)) };
 }
 
-/** Tokens that a line has beside the text at the least. Reader lines have little more than the dash and a quote. */
+/** A lower bound of the tokens of a line besides the text. Reader lines have little more than the dash and a quote. */
 function leastTokensAround(
   { candidate, reference }: Pick<PackItem, "candidate" | "reference">,
   format: LineFormat,

@@ -19,13 +19,13 @@ import { packingRanks, sectionOf } from "./tiers.ts";
 type Placed = PlacedRecord & {
   readonly node: MemoryNode;
   readonly window: WindowPlace | undefined;
-  /** It was put beside other members of its session window. */
+  /** Whether it was put beside other members of its session window. */
   readonly isBeside: boolean;
 };
 
 /**
- * Stage 6: fills the token budget with whole records, each at the highest level that fits; nothing is ever cut. The count
- * is that of the complete rendered text. Equal candidates in any order give the same context. Pure.
+ * Stage 6: fills the token budget with whole records, each at the highest level that fits; nothing is ever cut. The count is that
+ * of the complete rendered text. Equal candidates in any order give the same context. Pure.
  */
 export function pack(
   results: readonly ResultCandidate[],
@@ -42,7 +42,7 @@ export function pack(
     header: (namesSpeakers) => contextHeader(format, namesSpeakers),
   });
   const available = Math.max(0, rules.tokenBudget - settings.overheadTokens);
-  // Records without the notice would pass for more than they are.
+  // Without the notice, the records would seem to cover more than they do.
   const frame = { results, tokenizer, rules, format, available };
   if (meter.total > available) return toBundle({ ...frame, meter: undefined });
   const mustHaveText = requiresText({ format: format.name, minFidelity: rules.minFidelity });
@@ -71,13 +71,13 @@ export function pack(
 
 type FillRules = {
   readonly available: number;
-  /** Of the candidates that are put beside each other. */
+  /** Windows of the candidates that are put beside each other. */
   readonly windows: ReadonlyMap<Uuid, WindowPlace>;
-  /** Whether a record is left out when another one holds its text. */
+  /** Whether a record is left out if another one contains its text. */
   readonly folds: boolean;
 };
 
-/** Packs what the queue hands out. @returns what was left out for a record that holds its text, with that record. */
+/** Packs the items of the queue. @returns those left out because a record contains their text, with that record. */
 function fill(
   meter: ContextMeter<Placed>,
   queue: PackingQueue,
@@ -106,7 +106,7 @@ function fill(
   }
 }
 
-/** Adds an item at the first level at which the complete text fits; undefined when none does. */
+/** Adds an item at the first level at which the complete text fits; undefined if none does. */
 function place(
   meter: ContextMeter<Placed>,
   item: PackItem,

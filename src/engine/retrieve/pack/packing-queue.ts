@@ -3,28 +3,28 @@ import { byScore, compareIds } from "../score/order.ts";
 import type { PackItem } from "./pack-item.ts";
 import { hasOwnClaim, ORDINARY_RANK } from "./tiers.ts";
 
-/** An item and what it is worth to the context, or at most is worth while it was not counted. */
+/** An item and its worth to the context; before it is counted, an upper bound of the worth. */
 type Valued = { readonly item: PackItem; readonly worth: number };
 
 /**
- * Hands out items in packing order: rank for rank, best first, and ordinary ones by what they are worth, which is their
- * score, their score per token, or in between; there `balanced` lets the best of all go first.
+ * Returns items in packing order: rank by rank, best first, and ordinary ones by their worth, which is their score, their score
+ * per token, or something in between; with `balanced` the best of all goes first.
  *
- * Counting is what packing spends its time on. So an item is counted only when it may be the next one, judged by the
- * least that it can cost, and one whose least is beyond the remaining budget is set aside. Order and outcome are those of
- * counting everything: while no budget is freed, what is too large stays too large.
+ * Counting takes most of the time of packing. So an item is counted only if it may be the next one, judged by the lower bound of
+ * its cost, and an item whose lower bound exceeds the remaining budget is set aside. Order and outcome are the same as if
+ * everything were counted: while no budget is freed, what is too large stays too large.
  */
 export class PackingQueue {
   readonly #ordering: MultipathOrdering;
   /** Items whose order needs no count. */
   readonly #first: PackItem[];
-  /** Not counted; most promising first, from `#at` on. */
+  /** Not counted; most promising first, starting at `#at`. */
   #open: Valued[];
   #at = 0;
   /** Counted; best first. */
   readonly #counted: Valued[] = [];
   #tooLarge: Valued[] = [];
-  /** The last ordinary item that was handed out by its worth. */
+  /** The last ordinary item that was returned by its worth. */
   #passed: Valued | undefined;
 
   constructor(items: readonly PackItem[], ordering: MultipathOrdering) {
@@ -41,7 +41,7 @@ export class PackingQueue {
       .sort(compareWorth);
   }
 
-  /** The next item; undefined when none is left that might fit. @param remaining tokens of the budget. */
+  /** The next item; undefined if none is left that might fit. @param remaining tokens of the budget. */
   next(remaining: number): PackItem | undefined {
     const first = this.#first.shift();
     if (first !== undefined) return first;
@@ -58,7 +58,7 @@ export class PackingQueue {
     }
   }
 
-  /** Tells that the remaining budget grew, so that what was set aside may fit now. */
+  /** The remaining budget has grown, so items that were set aside may fit now. */
   budgetGrew(): void {
     if (this.#tooLarge.length === 0) return;
     this.#open = [...this.#open.slice(this.#at), ...this.#tooLarge].sort(compareWorth);
@@ -68,7 +68,7 @@ export class PackingQueue {
 
   #count(item: PackItem): void {
     const valued = { item, worth: this.#worth(item, Math.max(1, item.full.line().tokens.alone)) };
-    // Its place was reached while it was set aside, and then it was too large.
+    // Its turn came while it was set aside, and it was too large then.
     if (this.#passed !== undefined && compareWorth(valued, this.#passed) < 0) return;
     const place = this.#counted.findIndex((other) => compareWorth(valued, other) < 0);
     this.#counted.splice(place < 0 ? this.#counted.length : place, 0, valued);
@@ -79,14 +79,14 @@ export class PackingQueue {
     return candidate.compositeScore / tokens ** exponent;
   }
 
-  /** A score below zero is worth more the longer the text, so the least cost is no bound of it. */
+  /** For a negative score, a longer text means more worth, so the lowest cost is no bound. */
   #mostWorth(item: PackItem): number {
     if (item.candidate.compositeScore < 0) return 0;
     return this.#worth(item, Math.max(1, item.full.least));
   }
 }
 
-/** The best of what is no instruction, not pinned and no open task. */
+/** The best item that is not an instruction, a pinned memory or an open task. */
 function headOf(items: readonly PackItem[]): PackItem | undefined {
   return items
     .filter(({ candidate }) => !hasOwnClaim(candidate))

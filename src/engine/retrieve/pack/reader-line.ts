@@ -7,12 +7,12 @@ import type { OlderThan } from "../api.ts";
 import { jsonLine } from "./json-line.ts";
 import { shortTime } from "./times.ts";
 
-/** What a reader line says of a memory: its parts joined by blanks, and whether it names a speaker. */
+/** The content of a reader line: its parts joined by blanks, and whether it names a speaker. */
 export type ReaderParts = { readonly text: string; readonly namesSpeaker: boolean };
 
 /**
- * Date, status, speaker and text of a memory, each only where there is something to say. Speaker and text are JSON
- * strings, so that no memory can pose as a heading, a reference or a status. Node ids never appear.
+ * Date, status, speaker and text of a memory, each only if there is something to say. Speaker and text are JSON strings, so that
+ * no memory can pose as a heading, a reference or a status. Node ids never appear.
  */
 export function readerParts(
   node: MemoryNode,
@@ -34,7 +34,7 @@ export function readerParts(
   };
 }
 
-/** What is said of a record that a newer one makes outdated. Which records are shown is not known while lines are written. */
+/** The tag of a record that a newer one makes outdated. While lines are written it is unknown which records will be shown. */
 export function olderTag({ at }: OlderThan): string {
   return `older than a record of ${shortTime(at)}`;
 }
@@ -56,7 +56,7 @@ export function statusTags(node: MemoryNode): readonly string[] {
   return tags;
 }
 
-/** The interval in which it holds, where that has an end and nothing replaced it. */
+/** The interval in which it is valid, if that has an end and nothing replaced the memory. */
 export function validityLabel(node: MemoryNode): string | undefined {
   return node.validTo === undefined || node.supersededBy !== undefined
     ? undefined
@@ -95,14 +95,14 @@ const MONTHS = [
   "dec(?:ember)?",
 ] as const;
 
-/** Characters within which a leading group or a leading date ends, opening brackets and blanks not counted. */
+/** Characters within which a leading group or a leading date ends, not counting opening brackets and blanks. */
 const DATE_REACH = 120;
 
-/** Whether a text begins with the date of an instant, or with a short bracketed group that holds it. */
+/** Whether a text begins with the date of an instant, or with a short bracketed group that contains it. */
 function statesDate(text: string, instant: Instant): boolean {
   const [year, month, day] = instant.slice(0, 10).split("-").map(Number);
   const begin = text.search(/[^\s([]/);
-  // Every way to write the date holds the year; most texts do not begin with one, and need no expression made for them.
+  // Every notation of the date contains the year. Most texts do not begin with one, and need no regular expression.
   if (begin < 0 || !text.slice(begin, begin + DATE_REACH).includes(`${year}`)) return false;
   const name = MONTHS[(month ?? 1) - 1] ?? "";
   const forms = [

@@ -4,13 +4,13 @@ import type { Uuid } from "../../../lib/uuid.ts";
 import type { MemoryBundle } from "../api.ts";
 import { STORED_TEXTS, sectionHeading } from "./context-meter.ts";
 
-/** The parts of a context that are written. */
+/** The parts of a context that are rendered. */
 export type ContextParts = Pick<
   MemoryBundle,
   "coverageNotice" | "contextGuidance" | "header" | "sections"
 >;
 
-/** The complete text of a context: no blank line, no line break at its end; without records the notice alone or nothing. */
+/** The complete text of a context: no blank line, no line break at its end; without records only the notice, or nothing. */
 export function render({
   coverageNotice,
   contextGuidance,
@@ -25,7 +25,7 @@ export function render({
   return lines.join("\n");
 }
 
-/** The packed instructions of the owner as a list for a system prompt, one line each; empty without any. */
+/** The packed instructions of the owner as a list for a system prompt, one per line; empty without any. */
 export function renderSystemInstructions({ sections }: Pick<MemoryBundle, "sections">): string {
   const lines = (sections.get("system_instructions") ?? [])
     .filter(
@@ -40,8 +40,8 @@ export function renderSystemInstructions({ sections }: Pick<MemoryBundle, "secti
 }
 
 /**
- * The memory that `m1`, `m2`, ... stands for in a context.
- * @throws SvcError invalid_argument when the context shows no such reference
+ * The memory that `m1`, `m2`, ... refers to in a context.
+ * @throws SvcError invalid_argument if the context shows no such reference
  */
 export function resolveContextRef(
   { contextReferences }: Pick<MemoryBundle, "contextReferences">,
@@ -49,7 +49,7 @@ export function resolveContextRef(
 ): Uuid {
   const id = contextReferences.get(reference);
   if (id === undefined) {
-    throw invalid("context_ref", `${JSON.stringify(reference)} is no reference of this context`);
+    throw invalid("context_ref", `${JSON.stringify(reference)} is not a reference of this context`);
   }
   return id;
 }

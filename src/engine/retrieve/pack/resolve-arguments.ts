@@ -12,7 +12,7 @@ export type BoundPlace = {
   readonly presentation: string;
   readonly lookup: string;
   readonly kind: string;
-  /** The memories that bind it, in ascending order. */
+  /** The memories that contain the binding, in ascending order. */
   readonly sourceNodeIds: readonly Uuid[];
   /** The names of the bindings in those memories, in ascending order. */
   readonly sourceReferences: readonly string[];
@@ -25,17 +25,17 @@ export type ResolvedArguments = {
   readonly arguments: JsonObject;
   /** In the order of the arguments. */
   readonly replacements: readonly BoundPlace[];
-  /** As the replacements, with the places that held a complete form already. */
+  /** The replacements, and the places that had a complete form already. */
   readonly bindingUses: readonly BindingUse[];
 };
 
 /**
- * Puts complete forms into the arguments of a tool call where a language model wrote the short form that its context
- * showed it. Only a text that equals a short form is replaced, never a part of a text and never a key. Pure.
+ * Puts complete forms into the arguments of a tool call where a language model wrote the short form from its context. Only a text
+ * that equals a short form is replaced, never a part of a text and never a key. Pure.
  * @param bindings `valueBindings` of the retrieval whose context the model saw
  * @param args a JSON object
- * @throws SvcError invalid_argument when `args` is no such object; when a short form has two complete forms or two kinds; or
- *   when one text is the short form of one binding and the complete form of another
+ * @throws SvcError invalid_argument if `args` is not such an object; if a short form has two complete forms or two kinds; or
+ *   if one text is the short form of one binding and the complete form of another
  */
 export function resolveArguments(
   bindings: readonly VisibleBinding[],
@@ -77,10 +77,7 @@ export function resolveArguments(
   };
 }
 
-/**
- * The bindings as text for a prompt: a line that names the fields, and the list as JSON on the next. Empty without any.
- * Pure.
- */
+/** The bindings as text for a prompt: a line that names the fields, and the list as JSON on the next. Empty without any. Pure. */
 export function renderValueBindings(bindings: readonly VisibleBinding[]): string {
   if (bindings.length === 0) return "";
   const list = bindings.map((binding) => ({

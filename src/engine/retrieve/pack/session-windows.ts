@@ -1,10 +1,10 @@
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { ResultCandidate } from "../api.ts";
 
-/** Where a memory stands in the session window of a trigger; the trigger itself at 0. */
+/** The position of a memory in the session window of a trigger; the trigger itself is at 0. */
 export type WindowPlace = { readonly triggerId: Uuid; readonly offset: number };
 
-/** The place of each candidate that is in the window of another candidate, or has one in its own. */
+/** The position of each candidate that is in the window of another candidate, or has one in its own. */
 export function windowPlaces(
   candidates: readonly ResultCandidate[],
 ): ReadonlyMap<Uuid, WindowPlace> {
@@ -21,8 +21,8 @@ export function windowPlaces(
 }
 
 /**
- * The place in a section that keeps a window together and in the order of its session: before the first member that
- * comes later, else behind the last member; undefined when no member is there yet.
+ * The place in a section that keeps a window together and in session order: before the first member that comes later, else after
+ * the last member; undefined if no member is there yet.
  */
 export function placeInWindow(
   records: readonly { readonly window: WindowPlace | undefined }[],

@@ -4,16 +4,16 @@ import type { PackingSettings } from "../../../domain/records/packing.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { ResultCandidate, SectionName } from "../api.ts";
 
-/** The tier of everything that has no claim of its own to a place. */
+/** The tier of everything that is not entitled to an earlier one. */
 const ORDINARY = 3;
 
 /** The rank of an ordinary record; see `packingRanks`. */
 export const ORDINARY_RANK = 2 * ORDINARY;
 
 /**
- * The part of the packing order in which each candidate stands, lowest first: instructions of the owner, pinned memories and open
- * tasks, context of an episode or of evidence, everything else. Where the settings say so, an ordinary session neighbour
- * of one of the first three follows the records of that tier.
+ * The rank of each candidate in the packing order, lowest first: instructions of the owner, pinned memories and open tasks,
+ * context of an episode or of evidence, everything else. If the settings say so, an ordinary session neighbour of one of the
+ * first three follows the records of that tier.
  */
 export function packingRanks(
   candidates: readonly ResultCandidate[],

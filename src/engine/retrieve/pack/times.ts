@@ -1,12 +1,12 @@
 import type { Instant } from "../../../lib/instant.ts";
 
-/** ISO 8601 with `+00:00`; the fraction is left out when it is zero. */
+/** ISO 8601 with `+00:00`; a zero fraction is left out. */
 export function isoTime(instant: Instant): string {
   const fraction = instant.slice(19, 26);
   return `${instant.slice(0, 19)}${fraction === ".000000" ? "" : fraction}+00:00`;
 }
 
-/** Date and minute in UTC; midnight is the date alone. */
+/** Date and minute in UTC; midnight is shown as the date alone. */
 export function shortTime(instant: Instant): string {
   const time = instant.slice(11, 16);
   const date = instant.slice(0, 10);

@@ -2,7 +2,7 @@ import { applyAdjustment } from "../../../domain/score-replay.ts";
 import type { Adjustment } from "../../../domain/scoring.ts";
 import type { ResultCandidate } from "../api.ts";
 
-/** A score and the record of how it came about. */
+/** A score and the record of how it was computed. */
 export type Scored = Pick<ResultCandidate, "compositeScore" | "provenance">;
 
 /** The step as it is recorded. */
@@ -19,7 +19,7 @@ export function adjustment(
   };
 }
 
-/** A score after one more step, which its record then holds. Pure. */
+/** A score after one more step, which is added to its record. Pure. */
 export function adjusted(scored: Scored, step: Adjustment): Scored {
   return {
     compositeScore: applyAdjustment(scored.compositeScore, step),

@@ -5,9 +5,9 @@ import { newestOf } from "./factors.ts";
 import type { Base, Entry, Pool } from "./pool.ts";
 
 /**
- * What raises the newest candidate where the newest state is asked for and its text speaks of a change. A newer candidate
- * that speaks of none leaves all scores as they are. Pure.
- * @returns the step of one candidate; undefined where its score stays
+ * Raises the newest candidate if the question asks for the newest state and its text speaks of a change. If the newest candidate
+ * speaks of none, all scores stay as they are. Pure.
+ * @returns the step of one candidate; undefined if its score stays
  */
 export function currentUpdates(pool: Pool): (entry: Entry, base: Base) => Adjustment | undefined {
   const { context, entries, isCurrentState, isUpdate } = pool;
@@ -23,7 +23,7 @@ export function currentUpdates(pool: Pool): (entry: Entry, base: Base) => Adjust
   };
 }
 
-/** Below the relevance floor a fused score stays as it is, and a weighted score rises to its relevance at most. */
+/** Below the relevance floor a fused score stays as it is, and a weighted score rises at most to its relevance. */
 function boundedCoefficient({ trace, weights }: Base, multiplier: number): number {
   const limit = relevanceLimit(trace, weights);
   if (limit === undefined) return multiplier;

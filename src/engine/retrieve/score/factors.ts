@@ -2,8 +2,8 @@ import { daysBetween, type Instant } from "../../../lib/instant.ts";
 import { namesDate } from "./wording.ts";
 
 /**
- * Ranks from 1 by value, largest first; equal values share the better rank: 1, 2, 2, 4. Without a value there is no rank.
- * Instants rank newest first.
+ * Ranks from 1 by value, largest first; equal values share the better rank: 1, 2, 2, 4. No value, no rank. Instants rank newest
+ * first.
  */
 export function competitionRanks<T extends number | string>(
   values: readonly (T | undefined)[],
@@ -21,7 +21,7 @@ export function competitionRanks<T extends number | string>(
   return ranks;
 }
 
-/** Places of instants as shares of their number: newest 0, equal ones alike, all below 1. Without an instant there is no place. */
+/** Places of instants as shares of their number: newest 0, equal ones the same, all below 1. No instant, no place. */
 export function newestFirstPlaces(
   times: readonly (Instant | undefined)[],
 ): readonly (number | undefined)[] {
@@ -32,15 +32,15 @@ export function newestFirstPlaces(
 }
 
 /**
- * A value as its share of the largest, at most 1; 0 where the largest is 0.
- * @param counted the values among which the largest is looked for
+ * A value as its share of the largest, at most 1; 0 if the largest is 0.
+ * @param counted the values that determine the largest
  */
 export function shareOfLargest(counted: readonly number[]): (value: number) => number {
   const largest = counted.reduce((max, value) => Math.max(max, value), 0);
   return (value) => (largest === 0 ? 0 : Math.min(1, value / largest));
 }
 
-/** Values moved and stretched to 0 to 1 by the smallest and the largest; all 1 where these are equal. */
+/** Values rescaled linearly to 0 to 1 by the smallest and the largest; all 1 if these are equal. */
 export function rescaleToUnit(
   values: readonly (number | undefined)[],
 ): readonly (number | undefined)[] {
@@ -57,14 +57,14 @@ export function rescaleToUnit(
   });
 }
 
-/** The latest instant; undefined of none. */
+/** The latest instant; undefined for none. */
 export function newestOf(times: readonly Instant[]): Instant | undefined {
   let newest: Instant | undefined;
   for (const time of times) if (newest === undefined || time > newest) newest = time;
   return newest;
 }
 
-/** What recency is multiplied with where a text speaks of a change and the newest state is asked for. */
+/** Factor on recency if a text speaks of a change and the question asks for the newest state. */
 export const UPDATE_GAIN = 2;
 
 export type RecencyRule = {
@@ -74,7 +74,7 @@ export type RecencyRule = {
   readonly lambda: number;
 };
 
-/** How recent a time is, 0 to 1: exponential by days before the anchor, times `gain`. Later times count as the anchor. */
+/** How recent a time is, 0 to 1: exponential in days before the anchor, times `gain`. Later times count as the anchor. */
 export function recency(time: Instant, { anchor, lambda }: RecencyRule, gain: number): number {
   const days = Math.max(0, daysBetween(time, anchor));
   return Math.min(1, Math.exp(-lambda * days) * gain);
@@ -89,7 +89,10 @@ export type TimeWindow = {
 const WINDOW_LAMBDA = 0.02;
 const WORDING_SHARE = 0.3;
 
-/** How well a memory fits the time that a question names, 0 to 1: whether its text names a date, and how near its stated time is. */
+/**
+ * How well a memory matches the time that a question names, 0 to 1: whether its text names a date, and how near its stated time
+ * is.
+ */
 export function temporalAffinity(content: string, stated: Instant, window: TimeWindow): number {
   const wording = namesDate(content) ? 1 : 0;
   return WORDING_SHARE * wording + (1 - WORDING_SHARE) * proximity(wording, stated, window);

@@ -14,9 +14,9 @@ import type { Entry, Formula, Pool } from "./pool.ts";
 /** The fusions of two channels. */
 export type ChannelFusion = Exclude<Fusion, { readonly kind: "weighted" }>;
 
-/** The least decay of the recency boost, per day. */
+/** The lowest decay of the recency boost, per day. */
 const BOOST_LAMBDA = 0.05;
-/** What the words of somebody whom the question names gain. Measured in docs/retrieval.md. */
+/** What the words of a person named in the question gain. Measured in docs/retrieval.md. */
 const SPEAKER_BOOST = 0.15;
 
 /** Semantic and lexical channel fused, times factors relative to the pool. Pure. */
@@ -81,7 +81,7 @@ function channelsOf(
   };
 }
 
-/** The recency of each candidate where it counts: for the newest state, with a boost in the settings. */
+/** The recency of each candidate if it counts: for the newest state, with a boost in the settings. */
 function boostRecencies(
   { entries, context, isCurrentState, isUpdate }: Pool,
   { recencyBoost }: ChannelFusion,
@@ -125,7 +125,7 @@ function poolFactors(
   });
 }
 
-/** Takes off so much that among equal scores the newest comes first; nothing from a score of 0. */
+/** Subtracts just enough that among equal scores the newest comes first; nothing from a score of 0. */
 function withTieBreak(record: FusionRecord, fusion: ChannelFusion, place: number): FusionRecord {
   if (fusion.tieBreak === undefined) return record;
   const scored = fusedScore(record, fusion) > 0;

@@ -14,7 +14,7 @@ import type { Candidate } from "../merge.ts";
 import { type TimeWindow, temporalAffinity } from "./factors.ts";
 import { hasUpdateWording, type QuestionTime, questionTime } from "./wording.ts";
 
-/** What scoring needs to know of a question. */
+/** The parts of a question that scoring needs. */
 export type ScoredQuestion = TimeWindow & {
   readonly query: string;
   readonly intent: QueryIntent;
@@ -22,7 +22,7 @@ export type ScoredQuestion = TimeWindow & {
 };
 
 export type ScoreContext = {
-  /** As configured or as the request replaced them, before any shift. */
+  /** As configured or as replaced by the request, before any shift. */
   readonly weights: ScoringWeights;
   readonly epistemicWeights: EngineSettings["epistemicWeights"];
   readonly analysis: ScoredQuestion;
@@ -32,7 +32,7 @@ export type ScoreContext = {
   readonly multipliers: RankingMultipliers | undefined;
 };
 
-/** A candidate and what its own record says of it. */
+/** A candidate and the signals of its own record. */
 export type Entry = {
   readonly candidate: Candidate;
   /** Cosine and BM25, each 0 to 1; undefined: not on that channel. */
@@ -45,26 +45,26 @@ export type Entry = {
   readonly moment: Instant;
 };
 
-/** The candidates of one question with what they have in common. */
+/** The candidates of one question and what they have in common. */
 export type Pool = {
   readonly context: ScoreContext;
   readonly entries: readonly Entry[];
   readonly question: QuestionTime;
-  /** Whether the question names who spoke; undefined when it names no speaker of the pool. */
+  /** Whether a candidate's speaker is named in the question; undefined if it names no speaker of the pool. */
   readonly isSpokenByNamed: ((entry: Entry) => boolean) | undefined;
-  /** Whether the newest state of affairs is asked for. */
+  /** Whether the question asks for the newest state of affairs. */
   readonly isCurrentState: boolean;
-  /** Whether the text of a candidate speaks of a change. Each text is read once, and only when asked for. */
+  /** Whether the text of a candidate speaks of a change. Each text is read at most once, and only when needed. */
   readonly isUpdate: (entry: Entry) => boolean;
 };
 
-/** The outcome of a formula for one candidate, before any adjustment. */
+/** The result of a formula for one candidate, before any adjustment. */
 export type Base = Pick<ScoreProvenance, "formulaVersion" | "trace" | "weights" | "fusion">;
 
 /** Computes the base of each candidate of one pool; `index` is its place in the pool. */
 export type Formula = (entry: Entry, index: number) => Base;
 
-/** Paths that make a candidate's path score full. */
+/** Number of paths with which a candidate's path score is full. */
 const FULL_PATHS = 3;
 
 /** Prepares the candidates of one question for any formula. Pure. */
@@ -87,7 +87,7 @@ export function toPool(candidates: readonly Candidate[], context: ScoreContext):
   return { context, entries, question, isSpokenByNamed, isCurrentState, isUpdate };
 }
 
-/** Tells what was said by somebody whom the question names. */
+/** Finds the candidates that were said by somebody named in the question. */
 function namedSpeakers(
   entries: readonly Entry[],
   query: string,
@@ -127,7 +127,7 @@ function toEntry(
   };
 }
 
-/** The time by which the newest candidate is found. */
+/** The time that determines the newest candidate. */
 function momentOf(node: MemoryNode, { fusion }: ScoringWeights): Instant {
   const byEvent = fusion.kind === "weighted" && fusion.recencyTime === "event_time";
   return byEvent ? statedTime(node) : (node.eventTime ?? node.updatedAt);

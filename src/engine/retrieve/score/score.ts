@@ -10,9 +10,9 @@ import { type Entry, type ScoreContext, toPool } from "./pool.ts";
 import { weightedFormula } from "./weighted.ts";
 
 /**
- * Stage 5: a score for every candidate by the fusion of the settings, with the record from which it can be computed again. Best
- * first; the order depends on the candidates alone, not on theirs in the input. Pure.
- * @throws SvcError invalid_argument for weights out of their range; internal for a signal that is no finite number
+ * Stage 5: a score for every candidate by the configured fusion, with the record from which it can be recomputed. Best first; the
+ * order does not depend on that of the input. Pure.
+ * @throws SvcError invalid_argument for weights out of range; internal for a signal that is not a finite number
  */
 export function score(candidates: readonly Candidate[], context: ScoreContext): ResultCandidate[] {
   requireScoringWeights(context.weights);
@@ -55,7 +55,7 @@ function toResult({ candidate, semantic, signals }: Entry, scored: Scored): Resu
   };
 }
 
-/** Signals come from this program, so that one without a value is its own fault. */
+/** Signals come from this program, so a missing value is its own fault. */
 function requireSignals({ node, semantic, lexical, graph }: Candidate): void {
   for (const [signal, value] of Object.entries({ semantic, lexical, graph })) {
     if (value === undefined || Number.isFinite(value)) continue;

@@ -1,14 +1,14 @@
 import type { RankingMultipliers, ScoringWeights } from "../../../domain/scoring.ts";
 
-/** What a question asks of the weights. */
+/** How a question shifts the weights. */
 export type WeightShifts = {
-  /** Words say nothing about which of several answers holds. */
+  /** Words do not help to decide which of several answers is right. */
   readonly ignoresWords: boolean;
   readonly favours: "newest" | "recent" | undefined;
   readonly multipliers: RankingMultipliers | undefined;
 };
 
-/** The least weight of recency, and the least decay per day where there is one. */
+/** The lowest weight of recency, and the lowest decay per day if there is one. */
 type Least = { readonly recency: number; readonly lambda: number | undefined };
 
 const NEWEST: Least = { recency: 0.25, lambda: 0.05 };
@@ -25,7 +25,7 @@ export function shiftWeights(weights: ScoringWeights, shifts: WeightShifts): Sco
   return shifts.multipliers === undefined ? shifted : multiplied(shifted, shifts.multipliers);
 }
 
-/** Raises the weight of recency at the cost of cosine and words, in proportion, by no more than they hold. */
+/** Raises the weight of recency at the expense of cosine and words, proportionally, by at most what they have. */
 function withRecency(weights: ScoringWeights, least: Least): ScoringWeights {
   const held = weights.semantic + weights.lexical;
   if (weights.recency >= least.recency || held <= 0) return weights;

@@ -7,7 +7,7 @@ import { newestOf, recency, UPDATE_GAIN } from "./factors.ts";
 import type { Entry, Formula, Pool } from "./pool.ts";
 import { shiftWeights } from "./shift-weights.ts";
 
-/** The weighted sum of all signals, with the weights shifted as the question asks. Pure. */
+/** The weighted sum of all signals, with the weights shifted as the question requires. Pure. */
 export function weightedFormula(pool: Pool): Formula {
   const { context, entries, isCurrentState, isUpdate } = pool;
   const weights = questionWeights(pool);

@@ -1,19 +1,19 @@
 import { phrase } from "../analysis/phrases.ts";
 
 /*
- * What the wording of questions and memories says about time. Every pattern reads its text in time linear in the length:
+ * What the wording of questions and memories says about time. Every pattern takes time linear in the length of its text:
  * unbounded repeats are separated by what they cannot contain, and gaps are bounded.
  */
 
 /** What a question says about the time that it asks for. */
 export type QuestionTime = {
-  /** It says in words that it asks for what holds now. */
+  /** It explicitly asks for the present state. */
   readonly explicitCurrent: boolean;
   /** It asks in the present tense who or what something is or does. */
   readonly implicitCurrent: boolean;
   /** It names a class and asks which member of it somebody does something with: "what tool does". Implies `implicitCurrent`. */
   readonly answerClass: boolean;
-  /** It asks for something that happened lately. */
+  /** It asks for something that happened recently. */
   readonly episodic: boolean;
   /** It asks for a count, a duration or an earlier state. */
   readonly neverCurrent: boolean;
@@ -21,7 +21,7 @@ export type QuestionTime = {
 
 const WORD = String.raw`[\p{L}\p{N}_]+`;
 
-/** One pattern of alternatives for questions. */
+/** A pattern of alternatives for questions. */
 function anyOf(...alternatives: readonly string[]): RegExp {
   return new RegExp(alternatives.join("|"), "iu");
 }
@@ -71,8 +71,8 @@ function joinsQuestions(query: string): boolean {
 }
 
 /**
- * One pattern of alternatives for memories; a blank stands for any run of whitespace, any case. One question may read a
- * thousand long texts, hence ASCII word boundaries: they are several times as fast, and the words are English.
+ * A pattern of alternatives for memories; a blank stands for any run of whitespace, any case. One question may read a thousand
+ * long texts, hence ASCII word boundaries: they are several times as fast, and the words are English.
  */
 function pattern(...alternatives: readonly string[]): RegExp {
   return new RegExp(alternatives.join("|").replaceAll(" ", "\\s+"), "i");

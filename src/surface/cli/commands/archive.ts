@@ -29,7 +29,7 @@ type ArchiveOptions = MemoryOptions & { readonly yes?: true };
 /** `svc archive`: retires memories for good. */
 export function archiveCommand(context: CliContext): Command {
   return new Command("archive")
-    .description("retire memories for good, so that they are no longer found")
+    .description("retire memories permanently, so that they are no longer found")
     .argument("<pack>", PACK_ARGUMENT)
     .argument("<id...>", ID_ARGUMENT)
     .addOption(ownerOption())
@@ -59,10 +59,10 @@ async function archive(
   }
   const nodes = [...meant.values()];
   if (yes !== true) {
-    if (!isTerminal()) throw invalid("--yes", "is needed where nobody can be asked");
+    if (!isTerminal()) throw invalid("--yes", "is needed where there is no terminal to ask on");
     for (const line of memoryTable(nodes)) output.note(line);
     const what = nodes.length === 1 ? "this memory" : `these ${nodes.length} memories`;
-    if (!(await confirm(`Archive ${what} for good?`, false))) {
+    if (!(await confirm(`Archive ${what} permanently?`, false))) {
       output.note("Nothing was changed.");
       return;
     }

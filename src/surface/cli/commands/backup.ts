@@ -17,9 +17,9 @@ type BackupOptions = { readonly encryptionKey?: string; readonly format: Format 
 /** `svc backup`: copies a pack that may be in use. */
 export function backupCommand(context: CliContext): Command {
   return new Command("backup")
-    .description("copy a pack, also while it is in use")
+    .description("copy a pack, even while it is in use")
     .argument("<pack>", "a .pack file, a directory pack or its memory.db")
-    .argument("<to>", "the file to make; of a directory pack, the folder")
+    .argument("<to>", "the file to make; for a directory pack, the folder")
     .addOption(encryptionKeyOption())
     .addOption(formatOption())
     .addHelpText("after", EXAMPLES)

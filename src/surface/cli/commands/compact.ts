@@ -17,7 +17,7 @@ type CompactOptions = { readonly encryptionKey?: string; readonly format: Format
 /** `svc compact`: makes a pack as small as its content. */
 export function compactCommand(context: CliContext): Command {
   return new Command("compact")
-    .description("make a pack as small as its content")
+    .description("shrink a pack to the size of its content")
     .argument("<pack>", "a .pack file, a directory pack or its memory.db")
     .addOption(encryptionKeyOption())
     .addOption(formatOption())

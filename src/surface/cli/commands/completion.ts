@@ -22,7 +22,7 @@ Completes commands, options, the values that an option allows, and packs. Repeat
  */
 export function completionCommand({ output }: CliContext, whole: () => Promise<Command>): Command {
   return new Command("completion")
-    .description("print what makes a shell complete the commands of svc")
+    .description("print the script that lets a shell complete the commands of svc")
     .addArgument(new Argument("<shell>", "which shell").choices(Object.keys(SHELLS)))
     .addHelpText("after", EXAMPLES)
     .action(async (shell: Shell) => {

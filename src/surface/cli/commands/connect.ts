@@ -58,7 +58,7 @@ export function connectCommand(context: CliContext): Command {
     .addOption(scopeOption())
     .option(
       "--user-id <owner>",
-      "whose memory it is (default: SVC_MCP_USER_ID, else the owner of the pack)",
+      "owner of the memories (default: SVC_MCP_USER_ID, else the owner of the pack)",
       ownerName,
     )
     .addOption(
@@ -95,7 +95,7 @@ async function connect(
     concerns.forEach(warn);
     const snippet = await desk.snippetFor(client, name, server);
     if (snippet.similar.length > 0) {
-      warn(`${client} is not known; this is what most assistants read. ${meant(snippet.similar)}`);
+      warn(`${client} is not known; most assistants read this. ${meant(snippet.similar)}`);
     }
     output.line(snippet.text.trimEnd());
     return;
@@ -136,22 +136,22 @@ type Done = {
 
 function report({ output }: CliContext, { change, outcome, trip, undo }: Done): void {
   const { title, before } = change;
-  if (outcome.status === "unchanged") output.line(`${title} is connected already.`);
+  if (outcome.status === "unchanged") output.line(`${title} is already connected.`);
   if (outcome.status === "done") {
-    output.line(`Connected. It takes effect when ${title} is started the next time.`);
-    if (before !== undefined) output.line(`The former file is ${outcome.copy}.`);
+    output.line(`Connected. It takes effect the next time ${title} starts.`);
+    if (before !== undefined) output.line(`The previous file is ${outcome.copy}.`);
   }
   if (trip?.isOk === true) {
     output.line(
-      `Tried out: the server answered in ${trip.ms} ms (${trip.startMs} ms to start) and offers ${trip.tools} tools.`,
+      `Tested: the server answered in ${trip.ms} ms (${trip.startMs} ms to start) and offers ${trip.tools} tools.`,
     );
   }
-  if (outcome.status === "done") output.line(`To take it back: ${undo}`);
+  if (outcome.status === "done") output.line(`To undo this: ${undo}`);
   if (trip?.isOk !== false) return;
   output.note(
     `Error: the server was started as the assistant will start it, and failed after ${trip.ms} ms: ${trip.problem}`,
   );
-  output.note(`The configuration stays as it is now; to take it back run: ${undo}`);
+  output.note(`The new configuration stays; to undo it, run: ${undo}`);
 }
 
 function toJson(done: Done): Record<string, unknown> {

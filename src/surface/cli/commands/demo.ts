@@ -41,7 +41,7 @@ const SHOWN_RESULTS = 2;
 /** `svc demo`: stores real sentences in a throwaway pack and asks for them in other words. */
 export function demoCommand(context: CliContext): Command {
   return new Command("demo")
-    .description("store some sentences in a throwaway pack and ask for them")
+    .description("store some sentences in a throwaway pack and retrieve them")
     .addHelpText("after", EXAMPLES)
     .action(() => demo(context));
 }

@@ -31,7 +31,7 @@ type DisconnectOptions = {
 /** `svc disconnect`: undoes `svc connect`. Repeating it changes nothing. */
 export function disconnectCommand(context: CliContext): Command {
   return new Command("disconnect")
-    .description("take a pack away from an assistant")
+    .description("undo svc connect for an assistant")
     .usage("[options] <client>")
     .addArgument(clientArgument())
     .addOption(serverName())
@@ -78,17 +78,17 @@ function reportIdle({ output }: CliContext, change: ClientChange, name: string):
     output.line(`${title} is not connected: ${file} has no server called ${name}.`);
     return;
   }
-  output.line(`${file} has no server called ${name}. It has one of svc under another name:`);
+  output.line(`${file} has no server called ${name}. It has a server of svc under another name:`);
   for (const other of otherNames) output.line(`  --name ${other}`);
 }
 
 function reportDone({ output }: CliContext, change: ClientChange, copy?: string): void {
   const { title, file, after } = change;
-  output.line(`Disconnected. It takes effect when ${title} is started the next time.`);
-  if (after === undefined) output.line(`${file} was made by svc connect, and is gone.`);
+  output.line(`Disconnected. It takes effect the next time ${title} starts.`);
+  if (after === undefined) output.line(`${file}, which svc connect created, has been removed.`);
   else if (copy === undefined) output.line(`${file} is what it was before svc connect.`);
   else
     output.line(
-      `${file} was changed since, so only the entry is gone. The former file is ${copy}.`,
+      `${file} has changed since, so only the entry was removed. The previous file is ${copy}.`,
     );
 }

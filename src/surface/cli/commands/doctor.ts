@@ -20,7 +20,7 @@ type DoctorOptions = { readonly encryptionKey?: string; readonly format: Format 
 /** `svc doctor`: examines a pack and the surroundings that the program needs. */
 export function doctorCommand(context: CliContext): Command {
   return new Command("doctor")
-    .description("examine a pack and what the program needs to work")
+    .description("check a pack and what the program needs to work")
     .argument("[pack]", "a .pack file, a directory pack or its memory.db")
     .addOption(encryptionKeyOption())
     .addOption(formatOption())

@@ -31,7 +31,7 @@ export function editCommand(context: CliContext): Command {
     .description("replace the text of a memory")
     .argument("<pack>", PACK_ARGUMENT)
     .argument("<id>", ID_ARGUMENT)
-    .argument("<text...>", "what it is to say; - reads it from stdin")
+    .argument("<text...>", "the new text; - reads it from stdin")
     .addOption(ownerOption())
     .addOption(encryptionKeyOption())
     .addOption(formatOption())
@@ -52,7 +52,7 @@ async function edit(
 ): Promise<void> {
   const old = await findMemory(engine, userId, id);
   if (content === old.content) {
-    throw invalid("text", `memory ${old.id} says just that; nothing was changed`);
+    throw invalid("text", `memory ${old.id} already says exactly that; nothing was changed`);
   }
   const { node } = await engine.storeWithReceipt({ ...inheritance(old), content });
   if (format === "json") output.json({ ...nodeForm.json(node), supersedes: old.id });

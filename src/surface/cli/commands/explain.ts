@@ -32,7 +32,7 @@ type ExplainOptions = {
 export function explainCommand(context: CliContext): Command {
   return new Command("explain")
     .description("say why each record was or was not in the context of a retrieval")
-    .argument("<request_id>", "the id that the answer came with, as request_id")
+    .argument("<request_id>", "the request_id of the answer")
     .option("--db-path <path>", "the pack; default: as configured")
     .addOption(encryptionKeyOption())
     .addOption(formatOption())
@@ -55,7 +55,7 @@ async function explain(
     if (explanation === undefined) {
       throw new SvcError(
         "not_found",
-        `there is no receipt of a retrieval ${requestId} in this pack; receipts are kept for a time only`,
+        `there is no receipt of a retrieval ${requestId} in this pack; receipts are kept for a limited time`,
         { kind: "retrieval", id: requestId },
       );
     }

@@ -24,7 +24,7 @@ type ImportOptions = KeyOptions & { readonly format: Format };
 /** `svc import`: makes a new pack of an export. */
 export function importCommand(context: CliContext): Command {
   return new Command("import")
-    .description("make a new pack of what svc export has written")
+    .description("make a new pack from an export of svc export")
     .argument("<file>", "the export; - is standard input")
     .argument("<pack>", "the pack to make: a name ending in .pack, or a directory")
     .addOption(plainOption())

@@ -38,7 +38,7 @@ export function initCommand(context: CliContext): Command {
     .addOption(encryptionKeyOption())
     .option(
       "--owner <name>",
-      "whose pack it is; the command line and assistants use it (default: the name of the user of the system)",
+      "owner of the pack, used by the command line and assistants (default: your user name)",
     )
     .addHelpText("after", EXAMPLES)
     .action((path: string, options: InitOptions) => init(context, path, options));
@@ -64,7 +64,7 @@ async function init(context: CliContext, path: string, options: InitOptions): Pr
   output.line(`  svc search ${word} "how do I get in without my key?"`);
   if (isOnPath()) return;
   output.line();
-  output.line("svc is not on your PATH: put it there, or write in its place:");
+  output.line("svc is not on your PATH: put it there, or type instead:");
   output.line(`  ${SELF.map(shellWord).join(" ")}`);
 }
 
@@ -99,7 +99,7 @@ async function examine(
     if (!isKeyUnknown || encryptionKey !== undefined) throw error;
     output.note(`Warning: ${error.message}`);
   }
-  output.line(`${packOf(path)} is a pack already, ${state}. It stays as it is.${known.join("")}`);
+  output.line(`${packOf(path)} is already a pack, ${state}. It stays as it is.${known.join("")}`);
 }
 
 async function make(

@@ -45,7 +45,7 @@ export function keyCommand(context: CliContext): Command {
     .action((path: string, options: ExportOptions) => exportKey(context, path, options));
   key
     .command("import")
-    .description("keep a key on this machine, once it was seen to open the pack")
+    .description("keep a key on this machine, after checking that it opens the pack")
     .argument("<pack>", PACK)
     .option(
       "--key-file <file>",
@@ -96,7 +96,7 @@ async function exportKey(context: CliContext, path: string, options: ExportOptio
   const exported = await (await custody()).exportKey(config, request, options.output);
   output.note("Warning: anyone who has this key can read the pack. Keep it apart from the pack.");
   if (!exported.isRemembered) {
-    output.note("The pack could not be written, so svc doctor will go on asking for a backup.");
+    output.note("The pack could not be written, so svc doctor will keep asking for a backup.");
   }
   const { key, path: file } = exported;
   output.line(key ?? `The key is in ${file}. Move it to a place that outlives this machine.`);

@@ -51,10 +51,19 @@ export function listCommand(context: CliContext): Command {
     .argument("<pack>", PACK_ARGUMENT)
     .addOption(ownerOption())
     .addOption(new Option("--type <type>", "only of this kind").choices(NODE_TYPES))
-    .addOption(new Option("--scope <scope>", "only of this scope").choices(SCOPES))
-    .addOption(new Option("--state <state>", "in this state").choices(states).default("active"))
-    .option("--limit <count>", "most memories to show", wholeNumber(1, MAX_LIMIT), DEFAULT_LIMIT)
-    .option("--after <id>", "go on behind this memory, the last one of a page")
+    .addOption(new Option("--scope <scope>", "only memories of this scope").choices(SCOPES))
+    .addOption(
+      new Option("--state <state>", "only memories in this state")
+        .choices(states)
+        .default("active"),
+    )
+    .option(
+      "--limit <count>",
+      "maximum number of memories to show",
+      wholeNumber(1, MAX_LIMIT),
+      DEFAULT_LIMIT,
+    )
+    .option("--after <id>", "continue after this memory, the last of the previous page")
     .addOption(encryptionKeyOption())
     .addOption(formatOption())
     .addHelpText("after", EXAMPLES)

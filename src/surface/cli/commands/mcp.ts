@@ -48,7 +48,7 @@ export function mcpCommand(context: CliContext): Command {
     .option("--transport <name>", `how the assistant connects: ${TRANSPORTS.join(" or ")}`, "stdio")
     .option(
       "--port <number>",
-      `port of streamable-http; 0 takes a free one (default: ${DEFAULT_PORT})`,
+      `port for streamable-http; 0 picks a free one (default: ${DEFAULT_PORT})`,
       wholeNumber(0, 65_535),
     )
     .addOption(

@@ -39,12 +39,12 @@ export function ownerCommand(context: CliContext): Command {
       .addOption(encryptionKeyOption())
       .addOption(formatOption())
       .addHelpText("after", EXAMPLES);
-  part("list", "show who has memories, and whose the pack is").action(
+  part("list", "show who has memories, and who owns the pack").action(
     (path: string, options: OwnerOptions) =>
       withPack(context, path, options, (engine) => list(context, engine, path, options)),
   );
-  part("use", "make an owner that of the pack")
-    .argument("<name>", "whom the command line and assistants mean where no owner is named")
+  part("use", "set the owner of the pack")
+    .argument("<name>", "the owner that the command line and assistants use if none is named")
     .action((path: string, name: string, options: OwnerOptions) =>
       withPack(context, path, options, (engine) => use(context, engine, name, options)),
     );
@@ -52,9 +52,9 @@ export function ownerCommand(context: CliContext): Command {
     ["rename", "old", "new"],
     ["join", "from", "into"],
   ] as const) {
-    part(name, name === "join" ? "make one owner's things another's" : "rename an owner")
-      .argument(`<${from}>`, "whose things they are")
-      .argument(`<${into}>`, name === "join" ? "whose they become" : "the new name")
+    part(name, name === "join" ? "give everything of one owner to another" : "rename an owner")
+      .argument(`<${from}>`, "the owner who has them now")
+      .argument(`<${into}>`, name === "join" ? "the owner who gets them" : "the new name")
       .option("--dry-run", "show what would be done, and stop")
       .option("--yes", "do not ask")
       .action((path: string, old: string, target: string, options: OwnerOptions) => {
@@ -99,7 +99,7 @@ async function list(
   if (own === undefined) {
     output.line(`The pack names none of them: svc owner use ${shellWord(path)} NAME`);
   } else if (!owners.some(({ userId }) => userId === own)) {
-    output.line(`The pack is that of ${shownOwner(own)}, who has nothing in it yet.`);
+    output.line(`The pack belongs to ${shownOwner(own)}, who has nothing in it yet.`);
   }
 }
 
@@ -116,7 +116,7 @@ async function use(
   const before = await engine.packOwner();
   await engine.usePackOwner(name, ACTOR);
   if (format === "json") output.json({ owner: name, before: before ?? null });
-  else output.line(`The pack is now that of ${shownOwner(name)}.`);
+  else output.line(`The pack now belongs to ${shownOwner(name)}.`);
 }
 
 type Wish = { readonly from: string; readonly into: string; readonly isJoin: boolean };
@@ -135,7 +135,7 @@ async function move(
   if (format === "json") {
     const { from, isJoin } = wish;
     output.json({ from, into: wish.into, is_join: isJoin, is_done: isDone, moved: toJson(moved) });
-  } else if (isDone) output.line(`${whatOf(moved)} are now those of ${into}.`);
+  } else if (isDone) output.line(`${whatOf(moved)} now belong to ${into}.`);
   else output.line(`Would give ${whatOf(moved)} to ${into}. Nothing was changed.`);
 }
 
@@ -146,5 +146,8 @@ function whatOf({ userId, memories, events }: OwnerSummary): string {
 /** @throws SvcError invalid_argument where nobody can be asked */
 async function isAgreed(what: string, into: string): Promise<boolean> {
   if (isTerminal()) return await confirm(`Give ${what} to ${into}?`, false);
-  throw invalid("--yes", `is needed where nobody can be asked: it gives ${what} to ${into}`);
+  throw invalid(
+    "--yes",
+    `is needed where there is no terminal to ask on: it gives ${what} to ${into}`,
+  );
 }

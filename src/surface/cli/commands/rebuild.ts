@@ -27,10 +27,10 @@ export function rebuildCommand(context: CliContext): Command {
   return new Command("rebuild")
     .description("rebuild the indexes of a pack, with the configured model")
     .argument("<pack>", "a .pack file, a directory pack or its memory.db")
-    .option("--all", "embed every memory, also where nothing changed")
+    .option("--all", "embed every memory, even if nothing has changed")
     .option(
       "--batch-size <count>",
-      "memories that are embedded and written at a time",
+      "memories to embed and write at a time",
       wholeNumber(1, MAX_BATCH_SIZE),
       DEFAULT_BATCH_SIZE,
     )

@@ -40,7 +40,12 @@ export function searchCommand(context: CliContext): Command {
     .argument("<pack>", "a .pack file, a directory pack or its memory.db")
     .argument("<query>", "a question or some words")
     .addOption(ownerOption())
-    .option("--limit <count>", "most memories to show", wholeNumber(0, MAX_LIMIT), DEFAULT_LIMIT)
+    .option(
+      "--limit <count>",
+      "maximum number of memories to show",
+      wholeNumber(0, MAX_LIMIT),
+      DEFAULT_LIMIT,
+    )
     .option("--context", "print the context that an assistant would get")
     .addOption(encryptionKeyOption())
     .addOption(formatOption())
@@ -115,7 +120,8 @@ function print(
   ]);
   output.line(`Query: ${query}`);
   output.line(`Results: ${hits.length}`);
-  if (!isKnown) output.line("Nothing is surely known about this; these are the nearest memories.");
+  if (!isKnown)
+    output.line("Nothing is known about this for certain; these are the nearest memories.");
   output.line();
   for (const line of table(["#", "SCORE", "TYPE", "CONTENT"], rows)) output.line(line);
   if (response.metadata.receiptPersisted) {

@@ -39,12 +39,12 @@ export function serveCommand(context: CliContext): Command {
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option(
       "--port <number>",
-      "port to listen on; 0 takes a free one",
+      "port to listen on; 0 picks a free one",
       wholeNumber(0, 65_535),
       8000,
     )
     .addOption(
-      new Option("--log-level <level>", "least important messages to show")
+      new Option("--log-level <level>", "lowest level of messages to show")
         .choices(LOG_LEVELS)
         .default("info"),
     )
@@ -52,7 +52,7 @@ export function serveCommand(context: CliContext): Command {
       "--allow-unauthenticated-external-bind",
       "listen on the network without keys: everybody there may read and change all memories",
     )
-    .option("--mcp", "answer assistants too, over MCP at /mcp")
+    .option("--mcp", "also serve assistants, over MCP at /mcp")
     .option(...READ_ONLY_OPTION)
     .addHelpText("after", EXAMPLES)
     .action((options: ServeOptions) => serve(context, options));

@@ -25,7 +25,7 @@ Shows memories in any state. svc list and svc search name their ids.`;
 /** `svc show`: one memory completely. */
 export function showCommand(context: CliContext): Command {
   return new Command("show")
-    .description("show one memory with its text and all that is known of it")
+    .description("show one memory: its text and everything known about it")
     .argument("<pack>", PACK_ARGUMENT)
     .argument("<id>", ID_ARGUMENT)
     .addOption(ownerOption())

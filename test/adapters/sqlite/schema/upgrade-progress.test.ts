@@ -35,12 +35,12 @@ test("a longer one says at most once a second how far it is, and that it is done
   }
   wait(400);
   progress.end();
-  const what = "old.pack: bringing the pack of an earlier version up to date (documents)";
+  const what = "old.pack: upgrading the pack from an earlier version (documents)";
   expect(lines).toEqual([
     what,
     `${what}: 10 of 30`,
     `${what}: 20 of 30`,
     `${what}: 30 of 30`,
-    "old.pack: up to date after 5 s",
+    "old.pack: upgraded after 5 s",
   ]);
 });
