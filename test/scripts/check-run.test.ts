@@ -84,8 +84,8 @@ const root = join(import.meta.dir, "../..");
 
 test("all steps together end within 25 minutes", () => {
   const tests = testsIn({ root, memory: undefined, disk: tmpdir(), processes: 2 });
-  const minutes = [...stepsBeforeTests(root), tests].map((step) => step.limitMinutes);
-  expect(minutes.reduce((sum, limit) => sum + limit, 0)).toBeLessThanOrEqual(25);
+  const before = stepsBeforeTests(root).map((step) => step.limitMinutes);
+  expect(Math.max(...before) + tests.limitMinutes).toBeLessThanOrEqual(25);
 });
 
 describe("the folder in memory", () => {
