@@ -14,6 +14,7 @@ import type { MemoryNode } from "../../src/domain/node.ts";
 import { sha256Hex } from "../../src/lib/hashing.ts";
 import { type Uuid, uuidV7 } from "../../src/lib/uuid.ts";
 import type { Store } from "../../src/ports/store/store.ts";
+import { nodeKeys } from "../../test/node-keys.ts";
 import { everythingOf } from "./fill.ts";
 import { type Figure, type Section, toMarkdown, writePage } from "./report.ts";
 import { createRandom, question, sentence } from "./sentences.ts";
@@ -169,7 +170,7 @@ async function openOnce(path: string, kind: Kind, what: string): Promise<number>
   const milliseconds = await timed(async () => {
     store = await open(path, kind);
     if (what === "question") await answer(store, random);
-    else await store.nodesByKey(USER, [1]);
+    else await store.nodesByKey(USER, nodeKeys(1));
   });
   await store?.close();
   return milliseconds;

@@ -2,7 +2,7 @@ import type { Inference } from "../../src/adapters/embedding/inference.ts";
 import { createLocalEmbedder } from "../../src/adapters/embedding/local-embedder.ts";
 import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
 import { openSqliteStore } from "../../src/adapters/sqlite/open-store.ts";
-import type { SqliteStore } from "../../src/adapters/sqlite/sqlite-store.ts";
+import type { OpenPack } from "../../src/adapters/sqlite/sqlite-store.ts";
 import { createSystemClock } from "../../src/adapters/system/clock.ts";
 import { createIdSource } from "../../src/adapters/system/ids.ts";
 import { toEngineSettings, toScoringWeights } from "../../src/app/engine-settings.ts";
@@ -41,7 +41,7 @@ export function everythingOf(userId: string): CandidateFilter {
 }
 
 /** The store of a pack without an engine on top, created when it is missing. */
-export async function openStore(pack: string): Promise<SqliteStore> {
+export async function openStore(pack: string): Promise<OpenPack> {
   const { config } = loadConfig({ explicit: { pack_path: pack }, environment: {} });
   const embedder = createLocalEmbedder({ maxTokens: config.embedding.max_tokens });
   await embedder.close();

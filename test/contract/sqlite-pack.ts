@@ -1,7 +1,7 @@
 import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
 import type { PackLayout } from "../../src/adapters/sqlite/connection/layout.ts";
 import { openSqliteStore, type SqliteStoreOptions } from "../../src/adapters/sqlite/open-store.ts";
-import type { SqliteStore } from "../../src/adapters/sqlite/sqlite-store.ts";
+import type { OpenPack } from "../../src/adapters/sqlite/sqlite-store.ts";
 import { createSystemClock } from "../../src/adapters/system/clock.ts";
 import { DIMENSION } from "./samples.ts";
 
@@ -60,6 +60,6 @@ export function storeOptions(
 export function openSqlitePack(
   pack: SqlitePack,
   given: Partial<SqliteStoreOptions> = {},
-): Promise<SqliteStore> {
+): Promise<OpenPack> {
   return openSqliteStore(storeOptions(pack, given));
 }

@@ -5,6 +5,7 @@ import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import { asUuid } from "../../src/lib/uuid.ts";
 import type { PlannedChange } from "../../src/ports/store/changes.ts";
 import type { Store } from "../../src/ports/store/store.ts";
+import { nodeKeys } from "../node-keys.ts";
 import {
   aMaterialization,
   aNode,
@@ -371,8 +372,8 @@ const CALLS: readonly { name: string; call: (store: Store) => Promise<unknown> }
   { name: "countNodes", call: (store) => store.countNodes(ALL_OWNERS) },
   { name: "countEvents", call: (store) => store.countEvents(ALL_OWNERS) },
   { name: "searchVectors", call: (store) => store.searchVectors(new Float32Array(8), FILTER, 1) },
-  { name: "cosines", call: (store) => store.cosines(new Float32Array(8), "ada", [1]) },
+  { name: "cosines", call: (store) => store.cosines(new Float32Array(8), "ada", nodeKeys(1)) },
   { name: "searchText", call: (store) => store.searchText("tea", FILTER, 1) },
-  { name: "nodesByKey", call: (store) => store.nodesByKey("ada", [1]) },
-  { name: "sessionWindows", call: (store) => store.sessionWindows("ada", [1], 1) },
+  { name: "nodesByKey", call: (store) => store.nodesByKey("ada", nodeKeys(1)) },
+  { name: "sessionWindows", call: (store) => store.sessionWindows("ada", nodeKeys(1), 1) },
 ];

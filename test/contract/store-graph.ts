@@ -4,6 +4,7 @@ import type { MemoryNode } from "../../src/domain/node.ts";
 import type { JsonObject } from "../../src/lib/json.ts";
 import type { GraphReach } from "../../src/ports/store/search-index.ts";
 import type { Store } from "../../src/ports/store/store.ts";
+import { nodeKey } from "../node-keys.ts";
 import { at, freshId, type Memory, put } from "./samples.ts";
 import type { StorePlace, World } from "./store-contract.ts";
 import { ANYTHING } from "./store-vectors.ts";
@@ -544,12 +545,12 @@ export function describeGraph(world: World): void {
       );
       const keys = new Map(found.map(({ key, node }) => [node.content, key]));
 
-      const ends = await store.contradictions("ada", [...keys.values(), 999_999]);
+      const ends = await store.contradictions("ada", [...keys.values(), nodeKey(999_999)]);
 
       expect(ends).toEqual(
         new Map([
-          [keys.get("both") ?? 0, fresh?.id ?? freshId()],
-          [keys.get("incoming") ?? 0, old?.id ?? freshId()],
+          [keys.get("both") ?? nodeKey(0), fresh?.id ?? freshId()],
+          [keys.get("incoming") ?? nodeKey(0), old?.id ?? freshId()],
         ]),
       );
       expect(await store.contradictions("bob", [...keys.values()])).toEqual(new Map());
@@ -572,7 +573,7 @@ export function describeGraph(world: World): void {
       const found = await store.nodesById("ada", [...ids, freshId()]);
 
       expect(found.map(({ node }) => node)).toEqual(mine === undefined ? [] : [mine]);
-      expect(await store.nodesByKey("ada", [found[0]?.key ?? 0])).toEqual(found);
+      expect(await store.nodesByKey("ada", [found[0]?.key ?? nodeKey(0)])).toEqual(found);
       expect(await store.nodesById("ada", [])).toEqual([]);
       expect(await store.nodesById("eve", ids)).toEqual([]);
     });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { sha256Hex } from "../../src/lib/hashing.ts";
 import type { Store } from "../../src/ports/store/store.ts";
+import { nodeKey } from "../node-keys.ts";
 import {
   aMaterialization,
   aNode,
@@ -120,7 +121,9 @@ export function describeLeaning(world: World): void {
       const plan = await store.rebuild.begin(false);
       const [hit] = await store.searchVectors(OWN[0] ?? unit(1), ANYTHING, 1);
       const contentHash = sha256Hex(first?.content ?? "");
-      await store.rebuild.put(plan, [{ key: hit?.key ?? 0, vector: unit(0, 0, 1), contentHash }]);
+      await store.rebuild.put(plan, [
+        { key: nodeKey(hit?.key ?? 0), vector: unit(0, 0, 1), contentHash },
+      ]);
       await store.rebuild.end("finished");
 
       expect(await near(store, 0)).toEqual({ "turn 0": 0, "turn 1": 0 });

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { asInstant } from "../../src/lib/instant.ts";
 import type { Store } from "../../src/ports/store/store.ts";
+import { nodeKey } from "../node-keys.ts";
 import { type Memory, put } from "./samples.ts";
 import type { World } from "./store-contract.ts";
 import { ANYTHING, contentsOf } from "./store-vectors.ts";
@@ -175,14 +176,14 @@ export function describeLexicalSearch(world: World): void {
       );
       const hits = await store.searchText("tea biscuit", ANYTHING, 9);
       const [coffee] = await store.searchText("coffee", ANYTHING, 9);
-      const others = [...hits.map(({ key }) => key), coffee?.key ?? 0, 999_999];
+      const others = [...hits.map(({ key }) => key), coffee?.key ?? nodeKey(0), nodeKey(999_999)];
 
       expect(hits).toHaveLength(3);
       expect(await store.searchText("tea biscuit", ANYTHING, 1, others)).toEqual([...hits]);
       expect(await store.searchText("tea biscuit", ANYTHING, 0, others)).toEqual([...hits]);
-      expect(await store.searchText("tea biscuit", ANYTHING, 1, [hits[2]?.key ?? 0])).toEqual(
-        [hits[0], hits[2]].flatMap((hit) => hit ?? []),
-      );
+      expect(
+        await store.searchText("tea biscuit", ANYTHING, 1, [hits[2]?.key ?? nodeKey(0)]),
+      ).toEqual([hits[0], hits[2]].flatMap((hit) => hit ?? []));
       const personal = { ...ANYTHING, scopes: ["personal" as const] };
       expect(await store.searchText("tea biscuit", personal, 1, others)).toHaveLength(2);
     });

@@ -4,6 +4,7 @@ import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import { asUuid } from "../../src/lib/uuid.ts";
 import type { NodeFilter } from "../../src/ports/store/graph.ts";
 import type { Store } from "../../src/ports/store/store.ts";
+import { nodeKey } from "../node-keys.ts";
 import { anAdmission, anEvent, at, freshId, type Memory, put, unit } from "./samples.ts";
 import type { World } from "./store-contract.ts";
 import { ANYTHING } from "./store-vectors.ts";
@@ -226,12 +227,12 @@ export function describeReads(world: World): void {
       );
       const [mine] = await store.searchVectors(unit(1), ANYTHING, 1);
       const [foreign] = await store.searchVectors(unit(1), { ...ANYTHING, userId: "bob" }, 1);
-      const keys = [mine?.key ?? 0, foreign?.key ?? 0, 999_999];
+      const keys = [mine?.key ?? nodeKey(0), foreign?.key ?? nodeKey(0), nodeKey(999_999)];
 
       const found = await store.nodesByKey("ada", keys);
 
       expect(found.map(({ key, node }) => [key, node.content])).toEqual([
-        [mine?.key ?? 0, "ada's"],
+        [mine?.key ?? nodeKey(0), "ada's"],
       ]);
       expect(await store.nodesByKey("ada", [])).toEqual([]);
       expect(await store.nodesByKey("eve", keys)).toEqual([]);
@@ -263,8 +264,8 @@ export function describeReads(world: World): void {
       );
       const windowOf = async (content: string, span: number, userId = "ada") => {
         const [hit] = await store.searchText(content, { ...ANYTHING, userId }, 1);
-        const key = hit?.key ?? 0;
-        const windows = await store.sessionWindows("ada", [key, 999_999], span);
+        const key = hit?.key ?? nodeKey(0);
+        const windows = await store.sessionWindows("ada", [key, nodeKey(999_999)], span);
         const window = windows.get(key);
         return (
           window && {

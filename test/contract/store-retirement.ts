@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Store } from "../../src/ports/store/store.ts";
+import { nodeKey } from "../node-keys.ts";
 import {
   aMaterialization,
   aNode,
@@ -72,7 +73,10 @@ export function describeRetirement(world: World): void {
           answers.push({
             texts: (await contentsOf(store, texts)).toSorted(),
             vectors: Object.fromEntries(
-              contents.map((content, place) => [content, scores.get(hits[place]?.key ?? 0)]),
+              contents.map((content, place) => [
+                content,
+                scores.get(hits[place]?.key ?? nodeKey(0)),
+              ]),
             ),
           });
         }

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { type CandidateFilter, passesFilter } from "../../src/domain/candidate-filter.ts";
 import { LIFECYCLE_STATES } from "../../src/domain/enums.ts";
 import { expiredAt, retentionEnd } from "../../src/domain/retention.ts";
+import { nodeKey } from "../node-keys.ts";
 import { aNode, anAdmission, anEvent, at, DIMENSION, freshId, put, unit } from "./samples.ts";
 import type { World } from "./store-contract.ts";
 
@@ -133,7 +134,7 @@ export function describeUpkeep(world: World): void {
       expect(await store.node(node.id, "ada")).toEqual(node);
       const [byText] = await store.searchText("lapsang", ADA, 5);
       const [byVector] = await store.searchVectors(unit(1, 2), ADA, 5);
-      expect(byText?.key).toBe(byVector?.key ?? -1);
+      expect(byText?.key).toBe(byVector?.key ?? nodeKey(-1));
       expect(byVector?.score).toBeCloseTo(1, 6);
       expect(await store.countJobs("ada")).toEqual({ pending: 1, failed: 0 });
     });

@@ -11,6 +11,7 @@ import {
 import type { MemoryNode } from "../../src/domain/node.ts";
 import type { Hit } from "../../src/ports/store/search-index.ts";
 import type { Store } from "../../src/ports/store/store.ts";
+import { nodeKey } from "../node-keys.ts";
 import { at, type Memory, put, unit } from "./samples.ts";
 import type { World } from "./store-contract.ts";
 
@@ -243,7 +244,7 @@ export function describeVectorSearch(world: World): void {
       );
       const all = await store.searchText("same slanted without vector", ANYTHING, 9);
       const [foreign] = await store.searchVectors(unit(1), { ...ANYTHING, userId: "bob" }, 1);
-      const keys = [...all.map(({ key }) => key), foreign?.key ?? 0, 999_999];
+      const keys = [...all.map(({ key }) => key), foreign?.key ?? nodeKey(0), nodeKey(999_999)];
 
       const compared = await store.cosines(unit(0, 1), "ada", keys);
 

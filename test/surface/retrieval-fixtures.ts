@@ -16,6 +16,7 @@ import type {
 } from "../../src/engine/retrieve/api.ts";
 import { asInstant } from "../../src/lib/instant.ts";
 import { asUuid, type Uuid } from "../../src/lib/uuid.ts";
+import { nodeKey } from "../node-keys.ts";
 import { BARE_NODE, NODE_ID } from "./fixtures.ts";
 
 export const REQUEST_ID = asUuid("01900000-0000-7000-8000-000000000003");
@@ -94,7 +95,7 @@ export const WEIGHTED: ScoreProvenance = {
 
 /** A result of which every optional member is absent. */
 export const CANDIDATE: ResultCandidate = {
-  key: 7,
+  key: nodeKey(7),
   node: BARE_NODE,
   paths: ["VECTOR", "SESSION_CONTEXT"],
   pathCount: 1,

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Inference } from "../../../src/adapters/embedding/inference.ts";
 import { openEngine } from "../../../src/app/open-engine.ts";
 import { loadConfig } from "../../../src/config/load.ts";
+import type { NodeKey } from "../../../src/ports/store/search-index.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import { createVectors, everythingOf, fill, openStore } from "../fill.ts";
 import { openRawModel, openRawSearch } from "../probe.ts";
@@ -120,7 +121,7 @@ async function searchBoth(
   { text, vector }: Question,
 ): Promise<Pick<Record<keyof Times, number>, "vectors" | "words" | "cosines">> {
   const filter = everythingOf(userId);
-  let keys: readonly number[] = [];
+  let keys: readonly NodeKey[] = [];
   const vectors = await timed(async () => {
     keys = (await store.searchVectors(vector, filter, CANDIDATES)).map(({ key }) => key);
   });

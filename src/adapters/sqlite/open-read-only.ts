@@ -10,7 +10,7 @@ import { type Cipher, packKey } from "./connection/pack-files.ts";
 import type { SqliteStoreOptions } from "./open-store.ts";
 import { accessTo } from "./pack-access.ts";
 import { requireUpToDate } from "./schema/migrate.ts";
-import { SqliteStore } from "./sqlite-store.ts";
+import { createSqliteStore, type OpenPack } from "./sqlite-store.ts";
 import { LogKeeper } from "./write/log-keeper.ts";
 import { WriteQueue } from "./write/write-queue.ts";
 
@@ -25,7 +25,7 @@ export function isReadOnlyPack(layout: PackLayout): boolean {
  * @throws SvcError not_found, not_a_pack, pack_too_new, pack_read_only when an earlier version made the pack or its log
  *   cannot be read, invalid_config, encryption_failed, pack_damaged, storage_failed
  */
-export async function openReadOnlyStore(options: SqliteStoreOptions): Promise<SqliteStore> {
+export async function openReadOnlyStore(options: SqliteStoreOptions): Promise<OpenPack> {
   const path = mainPath(options.layout);
   if (!existsSync(path)) {
     throw noSuchPack(path);
@@ -39,11 +39,7 @@ export async function openReadOnlyStore(options: SqliteStoreOptions): Promise<Sq
   }
 }
 
-function openWith(
-  options: SqliteStoreOptions,
-  path: string,
-  cipher: Cipher | undefined,
-): SqliteStore {
+function openWith(options: SqliteStoreOptions, path: string, cipher: Cipher | undefined): OpenPack {
   const { layout, embedding, warn } = options;
   try {
     const { database, close } = openForReading(layout, { ...options, cipher });
@@ -66,7 +62,7 @@ function storeOn(
   options: SqliteStoreOptions,
   path: string,
   close: () => void,
-): SqliteStore {
+): OpenPack {
   const { layout, embedding, clock } = options;
   const refusal = isReadOnlyPack(layout) ? readOnly(path) : keptUnchanged(path);
   const queue = new WriteQueue(database, {
@@ -85,5 +81,5 @@ function storeOn(
     layout,
     reading: { close },
   };
-  return new SqliteStore({ access: accessTo(files), layout, embedding, clock });
+  return createSqliteStore({ access: accessTo(files), layout, embedding, clock });
 }

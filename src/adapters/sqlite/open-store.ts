@@ -16,7 +16,7 @@ import { accessTo, lockable, type PackAccess } from "./pack-access.ts";
 import { migrate, requireReadable, unreadableSteps } from "./schema/migrate.ts";
 import { requireOurs } from "./schema/require-ours.ts";
 import { upgradeInWords } from "./schema/upgrade-progress.ts";
-import { SqliteStore } from "./sqlite-store.ts";
+import { createSqliteStore, type OpenPack } from "./sqlite-store.ts";
 import { LogKeeper } from "./write/log-keeper.ts";
 import { reconcileIndexes } from "./write/reconcile.ts";
 import { WriteQueue } from "./write/write-queue.ts";
@@ -59,9 +59,9 @@ const WRITER_BLOCK_MS = 20;
  * @throws SvcError not_found, not_a_pack, pack_too_new, pack_read_only, invalid_config, encryption_failed, pack_in_use,
  *   pack_damaged, storage_failed; the files are then unchanged
  */
-export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<OpenPack> {
   const { layout, embedding, clock } = options;
-  return new SqliteStore({ access: await openFiles(options), layout, embedding, clock });
+  return createSqliteStore({ access: await openFiles(options), layout, embedding, clock });
 }
 
 async function openFiles(options: SqliteStoreOptions): Promise<PackAccess> {

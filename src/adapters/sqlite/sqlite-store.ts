@@ -90,10 +90,18 @@ export type SqliteStoreParts = {
 /** How long a job stays with the process that took it, unless that process ends first. */
 const LEASE_MS = 60_000;
 
+/** An open pack: its store, and what locks it. */
+export type OpenPack = Store & PackLock;
+
 /** The store over one SQLite pack. */
-export class SqliteStore implements Store, PackLock {
+export function createSqliteStore(parts: SqliteStoreParts): OpenPack {
+  // SAFETY: the key of a node is the number of its row; nobody else makes one or does anything with it but hand it back.
+  return new SqliteStore(parts) as unknown as OpenPack;
+}
+
+class SqliteStore implements Store<number>, PackLock {
   readonly backend = "sqlite";
-  readonly rebuild: IndexRebuild;
+  readonly rebuild: IndexRebuild<number>;
   readonly owners: Owners;
   readonly #parts: SqliteStoreParts;
   readonly #identity = processIdentity();
@@ -233,20 +241,28 @@ export class SqliteStore implements Store, PackLock {
     return this.#read((database) => countEvents(database, owner));
   }
 
-  searchVectors(vector: Float32Array, filter: CandidateFilter, k: number): Promise<readonly Hit[]> {
+  searchVectors(
+    vector: Float32Array,
+    filter: CandidateFilter,
+    k: number,
+  ): Promise<readonly Hit<number>[]> {
     return this.#readVectors((database, resident) =>
       searchVectors(database, vector, filter, k, resident),
     );
   }
 
-  nearVectors: Store["nearVectors"] = (vector, filter, k) =>
+  nearVectors: Store<number>["nearVectors"] = (vector, filter, k) =>
     this.#readVectors((database, resident) => nearVectors(database, vector, filter, k, resident));
 
-  cosines(vector: Float32Array, userId: string, keys: readonly number[]): Promise<readonly Hit[]> {
+  cosines(
+    vector: Float32Array,
+    userId: string,
+    keys: readonly number[],
+  ): Promise<readonly Hit<number>[]> {
     return this.#readVectors((database) => cosines(database, vector, userId, keys));
   }
 
-  ownVectors: Store["ownVectors"] = (userId, keys) =>
+  ownVectors: Store<number>["ownVectors"] = (userId, keys) =>
     this.#readVectors((database) => ownVectors(database, userId, keys));
 
   /** In one snapshot: otherwise another process could change the model between the check and the read. */
@@ -263,7 +279,7 @@ export class SqliteStore implements Store, PackLock {
     filter: CandidateFilter,
     k: number,
     others: readonly number[] = [],
-  ): Promise<readonly Hit[]> {
+  ): Promise<readonly Hit<number>[]> {
     return this.#read((database) => searchText(database, query, filter, { k, others }));
   }
 
@@ -271,7 +287,7 @@ export class SqliteStore implements Store, PackLock {
     names: readonly string[],
     filter: CandidateFilter,
     reach: GraphReach,
-  ): Promise<readonly Hit[]> {
+  ): Promise<readonly Hit<number>[]> {
     return this.#read((database) => searchGraph(database, names, filter, reach));
   }
 
@@ -283,11 +299,11 @@ export class SqliteStore implements Store, PackLock {
     return this.#read((database) => readContradictions(database, userId, keys));
   }
 
-  nodesById(userId: string, ids: readonly Uuid[]): Promise<readonly KeyedNode[]> {
+  nodesById(userId: string, ids: readonly Uuid[]): Promise<readonly KeyedNode<number>[]> {
     return this.#read((database) => readNodesById(database, userId, ids));
   }
 
-  nodesByKey(userId: string, keys: readonly number[]): Promise<readonly KeyedNode[]> {
+  nodesByKey(userId: string, keys: readonly number[]): Promise<readonly KeyedNode<number>[]> {
     return this.#read((database) => readNodesByKey(database, userId, keys));
   }
 
@@ -295,7 +311,7 @@ export class SqliteStore implements Store, PackLock {
     userId: string,
     keys: readonly number[],
     span: number,
-  ): Promise<ReadonlyMap<number, SessionWindow>> {
+  ): Promise<ReadonlyMap<number, SessionWindow<number>>> {
     return this.#read((database) => readSessionWindows(database, userId, keys, span));
   }
 

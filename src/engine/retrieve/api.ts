@@ -19,6 +19,7 @@ import type { Strength } from "../../domain/strength.ts";
 import type { InstantInput } from "../../domain/validity.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
+import type { NodeKey } from "../../ports/store/search-index.ts";
 
 export type RetrieveInput = {
   readonly query: string;
@@ -86,7 +87,7 @@ export type SessionLink = {
 
 export type ResultCandidate = {
   /** Identifies the memory in the indexes of one store; never on the wire. */
-  readonly key: number;
+  readonly key: NodeKey;
   readonly node: MemoryNode;
   readonly paths: readonly CandidatePath[];
   /** Number of paths that found it; session neighbours count only if the settings say so. */

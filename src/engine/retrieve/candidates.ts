@@ -2,7 +2,7 @@ import type { CandidateFilter } from "../../domain/candidate-filter.ts";
 import { reasonCode, SvcError } from "../../domain/errors.ts";
 import type { PackingSettings } from "../../domain/records/packing.ts";
 import { PINS_MAX } from "../../domain/search/pins.ts";
-import type { Hit, SearchIndex } from "../../ports/store/search-index.ts";
+import type { Hit, NodeKey, SearchIndex } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
 import { pathsAtLimit } from "./coverage.ts";
 import { scanTerms } from "./scan-terms.ts";
@@ -41,7 +41,7 @@ export type Question = {
 export type CandidateSets = {
   readonly hits: Readonly<Record<Backend, readonly Hit[]>>;
   /** Found only by a word or pair of words of a question for a count or list. */
-  readonly scanned: readonly number[];
+  readonly scanned: readonly NodeKey[];
   /** The score that either search gives to what only others found. */
   readonly completed: { readonly VECTOR: readonly Hit[]; readonly LEXICAL: readonly Hit[] };
   readonly failures: Readonly<Partial<Record<Backend | "LEXICAL_AGG", SearchFailure>>>;
@@ -192,10 +192,10 @@ async function scanWords(
   return { hits, most };
 }
 
-function unscored(key: number): Hit {
+function unscored(key: NodeKey): Hit {
   return { key, score: 0 };
 }
 
-function unique(lists: readonly (readonly Hit[])[]): number[] {
+function unique(lists: readonly (readonly Hit[])[]): NodeKey[] {
   return [...new Set(lists.flat().map(({ key }) => key))];
 }

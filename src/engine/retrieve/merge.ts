@@ -1,10 +1,10 @@
-import type { Hit, KeyedNode } from "../../ports/store/search-index.ts";
+import type { Hit, KeyedNode, NodeKey } from "../../ports/store/search-index.ts";
 import type { CandidatePath } from "./api.ts";
 import type { CandidateSets } from "./candidates.ts";
 
 /** A memory that at least one search found, with its signals. */
 export type Candidate = {
-  readonly key: number;
+  readonly key: NodeKey;
   readonly node: KeyedNode["node"];
   readonly paths: readonly CandidatePath[];
   /** Cosine, 0 to 1; negative values count as 0; undefined without a vector to compare. */
@@ -16,7 +16,7 @@ export type Candidate = {
 };
 
 /** The keys of everything that was found, without repeats. */
-export function foundKeys({ hits, scanned }: CandidateSets): number[] {
+export function foundKeys({ hits, scanned }: CandidateSets): NodeKey[] {
   const keys = Object.values(hits).flatMap((list) => list.map(({ key }) => key));
   return [...new Set([...keys, ...scanned])];
 }
@@ -28,7 +28,7 @@ export function merge(sets: CandidateSets, nodes: readonly KeyedNode[]): Candida
   const lexical = rescaled([...LEXICAL, ...sets.completed.LEXICAL]);
   const graph = scores(GRAPH);
   const byText = [...LEXICAL.map(({ key }) => key), ...sets.scanned];
-  const found: readonly (readonly [CandidatePath, ReadonlySet<number>])[] = [
+  const found: readonly (readonly [CandidatePath, ReadonlySet<NodeKey>])[] = [
     ["GRAPH", keysOf(GRAPH)],
     ["VECTOR", keysOf(VECTOR)],
     ["LEXICAL", new Set(byText)],
@@ -44,16 +44,16 @@ export function merge(sets: CandidateSets, nodes: readonly KeyedNode[]): Candida
   }));
 }
 
-function keysOf(hits: readonly Hit[]): ReadonlySet<number> {
+function keysOf(hits: readonly Hit[]): ReadonlySet<NodeKey> {
   return new Set(hits.map(({ key }) => key));
 }
 
-function scores(hits: readonly Hit[]): ReadonlyMap<number, number> {
+function scores(hits: readonly Hit[]): ReadonlyMap<NodeKey, number> {
   return new Map(hits.map(({ key, score }) => [key, Math.max(0, score)]));
 }
 
 /** In single precision, like cosines: more digits would carry no information and make every receipt larger. */
-function rescaled(hits: readonly Hit[]): ReadonlyMap<number, number> {
+function rescaled(hits: readonly Hit[]): ReadonlyMap<NodeKey, number> {
   const values = hits.map(({ score }) => score);
   const min = Math.min(...values);
   const range = Math.max(...values) - min;

@@ -3,7 +3,7 @@ import type { RankingPolicy } from "../../domain/records/receipt.ts";
 import { mayReplace, readStatement, replaces, type Statement } from "../../domain/replacement.ts";
 import { storedSpeaker } from "../../domain/speaker.ts";
 import { compareCodePoints } from "../../lib/text.ts";
-import type { SearchIndex } from "../../ports/store/search-index.ts";
+import type { NodeKey, SearchIndex } from "../../ports/store/search-index.ts";
 import type { ResultCandidate } from "./api.ts";
 import { adjusted, adjustment } from "./score/adjust.ts";
 import { byScore, byScoreThenPath } from "./score/order.ts";
@@ -126,7 +126,7 @@ function byAge(one: ResultCandidate, other: ResultCandidate): number {
 
 /** Each outdated memory with the nearest memory that makes it outdated; of equally near ones the newest. */
 function nearestLinks(links: readonly Link[]): readonly Link[] {
-  const nearest = new Map<number, Link>();
+  const nearest = new Map<NodeKey, Link>();
   for (const link of links) {
     const known = nearest.get(link.older.key);
     const isNearer =

@@ -2,6 +2,7 @@ import { SvcError } from "../../domain/errors.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import { foldCase } from "../../lib/text.ts";
 import type { LanguageModel } from "../../ports/language-model.ts";
+import type { NodeKey } from "../../ports/store/search-index.ts";
 import type { ReformulationSettings } from "../settings.ts";
 import type { Candidate } from "./merge.ts";
 import type { ModelOutcome } from "./rerank.ts";
@@ -125,7 +126,7 @@ export function mergeMaxSignals(
   pool: readonly Candidate[],
   alternativePools: readonly (readonly Candidate[])[],
 ): MaxSignals {
-  const byKey = new Map<number, Candidate>();
+  const byKey = new Map<NodeKey, Candidate>();
   for (const candidate of [...pool, ...alternativePools.flat()]) {
     if (!hasFiniteSignals(candidate)) return { problem: "signal_not_finite" };
     const known = byKey.get(candidate.key);

@@ -1,4 +1,4 @@
-import type { MemoryNode } from "../../domain/node.ts";
+import type { KeyedNode, NodeKey } from "./search-index.ts";
 
 /** What a rebuild does with the vectors, and what it will come to. */
 export type RebuildPlan = {
@@ -12,8 +12,8 @@ export type RebuildPlan = {
 };
 
 /** A part of the graph that was looked through for nodes without a current vector. */
-export type StaleNodes = {
-  readonly nodes: readonly { readonly key: number; readonly node: MemoryNode }[];
+export type StaleNodes<Key = NodeKey> = {
+  readonly nodes: readonly KeyedNode<Key>[];
   /** Nodes that were looked at. */
   readonly scanned: number;
   /** Where to look on. */
@@ -23,8 +23,8 @@ export type StaleNodes = {
 };
 
 /** The vector of one node, and the text that it stands for. */
-export type NodeVector = {
-  readonly key: number;
+export type NodeVector<Key = NodeKey> = {
+  readonly key: Key;
   readonly vector: Float32Array;
   /** SHA-256 of the node's content. */
   readonly contentHash: string;
@@ -47,7 +47,7 @@ export type IndexableNodes = {
  * For implementers: each method is one short transaction; only `swap` takes time in proportion to the pack. Every method
  * but `begin` and `count` rejects with storage_busy once another process has taken over.
  */
-export type IndexRebuild = {
+export type IndexRebuild<Key = NodeKey> = {
   /**
    * @param all makes every vector again, also where it is current
    * @throws SvcError storage_busy while another living process rebuilds
@@ -57,9 +57,9 @@ export type IndexRebuild = {
    * Up to `limit` active nodes with text, by ascending key above `after`, that have no current vector: none, one of
    * another model, or one of an earlier text. Looks at a bounded number of nodes.
    */
-  stale(plan: RebuildPlan, after: number, limit: number): Promise<StaleNodes>;
+  stale(plan: RebuildPlan, after: number, limit: number): Promise<StaleNodes<Key>>;
   /** Keeps vectors: beside the index or in it, as planned. A node that is no longer active is left out. */
-  put(plan: RebuildPlan, entries: readonly NodeVector[]): Promise<void>;
+  put(plan: RebuildPlan, entries: readonly NodeVector<Key>[]): Promise<void>;
   /**
    * Makes the index current: puts the new vectors in the place of the old ones and names their model in the manifest, or
    * removes what has no active node. @returns false, with nothing changed, when a node lacks its vector.

@@ -4,11 +4,19 @@ import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { EmbeddingIdentity } from "../embedder.ts";
 
-/** A search hit: a node's integer key and its raw score, higher is better. */
-export type Hit = { readonly key: number; readonly score: number };
+declare const nodeKey: unique symbol;
 
-/** A node together with the integer key that joins it to the indexes. */
-export type KeyedNode = { readonly key: number; readonly node: MemoryNode };
+/**
+ * What joins a node to what was found. Only a store makes one and knows what it stands for; nodes written later have greater
+ * keys.
+ */
+export type NodeKey = number & { readonly [nodeKey]: true };
+
+/** A search hit: a node's key and its raw score, higher is better. */
+export type Hit<Key = NodeKey> = { readonly key: Key; readonly score: number };
+
+/** A node together with its key. */
+export type KeyedNode<Key = NodeKey> = { readonly key: Key; readonly node: MemoryNode };
 
 /** A node that no job stands for, with what its index entries are made of. */
 export type IndexedNode = {
@@ -27,13 +35,13 @@ export type GraphReach = {
 };
 
 /** The nodes that surround one node in its session, in order of (created_at, id). */
-export type SessionWindow = {
-  readonly before: readonly KeyedNode[];
-  readonly after: readonly KeyedNode[];
+export type SessionWindow<Key = NodeKey> = {
+  readonly before: readonly KeyedNode<Key>[];
+  readonly after: readonly KeyedNode<Key>[];
 };
 
 /** Finds an owner's active nodes, which are joined by their keys; keys are known to this role and to the rebuild alone. */
-export type SearchIndex = {
+export type SearchIndex<Key = NodeKey> = {
   /** Whether the vectors are of this model. Any process may renew them with another one. */
   hasModel(identity: EmbeddingIdentity): Promise<boolean>;
   /**
@@ -45,17 +53,25 @@ export type SearchIndex = {
    * The `k` active nodes nearest to `vector` by cosine among those that pass the filter; ties by key. Score = cosine.
    * @throws SvcError embedding_mismatch when the pack's vectors are of another model than the store was opened for
    */
-  searchVectors(vector: Float32Array, filter: CandidateFilter, k: number): Promise<readonly Hit[]>;
+  searchVectors(
+    vector: Float32Array,
+    filter: CandidateFilter,
+    k: number,
+  ): Promise<readonly Hit<Key>[]>;
   /**
    * About the `k` active nodes nearest to `vector`, as `searchVectors` gives them, at a fifth of its cost: now and then a
    * near one is missing.
    * @throws SvcError embedding_mismatch
    */
-  nearVectors(vector: Float32Array, filter: CandidateFilter, k: number): Promise<readonly Hit[]>;
+  nearVectors(
+    vector: Float32Array,
+    filter: CandidateFilter,
+    k: number,
+  ): Promise<readonly Hit<Key>[]>;
   /** The cosine of `vector` with each of the owner's active nodes in `keys` that has a vector, in no particular order. */
-  cosines(vector: Float32Array, userId: string, keys: readonly number[]): Promise<readonly Hit[]>;
+  cosines(vector: Float32Array, userId: string, keys: readonly Key[]): Promise<readonly Hit<Key>[]>;
   /** The vector of the own text of each of the owner's active nodes in `keys` that has one; L2-normalised. */
-  ownVectors(userId: string, keys: readonly number[]): Promise<ReadonlyMap<number, Float32Array>>;
+  ownVectors(userId: string, keys: readonly Key[]): Promise<ReadonlyMap<Key, Float32Array>>;
   /**
    * The `k` best active nodes by BM25 among those that pass the filter, and after them those of `others` that match and
    * pass too but rank lower. Score = BM25, positive, best first, ties by key. Words are weighed by their rarity among
@@ -65,8 +81,8 @@ export type SearchIndex = {
     query: string,
     filter: CandidateFilter,
     k: number,
-    others?: readonly number[],
-  ): Promise<readonly Hit[]>;
+    others?: readonly Key[],
+  ): Promise<readonly Hit<Key>[]>;
   /**
    * Active nodes that edges join to the entities of a question, over one to three hops and through inactive nodes too, by
    * stored confidence, then newest first. Score = proximity: 1 at one hop, 0.7 at two, 0.4 at three. Seeds are the newest
@@ -77,22 +93,22 @@ export type SearchIndex = {
     names: readonly string[],
     filter: CandidateFilter,
     reach: GraphReach,
-  ): Promise<readonly Hit[]>;
+  ): Promise<readonly Hit<Key>[]>;
   /**
    * Keys of tentative and stable nodes that have a claim of their own to the context, and pass the filter: the newest 500
    * that are pinned (`isPinned`) and the newest 500 tasks, without repeats.
    */
-  pinned(filter: CandidateFilter): Promise<readonly number[]>;
+  pinned(filter: CandidateFilter): Promise<readonly Key[]>;
   /** Active nodes by key, in no particular order; missing and inactive ones are left out. */
-  nodesByKey(userId: string, keys: readonly number[]): Promise<readonly KeyedNode[]>;
+  nodesByKey(userId: string, keys: readonly Key[]): Promise<readonly KeyedNode<Key>[]>;
   /** Active nodes of the owner by id, in no particular order; missing and inactive ones are left out. */
-  nodesById(userId: string, ids: readonly Uuid[]): Promise<readonly KeyedNode[]>;
+  nodesById(userId: string, ids: readonly Uuid[]): Promise<readonly KeyedNode<Key>[]>;
   /** The other end of each contested node's newest outgoing `contradicts` edge, else of its newest incoming one. */
-  contradictions(userId: string, keys: readonly number[]): Promise<ReadonlyMap<number, Uuid>>;
+  contradictions(userId: string, keys: readonly Key[]): Promise<ReadonlyMap<Key, Uuid>>;
   /** Active neighbours of each node in its own session and scope, at most `span` on either side, nearest first. */
   sessionWindows(
     userId: string,
-    keys: readonly number[],
+    keys: readonly Key[],
     span: number,
-  ): Promise<ReadonlyMap<number, SessionWindow>>;
+  ): Promise<ReadonlyMap<Key, SessionWindow<Key>>>;
 };

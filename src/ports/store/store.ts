@@ -5,7 +5,7 @@ import type { Manifest } from "./manifest.ts";
 import type { Owners } from "./owners.ts";
 import type { IndexRebuild } from "./rebuild.ts";
 import type { ReceiptLog } from "./receipt-log.ts";
-import type { SearchIndex } from "./search-index.ts";
+import type { NodeKey, SearchIndex } from "./search-index.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
 /**
@@ -16,14 +16,14 @@ import type { WorkQueue } from "./work-queue.ts";
  * For implementers: each write method is one transaction. A method given an owner treats a foreign object exactly
  * like a missing one. Failures are SvcError (storage_failed, storage_busy, disk_full, engine_closed).
  */
-export type Store = EventLog &
+export type Store<Key = NodeKey> = EventLog &
   Graph &
-  SearchIndex &
+  SearchIndex<Key> &
   WorkQueue &
   AuditLog &
   ReceiptLog & {
     readonly backend: "sqlite" | "postgres";
-    readonly rebuild: IndexRebuild;
+    readonly rebuild: IndexRebuild<Key>;
     readonly owners: Owners;
     manifest(): Promise<Manifest>;
     /** Finishes queued writes, then closes. Later calls reject with engine_closed. Idempotent. */

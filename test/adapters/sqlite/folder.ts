@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SqliteStoreOptions } from "../../../src/adapters/sqlite/open-store.ts";
-import type { SqliteStore } from "../../../src/adapters/sqlite/sqlite-store.ts";
+import type { OpenPack } from "../../../src/adapters/sqlite/sqlite-store.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import { openSqlitePack, type SqlitePack } from "../../contract/sqlite-pack.ts";
 
@@ -25,10 +25,7 @@ export function useFolders() {
       return folder;
     },
     /** Opens a pack; the test may close it earlier. */
-    open: async (
-      pack: SqlitePack,
-      given: Partial<SqliteStoreOptions> = {},
-    ): Promise<SqliteStore> => {
+    open: async (pack: SqlitePack, given: Partial<SqliteStoreOptions> = {}): Promise<OpenPack> => {
       const store = await openSqlitePack(pack, given);
       stores.push(store);
       return store;

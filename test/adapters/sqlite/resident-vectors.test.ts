@@ -23,6 +23,7 @@ import {
 } from "../../contract/sqlite-pack.ts";
 import { retire } from "../../contract/store-change.ts";
 import { ANYTHING } from "../../contract/store-vectors.ts";
+import { nodeKey } from "../../node-keys.ts";
 import { useFolders } from "./folder.ts";
 
 const { folder, open } = useFolders();
@@ -49,7 +50,9 @@ function ask(
   { vector, filter = ANYTHING, k }: Question,
   with_?: ResidentVectors,
 ) {
-  return database.transaction((): Hit[] => searchVectors(database, vector, filter, k, with_))();
+  return database.transaction((): Hit<number>[] =>
+    searchVectors(database, vector, filter, k, with_),
+  )();
 }
 
 /** Vectors in memory from which an owner has asked before. */
@@ -130,7 +133,7 @@ describe.each(PLACES)("vectors in memory: $name", ({ packIn }) => {
 
     const plan = await store.rebuild.begin(false);
     const [hit] = await store.searchVectors(unit(1), ANYTHING, 1);
-    const replaced = { key: hit?.key ?? 0, vector: unit(0, 1), contentHash: "another" };
+    const replaced = { key: hit?.key ?? nodeKey(0), vector: unit(0, 1), contentHash: "another" };
     await store.rebuild.put(plan, [replaced]);
     await store.rebuild.end("finished");
     expect(scores()).toEqual([0.6, 0]);
@@ -325,7 +328,7 @@ describe("vectors in memory", () => {
     withoutKernel(plain);
     const keys = Array.from({ length: 60 }, (_, index) => index + 1);
     const vector = unit(3, 1, 4, 1, 5);
-    const byKey = (hits: Hit[]) => hits.sort((a, b) => a.key - b.key);
+    const byKey = (hits: Hit<number>[]) => hits.sort((a, b) => a.key - b.key);
 
     expect(kernelOn(plain)).toBeUndefined();
     expect(warm(plain).byteLength).toBe(0);

@@ -54,13 +54,13 @@ function connect(pack: SqlitePack): Database {
 }
 
 /** The two ways differ in the last bits, by which equal documents may change places. */
-function rounded(hits: readonly Hit[]): readonly Hit[] {
+function rounded(hits: readonly Hit<number>[]): readonly Hit<number>[] {
   return hits
     .map(({ key, score }) => ({ key, score: Number(score.toPrecision(9)) }))
     .sort((a, b) => b.score - a.score || a.key - b.key);
 }
 
-function expectSame(one: readonly Hit[], other: readonly Hit[]): void {
+function expectSame(one: readonly Hit<number>[], other: readonly Hit<number>[]): void {
   const [left, right] = [rounded(one), rounded(other)];
   expect(left.map(({ key }) => key)).toEqual(right.map(({ key }) => key));
   for (const [index, { score }] of left.entries()) {

@@ -5,7 +5,7 @@ import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
 import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import { accessTo } from "../../../src/adapters/sqlite/pack-access.ts";
-import { SqliteStore } from "../../../src/adapters/sqlite/sqlite-store.ts";
+import { createSqliteStore } from "../../../src/adapters/sqlite/sqlite-store.ts";
 import { LogKeeper } from "../../../src/adapters/sqlite/write/log-keeper.ts";
 import { WriteQueue } from "../../../src/adapters/sqlite/write/write-queue.ts";
 import { ALL_OWNERS } from "../../../src/domain/owner.ts";
@@ -39,7 +39,7 @@ async function storeWithWriter(pack: SqlitePack): Promise<{ store: Store; writer
   const { layout, embedding, clock } = storeOptions(pack);
   const log = new LogKeeper(writer, { ...storeOptions(pack), isIdle: () => queue.isIdle });
   const access = accessTo({ writer, reader, queue, log, path, layout });
-  const store = new SqliteStore({ access, layout, embedding, clock });
+  const store = createSqliteStore({ access, layout, embedding, clock });
   return { store: closeLater(store), writer };
 }
 

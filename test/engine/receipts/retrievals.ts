@@ -20,6 +20,7 @@ import { score } from "../../../src/engine/retrieve/score/score.ts";
 import { fromEpochMicros, type Instant } from "../../../src/lib/instant.ts";
 import { asUuid, type Uuid } from "../../../src/lib/uuid.ts";
 import { aNode, anEvent } from "../../contract/samples.ts";
+import { nodeKey } from "../../node-keys.ts";
 import { RANK_FUSION } from "../retrieve/pool.ts";
 
 /** Numbers that look random and are the same in every run. */
@@ -217,7 +218,7 @@ function ranked(
     const lexical = chance.unit() < 0.8 ? chance.unit() : undefined;
     const paths: Candidate["paths"] =
       lexical === undefined ? ["VECTOR"] : index % 3 === 0 ? ["LEXICAL"] : ["VECTOR", "LEXICAL"];
-    return { key: index, node: node(), paths, semantic, lexical, graph: 0 };
+    return { key: nodeKey(index), node: node(), paths, semantic, lexical, graph: 0 };
   });
   const scored = score(candidates, {
     weights: shape.weights,
@@ -240,7 +241,7 @@ function ranked(
     return {
       ...trigger,
       ...adjusted(trigger, step),
-      key: 10_000 + index,
+      key: nodeKey(10_000 + index),
       node: node(),
       paths: ["SESSION_CONTEXT"],
       pathCount: 1,

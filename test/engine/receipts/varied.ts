@@ -17,6 +17,7 @@ import { adjusted, adjustment } from "../../../src/engine/retrieve/score/adjust.
 import { byScore, byScoreThenPath } from "../../../src/engine/retrieve/score/order.ts";
 import { asUuid, type Uuid } from "../../../src/lib/uuid.ts";
 import { at } from "../../contract/samples.ts";
+import { nodeKey } from "../../node-keys.ts";
 import { WEIGHTS } from "../retrieve/pool.ts";
 import { aRetrieval, bundleOf, type Chance, chanceOf, SURROUNDINGS } from "./retrievals.ts";
 
@@ -153,7 +154,7 @@ function inherited(
       {
         ...trigger,
         ...adjusted(trigger, step),
-        key: 1000 + index,
+        key: nodeKey(1000 + index),
         node,
         paths: ["VECTOR", "SESSION_CONTEXT"],
         trace: likely(chance, 0.5) ? undefined : { ...trigger.provenance.trace, confidence: 0.25 },

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { contested, flagConflicts } from "../../../src/engine/retrieve/context/conflicts.ts";
 import { freshId } from "../../contract/samples.ts";
+import { nodeKey, nodeKeys } from "../../node-keys.ts";
 import { aResult } from "./pool.ts";
 
 const ranking = [
@@ -10,12 +11,12 @@ const ranking = [
 ];
 
 test("contested claims are found wherever they came from", () => {
-  expect(contested(ranking).map(({ key }) => key)).toEqual([1, 3]);
+  expect(contested(ranking).map(({ key }) => key)).toEqual(nodeKeys(1, 3));
 });
 
 test("a contested claim is flagged with the other side, and the order stays", () => {
   const other = freshId();
-  const flagged = flagConflicts(ranking, new Map([[3, other]]));
+  const flagged = flagConflicts(ranking, new Map([[nodeKey(3), other]]));
 
   expect(flagged).toEqual([
     ranking[0] as never,

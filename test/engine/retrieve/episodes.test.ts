@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { replayScore } from "../../../src/domain/score-replay.ts";
 import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
 import { type EpisodeRules, routeEpisodes } from "../../../src/engine/retrieve/context/episodes.ts";
+import { nodeKey, nodeKeys } from "../../node-keys.ts";
 import { aProvenance, aResult } from "./pool.ts";
 
 const RULES: EpisodeRules = {
@@ -34,7 +35,9 @@ describe("an episode", () => {
 
     expect(routed(alone, "lake").marked).toEqual([]);
     expect(routed(apart, "lake").marked).toEqual([]);
-    expect(routed([turn(1, 0.9, "lake"), turn(2, 0.5, "hill")], "lake").marked).toEqual([1, 2]);
+    expect(routed([turn(1, 0.9, "lake"), turn(2, 0.5, "hill")], "lake").marked).toEqual(
+      nodeKeys(1, 2),
+    );
   });
 
   test("without a word of the question is not chosen", () => {
@@ -53,7 +56,7 @@ describe("an episode", () => {
       turn(6, 0.4, "the walk", "c"),
     ];
 
-    expect(routed(ranking, "the heron").marked).toEqual([3, 4]);
+    expect(routed(ranking, "the heron").marked).toEqual(nodeKeys(3, 4));
     expect(routed(ranking, "THE HERON", { episodeContextTopK: 2 }).marked).toHaveLength(4);
   });
 
@@ -65,7 +68,7 @@ describe("an episode", () => {
       turn(4, 0.6, "it flew", "b"),
     ];
 
-    expect(routed(ranking, "heron").marked).toEqual([3, 4]);
+    expect(routed(ranking, "heron").marked).toEqual(nodeKeys(3, 4));
   });
 
   test("gains nothing from a word that the question repeats", () => {
@@ -76,8 +79,8 @@ describe("an episode", () => {
       turn(4, 0.6, "lake", "b"),
     ];
 
-    expect(routed(ranking, "heron robin robin").marked).toEqual([1, 2]);
-    expect(routed(ranking, "robin").marked).toEqual([3, 4]);
+    expect(routed(ranking, "heron robin robin").marked).toEqual(nodeKeys(1, 2));
+    expect(routed(ranking, "robin").marked).toEqual(nodeKeys(3, 4));
   });
 
   test("comes first by scope and session where two are equal", () => {
@@ -88,7 +91,7 @@ describe("an episode", () => {
       turn(4, 0.6, "lake", "a"),
     ];
 
-    expect(routed(ranking, "lake").marked).toEqual([3, 4]);
+    expect(routed(ranking, "lake").marked).toEqual(nodeKeys(3, 4));
   });
 });
 
@@ -118,8 +121,10 @@ describe("the members of a chosen episode", () => {
   });
 
   test("are the best by words, then by their own score", () => {
-    expect(routed(ranking, "heron lake", { episodeContextLocalK: 1 }).marked).toEqual([2]);
-    expect(routed(ranking, "heron lake", { episodeContextLocalK: 3 }).marked).toEqual([1, 2, 3]);
+    expect(routed(ranking, "heron lake", { episodeContextLocalK: 1 }).marked).toEqual(nodeKeys(2));
+    expect(routed(ranking, "heron lake", { episodeContextLocalK: 3 }).marked).toEqual(
+      nodeKeys(1, 2, 3),
+    );
   });
 
   test("record where a raised score came from, and lose the trace of their own", () => {
@@ -129,7 +134,7 @@ describe("the members of a chosen episode", () => {
       trace: aProvenance(candidate.node.id, candidate.compositeScore).trace,
     }));
     const { ranking: after } = routed(scored, "heron lake");
-    const raised = after.find(({ key }) => key === 2);
+    const raised = after.find(({ key }) => key === nodeKey(2));
 
     expect(raised?.provenance.adjustments.at(-1)).toEqual({
       kind: "episode_decay",
@@ -138,7 +143,7 @@ describe("the members of a chosen episode", () => {
       sourceNodeId: best?.node.id,
     });
     expect(raised?.trace).toBeUndefined();
-    expect(after.find(({ key }) => key === 3)?.trace).toBeDefined();
+    expect(after.find(({ key }) => key === nodeKey(3))?.trace).toBeDefined();
     for (const { provenance, compositeScore } of after) {
       expect(replayScore(provenance)).toBe(compositeScore);
     }
@@ -148,6 +153,6 @@ describe("the members of a chosen episode", () => {
     const close = [turn(2, 0.9, "lake"), turn(1, 0.9, "lake")];
 
     expect(routed(close, "lake")).toMatchObject({ changed: false, marked: [1, 2] });
-    expect(routed(close, "lake").ranking.map(({ key }) => key)).toEqual([2, 1]);
+    expect(routed(close, "lake").ranking.map(({ key }) => key)).toEqual(nodeKeys(2, 1));
   });
 });

@@ -11,6 +11,7 @@ import {
 import type { Uuid } from "../../../src/lib/uuid.ts";
 import type { KeyedNode } from "../../../src/ports/store/search-index.ts";
 import { aNode, anEvent, freshId } from "../../contract/samples.ts";
+import { nodeKey, nodeKeys } from "../../node-keys.ts";
 import { DEFAULT_SETTINGS } from "../engines.ts";
 import { aResult } from "./pool.ts";
 
@@ -35,7 +36,7 @@ function claim(
 
 /** The raw note of an event. */
 function note(key: number, id: Uuid, given: Partial<MemoryNode> = {}): KeyedNode {
-  return { key, node: aNode(anEvent(), { id, evidenceRefs: [id], ...given }) };
+  return { key: nodeKey(key), node: aNode(anEvent(), { id, evidenceRefs: [id], ...given }) };
 }
 
 function apply(
@@ -65,7 +66,7 @@ describe("groups of evidence", () => {
       claim(4, 0.6, []),
     ];
 
-    expect(members(ranking)).toEqual([[1, 3], [2]]);
+    expect(members(ranking)).toEqual([nodeKeys(1, 3), nodeKeys(2)]);
     expect(evidenceGroups(ranking, AUGMENT)[0]?.evidence).toEqual([a, b]);
   });
 
@@ -77,8 +78,11 @@ describe("groups of evidence", () => {
       claim(4, 0.6, [c]),
     ];
 
-    expect(members(ranking, { topK: 2 })).toEqual([[1, 3], [2]]);
-    expect(members(ranking, { topK: 2, anchorPolicy: "non_entity" })).toEqual([[2], [3]]);
+    expect(members(ranking, { topK: 2 })).toEqual([nodeKeys(1, 3), nodeKeys(2)]);
+    expect(members(ranking, { topK: 2, anchorPolicy: "non_entity" })).toEqual([
+      nodeKeys(2),
+      nodeKeys(3),
+    ]);
   });
 });
 
@@ -86,7 +90,7 @@ describe("augmentation", () => {
   test("puts the source beside its claims, with a share of the first one's score", () => {
     const ranking = [claim(1, 0.8, [a]), claim(2, 0.7, [b]), claim(3, 0.6, [a])];
     const more = ranking.map((each) =>
-      each.key === 3 ? { ...each, semanticRelevance: 0.9 } : each,
+      each.key === nodeKey(3) ? { ...each, semanticRelevance: 0.9 } : each,
     );
     const { scores, changed, ranking: after } = apply(more, [note(9, a)]);
 
@@ -157,7 +161,7 @@ describe("projection", () => {
   });
 
   test("keeps a source of one group that is a claim of another", () => {
-    const source = { key: 2, node: claim(2, 0, [b]).node };
+    const source = { key: nodeKey(2), node: claim(2, 0, [b]).node };
     const ranking = [claim(1, 0.8, [source.node.id]), { ...claim(2, 0.3, [b]), node: source.node }];
     const { scores } = apply(ranking, [source, note(9, b)], PROJECT);
 

@@ -9,6 +9,7 @@ import {
 } from "../../../src/engine/retrieve/context/hints.ts";
 import { parseRequest } from "../../../src/engine/retrieve/request.ts";
 import { at } from "../../contract/samples.ts";
+import { nodeKeys } from "../../node-keys.ts";
 import { DEFAULT_SETTINGS } from "../engines.ts";
 import { aResult } from "./pool.ts";
 
@@ -55,7 +56,7 @@ describe("hints", () => {
       input: { scope: ["personal", "sandbox"], timeFrom: "2026-01-01T00:00:00Z" },
     });
 
-    expect(keys).toEqual([1, 2]);
+    expect(keys).toEqual(nodeKeys(1, 2));
     expect(asked).toHaveLength(1);
     expect(asked[0]).toMatchObject({
       k: 4,
@@ -97,10 +98,10 @@ describe("hints", () => {
     const input = { excludeNodeTypes: ["task"] } as const;
     const explicit = { filter: { ...RULES.filter, mode: "explicit" } } as const;
 
-    expect((await hints(found, { input })).keys).toEqual([6]);
-    expect((await hints(found, { input, rules: { ...explicit, topN: 9 } })).keys).toEqual([
-      4, 5, 6,
-    ]);
+    expect((await hints(found, { input })).keys).toEqual(nodeKeys(6));
+    expect((await hints(found, { input, rules: { ...explicit, topN: 9 } })).keys).toEqual(
+      nodeKeys(4, 5, 6),
+    );
   });
 
   test("tell the search what may be scored", async () => {
@@ -124,15 +125,17 @@ describe("the floor of the request", () => {
   test("holds for hints too, inclusively, after the best were taken", async () => {
     const { keys } = await hints(found, { input: { minScore: 0.5 }, rules: { topN: 3 } });
 
-    expect(keys).toEqual([1, 2]);
-    expect((await hints([...found].reverse(), { input: { minScore: 0.5 } })).keys).toEqual([2]);
+    expect(keys).toEqual(nodeKeys(1, 2));
+    expect((await hints([...found].reverse(), { input: { minScore: 0.5 } })).keys).toEqual(
+      nodeKeys(2),
+    );
   });
 
   test("is dropped with that of the results, unless a hint has a relevance", async () => {
     const setting = { input: { minScore: 0.5 }, rules: { floorSkipped: true, topN: 3 } };
 
-    expect((await hints(without, setting)).keys).toEqual([1, 2, 3]);
-    expect((await hints(found, setting)).keys).toEqual([1, 2]);
+    expect((await hints(without, setting)).keys).toEqual(nodeKeys(1, 2, 3));
+    expect((await hints(found, setting)).keys).toEqual(nodeKeys(1, 2));
     expect((await hints(without, { input: { minScore: 0.5 } })).keys).toEqual([]);
   });
 });

@@ -5,6 +5,7 @@ import { SPEAKER_KEY } from "../../../src/domain/speaker.ts";
 import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
 import { newerFirst } from "../../../src/engine/retrieve/newer-first.ts";
 import { byScore } from "../../../src/engine/retrieve/score/order.ts";
+import type { NodeKey } from "../../../src/ports/store/search-index.ts";
 import { at } from "../../contract/samples.ts";
 import { aRetrieval } from "../receipts/retrievals.ts";
 
@@ -30,7 +31,7 @@ const MEMORY = fc.record({
 /** Vectors that are one and the same: words alone decide. */
 const VECTOR = new Float32Array([1, 0]);
 const store = {
-  ownVectors: async (_: string, keys: readonly number[]) =>
+  ownVectors: async (_: string, keys: readonly NodeKey[]) =>
     new Map(keys.map((key) => [key, VECTOR])),
 };
 

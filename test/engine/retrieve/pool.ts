@@ -4,6 +4,7 @@ import type { CandidatePath, ResultCandidate } from "../../../src/engine/retriev
 import type { Candidate } from "../../../src/engine/retrieve/merge.ts";
 import type { Uuid } from "../../../src/lib/uuid.ts";
 import { aNode, anEvent } from "../../contract/samples.ts";
+import { nodeKey } from "../../node-keys.ts";
 
 /** What each source says of a candidate. A signal that is given puts the candidate on that channel. */
 export type Signals = {
@@ -22,7 +23,7 @@ export function aCandidate(
   if (graph > 0) paths.push("GRAPH");
   if (semantic !== undefined) paths.push("VECTOR");
   if (lexical !== undefined) paths.push("LEXICAL");
-  return { key, node: aNode(anEvent(), given), paths, semantic, lexical, graph };
+  return { key: nodeKey(key), node: aNode(anEvent(), given), paths, semantic, lexical, graph };
 }
 
 /** The weights of code that sets none: the weighted sum. */
@@ -101,7 +102,7 @@ export function aResult(
 ): ResultCandidate {
   const node = aNode(anEvent(), given);
   return {
-    key,
+    key: nodeKey(key),
     node,
     paths: ["VECTOR", "LEXICAL"],
     pathCount: 2,

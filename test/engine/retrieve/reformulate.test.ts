@@ -10,6 +10,7 @@ import {
 } from "../../../src/engine/retrieve/reformulate.ts";
 import type { JsonObject } from "../../../src/lib/json.ts";
 import type { LanguageModel, ModelRequest } from "../../../src/ports/language-model.ts";
+import { nodeKeys } from "../../node-keys.ts";
 import { aCandidate } from "./pool.ts";
 
 const QUERY = "Where does Ann work?";
@@ -188,7 +189,7 @@ describe("mergeMaxSignals", () => {
         ],
       ),
     ).map(({ key }) => key);
-    expect(keys).toEqual([1, 3, 2]);
+    expect(keys).toEqual(nodeKeys(1, 3, 2));
   });
 
   test("never lowers a signal, and adds up to the same whatever the order of alternatives", () => {

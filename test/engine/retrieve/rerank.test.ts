@@ -5,6 +5,7 @@ import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
 import { mergeNeuralScores, rerank } from "../../../src/engine/retrieve/rerank.ts";
 import type { RerankerPolicy, RerankerSettings } from "../../../src/engine/settings.ts";
 import type { Reranker } from "../../../src/ports/text-pairs.ts";
+import { nodeKey, nodeKeys } from "../../node-keys.ts";
 import { aResult } from "./pool.ts";
 
 const SETTINGS: RerankerSettings = {
@@ -47,14 +48,14 @@ const run = (reranker: Reranker, more: Partial<RerankerSettings> = {}, signal?: 
 describe("the policy legacy", () => {
   test("gives each candidate 0.7 of the model's score and 0.3 of its own", () => {
     const result = merged("legacy");
-    expect(keysOf(result)).toEqual([2, 4, 1, 3]);
+    expect(keysOf(result)).toEqual(nodeKeys(2, 4, 1, 3));
     expect(scoresOf(result)).toEqual([0.87, 0.815, 0.34, 0.32]);
     expect(result.map(({ rerankerScore }) => rerankerScore)).toEqual([0.9, 0.95, 0.1, 0.2]);
   });
 
   test("leaves the candidates beyond the prefix their scores and places", () => {
     const result = merged("legacy", [0, 0.1]);
-    expect(keysOf(result)).toEqual([2, 1, 3, 4]);
+    expect(keysOf(result)).toEqual(nodeKeys(2, 1, 3, 4));
     expect(scoresOf(result)).toEqual([0.31, 0.27, 0.6, 0.5]);
     expect(result[2]).toBe(RANKING[2]!);
     expect(result[2]?.rerankerScore).toBeUndefined();
@@ -70,19 +71,19 @@ describe("the policy legacy", () => {
 describe("the policy score_envelope", () => {
   test("hands out the former scores of the prefix in the model's order", () => {
     const result = merged("score_envelope");
-    expect(keysOf(result)).toEqual([2, 4, 1, 3]);
+    expect(keysOf(result)).toEqual(nodeKeys(2, 4, 1, 3));
     expect(scoresOf(result)).toEqual([0.9, 0.8, 0.6, 0.5]);
   });
 
   test("touches no score beyond the prefix", () => {
     const result = merged("score_envelope", [0.1, 0.9]);
-    expect(keysOf(result)).toEqual([2, 1, 3, 4]);
+    expect(keysOf(result)).toEqual(nodeKeys(2, 1, 3, 4));
     expect(scoresOf(result)).toEqual([0.9, 0.8, 0.6, 0.5]);
   });
 
   test("heeds the share of the former score", () => {
-    expect(keysOf(merged("score_envelope", NEURAL, RANKING, 1))).toEqual([1, 2, 3, 4]);
-    expect(keysOf(merged("score_envelope", NEURAL, RANKING, 0))).toEqual([4, 2, 3, 1]);
+    expect(keysOf(merged("score_envelope", NEURAL, RANKING, 1))).toEqual(nodeKeys(1, 2, 3, 4));
+    expect(keysOf(merged("score_envelope", NEURAL, RANKING, 0))).toEqual(nodeKeys(4, 2, 3, 1));
   });
 });
 
@@ -97,7 +98,7 @@ test("an envelope orders candidates of equal former scores by id, whatever the m
 describe("the policy anchored_score_envelope", () => {
   test("keeps the former best candidate of two searches in front", () => {
     const result = merged("anchored_score_envelope");
-    expect(keysOf(result)).toEqual([1, 2, 4, 3]);
+    expect(keysOf(result)).toEqual(nodeKeys(1, 2, 4, 3));
     expect(scoresOf(result)).toEqual([0.9, 0.8, 0.6, 0.5]);
   });
 
@@ -114,14 +115,18 @@ describe("the policy anchored_score_envelope", () => {
   ])("passes over candidates that $name", ({ given, more }) => {
     const [, ...rest] = RANKING;
     const ranking = [aResult(1, 0.9, given, more), ...rest];
-    expect(keysOf(merged("anchored_score_envelope", [0.9, 0.1, 0.2, 0.95], ranking))[0]).toBe(2);
+    expect(keysOf(merged("anchored_score_envelope", [0.9, 0.1, 0.2, 0.95], ranking))[0]).toBe(
+      nodeKey(2),
+    );
   });
 
   test("anchors nothing when that candidate stands beyond the prefix", () => {
     const lonely = RANKING.map((candidate, at) =>
       at < 2 ? { ...candidate, pathCount: 1 } : candidate,
     );
-    expect(keysOf(merged("anchored_score_envelope", [0.1, 0.9], lonely))).toEqual([2, 1, 3, 4]);
+    expect(keysOf(merged("anchored_score_envelope", [0.1, 0.9], lonely))).toEqual(
+      nodeKeys(2, 1, 3, 4),
+    );
   });
 });
 
@@ -168,7 +173,7 @@ describe("rerank", () => {
     };
     const { ranking, outcome, rerankedPrefix, warnings } = await run(reranker, { topK: 2 });
     expect(asked).toEqual([{ question: "the question", texts: ["text 1", "text 2"] }]);
-    expect(keysOf(ranking)).toEqual([2, 1, 3, 4]);
+    expect(keysOf(ranking)).toEqual(nodeKeys(2, 1, 3, 4));
     expect({ outcome, rerankedPrefix, warnings }).toEqual({
       outcome: "applied",
       rerankedPrefix: true,

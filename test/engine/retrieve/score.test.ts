@@ -9,6 +9,7 @@ import { score } from "../../../src/engine/retrieve/score/score.ts";
 import { asInstant, type Instant } from "../../../src/lib/instant.ts";
 import { at, freshId } from "../../contract/samples.ts";
 import { thrown } from "../../domain/thrown.ts";
+import { nodeKey, nodeKeys } from "../../node-keys.ts";
 import { aCandidate, RANK_FUSION, type Signals, WEIGHTS } from "./pool.ts";
 
 const BOOSTS = { recencyBoost: 0.25, tieBreak: "event_time" } as const;
@@ -293,7 +294,7 @@ describe("rank fusion", () => {
     expect(only(ranking, 1).trace?.recencyFactor).toBe(1);
     expect(only(ranking, 2).trace?.recencyFactor).toBeCloseTo(Math.exp(-0.7), 12);
     expect(only(ranking, 3).trace?.recencyFactor).toBeCloseTo(2 * Math.exp(-0.7), 12);
-    expect(ranking.map(({ key }) => key)).toEqual([1, 3, 2]);
+    expect(ranking.map(({ key }) => key)).toEqual(nodeKeys(1, 3, 2));
   });
 });
 
@@ -368,7 +369,7 @@ describe("equal scores", () => {
 
     const ranking = score(pool, context(weights));
 
-    expect(ranking.map(({ key }) => key)).toEqual([3, 2, 1]);
+    expect(ranking.map(({ key }) => key)).toEqual(nodeKeys(3, 2, 1));
     const last = ranking[2]?.compositeScore ?? 0;
     expect((ranking[0]?.compositeScore ?? 0) - last).toBeCloseTo((2 / 3) * 1e-11, 15);
     const untied = score(pool, context(plain(weights.fusion)));
@@ -384,8 +385,8 @@ describe("equal scores", () => {
     ];
     const rules = context(plain(RANK_FUSION.fusion));
 
-    expect(score(pool, rules).map(({ key }) => key)).toEqual([3, 2, 1]);
-    expect(score(pool.toReversed(), rules).map(({ key }) => key)).toEqual([3, 2, 1]);
+    expect(score(pool, rules).map(({ key }) => key)).toEqual(nodeKeys(3, 2, 1));
+    expect(score(pool.toReversed(), rules).map(({ key }) => key)).toEqual(nodeKeys(3, 2, 1));
   });
 
   test("of 0 get no tie-break", () => {
@@ -599,7 +600,7 @@ describe("the boost of a current update", () => {
   });
 
   test("comes to every change of the newest moment", () => {
-    const twins = [update(strong), { ...update(strong), key: 3 }];
+    const twins = [update(strong), { ...update(strong), key: nodeKey(3) }];
 
     const ranking = score(twins, context(RANK_FUSION, NOW));
 

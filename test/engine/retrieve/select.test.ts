@@ -4,6 +4,7 @@ import type { Fusion } from "../../../src/domain/scoring.ts";
 import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
 import { type SelectionRules, select } from "../../../src/engine/retrieve/select.ts";
 import { freshId } from "../../contract/samples.ts";
+import { nodeKeys } from "../../node-keys.ts";
 import { aResult } from "./pool.ts";
 
 const NONE: SelectionRules = {
@@ -38,7 +39,7 @@ test("without rules everything is kept", () => {
     dropped: [],
     minScoreSkipped: false,
   });
-  expect(chosen(ranking, { minScore: 0 }).kept).toEqual([0, 1, 2, 3]);
+  expect(chosen(ranking, { minScore: 0 }).kept).toEqual(nodeKeys(0, 1, 2, 3));
 });
 
 describe("the floor", () => {
@@ -113,7 +114,7 @@ describe("caps", () => {
       kept: [0, 2, 3, 4, 5],
       dropped: [[1, "source_limit"]],
     });
-    expect(chosen(claims, { maxPerSource: 2 }).kept).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(chosen(claims, { maxPerSource: 2 }).kept).toEqual(nodeKeys(0, 1, 2, 3, 4, 5));
   });
 
   test("per evidence count the same evidence, in any order", () => {
@@ -124,17 +125,17 @@ describe("caps", () => {
         [2, "evidence_limit"],
       ],
     });
-    expect(chosen(claims, { maxPerEvidence: 2 }).kept).toEqual([0, 1, 3, 4, 5]);
+    expect(chosen(claims, { maxPerEvidence: 2 }).kept).toEqual(nodeKeys(0, 1, 3, 4, 5));
   });
 
   test("leave room for later ones up to the limit", () => {
-    expect(chosen(claims, { maxPerEvidence: 1, limit: 3 }).kept).toEqual([0, 3, 4]);
+    expect(chosen(claims, { maxPerEvidence: 1, limit: 3 }).kept).toEqual(nodeKeys(0, 3, 4));
   });
 
   test("keep apart two memories that were stored with the same text", () => {
     const stored = [1, 2].map((key) => aResult(key, 1, { content: "tea" }));
 
-    expect(chosen(stored, { maxPerSource: 1, maxPerEvidence: 1 }).kept).toEqual([1, 2]);
+    expect(chosen(stored, { maxPerSource: 1, maxPerEvidence: 1 }).kept).toEqual(nodeKeys(1, 2));
   });
 
   test("do not count what the floor dropped", () => {
@@ -144,7 +145,7 @@ describe("caps", () => {
     }));
     if (first === undefined || second === undefined) throw new Error();
 
-    expect(chosen([first, second], { minScore: 0.5, maxPerSource: 1 }).kept).toEqual([1]);
+    expect(chosen([first, second], { minScore: 0.5, maxPerSource: 1 }).kept).toEqual(nodeKeys(1));
   });
 });
 

@@ -10,6 +10,7 @@ import {
 } from "../../../src/engine/retrieve/context/sessions.ts";
 import { byScore } from "../../../src/engine/retrieve/score/order.ts";
 import { aNode, anEvent } from "../../contract/samples.ts";
+import { nodeKey, nodeKeys } from "../../node-keys.ts";
 import { aProvenance, aResult, WEIGHTS } from "./pool.ts";
 
 const RULES: SessionRules = {
@@ -21,7 +22,7 @@ const RULES: SessionRules = {
 const inSession = { sessionId: "s" };
 
 function neighbour(key: number, offset = 1): Neighbour {
-  return { key, node: aNode(anEvent(inSession)), offset };
+  return { key: nodeKey(key), node: aNode(anEvent(inSession)), offset };
 }
 
 /** A candidate of the pool as a neighbour. */
@@ -34,7 +35,10 @@ function expand(
   windows: readonly (readonly [number, readonly Neighbour[]])[],
   rules: Partial<SessionRules> = {},
 ) {
-  return expandSessions(ranking, new Map(windows), { ...RULES, ...rules });
+  return expandSessions(ranking, new Map(windows.map(([key, window]) => [nodeKey(key), window])), {
+    ...RULES,
+    ...rules,
+  });
 }
 
 describe("a neighbour that no search found", () => {
@@ -51,7 +55,7 @@ describe("a neighbour that no search found", () => {
       [4, 0.5],
     ]);
     expect(ranking[1]).toEqual({
-      key: 2,
+      key: nodeKey(2),
       node: before.node,
       paths: ["SESSION_CONTEXT"],
       pathCount: 1,
@@ -108,7 +112,7 @@ describe("a neighbour that was found too", () => {
     trace: aProvenance(aNode(anEvent()).id, 0.6).trace,
     rerankerScore: 0.4,
   });
-  const low = { ...high, key: 3, compositeScore: 0.1, semanticRelevance: 0.1 };
+  const low = { ...high, key: nodeKey(3), compositeScore: 0.1, semanticRelevance: 0.1 };
   const trigger = aResult(1, 0.9, inSession, { semanticRelevance: 0.8 });
   const { ranking } = expand([trigger, high, low], [[1, [placed(high), placed(low)]]], {
     sessionContextTopK: 1,
@@ -148,7 +152,7 @@ describe("a neighbour that was found too", () => {
       { sessionContextPacking: "adjacent" },
     );
 
-    expect(expanded.find(({ key }) => key === 3)).toMatchObject({
+    expect(expanded.find(({ key }) => key === nodeKey(3))).toMatchObject({
       pathCount: 3,
       paths: ["VECTOR", "LEXICAL", "SESSION_CONTEXT"],
     });
@@ -160,7 +164,7 @@ describe("triggers", () => {
     const ranking = [aResult(1, 0.9), aResult(2, 0.8, inSession), aResult(3, 0.7, inSession)];
     const windows = [1, 2, 3].map((key) => [key, [neighbour(key + 10)]] as const);
 
-    expect(expand(ranking, windows).ranking.map(({ key }) => key)).toEqual([1, 2, 3, 12]);
+    expect(expand(ranking, windows).ranking.map(({ key }) => key)).toEqual(nodeKeys(1, 2, 3, 12));
   });
 
   test("hand on the score that they had before", () => {
@@ -242,7 +246,7 @@ describe("links", () => {
         .ranking.filter(({ sessionLink }) => sessionLink !== undefined)
         .map(({ key }) => key);
 
-    expect(linked(packing)).toEqual([3]);
+    expect(linked(packing)).toEqual(nodeKeys(3));
     expect(linked({})).toEqual([]);
   });
 });
@@ -252,7 +256,9 @@ describe("the order", () => {
     const ranking = [aResult(1, 1, inSession), aResult(2, 0.5)];
     const twins = [neighbour(7), neighbour(8)].reverse();
 
-    expect(expand(ranking, [[1, twins]]).ranking.map(({ key }) => key)).toEqual([1, 7, 8, 2]);
+    expect(expand(ranking, [[1, twins]]).ranking.map(({ key }) => key)).toEqual(
+      nodeKeys(1, 7, 8, 2),
+    );
   });
 
   test("stays as it was when nothing was added or raised", () => {
@@ -263,13 +269,13 @@ describe("the order", () => {
     const expanded = expand(ranking, [[1, [placed(second)]]], { sessionContextTopK: 3 });
 
     expect(expanded.changed).toBe(false);
-    expect(expanded.ranking.map(({ key }) => key)).toEqual([3, 2, 1]);
+    expect(expanded.ranking.map(({ key }) => key)).toEqual(nodeKeys(3, 2, 1));
     expect(expand(ranking, [])).toEqual({ ranking, changed: false });
   });
 });
 
 test("a window is read in the order of the session, with places on either side", () => {
-  const [a, b, c] = [1, 2, 3].map((key) => ({ key, node: aNode(anEvent()) }));
+  const [a, b, c] = [1, 2, 3].map((key) => ({ key: nodeKey(key), node: aNode(anEvent()) }));
   if (a === undefined || b === undefined || c === undefined) throw new Error();
 
   expect(
@@ -311,7 +317,7 @@ describe("any ranking with any windows", () => {
       const once = reached(key);
       return [key, times === 1 ? once : [...once, ...once]] as const;
     });
-    return { ranking, windows: new Map(windows) };
+    return { ranking, windows: new Map(windows.map(([key, window]) => [nodeKey(key), window])) };
   }
 
   function rulesOf({ topK, packing }: { topK: number; packing: undefined | "trigger_tier" }) {

@@ -27,7 +27,7 @@ export function matchTexts(
   narrowed: Condition | undefined,
   owner: number,
   sizes: Sizes,
-): Hit[] {
+): Hit<number>[] {
   if (sizes.pack === sizes.owner) {
     return matching(database, terms.join(" OR "), narrowed, owner).filter(isAllowed);
   }
@@ -47,7 +47,7 @@ export function matchTexts(
   return [...scores].map(([key, score]) => ({ key, score }));
 }
 
-type OwnedHit = Hit & { readonly allowed: number };
+type OwnedHit = Hit<number> & { readonly allowed: number };
 
 function isAllowed({ allowed }: OwnedHit): boolean {
   return allowed === 1;

@@ -36,9 +36,9 @@ export function rankTexts(
   words: readonly Postings[],
   collection: Collection,
   ranking: Ranking,
-): Hit[] {
+): Hit<number>[] {
   const weighed = weighWords(words, collection.documents);
-  const score = (keys: readonly number[]): Hit[] =>
+  const score = (keys: readonly number[]): Hit<number>[] =>
     scoreAll(weighed, collection, ranking, ranking.allowedOf(keys));
   const best = findBest(kernel, boundAll(kernel, weighed), score, ranking.k);
   const isBest = new Set(best.map(({ key }) => key));
@@ -54,14 +54,14 @@ type Word = Weighed<Postings>;
 function findBest(
   kernel: Kernel,
   bounds: Bounds,
-  score: (keys: readonly number[]) => Hit[],
+  score: (keys: readonly number[]) => Hit<number>[],
   k: number,
-): Hit[] {
+): Hit<number>[] {
   if (k === 0) return [];
   const count = bounds.keys.length;
   const reachedBy = (wanted: number): number =>
     kernel.select(bounds.most, undefined, { slack: 0, count, wanted }).threshold;
-  let hits: Hit[] = [];
+  let hits: Hit<number>[] = [];
   let seenTo = Number.POSITIVE_INFINITY;
   let from = reachedBy(k * FIRST_LOOK);
   for (let wanted = k * FIRST_LOOK; ; ) {
@@ -99,7 +99,7 @@ function scoreAll(
   { meanLength }: Collection,
   { lengthsOf }: Ranking,
   keys: readonly number[],
-): Hit[] {
+): Hit<number>[] {
   const lengths = lengthsOf(keys);
   return keys.map((key) => {
     const length = (lengths.get(key) ?? 0) / meanLength;

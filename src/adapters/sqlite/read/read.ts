@@ -113,7 +113,7 @@ export function readNodesByKey(
   database: Database,
   userId: string,
   keys: readonly number[],
-): KeyedNode[] {
+): KeyedNode<number>[] {
   const owner = ownerKey(database, userId);
   if (owner === undefined || keys.length === 0) return [];
   return database
@@ -130,7 +130,7 @@ export function readNodesById(
   database: Database,
   userId: string,
   ids: readonly Uuid[],
-): KeyedNode[] {
+): KeyedNode<number>[] {
   const owner = ownerKey(database, userId);
   if (owner === undefined || ids.length === 0) return [];
   return database
@@ -156,7 +156,7 @@ export function readSessionWindows(
   userId: string,
   keys: readonly number[],
   span: number,
-): Map<number, SessionWindow> {
+): Map<number, SessionWindow<number>> {
   const owner = ownerKey(database, userId);
   if (owner === undefined || span <= 0) return new Map();
   const place = database.query<Place, [number, number]>(

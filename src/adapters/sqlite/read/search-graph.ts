@@ -20,7 +20,7 @@ export function searchGraph(
   names: readonly string[],
   filter: CandidateFilter,
   { hops, limit }: GraphReach,
-): Hit[] {
+): Hit<number>[] {
   const owner = ownerKey(database, filter.userId);
   if (owner === undefined || limit === 0) return [];
   const seeds = findEntities(database, names, filter.scopes, owner);

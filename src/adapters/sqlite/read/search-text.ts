@@ -30,7 +30,7 @@ export function searchText(
   question: string,
   filter: CandidateFilter,
   { k, others }: TextSearch,
-): Hit[] {
+): Hit<number>[] {
   // Quoted, so that no text is ever an operator.
   const terms = questionTerms(question).map(({ term, prefix }) => `"${term}"${prefix ? "*" : ""}`);
   if (terms.length === 0 || (k === 0 && others.length === 0)) return [];
@@ -53,7 +53,10 @@ type Search = TextSearch & {
   readonly narrowed: Condition | undefined;
 };
 
-function searchByIndex(database: Database, { terms, owner, narrowed, k, others }: Search): Hit[] {
+function searchByIndex(
+  database: Database,
+  { terms, owner, narrowed, k, others }: Search,
+): Hit<number>[] {
   const { documents: pack } = readTotals(database);
   const sizes = { pack, owner: countDocuments(database, owner, pack) };
   const ranked = matchTexts(database, terms, narrowed, owner, sizes).sort(bestFirst);
@@ -65,7 +68,7 @@ function searchByPostings(
   database: Database,
   kernel: Kernel,
   { terms, owner, narrowed, k, others }: Search,
-): Hit[] {
+): Hit<number>[] {
   const totals = readTotals(database);
   if (totals.documents === 0) return [];
   const collection = {

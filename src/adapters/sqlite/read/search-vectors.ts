@@ -35,7 +35,7 @@ export function searchVectors(
   filter: CandidateFilter,
   k: number,
   resident?: ResidentVectors,
-): Hit[] {
+): Hit<number>[] {
   const owner = ownerKey(database, filter.userId);
   if (owner === undefined || k === 0) return [];
   const search = { vector, owner, narrowed: candidateCondition(filter), k };
@@ -58,12 +58,12 @@ export function nearVectors(
   filter: CandidateFilter,
   k: number,
   resident: ResidentVectors,
-): Hit[] {
+): Hit<number>[] {
   const owner = ownerKey(database, filter.userId);
   if (owner === undefined || k === 0) return [];
   const narrowed = candidateCondition(filter);
   const slab = resident.slabOf(database, owner, vector.length);
-  let hits: Hit[] | undefined;
+  let hits: Hit<number>[] | undefined;
   for (const looks of LOOKS_PER_NEAR) {
     const keys = slab?.nearby(vector, looks * k);
     if (keys === undefined) break;
@@ -80,7 +80,7 @@ export function cosines(
   vector: Float32Array,
   userId: string,
   keys: readonly number[],
-): Hit[] {
+): Hit<number>[] {
   const owner = ownerKey(database, userId);
   return owner === undefined ? [] : exactCosines(database, vector, owner, keys);
 }
@@ -119,7 +119,7 @@ export function ownVectors(
  * second look meets another one, all that are no longer in the pack are taken out.
  * @returns undefined when too many vectors would have to be compared exactly
  */
-function searchSlab(database: Database, slab: Slab, search: Search): Hit[] | undefined {
+function searchSlab(database: Database, slab: Slab, search: Search): Hit<number>[] | undefined {
   for (let looks = 1; ; looks += 1) {
     const found = lookInto(database, slab, search);
     if (found === undefined || found.gone.length === 0) return found?.hits;
@@ -130,7 +130,7 @@ function searchSlab(database: Database, slab: Slab, search: Search): Hit[] | und
 }
 
 /** Hits; or vectors that are no longer in the pack, without which the look has to be taken again. */
-type Look = { readonly hits: Hit[]; readonly gone: readonly number[] };
+type Look = { readonly hits: Hit<number>[]; readonly gone: readonly number[] };
 
 /**
  * Compares as many vectors exactly as it takes until no other one can be among the best.
@@ -141,7 +141,7 @@ function lookInto(database: Database, slab: Slab, search: Search): Look | undefi
   const approximate = slab.compare(vector);
   if (approximate === undefined) return undefined;
   const seen = new Set<number>();
-  let hits: Hit[] = [];
+  let hits: Hit<number>[] = [];
   // With a filter some of the nearest will not do.
   let wanted = narrowed === undefined ? k : 2 * k;
   while (wanted <= LOOKED_AT_MAX || slab.count <= LOOKED_AT_MAX) {
@@ -188,14 +188,14 @@ function keysOf(database: Database, owner: number): ReadonlySet<number> {
 }
 
 /** Asks the index. The owner is a partition of it; further filters narrow its search by key. */
-function searchIndex(database: Database, { vector, owner, narrowed, k }: Search): Hit[] {
+function searchIndex(database: Database, { vector, owner, narrowed, k }: Search): Hit<number>[] {
   const active = activeOf(owner);
   const within =
     narrowed === undefined
       ? ""
       : `AND node_key IN (SELECT n.key FROM nodes n WHERE ${active.sql} AND ${narrowed.sql})`;
   const parameters = narrowed === undefined ? [] : [...active.parameters, ...narrowed.parameters];
-  const nearest = database.query<Hit, (Parameter | Float32Array)[]>(
+  const nearest = database.query<Hit<number>, (Parameter | Float32Array)[]>(
     `SELECT node_key AS key, 1.0 - distance AS score FROM vectors
      WHERE embedding MATCH ? AND k = ? AND owner = ? AND active = 1 ${within}`,
   );

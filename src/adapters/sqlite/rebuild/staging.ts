@@ -31,11 +31,11 @@ export function findStale(
   target: RebuildPlan["vectors"],
   identity: EmbeddingIdentity,
   page: { readonly after: number; readonly limit: number },
-): StaleNodes {
+): StaleNodes<number> {
   const rows = database.prepare<ScanRow, (string | number)[]>(
     `${SCAN[target]} WHERE n.key > ?4 AND n.lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT} ORDER BY n.key LIMIT ?5`,
   );
-  const nodes: StaleNodes["nodes"][number][] = [];
+  const nodes: StaleNodes<number>["nodes"][number][] = [];
   let scanned = 0;
   let scannedTo = page.after;
   try {
@@ -76,7 +76,7 @@ export function isAnyStale(
 /** Keeps vectors beside the index until all of them are there. Runs inside a write transaction. */
 export function stageVectors(
   database: Database,
-  entries: readonly NodeVector[],
+  entries: readonly NodeVector<number>[],
   identity: EmbeddingIdentity,
 ): void {
   const stage = database.query(

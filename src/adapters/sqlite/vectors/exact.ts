@@ -35,14 +35,14 @@ export function exactCosines(
   vector: Float32Array,
   owner: number,
   keys: readonly number[],
-): Hit[] {
+): Hit<number>[] {
   if (keys.length === 0) return [];
   const [embedding, joined] =
     kernelOn(database) === undefined
       ? ["v.embedding", "vectors v ON v.node_key = k.value"]
       : [vectorOfRow(database, vector.length), "vectors_rowids r ON r.rowid = k.value"];
   return database
-    .query<Hit, [Float32Array, string, number]>(
+    .query<Hit<number>, [Float32Array, string, number]>(
       `SELECT k.value AS key, 1.0 - vec_distance_cosine(${embedding}, ?) AS score
        FROM json_each(?) k CROSS JOIN vector_metadata m ON m.node_key = k.value AND m.owner = ?
          CROSS JOIN ${joined}`,

@@ -51,7 +51,7 @@ export function change<T>(
   return decision.result;
 }
 
-function readNodes(database: Database, ids: readonly Uuid[]): ReadonlyMap<Uuid, KeyedNode> {
+function readNodes(database: Database, ids: readonly Uuid[]): ReadonlyMap<Uuid, KeyedNode<number>> {
   const rows = database
     .query<NodeRow, [string]>(
       `SELECT ${NODE_COLUMNS} FROM json_each(?) i CROSS JOIN nodes n ON n.id = i.value

@@ -1,4 +1,5 @@
 import type { Uuid } from "../../../lib/uuid.ts";
+import type { NodeKey } from "../../../ports/store/search-index.ts";
 import type { ResultCandidate } from "../api.ts";
 
 /** The candidates whose claims are contested. */
@@ -13,7 +14,7 @@ export function contested(ranking: readonly ResultCandidate[]): readonly ResultC
  */
 export function flagConflicts(
   ranking: readonly ResultCandidate[],
-  others: ReadonlyMap<number, Uuid>,
+  others: ReadonlyMap<NodeKey, Uuid>,
 ): readonly ResultCandidate[] {
   if (others.size === 0) return ranking;
   return ranking.map((candidate) => {

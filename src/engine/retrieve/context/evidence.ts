@@ -1,6 +1,6 @@
 import type { PackingSettings } from "../../../domain/records/packing.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { KeyedNode } from "../../../ports/store/search-index.ts";
+import type { KeyedNode, NodeKey } from "../../../ports/store/search-index.ts";
 import type { ResultCandidate } from "../api.ts";
 import { adjustment } from "../score/adjust.ts";
 import { addedBy, raisedBy, type Step, toStep, withPath } from "./inherit.ts";
@@ -78,8 +78,8 @@ export function addEvidence(
   rules: EvidenceRules,
 ): Step {
   const pool = new Map(ranking.map((candidate) => [candidate.key, candidate]));
-  const raised = new Set<number>();
-  const replaced = new Set<number>();
+  const raised = new Set<NodeKey>();
+  const replaced = new Set<NodeKey>();
   let changed = false;
   for (const { evidence, members } of groups) {
     const [first] = members;

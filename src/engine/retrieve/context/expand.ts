@@ -1,6 +1,6 @@
 import { reasonCode } from "../../../domain/errors.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { KeyedNode, SearchIndex } from "../../../ports/store/search-index.ts";
+import type { KeyedNode, NodeKey, SearchIndex } from "../../../ports/store/search-index.ts";
 import type { EngineDeps } from "../../deps.ts";
 import type { Exclusion, ResultCandidate } from "../api.ts";
 import type { FilterRules } from "../filter.ts";
@@ -86,7 +86,7 @@ async function addSessions(
     keys,
     packing.sessionContextWindow,
   );
-  const shown = new Map<number, readonly Neighbour[]>();
+  const shown = new Map<NodeKey, readonly Neighbour[]>();
   for (const [key, window] of windows) {
     const visible = neighbours(window).filter(({ node }) => {
       const seen = visibility(node, request.filter, rules);

@@ -1,5 +1,5 @@
 import type { PackingSettings } from "../../../domain/records/packing.ts";
-import type { KeyedNode, SessionWindow } from "../../../ports/store/search-index.ts";
+import type { KeyedNode, NodeKey, SessionWindow } from "../../../ports/store/search-index.ts";
 import type { ResultCandidate } from "../api.ts";
 import { adjustment } from "../score/adjust.ts";
 import { addedBy, raisedBy, type Step, toStep, withPath } from "./inherit.ts";
@@ -39,7 +39,7 @@ export function neighbours({ before, after }: SessionWindow): readonly Neighbour
  */
 export function expandSessions(
   ranking: readonly ResultCandidate[],
-  windows: ReadonlyMap<number, readonly Neighbour[]>,
+  windows: ReadonlyMap<NodeKey, readonly Neighbour[]>,
   rules: SessionRules,
 ): Step {
   const pool = new Map(ranking.map((candidate) => [candidate.key, candidate]));
