@@ -10,8 +10,8 @@ import type { Tokenizer } from "../ports/tokenizer.ts";
 import type { EngineSettings } from "./settings.ts";
 
 /**
- * Everything the engine stands on. The engine closes store, embedder and models when it is closed.
- * A use case names the roles of the store that it takes.
+ * Dependencies of the engine. The engine closes store, embedder and models when it is closed. A use case names the roles of the
+ * store that it uses.
  */
 export type EngineDeps<Roles = Store> = {
   readonly store: Roles;
@@ -34,8 +34,8 @@ export type EngineDeps<Roles = Store> = {
   readonly features: Readonly<Record<string, string>>;
   /** Whose a pack is that nobody has used yet. Absent: whoever uses it has to be named. */
   readonly personName?: string | undefined;
-  /** Whether the store refuses to write; then nothing is done in the background and no receipt is kept. Absent: no. */
+  /** Whether the store refuses to write; then there is no background work and no receipt. Absent: no. */
   readonly isReadOnly?: boolean | undefined;
-  /** Receives what went wrong without failing a call. Never memory text. */
+  /** Receives failures that do not fail a call. Never memory text. */
   readonly warn: (message: string) => void;
 };

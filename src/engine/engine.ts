@@ -46,8 +46,8 @@ import { drainBefore, matchesPack, processPending } from "./write/materialize.ts
 import { type StoreDeps, store } from "./write/store.ts";
 
 /**
- * Binds the engine's operations to what they stand on, and begins to finish work that an earlier process left behind.
- * The caller owns nothing any more: `close()` closes store and embedder.
+ * Binds the engine's operations to their dependencies, and starts to finish work that an earlier process left behind. Ownership
+ * passes to the engine: `close()` closes store and embedder.
  */
 export function createEngine(deps: EngineDeps): MemoryEngine {
   const receipts = createReceiptKeeper(deps);
@@ -118,7 +118,7 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
   };
 }
 
-/** Who has something in the pack, and whose it is. */
+/** The operations on owners. */
 function bindOwners(deps: EngineDeps, life: Lifetime) {
   return {
     packOwner: () => life.use(() => packOwner(deps)),
@@ -130,7 +130,7 @@ function bindOwners(deps: EngineDeps, life: Lifetime) {
   } satisfies Partial<MemoryEngine>;
 }
 
-/** What checks a context and claims against it. */
+/** The checks of a context and of claims against it. */
 function bindChecks(deps: EngineDeps, life: Lifetime) {
   const claims = { entailment: deps.entailment, settings: deps.settings.claims };
   return {
@@ -148,7 +148,7 @@ function bindChecks(deps: EngineDeps, life: Lifetime) {
   } satisfies Partial<MemoryEngine>;
 }
 
-/** What counts and sums stored claims. */
+/** Counts and sums over stored claims. */
 function bindAggregates(deps: EngineDeps, life: Lifetime) {
   return {
     aggregateAssertions: (input) => life.use(() => aggregateAssertions(deps, input)),
@@ -160,7 +160,7 @@ function bindAggregates(deps: EngineDeps, life: Lifetime) {
 
 type Serve = <T>(input: { readonly userId: string }, call: () => Promise<T>) => Promise<T>;
 
-/** What runs a call of one owner, behind which follows what is due for it. */
+/** Runs a call of one owner, followed by the work due for it. */
 function serveWith(life: Lifetime, upkeep: Upkeep): Serve {
   return (input, call) =>
     life.use(async () => {
@@ -185,7 +185,7 @@ type Reads =
   | "getExtraction"
   | "extractionStatus";
 
-/** What looks at stored memories and changes nothing. */
+/** The operations that read stored memories and change nothing. */
 function bindReads(deps: EngineDeps, life: Lifetime): Pick<MemoryEngine, Reads> {
   return {
     processingStatus: (eventId, userId) =>
@@ -208,7 +208,7 @@ function bindReads(deps: EngineDeps, life: Lifetime): Pick<MemoryEngine, Reads> 
   };
 }
 
-/** What changes single memories. */
+/** The operations that change single memories. */
 function bindChanges(deps: EngineDeps, life: Lifetime) {
   return {
     promote: (nodeId, options) =>

@@ -2,7 +2,7 @@ import { SvcError } from "../domain/errors.ts";
 import type { EngineDeps } from "./deps.ts";
 import { drain } from "./write/materialize.ts";
 
-/** Milliseconds that one slice of background repair may take before it lets other work in. */
+/** Milliseconds that one slice of background repair may take before other work gets its turn. */
 const REPAIR_SLICE_MS = 250;
 
 /** Knows whether the engine is open and what is still running. */
@@ -13,13 +13,13 @@ export class Lifetime {
   readonly #finish: () => Promise<void>;
   #closed: Promise<void> | undefined;
 
-  /** @param finish what is to be done once nothing runs any more and before the store closes */
+  /** @param finish what to do once nothing is running any more and before the store closes */
   constructor(deps: EngineDeps, finish: () => Promise<void>) {
     this.#deps = deps;
     this.#finish = finish;
   }
 
-  /** Runs a call, unless the engine was closed. */
+  /** Runs a call, unless the engine is closed. */
   use<T>(call: () => Promise<T>): Promise<T> {
     if (this.#closed !== undefined) return Promise.reject(closed());
     const running = call();
@@ -35,8 +35,8 @@ export class Lifetime {
   }
 
   /**
-   * Runs work behind the calls, unless the engine was closed; `close` waits for it, and its signal tells it to end soon.
-   * @param failure what is reported when the work fails
+   * Runs work in the background, unless the engine is closed; `close` waits for it, and its signal tells it to end soon.
+   * @param failure what to report if the work fails
    */
   background(failure: string, work: (signal: AbortSignal) => Promise<void>): void {
     if (this.#closed !== undefined) return;

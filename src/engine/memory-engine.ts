@@ -63,37 +63,37 @@ import type {
 } from "./write/api.ts";
 
 /**
- * The memory of one pack or database. Every method checks its input before it does anything, and rejects with SvcError.
- * After `close()` every method rejects at once with code engine_closed.
+ * The memory of one pack or database. Every method checks its input before it does anything, and rejects with SvcError. After
+ * `close()` every method rejects at once with code engine_closed.
  */
 export type MemoryEngine = {
   /** Stores one memory and waits until it can be found. Returns the event's id. */
   store(input: StoreInput): Promise<Uuid>;
   /**
-   * As `store`; returns the created node too.
-   * @throws SvcError materialization_failed when the event is safe but its node could not be written
+   * Like `store`; also returns the created node.
+   * @throws SvcError materialization_failed if the event is safe but its node could not be written
    */
   storeWithReceipt(input: StoreInput): Promise<StoreReceipt>;
   /**
-   * Takes in a message. With a pipeline it is extracted; this build has none and stores it, as `store` does. Returns the
-   * event's id.
+   * Stores a message. With a pipeline it would be extracted; this build has none and stores it like `store`. Returns the event's
+   * id.
    */
   ingest(input: IngestInput): Promise<Uuid>;
   /** Admits one event durably, without embedding it; `processPending` makes it findable. Returns the event's id. */
   ingestFast(input: FastIngestInput): Promise<Uuid>;
   /**
    * Admits many events in one transaction; ids in input order.
-   * @throws SvcError request_conflict when `requestId` was used with other items
+   * @throws SvcError request_conflict if `requestId` was used with different items
    */
   ingestFastMany(input: FastIngestManyInput): Promise<readonly Uuid[]>;
   /** Builds nodes and index entries of admitted events until the work or the budget ends. */
   processPending(input?: ProcessPendingInput): Promise<ProcessingResult>;
-  /** Undefined for an unknown or foreign event. */
+  /** Undefined for an unknown event, or one of another owner. */
   processingStatus(eventId: string, userId?: string): Promise<ProcessingStatus | undefined>;
   getEvent(eventId: string, userId?: string): Promise<MemoryEvent | undefined>;
   /** Newest first. */
   getEvents(query: EventQuery): Promise<readonly MemoryEvent[]>;
-  /** Undefined for an unknown, foreign or (unless `includeSuperseded`) inactive node. */
+  /** Undefined for an unknown node, one of another owner, or (unless `includeSuperseded`) an inactive one. */
   getNode(
     nodeId: string,
     options?: { readonly userId?: string | undefined; readonly includeSuperseded?: boolean },
@@ -101,30 +101,30 @@ export type MemoryEngine = {
   queryNodes(query?: NodeQuery): Promise<readonly MemoryNode[]>;
   /** One page of all of an owner's memories by ascending id. */
   scanNodes(query: ScanQuery): Promise<ScanPage>;
-  /** All of an owner's memories by ascending id, page by page; complete for an unchanged store. */
+  /** All of an owner's memories by ascending id, page by page; complete if the store does not change. */
   iterNodes(query: IterateQuery): AsyncIterable<MemoryNode>;
-  /** Active memories within some hops over edges. Undefined for an unknown or foreign memory. */
+  /** Active memories within some hops over edges. Undefined for an unknown memory, or one of another owner. */
   neighborhood(
     nodeId: string,
     options?: NeighborhoodOptions,
   ): Promise<readonly MemoryNode[] | undefined>;
-  /** What replaced a memory, or what it replaced, nearest first. Undefined for an unknown or foreign memory. */
+  /** What replaced a memory, or what it replaced, nearest first. Undefined for an unknown memory, or one of another owner. */
   chain(nodeId: string, options?: ChainOptions): Promise<readonly MemoryNode[] | undefined>;
-  /** Undefined for an unknown or foreign memory. @throws SvcError invalid_argument for a malformed cursor */
+  /** Undefined for an unknown memory, or one of another owner. @throws SvcError invalid_argument for a malformed cursor */
   getProvenance(nodeId: string, options?: ProvenanceOptions): Promise<Provenance | undefined>;
-  /** Memories that cite an event, in any state, by id. Undefined for an unknown or foreign event. */
+  /** Memories that cite an event, in any state, by id. Undefined for an unknown event, or one of another owner. */
   getEventNodes(eventId: string, userId?: string): Promise<readonly MemoryNode[] | undefined>;
-  /** What was extracted from an event. Undefined for an unknown or foreign event, and where nothing was. */
+  /** What was extracted from an event. Undefined for an unknown event, one of another owner, or one without an extraction. */
   getExtraction(eventId: string, userId?: string): Promise<ExtractionRecord | undefined>;
-  /** How far extraction from an event has come. Undefined as `getExtraction`, and where there is no such work. */
+  /** How far extraction from an event has come. Undefined as for `getExtraction`, and if there is no such work. */
   extractionStatus(eventId: string, userId?: string): Promise<ExtractionStatus | undefined>;
 
   /**
    * Makes a tentative memory stable.
-   * @throws SvcError not_found; invalid_transition; request_conflict when `requestId` was used for something else
+   * @throws SvcError not_found; invalid_transition; request_conflict if `requestId` was used for something else
    */
   promote(nodeId: string, options?: TransitionOptions): Promise<MemoryNode>;
-  /** Retires a memory for good; it is no longer found. As `promote`. */
+  /** Permanently retires a memory; it is no longer found. Otherwise like `promote`. */
   archive(nodeId: string, options?: TransitionOptions): Promise<MemoryNode>;
   /**
    * Raises confidence and salience of a memory in any state.
@@ -133,7 +133,7 @@ export type MemoryEngine = {
    */
   reinforce(nodeId: string, options?: ReinforceOptions): Promise<MemoryNode>;
   /**
-   * Replaces one memory by another of the same owner and scope. An exact retry changes nothing.
+   * Replaces one memory with another of the same owner and scope. An exact retry changes nothing.
    * @returns the replaced memory, then its replacement
    * @throws SvcError not_found; invalid_argument; invalid_transition
    */
@@ -142,13 +142,19 @@ export type MemoryEngine = {
     newNodeId: string,
     options?: ClaimsOptions,
   ): Promise<readonly [MemoryNode, MemoryNode]>;
-  /** Marks two claims as contradicting each other; both become contested. As `supersede`. @returns both, in the order given */
+  /**
+   * Marks two claims as contradicting each other; both become contested. Otherwise like `supersede`. @returns both, in the given
+   * order
+   */
   contradict(
     firstId: string,
     secondId: string,
     options?: ClaimsOptions,
   ): Promise<readonly [MemoryNode, MemoryNode]>;
-  /** Ends a contradiction: the winner becomes stable, the loser deprecated. As `supersede`. @returns winner, then loser */
+  /**
+   * Ends a contradiction: the winner becomes stable, the loser deprecated. Otherwise like `supersede`. @returns winner, then
+   * loser
+   */
   resolveContradiction(
     winnerId: string,
     loserId: string,
@@ -164,37 +170,40 @@ export type MemoryEngine = {
   aggregateAssertions(input: AssertionQueryInput): Promise<AssertionAggregation>;
   /** Sums stored amounts, exactly; units are never converted. */
   aggregateQuantities(input: QuantityQueryInput): Promise<QuantityAggregation>;
-  /** Plans such a sum from a plain question; a question that it does not know is answered without a scan. */
+  /** Plans such a sum from a plain question; an unsupported question is answered without a scan. */
   aggregateQuantitiesFromText(input: QuantityQuestionInput): Promise<TextAggregation>;
   /** What is claimed about a subject at a moment, and what was before; never which claim is true. */
   getAssertionState(input: StateQueryInput): Promise<AssertionState>;
   retrieve(input: RetrieveInput): Promise<RetrievalResponse>;
   /**
-   * The receipt of a retrieval, checked again. Undefined for an unknown or foreign request, and once it is no longer kept.
-   * @throws SvcError storage_failed naming the retrieval when the receipt is damaged
+   * The receipt of a retrieval, checked again. Undefined for an unknown request, one of another owner, and once it is no longer
+   * kept.
+   * @throws SvcError storage_failed naming the retrieval if the receipt is damaged
    */
   getRetrievalReceipt(requestId: string, userId?: string): Promise<KeptReceipt | undefined>;
-  /** Why each record was or was not in the context of a retrieval, from its receipt alone. As `getRetrievalReceipt`. */
+  /**
+   * Why each record was or was not in the context of a retrieval, from its receipt alone. Otherwise like `getRetrievalReceipt`.
+   */
   explain(requestId: string, userId?: string): Promise<Explanation | undefined>;
   /**
    * Records which memories an answer was made from. Changes neither memories nor ranking; an exact retry returns the first
    * record.
    * @throws SvcError not_found without such a receipt; bad_citation for a memory whose text was not in that context;
-   *   request_conflict when the citation's id was used with other inputs
+   *   request_conflict if the citation's id was used with different inputs
    */
   recordAnswerCitations(input: AnswerCitationsInput, userId: string): Promise<AnswerCitations>;
-  /** Undefined for an unknown or foreign record. */
+  /** Undefined for an unknown record, or one of another owner. */
   getAnswerCitations(citationId: string, userId: string): Promise<AnswerCitations | undefined>;
   /** By ascending id; ends early at 8 Mi characters of records. */
   listAnswerCitations(query: AnswerCitationsQuery): Promise<readonly AnswerCitations[]>;
   /**
-   * Whether the context of a retrieval holds what an answer needs, as a language model sees it. Needs a context whose
+   * Whether the context of a retrieval contains what an answer needs, according to a language model. Needs a context whose
    * records can be cited (`packing.context_citations`).
    * @throws SvcError unsupported without such a model in the settings; model_failed; model_timeout
    */
   assessAnswerability(input: AnswerabilityInput): Promise<AnswerabilityAssessment>;
   /**
-   * Whether evidence supports or refutes a claim, as a local model sees it.
+   * Whether evidence supports or refutes a claim, according to a local model.
    * @throws SvcError unsupported without such a model in the settings; model_failed
    */
   verifyClaim(
@@ -202,37 +211,37 @@ export type MemoryEngine = {
     evidence: readonly Evidence[],
     options?: VerifyClaimOptions,
   ): Promise<ClaimVerification>;
-  /** The same with the records of a context as evidence; they have to be citable. */
+  /** The same with the records of a context as evidence; they must be citable. */
   verifyBundle(
     claim: string,
     bundle: MemoryBundle,
     options?: VerifyBundleOptions,
   ): Promise<ClaimVerification>;
   /**
-   * Whose memories are meant where a person names no owner: whom the pack names, else the only owner there is. Undefined where
-   * there are several. Methods that need an owner do not ask it.
+   * The owner of a person's calls that name none: the one recorded in the pack, else the only owner there is. Undefined if there
+   * are several. Methods that require an owner do not use it.
    */
   packOwner(): Promise<string | undefined>;
-  /** As `packOwner`; a pack that nobody has used is made to name `userId`, without which it is the user of the system. */
+  /** Like `packOwner`; an unused pack records `userId`, by default the system user. */
   claimPack(userId?: string): Promise<string | undefined>;
-  /** All who have anything in the pack, those with most memories first. */
+  /** Everyone who has anything in the pack, those with the most memories first. */
   listOwners(): Promise<readonly OwnerSummary[]>;
-  /** Makes an owner that of the pack, and records it. */
+  /** Sets and records the owner of the pack. */
   usePackOwner(userId: string, actorId: string): Promise<void>;
   /**
-   * Renames an owner, or joins one with another: everything of the first is the second one's afterwards, nothing is left under
-   * the former name, and the audit log says so. One transaction. The content of events never changes.
+   * Renames an owner, or joins one with another: everything of the first is given to the second, nothing stays under the old
+   * name, and the audit log records it. One transaction. The content of events never changes.
    * @returns what was moved, or would be
-   * @throws SvcError invalid_argument when there is nothing to move, or `into` is not as `isJoin` says
+   * @throws SvcError invalid_argument if there is nothing to move, or `into` does not match `isJoin`
    */
   moveOwner(input: MoveOwnerInput): Promise<OwnerSummary>;
-  /** The owners with most memories, at most 5. */
+  /** The owners with the most memories, at most 5. */
   ownersWithMemories(): Promise<readonly OwnerMemories[]>;
-  /** A count that fails reads 0. */
+  /** A failed count is 0. */
   stats(userId?: string): Promise<Stats>;
   /**
-   * Rebuilds the indexes from the graph, with the configured model; other processes keep reading and writing. What is
-   * current is kept unless `all`. An interrupted run is continued by the next call.
+   * Rebuilds the indexes from the graph, with the configured model; other processes keep reading and writing. Current entries are
+   * kept unless `all`. The next call continues an interrupted one.
    * @throws SvcError storage_busy while another process rebuilds; the signal's reason when aborted
    */
   rebuildIndexes(input?: RebuildInput): Promise<RebuildResult>;

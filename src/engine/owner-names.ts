@@ -6,10 +6,10 @@ import type { AuditLog } from "../ports/store/audit-log.ts";
 import type { AuditRecord } from "../ports/store/audit-record.ts";
 import type { Owners } from "../ports/store/owners.ts";
 
-/** The audit log, in which owners are found under their earlier names too. */
+/** The audit log, in which owners are also found under their earlier names. */
 export type NamedRecords = AuditLog & { readonly owners: Pick<Owners, "names"> };
 
-/** Whether what was recorded under a name at a moment was recorded by the owner whose name it was. */
+/** Whether a record made under a name at a moment belongs to the owner who had the name then. */
 function isOf({ since, until }: OwnerName, recordedAt: Instant): boolean {
   return (
     (since === undefined || recordedAt > since) && (until === undefined || recordedAt <= until)
@@ -17,7 +17,7 @@ function isOf({ since, until }: OwnerName, recordedAt: Instant): boolean {
 }
 
 /**
- * An owner's operation whose id is made of the owner's name, under whatever name it was recorded.
+ * An owner's operation whose id is derived from the owner's name, under whatever name it was recorded.
  * @param idOf the id of the operation under a name
  */
 export async function operationOf(
@@ -32,7 +32,7 @@ export async function operationOf(
   return undefined;
 }
 
-/** The id of an owner's operation as it was recorded, else as it is to be recorded now. A retry finds by it what the first call did. */
+/** The id of an owner's operation as recorded, else the one to record now. A retry uses it to find what the first call did. */
 export async function operationIdFor(
   store: NamedRecords,
   userId: string,

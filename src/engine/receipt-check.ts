@@ -1,12 +1,12 @@
 import { decodeReceipt } from "./receipts/codec/codec.ts";
 
-/** Whether the stored form of a receipt is as it was written. */
+/** Whether the stored form of a receipt is intact. */
 export function isReceiptWhole(body: Uint8Array): boolean {
   try {
     decodeReceipt(body);
     return true;
   } catch {
-    // Whatever makes it unreadable, an answer can no longer be explained by it.
+    // Whatever makes it unreadable, it can no longer explain an answer.
     return false;
   }
 }

@@ -11,12 +11,12 @@ export type RerankerPolicy = (typeof RERANKER_POLICIES)[number];
 
 export type RerankerSettings = {
   readonly model: string;
-  /** Best candidates that are ranked again. */
+  /** Best candidates that are reranked. */
   readonly topK: number;
   readonly policy: RerankerPolicy;
-  /** Share of the former score in the new one, 0 to 1. */
+  /** Share of the previous score in the new one, 0 to 1. */
   readonly priorWeight: number;
-  /** Milliseconds after which the former order stands and the answer says so. */
+  /** Milliseconds after which the previous order stands and the answer says so. */
   readonly timeoutMs: number;
 };
 
@@ -28,28 +28,28 @@ export type ReformulationSettings = {
   readonly timeoutMs: number;
 };
 
-/** What a store does beside storing. */
+/** What a store does besides storing. */
 export type StoreStepSettings = {
-  /** Undefined: every memory begins with the same salience. */
+  /** Undefined: every memory starts with the same salience. */
   readonly novelty: NoveltyRules | undefined;
   /** Cosine from which similar memories are reinforced, 0 to 1; undefined: never. */
   readonly reinforceSimilarity: number | undefined;
-  /** Whether what a memory says was given up is retired. */
+  /** Whether memories that a new one says were given up are retired. */
   readonly supersedes: boolean;
-  /** Whether a turn is also stored together with the one before it. */
+  /** Whether a turn is also stored together with the previous one. */
   readonly pairsTurns: boolean;
 };
 
-/** What is done behind the calls, without being asked. */
+/** Background work. */
 export type UpkeepSettings = {
   /** Between two passes for one owner. */
   readonly cooldownSeconds: number;
   readonly budgetMs: number;
-  /** Memories that one pass changes at most, at least 1. */
+  /** Maximum memories changed in one pass, at least 1. */
   readonly batchSize: number;
 };
 
-/** What the engine needs to know of the configuration. */
+/** The part of the configuration that the engine needs. */
 export type EngineSettings = {
   readonly scoring: ScoringWeights;
   /** 12 hexadecimal digits. */
@@ -59,9 +59,9 @@ export type EngineSettings = {
   /** 0 to 1: unverified memories below it are left out by default. */
   readonly unverifiedConfidenceThreshold: number;
   readonly queryIntentOrder: "entity_first" | "temporal_first";
-  /** Whether a newer memory goes before what it makes outdated. */
+  /** Whether a newer memory goes before the one that it makes outdated. */
   readonly newerFirst: boolean;
-  /** Languages of dates in questions; empty: all that are known. */
+  /** Languages of dates in questions; empty: all supported ones. */
   readonly temporalLanguages: readonly string[];
   /** Undefined: off. */
   readonly reranker: RerankerSettings | undefined;
@@ -77,6 +77,6 @@ export type EngineSettings = {
   readonly upkeep: UpkeepSettings | undefined;
   /** Milliseconds that a retrieve may spend on the owner's pending work first. */
   readonly materializationBudgetMs: number;
-  /** Jobs that one processing pass tries at most. */
+  /** Maximum jobs tried in one processing pass. */
   readonly materializationQueueSize: number;
 };

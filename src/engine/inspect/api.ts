@@ -22,7 +22,7 @@ export type NodeQuery = {
   readonly minSalience?: number | null | undefined;
   readonly contentContainsAny?: readonly string[] | null | undefined;
   readonly createdBefore?: InstantInput | null | undefined;
-  /** Only what is older than this memory; ties by id. With it a list is read page by page, newest first. */
+  /** Only memories older than this one; ties by id. Use it to read a list page by page, newest first. */
   readonly olderThan?: { readonly createdAt: InstantInput; readonly id: string } | null | undefined;
   readonly oldestFirst?: boolean | undefined;
   /** Integer 0 to 1000. Default 100. */
@@ -56,7 +56,7 @@ export type IterateQuery = Omit<ScanQuery, "afterId" | "limit"> & {
   readonly batchSize?: number | undefined;
 };
 
-/** One page of a walk over all of an owner's memories; complete for an unchanged store. */
+/** One page of a walk over all of an owner's memories; complete if the store does not change. */
 export type ScanPage = {
   readonly nodes: readonly MemoryNode[];
   /** Exact. */
@@ -79,7 +79,7 @@ export type ChainOptions = {
 
 export type ProvenanceOptions = {
   readonly userId?: string | null | undefined;
-  /** `nextOperationCursor` of the page before. */
+  /** `nextOperationCursor` of the previous page. */
   readonly operationCursor?: string | null | undefined;
   /** Integer 1 to 1000. Default 100. */
   readonly operationLimit?: number | null | undefined;
@@ -88,9 +88,9 @@ export type ProvenanceOptions = {
 /** Where a memory comes from and what was done to it. */
 export type Provenance = {
   readonly node: MemoryNode;
-  /** In the order in which they were first cited; those beyond `LIMITS.pageChars` of text are left out. */
+  /** In the order of their first citation; those beyond `LIMITS.pageChars` of text are left out. */
   readonly evidenceEvents: readonly MemoryEvent[];
-  /** Cited events that are missing, of another owner or of another scope. */
+  /** Cited events that are missing, or belong to another owner or scope. */
   readonly missingEvidenceRefs: readonly Uuid[];
   /** What was done to this memory, oldest first. */
   readonly operations: readonly AuditRecord[];
@@ -99,7 +99,7 @@ export type Provenance = {
   readonly nextOperationCursor: string | undefined;
 };
 
-/** What a language model extracted from an event, as it was recorded. */
+/** What a language model extracted from an event, as recorded. */
 export type ExtractionRecord = {
   readonly schemaVersion: 1;
   readonly groundingPolicy: string;
@@ -117,13 +117,13 @@ export type ExtractionRecord = {
 /** How far extraction from an event has come. */
 export type ExtractionStatus = {
   readonly job: ExtractionJob;
-  /** `failed`: given up, until somebody asks for another try. */
+  /** `failed`: abandoned until somebody requests another attempt. */
   readonly status: "pending" | "running" | "complete" | "failed";
   readonly phase: "extraction" | "preparation" | "publication" | "complete";
 };
 
 export type Stats = {
-  /** Active nodes, of the owner when one was named. */
+  /** Active nodes, of the owner if one was named. */
   readonly nodeCount: number;
   readonly eventCount: number;
   readonly backend: "sqlite" | "postgres";

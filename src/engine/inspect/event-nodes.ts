@@ -5,7 +5,7 @@ import type { Graph } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";
 
 /**
- * Memories that cite an event, in any state, by ascending id. Undefined for an unknown or foreign event.
+ * Memories that cite an event, in any state, by ascending id. Undefined for an unknown event, or one of another owner.
  * @throws SvcError invalid_argument
  */
 export async function getEventNodes(

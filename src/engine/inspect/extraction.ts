@@ -16,8 +16,8 @@ import type { ExtractionRecord, ExtractionStatus } from "./api.ts";
 const OPERATION = "EXTRACTION_VALIDATED";
 
 /**
- * What was extracted from an event. Undefined for an unknown or foreign event, and where nothing was.
- * @throws SvcError invalid_argument; storage_failed when the record is damaged or is about another text
+ * What was extracted from an event. Undefined for an unknown event, one of another owner, or one without an extraction.
+ * @throws SvcError invalid_argument; storage_failed if the record is damaged or belongs to another text
  */
 export async function getExtraction(
   { store }: Pick<EngineDeps<EventLog & NamedRecords>, "store">,
@@ -36,7 +36,7 @@ export async function getExtraction(
 }
 
 /**
- * How far extraction from an event has come. Undefined for an unknown or foreign event, and where there is no such work.
+ * How far extraction from an event has come. Undefined for an unknown event, one of another owner, or one without such work.
  * @throws SvcError invalid_argument
  */
 export async function extractionStatus(

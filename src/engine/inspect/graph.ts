@@ -12,7 +12,7 @@ const DIRECTIONS = ["forward", "backward"] as const;
 type GraphDeps = Pick<EngineDeps<Graph>, "store">;
 
 /**
- * Active memories within some hops over edges, without the first. Undefined for an unknown or foreign memory.
+ * Active memories within some hops over edges, without the first. Undefined for an unknown memory, or one of another owner.
  * @throws SvcError invalid_argument
  */
 export async function neighborhood(
@@ -29,7 +29,8 @@ export async function neighborhood(
 }
 
 /**
- * What replaced a memory, or what it replaced, nearest first and without itself. Undefined for an unknown or foreign memory.
+ * What replaced a memory, or what it replaced, nearest first and without itself. Undefined for an unknown memory, or one of
+ * another owner.
  * @throws SvcError invalid_argument
  */
 export async function chain(

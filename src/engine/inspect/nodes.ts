@@ -38,7 +38,7 @@ export async function getNode(
   return isActive(node.lifecycleState) ? node : undefined;
 }
 
-/** Checks a node query and fills in its defaults. Absent members restrict nothing. */
+/** Checks a node query and fills in its defaults. Absent members do not restrict. */
 export function parseNodeQuery(query: NodeQuery): NodeFilter {
   const nodeType = query.nodeType ?? undefined;
   const scopes = commonScopes(query);
@@ -59,7 +59,7 @@ export function parseNodeQuery(query: NodeQuery): NodeFilter {
   return {
     ...present(given),
     owner: parseOwner(query.userId),
-    // No state matches nothing; no scope would match everything.
+    // An empty list of states matches nothing, whereas an empty list of scopes would match everything.
     lifecycleStates: scopes === "none" ? [] : (states ?? ACTIVE_STATES),
     oldestFirst: parseOptionalBoolean(query.oldestFirst, "oldest_first") ?? false,
     limit: parseOptionalInteger(query.limit, "limit", 0, LIMITS.nodeQueryMax) ?? 100,
@@ -87,7 +87,7 @@ export function parseEventQuery(query: EventQuery): EventPage {
   };
 }
 
-/** The scopes that `scope` and `scopes` both allow; an empty list restricts nothing. Undefined: all. */
+/** The scopes that both `scope` and `scopes` allow; an empty list does not restrict. Undefined: all. */
 function commonScopes(query: NodeQuery): readonly Scope[] | undefined | "none" {
   const scopes = scopesOf(query.scopes) ?? [];
   const one = query.scope ?? undefined;
@@ -104,7 +104,7 @@ function texts(value: unknown, field: string): string[] | undefined {
   return parseOptionalList(value, field)?.map((item) => parseText(item, field));
 }
 
-/** The members that are present: an absent one restricts nothing. */
+/** The members that are present: an absent one does not restrict. */
 function present<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const entries = Object.entries(value).filter(([, member]) => member !== undefined);
   // SAFETY: only undefined members were removed.

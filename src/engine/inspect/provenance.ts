@@ -20,13 +20,10 @@ import type { EngineDeps } from "../deps.ts";
 import type { Provenance, ProvenanceOptions } from "./api.ts";
 
 const DEFAULT_PAGE = 100;
-/** Operations that are read at a time to see whether there is a further page. */
+/** Operations read at a time to see whether there is another page. */
 const LOOK_AHEAD = 10;
 
-/**
- * Their targets are identifiers that callers choose. One that is also the id of a memory says nothing about that memory,
- * whoever chose it.
- */
+/** Callers choose the identifiers of their targets. If one is also the id of a memory, it says nothing about that memory. */
 const ON_CALLERS_IDS: ReadonlySet<string> = new Set([
   "FAST_INGEST_BATCH",
   "ANSWER_CITATIONS_RECORDED",
@@ -36,7 +33,7 @@ type Position = NonNullable<AuditRecordsOnTarget["after"]>;
 type ProvenanceDeps = Pick<EngineDeps<Graph & EventLog & AuditLog>, "store">;
 
 /**
- * Where a memory comes from and what was done to it. Undefined for an unknown or foreign memory.
+ * Where a memory comes from and what was done to it. Undefined for an unknown memory, or one of another owner.
  * @throws SvcError invalid_argument, also for a malformed cursor
  */
 export async function getProvenance(
@@ -67,7 +64,7 @@ export async function getProvenance(
   };
 }
 
-/** All cited events are looked for; those of the first page are shown. */
+/** All cited events are looked up; those of the first page are shown. */
 async function readEvidence(
   { store }: ProvenanceDeps,
   node: MemoryNode,
@@ -91,7 +88,7 @@ async function readEvidence(
   };
 }
 
-/** Up to `limit` operations that are about the memory; fewer where a page of the store ends early. */
+/** Up to `limit` operations about the memory; fewer if a page of the store ends early. */
 async function readAuditRecords(
   { store }: ProvenanceDeps,
   { limit, ...from }: AuditRecordsOnTarget,
@@ -100,7 +97,7 @@ async function readAuditRecords(
   let isFull = false;
   let { after } = from;
   for (;;) {
-    // Behind a full page it is looked for one more, past those that are not about the memory.
+    // After a full page, looks for one more, skipping those that are not about the memory.
     const wanted: number = isFull ? LOOK_AHEAD : limit - found.length;
     const { items, hasMore } = await store.auditRecordsOn({ ...from, after, limit: wanted });
     const own = items.filter(({ opType }) => !ON_CALLERS_IDS.has(opType));

@@ -19,7 +19,7 @@ import type { IterateQuery, ScanPage, ScanQuery } from "./api.ts";
 
 const DEFAULT_PAGE = 100;
 
-/** Runs a call unless the engine was closed, and says whether it was. */
+/** Runs a call unless the engine is closed, and says whether it is. */
 export type OpenEngine = {
   readonly use: <T>(call: () => Promise<T>) => Promise<T>;
   /** @throws SvcError engine_closed */
@@ -43,7 +43,7 @@ export async function scanNodes(
 }
 
 /**
- * All of an owner's memories by ascending id, page by page; complete for an unchanged store.
+ * All of an owner's memories by ascending id, page by page; complete if the store does not change.
  * @throws SvcError invalid_argument at the first memory; engine_closed at the next one after the engine was closed
  */
 export async function* iterNodes(

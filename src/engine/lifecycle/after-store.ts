@@ -21,7 +21,7 @@ export type StoreStepDeps = Pick<
   "store" | "embedder" | "clock" | "ids" | "settings" | "warn"
 >;
 
-/** Neighbours that novelty and reinforcement look at. */
+/** Neighbours that novelty and reinforcement consider. */
 const NEAREST = 5;
 /** Neighbours that may be retired. */
 const RETIRABLE = 10;
@@ -29,9 +29,9 @@ const RETIRABLE = 10;
 const REPEATABLE: readonly EpistemicType[] = ["observed", "asserted"];
 
 /**
- * What is done around a store: salience by novelty before it; after it, one after the other, similar memories and repeated
- * instructions are reinforced, what was given up is retired, and turns are paired. All but the instructions is off unless
- * the settings turn it on, and nothing is searched for a step that has nothing to do.
+ * Steps around a store. Before it: salience by novelty. After it, one after the other: similar memories and repeated instructions
+ * are reinforced, what was given up is retired, and turns are paired. All but the instructions are off unless the settings turn
+ * them on, and nothing is searched for a step that has nothing to do.
  */
 export function createStoreSteps(deps: StoreStepDeps): StoreSteps {
   const { novelty, pairsTurns } = deps.settings.storeSteps;
@@ -64,7 +64,7 @@ export function createStoreSteps(deps: StoreStepDeps): StoreSteps {
   };
 }
 
-/** The nearest neighbours of a stored memory; a second look is for nothing. */
+/** The nearest neighbours of a stored memory; repeated lookups are free. */
 type Look = (count: number) => Promise<readonly Neighbour[]>;
 
 function lookAround({ store }: StoreStepDeps, { node, vector }: StoredMemory): Look {
@@ -85,7 +85,7 @@ async function attempt(
   try {
     await step();
   } catch (error) {
-    // The cause may hold memory text; its category is all that leaves this place.
+    // The cause may contain memory text; only its category leaves this place.
     warn(`store: ${failure} (${reasonCode(error)})`);
   }
 }

@@ -1,11 +1,11 @@
 import type { ConditionState } from "../../domain/enums.ts";
 import type { InstantInput } from "../../domain/validity.ts";
 
-/** What callers pass to change memories and to walk among them, and what they get. `null` and `undefined` both mean absent. */
+/** Input and output of changing memories and of walking among them. `null` and `undefined` both mean absent. */
 
-/** Whose memories a change may touch, and in whose name it is recorded. */
+/** The owner whose memories a change may touch, and the actor under whose name it is recorded. */
 export type ChangeCaller = {
-  /** Given: memories of other owners are treated like missing ones. */
+  /** If given, memories of other owners are treated as missing. */
   readonly userId?: string | null | undefined;
   /** Not blank. Default: `userId`, else `system`. */
   readonly actorId?: string | null | undefined;

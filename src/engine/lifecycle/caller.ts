@@ -4,10 +4,10 @@ import { LIMITS } from "../../domain/limits.ts";
 import { isEverybody, type Owner } from "../../domain/owner.ts";
 import type { ChangeCaller } from "./api.ts";
 
-/** Who acts when neither an actor nor an owner is named. */
+/** The actor if neither an actor nor an owner is named. */
 const NOBODY = "system";
 
-/** In whose name a change is recorded; undefined when nobody is named. @throws SvcError invalid_argument */
+/** The name under which a change is recorded; undefined if none is given. @throws SvcError invalid_argument */
 export function parseActor(actorId: string | null | undefined): string | undefined {
   if (actorId === undefined || actorId === null) return undefined;
   const actor = parseText(actorId, "actor_id").trim();
@@ -19,7 +19,7 @@ export function parseActor(actorId: string | null | undefined): string | undefin
   return actor;
 }
 
-/** Owner and actor of a change; the actor is the owner unless another one is named. @throws SvcError invalid_argument */
+/** Owner and actor of a change; the actor is the owner unless named. @throws SvcError invalid_argument */
 export function parseCaller(caller: ChangeCaller): {
   readonly owner: Owner;
   readonly actorId: string;

@@ -19,7 +19,7 @@ import { type ChangeDeps, isRetry, isSameActor, operationIdOf } from "./request-
 
 const OPERATION = "EPISTEMIC_TRANSITION";
 
-/** What was found out about a condition. */
+/** Result of evaluating a condition. */
 type Evaluation = {
   readonly state: ConditionState;
   readonly method: EvaluationMethod;
@@ -39,8 +39,8 @@ type Request = Evaluation & {
 };
 
 /**
- * Records whether the condition of a conditional memory holds. Kind of knowledge, confidence and lifecycle state stay. A retry
- * with the same request id returns the memory as it is now.
+ * Records whether the condition of a conditional memory holds. Kind of knowledge, confidence and lifecycle state stay unchanged.
+ * A retry with the same request id returns the memory as it is now.
  * @throws SvcError not_found; invalid_argument; request_conflict
  */
 export async function evaluateCondition(
@@ -149,7 +149,7 @@ function requireCondition({ id, epistemicType, metadata }: MemoryNode): string {
   return condition;
 }
 
-/** The memory with an evaluation; the optional members of an earlier one go. */
+/** The memory with an evaluation, without the optional members of an earlier one. */
 function evaluated(
   before: MemoryNode,
   { state, method, reason, evidenceId }: Request,

@@ -85,7 +85,7 @@ function contested(before: MemoryNode, { at }: DatedPairRequest): MemoryNode {
   return { ...before, lifecycleState: requireStep("contradict", before), updatedAt: at };
 }
 
-/** @throws SvcError invalid_transition when these two were marked before, but not like this or not to this day */
+/** @throws SvcError invalid_transition if these two were marked before, but with different input, or the mark no longer stands */
 function isRepeated(snapshot: ChangeSnapshot, pair: Pair, request: PairRequest): boolean {
   const { auditRecords } = snapshot;
   const earlier = auditRecords.get(request.operationId) ?? auditRecords.get(request.reverseId);

@@ -16,11 +16,11 @@ const POLICY = "ttl_expiration_v1";
 export type ExpireOptions = {
   /** Absent: memories of all owners. */
   readonly userId: string | undefined;
-  /** Memories that are archived at most, at least 1. */
+  /** Maximum number of memories to archive, at least 1. */
   readonly limit: number;
-  /** Milliseconds after which no further memory is begun. */
+  /** Milliseconds after which no further memory is started. */
   readonly budgetMs: number;
-  /** Aborted: no further memory is begun. */
+  /** When aborted, no further memory is started. */
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -28,9 +28,9 @@ export type ExpireOptions = {
 export type Expiry = { readonly archived: number; readonly failed: number };
 
 /**
- * Archives active memories whose retention has ended, the earliest ended first, each in a transaction of its own with a record
- * of what was archived. Their text stays where it is; they leave the indexes. One that fails is reported and left for the
- * next time. Whoever else archives one meanwhile, there is one record.
+ * Archives active memories whose retention has ended, earliest first, each in its own transaction with a record of what was
+ * archived. Their text stays; they leave the indexes. A failure is reported and left for the next pass. If another process
+ * archives one at the same time, there is still only one record.
  * @throws SvcError what the store throws when it looks for them; pack_locked or engine_closed
  */
 export async function expireMemories(
@@ -48,14 +48,14 @@ export async function expireMemories(
     } catch (error) {
       if (isOutOfReach(error)) throw error;
       failed += 1;
-      // The cause may hold memory text; its category is all that leaves this place.
+      // The cause may contain memory text; only its category leaves this place.
       deps.warn(`expired memory ${node.id} was not archived (${reasonCode(error)})`);
     }
   }
   return { archived, failed };
 }
 
-/** Whether nothing else can be archived either. */
+/** Whether no other memory can be archived either. */
 function isOutOfReach(error: unknown): boolean {
   return (
     error instanceof SvcError && (error.code === "pack_locked" || error.code === "engine_closed")
@@ -83,7 +83,7 @@ async function expire(
 
 type Sweep = { readonly id: Uuid; readonly operationId: Uuid };
 
-/** Undefined unless the memory is there, active, and its retention over. */
+/** Undefined unless the memory exists, is active, and its retention is over. */
 function decideExpiry(snapshot: ChangeSnapshot, { id, operationId }: Sweep): Change | undefined {
   const { at } = snapshot;
   const before = snapshot.nodes.get(id);

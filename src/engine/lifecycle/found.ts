@@ -5,7 +5,7 @@ import { type Owner, owns } from "../../domain/owner.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { ChangeSnapshot } from "../../ports/store/changes.ts";
 
-/** What a change needs to find before it decides. */
+/** What a change must find before it decides. */
 
 /**
  * A memory of an owner.
@@ -17,7 +17,7 @@ export function requireNode({ nodes }: ChangeSnapshot, id: Uuid, owner: Owner): 
   return node;
 }
 
-/** An event of the owner of a memory; undefined where there is none. */
+/** An event of the owner of a memory; undefined if there is none. */
 export function ownEvent(
   { events }: ChangeSnapshot,
   id: Uuid,
@@ -44,7 +44,7 @@ export function requireEvidence(
   requireSameScope(event, node);
 }
 
-/** @throws SvcError invalid_argument when evidence is of another scope than the memory that it speaks for */
+/** @throws SvcError invalid_argument if evidence has another scope than the memory that it supports */
 export function requireSameScope(event: MemoryEvent, node: MemoryNode): void {
   if (event.scope === node.scope) return;
   throw invalid(

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../lib/json.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { AuditRecord } from "../../ports/store/audit-record.ts";
 
-/** The row of the audit log about a change of a memory; its namespace is the memory's scope. */
+/** The audit record of a change to a memory; its namespace is the memory's scope. */
 export function logEntry(
   opType: string,
   node: MemoryNode,

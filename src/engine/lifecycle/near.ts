@@ -5,12 +5,12 @@ import type { EngineDeps } from "../deps.ts";
 import type { NearMemory, StoredMemory } from "../write/api.ts";
 import { findNeighbours } from "./neighbours.ts";
 
-/** Memories that are named. */
+/** Number of memories to name. */
 const NAMED = 3;
-/** Neighbours that are looked at: some of them are what the new one cannot replace. */
+/** Number of neighbours to examine: some of them cannot be replaced by the new one. */
 const LOOKED_AT = 8;
 
-/** The memories that a new one may replace or repeat, nearest first. Undefined: nobody knows. Never rejects. */
+/** The memories that a new one may replace or repeat, nearest first. Undefined: unknown. Never rejects. */
 export async function findNear(
   { store, warn }: Pick<EngineDeps<SearchIndex>, "store" | "warn">,
   { node, vector }: Pick<StoredMemory, "node" | "vector">,
@@ -18,7 +18,7 @@ export async function findNear(
   if (vector === undefined) return undefined;
   try {
     const { userId, scope, id: except } = node;
-    // A store waits for it.
+    // Quick, because a store waits for it.
     const question = { userId, scope, vector, except, count: LOOKED_AT, isQuick: true };
     const nearness = nearnessTo(node);
     const ranked = (await findNeighbours(store, question)).flatMap(
@@ -36,7 +36,7 @@ export async function findNear(
         identical: isSameText(known.content, node.content),
       }));
   } catch (error) {
-    // The cause may hold memory text; its category is all that leaves this place.
+    // The cause may contain memory text; only its category leaves this place.
     warn(`store: near memories were not looked for (${reasonCode(error)})`);
     return undefined;
   }

@@ -4,7 +4,7 @@ import type { MemoryNode } from "../../domain/node.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { SearchIndex } from "../../ports/store/search-index.ts";
 
-/** A memory beside another one, with the cosine of their vectors. */
+/** A memory near another one, with the cosine of their vectors. */
 export type Neighbour = { readonly node: MemoryNode; readonly similarity: number };
 
 type NeighbourQuestion = {
@@ -12,15 +12,15 @@ type NeighbourQuestion = {
   readonly vector: Float32Array;
   /** Absent: all. */
   readonly scope?: Scope;
-  /** Itself no neighbour. */
+  /** Excluded: not its own neighbour. */
   readonly except?: Uuid;
   readonly count: number;
-  /** Whether one may be missing now and then, for a fifth of the time. */
+  /** Whether one may occasionally be missed, in return for a fifth of the time. */
   readonly isQuick?: boolean;
 };
 
 /**
- * The active memories of an owner whose vectors are nearest, best first.
+ * The active memories of an owner with the nearest vectors, best first.
  * @throws SvcError embedding_mismatch; what the store throws
  */
 export async function findNeighbours(

@@ -4,12 +4,12 @@ import type { MemoryNode } from "../../domain/node.ts";
 import type { Instant } from "../../lib/instant.ts";
 import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
 
-/** The id of the edge that an operation makes. */
+/** The id of the edge that an operation creates. */
 export function edgeIdOf(operationId: Uuid): Uuid {
   return uuidV5(operationId, "edge");
 }
 
-/** The edge that an operation makes between two memories of one owner; it is certain, and valid from now on. */
+/** The edge that an operation creates between two memories of one owner; its confidence is 1, and it is valid from now on. */
 export function edgeOf(
   operation: {
     readonly operationId: Uuid;

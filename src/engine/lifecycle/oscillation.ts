@@ -11,12 +11,12 @@ import type { EngineDeps } from "../deps.ts";
 import { logEntry } from "./log-entry.ts";
 
 const OPERATION = "PENALTY";
-/** Replaced memories that are looked at, newest first. */
+/** Replaced memories to examine, newest first. */
 const CHAIN_STEPS = 10;
 
 /**
- * Takes confidence off a memory that replaced others when what is held about its topic goes back and forth. At most once a
- * memory, whoever asks and however often.
+ * Lowers the confidence of a memory that replaced others if the opinion on its topic goes back and forth. At most once per
+ * memory, however often it is called.
  * @returns whether it did
  */
 export async function penaliseOscillation(
@@ -40,7 +40,7 @@ export async function penaliseOscillation(
   );
 }
 
-/** Undefined unless the chain stands as it was read and goes back and forth. */
+/** Undefined unless the chain is still as it was read and goes back and forth. */
 function decidePenalty(
   snapshot: ChangeSnapshot,
   ids: readonly Uuid[],
@@ -87,7 +87,7 @@ function isStanding(newest: MemoryNode, replaced: readonly MemoryNode[]): boolea
   );
 }
 
-/** The edges by which each memory of a chain replaced the next, as far as they are there. */
+/** The edges by which each memory of a chain replaced the next, as far as they exist. */
 function linksOf(chain: readonly MemoryNode[], edges: readonly Edge[]): readonly Edge[] {
   return chain.flatMap(({ id }, index) => {
     const next = chain[index + 1]?.id;

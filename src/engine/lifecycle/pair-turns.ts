@@ -6,35 +6,34 @@ import type { SearchIndex } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { StoredMemory } from "../write/api.ts";
 
-/** Characters that two turns have to stay below together. */
+/** Two turns must have fewer characters than this together. */
 const PAIR_CHARS = 1000;
-/** Conversations whose last turn is remembered; the one that was silent for longest is forgotten first. */
+/** Conversations whose last turn is remembered; the one silent for longest is forgotten first. */
 const CONVERSATIONS = 10_000;
 
 type Turn = {
   readonly nodeId: Uuid;
   readonly role: string;
   readonly speaker: string | undefined;
-  /** Cut where it is too long for any pair. */
+  /** Truncated if it is too long for any pair. */
   readonly text: string;
 };
 
 export type TurnPairs = {
   readonly add: (stored: StoredMemory) => Promise<void>;
-  /** The next turn of every conversation is then its first. */
+  /** Forgets all: the next turn of every conversation is then treated as its first. */
   readonly forget: () => void;
 };
 
 /**
- * Joins a turn with the one before it in its conversation, as a further memory: question and answer are then found together.
- * The turns before are those that this process stored.
- * `add` is to be called for each stored memory, in order.
+ * Joins a turn with the previous one in its conversation, as an additional memory: question and answer are then found together.
+ * Previous turns are those that this process stored. Call `add` for each stored memory, in order.
  */
 export function createTurnPairs(
   deps: Pick<EngineDeps<SearchIndex>, "store" | "embedder" | "clock" | "ids">,
 ): TurnPairs {
   const last = new Map<string, Turn>();
-  /** Puts a turn in the place of the one before it, which is returned. */
+  /** Replaces the previous turn with this one, and returns the previous one. */
   const replace = (conversation: string, turn: Turn): Turn | undefined => {
     const previous = last.get(conversation);
     last.delete(conversation);
@@ -52,7 +51,7 @@ export function createTurnPairs(
     if (previous === undefined || !belongTogether(previous, turn)) return;
     const pair = pairOf(node, [previous, turn], deps);
     const vector = await deps.embedder.embedDocument(pair.content);
-    // What was retired meanwhile must not come back in a pair.
+    // A turn retired meanwhile must not come back in a pair.
     const active = await deps.store.nodesById(node.userId, [previous.nodeId, turn.nodeId]);
     if (active.length < 2) return;
     await deps.store.addNodes([{ node: pair, vector, at: deps.clock.now() }]);

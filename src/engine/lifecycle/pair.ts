@@ -15,10 +15,10 @@ import { requireEvidence, requireNode } from "./found.ts";
 import type { ChangeDeps } from "./request-keys.ts";
 import { isRetry, isSameActor, operationIdOf } from "./request-keys.ts";
 
-/** Changes of two memories at once. Which is named first matters. */
+/** Changes of two memories at once. The order matters. */
 export type Pair = readonly [MemoryNode, MemoryNode];
 
-/** A kind of such changes: what it is called, what its two memories are called, and what its ids are made from. */
+/** A kind of such changes: its name, the names of its two memories, and the basis of its ids. */
 export type PairKind = {
   readonly action: "supersede" | "contradict" | "resolve";
   readonly fields: readonly [string, string];
@@ -37,14 +37,14 @@ export type PairRequest = {
   readonly reverseId: Uuid;
 };
 
-/** A request at the moment at which it is decided. */
+/** A request at the moment of its decision. */
 export type DatedPairRequest = PairRequest & { readonly at: Instant };
 
 type DecidePair = (snapshot: ChangeSnapshot, request: DatedPairRequest) => Decision<Pair>;
 
 /**
- * Reads what a change of two memories needs, and lets it decide. A retry with the same request id returns both as they are
- * now, whatever happened to them since.
+ * Reads what a change of two memories needs, and lets it decide. A retry with the same request id returns both as they are now,
+ * whatever has happened to them since.
  * @throws SvcError invalid_argument; not_found; request_conflict; what `decide` throws
  */
 export async function changePair(
@@ -90,7 +90,7 @@ function withoutActor(record: JsonObject): string {
   return canonicalJson({ ...record, actor_id: null });
 }
 
-/** The change that a request id stands for. */
+/** The change recorded under a request id. */
 function requestRecord(
   { action }: PairKind,
   { ids, actorId, evidenceId, operationId }: PairRequest,
@@ -135,7 +135,7 @@ export function readsOf({ ids, operationId, reverseId, evidenceId }: PairRequest
 
 /**
  * The two memories, looked up in the order in which they were named.
- * @throws SvcError not_found; invalid_argument when they are one
+ * @throws SvcError not_found; invalid_argument if they are the same
  */
 export function requirePair(
   { fields }: PairKind,
@@ -176,7 +176,7 @@ export function sameInputs(earlier: AuditRecord, request: PairRequest): boolean 
   return isSameActor(request, actor, edge) && evidence === (request.evidenceId ?? null);
 }
 
-/** What these two were part of before cannot be done again, or not like this. */
+/** The earlier operations of these two cannot be repeated, or only with the same input. */
 export function recordedBefore(
   { action }: PairKind,
   [first, second]: Pair,
@@ -195,7 +195,7 @@ export function recordedBefore(
   );
 }
 
-/** The edge that says that two memories contradict each other, whichever was named first. */
+/** The edge that records a contradiction between two memories, whichever was named first. */
 export function contradictionBetween(
   { edges }: ChangeSnapshot,
   [first, second]: Pair,

@@ -22,8 +22,8 @@ type Request = {
 };
 
 /**
- * Raises confidence and salience of one memory, in whatever state it is, and adds the evidence to what it cites, also when it
- * cites it already. Calls without a request id all count.
+ * Raises confidence and salience of one memory in any state, and appends the evidence to its citations, even if it is cited
+ * already. Every call without a request id counts.
  * @throws SvcError not_found for the memory or the evidence; invalid_argument; request_conflict
  */
 export async function reinforce(
@@ -75,7 +75,7 @@ function decideReinforce(snapshot: ChangeSnapshot, request: Request): Decision<M
   return { change: { nodes: [after], edges: [], auditRecords: [operation] }, result: after };
 }
 
-/** Evidence of somebody else is missing evidence; of another scope it is the wrong evidence. */
+/** Evidence of another owner counts as missing; of another scope, as the wrong evidence. */
 function requireCitable(snapshot: ChangeSnapshot, id: Uuid | undefined, node: MemoryNode): void {
   if (id === undefined) return;
   const event = ownEvent(snapshot, id, node);

@@ -9,10 +9,12 @@ import type { Graph } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";
 import { type NamedRecords, operationIdFor } from "../owner-names.ts";
 
-/** What a change of memories stands on. */
+/** Dependencies of a change of memories. */
 export type ChangeDeps = Pick<EngineDeps<Graph & NamedRecords>, "store" | "ids">;
 
-/** A change of one memory that its caller may have named, so that a retry can be told from a second change. */
+/**
+ * A change of one memory that its caller may have given a request id, so that a retry can be distinguished from a second change.
+ */
 type Keyed = {
   readonly id: Uuid;
   readonly owner: Owner;
@@ -20,8 +22,8 @@ type Keyed = {
 };
 
 /**
- * The id under which a change is recorded: made of kind, owner and request id where there is one, else a new one. The owner is
- * named as at the first call, which may have been before a move.
+ * The id under which a change is recorded: derived from kind, owner and request id if there is one, else a new one. The owner's
+ * name is that of the first call, which may have been before a rename or join.
  * @throws SvcError not_found
  */
 export async function operationIdOf(
@@ -40,7 +42,7 @@ export async function operationIdOf(
 /**
  * Whether a change was made before, under the same request id and with the same inputs.
  * @param matches compares the inputs with the recorded ones
- * @throws SvcError request_conflict when the inputs differ
+ * @throws SvcError request_conflict if the inputs differ
  */
 export function isRetry(
   { auditRecords }: ChangeSnapshot,
@@ -59,9 +61,9 @@ export function isRetry(
 }
 
 /**
- * Whether somebody is who made a recorded change. An owner goes by the name of now, and by that of then.
- * @param actor as it was recorded
- * @param part of the record, with the owner's name of then
+ * Whether somebody is the actor of a recorded change. An owner is known by the present name and by the name at that time.
+ * @param actor as recorded
+ * @param part of the record, with the owner's name at that time
  */
 export function isSameActor(
   { actorId, owner }: { readonly actorId: string; readonly owner: Owner },

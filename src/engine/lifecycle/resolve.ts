@@ -32,7 +32,7 @@ const KIND: PairKind = {
 };
 
 /**
- * Ends a contradiction in favour of one claim. A retry while the claims are as it left them changes nothing.
+ * Ends a contradiction in favour of one claim. A retry while the claims are still in the resulting state changes nothing.
  * @returns winner, then loser
  * @throws SvcError not_found; invalid_argument; invalid_transition; request_conflict
  */
@@ -123,7 +123,7 @@ function resolutionEntry(
   return logEntry(RESOLUTION, winner, { id: operationId, actorId, at, payload });
 }
 
-/** @throws SvcError invalid_transition when it was ended before, but not like this or not to this day */
+/** @throws SvcError invalid_transition if it was resolved before, but with different input, or the result no longer stands */
 function isRepeated({ auditRecords }: ChangeSnapshot, pair: Pair, request: PairRequest): boolean {
   const earlier = auditRecords.get(request.operationId) ?? auditRecords.get(request.reverseId);
   if (earlier === undefined) return false;

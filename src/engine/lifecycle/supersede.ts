@@ -33,7 +33,7 @@ const KIND: PairKind = {
 };
 
 /**
- * Replaces one memory by another. A retry while the replacement stands changes nothing.
+ * Replaces one memory with another. A retry while the replacement stands changes nothing.
  * @returns the replaced memory, then its replacement
  * @throws SvcError not_found; invalid_argument; invalid_transition; request_conflict
  */
@@ -47,7 +47,7 @@ export async function supersede(
 }
 
 /**
- * Replaces memories by one that the same transaction writes: all of them, or the transaction fails with not_found,
+ * Replaces memories with one that the same transaction writes: all of them, or the transaction fails with not_found,
  * invalid_argument or invalid_transition.
  * @throws SvcError invalid_argument
  */
@@ -79,7 +79,7 @@ export function planSupersedes(
   };
 }
 
-/** Tells it without the id of the new memory, which nobody has seen. */
+/** The message leaves out the id of the new memory, which nobody has seen. */
 function requireScopeOf({ scope }: MemoryNode, old: MemoryNode): void {
   if (old.scope === scope) return;
   throw invalid(
@@ -161,7 +161,7 @@ function stillStands(
   );
 }
 
-/** What owners may have given to one another since is the same. */
+/** Renames and joins of owners since then do not matter. */
 function withoutOwner(edge: JsonObject): string {
   return canonicalJson({ ...edge, userId: null });
 }

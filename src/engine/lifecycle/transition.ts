@@ -26,7 +26,8 @@ type Request = {
 };
 
 /**
- * Moves one memory on. A retry with the same request id returns the memory as it is now, whatever happened to it since.
+ * Moves one memory to its next state. A retry with the same request id returns the memory as it is now, whatever has happened to
+ * it since.
  * @throws SvcError invalid_argument; not_found; invalid_transition; request_conflict
  */
 export async function transition(

@@ -7,15 +7,15 @@ import { expireMemories } from "./expire.ts";
 const OWNERS = 4096;
 
 export type UpkeepDeps = Pick<EngineDeps<Graph>, "store" | "clock" | "settings" | "warn"> & {
-  /** Runs work behind the calls and reports that it failed; its signal tells it to stop. */
+  /** Runs work in the background and reports failures; its signal tells it to stop. */
   readonly background: (failure: string, work: (signal: AbortSignal) => Promise<void>) => void;
 };
 
-/** What is done behind the calls, without being asked: expired memories are archived. Nothing here throws or delays a call. */
+/** Background work: archives expired memories. Nothing here throws or delays a call. */
 export type Upkeep = {
-  /** Looks after the memories of all owners, in small passes, until nothing is left. */
+  /** Works on the memories of all owners, in small passes, until nothing is left. */
   begin(): void;
-  /** As `begin` for one owner, if that is due and nothing is being looked after already. */
+  /** Like `begin` for one owner, if due and no pass is running. */
   after(userId: string): void;
 };
 
@@ -49,7 +49,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   };
   const passes = async (userId: string | undefined, signal: AbortSignal): Promise<void> => {
     const pass = () => expireMemories(deps, { userId, limit, budgetMs, signal });
-    // Until nothing is left: what has expired takes places in searches from what has not.
+    // Until nothing is left: expired memories displace others in searches.
     while (!signal.aborted && (await pass()).archived > 0) await nextTurn();
   };
 

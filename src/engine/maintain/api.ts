@@ -1,7 +1,7 @@
 export type RebuildInput = {
-  /** Nodes that are embedded and written at a time, at least 1. Default 256. */
+  /** Nodes to embed and write at a time, at least 1. Default 256. */
   readonly batchSize?: number | undefined;
-  /** Makes every vector again, also those that are current. Default false. */
+  /** Recomputes every vector, even current ones. Default false. */
   readonly all?: boolean | undefined;
   /** Stops the work after the current batch when aborted; the next call continues. */
   readonly signal?: AbortSignal | undefined;
@@ -9,7 +9,7 @@ export type RebuildInput = {
   readonly onProgress?: ((progress: RebuildProgress) => void) | undefined;
 };
 
-/** How far a part of a rebuild has come, in nodes. */
+/** Progress of a part of a rebuild, in nodes. */
 export type RebuildProgress = {
   readonly phase: "vectors" | "texts";
   readonly done: number;
@@ -17,11 +17,11 @@ export type RebuildProgress = {
 };
 
 export type RebuildResult = {
-  /** Active nodes that are in both indexes now. */
+  /** Active nodes that are now in both indexes. */
   readonly nodesIndexed: number;
   /** Active nodes whose text is blank. */
   readonly nodesSkipped: number;
   readonly totalActive: number;
-  /** Texts that the model read in this call. */
+  /** Texts embedded in this call. */
   readonly nodesEmbedded: number;
 };

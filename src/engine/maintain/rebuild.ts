@@ -23,8 +23,8 @@ type Run = {
 };
 
 /**
- * Rebuilds vectors and lexical entries from the graph, where that is needed. Events, nodes and edges are never touched.
- * Stops between two batches when aborted; the next call continues.
+ * Rebuilds vectors and lexical entries from the graph, where needed. Events, nodes and edges are never touched. Stops between two
+ * batches when aborted; the next call continues.
  * @throws SvcError invalid_argument, storage_busy, embedding_failed; or the reason of the abort
  */
 export async function rebuildIndexes(
@@ -50,7 +50,7 @@ export async function rebuildIndexes(
   } finally {
     await rebuild.end(outcome);
   }
-  // What could not be embedded under the former model can be now.
+  // Texts that could not be embedded with the previous model may succeed now.
   await drain(deps, { userId: undefined, budgetMs: Number.POSITIVE_INFINITY, signal });
   const { total, blank } = await rebuild.count();
   return {
@@ -66,7 +66,7 @@ async function renewVectors(deps: EngineDeps<Roles>, plan: RebuildPlan, run: Run
   const { rebuild } = deps.store;
   let embedded = 0;
   do {
-    // Nodes that arrived since the last pass are found by the next one.
+    // The next pass finds nodes that arrived since the last one.
     for (let after = 0, done = 0, hasMore = true; hasMore; ) {
       run.signal?.throwIfAborted();
       const stale = await rebuild.stale(plan, after, run.batchSize);

@@ -1,11 +1,11 @@
-/** Everything of `from` becomes that of `into`. */
+/** Everything of `from` is given to `into`. */
 export type MoveOwnerInput = {
   readonly from: string;
   readonly into: string;
-  /** True: `into` has to be an owner already. False: it may not be one yet. */
+  /** True: `into` must already be an owner. False: it must not be one yet. */
   readonly isJoin: boolean;
   /** True: nothing changes. Default false. */
   readonly isPreview?: boolean;
-  /** Who does it, for the audit log. */
+  /** The actor, for the audit log. */
   readonly actorId: string;
 };

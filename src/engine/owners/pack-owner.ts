@@ -6,15 +6,15 @@ import type { MoveOwnerInput } from "./api.ts";
 
 type OwnerDeps = Pick<EngineDeps<Pick<Store, "owners">>, "store" | "clock" | "ids" | "personName">;
 
-/** Owners that are named where one has no memories. */
+/** Number of owners to name if the requested one has no memories. */
 const NAMED = 5;
 
-/** Whose memories are meant by a caller who names no owner; undefined where the caller has to name one. */
+/** The owner that a call without one is for; undefined if the caller must name one. */
 export async function packOwner({ store, personName }: OwnerDeps): Promise<string | undefined> {
   return nameOf(await store.owners.packOwner(), personName);
 }
 
-/** As `packOwner`, and writes it into a pack that nobody has used yet. @throws SvcError invalid_argument */
+/** Like `packOwner`, and records the owner in an unused pack. @throws SvcError invalid_argument */
 export async function claimPack(
   { store, clock, ids, personName }: OwnerDeps,
   given: string | undefined,
@@ -26,12 +26,12 @@ export async function claimPack(
   return nameOf(await store.owners.claimPack(userId, record), userId);
 }
 
-/** Owners with memories, those with most first, at most 5. */
+/** Owners with memories, those with the most first, at most 5. */
 export async function ownersWithMemories({ store }: OwnerDeps) {
   return await store.owners.withMemories(NAMED);
 }
 
-/** Makes an owner that of the pack. @throws SvcError invalid_argument */
+/** Sets the owner of the pack. @throws SvcError invalid_argument */
 export async function usePackOwner(
   { store, clock, ids }: OwnerDeps,
   owner: string,

@@ -8,8 +8,8 @@ import type { PlannedChange } from "../../ports/store/changes.ts";
 import type { ChangeCaller } from "../lifecycle/api.ts";
 
 /**
- * What callers pass. Every call checks its input again at run time, so a caller without types gets a clear error.
- * For optional members `undefined` and `null` both mean absent, except for `ttlDays`.
+ * Input of callers. Every call checks its input again at run time, so a caller without types gets a clear error. For optional
+ * members `undefined` and `null` both mean absent, except for `ttlDays`.
  */
 export type StoreInput = {
   /** Exact source text; the event keeps it for ever. */
@@ -44,9 +44,9 @@ export type StoreInput = {
    * stores it, or nothing is stored.
    */
   readonly supersedes?: readonly string[] | null | undefined;
-  /** Not blank. In whose name the replacement is recorded. Default: `userId`. */
+  /** Not blank. The actor under whose name the replacement is recorded. Default: `userId`. */
   readonly actorId?: string | null | undefined;
-  /** UUID; makes a retry answer with the first call's memory. */
+  /** UUID; a retry with it returns the memory of the first call. */
   readonly requestId?: string | null | undefined;
 };
 
@@ -65,12 +65,12 @@ export type FastIngestInput = FastIngestItem & { readonly userId: string };
 export type FastIngestManyInput = {
   readonly items: readonly FastIngestItem[];
   readonly userId: string;
-  /** UUID; makes a retry return the first call's event ids. */
+  /** UUID; a retry with it returns the event ids of the first call. */
   readonly requestId?: string | null | undefined;
 };
 
 export type ProcessPendingInput = {
-  /** Absent: the work of every owner. */
+  /** Absent: the pending work of all owners. */
   readonly userId?: string | undefined;
   /** Milliseconds >= 0, checked before each group of items; 0 only counts. Default 1000. */
   readonly budgetMs?: number | undefined;
@@ -88,7 +88,7 @@ export type IngestInput = {
   readonly metadata?: Readonly<Record<string, unknown>> | null | undefined;
   readonly eventTime?: InstantInput | null | undefined;
   readonly scope?: Scope | null | undefined;
-  /** Without a pipeline the memory is complete when the call returns, whichever it says. Default false. */
+  /** Without a pipeline the memory is complete when the call returns, either way. Default false. */
   readonly waitForExtraction?: boolean | undefined;
 };
 
@@ -97,50 +97,50 @@ export type NearMemory = {
   readonly node: MemoryNode;
   /** Cosine of the two texts, 0 to 1. */
   readonly similarity: number;
-  /** Whether the two texts are the same, but for white space at their ends and composed characters (NFC). */
+  /** Whether the two texts are the same, apart from white space at their ends and composed characters (NFC). */
   readonly identical: boolean;
 };
 
-/** What `storeWithReceipt` returns. */
+/** The result of `storeWithReceipt`. */
 export type StoreReceipt = {
   readonly eventId: Uuid;
   readonly nodeId: Uuid;
   readonly node: MemoryNode;
   readonly processingStatus: ProcessingStatus;
   /**
-   * At most three memories that the new one may replace or repeat, nearest first. Undefined: nobody looked, because the
-   * vector of the text is still to come.
+   * At most three memories that the new one may replace or repeat, nearest first. Undefined: not searched, because the text has
+   * no vector yet.
    */
   readonly near: readonly NearMemory[] | undefined;
 };
 
-/** A memory that was stored just now and can be found. */
+/** A memory that has just been stored and can be found. */
 export type StoredMemory = {
   readonly event: MemoryEvent;
   readonly node: MemoryNode;
-  /** Undefined: its text is blank, or its vector is still to come. */
+  /** Undefined: its text is blank, or has no vector yet. */
   readonly vector: Float32Array | undefined;
   /** The memories that it replaced when it was stored. */
   readonly supersedes: readonly Uuid[];
 };
 
-/** What is done around a store beside storing. No step ever rejects: what fails is reported and left out. */
+/** Steps of a store besides storing. No step ever rejects: a failed step is reported and skipped. */
 export type StoreSteps = {
-  /** The node as it is to be written. Undefined: as it was planned, without waiting for its vector. */
+  /** The node to be written. Undefined: as planned, without waiting for its vector. */
   readonly before:
     | ((node: MemoryNode, vector: Float32Array | undefined) => Promise<MemoryNode>)
     | undefined;
-  /** What the memory replaces, as a change that is made in the transaction that writes it. */
+  /** The replacements of the memory, as a change in the transaction that writes it. */
   readonly replace: (
     nodeIds: readonly Uuid[],
     node: MemoryNode,
     caller: ChangeCaller,
   ) => PlannedChange;
-  /** The memories that it may replace, nearest first. Undefined: nobody knows, since its vector or the search failed. */
+  /** The memories that it may replace, nearest first. Undefined: unknown, since its vector or the search failed. */
   readonly near: (
     stored: Pick<StoredMemory, "node" | "vector">,
   ) => Promise<readonly NearMemory[] | undefined>;
   readonly after: (stored: StoredMemory) => Promise<void>;
-  /** Drops every text that is remembered between stores. */
+  /** Drops every text that is kept between stores. */
   readonly forget: () => void;
 };

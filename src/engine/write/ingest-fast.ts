@@ -23,7 +23,7 @@ export async function ingestFast(
 
 /**
  * Admits a list of events in one transaction. The whole list is checked and copied before anything is written.
- * @returns event ids in input order; those of the first call when `requestId` repeats it
+ * @returns event ids in input order; if `requestId` repeats a call, those of the first one
  * @throws SvcError invalid_argument, invalid_speaker (message begins with `items[i]`), request_conflict
  */
 export async function ingestFastMany(
@@ -108,7 +108,7 @@ function draftItem(item: unknown, userId: string, index: number): EventDraft {
   }
 }
 
-/** What makes two batches the same: every item's content, role, session, scope, metadata and time, in order. */
+/** What identifies a batch: every item's content, role, session, scope, metadata and time, in order. */
 function inputHash(drafts: readonly EventDraft[]): string {
   const items: JsonObject[] = drafts.map((draft) => ({
     content: draft.content,

@@ -7,12 +7,12 @@ import type { IngestInput } from "./api.ts";
 import { type StoreDeps, store } from "./store.ts";
 
 /**
- * Takes in a message and returns its event's id. Nothing is extracted from it: it is stored as a note, as `store` does,
- * whose id is the event's.
+ * Stores a message and returns its event's id. Nothing is extracted from it: it is stored as a note, as by `store`, with the id
+ * of the event.
  * @throws SvcError as `store`
  */
 export async function ingest(deps: StoreDeps, input: IngestInput): Promise<Uuid> {
-  // What is stored is complete when the call returns, so that there is nothing to wait for either way.
+  // The memory is complete when the call returns, so there is nothing to wait for either way.
   parseOptionalBoolean(input.waitForExtraction, "wait_for_extraction");
   const attribution = attributionOf(input);
   const { eventId } = await store(
@@ -32,7 +32,7 @@ export async function ingest(deps: StoreDeps, input: IngestInput): Promise<Uuid>
   return eventId;
 }
 
-/** Who the first person of a message is, as reserved metadata. @throws SvcError invalid_argument, invalid_speaker */
+/** The first person of a message, as reserved metadata. @throws SvcError invalid_argument, invalid_speaker */
 function attributionOf(input: IngestInput): Readonly<Record<string, Json>> {
   const isOwner = parseOptionalBoolean(input.firstPersonOwner, "first_person_owner") ?? false;
   if (!isOwner) return {};

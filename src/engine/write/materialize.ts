@@ -15,19 +15,19 @@ import type { EngineDeps } from "../deps.ts";
 import type { ProcessPendingInput } from "./api.ts";
 import { planRawNote } from "./plan-store.ts";
 
-/** Index entries of a node, or why the vector is missing. */
+/** Index entries of a node, or why its vector is missing. */
 export type Embedding = Pick<Materialization, "vector" | "lexical" | "failure">;
 
 type ProcessingDeps = EngineDeps<WorkQueue & SearchIndex>;
 
-/** Jobs that are claimed and committed together: few enough that a small budget is kept, enough to share an fsync. */
+/** Jobs that are claimed and committed together: few enough to keep a small budget, enough to share an fsync. */
 const GROUP = 16;
-/** Milliseconds that a long text may take to embed: a small budget takes fewer jobs at a time. */
+/** Milliseconds that a long text may take to embed: with a small budget, fewer jobs are taken at a time. */
 const LONG_TEXT_MS = 25;
 
 /**
- * The vector of a node, outside of any transaction. Never rejects: what fails is the job's to record.
- * Blank text has no entries and is complete.
+ * The vector of a node, outside of any transaction. Never rejects: failures are recorded in the job. Blank text has no entries
+ * and is complete.
  */
 export async function embed(deps: EngineDeps<SearchIndex>, node: MemoryNode): Promise<Embedding> {
   if (!hasText(node.content)) return { vector: undefined, lexical: false, failure: undefined };
@@ -41,7 +41,7 @@ export async function embed(deps: EngineDeps<SearchIndex>, node: MemoryNode): Pr
   }
 }
 
-/** The vector under which a node with text is indexed. @throws SvcError embedding_failed */
+/** The vector with which a node with text is indexed. @throws SvcError embedding_failed */
 export function vectorOf(
   deps: Pick<EngineDeps, "embedder">,
   node: MemoryNode,
@@ -49,7 +49,7 @@ export function vectorOf(
   return deps.embedder.embedDocument(embeddingText(node));
 }
 
-/** Whether the configured model's vectors can be compared with those of the pack. */
+/** Whether vectors of the configured model can be compared with those of the pack. */
 export function matchesPack({ store, embedder }: EngineDeps<SearchIndex>): Promise<boolean> {
   return store.hasModel(embedder.identity);
 }
@@ -70,9 +70,8 @@ export type DrainOptions = {
 };
 
 /**
- * Builds nodes and index entries of pending jobs, in groups, until the work, the budget, the size of a pass or the
- * caller ends.
- * A job that fails is tried once per pass and stays pending.
+ * Builds nodes and index entries of pending jobs, in groups, until the work, the budget or the size of a pass is used up, or the
+ * caller aborts. A failed job is tried once per pass and stays pending.
  */
 export async function drain(
   deps: ProcessingDeps,
@@ -114,7 +113,7 @@ async function runGroup(
   try {
     await deps.store.materialize(items);
   } catch {
-    // One bad item must not hold its companions back.
+    // One bad item must not hold up the others.
     return runAlone(deps, items);
   }
   return countComplete(items);
@@ -170,7 +169,7 @@ export function processPending(
   });
 }
 
-/** Gives an owner's fresh work a moment before a question; what failed before waits for the next full pass. */
+/** Spends a moment on an owner's fresh work before a question; failed work waits for the next full pass. */
 export async function drainBefore(
   deps: ProcessingDeps,
   userId: string,

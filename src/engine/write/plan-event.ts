@@ -22,8 +22,8 @@ export type EventDraft = {
 };
 
 /**
- * Checks what a caller says about one event and copies it.
- * @param extra further reserved metadata that the engine itself adds
+ * Checks and copies what a caller says about one event.
+ * @param extra additional reserved metadata from the engine itself
  * @throws SvcError invalid_argument, invalid_speaker
  */
 export function draftEvent(

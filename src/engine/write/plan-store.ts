@@ -37,12 +37,12 @@ export type PlanContext = {
   readonly eventId: Uuid;
   readonly nodeId: Uuid;
   readonly settings: Pick<EngineSettings, "confidenceOverrides" | "ttlDefaults">;
-  /** Further reserved metadata of event and node. */
+  /** Additional reserved metadata of event and node. */
   readonly extra?: Readonly<Record<string, Json>> | undefined;
 };
 
 /**
- * Checks a direct store and works out the event and the complete initial node. Pure: nothing is stored.
+ * Checks a direct store and plans the event and the complete initial node. Pure: nothing is stored.
  * @throws SvcError invalid_argument, invalid_speaker
  */
 export function planStore(input: StoreInput, context: PlanContext): StorePlan {
@@ -99,7 +99,7 @@ export function planRawNote(event: MemoryEvent, settings: PlanContext["settings"
   };
 }
 
-/** What every new node has in common, as a note of unknown standing. */
+/** The common members of every new node, as a note of unknown standing. */
 function baseNode(event: MemoryEvent, id: Uuid): MemoryNode {
   return {
     id,
@@ -168,7 +168,7 @@ function planKnowledge(
   };
 }
 
-/** A conditional memory needs its condition and begins with an unknown state. */
+/** A conditional memory needs its condition and starts with an unknown state. */
 function withCondition(
   metadata: JsonObject | undefined,
   input: StoreInput,

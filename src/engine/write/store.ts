@@ -23,31 +23,31 @@ import type { StoreInput, StoreReceipt, StoreSteps } from "./api.ts";
 import { type Embedding, embed } from "./materialize.ts";
 import { planStore, type StorePlan } from "./plan-store.ts";
 
-/** What a store stands on. */
+/** Dependencies of a store. */
 export type StoreDeps = EngineDeps<EventLog & WorkQueue & SearchIndex & NamedRecords> & {
   readonly steps: StoreSteps;
 };
 
 export type StoreOptions = {
-  /** Further reserved metadata that the engine itself adds. */
+  /** Additional reserved metadata from the engine itself. */
   readonly extra?: Readonly<Record<string, Json>>;
-  /** Whether the memory is the raw note of its event and has its id. Default false: it has an id of its own. */
+  /** Whether the memory is the raw note of its event and shares its id. Default false: it has its own id. */
   readonly isRawNote?: boolean;
-  /** Whether the answer names near memories. Default false: nobody looks. */
+  /** Whether the answer names near memories. Default false: no search. */
   readonly near?: boolean;
 };
 
-/** A store as it was checked. */
+/** A checked store. */
 type Request = {
   readonly requestId: Uuid | undefined;
   readonly supersedes: readonly Uuid[];
 };
 
 /**
- * Stores one memory: the event, its node with its words, and a job for the vector become durable together while the
- * model works; then the vector is written. A failing model leaves the job pending and the call succeeds. Steps after the
- * store are over when the call returns. A call with the `requestId` of an earlier one finishes what that one left, and
- * answers with its memory; steps are not done again. What the memory replaces is replaced in the transaction that stores it.
+ * Stores one memory: the event, its node with its words, and a job for the vector become durable together while the model works;
+ * then the vector is written. If the model fails, the job stays pending and the call succeeds. Steps after the store are finished
+ * when the call returns. A call with the `requestId` of an earlier one finishes what that one left, and returns its memory; steps
+ * are not repeated. Memories that it replaces are replaced in the transaction that stores it.
  * @throws SvcError invalid_argument, invalid_speaker, not_found, invalid_transition, request_conflict, disk_full,
  *   storage_busy, storage_failed: nothing was stored;
  *   materialization_failed: the memory is safe, its job is not settled
@@ -115,12 +115,12 @@ async function eventOf({ store: kept }: StoreDeps, userId: string, requestId: Uu
   return earlier === undefined ? idOf(owner) : asUuid(earlier.targetId);
 }
 
-/** The id of the operation that keeps what was planned. */
+/** The id of the operation that records the plan. */
 function recordId(eventId: Uuid): Uuid {
   return uuidV5(eventId, "svc:direct-store:v1");
 }
 
-/** @returns what is kept: the plan, or that of an earlier call with the same identifier */
+/** @returns the recorded plan: this one, or that of an earlier call with the same identifier */
 async function admit(
   deps: StoreDeps,
   plan: StorePlan,
@@ -155,7 +155,7 @@ function planOf(
   const replaced = new Set([saved["supersedes"] ?? []].flat());
   const replacesSame =
     replaced.size === supersedes.length && supersedes.every((id) => replaced.has(id));
-  // The record names the owner as at the first call.
+  // The record has the owner's name at the time of the first call.
   if (isSame && replacesSame) return { event, node: { ...known, userId: event.userId } };
   throw new SvcError(
     "request_conflict",
@@ -181,7 +181,7 @@ async function settle(
   }
 }
 
-/** Keeps what was planned, so that the job can be finished after a crash exactly as it was meant. */
+/** Records the plan, so that the job can be finished after a crash exactly as intended. */
 function planRecord({ event, node }: StorePlan, supersedes: readonly Uuid[]): AuditRecord {
   const projected = node.content !== event.content;
   return {
@@ -210,7 +210,7 @@ async function unfinished(
   try {
     await deps.store.failJobs([event.id], reason, deps.clock.now());
   } catch {
-    // The store is in trouble; the job keeps its lease until that ends, then any process may take it.
+    // The store has a problem; the job keeps its lease until that ends, then any process may take it.
     deps.warn(`the failed try of event ${event.id} could not be recorded`);
   }
   return new SvcError(

@@ -4,11 +4,11 @@ import type { AppEnv } from "./app-env.ts";
 import { toErrorResponse } from "./error-response.ts";
 import { parseTraceparent } from "./trace-context.ts";
 
-/** Status in the log when the caller was gone before there was an answer. */
+/** Logged status if the caller hung up before the answer. */
 const CALLER_GONE = 499;
 
 /**
- * One line a request: method, the route with its `{name}`s, status, milliseconds, and the caller's trace. Never the path
+ * One line per request: method, the route with its `{name}`s, status, milliseconds, and the caller's trace. Never the path
  * itself, a query, a header or a body: identifiers and names of owners are private too.
  */
 export function accessLog(log: Log): MiddlewareHandler<AppEnv> {
@@ -25,7 +25,7 @@ export function accessLog(log: Log): MiddlewareHandler<AppEnv> {
   };
 }
 
-/** The answer to a request that failed. Nothing is wrong here when the caller hung up; what else is unexpected is logged. */
+/** The answer to a failed request. If the caller hung up, nothing is wrong here; any other unexpected failure is logged. */
 export function answerFailure(log: Log, error: Error, context: Context<AppEnv>): Response {
   const request = context.req.raw;
   if (error.name === "AbortError" && request.signal.aborted) {

@@ -1,12 +1,12 @@
 import type { Hono } from "hono";
 import type { Turn } from "../listener/door.ts";
 
-/** What the server passes beside the request. */
+/** What the server passes along with the request. */
 export type AppBindings = {
   readonly turn?: Turn;
 };
 
-/** What the parts of the interface know of a request. */
+/** State of a request, for the parts of the interface. */
 export type AppEnv = {
   readonly Bindings: AppBindings;
   readonly Variables: {

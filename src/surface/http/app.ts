@@ -32,18 +32,18 @@ export type HttpAppDeps = {
   readonly version: string;
   readonly auth: AuthSettings;
   readonly cors: CorsSettings;
-  /** What answers MCP. Default: nobody does. */
+  /** Answers MCP. Default: nothing does. */
   readonly mcp?: McpEndpoint | undefined;
-  /** Names of the server beside the loopback ones. Default: none. */
+  /** Names of the server in addition to the loopback ones. Default: none. */
   readonly allowedHosts?: OriginRules["allowedHosts"] | undefined;
-  /** Whether everybody may call it without a key, pages of the web included. Default false. */
+  /** Whether everybody may call it without a key, including web pages. Default false. */
   readonly allowsUnauthenticated?: boolean | undefined;
-  /** How long a caller may take to send a body. Default: 60 s, looked at every 5 s. */
+  /** How long a caller may take to send a body. Default: 60 s, checked every 5 s. */
   readonly bodyTimes?: Partial<BodyTimes> | undefined;
   readonly log: Log;
 };
 
-/** A route's way from a request to its answer. */
+/** From a request to its answer. */
 type Route = {
   readonly binding: HttpBinding;
   readonly deps: HttpAppDeps;
@@ -52,8 +52,8 @@ type Route = {
 };
 
 /**
- * The HTTP interface as a fetch function. Every failure is `{detail, code}`. A request passes, in this order: the names of
- * the server and of the page, the route, the key, the body, the checks of its values.
+ * The HTTP interface as a fetch function. Every failure is `{detail, code}`. A request is checked in this order: `Host` and
+ * `Origin`, the route, the key, the body, its values.
  * @throws SvcError invalid_config for unusable keys
  */
 export function createHttpApp(deps: HttpAppDeps): HttpApp {
@@ -75,8 +75,8 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
 }
 
 /**
- * Where callers show keys, or need none by the operator's own word, they are served under any name, and a browser keeps the
- * answer from foreign pages. Health tells nothing that is worth keeping. MCP demands the check of pages for itself.
+ * If callers send keys, or the operator explicitly waived them, they are served under any name, and the browser keeps the answer
+ * from foreign pages. Health discloses nothing secret. MCP requires its own check of pages.
  */
 function addOriginCheck(app: HttpApp, deps: HttpAppDeps): void {
   const { auth, cors, allowedHosts = [], allowsUnauthenticated = false } = deps;
@@ -100,7 +100,7 @@ function addOriginCheck(app: HttpApp, deps: HttpAppDeps): void {
   });
 }
 
-/** The same keys and names as for all routes; methods and bodies are the protocol's own matter. */
+/** The same keys and names as for all routes; the protocol itself handles methods and bodies. */
 function addMcp(app: HttpApp, mcp: McpEndpoint | undefined, authenticate: Authenticate): void {
   if (mcp === undefined) return;
   for (const path of MCP_PATHS) {
@@ -154,7 +154,7 @@ async function answerCall(
     caller,
     operator: "api-operator",
     version: deps.version,
-    // Costs as much as the rest of a small request; only long work asks for it.
+    // A getter, because it costs as much as the rest of a small request; only long work needs it.
     get signal() {
       return request.signal;
     },
@@ -162,7 +162,7 @@ async function answerCall(
   return answerJson(answer);
 }
 
-/** The listener gives no full address to a request without a readable `Host`. */
+/** The listener gives a request without a readable `Host` only a path, not a full address. */
 function pathOf(request: Request): string {
   return request.url.startsWith("/") ? request.url.replace(/[?#].*$/s, "") : getPath(request);
 }

@@ -1,6 +1,6 @@
 import { refuse } from "../listener/answers.ts";
 
-/** Which web pages may call. No origins: none, and no header is ever sent. */
+/** The web pages that may call. No origins: none, and CORS headers are never sent. */
 export type CorsSettings = {
   /** Exact origins such as `http://localhost:5173`, or `*`. */
   readonly origins: readonly string[];
@@ -10,14 +10,14 @@ export type CorsSettings = {
 
 const MAX_AGE_SECONDS = 600;
 
-/** What the operator should know about these settings. */
+/** A warning about these settings for the operator. */
 export function corsWarning(cors: CorsSettings): string | undefined {
   return cors.allowCredentials && cors.origins.includes("*")
     ? "api.cors_allow_credentials is ignored because api.cors_origins contains *"
     : undefined;
 }
 
-/** The headers that let the page of this origin read an answer; empty when it may not. */
+/** The headers that let a page of this origin read an answer; empty if it may not. */
 export function corsHeaders(cors: CorsSettings, origin: string | null): Record<string, string> {
   if (cors.origins.length === 0) return {};
   if (cors.origins.includes("*")) return { "access-control-allow-origin": "*" };
@@ -29,7 +29,7 @@ export function corsHeaders(cors: CorsSettings, origin: string | null): Record<s
   };
 }
 
-/** Answers a browser's preflight; undefined when the request is none or CORS is off. */
+/** Answers a browser's preflight; undefined if the request is not one or CORS is off. */
 export function answerPreflight(cors: CorsSettings, request: Request): Response | undefined {
   if (cors.origins.length === 0 || request.method !== "OPTIONS") return undefined;
   const origin = request.headers.get("origin");

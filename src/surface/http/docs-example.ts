@@ -1,13 +1,13 @@
 /** A part of the OpenAPI document that describes a value. */
 export type Schema = Readonly<Record<string, unknown>>;
-/** The schemas that a document names. */
+/** The named schemas of a document. */
 export type Schemas = Readonly<Record<string, Schema>>;
 
-/** Stands for an identifier that the reader has to fill in. */
+/** Placeholder for an identifier that the reader must fill in. */
 export const EXAMPLE_ID = "00000000-0000-0000-0000-000000000000";
 const EXAMPLE_INSTANT = "2026-01-01T00:00:00Z";
 
-/** The schema that a reference names; any other one as it is. */
+/** The schema that a reference names; any other schema unchanged. */
 export function followed(schema: Schema, schemas: Schemas): Schema {
   const { $ref } = schema;
   if (typeof $ref !== "string") return schema;
@@ -16,7 +16,7 @@ export function followed(schema: Schema, schemas: Schemas): Schema {
   return found;
 }
 
-/** A small value that a schema allows: what it requires, and the members for which it gives examples. */
+/** A small value that a schema allows: its required members, and those for which it has examples. */
 export function exampleOf(unread: Schema, schemas: Schemas): unknown {
   const schema = followed(unread, schemas);
   const { examples, anyOf, enum: members, const: only, type } = schema;
@@ -28,7 +28,7 @@ export function exampleOf(unread: Schema, schemas: Schemas): unknown {
     case "object":
       return exampleOfObject(schema, schemas);
     case "array":
-      // SAFETY: a list in a valid document says of what.
+      // SAFETY: a list in a valid document names the schema of its items.
       return numberOr(schema["minItems"], 0) > 0
         ? [exampleOf(schema["items"] as Schema, schemas)]
         : [];

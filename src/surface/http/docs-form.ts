@@ -8,7 +8,7 @@ export type Parameter = {
   readonly schema: Schema;
 };
 
-/** What is sent to one operation. */
+/** The request of one operation. */
 export type Request = {
   readonly method: string;
   readonly path: string;
@@ -17,7 +17,9 @@ export type Request = {
   readonly isPublic: boolean;
 };
 
-/** A form for a request, filled with examples. It is hidden until the script shows it, because without one nothing is sent. */
+/**
+ * A form for a request, filled with examples. It is hidden until the script shows it, because without the script nothing is sent.
+ */
 export function tryForm(request: Request, schemas: Schemas): Markup {
   const { method, path, parameters, body, isPublic } = request;
   return html`<form class="try" method="post" hidden data-method="${method.toUpperCase()}" data-path="${path}"${flag("data-secured", !isPublic)}>
@@ -38,7 +40,7 @@ ${inputFor(name, place, required, followed(schema, schemas))}</label>`;
 function inputFor(name: string, place: string, isRequired: boolean, schema: Schema): Markup {
   const { items, enum: members, examples, format } = schema;
   const needed = flag("required", isRequired);
-  // SAFETY: a list in a valid document says of what.
+  // SAFETY: a list in a valid document names the schema of its items.
   const choices = items === undefined ? members : (items as Schema)["enum"];
   if (Array.isArray(choices)) {
     const isList = items !== undefined;

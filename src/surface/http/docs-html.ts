@@ -9,13 +9,13 @@ export class Markup {
 
 type Part = Markup | string | number | undefined | readonly Markup[];
 
-/** Markup in which every value that is no markup itself stands as text; undefined is left out. */
+/** Markup in which every value that is not Markup is escaped; undefined is left out. */
 export function html(parts: TemplateStringsArray, ...values: readonly Part[]): Markup {
   const texts = parts.map((part, index) => part + toMarkup(values[index]));
   return new Markup(texts.join(""));
 }
 
-/** Markup one after the other, with the same between them. */
+/** Markup joined with a separator. */
 export function joined(list: readonly Markup[], between: string): Markup {
   return new Markup(list.map(({ text }) => text).join(escaped(between)));
 }

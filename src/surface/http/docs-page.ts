@@ -17,7 +17,7 @@ type Entry = {
   readonly responses: Readonly<Record<string, Content & { readonly description: string }>>;
 };
 
-/** What the page shows of the OpenAPI document. */
+/** The parts of the OpenAPI document that the page shows. */
 type Document = {
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
   readonly tags: readonly { readonly name: string; readonly description: string }[];
@@ -27,7 +27,7 @@ type Document = {
 
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("base64");
 
-/** Everything is in the page: no other server is asked for anything, and no other script or style runs in it. */
+/** The page is self-contained: it contacts no other server, and no other script or style runs in it. */
 export const DOCS_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${hashOf(STYLE)}'`,
@@ -39,8 +39,8 @@ export const DOCS_POLICY = [
 ].join("; ");
 
 /**
- * The documentation page: every operation with its fields and a form to try it, then every shape.
- * It works without a network, and without scripts but for the forms.
+ * The documentation page: every operation with its fields and a form to try it, then every shape. It works offline, and without
+ * scripts except for the forms.
  */
 export function docsPage(document: object): string {
   // SAFETY: `buildOpenApi` makes documents of this form.
@@ -129,7 +129,7 @@ function limitsOf(schema: Schema): string {
     .join(", ");
 }
 
-/** A type in a few words; that of a named shape leads to it. */
+/** A type in a few words; a named shape becomes a link. */
 function typeOf(schema: Schema | undefined): Markup {
   if (schema === undefined) return html``;
   const { $ref, enum: members, anyOf, items, type = "any", format } = schema;
@@ -142,7 +142,7 @@ function typeOf(schema: Schema | undefined): Markup {
     return html`${members.map((value) => JSON.stringify(value)).join(" | ")}`;
   if (Array.isArray(anyOf)) return joined(anyOf.map(typeOf), " | ");
   const kind = [type].flat().join(" | ");
-  // SAFETY: a list in a valid document says of what.
+  // SAFETY: a list in a valid document names the schema of its items.
   if (items !== undefined) return html`list of ${typeOf(items as Schema)}`;
   return html`${typeof format === "string" ? `${kind} (${format})` : kind}`;
 }

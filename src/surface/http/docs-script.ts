@@ -1,6 +1,6 @@
 /**
- * What the documentation page runs: it shows the forms and sends what they hold to the server that the page came from.
- * The key stands in its field and nowhere else. What comes back is shown as text and never read as markup.
+ * The script of the documentation page: it shows the forms and sends them to the server that the page came from. The key is kept
+ * only in its field. Answers are shown as text and never parsed as markup.
  */
 export const SCRIPT = `
 const access = document.getElementById("access");

@@ -1,10 +1,10 @@
 import { answerJson } from "../listener/answers.ts";
 import type { HttpApp } from "./app-env.ts";
 
-/** Both names under which API pages are usually looked for show the same page. */
+/** The two usual paths of API documentation show the same page. */
 const PAGE_PATHS = ["/docs", "/redoc"] as const;
 
-/** What is served beside the operations, without credentials. */
+/** Paths served in addition to the operations, without credentials. */
 export const DOCUMENTATION_PATHS = ["/", "/openapi.json", ...PAGE_PATHS] as const;
 
 /** Loaded on first use: serving memories needs neither the document nor the page. */

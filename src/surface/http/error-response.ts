@@ -3,7 +3,7 @@ import { withoutPlace } from "../contract/core/pack-place.ts";
 import { answerJson } from "../listener/answers.ts";
 
 /**
- * The answer to a request that failed.
+ * The answer to a failed request.
  * @param onUnexpected is told what the caller must not see
  */
 export function toErrorResponse(error: unknown, onUnexpected: (error: unknown) => void): Response {

@@ -6,7 +6,7 @@ import { OPERATIONS } from "../contract/core/operations.ts";
 import { schemaOf } from "../contract/core/schema-of.ts";
 import { REFUSAL_CODES } from "../listener/answers.ts";
 
-/** The error codes that an answer can name. */
+/** The error codes that an answer can have. */
 const codeSchema = z
   .enum([...Object.keys(ERROR_CATALOGUE), ...REFUSAL_CODES])
   .meta({ id: "ErrorCode", description: "What to branch on; docs/errors.md explains each." });
@@ -100,8 +100,8 @@ export function buildOpenApi(version: string): object {
 }
 
 /**
- * Fields of bodies with their default in words and as `x-default`: of a field with a `default`, generators of clients make one
- * that every request has to have.
+ * Fields of bodies with their default in words and as `x-default`: client generators make a field with a `default` required in
+ * every request.
  */
 function withoutDefaults(document: { readonly components?: object | undefined }): object {
   return { ...document, components: saidInWords(document.components) };
@@ -114,7 +114,7 @@ function saidInWords(value: unknown): unknown {
   const said = Object.fromEntries(
     Object.entries(rest).map(([name, part]) => [name, saidInWords(part)]),
   );
-  // A field may be called `default`, too; its value is then a schema.
+  // A field may itself be called `default`; its value is then a schema.
   if (preset === undefined) return said;
   if (typeof preset === "object" && preset !== null && !Array.isArray(preset)) {
     return { ...said, default: saidInWords(preset) };
@@ -159,7 +159,7 @@ function toRoute(operation: Operation, binding: HttpBinding): RouteConfig {
   };
 }
 
-/** @throws Error for a path that no group knows */
+/** @throws Error for a path without a group */
 function tagOf({ method, path }: HttpBinding): string {
   const part = path.split("/")[2] ?? "";
   const tag = method === "put" ? "lifecycle" : TAG_OF_PART[part];

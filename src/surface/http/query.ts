@@ -1,6 +1,6 @@
 import type { HttpParts } from "../contract/core/operation.ts";
 
-/** The query of a URL: every value of each parameter, and of each the last one. Linear in its length. */
+/** The query of a URL: all values of each parameter, and the last value of each. Linear in its length. */
 export function readQuery(url: string): Pick<HttpParts, "query" | "queryLists"> {
   const at = url.indexOf("?");
   if (at < 0) return { query: {}, queryLists: {} };

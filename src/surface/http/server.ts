@@ -12,19 +12,19 @@ export type HttpServerDeps = ServerDeps & {
   readonly version: string;
   readonly auth: AuthSettings;
   readonly cors: CorsSettings;
-  /** Names under which requests may address the server, beside the loopback ones. Default: none. */
+  /** Names under which requests may address the server, in addition to the loopback ones. Default: none. */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** Makes what answers MCP as well. Default: nobody does. */
+  /** Creates the endpoint that answers MCP as well. Default: none. */
   readonly mcp?: ((engine: () => Promise<MemoryEngine>) => McpEndpoint) | undefined;
-  /** How long a caller may take to send a body. Default: 60 s, looked at every 5 s. */
+  /** How long a caller may take to send a body. Default: 60 s, checked every 5 s. */
   readonly bodyTimes?: Partial<BodyTimes> | undefined;
 };
 
 export type HttpServer = Server;
 
 /**
- * Serves the HTTP interface: checks the address, takes the socket, then opens the engine. Requests that come
- * before that is done wait for it.
+ * Serves the HTTP interface: checks the address, binds the socket, then opens the engine. Requests that arrive before that is
+ * done wait for it.
  * @throws SvcError unauthenticated_bind, bind_failed, invalid_config; the engine is then never opened
  */
 export async function startHttpServer(deps: HttpServerDeps): Promise<HttpServer> {

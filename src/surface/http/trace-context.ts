@@ -1,14 +1,14 @@
-/** What a caller says about the trace to which its request belongs. */
+/** A request's trace, as stated by the caller. */
 export type TraceContext = {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
-  /** 16 hexadecimal digits: the step of the caller that made the request. */
+  /** 16 hexadecimal digits: the caller's span that made the request. */
   readonly parentSpanId: string;
 };
 
 /**
- * Reads a `traceparent` header (W3C Trace Context, section 3.2): undefined when it is absent or malformed, or when an
- * identifier is all zeros. Of versions after `00` the fields of `00` are read.
+ * Reads a `traceparent` header (W3C Trace Context, section 3.2): undefined if it is absent or malformed, or if an identifier is
+ * all zeros. For versions after `00`, the fields of `00` are read.
  */
 export function parseTraceparent(header: string | null): TraceContext | undefined {
   if (header === null) return undefined;

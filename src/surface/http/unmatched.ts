@@ -15,7 +15,7 @@ const KNOWN_PATHS: readonly KnownPath[] = [
   method: method.toUpperCase(),
 }));
 
-/** A path with a slash too many is redirected, a known path has another method, and the rest does not exist. */
+/** A path with a redundant slash is redirected, a known path has other methods, and anything else does not exist. */
 export function answerUnmatched(context: Context<AppEnv>): Response {
   const url = new URL(context.req.raw.url);
   const known = knownAt(url.pathname);
@@ -38,7 +38,7 @@ function knownAt(path: string): readonly KnownPath[] {
   return KNOWN_PATHS.filter(({ pattern }) => pattern.test(path));
 }
 
-/** Whatever can be read can also be asked for without its body. */
+/** Every GET route also answers HEAD. */
 function methodsOf(known: readonly KnownPath[]): readonly string[] {
   const methods = known.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]));
   return [...new Set(methods)];

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../../domain/errors.ts";
 
-/** An answer may hold memories: no cache keeps it, and no browser takes it for anything but JSON. */
+/** An answer may contain memories: no cache keeps it, and no browser interprets it as anything but JSON. */
 const JSON_HEADERS = {
   "content-type": "application/json",
   "x-content-type-options": "nosniff",
@@ -16,7 +16,7 @@ export function answerJson(
   return Response.json(body, { status, headers: { ...JSON_HEADERS, ...headers } });
 }
 
-/** Why a server refuses what never reaches the engine, by code. The engine's own codes stand beside them in answers. */
+/** Reasons for refusing requests that never reach the engine, by code. Answers also use the engine's own codes. */
 export const REFUSAL_CODES = [
   "invalid_host",
   "foreign_host",
@@ -30,7 +30,7 @@ export const REFUSAL_CODES = [
 
 export type RefusalCode = (typeof REFUSAL_CODES)[number];
 
-/** The answer to a request that is refused: `{detail, code}`. */
+/** The answer to a refused request: `{detail, code}`. */
 export function refuse(
   status: number,
   code: RefusalCode | ErrorCode,

@@ -2,28 +2,28 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { SvcError } from "../../domain/errors.ts";
 import type { Caller } from "../contract/core/caller.ts";
 
-/** Who may call. Both absent: everyone on this machine is an operator. */
+/** Who may call. Both absent: everyone on this machine has access to all owners. */
 export type AuthSettings = {
   /** One key for operators. */
   readonly apiKey?: string | undefined;
   /** Owner to key; a key binds its requests to its owner. */
   readonly userKeys?: Readonly<Record<string, string>> | undefined;
-  /** The group of settings that complaints name. Default `api`. */
+  /** The group of settings that error messages name. Default `api`. */
   readonly group?: "api" | "mcp" | undefined;
 };
 
-/** Tells the caller from the `Authorization` header. @throws SvcError unauthenticated */
+/** Identifies the caller by the `Authorization` header. @throws SvcError unauthenticated */
 export type Authenticate = (authorization: string | undefined) => Caller;
 
 type KnownKey = { readonly digest: Buffer; readonly caller: Caller };
 
-/** Whether requests have to show a key. */
+/** Whether requests need a key. */
 export function hasCredentials(auth: AuthSettings): boolean {
   return auth.apiKey !== undefined || Object.keys(auth.userKeys ?? {}).length > 0;
 }
 
 /**
- * The check of every request. Each configured key is compared, in constant time, whichever matches.
+ * The check of every request. All configured keys are compared, in constant time, regardless of matches.
  * @throws SvcError invalid_config for blank or equal keys, keys that no header can carry, blank owners, or both kinds of keys
  */
 export function createAuthenticate(auth: AuthSettings): Authenticate {
@@ -67,12 +67,12 @@ function readKeys(auth: AuthSettings): readonly KnownKey[] {
 
 const UNSENDABLE = "with characters that headers do not carry; use those of ASCII";
 
-/** Whether every client sends it as the same bytes. */
+/** Whether all clients send it as the same bytes. */
 function isSendable(key: string): boolean {
   return /^[\x20-\x7e]*$/.test(key.trim());
 }
 
-/** Digests have one length, as a constant-time comparison needs. */
+/** Digests have equal length, as a constant-time comparison requires. */
 function digestOf(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }

@@ -2,24 +2,24 @@ import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { SvcError } from "../../domain/errors.ts";
 
-/** All addresses of a name; empty when it resolves to none. */
+/** All addresses of a name; empty if it does not resolve. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
 export type BindRequest = {
   /** Literal address or name; empty means every interface. */
   readonly host: string;
-  /** Whether requests have to show a key. */
+  /** Whether requests need a key. */
   readonly hasCredentials: boolean;
-  /** The user's explicit leave to serve the network without keys. */
+  /** The user's explicit permission to serve the network without keys. */
   readonly allowUnauthenticated: boolean;
   /** Default: the system's resolver. */
   readonly resolve?: Resolve | undefined;
 };
 
-/** An address that may be listened on. */
+/** An address that the server may listen on. */
 export type BindPermit = {
   readonly isLoopback: boolean;
-  /** What the operator should know before serving. */
+  /** Warning for the operator before serving. */
   readonly warning: string | undefined;
 };
 
@@ -52,8 +52,8 @@ export async function assertBindAllowed(request: BindRequest): Promise<BindPermi
 }
 
 /**
- * Whether only this machine can reach a host: 127.0.0.0/8, ::1, IPv4-mapped loopback, and `localhost` when every
- * address it resolves to is one of them. Any other name counts as network, whatever it resolves to today.
+ * Whether only this machine can reach a host: 127.0.0.0/8, ::1, IPv4-mapped loopback, and `localhost` if all its addresses are
+ * such. Any other name counts as network, whatever it resolves to today.
  */
 export async function isLoopbackHost(
   host: string,
@@ -66,7 +66,7 @@ export async function isLoopbackHost(
   return addresses.length > 0 && addresses.every(isLoopbackAddress);
 }
 
-/** Whether a literal address, without brackets, is one of this machine only. */
+/** Whether a literal address, without brackets, is a loopback address. */
 export function isLoopbackAddress(address: string): boolean {
   switch (isIP(address)) {
     case 4:
@@ -79,7 +79,7 @@ export function isLoopbackAddress(address: string): boolean {
 }
 
 function isLoopbackIpv6(address: string): boolean {
-  // The URL parser writes every spelling of an IPv6 address in one form; a zone (`%eth0`) it refuses.
+  // The URL parser normalises every notation of an IPv6 address; it refuses a zone (`%eth0`).
   if (!URL.canParse(`http://[${address}]/`)) return false;
   const canonical = new URL(`http://[${address}]/`).hostname;
   return canonical === "[::1]" || /^\[::ffff:7f[0-9a-f]{2}:[0-9a-f]{1,4}\]$/.test(canonical);
@@ -89,7 +89,7 @@ async function systemResolve(host: string): Promise<readonly string[]> {
   try {
     return (await lookup(host, { all: true })).map((found) => found.address);
   } catch {
-    // A name that does not resolve is no loopback name; the refusal that follows names it.
+    // A name that does not resolve is not a loopback name; the refusal that follows names it.
     return [];
   }
 }

@@ -1,30 +1,30 @@
-/** Bytes a second below which a caller is too slow: 16 KiB. */
+/** Bytes per second below which a caller is too slow: 16 KiB. */
 export const MIN_BYTES_PER_SECOND = 16 * 1024;
-/** Looks in the shorter of both times. They are counted, so that a process that was held up takes nobody for slow. */
+/** Checks within the shorter of the two times. They are counted, so that a process that was held up does not blame the caller. */
 const LOOKS = 5;
 
 export type BodyTimes = {
   /** Milliseconds that a caller may take to send a body. */
   readonly timeoutMs: number;
-  /** Milliseconds in each of which it has to send as many bytes as the least rate demands. */
+  /** Milliseconds of each interval in which it must send as many bytes as the minimum rate requires. */
   readonly paceMs: number;
 };
 
-/** Why a body is not waited for any longer. */
+/** Why the server stops waiting for a body. */
 export type Lateness = "timeout" | "pace";
 
 /** Watches how fast a caller sends. */
 export type BodyClock = {
-  /** Resolves when it is too slow. */
+  /** Resolves when the caller is too slow. */
   readonly late: Promise<Lateness>;
   heard(bytes: number): void;
-  /** Waits for something that is no matter of the caller. */
+  /** Waits for something that is not the caller's fault. */
   pauseFor(work: Promise<void>): Promise<void>;
-  /** To be called once. */
+  /** Call it once. */
   end(): void;
 };
 
-/** Starts a clock at the first moment in which bytes could come. */
+/** Starts a clock at the earliest moment at which bytes could arrive. */
 export function startBodyClock({ timeoutMs, paceMs }: BodyTimes): BodyClock {
   const { promise: late, resolve } = Promise.withResolvers<Lateness>();
   const step = Math.min(timeoutMs, paceMs) / LOOKS;

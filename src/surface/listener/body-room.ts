@@ -1,17 +1,17 @@
-/** The bytes that request bodies take up together. */
+/** The bytes that all request bodies take up together. */
 export type BodyRoom = {
-  /** Begins a body. @param owner whose share it counts to; undefined: it has a share of its own */
+  /** Starts a body. @param owner whose share it counts towards; undefined: it has its own share */
   enter(owner: string | undefined): BodySpace;
 };
 
 /** The room of one body. */
 export type BodySpace = {
   /**
-   * Takes room for bytes that have come, and are to be followed by others only when there is room.
-   * @returns resolves when there is; undefined: there is at once
+   * Takes room for bytes that have arrived; read more only once there is room.
+   * @returns a promise that resolves when there is room; undefined: there is room now
    */
   take(bytes: number): Promise<void> | undefined;
-  /** Gives all of it back. Idempotent; what comes afterwards takes no room. */
+  /** Gives back all of its room. Idempotent; bytes that arrive afterwards take no room. */
   leave(): void;
 };
 
@@ -21,10 +21,10 @@ type Body = { readonly share: Share; held: number };
 type Waiter = { readonly body: Body; readonly bytes: number; readonly go: () => void };
 
 /**
- * A share may grow as long as it is no larger than what is left. So one that takes all it can leaves half to the others, two
- * leave a third, and there is always room for a newcomer. So that bodies that share the room do not wait for each
- * other for ever, one of them at a time may exceed it; owners take turns in that.
- * @param total bytes, those of the one that may exceed it not counted
+ * A share may grow as long as it is no larger than what is left. So an owner who takes all it can leaves half to the others, two
+ * leave a third, and there is always room for a newcomer. One body at a time may exceed the room, so that bodies that share it do
+ * not wait for each other for ever; owners take turns at that.
+ * @param total bytes, without those of the body that may exceed it
  */
 export function createBodyRoom(total: number): BodyRoom {
   const shares = new Map<string, Share>();
@@ -102,7 +102,7 @@ function newShare(): Share {
   return { held: 0, bodies: 0, lastHelped: 0 };
 }
 
-/** Of those that wait, the first of the owner whose last turn is longest ago. */
+/** Among the waiting bodies, the first of the owner whose last turn is longest ago. */
 function longestUnhelped(waiting: Iterable<Waiter>): Body | undefined {
   let found: Body | undefined;
   for (const { body } of waiting) {

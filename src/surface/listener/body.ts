@@ -12,33 +12,36 @@ import { complaintAboutJson } from "./json-bounds.ts";
 
 /** Bytes of the largest request body: 10 MiB. */
 export const MAX_BODY_BYTES = 10 * 1024 * 1024;
-/** Bytes of all bodies under way together, the small ones and one of the large ones not counted. */
+/** Bytes of all bodies being read together, without small bodies and one large one. */
 const BODY_ROOM_BYTES = 64 * 1024 * 1024;
-/** Bytes up to which a body of declared length needs no room: at the least rate it is there before the rate is looked at. */
+/**
+ * Bytes up to which a body of declared length needs no room: at the minimum rate it is complete before the first check of the
+ * rate.
+ */
 const SMALL_BODY_BYTES = 64 * 1024;
 const TIMEOUT_MS = 60_000;
 const PACE_MS = 5000;
 
-/** What a listener grants the bodies of its requests, all of them together. */
+/** Limits of a listener for the bodies of all its requests. */
 export type BodyLimits = BodyTimes & { readonly room: BodyRoom };
 
 export type BodyOptions = BodyLimits & {
-  /** Whether no body is as good as an empty object. */
+  /** Whether a missing body counts as an empty object. */
   readonly isOptional: boolean;
-  /** Whose key came with it; undefined for a key, or none, that belongs to nobody in particular. */
+  /** The owner whose key came with it; undefined for a key without an owner, or no key. */
   readonly owner: string | undefined;
-  /** Called when it is our turn to find room (`server`), and the caller's again to send. */
+  /** Called when we have to find room (`server`), and when the caller has to send again. */
   readonly turn: (of: "server" | "caller") => void;
 };
 
-/** The limits of one listener. Default: 60 s for a body, and 16 KiB a second, looked at every 5 s. */
+/** The limits of one listener. Default: 60 s for a body, and 16 KiB a second, checked every 5 s. */
 export function createBodyLimits(times: Partial<BodyTimes>): BodyLimits {
   const { timeoutMs = TIMEOUT_MS, paceMs = PACE_MS } = times;
   return { timeoutMs, paceMs, room: createBodyRoom(BODY_ROOM_BYTES) };
 }
 
 /**
- * Reads a JSON body and answers with it; its room is given back when the answer is there. A body that comes too slowly is
+ * Reads a JSON body and answers with it; its room is given back once there is an answer. A body that arrives too slowly is
  * answered with 408.
  * @throws SvcError too_large, or invalid_argument for a wrong content type, bad UTF-8 or bad JSON
  */
@@ -85,7 +88,7 @@ function requireJson(headers: Headers): void {
   }
 }
 
-/** What was read, or why it is not waited for; what becomes of it then is of no interest. */
+/** What was read, or why reading was abandoned; its outcome is then ignored. */
 async function readBefore(
   clock: BodyClock,
   read: (clock: BodyClock) => Promise<Uint8Array>,
@@ -97,7 +100,7 @@ async function readBefore(
   }
 }
 
-/** Takes room for what comes; what has none is left with the caller, whose connection is not read meanwhile. */
+/** Takes room for bytes as they arrive; without room, the caller's connection is not read. */
 async function readAsRoomAllows(
   request: Request,
   space: BodySpace,
@@ -153,7 +156,7 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** The parser's own words without its name; they quote at most one token. */
+/** The parser's own message without its name; it quotes at most one token. */
 function problemOf(cause: unknown): string {
   const message = cause instanceof Error ? cause.message : String(cause);
   return message.replace(/^JSON Parse error: /, "").slice(0, 120);
@@ -171,7 +174,7 @@ function tooLarge(): SvcError {
   );
 }
 
-/** The connection is closed, for the rest of the body would be taken for the next request. */
+/** The connection is closed, because the rest of the body would be taken for the next request. */
 function tooSlow(lateness: Lateness, { timeoutMs }: BodyTimes): Response {
   const reason = {
     timeout: `was not complete after ${timeoutMs / 1000} seconds`,

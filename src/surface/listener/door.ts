@@ -2,10 +2,10 @@ import { SvcError } from "../../domain/errors.ts";
 import { describeCause, type Log } from "../contract/core/log.ts";
 import { refuse } from "./answers.ts";
 
-/** Seconds without a byte after which a connection that sends its request is cut. */
+/** Seconds without a byte after which a connection that is sending its request is closed. */
 const IDLE_SECONDS = 30;
 
-/** Says who is to act: a caller that is to send may not be silent for long, a caller that waits for us may. */
+/** Says whose turn it is: a caller that has to send may not be silent for long, a caller that waits for us may. */
 export type Turn = (request: Request, of: "server" | "caller") => void;
 
 export type DoorDeps = {
@@ -13,17 +13,17 @@ export type DoorDeps = {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
-  /** Answers a request; it never rejects on purpose, and what it rejects with is logged. */
+  /** Answers a request; it should never reject, and a rejection is logged. */
   readonly answer: (request: Request, turn: Turn) => Response | Promise<Response>;
   readonly log: Log;
 };
 
-/** A socket that takes requests. */
+/** A socket that accepts requests. */
 export type Door = {
   /** For example `http://127.0.0.1:8000`. */
   readonly url: string;
   readonly port: number;
-  /** Takes no more requests, lets running ones finish for at most `drainMs`, then cuts every connection. */
+  /** Accepts no more requests, lets running ones finish for at most `drainMs`, then closes every connection. */
   close(drainMs: number): Promise<void>;
 };
 
@@ -33,7 +33,7 @@ export function openDoor(deps: DoorDeps): Door {
   let closing = false;
   const server = listen(deps, async (request, listener) => {
     if (closing) return shuttingDown();
-    // Long work of ours is no idleness of the caller.
+    // Long work of ours does not count as idleness of the caller.
     const turn: Turn = (waiting, of) =>
       listener.timeout(waiting, of === "server" ? 0 : IDLE_SECONDS);
     const answer = Promise.resolve(deps.answer(request, turn));
@@ -42,7 +42,7 @@ export function openDoor(deps: DoorDeps): Door {
       return await answer;
     } finally {
       running.delete(answer);
-      // The connection may be kept for a next request, but not for ever.
+      // The connection may be kept for another request, but not for ever.
       listener.timeout(request, IDLE_SECONDS);
     }
   });
@@ -73,7 +73,7 @@ function listen(
       hostname: host === "" ? "0.0.0.0" : host.replace(/^\[(.*)\]$/, "$1"),
       port,
       idleTimeout: IDLE_SECONDS,
-      // The limit of a body is ours to answer, in our words; see body.ts.
+      // We answer bodies above the limit ourselves; see body.ts.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       fetch: answer,
       error: (error) => {

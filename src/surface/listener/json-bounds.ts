@@ -1,11 +1,11 @@
-/** Levels of lists and objects within each other: the 500 of a memory's metadata, and what stands around it. */
+/** Nesting depth of lists and objects: the 500 of a memory's metadata, and the levels around it. */
 export const MAX_LEVELS = 512;
-/** Entries of all lists and objects of one body together. */
+/** Entries of all lists and objects of one body. */
 export const MAX_ENTRIES = 500_000;
 
 /**
- * Says why a JSON text should not be parsed; undefined when it may be. A few megabytes of brackets or commas otherwise
- * become hundreds of megabytes of objects, and end the recursion of whoever reads them. Time linear in the text.
+ * Why a JSON text must not be parsed; undefined if it may be. Otherwise a few megabytes of brackets or commas become hundreds of
+ * megabytes of objects, and exceed the recursion limit of readers. Linear time.
  */
 export function complaintAboutJson(text: string): string | undefined {
   // Too short for either limit.
@@ -41,7 +41,7 @@ export function complaintAboutJson(text: string): string | undefined {
   return undefined;
 }
 
-/** The place of the closing quotation mark; the end of a text that has none. */
+/** The position of the closing quotation mark; the end of a text without one. */
 function endOfString(text: string, start: number): number {
   for (let end = start; ; ) {
     end = text.indexOf('"', end + 1);

@@ -4,16 +4,16 @@ import { answerJson } from "./answers.ts";
 import type { Authenticate } from "./auth.ts";
 import type { Turn } from "./door.ts";
 
-/** Where a server answers MCP. */
+/** The path of MCP. */
 export const MCP_PATH = "/mcp";
-/** The same address as clients write it that end every path in a slash. They would not follow a redirection with their key. */
+/** The same path as written by clients that end every path in a slash. They would not follow a redirect with their key. */
 export const MCP_PATHS: readonly string[] = [MCP_PATH, `${MCP_PATH}/`];
 
 /** MCP over HTTP, behind the checks of the server that carries it. */
 export type McpEndpoint = {
-  /** Answers a request of a known caller; what is wrong with it is said in the answer. */
+  /** Answers a request of a known caller; errors are reported in the answer. */
   answer(request: Request, caller: Caller, turn: Turn): Promise<Response>;
-  /** Ends the streams that would stay open for ever; other requests go on. */
+  /** Ends the streams that would stay open for ever; other requests continue. */
   endStreams(): Promise<void>;
 };
 
@@ -31,7 +31,7 @@ export function lazyMcpEndpoint(load: () => Promise<McpEndpoint>): McpEndpoint {
   };
 }
 
-/** Answers a request of whoever shows a key, and says in the protocol's own form when there is none. */
+/** Answers a request that has a valid key, and otherwise refuses it in the protocol's own form. */
 export async function answerMcp(
   endpoint: McpEndpoint,
   authenticate: Authenticate,

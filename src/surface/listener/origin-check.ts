@@ -2,38 +2,41 @@ import { refuse } from "./answers.ts";
 import { isLoopbackAddress } from "./bind.ts";
 
 export type OriginRules = {
-  /** Names of this server beside the loopback ones, without port: `memory.example`, `192.168.1.5`, `[fd00::1]`. */
+  /** Names of this server in addition to the loopback ones, without port: `memory.example`, `192.168.1.5`, `[fd00::1]`. */
   readonly allowedHosts: readonly string[];
-  /** Pages that may call, as in the settings of CORS; `*` for all. */
+  /** Pages that may call, as in the CORS settings; `*` for all. */
   readonly corsOrigins: readonly string[];
-  /** Whether the settings of the server can add names and pages, and a refusal says how. Default true. */
+  /** Whether the settings of the server can add names and pages, so that a refusal explains how. Default true. */
   readonly isConfigurable?: boolean | undefined;
 };
 
-/** The answer to a request whose target cannot be read, which the listener gives no full address; undefined for others. */
+/** The answer to a request with an unreadable target, to which the listener gives no full address; undefined for others. */
 export function refuseUnreadable({ url }: Request): Response | undefined {
   return /^https?:/.test(url)
     ? undefined
     : refuse(400, "invalid_host", "Host: is missing, or not a host name");
 }
 
-/** The two checks of a request, each answering one that is refused. */
+/** The two checks of a request. Each returns the answer to a refused one. */
 export type OriginCheck = {
   /**
-   * Refuses a name that is not ours. A page whose name its owner points at this machine (DNS rebinding) has the same
-   * origin as we have for a browser; only the name in `Host` gives it away.
+   * Refuses a `Host` that is not ours. If the owner of a name points it at this machine (DNS rebinding), a page of that name has
+   * our origin as far as the browser knows; only the name in `Host` gives it away.
    */
   host(request: Request): Response | undefined;
-  /** Refuses pages of other origins, whatever they ask: a browser would let them write, only not read the answer. */
+  /**
+   * Refuses pages of other origins, whatever they request: a browser would only keep them from reading the answer, not from
+   * writing.
+   */
   origin(request: Request): Response | undefined;
 };
 
-/** Keeps the pages that a browser shows away from a memory that trusts every program of its machine. */
+/** Keeps web pages away from a memory that trusts every program on its machine. */
 export function createOriginCheck(rules: OriginRules): OriginCheck {
   const names = new Set(rules.allowedHosts.map((name) => hostName(name) ?? name));
   const isOurs = (name: string | undefined): boolean =>
     name !== undefined && (names.has(name) || isLoopbackName(name));
-  // Nearly all requests name the same host; it is not taken apart again each time.
+  // Nearly all requests have the same `Host`, which is parsed only once.
   let latest: string | undefined;
   const { isConfigurable = true } = rules;
   const isOpen = rules.corsOrigins.includes("*");
@@ -50,7 +53,7 @@ export function createOriginCheck(rules: OriginRules): OriginCheck {
     origin: ({ headers }) => {
       const origin = headers.get("origin");
       if (origin !== null) return mayCall(origin) ? undefined : foreignPage(origin, isConfigurable);
-      // An image or a script of a foreign page is asked for without naming that page.
+      // A request for an image or a script of a foreign page does not name that page.
       const isEmbedded =
         headers.get("sec-fetch-site") === "cross-site" &&
         headers.get("sec-fetch-mode") === "no-cors";
@@ -59,7 +62,7 @@ export function createOriginCheck(rules: OriginRules): OriginCheck {
   };
 }
 
-/** The name in a `Host` header in one spelling, without port and final dot; undefined when it is none. */
+/** The name in a `Host` header, normalised, without port and final dot; undefined if it is not a valid name. */
 function hostName(host: string): string | undefined {
   if (!/^(?:\[[0-9a-f:.]+\]|[\w.-]+)(?::\d*)?$/i.test(host)) return undefined;
   return URL.parse(`http://${host}`)?.hostname.replace(/\.$/, "");

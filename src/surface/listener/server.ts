@@ -3,7 +3,7 @@ import type { Log } from "../contract/core/log.ts";
 import { refuse } from "./answers.ts";
 import { type DoorDeps, openDoor } from "./door.ts";
 
-/** Milliseconds that running requests get to finish at shutdown. */
+/** Milliseconds that running requests have to finish at shutdown. */
 const DRAIN_MS = 30_000;
 
 export type ServerDeps = {
@@ -12,7 +12,7 @@ export type ServerDeps = {
   /** 0 takes any free port. */
   readonly port: number;
   readonly log: Log;
-  /** Called once, when the address is ours. */
+  /** Called once, when the address is bound. */
   readonly openEngine: () => Promise<MemoryEngine>;
   /** Milliseconds; default 30,000. */
   readonly drainMs?: number | undefined;
@@ -28,14 +28,15 @@ export type Service = {
 export type Server = {
   readonly url: string;
   readonly port: number;
-  /** The engine once it is open; rejects with its failure, the socket closed again. */
+  /** Resolves with the engine once it is open; rejects with its failure after closing the socket. */
   readonly ready: Promise<MemoryEngine>;
   /** Stops accepting, lets running requests finish (bounded), closes the engine. Idempotent. */
   stop(): Promise<void>;
 };
 
 /**
- * Takes the socket, then opens the engine; requests that come in between wait, so that who gets an answer is served.
+ * Binds the socket, then opens the engine; requests that arrive in between wait, so that a caller who gets an answer is really
+ * served.
  * @param begin gets the engine as it will be
  * @throws SvcError bind_failed, or what `begin` throws; the engine is then never opened
  */
@@ -70,7 +71,7 @@ export function startServer(
     await door.close(0);
     throw error;
   });
-  // Whoever does not look at `ready` still must not meet an unhandled rejection.
+  // A caller that ignores `ready` must not get an unhandled rejection.
   ready.catch(() => undefined);
   deps.openEngine().then(resolve, reject);
   let stopped: Promise<void> | undefined;
@@ -93,7 +94,7 @@ export function startServer(
   };
 }
 
-/** The answer to those who waited for an engine that could not be opened. */
+/** The answer to requests that waited for an engine that could not be opened. */
 function unavailable(): Response {
   return refuse(503, "not_ready", "Engine not initialized", { connection: "close" });
 }

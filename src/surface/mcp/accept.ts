@@ -1,7 +1,7 @@
 export const JSON_TYPE = "application/json";
 export const STREAM_TYPE = "text/event-stream";
 
-/** Whether a request takes an answer of this type (RFC 9110, section 12.5.1). Without `Accept` it takes any. */
+/** Whether a request accepts an answer of this type (RFC 9110, section 12.5.1). Without `Accept` it accepts any. */
 export function accepts({ headers }: Request, type: string): boolean {
   const accept = headers.get("accept");
   if (accept === null || accept.trim() === "") return true;

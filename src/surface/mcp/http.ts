@@ -17,12 +17,12 @@ import { accepts, JSON_TYPE, STREAM_TYPE } from "./accept.ts";
 import { createMcpServer } from "./server.ts";
 import type { McpDeps } from "./tools.ts";
 
-/** Open `subscriptions/listen` streams of all clients together. */
+/** Open `subscriptions/listen` streams over all clients. */
 const MAX_STREAMS = 100;
 /** Status of an answer that nobody reads any more. */
 const CLIENT_GONE = 499;
 
-/** Codes of JSON-RPC 2.0, section 5.1; `transport` is the first of those that servers may give a meaning. */
+/** Codes of JSON-RPC 2.0, section 5.1; `transport` is the first of those that servers may define. */
 const CODE = {
   parseError: -32_700,
   internalError: -32_603,
@@ -31,21 +31,21 @@ const CODE = {
 } as const;
 
 export type McpEndpointDeps = Omit<McpDeps, "boundUserId" | "hidesPlace"> & {
-  /** How long a client may take to send a message. Default: 60 s, looked at every 5 s. */
+  /** How long a client may take to send a message. Default: 60 s, checked every 5 s. */
   readonly bodyTimes?: Partial<BodyTimes> | undefined;
 };
 
-/** One request on its way. */
+/** One request in progress. */
 type Exchange = {
   readonly request: Request;
   readonly message: Readonly<Record<string, unknown>>;
-  /** A server of its own: nothing of one request is seen by the next. */
+  /** A separate server: no request sees anything of another. */
   readonly open: () => McpServer;
 };
 
 /**
  * MCP over streamable HTTP: every request by itself, without sessions, one message in, one JSON answer out. Requests of the
- * revision 2026-07-28 say so in themselves; all others are served as those before it.
+ * revision 2026-07-28 declare it; all others are served as earlier revisions.
  */
 export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
   const { log, bodyTimes = {}, ...served } = deps;
@@ -62,7 +62,7 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
     onerror: (error: Error) => log("info", `protocol: ${onOneLine(error.message)}`),
   } as const;
   const calls = createMcpHandler(factory, options);
-  // Of its own, so that it can be closed while calls are still answered.
+  // Separate, so that it can be closed while calls are still being answered.
   const streams = createMcpHandler(factory, options);
   let hasStreams = true;
 
@@ -107,18 +107,18 @@ export function createMcpEndpoint(deps: McpEndpointDeps): McpEndpoint {
   };
 }
 
-/** The tools that a client asks for with `?tools=core` or `?tools=full`; undefined: it takes what it is offered. */
+/** The tools that a client requests with `?tools=core` or `?tools=full`; undefined: the default set. */
 function toolSetOf(request: Request): McpDeps["toolSet"] {
   const wanted = new URL(request.url).searchParams.get("tools");
   return wanted === "core" || wanted === "full" ? wanted : undefined;
 }
 
-/** Text that may quote a client, fit for a log. */
+/** Text that may quote a client, made safe for a log. */
 function onOneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").slice(0, 200);
 }
 
-/** What can be said about a request before its body is read. */
+/** Refuses a request by what is known before its body is read. */
 function refusalOf(request: Request): Response | undefined {
   if (request.method !== "POST") {
     // Without sessions there is nothing to listen to (GET) and nothing to end (DELETE).
@@ -166,7 +166,7 @@ function complaintAbout(body: unknown): string {
     : "The body is not a JSON-RPC message: send an object";
 }
 
-/** Serves a revision before 2026-07-28; its transport wants clients that take streams, which it is told not to make. */
+/** Serves a revision before 2026-07-28. Its transport requires clients that accept streams, but is told to create none. */
 async function answerLegacy(
   request: Request,
   message: object,
@@ -190,7 +190,7 @@ async function answerLegacy(
   }
 }
 
-/** A client that hangs up gets no answer, and what was done for it may never come to an end. */
+/** A client that hangs up gets no answer, and its work may never finish. */
 async function untilGone(answer: Promise<Response>, signal: AbortSignal): Promise<Response> {
   const gone = Promise.withResolvers<Response>();
   const leave = (): void => gone.resolve(new Response(null, { status: CLIENT_GONE }));
@@ -203,7 +203,7 @@ async function untilGone(answer: Promise<Response>, signal: AbortSignal): Promis
   }
 }
 
-/** An answer may hold memories: no cache keeps it, and no browser takes it for anything else. */
+/** An answer may contain memories: no cache keeps it, and no browser interprets it as anything else. */
 function sealed(answer: Response): Response {
   answer.headers.set("cache-control", "no-store");
   answer.headers.set("x-content-type-options", "nosniff");

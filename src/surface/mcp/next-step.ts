@@ -1,7 +1,7 @@
 import { type ErrorCode, SvcError } from "../../domain/errors.ts";
 import type { ToolSet } from "../contract/core/operation.ts";
 
-/** Where the id of a missing object comes from. Tools of the core set can only miss memories. */
+/** Where to get the id of a missing object. With tools of the core set, only memories can be missing. */
 const FOUND_BY: Readonly<Record<string, string>> = {
   node: "Find the id with memory_retrieve.",
   event: "Take the id from the evidence_refs of memory_get_node.",
@@ -31,13 +31,13 @@ const SAME_SCOPE =
 const SO_ALREADY = "It is so already: nothing is to be done.";
 const SETTLE_FIRST = "End the contradiction first, with memory_resolve_contradiction.";
 
-/** What failed, and what to do about it where the message does not say so. */
+/** What failed, and what to do about it if the message does not say so. */
 export function explain(error: unknown, message: string, toolSet: ToolSet = "full"): string {
   if (!(error instanceof SvcError)) return message;
   const step = stepAfter(error, toolSet);
   if (step === undefined) return message;
   const { event_id: eventId } = error.data;
-  // Of an accepted text: its id is all that a client of texts alone has of it.
+  // The event id of an accepted text: a client that reads only texts has no other way to get it.
   const id = typeof eventId === "string" ? ` event_id ${eventId}` : "";
   return `${message}${message.endsWith(".") ? "" : "."} ${step}${id}`;
 }
@@ -50,7 +50,7 @@ function stepAfter({ code, data, message }: SvcError, toolSet: ToolSet): string 
     return NODE_ID.test(field) && message.endsWith(" is not a UUID") ? WHOLE_ID : undefined;
   }
   if (code !== "invalid_transition") return AFTER[code];
-  // A memory that is asked to replace one stays what it is.
+  // A memory that was to replace another one keeps its state.
   if (from === to && action !== "supersede") return SO_ALREADY;
   return from === "contested" && toolSet === "full" ? SETTLE_FIRST : undefined;
 }

@@ -5,13 +5,13 @@ import type { ToolAnswer } from "../contract/core/operation.ts";
 import { tellNothingUnder, tellSeveral } from "../contract/store/owner-text.ts";
 import type { ToolDescription } from "./tool-descriptions.ts";
 
-/** Who is served on a connection. */
+/** The caller on a connection. */
 type Served = {
   readonly boundUserId: string | undefined;
   readonly isPersonal?: boolean | undefined;
 };
 
-/** On whose behalf a tool runs. The first one that writes into a pack of nobody makes it a person's. */
+/** The owner on whose behalf a tool runs. The first write to an unused pack records the person as its owner. */
 export async function callerOf(
   { needsOwner, annotations }: Pick<ToolDescription, "needsOwner" | "annotations">,
   engine: MemoryEngine,
@@ -23,7 +23,7 @@ export async function callerOf(
   return { boundUserId, defaultUserId: await owner };
 }
 
-/** The answer, and where it is empty because all memories are under other names, these. */
+/** The answer; if it is empty because only other owners have memories, also their names. */
 export async function withOtherOwners(
   answer: ToolAnswer,
   engine: MemoryEngine,
@@ -39,7 +39,7 @@ export async function withOtherOwners(
   return { ...answer, structured: { ...structured, hint }, text: `${text}\n${hint}` };
 }
 
-/** What to add to the refusal of a call that names no owner, where the pack has several. */
+/** What to add to the refusal of a call without an owner if the pack has several. */
 export async function adviceOnOwner(
   error: unknown,
   engine: MemoryEngine,

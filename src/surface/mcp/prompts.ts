@@ -4,7 +4,7 @@ import { NODE_TYPES, SCOPES } from "../../domain/enums.ts";
 import { withoutInvisible } from "../../lib/invisible.ts";
 import { type McpDeps, ownerArgument } from "./tools.ts";
 
-/** Arguments of prompts are text that a person types; completion offers the members of closed sets. */
+/** Arguments of prompts are typed by a person; completion offers the members of closed sets. */
 const startingWith =
   (members: readonly string[]) =>
   (typed: string | undefined): string[] =>
@@ -28,7 +28,7 @@ const OWNER = {
   required: { user_id: owner },
 } as const;
 
-/** Arguments by name, as `prompts/get` brings them. */
+/** Arguments by name, as in `prompts/get`. */
 type Arguments = Readonly<Record<string, string | undefined>>;
 
 type Prompt = {
@@ -36,7 +36,7 @@ type Prompt = {
   readonly title: string;
   readonly description: string;
   readonly shape: Readonly<Record<string, z.ZodType<string | undefined>>>;
-  /** Tools that the steps name; the prompt is offered where they all are. */
+  /** Whether all tools that the steps name are core tools; the prompt is offered only with its tools. */
   readonly isCore: boolean;
   readonly steps: (given: Arguments) => readonly string[];
 };
@@ -115,7 +115,7 @@ export function registerPrompts(server: McpServer, deps: McpDeps): void {
   }
 }
 
-/** What was left empty was not given: forms send every field. */
+/** Empty values count as absent: forms send every field. */
 function present(given: Readonly<Record<string, unknown>>): Arguments {
   const texts = Object.entries(given).flatMap(([name, text]) =>
     typeof text === "string" && text.trim() !== "" ? [[name, text.trim()] as const] : [],
@@ -143,7 +143,7 @@ function inScope(scope: string | undefined): string {
   return scope === undefined ? "" : `, scope ${quoted(scope)}`;
 }
 
-/** What a person typed, as one piece that cannot be taken for a step. */
+/** What a person typed, quoted so that it cannot be mistaken for a step. */
 function quoted(text: string | undefined): string {
   return JSON.stringify(text ?? "");
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { OPERATIONS } from "../contract/core/operations.ts";
 import type { Repeatable } from "./link/pending-calls.ts";
 
-/** Which tools change nothing when a call comes again. Imported as a macro, since it takes all operations to tell. */
+/** Tools that change nothing if a call is repeated. Imported as a macro, since computing it loads all operations. */
 export function repeatableTools(): Repeatable {
   const tools = OPERATIONS.flatMap(({ mcp }) => mcp ?? []);
   const isRepeatable = ({ annotations }: (typeof tools)[number]): boolean =>
@@ -15,7 +15,7 @@ export function repeatableTools(): Repeatable {
   };
 }
 
-/** Whether a call may be named by its caller. A `request_id` that has to be there is that of a retrieval. */
+/** Whether a caller may give a call a request id. A required `request_id` is that of a retrieval. */
 function takesRequestId({ shape }: z.ZodObject): boolean {
   const field = shape["request_id"];
   return field !== undefined && z.safeParse(field, undefined).success;

@@ -11,9 +11,9 @@ import { loadOperations } from "./tool-schema.ts";
 import { type McpDeps, messageFor, openFailureFor } from "./tools.ts";
 
 const JSON_TYPE = "application/json";
-/** The newest memories, among which an id that is being typed is looked for. */
+/** Number of newest memories among which an id is completed. */
 const COMPLETED_AMONG = 500;
-/** Ids that are offered; the protocol allows a hundred. */
+/** Number of ids offered; the protocol allows a hundred. */
 const OFFERED_IDS = 20;
 
 /** Offers health, counts and single memories as resources. */
@@ -66,7 +66,7 @@ async function readNode(nodeId: string, deps: McpDeps): Promise<object> {
   return (await read(context, toolSet)).structured;
 }
 
-/** A segment of a URI; what is badly encoded stays as it is, and is no id. */
+/** A segment of a URI; a badly encoded one is returned as it is, and is not an id. */
 function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);
@@ -92,7 +92,7 @@ async function readOrExplain(read: () => Promise<object>, deps: McpDeps): Promis
   }
 }
 
-/** Ids of the newest memories that begin with what was typed; none while the memory cannot be read. */
+/** Ids of the newest memories that begin with what was typed; none if the memory cannot be read. */
 async function completeNodeId(typed: string, { engine, boundUserId, log }: McpDeps) {
   try {
     const newest = await (await engine()).queryNodes({

@@ -7,7 +7,7 @@ import { openStdio } from "./stdio-transport.ts";
 import type { McpDeps } from "./tools.ts";
 import { WELCOME } from "./welcome.ts";
 
-/** How the processes that come for this one's memory are served: as the client on stdin is, each as its own owner. */
+/** How other processes that use this one's memory are served: like the client on stdin, each as its own owner. */
 export function guestService(deps: Omit<McpDeps, "boundUserId" | "toolSet" | "answers">): {
   readonly welcome: Welcome;
   readonly serve: (guest: Guest, socket: Socket) => ServedGuest;
@@ -21,7 +21,7 @@ export function guestService(deps: Omit<McpDeps, "boundUserId" | "toolSet" | "an
         () => createMcpServer({ ...deps, boundUserId, isPersonal: true, toolSet, answers }),
         {
           transport,
-          // Of another process, and no matter of who reads the log of this one.
+          // It concerns another process, not the readers of this one's log.
           onerror: (error) => deps.log("info", `protocol: ${error.message}`),
         },
       );

@@ -5,7 +5,7 @@ import { createOriginCheck, refuseUnreadable } from "../listener/origin-check.ts
 import { type Server, type ServerDeps, type Service, startServer } from "../listener/server.ts";
 import { createMcpEndpoint, type McpEndpointDeps } from "./http.ts";
 
-/** This machine only: whoever wants to be reached from elsewhere has `svc serve`. */
+/** This machine only: use `svc serve` to be reachable from elsewhere. */
 const HOST = "127.0.0.1";
 
 export type McpServerDeps = Omit<ServerDeps, "host"> &
@@ -15,12 +15,12 @@ export type McpServerDeps = Omit<ServerDeps, "host"> &
   };
 
 /**
- * Serves MCP, and nothing else, to the assistants of this machine that show a key.
+ * Serves only MCP, to the assistants of this machine that have a key.
  * @throws SvcError invalid_config, bind_failed; the engine is then never opened
  */
 export function startMcpServer({ userKeys, ...deps }: McpServerDeps): Server {
   const authenticate = createAuthenticate({ userKeys, group: "mcp" });
-  // Every caller shows a key, so any `Host` will do. That pages are refused by their `Origin` is the protocol's own rule.
+  // Every caller has a key, so any `Host` will do. Refusing pages by their `Origin` is a rule of the protocol.
   const check = createOriginCheck({ allowedHosts: [], corsOrigins: [], isConfigurable: false });
   return startServer({ ...deps, host: HOST }, (opening): Service => {
     const endpoint = createMcpEndpoint({ ...deps, engine: () => opening });

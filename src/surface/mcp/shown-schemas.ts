@@ -5,14 +5,16 @@ import { TOOLS } from "./tool-list.ts";
 
 type JsonSchema = Record<string, unknown>;
 
-/** What clients see of one tool. */
+/** The schemas of one tool as clients see them. */
 export type ShownSchemas = {
   /** Without the owner. */
   readonly input: JsonSchema;
   readonly output: JsonSchema;
 };
 
-/** Rules that the operation checks and explains; in a list that every conversation pays for they cost more than they tell. */
+/**
+ * Rules that the operation checks and explains; in a list that every conversation pays for, they cost more than they are worth.
+ */
 const UNSHOWN_RULES = [
   "minLength",
   "maxLength",
@@ -24,8 +26,8 @@ const UNSHOWN_RULES = [
   "examples",
 ];
 /**
- * The JSON Schemas of every tool, by its name, without references, which older clients do not resolve. Imported as a
- * macro: converting them takes as long as a quarter of the start, so it is done when the program is built.
+ * The JSON Schemas of every tool, by name, without references, which older clients do not resolve. Imported as a macro:
+ * converting them takes a quarter of the start-up time, so it is done when the program is built.
  */
 export function shownSchemas(): Record<string, ShownSchemas> {
   const shownBy = new Map<string, string>();
@@ -49,7 +51,7 @@ export function shownSchemas(): Record<string, ShownSchemas> {
   );
 }
 
-/** Complete but for rules, and for what stands for absent: the model need not hear that null does. */
+/** Complete except for such rules and for null: the model need not know that null counts as absent. */
 function shownInput(schema: z.ZodObject, unshown: readonly string[]): JsonSchema {
   const { $defs, ...whole } = z.toJSONSchema(schema, { io: "input" });
   const definitions = new Map<string, unknown>(Object.entries($defs ?? {}));
@@ -105,12 +107,12 @@ function briefEntry(value: unknown): unknown {
 
 function isShown(key: string, value: unknown): boolean {
   if (UNSHOWN_RULES.includes(key)) return false;
-  // An id may be spelled in several ways, of which the format knows one.
+  // An id has several notations, of which the format knows only one.
   if (key === "format") return value !== "uuid";
   return value !== Number.MAX_SAFE_INTEGER && value !== Number.MIN_SAFE_INTEGER;
 }
 
-/** A shape with a name and a description is shown by its description. */
+/** A named shape with a description is shown by its description. */
 function named(
   reference: string,
   definitions: ReadonlyMap<string, unknown>,
@@ -134,9 +136,9 @@ function withoutNull(schema: JsonSchema): JsonSchema {
 }
 
 /**
- * The names and types of an answer's members, and how a failure looks. Of the entries of lists the members are shown for
- * tools of every day. A shape with a name of its own is shown by the first tool that answers with it; elsewhere that
- * tool is named. Members that always have the same value are not shown.
+ * The names and types of an answer's members, and the form of a failure. For everyday tools, the members of list entries are
+ * shown too. A named shape is shown by the first tool that returns it; elsewhere that tool is named. Members with a constant
+ * value are not shown.
  */
 function shownOutput(
   { output, toolSet }: McpBinding,
@@ -174,7 +176,7 @@ function entryOf(value: unknown, shownBy: ReadonlyMap<string, string>): JsonSche
   };
 }
 
-/** A member by its type alone. */
+/** A member, by its type alone. */
 function memberOf(value: unknown, shownBy: ReadonlyMap<string, string>): JsonSchema {
   const { $ref } = asRecord(value);
   const tool = typeof $ref === "string" ? shownBy.get($ref.replace("#/$defs/", "")) : undefined;
@@ -186,7 +188,7 @@ function memberOf(value: unknown, shownBy: ReadonlyMap<string, string>): JsonSch
   };
 }
 
-/** None for what may be anything. */
+/** None if it may be anything. */
 function typesOf(value: unknown): readonly unknown[] {
   const { $ref, anyOf, type } = asRecord(value);
   if ($ref !== undefined) return ["object"];
@@ -199,7 +201,7 @@ function resolve(reference: string, definitions: ReadonlyMap<string, unknown>): 
   return asRecord(definitions.get(reference.replace("#/$defs/", "")));
 }
 
-/** A property may be called `id` or `$ref`; only schemas lose theirs. */
+/** A property may be called `id` or `$ref`; only schemas lose these. */
 function mapMembers(members: unknown, change: (schema: unknown) => unknown): JsonSchema {
   return Object.fromEntries(
     Object.entries(asRecord(members)).map(([name, member]) => [name, change(member)]),

@@ -8,9 +8,9 @@ import {
 import { PENDING_MAX } from "./link/limits.ts";
 import { LineReader } from "./link/lines.ts";
 
-/** Milliseconds for which requests under way are finished after the client has closed its end. */
+/** Milliseconds for finishing running requests after the client has closed its end. */
 const DRAIN_MS = 10_000;
-/** Characters of the requests under way at which nothing more is read. */
+/** Characters of running requests at which reading stops. */
 const MAX_PENDING_SIZE = 64 * 1024 * 1024;
 /** JSON-RPC 2.0, section 5.1. */
 const INVALID_REQUEST = -32_600;
@@ -19,14 +19,14 @@ export type StdioConnection = {
   readonly transport: Transport;
   /** Resolves when nothing more is read or written. */
   readonly ended: Promise<void>;
-  /** Reads nothing more, answers what is under way (bounded), ends. */
+  /** Stops reading, answers running requests (bounded), ends. */
   finish(): void;
 };
 
 /**
- * Stdin and stdout as a transport that answers the requests it has read before it ends: a script which pipes its requests
- * in gets its answers. It reads no faster than the client takes answers, so that a client which never reads costs no
- * more memory than one that does.
+ * Stdin and stdout as a transport that answers the requests it has read before it ends: a script that pipes its requests in gets
+ * its answers. It reads no faster than the client reads answers, so that a client that never reads costs no more memory than one
+ * that does.
  */
 export function openStdio(stdin: Readable, stdout: Writable): StdioConnection {
   const connection = new Connection(stdin, stdout);
@@ -45,14 +45,14 @@ class Connection implements Transport {
   readonly #stdin: Readable;
   readonly #stdout: Writable;
   readonly #lines = new LineReader();
-  /** Read, and not yet given on. */
+  /** Read, but not yet forwarded. */
   readonly #waiting: string[] = [];
   readonly #pending = new PendingRequests();
   readonly #ended = Promise.withResolvers<void>();
-  /** While stdout takes nothing more. */
+  /** While stdout accepts nothing more. */
   #blocked: PromiseWithResolvers<void> | undefined;
   #unsent = 0;
-  /** Said once: a stream that is something else altogether would fill the log, and show its content there. */
+  /** Reported once: a stream of something else entirely would fill the log and disclose its content there. */
   #hasRefused = false;
   #state: "open" | "finishing" | "closed" = "open";
 
@@ -66,7 +66,7 @@ class Connection implements Transport {
   }
 
   async start(): Promise<void> {
-    // Also after the end: a late failure of a pipe is nobody's concern.
+    // Even after the end: a late failure of a pipe does not matter.
     this.#stdout.on("error", (error: Error) => this.#fail(error));
     this.#stdout.on("close", () => this.#end());
     this.#stdout.on("drain", () => this.#unblock());
@@ -74,7 +74,7 @@ class Connection implements Transport {
     this.#stdin.on("end", () => this.finish());
     this.#stdin.on("close", () => this.finish());
     this.#stdin.on("error", () => this.finish());
-    // A socket on which something was agreed before stands still.
+    // A socket used for a handshake before is paused.
     this.#stdin.resume();
   }
 
@@ -120,7 +120,7 @@ class Connection implements Transport {
     try {
       this.#waiting.push(...this.#lines.read(chunk));
     } catch (error) {
-      // Nothing that follows can be told apart.
+      // The rest of the stream cannot be split into messages.
       this.#fail(error);
       return;
     }
@@ -138,7 +138,7 @@ class Connection implements Transport {
       if (this.#waiting.length > 0 || this.#isFull) this.#stdin.pause();
       else this.#stdin.resume();
     }
-    // What was just given on gets its turn to become a request.
+    // Lets a message that was just forwarded become a request first.
     if (this.#state === "finishing" && this.#isDone) setImmediate(() => this.#closeIfDone());
   }
 
@@ -167,7 +167,7 @@ class Connection implements Transport {
     this.onmessage?.(message);
   }
 
-  /** Passes over what is no message; if it has an identifier, it is answered, so that nobody waits for it. */
+  /** Skips invalid messages; one with an identifier is answered, so that nobody waits for it. */
   #refuse(line: string): void {
     if (!this.#hasRefused)
       this.onerror?.(new Error("a line is no JSON-RPC message, and passed over"));
@@ -190,7 +190,7 @@ class Connection implements Transport {
   }
 }
 
-/** The requests that are still to be answered, with their sizes. */
+/** The unanswered requests, with their sizes. */
 class PendingRequests {
   readonly #sizes = new Map<string | number, number>();
   #total = 0;
@@ -203,7 +203,7 @@ class PendingRequests {
     return this.#sizes.size >= PENDING_MAX || this.#total >= MAX_PENDING_SIZE;
   }
 
-  /** A subscription stays open for ever, a cancelled request gets no answer. */
+  /** A subscription stays open for ever; a cancelled request gets no answer. */
   arrived(message: JSONRPCMessage, size: number): void {
     if (!("method" in message)) return;
     if ("id" in message) {

@@ -13,13 +13,13 @@ import { openStdio } from "./stdio-transport.ts";
 import { loadOperations } from "./tool-schema.ts";
 import { openFailure } from "./tools.ts";
 
-/** Milliseconds that the handshake has for itself before the memory is opened; a call that needs it opens it at once. */
+/** Milliseconds reserved for the handshake before the memory is opened; a call that needs it opens it at once. */
 const OPEN_DELAY_MS = 100;
-/** Milliseconds after which a memory that does not close is left to its recovery. */
+/** Milliseconds after which a memory that does not close is left to crash recovery. */
 const CLOSE_MS = 10_000;
 
 export type McpStdioDeps = {
-  /** Called after the connection stands or when the first call needs it; after a failure, when the next call does. */
+  /** Called once the connection is established or the first call needs it; after a failure, when the next call does. */
   readonly openEngine: () => Promise<MemoryEngine>;
   readonly version: string;
   /** Fixed owner of everything on this connection. */
@@ -29,27 +29,26 @@ export type McpStdioDeps = {
   /** Default json. */
   readonly answers?: AnswerForm | undefined;
   readonly log: Log;
-  /** Ends the session as the client's leaving does. */
+  /** Ends the session just as the client's leaving does. */
   readonly stop?: AbortSignal | undefined;
-  /** Where other processes come that want to use this one's memory. Absent: it is used by this client alone. */
+  /** Where other processes that want to use this one's memory connect. Absent: only this client uses it. */
   readonly guests?: { readonly seat: Seat; readonly kin: Kin } | undefined;
-  /** Default: the process's own. Only protocol is written to stdout. */
+  /** Default: the process's own. Only protocol messages are written to stdout. */
   readonly stdin?: Readable | undefined;
   readonly stdout?: Writable | undefined;
 };
 
 /**
- * Serves one MCP client over stdin and stdout until it leaves or `stop` aborts, and the guests of this process, then
- * closes the engine.
- * A memory that cannot be opened is logged at once and told to the calls that need it, of which each tries again: it may be
- * mended by then. The client stays served so that it can read it.
- * @throws what `openEngine` rejected with last, after the client has left
+ * Serves one MCP client over stdin and stdout until it leaves or `stop` aborts, and the guests of this process, then closes the
+ * engine. If the memory cannot be opened, this is logged at once and reported to the calls that need it, each of which tries
+ * again: the cause may have been fixed. The client is still served so that it can read the reason.
+ * @throws what `openEngine` last rejected with, after the client has left
  */
 export async function serveMcpStdio(deps: McpStdioDeps): Promise<void> {
   const { log, version, boundUserId, toolSet, answers, stop, guests } = deps;
   const engine = openOnce(deps.openEngine, (error, isNews) => {
     if (isNews) log("error", openFailure(error));
-    // Who comes from now on tries by itself: its key may be another one.
+    // Processes that come from now on try by themselves: their key may be different.
     if (!mayPass(error)) guests?.seat.leave();
   });
   const connection = openStdio(deps.stdin ?? process.stdin, deps.stdout ?? process.stdout);
@@ -63,7 +62,7 @@ export async function serveMcpStdio(deps: McpStdioDeps): Promise<void> {
   );
   const host = guestsOf(deps, engine);
   const timer = setTimeout(() => {
-    // What calls need, before the first one comes. Every call is told what fails here.
+    // Load what calls need before the first one comes. Every call reports failures of this.
     Promise.all([loadOperations(), engine()]).catch(() => undefined);
   }, OPEN_DELAY_MS);
   if (stop?.aborted) connection.finish();
@@ -84,11 +83,11 @@ function guestsOf(
 
 type EngineSource = {
   (): Promise<MemoryEngine>;
-  /** The opening under way or done, or the last one that failed; undefined if none was ever begun. */
+  /** The current or finished opening, or the last failed one; undefined if none was ever started. */
   readonly begun: () => Promise<MemoryEngine> | undefined;
 };
 
-/** Opens when it is asked, and again when it is asked after a failure. @param onFailure told whether it is another one */
+/** Opens on demand, and again after a failure. @param onFailure told whether the failure differs from the last one */
 function openOnce(
   open: () => Promise<MemoryEngine>,
   onFailure: (error: unknown, isNews: boolean) => void,
@@ -111,7 +110,7 @@ function openOnce(
   return Object.assign(source, { begun: () => opening });
 }
 
-/** Whether the same opening may succeed without anything being changed. */
+/** Whether the same opening may succeed later unchanged. */
 function mayPass(error: unknown): boolean {
   return error instanceof SvcError && ERROR_CATALOGUE[error.code].retry;
 }

@@ -3,7 +3,7 @@ import { OPERATIONS } from "../contract/core/operations.ts";
 
 const BINDINGS: readonly McpBinding[] = OPERATIONS.flatMap(({ mcp }) => mcp ?? []);
 
-/** Every tool, those of the core set first: what a client shows first, and keeps when it cuts the list. */
+/** Every tool, the core set first: clients show these first, and keep them if they truncate the list. */
 export const TOOLS: readonly McpBinding[] = [
   ...BINDINGS.filter(({ toolSet }) => toolSet === "core"),
   ...BINDINGS.filter(({ toolSet }) => toolSet === "full"),
@@ -14,7 +14,7 @@ export function toolsOf(toolSet: ToolSet): readonly McpBinding[] {
   return TOOLS.filter((tool) => hasTool(toolSet, tool));
 }
 
-/** What runs a tool. @throws Error when there is none of that name */
+/** The binding of a tool. @throws Error if there is none of that name */
 export function bindingOf(tool: string): McpBinding {
   const binding = TOOLS.find((known) => known.tool === tool);
   if (binding === undefined) throw new Error(`no operation for tool ${tool}`);

@@ -12,25 +12,25 @@ const OWNER_BY_DEFAULT = {
   type: "string",
   description: "Default: the owner of the pack. Leave it out.",
 };
-/** The same where it has been said. */
+/** The same after its first mention. */
 const OWNER_AGAIN = { type: "string" };
 
 /** `none`: the connection has its owner. `optional`: the pack has one. */
 export type OwnerArgument = "none" | "optional" | "required";
 
-/** For whom a tool is shown. */
+/** The audience of a tool. */
 export type Audience = {
   readonly owner: OwnerArgument;
   readonly toolSet: ToolSet;
 };
 
-/** A call whose arguments were checked: it can be made, or it is refused for them. */
+/** A call with checked arguments: it can be made, or it is refused because of them. */
 export type CheckedCall = { readonly call: PreparedTool } | { readonly refusal: string };
 
 /**
- * The input schema of a tool: shown to clients as JSON Schema, checked by the operation itself, whose messages name
- * every bad argument. What passes is a call that is ready to run, or why there is none: it is answered like any other failure,
- * in both forms. The operations are loaded by the first call.
+ * The input schema of a tool: shown to clients as JSON Schema, checked by the operation itself, whose messages name every bad
+ * argument. The result is a call that is ready to run, or the reason why there is none, which is answered like any other failure,
+ * in both forms. The first call loads the operations.
  */
 export function toInputSchema(
   tool: ToolDescription,
@@ -56,12 +56,12 @@ export function toInputSchema(
   };
 }
 
-/** The operations behind the tools. Whoever expects a call may load them before it comes. */
+/** The operations behind the tools. Code that expects a call may load them before it comes. */
 export async function loadOperations() {
   return await import("./tool-list.ts");
 }
 
-/** The output schema of a tool: its answer or the error object. Ours to keep, so nothing is checked at run time. */
+/** The output schema of a tool: its answer or the error object. We guarantee it, so nothing is checked at run time. */
 export function toOutputSchema(tool: ToolDescription): StandardSchemaWithJSON<unknown, unknown> {
   const shown = (): Record<string, unknown> => shownOf(tool).output;
   return {
@@ -87,7 +87,7 @@ function shownInput(tool: ToolDescription, { owner: ownerArgument, toolSet }: Au
     ([name]) => toolSet === "full" || core === undefined || core.includes(name),
   );
   const isNeeded = needsOwner && ownerArgument === "required";
-  // What may be left out is one thing less to think about in a set that is small on purpose.
+  // An optional argument is left out of a set that is small on purpose.
   const isOffered = needsOwner && ownerArgument === "optional" && toolSet === "full";
   const first = isNeeded ? OWNER : OWNER_BY_DEFAULT;
   const owner = tool.toolSet === "core" ? first : OWNER_AGAIN;
@@ -102,7 +102,7 @@ function shownInput(tool: ToolDescription, { owner: ownerArgument, toolSet }: Au
   };
 }
 
-/** Who knows no argument of that name needs to hear the names that there are. */
+/** If an argument name is unknown, the message lists the known names. */
 function withKnownArguments(message: string, tool: ToolDescription, audience: Audience): string {
   if (!message.includes("is not a known key")) return message;
   const names = Object.keys(shownInput(tool, audience).properties);

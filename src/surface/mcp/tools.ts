@@ -25,18 +25,18 @@ import {
 const TOOLS: readonly ToolDescription[] = toolDescriptions();
 
 export type McpDeps = {
-  /** Resolves once the memory is open; rejects with the failure to open it, every time it is asked. */
+  /** Resolves once the memory is open; rejects with the failure to open it, on every call. */
   readonly engine: () => Promise<MemoryEngine>;
   readonly version: string;
   /** The owner of everything on this connection; undefined: each call may name one. */
   readonly boundUserId: string | undefined;
-  /** Whether the person is served whose pack it is, and whom a call means that names no owner. Default false. */
+  /** Whether the caller is the person who owns the pack, whom calls without an owner are for. Default false. */
   readonly isPersonal?: boolean | undefined;
   /** Default full. */
   readonly toolSet?: ToolSet | undefined;
   /** Default json. */
   readonly answers?: AnswerForm | undefined;
-  /** Whether callers come from elsewhere and are not to learn where the pack lies. Default false. */
+  /** Whether callers are remote and must not learn where the pack is. Default false. */
   readonly hidesPlace?: boolean | undefined;
   readonly log: Log;
 };
@@ -57,7 +57,7 @@ export function registerTools(server: McpServer, deps: McpDeps): void {
   }
 }
 
-/** What a client has to say about the owner of memories. */
+/** Whether and how a client names the owner of memories. */
 export function ownerArgument({
   boundUserId,
   isPersonal,
@@ -86,7 +86,7 @@ async function answer(
     const told = await withOtherOwners(await checked.call(context, toolSet), engine, deps);
     return toAnswer(told, answers);
   } catch (error) {
-    // A call that was cancelled fails by that, and nobody reads its answer.
+    // A cancelled call fails because of that, and nobody reads its answer.
     const log: Log = signal.aborted ? () => {} : deps.log;
     const told = toErrorObject(error, tool.tool, log);
     const advice = await adviceOnOwner(error, engine, deps);
@@ -96,7 +96,7 @@ async function answer(
   }
 }
 
-/** The object for programs, the text for models, and where the answer is about one memory, its resource. */
+/** The object for programs, the text for models, and for an answer about one memory, its resource. */
 function toAnswer({ structured, text, nodeId }: ToolAnswer, answers: AnswerForm): CallToolResult {
   const result = toResult(structured, text, answers);
   if (nodeId === undefined) return result;
@@ -108,12 +108,12 @@ function toAnswer({ structured, text, nodeId }: ToolAnswer, answers: AnswerForm)
   return { ...result, content: [...result.content, link] };
 }
 
-/** What kept a call from being made. */
+/** The answer to a call that could not be made. */
 function failed(error: string, answers: AnswerForm): CallToolResult {
   return { ...toResult({ error }, error, answers), isError: true };
 }
 
-/** The structured content keeps every character; a model gets no invisible one to read. */
+/** The structured content keeps every character; the text for a model has no invisible ones. */
 function toResult(structured: object, readable: string, answers: AnswerForm): CallToolResult {
   const text = withoutInvisible(answers === "json" ? json(structured) : readable);
   return { content: [{ type: "text", text }], structuredContent: { ...structured } };
@@ -138,7 +138,7 @@ function toErrorObject(
   }
 }
 
-/** What to tell about a memory that cannot be opened. */
+/** The message about a memory that cannot be opened. */
 export function openFailure(error: unknown): string {
   const report = reportError(error);
   return report.treatment.exposed || !(error instanceof Error)
@@ -146,7 +146,7 @@ export function openFailure(error: unknown): string {
     : `The memory could not be opened: ${error.message}`;
 }
 
-/** The same for who is served, who may come from elsewhere. */
+/** The same for this caller, who may be remote. */
 export function openFailureFor(error: unknown, deps: Pick<McpDeps, "hidesPlace" | "log">): string {
   const whole = openFailure(error);
   if (deps.hidesPlace !== true) return whole;
@@ -156,7 +156,7 @@ export function openFailureFor(error: unknown, deps: Pick<McpDeps, "hidesPlace" 
     : "The memory could not be opened; the log of the server says why";
 }
 
-/** A message for who is served. */
+/** A message for this caller. */
 export function messageFor(
   message: string,
   error: unknown,

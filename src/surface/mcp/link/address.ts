@@ -7,8 +7,8 @@ import { folderComplaint } from "./socket-file.ts";
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Where processes of this user meet: the folder for such things of the session, else one in the folder of configuration.
- * Assistants hand on few variables, so that the usual place of the session's folder is looked at, too.
+ * Where processes of this user meet: the session's runtime folder, else one in the folder of configuration. Assistants pass on
+ * few variables, so the usual place of the runtime folder is checked, too.
  * @param own folder of this user's configuration of the program, which may not exist
  */
 export function socketFolder(environment: Environment, own: string): string {
@@ -22,7 +22,7 @@ export function socketFolder(environment: Environment, own: string): string {
 }
 
 /**
- * Where processes meet that serve one pack: a socket in a folder of this user.
+ * Where the processes of one pack meet: a socket in a folder of this user.
  * @param mainFile absolute, without links, so that one pack has one address
  */
 export function socketAddress(folder: string, mainFile: string): string {
@@ -30,7 +30,7 @@ export function socketAddress(folder: string, mainFile: string): string {
   return join(folder, `${name}.sock`);
 }
 
-/** Makes the folder of an address, for this user alone. */
+/** Creates the folder of an address, for this user alone. */
 export function makeSocketFolder(address: string): void {
   mkdirSync(dirname(address), { recursive: true, mode: 0o700 });
 }

@@ -3,61 +3,64 @@ import type { Socket } from "node:net";
 import { LineReader } from "./lines.ts";
 import type { Repeatable } from "./pending-calls.ts";
 
-/** Version of what two processes say to each other before they speak MCP. */
+/** Version of the handshake between two processes before they speak MCP. */
 const LINK_VERSION = 2;
 /** Milliseconds that the other side has for its part. Loading a server takes a tenth of it. */
 const HELLO_MS = 5000;
-/** Bytes that either side may say before it speaks MCP. */
+/** Bytes that either side may send before it speaks MCP. */
 const HELLO_BYTES = 64 * 1024;
 
 /** What makes two processes interchangeable: the program and everything that decides how it answers. */
 export type Kin = {
   readonly version: string;
-  /** Stands for all settings and the key, under a secret of this user; known to those who have the same. Never sent. */
+  /**
+   * Represents all settings and the key, keyed by a secret of this user; only processes with the same values can compute it.
+   * Never sent.
+   */
   readonly fingerprint: string;
 };
 
-/** @param secret what the processes of this user know and nobody else */
+/** @param secret known only to the processes of this user */
 export function kinUnder(secret: string, kin: Kin): Kin {
   const fingerprint = createHmac("sha256", secret).update(kin.fingerprint).digest("hex");
   return { ...kin, fingerprint };
 }
 
 /**
- * The kind of those that serve the pack of one address. Who comes to a socket that was moved with its folder means another
- * pack than who listens on it.
+ * The kind of the processes that serve the pack of one address. If a socket was moved with its folder, the connecting and the
+ * listening process mean different packs.
  */
 export function kinAt(kin: Kin, address: string): Kin {
   return { ...kin, fingerprint: JSON.stringify([kin.fingerprint, address]) };
 }
 
-/** What a process asks of the one that serves the pack. */
+/** What a process requests from the one that serves the pack. */
 export type Guest = {
   /** The owner of everything on the connection; absent: each call names one. */
   readonly userId: string | undefined;
   readonly tools: "core" | "full";
-  /** What the text blocks of its answers are. */
+  /** Form of the text blocks of its answers. */
   readonly answers: "json" | "text";
 };
 
-/** What a served process has to know of the server. */
+/** What a guest must know about the server. */
 export type Welcome = { readonly repeatable: Repeatable };
 
-/** Why processes do not serve each other. */
+/** Processes of different kinds do not serve each other. */
 export class NotKin extends Error {
   override readonly name = "NotKin";
 }
 
-/** Who was met holds the connection open and says nothing. */
+/** The other side holds the connection open but sends nothing. */
 export class Silent extends Error {
   override readonly name = "Silent";
 }
 
 /**
- * The guest's part on a new connection. Both sides show that they know the fingerprint before either says more, the host
- * first: whoever holds the address by chance or by force learns nothing of the guest, not even its owner.
- * @param patienceMs for all that the other side has to say
- * @throws NotKin when the other side is of another kind, Silent when it does not speak, Error when it is gone
+ * The guest's part on a new connection. Both sides prove that they know the fingerprint before either sends more, the host first:
+ * a process that holds the address by chance or by force learns nothing about the guest, not even its owner.
+ * @param patienceMs for everything that the other side has to send
+ * @throws NotKin if the other side is of another kind, Silent if it sends nothing, Error if it has gone
  */
 export async function introduce(
   socket: Socket,
@@ -95,7 +98,7 @@ export async function introduce(
   }
 }
 
-/** The server's part on a new connection. @returns undefined when the guest is of another kind, which it was told */
+/** The server's part on a new connection. @returns undefined if the guest is of another kind; it has been told */
 export async function receive(
   socket: Socket,
   kin: Kin,
@@ -150,7 +153,7 @@ function isProof(shown: unknown, expected: string): boolean {
 type Conversation = {
   say(message: object): void;
   next(): Promise<Readonly<Record<string, unknown>>>;
-  /** Leaves the socket to its next reader, with everything that was read too far. */
+  /** Leaves the socket to its next reader, with everything that was read ahead. */
   end(): void;
 };
 

@@ -4,13 +4,13 @@ import { type Guest, type Kin, kinAt, receive, type Welcome } from "./hello.ts";
 import { isStranger } from "./peer.ts";
 import type { Seat } from "./rendezvous.ts";
 
-/** Says that the server takes nothing more: the guest ends its side after what it has sent, and gets all answers. */
+/** Says that the server accepts nothing more: the guest ends its side after what it has sent, and gets all answers. */
 export const BYE = '{"svc":"bye"}';
-/** Milliseconds that calls under way have to be answered. */
+/** Milliseconds for answering running calls. */
 const LEAVE_MS = 10_000;
-/** Milliseconds that guests have to end their side. One that runs does it at once; one that stands still is not waited for. */
+/** Milliseconds for guests to end their side. A running one does it at once; a stopped one is not waited for. */
 const END_MS = 1500;
-/** Milliseconds that a guest has to take the last of what was sent to it. */
+/** Milliseconds for a guest to read the rest of what was sent to it. */
 const PART_MS = 2000;
 
 /** One served connection. */
@@ -26,16 +26,16 @@ export type HostDeps = {
   /** Speaks MCP on a connection. */
   readonly serve: (guest: Guest, socket: Socket) => ServedGuest;
   readonly log: Log;
-  /** Milliseconds for all that a guest has to say before it is served. Default: 5 s. */
+  /** Milliseconds for everything that a guest has to send before it is served. Default: 5 s. */
   readonly patienceMs?: number | undefined;
 };
 
 export type Host = {
-  /** Frees the address, lets calls under way be answered (bounded), parts with all guests. Idempotent. */
+  /** Frees the address, lets running calls be answered (bounded), closes the connections to all guests. Idempotent. */
   leave(): Promise<void>;
 };
 
-/** Serves the processes that come to the address of a pack. */
+/** Serves the processes that connect to the address of a pack. */
 export function hostGuests(deps: HostDeps): Host {
   const { seat, kin, welcome, serve, log, patienceMs } = deps;
   const open = new Set<Socket>();
@@ -46,7 +46,7 @@ export function hostGuests(deps: HostDeps): Host {
     const guest = await receive(socket, kinAt(kin, seat.address), welcome, patienceMs);
     if (guest === undefined || isLeaving) return;
     const gone = closing(socket);
-    // Nobody waits for the answers to a guest that is gone.
+    // Nobody waits for answers to a guest that has gone.
     const over = Promise.race([serve(guest, socket).ended, gone]);
     served.set(socket, over);
     await over;

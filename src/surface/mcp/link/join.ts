@@ -5,16 +5,16 @@ import type { Backend } from "./relay.ts";
 import { meet, type Seat } from "./rendezvous.ts";
 import { wakeStoppedHolder } from "./stopped-holder.ts";
 
-/** How often to look again for a host that is just leaving. */
+/** How often to check again for a host that is just leaving. */
 const TRIES = 20;
-/** Milliseconds between two looks. */
+/** Milliseconds between two checks. */
 const PAUSE_MS = 25;
 /** How often to wait for a host that does not answer. */
 const SILENCES = 2;
 /** Milliseconds of silence after which to check whether a signal has stopped the host; a running one has answered by then. */
 const WAKE_MS = 2000;
 
-/** What a process that wants to serve a client is to do. */
+/** The role of a process that wants to serve a client. */
 export type Joined =
   /** Pass everything on to the process that serves the pack. */
   | { readonly role: "guest"; readonly backend: Backend }
@@ -26,14 +26,14 @@ export type Joined =
 export type JoinOptions = {
   /** Number of the user that this process runs as. Default: the real one. */
   readonly user?: number | undefined;
-  /** Milliseconds for all that a host has to say before it serves. */
+  /** Milliseconds for everything that a host has to send before it serves. */
   readonly patienceMs?: number | undefined;
 };
 
 /**
- * Finds the process that serves a pack for processes of one kind, or takes its place: when there is none, and when there is
- * one that stands still. One that was stopped in the middle of a write is woken instead: its place would be of no use
- * while it has the pack locked. Never throws.
+ * Finds the process that serves a pack for processes of one kind, or takes its place if there is none or if it is stopped. A host
+ * that was stopped in the middle of a write is woken instead: its place would be useless while it has the pack locked. Never
+ * throws.
  */
 export async function join(
   address: string,
@@ -58,7 +58,7 @@ export async function join(
       if (silences === SILENCES) break;
       meeting.evict();
     } else {
-      // It was on its way out; its place is free in a moment.
+      // It was on its way out; its place will be free in a moment.
       await Bun.sleep(PAUSE_MS);
     }
   }

@@ -1,18 +1,18 @@
-/** Bytes of the longest line, some more than the largest message of either side. */
+/** Maximum bytes of a line, somewhat more than the largest message of either side. */
 const LINE_MAX = 17 * 1024 * 1024;
 
-/** Cuts a stream of bytes into lines. A line comes without its line feed. */
+/** Splits a stream of bytes into lines. Lines are returned without their line feed. */
 export class LineReader {
   readonly #max: number;
   #parts: Uint8Array[] = [];
   #size = 0;
 
-  /** @param max bytes of the longest line. Default: those of any message. */
+  /** @param max maximum bytes of a line. Default: enough for any message. */
   constructor(max: number = LINE_MAX) {
     this.#max = max;
   }
 
-  /** @throws Error when a line is longer than it may be */
+  /** @throws Error if a line is longer than allowed */
   read(chunk: Uint8Array): readonly string[] {
     const lines: string[] = [];
     let from = 0;
@@ -24,7 +24,7 @@ export class LineReader {
     return lines;
   }
 
-  /** What came after the last line feed. */
+  /** What followed the last line feed. */
   rest(): Uint8Array {
     const rest = Buffer.concat(this.#parts);
     this.#parts = [];
@@ -41,7 +41,7 @@ export class LineReader {
     if (part.byteLength === 0) return;
     this.#size += part.byteLength;
     if (this.#size > this.#max) throw new Error(`a line is longer than ${this.#max} bytes`);
-    // A copy, which `slice` of a Buffer is not: the stream may use its buffer again.
+    // A copy, which `slice` of a Buffer is not: the stream may reuse its buffer.
     this.#parts.push(new Uint8Array(part));
   }
 }

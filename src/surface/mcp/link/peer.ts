@@ -5,15 +5,15 @@ const SOL_SOCKET = 1;
 const SO_PEERCRED = 17;
 const CREDENTIALS = 12;
 
-/** Whether the other end of a connection is certainly held by another user than this one. */
+/** Whether the other end of a connection is certainly held by another user. */
 export async function isStranger(socket: Socket): Promise<boolean> {
   const peer = await peerUser(socket);
   return peer !== undefined && peer !== process.getuid?.();
 }
 
 /**
- * Number of the user who holds the other end of a local connection, as the system knows it; undefined where the system
- * does not tell.
+ * Number of the user who holds the other end of a local connection, according to the system; undefined if the system does not
+ * say.
  */
 export async function peerUser(socket: Socket): Promise<number | undefined> {
   const file = fileOf(socket);
@@ -21,12 +21,12 @@ export async function peerUser(socket: Socket): Promise<number | undefined> {
   try {
     return process.platform === "darwin" ? await onMac(file) : await onLinux(file);
   } catch {
-    // No such library or call here: the proof alone decides.
+    // The library or call does not exist here: the proof alone decides.
     return undefined;
   }
 }
 
-/** The number of a socket's file is no part of what the runtime declares. */
+/** The runtime does not declare the file descriptor of a socket. */
 function fileOf(socket: Socket): number | undefined {
   const handle: unknown = "_handle" in socket ? socket._handle : undefined;
   if (typeof handle !== "object" || handle === null || !("fd" in handle)) return undefined;

@@ -1,13 +1,13 @@
-/** The identifiers of what is said to a server on nobody's behalf: their answers are for nobody. */
+/** The identifiers of requests that this process makes itself: nobody reads their answers. */
 const REOPENING = "svc:reopening";
 const PING = "svc:ping";
-/** Asks a server for a sign of life. In every revision of the protocol it is answered, with an error if need be. */
+/** Asks a server for a sign of life. Every revision of the protocol answers it, if only with an error. */
 export const PING_REQUEST = JSON.stringify({ jsonrpc: "2.0", id: PING, method: "ping" });
-/** Which calls may be made again when it is not known whether they were made. */
+/** Calls that may be repeated if it is unknown whether they were executed. */
 export type Repeatable = {
-  /** Tools that change nothing when the same call comes again. */
+  /** Tools that change nothing if the same call is repeated. */
   readonly tools: readonly string[];
-  /** Tools that change nothing when a call with the same `request_id` comes again, which a call may have or not. */
+  /** Tools that change nothing if a call with the same `request_id` is repeated, which is optional for them. */
   readonly byRequestId: readonly string[];
 };
 
@@ -24,7 +24,7 @@ type Message = {
   };
 };
 
-/** What has to be known of a call until it is answered: of its arguments, nothing but the line. */
+/** What must be known about a call until it is answered: besides its line, nothing of its arguments. */
 type Call = {
   readonly line: string;
   readonly id: unknown;
@@ -33,12 +33,12 @@ type Call = {
   readonly isRepeated: boolean;
 };
 
-/** What a client has asked and not been told yet, and how its connection began. */
+/** A client's unanswered requests, and how its connection began. */
 export class PendingCalls {
   readonly #calls = new Map<string, Call>();
-  /** Requests that stay open for as long as the connection. */
+  /** Requests that stay open as long as the connection. */
   readonly #subscriptions = new Map<string, string>();
-  /** What the server has asked the client. */
+  /** Requests of the server to the client. */
   readonly #asked = new Set<string>();
   #initialize: string | undefined;
   #initialized: string | undefined;
@@ -52,17 +52,17 @@ export class PendingCalls {
     return this.#calls.size;
   }
 
-  /** Of all calls under way together. */
+  /** Over all running calls. */
   get characters(): number {
     return this.#characters;
   }
 
-  /** Takes note of a line of the client. @returns what the server is to read of it; undefined: nothing */
+  /** Records a line of the client. @returns what to forward to the server; undefined: nothing */
   toServer(line: string, repeatable: Repeatable): string | undefined {
     const message = parse(line);
     if (message === undefined) return line;
     if (message.method === undefined) {
-      // An answer is for the server that asked, which may be gone.
+      // An answer is for the server that asked, which may have gone.
       return this.#asked.delete(keyOf(message.id)) ? line : undefined;
     }
     if (message.method === "notifications/initialized") this.#initialized = line;
@@ -70,7 +70,7 @@ export class PendingCalls {
     return isRequest(message) ? this.#begin(line, message, repeatable) : line;
   }
 
-  /** Takes note of a line of the server. @returns whether the client is to read it */
+  /** Records a line of the server. @returns whether to forward it to the client */
   isForClient(line: string): boolean {
     const message = parse(line);
     if (message === undefined) return true;
@@ -84,8 +84,8 @@ export class PendingCalls {
   }
 
   /**
-   * Sorts what is under way when a server is gone: what the next one is told, first how the connection began, then the calls
-   * that are asked again; and the answers to the other calls, which are over. A call that ended two servers is not given to a
+   * Sorts the running calls when a server has gone. For the next server: first how the connection began, then the calls to
+   * repeat. For the client: the answers to all other calls, which are over. A call that ended two servers is not given to a
    * third.
    */
   afterLoss(): {
@@ -142,12 +142,12 @@ export class PendingCalls {
   }
 }
 
-/** As servers see it: to anything else they give no answer. What is wrong in other ways is answered with that. */
+/** By the definition of servers, which answer nothing else. They answer requests that are invalid in other ways with an error. */
 function isRequest({ id, method }: Message): boolean {
   return method !== undefined && (typeof id === "string" || typeof id === "number");
 }
 
-/** The request, with a name of its own where that makes it one that may come twice. */
+/** The request, with a request id of its own if that makes it repeatable. */
 function asRepeatable(
   line: string,
   message: Message,
@@ -174,7 +174,7 @@ function unknownOutcome(id: unknown): string {
   return JSON.stringify({ jsonrpc: "2.0", id, error: { code: INTERNAL_ERROR, message } });
 }
 
-/** Identifiers are text or numbers, and `1` is not `"1"`. */
+/** Identifiers are texts or numbers, and `1` is not `"1"`. */
 function keyOf(id: unknown): string {
   return JSON.stringify(id) ?? "";
 }
@@ -182,7 +182,7 @@ function keyOf(id: unknown): string {
 function parse(line: string): Message | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    // SAFETY: every member is looked at before it is used, and all of them may be missing.
+    // SAFETY: every member is checked before it is used, and all of them may be missing.
     return typeof value === "object" && value !== null ? (value as Message) : undefined;
   } catch {
     return undefined;

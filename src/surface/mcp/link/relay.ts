@@ -5,18 +5,18 @@ import { LineReader } from "./lines.ts";
 import { PendingCalls, type Repeatable } from "./pending-calls.ts";
 import { type Silence, watchSilence } from "./silence.ts";
 
-/** Milliseconds for which calls under way are waited for after the client has closed its end. */
+/** Milliseconds to wait for running calls after the client has closed its end. */
 const DRAIN_MS = 10_000;
-/** Characters of them together. */
+/** Total characters of those calls. */
 const OPEN_CHARACTERS_MAX = 32 * 1024 * 1024;
-/** Bytes of the longest answer. Nothing that a server of this program says comes near. */
+/** Maximum bytes of an answer. Nothing that a server of this program sends comes close. */
 const ANSWER_MAX = 256 * 1024 * 1024;
 
-/** A server to which messages go, one a line. */
+/** A server that receives messages, one per line. */
 export type Backend = {
   readonly input: Writable;
   readonly output: Readable;
-  /** Whether it is another process, which may stand still without an end of the connection. */
+  /** Whether it is another process, which may be stopped while the connection stays open. */
   readonly isOther: boolean;
   readonly repeatable: Repeatable;
 };
@@ -25,20 +25,20 @@ export type RelayDeps = {
   readonly stdin: Readable;
   readonly stdout: Writable;
   readonly backend: Backend;
-  /** A server in the place of one that is gone. */
+  /** Finds a server to replace one that has gone. */
   readonly rejoin: () => Promise<Backend>;
-  /** Ends the session as the client's leaving does. */
+  /** Ends the session just as the client's leaving does. */
   readonly stop?: AbortSignal | undefined;
-  /** Tells a person what is wrong with the client. */
+  /** Reports to a person what is wrong with the client. */
   readonly warn?: ((message: string) => void) | undefined;
-  /** Milliseconds of silence after which a server that has calls to answer counts as gone. */
+  /** Milliseconds of silence after which a server with unanswered calls counts as gone. */
   readonly silenceMs?: number | undefined;
 };
 
 /**
  * Passes messages between a client and a server that may change. When the server goes away, the next one is told how the
- * connection began, and is asked again what may be asked twice; for every other call under way the client
- * learns that its outcome is not known. Neither side can make this process hold more than a bounded amount.
+ * connection began, and gets the repeatable calls again; for every other running call the client is told that its outcome is
+ * unknown. Neither side can make this process hold more than a bounded amount.
  * @returns once the client has left and every call is answered; rejects with what `rejoin` rejected with
  */
 export async function relay(deps: RelayDeps): Promise<void> {
@@ -51,9 +51,9 @@ class Relay {
   readonly #fromClient = new LineReader();
   readonly #ended = Promise.withResolvers<void>();
   readonly #silence: Silence;
-  /** Undefined while one is looked for. */
+  /** Undefined while looking for one. */
   #backend: Backend | undefined;
-  /** Whether the server takes messages. While none does, they wait. */
+  /** Whether the server accepts messages. Otherwise they wait. */
   #isTaking = false;
   #waiting: string[] = [];
   #isInputFull = false;
@@ -77,7 +77,7 @@ class Relay {
     const { stdin, stdout, backend, stop } = this.#deps;
     const leave = (): void => this.#leave();
     stdout.on("drain", () => this.#clientReads());
-    // The client is gone, and nobody is left to hear an answer.
+    // The client has gone, and nobody is left to read an answer.
     stdout.on("error", () => this.#ended.resolve());
     stdin.on("data", (chunk: Uint8Array) => this.#read(chunk));
     stdin.on("end", leave).on("close", leave).on("error", leave);
@@ -99,7 +99,7 @@ class Relay {
     try {
       for (const line of this.#fromClient.read(chunk)) this.#keep(line);
     } catch (error) {
-      // Nothing that follows can be told apart.
+      // The rest of the stream cannot be split into messages.
       this.#deps.warn?.(`protocol: ${error instanceof Error ? error.message : String(error)}`);
       this.#leave();
     }
@@ -110,7 +110,7 @@ class Relay {
     if (line.trim() !== "") this.#waiting.push(line);
   }
 
-  /** Passes on what waits, as far as it can be, and reads from the client when nothing does. */
+  /** Passes on what is waiting, as far as possible, and reads from the client if nothing is. */
   #flow(): void {
     const { stdin } = this.#deps;
     while (this.#waiting.length > 0 && this.#hasRoom) {
@@ -171,7 +171,7 @@ class Relay {
   #heard(line: string, backend: Backend): void {
     if (this.#backend !== backend) return;
     if (line === BYE) {
-      // What comes from the client now is the next server's.
+      // Messages from the client are now for the next server.
       this.#isTaking = false;
       backend.input.end();
     } else if (this.#pending.isForClient(line)) this.#tell(line);
@@ -210,7 +210,7 @@ class Relay {
   #goOn(next: Backend, repeat: readonly string[]): void {
     this.#attach(next);
     for (const line of repeat) this.#write(next, line);
-    // What waits came after all that is repeated.
+    // Waiting messages come after all repeated ones.
     this.#flow();
   }
 
@@ -232,12 +232,12 @@ class Relay {
     this.#isEnding = true;
     const backend = this.#backend;
     if (backend === undefined) this.#ended.resolve();
-    // A server of this process has to finish. For another one it is enough that it has everything.
+    // A server of this process must finish. For another process it is enough that it has received everything.
     else backend.input.end(() => backend.isOther && this.#ended.resolve());
   }
 }
 
-/** Ends a connection, and takes away what is still said on it, so that nobody waits. */
+/** Ends a connection, and discards what is still sent on it, so that nobody waits. */
 function release({ input, output, isOther }: Backend): void {
   if (isOther) input.destroy();
   else input.end();

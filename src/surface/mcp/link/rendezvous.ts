@@ -13,41 +13,41 @@ import {
   whenThere,
 } from "./socket-file.ts";
 
-/** How often two processes may meet at the address before one of them goes its own way. */
+/** How often two processes may meet at the address before one of them gives up on it. */
 const TRIES = 5;
-/** Milliseconds after which a socket that does not connect counts as of no use. */
+/** Milliseconds after which a socket that does not connect counts as unusable. */
 const CONNECT_MS = 1000;
 
-/** What became of a process at the address of a pack. */
+/** What a process found at the address of a pack. */
 export type Meeting =
-  /** Somebody serves the pack. */
+  /** Another process serves the pack. */
   | {
       readonly role: "guest";
       readonly socket: Socket;
-      /** Frees the address of who was met there and does not answer, unless somebody else has it by now. */
+      /** Frees the address of a process that does not answer, unless another one has it by now. */
       readonly evict: () => void;
     }
-  /** Nobody did; from now on this process does. */
+  /** No process did; from now on this one does. */
   | { readonly role: "host"; readonly seat: Seat }
-  /** The address cannot be used; the pack can be opened all the same. */
+  /** The address cannot be used; the pack can still be opened. */
   | { readonly role: "alone"; readonly reason: string };
 
 /** The address of a pack, held by this process. */
 export type Seat = {
   readonly address: string;
-  /** Who connects, from the first one on, also those who came before this was called. Sockets are paused. */
+  /** Receives connections from the first one on, including those made before this was called. Sockets are paused. */
   receive(guest: (socket: Socket) => void): void;
   /**
-   * Frees the address, takes no more connections and ends those that nobody received. The others are left alone.
-   * Idempotent; happens by itself when the process ends in an orderly way.
+   * Frees the address, accepts no more connections and ends those that nobody received. The others stay. Idempotent; happens
+   * automatically when the process exits normally.
    */
   leave(): void;
 };
 
 /**
- * Connects to whoever serves a pack, or takes the place when it is empty or was left by a process that is gone. Two
- * processes that come at the same moment get one place: the address is made in one step, and only then does it exist.
- * No file of another user is touched or spoken to, and none where another user could put one in its place.
+ * Connects to the process that serves a pack, or takes the place if it is empty or was left by a process that has gone. If two
+ * processes come at the same moment, one gets the place: the address is created atomically. No file of another user is touched or
+ * connected to, and none where another user could replace it.
  * @param user number of the user that this process runs as
  */
 export async function meet(address: string, user: number = ownUser()): Promise<Meeting> {
@@ -66,7 +66,7 @@ export async function meet(address: string, user: number = ownUser()): Promise<M
   }
 }
 
-/** @returns undefined when the address has changed meanwhile */
+/** @returns undefined if the address has changed meanwhile */
 async function meetOnce(address: string, user: number): Promise<Meeting | undefined> {
   const found = findFile(address);
   if (found === undefined) {
@@ -81,7 +81,7 @@ async function meetOnce(address: string, user: number): Promise<Meeting | undefi
     case "connected":
       return { role: "guest", socket: connection.socket, evict };
     case "refused":
-      // Nobody listens: it was left behind.
+      // Nobody listens: a leftover.
       evict();
       return undefined;
     case "gone":
@@ -102,7 +102,7 @@ function alone(reason: string): Meeting {
 type Connection =
   | { readonly outcome: "connected"; readonly socket: Socket }
   | { readonly outcome: "refused" }
-  /** The file is no more, or whoever listened stopped just now. */
+  /** The file no longer exists, or its listener has just stopped. */
   | { readonly outcome: "gone" }
   | { readonly outcome: "failed"; readonly reason: string };
 
@@ -115,7 +115,7 @@ function connect(address: string): Promise<Connection> {
       resolve(connection);
     };
     const timer = setTimeout(() => give({ outcome: "failed", reason: "no answer" }), CONNECT_MS);
-    // For good: who has the socket hears of its end by the closing.
+    // Permanent handler: the receiver of the socket notices its end by the close event.
     socket.on("error", (error) => {
       if (hasCode(error, "ECONNREFUSED")) give({ outcome: "refused" });
       else if (isLeft(error)) give({ outcome: "gone" });
@@ -132,16 +132,16 @@ function isLeft(error: Error): boolean {
   return ["ENOENT", "ECONNRESET", "EPIPE"].some((code) => hasCode(error, code));
 }
 
-/** @returns undefined when somebody else was faster */
+/** @returns undefined if another process was faster */
 async function take(address: string): Promise<Seat | undefined> {
-  // Made under a name of its own, with its permission, and only then put into place.
+  // Created under its own name, with its permissions, and only then put in place.
   const own = passingName(address);
   const waiting = new Set<Socket>();
   let receiver = (socket: Socket): void => {
     waiting.add(socket);
   };
   const server = createServer({ pauseOnConnect: true, allowHalfOpen: true }, (socket) => {
-    // Whoever listens later hears of it by the closing.
+    // A later listener notices it by the close event.
     socket.on("error", () => undefined);
     receiver(socket);
   });
@@ -157,7 +157,7 @@ async function take(address: string): Promise<Seat | undefined> {
   if (mark === undefined || !isOurs) return undefined;
   const leave = (): void => {
     process.off("exit", leave);
-    // Somebody who took this process for gone may hold the address by now.
+    // A process that took this one for gone may hold the address by now.
     removeIfPossible(address, mark);
     if (server.listening) server.close();
     for (const socket of waiting) socket.destroy();
@@ -176,19 +176,19 @@ async function take(address: string): Promise<Seat | undefined> {
   };
 }
 
-/** One step: of several processes that try, one has the address. */
+/** Atomic: of several processes that try, one gets the address. */
 function isPutInPlace(own: string, address: string): boolean {
   try {
     linkSync(own, address);
     return true;
   } catch (error) {
-    // ENOENT: it was taken for left behind, in the moment before it listened.
+    // ENOENT: another process took it for a leftover just before it listened.
     if (hasCode(error, "EEXIST") || hasCode(error, "ENOENT")) return false;
     throw error;
   }
 }
 
-/** Removes what processes left behind that ended while they took their place or gave it up. */
+/** Removes leftovers of processes that ended while they took or gave up their place. */
 async function sweep(address: string): Promise<void> {
   for (const path of passingFiles(address)) {
     const found = findFile(path);
@@ -199,18 +199,18 @@ async function sweep(address: string): Promise<void> {
   }
 }
 
-/** A socket that nobody answers on is in nobody's way: the next process at the address removes it. */
+/** A socket without a listener does no harm: the next process at the address removes it. */
 function removeIfPossible(path: string, mark: FileMark): void {
   try {
     removeFile(path, mark);
   } catch {
-    // The folder may be gone, or be closed to changes by now.
+    // The folder may have been removed or made read-only by now.
   }
 }
 
 function listen(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    // For this user alone, from the first moment on.
+    // For this user alone, from the first moment.
     const mask = process.umask(0o177);
     try {
       server.once("error", reject);

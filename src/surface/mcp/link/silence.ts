@@ -1,14 +1,14 @@
 import { PING_REQUEST } from "./pending-calls.ts";
 
-/** Milliseconds of silence after which a server with calls to answer counts as gone. It answers while a model works. */
+/** Milliseconds of silence after which a server with unanswered calls counts as gone. It answers even while a model works. */
 const SILENCE_MS = 10_000;
-/** Looks in that time. They are counted, so that a machine that slept does not take its own sleep for silence. */
+/** Checks in that time. They are counted, so that a machine that slept does not take its own sleep for silence. */
 const LOOKS = 10;
-/** The look at which a sign of life is asked for. */
+/** The check at which a sign of life is requested. */
 const ASKED_AT = 3;
 
 export type Silence = {
-  /** Begins to look, until nothing is due. */
+  /** Starts checking, until nothing is due. */
   watch(): void;
   /** A sign of life. */
   heard(): void;
@@ -18,14 +18,14 @@ export type Silence = {
 type SilenceDeps = {
   /** Milliseconds. Default: 10 s. */
   readonly forMs: number | undefined;
-  /** Whether anything is to be heard. */
+  /** Whether an answer is due. */
   readonly isDue: () => boolean;
-  /** Sends a request that is answered at once by whoever can. */
+  /** Sends a request that a live server answers at once. */
   readonly ask: (line: string) => void;
   readonly giveUp: () => void;
 };
 
-/** Notices a server that stands still: one that was stopped keeps its connections open and says nothing. */
+/** Notices a stopped server: its connections stay open, but it sends nothing. */
 export function watchSilence(deps: SilenceDeps): Silence {
   const { forMs = SILENCE_MS, isDue, ask, giveUp } = deps;
   let looks = 0;

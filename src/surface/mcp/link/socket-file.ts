@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { linkSync, lstatSync, readdirSync, renameSync, unlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-/** Which file it is, whatever its name: a number of an inode alone is given again to the next file. */
+/** Identifies a file regardless of its name: an inode number alone is reused for the next file. */
 export type FileMark = {
   readonly device: bigint;
   readonly inode: bigint;
@@ -16,7 +16,7 @@ export type FoundFile = {
   readonly owner: number;
 };
 
-/** The file of that name, links not followed; undefined when there is none. */
+/** The file of that name, without following links; undefined if there is none. */
 export function findFile(path: string): FoundFile | undefined {
   const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   if (stat === undefined) return undefined;
@@ -31,21 +31,21 @@ export function isSameFile(one: FileMark, other: FileMark | undefined): boolean 
   return one.device === other?.device && one.inode === other.inode && one.madeAt === other.madeAt;
 }
 
-/** Why a folder is not this user's alone; undefined when it is. */
+/** Why a folder does not belong to this user alone; undefined if it does. */
 export function folderComplaint(folder: string, user: number): string | undefined {
-  // A link would let somebody else decide which folder is used.
+  // A link would let somebody else choose which folder is used.
   const stat = lstatSync(folder);
   if (!stat.isDirectory()) return "its folder is a link, or no folder";
   if (stat.uid !== user) return "its folder belongs to another user";
   return (stat.mode & 0o077) === 0 ? undefined : "its folder is open to other users";
 }
 
-/** A name for a file that is to have another one, or none, in a moment. */
+/** A temporary name for a file that is about to be renamed or removed. */
 export function passingName(path: string): string {
   return `${path}.${randomBytes(4).toString("hex")}`;
 }
 
-/** Files with a passing name that a process left behind which ended in that moment, or still has. */
+/** Files with a temporary name that a process left behind when it ended, or still has. */
 export function passingFiles(path: string): readonly string[] {
   const [folder, name] = [dirname(path), basename(path)];
   return readdirSync(folder)
@@ -55,10 +55,10 @@ export function passingFiles(path: string): readonly string[] {
     .map((other) => join(folder, other));
 }
 
-/** Removes the file of that name, if it is this one and not another that got the name by now. */
+/** Removes the file of that name if it is still this one and not another that got the name meanwhile. */
 export function removeFile(path: string, mark: FileMark): void {
   if (!isSameFile(mark, findFile(path)?.mark)) return;
-  // Looking and removing are two steps. Moving is one, and can be taken back.
+  // Checking and removing are two steps. Renaming is one, and can be undone.
   const aside = passingName(path);
   if (!whenThere(() => renameSync(path, aside))) return;
   if (!isSameFile(mark, findFile(aside)?.mark)) giveBack(aside, path);
@@ -84,7 +84,7 @@ function giveBack(aside: string, path: string): void {
   try {
     linkSync(aside, path);
   } catch (error) {
-    // The next one is there already: its owner serves those that come from now on.
+    // The next one is already there: its process serves those that come from now on.
     if (!hasCode(error, "EEXIST")) throw error;
   }
 }

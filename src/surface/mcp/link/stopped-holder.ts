@@ -1,10 +1,9 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 /**
- * Wakes (SIGCONT) whoever takes connections at an address, was stopped by a signal, and has a file locked for writing: who
- * is stopped in the middle of a write keeps the pack from everybody, also from those that take its place. Who was
- * stopped and holds up nobody is left as it is. Linux only; elsewhere, and for processes that cannot be seen from
- * here, nothing happens. Never throws.
+ * Wakes (SIGCONT) the process that listens at an address if a signal stopped it while it has a file locked for writing: it then
+ * keeps everybody from the pack, including processes that take its place. A stopped process that blocks nobody is left alone.
+ * Linux only; elsewhere, and for processes that are not visible here, nothing happens. Never throws.
  */
 export function wakeStoppedHolder(address: string): void {
   try {
@@ -15,13 +14,13 @@ export function wakeStoppedHolder(address: string): void {
     );
     for (const pid of holders) process.kill(pid, "SIGCONT");
   } catch {
-    // There is no such list here, or it went on by itself.
+    // There is no such list here, or the process continued by itself.
   }
 }
 
 /**
- * What `/proc/PID/fd` shows of the sockets that listen at an address. A listed path is the one under which a socket was
- * made, before it was put into place.
+ * The listening sockets at an address, as `/proc/PID/fd` shows them. A listed path is the one under which a socket was created,
+ * before it was put in place.
  */
 function socketsAt(address: string, list: string): ReadonlySet<string> {
   const found = new Set<string>();
@@ -34,7 +33,7 @@ function socketsAt(address: string, list: string): ReadonlySet<string> {
   return found;
 }
 
-/** Processes that hold a lock for writing; those that wait for one are listed in another form. */
+/** Processes that hold a write lock; waiting ones are listed in another form. */
 function writersIn(locks: string): readonly number[] {
   const pids = [...locks.matchAll(/^\d+: POSIX +\S+ +WRITE (\d+) /gm)].map(([, pid]) =>
     Number(pid),
@@ -42,19 +41,19 @@ function writersIn(locks: string): readonly number[] {
   return [...new Set(pids)].filter((pid) => pid > 0);
 }
 
-/** Stopped by a signal, not by a debugger, which is to decide for itself. */
+/** Stopped by a signal, not by a debugger, which must decide for itself. */
 function isStoppedWith(pid: number, sockets: ReadonlySet<string>): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     if (!stat.slice(stat.lastIndexOf(")")).startsWith(") T ")) return false;
     return holdsAny(pid, sockets) ?? isSameProgram(pid);
   } catch {
-    // It is gone, or somebody else's.
+    // It has gone, or belongs to another user.
     return false;
   }
 }
 
-/** Undefined where that is kept from its own user too, as it is of a process that has an encrypted pack open. */
+/** Undefined if the system hides it even from its own user, as it does for a process that has an encrypted pack open. */
 function holdsAny(pid: number, sockets: ReadonlySet<string>): boolean | undefined {
   const folder = `/proc/${pid}/fd`;
   try {
