@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { planQuestion } from "../../src/domain/quantity-question.ts";
+import { processorMs } from "../processor-time.ts";
 
 /** Each accepted verb form with the predicates that it stands for. */
 const FAMILIES: readonly (readonly [forms: readonly string[], prefixes: string])[] = [
@@ -192,8 +193,8 @@ test("one word more, anywhere, makes every question unsupported", () => {
 });
 
 test("a question of a million words is refused at once", () => {
-  const begun = performance.now();
+  const begun = processorMs();
   const question = `how much did I ${"spend ".repeat(1_000_000)}`;
   expect(planQuestion(question)).toMatchObject({ status: "unsupported" });
-  expect(performance.now() - begun).toBeLessThan(2000);
+  expect(processorMs() - begun).toBeLessThan(2000);
 });

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { isStopWord } from "../../src/domain/keywords.ts";
 import { retiredTerms } from "../../src/domain/supersedence-signals.ts";
+import { processorMs } from "../processor-time.ts";
 
 describe("what a text says was given up", () => {
   const CASES: readonly (readonly [text: string, terms: readonly string[]])[] = [
@@ -62,12 +63,12 @@ describe("what a text says was given up", () => {
   });
 
   test("is found in a megabyte of signals without end in a moment", () => {
-    const start = performance.now();
+    const start = processorMs();
 
     expect(retiredTerms("switched   from   ".repeat(60_000))).toEqual([]);
     expect(retiredTerms("switched tea to b ".repeat(60_000))).toEqual(["tea"]);
 
-    expect(performance.now() - start).toBeLessThan(2000);
+    expect(processorMs() - start).toBeLessThan(2000);
   });
 
   test("is the same as that of the naive expression, for short texts of one line", () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { asUuid, type Uuid, uuidV7 } from "../../src/lib/uuid.ts";
 import { createUuidSet } from "../../src/lib/uuid-set.ts";
+import { processorMs } from "../processor-time.ts";
 
 const NIL = asUuid("00000000-0000-0000-0000-000000000000");
 const MAX = asUuid("ffffffff-ffff-ffff-ffff-ffffffffffff");
@@ -55,7 +56,7 @@ describe("a set of identifiers", () => {
   });
 
   test("of a hundred thousand in a row is made and read in a moment", () => {
-    const begun = performance.now();
+    const begun = processorMs();
     const set = createUuidSet();
     for (let serial = 0; serial < 100_000; serial += 1) {
       set.add(asUuid(`01900000-0000-7000-8000-${serial.toString(16).padStart(12, "0")}`));
@@ -65,6 +66,6 @@ describe("a set of identifiers", () => {
       asUuid("01900000-0000-7000-8000-000000000000"),
       asUuid("01900000-0000-7000-8000-000000000001"),
     ]);
-    expect(performance.now() - begun).toBeLessThan(5000);
+    expect(processorMs() - begun).toBeLessThan(5000);
   });
 });

@@ -6,6 +6,7 @@ import { namesDates } from "../../../src/engine/retrieve/analysis/dates.ts";
 import { type AnalysisContext, analyze } from "../../../src/engine/retrieve/analyze.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
 import type { DateReader } from "../../../src/ports/date-reader.ts";
+import { processorMs } from "../../processor-time.ts";
 
 const dates = createChronoDateReader({ languages: ["en"], warn: () => {} });
 beforeAll(() => dates.ready());
@@ -294,10 +295,10 @@ describe("a question of 100 KB", () => {
   test.each(HOSTILE.map((query) => ({ name: JSON.stringify(query.slice(0, 14)), query })))(
     "made of $name is read within a second",
     ({ query }) => {
-      const start = performance.now();
+      const start = processorMs();
       read(query);
 
-      expect(performance.now() - start).toBeLessThan(1000);
+      expect(processorMs() - start).toBeLessThan(1000);
     },
   );
 

@@ -5,6 +5,7 @@ import {
   MAX_ENTRIES,
   MAX_LEVELS,
 } from "../../../src/surface/listener/json-bounds.ts";
+import { processorMs } from "../../processor-time.ts";
 
 const lists = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
 
@@ -68,7 +69,7 @@ test.each([
   { name: "a text that does not end", text: `"${'\\"'.repeat(5_000_000)}` },
   { name: "digits", text: "1".repeat(10_485_760) },
 ])("10 MiB take less than a second: $name", ({ text }) => {
-  const started = performance.now();
+  const started = processorMs();
   complaintAboutJson(text);
-  expect(performance.now() - started).toBeLessThan(1000);
+  expect(processorMs() - started).toBeLessThan(1000);
 });

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { LineReader } from "../../../../src/surface/mcp/link/lines.ts";
+import { processorMs } from "../../../processor-time.ts";
 
 const bytes = (text: string): Buffer => Buffer.from(text);
 
@@ -55,9 +56,9 @@ test("a line longer than allowed is refused, in one piece or many; one as long i
 test("a message of 16 MB in pieces of 64 KB is read in well under a second", () => {
   const reader = new LineReader();
   const piece = Buffer.alloc(65_536, 0x61);
-  const before = performance.now();
+  const before = processorMs();
   for (let count = 0; count < 256; count += 1) reader.read(piece);
   const [line] = reader.read(bytes("\n"));
   expect(line?.length).toBe(16 * 1024 * 1024);
-  expect(performance.now() - before).toBeLessThan(5000);
+  expect(processorMs() - before).toBeLessThan(5000);
 });
