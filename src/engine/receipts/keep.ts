@@ -17,7 +17,6 @@ import { receiptProblems } from "./validate.ts";
 
 /** Receipts that may wait to be written. */
 const QUEUE_SIZE = 256;
-/** Milliseconds that a reader or the end of the engine waits for what is being written. */
 const SETTLE_MS = 5000;
 /** Milliseconds that an answer waits for its receipt. */
 const ANSWER_MS = 1000;
@@ -30,6 +29,8 @@ export type ReceiptKeeperDeps = {
   readonly features: ReceiptSurroundings["features"];
   /** Never gets memory text. */
   readonly warn: (message: string) => void;
+  /** Milliseconds that a reader or the end of the engine waits for what is being written. Default: 5 s. */
+  readonly settleMs?: number | undefined;
 };
 
 /** Writes receipts before the answers that they are of, and reads them. */
@@ -45,14 +46,14 @@ export type ReceiptKeeper = {
    * @throws SvcError storage_failed naming the retrieval when the stored receipt is not what was written
    */
   read(requestId: Uuid, owner: Owner): Promise<KeptReceipt | undefined>;
-  /** Resolves when all that was handed over so far is written, or after 5 seconds. */
+  /** Resolves when all that was handed over so far is written, or after the time to settle. */
   settle(): Promise<void>;
   /** As `settle`; what is handed over later is not kept. Idempotent. */
   close(): Promise<void>;
 };
 
 export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
-  const { store, clock, settings, features, warn } = deps;
+  const { store, clock, settings, features, warn, settleMs = SETTLE_MS } = deps;
   const surroundings = { settings, features, languageModel: deps.languageModel };
   const turns = createTurns();
   const oldOnes = createRetention({ store, days: settings.receiptRetentionDays, warn });
@@ -74,7 +75,7 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
     }
   };
   const settle = async (): Promise<void> => {
-    await Promise.all([turns.settle(SETTLE_MS), within(SETTLE_MS, Promise.all(waiting.values()))]);
+    await Promise.all([turns.settle(settleMs), within(settleMs, Promise.all(waiting.values()))]);
   };
   const isRoom = (requestId: Uuid): boolean => {
     if (waiting.size < QUEUE_SIZE) return true;
@@ -103,7 +104,7 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
       return false;
     },
     read: async (requestId, owner) => {
-      await within(SETTLE_MS, waiting.get(requestId) ?? Promise.resolve(false));
+      await within(settleMs, waiting.get(requestId) ?? Promise.resolve(false));
       const stored = await store.receipt(requestId, owner);
       if (stored === undefined) return undefined;
       const kept = fromStored(stored);

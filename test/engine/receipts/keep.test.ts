@@ -16,6 +16,7 @@ const engines = useEngines();
 type Options = {
   readonly alter?: (store: Store) => Partial<Store>;
   readonly days?: number;
+  readonly settleMs?: number;
 };
 
 type Opened = {
@@ -26,7 +27,7 @@ type Opened = {
 };
 
 /** A keeper on a real pack. */
-async function open({ alter, days }: Options = {}): Promise<Opened> {
+async function open({ alter, days, settleMs }: Options = {}): Promise<Opened> {
   const { store } = await engines.open();
   const warnings: string[] = [];
   const clock = testClock();
@@ -36,6 +37,7 @@ async function open({ alter, days }: Options = {}): Promise<Opened> {
     clock,
     settings: { ...SURROUNDINGS.settings, receiptRetentionDays: days },
     warn: (message) => warnings.push(message),
+    settleMs,
   });
   return { keeper, store, warnings, clock };
 }
@@ -190,15 +192,14 @@ describe("keep", () => {
 
   test("gives up on a store that hangs, and says how many receipts are lost", async () => {
     const { keeper, warnings } = await open({
+      settleMs: 50,
       alter: () => ({ saveReceipt: () => new Promise(() => {}) }),
     });
     void keeper.keep(aMaterial());
     void keeper.keep(aMaterial());
-    const started = performance.now();
     await keeper.close();
-    expect(performance.now() - started).toBeLessThan(7000);
     expect(warnings).toEqual(["2 receipts were not written before the end"]);
-  }, 10_000);
+  });
 
   test("leaves no timer behind that would keep a process alive", async () => {
     const turns = JSON.stringify(join(import.meta.dir, "../../../src/engine/receipts/turns.ts"));
