@@ -15,8 +15,8 @@ export const CLIENT_NAMES = [
 export type ClientName = (typeof CLIENT_NAMES)[number];
 
 /** For whom an assistant is configured: its user everywhere, or everybody who works in a folder. */
-export const SCOPES = ["user", "project"] as const;
-export type Scope = (typeof SCOPES)[number];
+export const CONFIG_SCOPES = ["user", "project"] as const;
+export type ConfigScope = (typeof CONFIG_SCOPES)[number];
 
 /** How a client writes down its servers. */
 export type ConfigForm = {
@@ -160,7 +160,7 @@ export function findClient(name: string): Client | undefined {
 }
 
 /** The files that a client may read, the preferred one first. Empty: it has no file for that scope. */
-export function placesOf(client: Client, scope: Scope, here: Surroundings): readonly Place[] {
+export function placesOf(client: Client, scope: ConfigScope, here: Surroundings): readonly Place[] {
   const folders = foldersOf(here);
   if (scope === "user") return client.user(folders);
   return client.project === undefined ? [] : [folders.place(here.folder, ...client.project)];

@@ -8,14 +8,14 @@ import {
   canBeOpened,
   keyOfPack,
 } from "./assistant-command.ts";
-import { CLIENT_NAMES, type Client, findClient, type Scope } from "./catalogue.ts";
+import { CLIENT_NAMES, type Client, type ConfigScope, findClient } from "./catalogue.ts";
 import {
   applyChange,
   type ConfigChange,
   entryText,
   planConnection,
   planDisconnection,
-} from "./changes.ts";
+} from "./config-change.ts";
 import type { ServerCommand } from "./server-entry.ts";
 import { similarClients } from "./similar-clients.ts";
 import { type Surroundings, surroundings } from "./surroundings.ts";
@@ -23,7 +23,7 @@ import { type Surroundings, surroundings } from "./surroundings.ts";
 /** Which entry of which assistant. */
 export type ClientEntry = {
   readonly client: string;
-  readonly scope: Scope;
+  readonly scope: ConfigScope;
   /** The server's name in the configuration. */
   readonly name: string;
 };

@@ -1,6 +1,12 @@
 import { isAbsolute } from "node:path";
 import { mainFileOf, settingsForPath } from "../app/pack-path.ts";
-import { CLIENT_NAMES, type ClientName, findClient, placesOf, type Scope } from "./catalogue.ts";
+import {
+  CLIENT_NAMES,
+  type ClientName,
+  type ConfigScope,
+  findClient,
+  placesOf,
+} from "./catalogue.ts";
 import { readConfig } from "./config-file.ts";
 import { loadEditor } from "./load-editor.ts";
 import { fromEntry, isOurs, packArgumentOf, type ServerCommand } from "./server-entry.ts";
@@ -9,7 +15,7 @@ import type { Surroundings } from "./surroundings.ts";
 /** An assistant that starts this program for a pack. */
 export type Connection = {
   readonly client: ClientName;
-  readonly scope: Scope;
+  readonly scope: ConfigScope;
   readonly file: string;
   /** The server's name in the file. */
   readonly name: string;
@@ -32,7 +38,7 @@ export async function connectionsTo(
 
 async function connectionsOf(
   clientName: ClientName,
-  scope: Scope,
+  scope: ConfigScope,
   here: Surroundings,
 ): Promise<readonly Connection[]> {
   const client = findClient(clientName);

@@ -9,6 +9,7 @@ import { hasSettings, ownerInEnvironment, settingsFingerprint } from "../config/
 import { fileBesidePack, type SettingsFile } from "../config/settings-file.ts";
 import type { MemoryEngine } from "../engine/memory-engine.ts";
 import type { McpServeOptions } from "../surface/cli/context.ts";
+import { plainOptions } from "../surface/cli/mcp-options.ts";
 import { stopSignal } from "../surface/cli/signals.ts";
 import { stderrLog } from "../surface/cli/stderr-log.ts";
 import type { Log } from "../surface/contract/core/log.ts";
@@ -111,7 +112,7 @@ async function plainSession(args: readonly string[]): Promise<Session | undefine
   const options = plainOptions(args);
   const owner = ownerInEnvironment();
   if (options === undefined || owner === undefined) return undefined;
-  const { dbPath, key, tools, answers } = options;
+  const { dbPath, encryptionKey: key, tools, answers } = options;
   const pack = await packAt(dbPath);
   if (pack === undefined || hasSettings(pack.settingsFile)) return undefined;
   return {
@@ -141,32 +142,6 @@ async function packAt(path: string): Promise<NamedPack | undefined> {
     // What is wrong with the path is said by who opens it.
     return undefined;
   }
-}
-
-type PlainOptions = {
-  readonly dbPath: string;
-  readonly key: string | undefined;
-  readonly tools: "core" | "full";
-  readonly answers: "json" | "text";
-};
-
-/** Undefined for a command line that says more than which pack, with which key, which tools and which answers. */
-function plainOptions(args: readonly string[]): PlainOptions | undefined {
-  const values = new Map<string, string>();
-  const rest = args.slice(1);
-  while (rest.length > 0) {
-    const [name = "", inline] = (rest.shift() ?? "").split(/=(.*)/s);
-    const value = inline ?? rest.shift();
-    if (!["--db-path", "--encryption-key", "--tools", "--answers"].includes(name)) return undefined;
-    if (value === undefined || value === "" || value.startsWith("-")) return undefined;
-    values.set(name, value);
-  }
-  const dbPath = values.get("--db-path");
-  const tools = values.get("--tools") ?? "full";
-  const answers = values.get("--answers") ?? "json";
-  if (dbPath === undefined || (tools !== "core" && tools !== "full")) return undefined;
-  if (answers !== "json" && answers !== "text") return undefined;
-  return { dbPath, key: values.get("--encryption-key"), tools, answers };
 }
 
 /** Serves the client of this process, by whatever process serves the pack. */

@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import {
   CLIENT_NAMES,
   type ClientName,
+  type ConfigScope,
   findClient,
   placesOf,
-  type Scope,
 } from "../../src/assistants/catalogue.ts";
 import type { Surroundings } from "../../src/assistants/surroundings.ts";
 
@@ -25,7 +25,7 @@ const WINDOWS: Surroundings = {
   folder: "D:\\project",
 };
 
-function files(name: ClientName, scope: Scope, here: Surroundings): readonly string[] {
+function files(name: ClientName, scope: ConfigScope, here: Surroundings): readonly string[] {
   return placesOf(findClient(name)!, scope, here).map(({ file }) => file);
 }
 

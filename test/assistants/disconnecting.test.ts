@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { CLIENT_NAMES } from "../../src/assistants/catalogue.ts";
-import { entryText, planDisconnection } from "../../src/assistants/changes.ts";
+import { entryText, planDisconnection } from "../../src/assistants/config-change.ts";
 import { entry, put, refusal, useHome } from "./home.ts";
 
 const desk = useHome();

@@ -13,16 +13,16 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import {
   type ClientName,
+  type ConfigScope,
   findClient,
   placesOf,
-  type Scope,
 } from "../../src/assistants/catalogue.ts";
 import {
   applyChange,
   type EntryPlace,
   planConnection,
   planDisconnection,
-} from "../../src/assistants/changes.ts";
+} from "../../src/assistants/config-change.ts";
 import type { ServerCommand } from "../../src/assistants/server-entry.ts";
 import type { Surroundings } from "../../src/assistants/surroundings.ts";
 import { SvcError } from "../../src/domain/errors.ts";
@@ -48,7 +48,7 @@ export function useHome() {
     return { platform: "linux", environment: {}, home, folder };
   }
 
-  const fileOf = (client: ClientName, scope: Scope = "user"): string =>
+  const fileOf = (client: ClientName, scope: ConfigScope = "user"): string =>
     placesOf(findClient(client)!, scope, here)[0]!.file;
 
   return {
@@ -84,7 +84,11 @@ export function useHome() {
   };
 }
 
-export function entry(client: ClientName, scope: Scope = "user", name = "memory"): EntryPlace {
+export function entry(
+  client: ClientName,
+  scope: ConfigScope = "user",
+  name = "memory",
+): EntryPlace {
   return { client: findClient(client)!, scope, name };
 }
 

@@ -1,5 +1,5 @@
 import { Argument, InvalidArgumentError, Option } from "commander";
-import { CLIENT_NAMES, SCOPES } from "../../assistants/catalogue.ts";
+import { CLIENT_NAMES, CONFIG_SCOPES } from "../../assistants/catalogue.ts";
 import type { ClientChange } from "../../assistants/client-desk.ts";
 import { invalid } from "../../domain/errors.ts";
 import type { CliContext } from "./context.ts";
@@ -25,7 +25,7 @@ export function serverName(): Option {
 /** `--scope user|project`. */
 export function scopeOption(): Option {
   return new Option("--scope <scope>", "the configuration of the user, or of the working directory")
-    .choices(SCOPES)
+    .choices(CONFIG_SCOPES)
     .default("user");
 }
 

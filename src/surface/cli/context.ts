@@ -2,6 +2,7 @@ import type { Config } from "../../config/schema.ts";
 import type { SettingsFile } from "../../config/settings-file.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { Log } from "../contract/core/log.ts";
+import type { AnswerForm, ToolSet } from "../contract/core/operation.ts";
 import type { Output } from "./output.ts";
 
 /** What every command gets. */
@@ -45,9 +46,9 @@ export type HttpServeOptions = ServeOptions & {
 
 export type McpServeOptions = ServeOptions & {
   /** Which tools the client is offered. */
-  readonly tools: "core" | "full";
+  readonly tools: ToolSet;
   /** What the text blocks of its answers are. */
-  readonly answers: "json" | "text";
+  readonly answers: AnswerForm;
 };
 
 export type McpHttpServeOptions = McpServeOptions & {

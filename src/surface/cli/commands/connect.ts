@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
-import type { Scope } from "../../../assistants/catalogue.ts";
+import type { ConfigScope } from "../../../assistants/catalogue.ts";
 import type { ClientChange, ClientEntry } from "../../../assistants/client-desk.ts";
 import type { RoundTrip } from "../../../assistants/round-trip.ts";
 import type { ServerCommand } from "../../../assistants/server-entry.ts";
+import type { ToolSet } from "../../contract/core/operation.ts";
 import {
   type ChangeOutcome,
   changeConfig,
@@ -16,6 +17,7 @@ import {
 } from "../client-change.ts";
 import type { CliContext } from "../context.ts";
 import { configOfPack, packOf } from "../default-pack.ts";
+import { DEFAULT_TOOLS, TOOL_SETS } from "../mcp-options.ts";
 import { formatOption } from "../options.ts";
 import type { Format } from "../output.ts";
 
@@ -36,9 +38,9 @@ const LIMIT_MS = 20_000;
 type ConnectOptions = {
   readonly dbPath?: string;
   readonly name: string;
-  readonly scope: Scope;
+  readonly scope: ConfigScope;
   readonly userId?: string;
-  readonly tools: "core" | "full";
+  readonly tools: ToolSet;
   readonly dryRun?: true;
   readonly yes?: true;
   readonly print?: true;
@@ -63,8 +65,8 @@ export function connectCommand(context: CliContext): Command {
     )
     .addOption(
       new Option("--tools <set>", "which tools to offer; core costs the model fewer tokens")
-        .choices(["core", "full"])
-        .default("full"),
+        .choices(TOOL_SETS)
+        .default(DEFAULT_TOOLS),
     )
     .addOption(new Option("--dry-run", "show what would change, and stop").conflicts("print"))
     .option("--yes", "do not ask")

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import type { Scope } from "../../../assistants/catalogue.ts";
+import type { ConfigScope } from "../../../assistants/catalogue.ts";
 import type { ClientChange } from "../../../assistants/client-desk.ts";
 import {
   changeConfig,
@@ -22,7 +22,7 @@ is removed. Otherwise the entry alone goes, and the file is backed up first. The
 
 type DisconnectOptions = {
   readonly name: string;
-  readonly scope: Scope;
+  readonly scope: ConfigScope;
   readonly dryRun?: true;
   readonly yes?: true;
   readonly format: Format;

@@ -2,6 +2,7 @@ import { Command, Option } from "commander";
 import type { Config } from "../../../config/schema.ts";
 import type { SettingsFile } from "../../../config/settings-file.ts";
 import { invalid } from "../../../domain/errors.ts";
+import type { AnswerForm, ToolSet } from "../../contract/core/operation.ts";
 import type { CliContext } from "../context.ts";
 import {
   mcpConfig,
@@ -11,6 +12,7 @@ import {
   TRANSPORTS,
   type TransportName,
 } from "../mcp-memory.ts";
+import { ANSWER_FORMS, DEFAULT_TOOLS, FLAGS, TOOL_SETS } from "../mcp-options.ts";
 import { encryptionKeyOption, envFileOption, keyRequest, wholeNumber } from "../options.ts";
 import { openToServe, READ_ONLY_OPTION, serveUntilStopped } from "../serving.ts";
 import { stopSignal } from "../signals.ts";
@@ -33,8 +35,8 @@ type McpOptions = {
   readonly envFile?: string;
   readonly transport: string;
   readonly port?: number;
-  readonly tools: "core" | "full";
-  readonly answers?: "json" | "text";
+  readonly tools: ToolSet;
+  readonly answers?: AnswerForm;
   readonly readOnly?: true;
 };
 
@@ -42,7 +44,7 @@ type McpOptions = {
 export function mcpCommand(context: CliContext): Command {
   return new Command("mcp")
     .description("serve memories to an assistant over MCP")
-    .option("--db-path <path>", "the pack; default: as configured")
+    .option(`${FLAGS.dbPath} <path>`, "the pack; default: as configured")
     .addOption(encryptionKeyOption())
     .addOption(envFileOption(".env beside a pack with an absolute path"))
     .option("--transport <name>", `how the assistant connects: ${TRANSPORTS.join(" or ")}`, "stdio")
@@ -52,15 +54,15 @@ export function mcpCommand(context: CliContext): Command {
       wholeNumber(0, 65_535),
     )
     .addOption(
-      new Option("--tools <set>", "which tools to offer; core costs the model fewer tokens")
-        .choices(["core", "full"])
-        .default("full"),
+      new Option(`${FLAGS.tools} <set>`, "which tools to offer; core costs the model fewer tokens")
+        .choices(TOOL_SETS)
+        .default(DEFAULT_TOOLS),
     )
     .addOption(
       new Option(
-        "--answers <form>",
+        `${FLAGS.answers} <form>`,
         "text of an answer: its JSON, or readable text in few tokens (default: mcp.answers, else json)",
-      ).choices(["json", "text"]),
+      ).choices(ANSWER_FORMS),
     )
     .option(...READ_ONLY_OPTION)
     .addHelpText("after", EXAMPLES)

@@ -1,5 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Socket } from "node:net";
+import type { AnswerForm, ToolSet } from "../../contract/core/operation.ts";
 import { LineReader } from "./lines.ts";
 import type { Repeatable } from "./pending-calls.ts";
 
@@ -38,9 +39,9 @@ export function kinAt(kin: Kin, address: string): Kin {
 export type Guest = {
   /** The owner of everything on the connection; absent: each call names one. */
   readonly userId: string | undefined;
-  readonly tools: "core" | "full";
+  readonly tools: ToolSet;
   /** Form of the text blocks of its answers. */
-  readonly answers: "json" | "text";
+  readonly answers: AnswerForm;
 };
 
 /** What a guest must know about the server. */

@@ -13,8 +13,8 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
-import { CLIENT_NAMES, type ClientName, type Scope } from "../../src/assistants/catalogue.ts";
-import { applyChange, entryText, planConnection } from "../../src/assistants/changes.ts";
+import { CLIENT_NAMES, type ClientName, type ConfigScope } from "../../src/assistants/catalogue.ts";
+import { applyChange, entryText, planConnection } from "../../src/assistants/config-change.ts";
 import { connectionsTo } from "../../src/assistants/connections.ts";
 import type { ServerCommand } from "../../src/assistants/server-entry.ts";
 import { jsonTexts, tomlTexts } from "./config-texts.ts";
@@ -25,7 +25,7 @@ const { connect, disconnect, fileOf, other: OTHER, pack: PACK, server: SERVER, s
 
 const PLACES = CLIENT_NAMES.flatMap((client) =>
   (client === "claude-desktop" ? ["user"] : ["user", "project"]).map(
-    (scope) => [client, scope as Scope] as const,
+    (scope) => [client, scope as ConfigScope] as const,
   ),
 );
 

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { createSystemClock } from "../adapters/system/clock.ts";
 import { invalid, SvcError } from "../domain/errors.ts";
-import { type Client, type Place, placesOf, type Scope } from "./catalogue.ts";
+import { type Client, type ConfigScope, type Place, placesOf } from "./catalogue.ts";
 import {
   type Backup,
   backUp,
@@ -22,7 +22,7 @@ import type { Surroundings } from "./surroundings.ts";
 /** Which entry of which file. */
 export type EntryPlace = {
   readonly client: Client;
-  readonly scope: Scope;
+  readonly scope: ConfigScope;
   /** The server's name in the file. */
   readonly name: string;
 };

@@ -1,0 +1,45 @@
+/** The options of `svc mcp` that a client can be served by before settings are read, and before commander is loaded. */
+import type { AnswerForm, ToolSet } from "../contract/core/operation.ts";
+
+export const TOOL_SETS: readonly ToolSet[] = ["core", "full"];
+export const ANSWER_FORMS: readonly AnswerForm[] = ["json", "text"];
+export const DEFAULT_TOOLS: ToolSet = "full";
+const DEFAULT_ANSWERS: AnswerForm = "json";
+
+export const FLAGS = {
+  dbPath: "--db-path",
+  encryptionKey: "--encryption-key",
+  tools: "--tools",
+  answers: "--answers",
+} as const;
+
+export type PlainOptions = {
+  readonly dbPath: string;
+  readonly encryptionKey: string | undefined;
+  readonly tools: ToolSet;
+  readonly answers: AnswerForm;
+};
+
+/**
+ * Reads a command line that says no more than which pack, with which key, which tools and which answers.
+ * @returns undefined for any other: the command reads it, and says what is wrong with it
+ */
+export function plainOptions(args: readonly string[]): PlainOptions | undefined {
+  const values = new Map<string, string>();
+  const known: readonly string[] = Object.values(FLAGS);
+  const rest = args.slice(1);
+  while (rest.length > 0) {
+    const [name = "", inline] = (rest.shift() ?? "").split(/=(.*)/s);
+    const value = inline ?? rest.shift();
+    if (!known.includes(name)) return undefined;
+    if (value === undefined || value === "" || value.startsWith("-")) return undefined;
+    values.set(name, value);
+  }
+  const chosen = <T extends string>(flag: string, among: readonly T[], otherwise: T) =>
+    among.find((choice) => choice === (values.get(flag) ?? otherwise));
+  const dbPath = values.get(FLAGS.dbPath);
+  const tools = chosen(FLAGS.tools, TOOL_SETS, DEFAULT_TOOLS);
+  const answers = chosen(FLAGS.answers, ANSWER_FORMS, DEFAULT_ANSWERS);
+  if (dbPath === undefined || tools === undefined || answers === undefined) return undefined;
+  return { dbPath, encryptionKey: values.get(FLAGS.encryptionKey), tools, answers };
+}
