@@ -1,4 +1,4 @@
 import type { Instant } from "../lib/instant.ts";
 
-/** The only source of time. Every call returns a later instant than the call before it in this process. */
+/** The only source of time. Every call returns a later instant than the previous one in this process. */
 export type Clock = { now(): Instant };

@@ -1,15 +1,15 @@
 import type { JsonObject } from "../lib/json.ts";
 
-/** One question to a language model whose answer has a given form. */
+/** One question to a language model, with a given form of the answer. */
 export type ModelRequest = {
-  /** What the model is and must do; never memory text. */
+  /** The model's role and task; never memory text. */
   readonly system: string;
   readonly prompt: string;
   /** JSON Schema of the answer. */
   readonly schema: JsonObject;
   /** Milliseconds for the whole call, retries included. */
   readonly timeoutMs: number;
-  /** Further tries when an answer does not fit the schema. */
+  /** Retries if an answer does not fit the schema. */
   readonly schemaRetries: number;
   /** 0 to 2. */
   readonly temperature: number;
@@ -19,8 +19,8 @@ export type ModelRequest = {
 /**
  * A language model that answers in JSON.
  *
- * For implementers: the answer has the form of the schema. Failures are SvcError("model_failed"), or "model_timeout"
- * beyond the limit; no message holds the prompt, the answer or a credential.
+ * For implementers: the answer fits the schema. Failures are SvcError("model_failed"), or "model_timeout" beyond the limit; no
+ * message contains the prompt, the answer or a credential.
  */
 export type LanguageModel = {
   readonly provider: string;

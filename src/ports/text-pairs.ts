@@ -1,9 +1,8 @@
 /**
  * A local model that reads two texts together.
  *
- * For implementers: texts are cut at the model's limit; a call that outlives `signal` rejects with its reason and its
- * result is dropped. Failures are SvcError("model_failed"), whose message holds no memory text. Nothing is loaded before
- * the first call.
+ * For implementers: texts are cut at the model's limit; a call that outlives `signal` rejects with its reason and its result is
+ * dropped. Failures are SvcError("model_failed"), whose message contains no memory text. Nothing is loaded before the first call.
  */
 export type Reranker = {
   /** How well each text answers the question, 0 to 1, in the order of the texts. */
@@ -15,7 +14,7 @@ export type Reranker = {
   close(): Promise<void>;
 };
 
-/** How a text bears on a claim; the three sum to 1. */
+/** The relation of a text to a claim; the three sum to 1. */
 export type Entailment = {
   readonly entailment: number;
   readonly contradiction: number;
@@ -24,7 +23,7 @@ export type Entailment = {
 
 export type EntailmentModel = {
   readonly model: string;
-  /** The version of the weights, as far as it is known. */
+  /** The version of the weights, as far as known. */
   readonly revision: string | undefined;
   judge(
     pairs: readonly { readonly premise: string; readonly claim: string }[],

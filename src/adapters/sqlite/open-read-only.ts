@@ -14,15 +14,15 @@ import { createSqliteStore, type OpenPack } from "./sqlite-store.ts";
 import { LogKeeper } from "./write/log-keeper.ts";
 import { WriteQueue } from "./write/write-queue.ts";
 
-/** Whether a pack is there that this user cannot write. */
+/** Whether there is a pack that this user cannot write. */
 export function isReadOnlyPack(layout: PackLayout): boolean {
   const files = filesOf(layout);
   return files.every((file) => existsSync(file)) && !files.every(isWritable);
 }
 
 /**
- * Opens a pack for reading alone. Nothing is written, neither into it nor beside it; what would write fails with `pack_read_only`.
- * @throws SvcError not_found, not_a_pack, pack_too_new, pack_read_only when an earlier version made the pack or its log
+ * Opens a pack read-only. Nothing is written, neither into it nor beside it; writes fail with `pack_read_only`.
+ * @throws SvcError not_found, not_a_pack, pack_too_new, pack_read_only if an earlier version made the pack or its log
  *   cannot be read, invalid_config, encryption_failed, pack_damaged, storage_failed
  */
 export async function openReadOnlyStore(options: SqliteStoreOptions): Promise<OpenPack> {

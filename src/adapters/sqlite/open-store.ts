@@ -38,24 +38,24 @@ export type SqliteStoreOptions = {
   /** Absolute path of the sqlite-vec library. */
   readonly vecExtensionPath: string;
   /**
-   * Key text of an encrypted pack, with the forms that `parseKey` lists. A pack that is created with it is encrypted; an
-   * existing one is opened with it or not at all.
+   * Key text of an encrypted pack, in the forms of `parseKey`. A pack that is created with it is encrypted; an existing one is
+   * opened with it or not at all.
    */
   readonly encryptionKey?: string | undefined;
   /** Lets this process open an encrypted pack more than once. Default false: `pack_in_use`. */
   readonly shareEncrypted?: boolean | undefined;
-  /** Told how far the upgrade of a pack of an earlier version is, if that takes longer than a second. Default: nobody. */
+  /** Receives progress of the upgrade of an older pack, if that takes longer than a second. Default: none. */
   readonly warn?: ((message: string) => void) | undefined;
 };
 
 /**
- * Milliseconds that a single statement of the writer blocks. The queue waits the rest of `busyTimeoutMs` without
+ * Milliseconds for which a single statement of the writer blocks. The queue waits for the rest of `busyTimeoutMs` without
  * blocking the event loop.
  */
 const WRITER_BLOCK_MS = 20;
 
 /**
- * Opens a pack, creating it where that is wanted, and brings its schema and indexes up to date.
+ * Opens a pack, creating it if requested, and upgrades its schema and indexes.
  * @throws SvcError not_found, not_a_pack, pack_too_new, pack_read_only, invalid_config, encryption_failed, pack_in_use,
  *   pack_damaged, storage_failed; the files are then unchanged
  */
@@ -67,7 +67,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
 async function openFiles(options: SqliteStoreOptions): Promise<PackAccess> {
   const path = mainPath(options.layout);
   if (options.encryptionKey === undefined) return await openWith(options, path, undefined);
-  // What opens the pack again after `lock()` must not remember the key.
+  // The function that reopens the pack after `lock()` must not remember the key.
   const keyless = { ...options, encryptionKey: undefined };
   const open = (key: string): Promise<PackAccess> => openEncrypted(keyless, path, key);
   const access = await open(options.encryptionKey);
@@ -106,7 +106,7 @@ async function openWith(
 ): Promise<PackAccess> {
   let release = (): void => {};
   try {
-    // Its folder must be there before the name of a new pack can be resolved.
+    // Its folder must exist before the name of a new pack can be resolved.
     prepareFolder(options, path);
     if (cipher !== undefined && options.shareEncrypted !== true) release = claimPack(path);
     const connections = { ...options, cipher };
@@ -123,7 +123,7 @@ async function openWith(
   }
 }
 
-/** Tries again while another process that makes the pack locks its files; SQLite itself does not always wait then. */
+/** Tries again while another process that creates the pack has its files locked; SQLite itself does not always wait then. */
 async function patiently<T>({ busyTimeoutMs }: SqliteStoreOptions, open: () => T): Promise<T> {
   const deadline = performance.now() + busyTimeoutMs;
   for (;;) {
@@ -149,7 +149,7 @@ function openWriter(options: ConnectionOptions, path: string): Database {
   }
 }
 
-/** Keeps a second engine of this process away from an encrypted pack. @returns what gives it free */
+/** Keeps a second engine of this process away from an encrypted pack. @returns a function that releases it */
 function claimPack(path: string): () => void {
   const real = existsSync(path)
     ? realpathSync(path)
@@ -180,7 +180,7 @@ async function openOn(
   const gap = findLogGap(writer);
   const unreadable = unreadableSteps(writer);
   await queue.run(() => {
-    // Another process may have brought a newer schema since the first look.
+    // Another process may have upgraded the schema since the first check.
     requireReadable(writer, options.layout);
     const progress = upgradeInWords(path, options.warn ?? (() => {}), () => performance.now());
     migrate(writer, options.layout, options, options.clock.now(), { unreadable, progress });
@@ -211,7 +211,7 @@ function databaseOptions(
   };
 }
 
-/** Makes the folders of a new pack. @returns whether the pack has to be created */
+/** Creates the folders of a new pack. @returns whether the pack has to be created */
 function prepareFolder(options: SqliteStoreOptions, path: string): boolean {
   const { layout } = options;
   const existing = statSync(path, { throwIfNoEntry: false });
@@ -234,7 +234,7 @@ function makeFolders(layout: PackLayout): void {
   mkdirSync(layout.lexicalPath, { recursive: true });
 }
 
-/** An index file that was deleted, or just begun by another process, is rebuilt; its content comes from the graph. */
+/** An index file that was deleted, or just started by another process, is rebuilt; its content comes from the graph. */
 function hasLostIndex({ vectorPath, lexicalPath }: Extract<PackLayout, { kind: "directory" }>) {
   return [vectorPath, lexicalFile(lexicalPath)].some(
     (file) => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0,

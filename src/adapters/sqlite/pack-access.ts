@@ -8,9 +8,9 @@ import { ResidentVectors } from "./vectors/resident.ts";
 import type { LogKeeper } from "./write/log-keeper.ts";
 import type { WriteQueue } from "./write/write-queue.ts";
 
-/** The open files of a pack. `write` runs its work in a transaction of its own. */
+/** The open files of a pack. `write` runs its work in its own transaction. */
 export type PackAccess = PackLock & {
-  /** The vectors in memory are those of these files, and are forgotten with them. */
+  /** The vectors in memory belong to these files, and are forgotten with them. */
   readonly read: <T>(work: (database: Database, resident: ResidentVectors) => T) => Promise<T>;
   readonly write: <T>(work: (database: Database) => T) => Promise<T>;
   /** Finishes queued writes, then closes. Later calls reject with engine_closed. Idempotent. */
@@ -26,11 +26,11 @@ export type PackFiles = {
   readonly layout: PackLayout;
   /** Called once the connections are closed. */
   readonly onClosed?: (() => void) | undefined;
-  /** Given: the only connection reads alone, and this closes it. */
+  /** If given, the only connection is a reading one, and this closes it. */
   readonly reading?: { close(): void } | undefined;
 };
 
-/** Files that are open or closed for good: writes through the queue, reads on a connection of their own. */
+/** Files that are open or permanently closed: writes through the queue, reads on their own connection. */
 export function accessTo(files: PackFiles): PackAccess {
   const { writer, reader, queue, path } = files;
   const resident = new ResidentVectors();
@@ -71,8 +71,8 @@ async function closeFiles(files: PackFiles, resident: ResidentVectors): Promise<
 }
 
 /**
- * Files that can be closed and opened again. Their pages are never unencrypted on the disk, so that locking a pack is to
- * close its files and to forget the key.
+ * Files that can be closed and opened again. Their pages are never unencrypted on disk, so locking a pack means closing its files
+ * and forgetting the key.
  * @param path names the pack in errors.
  * @param open opens the pack again; a failure leaves it locked.
  */
@@ -115,7 +115,7 @@ export function lockable(
   };
 }
 
-/** Why a pack of this kind cannot be locked. */
+/** Why this kind of pack cannot be locked. */
 function notLockable({ layout, path }: PackFiles): SvcError {
   const reason =
     layout.kind === "file"

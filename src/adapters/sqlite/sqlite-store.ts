@@ -87,10 +87,10 @@ export type SqliteStoreParts = {
   readonly clock: Clock;
 };
 
-/** How long a job stays with the process that took it, unless that process ends first. */
+/** How long a process holds a leased job, unless the process ends first. */
 const LEASE_MS = 60_000;
 
-/** An open pack: its store, and what locks it. */
+/** An open pack: its store, and its lock. */
 export type OpenPack = Store & PackLock;
 
 /** The store over one SQLite pack. */
@@ -196,7 +196,7 @@ class SqliteStore implements Store<number>, PackLock {
 
   async scanNodes(page: NodeScan): Promise<Page<MemoryNode>> {
     const found = await this.#read((database) => readScan(database, page));
-    // Whoever reads page after page lets the rest of the process come in between.
+    // A caller that reads page after page lets the rest of the process run in between.
     await new Promise<void>((resolve) => setImmediate(resolve));
     return found;
   }
@@ -316,7 +316,7 @@ class SqliteStore implements Store<number>, PackLock {
   }
 
   saveReceipt(receipt: StoredReceipt): Promise<void> {
-    // Before the transaction, which others wait for.
+    // Before the transaction, for which others wait.
     const body = packBody(receipt.body);
     return this.#write((database) => writeReceipt(database, receipt, body));
   }

@@ -4,7 +4,7 @@ import type { Uuid } from "../../lib/uuid.ts";
 import type { AuditRecord } from "./audit-record.ts";
 import type { Page } from "./page.ts";
 
-/** One page of an owner's operations of a kind of which each has a target of its own, by ascending target. */
+/** One page of an owner's operations of one kind, each with its own target, by ascending target. */
 export type AuditRecordPage = {
   readonly opType: string;
   /** The owner, as `namespaceId` of the operations. */
@@ -23,9 +23,12 @@ export type AuditRecordsOnTarget = {
   readonly limit: number;
 };
 
-/** What was done, and by whom. Rows are written with what they record (`admit`, `change`, `Owners`) and never change. */
+/**
+ * What was done, and by whom. Records are written together with the change they record (`admit`, `change`, `Owners`) and never
+ * change.
+ */
 export type AuditLog = {
-  /** Records belong to no owner; who asks for one by its id checks what it is about. */
+  /** Records belong to no owner; a caller that asks for one by its id must check its target. */
   auditRecord(id: Uuid, owner: AllOwners): Promise<AuditRecord | undefined>;
   auditRecordsOf(page: AuditRecordPage): Promise<Page<AuditRecord>>;
   auditRecordsOn(page: AuditRecordsOnTarget): Promise<Page<AuditRecord>>;

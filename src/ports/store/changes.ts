@@ -5,17 +5,17 @@ import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { AuditRecord } from "./audit-record.ts";
 
-/** What a decision needs to know. All of it is read in the transaction that writes what is decided. */
+/** Input of a decision. All of it is read in the transaction that writes the result. */
 export type ChangeReads = {
-  /** Locked until the change is over. */
+  /** Locked until the change is done. */
   readonly nodeIds: readonly Uuid[];
   readonly auditRecordIds: readonly Uuid[];
   readonly eventIds: readonly Uuid[];
 };
 
-/** What was found; what is missing is absent. Nodes and events may belong to any owner: the decision looks. */
+/** What was found; missing objects are absent. Nodes and events may belong to any owner: the decision must check. */
 export type ChangeSnapshot = {
-  /** The moment of the change: the present, and later than the last change of each of the nodes, whosever clock dated that. */
+  /** The moment of the change: now, and later than the last change of each of the nodes, whichever clock dated that. */
   readonly at: Instant;
   readonly nodes: ReadonlyMap<Uuid, MemoryNode>;
   readonly auditRecords: ReadonlyMap<Uuid, AuditRecord>;
@@ -24,30 +24,33 @@ export type ChangeSnapshot = {
   readonly edges: readonly Edge[];
 };
 
-/** What a decision writes. All of it becomes durable together, or nothing does. */
+/** What a decision writes: everything, or nothing. */
 export type Change = {
-  /** Existing nodes as they are to be: state, numbers, evidence, metadata and times may change; identity, owner, text and session may not. */
+  /**
+   * Existing nodes in their new form: state, numbers, evidence, metadata and times may change; identity, owner, text and session
+   * may not.
+   */
   readonly nodes: readonly MemoryNode[];
   /** New edges between existing nodes of one owner. */
   readonly edges: readonly Edge[];
   readonly auditRecords: readonly AuditRecord[];
 };
 
-/** What a decision comes to. */
+/** The result of a decision. */
 export type Decision<T> = {
-  /** Undefined: nothing is written, as for a retry. */
+  /** Undefined: nothing is written, for example for a retry. */
   readonly change: Change | undefined;
   readonly result: T;
 };
 
-/** A change that another write brings about. It is decided and made in the transaction of that write. */
+/** A change caused by another write. It is decided and made in the transaction of that write. */
 export type PlannedChange = {
   readonly reads: ChangeReads;
   readonly decide: Decide<unknown>;
 };
 
 /**
- * Decides over a snapshot. Pure and synchronous; may run again when the store has to start over. What it throws leaves
- * everything as it was and reaches the caller unchanged.
+ * Decides over a snapshot. Pure and synchronous; may run again if the store has to start over. If it throws, nothing changes and
+ * the caller gets the error unchanged.
  */
 export type Decide<T> = (snapshot: ChangeSnapshot) => Decision<T>;

@@ -12,15 +12,17 @@ export type Admission = {
   readonly events: readonly MemoryEvent[];
   readonly auditRecords: readonly AuditRecord[];
   /**
-   * Nodes of the events that are there at once, with their lexical entries; only their vectors are left to the jobs.
-   * Absent: the jobs bring everything.
+   * Nodes of the events that are written at once, with their lexical entries; only their vectors are left to the jobs. Absent:
+   * the jobs write everything.
    */
   readonly nodes?: readonly Pick<Materialization, "node" | "lexical">[];
-  /** What the nodes do to others: decided once they are there. What the decision throws leaves nothing of the admission. */
+  /**
+   * Changes that the nodes make to others, decided once they are written. If the decision throws, nothing of the admission stays.
+   */
   readonly change?: PlannedChange | undefined;
   /**
-   * Keeps the events' jobs away from other workers until the caller has had its chance to run them.
-   * Jobs without a lease are free for any worker at once.
+   * Keeps the events' jobs from other workers until the caller has had its chance to run them. Jobs without a lease are free for
+   * any worker at once.
    */
   readonly leaseJobs: boolean;
 };
@@ -38,14 +40,14 @@ export type EventLog = {
   /** Appends events, their pending jobs, the operations and the nodes, and makes the change. @throws what the change throws */
   admit(admission: Admission): Promise<void>;
   /**
-   * As `admit`, unless an operation with the id of `guard` exists already: then nothing is written and that
-   * operation is returned. Parallel identical calls leave one record.
+   * Like `admit`, unless an operation with the id of `guard` already exists: then nothing is written and that operation is
+   * returned. Parallel identical calls leave one record.
    */
   admitOnce(admission: Admission, guard: Uuid): Promise<AuditRecord | undefined>;
   event(id: Uuid, owner: Owner): Promise<MemoryEvent | undefined>;
   /** Newest first, then by id descending; ends early at `LIMITS.pageChars`. */
   events(page: EventPage): Promise<readonly MemoryEvent[]>;
-  /** Events by id, in no particular order; missing ones are left out. The rest is read by their ids again. */
+  /** Events by id, in no particular order; missing ones are left out. Request the rest again by their ids. */
   eventsById(ids: readonly Uuid[], owner: Owner): Promise<Page<MemoryEvent>>;
   countEvents(owner: Owner): Promise<number>;
 };

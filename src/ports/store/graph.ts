@@ -24,7 +24,7 @@ export type NodeFilter = {
   readonly contentContainsAny?: readonly string[];
   /** Inclusive. */
   readonly createdBefore?: Instant;
-  /** Only what comes before this place in the order of (createdAt, id). */
+  /** Only nodes that come before this place in the order of (createdAt, id). */
   readonly olderThan?: { readonly createdAt: Instant; readonly id: Uuid };
   readonly oldestFirst: boolean;
   /** At least 0. */
@@ -51,7 +51,7 @@ export type NeighborhoodRead = {
   readonly nodeId: Uuid;
   /** 1 to 5. */
   readonly maxHops: number;
-  /** Nodes that the walk visits at most, the first one included. */
+  /** Maximum nodes visited by the walk, including the first. */
   readonly maxVisited: number;
 };
 
@@ -78,30 +78,30 @@ export type ExpiredRead = {
 /** Nodes and the edges between them. */
 export type Graph = {
   /**
-   * Reads, decides and writes in one transaction: no other writer, of this or any other process, comes in between.
-   * Nodes that stop being active lose their entries in both indexes in the same transaction, and what is indexed of their
-   * neighbours in a conversation is written again.
+   * Reads, decides and writes in one transaction: no other writer, of this or any other process, runs in between. Nodes that stop
+   * being active lose their entries in both indexes in the same transaction, and what is indexed for their neighbours in a
+   * conversation is rewritten.
    * @throws what `decide` throws; then nothing was written
    */
   change<T>(reads: ChangeReads, decide: Decide<T>): Promise<T>;
   node(id: Uuid, owner: Owner): Promise<MemoryNode | undefined>;
   /** Newest first unless `oldestFirst`; ties by id; ends early at `LIMITS.pageChars`. */
   queryNodes(filter: NodeFilter): Promise<readonly MemoryNode[]>;
-  /** By ascending id. Other calls come in between pages. */
+  /** By ascending id. Other calls run between pages. */
   scanNodes(page: NodeScan): Promise<Page<MemoryNode>>;
   /**
-   * Active nodes within `maxHops` edges of a node of the same owner, in either direction, without the node itself, nearest
-   * first, then by id. The walk passes through inactive nodes; aliases that nobody verified are not walked. Ends early at
-   * `LIMITS.pageChars`, with at least one node.
+   * Active nodes within `maxHops` edges of a node of the same owner, in either direction, without the node itself, nearest first,
+   * then by id. The walk passes through inactive nodes, but not over unverified aliases. Ends early at `LIMITS.pageChars`, with
+   * at least one node.
    */
   neighborhood(read: NeighborhoodRead): Promise<readonly MemoryNode[]>;
   /**
-   * What replaced a node, or what it replaced, nearest first, in any state: one `supersedes` edge of the same owner a step,
-   * the newest where there are several. Ends at a node that was met before, and early at `LIMITS.pageChars`, with at least
-   * one node.
+   * What replaced a node, or what it replaced, nearest first, in any state: one `supersedes` edge of the same owner per step, the
+   * newest if there are several. Ends at a node that it has visited before, and early at `LIMITS.pageChars`, with at least one
+   * node.
    */
   chain(read: ChainRead): Promise<readonly MemoryNode[]>;
-  /** Active nodes whose retention ended before a moment (`retentionEnd`), the earliest ended first, then by id. */
+  /** Active nodes whose retention ended before a moment (`retentionEnd`), earliest first, then by id. */
   expired(read: ExpiredRead): Promise<readonly MemoryNode[]>;
   /**
    * Nodes that cite an event as evidence, of the event's owner, in any state, by ascending id: the first

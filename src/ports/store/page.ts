@@ -1,4 +1,4 @@
-/** A page, which ends at `LIMITS.pageChars` of text if that comes before its limit; it has at least one item where there is one. */
+/** A page, which ends at `LIMITS.pageChars` of text if that comes before its limit; it has at least one item if there is one. */
 export type Page<T> = {
   readonly items: readonly T[];
   /** Exact. */

@@ -2,20 +2,20 @@ import type { Owner } from "../../domain/owner.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 
-/** The record of one retrieval, as the store keeps it. */
+/** The record of one retrieval, as stored. */
 export type StoredReceipt = {
   readonly requestId: Uuid;
   readonly userId: string;
   readonly createdAt: Instant;
-  /** Compact bytes that only the engine reads; a store compresses and encrypts them as it does everything. */
+  /** Compact bytes that only the engine reads; a store compresses and encrypts them like everything else. */
   readonly body: Uint8Array;
 };
 
 /** The records of retrievals, for as long as they are kept. */
 export type ReceiptLog = {
-  /** Keeps a receipt. A request id that is there already is left as it is. */
+  /** Stores a receipt. An existing request id is left as it is. */
   saveReceipt(receipt: StoredReceipt): Promise<void>;
-  /** Undefined for an unknown or foreign request. */
+  /** Undefined for an unknown request, or one of another owner. */
   receipt(requestId: Uuid, owner: Owner): Promise<StoredReceipt | undefined>;
   /** Removes up to `limit` receipts written before a moment, oldest first. @returns how many */
   pruneReceipts(before: Instant, limit: number): Promise<number>;

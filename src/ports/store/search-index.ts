@@ -6,10 +6,7 @@ import type { EmbeddingIdentity } from "../embedder.ts";
 
 declare const nodeKey: unique symbol;
 
-/**
- * What joins a node to what was found. Only a store makes one and knows what it stands for; nodes written later have greater
- * keys.
- */
+/** Identifies the node of a search hit. Only a store creates one and knows its meaning; nodes written later have greater keys. */
 export type NodeKey = number & { readonly [nodeKey]: true };
 
 /** A search hit: a node's key and its raw score, higher is better. */
@@ -18,7 +15,7 @@ export type Hit<Key = NodeKey> = { readonly key: Key; readonly score: number };
 /** A node together with its key. */
 export type KeyedNode<Key = NodeKey> = { readonly key: Key; readonly node: MemoryNode };
 
-/** A node that no job stands for, with what its index entries are made of. */
+/** A node without a job, with the input of its index entries. */
 export type IndexedNode = {
   readonly node: MemoryNode;
   /** Of the node's own text. */
@@ -40,18 +37,18 @@ export type SessionWindow<Key = NodeKey> = {
   readonly after: readonly KeyedNode<Key>[];
 };
 
-/** Finds an owner's active nodes, which are joined by their keys; keys are known to this role and to the rebuild alone. */
+/** Finds an owner's active nodes, which are identified by their keys; only this role and the rebuild know keys. */
 export type SearchIndex<Key = NodeKey> = {
-  /** Whether the vectors are of this model. Any process may renew them with another one. */
+  /** Whether the vectors are of this model. Any process may replace them with those of another one. */
   hasModel(identity: EmbeddingIdentity): Promise<boolean>;
   /**
-   * Writes nodes with text and their entries in both indexes; a node that exists is kept, an inactive node is never indexed.
-   * @throws SvcError embedding_mismatch when the pack's vectors are of another model than the store was opened for
+   * Writes nodes with text and their entries in both indexes; an existing node is kept, an inactive node is never indexed.
+   * @throws SvcError embedding_mismatch if the pack's vectors are of another model than the store was opened for
    */
   addNodes(items: readonly IndexedNode[]): Promise<void>;
   /**
    * The `k` active nodes nearest to `vector` by cosine among those that pass the filter; ties by key. Score = cosine.
-   * @throws SvcError embedding_mismatch when the pack's vectors are of another model than the store was opened for
+   * @throws SvcError embedding_mismatch if the pack's vectors are of another model than the store was opened for
    */
   searchVectors(
     vector: Float32Array,
@@ -59,8 +56,8 @@ export type SearchIndex<Key = NodeKey> = {
     k: number,
   ): Promise<readonly Hit<Key>[]>;
   /**
-   * About the `k` active nodes nearest to `vector`, as `searchVectors` gives them, at a fifth of its cost: now and then a
-   * near one is missing.
+   * Approximately the `k` active nodes nearest to `vector`, like `searchVectors`, at a fifth of its cost: occasionally a near one
+   * is missing.
    * @throws SvcError embedding_mismatch
    */
   nearVectors(
@@ -73,9 +70,9 @@ export type SearchIndex<Key = NodeKey> = {
   /** The vector of the own text of each of the owner's active nodes in `keys` that has one; L2-normalised. */
   ownVectors(userId: string, keys: readonly Key[]): Promise<ReadonlyMap<Key, Float32Array>>;
   /**
-   * The `k` best active nodes by BM25 among those that pass the filter, and after them those of `others` that match and
-   * pass too but rank lower. Score = BM25, positive, best first, ties by key. Words are weighed by their rarity among
-   * the owner's own memories.
+   * The `k` best active nodes by BM25 among those that pass the filter, followed by those of `others` that match and pass too but
+   * rank lower. Score = BM25, positive, best first, ties by key. Words are weighed by their rarity among the owner's own
+   * memories.
    */
   searchText(
     query: string,
@@ -84,10 +81,10 @@ export type SearchIndex<Key = NodeKey> = {
     others?: readonly Key[],
   ): Promise<readonly Hit<Key>[]>;
   /**
-   * Active nodes that edges join to the entities of a question, over one to three hops and through inactive nodes too, by
-   * stored confidence, then newest first. Score = proximity: 1 at one hop, 0.7 at two, 0.4 at three. Seeds are the newest
-   * 100 active entities whose text contains one of `names`, whatever its case; wildcards are literal. Never leaves the
-   * owner; aliases that nobody verified are not walked. Every step is bounded.
+   * Active nodes connected to the entities of a question, over one to three hops and through inactive nodes too, by stored
+   * confidence, then newest first. Score = proximity: 1 at one hop, 0.7 at two, 0.4 at three. Seeds are the newest 100 active
+   * entities whose text contains one of `names`, in any case; wildcards are literal. Never leaves the owner, and does not follow
+   * unverified aliases. Every step is bounded.
    */
   searchGraph(
     names: readonly string[],
@@ -95,8 +92,8 @@ export type SearchIndex<Key = NodeKey> = {
     reach: GraphReach,
   ): Promise<readonly Hit<Key>[]>;
   /**
-   * Keys of tentative and stable nodes that have a claim of their own to the context, and pass the filter: the newest 500
-   * that are pinned (`isPinned`) and the newest 500 tasks, without repeats.
+   * Keys of tentative and stable nodes that are considered for every context, and pass the filter: the newest 500 that are pinned
+   * (`isPinned`) and the newest 500 tasks, without repeats.
    */
   pinned(filter: CandidateFilter): Promise<readonly Key[]>;
   /** Active nodes by key, in no particular order; missing and inactive ones are left out. */

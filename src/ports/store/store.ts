@@ -11,10 +11,10 @@ import type { WorkQueue } from "./work-queue.ts";
 /**
  * All of one pack or database. A use case takes the roles that it needs (`EngineDeps<Graph & AuditLog>`).
  *
- * For callers: a promise that resolved is a promise kept across kill -9. Writes of overlapping calls are committed in
- * groups, in call order. Reads see every write that was acknowledged before the read began, by any process.
- * For implementers: each write method is one transaction. A method given an owner treats a foreign object exactly
- * like a missing one. Failures are SvcError (storage_failed, storage_busy, disk_full, engine_closed).
+ * For callers: once a promise has resolved, its effect survives kill -9. Writes of overlapping calls are committed in groups, in
+ * call order. Reads see every write that was acknowledged before the read began, by any process. For implementers: each write
+ * method is one transaction. A method given an owner treats another owner's object exactly like a missing one. Failures are
+ * SvcError (storage_failed, storage_busy, disk_full, engine_closed).
  */
 export type Store<Key = NodeKey> = EventLog &
   Graph &

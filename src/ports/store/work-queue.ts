@@ -4,15 +4,15 @@ import type { MemoryNode } from "../../domain/node.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 
-/** A job as a worker receives it: the event and, for a direct store, the node that was planned for it. */
+/** A job as a worker receives it: the event and, for a direct store, its planned node. */
 export type MaterializationJob = {
   readonly event: MemoryEvent;
   readonly plannedNode: MemoryNode | undefined;
-  /** Further active nodes that the event brought and that have lost an index entry (see `addNodes`). Absent: none. */
+  /** Further active nodes that the event created and that have lost an index entry (see `addNodes`). Absent: none. */
   readonly unindexed?: readonly MemoryNode[];
 };
 
-/** What becomes visible of one job in one transaction. */
+/** What one job makes visible, in one transaction. */
 export type Materialization = {
   readonly eventId: Uuid;
   readonly node: MemoryNode;
@@ -25,7 +25,7 @@ export type Materialization = {
   readonly at: Instant;
 };
 
-/** Work of extraction on one event, as far as the queue of jobs knows it. */
+/** Extraction work on one event, as known to the job queue. */
 export type ExtractionJob = {
   readonly eventId: Uuid;
   readonly status: "pending" | "complete";
@@ -35,28 +35,28 @@ export type ExtractionJob = {
   readonly updatedAt: Instant;
 };
 
-/** Work that admitted events leave. */
+/** The work of admitted events. */
 export type WorkQueue = {
   /**
-   * Takes up to `limit` pending jobs of the owner (of all owners when absent) that no live worker holds, fewest
-   * attempts first, then in the order in which they became durable, and leases them to this process.
+   * Takes up to `limit` pending jobs of the owner (of all owners when absent) that no live worker holds, fewest attempts first,
+   * then in the order in which they became durable, and leases them to this process.
    */
   claimJobs(userId: string | undefined, limit: number): Promise<readonly MaterializationJob[]>;
   /** Gives back, unfinished, those of the jobs that this process still holds. */
   releaseJobs(eventIds: readonly Uuid[]): Promise<void>;
   /**
-   * Writes nodes, index entries and job states; a job that is already complete is left alone, a node that exists is
-   * kept, an inactive node is never indexed. Vectors of another model than the pack's are not written: their jobs stay
-   * pending with the reason `embedding_mismatch`.
+   * Writes nodes, index entries and job states. A complete job is left alone, an existing node is kept, an inactive node is never
+   * indexed. Vectors of another model than the pack's are not written: their jobs stay pending with the reason
+   * `embedding_mismatch`.
    * @returns the states of the jobs afterwards, in the order of the items; an item without a job is left out
    */
   materialize(items: readonly Materialization[]): Promise<readonly ProcessingStatus[]>;
-  /** Records a failed try of jobs whose node could not be written at all. */
+  /** Records a failed attempt at jobs whose node could not be written at all. */
   failJobs(eventIds: readonly Uuid[], reason: string, at: Instant): Promise<void>;
   jobStatus(eventId: Uuid, userId: string | undefined): Promise<ProcessingStatus | undefined>;
   countJobs(
     userId: string | undefined,
   ): Promise<{ readonly pending: number; readonly failed: number }>;
-  /** Undefined for an unknown or foreign event, and where there is no such work. */
+  /** Undefined for an unknown event, one of another owner, or one without such work. */
   extractionJob(eventId: Uuid, userId: string | undefined): Promise<ExtractionJob | undefined>;
 };

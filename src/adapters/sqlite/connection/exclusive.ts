@@ -10,7 +10,7 @@ import { isLogInUse, writeMark } from "./log-mark.ts";
 import { filesOf, hasMoved, openDatabase, schemasOf } from "./open-database.ts";
 import type { Cipher } from "./pack-files.ts";
 
-/** A pack that is worked on as a whole. */
+/** A pack that is processed as a whole. */
 export type WholePack = {
   readonly layout: PackLayout;
   /** Of an encrypted pack. */
@@ -19,14 +19,14 @@ export type WholePack = {
   readonly vecExtensionPath: string;
 };
 
-/** Long enough for a look of `info` to end, short enough for a person who forgot a running server. */
+/** Long enough for `info` to finish reading, short enough for a person who forgot a running server. */
 const BUSY_TIMEOUT_MS = 500;
-/** KiB of pages in memory for each file; what bounds the memory of work on a pack of any size. */
+/** KiB of pages in memory for each file; this bounds the memory of work on a pack of any size. */
 const CACHE_KIB = 8192;
 
 /**
- * Opens a pack that nobody else has open, and keeps everybody out until the connection is closed. Its log is moved into
- * the files first, so that these are the whole pack.
+ * Opens a pack that no other process has open, and keeps others out until the connection is closed. Its log is first moved into
+ * the files, so that they are the whole pack.
  * @throws SvcError not_found, not_a_pack, pack_too_new, pack_read_only, pack_in_use, encryption_failed, pack_damaged
  */
 export function openExclusively(pack: WholePack): Database {
@@ -48,7 +48,7 @@ export function openExclusively(pack: WholePack): Database {
   }
 }
 
-/** A connection with a small cache that locks what it touches for itself; the caller closes it. */
+/** A connection with a small cache that locks exclusively what it reads; the caller closes it. */
 export function openAlone(pack: WholePack): Database {
   const database = openDatabase({
     ...pack,
@@ -70,11 +70,11 @@ function takeAll(database: Database, { layout }: WholePack): void {
   for (const schema of schemasOf(layout)) {
     database.query(`SELECT count(*) FROM ${schema}.sqlite_schema`).get();
   }
-  // The file that we locked may have been replaced while we waited for the lock; its log is then not ours to touch.
+  // The file that we locked may have been replaced while we waited for the lock; then we must not touch its log.
   if (schemasOf(layout).some((schema) => hasMoved(database, schema))) throw inUse(path);
   requireReadable(database, layout);
   if (!hasManifest(database)) throw notAPack(path, "it has no manifest");
-  // Nobody else is in: what the log holds is about to be in the files.
+  // No other process is in: the content of the log is about to be in the files.
   if (isLogInUse(database)) writeMark(database, undefined);
   for (const schema of schemasOf(layout)) {
     const row = database
@@ -91,7 +91,7 @@ function hasManifest(database: Database): boolean {
   return table !== null && readManifest(database) !== undefined;
 }
 
-/** @throws SvcError not_found, pack_read_only; nothing was touched */
+/** @throws SvcError not_found, pack_read_only; nothing was changed */
 function requireWritable(file: string): void {
   const stat = statSync(file, { throwIfNoEntry: false });
   if (stat === undefined) {
@@ -110,7 +110,7 @@ function requireWritable(file: string): void {
   }
 }
 
-/** The error for a pack that somebody else has open. */
+/** The error for a pack that another process has open. */
 function inUse(path: string, cause?: unknown): SvcError {
   return new SvcError(
     "pack_in_use",

@@ -7,7 +7,10 @@ export function isBusy(error: unknown): boolean {
   return error instanceof SQLiteError && (error.code?.startsWith("SQLITE_BUSY") ?? false);
 }
 
-/** A SQLite or file-system failure as the caller sees it: which pack, what is wrong, what to do. Other errors pass. */
+/**
+ * A SQLite or file-system failure in the caller's terms: which pack, what is wrong, what to do. Other errors are returned
+ * unchanged.
+ */
 export function toSvcError(error: unknown, path: string): unknown {
   const code = codeOf(error);
   if (code === undefined) return error;
@@ -32,7 +35,7 @@ export function toSvcError(error: unknown, path: string): unknown {
   return new SvcError("storage_failed", message, { ...data, reason: code }, { cause: error });
 }
 
-/** The error for a pack whose main file does not lie under its name any more. */
+/** The error for a pack whose main file is no longer under its name. */
 export function packMoved(path: string): SvcError {
   return new SvcError(
     "storage_failed",
@@ -50,7 +53,7 @@ export function codeOf(error: unknown): string | undefined {
   return undefined;
 }
 
-/** The error for a pack that is not there. @param advice what is the case or to be done, as a part of a sentence */
+/** The error for a missing pack. @param advice the situation or what to do, as part of a sentence */
 export function noSuchPack(path: string, advice?: string): SvcError {
   const message = `${path}: no such pack${advice === undefined ? "" : `; ${advice}`}`;
   return new SvcError("not_found", message, { kind: "pack", id: path });
@@ -62,13 +65,13 @@ export function readOnly(path: string, cause?: unknown): SvcError {
   return new SvcError("pack_read_only", message, { path }, cause === undefined ? {} : { cause });
 }
 
-/** The error for a pack that could be written, and is not to be. */
+/** The error for a pack that could be written, but must not be. */
 export function keptUnchanged(path: string): SvcError {
   const message = `${path}: was opened read-only; nothing was changed. Leave out --read-only to write.`;
   return new SvcError("pack_read_only", message, { path });
 }
 
-/** The error for a path that holds something else. */
+/** The error for a path that is not a pack. */
 export function notAPack(path: string, reason: string, cause?: unknown): SvcError {
   return new SvcError(
     "not_a_pack",

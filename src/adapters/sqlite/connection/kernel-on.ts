@@ -5,8 +5,8 @@ import { KERNEL_LIBRARY } from "../../native/own-libraries.ts";
 const loadedOn = new WeakMap<Database, { readonly kernel: Kernel | undefined }>();
 
 /**
- * The search library, with its SQL functions on this connection: `svckernel_piece` and, for FTS5, `svckernel_gather`.
- * Undefined where it cannot be had. Never throws.
+ * The search library, with its SQL functions on this connection: `svckernel_piece` and, for FTS5, `svckernel_gather`. Undefined
+ * if it is not available. Never throws.
  */
 export function kernelOn(database: Database): Kernel | undefined {
   const known = loadedOn.get(database);
@@ -16,7 +16,7 @@ export function kernelOn(database: Database): Kernel | undefined {
   return kernel;
 }
 
-/** Makes searches on a connection go on without the library, as where there is none. */
+/** Makes searches on a connection work without the library. */
 export function withoutKernel(database: Database): void {
   loadedOn.set(database, { kernel: undefined });
 }
@@ -27,7 +27,7 @@ function tryLoad(database: Database, kernel: Kernel | undefined): Kernel | undef
     database.loadExtension(kernel.path, KERNEL_LIBRARY.entry);
     return kernel;
   } catch {
-    // An SQLite without FTS5's interface, or one that loads nothing: searches go another way.
+    // An SQLite without FTS5's interface, or one that cannot load extensions: searches work without it.
     return undefined;
   }
 }

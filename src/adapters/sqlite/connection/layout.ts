@@ -1,4 +1,4 @@
-/** Where a pack lies: one file, or a database with its two index files beside it. */
+/** The files of a pack: one file, or a database with its two index files beside it. */
 export type PackLayout =
   | { readonly kind: "file"; readonly path: string }
   | {

@@ -8,33 +8,33 @@ import type { PackLayout } from "./layout.ts";
 import { schemasOf } from "./open-database.ts";
 
 /**
- * What a pack says of its log. The main file says that the log is in use before the first change that stands there alone is
- * acknowledged, and until a checkpoint has moved all changes. Whoever checkpoints, a copy of the main file alone can be
- * told from a whole one.
+ * What a pack records about its log. The main file says that the log is in use before the first change that is only in the log is
+ * acknowledged, and until a checkpoint has moved all changes. Whichever process makes the checkpoint, an incomplete copy of the
+ * main file alone can be recognised.
  */
 export type LogMark = {
   /** `new`: the mark may not be in the main file yet. `used`: it is. `empty`: all changes up to this one are. */
   readonly state: "new" | "used" | "empty";
-  /** When it was made: later changes may be in the log alone. */
+  /** When it was made: later changes may be only in the log. */
   readonly since: Instant;
-  /** 16 hexadecimal digits, others each time that the log is taken into use or emptied. */
+  /** 16 hexadecimal digits, new each time the log is taken into use or emptied. */
   readonly id: string;
-  /** The program that keeps this mark: one that does not know it says another version in the manifest. */
+  /** The program that keeps this mark: one that does not know it writes another version into the manifest. */
   readonly version: string;
-  /** `used`: the first salt of the log at that time, 8 hexadecimal digits; it grows by one each time that SQLite begins the log again. */
+  /** `used`: the first salt of the log at that time, 8 hexadecimal digits; it grows by one each time SQLite restarts the log. */
   readonly log?: string | undefined;
 };
 
 /**
- * Lets a log that the pack says is in use outlive this connection, which may be the last: SQLite would remove it, and the
- * mark, which a reader cannot change, would then tell of a log that is lost.
+ * Keeps a log in use from being removed with this connection, which may be the last: the mark, which a reader cannot change,
+ * would then report a lost log.
  */
 export function keepLogInUse(database: Database, layout: PackLayout): void {
   if (!isLogInUse(database)) return;
   for (const schema of schemasOf(layout)) {
     // A C int; the runtime wants room for eight bytes.
     database.fileControl(schema, constants.SQLITE_FCNTL_PERSIST_WAL, new Int32Array([1, 0]));
-    // SQLite would keep the file and cut it to nothing.
+    // Otherwise SQLite would keep the file but truncate it to nothing.
     database.run(`PRAGMA ${schema}.journal_size_limit = -1`);
   }
 }
@@ -47,7 +47,7 @@ export type LostLog = { readonly since: Instant; readonly foundAt: Instant };
 
 const MARK = "log_mark";
 const LOST = "log_lost";
-/** How often a log may have begun again since the mark; the salts of two logs are hardly ever that near. */
+/** How often a log may have restarted since the mark; the salts of two different logs are hardly ever this close. */
 const BEGINNINGS_MAX = 1 << 24;
 
 /** The mark as stored; undefined in a pack that never had one. */
@@ -62,7 +62,7 @@ export function parseMark(text: string | undefined): LogMark | undefined {
   return { state, since: asInstant(since), id, version, log };
 }
 
-/** Whether a pack says that its log holds what the main file may lack. */
+/** Whether a pack says that its log contains changes that the main file may lack. */
 export function isLogInUse(database: Database): boolean {
   const { state = "empty" } = parseMark(readMarkText(database)) ?? {};
   return state !== "empty";
@@ -73,8 +73,8 @@ export function freshMark(state: "new" | "empty", since: Instant, version: strin
 }
 
 /**
- * Writes the mark, and on the first page of the main file, which is the first that is copied, of which mark the file is.
- * Runs inside a write transaction, or alone.
+ * Writes the mark, and its number to the first page of the main file, which is copied first. Runs inside a write transaction, or
+ * alone.
  * @returns the mark as stored
  */
 export function writeMark(database: Database, mark: LogMark | undefined): string | undefined {
@@ -84,14 +84,14 @@ export function writeMark(database: Database, mark: LogMark | undefined): string
   return text;
 }
 
-/** 31 bits of a mark's name. */
+/** 31 bits of the id of a mark. */
 function numberOf({ id }: LogMark): number {
   return Number.parseInt(id.slice(0, 8), 16) >>> 1;
 }
 
 /**
- * What a pack lacks because its log is not beside it or is that of another file, or because it was copied while it was
- * being written. Never wrong while other processes write. Runs outside a transaction.
+ * What a pack lacks because its log is missing or belongs to another file, or because it was copied while being written. Correct
+ * even while other processes write. Runs outside a transaction.
  */
 export function findLogGap(database: Database): LogGap | undefined {
   const mark = parseMark(readMarkText(database));
@@ -99,12 +99,12 @@ export function findLogGap(database: Database): LogGap | undefined {
   if (mark === undefined || mark.version !== readManifest(database)?.softwareVersion) return;
   const isTorn = !isWhole(database, mark);
   if (!isTorn && (mark.state === "empty" || hasLog(database, mark))) return;
-  // Between the two looks another process may have moved the log into the pack.
+  // Between the two reads another process may have moved the log into the pack.
   if (parseMark(readMarkText(database))?.id !== mark.id) return;
   return { since: mark.since, isTorn };
 }
 
-/** Whether the first page is of the same moment as the mark. */
+/** Whether the first page is from the same moment as the mark. */
 function isWhole(database: Database, mark: LogMark): boolean {
   return database
     .query<{ value: string; number: number }, [string]>(
@@ -116,8 +116,8 @@ function isWhole(database: Database, mark: LogMark): boolean {
 }
 
 /**
- * Whether the log of the file lies beside it. A process that was killed as it began the log again leaves one without
- * frames: all that was in it before is in the main file.
+ * Whether the log of the file is beside it. A process that was killed while it restarted the log leaves one without frames:
+ * everything it contained before is in the main file.
  */
 function hasLog(database: Database, mark: LogMark): boolean {
   if (framesInLog(database) > 0) return true;
@@ -126,14 +126,14 @@ function hasLog(database: Database, mark: LogMark): boolean {
   return (Number.parseInt(salt, 16) - Number.parseInt(mark.log, 16)) >>> 0 < BEGINNINGS_MAX;
 }
 
-/** The first salt of the log beside the main file, 8 hexadecimal digits; undefined where there is no log or an empty one. */
+/** The first salt of the log beside the main file, 8 hexadecimal digits; undefined if there is no log or an empty one. */
 export function firstSalt(database: Database): string | undefined {
   const path = database
     .query<{ file: string }, []>("SELECT file FROM pragma_database_list WHERE name = 'main'")
     .get()?.file;
   const header = Buffer.alloc(20);
   try {
-    // SQLite holds no lock on this file that closing a descriptor of it could drop.
+    // SQLite holds no lock on this file that closing its descriptor could drop.
     const file = openSync(`${path}-wal`, "r");
     try {
       return readSync(file, header) < header.length ? undefined : header.toString("hex", 16);
@@ -145,18 +145,18 @@ export function firstSalt(database: Database): string | undefined {
   }
 }
 
-/** Frames that belong to the main file; 0 where there is no log. */
+/** Frames that belong to the main file; 0 without a log. */
 function framesInLog(database: Database): number {
   return database.query<{ log: number }, []>("PRAGMA main.wal_checkpoint(NOOP)").get()?.log ?? 0;
 }
 
-/** Notes that a pack was used with a gap. Runs inside a write transaction. */
+/** Records that a pack was used with a gap. Runs inside a write transaction. */
 export function noteLostLog(database: Database, { since }: LogGap, foundAt: Instant): void {
   writePackSetting(database, LOST, JSON.stringify({ since, foundAt }));
   writeMark(database, undefined);
 }
 
-/** What is to be said of a pack with a gap. */
+/** The warning about a pack with a gap. */
 export function tellGap(path: string, { since, isTorn }: LogGap): string {
   const what = isTorn
     ? `was copied while it was being written; what was changed after ${since} is missing or incomplete`
@@ -164,7 +164,7 @@ export function tellGap(path: string, { since, isTorn }: LogGap): string {
   return `${path}: ${what}. Copy the original again, 5 seconds after its last write or with its log`;
 }
 
-/** Ends that note. Runs inside a write transaction, or alone. */
+/** Removes that record. Runs inside a write transaction, or alone. */
 export function forgetLostLog(database: Database): void {
   if (readLostLog(database) !== undefined) writePackSetting(database, LOST, undefined);
 }

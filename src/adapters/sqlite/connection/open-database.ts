@@ -20,21 +20,24 @@ export type DatabaseOptions = {
   readonly busyTimeoutMs: number;
   /** Absolute path of the sqlite-vec library. */
   readonly vecExtensionPath: string;
-  /** Given: the pack is encrypted, or will be when it is created. Absent: it is unencrypted. */
+  /** If given, the pack is encrypted, or will be when it is created. Absent: it is unencrypted. */
   readonly cipher?: Cipher | undefined;
-  /** Locks each file for this connection alone as soon as it looks into it; SQLITE_BUSY when somebody is in. Default false. */
+  /**
+   * Locks each file for this connection alone as soon as it reads it; SQLITE_BUSY if another connection has it open. Default
+   * false.
+   */
   readonly isExclusive?: boolean | undefined;
 };
 
-// The runtime keeps 20 statements of a connection prepared, fewer than one question needs.
+// By default the runtime keeps 20 statements of a connection prepared, fewer than one question needs.
 Database.MAX_QUERY_CACHE_SIZE = 500;
 
-/** How often a pack is opened again when it is replaced while it is being opened. */
+/** How often to reopen a pack that is replaced while it is being opened. */
 const REPLACEMENTS_MAX = 5;
 
 /**
- * Opens a connection to a pack. Every connection of the program is made here, so that this is the one place
- * that decides how pages reach the disk.
+ * Opens a connection to a pack. Every connection of the program is made here, so that only this place decides how pages reach the
+ * disk.
  * @throws SvcError not_a_pack, encryption_failed before anything is written; SQLiteError from SQLite itself
  */
 export function openDatabase(options: DatabaseOptions): Database {
@@ -51,9 +54,8 @@ export function openDatabase(options: DatabaseOptions): Database {
 }
 
 /**
- * Whether the pack was replaced as a whole (compact, rekey) between our opening its file and our first lock on it. The
- * log that lies beside the name then belongs to the new file: it must not be written for the old one, and what the two
- * say together may look like damage.
+ * Whether the pack was replaced as a whole (compact, rekey) between our opening of its file and our first lock on it. The log
+ * beside the name then belongs to the new file: we must not write it for the old one, and the two together may look like damage.
  */
 function isReplaced(database: Database, layout: PackLayout): boolean {
   const attached = database.query<{ name: string }, []>("PRAGMA database_list").all();
@@ -65,7 +67,7 @@ function isReplaced(database: Database, layout: PackLayout): boolean {
   );
 }
 
-/** Whether another file lies under the name of the one that a connection has open. */
+/** Whether there is now another file under the name of the one that a connection has open. */
 export function hasMoved(database: Database, schema: string): boolean {
   // The answer is a C int; the runtime wants room for eight bytes.
   const answer = new Int32Array(2);
@@ -73,7 +75,7 @@ export function hasMoved(database: Database, schema: string): boolean {
   return answer[0] !== 0;
 }
 
-/** @returns undefined when the files were replaced meanwhile; then nothing is open */
+/** @returns undefined if the files were replaced meanwhile; then nothing is open */
 function openFiles(
   files: readonly NamedFile[],
   options: DatabaseOptions,
@@ -83,7 +85,7 @@ function openFiles(
   try {
     setUp(database, files, options);
     if (isLast || !isReplaced(database, options.layout)) {
-      // Again: what was put there since the first look is open now.
+      // Again: a file created since the first check is open now.
       for (const { path } of files) requireSafeSidecars(path);
       return database;
     }
@@ -106,7 +108,7 @@ function setUp(
   const { layout, mode } = options;
   database.run(`PRAGMA busy_timeout = ${Math.trunc(options.busyTimeoutMs)}`);
   loadInto(database, { ...SQLITE_VEC, path: options.vecExtensionPath });
-  // In force only when it comes before the first look into a file.
+  // Takes effect only if set before the first read of a file.
   if (options.isExclusive === true) database.run("PRAGMA locking_mode = EXCLUSIVE");
   if (mode === "create") prepareFile(database, "main");
   for (const [i, file] of attached.entries()) {
@@ -115,7 +117,7 @@ function setUp(
     if (mode === "create") prepareFile(database, schema);
   }
   for (const schema of schemasOf(layout)) applyPragmas(database, schema, options);
-  // Last, because it looks into a file.
+  // Last, because it reads a file.
   kernelOn(database);
 }
 
@@ -141,7 +143,7 @@ function connect(name: string, mode: OpenMode): Database {
   return new Database(name, flags[mode] | constants.SQLITE_OPEN_URI);
 }
 
-/** Marks a fresh file as ours. Page size and mark must be in the file before it turns to WAL. */
+/** Marks a new file as ours. Page size and mark must be in the file before it is switched to WAL. */
 function prepareFile(database: Database, schema: string): void {
   const { page_count: pages } = database
     .query<{ page_count: number }, []>(`PRAGMA ${schema}.page_count`)
@@ -151,7 +153,7 @@ function prepareFile(database: Database, schema: string): void {
   database.run(`PRAGMA ${schema}.application_id = ${APPLICATION_ID}`);
 }
 
-/** Turns the files of a pack to WAL, which is written to their headers: only once the pack is known to be ours to change. */
+/** Switches the files of a pack to WAL, which changes their headers: only once the pack is known to be ours to change. */
 export function turnToLog(database: Database, layout: PackLayout): void {
   for (const schema of schemasOf(layout)) database.run(`PRAGMA ${schema}.journal_mode = WAL`);
 }
@@ -159,7 +161,7 @@ export function turnToLog(database: Database, layout: PackLayout): void {
 function applyPragmas(database: Database, schema: string, options: DatabaseOptions): void {
   database.run(`PRAGMA ${schema}.synchronous = ${options.synchronous.toUpperCase()}`);
   database.run(`PRAGMA ${schema}.cache_size = -65536`);
-  // Moving the log into the pack holds up the commit that triggers it: do it rarely, a page that changed often goes once.
+  // Moving the log into the pack delays the commit that triggers it: done rarely, a page that changed often is written once.
   database.run(`PRAGMA ${schema}.journal_size_limit = ${LOG_PAGES * PAGE_SIZE}`);
   if (schema !== "main") return;
   database.run(`PRAGMA wal_autocheckpoint = ${LOG_PAGES}`);

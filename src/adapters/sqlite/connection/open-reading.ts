@@ -8,15 +8,15 @@ import { keepLogInUse } from "./log-mark.ts";
 import { type DatabaseOptions, filesOf, openDatabase } from "./open-database.ts";
 import type { OpenMode } from "./pack-files.ts";
 
-/** How to connect to a pack, whatever it is for. */
+/** How to connect to a pack, for any purpose. */
 export type Connection = Omit<DatabaseOptions, "layout" | "mode">;
 
 /** A connection that changes nothing. */
 export type Reading = { readonly database: Database; close(): void };
 
 /**
- * Opens a pack for reading, also while other processes use it and when nobody may write it. The pack and a log
- * that lies beside it keep their bytes; the index of such a log may stay behind, else nothing does.
+ * Opens a pack for reading, even while other processes use it or if nobody may write to it. The pack and a log beside it do not
+ * change by a byte; the index of such a log may stay behind, but nothing else.
  * @throws SvcError not_a_pack, pack_too_new, pack_read_only; SQLiteError from SQLite itself
  */
 export function openForReading(layout: PackLayout, connection: Connection): Reading {
@@ -36,16 +36,16 @@ export function openForReading(layout: PackLayout, connection: Connection): Read
 }
 
 /**
- * How a pack is opened that is not to be changed: as others may write it at the same time, or, where this user can make
- * no file beside it, as one that nobody writes.
- * @throws SvcError pack_read_only when its log cannot be read
+ * How to open a pack that must not change: as one that others may write at the same time, or, if this user can create no file
+ * beside it, as one that nobody writes.
+ * @throws SvcError pack_read_only if its log cannot be read
  */
 export function readingMode(layout: PackLayout): OpenMode {
   const files = filesOf(layout);
-  // Only SQLite can tell whether the empty files that it made beside the pack are used by others: a connection that may
-  // write removes them when it closes. Where a log is, it would move that into the pack.
+  // Only SQLite knows whether others use the empty files that it created beside the pack: a connection that may write removes
+  // them when it closes. If there is a log, it would move that into the pack.
   if (files.every(isWritable)) return files.some(hasLog) ? "read-only" : "read-write";
-  // Others have it open: their memory of the log serves us, too.
+  // Others have it open: we can share their memory of the log.
   if (files.every((file) => existsSync(`${file}-wal`) && existsSync(`${file}-shm`))) {
     return "read-only";
   }
@@ -53,12 +53,12 @@ export function readingMode(layout: PackLayout): OpenMode {
   return "immutable";
 }
 
-/** Whether this user may write a file of a pack, and make its log beside it. */
+/** Whether this user may write a file of a pack, and create its log beside it. */
 export function isWritable(file: string): boolean {
   try {
     accessSync(file, constants.W_OK);
     accessSync(dirname(file), constants.W_OK | constants.X_OK);
-    // The superuser may write everything; a file that nobody may write was meant to stay as it is.
+    // The superuser may write everything; but a file without write permission is meant to stay as it is.
     return (statSync(file).mode & 0o222) !== 0;
   } catch {
     return false;

@@ -18,12 +18,12 @@ import { APPLICATION_ID, PAGE_SIZE } from "../schema/schema.ts";
 import { codeOf, notAPack, readOnly } from "./failures.ts";
 import { requireSafeSidecars } from "./sidecars.ts";
 
-/** `immutable`: read-only, without a lock or a file beside it, and whatever lies in a log. For files that nobody writes. */
+/** `immutable`: read-only, without locks or files beside it, ignoring any log. For files that nobody writes. */
 export type OpenMode = "create" | "read-write" | "read-only" | "immutable";
 
 /** How the pages of a pack are encrypted. */
 export type Cipher = {
-  /** 32 bytes; stays the caller's, who may wipe it once the pack is open. */
+  /** 32 bytes; owned by the caller, who may wipe them once the pack is open. */
   readonly masterKey: Uint8Array;
 };
 
@@ -31,8 +31,8 @@ export type Cipher = {
 export type NamedFile = { readonly path: string; readonly name: string };
 
 /**
- * Examines the files of a pack, makes those of a new encrypted one, and calls `use` with the names under which SQLite
- * opens them. The names serve while `use` runs; what was opened with them stays open.
+ * Checks the files of a pack, creates those of a new encrypted one, and calls `use` with the names under which SQLite opens them.
+ * The names are valid while `use` runs; what was opened with them stays open.
  * @throws SvcError not_a_pack, pack_read_only, encryption_failed, pack_damaged, storage_failed, before any of the files
  *   is changed
  */
@@ -63,22 +63,22 @@ export function withPackFiles<T>(
 }
 
 /**
- * Makes the main file of a new encrypted pack, to be finished by opening it. Nothing happens where there is a file already.
- * @param salt 16 random bytes that the file is to begin with, so that its key is known before it exists
+ * Creates the main file of a new encrypted pack; opening it completes it. Does nothing if there is a file already.
+ * @param salt the first 16, random bytes of the file, so that its key is known before it exists
  */
 export function beginPack(path: string, cipher: Cipher, salt: Uint8Array): void {
   createFile(path, cipher, salt);
 }
 
 /**
- * The master key that a key text means for the pack at `path`, which the caller wipes.
+ * The master key that a key text means for the pack at `path`; the caller wipes it.
  * @throws SvcError invalid_config
  */
 export async function packKey(path: string, text: string): Promise<Uint8Array> {
   return await masterKeyOf(path, PAGE_SIZE, text);
 }
 
-/** Begins a pack with a key text where there is none, so that its passphrase is bound to it. @throws SvcError invalid_config */
+/** Starts a pack with a key text if there is none, so that its passphrase is bound to it. @throws SvcError invalid_config */
 export async function beginPackWith(path: string, text: string): Promise<void> {
   if (isFilled(path)) return;
   const salt = newSalt();
@@ -98,34 +98,34 @@ function isForWriting(mode: OpenMode): boolean {
   return mode === "create" || mode === "read-write";
 }
 
-/** Memories are their owner's alone; SQLite gives log and index files the permissions of the file they belong to. */
+/** Memories are accessible to their owner only; SQLite gives log and index files the permissions of their main file. */
 function createPrivate(path: string): void {
   closeSync(openSync(path, "a", 0o600));
 }
 
-/** Looks at an existing file without opening it as a database. */
+/** Checks an existing file without opening it as a database. */
 function requirePackFile(path: string, mode: OpenMode, cipher: Cipher | undefined): void {
   requireSafeSidecars(path);
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return;
-  // Opening a pipe would wait for whoever writes to it.
+  // Opening a pipe would wait for its writer.
   if (!stat.isFile()) throw notAPack(path, stat.isDirectory() ? "it is a folder" : "it is no file");
-  // The superuser could write it all the same; whoever took the permission away did not mean that.
+  // The superuser could write it anyway, but the permission was removed on purpose.
   if (isForWriting(mode) && (stat.mode & 0o222) === 0) throw readOnly(path);
   const header = readPackHeader(path);
-  // A file that cannot be opened is SQLite's to report.
+  // SQLite reports a file that cannot be opened.
   if (header === undefined || stat.size === 0) return;
   requireHeader(path, Buffer.from(header), cipher);
   if (isCut(path, Buffer.from(header))) throw packDamaged(path);
 }
 
-/** Whether a file ends in a part of a page, and nothing lies beside it from which SQLite would complete that page. */
+/** Whether a file ends in the middle of a page, without a file beside it from which SQLite would complete that page. */
 function isCut(path: string, header: Buffer): boolean {
-  // In this order: another process may be writing the page, and its journal is gone once it is complete.
+  // In this order: another process may be writing the page, and its journal disappears once it is complete.
   if (["-wal", "-journal"].some((suffix) => isFilled(`${path}${suffix}`))) return false;
   const stored = header.readUInt16BE(16);
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  // Not a number where the header is none of SQLite's, which is for SQLite to say.
+  // NaN if the header is not SQLite's, which SQLite itself reports.
   return size % (stored === 1 ? 65_536 : stored) > 0;
 }
 
@@ -146,8 +146,8 @@ function requireHeader(path: string, header: Buffer, cipher: Cipher | undefined)
 }
 
 /**
- * Opens an existing file for a moment. No statement runs, so nothing is recovered, locked or created; the library checks
- * the key while it opens.
+ * Briefly opens an existing file. No statement runs, so nothing is recovered, locked or created; the library checks the key while
+ * it opens.
  */
 function proveKey(path: string, cipher: Cipher): void {
   if (!isFilled(path)) return;
@@ -177,8 +177,8 @@ function newSalt(): Uint8Array {
 }
 
 /**
- * Makes the file with its first page under a hidden name and links it into place. Two processes that make the same pack
- * would otherwise each begin it with a salt of their own; this way the second one finds the file of the first.
+ * Creates the file with its first page under a hidden name and links it into place. Otherwise two processes that create the same
+ * pack would each start it with their own salt; this way the second one finds the file of the first.
  */
 function createFile(path: string, cipher: Cipher, salt = newSalt()): void {
   if (isFilled(path)) return;
@@ -210,7 +210,7 @@ function writeFirstPage(path: string, cipher: Cipher, salt: Uint8Array): void {
 }
 
 function linkOrRename(temporary: string, path: string): void {
-  // An empty file is nobody's pack yet, and only a rename can take its place.
+  // An empty file is not a pack yet, and only a rename can replace it.
   if (statSync(path, { throwIfNoEntry: false })?.size === 0) {
     renameSync(temporary, path);
     return;

@@ -3,14 +3,14 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 
 /**
- * Names a process so that another one can tell whether it still lives: host, boot, process id, start time.
- * A process id alone is not enough, because the system hands it out again.
+ * Names a process so that another one can find out whether it is still alive: host, boot, process id, start time. A process id
+ * alone is not enough, because the system reuses it.
  */
 export function processIdentity(): string {
   return [hostname(), bootId(), process.pid, startTime(process.pid) ?? "?"].join("|");
 }
 
-/** True when the named process is certainly gone; a process of another host counts as living. */
+/** True if the named process is certainly gone; a process of another host counts as alive. */
 export function isGone(identity: string): boolean {
   const [host, boot, pid, start] = identity.split("|");
   if (host !== hostname()) return false;
@@ -23,8 +23,8 @@ export function isGone(identity: string): boolean {
 const TAG = /^([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{6})([0-9a-f]{10})[0-9a-f]{8}$/;
 
 /**
- * 32 hexadecimal digits, never the same twice, that name this process by host, boot, process id and start time: short
- * enough for the name of a file, so that another process can tell from it whether the file is still being written.
+ * 32 hexadecimal digits, unique, that name this process by host, boot, process id and start time: short enough for a file name,
+ * so that another process can find out from it whether the file is still being written.
  */
 export function processTag(): string {
   const pid = process.pid.toString(16).padStart(6, "0");
@@ -32,7 +32,7 @@ export function processTag(): string {
   return `${shortHash(hostname())}${shortHash(bootId())}${pid}${start}${randomBytes(4).toString("hex")}`;
 }
 
-/** As `isGone`, for a tag. */
+/** Like `isGone`, for a tag. */
 export function isTagGone(tag: string): boolean {
   const [, host, boot, pid = "", start] = TAG.exec(tag) ?? [];
   if (host !== shortHash(hostname())) return false;
@@ -68,9 +68,9 @@ function bootId(): string {
   return readText("/proc/sys/kernel/random/boot_id") ?? "?";
 }
 
-/** Clock ticks after boot at which the process began, where the system tells (Linux). */
+/** Clock ticks after boot at which the process started, if the system says (Linux). */
 function startTime(pid: number): string | undefined {
-  // The second field is the command in parentheses and may hold anything; the fields after it are fixed.
+  // The second field is the command in parentheses and may contain anything; the fields after it are fixed.
   const stat = readText(`/proc/${pid}/stat`);
   return stat?.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
 }
@@ -79,7 +79,7 @@ function readText(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8").trim();
   } catch {
-    // Not Linux, or the process ended meanwhile.
+    // Not Linux, or the process has ended meanwhile.
     return undefined;
   }
 }

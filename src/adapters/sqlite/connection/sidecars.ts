@@ -4,8 +4,8 @@ import { SvcError, UNSAFE_FILE } from "../../../domain/errors.ts";
 const SIDECARS = ["-journal", "-wal", "-shm"];
 
 /**
- * Looks at what lies beside a database before SQLite obeys it: its journal, its log, its index. Each has to be a regular
- * file with one name, of this user or of the owner of the database. The encryption library looks again at each opening.
+ * Checks the files beside a database before SQLite trusts them: its journal, its log, its index. Each must be a regular file with
+ * one name, of this user or of the owner of the database. The encryption library checks again at each opening.
  * @param path of the database, which may be missing.
  * @throws SvcError storage_failed, naming the file and what to do; nothing was opened or changed
  */
@@ -16,8 +16,8 @@ export function requireSafeSidecars(path: string): void {
 }
 
 /**
- * @param path of a file that is obeyed, which may be missing.
- * @param database whose owner may have made it beside this user.
+ * @param path of a trusted file, which may be missing.
+ * @param database whose owner may have made it, besides this user.
  * @throws SvcError storage_failed
  */
 export function requireSafe(path: string, database: string): void {
@@ -49,7 +49,7 @@ function realPath(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    // Not made yet.
+    // Not created yet.
     return path;
   }
 }

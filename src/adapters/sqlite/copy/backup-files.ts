@@ -15,12 +15,12 @@ import { type Pinned, pinPack } from "./pinned.ts";
 import { interruptible, requireFree } from "./rewrite-pack.ts";
 
 export type BackupInput = WholePack & {
-  /** Where the copy is made: the same kind of pack, of which there is nothing yet. */
+  /** Where the copy is made: the same kind of pack, not existing yet. */
   readonly target: PackLayout;
   readonly clock: Clock;
   readonly softwareVersion: string;
   readonly signal: AbortSignal;
-  /** Called now and then with the bytes that were copied. */
+  /** Called now and then with the bytes copied so far. */
   readonly onProgress: (done: number, total: number) => void;
 };
 
@@ -30,21 +30,21 @@ export type BackedUp = {
   readonly nodes: number;
   /** Of all files of the copy. */
   readonly bytes: number;
-  /** What the original lacks, and so the copy; undefined when nothing is missing. */
+  /** What the original, and so the copy, lacks; undefined if nothing is missing. */
   readonly gap: LogGap | undefined;
 };
 
 const CHUNK_BYTES = 4 * 1024 * 1024;
 
 /**
- * Copies the files of a pack as they are at one moment, also while others read and write it, and compares the copy with
- * them: every byte, every page, and the rows of each table. The copy is encrypted as the original is and opens with its key.
+ * Copies the files of a pack as of one moment, even while others read and write it, and compares the copy with them: every byte,
+ * every page, and the rows of each table. The copy has the same encryption and the same key.
  * @throws SvcError pack_in_use, disk_full and what opening a pack throws; the signal's reason. The caller then removes the copy
  */
 export async function backUpFiles(input: BackupInput): Promise<BackedUp> {
   try {
     const pinned = await pinPack(input);
-    // Closing one of these would drop SQLite's locks on the file.
+    // Closed only at the end: closing one would drop SQLite's locks on the file.
     const descriptors: number[] = [];
     try {
       const bytes = await copyFiles(input, descriptors);
@@ -83,7 +83,7 @@ async function copyFiles(input: BackupInput, descriptors: number[]): Promise<num
   return total;
 }
 
-/** Copies a file that is open already, and reads the copy again. */
+/** Copies a file that is already open, and reads the copy back. */
 async function copyBytes(
   from: number,
   path: string,
@@ -121,7 +121,7 @@ async function readThrough(
   }
 }
 
-/** Compares the copy with the original as SQLite reads them, and takes from it what is true of the original alone. */
+/** Compares the copy with the original as SQLite reads them, and removes from the copy what is true only of the original. */
 function compareAndFinish(
   { database, gap }: Pinned,
   input: BackupInput,

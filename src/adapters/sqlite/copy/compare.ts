@@ -6,9 +6,9 @@ import { SvcError } from "../../../domain/errors.ts";
 export type Part = { readonly database: Database; readonly schema: string };
 
 /**
- * Compares a copy of one file with its original: the same tables, indexes and triggers, and as many rows in each table,
- * those of the search indexes included; and every page of the copy sound.
- * @throws SvcError storage_failed naming what differs
+ * Compares a copy of one file with its original: the same tables, indexes and triggers, and the same number of rows in each
+ * table, including those of the search indexes; and every page of the copy is intact.
+ * @throws SvcError storage_failed naming the difference
  */
 export function requireSameShape(original: Part, copy: Part, path: string): void {
   if (definitions(original) !== definitions(copy)) throw differs(path, "its tables differ");
@@ -24,7 +24,7 @@ export function requireSameShape(original: Part, copy: Part, path: string): void
   requireSound(copy, path);
 }
 
-/** @throws SvcError storage_failed when a page or an index of the copy is not sound */
+/** @throws SvcError storage_failed if a page or an index of the copy is damaged */
 export function requireSound({ database, schema }: Part, path: string): void {
   const [first] = database
     .query<{ integrity_check: string }, []>(`PRAGMA ${schema}.integrity_check(1)`)
@@ -33,7 +33,7 @@ export function requireSound({ database, schema }: Part, path: string): void {
 }
 
 /**
- * Compares all rows of a table with those of its copy, in the order of their keys.
+ * Compares all rows of a table with those of its copy, in key order.
  * @throws SvcError storage_failed naming the table
  */
 export function requireSameRows(original: Part, copy: Part, table: string, path: string): void {
@@ -45,9 +45,9 @@ export function requireSameRows(original: Part, copy: Part, table: string, path:
 }
 
 /**
- * The number of rows of a table and a SHA-256 over all of them: in the order of their keys, or, of a virtual table, which
- * has none, the exclusive or of those of its rows.
- * @param key what to order by, for SQL.
+ * The number of rows of a table and a SHA-256 over all of them: in key order, or, for a virtual table, which has no keys, the
+ * exclusive or over its rows.
+ * @param key what to order by, as SQL.
  */
 export function hashRows(
   part: Part,
@@ -77,12 +77,12 @@ function addValue(hash: ReturnType<typeof createHash>, value: unknown): void {
   if (value instanceof Uint8Array) hash.update(`b${value.byteLength}:`).update(value);
   else {
     const text = String(value);
-    // Length and type first, so that neighbouring values cannot trade characters.
+    // Length and type first, so that characters cannot move between adjacent values.
     hash.update(`${value === null ? "n" : typeof value}${Buffer.byteLength(text)}:`).update(text);
   }
 }
 
-/** Names of the tables that have pages of their own; those behind virtual tables are among them. */
+/** Names of the tables that have their own pages, including those behind virtual tables. */
 export function tablesOf({ database, schema }: Part): readonly string[] {
   return database
     .query<{ name: string }, []>(
@@ -92,7 +92,7 @@ export function tablesOf({ database, schema }: Part): readonly string[] {
     .map(({ name }) => name);
 }
 
-/** What a name of a file's schema is: `shadow` for a table that stands behind a virtual one. */
+/** The kind of a table in the schema: `shadow` for a table behind a virtual one. */
 export function kindOf({ database, schema }: Part, table: string): string | undefined {
   return database
     .query<{ type: string }, [string, string]>(

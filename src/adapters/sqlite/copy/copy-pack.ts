@@ -12,13 +12,13 @@ import { SALT_BYTES } from "../../crypt/keys.ts";
 import type { Cipher } from "../connection/pack-files.ts";
 import { PAGE_SIZE } from "../schema/schema.ts";
 
-/** Bytes at the end of each page that encryption needs for itself. */
+/** Bytes at the end of each page that encryption needs. */
 const RESERVED_BYTES = 32;
 
-/** How a copy is encrypted: with what key, and the 16 bytes that make the file's own keys of it. */
+/** How a copy is encrypted: the key, and the 16 bytes from which the file's own keys are derived. */
 export type CopyKey = { readonly cipher: Cipher; readonly salt: Uint8Array };
 
-/** The key of a copy that is opened as its original is, and is known by the same salt. */
+/** The key of a copy that is opened like its original, and found by the same salt. */
 export function sameKey(original: string, cipher: Cipher | undefined): CopyKey | undefined {
   if (cipher === undefined) return undefined;
   const header = readPackHeader(original);
@@ -26,14 +26,14 @@ export function sameKey(original: string, cipher: Cipher | undefined): CopyKey |
   return { cipher, salt: header.slice(0, SALT_BYTES) };
 }
 
-/** A key for a copy that is a file of its own; undefined for an unencrypted one. */
+/** The key of a copy with its own salt; undefined for an unencrypted one. */
 export function freshKey(cipher: Cipher | undefined): CopyKey | undefined {
   return cipher && { cipher, salt: randomBytes(SALT_BYTES) };
 }
 
 /**
- * Copies one file of a pack, dense and in order of its tables, into the empty file `path`. Row ids, and so the keys by
- * which the indexes name memories, stay as they are. Takes a page cache of memory, whatever the size of the file.
+ * Copies one file of a pack, compactly and in table order, into the empty file `path`. Row ids, and so the keys by which the
+ * indexes name memories, stay the same. Takes one page cache of memory, whatever the size of the file.
  * @param database a connection of `openAlone`.
  */
 export function copyFile(
@@ -48,7 +48,7 @@ export function copyFile(
   });
 }
 
-/** Calls `use` with the name under which SQLite writes a copy; the name serves as long as `use` runs. */
+/** Calls `use` with the name under which SQLite writes a copy; the name is valid while `use` runs. */
 export function withCopyName<T>(
   path: string,
   key: CopyKey | undefined,
@@ -65,7 +65,7 @@ export function withCopyName<T>(
   }
 }
 
-/** A copy takes the reserve of its original, which has none when it is unencrypted. The original is not changed. */
+/** A copy inherits the reserved bytes of its original, which has none if it is unencrypted. The original does not change. */
 function reserveBytes(database: Database, schema: string): void {
   const wanted = new Uint8Array(8);
   wanted[0] = RESERVED_BYTES;

@@ -11,9 +11,9 @@ type DirectoryLayout = Extract<PackLayout, { kind: "directory" }>;
 const FILE_FORMAT_VERSION = 1;
 
 /**
- * Says in `manifest.json`, beside the database file, that a directory pack is encrypted, how, and which files. For people
- * and programs that look at the folder; nothing reads it back. Holds no secret: what differs between packs, the salts,
- * is in the files. A manifest that says the same, and a file of that name that is not ours, stay as they are.
+ * States in `manifest.json`, beside the database file, that a directory pack is encrypted, how, and which files. For people and
+ * programs that look at the folder; nothing reads it back. Contains no secret: what differs between packs, the salts, is in the
+ * files. An equal manifest, and a file of that name that is not ours, stay as they are.
  */
 export function writeEncryptionManifest(layout: DirectoryLayout, now: Instant): void {
   const path = manifestPath(layout);
@@ -40,7 +40,7 @@ export function writeEncryptionManifest(layout: DirectoryLayout, now: Instant): 
   renameSync(draft, path);
 }
 
-/** Removes what `writeEncryptionManifest` wrote, once the files are unencrypted. */
+/** Removes the file of `writeEncryptionManifest` once the pack's files are unencrypted. */
 export function removeEncryptionManifest(layout: DirectoryLayout): void {
   const path = manifestPath(layout);
   if (readEncryption(path) !== undefined) rmSync(path);
@@ -50,7 +50,7 @@ function manifestPath(layout: DirectoryLayout): string {
   return join(dirname(layout.databasePath), "manifest.json");
 }
 
-/** What a manifest of ours says; undefined when there is none. */
+/** The content of our manifest; undefined if there is none. */
 function readEncryption(path: string): Readonly<Record<string, unknown>> | undefined {
   if (!existsSync(path)) return undefined;
   try {
@@ -60,7 +60,7 @@ function readEncryption(path: string): Readonly<Record<string, unknown>> | undef
     if (typeof encryption !== "object" || encryption === null) return undefined;
     return "algorithm" in encryption ? Object.fromEntries(Object.entries(encryption)) : undefined;
   } catch {
-    // Some other program's file.
+    // Another program's file.
     return undefined;
   }
 }

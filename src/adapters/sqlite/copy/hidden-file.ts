@@ -11,25 +11,25 @@ import {
 import { basename, dirname, join } from "node:path";
 import { isTagGone, processTag } from "../connection/process-identity.ts";
 
-/** What a file is being made for; part of its name. */
+/** The purpose of a file under construction; part of its name. */
 export type Purpose = "compact" | "rekey" | "migrate" | "backup" | "import";
 
 const HIDDEN =
   /^\.(?<name>.+)\.(?<tag>[0-9a-f]{32})\.(?:compact|rekey|migrate|backup|import)(?:-wal|-shm|-journal)?$/;
 const COMPANIONS = ["-wal", "-shm", "-journal"];
 
-/** A fresh name `.<name>.<32 hex digits>.<purpose>` in the folder of `path`, where a file for `path` is made. */
+/** A fresh name `.<name>.<32 hex digits>.<purpose>` in the folder of `path`, for a file that will become `path`. */
 export function hiddenBeside(path: string, purpose: Purpose): string {
   return join(dirname(path), `.${basename(path)}.${processTag()}.${purpose}`);
 }
 
-/** Whether `hidden` is a name that `hiddenBeside` gives for `path`. */
+/** Whether `hidden` is a name that `hiddenBeside` makes for `path`. */
 export function isHiddenFor(hidden: string, path: string): boolean {
   const name = HIDDEN.exec(basename(hidden))?.groups?.["name"];
   return name === basename(path) && dirname(hidden) === dirname(path);
 }
 
-/** Removes the files and folders beside `path` that runs left behind whose process is gone. */
+/** Removes the files and folders beside `path` that were left by processes that are gone. */
 export function removeLeftovers(path: string): void {
   const folder = dirname(path);
   for (const entry of readdirSync(folder)) {
@@ -40,12 +40,12 @@ export function removeLeftovers(path: string): void {
   }
 }
 
-/** Makes an empty file that only its owner may read. @throws when something has the name already */
+/** Creates an empty file that only its owner may read. @throws if the name is taken */
 export function createHidden(path: string): void {
   closeSync(openSync(path, "wx", 0o600));
 }
 
-/** Removes a file and what SQLite made beside it. */
+/** Removes a file and what SQLite created beside it. */
 export function discard(path: string): void {
   for (const suffix of ["", ...COMPANIONS]) rmSync(`${path}${suffix}`, { force: true });
 }
@@ -55,17 +55,17 @@ export function removeCompanions(path: string): void {
   for (const suffix of COMPANIONS) rmSync(`${path}${suffix}`, { force: true });
 }
 
-/** Gives `copy` the permissions of `original`, and as far as this user may, its owner. */
+/** Gives `copy` the permissions of `original` and, as far as this user may, its owner. */
 export function copyPermissions(original: string, copy: string): void {
   const { mode, uid, gid } = statSync(original);
   if (process.getuid?.() === 0) chownSync(copy, uid, gid);
-  // After the owner: changing that takes special bits away.
+  // After the owner: changing that clears special bits.
   chmodSync(copy, mode & 0o7777);
 }
 
 /**
- * Waits until the content of a file, or the names in a folder, are on the disk. Never for a file that this process has
- * open in SQLite: closing a descriptor of it would drop SQLite's locks.
+ * Waits until the content of a file, or the names in a folder, are on disk. Never use it on a file that this process has open in
+ * SQLite: closing a descriptor of it would drop SQLite's locks.
  */
 export function syncToDisk(path: string): void {
   const descriptor = openSync(path, "r");

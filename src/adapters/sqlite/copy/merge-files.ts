@@ -5,9 +5,9 @@ import { columnsOf, kindOf, type Part, quoted } from "./compare.ts";
 type Definition = { readonly type: string; readonly name: string; readonly sql: string };
 
 /**
- * Copies what one attached file holds into another one: tables, indexes and triggers, and the rows of virtual tables
- * through the virtual tables themselves, because SQLite lets nobody write to the tables behind them. Keys stay as they
- * are. Runs inside a transaction, with foreign keys off, so that the order of the tables does not matter.
+ * Copies the content of one attached file into another: tables, indexes and triggers, and the rows of virtual tables through the
+ * virtual tables themselves, because SQLite does not allow writing to the tables behind them. Keys stay the same. Runs inside a
+ * transaction, with foreign keys off, so that the order of the tables does not matter.
  * @returns the tables whose rows were copied
  */
 export function mergeFile(database: Database, from: string, into: string): readonly string[] {
@@ -18,7 +18,7 @@ export function mergeFile(database: Database, from: string, into: string): reado
   const tables = definitions.filter(({ type }) => type === "table");
   const virtual = tables.filter(isVirtual);
   virtual.forEach(make);
-  // Making a virtual table makes those behind it. SQLite does not know all of them by their names.
+  // Creating a virtual table creates those behind it. SQLite does not recognise all of them by name.
   const made = new Set(readDefinitions({ database, schema: into }).map(({ name }) => name));
   const ordinary = tables.filter(({ name }) => !made.has(name));
   ordinary.forEach(make);
@@ -26,7 +26,7 @@ export function mergeFile(database: Database, from: string, into: string): reado
   definitions.filter(({ type }) => type === "index").forEach(make);
   const copied = [...ordinary, ...virtual].map(({ name }) => name);
   for (const name of copied) copyRows(source, into, name);
-  // After the rows, since some forbid to write.
+  // After the rows, since some triggers forbid writing.
   definitions.filter(({ type }) => type !== "table" && type !== "index").forEach(make);
   return copied;
 }
@@ -44,7 +44,7 @@ function copyRows(source: Part, into: string, table: string): void {
   const { database, schema: from } = source;
   const name = quoted(table);
   if (kindOf(source, table) === "virtual") {
-    // A virtual table has hidden columns too, which are not data.
+    // A virtual table also has hidden columns, which are not data.
     const columns = columnsOf(source, table).map(quoted).join(", ");
     database.run(`INSERT INTO ${into}.${name} (${columns}) SELECT ${columns} FROM ${from}.${name}`);
     return;
@@ -52,7 +52,7 @@ function copyRows(source: Part, into: string, table: string): void {
   database.run(`INSERT INTO ${into}.${name} SELECT * FROM ${from}.${name}`);
 }
 
-/** The statement that makes the same thing in another file. SQLite keeps statements without the name of their file. */
+/** The same statement for another file. SQLite stores statements without the name of their file. */
 function inFile(sql: string, schema: string): string {
   const made = sql.replace(
     /^(CREATE\s+(?:VIRTUAL\s+TABLE|TABLE|UNIQUE\s+INDEX|INDEX|TRIGGER|VIEW)\s+)/i,

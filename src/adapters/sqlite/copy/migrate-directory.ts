@@ -22,7 +22,7 @@ export type MigrateInput = WholePack & {
   readonly layout: Extract<PackLayout, { kind: "directory" }>;
   /** Absolute path of the new pack, ending in `.pack`. */
   readonly destination: string;
-  /** The new pack is encrypted with it; undefined: not at all. */
+  /** The key of the new pack; undefined: unencrypted. */
   readonly destinationKey: CopyKey | undefined;
   readonly now: Instant;
 };
@@ -38,7 +38,7 @@ export type Migrated = {
   readonly bytesAfter: number;
 };
 
-/** The word index keeps no text to index again, so the new pack begins as a copy of its file. */
+/** The word index keeps no text to index again, so the new pack starts as a copy of its file. */
 const BASE = "lexical_file";
 const MERGED = ["main", "vector_file"] as const;
 
@@ -46,9 +46,9 @@ const MERGED = ["main", "vector_file"] as const;
 type Copied = { readonly schema: string; readonly table: string };
 
 /**
- * Copies a directory pack into a new single file, which appears under its name once it is complete and compared with the
- * original row by row. The directory stays as it is.
- * @throws SvcError invalid_argument when the name is taken or unfit; pack_in_use, disk_full and what opening a pack throws
+ * Copies a directory pack into a new single file, which appears under its name once it is complete and compared with the original
+ * row by row. The directory stays as it is.
+ * @throws SvcError invalid_argument if the name is taken or unfit; pack_in_use, disk_full and what opening a pack throws
  */
 export async function migrateDirectory(input: MigrateInput): Promise<Migrated> {
   const { destination } = input;
@@ -120,13 +120,13 @@ async function migrateOn(
   syncToDisk(hidden);
   const bytesAfter = sizeOf([hidden]);
   const { destination } = input;
-  // The log of a pack that was made and lost meanwhile would be taken for the log of this one.
+  // A log left by a pack that no longer exists would be taken for the log of this one.
   if (existsSync(`${destination}-wal`)) throw nameTaken(`${destination}-wal`);
   if (!publishFile(hidden, destination)) throw nameTaken(destination);
   return { ...counts, bytesBefore: sizeOf(filesOf(input.layout)), bytesAfter };
 }
 
-/** The file is nobody's until it is complete, so that neither a journal nor a wait for the disk is of use. */
+/** Nobody uses the file until it is complete, so it needs neither a journal nor waits for the disk. */
 function mergeAll(database: Database): readonly Copied[] {
   database.run("PRAGMA target.journal_mode = OFF");
   database.run("PRAGMA target.synchronous = OFF");
@@ -140,7 +140,7 @@ function mergeAll(database: Database): readonly Copied[] {
   return [...base, ...merge()];
 }
 
-/** Compares the copy with the original, then brings its indexes in step with its graph as every opening does. */
+/** Compares the copy with the original, then reconciles its indexes with its graph, as every opening does. */
 async function finishCopy(
   database: Database,
   { destination, destinationKey, vecExtensionPath, now }: MigrateInput,
@@ -160,7 +160,7 @@ async function finishCopy(
       .transaction(() => {
         upgrade(copy, layout, now);
         reconcileIndexes(copy, now, target.schema);
-        // Of the folder's log; the new file has had none.
+        // It belongs to the folder's log; the new file has had none.
         writeMark(copy, undefined);
       })
       .immediate();

@@ -13,11 +13,11 @@ import type { OpenMode } from "../connection/pack-files.ts";
 import { requireReadable } from "../schema/migrate.ts";
 import { LogKeeper } from "../write/log-keeper.ts";
 
-/** A pack whose files hold all of it and do not change. Others read and write on; what they write waits in its log. */
+/** A pack whose files are complete and do not change. Others continue to read and write; their writes wait in its log. */
 export type Pinned = {
-  /** Sees the pack as the files hold it. */
+  /** Sees the pack as it is in the files. */
   readonly database: Database;
-  /** What the pack lacked before; undefined when nothing was missing. */
+  /** What the pack lacked before; undefined if nothing was missing. */
   readonly gap: LogGap | undefined;
   /** Lets the files change again. Never throws. */
   release(): Promise<void>;
@@ -28,14 +28,14 @@ export type PinOptions = WholePack & {
   readonly softwareVersion: string;
 };
 
-/** Milliseconds that one statement waits for a writer; writers wait as long for the log to be moved. */
+/** Milliseconds that one statement waits for a writer; writers wait as long for the move of the log. */
 const BUSY_TIMEOUT_MS = 2000;
 /** Milliseconds to wait for others who keep the log from being moved into the pack: a long read, another copy. */
 const PATIENCE_MS = 60_000;
 
 /**
- * Moves the log of a pack into its files and reads from there: as long as that reading lasts, SQLite leaves the files as
- * they are. Where nothing may be written, the log has to be in the files already.
+ * Moves the log of a pack into its files and starts reading: as long as this read lasts, SQLite does not change the files. If
+ * nothing may be written, the log must be in the files already.
  * @throws SvcError not_found, not_a_pack, pack_too_new, pack_read_only, pack_in_use; SQLiteError from SQLite itself
  */
 export async function pinPack(options: PinOptions): Promise<Pinned> {
@@ -101,7 +101,7 @@ async function pin(
   }
 }
 
-/** Keeps others from writing while the log is moved and the reading begins. */
+/** Keeps others from writing while the log is moved and the read begins. */
 function pinBetweenWrites(reader: Database, helper: Database, options: PinOptions): boolean {
   try {
     helper.run("BEGIN IMMEDIATE");
@@ -118,7 +118,7 @@ function pinBetweenWrites(reader: Database, helper: Database, options: PinOption
   }
 }
 
-/** While `reader` reads, nothing that came after it is moved: a log that is moved as a whole holds nothing newer. */
+/** While `reader` reads, nothing newer is moved: a log that is moved completely contains nothing newer. */
 function pinWhereWhole(reader: Database, helper: Database, options: PinOptions): boolean {
   begin(reader, options);
   if (isLogMoved(helper, "NOOP", options)) return true;
@@ -137,7 +137,7 @@ function isLogMoved(database: Database, how: "PASSIVE" | "NOOP", { layout }: Pin
   });
 }
 
-/** Begins to read: all files of a pack at once. */
+/** Starts a read of all files of a pack at once. */
 function begin(database: Database, { layout }: PinOptions): void {
   database.run("BEGIN");
   for (const schema of schemasOf(layout)) {
@@ -154,7 +154,7 @@ async function letGo(
 ): Promise<void> {
   reader.close();
   if (mode === "read-write" && gap === undefined) {
-    // Whoever closes a pack last removes its log, and the pack has to say that it is empty.
+    // The last process to close a pack removes its log, and the pack must say that it is empty.
     const keeper = new LogKeeper(helper, { layout, clock, softwareVersion, isIdle: () => true });
     await waitForTurn(helper);
     await keeper.close();

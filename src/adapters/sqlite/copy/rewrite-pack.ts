@@ -20,23 +20,23 @@ import {
 } from "./hidden-file.ts";
 import { isSwapPending, type Move, swapFiles } from "./swap-files.ts";
 
-/** Sizes of all files of a pack together. */
+/** Total sizes of all files of a pack. */
 export type Rewritten = { readonly bytesBefore: number; readonly bytesAfter: number };
 
 export type RewriteInput = WholePack & {
   readonly purpose: "compact" | "rekey";
-  /** How the copy of a file is encrypted; undefined: unencrypted. */
+  /** The key of the copy of a file; undefined: unencrypted. */
   keyFor(file: string): CopyKey | undefined;
-  /** Called once the new files are in place, before anybody else may open the pack. */
+  /** Called once the new files are in place, before other processes can open the pack. */
   readonly onSwapped?: (() => void) | undefined;
 };
 
 type Copy = { readonly schema: string; readonly file: string; readonly path: string };
 
 /**
- * Replaces each file of a pack by a dense copy of itself. Until the last step the pack is as it was, whenever the process
- * ends; that step is one rename (or, of a directory pack, one record of several).
- * @throws SvcError pack_in_use, disk_full and what opening a pack throws; the pack is then as it was, the copy is gone
+ * Replaces each file of a pack with a compact copy of itself. Until the last step the pack is unchanged, whenever the process
+ * ends; that step is one rename (for a directory pack, one record of several).
+ * @throws SvcError pack_in_use, disk_full and what opening a pack throws; the pack is then unchanged, and the copy is removed
  */
 export async function rewritePack(input: RewriteInput): Promise<Rewritten> {
   const database = openExclusively(input);
@@ -59,7 +59,7 @@ async function rewriteOn(database: Database, input: RewriteInput): Promise<Rewri
   for (const { file } of copies) removeLeftovers(file);
   requireRoom(database, copies);
   const discardCopies = (): void => {
-    // Once the swap is decided the copies are the pack.
+    // Once the swap is decided, the copies are the pack.
     if (isSwapPending(filesOf(input.layout))) return;
     for (const { path } of copies) discard(path);
   };
@@ -75,8 +75,8 @@ async function rewriteOn(database: Database, input: RewriteInput): Promise<Rewri
 }
 
 /**
- * Joins the segments of the text index to one. A removed document is only marked in the segment that holds its words, and
- * a copy would keep both. The answers stay the same.
+ * Merges the segments of the text index into one. A removed document is only marked in the segment with its words, and a copy
+ * would keep both. The answers stay the same.
  */
 function dropRemovedWords(database: Database, schema: string): void {
   const index = "lexical_documents";
@@ -106,14 +106,14 @@ function makeCopy(database: Database, input: RewriteInput, { schema, file, path 
 function swap(copies: readonly Copy[], input: RewriteInput): Rewritten {
   const bytesBefore = sizeOf(copies.map(({ file }) => file));
   const bytesAfter = sizeOf(copies.map(({ path }) => path));
-  // The logs are empty and nobody else has them open. After the swap they would lie beside files that they are not of.
+  // The logs are empty and no other process has them open. After the swap they would be beside files that they do not belong to.
   for (const { file } of copies) removeCompanions(file);
   swapFiles(copies.map(({ path, file }): Move => ({ from: path, to: file })));
   input.onSwapped?.();
   return { bytesBefore, bytesAfter };
 }
 
-/** The size of several files together, in bytes; a missing one counts as empty. */
+/** The total size of several files in bytes; a missing one counts as empty. */
 export function sizeOf(files: readonly string[]): number {
   return files.reduce(
     (total, file) => total + (statSync(file, { throwIfNoEntry: false })?.size ?? 0),
@@ -121,7 +121,9 @@ export function sizeOf(files: readonly string[]): number {
   );
 }
 
-/** Refuses before anything is written what would fill the disk. Copies hold no free pages, so they need no more. */
+/**
+ * Refuses, before anything is written, a copy that would fill the disk. Copies have no free pages, so they need no more space.
+ */
 function requireRoom(database: Database, copies: readonly Copy[]): void {
   const needed = new Map<number, { bytes: number; readonly folder: string }>();
   for (const { schema, path } of copies) {
@@ -134,7 +136,7 @@ function requireRoom(database: Database, copies: readonly Copy[]): void {
   for (const { bytes, folder } of needed.values()) requireFree(folder, bytes);
 }
 
-/** @throws SvcError disk_full when the disk of a folder has no room for so many bytes */
+/** @throws SvcError disk_full if the disk of a folder has less room than this */
 export function requireFree(folder: string, bytes: number): void {
   const { bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;
@@ -147,14 +149,14 @@ export function requireFree(folder: string, bytes: number): void {
   );
 }
 
-/** Bytes of the pages of a file that hold something. */
+/** Bytes of the used pages of a file. */
 export function usedBytes(database: Database, schema: string): number {
   const read = (pragma: string): number =>
     Number(database.query(`PRAGMA ${schema}.${pragma}`).values()[0]?.[0] ?? 0);
   return (read("page_count") - read("freelist_count")) * read("page_size");
 }
 
-/** Runs `work`, then `clean`; that also when the process is asked to end meanwhile. */
+/** Runs `work`, then `clean`, even if the process is asked to end meanwhile. */
 export async function withCleanup<T>(clean: () => void, work: () => Promise<T>): Promise<T> {
   process.once("exit", clean);
   try {
@@ -165,7 +167,7 @@ export async function withCleanup<T>(clean: () => void, work: () => Promise<T>):
   }
 }
 
-/** Lets the process see a Ctrl-C; SQLite's own work cannot be interrupted. */
+/** Lets the process notice a Ctrl-C; SQLite's own work cannot be interrupted. */
 export async function interruptible(): Promise<void> {
   await new Promise<void>((resolve) => setImmediate(resolve));
 }

@@ -5,13 +5,13 @@ import { codeOf } from "../connection/failures.ts";
 import { requireSafe } from "../connection/sidecars.ts";
 import { isHiddenFor, syncToDisk } from "./hidden-file.ts";
 
-/** A finished file and the name that it is to take. */
+/** A finished file and its target name. */
 export type Move = { readonly from: string; readonly to: string };
 
 /**
- * Puts finished files in the place of those of a pack: all or none, whenever the process ends. One file takes one
- * rename. Several take a record beside the first one, which whoever opens the pack next carries out to its end.
- * The caller has the pack for itself and has brought the files to the disk.
+ * Replaces the files of a pack with finished ones: all or none, whenever the process ends. One file takes one rename. Several
+ * need a record beside the first one, which the next process that opens the pack carries out. The caller has exclusive access to
+ * the pack and has written the files to disk.
  */
 export function swapFiles(moves: readonly Move[]): void {
   const [first] = moves;
@@ -36,14 +36,14 @@ export function swapFiles(moves: readonly Move[]): void {
   carryOut(moves, record, text);
 }
 
-/** Whether the files of a pack are in the middle of a swap. @param files the first one is the main file */
+/** Whether the files of a pack are in the middle of a swap. @param files the main file first */
 export function isSwapPending([main, ...others]: readonly string[]): boolean {
   return main !== undefined && others.length > 0 && existsSync(recordPath(main));
 }
 
 /**
- * Carries out a swap that a process left unfinished. Harmless when another process does the same at the same time.
- * @param files those of the pack; the record may name no others.
+ * Completes a swap that a process left unfinished. Harmless if another process does the same at the same time.
+ * @param files those of the pack; the record must not name others.
  * @throws SvcError storage_failed for a record that this program did not write, or files of another user; nothing was
  *   changed
  */
@@ -55,7 +55,7 @@ export function finishSwap(files: readonly string[]): void {
   try {
     text = readFileSync(record, "utf8");
   } catch (error) {
-    // Somebody else has just finished it.
+    // Another process has just finished it.
     if (codeOf(error) === "ENOENT") return;
     throw error;
   }
@@ -74,7 +74,7 @@ function carryOut(moves: readonly Move[], record: string, text: string): void {
     }
   }
   for (const folder of new Set(moves.map(({ to }) => dirname(to)))) syncToDisk(folder);
-  // A record of a later swap is not ours to remove.
+  // A record of a later swap must not be removed.
   if (existsSync(record) && readFileSync(record, "utf8") === text) rmSync(record, { force: true });
   syncToDisk(dirname(record));
 }
@@ -115,8 +115,8 @@ function recordPath(main: string): string {
 }
 
 /**
- * Gives a finished file its name, unless something has that name already.
- * @returns false when the name is taken; nothing was changed
+ * Gives a finished file its name, unless the name is taken.
+ * @returns false if the name is taken; nothing was changed
  */
 export function publishFile(from: string, to: string): boolean {
   try {

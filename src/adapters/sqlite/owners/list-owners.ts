@@ -9,7 +9,7 @@ type SummaryRow = {
   readonly last_used: string | null;
 };
 
-/** What each owner has, those with most memories first; who has nothing is left out. */
+/** What each owner has, those with the most memories first; owners who have nothing are left out. */
 export function listOwners(database: Database): readonly OwnerSummary[] {
   return database
     .query<SummaryRow, []>(

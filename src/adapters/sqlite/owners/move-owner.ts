@@ -18,7 +18,7 @@ import { writeAuditRecord } from "../write/write-audit-record.ts";
 import { listOwners } from "./list-owners.ts";
 import { readPackOwner, writePackOwner } from "./pack-owner.ts";
 
-/** What a move would move. @throws SvcError invalid_argument where it cannot be done */
+/** What a move would move. @throws SvcError invalid_argument if it is not possible */
 export function previewMove(database: Database, { from, into, isJoin }: OwnerWish): OwnerSummary {
   const owners = listOwners(database);
   const moved = owners.find(({ userId }) => userId === from);
@@ -31,9 +31,9 @@ export function previewMove(database: Database, { from, into, isJoin }: OwnerWis
 }
 
 /**
- * Gives everything of one owner to another. An owner of whom there is no trace gets a name; else the rows change hands, and
- * what is indexed of them is written as if they had always been the other's. Runs inside a write transaction, which has to
- * be undone when it throws.
+ * Gives everything of one owner to another. If the target does not exist yet, only the name changes; otherwise the rows change
+ * hands, and their index entries are written as if they had always belonged to the target. Runs inside a write transaction, which
+ * must be rolled back when it throws.
  * @returns what was moved
  * @throws SvcError invalid_argument
  */
@@ -77,7 +77,7 @@ function handOver(database: Database, from: number, into: number): void {
   for (const table of ["nodes", "edges", "events", "jobs"]) {
     database.query(`UPDATE ${table} SET owner = ? WHERE owner = ?`).run(into, from);
   }
-  // The documents under the former number have no node any more.
+  // The documents with the old numbers no longer have a node.
   mendDocuments(database);
   writeDocuments(database, keys);
   const models = Map.groupBy(vectors, ({ model, version }) => JSON.stringify([model, version]));
@@ -99,7 +99,7 @@ type VectorRow = {
   readonly own: Uint8Array | null;
 };
 
-/** The vectors of an owner's texts themselves, whatever is indexed of them. */
+/** The vectors of an owner's own texts, whatever is indexed for them. */
 function vectorsOf(database: Database, owner: number): readonly OwnVector[] {
   return database
     .query<VectorRow, [number]>(

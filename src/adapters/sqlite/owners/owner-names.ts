@@ -11,17 +11,17 @@ type NameRow = {
   readonly userId: string;
   readonly since: string | null;
   readonly until: string | null;
-  /** In the log: the later, the higher. */
+  /** Position in the log. */
   readonly place: number;
 };
 
 const MOVES = `op_type IN ('${OWNER_RENAMED}', '${OWNERS_JOINED}')`;
-/** The index knows targets; all that are owners stand together. */
+/** The index is by target; all owner targets are adjacent. */
 const [FIRST, END] = [ownerTarget(""), "owner;"];
 
 /**
- * The names that an owner has had, from the operations that gave what stood under one name to another. They are taken in the
- * order of the log, of which clocks know less.
+ * The names that an owner has had, from the operations that gave everything under one name to another. They are in log order,
+ * which is more reliable than clocks.
  */
 export function readOwnerNames(database: Database, userId: string): readonly OwnerName[] {
   return database

@@ -6,7 +6,7 @@ import { moveOwner, previewMove } from "./move-owner.ts";
 import { readOwnerNames } from "./owner-names.ts";
 import { readOwnersWithMemories, readPackOwner, writePackOwner } from "./pack-owner.ts";
 
-/** How to reach the pack: `write` runs its work in a transaction of its own. */
+/** Access to the pack: `write` runs its work in its own transaction. */
 export type DatabaseAccess = {
   readonly read: <T>(work: (database: Database) => T) => Promise<T>;
   readonly write: <T>(work: (database: Database) => T) => Promise<T>;
@@ -26,7 +26,7 @@ export function createOwners({ read, write }: DatabaseAccess, clock: Clock): Own
     list: () => read(listOwners),
     names: (userId) => read((database) => readOwnerNames(database, userId)),
     previewMove: (wish) => read((database) => previewMove(database, wish)),
-    // In the transaction: what others recorded before it is older.
+    // Inside the transaction: everything that others have recorded before is older.
     move: (move) => write((database) => moveOwner(database, move, clock.now())),
   };
 }

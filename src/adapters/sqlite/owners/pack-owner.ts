@@ -6,13 +6,13 @@ import { writeAuditRecord } from "../write/write-audit-record.ts";
 
 /** The setting that names the owner of a pack. */
 const OWNER = "owner";
-/** Owners whose memories are counted. A pack with more is no person's. */
+/** Owners whose memories are counted. A pack with more does not belong to one person. */
 const COUNTED = 50;
 
 const HAS_ANYTHING = `(EXISTS (SELECT 1 FROM nodes n WHERE n.owner = o.owner)
   OR EXISTS (SELECT 1 FROM events e WHERE e.owner = o.owner))`;
 
-/** Whose a pack is. */
+/** The owner of a pack. */
 export function readPackOwner(database: Database): PackOwner {
   const userId = readPackSetting(database, OWNER);
   if (userId !== undefined) return { from: "set", userId };
@@ -23,7 +23,7 @@ export function readPackOwner(database: Database): PackOwner {
   return second === undefined ? { from: "only", userId: first.user_id } : { from: "several" };
 }
 
-/** Makes an owner that of the pack. Runs inside a write transaction. */
+/** Sets the owner of the pack. Runs inside a write transaction. */
 export function writePackOwner(database: Database, userId: string, record: OwnerRecord): void {
   const before = readPackSetting(database, OWNER) ?? null;
   writePackSetting(database, OWNER, userId);
@@ -36,7 +36,7 @@ export function writePackOwner(database: Database, userId: string, record: Owner
   });
 }
 
-/** Takes over what the newest operation says, in a pack that was made of an export. Runs inside a write transaction. */
+/** Applies the newest operation on the owner, in a pack made from an export. Runs inside a write transaction. */
 export function adoptPackOwner(database: Database): void {
   const row = database
     .query<{ owner: string | null }, [string]>(
@@ -46,7 +46,7 @@ export function adoptPackOwner(database: Database): void {
   if (typeof row?.owner === "string") writePackSetting(database, OWNER, row.owner);
 }
 
-/** Owners with memories, those with most first. @param limit at least 1 */
+/** Owners with memories, those with the most first. @param limit at least 1 */
 export function readOwnersWithMemories(
   database: Database,
   limit: number,

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { activeOf, type Condition, type Parameter } from "./filter-sql.ts";
 
-/** Those of the keys that are active nodes of the owner and pass; all of them, unlooked at, without a condition. */
+/** The keys that are active nodes of the owner and pass; without a condition all of them, unchecked. */
 export function allowedKeys(
   database: Database,
   keys: readonly number[],

@@ -24,7 +24,7 @@ const FROM_OPERATIONS =
   "SELECT id, op_type, target_id, payload, actor_id, namespace_id, created_at FROM operations";
 /** Sorts after every instant. */
 const END_OF_TIME = "~";
-/** The one kind that is not in the index of those that callers list. */
+/** The only kind that is not in the index of operations that callers list. */
 const UNLISTED = "DIRECT_STORE_REQUESTED";
 
 /** The operation with this id. */
@@ -40,7 +40,7 @@ const OPERATION_PAGE: PageForm<OperationRow, AuditRecord> = {
 
 /** A page of one owner's operations of one kind, under whatever name they were recorded, by target. */
 export function readAuditRecords(database: Database, page: AuditRecordPage): Page<AuditRecord> {
-  // SQLite uses a partial index only where the condition of the index is spelled out.
+  // SQLite uses a partial index only if the query repeats the condition of the index.
   const listed = page.opType === UNLISTED ? "" : `AND op_type <> '${UNLISTED}'`;
   const after = page.afterTargetId ?? "";
   const parts = readOwnerNames(database, page.userId).map(({ userId, since, until }) => ({
@@ -55,7 +55,7 @@ export function readAuditRecords(database: Database, page: AuditRecordPage): Pag
   return readPage(statement, parameters, page.limit, OPERATION_PAGE);
 }
 
-/** A page of the operations on one target, in the order in which they were written down. */
+/** A page of the operations on one target, in the order in which they were recorded. */
 export function readAuditRecordsOn(
   database: Database,
   page: AuditRecordsOnTarget,

@@ -11,7 +11,7 @@ import type { Parameter } from "./filter-sql.ts";
 import { readInOrder } from "./in-order.ts";
 import { EVENT_PAGE, readPage } from "./pages.ts";
 
-/** Nodes that cite an event of an owner, and have the same owner, in any state, by id. */
+/** Nodes in any state that cite an event and have the same owner, by id. */
 export function readNodesCiting(
   database: Database,
   eventId: Uuid,

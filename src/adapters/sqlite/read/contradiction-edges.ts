@@ -16,10 +16,10 @@ const OF_OWNER = "e.owner + 0 = ?1 AND e.edge_type = 'contradicts'";
 const FROM_EDGES = `SELECT ${EDGE_COLUMNS} FROM edges e ${JOINED_EDGE}
   WHERE ${OF_OWNER} AND s.owner = ?1 AND t.owner = ?1 ORDER BY e.created_at, e.id`;
 
-/** Nodes that are looked up by id in the time that it takes to read an edge. */
+/** Nodes that can be looked up by id in the time it takes to read an edge. */
 const NODES_PER_EDGE = 4;
 
-/** The `contradicts` edges of an owner with both ends among the nodes. Reads what is less: the nodes or the edges. */
+/** The `contradicts` edges of an owner with both ends among the nodes. Reads whichever is less: the nodes or the edges. */
 export function readContradictionsAmong(
   database: Database,
   userId: string,
@@ -38,7 +38,7 @@ export function readContradictionsAmong(
     .filter(({ sourceId, targetId }) => wanted.has(sourceId) && wanted.has(targetId));
 }
 
-/** Whether an owner has more contradictions than so many. */
+/** Whether an owner has more contradictions than this number. */
 function hasMore(database: Database, owner: number, count: number): boolean {
   return (
     database

@@ -6,11 +6,11 @@ import { NODE_COLUMNS, type NodeRow, toNode } from "../write/rows.ts";
 import { ACTIVE } from "../write/turns.ts";
 import { END_FRACTION, END_SECOND, endedBefore, fractionOf, secondOf } from "./retention-sql.ts";
 
-/** Active nodes whose retention ended before a moment, the earliest ended first, then by id. */
+/** Active nodes whose retention ended before a moment, earliest first, then by id. */
 export function readExpired(database: Database, { userId, now, limit }: ExpiredRead): MemoryNode[] {
   const owner = userId === undefined ? undefined : ownerKey(database, userId);
   if (userId !== undefined && owner === undefined) return [];
-  // The unary plus keeps the index of the owner's nodes out: the few that have ended are fewer than all of an owner.
+  // The unary plus keeps SQLite from using the index of the owner's nodes: expired nodes are fewer than all of an owner.
   const ofOwner = owner === undefined ? "" : "AND +n.owner = ?4";
   return database
     .query<NodeRow, (string | number)[]>(

@@ -11,7 +11,7 @@ type JobRow = {
   readonly updated_at: string;
 };
 
-/** The work of extraction on an event, of the owner when one is named. */
+/** The extraction work on an event, of the owner if one is named. */
 export function readExtractionJob(
   database: Database,
   eventId: Uuid,

@@ -31,7 +31,7 @@ class Conditions {
 const BEYOND_TIME = `n.node_type IN ${sqlList(TIMELESS_TYPES)}`;
 const STATED_TIME = "coalesce(n.event_time, n.created_at)";
 
-/** `passesFilter` beyond the owner, as SQL; undefined when there is nothing to ask. */
+/** `passesFilter` beyond the owner, as SQL; undefined if there is nothing to check. */
 export function candidateCondition(filter: CandidateFilter): Condition | undefined {
   const conditions = new Conditions();
   if (filter.scopes !== undefined) conditions.addAny("n.scope", filter.scopes);
@@ -71,8 +71,8 @@ export function activeOf(owner: number): Condition {
 }
 
 /**
- * The conditions of a node query; the owner's key is resolved by the caller.
- * `contentContainsAny` is not among them: SQLite folds the case of ASCII only, so the reader compares text itself.
+ * The conditions of a node query; the caller resolves the owner's key. `contentContainsAny` is not included: SQLite folds only
+ * ASCII case, so the reader compares texts itself.
  */
 export function nodeCondition(filter: NodeFilter, owner: number | AllOwners): Condition {
   const conditions = new Conditions();

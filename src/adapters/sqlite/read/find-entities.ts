@@ -10,7 +10,7 @@ import { activeOf, type Parameter } from "./filter-sql.ts";
 
 type Entity = { readonly key: number; readonly content: string };
 
-/** Keys of the newest active entities whose text holds one of the names, whatever its case, newest first. */
+/** Keys of the newest active entities whose text contains one of the names, in any case, newest first. */
 export function findEntities(
   database: Database,
   names: readonly string[],
@@ -19,7 +19,7 @@ export function findEntities(
 ): number[] {
   const needles = namesToFind(names);
   if (needles.length === 0) return [];
-  // SQLite folds the case of ASCII only: it decides about texts without anything else, and the others are compared here.
+  // SQLite folds only ASCII case: it decides about pure ASCII texts, and the others are compared here.
   const plain = needles.filter((needle) => Buffer.byteLength(needle) === needle.length);
   return database
     .query<Entity, Parameter[]>(matchingEntities(scopes?.length, plain.length))
@@ -42,7 +42,7 @@ function matchingEntities(scopes: number | undefined, patterns: number): string 
     ORDER BY n.created_at DESC, n.id DESC`;
 }
 
-/** A pattern for texts that hold these characters, none of which has a meaning. */
+/** A pattern for texts that contain these characters literally. */
 function likePattern(text: string): string {
   return `%${text.replaceAll(/[!%_]/g, "!$&")}%`;
 }

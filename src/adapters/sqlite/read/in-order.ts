@@ -16,7 +16,7 @@ export function readInOrder(database: Database, keys: readonly number[]): readon
   return page.page().items;
 }
 
-/** Where a walk over edges begins. */
+/** The starting point of a walk over edges. */
 export type Beginning = { readonly key: number; readonly owner: number };
 
 /** The key of a node of an owner, and that of its owner. */

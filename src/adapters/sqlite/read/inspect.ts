@@ -32,28 +32,28 @@ export type PackInspection = {
   readonly keyBackup: KeyBackup | undefined;
   readonly vectorCount: number;
   readonly lexicalCount: number;
-  /** Active nodes with text that an index lacks, or has not in full, although no job will bring them. */
+  /** Active nodes with text that are missing or incomplete in an index, although no job will add them. */
   readonly withoutVector: number;
   readonly withoutLexical: number;
   readonly pendingJobs: number;
   readonly failedJobs: number;
-  /** Of the newest node or event. */
+  /** Time of the newest node or event. */
   readonly lastModified: Instant | undefined;
-  /** Complaints of SQLite; empty when the files are sound; undefined when they were not examined. */
+  /** Errors reported by SQLite; empty if the files are intact; undefined if they were not checked. */
   readonly damage: readonly string[] | undefined;
-  /** Requests whose receipts cannot be read any more; undefined when they were not examined. */
+  /** Requests with unreadable receipts; undefined if they were not checked. */
   readonly damagedReceipts: readonly Uuid[] | undefined;
-  /** What the files lack because they were copied without their log; undefined when nothing is missing. */
+  /** What the files lack because they were copied without their log; undefined if nothing is missing. */
   readonly logGap: LogGap | undefined;
-  /** The pack was used without its log, whose changes are not in it; undefined when it never was. */
+  /** The pack was used without its log, so changes are missing; undefined if it never was. */
   readonly logLost: LostLog | undefined;
 };
 
 export type InspectOptions = {
   readonly layout: PackLayout;
-  /** Reads every page, which takes time in proportion to the size of the pack. */
+  /** Reads every page, which takes time proportional to the size of the pack. */
   readonly checkIntegrity: boolean;
-  /** Whether the body of a receipt is as it was saved; asked when the integrity is checked. Default: always. */
+  /** Whether the body of a receipt is as saved; used by the integrity check. Default: always. */
   readonly isReceiptWhole?: ((body: Uint8Array) => boolean) | undefined;
   /** Absolute path of the sqlite-vec library. */
   readonly vecExtensionPath: string;
@@ -64,7 +64,7 @@ export type InspectOptions = {
 const BUSY_TIMEOUT_MS = 5000;
 
 /**
- * Looks into a pack without changing it, also while other processes use it.
+ * Inspects a pack without changing it, even while other processes use it.
  * @throws SvcError not_a_pack, pack_too_new, encryption_failed, pack_damaged, storage_failed
  */
 export function inspectPack(options: InspectOptions): PackInspection {
@@ -83,7 +83,7 @@ export function inspectPack(options: InspectOptions): PackInspection {
 }
 
 /**
- * The connection with which a pack is inspected. While it is open, nobody's closing moves the log into the pack.
+ * The connection with which a pack is inspected. While it is open, no closing process moves the log into the pack.
  * @throws SvcError as `inspectPack`; SQLiteError from SQLite itself
  */
 export function openToInspect(
@@ -142,7 +142,7 @@ function readAll(database: Database, options: InspectOptions): PackInspection {
   };
 }
 
-/** Keys of the nodes whose vector is whole, as SQL. In a pack that an earlier version wrote, less belongs to it. */
+/** Keys of the nodes with a complete vector, as SQL. In a pack written by an earlier version, a vector consists of less. */
 function wholeVectors(database: Database): string {
   const indexed = "SELECT rowid FROM vectors_rowids";
   if (!hasTable(database, "vector_payloads", vectorFileOf(database))) {

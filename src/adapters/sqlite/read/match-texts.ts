@@ -4,21 +4,21 @@ import type { Hit } from "../../../ports/store/search-index.ts";
 import { documentNumber, KEY_MASK } from "../write/lexical-index.ts";
 import { activeOf, type Condition, type Parameter } from "./filter-sql.ts";
 
-/** What an occurrence counts in each column, as SQL. */
+/** Weight of an occurrence in each column, as SQL. */
 export const WEIGHTS = [COLUMN_WEIGHTS.own, COLUMN_WEIGHTS.previous, COLUMN_WEIGHTS.next]
   .map((weight) => weight.toFixed(1))
   .join(", ");
 const BM25 = `bm25(lexical_documents, ${WEIGHTS})`;
-/** The documents of an owner, as SQL; its key is the two parameters. */
+/** The documents of an owner, as SQL; its key is both parameters. */
 export const OF_OWNER = `rowid BETWEEN ${documentNumber("?", "0")} AND ${documentNumber("?", String(KEY_MASK))}`;
 
-/** How many documents there are. */
+/** Numbers of documents. */
 export type Sizes = { readonly pack: number; readonly owner: number };
 
 /**
- * The score of every document of an owner that matches and passes, computed by FTS5. FTS5 weighs a word by its rarity in
- * the whole pack; where several owners share one, each word is asked for alone and its share is reweighted to the rarity
- * among the owner's documents.
+ * The score of every document of an owner that matches and passes, computed by FTS5. FTS5 weighs a word by its rarity in the
+ * whole pack. If several owners share one, each word is searched separately, and its share is reweighted to the rarity among the
+ * owner's documents.
  * @param terms expressions of FTS5, one for each word
  */
 export function matchTexts(
@@ -63,7 +63,7 @@ function matching(
   const active = activeOf(owner);
   return database
     .query<OwnedHit, Parameter[]>(
-      // CROSS JOIN keeps the index on the outside: looking hits up in `nodes` is cheap, the reverse is not.
+      // CROSS JOIN makes the index the outer loop: looking hits up in `nodes` is cheap, the reverse is not.
       `SELECT n.key, -${BM25} AS score, ${narrowed?.sql ?? "1"} AS allowed
        FROM lexical_documents f CROSS JOIN nodes n ON n.key = f.rowid & ${KEY_MASK}
        WHERE lexical_documents MATCH ? AND f.${OF_OWNER} AND ${active.sql}`,

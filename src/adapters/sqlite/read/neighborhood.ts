@@ -6,7 +6,7 @@ import { ACTIVE } from "../write/turns.ts";
 import { IS_LINK } from "./filter-sql.ts";
 import { findBeginning, readInOrder } from "./in-order.ts";
 
-/** Active nodes around a node, nearest first, then by id; where there are too many, those with the lowest ids of a hop. */
+/** Active nodes around a node, nearest first, then by id; if there are too many, those with the lowest ids of a hop. */
 export function readNeighborhood(
   database: Database,
   { nodeId, owner, maxHops, maxVisited }: NeighborhoodRead,
@@ -46,7 +46,7 @@ type Step = {
 
 type Neighbour = { readonly key: number; readonly isActive: number };
 
-/** Nodes that were not visited yet, by id. */
+/** Nodes not visited yet, by id. */
 function readNeighbours(
   database: Database,
   { of, visited, owner, room }: Step,

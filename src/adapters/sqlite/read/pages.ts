@@ -18,8 +18,8 @@ export const EVENT_PAGE: PageForm<EventRow, MemoryEvent> = {
 };
 
 /**
- * One page of a statement of the connection's cache, which gives at most one row more than `limit`. Rows beyond the page are
- * not read, so the statement must not sort them.
+ * One page of a cached statement, which returns at most one row more than `limit`. Rows beyond the page are not read, so the
+ * statement must not sort them.
  */
 export function readPage<Row, Item>(
   statement: Statement<Row, Parameter[]>,
@@ -33,12 +33,12 @@ export function readPage<Row, Item>(
   try {
     for (const row of statement.iterate(...parameters)) {
       rows += 1;
-      // The row beyond the limit is the last one: to stop there would cost a new statement for each page.
+      // The row beyond the limit is the last one: stopping there would cost a new statement for each page.
       if (!page.add(row) && rows <= limit) return page.page();
     }
     isAtEnd = true;
   } finally {
-    // A statement that is left in the middle keeps its snapshot; the cache makes a new one.
+    // A statement that is stopped halfway keeps its snapshot; the cache prepares a new one.
     if (!isAtEnd) statement.finalize();
   }
   return page.page();

@@ -7,7 +7,7 @@ import { ownerKey } from "../write/owners.ts";
 import { sqlList } from "../write/sql-list.ts";
 import { candidateCondition, type Parameter } from "./filter-sql.ts";
 
-/** `PIN_KINDS` and `PIN_STATES`, as the partial indexes that serve them spell them. */
+/** `PIN_KINDS` and `PIN_STATES`, exactly as in the partial indexes for them. */
 const PINNED = "(n.pinned = 1 OR n.salience >= 1.0) AND (n.pinned = 1 OR n.salience_base >= 1.0)";
 const TASK = "n.node_type = 'task'";
 const IN_STATE = `n.lifecycle_state IN ${sqlList(PIN_STATES)}`;

@@ -3,11 +3,11 @@ import { bestFirst } from "../../../domain/search/order.ts";
 import type { Hit } from "../../../ports/store/search-index.ts";
 import type { Bounds, Kernel, Postings } from "../../native/kernel.ts";
 
-/** Documents of the first look for each hit wanted, and how much wider each next look is. */
+/** Documents examined in the first round per hit wanted, and the growth of each further round. */
 const FIRST_LOOK = 4;
 const WIDER = 4;
 
-/** What BM25 compares documents with. */
+/** The statistics that BM25 compares documents with. */
 export type Collection = {
   /** Documents of the owner. */
   readonly documents: number;
@@ -18,18 +18,18 @@ export type Collection = {
 export type Ranking = {
   /** Hits wanted. */
   readonly k: number;
-  /** Keys whose score is wanted too. */
+  /** Keys whose scores are wanted too. */
   readonly others: readonly number[];
   /** The number of words in each document. */
   readonly lengthsOf: (keys: readonly number[]) => ReadonlyMap<number, number>;
-  /** Those of the keys that pass the filter. */
+  /** The keys that pass the filter. */
   readonly allowedOf: (keys: readonly number[]) => readonly number[];
 };
 
 /**
- * The best documents by BM25, and after them those of `others` that match and pass. What a document can reach at best
- * follows from how often it holds the words; its length is looked up, and the filter asked, only where that may be enough.
- * @param words the owner's documents that hold each word of the question, by ascending key
+ * The best documents by BM25, followed by those of `others` that match and pass. The upper bound of a document follows from how
+ * often it contains the words; its length is looked up, and the filter applied, only if the bound may be enough.
+ * @param words the owner's documents that contain each word of the question, by ascending key
  */
 export function rankTexts(
   kernel: Kernel,
@@ -75,7 +75,7 @@ function findBest(
   }
 }
 
-/** The documents that can reach `from` but not `to`. */
+/** The documents with an upper bound of at least `from` but below `to`. */
 function keysBetween({ keys, most }: Bounds, from: number, to: number): readonly number[] {
   const between: number[] = [];
   for (let position = 0; position < keys.length; position += 1) {
@@ -85,7 +85,7 @@ function keysBetween({ keys, most }: Bounds, from: number, to: number): readonly
   return between;
 }
 
-/** What each document can reach at most, whatever its length. */
+/** The upper bound of each document, whatever its length. */
 function boundAll(kernel: Kernel, words: readonly Word[]): Bounds {
   let all: Bounds = { keys: new Float64Array(0), most: new Float32Array(0) };
   for (const word of words) {
@@ -109,7 +109,7 @@ function scoreAll(
   });
 }
 
-/** How often a document holds a word; 0 when it does not. */
+/** How often a document contains a word; 0 if it does not. */
 function frequencyIn({ keys, frequencies }: Word, key: number): number {
   let [low, high] = [0, keys.length];
   while (low < high) {

@@ -70,7 +70,7 @@ export function readNode(database: Database, id: Uuid, owner: Owner): MemoryNode
   return row === null ? undefined : toNode(row);
 }
 
-/** Nodes that pass a filter, newest first unless asked otherwise. */
+/** Nodes that pass a filter, newest first unless requested otherwise. */
 export function readNodes(database: Database, filter: NodeFilter): readonly MemoryNode[] {
   const owner = ownerKeyOrAll(database, filter.owner);
   if (owner === undefined) return [];
@@ -80,7 +80,7 @@ export function readNodes(database: Database, filter: NodeFilter): readonly Memo
   if (filter.limit === 0) return [];
   const page = new PageBuilder(NODE_PAGE, filter.limit);
   const readRow = nodeReader(database);
-  // Keys only, because they are sorted; and a statement of its own: a cached one would stay open when the loop ends early.
+  // Only keys, because they are sorted; and an uncached statement: a cached one would stay open if the loop ends early.
   const keys = database.prepare<{ key: number }, Parameter[]>(
     `SELECT n.key FROM nodes n WHERE ${condition.sql}
      ORDER BY n.created_at ${direction}, n.id ${direction} LIMIT ?`,
@@ -98,10 +98,10 @@ export function readNodes(database: Database, filter: NodeFilter): readonly Memo
   return page.page().items;
 }
 
-/** What SQLite takes for no limit. */
+/** SQLite's value for no limit. */
 const NO_LIMIT = -1;
 
-/** Whether a text contains one of the texts in lower case; any text does where there are none. */
+/** Whether a text contains one of the lower-case texts; without any, every text does. */
 function containsAny(content: string, needles: readonly string[]): boolean {
   if (needles.length === 0) return true;
   const text = content.toLowerCase();

@@ -6,8 +6,7 @@ export const END_SECOND = "unixepoch(substr(n.created_at, 1, 19)) + n.ttl_days *
 export const END_FRACTION = "substr(n.created_at, 20)";
 
 /**
- * `expiredAt` of a node `n`, as SQL. Null, and so not true, for one that is kept for ever; pins are
- * for the caller to look at.
+ * `expiredAt` of a node `n`, as SQL. Null, and so not true, for a node that is kept for ever; the caller must check pins.
  * @param second the place of the moment's `secondOf`, needed twice
  * @param fraction the place of its `fractionOf`
  */
@@ -16,12 +15,12 @@ export function endedBefore(second: string, fraction: string): string {
          AND (${END_SECOND} < unixepoch(${second}) OR ${END_FRACTION} < ${fraction})`;
 }
 
-/** A moment to the second. */
+/** A moment truncated to the second. */
 export function secondOf(moment: Instant): string {
   return moment.slice(0, 19);
 }
 
-/** What of a moment lies behind its second. */
+/** The fraction of a second of a moment. */
 export function fractionOf(moment: Instant): string {
   return moment.slice(19);
 }

@@ -7,14 +7,14 @@ import { NODE_COLUMNS, type NodeRow } from "../write/rows.ts";
 import type { Parameter } from "./filter-sql.ts";
 import { NODE_PAGE, readPage } from "./pages.ts";
 
-/** A page of an owner's nodes by id. Reads one row more than it returns, and those between them that do not pass. */
+/** A page of an owner's nodes by id. Reads one row more than it returns, and the non-matching ones in between. */
 export function readScan(database: Database, page: NodeScan): Page<MemoryNode> {
   if (page.lifecycleStates.length === 0) return { items: [], hasMore: false };
   const states = page.lifecycleStates.map((_, index) => `?${FIRST_STATE + index}`);
   const scopes = page.scope === undefined ? [] : [page.scope];
   const scope = `?${FIRST_STATE + states.length}`;
   const condition = `n.lifecycle_state IN (${states.join(", ")})${scopes.length === 0 ? "" : ` AND n.scope = ${scope}`}`;
-  // SQLite merges what comes out of each index range in order, row by row.
+  // SQLite merges the sorted index ranges row by row.
   const parts = NODE_TYPES.filter((type) => page.nodeType === undefined || type === page.nodeType);
   const sql = `${parts.map((type) => ofType(type, condition)).join(" UNION ALL ")} ORDER BY id LIMIT ?3`;
   const { userId, afterId = "", limit, lifecycleStates } = page;
@@ -22,7 +22,7 @@ export function readScan(database: Database, page: NodeScan): Page<MemoryNode> {
   return readPage(database.query<NodeRow, Parameter[]>(sql), parameters, limit, NODE_PAGE);
 }
 
-/** Number of the parameter after those that are always there: owner, position, limit. */
+/** Number of the first parameter after the fixed ones: owner, position, limit. */
 const FIRST_STATE = 4;
 
 function ofType(type: NodeType, condition: string): string {

@@ -50,7 +50,7 @@ function linksAlong(here: "source" | "target", there: "source" | "target"): stri
 const LINKS = `${linksAlong("source", "target")} UNION ALL ${linksAlong("target", "source")}
   ORDER BY at DESC, edge DESC`;
 
-/** Links of the nodes in both directions, those of the newest edges first. */
+/** Links of the nodes in both directions, newest edges first. */
 function readLinks(
   database: Database,
   nodes: readonly number[],
@@ -62,7 +62,7 @@ function readLinks(
     .all(JSON.stringify(nodes), owner, at ?? null);
 }
 
-/** Which of the nodes a question may see, in the order in which they are wanted. */
+/** The nodes that a question may see, in the required order. */
 function choose(
   database: Database,
   keys: readonly number[],

@@ -16,14 +16,14 @@ import { rankTexts } from "./rank-texts.ts";
 export type TextSearch = {
   /** Hits wanted. */
   readonly k: number;
-  /** Nodes whose score is wanted too, wherever they rank. */
+  /** Nodes whose scores are wanted too, whatever their rank. */
   readonly others: readonly number[];
 };
 
 /**
- * The best nodes by BM25; any word may match. Words are weighed by their rarity among the owner's documents, so that what
- * others wrote neither ranks nor shows; only the length of a document is compared with the mean of the pack. FTS5 finds
- * the documents; its scores take longer than that, so they are computed beside it, to the same effect.
+ * The best nodes by BM25; any word may match. Words are weighed by their rarity among the owner's documents, so that the
+ * documents of others neither affect ranking nor show; only the length of a document is compared with the mean of the pack. FTS5
+ * finds the documents; its scores would take longer than that, so they are computed here, with the same result.
  */
 export function searchText(
   database: Database,
@@ -31,10 +31,10 @@ export function searchText(
   filter: CandidateFilter,
   { k, others }: TextSearch,
 ): Hit<number>[] {
-  // Quoted, so that no text is ever an operator.
+  // Quoted, so that text is never an operator.
   const terms = questionTerms(question).map(({ term, prefix }) => `"${term}"${prefix ? "*" : ""}`);
   if (terms.length === 0 || (k === 0 && others.length === 0)) return [];
-  // One snapshot: what a word weighs and who holds it belong together.
+  // One snapshot: the weight of a word and its documents must match.
   return database.transaction(() => {
     const owner = ownerKey(database, filter.userId);
     if (owner === undefined) return [];
@@ -84,7 +84,7 @@ function searchByPostings(
   });
 }
 
-/** The owner's documents that hold a word. */
+/** The owner's documents that contain a word. */
 function postingsOf(database: Database, kernel: Kernel, term: string, owner: number): Postings {
   const walk = database.query<unknown, [string, number, number]>(
     `SELECT 1 FROM lexical_documents WHERE lexical_documents MATCH ? AND ${OF_OWNER}
@@ -104,7 +104,7 @@ function countDocuments(database: Database, owner: number, pack: number): number
   return row?.n ?? 0;
 }
 
-/** FTS5's own count of documents and of the words in them. */
+/** FTS5's own totals of documents and words. */
 function readTotals(database: Database): { readonly documents: number; readonly words: number } {
   const row = database
     .query<{ block: Uint8Array }, []>("SELECT block FROM lexical_documents_data WHERE id = 1")
@@ -113,7 +113,7 @@ function readTotals(database: Database): { readonly documents: number; readonly 
   return { documents, words: sum(words) };
 }
 
-/** The words in each document, of all columns. */
+/** The number of words in each document, over all columns. */
 function lengthsOf(
   database: Database,
   owner: number,
@@ -128,7 +128,7 @@ function lengthsOf(
   return new Map(rows.map(({ key, sz }) => [key, sum(readNumbers(sz))]));
 }
 
-/** Numbers as SQLite stores them one after the other: seven bits a byte, highest first, the last byte below 128. */
+/** A sequence of SQLite varints: seven bits a byte, highest first, the last byte below 128. */
 function readNumbers(bytes: Uint8Array): number[] {
   const numbers: number[] = [];
   let value = 0;

@@ -10,11 +10,11 @@ import { ownerKey } from "../write/owners.ts";
 import { allowedKeys } from "./allowed-keys.ts";
 import { activeOf, type Condition, candidateCondition, type Parameter } from "./filter-sql.ts";
 
-/** The most neighbours that sqlite-vec gives in one search. */
+/** Maximum number of neighbours that sqlite-vec returns in one search. */
 const NEAREST_MAX = 4096;
-/** The most vectors that are looked at one by one before the index is asked to narrow its own search. */
+/** Maximum number of vectors that are compared one by one; for more, the index narrows its own search. */
 const LOOKED_AT_MAX = 10_000;
-/** How much wider the next look is, at least. */
+/** Minimum growth of each further round. */
 const WIDER = 4;
 
 /** One search within the snapshot of a read transaction. */
@@ -27,7 +27,7 @@ type Search = {
 
 /**
  * The nearest nodes by cosine, the same with and without the vectors in memory. Runs inside a read transaction.
- * @param resident vectors in memory; absent: the index is asked
+ * @param resident vectors in memory; absent: the index is used
  */
 export function searchVectors(
   database: Database,
@@ -43,14 +43,14 @@ export function searchVectors(
   return (slab && searchSlab(database, slab, search)) ?? searchIndex(database, search);
 }
 
-/** Rows that are looked at for each near node that is wanted; where a filter leaves too few, so many more for each. */
+/** Rows examined per near node wanted; if a filter leaves too few, more in each further round. */
 const LOOKS_PER_NEAR = [2, 16, 128] as const;
-/** Rows for each near node whose vectors are compared exactly: the approximate order is right but for close ties. */
+/** Rows per near node whose vectors are compared exactly: the approximate order is right except for close ties. */
 const EXACT_PER_NEAR = 2;
 
 /**
- * Active nodes that are about the nearest by cosine; a near one may be missing where the vectors are in memory. Their
- * cosines are exact. Costs a fifth of `searchVectors`. Runs inside a read transaction.
+ * Approximately the nearest active nodes by cosine; a near one may be missing if the vectors are in memory. Their cosines are
+ * exact. Costs a fifth of `searchVectors`. Runs inside a read transaction.
  */
 export function nearVectors(
   database: Database,
@@ -74,7 +74,7 @@ export function nearVectors(
   return hits ?? searchIndex(database, { vector, owner, narrowed, k });
 }
 
-/** The cosine of each given node that is the owner's and has a vector. */
+/** The cosine of each given node of the owner that has a vector. */
 export function cosines(
   database: Database,
   vector: Float32Array,
@@ -85,7 +85,7 @@ export function cosines(
   return owner === undefined ? [] : exactCosines(database, vector, owner, keys);
 }
 
-/** The vector of the own text of each given node that is the owner's and has one. A turn's indexed vector is not its own. */
+/** The own-text vector of each given node of the owner that has one. The indexed vector of a turn is a different one. */
 export function ownVectors(
   database: Database,
   userId: string,
@@ -115,26 +115,26 @@ export function ownVectors(
 }
 
 /**
- * Looks into the vectors in memory, at most three times: one memory that was retired is taken out of them alone; where a
- * second look meets another one, all that are no longer in the pack are taken out.
- * @returns undefined when too many vectors would have to be compared exactly
+ * Searches the vectors in memory, at most three times. If one retired memory is found, only that one is removed; if another round
+ * finds one again, all that are no longer in the pack are removed.
+ * @returns undefined if too many vectors would have to be compared exactly
  */
 function searchSlab(database: Database, slab: Slab, search: Search): Hit<number>[] | undefined {
   for (let looks = 1; ; looks += 1) {
     const found = lookInto(database, slab, search);
     if (found === undefined || found.gone.length === 0) return found?.hits;
-    // Other rows take the places of removed ones, and what is known of the rows no longer counts.
+    // Other rows move to the places of removed ones, so previous results are no longer valid.
     slab.remove(found.gone);
     if (looks > 1) slab.keepOnly(keysOf(database, search.owner));
   }
 }
 
-/** Hits; or vectors that are no longer in the pack, without which the look has to be taken again. */
+/** Hits; or vectors that are no longer in the pack, without which the search must be repeated. */
 type Look = { readonly hits: Hit<number>[]; readonly gone: readonly number[] };
 
 /**
- * Compares as many vectors exactly as it takes until no other one can be among the best.
- * @returns undefined when that would be too many
+ * Compares exactly as many vectors as needed until no other one can be among the best.
+ * @returns undefined if that would be too many
  */
 function lookInto(database: Database, slab: Slab, search: Search): Look | undefined {
   const { vector, owner, narrowed, k } = search;
@@ -142,7 +142,7 @@ function lookInto(database: Database, slab: Slab, search: Search): Look | undefi
   if (approximate === undefined) return undefined;
   const seen = new Set<number>();
   let hits: Hit<number>[] = [];
-  // With a filter some of the nearest will not do.
+  // With a filter some of the nearest will be excluded.
   let wanted = narrowed === undefined ? k : 2 * k;
   while (wanted <= LOOKED_AT_MAX || slab.count <= LOOKED_AT_MAX) {
     const { keys, threshold } = approximate(wanted);
@@ -152,7 +152,7 @@ function lookInto(database: Database, slab: Slab, search: Search): Look | undefi
     const exact = exactCosines(database, vector, owner, allowed);
     for (const key of fresh) seen.add(key);
     hits = [...hits, ...exact].sort(bestFirst);
-    // What was not looked at stays below the threshold.
+    // The score of every unexamined row is below the threshold.
     const last = hits[k - 1]?.score ?? Number.NEGATIVE_INFINITY;
     if (last >= threshold || seen.size >= slab.count) return { hits: hits.slice(0, k), gone: [] };
     const gone = withoutVector(database, { keys: fresh, owner }, exact.length);
@@ -163,7 +163,7 @@ function lookInto(database: Database, slab: Slab, search: Search): Look | undefi
   return undefined;
 }
 
-/** Those of the nodes that have no vector of the owner in the pack. @param known how many are known to have one */
+/** The nodes that have no vector of the owner in the pack. @param known how many are known to have one */
 function withoutVector(
   database: Database,
   { keys, owner }: { readonly keys: readonly number[]; readonly owner: number },
@@ -187,7 +187,7 @@ function keysOf(database: Database, owner: number): ReadonlySet<number> {
   return new Set(rows.map(({ key }) => key));
 }
 
-/** Asks the index. The owner is a partition of it; further filters narrow its search by key. */
+/** Searches the index. The owner is one of its partitions; further filters narrow its search by key. */
 function searchIndex(database: Database, { vector, owner, narrowed, k }: Search): Hit<number>[] {
   const active = activeOf(owner);
   const within =
@@ -199,7 +199,7 @@ function searchIndex(database: Database, { vector, owner, narrowed, k }: Search)
     `SELECT node_key AS key, 1.0 - distance AS score FROM vectors
      WHERE embedding MATCH ? AND k = ? AND owner = ? AND active = 1 ${within}`,
   );
-  // Which of several equal vectors take the last places is chance: look further until all of them are in view.
+  // Which of several equal vectors get the last places is arbitrary: widen the search until all of them are included.
   for (let width = Math.min(k + 1, NEAREST_MAX); ; width = Math.min(width * 8, NEAREST_MAX)) {
     const hits = nearest.all(vector, width, owner, ...parameters).sort(bestFirst);
     const isContested = hits.length === width && hits[k - 1]?.score === hits[width - 1]?.score;

@@ -7,7 +7,7 @@ import type { RebuildPlan } from "../../../ports/store/rebuild.ts";
 import { isGone } from "../connection/process-identity.ts";
 import { readManifest } from "../schema/manifest.ts";
 
-/** How long a run stays with a process that gives no sign of life, should that process not be known to be gone. */
+/** How long a run stays with a silent process, unless that process is known to be gone. */
 const HOLD_MS = 120_000;
 
 type StateRow = {
@@ -20,11 +20,11 @@ type StateRow = {
   readonly held_until: string | null;
 };
 
-/** Who rebuilds, and with which model. `name` begins with the process identity and differs for each store. */
+/** Which store rebuilds, and with which model. `name` begins with the process identity and is unique for each store. */
 export type Holder = { readonly name: string; readonly embedding: EmbeddingIdentity };
 
 /**
- * Takes the pack's rebuild over, continuing what was begun for the same model. Runs inside a write transaction.
+ * Takes over the pack's rebuild, continuing what was started for the same model. Runs inside a write transaction.
  * @throws SvcError storage_busy while another living process holds it
  */
 export function beginRun(
@@ -56,31 +56,31 @@ export function beginRun(
   return { vectors: replaces ? "replace" : "repair", isContinued };
 }
 
-/** @throws SvcError storage_busy when another process has taken the run over */
+/** @throws SvcError storage_busy if another process has taken over the run */
 export function requireRun(database: Database, holder: Holder): { readonly textCursor: number } {
   const state = readState(database);
   if (state?.holder !== holder.name) throw isBusyElsewhere();
   return { textCursor: state.text_cursor };
 }
 
-/** As `requireRun`, and tells other processes that this one is alive. Runs inside a write transaction. */
+/** Like `requireRun`; also tells other processes that this one is alive. Runs inside a write transaction. */
 export function renewRun(database: Database, holder: Holder, now: Instant): { textCursor: number } {
   const state = requireRun(database, holder);
   database.query("UPDATE rebuild_state SET held_until = ?").run(heldUntil(now));
   return state;
 }
 
-/** Notes that the new vectors are in place. Runs inside a write transaction. */
+/** Records that the new vectors are in place. Runs inside a write transaction. */
 export function noteReplaced(database: Database): void {
   database.run("UPDATE rebuild_state SET replaces = 0");
 }
 
-/** Notes up to which key the lexical documents are new. Runs inside a write transaction. */
+/** Records up to which key the lexical documents are new. Runs inside a write transaction. */
 export function noteTextCursor(database: Database, key: number): void {
   database.query("UPDATE rebuild_state SET text_cursor = ?").run(key);
 }
 
-/** Ends the run of this holder, if it still is the holder. Runs inside a write transaction. */
+/** Ends the run if this holder still holds it. Runs inside a write transaction. */
 export function endRun(
   database: Database,
   holder: Holder,

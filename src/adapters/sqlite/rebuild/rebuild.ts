@@ -34,7 +34,7 @@ export type IndexRebuildParts = {
 /** The rebuild of one SQLite pack. */
 export function createIndexRebuild(parts: IndexRebuildParts): IndexRebuild<number> {
   const { clock, embedding, read, write } = parts;
-  // A store of its own for each engine, so that two engines of one process do not take each other for themselves.
+  // Unique for each engine, so that two engines of one process do not mistake each other for themselves.
   const holder: Holder = { name: `${processIdentity()}|${crypto.randomUUID()}`, embedding };
   const schema = vectorSchema(parts.layout);
   return {

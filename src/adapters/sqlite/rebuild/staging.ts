@@ -8,10 +8,10 @@ import { leanAll, nextRevision, orphanVectors, removeVectors } from "../vectors/
 import { NODE_COLUMNS, type NodeRow, toNode } from "../write/rows.ts";
 import { ACTIVE, HAS_TEXT } from "../write/turns.ts";
 
-/** Nodes that one look reads at most, so that it ends soon also where nothing is stale. */
+/** Maximum nodes read in one step, so that it ends soon even if nothing is stale. */
 const SCAN_MAX = 5000;
 
-/** Nodes with the content hash under which each target keeps a vector of the wanted model; null without one. */
+/** Nodes with the content hash of their vector of the wanted model in each target; null without one. */
 const SCAN: Readonly<Record<RebuildPlan["vectors"], string>> = {
   replace: `SELECT ${NODE_COLUMNS}, s.content_hash AS indexed_hash
     FROM nodes n JOIN owners o ON o.owner = n.owner
@@ -73,7 +73,7 @@ export function isAnyStale(
   }
 }
 
-/** Keeps vectors beside the index until all of them are there. Runs inside a write transaction. */
+/** Keeps vectors beside the index until all of them exist. Runs inside a write transaction. */
 export function stageVectors(
   database: Database,
   entries: readonly NodeVector<number>[],
@@ -90,9 +90,9 @@ export function stageVectors(
 }
 
 /**
- * Fills a fresh vector index from the staged vectors of a model and empties the staging table. The old index is dropped,
- * not emptied: the new one may have another dimension, and lies on the disk as if nothing had ever been removed.
- * Runs inside a write transaction.
+ * Fills a fresh vector index from the staged vectors of a model and empties the staging table. The old index is dropped, not
+ * emptied: the new one may have another dimension, and is stored as if nothing had ever been removed. Runs inside a write
+ * transaction.
  * @param schema SQLite's name of the file that holds the vectors
  */
 export function replaceVectors(
@@ -124,10 +124,7 @@ export function replaceVectors(
   leanAll(database);
 }
 
-/**
- * Removes vectors without an active node with text and makes those of turns lean as they should. Runs inside a write
- * transaction.
- */
+/** Removes vectors without an active node with text, and corrects the leaning of turns. Runs inside a write transaction. */
 export function mendVectors(database: Database): void {
   removeVectors(database, orphanVectors(database));
   leanAll(database);

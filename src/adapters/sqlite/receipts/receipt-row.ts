@@ -1,26 +1,24 @@
 import { SvcError } from "../../../domain/errors.ts";
 import { parseUuid, type Uuid } from "../../../lib/uuid.ts";
 
-/** A body as a row keeps it: compressed with Zstandard, or as it is where that is no longer. */
+/** A body as stored in a row: compressed with Zstandard, or uncompressed if that is no longer. */
 export type StoredBody = { readonly bytes: Uint8Array; readonly isCompressed: boolean };
 
-/**
- * A fast level. Receipts in their compact form are mostly hashes and numbers, of which slower levels save next to nothing more.
- */
+/** A fast level. Compact receipts are mostly hashes and numbers, on which slower levels save next to nothing more. */
 const LEVEL = 1;
 
-/** The shorter of two forms of a body. */
+/** The shorter of the two forms of a body. */
 export function packBody(body: Uint8Array): StoredBody {
   const compressed = Bun.zstdCompressSync(body, { level: LEVEL });
   const isCompressed = compressed.length < body.length;
   return { bytes: isCompressed ? compressed : body, isCompressed };
 }
 
-/** The body that `packBody` took. @throws SvcError storage_failed naming the request when the bytes were damaged */
+/** The body that was passed to `packBody`. @throws SvcError storage_failed naming the request if the bytes are damaged */
 export function unpackBody({ bytes, isCompressed }: StoredBody, requestId: Uuid): Uint8Array {
   if (!isCompressed) return bytes;
   const body = decompressed(bytes, requestId);
-  // Callers get the plain kind of bytes, whichever form was stored.
+  // Callers get a plain Uint8Array, whichever form was stored.
   return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
 }
 

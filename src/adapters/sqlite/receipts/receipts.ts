@@ -7,7 +7,7 @@ import { hasTable } from "../schema/migrate.ts";
 import { userIdOf } from "../write/owners.ts";
 import { fromIdBytes, type StoredBody, toIdBytes, unpackBody } from "./receipt-row.ts";
 
-/** Keeps a receipt unless its request has one. Runs inside a write transaction. @param body what `packBody` made of it */
+/** Keeps a receipt unless its request has one. Runs inside a write transaction. @param body result of `packBody` */
 export function writeReceipt(database: Database, receipt: StoredReceipt, body: StoredBody): void {
   const id = toIdBytes(receipt.requestId);
   if (database.query("SELECT 1 FROM receipts WHERE request_id = ?").get(id) !== null) return;
@@ -25,7 +25,7 @@ type ReceiptRow = {
   readonly body: Uint8Array;
 };
 
-/** The receipt of a request of an owner. @throws SvcError storage_failed when its body was damaged */
+/** The receipt of an owner's request. @throws SvcError storage_failed if its body is damaged */
 export function readReceipt(
   database: Database,
   requestId: Uuid,
@@ -46,12 +46,12 @@ export function readReceipt(
   };
 }
 
-/** The requests whose receipts cannot be read any more, oldest first. @param isWhole whether a body is as it was saved */
+/** The requests with unreadable receipts, oldest first. @param isWhole whether a body is as it was saved */
 export function damagedReceipts(
   database: Database,
   isWhole: (body: Uint8Array) => boolean,
 ): readonly Uuid[] {
-  // A pack that an earlier version wrote gets the table when it is opened for writing.
+  // A pack written by an earlier version gets the table when it is opened for writing.
   if (!hasTable(database, "receipts")) return [];
   const rows = database.prepare<StoredRow, []>(
     "SELECT request_id, is_compressed, body FROM receipts ORDER BY key",

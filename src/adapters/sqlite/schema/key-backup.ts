@@ -9,19 +9,19 @@ import { readPackSetting, writePackSetting } from "./pack-settings.ts";
 
 const NAME = "key_backup";
 
-/** When a copy of a pack's key was made, and of which key: that of the salt, in hexadecimal digits. */
+/** When a pack's key was copied, and which key, identified by its salt in hexadecimal digits. */
 export type KeyBackup = { readonly salt: string; readonly at: Instant };
 
-/** What a pack remembers of a copy of its key; undefined where none was made by `svc key export`. */
+/** What a pack records about a copy of its key; undefined if `svc key export` never made one. */
 export function readKeyBackup(database: Database): KeyBackup | undefined {
   const [salt, at] = readPackSetting(database, NAME)?.split(" ") ?? [];
   return salt === undefined || at === undefined ? undefined : { salt, at: asInstant(at) };
 }
 
 /**
- * Lets a pack remember that its key was copied. A pack of an earlier version that nobody has opened for writing since
- * cannot.
- * @returns whether it remembers @throws SvcError pack_read_only; SQLiteError from SQLite itself
+ * Records in a pack that its key was copied. Not possible in a pack of an earlier version that has not been opened for writing
+ * since.
+ * @returns whether it was recorded @throws SvcError pack_read_only; SQLiteError from SQLite itself
  */
 export function writeKeyBackup(
   layout: PackLayout,

@@ -34,7 +34,7 @@ export function readManifest(database: Database): Manifest | undefined {
   };
 }
 
-/** Refuses a pack whose format is that of a newer program. @throws SvcError pack_too_new */
+/** Refuses a pack with the format of a newer program. @throws SvcError pack_too_new */
 export function requireFormat(database: Database, path: string): void {
   const format = readManifest(database)?.formatVersion ?? 0;
   if (format > FORMAT_VERSION) throw tooNew(path, format, FORMAT_VERSION);
@@ -47,8 +47,8 @@ export type ManifestInput = {
 };
 
 /**
- * Writes the manifest of a new pack, or notes that another version of the program has opened an old one.
- * The embedding of an existing pack stays as it is: only a rebuild changes it. Runs inside a write transaction.
+ * Writes the manifest of a new pack, or records that another version of the program has opened an old one. The embedding of an
+ * existing pack does not change: only a rebuild changes it. Runs inside a write transaction.
  */
 export function writeManifest(database: Database, input: ManifestInput, now: Instant): void {
   const { embedding } = input;
@@ -71,7 +71,7 @@ export function writeManifest(database: Database, input: ManifestInput, now: Ins
     );
 }
 
-/** Names another model for the vectors of the pack. Runs inside the transaction that brings them. */
+/** Records another model for the vectors of the pack. Runs inside the transaction that writes them. */
 export function writeEmbedding(
   database: Database,
   embedding: EmbeddingIdentity,

@@ -12,7 +12,7 @@ import {
 import { type Migration, migrations, type Part } from "./schema.ts";
 import { SILENT, type UpgradeProgress } from "./upgrade-progress.ts";
 
-/** Which of SQLite's files holds which part of a pack. */
+/** Which of SQLite's files contains which part of a pack. */
 const PARTS: readonly {
   readonly part: Part;
   readonly directorySchema: string;
@@ -38,7 +38,7 @@ export function requireReadable(database: Database, layout: PackLayout): void {
 }
 
 /**
- * Refuses a pack of an earlier program, which cannot be brought up to date where nothing may be written.
+ * Refuses a pack of an earlier program, which cannot be upgraded if nothing may be written.
  * @throws SvcError pack_read_only
  */
 export function requireUpToDate(database: Database, layout: PackLayout, dimension: number): void {
@@ -52,13 +52,12 @@ export function requireUpToDate(database: Database, layout: PackLayout, dimensio
   throw new SvcError("pack_read_only", message, { path });
 }
 
-/** Names of steps whose work cannot be looked at. */
+/** Names of steps whose work cannot be checked. */
 export type Unreadable = ReadonlySet<string>;
 
 /**
- * The steps whose work lies in a damaged or missing index. A pack with such an index is opened all the same and answers
- * from what is left, but looking at the damage inside the transaction that opens it would spoil that one. Runs outside of a
- * transaction.
+ * The steps whose work is in a damaged or missing index. A pack with such an index is still opened and answers from what is left,
+ * but reading the damage inside the opening transaction would spoil that transaction. Runs outside of a transaction.
  */
 export function unreadableSteps(database: Database): Unreadable {
   const names = new Set<string>();
@@ -73,15 +72,15 @@ export function unreadableSteps(database: Database): Unreadable {
 }
 
 export type MigrateOptions = {
-  /** Steps whose work is not looked at again. Default: none. */
+  /** Steps whose work is not checked again. Default: none. */
   readonly unreadable?: Unreadable;
-  /** Is told how far the work is. */
+  /** Receives the progress of the work. */
   readonly progress?: UpgradeProgress;
 };
 
 /**
- * Creates missing tables, runs outstanding steps in order and writes the manifest. Runs inside one write transaction, so
- * that processes which open a new pack together see it empty or complete.
+ * Creates missing tables, runs outstanding steps in order and writes the manifest. Runs inside one write transaction, so that
+ * processes that open a new pack together see it either empty or complete.
  */
 export function migrate(
   database: Database,
@@ -95,7 +94,7 @@ export function migrate(
   writeManifest(database, manifest, now);
 }
 
-/** Runs the outstanding steps of a pack that has a manifest, which stays as it is. Runs inside a write transaction. */
+/** Runs the outstanding steps of a pack that has a manifest, which does not change. Runs inside a write transaction. */
 export function upgrade(database: Database, layout: PackLayout, now: Instant): void {
   const dimension = storedDimension(database);
   if (dimension !== undefined) {
@@ -130,7 +129,7 @@ function runSteps(
   progress.end();
 }
 
-/** A step, without its check where that is not to be made. */
+/** A step, without its check if that must not run. */
 type Step = Omit<Migration, "isFilled"> & { readonly isFilled?: Migration["isFilled"] | undefined };
 
 /** Runs the unfinished parts of a step. @returns whether there were any */
@@ -154,7 +153,7 @@ function runStep(
   return true;
 }
 
-/** Names the file in which a table is created; SQLite otherwise creates everything in the main one. */
+/** Names the file in which a table is created; by default SQLite creates everything in the main one. */
 function inSchema(sql: string, schema: string): string {
   if (schema === "main") return sql;
   return sql
@@ -173,7 +172,7 @@ function appliedVersion(database: Database, part: Part): number {
   return row?.version ?? 0;
 }
 
-/** Whether a step has been run on a pack, according to the record in its main file. */
+/** Whether a step has run on a pack, according to the record in its main file. */
 export function isUpTo(database: Database, part: Part, version: number): boolean {
   return appliedVersion(database, part) >= version;
 }
@@ -183,7 +182,7 @@ function storedDimension(database: Database): number | undefined {
   return readManifest(database)?.embedding.dimension;
 }
 
-/** Whether a file of a pack has a table: a pack that is only read may be of an earlier version. */
+/** Whether a file of a pack has a table: a pack opened for reading may be of an earlier version. */
 export function hasTable(database: Database, name: string, schema = "main"): boolean {
   return (
     database

@@ -1,13 +1,13 @@
 import type { Database } from "bun:sqlite";
 import { hasTable } from "./migrate.ts";
 
-/** The names under which a pack keeps something about itself. */
+/** The names under which a pack stores facts about itself. */
 export type PackSetting = string;
 
-// Asked in every write: a table that is there stays there.
+// Checked in every write: an existing table stays.
 const withTable = new WeakSet<Database>();
 
-/** A value of the pack; undefined where there is none, and in a pack of an earlier version that is only read. */
+/** A value of the pack; undefined if there is none, and in a pack of an earlier version that is only read. */
 export function readPackSetting(database: Database, name: PackSetting): string | undefined {
   if (!withTable.has(database)) {
     if (!hasTable(database, "pack_settings")) return undefined;
@@ -19,7 +19,7 @@ export function readPackSetting(database: Database, name: PackSetting): string |
   return row?.value;
 }
 
-/** Keeps a value of the pack; undefined removes it. Runs inside a write transaction. */
+/** Stores a value of the pack; undefined removes it. Runs inside a write transaction. */
 export function writePackSetting(
   database: Database,
   name: PackSetting,

@@ -4,8 +4,8 @@ import { hasMoved } from "../connection/open-database.ts";
 import { requireFormat } from "./manifest.ts";
 
 /**
- * Whether what a transaction has written may stay. While the main file does not lie under its name, what is written is gone
- * with the last process that has it open; once a newer program has given the pack another format, it may be wrong.
+ * Whether a transaction may be committed. While the main file is not under its name, everything written is lost with the last
+ * process that has it open; once a newer program has given the pack another format, it may be wrong.
  * @throws SvcError storage_failed with `data.reason` "pack_moved"; pack_too_new
  */
 export function requireOurs(database: Database, path: string): void {

@@ -16,9 +16,8 @@ import {
 import type { StepProgress } from "./upgrade-progress.ts";
 
 /**
- * The tables of a pack, as ordered steps. A step that has been released is never edited: a change is a new step.
- * `core` steps run in the main file; `vectors` and `lexical` steps run in the file that holds that index, which is the
- * main file in a single-file pack.
+ * The tables of a pack, as ordered steps. A released step is never edited: a change is a new step. `core` steps run in the main
+ * file; `vectors` and `lexical` steps run in the file with that index, which is the main file in a single-file pack.
  */
 export type Part = "core" | "vectors" | "lexical";
 export type Migration = {
@@ -26,24 +25,26 @@ export type Migration = {
   readonly name: string;
   readonly sql: string;
   /**
-   * A table that the statements make. Where it is missing they are run, whatever the record in the main file says, and
-   * where it is there they are not: a crash may leave one file of a pack before and another after a commit.
+   * A table that the statements create. If it is missing they are run, whatever the record in the main file says; if it exists
+   * they are not: a crash may leave one file of a pack before a commit and another one after it.
    */
   readonly table?: string;
-  /** Fills from the graph what the statements made. Runs after them, in the same transaction. */
+  /** Fills from the graph what the statements created. Runs after them, in the same transaction. */
   readonly fill?: (database: Database, progress: StepProgress) => void;
-  /** Whether everything is as `fill` leaves it; asked at every opening. A process of an earlier version may have written since. */
+  /**
+   * Whether everything is as `fill` leaves it; checked at every opening. A process of an earlier version may have written since.
+   */
   readonly isFilled?: (database: Database) => boolean;
 };
 
-/** Written to the header of each file, so that a pack can be told from any other SQLite file: "SVC1". */
+/** In the header of each file, to distinguish a pack from any other SQLite file: "SVC1". */
 export const APPLICATION_ID = 0x53564331;
 /** Version of the pack format as a whole; a pack with a higher one is refused. */
 export const FORMAT_VERSION = 1;
-/** Bytes of a page, fixed when a file is created. */
+/** Page size in bytes, fixed when a file is created. */
 export const PAGE_SIZE = 8192;
 
-// Vectors that wait until those of all nodes are there.
+// Vectors that wait until all nodes have one.
 const VECTOR_STAGING = `
 CREATE TABLE vector_staging (
   node_key INTEGER PRIMARY KEY,
@@ -55,8 +56,8 @@ CREATE TABLE vector_staging (
 ) STRICT;
 `;
 
-// An owner's changes are listed by ever higher numbers, so that who holds vectors in memory reads just what is new.
-// A turn's own vector is kept beside the one that leans towards its neighbours, of which it names those that have one.
+// An owner's changes get ever higher numbers, so that a process with vectors in memory reads only new ones. A turn's own vector
+// is stored beside the one that leans towards its neighbours; it names the neighbours that have one.
 const VECTOR_CHANGES = `
 ALTER TABLE vector_metadata ADD COLUMN owner INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE vector_metadata ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
@@ -132,7 +133,7 @@ export function migrations(part: Part, dimension: number): readonly Migration[] 
   }
 }
 
-/** The statement that makes the table of vectors. @param name with SQLite's name of the file where that is not clear. */
+/** The statement that creates the table of vectors. @param name with SQLite's name of the file if that is ambiguous. */
 export function createVectors(name: string, dimension: number): string {
   // chunk_size 64: the default of 1024 reserves 1.5 MB for each owner.
   return `

@@ -1,4 +1,4 @@
-// The statements of the core steps. One that has been released is never edited.
+// The statements of the core steps. A released one is never edited.
 
 export const EVENT_LOG = `
 CREATE TABLE owners (
@@ -145,7 +145,7 @@ CREATE TABLE index_sequence (singleton INTEGER PRIMARY KEY CHECK (singleton = 1)
 INSERT INTO index_sequence VALUES (1, 0);
 `;
 
-// The run of a rebuild, while there is one: for which model, how far it came, and which process is at it until when.
+// The current run of a rebuild: its model, its progress, and which process holds it until when.
 export const REBUILD_STATE = `
 CREATE TABLE rebuild_state (
   singleton INTEGER PRIMARY KEY CHECK (singleton = 1),
@@ -159,8 +159,8 @@ CREATE TABLE rebuild_state (
 ) STRICT;
 `;
 
-// Records of retrievals. Unlike the logs they may be deleted, since they are kept for a time only. Their ids are bytes, and
-// their bodies are compressed where that makes them smaller, because there is one for each question.
+// Records of retrievals. Unlike the logs they may be deleted, since they are kept for a limited time. Ids are stored as bytes and
+// bodies compressed if that is smaller, because there is one for each question.
 export const RECEIPTS = `
 CREATE TABLE receipts (
   key INTEGER PRIMARY KEY,
@@ -179,7 +179,7 @@ WHEN EXISTS (SELECT 1 FROM receipts WHERE request_id = NEW.request_id OR key = N
 BEGIN SELECT RAISE(ABORT, 'receipts are immutable'); END;
 `;
 
-// What a question reads beside the two search indexes: each look costs what it finds, however much the owner has.
+// What a question reads besides the two search indexes: each read costs what it finds, however much the owner has.
 export const QUESTION_INDEXES = `
 -- All that is asked of an entity while names are looked for, so that its row is not read.
 CREATE INDEX nodes_entities ON nodes (owner, created_at, id, lifecycle_state, scope, content)
@@ -246,7 +246,7 @@ BEGIN
 END;
 `;
 
-// Nodes of all owners by time, and the operations that callers list by what they are about.
+// Nodes of all owners by time, and the operations that callers list by their target.
 export const LISTS = `
 CREATE INDEX nodes_by_time ON nodes (created_at, id);
 
@@ -255,13 +255,14 @@ CREATE INDEX operations_listed ON operations (namespace_id, op_type, target_id)
   WHERE namespace_id IS NOT NULL AND op_type <> 'DIRECT_STORE_REQUESTED';
 `;
 
-// What a pack knows of itself beside its manifest, one value a name: its owner, when its key was backed up, and the like.
+// Facts that a pack stores about itself besides its manifest, one value per name: its owner, when its key was backed up, and the
+// like.
 export const SETTINGS = `
 CREATE TABLE pack_settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 `;
 
-// An owner may get another name, and what is one owner's may become another's, when an operation in the log says so. What an
-// event says never changes: of events and receipts it is the owner alone.
+// An owner may be renamed, and everything of one owner may be given to another, if an operation in the log says so. The content
+// of an event never changes: in events and receipts only the owner does.
 const MOVE = (before: string, after: string): string =>
   `EXISTS (SELECT 1 FROM operations WHERE target_id = 'owner:' || ${before}
     AND op_type IN ('OWNER_RENAMED', 'OWNERS_JOINED') AND payload ->> 'after' = ${after})`;

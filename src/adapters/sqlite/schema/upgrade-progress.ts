@@ -1,22 +1,22 @@
-/** Is told how much of a step is done; cheap enough to be called for each record. */
+/** Receives how much of a step is done; cheap enough to be called for each record. */
 export type StepProgress = (done: number, total: number) => void;
 
-/** How far the upgrade of a pack is. */
+/** Progress of the upgrade of a pack. */
 export type UpgradeProgress = {
-  /** A step begins. @returns what is told about its records, if it goes through them one by one */
+  /** A step begins. @returns the progress function for its records, if it processes them one by one */
   readonly begin: (name: string) => StepProgress;
   /** Everything is done. */
   readonly end: () => void;
 };
 
-/** Nobody wants to know. */
+/** No progress is wanted. */
 export const SILENT: UpgradeProgress = { begin: () => () => {}, end: () => {} };
 
 /** Milliseconds before the first line, and between two lines. */
 const QUIET_MS = 1000;
 
 /**
- * Says in words how far an upgrade is: nothing in its first second, then at most a line a second, and one at the end where
+ * Reports the progress of an upgrade in words: nothing in its first second, then at most one line per second, and a final one if
  * there was one before.
  * @param nowMs milliseconds of a clock that never goes back
  */

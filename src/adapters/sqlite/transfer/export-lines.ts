@@ -23,8 +23,8 @@ export type ExportChoices = {
   readonly softwareVersion: string;
   readonly exportedAt: Instant;
   /**
-   * Told the requests of receipts that are left out, because their bodies can no longer be decompressed; not called when
-   * there are none.
+   * Receives the requests of receipts that are left out because their bodies can no longer be decompressed; not called if there
+   * are none.
    */
   readonly onDamagedReceipts?: ((requests: readonly Uuid[]) => void) | undefined;
 };
@@ -33,13 +33,13 @@ type Row = Readonly<Record<string, string | number | null>>;
 
 /**
  * A pack as lines of JSON, each ending in a line feed: header, records in key order, footer. Reads row by row, in the one
- * snapshot that the caller's transaction gives.
+ * snapshot of the caller's transaction.
  */
 export function* exportLines(database: Database, choices: ExportChoices): Generator<string> {
   const manifest = readManifest(database);
   if (manifest === undefined) return;
   const hasher = new Bun.CryptoHasher("sha256");
-  // Known before the first line, which says how many there are.
+  // Needed before the first line, which contains the count.
   const damaged = damagedReceipts(database, () => true);
   if (damaged.length > 0) choices.onDamagedReceipts?.(damaged);
   const all = countAll(database, manifest, choices.withVectors);
@@ -52,10 +52,10 @@ export function* exportLines(database: Database, choices: ExportChoices): Genera
   yield toLine({ record: "footer", counts, sha256: hasher.digest("hex") });
 }
 
-/** What the lines will hold. */
+/** The content of the lines. */
 type ExportPlan = ExportChoices & {
   readonly counts: ExportCounts;
-  /** Requests whose receipts cannot be read. */
+  /** Requests with unreadable receipts. */
   readonly leftOut: ReadonlySet<Uuid>;
 };
 
@@ -114,7 +114,7 @@ type ReceiptRow = {
   readonly body: Uint8Array;
 };
 
-/** In another form than that of their rows, so that a file does not depend on how a pack saves room. */
+/** In a different form from that of their rows, so that a file does not depend on how a pack saves space. */
 function* receiptLines(
   database: Database,
   { leftOut }: Pick<ExportPlan, "leftOut">,
@@ -149,7 +149,7 @@ type VectorRow = {
   readonly own: Uint8Array | null;
 };
 
-/** The vectors of the texts themselves, not those that lean towards their neighbours: an import makes these again. */
+/** The vectors of the texts themselves, not those that lean towards their neighbours, which an import recomputes. */
 function* vectorLines(database: Database, { embedding }: Manifest): Generator<string> {
   const own = hasTable(database, "vector_payloads", vectorFileOf(database))
     ? "(SELECT p.embedding FROM vector_payloads p WHERE p.node_key = m.node_key)"
@@ -184,7 +184,7 @@ function countAll(database: Database, manifest: Manifest, withVectors: boolean):
   };
 }
 
-/** Rows one at a time. A statement of its own: a cached one would stay open when the reader stops early. */
+/** Rows one at a time. An uncached statement: a cached one would stay open if the reader stops early. */
 export function* rowsOf<T>(
   database: Database,
   sql: string,

@@ -14,7 +14,7 @@ import { parseUuid } from "../../../lib/uuid.ts";
 
 /** Names the format in the first line of an export. */
 export const EXPORT_FORMAT = "svc-export";
-/** Raised when a reader of the former version could no longer restore the file without loss. */
+/** Incremented when a reader of the previous version could no longer restore the file without loss. */
 export const EXPORT_VERSION = 2;
 
 const key = z.int().min(1);
@@ -25,22 +25,22 @@ const instant = z.string().refine((value) => {
   const parsed = parseInstant(value);
   return typeof parsed === "object" && parsed.instant === value;
 }, "canonical instant expected");
-// Whatever was read as JSON is JSON; a deeper check would only cost time.
+// Whatever was parsed as JSON is JSON; a deeper check would only cost time.
 const object = z.custom<object>(
   (value) => typeof value === "object" && value !== null && !Array.isArray(value),
   "object expected",
 );
 const unit = z.number().min(0).max(1);
 
-/** The records that stand for rows of a table as they are, in the order in which they follow each other. */
+/** The records that represent rows of a table unchanged, in file order. */
 export type Section = {
   readonly record: string;
   readonly table: string;
-  /** What the rows are sorted by, strictly ascending. */
+  /** The sort key of the rows, strictly ascending. */
   readonly order: readonly string[];
-  /** Every column that is exported, with what its value has to be. */
+  /** Every exported column, with the type of its value. */
   readonly columns: Readonly<Record<string, z.ZodType>>;
-  /** Columns that hold JSON as text, and columns that hold truth as 0 or 1. */
+  /** Columns with JSON as text, and columns with booleans as 0 or 1. */
   readonly json: readonly string[];
   readonly flags: readonly string[];
 };
@@ -154,7 +154,7 @@ export const SECTIONS: readonly Section[] = [
     record: "job",
     table: "jobs",
     order: ["event_key", "kind"],
-    // Who holds a job, and until when, is true of one machine and one moment only.
+    // The holder and lease of a job are true only on one machine at one moment.
     columns: {
       event_key: key,
       kind: text,
@@ -179,7 +179,7 @@ const counts = z.strictObject({
   node: count,
   edge: count,
   job: count,
-  // Version 1 knew of none.
+  // Version 1 had none.
   receipt: count.default(0),
   vector: count,
 });

@@ -4,8 +4,8 @@ import { mainPath, type PackLayout } from "../connection/layout.ts";
 import { type Connection, openForReading } from "../connection/open-reading.ts";
 
 /**
- * The text that `produce` makes of a pack, in pieces. All of it comes from one moment, while other processes go on
- * writing. The connection is closed when the reader of the pieces stops, early too.
+ * The text that `produce` makes of a pack, in pieces. All of it shows one moment, while other processes continue to write. The
+ * connection is closed when the reader of the pieces stops, even early.
  * @throws SvcError not_a_pack, pack_too_new, storage_failed
  */
 export function* readSnapshot(
@@ -27,7 +27,7 @@ export function* readSnapshot(
   }
 }
 
-/** Characters that are handed on at a time; a line is often short. */
+/** Characters per piece; a line is often short. */
 const PIECE_CHARS = 65_536;
 
 function* joined(pieces: Iterable<string>): Generator<string> {

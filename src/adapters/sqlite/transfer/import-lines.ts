@@ -4,13 +4,13 @@ import { SvcError } from "../../../domain/errors.ts";
 /** A line of a file to import, without its line feed. */
 export type ImportLine = { readonly number: number; readonly bytes: Uint8Array };
 
-/** A line that is longer belongs to no export: the longest text that a pack takes in is far shorter. */
+/** No export has a longer line: the longest text that a pack accepts is far shorter. */
 const LINE_MAX_BYTES = 256 * 1024 * 1024;
 const LINE_FEED = 10;
 
 /**
- * Cuts a stream of bytes into lines. Holds one line at a time.
- * @throws SvcError not_an_export when the last line is not complete or a line is too long
+ * Splits a stream of bytes into lines. Holds one line at a time.
+ * @throws SvcError not_an_export if the last line is incomplete or a line is too long
  */
 export async function* readLines(
   source: AsyncIterable<Uint8Array>,
@@ -30,7 +30,7 @@ export async function* readLines(
       from = end + 1;
     }
     if (from === chunk.length) continue;
-    // A copy: the reader of the stream may use its buffer again.
+    // A copy: the reader of the stream may reuse its buffer.
     begun.push(chunk.slice(from));
     begunBytes += chunk.length - from;
     if (begunBytes > LINE_MAX_BYTES) throw notAnExport(name, number, "the line is too long");
@@ -52,7 +52,7 @@ export function parseLine(line: ImportLine, name: string): Readonly<Record<strin
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw notAnExport(name, line.number, "it is no JSON object");
   }
-  // SAFETY: an object of JSON has text keys and nothing else is said of its values.
+  // SAFETY: an object of JSON has text keys, and nothing is claimed about its values.
   return value as Record<string, unknown>;
 }
 
@@ -71,7 +71,7 @@ export function checkLine<T>(
   throw notAnExport(name, line.number, member === "" ? reason : `${member}: ${reason}`);
 }
 
-/** The error about a file that cannot be imported. @param line 1 is the first one. */
+/** The error about a file that cannot be imported. @param line counted from 1 */
 export function notAnExport(name: string, line: number, reason: string): SvcError {
   return new SvcError(
     "not_an_export",

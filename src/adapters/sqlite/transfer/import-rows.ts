@@ -11,16 +11,16 @@ import { checkLine, type ImportLine, notAnExport } from "./import-lines.ts";
 /** Model of the vectors in a file. */
 type Identity = { readonly model: string; readonly version: string; readonly dimension: number };
 
-/** Takes in the records of one kind. */
+/** Imports the records of one kind. */
 type Taker = {
   readonly record: string;
   take(value: Readonly<Record<string, unknown>>, line: ImportLine): void;
 };
 
-/** What a file's vectors are of, and whether the new pack can use them. */
+/** The model of a file's vectors, and whether the new pack can use them. */
 export type FileVectors = { readonly identity: Identity; readonly isUsable: boolean };
 
-/** Those who take in the records of a file, in the order in which the kinds have to follow each other. */
+/** The importers of a file's records, in the order in which the kinds must follow each other. */
 export function createTakers(
   database: Database,
   name: string,
@@ -47,7 +47,7 @@ function createRowTaker(database: Database, section: Section, name: string): Tak
       requireAscending(value, line);
       requireContentHash(value, line, name);
       try {
-        // The value as it was read, not as the schema returns it, so that no member of a JSON column is lost.
+        // The parsed value, not the one that the schema returns, so that no member of a JSON column is lost.
         insert.run(...columns.map((column) => toColumn(section, column, value[column])));
       } catch (error) {
         throw contradiction(error, line, name);
@@ -72,7 +72,7 @@ function requireContentHash(
   throw notAnExport(name, line.number, "content_hash: is not the SHA-256 of content");
 }
 
-/** Refuses records that do not follow each other in the order of their keys, which also finds repeated ones. */
+/** Refuses records that are not in strictly ascending key order, which also finds duplicates. */
 function ascending(
   order: readonly string[],
   name: string,
@@ -96,7 +96,7 @@ function isBefore(left: readonly unknown[], right: readonly unknown[]): boolean 
   return false;
 }
 
-/** What the tables refuse: a repeated id, an owner or node that no earlier line brought. */
+/** What the tables refuse: a duplicate id, an owner or node that no earlier line has. */
 function contradiction(error: unknown, line: ImportLine, name: string): unknown {
   const isConstraint = error instanceof SQLiteError && error.code?.startsWith("SQLITE_CONSTRAINT");
   if (isConstraint !== true) return error;
@@ -149,7 +149,7 @@ function createVectorTaker(database: Database, name: string, vectors: FileVector
       if (bytes.length !== identity.dimension * Float32Array.BYTES_PER_ELEMENT) {
         throw notAnExport(name, line.number, `embedding: is not ${identity.dimension} numbers`);
       }
-      // A copy, because a view of floats has to begin at a multiple of four.
+      // A copy, because a view of floats must begin at a multiple of four.
       const vector = new Float32Array(new Uint8Array(bytes).buffer);
       if (!vector.every(Number.isFinite)) {
         throw notAnExport(name, line.number, "embedding: holds something that is no number");

@@ -24,7 +24,7 @@ import { checkLine, type ImportLine, notAnExport, parseLine, readLines } from ".
 import { createTakers, type FileVectors } from "./import-rows.ts";
 
 export type ImportOptions = {
-  /** Where the pack is made; nothing may be there yet. */
+  /** Where the pack is created; nothing may exist there yet. */
   readonly layout: PackLayout;
   readonly connection: Connection;
   readonly source: AsyncIterable<Uint8Array>;
@@ -35,23 +35,23 @@ export type ImportOptions = {
   readonly softwareVersion: string;
   readonly now: Instant;
   readonly signal: AbortSignal | undefined;
-  /** Called now and then with the records that were taken in. */
+  /** Called now and then with the number of records imported so far. */
   readonly onProgress: (done: number, total: number) => void;
 };
 
 export type ImportResult = {
   readonly counts: ExportCounts;
-  /** True when some node is still to be embedded. */
+  /** True if some node has yet to be embedded. */
   readonly lacksVectors: boolean;
 };
 
-/** Records in one transaction. */
+/** Records per transaction. */
 const BATCH = 1000;
 
 /**
- * Makes a pack of a file that `exportLines` wrote: the same rows under the same keys, with a lexical index, and with the
- * file's vectors where they are of the configured model. Holds one batch at a time. When it rejects, what lies at
- * `layout` is worthless; the caller removes it.
+ * Makes a pack from a file that `exportLines` wrote: the same rows under the same keys, with a lexical index, and with the file's
+ * vectors if they are of the configured model. Holds one batch at a time. If it rejects, the files at `layout` are worthless; the
+ * caller removes them.
  * @throws SvcError not_an_export naming the line, pack_too_new; the signal's reason when aborted; SQLiteError
  */
 export async function importPack(options: ImportOptions): Promise<ImportResult> {
@@ -63,7 +63,7 @@ export async function importPack(options: ImportOptions): Promise<ImportResult> 
     ...options.connection,
     layout: options.layout,
     mode: "create",
-    // Until the pack gets its name it may be lost; it is written to the disk before that.
+    // Until the pack gets its name it may be lost; it is written to disk before that.
     synchronous: "normal",
   });
   try {
@@ -101,7 +101,7 @@ function prepare(database: Database, header: ExportHeader, options: ImportOption
   })();
 }
 
-/** Takes in every record and checks the last line. @returns the checked counts */
+/** Imports every record and checks the last line. @returns the checked counts */
 async function takeAll(
   database: Database,
   header: ExportHeader,
@@ -149,7 +149,7 @@ async function takeAll(
   throw notAnExport(name, number, "the file ends after this line, before its last one");
 }
 
-/** Hands records to those who take them in, kind after kind. */
+/** Passes records to their importers, kind by kind. */
 class Records {
   readonly counts: Record<string, number> = Object.fromEntries(
     [...SECTIONS.map(({ record }) => record), "receipt", "vector"].map((record) => [record, 0]),

@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import type { Hit } from "../../../ports/store/search-index.ts";
 import { kernelOn } from "../connection/kernel-on.ts";
 
-/** Vectors in one chunk of the index, as `createVectors` makes it. */
+/** Vectors per chunk of the index, as created by `createVectors`. */
 export const CHUNK_ROWS = 64;
 const BYTES = Float32Array.BYTES_PER_ELEMENT;
 
@@ -21,15 +21,15 @@ export function vectorFileOf(database: Database): string {
 }
 
 /**
- * The vector of a row of `vectors_rowids r`, as SQL. The index itself takes three times as long to give out one vector as
- * it takes to read it where it lies.
+ * The vector of a row of `vectors_rowids r`, as SQL. The index itself takes three times as long to return one vector as reading
+ * it in place does.
  */
 export function vectorOfRow(database: Database, dimension: number): string {
   const bytes = dimension * BYTES;
   return `svckernel_piece('${vectorFileOf(database)}', 'vectors_vector_chunks00', 'vectors', r.chunk_id, r.chunk_offset * ${bytes}, ${bytes})`;
 }
 
-/** The cosine of each node of an owner that has a vector, as the index itself computes it; in no particular order. */
+/** The cosine of each node of an owner that has a vector, as computed by the index itself; in no particular order. */
 export function exactCosines(
   database: Database,
   vector: Float32Array,

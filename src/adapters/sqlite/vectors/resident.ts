@@ -4,17 +4,17 @@ import { kernelOn } from "../connection/kernel-on.ts";
 import { CHUNK_ROWS, vectorOfRow } from "./exact.ts";
 import { bytesPerVector, Slab } from "./slab.ts";
 
-/** Bytes that all slabs of a store may take together. */
+/** Maximum bytes of all slabs of a store. */
 const BUDGET = 256 * 2 ** 20;
-/** Changes that are read one by one; where there are more, all of the owner's vectors are read again. */
+/** Changes that are read one by one; if there are more, all of the owner's vectors are reloaded. */
 const CHANGES_MAX = 5000;
 /** Owners whose last question is remembered. */
 const ASKED_MAX = 10_000;
 
 /**
- * The vectors of the owners who ask, in memory. They are read when an owner asks for the second time, so that a process
- * that answers one question does not read all of them for it, and brought up to date by what other connections and
- * processes have committed since. The owners who have not asked for longest make room.
+ * The vectors of the owners who ask, in memory. They are loaded when an owner asks for the second time, so that a process that
+ * answers one question does not load all of them for it, and kept current with what other connections and processes have
+ * committed since. The owners who have not asked for longest are evicted.
  */
 export class ResidentVectors {
   readonly #slabs = new Map<number, Slab>();
@@ -27,8 +27,8 @@ export class ResidentVectors {
   }
 
   /**
-   * The vectors of an owner as of the connection's present snapshot, beside some that have been removed since. Undefined
-   * when they are not held: too soon, too large, or without the library. Runs inside a read transaction.
+   * The vectors of an owner as of the connection's present snapshot, possibly with some that have been removed since. Undefined
+   * if they are not held: too soon, too large, or without the library. Runs inside a read transaction.
    */
   slabOf(database: Database, owner: number, dimension: number): Slab | undefined {
     const kernel = kernelOn(database);
@@ -47,7 +47,7 @@ export class ResidentVectors {
     if (held !== slab) held?.wipe();
     this.#slabs.delete(owner);
     if (slab === undefined) return undefined;
-    // A map keeps the order in which entries were set.
+    // A map iterates in insertion order.
     this.#slabs.set(owner, slab);
     this.#makeRoom();
     return slab;
@@ -92,7 +92,7 @@ type Refresh = {
   readonly rowsMax: number;
 };
 
-/** The newest change among an owner's vectors; -1 when there is none. */
+/** The newest change among an owner's vectors; -1 if there is none. */
 function newestRevision(database: Database, owner: number): number {
   const row = database
     .query<{ newest: number | null }, [number]>(
@@ -102,7 +102,7 @@ function newestRevision(database: Database, owner: number): number {
   return row?.newest ?? -1;
 }
 
-/** The slab with all changes in, or a new one; undefined when the owner's vectors cannot be held. */
+/** The slab with all changes applied, or a new one; undefined if the owner's vectors cannot be held. */
 function refreshed(
   database: Database,
   owner: number,
@@ -124,7 +124,7 @@ function refreshed(
   return slab;
 }
 
-/** How many vectors of an owner changed after a revision, as far as it matters. */
+/** How many vectors of an owner changed after a revision, up to the number that matters. */
 function countChanges(database: Database, owner: number, after: number, most: number): number {
   const row = database
     .query<{ n: number }, [number, number, number]>(
@@ -137,7 +137,7 @@ function countChanges(database: Database, owner: number, after: number, most: nu
 
 type ChangeRow = { readonly key: number; readonly vector: Uint8Array | null };
 
-/** Takes in what changed after the slab's revision. @returns false when the slab is of no use */
+/** Applies changes after the slab's revision. @returns false if the slab is unusable */
 function readChanges(database: Database, owner: number, slab: Slab): boolean {
   const { dimension } = slab;
   const changes = database
@@ -164,9 +164,9 @@ type ChunkRow = {
 };
 
 /**
- * Takes in all of an owner's vectors from where the index keeps them, in pieces of 64: the number of a row's node as 64
- * bits, whether the row is in use as one bit, and the vectors. Asking the index for each takes five times as long.
- * @returns false when the slab is of no use
+ * Reads all of an owner's vectors directly from the index's storage, in chunks of 64: the number of a row's node as 64 bits,
+ * whether the row is in use as one bit, and the vectors. Asking the index for each takes five times as long.
+ * @returns false if the slab is unusable
  */
 function readAll(database: Database, owner: number, slab: Slab): boolean {
   const chunks = database.prepare<ChunkRow, [number]>(
@@ -201,7 +201,7 @@ function takeChunk(slab: Slab, { rowids, validity, vectors }: ChunkRow): boolean
 }
 
 function floatsOf(bytes: Uint8Array): Float32Array {
-  // A view of floats has to begin at a multiple of four.
+  // A view of floats must begin at a multiple of four.
   const aligned = bytes.byteOffset % Float32Array.BYTES_PER_ELEMENT === 0 ? bytes : bytes.slice();
   return new Float32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength / 4);
 }

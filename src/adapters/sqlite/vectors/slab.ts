@@ -1,16 +1,16 @@
 import type { Kernel, QuantisedQuestion, Rows } from "../../native/kernel.ts";
 
-/** Share by which a slab that is full grows. */
+/** Growth factor of a full slab. */
 const GROWTH = 1.25;
 const ROOM_MIN = 64;
-/** Bytes of a row beside its numbers: scale, rounding error, approximate score, key. */
+/** Bytes of a row besides its numbers: scale, rounding error, approximate score, key. */
 const ROW_OVERHEAD = 20;
-/** Vectors whose mean is taken. */
+/** Number of vectors whose mean is computed. */
 const MEAN_OF = 256;
 
 /** Numbers whose signs share a word of a signature. */
 const WORD_BITS = 64;
-/** Rows that are compared as bytes once their signatures were: of 100,000, those hold 99 of 100 near ones. */
+/** Rows that are compared as bytes after the comparison of signatures: of 100,000, they contain 99 of 100 near ones. */
 const SIGNED_MAX = 1024;
 
 /** Words of a row's signature. */
@@ -18,22 +18,22 @@ function wordsOf(dimension: number): number {
   return Math.ceil(dimension / WORD_BITS);
 }
 
-/** Bytes of a row: its numbers, their signs, and what is kept beside them. */
+/** Bytes of a row: its numbers, their signs, and its other data. */
 function bytesOfRow(dimension: number): number {
   return dimension + wordsOf(dimension) * BigUint64Array.BYTES_PER_ELEMENT + ROW_OVERHEAD;
 }
 
-/** Bytes that a vector takes at most, room to grow included. */
+/** Maximum bytes of a vector, including room to grow. */
 export function bytesPerVector(dimension: number): number {
   return GROWTH * bytesOfRow(dimension);
 }
 
-/** What a search is given: keys that may be among the best, and a cosine that all other rows stay below. */
+/** Result for a search: keys that may be among the best, and an upper bound of the cosine of all other rows. */
 export type Approximation = { readonly keys: readonly number[]; readonly threshold: number };
 
 /** The vectors of one owner as bytes, for searches that read only the rows that may matter. */
 export class Slab {
-  /** The newest change that is in. */
+  /** The newest change that has been applied. */
   revision = -1;
   readonly dimension: number;
   readonly #kernel: Kernel;
@@ -60,7 +60,7 @@ export class Slab {
     this.#keys = new Float64Array(size);
   }
 
-  /** Vectors that are in. */
+  /** Number of vectors. */
   get count(): number {
     return this.#count;
   }
@@ -70,8 +70,8 @@ export class Slab {
   }
 
   /**
-   * Takes vectors in that are not in yet. @param vectors one after the other, as many as keys
-   * @returns false when one has no direction; the slab is then of no use
+   * Adds new vectors. @param vectors one after the other, as many as keys
+   * @returns false if one has no direction; the slab is then unusable
    */
   append(keys: ArrayLike<number>, vectors: Float32Array): boolean {
     this.#reserve(this.#count + keys.length);
@@ -89,7 +89,7 @@ export class Slab {
     return true;
   }
 
-  /** Takes vectors out; the last rows take their places. */
+  /** Removes vectors; the last rows take their places. */
   remove(keys: Iterable<number>): void {
     this.#positions ??= new Map(
       Array.from(this.#keys.subarray(0, this.#count), (key, position) => [key, position]),
@@ -104,12 +104,12 @@ export class Slab {
     }
   }
 
-  /** Takes out all vectors but those of the keys. */
+  /** Removes all vectors except those of the keys. */
   keepOnly(keys: ReadonlySet<number>): void {
     this.remove(this.#keys.subarray(0, this.#count).filter((key) => !keys.has(key)));
   }
 
-  /** Compares all rows with a question. @returns undefined when the question has no direction */
+  /** Compares all rows with a question. @returns undefined if the question has no direction */
   compare(question: Float32Array): ((wanted: number) => Approximation) | undefined {
     const quantised = this.#kernel.question(question, this.#mean);
     if (quantised === undefined) return undefined;
@@ -122,8 +122,8 @@ export class Slab {
   }
 
   /**
-   * The keys of about the `wanted` nearest rows, nearest first. Reads an eighth of what `compare` does: the signs of all
-   * numbers, then the rows whose signs agree most. Undefined when the question has no direction.
+   * The keys of approximately the `wanted` nearest rows, nearest first. Reads an eighth of what `compare` does: the signs of all
+   * numbers, then the rows whose signs agree most. Undefined if the question has no direction.
    */
   nearby(question: Float32Array, wanted: number): readonly number[] | undefined {
     const quantised = this.#kernel.question(question, this.#mean);
@@ -171,7 +171,7 @@ export class Slab {
     this.#kernel.sign(rows, dimension, this.#signatures.subarray(at * words));
   }
 
-  /** The signature of a vector that is no row. Undefined when it has no direction. */
+  /** The signature of a vector that is not a row. Undefined if it has no direction. */
   #signatureOf(vector: Float32Array): BigUint64Array | undefined {
     const { dimension } = this;
     const [rows, one] = [new Int8Array(dimension), new Float32Array(1)];
@@ -217,7 +217,7 @@ function grown(column: Float32Array, size: number): Float32Array {
   return larger;
 }
 
-/** What the directions of the first vectors have in common. Any value serves; a good one makes the bounds tight. */
+/** The common part of the first vectors' directions. Any value is correct; a good one makes the bounds tight. */
 function meanOf(vectors: Float32Array, dimension: number): Float32Array {
   const mean = new Float64Array(dimension);
   const count = Math.min(vectors.length / dimension, MEAN_OF);
@@ -225,7 +225,7 @@ function meanOf(vectors: Float32Array, dimension: number): Float32Array {
     const vector = vectors.subarray(row * dimension, (row + 1) * dimension);
     let square = 0;
     for (const value of vector) square += value * value;
-    // What has no direction makes the slab useless in any case.
+    // A vector without a direction makes the slab unusable in any case.
     if (!(square > 0 && square < Number.POSITIVE_INFINITY)) continue;
     const share = 1 / (count * Math.sqrt(square));
     for (const [index, value] of vector.entries()) {
@@ -236,9 +236,9 @@ function meanOf(vectors: Float32Array, dimension: number): Float32Array {
 }
 
 /**
- * How far an approximate cosine may be off beside the rounding error of its row: the rounding of the question, times the
- * length of a row less the mean, and what sums of 32-bit numbers lose, here and in the exact comparison (two unit
- * roundoffs of 2^-24 for each number).
+ * Maximum error of an approximate cosine besides the rounding error of its row: the rounding of the question, times the length of
+ * a row minus the mean, and the rounding of 32-bit sums, here and in the exact comparison (two unit roundoffs of 2^-24 for each
+ * number).
  */
 function slackOf({ error, numbers }: QuantisedQuestion): number {
   return 2 * error + numbers.length * 2 ** -23 + 2 ** -20;

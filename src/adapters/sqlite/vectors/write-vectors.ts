@@ -17,7 +17,7 @@ import {
   turnsAround,
 } from "../write/turns.ts";
 
-/** A turn whose vector is still to come is no neighbour yet: what is indexed depends on nothing but the vectors there are. */
+/** A turn without a vector yet is not a neighbour: what is indexed depends only on existing vectors. */
 const WITH_VECTOR = `${IS_TURN} AND key IN (SELECT node_key FROM vector_payloads)`;
 /** The neighbours that the vector of a turn leans towards. */
 const AROUND = { reach: LEAN_REACH, among: WITH_VECTOR } as const;
@@ -32,8 +32,8 @@ export type VectorEntry = {
 };
 
 /**
- * The number under which the changes of a transaction are listed. Processes that hold vectors in memory look for higher
- * numbers than they have seen. Runs inside a write transaction.
+ * The number of a transaction's changes. Processes with vectors in memory look for higher numbers than they have seen. Runs
+ * inside a write transaction.
  */
 export function nextRevision(database: Database): number {
   const row = database
@@ -43,9 +43,8 @@ export function nextRevision(database: Database): number {
 }
 
 /**
- * Writes the vectors of nodes that are active. Those of conversation turns lean towards the turns around them, so the
- * entries of these are written again too; what results does not depend on the order in which turns arrive. Runs inside a
- * write transaction.
+ * Writes the vectors of active nodes. Those of conversation turns lean towards the turns around them, so the entries of these are
+ * rewritten too; the result does not depend on the order in which turns arrive. Runs inside a write transaction.
  */
 export function putVectors(
   database: Database,
@@ -77,7 +76,7 @@ export function putVectors(
     if (isOfConversation(node)) writePayload(database, key, vector);
     else writeIndexed(database, node, vector);
   }
-  // Once all own vectors are there: neighbours that arrive together are written once.
+  // Once all own vectors exist: neighbours that arrive together are written once.
   for (const place of surroundAll(database, own.keys(), AROUND).values()) {
     if (isOfConversation(place.turn)) leanOne(database, place, revision);
   }
@@ -94,7 +93,7 @@ export function removeVectors(database: Database, keys: readonly number[]): void
 }
 
 /**
- * Removes the vectors of nodes that are no longer active; those of the turns around them lean again. Runs inside a write
+ * Removes the vectors of nodes that are no longer active; those of the turns around them are recomputed. Runs inside a write
  * transaction.
  */
 export function evictVectors(database: Database, gone: readonly Turn[]): void {
@@ -109,17 +108,17 @@ export function evictVectors(database: Database, gone: readonly Turn[]): void {
   for (const turn of turns) leanOne(database, surround(database, turn, AROUND), revision);
 }
 
-/** Whether there are vectors that an earlier version of the program wrote, which names no owner. */
+/** Whether there are vectors written by an earlier version of the program, which names no owner. */
 export function hasForeignVectors(database: Database): boolean {
   return database.query("SELECT 1 FROM vector_metadata WHERE owner = 0 LIMIT 1").get() !== null;
 }
 
 /**
- * Takes over what an earlier version of the program wrote: vectors of turns that do not lean, as the own ones of these.
- * Runs inside a write transaction.
+ * Converts what an earlier version of the program wrote: vectors of turns that do not lean become the own vectors of these. Runs
+ * inside a write transaction.
  */
 export function adoptVectors(database: Database, progress?: StepProgress): void {
-  // Such a version replaces indexed vectors, but not the own ones of which it does not know.
+  // Such a version replaces indexed vectors, but not the own ones, which it does not know.
   database.run(
     "DELETE FROM vector_payloads WHERE node_key IN (SELECT node_key FROM vector_metadata WHERE owner = 0)",
   );
@@ -136,8 +135,8 @@ export function adoptVectors(database: Database, progress?: StepProgress): void 
 type Session = Pick<Turn, "key" | "owner" | "session_id" | "scope">;
 
 /**
- * Makes the vectors of all turns lean towards their present neighbours; those that do already are left alone. A turn of
- * which only the indexed vector is known is taken to be indexed by its own one. Runs inside a write transaction.
+ * Makes the vectors of all turns lean towards their present neighbours; those that already do are left alone. If only the indexed
+ * vector of a turn is known, it is taken as its own one. Runs inside a write transaction.
  */
 export function leanAll(database: Database, progress: StepProgress = () => {}): void {
   const revision = nextRevision(database);
@@ -155,7 +154,7 @@ export function leanAll(database: Database, progress: StepProgress = () => {}): 
   }
 }
 
-/** Takes the indexed vectors of turns without a payload as their own ones. */
+/** Copies the indexed vectors of turns without a payload as their own ones. */
 function adoptIndexed(database: Database): void {
   const turns = database
     .query<{ key: number }, []>(
@@ -223,7 +222,7 @@ function writePayload(database: Database, key: number, vector: Float32Array): vo
 }
 
 function isIndexed(database: Database, key: number): boolean {
-  // Behind the index: looking for an entry that is not there costs the index more than writing one.
+  // Bypasses the index: looking for a missing entry costs the index more than writing one.
   return database.query("SELECT 1 FROM vectors_rowids WHERE rowid = ?").get(key) !== null;
 }
 
@@ -241,7 +240,7 @@ function writeIndexed(
     .run(key, owner, vector);
 }
 
-/** Nodes with an entry that may not have one: of vectors, by key. */
+/** Nodes with an entry that they must not have, by key. */
 export function orphanVectors(database: Database): readonly number[] {
   return database
     .query<{ key: number }, []>(

@@ -9,8 +9,8 @@ import { ensureOwner } from "./owners.ts";
 import { writeNode } from "./write-node.ts";
 
 /**
- * Writes nodes that no job stands for, with their index entries. A node that exists is kept; one that is no longer active is
- * not indexed. Runs inside a write transaction.
+ * Writes nodes without a job, with their index entries. An existing node is kept; one that is no longer active is not indexed.
+ * Runs inside a write transaction.
  */
 export function addNodes(
   database: Database,
@@ -21,7 +21,7 @@ export function addNodes(
     const key = writeNode(database, node, ensureOwner(database, node.userId));
     return key === undefined ? [] : [{ key, vector, contentHash: sha256Hex(node.content), at }];
   });
-  // Once all nodes are there: neighbours that arrive together are written once.
+  // Once all nodes exist: neighbours that arrive together are written once.
   writeDocuments(
     database,
     entries.map(({ key }) => key),

@@ -9,7 +9,7 @@ import { fromMetadata } from "./rows.ts";
 import { writeAuditRecord } from "./write-audit-record.ts";
 import { writeNode } from "./write-node.ts";
 
-/** Who holds a job and until when. */
+/** The holder of a job and the end of its lease. */
 export type Lease = { readonly owner: string; readonly expiresAt: Instant };
 
 const INSERT_EVENT = `INSERT INTO events
@@ -19,7 +19,7 @@ const INSERT_JOB = `INSERT INTO jobs (event_key, kind, owner, status, lease_owne
   VALUES (?, 'materialization', ?, 'pending', ?, ?, ?)`;
 
 /**
- * Appends an admission. Runs inside a write transaction, which has to be undone when it throws.
+ * Appends an admission. Runs inside a write transaction, which must be rolled back when it throws.
  * @throws what the decision of its change throws
  */
 export function writeAdmission(
@@ -54,7 +54,7 @@ export function writeAdmission(
     const key = writeNode(database, node, ensureOwner(database, node.userId));
     return key !== undefined && lexical ? [key] : [];
   });
-  // Once all nodes are there: neighbours that arrive together are written once.
+  // Once all nodes exist: neighbours that arrive together are written once.
   writeDocuments(database, texts);
   if (nodes.length > 0) advanceIndexSequence(database);
   if (admission.change !== undefined) {

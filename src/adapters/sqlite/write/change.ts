@@ -22,8 +22,7 @@ import { changingValues, NODE_COLUMNS, type NodeRow, toNode, UPDATE_NODE } from 
 import { writeAuditRecord } from "./write-audit-record.ts";
 
 /**
- * Reads what a decision needs and writes what it comes to. Runs inside a write transaction, which has to be undone when it
- * throws.
+ * Reads what a decision needs and writes its result. Runs inside a write transaction, which must be rolled back when it throws.
  * @throws what `decide` throws; SvcError internal for a change that breaks the rules of `Change`
  */
 export function change<T>(

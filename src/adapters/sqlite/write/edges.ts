@@ -26,7 +26,7 @@ export type EdgeRow = {
 export const EDGE_COLUMNS = `e.key, e.id, o.user_id, s.id AS source_id, t.id AS target_id, e.edge_type, e.confidence,
   e.valid_from, e.valid_to, e.provenance_event_id, e.metadata, e.created_at`;
 
-/** Joins `edges e` with all that an EdgeRow names. */
+/** Joins `edges e` with everything that an EdgeRow names. */
 export const JOINED_EDGE = `JOIN owners o ON o.owner = e.owner JOIN nodes s ON s.key = e.source
   JOIN nodes t ON t.key = e.target`;
 

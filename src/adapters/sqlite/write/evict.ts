@@ -5,9 +5,9 @@ import { removeDocuments } from "./lexical-index.ts";
 import { readTurn } from "./turns.ts";
 
 /**
- * Takes nodes out of both indexes that are no longer active, and writes again what is indexed of the turns around them, as
- * if they had never been there. The cost does not grow with the length of a conversation. Runs inside a write transaction,
- * once the new states are written.
+ * Removes nodes that are no longer active from both indexes, and rewrites what is indexed for the turns around them, as if they
+ * had never existed. The cost does not grow with the length of a conversation. Runs inside a write transaction, after the new
+ * states are written.
  */
 export function evict(database: Database, keys: readonly number[]): void {
   if (keys.length === 0) return;

@@ -1,8 +1,8 @@
 import type { Database } from "bun:sqlite";
 
 /**
- * Marks all files of a directory pack as having taken part in the same change. One file is in step with itself.
- * Runs inside a write transaction.
+ * Marks all files of a directory pack as part of the same change. A single file is always consistent with itself. Runs inside a
+ * write transaction.
  */
 export function advanceIndexSequence(database: Database): void {
   const separate = database

@@ -13,14 +13,14 @@ import { ownerKey } from "./owners.ts";
 import { EVENT_COLUMNS, type EventRow, toEvent } from "./rows.ts";
 import { readUnindexed } from "./unindexed.ts";
 
-/** The id of the operation that records what a direct store planned. */
+/** The id of the operation that records the plan of a direct store. */
 function directStoreId(eventId: Uuid): Uuid {
   return uuidV5(eventId, "svc:direct-store:v1");
 }
 
 /**
- * Leases up to `limit` free jobs: pending, and held by nobody, by a process that is gone, or beyond the lease's end.
- * Runs inside a write transaction.
+ * Leases up to `limit` free jobs: pending, and without a holder, held by a process that is gone, or with an expired lease. Runs
+ * inside a write transaction.
  */
 export function claimJobs(
   database: Database,
@@ -48,7 +48,7 @@ export function claimJobs(
   return rows.map((row) => {
     const event = toEvent(row);
     const plan = plannedNode(database, event.id);
-    // The plan names who the owner was then.
+    // The plan has the owner's name at that time.
     const planned = plan && { ...plan, userId: event.userId };
     const place = { key: row.key, id: event.id };
     const unindexed = readUnindexed(database, place, planned?.id ?? event.id);
@@ -56,7 +56,7 @@ export function claimJobs(
   });
 }
 
-/** Frees what processes left behind that ended without giving it back. */
+/** Frees jobs of processes that ended without giving them back. */
 function freeJobsOfGoneProcesses(database: Database, self: string): void {
   const holders = database
     .query<{ lease_owner: string }, []>(
@@ -80,7 +80,7 @@ export function plannedNode(database: Database, eventId: Uuid): MemoryNode | und
   return nodeRecord.from(node as JsonObject);
 }
 
-/** Gives jobs back that `holder` leased, unfinished. Runs inside a write transaction. */
+/** Gives back unfinished jobs that `holder` leased. Runs inside a write transaction. */
 export function releaseJobs(database: Database, eventIds: readonly Uuid[], holder: string): void {
   const release = database.query(
     `UPDATE jobs SET lease_owner = NULL, lease_expires_at = NULL
@@ -89,7 +89,7 @@ export function releaseJobs(database: Database, eventIds: readonly Uuid[], holde
   for (const id of eventIds) release.run(id, holder);
 }
 
-/** Records a finished try. Runs inside a write transaction. */
+/** Records a finished attempt. Runs inside a write transaction. */
 export function settleJob(
   database: Database,
   eventKey: number,
@@ -105,7 +105,7 @@ export function settleJob(
     .run(failure === undefined ? "complete" : "pending", failure ?? null, at, eventKey);
 }
 
-/** Records a failed try of the jobs of events. Runs inside a write transaction. */
+/** Records a failed attempt at the jobs of events. Runs inside a write transaction. */
 export function failJobs(
   database: Database,
   eventIds: readonly Uuid[],
@@ -151,7 +151,7 @@ export function jobStatus(
   };
 }
 
-/** Pending jobs, and how many of them failed at least once since their last success. */
+/** Number of pending jobs, and how many of them failed at least once since their last success. */
 export function countJobs(
   database: Database,
   userId: string | undefined,

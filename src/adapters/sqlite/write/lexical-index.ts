@@ -23,11 +23,11 @@ import {
 const AROUND = { reach: DOCUMENT_REACH } as const;
 
 /**
- * Bits of a document's number that hold the key of its node; those above hold the owner. The index lists the documents
- * of each word by number, so that an owner's are together and a search reads no others.
+ * Bits of a document's number for the key of its node; the bits above are the owner. The index lists the documents of each word
+ * by number, so an owner's are adjacent and a search reads no others.
  */
 const KEY_BITS = 40;
-/** The bits of a document's number that are the key of its node. */
+/** Mask of the node's key in a document's number. */
 export const KEY_MASK = 2 ** KEY_BITS - 1;
 
 /** The number of a document, as SQL. @param owner and key: SQL */
@@ -35,14 +35,14 @@ export function documentNumber(owner: string, key: string): string {
   return `((${owner} << ${KEY_BITS}) | ${key})`;
 }
 
-/** Writes the lexical documents of nodes, and those of the turns around them again. Runs inside a write transaction. */
+/** Writes the lexical documents of nodes, and rewrites those of the turns around them. Runs inside a write transaction. */
 export function writeDocuments(database: Database, keys: Iterable<number>): void {
   for (const place of surroundAll(database, keys, AROUND).values()) put(database, place);
 }
 
 /**
- * Removes the documents of nodes that are no longer active, and writes those again that held the beginnings of their texts.
- * Runs inside a write transaction.
+ * Removes the documents of nodes that are no longer active, and rewrites those that contained the beginnings of their texts. Runs
+ * inside a write transaction.
  */
 export function removeDocuments(database: Database, gone: readonly Turn[]): void {
   for (const turn of gone) remove(database, turn);
@@ -62,8 +62,8 @@ function writeAround(database: Database, gone: readonly Turn[]): void {
 }
 
 /**
- * Writes the next `limit` documents above a key again; the last step removes those that have no active node with text.
- * Runs inside a write transaction.
+ * Rewrites the next `limit` documents above a key; the last step removes those without an active node with text. Runs inside a
+ * write transaction.
  */
 export function rewriteDocuments(
   database: Database,
@@ -83,8 +83,8 @@ export function rewriteDocuments(
 }
 
 /**
- * Removes documents without an active node with text, and writes those again that held the beginnings of texts of nodes that
- * are no longer active. Runs inside a write transaction.
+ * Removes documents without an active node with text, and rewrites those that contained the beginnings of texts of nodes that are
+ * no longer active. Runs inside a write transaction.
  */
 export function mendDocuments(database: Database): void {
   const orphans = removeOrphanDocuments(database);
@@ -96,7 +96,7 @@ export function mendDocuments(database: Database): void {
 
 /** @returns the keys of the nodes whose documents they were */
 function removeOrphanDocuments(database: Database): readonly number[] {
-  // In two parts: as one number it may be more than a double holds.
+  // In two parts: a single number may exceed what a double represents.
   const orphans = database
     .query<{ owner: number; key: number }, []>(
       `SELECT id >> ${KEY_BITS} AS owner, id & ${KEY_MASK} AS key FROM (SELECT id FROM lexical_documents_docsize
@@ -108,7 +108,7 @@ function removeOrphanDocuments(database: Database): readonly number[] {
   return orphans.map(({ key }) => key);
 }
 
-/** Whether there are documents that an earlier version of the program wrote, whose numbers are those of their nodes. */
+/** Whether there are documents written by an earlier version of the program, which are numbered like their nodes. */
 export function hasForeignDocuments(database: Database): boolean {
   return (
     database
@@ -118,8 +118,8 @@ export function hasForeignDocuments(database: Database): boolean {
 }
 
 /**
- * Writes the documents again that an earlier version of the program wrote: all of them where it wrote them all. Runs inside
- * a write transaction.
+ * Rewrites the documents written by an earlier version of the program: all of them if it wrote them all. Runs inside a write
+ * transaction.
  */
 export function renumberDocuments(database: Database, progress: StepProgress = () => {}): void {
   if (!hasForeignDocuments(database)) return;

@@ -14,7 +14,7 @@ import { schemasOf } from "../connection/open-database.ts";
 
 /** Milliseconds after the last write of this process at which the log is moved into the pack. */
 const IDLE_MS = 2000;
-/** Milliseconds for which the other processes have to be silent too. */
+/** Milliseconds for which the other processes must be silent too. */
 const QUIET_MS = 500;
 /** Milliseconds that a write waits for readers to let its mark into the main file. */
 const MARK_WAIT_MS = 1000;
@@ -28,25 +28,25 @@ export type LogKeeperOptions = {
 };
 
 /**
- * Keeps the main file of a pack worth copying. Some seconds after the last write the log is moved into it and emptied;
- * while the log holds what the main file lacks, the main file says so (`LogMark`).
+ * Keeps the main file of a pack worth copying. Some seconds after the last write the log is moved into it and emptied; while the
+ * log contains changes that the main file lacks, the main file says so (`LogMark`).
  */
 export class LogKeeper {
   readonly #writer: Database;
   readonly #options: LogKeeperOptions;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #lastWriteMs = 0;
-  /** Changes by this connection, and by all others, that have been looked at. */
+  /** Changes by this connection, and by all others, that have been processed. */
   #changes = 0;
   #foreign = 0;
-  /** The mark as stored that needs no further look; one that is known to be in the main file; one that must get there. */
+  /** The stored mark that needs no further check; one known to be in the main file; one that must get there. */
   #used: string | undefined;
   #arrived: string | undefined;
   #toCarry: string | undefined;
   /** Whether a reader kept the last mark out of the main file for longer than writes wait. */
   #isHeldUp = false;
   #isFirst = true;
-  /** Whether there is anything in the log that is ours to move. */
+  /** Whether the log contains anything that this process must move. */
   #isOurs = false;
 
   constructor(writer: Database, options: LogKeeperOptions) {
@@ -54,7 +54,7 @@ export class LogKeeper {
     this.#options = options;
   }
 
-  /** Marks the pack, if the transaction has changed anything. Runs inside it, as its last step. */
+  /** Marks the pack if the transaction has changed anything. Runs inside it, as its last step. */
   beforeCommit(): void {
     const changes = this.#ask("SELECT total_changes() AS n");
     if (changes === this.#changes) return;
@@ -86,7 +86,7 @@ export class LogKeeper {
     this.#changes = this.#ask("SELECT total_changes() AS n");
   }
 
-  /** What the callers of a committed transaction have to wait for: until it settles a copy would not know of the log. */
+  /** What the callers of a committed transaction must wait for: until it settles, a copy would not know about the log. */
   afterCommit(): Promise<void> | undefined {
     if (this.#isOurs) this.#watch();
     const id = this.#toCarry;
@@ -98,8 +98,8 @@ export class LogKeeper {
   async #carry(id: string): Promise<void> {
     const end = performance.now() + (this.#isHeldUp ? 0 : MARK_WAIT_MS);
     for (let pauseMs = 1; !this.#checkpoint("main", "PASSIVE"); pauseMs *= 2) {
-      // Somebody reads for long. What was written is safe in the log; its callers do not wait for that reader, and neither
-      // do those of the writes that follow, each of which tries once.
+      // A reader takes long. The write is safe in the log; its callers do not wait for that reader, and neither do those of the
+      // following writes, each of which tries once.
       this.#isHeldUp = performance.now() > end;
       if (this.#isHeldUp) return;
       await Bun.sleep(pauseMs);
@@ -108,13 +108,13 @@ export class LogKeeper {
     this.#arrived = id;
   }
 
-  /** Takes over the log of a process that did not end in order. */
+  /** Takes over the log of a process that did not end normally. */
   begin(): void {
     this.#isOurs ||= isLogInUse(this.#writer);
     if (this.#isOurs) this.#watch();
   }
 
-  /** Sees to it that the log is emptied once nobody writes any more. */
+  /** Schedules emptying the log once nobody writes any more. */
   #watch(): void {
     this.#lastWriteMs = performance.now();
     this.#timer ??= this.#wake(IDLE_MS);
@@ -127,7 +127,7 @@ export class LogKeeper {
     }, afterMs).unref();
   }
 
-  /** @returns milliseconds until the next try; undefined when the log is empty */
+  /** @returns milliseconds until the next attempt; undefined when the log is empty */
   #tryToEmpty(): number | undefined {
     const restMs = this.#lastWriteMs + IDLE_MS - performance.now();
     if (restMs > 0) return restMs;
@@ -139,15 +139,15 @@ export class LogKeeper {
       }
       return this.#options.isIdle() && this.empty() ? undefined : IDLE_MS;
     } catch {
-      // A full disk, a file that was moved away: the log keeps what it has.
+      // A full disk, or a file that was moved away: the log keeps its content.
       return IDLE_MS;
     }
   }
 
   /**
-   * Moves the log into the pack, says there that all of it is in the main file, and cuts the log to nothing. Waits for
-   * nobody longer than one busy timeout.
-   * @returns false where other processes are at work; the pack is then as before, or its log is still full
+   * Moves the log into the pack, records there that all of it is in the main file, and truncates the log to nothing. Waits at
+   * most one busy timeout.
+   * @returns false if other processes are active; the pack is then as before, or its log is still full
    */
   empty(): boolean {
     const [main = "main", ...indexes] = schemasOf(this.#options.layout);
@@ -165,7 +165,7 @@ export class LogKeeper {
       this.#writer.run("COMMIT");
       return true;
     } catch {
-      // Somebody else writes, or the disk is full.
+      // Another process writes, or the disk is full.
       if (this.#writer.inTransaction) this.#writer.run("ROLLBACK");
       return false;
     } finally {
@@ -173,7 +173,7 @@ export class LogKeeper {
     }
   }
 
-  /** Empties the log for the last time, if that can be had. Never throws. */
+  /** Empties the log for the last time, if possible. Never throws. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -186,7 +186,7 @@ export class LogKeeper {
       }
       keepLogInUse(this.#writer, this.#options.layout);
     } catch {
-      // A full disk, a file that was moved away: the log keeps what it has.
+      // A full disk, or a file that was moved away: the log keeps its content.
     }
   }
 

@@ -9,8 +9,8 @@ import { writeDocuments } from "./lexical-index.ts";
 import { writeNode } from "./write-node.ts";
 
 /**
- * Writes nodes, index entries and job states. A complete job is left alone; a node that exists is kept; a node that is no
- * longer active is not indexed. Runs inside a write transaction.
+ * Writes nodes, index entries and job states. A complete job is left alone; an existing node is kept; a node that is no longer
+ * active is not indexed. Runs inside a write transaction.
  */
 export function materializeAll(
   database: Database,
@@ -27,13 +27,13 @@ export function materializeAll(
     const contentHash = sha256Hex(item.node.content);
     vectors.push({ key, vector: item.vector, contentHash, at: item.at });
   }
-  // Once all nodes are there: neighbours that arrive together are written once.
+  // Once all nodes exist: neighbours that arrive together are written once.
   writeDocuments(database, texts);
   putVectors(database, vectors, identity);
   advanceIndexSequence(database);
 }
 
-/** @returns the key of the node when it is to be indexed */
+/** @returns the key of the node if it is to be indexed */
 function materializeOne(database: Database, item: Materialization): number | undefined {
   const job = database
     .query<{ event_key: number; owner: number }, [string]>(
@@ -47,7 +47,7 @@ function materializeOne(database: Database, item: Materialization): number | und
   return key;
 }
 
-/** The item as a job whose vector is still to come. */
+/** The item as a job without a vector yet. */
 export function withoutVector(item: Materialization): Materialization {
   if (item.vector === undefined) return item;
   return { ...item, vector: undefined, failure: item.failure ?? "embedding_mismatch" };

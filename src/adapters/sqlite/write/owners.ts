@@ -8,17 +8,17 @@ export function ownerKey(database: Database, userId: string): number | undefined
     .get(userId)?.owner;
 }
 
-/** As `ownerKey`; everybody stays everybody. */
+/** Like `ownerKey`; "all owners" stays as it is. */
 export function ownerKeyOrAll(database: Database, owner: Owner): number | AllOwners | undefined {
   return isEverybody(owner) ? owner : ownerKey(database, owner);
 }
 
-/** The user id that a statement compares with; null where it compares with none. */
+/** The user id that a statement compares with; null for all owners. */
 export function userIdOf(owner: Owner): string | null {
   return isEverybody(owner) ? null : owner;
 }
 
-/** As `ownerKey`, and makes the owner known when it is not. Runs inside a write transaction. */
+/** Like `ownerKey`, and creates the owner if unknown. Runs inside a write transaction. */
 export function ensureOwner(database: Database, userId: string): number {
   const known = ownerKey(database, userId);
   if (known !== undefined) return known;

@@ -12,11 +12,10 @@ import { ACTIVE, HAS_TEXT } from "./turns.ts";
 const VECTOR_FILE = "vector_file";
 
 /**
- * Brings the index files of a directory pack back in step with the graph. A commit over several files is not atomic
- * under WAL: after a crash an index may miss, or be ahead by, the last transactions. Entries without an active node
- * are removed, and what their neighbours hold of them; active nodes without an entry get their job back. Vectors of
- * another model than the manifest's come from a rebuild that was cut off between the files; the staged ones then take
- * their place. Runs inside a write transaction.
+ * Reconciles the index files of a directory pack with the graph. A commit over several files is not atomic under WAL: after a
+ * crash an index may lack the last transactions, or be ahead by them. Entries without an active node are removed, with what their
+ * neighbours contain of them; active nodes without an entry get their job back. Vectors of a model other than the manifest's come
+ * from a rebuild that was interrupted between the files; the staged ones then replace them. Runs inside a write transaction.
  * @param vectorFile SQLite's name of the file that holds the vectors
  * @returns how many nodes will be indexed again
  */
@@ -61,7 +60,7 @@ export function reconcileIndexes(
 
 type MissingRow = { readonly id: string; readonly evidence_refs: string };
 
-/** Of the events that a node cites, the one whose job brings it. Without one that says so it is the first. */
+/** The event, among those that a node cites, whose job creates it. If none says so, the first. */
 function eventOf(database: Database, { id, evidence_refs }: MissingRow): Uuid | undefined {
   // SAFETY: the column is only ever written as a JSON list of canonical ids.
   const cited = JSON.parse(evidence_refs) as Uuid[];

@@ -14,7 +14,7 @@ type Cell<T> =
   | (undefined extends T ? null : never)
   | (NonNullable<T> extends number | boolean ? number : string);
 
-/** A row that has the members of a record in snake case: JSON and members of closed sets as text, truth as 0 or 1. */
+/** A row with the members of a record in snake case: JSON and members of closed sets as text, booleans as 0 or 1. */
 export type RowOf<T> = { readonly key: number } & {
   readonly [K in keyof T & string as SnakeCase<K>]: Cell<T[K]>;
 };
@@ -24,7 +24,7 @@ export type EventRow = RowOf<MemoryEvent>;
 /** A row of `nodes` joined with its owner's name. */
 export type NodeRow = RowOf<MemoryNode>;
 
-/** What a column holds of a member, whether or not it may be null. */
+/** The column form of a member, whether or not it may be null. */
 function columnForm(form: View<never>): View<never> {
   return form.shape.kind === "nullable" ? form.shape.of : form;
 }
@@ -51,7 +51,7 @@ function fromJsonColumn(text: string | null): unknown {
   return text === null ? undefined : JSON.parse(text);
 }
 
-/** The record of a row that was written from one; closed sets are checked, since a later version may know more. */
+/** The record of a row written from one; closed sets are checked, since a later version may have more members. */
 export function rowReader<T extends object>({ members }: ObjectForm<T>): (row: RowOf<T>) => T {
   return literalMaker(
     members.flatMap((member) => {
@@ -79,7 +79,7 @@ function toColumn({ form }: Declared): Pick<Part, "make" | "inline"> {
   }
 }
 
-/** The values of some columns of a record, in the order of the record. */
+/** The values of some columns of a record, in record order. */
 export function rowWriter<T extends object>(
   { members }: ObjectForm<T>,
   isWritten: (name: string) => boolean,
@@ -120,13 +120,13 @@ const NODE_CHANGING = nodeForm.members
   .filter(({ key }) => !LASTING_MEMBERS.some((lasting) => lasting === key))
   .map(({ name }) => name);
 
-/** Changes a node in all that may change. Parameters: `changingValues`, then its key. */
+/** Updates all changeable columns of a node. Parameters: `changingValues`, then its key. */
 export const UPDATE_NODE = `UPDATE nodes SET ${NODE_CHANGING.map((name) => `${name} = ?`).join(", ")} WHERE key = ?`;
 
-/** The values of the columns of a node that may change, in their order. */
+/** The values of the changeable columns of a node, in order. */
 export const changingValues = rowWriter(nodeForm, (name) => NODE_CHANGING.includes(name));
 
-/** The values of the stored columns of a node, in their order. */
+/** The values of the stored columns of a node, in order. */
 export const nodeValues = rowWriter(nodeForm, (name) => NODE_STORED.includes(name));
 
 /** The node of a row. */

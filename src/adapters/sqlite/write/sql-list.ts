@@ -1,4 +1,4 @@
-/** Words of the program, as a list in SQL. */
+/** Words of this program as a list in SQL. */
 export function sqlList(words: readonly string[]): string {
   return `(${words.map((word) => `'${word}'`).join(", ")})`;
 }

@@ -5,14 +5,14 @@ import { sqlList } from "./sql-list.ts";
 
 /** Active states, as SQL. */
 export const ACTIVE = sqlList(ACTIVE_STATES);
-/** `hasText`, as SQL: `trim` knows of no other blank than the space unless it is told. */
+/** `hasText`, as SQL: by default `trim` removes only spaces. */
 export const HAS_TEXT = `trim(content, char(${BLANKS.join(", ")})) <> ''`;
 /** Columns of a Turn. */
 export const TURN = "key, owner, content, node_type, session_id, scope, created_at, event_time, id";
 /** `isTurn`, as SQL. */
 export const IS_TURN = `node_type = '${TURN_TYPE}' AND session_id IS NOT NULL AND lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}`;
 
-/** A node as far as its place in a conversation goes. */
+/** The part of a node that determines its place in a conversation. */
 export type Turn = {
   readonly key: number;
   readonly owner: number;
@@ -25,7 +25,7 @@ export type Turn = {
   readonly id: string;
 };
 
-/** The node of a key, in whatever state. */
+/** The node of a key, in any state. */
 export function readTurn(database: Database, key: number): Turn | undefined {
   return (
     database.query<Turn, [number]>(`SELECT ${TURN} FROM nodes WHERE key = ?`).get(key) ?? undefined
@@ -54,7 +54,7 @@ export function surround(database: Database, turn: Turn, around: Surroundings): 
   };
 }
 
-/** The nodes and every turn around one of them, each once with what surrounds it. Missing nodes are left out. */
+/** The nodes and every turn around one of them, each once with its neighbours. Missing nodes are left out. */
 export function surroundAll(
   database: Database,
   keys: Iterable<number>,
@@ -73,7 +73,7 @@ export function surroundAll(
   return found;
 }
 
-/** The turns around nodes that are turns no longer, each once. */
+/** The turns around nodes that are no longer turns, each once. */
 export function turnsAround(
   database: Database,
   gone: readonly Turn[],
@@ -87,10 +87,10 @@ export function turnsAround(
   return [...found.values()];
 }
 
-/** What tells turns of one conversation from those of others. */
+/** What identifies the conversation of a turn. */
 type Session = Pick<Turn, "owner" | "session_id" | "scope">;
 
-/** Whether two turns are of one conversation. */
+/** Whether two turns belong to one conversation. */
 export function isOfSame(one: Session, other: Session): boolean {
   return (
     other.owner === one.owner && other.session_id === one.session_id && other.scope === one.scope

@@ -6,8 +6,8 @@ import { NODE_COLUMNS, type NodeRow, toNode } from "./rows.ts";
 import { ACTIVE, HAS_TEXT } from "./turns.ts";
 
 /**
- * Active nodes with text that an event brought beside the node of its job, and that miss an entry in one of the indexes. An
- * event brings the nodes that cite it first; those that cite it later are of other events.
+ * Active nodes with text that an event created besides the node of its job, and that lack an entry in one of the indexes. An
+ * event creates the nodes that cite it first; nodes that cite it later belong to other events.
  * @param own the node of the job
  */
 export function readUnindexed(

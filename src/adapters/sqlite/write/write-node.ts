@@ -4,8 +4,8 @@ import { INSERT_NODE, nodeValues } from "./rows.ts";
 import { ACTIVE } from "./turns.ts";
 
 /**
- * Writes a node; one that exists is kept. Runs inside a write transaction.
- * @returns its key; undefined when it is not active and so has no index entries
+ * Writes a node; an existing one is kept. Runs inside a write transaction.
+ * @returns its key; undefined if it is not active and so has no index entries
  */
 export function writeNode(database: Database, node: MemoryNode, owner: number): number | undefined {
   const find = database.query<{ key: number; active: number }, [string]>(

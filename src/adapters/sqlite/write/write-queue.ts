@@ -15,20 +15,20 @@ export type WriteQueueOptions = {
   readonly busyTimeoutMs: number;
   /** Names the pack in errors. */
   readonly path: string;
-  /** Given: nothing may be written, and every caller is told this. */
+  /** If given, nothing may be written, and every caller gets this error. */
   readonly refusal?: SvcError | undefined;
-  /** Called before each commit; what it throws undoes the whole group and is what its callers are told. Default: nothing. */
+  /** Called before each commit; if it throws, the whole group is rolled back and its callers get the error. Default: nothing. */
   readonly beforeCommit?: (() => void) | undefined;
   /** Called after each commit; the callers are told when it settles. Never rejects. Default: nothing. */
   readonly afterCommit?: (() => Promise<void> | undefined) | undefined;
 };
 
-/** Calls in one transaction. Bounds the time for which other processes wait. */
+/** Maximum calls in one transaction. Limits the time for which other processes wait. */
 const GROUP_MAX = 256;
 
 /**
- * The only writer of a process. Calls that arrive together share one transaction and one fsync (group commit); each
- * runs in its own savepoint, so that one that throws is undone alone. A call's promise settles after the commit.
+ * The only writer of a process. Concurrent calls share one transaction and one fsync (group commit); each runs in its own
+ * savepoint, so that one that throws is rolled back alone. A call's promise settles after the commit.
  */
 export class WriteQueue {
   readonly #database: Database;
@@ -60,7 +60,7 @@ export class WriteQueue {
     });
   }
 
-  /** Whether nobody has the writing connection. */
+  /** Whether the writing connection is free. */
   get isIdle(): boolean {
     return this.#draining === undefined;
   }
@@ -87,7 +87,7 @@ export class WriteQueue {
     try {
       await this.#begin();
       const [only] = group;
-      // Alone in its transaction a call needs no savepoint: undoing it undoes the transaction.
+      // A call that is alone in its transaction needs no savepoint: rolling it back rolls back the transaction.
       const settle =
         group.length === 1 && only !== undefined
           ? [this.#perform(only)]
@@ -129,7 +129,7 @@ export class WriteQueue {
     return () => task.resolve(value);
   }
 
-  /** As `#perform`, in a savepoint: what throws is undone alone. */
+  /** Like `#perform`, in a savepoint: a call that throws is rolled back alone. */
   #attempt(task: Task): () => void {
     this.#control("SAVEPOINT task");
     try {
@@ -137,7 +137,7 @@ export class WriteQueue {
       this.#control("RELEASE task");
       return settle;
     } catch (error) {
-      // SQLite rolls the whole transaction back on a full disk and on I/O errors: then nobody's work survived.
+      // SQLite rolls the whole transaction back on a full disk and on I/O errors: then no call's work has survived.
       if (!this.#database.inTransaction) throw error;
       this.#control("ROLLBACK TO task");
       this.#control("RELEASE task");
