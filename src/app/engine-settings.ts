@@ -12,6 +12,7 @@ import type {
   UpkeepSettings,
 } from "../engine/settings.ts";
 import type { AnswerabilitySettings, ClaimSettings } from "../engine/verify/api.ts";
+import { camelKeys } from "../lib/case.ts";
 
 /** What the engine needs to know of a configuration. */
 export function toEngineSettings(config: Config): EngineSettings {
@@ -80,38 +81,17 @@ const SEARCH_DEPTH = { rrf: 50, weighted: 50, relative: 300 } as const satisfies
   number
 >;
 
-function toPackingSettings(packing: Config["packing"], depth: number): PackingSettings {
+function toPackingSettings(given: Config["packing"], depth: number): PackingSettings {
+  const {
+    tokenizer: _one,
+    chars_per_token: _ignored,
+    cross_scope_token_budget: _too,
+    ...packing
+  } = given;
   return {
-    tokenBudget: packing.token_budget,
-    overheadTokens: packing.overhead_tokens,
-    minFidelity: packing.min_fidelity,
-    contextFormat: packing.context_format,
-    contextCitations: packing.context_citations,
-    contextGuidanceMode: packing.context_guidance_mode,
-    multipathOrdering: packing.multipath_ordering,
-    foldRepeatedText: packing.fold_repeated_text,
+    ...camelKeys(packing),
     vectorK: packing.vector_k ?? depth,
     lexicalK: packing.lexical_k ?? depth,
-    graphMaxCandidates: packing.graph_max_candidates,
-    graphMaxHops: packing.graph_max_hops,
-    aggregationKMultiplier: packing.aggregation_k_multiplier,
-    aggregationKMax: packing.aggregation_k_max,
-    crossScopeTopN: packing.cross_scope_top_n,
-    sessionContextWindow: packing.session_context_window,
-    sessionContextTopK: packing.session_context_top_k,
-    sessionContextScoreDecay: packing.session_context_score_decay,
-    sessionContextRankFusionScoreDecay: packing.session_context_rank_fusion_score_decay,
-    sessionContextPacking: packing.session_context_packing,
-    episodeContextTopK: packing.episode_context_top_k,
-    episodeContextLocalK: packing.episode_context_local_k,
-    episodeContextScoreDecay: packing.episode_context_score_decay,
-    evidenceProjectionTopK: packing.evidence_projection_top_k,
-    evidenceProjectionMaxSources: packing.evidence_projection_max_sources,
-    evidenceProjectionScoreDecay: packing.evidence_projection_score_decay,
-    evidenceAugmentationTopK: packing.evidence_augmentation_top_k,
-    evidenceAugmentationMaxSources: packing.evidence_augmentation_max_sources,
-    evidenceAugmentationScoreDecay: packing.evidence_augmentation_score_decay,
-    evidenceAugmentationAnchorPolicy: packing.evidence_augmentation_anchor_policy,
   };
 }
 
@@ -145,18 +125,8 @@ function toAnswerabilitySettings(check: Config["answerability"]): AnswerabilityS
   };
 }
 
-function toClaimSettings(check: Config["entailment"]): ClaimSettings {
-  return {
-    revision: check.revision,
-    entailmentThreshold: check.entailment_threshold,
-    contradictionThreshold: check.contradiction_threshold,
-    batchSize: check.batch_size,
-    maxEvidence: check.max_evidence,
-    maxGroupSize: check.max_group_size,
-    groupCandidateLimit: check.group_candidate_limit,
-    entailmentPolicy: check.entailment_policy,
-    refutationPolicy: check.refutation_policy,
-  };
+function toClaimSettings({ model: _loaded, ...check }: Config["entailment"]): ClaimSettings {
+  return camelKeys(check);
 }
 
 function toStoreSteps(config: Config): StoreStepSettings {

@@ -1,5 +1,12 @@
 import { REPRESENTATION_LEVELS } from "../domain/enums.ts";
 import {
+  ANCHOR_POLICIES,
+  CONTEXT_FORMATS,
+  GUIDANCE_MODES,
+  MULTIPATH_ORDERINGS,
+  SESSION_PACKINGS,
+} from "../domain/records/packing.ts";
+import {
   decimal,
   flag,
   integer,
@@ -39,7 +46,7 @@ const CONTEXT = {
     default: "reference",
     description: "The shortest form in which a memory may enter a context.",
   }),
-  context_format: member(["auditable", "compact", "reader"], {
+  context_format: member(CONTEXT_FORMATS, {
     default: "reader",
     description:
       "How a memory is written. `reader`: one plain line. `auditable`: a JSON object with its id. `compact`: a JSON array with a short reference.",
@@ -48,12 +55,12 @@ const CONTEXT = {
     default: false,
     description: "Put a short reference such as `[m3]` before each line; needs `reader`.",
   }),
-  context_guidance_mode: member(["off", "temporal", "all"], {
+  context_guidance_mode: member(GUIDANCE_MODES, {
     default: "temporal",
     description:
       "Tell the reader how to use the memories: `temporal` for questions about time, `all` also for questions about the present and for advice.",
   }),
-  multipath_ordering: member(["balanced", "score", "density"], {
+  multipath_ordering: member(MULTIPATH_ORDERINGS, {
     default: "balanced",
     description:
       "Order in which memories compete for the budget: by score, by score per token, or `balanced` between the two.",
@@ -139,7 +146,7 @@ const EXPANSION = {
     description:
       "The same unless the fusion is `weighted`; unset: `packing.session_context_score_decay`.",
   }),
-  session_context_packing: optionalMember(["trigger_tier", "adjacent"], {
+  session_context_packing: optionalMember(SESSION_PACKINGS, {
     default: undefined,
     description:
       "`trigger_tier`: neighbours are packed as early as what brought them. `adjacent`: they also stand beside it.",
@@ -191,7 +198,7 @@ const EXPANSION = {
     ...SHARE,
     description: "Share of the group's score that such a source gets.",
   }),
-  evidence_augmentation_anchor_policy: member(["all", "non_entity"], {
+  evidence_augmentation_anchor_policy: member(ANCHOR_POLICIES, {
     default: "all",
     description: "Which memories may lead a group: `all`, or all but entities.",
   }),

@@ -1,4 +1,4 @@
-import { anyObject, instant, member, nullable, object, text, uuid } from "../lib/form.ts";
+import { anyObject, instant, member, nullable, object, sha256, text, uuid } from "../lib/form.ts";
 import type { Instant } from "../lib/instant.ts";
 import type { JsonObject } from "../lib/json.ts";
 import type { Uuid } from "../lib/uuid.ts";
@@ -29,7 +29,7 @@ export const eventForm = object<MemoryEvent>({
   scope: member(SCOPES),
   role: member(ROLES),
   content: text,
-  contentHash: text,
+  contentHash: sha256,
   metadata: nullable(anyObject),
   eventTime: nullable(instant),
   timestamp: instant,

@@ -1,7 +1,8 @@
+import { snakeCase } from "./case.ts";
 import { asInstant, type Instant, parseInstant } from "./instant.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { parseUuid, type Uuid } from "./uuid.ts";
-import { type ObjectView, snakeCase, type View, writerOf } from "./view.ts";
+import { type ObjectView, type View, writerOf } from "./view.ts";
 
 /**
  * How a value stands in canonical JSON, declared once for both directions: one value has one text, and `read` takes

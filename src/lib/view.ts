@@ -1,3 +1,4 @@
+import { snakeCase } from "./case.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { literalMaker, type Part } from "./literal.ts";
 
@@ -109,9 +110,4 @@ export type ValueOf<F> = F extends View<infer T> ? Readonly<T> : never;
 /** What is told of a value through the form of another. */
 export function toldThrough<T, W>(form: View<W>, to: (value: T) => W): View<T> {
   return { ...form, inline: undefined, json: (value) => form.json(to(value)) };
-}
-
-/** A name in snake case. */
-export function snakeCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

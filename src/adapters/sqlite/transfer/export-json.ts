@@ -1,6 +1,13 @@
 import type { Database } from "bun:sqlite";
+import type { Edge } from "../../../domain/edge.ts";
 import type { Instant } from "../../../lib/instant.ts";
-import { EVENT_COLUMNS, type EventRow, NODE_COLUMNS, type NodeRow } from "../write/rows.ts";
+import {
+  EVENT_COLUMNS,
+  type EventRow,
+  NODE_COLUMNS,
+  type NodeRow,
+  type RowOf,
+} from "../write/rows.ts";
 import { rowsOf } from "./export-lines.ts";
 
 export type JsonExportChoices = {
@@ -9,19 +16,7 @@ export type JsonExportChoices = {
   readonly path: string;
 };
 
-type EdgeRow = {
-  readonly id: string;
-  readonly source_id: string;
-  readonly target_id: string;
-  readonly edge_type: string;
-  readonly user_id: string;
-  readonly confidence: number;
-  readonly valid_from: string;
-  readonly valid_to: string | null;
-  readonly provenance_event_id: string | null;
-  readonly metadata: string | null;
-  readonly created_at: string;
-};
+type EdgeRow = Omit<RowOf<Edge>, "key">;
 
 const EDGES = `SELECT e.id, s.id AS source_id, t.id AS target_id, e.edge_type, o.user_id, e.confidence, e.valid_from,
     e.valid_to, e.provenance_event_id, e.metadata, e.created_at

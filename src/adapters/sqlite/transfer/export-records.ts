@@ -1,16 +1,11 @@
 import { z } from "zod";
-import {
-  DECAY_PROFILES,
-  EDGE_TYPES,
-  EPISTEMIC_TYPES,
-  LIFECYCLE_STATES,
-  NODE_TYPES,
-  ROLES,
-  SCOPES,
-  SOURCE_TYPES,
-} from "../../../domain/enums.ts";
+import { EDGE_TYPES } from "../../../domain/enums.ts";
+import { eventForm } from "../../../domain/event.ts";
+import { nodeForm } from "../../../domain/node.ts";
+import type { ObjectForm } from "../../../lib/form.ts";
 import { parseInstant } from "../../../lib/instant.ts";
 import { parseUuid } from "../../../lib/uuid.ts";
+import type { View } from "../../../lib/view.ts";
 
 /** Names the format in the first line of an export. */
 export const EXPORT_FORMAT = "svc-export";
@@ -45,35 +40,38 @@ export type Section = {
   readonly flags: readonly string[];
 };
 
-const NODE_COLUMNS = {
-  key,
-  id: uuid,
-  owner: key,
-  session_id: text.nullable(),
-  node_type: z.enum(NODE_TYPES),
-  content: text,
-  lifecycle_state: z.enum(LIFECYCLE_STATES),
-  confidence: unit,
-  salience: unit,
-  confidence_base: unit,
-  salience_base: unit,
-  reinforcement_boost: z.number().min(0),
-  last_reinforced_at: instant,
-  decay_profile: z.enum(DECAY_PROFILES),
-  epistemic_type: z.enum(EPISTEMIC_TYPES),
-  source_type: z.enum(SOURCE_TYPES),
-  scope: z.enum(SCOPES),
-  metadata: object.nullable(),
-  created_at: instant,
-  updated_at: instant,
-  event_time: instant.nullable(),
-  valid_from: instant,
-  valid_to: instant.nullable(),
-  ttl_days: z.int().nullable(),
-  superseded_by: uuid.nullable(),
-  evidence_refs: z.array(uuid),
-  pinned: z.boolean(),
+/** What the values of a form have to be in a file. */
+function columnOf({ shape }: View<never>): z.ZodType {
+  switch (shape.kind) {
+    case "nullable":
+      return columnOf(shape.of).nullable();
+    case "list":
+      return z.array(columnOf(shape.of));
+    case "member":
+      return z.enum(shape.members);
+    default:
+      return SCALARS[shape.kind as keyof typeof SCALARS];
+  }
+}
+
+const SCALARS = {
+  text,
+  instant,
+  uuid,
+  unit,
+  flag: z.boolean(),
+  integer: z.int(),
+  nonNegative: z.number().min(0),
+  sha256: hash,
+  anyObject: object,
 };
+
+/** The columns of a record: its key, its id, the key of its owner, and its other members. */
+function columnsOf({ members }: Pick<ObjectForm<never>, "members">) {
+  const own = members.filter(({ name }) => name !== "id" && name !== "user_id");
+  const columns = own.map(({ name, form }) => [name, columnOf(form)]);
+  return { key, id: uuid, owner: key, ...Object.fromEntries(columns) };
+}
 
 export const SECTIONS: readonly Section[] = [
   {
@@ -88,19 +86,7 @@ export const SECTIONS: readonly Section[] = [
     record: "event",
     table: "events",
     order: ["key"],
-    columns: {
-      key,
-      id: uuid,
-      owner: key,
-      session_id: text.nullable(),
-      scope: z.enum(SCOPES),
-      role: z.enum(ROLES),
-      content: text,
-      content_hash: hash,
-      metadata: object.nullable(),
-      event_time: instant.nullable(),
-      timestamp: instant,
-    },
+    columns: columnsOf(eventForm),
     json: ["metadata"],
     flags: [],
   },
@@ -125,7 +111,7 @@ export const SECTIONS: readonly Section[] = [
     record: "node",
     table: "nodes",
     order: ["key"],
-    columns: NODE_COLUMNS,
+    columns: columnsOf(nodeForm),
     json: ["metadata", "evidence_refs"],
     flags: ["pinned"],
   },

@@ -1,26 +1,10 @@
 import type { Database } from "bun:sqlite";
-import type { Edge } from "../../../domain/edge.ts";
-import { EDGE_TYPES, parseMember } from "../../../domain/enums.ts";
+import { type Edge, edgeForm } from "../../../domain/edge.ts";
 import { SvcError } from "../../../domain/errors.ts";
-import { asInstant } from "../../../lib/instant.ts";
-import { asUuid } from "../../../lib/uuid.ts";
-import { fromMetadata, toMetadata } from "./rows.ts";
+import { fromMetadata, type RowOf, rowReader } from "./rows.ts";
 
 /** A row of `edges` joined with its owner's name and the ids of its ends. */
-export type EdgeRow = {
-  readonly key: number;
-  readonly id: string;
-  readonly user_id: string;
-  readonly source_id: string;
-  readonly target_id: string;
-  readonly edge_type: string;
-  readonly confidence: number;
-  readonly valid_from: string;
-  readonly valid_to: string | null;
-  readonly provenance_event_id: string | null;
-  readonly metadata: string | null;
-  readonly created_at: string;
-};
+export type EdgeRow = RowOf<Edge>;
 
 /** Columns of an EdgeRow; `e` is `edges`, `o` its owner, `s` and `t` the nodes at its source and target. */
 export const EDGE_COLUMNS = `e.key, e.id, o.user_id, s.id AS source_id, t.id AS target_id, e.edge_type, e.confidence,
@@ -31,22 +15,7 @@ export const JOINED_EDGE = `JOIN owners o ON o.owner = e.owner JOIN nodes s ON s
   JOIN nodes t ON t.key = e.target`;
 
 /** The edge of a row. */
-export function toEdge(row: EdgeRow): Edge {
-  return {
-    id: asUuid(row.id),
-    userId: row.user_id,
-    sourceId: asUuid(row.source_id),
-    targetId: asUuid(row.target_id),
-    edgeType: parseMember(EDGE_TYPES, row.edge_type, "edge_type"),
-    confidence: row.confidence,
-    validFrom: asInstant(row.valid_from),
-    validTo: row.valid_to === null ? undefined : asInstant(row.valid_to),
-    provenanceEventId:
-      row.provenance_event_id === null ? undefined : asUuid(row.provenance_event_id),
-    metadata: toMetadata(row.metadata),
-    createdAt: asInstant(row.created_at),
-  };
-}
+export const toEdge = rowReader(edgeForm);
 
 /** The edges with both ends among the nodes, of any owner, by (created_at, id). */
 export function readEdgesAmong(database: Database, keys: readonly number[]): Edge[] {

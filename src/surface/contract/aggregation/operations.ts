@@ -9,6 +9,7 @@ import type {
   QuantityQueryInput,
   StateQueryInput,
 } from "../../../engine/aggregate/api.ts";
+import { camelKeys } from "../../../lib/case.ts";
 import { requireOwner } from "../core/caller.ts";
 import { defineOperation, type Operation } from "../core/operation.ts";
 import { READS } from "../core/operation-parts.ts";
@@ -18,9 +19,6 @@ import {
   quantitiesBodySchema,
   questionBodySchema,
   stateBodySchema,
-  toAssertionInput,
-  toQuantityInput,
-  toStateInput,
 } from "./query-wire.ts";
 import { tellAssertions, tellQuantities, tellState, tellTextAggregation } from "./text.ts";
 import {
@@ -55,7 +53,7 @@ const aggregateAssertionsOperation = defineOperation({
     statuses: [],
     read: (parts) => {
       const { user_id: userId, query = {} } = parseWire(assertionsBodySchema, parts.body, "body");
-      return { userId, query: (owner) => toAssertionInput(query, owner) };
+      return { userId, query: (owner) => ({ ...camelKeys(query), userId: owner }) };
     },
   },
   mcp: {
@@ -92,7 +90,10 @@ const assertionStateOperation = defineOperation({
     statuses: [],
     read: (parts) => {
       const wire = parseWire(stateBodySchema, parts.body, "body");
-      return { userId: wire.user_id, query: (owner) => toStateInput(wire, owner) };
+      return {
+        userId: wire.user_id,
+        query: (owner) => ({ ...camelKeys(wire.query), userId: owner }),
+      };
     },
   },
   mcp: {
@@ -128,7 +129,7 @@ const aggregateQuantitiesOperation = defineOperation({
     statuses: [],
     read: (parts) => {
       const { user_id: userId, query = {} } = parseWire(quantitiesBodySchema, parts.body, "body");
-      return { userId, query: (owner) => toQuantityInput(query, owner) };
+      return { userId, query: (owner) => ({ ...camelKeys(query), userId: owner }) };
     },
   },
   mcp: {

@@ -1,11 +1,6 @@
 import { z } from "zod";
 import { LIMITS } from "../../../domain/limits.ts";
 import { CLAIM_DIMENSIONS, QUANTITY_DIMENSIONS } from "../../../domain/records/aggregation.ts";
-import type {
-  AssertionQueryInput,
-  QuantityQueryInput,
-  StateQueryInput,
-} from "../../../engine/aggregate/api.ts";
 import {
   instantIn,
   lifecycleState,
@@ -130,60 +125,3 @@ export const questionBodySchema = z
 export const stateBodySchema = z
   .strictObject({ user_id: userIdIn, query: stateQueryIn })
   .meta({ id: "AssertionStateRequest" });
-
-export type AssertionsBody = z.infer<typeof assertionsBodySchema>;
-export type QuantitiesBody = z.infer<typeof quantitiesBodySchema>;
-export type StateBody = z.infer<typeof stateBodySchema>;
-
-type FilterWire = Omit<z.infer<typeof assertionQueryIn>, "group_by">;
-
-/** What the engine takes, from the wire. */
-export function toAssertionInput(
-  query: NonNullable<AssertionsBody["query"]>,
-  userId: string,
-): AssertionQueryInput {
-  return { ...toFilterInput(query, userId), groupBy: query.group_by };
-}
-
-/** What the engine takes, from the wire. */
-export function toQuantityInput(
-  query: NonNullable<QuantitiesBody["query"]>,
-  userId: string,
-): QuantityQueryInput {
-  const { predicate_prefixes: predicatePrefixes, units, group_by: groupBy } = query;
-  return { ...toFilterInput(query, userId), predicatePrefixes, units, groupBy };
-}
-
-function toFilterInput(wire: FilterWire, userId: string): Omit<AssertionQueryInput, "groupBy"> {
-  return {
-    userId,
-    subjects: wire.subjects,
-    predicates: wire.predicates,
-    objects: wire.objects,
-    polarities: wire.polarities,
-    scopes: wire.scopes,
-    nodeTypes: wire.node_types,
-    lifecycleStates: wire.lifecycle_states,
-    retrievalMode: wire.retrieval_mode,
-    eventTimeFrom: wire.event_time_from,
-    eventTimeTo: wire.event_time_to,
-    validAt: wire.valid_at,
-    knowledgeAt: wire.knowledge_at,
-    groupLimit: wire.group_limit,
-    sampleLimit: wire.sample_limit,
-  };
-}
-
-/** What the engine takes, from the wire. */
-export function toStateInput({ query }: StateBody, userId: string): StateQueryInput {
-  return {
-    userId,
-    subject: query.subject,
-    predicate: query.predicate,
-    scope: query.scope,
-    validAt: query.valid_at,
-    knowledgeAt: query.knowledge_at,
-    nodeTypes: query.node_types,
-    limit: query.limit,
-  };
-}

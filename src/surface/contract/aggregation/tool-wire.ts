@@ -12,6 +12,7 @@ import type {
   QuantityQueryInput,
   StateQueryInput,
 } from "../../../engine/aggregate/api.ts";
+import { camelKeys, given } from "../../../lib/case.ts";
 import { instantIn, retrievalModeText, scopeText, userIdIn } from "../core/fields.ts";
 import { present } from "../core/operation-parts.ts";
 
@@ -88,54 +89,38 @@ type Owned<T extends { readonly userId: string }> = Omit<T, "userId" | "signal">
 export function fromAssertionsTool(
   wire: z.infer<typeof assertionsToolSchema>,
 ): Owned<AssertionQueryInput> {
-  return { ...toFilter(wire), groupBy: wire.group_by ?? undefined };
+  return { ...camelKeys(given(wire)), ...membersOf(wire) };
 }
 
 /** @throws SvcError invalid_argument for a value outside of a closed set */
 export function fromQuantitiesTool(
   wire: z.infer<typeof quantitiesToolSchema>,
 ): Owned<QuantityQueryInput> {
-  return {
-    ...toFilter(wire),
-    predicatePrefixes: wire.predicate_prefixes ?? undefined,
-    units: wire.units ?? undefined,
-    groupBy: wire.group_by ?? undefined,
-  };
+  return { ...camelKeys(given(wire)), ...membersOf(wire) };
 }
 
 /** @throws SvcError invalid_argument for a value outside of a closed set */
 export function fromStateTool(wire: z.infer<typeof stateToolSchema>): Owned<StateQueryInput> {
+  const { subject, predicate, scope, valid_at: validAt, ...rest } = wire;
   return {
-    subject: wire.subject,
-    predicate: wire.predicate,
-    scope: parseMember(SCOPES, wire.scope, "scope"),
-    validAt: wire.valid_at,
-    knowledgeAt: wire.knowledge_at,
+    ...camelKeys(given(rest)),
+    subject,
+    predicate,
+    scope: parseMember(SCOPES, scope, "scope"),
+    validAt,
     nodeTypes: members(NODE_TYPES, wire.node_types, "node_types"),
-    limit: wire.limit ?? undefined,
   };
 }
 
-function toFilter(
-  wire: Omit<z.infer<typeof assertionsToolSchema>, "group_by">,
-): Omit<Owned<AssertionQueryInput>, "groupBy"> {
+/** The members of closed sets in a filter. */
+function membersOf(wire: Omit<z.infer<typeof assertionsToolSchema>, "group_by">) {
   return {
-    subjects: wire.subjects ?? undefined,
-    predicates: wire.predicates ?? undefined,
-    objects: wire.objects ?? undefined,
-    polarities: wire.polarities ?? undefined,
     scopes: members(SCOPES, wire.scopes, "scopes"),
     nodeTypes: members(NODE_TYPES, wire.node_types, "node_types"),
     lifecycleStates: members(LIFECYCLE_STATES, wire.lifecycle_states, "lifecycle_states"),
     retrievalMode: present(wire.retrieval_mode, (mode) =>
       parseMember(RETRIEVAL_MODES, mode, "retrieval_mode"),
     ),
-    eventTimeFrom: wire.event_time_from,
-    eventTimeTo: wire.event_time_to,
-    validAt: wire.valid_at,
-    knowledgeAt: wire.knowledge_at,
-    groupLimit: wire.group_limit ?? undefined,
-    sampleLimit: wire.sample_limit ?? undefined,
   };
 }
 

@@ -3,8 +3,8 @@ import { parseMember, SCOPES } from "../../../domain/enums.ts";
 import { invalid } from "../../../domain/errors.ts";
 import { LIMITS } from "../../../domain/limits.ts";
 import type { RetrieveInput } from "../../../engine/retrieve/api.ts";
+import { camelKeys } from "../../../lib/case.ts";
 import {
-  count,
   fidelity,
   instantIn,
   nodeType,
@@ -58,61 +58,65 @@ const multipliersSchema = multipliersOf(z.number().min(0.25).max(4).optional()).
 
 const filtersSchema = z.strictObject(filterShape).meta({ id: "RetrieveFilters" });
 
-const requestShape = {
-  query: z
-    .string()
-    .max(LIMITS.queryMaxChars)
-    .meta({
-      description: "The question, in plain words.",
-      examples: ["Who is the dentist of Ada?"],
-    }),
-  user_id: userIdIn,
-  reference_time: instantIn.nullish().meta({
-    description: "The moment to take for now when recency counts.",
-  }),
-  token_budget: count
-    .nullish()
-    .meta({ description: "Tokens of the context; 4096 unless the server is set otherwise." }),
-  limit: count.nullish().meta({ description: "Most results; absent means no cap." }),
-  max_per_source: count.min(1).nullish().meta({
-    description: "Most results of one text from the same evidence.",
-  }),
-  max_per_evidence: count.min(1).nullish().meta({
-    description: "Most results from the same evidence.",
-  }),
-  min_score: z.number().min(0).nullish().meta({ description: "Leave out what scores lower." }),
-  ranking_multipliers: multipliersSchema.nullish(),
-  min_fidelity: fidelity.nullish().meta({
-    description: "The shortest form in which a memory may enter the context.",
-  }),
-  retrieval_mode: retrievalMode.nullish().meta({
-    description: "explicit also finds unverified, hypothetical and conditional memories.",
-    default: "default",
-  }),
-  mode: retrievalMode.nullish().meta({ description: "Another name of retrieval_mode." }),
+/** Rules on numbers: checked, or told only, where the engine's words explain a refusal. */
+const CHECKED = {
+  count: (minimum: number) => z.int().min(minimum).nullish(),
+  number: (minimum: number) => z.number().min(minimum).nullish(),
+  told: (_minimum: number) => ({}),
+};
+const TOLD = {
+  count: (_minimum: number) => z.int().nullish(),
+  number: (_minimum: number) => z.number().nullish(),
+  told: (minimum: number) => ({ minimum }),
 };
 
+function requestShape({ count: whole, number, told }: typeof CHECKED | typeof TOLD) {
+  return {
+    query: z
+      .string()
+      .max(LIMITS.queryMaxChars)
+      .meta({
+        description: "The question, in plain words.",
+        examples: ["Who is the dentist of Ada?"],
+      }),
+    user_id: userIdIn,
+    reference_time: instantIn.nullish().meta({
+      description: "The moment to take for now when recency counts.",
+    }),
+    token_budget: whole(0).meta({
+      description: "Tokens of the context; 4096 unless the server is set otherwise.",
+      ...told(0),
+    }),
+    limit: whole(0).meta({ description: "Most results; absent means no cap.", ...told(0) }),
+    max_per_source: whole(1).meta({
+      description: "Most results of one text from the same evidence.",
+      ...told(1),
+    }),
+    max_per_evidence: whole(1).meta({
+      description: "Most results from the same evidence.",
+      ...told(1),
+    }),
+    min_score: number(0).meta({ description: "Leave out what scores lower.", ...told(0) }),
+    ranking_multipliers: multipliersSchema.nullish(),
+    min_fidelity: fidelity.nullish().meta({
+      description: "The shortest form in which a memory may enter the context.",
+    }),
+    retrieval_mode: retrievalMode.nullish().meta({
+      description: "explicit also finds unverified, hypothetical and conditional memories.",
+      default: "default",
+    }),
+    mode: retrievalMode.nullish().meta({ description: "Another name of retrieval_mode." }),
+  };
+}
+
 export const retrieveBodySchema = z
-  .strictObject({ ...requestShape, ...filterShape, filters: filtersSchema.nullish() })
+  .strictObject({ ...requestShape(CHECKED), ...filterShape, filters: filtersSchema.nullish() })
   .meta({ id: "RetrieveRequest" });
 
 export const retrieveToolSchema = z.strictObject({
-  ...requestShape,
+  ...requestShape(TOLD),
   ...filterShape,
-  token_budget: z.int().nullish().meta({
-    description: "Tokens of the context; 4096 unless the server is set otherwise.",
-    minimum: 0,
-  }),
-  limit: z.int().nullish().meta({ description: "Most results. Ask for 5 to 20.", minimum: 0 }),
-  max_per_source: z.int().nullish().meta({
-    description: "Most results of one text from the same evidence.",
-    minimum: 1,
-  }),
-  max_per_evidence: z
-    .int()
-    .nullish()
-    .meta({ description: "Most results from the same evidence.", minimum: 1 }),
-  min_score: z.number().nullish().meta({ description: "Leave out what scores lower.", minimum: 0 }),
+  limit: TOLD.count(0).meta({ description: "Most results. Ask for 5 to 20.", ...TOLD.told(0) }),
   ranking_multipliers: multipliersOf(z.number().optional())
     .meta({
       id: "ToolRankingMultipliers",
@@ -168,27 +172,14 @@ export function toRetrieveInput(
   userId: string,
   signal: AbortSignal | undefined,
 ): RetrieveInput {
+  const { mode: _alias, include_context: _shown, ...rest } = wire;
   return {
-    query: wire.query,
+    ...camelKeys(rest),
     userId,
     scope: toScopes(wire.scope),
-    timeFrom: wire.time_from,
-    timeTo: wire.time_to,
-    referenceTime: wire.reference_time,
     // An empty text is what some models write for absent.
     knowledgeAt: wire.knowledge_at === "" ? undefined : wire.knowledge_at,
-    eventTimeFrom: wire.event_time_from,
-    eventTimeTo: wire.event_time_to,
-    tokenBudget: wire.token_budget,
-    minScore: wire.min_score,
-    limit: wire.limit,
-    maxPerSource: wire.max_per_source,
-    maxPerEvidence: wire.max_per_evidence,
-    rankingMultipliers: wire.ranking_multipliers,
     includeCrossScope: wire.include_cross_scope ?? undefined,
-    excludeNodeTypes: wire.exclude_node_types,
-    sourceTypes: wire.source_types,
-    minFidelity: wire.min_fidelity,
     retrievalMode: toMode(wire),
     signal,
   };

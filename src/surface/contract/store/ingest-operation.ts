@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { parseMember, parseRole, SCOPES } from "../../../domain/enums.ts";
 import type { IngestInput } from "../../../engine/write/api.ts";
+import { camelKeys } from "../../../lib/case.ts";
 import { uuid } from "../../../lib/form.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import { noted, told, view } from "../../../lib/view.ts";
@@ -102,15 +103,10 @@ export const ingestOperation = defineOperation({
 
 function toIngestInput(wire: IngestWire, userId: string): IngestInput {
   return {
-    content: wire.content,
+    ...camelKeys(wire),
     userId,
     role: present(wire.role, parseRole),
-    speaker: wire.speaker,
     firstPersonOwner: wire.first_person_owner ?? undefined,
-    sessionId: wire.session_id,
-    metadata: wire.metadata,
-    eventTime: wire.event_time,
     scope: present(wire.scope, (value) => parseMember(SCOPES, value, "scope")),
-    waitForExtraction: wire.wait_for_extraction,
   };
 }

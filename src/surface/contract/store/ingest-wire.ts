@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { parseRole } from "../../../domain/enums.ts";
 import type { FastIngestItem } from "../../../engine/write/api.ts";
+import { camelKeys } from "../../../lib/case.ts";
 import { list, natural, uuid } from "../../../lib/form.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import { noted, told, view } from "../../../lib/view.ts";
@@ -64,12 +65,8 @@ export const ingestAnswerView = noted(
 /** What the engine takes, from the wire; in the same order. */
 export function toIngestItems(wire: IngestWire): FastIngestItem[] {
   return wire.items.map((item) => ({
-    content: item.content,
+    ...camelKeys(item),
     role: present(item.role, parseRole),
-    speaker: item.speaker,
-    sessionId: item.session_id,
     scope: item.scope ?? undefined,
-    metadata: item.metadata,
-    eventTime: item.event_time,
   }));
 }

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { NODE_TYPES, parseMember, parseRole, SCOPES } from "../../../domain/enums.ts";
 import { LIMITS } from "../../../domain/limits.ts";
 import type { StoreInput, StoreReceipt } from "../../../engine/write/api.ts";
+import { camelKeys } from "../../../lib/case.ts";
 import { list, omitted, uuid } from "../../../lib/form.ts";
 import { noted, view } from "../../../lib/view.ts";
 import {
@@ -141,25 +142,11 @@ export const storeAnswerView = noted(
  */
 export function toStoreInput(wire: StoreWire, userId: string, actorId: string): StoreInput {
   return {
-    content: wire.content,
+    ...camelKeys(wire),
     userId,
-    retrievalContent: wire.retrieval_content,
-    valueBindings: wire.value_bindings,
-    sessionId: wire.session_id,
     role: present(wire.role, parseRole),
-    speaker: wire.speaker,
     nodeType: present(wire.node_type, (value) => parseMember(NODE_TYPES, value, "node_type")),
     scope: present(wire.scope, (value) => parseMember(SCOPES, value, "scope")),
-    metadata: wire.metadata,
-    confidence: wire.confidence,
-    epistemicType: wire.epistemic_type,
-    sourceType: wire.source_type,
-    eventTime: wire.event_time,
-    validFrom: wire.valid_from,
-    validTo: wire.valid_to,
-    ttlDays: wire.ttl_days,
-    supersedes: wire.supersedes,
     actorId,
-    requestId: wire.request_id,
   };
 }

@@ -1,0 +1,50 @@
+import type { Json, JsonObject } from "./json.ts";
+
+export type CamelCase<S extends string> = S extends `${infer Head}_${infer Rest}`
+  ? `${Head}${Capitalize<CamelCase<Rest>>}`
+  : S;
+
+/** An object with its names in camel case. */
+export type Camel<T> = {
+  [K in keyof T as K extends string ? CamelCase<K> : never]: T[K];
+};
+
+/** Without the members that are null or undefined. */
+export function given<T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  // SAFETY: the members are those of the value, less those that are null or undefined.
+  return Object.fromEntries(
+    Object.entries(value).filter(([, inner]) => inner !== null && inner !== undefined),
+  ) as { [K in keyof T]?: NonNullable<T[K]> };
+}
+
+/** The same members with their names in camel case; values stay as they are. */
+export function camelKeys<T extends object>(value: T): Camel<T> {
+  // SAFETY: the names are changed as the type says.
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [camelCase(name), inner]),
+  ) as Camel<T>;
+}
+
+/** A record as JSON, all names in it in snake case; null for undefined. */
+export function snakeJson(record: object): JsonObject {
+  return Object.fromEntries(
+    Object.entries(record).map(([name, inner]) => [snakeCase(name), toJson(inner)]),
+  );
+}
+
+function toJson(value: unknown): Json {
+  if (value === undefined) return null;
+  if (Array.isArray(value)) return value.map(toJson);
+  if (typeof value === "object" && value !== null) return snakeJson(value);
+  // SAFETY: callers hand over records of texts, numbers and truths.
+  return value as Json;
+}
+
+/** A name in snake case. */
+export function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function camelCase(name: string): string {
+  return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
