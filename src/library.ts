@@ -72,10 +72,17 @@ export {
   type QuantityPlan,
   type TextAggregation,
 } from "./domain/records/aggregation.ts";
+export {
+  type AnswerCitations,
+  CITATION_METHODS,
+  type CitationMethod,
+} from "./domain/records/citations.ts";
 export type { AssertionState, StateEntry, StateValue } from "./domain/records/claim-state.ts";
 export type { Coverage } from "./domain/records/coverage.ts";
 export type { RetrievalReceipt } from "./domain/records/receipt.ts";
-export type { RankingMultipliers, ScoreTrace, ScoringWeights } from "./domain/scoring.ts";
+export type { SectionName } from "./domain/records/retrieval-record.ts";
+export type { RankingMultipliers, ScoreTrace } from "./domain/records/score.ts";
+export type { ScoringWeights } from "./domain/scoring.ts";
 export type { InstantInput } from "./domain/validity.ts";
 export type { ValueBinding } from "./domain/value-bindings.ts";
 export type {
@@ -109,13 +116,10 @@ export {
 } from "./engine/lifecycle/api.ts";
 export type { RebuildInput, RebuildProgress, RebuildResult } from "./engine/maintain/api.ts";
 export type { MoveOwnerInput } from "./engine/owners/api.ts";
-export {
-  type AnswerCitations,
-  type AnswerCitationsInput,
-  type AnswerCitationsQuery,
-  CITATION_METHODS,
-  type CitationMethod,
-  type KeptReceipt,
+export type {
+  AnswerCitationsInput,
+  AnswerCitationsQuery,
+  KeptReceipt,
 } from "./engine/receipts/api.ts";
 export type { Explanation } from "./engine/receipts/explain.ts";
 export type {
@@ -127,7 +131,6 @@ export type {
   RetrievalMetadata,
   RetrievalResponse,
   RetrieveInput,
-  SectionName,
   VisibleBinding,
 } from "./engine/retrieve/api.ts";
 export {

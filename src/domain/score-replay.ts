@@ -1,13 +1,5 @@
-import type {
-  Adjustment,
-  AdjustmentKind,
-  Fusion,
-  FusionRecord,
-  PoolFactors,
-  ScoreProvenance,
-  ScoreTrace,
-  ScoringWeights,
-} from "./scoring.ts";
+import type { Adjustment, AdjustmentKind, ScoreProvenance, ScoreTrace } from "./records/score.ts";
+import type { Fusion, FusionRecord, PoolFactors, ScoringWeights } from "./scoring.ts";
 
 /** Signals and factors of a candidate before their score is known. */
 export type Signals = Omit<ScoreTrace, "compositeScore">;

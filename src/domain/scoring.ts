@@ -1,4 +1,3 @@
-import type { Uuid } from "../lib/uuid.ts";
 import type { NodeType } from "./enums.ts";
 import { invalid } from "./errors.ts";
 
@@ -52,26 +51,6 @@ export type ScoringWeights = {
   readonly fusion: Fusion;
 };
 
-/** The signals of one candidate and the resulting score. */
-export type ScoreTrace = {
-  /** Cosine, 0 to 1 (negative values count as 0). */
-  readonly semanticSimilarity: number;
-  /** BM25 rescaled over the hits of this question, 0 to 1. */
-  readonly lexicalRelevance: number;
-  /** 1 at one hop, 0.7 at two, 0.4 at three, else 0. */
-  readonly graphProximity: number;
-  readonly recencyFactor: number;
-  /** After decay; 0 if the fusion does not read it; the same holds for `confidence`. */
-  readonly salience: number;
-  readonly confidence: number;
-  readonly epistemicWeight: number;
-  /** Share of the backends that found it, 0 to 1; breaks ties only. */
-  readonly pathScore: number;
-  readonly temporalAffinity: number;
-  readonly nodeTypeBoost: number;
-  readonly compositeScore: number;
-};
-
 /** The factors that multiply a fused score, each relative to the largest in the pool, 0 to 1. */
 export type PoolFactors = {
   readonly epistemicFactor: number;
@@ -99,53 +78,6 @@ export type FusionRecord =
       readonly semantic: number | undefined;
       readonly lexical: number | undefined;
     } & PoolFactors);
-
-export const ADJUSTMENT_KINDS = [
-  "neural_blend",
-  "neural_rank_assignment",
-  "current_update",
-  "evidence_projection",
-  "evidence_augmentation",
-  "session_decay",
-  "episode_decay",
-  "newer_first",
-] as const;
-export type AdjustmentKind = (typeof ADJUSTMENT_KINDS)[number];
-
-/** One step that changed a score after it was computed. */
-export type Adjustment = {
-  readonly kind: AdjustmentKind;
-  readonly coefficient: number;
-  /** Only for neural_blend: the reranker's score, 0 to 1. */
-  readonly neuralScore: number | undefined;
-  /** The candidate that the score was inherited from. */
-  readonly sourceNodeId: Uuid | undefined;
-};
-
-/** Everything needed to recompute a score. */
-export type ScoreProvenance = {
-  /** 1 weighted, 2 rank fusion, 3 relative fusion. */
-  readonly formulaVersion: 1 | 2 | 3;
-  /** The node whose signals these are: a different one if the score was inherited. */
-  readonly baseNodeId: Uuid;
-  readonly trace: ScoreTrace;
-  /** As applied, after every shift due to the question. */
-  readonly weights: ScoringWeights;
-  /** In the order in which they were made. */
-  readonly adjustments: readonly Adjustment[];
-  /** Absent for weighted scores. */
-  readonly fusion: FusionRecord | undefined;
-};
-
-/** Factors on the weights of a weighted score for one request, each 0.25 to 4. */
-export type RankingMultipliers = {
-  readonly semantic: number;
-  readonly lexical: number;
-  readonly graph: number;
-  readonly recency: number;
-  readonly salience: number;
-  readonly confidence: number;
-};
 
 /** Maximum deviation of the six weights from a sum of 1. */
 const SUM_TOLERANCE = 1e-6;

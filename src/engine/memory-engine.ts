@@ -7,6 +7,7 @@ import type {
   QuantityAggregation,
   TextAggregation,
 } from "../domain/records/aggregation.ts";
+import type { AnswerCitations } from "../domain/records/citations.ts";
 import type { AssertionState } from "../domain/records/claim-state.ts";
 import type { Uuid } from "../lib/uuid.ts";
 import type {
@@ -37,12 +38,7 @@ import type {
 } from "./lifecycle/api.ts";
 import type { RebuildInput, RebuildResult } from "./maintain/api.ts";
 import type { MoveOwnerInput } from "./owners/api.ts";
-import type {
-  AnswerCitations,
-  AnswerCitationsInput,
-  AnswerCitationsQuery,
-  KeptReceipt,
-} from "./receipts/api.ts";
+import type { AnswerCitationsInput, AnswerCitationsQuery, KeptReceipt } from "./receipts/api.ts";
 import type { Explanation } from "./receipts/explain.ts";
 import type { MemoryBundle, RetrievalResponse, RetrieveInput } from "./retrieve/api.ts";
 import type { AnswerabilityInput } from "./verify/answerability.ts";

@@ -1,4 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import type {
+  Adjustment,
+  AdjustmentKind,
+  ScoreProvenance,
+  ScoreTrace,
+} from "../../src/domain/records/score.ts";
 import {
   applyAdjustment,
   baseScore,
@@ -8,14 +14,7 @@ import {
   roundScore,
   weightedScore,
 } from "../../src/domain/score-replay.ts";
-import type {
-  Adjustment,
-  AdjustmentKind,
-  FusionRecord,
-  ScoreProvenance,
-  ScoreTrace,
-  ScoringWeights,
-} from "../../src/domain/scoring.ts";
+import type { FusionRecord, ScoringWeights } from "../../src/domain/scoring.ts";
 import { freshId } from "../contract/samples.ts";
 import { aProvenance, WEIGHTS } from "../engine/retrieve/pool.ts";
 

@@ -28,10 +28,15 @@ import {
   SCOPES,
   SOURCE_TYPES,
 } from "../enums.ts";
-import type { ScoreProvenance } from "../scoring.ts";
 import { coverageForm, historicalForm } from "./coverage.ts";
 import { packingForm } from "./packing.ts";
-import { multipliersForm, provenanceForm, traceForm, weightsForm } from "./score.ts";
+import {
+  multipliersForm,
+  provenanceForm,
+  type ScoreProvenance,
+  traceForm,
+  weightsForm,
+} from "./score.ts";
 
 /** By which rule the results are ordered; every order ends with the id, ascending. */
 export const RANKING_POLICIES = ["score_path_id", "reranked_prefix", "score_id"] as const;

@@ -16,17 +16,9 @@ import {
   through,
   uuid,
 } from "../../lib/form.ts";
-import { noted, shownAs } from "../../lib/view.ts";
-import {
-  ADJUSTMENT_KINDS,
-  type Adjustment,
-  type Fusion,
-  type FusionRecord,
-  type RankingMultipliers,
-  type ScoreProvenance,
-  type ScoreTrace,
-  type ScoringWeights,
-} from "../scoring.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import { noted, shownAs, type ValueOf } from "../../lib/view.ts";
+import type { Fusion, FusionRecord, ScoringWeights } from "../scoring.ts";
 
 /** Scores and how they came about, as receipts keep them and answers show them. */
 
@@ -131,15 +123,20 @@ function toFusion(flat: FlatWeights, path: string): Fusion {
   }
 }
 
-export const traceForm: Form<ScoreTrace> = noted(
-  object<ScoreTrace>({
+export const traceForm = noted(
+  object({
+    /** Cosine, 0 to 1 (negative values count as 0). */
     semanticSimilarity: decimal,
+    /** BM25 rescaled over the hits of this question, 0 to 1. */
     lexicalRelevance: decimal,
+    /** 1 at one hop, 0.7 at two, 0.4 at three, else 0. */
     graphProximity: decimal,
     recencyFactor: decimal,
+    /** After decay; 0 if the fusion does not read it; the same holds for `confidence`. */
     salience: decimal,
     confidence: decimal,
     epistemicWeight: decimal,
+    /** Share of the backends that found it, 0 to 1; breaks ties only. */
     pathScore: decimal,
     temporalAffinity: decimal,
     nodeTypeBoost: decimal,
@@ -148,12 +145,47 @@ export const traceForm: Form<ScoreTrace> = noted(
   { id: "ScoreTrace", description: "The signals of one candidate and its first score." },
 );
 
-const adjustment = object<Adjustment>({
+/** The signals of one candidate and the resulting score. */
+export type ScoreTrace = ValueOf<typeof traceForm>;
+
+export const ADJUSTMENT_KINDS = [
+  "neural_blend",
+  "neural_rank_assignment",
+  "current_update",
+  "evidence_projection",
+  "evidence_augmentation",
+  "session_decay",
+  "episode_decay",
+  "newer_first",
+] as const;
+export type AdjustmentKind = (typeof ADJUSTMENT_KINDS)[number];
+
+const adjustment = object({
   kind: member(ADJUSTMENT_KINDS),
   coefficient: decimal,
+  /** Only for neural_blend: the reranker's score, 0 to 1. */
   neuralScore: nullable(decimal),
+  /** The candidate that the score was inherited from. */
   sourceNodeId: nullable(uuid),
 });
+
+/** One step that changed a score after it was computed. */
+export type Adjustment = ValueOf<typeof adjustment>;
+
+/** Everything needed to recompute a score. */
+export type ScoreProvenance = {
+  /** 1 weighted, 2 rank fusion, 3 relative fusion. */
+  readonly formulaVersion: 1 | 2 | 3;
+  /** The node whose signals these are: a different one if the score was inherited. */
+  readonly baseNodeId: Uuid;
+  readonly trace: ScoreTrace;
+  /** As applied, after every shift due to the question. */
+  readonly weights: ScoringWeights;
+  /** In the order in which they were made. */
+  readonly adjustments: readonly Adjustment[];
+  /** Absent for weighted scores. */
+  readonly fusion: FusionRecord | undefined;
+};
 
 type RankFusion = Omit<Extract<FusionRecord, { readonly kind: "rrf" }>, "kind">;
 type RelativeFusion = Omit<Extract<FusionRecord, { readonly kind: "relative" }>, "kind">;
@@ -215,8 +247,8 @@ export const provenanceForm: Form<ScoreProvenance> = noted(
   { id: "ScoreProvenance", description: "All that is needed to compute a score again." },
 );
 
-export const multipliersForm: Form<RankingMultipliers> = noted(
-  object<RankingMultipliers>({
+export const multipliersForm = noted(
+  object({
     semantic: decimal,
     lexical: decimal,
     graph: decimal,
@@ -226,3 +258,6 @@ export const multipliersForm: Form<RankingMultipliers> = noted(
   }),
   { id: "AppliedMultipliers" },
 );
+
+/** Factors on the weights of a weighted score for one request, each 0.25 to 4. */
+export type RankingMultipliers = ValueOf<typeof multipliersForm>;

@@ -5,10 +5,15 @@ import type {
   ReceiptParameters,
   RetrievalReceipt,
 } from "../../domain/records/receipt.ts";
+import {
+  CANDIDATE_PATHS,
+  type NotPacked,
+  type RetrievalRecord,
+} from "../../domain/records/retrieval-record.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import { CANDIDATE_PATHS, type PackedRecord, type ResultCandidate } from "../retrieve/api.ts";
-import type { NotPacked, ReceiptMaterial, RetrievalRecord } from "./api.ts";
+import type { PackedRecord, ResultCandidate } from "../retrieve/api.ts";
+import type { ReceiptMaterial } from "./api.ts";
 import type { ReceiptSurroundings } from "./material.ts";
 import { effectiveOptions, marksOlder, receiptVersion, statesCitations } from "./version.ts";
 

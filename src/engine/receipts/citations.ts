@@ -2,6 +2,7 @@ import { parseOptionalInteger, parseText, parseUserId } from "../../domain/argum
 import { checksummed, openChecksummed } from "../../domain/checksummed.ts";
 import { parseMember } from "../../domain/enums.ts";
 import { invalid, SvcError } from "../../domain/errors.ts";
+import { type AnswerCitations, CITATION_METHODS } from "../../domain/records/citations.ts";
 import {
   constant,
   type Form,
@@ -23,13 +24,7 @@ import type { AuditLog } from "../../ports/store/audit-log.ts";
 import type { AuditRecord } from "../../ports/store/audit-record.ts";
 import type { EventLog } from "../../ports/store/event-log.ts";
 import { type NamedRecords, operationOf } from "../owner-names.ts";
-import {
-  type AnswerCitations,
-  type AnswerCitationsInput,
-  type AnswerCitationsQuery,
-  CITATION_METHODS,
-  type KeptReceipt,
-} from "./api.ts";
+import type { AnswerCitationsInput, AnswerCitationsQuery, KeptReceipt } from "./api.ts";
 import type { ReceiptKeeper } from "./keep.ts";
 
 const OPERATION = "ANSWER_CITATIONS_RECORDED";

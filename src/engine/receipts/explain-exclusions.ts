@@ -1,6 +1,10 @@
 import type { ReceiptPacking } from "../../domain/records/packing.ts";
 import type { RetrievalReceipt } from "../../domain/records/receipt.ts";
-import type { NotPacked, RetrievalRecord, SelectedOut } from "./api.ts";
+import type {
+  NotPacked,
+  RetrievalRecord,
+  SelectedOut,
+} from "../../domain/records/retrieval-record.ts";
 import { type Reason, shortNumber } from "./explain-scores.ts";
 
 /** What a request restricted, one sentence each. */

@@ -1,14 +1,8 @@
 import type { ReceiptCandidate } from "../../domain/records/receipt.ts";
-import type {
-  Adjustment,
-  FusionRecord,
-  PoolFactors,
-  ScoreProvenance,
-  ScoreTrace,
-  ScoringWeights,
-} from "../../domain/scoring.ts";
+import type { CandidatePath } from "../../domain/records/retrieval-record.ts";
+import type { Adjustment, ScoreProvenance, ScoreTrace } from "../../domain/records/score.ts";
+import type { FusionRecord, PoolFactors, ScoringWeights } from "../../domain/scoring.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { CandidatePath } from "../retrieve/api.ts";
 
 /** One reason in plain words. A text that speaks of another memory ends where its id belongs. */
 export type Reason = {

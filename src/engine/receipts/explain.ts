@@ -1,7 +1,7 @@
 import type { QueryIntent, RepresentationLevel } from "../../domain/enums.ts";
+import type { SectionName } from "../../domain/records/retrieval-record.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { SectionName } from "../retrieve/api.ts";
 import type { KeptReceipt } from "./api.ts";
 import { filterWords, noteWords, packingWords, reasonWords } from "./explain-exclusions.ts";
 import { type Reason, scoreReasons } from "./explain-scores.ts";

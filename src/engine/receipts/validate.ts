@@ -1,8 +1,8 @@
 import type { ReceiptCandidate, RetrievalReceipt } from "../../domain/records/receipt.ts";
+import type { RetrievalRecord } from "../../domain/records/retrieval-record.ts";
+import type { Adjustment, ScoreProvenance } from "../../domain/records/score.ts";
 import { provenanceProblems, replayScore } from "../../domain/score-replay.ts";
-import type { Adjustment, ScoreProvenance } from "../../domain/scoring.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { RetrievalRecord } from "./api.ts";
 import { type BuiltReceipt, CONTENT_LEVELS } from "./build.ts";
 import { rankingOrder } from "./order.ts";
 import { marksOlder, receiptVersion, statesCitations } from "./version.ts";

@@ -1,6 +1,6 @@
 import type { PackingSettings } from "../../domain/records/packing.ts";
 import type { RetrievalReceipt } from "../../domain/records/receipt.ts";
-import type { ScoreProvenance } from "../../domain/scoring.ts";
+import type { ScoreProvenance } from "../../domain/records/score.ts";
 
 /** What decides the version of a receipt. */
 export type VersionBasis = Pick<RetrievalReceipt, "scoring" | "minScoreSkipped"> & {

@@ -9,12 +9,13 @@ import type {
 import type { MemoryNode } from "../../domain/node.ts";
 import type { Coverage, HistoricalCoverage } from "../../domain/records/coverage.ts";
 import type { ContextFormat } from "../../domain/records/packing.ts";
+import type { CandidatePath, SectionName } from "../../domain/records/retrieval-record.ts";
 import type {
   RankingMultipliers,
   ScoreProvenance,
   ScoreTrace,
-  ScoringWeights,
-} from "../../domain/scoring.ts";
+} from "../../domain/records/score.ts";
+import type { ScoringWeights } from "../../domain/scoring.ts";
 import type { Strength } from "../../domain/strength.ts";
 import type { InstantInput } from "../../domain/validity.ts";
 import type { Instant } from "../../lib/instant.ts";
@@ -64,19 +65,6 @@ export type RetrieveInput = {
   /** Stops the work between stages when aborted. */
   readonly signal?: AbortSignal | undefined;
 };
-
-/** The ways in which a memory became a candidate, as named on the wire. */
-export const CANDIDATE_PATHS = [
-  "GRAPH",
-  "VECTOR",
-  "LEXICAL",
-  "PINNED",
-  "SESSION_CONTEXT",
-  "EPISODE_CONTEXT",
-  "EVIDENCE_CONTEXT",
-] as const;
-
-export type CandidatePath = (typeof CANDIDATE_PATHS)[number];
 
 /** The trigger whose session window contains a memory. */
 export type SessionLink = {
@@ -134,16 +122,6 @@ export type PackedRecord = {
   /** `m1`, `m2`, ...; undefined if the format shows none. */
   readonly reference: string | undefined;
 };
-
-export type SectionName =
-  | "entity_snapshots"
-  | "stable_facts"
-  | "recent_decisions"
-  | "active_tasks"
-  | "provenance_refs"
-  | "contested_claims"
-  | "system_instructions"
-  | "summaries";
 
 export type MemoryBundle = {
   /** In order of first use. */

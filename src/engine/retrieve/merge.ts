@@ -1,5 +1,5 @@
+import type { CandidatePath } from "../../domain/records/retrieval-record.ts";
 import type { Hit, KeyedNode, NodeKey } from "../../ports/store/search-index.ts";
-import type { CandidatePath } from "./api.ts";
 import type { CandidateSets } from "./candidates.ts";
 
 /** A memory that at least one search found, with its signals. */

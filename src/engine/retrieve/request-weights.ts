@@ -1,12 +1,8 @@
 import { parseOptionalInteger, parseOptionalNumber } from "../../domain/arguments.ts";
 import { NODE_TYPES, type NodeType, parseMember } from "../../domain/enums.ts";
 import { invalid } from "../../domain/errors.ts";
-import {
-  type Fusion,
-  type RankingMultipliers,
-  requireScoringWeights,
-  type ScoringWeights,
-} from "../../domain/scoring.ts";
+import type { RankingMultipliers } from "../../domain/records/score.ts";
+import { type Fusion, requireScoringWeights, type ScoringWeights } from "../../domain/scoring.ts";
 import {
   DEFAULT_RRF_K,
   DEFAULT_SCORING,

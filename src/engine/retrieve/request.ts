@@ -19,7 +19,8 @@ import {
 } from "../../domain/enums.ts";
 import { invalid } from "../../domain/errors.ts";
 import { LIMITS } from "../../domain/limits.ts";
-import type { RankingMultipliers, ScoringWeights } from "../../domain/scoring.ts";
+import type { RankingMultipliers } from "../../domain/records/score.ts";
+import type { ScoringWeights } from "../../domain/scoring.ts";
 import { scoringVersionId } from "../../domain/scoring-version.ts";
 import { parseInstantInput } from "../../domain/validity.ts";
 import type { Instant } from "../../lib/instant.ts";

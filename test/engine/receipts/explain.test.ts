@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import type { Adjustment } from "../../../src/domain/scoring.ts";
+import type { CandidatePath } from "../../../src/domain/records/retrieval-record.ts";
+import type { Adjustment } from "../../../src/domain/records/score.ts";
 import type { KeptReceipt, ReceiptMaterial } from "../../../src/engine/receipts/api.ts";
 import { type BuiltReceipt, buildReceipt } from "../../../src/engine/receipts/build.ts";
 import { receiptChecksum, receiptText } from "../../../src/engine/receipts/canonical.ts";
 import { explainReceipt } from "../../../src/engine/receipts/explain.ts";
 import { reasonWords } from "../../../src/engine/receipts/explain-exclusions.ts";
 import { scoreReasons } from "../../../src/engine/receipts/explain-scores.ts";
-import type { CandidatePath } from "../../../src/engine/retrieve/api.ts";
 import { asUuid, type Uuid } from "../../../src/lib/uuid.ts";
 import { at } from "../../contract/samples.ts";
 import { WEIGHTS } from "../retrieve/pool.ts";

@@ -2,6 +2,7 @@ import type { CandidateFilter } from "../../../src/domain/candidate-filter.ts";
 import { EPISTEMIC_WEIGHTS } from "../../../src/domain/epistemics.ts";
 import type { MemoryNode } from "../../../src/domain/node.ts";
 import type { PackingSettings } from "../../../src/domain/records/packing.ts";
+import type { SectionName } from "../../../src/domain/records/retrieval-record.ts";
 import type { ScoringWeights } from "../../../src/domain/scoring.ts";
 import { scoringVersionId } from "../../../src/domain/scoring-version.ts";
 import type { ReceiptMaterial } from "../../../src/engine/receipts/api.ts";
@@ -11,7 +12,6 @@ import type {
   MemoryBundle,
   PackedRecord,
   ResultCandidate,
-  SectionName,
 } from "../../../src/engine/retrieve/api.ts";
 import type { Candidate } from "../../../src/engine/retrieve/merge.ts";
 import { adjusted, adjustment } from "../../../src/engine/retrieve/score/adjust.ts";

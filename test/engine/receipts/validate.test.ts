@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ReceiptCandidate, RetrievalReceipt } from "../../../src/domain/records/receipt.ts";
+import type { ScoreProvenance } from "../../../src/domain/records/score.ts";
 import { replayScore } from "../../../src/domain/score-replay.ts";
-import type { ScoreProvenance } from "../../../src/domain/scoring.ts";
 import type { BuiltReceipt } from "../../../src/engine/receipts/build.ts";
 import { rankingOrder } from "../../../src/engine/receipts/order.ts";
 import { receiptProblems } from "../../../src/engine/receipts/validate.ts";

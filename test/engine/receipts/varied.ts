@@ -1,17 +1,16 @@
 import { NODE_TYPES, SCOPES, SOURCE_TYPES } from "../../../src/domain/enums.ts";
 import { CONTEXT_FORMATS } from "../../../src/domain/records/packing.ts";
 import type { RankingPolicy } from "../../../src/domain/records/receipt.ts";
+import { SECTION_NAMES, type SectionName } from "../../../src/domain/records/retrieval-record.ts";
 import type { Fusion } from "../../../src/domain/scoring.ts";
 import type { ReceiptMaterial } from "../../../src/engine/receipts/api.ts";
 import { type BuiltReceipt, buildReceipt } from "../../../src/engine/receipts/build.ts";
-import { SECTION_NAMES } from "../../../src/engine/receipts/canonical.ts";
 import type { ReceiptSurroundings } from "../../../src/engine/receipts/material.ts";
 import type {
   Exclusion,
   MemoryBundle,
   PackedRecord,
   ResultCandidate,
-  SectionName,
 } from "../../../src/engine/retrieve/api.ts";
 import { adjusted, adjustment } from "../../../src/engine/retrieve/score/adjust.ts";
 import { byScore, byScoreThenPath } from "../../../src/engine/retrieve/score/order.ts";

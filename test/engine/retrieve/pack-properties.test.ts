@@ -12,7 +12,8 @@ import {
   type ContextFormat,
   MULTIPATH_ORDERINGS,
 } from "../../../src/domain/records/packing.ts";
-import type { ResultCandidate, SectionName } from "../../../src/engine/retrieve/api.ts";
+import type { SectionName } from "../../../src/domain/records/retrieval-record.ts";
+import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
 import { ContextMeter, sectionHeading } from "../../../src/engine/retrieve/pack/context-meter.ts";
 import { foldsInto } from "../../../src/engine/retrieve/pack/fold.ts";
 import {

@@ -1,6 +1,8 @@
 import type { MemoryNode } from "../../../src/domain/node.ts";
-import type { ScoreProvenance, ScoringWeights } from "../../../src/domain/scoring.ts";
-import type { CandidatePath, ResultCandidate } from "../../../src/engine/retrieve/api.ts";
+import type { CandidatePath } from "../../../src/domain/records/retrieval-record.ts";
+import type { ScoreProvenance } from "../../../src/domain/records/score.ts";
+import type { ScoringWeights } from "../../../src/domain/scoring.ts";
+import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
 import type { Candidate } from "../../../src/engine/retrieve/merge.ts";
 import type { Uuid } from "../../../src/lib/uuid.ts";
 import { aNode, anEvent } from "../../contract/samples.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { ScoreProvenance } from "../../../src/domain/scoring.ts";
+import type { ScoreProvenance } from "../../../src/domain/records/score.ts";
 import type { ResultCandidate, RetrievalResponse } from "../../../src/engine/retrieve/api.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
 import { schemaOf } from "../../../src/surface/contract/core/schema-of.ts";

@@ -1,4 +1,5 @@
 import { type RetrievalReceipt, receiptForm } from "../../../domain/records/receipt.ts";
+import { type RetrievalRecord, recordForm } from "../../../domain/records/retrieval-record.ts";
 import { type BitReader, createBitReader, createBitWriter } from "../../../lib/columnar/bits.ts";
 import {
   ascendingIds,
@@ -12,9 +13,7 @@ import { at, flags } from "../../../lib/columnar/numbers.ts";
 import type { Form } from "../../../lib/form.ts";
 import type { Json, JsonObject } from "../../../lib/json.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { RetrievalRecord } from "../api.ts";
 import type { BuiltReceipt } from "../build.ts";
-import { recordForm } from "../canonical.ts";
 import { rankingOrder } from "../order.ts";
 import { readCandidates, type StoredCandidate, writeCandidates } from "./candidates.ts";
 import { readLists, writeLists } from "./lists.ts";

@@ -1,7 +1,8 @@
 import { REPRESENTATION_LEVELS, SCOPES } from "../../../domain/enums.ts";
 import type { ReceiptCandidate } from "../../../domain/records/receipt.ts";
+import { CANDIDATE_PATHS, type CandidatePath } from "../../../domain/records/retrieval-record.ts";
+import type { ScoreProvenance, ScoreTrace } from "../../../domain/records/score.ts";
 import { replayScore } from "../../../domain/score-replay.ts";
-import type { ScoreProvenance, ScoreTrace } from "../../../domain/scoring.ts";
 import type { BitReader, BitWriter } from "../../../lib/columnar/bits.ts";
 import {
   choices,
@@ -13,7 +14,6 @@ import {
 } from "../../../lib/columnar/columns.ts";
 import { at, counts, doubles, flags } from "../../../lib/columnar/numbers.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import { CANDIDATE_PATHS, type CandidatePath } from "../../retrieve/api.ts";
 import { CONTENT_LEVELS } from "../build.ts";
 import { type ProvenanceContext, readProvenances, writeProvenances } from "./provenances.ts";
 import { readSignals, SIGNALS, writeSignals } from "./scores.ts";

@@ -1,3 +1,11 @@
+import {
+  type FilteredOut,
+  type NotPacked,
+  PACKING_REASONS,
+  type RetrievalRecord,
+  SECTION_NAMES,
+  type SelectedOut,
+} from "../../../domain/records/retrieval-record.ts";
 import type { BitReader, BitWriter } from "../../../lib/columnar/bits.ts";
 import {
   choices,
@@ -8,14 +16,6 @@ import {
 } from "../../../lib/columnar/columns.ts";
 import { at, type Column, doubles, integers } from "../../../lib/columnar/numbers.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import {
-  type FilteredOut,
-  type NotPacked,
-  PACKING_REASONS,
-  type RetrievalRecord,
-  type SelectedOut,
-} from "../api.ts";
-import { SECTION_NAMES } from "../canonical.ts";
 
 /** The lists of memories in the record beside a receipt, apart from the paths. */
 type MemoryLists = Pick<RetrievalRecord, "context" | "notPacked" | "filteredOut" | "selectedOut">;

@@ -1,10 +1,10 @@
-import { weightsForm } from "../../../domain/records/score.ts";
 import {
   ADJUSTMENT_KINDS,
   type Adjustment,
   type ScoreProvenance,
-  type ScoringWeights,
-} from "../../../domain/scoring.ts";
+  weightsForm,
+} from "../../../domain/records/score.ts";
+import type { ScoringWeights } from "../../../domain/scoring.ts";
 import type { BitReader, BitWriter } from "../../../lib/columnar/bits.ts";
 import { choices, optional, readPlaces, writePlaces } from "../../../lib/columnar/columns.ts";
 import { readDifference, writeDifference } from "../../../lib/columnar/json-difference.ts";

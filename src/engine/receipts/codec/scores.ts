@@ -1,11 +1,6 @@
+import type { ScoreProvenance, ScoreTrace } from "../../../domain/records/score.ts";
 import { baseScore, formulaVersion, TIE_BREAK_WIDTH } from "../../../domain/score-replay.ts";
-import type {
-  FusionRecord,
-  PoolFactors,
-  ScoreProvenance,
-  ScoreTrace,
-  ScoringWeights,
-} from "../../../domain/scoring.ts";
+import type { FusionRecord, PoolFactors, ScoringWeights } from "../../../domain/scoring.ts";
 import type { BitReader, BitWriter } from "../../../lib/columnar/bits.ts";
 import { optional, readGuessed, writeGuessed } from "../../../lib/columnar/columns.ts";
 import { at, counts, doubles, filled, flags, integers } from "../../../lib/columnar/numbers.ts";

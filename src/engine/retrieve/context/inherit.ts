@@ -1,6 +1,7 @@
-import type { Adjustment } from "../../../domain/scoring.ts";
+import type { CandidatePath } from "../../../domain/records/retrieval-record.ts";
+import type { Adjustment } from "../../../domain/records/score.ts";
 import type { KeyedNode } from "../../../ports/store/search-index.ts";
-import type { CandidatePath, ResultCandidate } from "../api.ts";
+import type { ResultCandidate } from "../api.ts";
 import { adjusted } from "../score/adjust.ts";
 import { byScore } from "../score/order.ts";
 

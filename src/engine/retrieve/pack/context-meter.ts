@@ -1,5 +1,5 @@
+import type { SectionName } from "../../../domain/records/retrieval-record.ts";
 import type { Tokenizer } from "../../../ports/tokenizer.ts";
-import type { SectionName } from "../api.ts";
 import type { LineTokens } from "./line-tokens.ts";
 
 /** A record line as the meter sees it. */

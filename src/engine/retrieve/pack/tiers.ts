@@ -1,8 +1,9 @@
 import { isOwnInstruction } from "../../../domain/instruction.ts";
 import { isPinned, type MemoryNode } from "../../../domain/node.ts";
 import type { PackingSettings } from "../../../domain/records/packing.ts";
+import type { SectionName } from "../../../domain/records/retrieval-record.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { ResultCandidate, SectionName } from "../api.ts";
+import type { ResultCandidate } from "../api.ts";
 
 /** The tier of everything that is not entitled to an earlier one. */
 const ORDINARY = 3;

@@ -1,5 +1,5 @@
+import type { Adjustment } from "../../../domain/records/score.ts";
 import { applyAdjustment } from "../../../domain/score-replay.ts";
-import type { Adjustment } from "../../../domain/scoring.ts";
 import type { ResultCandidate } from "../api.ts";
 
 /** A score and the record of how it was computed. */

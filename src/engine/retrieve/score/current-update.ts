@@ -1,5 +1,5 @@
+import type { Adjustment } from "../../../domain/records/score.ts";
 import { relevanceLimit } from "../../../domain/score-replay.ts";
-import type { Adjustment } from "../../../domain/scoring.ts";
 import { adjustment } from "./adjust.ts";
 import { newestOf } from "./factors.ts";
 import type { Base, Entry, Pool } from "./pool.ts";

@@ -1,12 +1,9 @@
 import type { QueryIntent } from "../../../domain/enums.ts";
 import { epistemicWeight } from "../../../domain/epistemics.ts";
 import { type MemoryNode, statedTime } from "../../../domain/node.ts";
+import type { RankingMultipliers, ScoreProvenance } from "../../../domain/records/score.ts";
 import type { Signals } from "../../../domain/score-replay.ts";
-import type {
-  RankingMultipliers,
-  ScoreProvenance,
-  ScoringWeights,
-} from "../../../domain/scoring.ts";
+import type { ScoringWeights } from "../../../domain/scoring.ts";
 import { namesSpeaker, storedSpeaker } from "../../../domain/speaker.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { EngineSettings } from "../../settings.ts";

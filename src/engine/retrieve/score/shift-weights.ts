@@ -1,4 +1,5 @@
-import type { RankingMultipliers, ScoringWeights } from "../../../domain/scoring.ts";
+import type { RankingMultipliers } from "../../../domain/records/score.ts";
+import type { ScoringWeights } from "../../../domain/scoring.ts";
 
 /** How a question shifts the weights. */
 export type WeightShifts = {

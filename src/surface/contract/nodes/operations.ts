@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { LIFECYCLE_STATES, NODE_TYPES, parseMember } from "../../../domain/enums.ts";
 import { missing, missingEvent, missingNode } from "../../../domain/errors.ts";
+import { processingStatusForm } from "../../../domain/jobs.ts";
 import { LIMITS } from "../../../domain/limits.ts";
 import { nodeForm } from "../../../domain/node.ts";
 import type { NodeQuery, Stats } from "../../../engine/inspect/api.ts";
@@ -11,7 +12,6 @@ import { count, lifecycleState, nodeType, uuidIn } from "../core/fields.ts";
 import { defineOperation } from "../core/operation.ts";
 import { anyOwnerQuery, READS, readLimit, readUuid } from "../core/operation-parts.ts";
 import { parseWire } from "../core/wire-issues.ts";
-import { processingStatusView } from "../store/job-wire.ts";
 import { tellEvent, tellNode } from "./text.ts";
 import { eventView, nodeListView } from "./wire.ts";
 
@@ -180,7 +180,7 @@ export const processingStatusOperation = defineOperation({
     method: "get",
     path: "/v1/events/{event_id}/processing-status",
     request: { params: z.object({ event_id: uuidIn }) },
-    response: processingStatusView,
+    response: processingStatusForm,
     statuses: [404],
     read: (parts) => parts.params["event_id"] ?? "",
   },

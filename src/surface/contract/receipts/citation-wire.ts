@@ -1,11 +1,6 @@
 import { z } from "zod";
-import {
-  type AnswerCitations,
-  type AnswerCitationsInput,
-  CITATION_METHODS,
-} from "../../../engine/receipts/api.ts";
-import { constant, instant, list, member, nullable, text, uuid } from "../../../lib/form.ts";
-import { noted, view } from "../../../lib/view.ts";
+import { CITATION_METHODS } from "../../../domain/records/citations.ts";
+import type { AnswerCitationsInput } from "../../../engine/receipts/api.ts";
 import { userIdIn, uuidIn } from "../core/fields.ts";
 import { readUuid } from "../core/operation-parts.ts";
 
@@ -62,26 +57,6 @@ export const citationsToolSchema = z.strictObject({
 });
 export type CitationsWire = Omit<z.infer<typeof citationsBodySchema>, "method"> &
   Pick<z.infer<typeof citationsToolSchema>, "method">;
-
-/** Recorded citations, as answers tell them. */
-export const citationsView = noted(
-  view<AnswerCitations>()({
-    schemaVersion: constant(1),
-    citationId: uuid,
-    requestId: uuid,
-    answerId: text,
-    citedNodeIds: list(uuid),
-    answerSha256: nullable(text),
-    method: member(CITATION_METHODS),
-    userId: text,
-    recordedAt: instant,
-    receiptChecksum: noted(text, { description: "Of the receipt that vouches for them." }),
-    contextSha256: noted(text, {
-      description: "Of the context that the answer was made from.",
-    }),
-  }),
-  { id: "AnswerCitations", description: "Which memories an answer was made from." },
-);
 
 /**
  * What the engine takes, from the wire.

@@ -1,5 +1,6 @@
 import { QUERY_INTENTS } from "../../../domain/enums.ts";
 import { coverageForm, historicalForm } from "../../../domain/records/coverage.ts";
+import { OUTCOMES } from "../../../domain/records/retrieval-record.ts";
 import { multipliersForm } from "../../../domain/records/score.ts";
 import type { RetrievalMetadata } from "../../../engine/retrieve/api.ts";
 import {
@@ -18,7 +19,7 @@ import {
 } from "../../../lib/form.ts";
 import { noted, shownAs, told, view } from "../../../lib/view.ts";
 
-const outcome = noted(nullable(member(["applied", "timeout", "failed"])), {
+const outcome = noted(nullable(member(OUTCOMES)), {
   description: "Null while it is off.",
 });
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { missing } from "../../../domain/errors.ts";
-import type { AnswerCitations } from "../../../engine/receipts/api.ts";
+import { type AnswerCitations, citationsForm } from "../../../domain/records/citations.ts";
 import { list } from "../../../lib/form.ts";
 import { told, view } from "../../../lib/view.ts";
 import { requireOwner } from "../core/caller.ts";
@@ -12,7 +12,6 @@ import {
   type CitationsWire,
   citationsBodySchema,
   citationsToolSchema,
-  citationsView,
   toCitationsInput,
 } from "../receipts/citation-wire.ts";
 import { tellCitations, tellCitationsList, tellReceipt } from "../receipts/text.ts";
@@ -148,7 +147,7 @@ export const recordCitationsOperation = defineOperation({
     method: "post",
     path: "/v1/answer-citations",
     request: { body: citationsBodySchema },
-    response: citationsView,
+    response: citationsForm,
     statuses: [400, 404, 409],
     read: (parts) => parseWire(citationsBodySchema, parts.body, "body"),
   },
@@ -160,7 +159,7 @@ export const recordCitationsOperation = defineOperation({
     toolSet: "full",
     annotations: ADDS,
     input: citationsToolSchema,
-    output: citationsView,
+    output: citationsForm,
     needsOwner: true,
     read: (args) => parseWire(citationsToolSchema, args, "arguments"),
     tell: tellCitations,
@@ -194,7 +193,7 @@ export const listCitationsOperation = defineOperation({
         limit: z.int().min(PAGE[0]).max(PAGE[1]).optional().meta({ default: DEFAULT_PAGE }),
       }),
     },
-    response: list(citationsView),
+    response: list(citationsForm),
     statuses: [],
     read: ({ query }) => ({
       userId: query["user_id"],
@@ -212,7 +211,7 @@ export const listCitationsOperation = defineOperation({
     input: citationsListToolSchema,
     // Older revisions of the protocol know objects only.
     output: view<readonly AnswerCitations[]>()({
-      result: told(list(citationsView), (records) => records),
+      result: told(list(citationsForm), (records) => records),
     }),
     needsOwner: true,
     read: (args) => {
@@ -247,7 +246,7 @@ export const getCitationsOperation = defineOperation({
       params: z.object({ citation_id: uuidIn }),
       query: z.object({ user_id: ownerQuery }),
     },
-    response: citationsView,
+    response: citationsForm,
     statuses: [404],
     read: ({ params, query }) => ({
       id: params["citation_id"] ?? "",
@@ -261,7 +260,7 @@ export const getCitationsOperation = defineOperation({
     toolSet: "full",
     annotations: READS,
     input: citationToolSchema,
-    output: citationsView,
+    output: citationsForm,
     needsOwner: true,
     read: (args) => {
       const wire = parseWire(citationToolSchema, args, "arguments");

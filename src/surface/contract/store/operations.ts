@@ -1,4 +1,5 @@
 import { invalid } from "../../../domain/errors.ts";
+import { processingResultForm } from "../../../domain/jobs.ts";
 import { actorOf, requireOwner } from "../core/caller.ts";
 import { defineOperation } from "../core/operation.ts";
 import { ADDS, CHANGES, readIdempotencyKey } from "../core/operation-parts.ts";
@@ -11,12 +12,7 @@ import {
   ingestToolSchema,
   toIngestItems,
 } from "./ingest-wire.ts";
-import {
-  type ProcessWire,
-  processBodySchema,
-  processingResultView,
-  processToolSchema,
-} from "./job-wire.ts";
+import { type ProcessWire, processBodySchema, processToolSchema } from "./job-wire.ts";
 import { tellIngestFast, tellProcessing, tellStore } from "./text.ts";
 import {
   type StoreWire,
@@ -120,7 +116,7 @@ export const processOperation = defineOperation({
     method: "post",
     path: "/v1/materializations/process",
     request: { body: processBodySchema },
-    response: processingResultView,
+    response: processingResultForm,
     statuses: [],
     read: (parts) => parseWire(processBodySchema, parts.body, "body"),
   },
@@ -132,7 +128,7 @@ export const processOperation = defineOperation({
     toolSet: "full",
     annotations: CHANGES,
     input: processToolSchema,
-    output: processingResultView,
+    output: processingResultForm,
     needsOwner: true,
     read: (args) => parseWire(processToolSchema, args, "arguments"),
     tell: tellProcessing,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { NODE_TYPES, parseMember, parseRole, SCOPES } from "../../../domain/enums.ts";
+import { processingStatusForm } from "../../../domain/jobs.ts";
 import { LIMITS } from "../../../domain/limits.ts";
 import type { StoreInput, StoreReceipt } from "../../../engine/write/api.ts";
 import { camelKeys } from "../../../lib/case.ts";
@@ -24,7 +25,6 @@ import {
   uuidIn,
 } from "../core/fields.ts";
 import { present } from "../core/operation-parts.ts";
-import { processingStatusView } from "./job-wire.ts";
 import { nearView } from "./near-wire.ts";
 
 const valueBinding = z.strictObject({
@@ -126,7 +126,7 @@ export const storeAnswerView = noted(
   view<StoreReceipt>()({
     eventId: uuid,
     nodeId: uuid,
-    processingStatus: processingStatusView,
+    processingStatus: processingStatusForm,
     near: noted(omitted(list(nearView, 3)), {
       description:
         "Active memories of the same owner and scope that the new one may replace or repeat, nearest first. Absent when nobody could look, because the vector of the text is still to come.",
