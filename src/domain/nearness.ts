@@ -1,3 +1,4 @@
+import type { Uuid } from "../lib/uuid.ts";
 import { questionTerms } from "./lexical-analysis.ts";
 import type { MemoryNode } from "./node.ts";
 import { readStatement, saysChange, sharedPart } from "./replacement.ts";
@@ -26,13 +27,18 @@ export function nearnessTo(
   fresh: MemoryNode,
 ): (known: MemoryNode, cosine: number) => number | undefined {
   const words = wordsOf(fresh);
+  const shares = new Map<Uuid, number>();
+  const statement = readStatement(fresh.content);
   return (known, cosine) => {
+    if (cosine + WORDS_SHARE < NEAR_OF_CHANGE_FROM) return undefined;
     if (known.id === fresh.id || known.scope !== fresh.scope || isOfAnother(fresh, known)) {
       return undefined;
     }
-    const near = cosine + WORDS_SHARE * sharedPart(words, wordsOf(known));
+    const shared = shares.get(known.id) ?? sharedPart(words, wordsOf(known));
+    shares.set(known.id, shared);
+    const near = cosine + WORDS_SHARE * shared;
     if (near >= NEAR_FROM) return near;
-    return near >= NEAR_OF_CHANGE_FROM && isChangeOf(fresh, known) ? near : undefined;
+    return near >= NEAR_OF_CHANGE_FROM && isChangeOf(statement, known) ? near : undefined;
   };
 }
 
@@ -40,8 +46,8 @@ function wordsOf({ content }: MemoryNode): ReadonlySet<string> {
   return new Set(questionTerms(content).map(({ term }) => term));
 }
 
-function isChangeOf(fresh: MemoryNode, known: MemoryNode): boolean {
-  const [newer, older] = [readStatement(fresh.content), readStatement(known.content)];
+function isChangeOf(newer: ReturnType<typeof readStatement>, known: MemoryNode): boolean {
+  const older = readStatement(known.content);
   return newer !== undefined && older !== undefined && saysChange(newer, older);
 }
 

@@ -28,6 +28,9 @@ export type QuantisedQuestion = {
 /** Candidates for the best: row numbers, and an upper bound of the score of every other row. */
 export type Selection = { readonly found: Int32Array; readonly threshold: number };
 
+/** Memory to work in, for as many rows as are compared; the rows that are found lie in it. */
+export type AlikeRoom = { readonly agreements: Uint16Array; readonly found: Int32Array };
+
 /** The keys of the documents that contain a word, in index order, and the weighted frequency in each. */
 export type Postings = { readonly keys: Float64Array; readonly frequencies: Float32Array };
 
@@ -54,7 +57,12 @@ export type Kernel = {
   /** Writes the signature of each row: one bit per number, in words of 64 bits. */
   sign(rows: Int8Array, dimension: number, into: BigUint64Array): void;
   /** The rows whose signatures agree with the question's in most bits: `wanted` of them, and ties with the last one. */
-  alike(signatures: BigUint64Array, question: BigUint64Array, wanted: number): Int32Array;
+  alike(
+    signatures: BigUint64Array,
+    question: BigUint64Array,
+    wanted: number,
+    room: AlikeRoom,
+  ): Int32Array;
   /** @param errors undefined: each score is off by at most `slack` */
   select(
     scores: Float32Array,
@@ -184,10 +192,9 @@ function signatureLoops(symbols: Symbols): Pick<Kernel, "scoreSome" | "sign" | "
     sign: (rows, dimension, into) => {
       symbols.svckernel_sign(rows, rows.length / dimension, dimension, into);
     },
-    alike: (signatures, question, wanted) => {
+    alike: (signatures, question, wanted, { agreements, found }) => {
       const words = question.length;
       const count = signatures.length / words;
-      const [agreements, found] = [new Uint16Array(count), new Int32Array(count)];
       const many = symbols.svckernel_alike(
         signatures,
         count,

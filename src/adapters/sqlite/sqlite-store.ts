@@ -52,6 +52,7 @@ import { readContradictionsAmong, readContradictionsOf } from "./read/contradict
 import { readContradictions } from "./read/contradictions.ts";
 import { readExpired } from "./read/expired.ts";
 import { readExtractionJob } from "./read/extraction-job.ts";
+import { nearNodes, readyForNear } from "./read/near-nodes.ts";
 import { readNeighborhood } from "./read/neighborhood.ts";
 import { readPinned } from "./read/pinned.ts";
 import {
@@ -68,7 +69,7 @@ import {
 import { readScan } from "./read/scan-nodes.ts";
 import { searchGraph } from "./read/search-graph.ts";
 import { searchText } from "./read/search-text.ts";
-import { cosines, nearVectors, ownVectors, searchVectors } from "./read/search-vectors.ts";
+import { cosines, ownVectors, searchVectors } from "./read/search-vectors.ts";
 import { createIndexRebuild, requireModel } from "./rebuild/rebuild.ts";
 import { packBody } from "./receipts/receipt-row.ts";
 import { pruneReceipts, readReceipt, writeReceipt } from "./receipts/receipts.ts";
@@ -251,8 +252,13 @@ class SqliteStore implements Store<number>, PackLock {
     );
   }
 
-  nearVectors: Store<number>["nearVectors"] = (vector, filter, k) =>
-    this.#readVectors((database, resident) => nearVectors(database, vector, filter, k, resident));
+  nearNodes: Store<number>["nearNodes"] = (vector, question, choose) =>
+    this.#readVectors((database, resident) =>
+      nearNodes(database, vector, question, choose, resident),
+    );
+
+  readyForNear: Store<number>["readyForNear"] = (userId) =>
+    this.#readVectors((database, resident) => readyForNear(database, userId, resident));
 
   cosines(
     vector: Float32Array,

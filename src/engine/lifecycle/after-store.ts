@@ -9,7 +9,7 @@ import type { SearchIndex } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { NamedRecords } from "../owner-names.ts";
 import type { StoredMemory, StoreSteps } from "../write/api.ts";
-import { findNear } from "./near.ts";
+import { lookForNear } from "./near.ts";
 import { findNeighbours, type Neighbour } from "./neighbours.ts";
 import { penaliseOscillation } from "./oscillation.ts";
 import { createTurnPairs } from "./pair-turns.ts";
@@ -44,7 +44,7 @@ export function createStoreSteps(deps: StoreStepDeps): StoreSteps {
         return withNovelty(node, await nearestOf(deps, node, vector), novelty);
       }),
     replace: planSupersedes,
-    near: (stored) => findNear(deps, stored),
+    near: (node) => lookForNear(deps, node),
     after: async (stored) => {
       const look = lookAround(deps, stored);
       await attempt(deps, "similar memories were not reinforced", () =>

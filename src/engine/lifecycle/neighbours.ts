@@ -1,5 +1,4 @@
 import type { CandidateFilter } from "../../domain/candidate-filter.ts";
-import type { Scope } from "../../domain/enums.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { SearchIndex } from "../../ports/store/search-index.ts";
@@ -10,13 +9,9 @@ export type Neighbour = { readonly node: MemoryNode; readonly similarity: number
 type NeighbourQuestion = {
   readonly userId: string;
   readonly vector: Float32Array;
-  /** Absent: all. */
-  readonly scope?: Scope;
   /** Excluded: not its own neighbour. */
   readonly except?: Uuid;
   readonly count: number;
-  /** Whether one may occasionally be missed, in return for a fifth of the time. */
-  readonly isQuick?: boolean;
 };
 
 /**
@@ -25,13 +20,10 @@ type NeighbourQuestion = {
  */
 export async function findNeighbours(
   store: SearchIndex,
-  { userId, vector, scope, except, count, isQuick = false }: NeighbourQuestion,
+  { userId, vector, except, count }: NeighbourQuestion,
 ): Promise<readonly Neighbour[]> {
   const more = except === undefined ? 0 : 1;
-  const filter = filterFor(userId, scope);
-  const hits = isQuick
-    ? await store.nearVectors(vector, filter, count + more)
-    : await store.searchVectors(vector, filter, count + more);
+  const hits = await store.searchVectors(vector, filterFor(userId), count + more);
   const keys = hits.map(({ key }) => key);
   const nodes = new Map(
     (await store.nodesByKey(userId, keys)).map(({ key, node }) => [key, node] as const),
@@ -44,10 +36,10 @@ export async function findNeighbours(
     .slice(0, count);
 }
 
-function filterFor(userId: string, scope: Scope | undefined): CandidateFilter {
+function filterFor(userId: string): CandidateFilter {
   return {
     userId,
-    scopes: scope && [scope],
+    scopes: undefined,
     excludeNodeTypes: undefined,
     sourceTypes: undefined,
     knowledgeAt: undefined,

@@ -136,10 +136,13 @@ export type StoreSteps = {
     node: MemoryNode,
     caller: ChangeCaller,
   ) => PlannedChange;
-  /** The memories that it may replace, nearest first. Undefined: unknown, since its vector or the search failed. */
+  /**
+   * Starts to look for the memories that a new one may replace. The function that it returns takes the vector of the new one and
+   * returns them, nearest first. Undefined: unknown, since the vector or the search failed.
+   */
   readonly near: (
-    stored: Pick<StoredMemory, "node" | "vector">,
-  ) => Promise<readonly NearMemory[] | undefined>;
+    node: MemoryNode,
+  ) => (vector: Float32Array | undefined) => Promise<readonly NearMemory[] | undefined>;
   readonly after: (stored: StoredMemory) => Promise<void>;
   /** Drops every text that is kept between stores. */
   readonly forget: () => void;

@@ -79,11 +79,13 @@ export async function store(
   const change =
     supersedes.length === 0 ? undefined : replace(supersedes, plan.node, { userId, actorId });
   const kept = await admit(deps, plan, { requestId, supersedes, change });
-  const embedded = await embedding;
-  const processingStatus = await settle(deps, kept, embedded);
   const { event, node } = kept;
+  // What needs no vector is done while the model works.
+  const nearest = options.near === true ? near(node) : undefined;
+  const embedded = await embedding;
   const { vector } = embedded;
-  const found = options.near === true ? await near({ node, vector }) : undefined;
+  const found = await nearest?.(vector);
+  const processingStatus = await settle(deps, kept, embedded);
   if (kept === plan) await after({ event, node, vector, supersedes });
   return {
     eventId: event.id,

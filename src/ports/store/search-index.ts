@@ -1,4 +1,5 @@
 import type { CandidateFilter } from "../../domain/candidate-filter.ts";
+import type { Scope } from "../../domain/enums.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
@@ -37,6 +38,9 @@ export type SessionWindow<Key = NodeKey> = {
   readonly after: readonly KeyedNode<Key>[];
 };
 
+/** A node and the cosine of its vector with another one. */
+export type NearNode<Key = NodeKey> = KeyedNode<Key> & { readonly cosine: number };
+
 /** Finds an owner's active nodes, which are identified by their keys; only this role and the rebuild know keys. */
 export type SearchIndex<Key = NodeKey> = {
   /** Whether the vectors are of this model. Any process may replace them with those of another one. */
@@ -56,15 +60,19 @@ export type SearchIndex<Key = NodeKey> = {
     k: number,
   ): Promise<readonly Hit<Key>[]>;
   /**
-   * Approximately the `k` active nodes nearest to `vector`, like `searchVectors`, at a fifth of its cost: occasionally a near one
-   * is missing.
+  /**
+   * Shows `choose` approximately the `count` active nodes of an owner and scope nearest to `vector`, best first, at a fifth of the
+   * cost of `searchVectors`: occasionally a near one is missing, and the cosines may be off by 0.01.
+   * @returns the chosen ones, in the order of `choose`, with their cosines as `searchVectors` gives them
    * @throws SvcError embedding_mismatch
    */
-  nearVectors(
+  nearNodes(
     vector: Float32Array,
-    filter: CandidateFilter,
-    k: number,
-  ): Promise<readonly Hit<Key>[]>;
+    question: { readonly userId: string; readonly scope: Scope; readonly count: number },
+    choose: (nearest: readonly NearNode<Key>[]) => readonly NearNode<Key>[],
+  ): Promise<readonly NearNode<Key>[]>;
+  /** Does the part of an owner's next `nearNodes` that needs no vector. @throws SvcError embedding_mismatch */
+  readyForNear(userId: string): Promise<void>;
   /** The cosine of `vector` with each of the owner's active nodes in `keys` that has a vector, in no particular order. */
   cosines(vector: Float32Array, userId: string, keys: readonly Key[]): Promise<readonly Hit<Key>[]>;
   /** The vector of the own text of each of the owner's active nodes in `keys` that has one; L2-normalised. */

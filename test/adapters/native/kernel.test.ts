@@ -90,7 +90,11 @@ describe("signatures", () => {
           kernel().sign(Int8Array.from(values.flat()), dimension, into);
           return into;
         };
-        const found = kernel().alike(signed(rows), signed([question]), wanted);
+        const room = {
+          agreements: new Uint16Array(rows.length),
+          found: new Int32Array(rows.length),
+        };
+        const found = kernel().alike(signed(rows), signed([question]), wanted, room);
 
         const same = rows.map((row) => agreement(bitsOf(row), bitsOf(question)));
         const least = same.toSorted((a, b) => b - a)[Math.min(wanted, rows.length) - 1] ?? 0;

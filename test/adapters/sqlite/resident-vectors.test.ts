@@ -4,7 +4,8 @@ import fc from "fast-check";
 import { loadKernel } from "../../../src/adapters/native/kernel.ts";
 import { kernelOn, withoutKernel } from "../../../src/adapters/sqlite/connection/kernel-on.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
-import { nearVectors, searchVectors } from "../../../src/adapters/sqlite/read/search-vectors.ts";
+import { nearNodes } from "../../../src/adapters/sqlite/read/near-nodes.ts";
+import { searchVectors } from "../../../src/adapters/sqlite/read/search-vectors.ts";
 import { exactCosines } from "../../../src/adapters/sqlite/vectors/exact.ts";
 import { ResidentVectors } from "../../../src/adapters/sqlite/vectors/resident.ts";
 import { Slab } from "../../../src/adapters/sqlite/vectors/slab.ts";
@@ -168,12 +169,14 @@ describe("near vectors", () => {
     for (const [key, vector] of vectors.entries()) slab.append([key], vector);
     const nearest = Array.from({ length: 200 }, (_, index) => {
       const original = vectors[index * 25];
-      return slab.nearby(scattered(10_000 + index, original), 8)?.[0] === index * 25;
+      return slab.nearby(scattered(10_000 + index, original), 8)?.[0]?.key === index * 25;
     });
     expect(nearest.filter(Boolean).length).toBeGreaterThanOrEqual(198);
     slab.remove([0, 25, 50]);
-    expect(slab.nearby(scattered(10_001, vectors[25]), 8)).not.toContain(25);
-    expect(slab.nearby(scattered(10_003, vectors[75]), 8)?.[0]).toBe(75);
+    const keysNear = (seed: number, row: number) =>
+      slab.nearby(scattered(seed, vectors[row]), 8)?.map(({ key }) => key);
+    expect(keysNear(10_001, 25)).not.toContain(25);
+    expect(keysNear(10_003, 75)?.[0]).toBe(75);
   });
 
   test.each(PLACES)(
@@ -186,12 +189,27 @@ describe("near vectors", () => {
       for (const resident of [new ResidentVectors(), warm(database)]) {
         for (const scope of ["personal", "agent"] as const) {
           const filter = { ...ANYTHING, scopes: [scope] };
+          const about = new Map<number, number>();
           const near = database.transaction(() =>
-            nearVectors(database, unit(1, 2), filter, 5, resident),
+            nearNodes(
+              database,
+              unit(1, 2),
+              { userId: "ada", scope, count: 5 },
+              (shown) => {
+                for (const { key, cosine } of shown) about.set(key, cosine);
+                return shown.slice(1, 4).toReversed();
+              },
+              resident,
+            ),
           )();
           const searched = ask(database, { vector: unit(1, 2), filter, k: 300 });
-          expect(near).toHaveLength(5);
-          expect(searched).toEqual(expect.arrayContaining(near));
+          expect(about.size).toBe(5);
+          expect(near.map(({ key }) => key)).toEqual([...about.keys()].slice(1, 4).toReversed());
+          for (const { key, cosine, node } of near) {
+            expect(node.scope).toBe(scope);
+            expect(searched).toContainEqual({ key, score: cosine });
+            expect(Math.abs(cosine - (about.get(key) ?? 0))).toBeLessThan(0.01);
+          }
         }
       }
       database.close();

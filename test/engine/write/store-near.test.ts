@@ -82,7 +82,7 @@ describe("a store answers with the memories that it may replace", () => {
   test("unless nobody could look", async () => {
     const blind = await open({
       alter: () => ({
-        nearVectors: () => Promise.reject(new Error("secret kayak")),
+        nearNodes: () => Promise.reject(new Error("secret kayak")),
       }),
     });
     expect(await nearOf(blind.engine, "the red kayak")).toBeUndefined();

@@ -7,11 +7,15 @@
 
 typedef void Score(const int8_t *rows, const float *scales, uint32_t count, uint32_t dimension,
     const int16_t *question, const float *parameters, float *scores);
-typedef void Agree(
-    const uint64_t *signatures, uint32_t count, uint32_t words, const uint64_t *question, uint16_t *agreements);
+typedef uint32_t Alike(const uint64_t *signatures, uint32_t count, uint32_t words, const uint64_t *question,
+    uint32_t wanted, uint16_t *agreements, int32_t *found);
 
 /* Rows that are read side by side: one alone keeps the memory waiting. */
 enum { TOGETHER = 8 };
+/* Rows far from each other that are asked for ahead, and the bytes that memory gives at once. */
+enum { AHEAD = 8, LINE = 64 };
+/* Words of a signature: at most, and of the usual model, for which the loop over them is unrolled. */
+enum { WORDS_MAX = 64, WORDS_USUAL = 6, BITS = 64 };
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -38,18 +42,45 @@ INLINE void score_rows(const int8_t *rows, const float *scales, uint32_t count, 
   }
 }
 
-INLINE void agree_rows(
-    const uint64_t *signatures, uint32_t count, uint32_t words, const uint64_t *question, uint16_t *agreements) {
+/*
+ * Keeps a row only while fewer than `wanted` of those before it agree in more bits, which hardly any row does after the
+ * first thousands: what is read is compared at once, and next to nothing is written.
+ */
+INLINE uint32_t alike_rows(const uint64_t *signatures, uint32_t count, uint32_t words, const uint64_t *question,
+    uint32_t wanted, uint16_t *agreements, int32_t *found) {
+  uint32_t rows_with[WORDS_MAX * BITS + 1] = {0};
+  uint32_t least = 0;
+  uint32_t enough = 0;
+  uint32_t kept = 0;
   for (uint32_t i = 0; i < count; i++) {
-    int same = 0;
-    for (uint32_t k = 0; k < words; k++) same += __builtin_popcountll(~(signatures[(size_t)i * words + k] ^ question[k]));
-    agreements[i] = (uint16_t)same;
+    uint32_t same = 0;
+    for (uint32_t k = 0; k < words; k++) {
+      same += (uint32_t)__builtin_popcountll(~(signatures[(size_t)i * words + k] ^ question[k]));
+    }
+    if (same < least) continue;
+    found[kept] = (int32_t)i;
+    agreements[kept++] = (uint16_t)same;
+    rows_with[same]++;
+    enough++;
+    while (enough - rows_with[least] >= wanted && least < words * BITS) enough -= rows_with[least++];
   }
+  uint32_t many = 0;
+  for (uint32_t i = 0; i < kept; i++) {
+    found[many] = found[i];
+    many += agreements[i] >= least;
+  }
+  return many;
 }
 
-static void agree_plain(
-    const uint64_t *signatures, uint32_t count, uint32_t words, const uint64_t *question, uint16_t *agreements) {
-  agree_rows(signatures, count, words, question, agreements);
+INLINE uint32_t alike_of(const uint64_t *signatures, uint32_t count, uint32_t words, const uint64_t *question,
+    uint32_t wanted, uint16_t *agreements, int32_t *found) {
+  if (words == WORDS_USUAL) return alike_rows(signatures, count, WORDS_USUAL, question, wanted, agreements, found);
+  return alike_rows(signatures, count, words, question, wanted, agreements, found);
+}
+
+static uint32_t alike_plain(const uint64_t *signatures, uint32_t count, uint32_t words, const uint64_t *question,
+    uint32_t wanted, uint16_t *agreements, int32_t *found) {
+  return alike_of(signatures, count, words, question, wanted, agreements, found);
 }
 
 static void score_plain(const int8_t *rows, const float *scales, uint32_t count, uint32_t dimension,
@@ -66,9 +97,9 @@ __attribute__((target("avx2"))) static void score_avx2(const int8_t *rows, const
   score_rows(rows, scales, count, dimension, question, parameters, scores);
 }
 
-__attribute__((target("avx2,popcnt"))) static void agree_avx2(
-    const uint64_t *signatures, uint32_t count, uint32_t words, const uint64_t *question, uint16_t *agreements) {
-  agree_rows(signatures, count, words, question, agreements);
+__attribute__((target("avx2,popcnt"))) static uint32_t alike_avx2(const uint64_t *signatures, uint32_t count,
+    uint32_t words, const uint64_t *question, uint32_t wanted, uint16_t *agreements, int32_t *found) {
+  return alike_of(signatures, count, words, question, wanted, agreements, found);
 }
 
 /*
@@ -92,14 +123,14 @@ static int has_avx2(void) {
 #endif
 
 static Score *chosen_score = score_plain;
-static Agree *chosen_agree = agree_plain;
+static Alike *chosen_alike = alike_plain;
 
 #if defined(__x86_64__)
 
 __attribute__((constructor)) static void choose_once(void) {
   if (!has_avx2()) return;
   chosen_score = score_avx2;
-  chosen_agree = agree_avx2;
+  chosen_alike = alike_avx2;
 }
 
 #endif
@@ -112,6 +143,8 @@ void svckernel_score(const int8_t *rows, const float *scales, uint32_t count, ui
 void svckernel_score_some(const int8_t *rows, const float *scales, const int32_t *positions, uint32_t count,
     uint32_t dimension, const int16_t *question, const float *parameters, float *scores) {
   for (uint32_t i = 0; i < count; i++) {
+    const int8_t *later = rows + (size_t)positions[i + AHEAD < count ? i + AHEAD : i] * dimension;
+    for (uint32_t byte = 0; byte < dimension; byte += LINE) __builtin_prefetch(later + byte);
     size_t at = (size_t)positions[i];
     chosen_score(rows + at * dimension, scales + at, 1, dimension, question, parameters, &scores[i]);
   }
@@ -119,17 +152,6 @@ void svckernel_score_some(const int8_t *rows, const float *scales, const int32_t
 
 uint32_t svckernel_alike(const uint64_t *signatures, uint32_t count, uint32_t words, const uint64_t *question,
     uint32_t wanted, uint16_t *agreements, int32_t *found) {
-  enum { WORDS_MAX = 64, BITS = 64 };
-  uint32_t rows_with[WORDS_MAX * BITS + 1] = {0};
   if (words > WORDS_MAX) return 0;
-  chosen_agree(signatures, count, words, question, agreements);
-  for (uint32_t i = 0; i < count; i++) rows_with[agreements[i]]++;
-  uint32_t least = words * BITS;
-  for (uint32_t rows = rows_with[least]; rows < wanted && least > 0; rows += rows_with[least]) least--;
-  uint32_t many = 0;
-  for (uint32_t i = 0; i < count; i++) {
-    found[many] = (int32_t)i;
-    many += agreements[i] >= least;
-  }
-  return many;
+  return chosen_alike(signatures, count, words, question, wanted, agreements, found);
 }

@@ -43,37 +43,6 @@ export function searchVectors(
   return (slab && searchSlab(database, slab, search)) ?? searchIndex(database, search);
 }
 
-/** Rows examined per near node wanted; if a filter leaves too few, more in each further round. */
-const LOOKS_PER_NEAR = [2, 16, 128] as const;
-/** Rows per near node whose vectors are compared exactly: the approximate order is right except for close ties. */
-const EXACT_PER_NEAR = 2;
-
-/**
- * Approximately the nearest active nodes by cosine; a near one may be missing if the vectors are in memory. Their cosines are
- * exact. Costs a fifth of `searchVectors`. Runs inside a read transaction.
- */
-export function nearVectors(
-  database: Database,
-  vector: Float32Array,
-  filter: CandidateFilter,
-  k: number,
-  resident: ResidentVectors,
-): Hit<number>[] {
-  const owner = ownerKey(database, filter.userId);
-  if (owner === undefined || k === 0) return [];
-  const narrowed = candidateCondition(filter);
-  const slab = resident.slabOf(database, owner, vector.length);
-  let hits: Hit<number>[] | undefined;
-  for (const looks of LOOKS_PER_NEAR) {
-    const keys = slab?.nearby(vector, looks * k);
-    if (keys === undefined) break;
-    const allowed = allowedKeys(database, keys, owner, narrowed).slice(0, EXACT_PER_NEAR * k);
-    hits = exactCosines(database, vector, owner, allowed).sort(bestFirst).slice(0, k);
-    if (hits.length === k) break;
-  }
-  return hits ?? searchIndex(database, { vector, owner, narrowed, k });
-}
-
 /** The cosine of each given node of the owner that has a vector. */
 export function cosines(
   database: Database,
@@ -188,7 +157,10 @@ function keysOf(database: Database, owner: number): ReadonlySet<number> {
 }
 
 /** Searches the index. The owner is one of its partitions; further filters narrow its search by key. */
-function searchIndex(database: Database, { vector, owner, narrowed, k }: Search): Hit<number>[] {
+export function searchIndex(
+  database: Database,
+  { vector, owner, narrowed, k }: Search,
+): Hit<number>[] {
   const active = activeOf(owner);
   const within =
     narrowed === undefined

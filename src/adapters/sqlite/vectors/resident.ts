@@ -53,6 +53,12 @@ export class ResidentVectors {
     return slab;
   }
 
+  /** Brings an owner's vectors up to date where they are held, so that a question that is about to come finds them so. */
+  refresh(database: Database, owner: number): void {
+    const held = this.#slabs.get(owner);
+    if (held !== undefined) this.slabOf(database, owner, held.dimension);
+  }
+
   /** Bytes that are held. */
   get byteLength(): number {
     let bytes = 0;

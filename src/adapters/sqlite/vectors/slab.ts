@@ -1,17 +1,18 @@
+import type { Hit } from "../../../ports/store/search-index.ts";
 import type { Kernel, QuantisedQuestion, Rows } from "../../native/kernel.ts";
 
 /** Growth factor of a full slab. */
 const GROWTH = 1.25;
 const ROOM_MIN = 64;
-/** Bytes of a row besides its numbers: scale, rounding error, approximate score, key. */
-const ROW_OVERHEAD = 20;
+/** Bytes of a row besides its numbers: scale, rounding error, approximate score, key, agreement of signs. */
+const ROW_OVERHEAD = 22;
 /** Number of vectors whose mean is computed. */
 const MEAN_OF = 256;
 
 /** Numbers whose signs share a word of a signature. */
 const WORD_BITS = 64;
-/** Rows that are compared as bytes after the comparison of signatures: of 100,000, they contain 99 of 100 near ones. */
-const SIGNED_MAX = 1024;
+/** Rows, at least, that are compared as bytes after the comparison of signatures: of 100,000, they contain 99 of 100 near ones. */
+const SIGNED = 512;
 
 /** Words of a row's signature. */
 function wordsOf(dimension: number): number {
@@ -42,6 +43,7 @@ export class Slab {
   #scales: Float32Array;
   #errors: Float32Array;
   #scores: Float32Array;
+  #agreements: Uint16Array;
   #keys: Float64Array;
   #count = 0;
   #mean: Float32Array;
@@ -57,6 +59,7 @@ export class Slab {
     this.#scales = new Float32Array(size);
     this.#errors = new Float32Array(size);
     this.#scores = new Float32Array(size);
+    this.#agreements = new Uint16Array(size);
     this.#keys = new Float64Array(size);
   }
 
@@ -122,15 +125,17 @@ export class Slab {
   }
 
   /**
-   * The keys of approximately the `wanted` nearest rows, nearest first. Reads an eighth of what `compare` does: the signs of all
-   * numbers, then the rows whose signs agree most. Undefined if the question has no direction.
+   * Approximately the `wanted` nearest rows with their approximate cosines, nearest first. Reads an eighth of what `compare` does:
+   * the signs of all numbers, then the rows whose signs agree most. Undefined if the question has no direction.
    */
-  nearby(question: Float32Array, wanted: number): readonly number[] | undefined {
+  nearby(question: Float32Array, wanted: number): readonly Hit<number>[] | undefined {
     const quantised = this.#kernel.question(question, this.#mean);
     const signed = this.#signatureOf(question);
     if (quantised === undefined || signed === undefined) return undefined;
     const signatures = this.#signatures.subarray(0, this.#count * signed.length);
-    const likely = this.#kernel.alike(signatures, signed, SIGNED_MAX);
+    // Fresh memory costs as much as the comparison; that of the scores is free.
+    const room = { agreements: this.#agreements, found: new Int32Array(this.#scores.buffer) };
+    const likely = this.#kernel.alike(signatures, signed, Math.max(SIGNED, wanted), room);
     const scores = new Float32Array(likely.length);
     this.#kernel.scoreSome(this.#all(), likely, quantised, scores);
     const bounds = { slack: 0, count: likely.length, wanted };
@@ -138,16 +143,15 @@ export class Slab {
     return Array.from(found)
       .sort((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0))
       .slice(0, wanted)
-      .map((index) => this.#keys[likely[index] ?? 0] ?? 0);
+      .map((index) => ({ key: this.#keys[likely[index] ?? 0] ?? 0, score: scores[index] ?? 0 }));
   }
 
   /** Overwrites everything. */
   wipe(): void {
     const { rows, mean } = this.#all();
     this.#signatures.fill(0n);
-    for (const memory of [rows, mean, this.#scales, this.#errors, this.#scores, this.#keys]) {
-      memory.fill(0);
-    }
+    const columns = [this.#scales, this.#errors, this.#scores, this.#agreements, this.#keys];
+    for (const memory of [rows, mean, ...columns]) memory.fill(0);
     this.#positions = undefined;
     this.#count = 0;
   }
@@ -205,6 +209,7 @@ export class Slab {
     this.#scales = grown(this.#scales, size);
     this.#errors = grown(this.#errors, size);
     this.#scores = new Float32Array(size);
+    this.#agreements = new Uint16Array(size);
     const keys = new Float64Array(size);
     keys.set(this.#keys);
     this.#keys = keys;
