@@ -276,6 +276,28 @@ function isExplained(node: ts.Node): boolean {
   return lines.some((text) => text.includes("// SAFETY:"));
 }
 
+/** The titles of tests that may be skipped and do not say why. */
+function skipsWithoutReason(text: string): readonly string[] {
+  const file = ts.createSourceFile("x.test.ts", text, ts.ScriptTarget.ESNext, true);
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isPropertyAccessExpression(node) && node.name.text === "skipIf") {
+      const title = titleOf(node.parent)?.getText() ?? "no title";
+      if (!/leftOut|left out/.test(title)) found.push(title);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return found;
+}
+
+/** What follows `test.skipIf(…)`, at once or after `.each(…)`. */
+function titleOf(skip: ts.Node): ts.Node | undefined {
+  const { parent } = skip;
+  if (ts.isPropertyAccessExpression(parent)) return titleOf(parent.parent);
+  return ts.isCallExpression(parent) ? parent.arguments[0] : undefined;
+}
+
 describe("the source", () => {
   test("explains every cast", () => {
     const isCast = (node: ts.Node): boolean =>
@@ -307,6 +329,20 @@ describe("the source", () => {
       /^(process|Bun)\.env$/.test(node.getText()) &&
       !readers.test(path);
     expect(places(isEnvironment)).toEqual([]);
+  });
+
+  test("says in the title of each test that may be skipped why it is", () => {
+    const planted = `test.skipIf(!isRoot).each([1])("is read", () => {}); const onLinux = test.skipIf(x);
+      test.skipIf(a)(\`is read${"$"}{leftOut(a)}\`, () => {});`;
+    expect(skipsWithoutReason(planted)).toEqual(['"is read"', "no title"]);
+    const tests = readdirSync(import.meta.dir, { recursive: true, encoding: "utf8" });
+    const found = tests
+      .filter((path) => path.endsWith(".test.ts"))
+      .flatMap((path) => {
+        const text = readFileSync(join(import.meta.dir, path), "utf8");
+        return skipsWithoutReason(text).map((title) => `${path}: ${title}`);
+      });
+    expect(found).toEqual([]);
   });
 
   test("keeps every file at 400 lines or fewer", () => {

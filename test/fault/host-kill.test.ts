@@ -16,6 +16,7 @@ import {
   hasOpen,
   startAssistant,
 } from "../../scripts/bench/assistant-client.ts";
+import { leftOut, NOT_LINUX } from "../left-out.ts";
 import { DISK } from "./disk-folder.ts";
 import { examine, SOUND } from "./examine.ts";
 import type { Entry } from "./ledger.ts";
@@ -252,9 +253,8 @@ test.concurrent("when the serving process stands still, the others leave it; it 
 }, 90_000);
 
 // Elsewhere nobody can see who it is that has the pack locked.
-const isLinux = process.platform === "linux";
-test.concurrent.skipIf(!isLinux)(
-  "a serving process that was stopped in the middle of a write is woken by those who wait for it, and nothing is lost",
+test.concurrent.skipIf(NOT_LINUX !== undefined)(
+  `a serving process that was stopped in the middle of a write is woken by those who wait for it, and nothing is lost${leftOut(NOT_LINUX)}`,
   async () => {
     const pack = newPack("locked");
     const writers: Writer[] = [];

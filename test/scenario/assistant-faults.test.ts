@@ -15,6 +15,7 @@ import {
   startAssistant,
 } from "../../scripts/bench/assistant-client.ts";
 import { startServer, svcCommand } from "../../scripts/bench/server.ts";
+import { leftOut } from "../left-out.ts";
 import { socketOf, usePlace } from "./place.ts";
 
 const OWNER = "ada";
@@ -141,8 +142,9 @@ test("a client that leaves in the middle of a line ends its process, whoever ser
 
 describe("newer", () => {
   const [executable, ...others] = svcCommand();
-  test.skipIf(others.length > 0)(
-    "a program in the place of the running one opens the pack by itself; in the end only it is left",
+  const lacking = others.length === 0 ? undefined : "the program is not built";
+  test.skipIf(lacking !== undefined)(
+    `a program in the place of the running one opens the pack by itself; in the end only it is left${leftOut(lacking)}`,
     async () => {
       const pack = packIn("program");
       const program = join(root, "svc");

@@ -17,6 +17,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join, resolve } from "node:path";
+import { leftOut, NOT_ROOT } from "../left-out.ts";
 import { fingerprint, forgedJournal, forgedLog, journalNaming } from "./forged.ts";
 import { usePlace } from "./place.ts";
 import { NOBODY, programForOthers } from "./stranger.ts";
@@ -141,8 +142,8 @@ describe.each([...KINDS])("beside an %s pack", (kind) => {
     },
   );
 
-  test.skipIf(!IS_SUPERUSER).each(["-journal", "-wal", "-shm"])(
-    "a file named %s of another user is refused",
+  test.skipIf(NOT_ROOT !== undefined).each(["-journal", "-wal", "-shm"])(
+    `a file named %s of another user is refused${leftOut(NOT_ROOT)}`,
     (suffix) => {
       const pack = packOf(kind);
       writeFileSync(
@@ -175,38 +176,41 @@ describe.each([...KINDS])("beside an %s pack", (kind) => {
   });
 });
 
-describe.skipIf(!IS_SUPERUSER)("in a folder where others may make files", () => {
-  /** A folder like /tmp with a pack of a user without rights. */
-  function sharedPack(kind: Kind): string {
-    const pack = packOf(kind);
-    chmodSync(place.root, 0o711);
-    chmodSync(join(pack, ".."), 0o1777);
-    chownSync(pack, VICTIM, VICTIM);
-    chmodSync(pack, 0o600);
-    return pack;
-  }
-
-  test.each([
-    { suffix: "-journal", bytes: forgedJournal(1) },
-    { suffix: "-journal", bytes: forgedJournal(200_000) },
-    { suffix: "-wal", bytes: forgedLog(Buffer.alloc(8192)) },
-  ])("a user without rights is not hurt by another one's $suffix", ({ suffix, bytes }) => {
-    const pack = sharedPack("unencrypted");
-    writeFileSync(`${pack}${suffix}`, bytes);
-    chmodSync(`${pack}${suffix}`, 0o666);
-    for (const uid of [OTHER, 0]) {
-      chownSync(`${pack}${suffix}`, uid, uid);
-      expectRefused(pack, `${pack}${suffix}`, "belongs to another user", VICTIM);
+describe.skipIf(NOT_ROOT !== undefined)(
+  `in a folder where others may make files${leftOut(NOT_ROOT)}`,
+  () => {
+    /** A folder like /tmp with a pack of a user without rights. */
+    function sharedPack(kind: Kind): string {
+      const pack = packOf(kind);
+      chmodSync(place.root, 0o711);
+      chmodSync(join(pack, ".."), 0o1777);
+      chownSync(pack, VICTIM, VICTIM);
+      chmodSync(pack, 0o600);
+      return pack;
     }
-  });
 
-  test("the superuser uses a pack of another user together with that user's log", () => {
-    const pack = sharedPack("unencrypted");
-    writeFileSync(`${pack}-wal`, "");
-    chownSync(`${pack}-wal`, VICTIM, VICTIM);
-    expect(svc(["info", pack]).code).toBe(0);
-  });
-});
+    test.each([
+      { suffix: "-journal", bytes: forgedJournal(1) },
+      { suffix: "-journal", bytes: forgedJournal(200_000) },
+      { suffix: "-wal", bytes: forgedLog(Buffer.alloc(8192)) },
+    ])("a user without rights is not hurt by another one's $suffix", ({ suffix, bytes }) => {
+      const pack = sharedPack("unencrypted");
+      writeFileSync(`${pack}${suffix}`, bytes);
+      chmodSync(`${pack}${suffix}`, 0o666);
+      for (const uid of [OTHER, 0]) {
+        chownSync(`${pack}${suffix}`, uid, uid);
+        expectRefused(pack, `${pack}${suffix}`, "belongs to another user", VICTIM);
+      }
+    });
+
+    test("the superuser uses a pack of another user together with that user's log", () => {
+      const pack = sharedPack("unencrypted");
+      writeFileSync(`${pack}-wal`, "");
+      chownSync(`${pack}-wal`, VICTIM, VICTIM);
+      expect(svc(["info", pack]).code).toBe(0);
+    });
+  },
+);
 
 describe("the pack itself", () => {
   test.each([...KINDS])(

@@ -3,6 +3,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
 import { chownSync, readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
+import { leftOut, NOT_LINUX, NOT_ROOT } from "../left-out.ts";
 import { usePlace } from "./place.ts";
 import { programForOthers, NOBODY as USER } from "./stranger.ts";
 
@@ -11,8 +12,9 @@ setDefaultTimeout(60_000);
 const EXECUTABLE = resolve(process.env["SVC_EXE"] ?? "dist/svc");
 const place = usePlace("key-protection");
 
-test.skipIf(process.platform !== "linux" || process.getuid?.() !== 0)(
-  "a process with a key leaves no core dump, locks its keys and is closed to its own user",
+const lacking = NOT_LINUX ?? NOT_ROOT;
+test.skipIf(lacking !== undefined)(
+  `a process with a key leaves no core dump, locks its keys and is closed to its own user${leftOut(lacking)}`,
   async () => {
     const pack = place.packIn("pack");
     chownSync(place.root, USER, USER);

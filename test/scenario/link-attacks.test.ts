@@ -24,8 +24,9 @@ import {
   startAssistant,
 } from "../../scripts/bench/assistant-client.ts";
 import { socketAddress } from "../../src/surface/mcp/link/address.ts";
+import { type Lacking, leftOut } from "../left-out.ts";
 import { livingIn, socketOf, usePlace } from "./place.ts";
-import { CONNECT, canBeStranger, LISTEN, NOBODY, SWAP, startStranger } from "./stranger.ts";
+import { CONNECT, LISTEN, NOBODY, noStranger, SWAP, startStranger } from "./stranger.ts";
 
 const OWNER = "ada";
 const SECRET = "The spare key lies under the blue flower pot.";
@@ -71,7 +72,7 @@ async function useAndLeave(
   }
 }
 
-describe.skipIf(!canBeStranger)("another user", () => {
+describe.skipIf(noStranger !== undefined)(`another user${leftOut(noStranger)}`, () => {
   test("who swaps sockets beside the pack, in a folder that all may write to, meets nobody", async () => {
     const { home, pack } = victim("swap");
     chmodSync(dirname(pack), 0o777);
@@ -154,7 +155,7 @@ describe("the secret of the link", () => {
   const attacks: readonly {
     readonly name: string;
     readonly by: (path: string) => void;
-    readonly isFor?: boolean;
+    readonly lacking?: Lacking;
   }[] = [
     { name: "that others can read", by: (path) => chmodSync(path, 0o644) },
     {
@@ -167,26 +168,28 @@ describe("the secret of the link", () => {
     {
       name: "that is another user's",
       by: (path) => chownSync(path, NOBODY, NOBODY),
-      isFor: canBeStranger,
+      lacking: noStranger,
     },
     { name: "in a folder that others may write to", by: (path) => chmodSync(dirname(path), 0o777) },
     { name: "of another form", by: (path) => writeFileSync(path, "short\n") },
   ];
 
-  test.each(attacks.filter(({ isFor = true }) => isFor))(
-    "$name is not trusted: each process serves its own client",
-    async ({ name, by }) => {
-      const { home, pack } = victim(name.replaceAll(" ", "-"));
-      const path = join(home, FILE);
-      write(path);
-      by(path);
-      const before = readFileSync(path, "utf8");
-      const both = [await start({ home, pack }), await start({ home, pack })] as const;
-      await useAndLeave(pack, both, 2);
-      expect(readFileSync(path, "utf8")).toBe(before);
-    },
-    60_000,
-  );
+  describe.each(attacks)("$name", ({ name, by, lacking }) => {
+    test.skipIf(lacking !== undefined)(
+      `is not trusted: each process serves its own client${leftOut(lacking)}`,
+      async () => {
+        const { home, pack } = victim(name.replaceAll(" ", "-"));
+        const path = join(home, FILE);
+        write(path);
+        by(path);
+        const before = readFileSync(path, "utf8");
+        const both = [await start({ home, pack }), await start({ home, pack })] as const;
+        await useAndLeave(pack, both, 2);
+        expect(readFileSync(path, "utf8")).toBe(before);
+      },
+      60_000,
+    );
+  });
 
   test("that is deleted while processes share a pack is made again; newcomers serve their own clients", async () => {
     const { home, pack } = victim("deleted");

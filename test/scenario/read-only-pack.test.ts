@@ -4,15 +4,19 @@ import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, writeFileSy
 import { join } from "node:path";
 import { startAssistant } from "../../scripts/bench/assistant-client.ts";
 import { svcCommand } from "../../scripts/bench/server.ts";
+import { type Lacking, leftOut, NOT_ROOT } from "../left-out.ts";
 import { livingIn, usePlace } from "./place.ts";
-import { asNobody, canBeStranger, NOBODY, programForOthers } from "./stranger.ts";
+import { asNobody, NOBODY, noStranger, programForOthers } from "./stranger.ts";
 
 setDefaultTimeout(60_000);
 
 const { root, packIn } = usePlace("read-only");
 chmodSync(root, 0o755);
 const [executable, ...more] = svcCommand();
-const program = [canBeStranger ? programForOthers(executable, root) : executable, ...more];
+const program = [
+  noStranger === undefined ? programForOthers(executable, root) : executable,
+  ...more,
+];
 const isRoot = process.getuid?.() === 0;
 const children: Bun.Subprocess[] = [];
 afterAll(() => {
@@ -48,7 +52,7 @@ const unprivileged: Enter = (command) => (isRoot ? [...asNobody, ...command] : c
 
 type Kind = {
   readonly kind: string;
-  readonly isOn: boolean;
+  readonly lacking: Lacking;
   /** Who makes the pack. */
   readonly maker: Enter;
   /** Makes it unwritable. @returns how to start a program that may not write it */
@@ -58,7 +62,7 @@ type Kind = {
 const KINDS: readonly Kind[] = [
   {
     kind: "that nobody may write",
-    isOn: true,
+    lacking: undefined,
     maker: plainly,
     seal: (pack) => {
       chmodSync(pack, 0o400);
@@ -67,7 +71,7 @@ const KINDS: readonly Kind[] = [
   },
   {
     kind: "in a folder that its user may not write",
-    isOn: !isRoot || canBeStranger,
+    lacking: isRoot ? noStranger : undefined,
     maker: unprivileged,
     seal: (pack) => {
       chmodSync(join(pack, ".."), 0o555);
@@ -77,8 +81,11 @@ const KINDS: readonly Kind[] = [
   {
     kind: "on a disk that is mounted for reading only",
     // A container may forbid it to its superuser.
-    isOn:
-      isRoot && Bun.which("unshare") !== null && Bun.spawnSync(["unshare", "-m", "true"]).success,
+    lacking:
+      NOT_ROOT ??
+      (Bun.which("unshare") !== null && Bun.spawnSync(["unshare", "-m", "true"]).success
+        ? undefined
+        : "it takes a container that may mount"),
     maker: plainly,
     seal: (pack) => {
       const script = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"';
@@ -100,9 +107,9 @@ async function packOf(kind: string, maker: Enter): Promise<string> {
   return pack;
 }
 
-describe.each(KINDS)("a pack $kind", ({ kind, isOn, maker, seal }) => {
-  test.skipIf(!isOn)(
-    "is searched, shown, exported and served; what would write is refused",
+describe.each(KINDS)("a pack $kind", ({ kind, lacking, maker, seal }) => {
+  test.skipIf(lacking !== undefined)(
+    `is searched, shown, exported and served; what would write is refused${leftOut(lacking)}`,
     async () => {
       const pack = await packOf(kind, maker);
       const found = await run(["search", pack, "tea", "--format", "json"], maker, pack);

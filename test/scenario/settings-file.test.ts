@@ -3,6 +3,7 @@ import { chmodSync, chownSync, mkdirSync, symlinkSync, truncateSync, writeFileSy
 import { join } from "node:path";
 import { AssistantProcess } from "../../scripts/bench/assistant-client.ts";
 import { startServer, svcCommand } from "../../scripts/bench/server.ts";
+import { leftOut, NOT_ROOT } from "../left-out.ts";
 import { usePlace } from "./place.ts";
 
 const { root, packIn, environment } = usePlace("settings-file");
@@ -231,8 +232,8 @@ describe("the .env beside a pack", () => {
     expect((await ask({ pack, folder: projectWith() })).stderr).toBe("");
   }, 60_000);
 
-  test.skipIf(!isRoot)(
-    "of another user, or linked by another user, is left out",
+  test.skipIf(NOT_ROOT !== undefined)(
+    `of another user, or linked by another user, is not read${leftOut(NOT_ROOT)}`,
     async () => {
       const pack = packIn("beside-other");
       const path = join(pack, "../.env");

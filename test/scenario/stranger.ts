@@ -3,6 +3,7 @@ import { afterAll } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync } from "node:fs";
 import { join } from "node:path";
+import { type Lacking, NOT_ROOT } from "../left-out.ts";
 
 export const NOBODY = 65_534;
 
@@ -21,11 +22,13 @@ export const asNobody: readonly string[] = [
   "--clear-groups",
 ];
 
-/** Whether this process can start a program of another user. */
-export const canBeStranger =
-  process.getuid?.() === 0 &&
-  Bun.which("setpriv") !== null &&
-  Bun.spawnSync([...asNobody, process.execPath, "-e", "0"], { cwd: "/" }).exitCode === 0;
+/** Why this process cannot start a program of another user. */
+export const noStranger: Lacking =
+  NOT_ROOT ??
+  (Bun.which("setpriv") !== null &&
+  Bun.spawnSync([...asNobody, process.execPath, "-e", "0"], { cwd: "/" }).exitCode === 0
+    ? undefined
+    : "it takes setpriv, and a program that every user may start");
 
 /**
  * A program where every user of this machine can start it: itself, or a copy in the folder when its own folder is closed to

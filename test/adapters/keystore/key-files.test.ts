@@ -18,6 +18,7 @@ import {
 } from "../../../src/adapters/keystore/key-files.ts";
 import { keyFolder } from "../../../src/adapters/keystore/key-folder.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
+import { leftOut, NOT_ROOT } from "../../left-out.ts";
 import { useFolders } from "../crypt/packs.ts";
 
 const KEY = `raw_key:${Buffer.alloc(32, 7).toString("base64url")}`;
@@ -128,11 +129,14 @@ test.each([...SPOILED])("is not used when it is $name", ({ says, spoil }) => {
   expect(JSON.stringify([error.message, error.data])).not.toMatch(/BwcHBw|sesame/);
 });
 
-test.skipIf(process.getuid?.() !== 0)("is not used when it belongs to another user", () => {
-  const path = written();
-  chownSync(path, 65_534, 65_534);
-  expect(refusal(path).message).toContain("another user");
-});
+test.skipIf(NOT_ROOT !== undefined)(
+  `is not used when it belongs to another user${leftOut(NOT_ROOT)}`,
+  () => {
+    const path = written();
+    chownSync(path, 65_534, 65_534);
+    expect(refusal(path).message).toContain("another user");
+  },
+);
 
 test("a folder that cannot be made is named", () => {
   const path = place();

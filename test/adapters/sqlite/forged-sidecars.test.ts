@@ -16,6 +16,7 @@ import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
 import { openForReading } from "../../../src/adapters/sqlite/connection/open-reading.ts";
 import { requireSafeSidecars } from "../../../src/adapters/sqlite/connection/sidecars.ts";
 import { finishSwap } from "../../../src/adapters/sqlite/copy/swap-files.ts";
+import { leftOut, NOT_ROOT } from "../../left-out.ts";
 import { forgedJournal, forgedLog, journalNaming } from "../../scenario/forged.ts";
 import {
   codeOfFailure,
@@ -28,7 +29,6 @@ import {
 } from "../crypt/packs.ts";
 
 const folder = useFolders();
-const IS_SUPERUSER = process.getuid?.() === 0;
 const OTHER = 65_533;
 const KINDS = [
   { kind: "encrypted", given: {} },
@@ -128,8 +128,8 @@ describe.each([...KINDS])("beside an $kind pack in use", ({ kind, given }) => {
     expect([readFileSync(copy), readFileSync(`${copy}-wal`)]).toEqual(bytes);
   });
 
-  test.skipIf(!IS_SUPERUSER).each(["-wal", "-journal"])(
-    "a %s that another user plants after the look at it is not opened",
+  test.skipIf(NOT_ROOT !== undefined).each(["-wal", "-journal"])(
+    `a %s that another user plants after the look at it is not opened${leftOut(NOT_ROOT)}`,
     (suffix) => {
       const path = join(folder(), "memory.pack");
       const made = createPack(path, given);
@@ -195,22 +195,25 @@ describe("the index of the log of an encrypted pack", () => {
 });
 
 describe("a record of a swap", () => {
-  test.skipIf(!IS_SUPERUSER)("of another user is not carried out", () => {
-    const place = folder();
-    const files = ["memory.db", "vectors.index"].map((name) => join(place, name));
-    const hidden = join(place, `.memory.db.${"0".repeat(32)}.compact`);
-    for (const file of files) writeFileSync(file, "pack");
-    writeFileSync(hidden, "forged");
-    const record = join(place, ".memory.db.swap");
-    const text = JSON.stringify({ moves: [{ from: basename(hidden), to: "memory.db" }] });
-    writeFileSync(record, text);
-    chownSync(record, OTHER, OTHER);
-    expect(() => finishSwap(files)).toThrow(`${record}: belongs to another user (uid ${OTHER})`);
-    chownSync(record, process.getuid?.() ?? 0, 0);
-    chownSync(hidden, OTHER, OTHER);
-    expect(() => finishSwap(files)).toThrow(`${hidden}: belongs to another user (uid ${OTHER})`);
-    expect(readFileSync(files[0] ?? "", "utf8")).toBe("pack");
-  });
+  test.skipIf(NOT_ROOT !== undefined)(
+    `of another user is not carried out${leftOut(NOT_ROOT)}`,
+    () => {
+      const place = folder();
+      const files = ["memory.db", "vectors.index"].map((name) => join(place, name));
+      const hidden = join(place, `.memory.db.${"0".repeat(32)}.compact`);
+      for (const file of files) writeFileSync(file, "pack");
+      writeFileSync(hidden, "forged");
+      const record = join(place, ".memory.db.swap");
+      const text = JSON.stringify({ moves: [{ from: basename(hidden), to: "memory.db" }] });
+      writeFileSync(record, text);
+      chownSync(record, OTHER, OTHER);
+      expect(() => finishSwap(files)).toThrow(`${record}: belongs to another user (uid ${OTHER})`);
+      chownSync(record, process.getuid?.() ?? 0, 0);
+      chownSync(hidden, OTHER, OTHER);
+      expect(() => finishSwap(files)).toThrow(`${hidden}: belongs to another user (uid ${OTHER})`);
+      expect(readFileSync(files[0] ?? "", "utf8")).toBe("pack");
+    },
+  );
 
   test("that is a link is not carried out", () => {
     const place = folder();

@@ -129,6 +129,14 @@ describe("svc owner", () => {
     expect((await ask("list", path)).stdout).toContain("belongs to bob, who has nothing in it yet");
   });
 
+  test("counts one memory and one event as one", async () => {
+    const path = await packOf("one.pack", "_cli");
+    const preview = await ask("rename", path, "_cli", "anna", "--dry-run");
+    expect(preview.stdout).toBe(
+      "Would give 1 memory and 1 event of _cli to anna. Nothing was changed.\n",
+    );
+  });
+
   test("renames an owner once it was agreed to, and the pack goes with the name", async () => {
     const path = await packOf("renamed.pack", "_cli", "_cli");
     await ask("use", path, "_cli");

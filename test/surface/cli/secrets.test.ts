@@ -6,6 +6,7 @@ import { inspect } from "node:util";
 import { linkSecret } from "../../../src/adapters/keystore/link-secret.ts";
 import { loadConfig, withEncryptionKey } from "../../../src/config/load.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
+import { leftOut, NOT_LINUX } from "../../left-out.ts";
 import { createDesk, type Desk, type Outcome } from "./run-svc.ts";
 
 // Each test starts processes, and passphrases take their time.
@@ -253,8 +254,8 @@ async function crash(kind: "caught" | "uncaught"): Promise<Outcome> {
 }
 
 describe("a server with a key", () => {
-  test.skipIf(process.platform !== "linux")(
-    "has it in the arguments of no process, and logs nothing of it",
+  test.skipIf(NOT_LINUX !== undefined)(
+    `has it in the arguments of no process, and logs nothing of it${leftOut(NOT_LINUX)}`,
     async () => {
       const child = desk.start(
         ["serve", "--db-path", "spoken.pack", "--port", "0"],

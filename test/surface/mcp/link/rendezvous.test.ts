@@ -14,6 +14,7 @@ import type { Socket } from "node:net";
 import { join } from "node:path";
 import { type Meeting, meet, type Seat } from "../../../../src/surface/mcp/link/rendezvous.ts";
 import { findFile, removeFile } from "../../../../src/surface/mcp/link/socket-file.ts";
+import { leftOut, NOT_ROOT } from "../../../left-out.ts";
 import { linkFolder } from "./link-folder.ts";
 
 async function takeSeat(address: string): Promise<Seat> {
@@ -235,31 +236,34 @@ describe("an address that cannot be used", () => {
     seat.leave();
   });
 
-  test.skipIf(me !== 0)("a socket that a real other user listens on is refused", async () => {
-    const folder = linkFolder();
-    chmodSync(folder, 0o1777);
-    const address = join(folder, "m.pack.sock");
-    const child = Bun.spawn(
-      [
-        "setpriv",
-        "--reuid=65534",
-        "--clear-groups",
-        process.execPath,
-        "-e",
-        `require("node:net").createServer((s) => console.log("spoken to")).listen(process.argv[1], () => console.log("up"))`,
-        address,
-      ],
-      { stdout: "pipe", env: { ...process.env, HOME: folder } },
-    );
-    const reader = child.stdout.getReader();
-    expect(Buffer.from((await reader.read()).value ?? []).toString()).toBe("up\n");
-    expect(await reasonOf(address)).toContain("its folder is open to other users");
-    chmodSync(folder, 0o700);
-    expect(await reasonOf(address)).toBe("the socket belongs to another user");
-    child.kill();
-    await child.exited;
-    expect((await reader.read()).done).toBe(true);
-  });
+  test.skipIf(NOT_ROOT !== undefined)(
+    `a socket that a real other user listens on is refused${leftOut(NOT_ROOT)}`,
+    async () => {
+      const folder = linkFolder();
+      chmodSync(folder, 0o1777);
+      const address = join(folder, "m.pack.sock");
+      const child = Bun.spawn(
+        [
+          "setpriv",
+          "--reuid=65534",
+          "--clear-groups",
+          process.execPath,
+          "-e",
+          `require("node:net").createServer((s) => console.log("spoken to")).listen(process.argv[1], () => console.log("up"))`,
+          address,
+        ],
+        { stdout: "pipe", env: { ...process.env, HOME: folder } },
+      );
+      const reader = child.stdout.getReader();
+      expect(Buffer.from((await reader.read()).value ?? []).toString()).toBe("up\n");
+      expect(await reasonOf(address)).toContain("its folder is open to other users");
+      chmodSync(folder, 0o700);
+      expect(await reasonOf(address)).toBe("the socket belongs to another user");
+      child.kill();
+      await child.exited;
+      expect((await reader.read()).done).toBe(true);
+    },
+  );
 
   test.each([
     { name: "a file", make: (path: string) => writeFileSync(path, "notes") },

@@ -2,6 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { wakeStoppedHolder } from "../../../../src/surface/mcp/link/stopped-holder.ts";
+import { leftOut, NOT_LINUX } from "../../../left-out.ts";
 import { linkFolder } from "./link-folder.ts";
 
 /** Listens on the first argument, and keeps a database beside it locked if there is a second. */
@@ -38,11 +39,8 @@ async function stop(pid: number): Promise<void> {
   while (stateOf(pid) !== "T") await Bun.sleep(1);
 }
 
-const isLinux = process.platform === "linux";
-const onLinux = test.skipIf(!isLinux);
-
-onLinux(
-  "who is stopped with a lock is woken, by its address or by the name before it",
+test.skipIf(NOT_LINUX !== undefined)(
+  `who is stopped with a lock is woken, by its address or by the name before it${leftOut(NOT_LINUX)}`,
   async () => {
     const address = join(linkFolder(), "m.pack.sock");
     for (const name of [address, `${address}.0123abcd`]) {
@@ -54,18 +52,21 @@ onLinux(
   },
 );
 
-onLinux("who is stopped without a lock, or elsewhere, stays as it is", async () => {
-  const address = join(linkFolder(), "m.pack.sock");
-  const pids = [
-    await startHolder(address, false),
-    await startHolder(`${address}.other`, true),
-    await startHolder(join(linkFolder(), "m.pack.sock"), true),
-  ];
-  for (const pid of pids) await stop(pid);
-  wakeStoppedHolder(address);
-  await Bun.sleep(20);
-  expect(pids.map(stateOf)).toEqual(["T", "T", "T"]);
-});
+test.skipIf(NOT_LINUX !== undefined)(
+  `who is stopped without a lock, or elsewhere, stays as it is${leftOut(NOT_LINUX)}`,
+  async () => {
+    const address = join(linkFolder(), "m.pack.sock");
+    const pids = [
+      await startHolder(address, false),
+      await startHolder(`${address}.other`, true),
+      await startHolder(join(linkFolder(), "m.pack.sock"), true),
+    ];
+    for (const pid of pids) await stop(pid);
+    wakeStoppedHolder(address);
+    await Bun.sleep(20);
+    expect(pids.map(stateOf)).toEqual(["T", "T", "T"]);
+  },
+);
 
 test("an address at which nobody is wakes nobody", () => {
   expect(() => wakeStoppedHolder(join(linkFolder(), "m.pack.sock"))).not.toThrow();
