@@ -45,7 +45,7 @@ const ATTEMPTS = 3;
 /**
  * Finds the key of the configured pack: the given one, else that of the settings when encryption is on, else the one that
  * is kept for the salt of the pack, else the one that the person types. An unencrypted pack or a missing one needs none, and
- * then the settings stay as they are. Given keys and those of the settings are tried by whoever opens the pack.
+ * then the settings stay as they are. Given keys and those of the settings are tried when the pack is opened.
  * @throws SvcError encryption_failed when there is no key, saying what to do, or when the stored one does not fit
  */
 export async function findKey(config: Config, request: KeyRequest = {}): Promise<FoundKey> {

@@ -166,7 +166,7 @@ function isConnected(editor: Editor, file: string, name: string): boolean {
     const text = readConfig(file);
     return text !== undefined && isOurs(editor.read(text).get(name));
   } catch {
-    // Of a file that cannot be read, whoever goes on with it says why.
+    // The next step says why the file cannot be read.
     return false;
   }
 }

@@ -57,7 +57,7 @@ function entriesOf(read: () => ReadonlyMap<string, unknown>): ReadonlyMap<string
   try {
     return read();
   } catch {
-    // Whoever is only asked which assistants are connected does not judge their files.
+    // A list of connected assistants does not judge their files.
     return new Map();
   }
 }

@@ -34,8 +34,8 @@ type LanguageModelGroup = Config[GroupName];
 
 /**
  * Completes key and address of each language model from the variables of its provider. Only those of the configured
- * provider are read; empty ones count as absent. An address from the file gets no key but that of the file: whoever
- * wrote the address would get a key that was not meant for it.
+ * provider are read; empty ones count as absent. An address from the file gets no key but that of the file: the
+ * author of the address would get a key that was not meant for it.
  */
 export function withProviderVariables(config: Config, sources: ProviderSources): Completed {
   const extraction = completed("extraction", config.extraction, sources);

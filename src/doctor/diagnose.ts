@@ -51,7 +51,7 @@ export async function diagnose(
   ];
   const isSound = examined.every(({ name, status }) => status === "ok" || isHarmless(name, status));
   if (opened !== undefined && isSound) {
-    // Whoever closes a pack last moves its log into it, which is not for an examination to bring about.
+    // The process that closes a pack last moves its log into it, which an examination must not cause.
     const release = await holdPack(opened.config);
     try {
       examined.push(await checkAssistant(config, opened.report));

@@ -32,7 +32,7 @@ export type EngineDeps<Roles = Store> = {
   readonly entailment?: EntailmentModel | undefined;
   /** Identity of the running code for receipts: names and versions, no secrets. */
   readonly features: Readonly<Record<string, string>>;
-  /** Whose a pack is that nobody has used yet. Absent: whoever uses it has to be named. */
+  /** Whose a pack is that nobody has used yet. Absent: its first user has to be named. */
   readonly personName?: string | undefined;
   /** Whether the store refuses to write; then there is no background work and no receipt. Absent: no. */
   readonly isReadOnly?: boolean | undefined;

@@ -33,7 +33,7 @@ export type HiddenPack = {
 
 /**
  * Prepares a place for a pack that will be called as `layout` says.
- * @param purpose part of the hidden name, for whoever finds one after a crash
+ * @param purpose part of the hidden name, for a person who finds one after a crash
  * @throws SvcError invalid_argument when there is something by that name; nothing was touched then
  */
 export function hiddenBeside(layout: PackLayout, purpose: Purpose): HiddenPack {

@@ -96,7 +96,7 @@ export function linkOf(mainFile: string, { key, settingsFile: file, readOnly }: 
     const folder = socketFolder(env, dirname(keyFolder(env)));
     return { kin: kinUnder(secret, kin), address: socketAddress(folder, mainFile), problem: "" };
   } catch (error) {
-    // Whoever has no secret of its own trusts nobody.
+    // A process without a secret of its own trusts nobody.
     const problem = error instanceof Error ? error.message : String(error);
     return { kin, address: undefined, problem };
   }

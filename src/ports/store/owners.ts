@@ -27,7 +27,7 @@ export type Owners = {
   packOwner(): Promise<PackOwner>;
   /** Sets the owner of the pack if `packOwner` is `nobody`. @returns the owner of the pack afterwards */
   claimPack(userId: string, record: OwnerRecord): Promise<PackOwner>;
-  /** Sets the owner of the pack, whoever it was. */
+  /** Sets the owner of the pack, whichever it was. */
   usePack(userId: string, record: OwnerRecord): Promise<void>;
   /** Those with the most memories first; considers the first 50 owners. @param limit at least 1 */
   withMemories(limit: number): Promise<readonly OwnerMemories[]>;

@@ -17,7 +17,7 @@ function interrupt(): void {
 
 /**
  * The request to stop a server or long work: aborts at SIGINT or SIGTERM. A second Ctrl-C ends the process at once; a SIGTERM after
- * it does not, since whoever started us may pass one on for the same Ctrl-C.
+ * it does not, since the parent process may pass one on for the same Ctrl-C.
  */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController();

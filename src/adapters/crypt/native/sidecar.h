@@ -1,5 +1,5 @@
 /*
- * The files beside a database. SQLite opens them by name alone and obeys what they say, so whoever may make a file beside
+ * The files beside a database. SQLite opens them by name alone and obeys what they say, so anyone who may make a file beside
  * a pack could change it: these rules stand before every opening of one.
  */
 #ifndef SVC_SIDECAR_H
@@ -14,8 +14,8 @@
 int sidecar_open(sqlite3_vfs *real, sqlite3_filename name, sqlite3_file *file, int flags, int *out_flags);
 
 /*
- * Removes the index (-shm) of the opened database `file` that a crash left, if nobody has the database open: whoever has
- * holds a lock on it, and SQLite removes the index of a closed one under the same lock.
+ * Removes the index (-shm) of the opened database `file` that a crash left, if nobody has the database open: a process
+ * that has it open holds a lock on it, and SQLite removes the index of a closed one under the same lock.
  */
 void drop_stale_index(sqlite3_file *file, const char *name);
 

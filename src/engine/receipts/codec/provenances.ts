@@ -99,7 +99,7 @@ function distinctBases(provenances: readonly ScoreProvenance[]): {
   readonly baseOf: readonly number[];
 } {
   const bases: OwnedBase[] = [];
-  // Whoever inherits a score keeps the very objects that it was made of.
+  // A memory that inherits a score keeps the very objects that the score was made of.
   const places = new Map<ScoreProvenance["trace"], number>();
   const baseOf = provenances.map((provenance) => {
     const place = places.get(provenance.trace);

@@ -140,7 +140,11 @@ async function move(
 }
 
 function whatOf({ userId, memories, events }: OwnerSummary): string {
-  return `${memories} memories and ${events} events of ${shownOwner(userId)}`;
+  return `${counted(memories, "memory", "memories")} and ${counted(events, "event", "events")} of ${shownOwner(userId)}`;
+}
+
+function counted(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`;
 }
 
 /** @throws SvcError invalid_argument where nobody can be asked */
