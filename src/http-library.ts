@@ -1,10 +1,10 @@
-/** The HTTP interface of `svc serve` for programs that have an engine of their own. */
+/** The HTTP interface of `svc serve` for programs with their own engine. */
 import { VERSION } from "./app/version.ts";
 import type { MemoryEngine } from "./engine/memory-engine.ts";
 import { createHttpApp } from "./surface/http/app.ts";
 import { startHttpServer as startServer } from "./surface/http/server.ts";
 
-/** Who may call, and what is told of it. Keys and names are not read from the environment. */
+/** Access rules and logging. Keys and names are not read from the environment. */
 export type HttpOptions = {
   /** One bearer key for all owners. Excludes `userKeys`. */
   readonly apiKey?: string | undefined;
@@ -14,7 +14,7 @@ export type HttpOptions = {
   readonly corsOrigins?: readonly string[] | undefined;
   /** Whether those pages may send credentials. Ignored with `*`. Default false. */
   readonly corsAllowCredentials?: boolean | undefined;
-  /** Names of the server beside the loopback ones, which count only without keys. Default: none. */
+  /** Names of the server in addition to the loopback ones; checked only without keys. Default: none. */
   readonly allowedHosts?: readonly string[] | undefined;
   /** Serves everybody without keys, under any name, on any address. Default false. */
   readonly allowUnauthenticatedExternalBind?: boolean | undefined;
@@ -33,27 +33,27 @@ export type HttpHandler = (request: Request) => Promise<Response>;
 
 export type HttpServerOptions = HttpOptions & {
   /**
-   * What answers: an engine, which stays yours to close, or a function that opens one. That is called when the address is
-   * taken, and its engine is closed by `stop`.
+   * An engine, which you still have to close, or a function that opens one. It is called once the address is bound, and `stop`
+   * closes its engine.
    */
   readonly engine: MemoryEngine | (() => Promise<MemoryEngine>);
   /** Address to listen on; empty means every interface. Default `127.0.0.1`. */
   readonly host?: string | undefined;
-  /** 0 takes a free one. Default 8000. */
+  /** 0 picks a free one. Default 8000. */
   readonly port?: number | undefined;
 };
 
-/** A server that answers. `await using` stops it. */
+/** A running server. `await using` stops it. */
 export type HttpServer = AsyncDisposable & {
   /** For example `http://127.0.0.1:8000`. */
   readonly url: string;
   readonly port: number;
-  /** Takes no more requests and lets running ones finish, for at most 30 seconds. */
+  /** Accepts no more requests and lets running ones finish, for at most 30 seconds. */
   stop(): Promise<void>;
 };
 
 /**
- * The routes of `svc serve` as a function, for a server of your own. Who can reach that is not checked here.
+ * The routes of `svc serve` as a function, for your own server. Who can reach that is not checked here.
  * @param engine while it is still being opened, every route but `/v1/health` answers 503
  * @throws SvcError invalid_config for keys that cannot be used
  */
@@ -67,7 +67,7 @@ export function createHttpHandler(
       (ready) => {
         opened = ready;
       },
-      // Its owner hears of it; requests hear that there is no engine.
+      // Its owner gets the rejection; requests learn that there is no engine.
       () => undefined,
     );
   }
@@ -80,7 +80,7 @@ export function createHttpHandler(
 }
 
 /**
- * Serves memories over HTTP as `svc serve` does; the promise is kept when the engine is open and requests are answered.
+ * Serves memories over HTTP like `svc serve`; the promise resolves when the engine is open and requests are answered.
  * @throws UnauthenticatedBindError for an address that the network can reach, without keys; nothing is opened then
  * @throws SvcError bind_failed or invalid_config, or whatever opening the engine throws
  */

@@ -1,4 +1,4 @@
-/** What a program gets that imports `svc`. It runs on Bun; `docs/library.md` shows its use. */
+/** The public names for a program that imports `svc`. It runs on Bun; `docs/library.md` shows its use. */
 export { MemoryClient } from "./app/client/memory-client.ts";
 export { loadTokenizer } from "./app/load-tokenizer.ts";
 export { MemoryEngine } from "./app/memory-engine.ts";

@@ -1,8 +1,8 @@
-/** Entry of the process. It loads no more than the command at hand needs. */
+/** Entry of the process. It loads only what the current command needs. */
 import { VERSION } from "./app/version.ts";
 import type { Serving } from "./surface/cli/context.ts";
 
-/** Milliseconds for which a process may linger that has nothing left to do. */
+/** Milliseconds for which an idle process may linger. */
 const LINGER_MS = 2000;
 
 const SERVING: Serving = {
@@ -17,16 +17,16 @@ async function runCommand(): Promise<number> {
 }
 
 async function main(args: readonly string[]): Promise<number> {
-  // Answered here: scripts ask for it often, and a parser of command lines takes longer to load than to answer.
+  // Answered here: scripts ask for it often, and loading a command-line parser takes longer than answering.
   if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
     process.stdout.write(`${VERSION}\n`);
     return 0;
   }
-  // Before a command line is parsed: a process that only passes messages on needs none of it.
+  // Before the command line is parsed: a process that only forwards messages does not need the parser.
   if (args[0] === "mcp") {
     const { runMcp } = await import("./process/mcp.ts");
     const exitCode = await runMcp(args, runCommand);
-    // Its client has left: whatever is still open must not keep it.
+    // Its client has left: nothing that is still open may keep it alive.
     setTimeout(() => process.exit(exitCode), LINGER_MS).unref();
     return exitCode;
   }

@@ -14,7 +14,7 @@ import type {
 import type { AnswerabilitySettings, ClaimSettings } from "../engine/verify/api.ts";
 import { camelKeys } from "../lib/case.ts";
 
-/** What the engine needs to know of a configuration. */
+/** The part of a configuration that the engine needs. */
 export function toEngineSettings(config: Config): EngineSettings {
   const scoring = toScoringWeights(config.scoring);
   return {
@@ -40,7 +40,7 @@ export function toEngineSettings(config: Config): EngineSettings {
   };
 }
 
-/** What decides a score; settings that the chosen fusion does not read are left out. */
+/** The settings that decide a score; those that the chosen fusion does not read are left out. */
 export function toScoringWeights(scoring: Config["scoring"]): ScoringWeights {
   return {
     semantic: scoring.w_semantic,
@@ -73,8 +73,8 @@ function toFusion(scoring: Config["scoring"]): Fusion {
 }
 
 /**
- * Candidates of each search when nobody names a number. Ranks further down say little, so that fusing them gains nothing
- * beyond 50; a sum of signals can tell good from bad in a longer list.
+ * Default candidates of each search. Lower ranks say little, so fusing more than 50 gains nothing; a sum of signals can separate
+ * good from bad in a longer list.
  */
 const SEARCH_DEPTH = { rrf: 50, weighted: 50, relative: 300 } as const satisfies Record<
   Fusion["kind"],

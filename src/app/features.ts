@@ -1,7 +1,7 @@
 import type { EmbeddingIdentity } from "../ports/embedder.ts";
 import { VERSION } from "./version.ts";
 
-/** What a receipt says of the running code: names and versions, no secrets. */
+/** The running code as recorded in a receipt: names and versions, no secrets. */
 export function featuresOf(embedding: EmbeddingIdentity): Readonly<Record<string, string>> {
   return {
     svc: VERSION,

@@ -15,17 +15,17 @@ import { Secret } from "../lib/secret.ts";
 import { isPackEncrypted, keyInSettings, withCipher } from "./pack-key.ts";
 import { layoutOf } from "./pack-path.ts";
 
-/** How a key may be found. */
+/** How to look for a key. */
 export type KeyRequest = {
-  /** A key that comes before every other; empty: the pack is opened without one. Absent: one is looked for. */
+  /** A key that takes precedence over every other; empty: the pack is opened without one. Absent: look for one. */
   readonly given?: string | undefined;
-  /** Asks the person for the key, again when the last one did not fit. Absent: there is nobody to ask. */
+  /** Prompts for the key, again if the last one was wrong. Absent: there is nobody to ask. */
   readonly ask?: ((isAgain: boolean) => Promise<string>) | undefined;
 };
 
 /** Where a key came from. */
 export type KeySource =
-  /** The pack is unencrypted, missing, or to be opened without a key. */
+  /** The pack is unencrypted or missing, or is to be opened without a key. */
   | { readonly kind: "none" }
   | { readonly kind: "given" }
   | { readonly kind: "settings" }
@@ -33,10 +33,10 @@ export type KeySource =
   | { readonly kind: "typed" };
 
 export type FoundKey = {
-  /** The configuration with the key of its pack; of an encrypted pack that is there, the key that its passphrase means. */
+  /** The configuration with the key of its pack; for an existing encrypted pack, the key derived from its passphrase. */
   readonly config: Config;
   readonly source: KeySource;
-  /** The key as it was given, for another pack that is to open with the same passphrase. */
+  /** The key as given, for another pack that is to open with the same passphrase. */
   readonly text: Secret | undefined;
 };
 
@@ -79,8 +79,8 @@ export async function findKey(config: Config, request: KeyRequest = {}): Promise
 }
 
 /**
- * What a key text means for an encrypted pack that is there. A passphrase takes 0.1 s, so it is derived here, once for all
- * that open the pack with it. Any other text stays as it is: opening the pack tells what is wrong with it.
+ * The key that a key text means for an existing encrypted pack. A passphrase takes 0.1 s, so it is derived here, once for
+ * everything that opens the pack. Any other text stays as it is: opening the pack reports what is wrong with it.
  */
 export async function derived(layout: PackLayout, keyText: string): Promise<string> {
   if (!isPackEncrypted(layout)) return keyText;
@@ -99,12 +99,12 @@ export function keyStoreOf(config: Config): KeyStore {
   return openKeyStore({ kind: config.key_store, environment: process.env });
 }
 
-/** The 16 bytes by which the key of an encrypted pack is kept; undefined when there is no such file. */
+/** The 16 bytes that identify the key of an encrypted pack; undefined if there is no such file. */
 export function saltOf(layout: PackLayout): Uint8Array | undefined {
   return saltAt(mainPath(layout));
 }
 
-/** Whether a key text opens a pack. Changes nothing. @throws SvcError when the text is malformed or the pack is damaged */
+/** Whether a key text opens a pack. Changes nothing. @throws SvcError if the text is malformed or the pack is damaged */
 export async function opensPack(layout: PackLayout, keyText: string): Promise<boolean> {
   try {
     await withCipher(layout, keyText, (cipher) =>

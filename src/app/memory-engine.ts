@@ -4,17 +4,17 @@ import type { MemoryEngine as EngineFacade } from "../engine/memory-engine.ts";
 import { findKey } from "./find-key.ts";
 import { openEngine } from "./open-engine.ts";
 
-/** A memory that is open. See the methods for what each promises. `await using` closes it. */
+/** An open memory. See the methods for their contracts. `await using` closes it. */
 export type MemoryEngine = EngineFacade & AsyncDisposable;
 
-/** Opens memories in a program of your own. */
+/** Opens memories in your own program. */
 export const MemoryEngine = {
   /**
-   * Opens the pack that the settings name, and creates it when it is missing. Close it when you are done. The key of an
-   * encrypted pack comes from the settings, else from this machine's key store; nobody is asked for it.
-   * @param settings values that win over the environment and `.env`, for example `{ pack_path: "./memory.pack" }`.
-   * @throws SvcError invalid_config before anything is opened; not_a_pack, pack_too_new, pack_read_only,
-   * storage_failed, storage_busy or disk_full from opening
+   * Opens the configured pack, and creates it if it is missing. Close it when you are done. The key of an encrypted pack comes
+   * from the settings, else from this machine's key store; there is no prompt.
+   * @param settings values that override the environment and `.env`, for example `{ pack_path: "./memory.pack" }`.
+   * @throws SvcError invalid_config before anything is opened; not_a_pack, pack_too_new, pack_read_only, storage_failed,
+   * storage_busy or disk_full from opening
    */
   async create(settings: ConfigInput = {}): Promise<MemoryEngine> {
     const { config, notices } = loadConfig({ explicit: settings });

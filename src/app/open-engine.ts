@@ -22,18 +22,18 @@ import { VERSION } from "./version.ts";
 export type OpenOptions = {
   /** False: a missing pack is refused and nothing is created. Default true. */
   readonly createIfMissing?: boolean | undefined;
-  /** Whether the vectors are to be made anew, so that nobody has to be told that they are of another model. Default false. */
+  /** Whether the vectors will be recomputed, so that no warning about another model is needed. Default false. */
   readonly renewsVectors?: boolean | undefined;
-  /** True: nothing is written, whether or not it could be. Default: only where this user cannot write the pack. */
+  /** True: nothing is written, even if it could be. Default: only if this user cannot write the pack. */
   readonly readOnly?: boolean | undefined;
-  /** Receives what a person should know; never memory text. Default: nobody. */
+  /** Receives warnings for a person; never memory text. Default: none. */
   readonly warn?: ((message: string) => void) | undefined;
 };
 
 /**
- * Opens the configured pack and everything that works on it. The caller closes the engine, which closes all of it.
- * A pack that this user cannot write is opened for reading: what would write fails with `pack_read_only`, and no receipt is kept.
- * The embedding model is loaded by the first call that needs it.
+ * Opens the configured pack and everything that works on it. The caller closes the engine, which closes all of it. A pack that
+ * this user cannot write is opened for reading: writes fail with `pack_read_only`, and no receipt is kept. The embedding model is
+ * loaded by the first call that needs it.
  * @throws SvcError not_found, not_a_pack, pack_too_new, pack_read_only, encryption_failed, pack_in_use, pack_damaged,
  *   storage_failed, storage_busy, disk_full
  */
@@ -85,7 +85,7 @@ export async function openEngine(config: Config, options: OpenOptions = {}): Pro
   }
 }
 
-/** Vectors of two models cannot be compared, so that a search has to do without them. */
+/** Vectors of two models cannot be compared, so a search must do without them. */
 function otherModel(stored: EmbeddingIdentity, configured: EmbeddingIdentity): string {
   const [one, other] = [stored, configured].map(
     ({ model, version, dimension }) => `${model} (version ${version}, ${dimension} numbers)`,

@@ -11,9 +11,9 @@ type OptionalModels = Pick<
 >;
 
 /**
- * The models that the settings turn on. None is loaded, downloaded or asked before the first call that needs it.
+ * The models that the settings turn on. None is loaded, downloaded or used before the first call that needs it.
  * @param warn receives the progress of downloads
- * @throws SvcError invalid_config for a model name that can name nothing
+ * @throws SvcError invalid_config for a malformed model name
  */
 export function createOptionalModels(config: Config, warn: (line: string) => void): OptionalModels {
   const { models, extraction, answerability, entailment } = config;

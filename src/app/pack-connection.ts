@@ -5,8 +5,8 @@ import type { Config } from "../config/schema.ts";
 import { keyTextOf, withCipher } from "./pack-key.ts";
 
 /**
- * Calls `use` with how the settings say to connect to a pack, key included, for work that needs no engine.
- * @throws SvcError encryption_failed when encryption is on and there is no key
+ * Calls `use` with the configured connection to a pack, key included, for work that needs no engine.
+ * @throws SvcError encryption_failed if encryption is on and there is no key
  */
 export async function withConnection<T>(
   config: Config,

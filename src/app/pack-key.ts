@@ -8,14 +8,14 @@ import type { Config } from "../config/schema.ts";
 import { SvcError } from "../domain/errors.ts";
 import { layoutOf } from "./pack-path.ts";
 
-/** The key that the settings hold, used or not; undefined for none. */
+/** The key in the settings, used or not; undefined for none. */
 export function keyInSettings({ encryption_key: key }: Config): string | undefined {
   return key?.reveal() || undefined;
 }
 
 /**
  * The key text of the configured pack; undefined for an unencrypted pack.
- * @throws SvcError encryption_failed when encryption is on and there is no key
+ * @throws SvcError encryption_failed if encryption is on and there is no key
  */
 export function keyTextOf(config: Config): string | undefined {
   if (!config.encryption_enabled) return undefined;
@@ -29,7 +29,7 @@ export function keyTextOf(config: Config): string | undefined {
   );
 }
 
-/** Whether the pack that lies there is encrypted; false when there is none. */
+/** Whether the pack there is encrypted; false if there is none. */
 export function isPackEncrypted(layout: PackLayout): boolean {
   const path = mainPath(layout);
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
@@ -37,7 +37,7 @@ export function isPackEncrypted(layout: PackLayout): boolean {
   return header !== undefined && isEncryptedHeader(header);
 }
 
-/** Calls `use` with what opens the pack with this key text, and forgets the derived key afterwards. */
+/** Calls `use` with the cipher of this key text, and forgets the derived key afterwards. */
 export async function withCipher<T>(
   layout: PackLayout,
   keyText: string | undefined,

@@ -7,14 +7,14 @@ import { SvcError } from "../domain/errors.ts";
 type DirectoryLayout = Extract<PackLayout, { kind: "directory" }>;
 
 const DATABASE_NAME = "memory.db";
-/** As deep as Linux follows links. */
+/** The same limit of links as in Linux. */
 const MAX_LINKS = 40;
 
 /**
- * The settings that make a path the pack, whatever the environment says.
- * A name ending in `.pack` is a pack file unless a folder of that name exists; `memory.db` is the database of the
- * directory pack around it; any other existing file is taken for a pack file; everything else is a directory pack.
- * @param path as a person wrote it; a relative one starts at the working directory.
+ * The settings that make a path the pack, whatever the environment says. A name ending in `.pack` is a pack file unless there is
+ * a folder of that name; `memory.db` is the database of the directory pack around it; any other existing file is assumed to be a
+ * pack file; everything else is a directory pack.
+ * @param path as typed; a relative one starts at the working directory.
  */
 export function settingsForPath(path: string): ConfigInput {
   const kind = kindOf(path);
@@ -31,7 +31,7 @@ export function settingsForPath(path: string): ConfigInput {
   };
 }
 
-/** Where the parts of a directory pack lie in its folder. */
+/** The files of a directory pack in its folder. */
 export function directoryLayout(folder: string): DirectoryLayout {
   return {
     kind: "directory",
@@ -49,7 +49,7 @@ function kindOf(path: string): "file" | "directory" | "database" {
   return stat === undefined ? "directory" : "file";
 }
 
-/** Where the configured pack lies: absolute paths; a pack file's links are resolved, so that one file has one name. */
+/** The files of the configured pack: absolute paths; a pack file's links are resolved, so that one file has one name. */
 export function layoutOf(config: Config): PackLayout {
   if (config.pack_path !== undefined) {
     return { kind: "file", path: realPath(resolve(config.pack_path)) };
@@ -62,7 +62,7 @@ export function layoutOf(config: Config): PackLayout {
   };
 }
 
-/** The file by which processes know that they mean the same pack: absolute, without links. */
+/** The file that identifies a pack across processes: absolute, without links. */
 export function mainFileOf(config: Pick<Config, "pack_path" | "db_path">): string {
   return realPath(resolve(config.pack_path ?? config.db_path));
 }
@@ -75,7 +75,7 @@ function realPath(path: string, links = 0): string {
     return parent === path ? path : join(realPath(parent, links), basename(path));
   }
   if (!stat.isSymbolicLink()) return realpathSync(path);
-  // realpath refuses a link whose target is missing, but such a link says where the pack is to be made.
+  // realpath refuses a link with a missing target, but such a link says where to create the pack.
   if (links >= MAX_LINKS) throw unusable(path, "its symbolic links lead in a circle");
   return realPath(resolve(dirname(path), readlinkSync(path)), links + 1);
 }

@@ -2,13 +2,13 @@ import { ZxcvbnFactory } from "@zxcvbn-ts/core";
 import * as common from "@zxcvbn-ts/language-common";
 import { parseKey } from "../adapters/crypt/keys.ts";
 
-/** Characters below which a passphrase is called short. */
+/** A passphrase with fewer characters is called short. */
 const SHORT = 12;
-/** Guesses, as a power of ten, below which it is called easy: a graphics card makes about 10^4 a second here. */
+/** Below this power of ten of guesses a passphrase is called easy: a graphics card makes about 10^4 a second here. */
 const EASY_LOG10 = 11;
 
 /**
- * What makes a key text easy to guess, as one sentence without any part of it; undefined for a random key and for a good
+ * What makes a key text easy to guess, as one sentence that contains no part of it; undefined for a random key and for a good
  * passphrase. The estimate is that of zxcvbn, with its lists of common passwords.
  * @throws SvcError invalid_config for a malformed text
  */

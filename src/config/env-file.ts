@@ -1,8 +1,8 @@
 /**
- * Reads the text of a `.env` file: `NAME=value` lines, an optional `export` before the name, `#` comments, values bare,
- * in single quotes (verbatim) or in double quotes (`\n`, `\t`, `\"`, `\\`); quoted values may span lines.
- * A `#` within a bare value belongs to it unless a blank stands before: keys and passwords may hold one.
- * Lines that are none of these are left out. A name that occurs twice keeps its last value.
+ * Reads the text of a `.env` file: `NAME=value` lines, an optional `export` before the name, `#` comments, values bare, in single
+ * quotes (verbatim) or in double quotes (`\n`, `\t`, `\"`, `\\`); quoted values may span lines. A `#` within a bare value belongs
+ * to it unless a blank precedes it: keys and passwords may contain one. All other lines are ignored. For duplicate names the last
+ * value counts.
  */
 export function parseEnvFile(content: string): ReadonlyMap<string, string> {
   const values = new Map<string, string>();

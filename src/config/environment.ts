@@ -8,7 +8,7 @@ const PREFIX = "SVC_";
 /** A raw value and the name under which a person will look for it. */
 export type Given = { readonly value: unknown; readonly name: string };
 
-/** The settings that one source decides, by setting name. */
+/** The settings given by one source, by setting name. */
 export type SourceValues = {
   readonly values: ReadonlyMap<string, Given>;
   readonly warnings: readonly string[];
@@ -22,7 +22,7 @@ type Target =
       readonly setting: string;
       /** A single entry of a map. */
       readonly key: string | undefined;
-      /** The more exact of two forms wins. */
+      /** The more specific of two forms wins. */
       readonly rank: number;
     }
   | { readonly kind: "unknown"; readonly group: string | undefined };
@@ -30,8 +30,8 @@ type Target =
 type Found = { readonly target: Target; readonly name: string; readonly text: string };
 
 /**
- * Reads the `SVC_` variables of one source. Names ignore case; variables of other programs are passed over.
- * Unknown names at the root and settings that are still to come give a warning, unknown names within a group are refused.
+ * Reads the `SVC_` variables of one source. Names ignore case; variables of other programs are ignored. Unknown names at the root
+ * and settings that are not available yet give a warning, unknown names within a group are refused.
  * @param origin where the variables come from, for messages: `environment` or `.env`.
  * @throws SvcError invalid_config
  */
@@ -89,7 +89,7 @@ function settingTarget(
   return known.isMap ? { kind: "setting", setting, key: keyParts.join("__"), rank } : undefined;
 }
 
-/** @param passOver is told of members of a group in JSON that this version passes over */
+/** @param passOver receives members of a group in JSON that this version ignores */
 function collect(
   found: readonly Found[],
   passOver: (name: string) => void,
@@ -134,7 +134,7 @@ function groupMembers(group: string, name: string, text: string): [string, unkno
 
 function withEntry(map: unknown, key: string, text: string): unknown {
   const base = typeof map === "string" ? parseObject(map) : map;
-  // A base that is no object is left for the schema to refuse.
+  // A base that is not an object is left for the schema to refuse.
   if (base === undefined && map !== undefined) return map;
   return { ...(typeof base === "object" ? base : {}), [key]: text };
 }

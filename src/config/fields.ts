@@ -23,7 +23,7 @@ const FALSE_TEXTS = new Set(["0", "false", "f", "no", "n", "off"]);
 
 const META = z.registry<SettingMeta>();
 
-/** What is known about the setting that `schema` reads; undefined for other schemas. */
+/** The metadata of the setting that `schema` reads; undefined for other schemas. */
 export function settingMeta(schema: z.ZodType): SettingMeta | undefined {
   return META.get(schema);
 }
@@ -60,7 +60,7 @@ function optionalNumber(
 ) {
   const inner = bounded(number, options).optional();
   const schema = z.preprocess((value) => numberFromText(unsetFromText(value)), inner);
-  // An explicit "unset" must survive, so the default stands only where nothing was given.
+  // An explicit "unset" must survive, so the default applies only if nothing was given.
   return schema.prefault(options.default ?? null).register(META, numberMeta(type, options));
 }
 
@@ -136,7 +136,7 @@ export function optionalName(description: string, bounds: string) {
 /** A text that is never shown. */
 export const secret = z.string().transform((text) => new Secret(text));
 
-/** As `optionalText`; never shown. */
+/** Like `optionalText`; never shown. */
 export function optionalSecret(description: string) {
   return z
     .preprocess(unsetWhenBlank, secret.optional())
@@ -144,7 +144,7 @@ export function optionalSecret(description: string) {
     .register(META, meta("secret text or unset", undefined, description, { isSecret: true }));
 }
 
-/** As `optionalName`; never shown. */
+/** Like `optionalName`; never shown. */
 export function optionalSecretName(description: string, bounds: string) {
   return z
     .preprocess(undefinedWhenNull, secret.optional())
@@ -155,7 +155,7 @@ export function optionalSecretName(description: string, bounds: string) {
     );
 }
 
-/** A member of a closed set, compared without regard to case. */
+/** A member of a closed set, ignoring case. */
 export function member<const T extends string>(members: readonly T[], options: Described<T>) {
   return z
     .preprocess(lowerCase, z.enum(members))
@@ -174,7 +174,7 @@ export function optionalMember<const T extends string>(
     .register(META, meta(`${oneOf(members)}, or unset`, options.default, options.description));
 }
 
-/** As `optionalMember` for a set with a member `none`: only null and the text `null` unset it. */
+/** Like `optionalMember` for a set with a member `none`: only null and the text `null` unset it. */
 export function optionalMemberOrNone<const T extends string>(
   members: readonly ["none", ...T[]],
   description: string,
@@ -261,10 +261,10 @@ function oneOf(members: readonly string[]): string {
 }
 
 function numberFromText(value: unknown): unknown {
-  // Negative zero is zero, so that equal settings are also written equally.
+  // Negative zero becomes zero, so that equal settings are written equally.
   if (typeof value === "number") return value === 0 ? 0 : value;
   if (typeof value !== "string") return value;
-  // Number("") is 0, and Number("0x10") is 16: neither is what a person means here.
+  // Number("") is 0, and Number("0x10") is 16: neither is intended here.
   if (!/^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(value)) return value;
   return numberFromText(Number(value));
 }
@@ -302,7 +302,7 @@ function jsonFromText(value: unknown): unknown {
   try {
     return JSON.parse(value);
   } catch {
-    // Left as text: the schema refuses it and the message names the setting and the form it wants.
+    // Left as text: the schema refuses it and the message names the setting and the expected form.
     return value;
   }
 }

@@ -4,12 +4,12 @@ import { readSettingsFile, type SettingsFile } from "./settings-file.ts";
 
 /** Names the owner of one connection. */
 const OWNER = /^SVC_MCP__?USER_ID$/i;
-/** What each process has for itself: owner and form of the answers of its connection. */
+/** Individual to each process: owner and form of the answers of its connection. */
 const OWN = /^SVC_MCP__?(?:USER_ID|ANSWERS)$/i;
-/** Say who may come over the network, which is no matter of those who come otherwise. */
+/** Who may connect over the network, which does not matter for other connections. */
 const KEYS_OF_OWNERS = /^SVC_MCP__?USER_KEYS(?:__|$)/i;
 const NETWORK = /^SVC_API(?:_|$)/i;
-/** What a configured provider of language models takes from the environment beside its settings. */
+/** What a configured provider of language models takes from the environment besides its settings. */
 const OF_PROVIDERS = /^(?:OPENAI|ANTHROPIC)_(?:API_KEY|BASE_URL)$/;
 
 export type FingerprintSources = {
@@ -22,16 +22,15 @@ export type FingerprintSources = {
   readonly readOnly?: boolean | undefined;
   /** Default: the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
-  /** The file of settings. Default: none. */
+  /** The settings file. Default: none. */
   readonly file?: SettingsFile | undefined;
   /** Where relative paths begin. Default: the working directory. */
   readonly folder?: string | undefined;
 };
 
 /**
- * Stands for everything that decides how a process answers for a pack: program, settings and key. Equal in two processes
- * that can stand in for each other. 64 hexadecimal digits, from which no setting can be read, but a guess can be checked:
- * to be treated as a secret.
+ * Represents everything that decides how a process answers for a pack: program, settings and key. Equal in two processes that can
+ * replace each other. 64 hexadecimal digits, which reveal no setting but allow checking a guess: treat it as a secret.
  */
 export function settingsFingerprint(sources: FingerprintSources): string {
   const { program, version, key, readOnly = false, folder = process.cwd() } = sources;
@@ -49,7 +48,7 @@ export function settingsFingerprint(sources: FingerprintSources): string {
     program.map(stampOf),
     environment,
     file,
-    // A path that starts here is another one elsewhere.
+    // A path that is relative to this folder is a different one elsewhere.
     /["'=\s]\.{1,2}\//.test(shown) ? folder : null,
     key ?? null,
     readOnly,
@@ -58,8 +57,8 @@ export function settingsFingerprint(sources: FingerprintSources): string {
 }
 
 /**
- * The owner of the connection where one look at the environment tells: undefined where all settings have to be read to know
- * it, or to refuse it.
+ * The owner of the connection if the environment alone determines it; undefined if all settings must be read to know or refuse
+ * it.
  */
 export function ownerInEnvironment(
   environment: Readonly<Record<string, string | undefined>> = process.env,
@@ -72,7 +71,7 @@ export function ownerInEnvironment(
   return isPlain ? { userId: text } : undefined;
 }
 
-/** Whether settings stand in a file, which takes more than the environment to read. */
+/** Whether there are settings in a file, so that reading the environment is not enough. */
 export function hasSettings(file: SettingsFile | undefined): boolean {
   return textOf(file) !== null;
 }
@@ -91,7 +90,7 @@ function textOf(file: SettingsFile | undefined): string | null {
   try {
     return readSettingsFile(file).text ?? null;
   } catch {
-    // What is wrong with it is said by who reads the settings.
+    // The reader of the settings reports what is wrong with it.
     return null;
   }
 }

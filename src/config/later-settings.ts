@@ -1,7 +1,7 @@
 /**
- * Settings of parts that are still to come, and of programs whose settings have the same names. They are taken for what they
- * are and have no effect: who has set one beforehand, or comes from elsewhere, starts with a warning. Groups of which nothing
- * is known yet need no entry.
+ * Settings of parts that are not available yet, and of programs whose settings have the same names. They are recognised but have
+ * no effect: a user who has set one in advance, or comes from another program, gets a warning. Groups without any known setting
+ * need no entry.
  */
 const LATER: Readonly<Record<string, readonly string[]>> = {
   "": [
@@ -43,7 +43,7 @@ const LATER: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Whether a name, for example `extraction.lease_seconds`, is that of a setting that this version passes over. */
+/** Whether this version ignores the setting of that name, for example `extraction.lease_seconds`. */
 export function isLater(setting: string): boolean {
   const [first = "", name] = setting.split(".");
   return name === undefined
@@ -51,7 +51,7 @@ export function isLater(setting: string): boolean {
     : LATER[first]?.includes(name) === true;
 }
 
-/** What is said of it. @param shown the name as it was given */
+/** The warning about it. @param shown the name as given */
 export function passedOver(shown: string): string {
   return `${shown} is not a setting of this version and is ignored`;
 }

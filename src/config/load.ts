@@ -13,33 +13,33 @@ import { CONFIG_SCHEMA, type Config, type ConfigInput, GROUP_SETTINGS } from "./
 import { idleWarnings } from "./schema-idle.ts";
 import { envFileIn, readSettingsFile, type SettingsFile } from "./settings-file.ts";
 
-/** Where a configuration comes from; what is absent is the real process. */
+/** Where a configuration comes from; absent members mean those of the real process. */
 export type LoadOptions = {
-  /** Values that win over everything else. */
+  /** Values that override everything else. */
   readonly explicit?: ConfigInput | undefined;
   /** Default: the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
-  /** The folder whose `.env` is read where `file` is absent. Default: the working directory. */
+  /** The folder whose `.env` is read if `file` is absent. Default: the working directory. */
   readonly folder?: string | undefined;
-  /** The file of settings; null: none is read. */
+  /** The settings file; null: none is read. */
   readonly file?: SettingsFile | null | undefined;
 };
 
 export type LoadedConfig = {
   readonly config: Config;
-  /** Lines for a person; none holds a secret. */
+  /** Lines for a person; none contains a secret. */
   readonly warnings: readonly string[];
-  /** Which settings of consequence a file decided, in lines for a person, without their values. */
+  /** Which access-granting settings a file decided, in lines for a person, without their values. */
   readonly notices: readonly string[];
 };
 
-/** Settings that say where data and keys go, and who may come for them: nobody is to change them unseen. */
+/** Settings that say where data and keys go, and who has access: nobody may change them unnoticed. */
 const OF_CONSEQUENCE =
   /(?:_url|_path|encryption_key|cors_origins|cors_allow_credentials|allowed_hosts|allow_unauthenticated_external_bind)$/;
 
 /**
- * The configuration of this process: explicit values, then the environment, then the file of settings, then the
- * defaults; setting by setting. Secrets are masked wherever the result is printed.
+ * The configuration of this process: explicit values, then the environment, then the settings file, then the defaults; setting by
+ * setting. Secrets are masked wherever the result is printed.
  * @throws SvcError invalid_config naming the setting (`data.setting`), never a secret's value
  */
 export function loadConfig(options: LoadOptions = {}): LoadedConfig {
@@ -112,7 +112,7 @@ function requireKnown(setting: string): string {
   );
 }
 
-/** @param path of the file of settings, for messages */
+/** @param path of the settings file, for messages */
 function parseConfig(
   given: ReadonlyMap<string, Given>,
   path: string,

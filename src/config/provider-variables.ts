@@ -14,18 +14,18 @@ type Variables = ReadonlyMap<string, string | undefined>;
 /** Where addresses and keys may come from. */
 export type ProviderSources = {
   readonly environment: Variables;
-  /** The variables of the file of settings, and what of our settings they decide. */
+  /** The variables of the settings file, and which of our settings they decide. */
   readonly file: Variables;
   readonly fileValues: SourceValues["values"];
-  /** Our settings that the file decides, in the end. */
+  /** Our settings that the file finally decides. */
   readonly decidedByFile: ReadonlySet<string>;
 };
 
-/** What was decided, with the names of those variables of providers that stand in the file. */
+/** The resulting configuration, with the names of the provider variables found in the file. */
 export type Completed = {
   readonly config: Config;
   readonly fromFile: readonly string[];
-  /** Groups with a key that is not used. */
+  /** Groups with an unused key. */
   readonly withheld: readonly GroupName[];
 };
 
@@ -51,7 +51,7 @@ export function withProviderVariables(config: Config, sources: ProviderSources):
 type CompletedGroup<T> = {
   readonly name: GroupName;
   readonly group: T;
-  /** The provider's variable in the file that gave the address. */
+  /** The provider's variable in the file that supplied the address. */
   readonly addressInFile: string | undefined;
   readonly isWithheld: boolean;
 };
@@ -97,7 +97,7 @@ function secretOf(text: string | undefined): Secret | undefined {
   return text === undefined ? undefined : new Secret(text);
 }
 
-/** What the file says of a setting that something else decides. */
+/** The file's value of a setting that something else decides. */
 function ownTextOf({ fileValues }: ProviderSources, setting: string): string | undefined {
   const value = fileValues.get(setting)?.value;
   return typeof value === "string" && value.trim() !== "" ? value : undefined;

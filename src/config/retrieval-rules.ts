@@ -8,10 +8,10 @@ import { ADDITIVE_WEIGHTS, FUSION_ONLY } from "./schema-scoring.ts";
 
 type Scoring = Config["scoring"];
 
-/** How far the additive weights may be from a sum of 1. */
+/** Maximum deviation of the sum of the additive weights from 1. */
 const SUM_TOLERANCE = 1e-6;
 
-/** What is wrong with the settings of retrieval, taken together. */
+/** Errors in the combination of retrieval settings. */
 export function retrievalComplaints(config: Config): readonly Complaint[] {
   return [
     ...scoringRules("scoring", config.scoring),
@@ -25,8 +25,8 @@ export function retrievalComplaints(config: Config): readonly Complaint[] {
 }
 
 /**
- * Settings of retrieval that are accepted and have no effect.
- * @param given the settings that somebody named; defaults are not worth a warning
+ * Retrieval settings that are accepted but have no effect.
+ * @param given the explicitly set settings; defaults give no warning
  */
 export function retrievalWarnings(config: Config, given: ReadonlySet<string>): readonly string[] {
   const { scoring } = config;

@@ -5,7 +5,7 @@ import { retrievalComplaints } from "./retrieval-rules.ts";
 import { type Config, SHIPPED_MODEL } from "./schema.ts";
 import { modelComplaints } from "./schema-models.ts";
 
-/** What is wrong with a configuration across its settings; empty when it is good. */
+/** Errors in a configuration across its settings; empty if it is valid. */
 export function checkRules(config: Config): readonly Complaint[] {
   return [
     ...unsupported(config),

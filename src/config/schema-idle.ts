@@ -1,6 +1,6 @@
 import { decimal, integer } from "./fields.ts";
 
-/** Settings that are accepted and have no effect, because every write to the store is durable and findable at once. */
+/** Settings that are accepted but have no effect, because every write to the store is durable and findable at once. */
 export const IDLE_SETTINGS = {
   vector_save_interval: integer({
     default: 64,
@@ -19,7 +19,7 @@ export const IDLE_SETTINGS = {
   }),
 };
 
-/** @param given the settings that somebody named */
+/** @param given the explicitly set settings */
 export function idleWarnings(given: readonly string[]): readonly string[] {
   return given
     .filter((name) => Object.hasOwn(IDLE_SETTINGS, name))

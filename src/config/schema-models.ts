@@ -37,7 +37,7 @@ export const MODELS = {
   }),
 };
 
-/** The check whether a context holds what an answer needs. Off until provider and model are set. */
+/** The check of whether a context contains what an answer needs. Off until provider and model are set. */
 export const ANSWERABILITY = {
   provider: optionalMember(["openai", "anthropic", "ollama"], {
     default: undefined,
@@ -133,7 +133,7 @@ export const ENTAILMENT = {
   }),
 };
 
-/** The settings of this file, as far as rules join them. */
+/** The settings of this file that rules combine. */
 type ModelConfig = {
   readonly models: { readonly hub_url: string };
   readonly answerability: {
@@ -143,7 +143,7 @@ type ModelConfig = {
   };
 };
 
-/** What is wrong with the settings of optional models, taken together. */
+/** Errors in the combination of settings of optional models. */
 export function modelComplaints({ models, answerability }: ModelConfig): readonly Complaint[] {
   const { provider, model, base_url: baseUrl } = answerability;
   const complaints: Complaint[] = [];

@@ -20,10 +20,10 @@ const SHARE = { above: 0, max: 1 } as const;
 const GROUPS = { min: 0, max: 1000 } as const;
 const MEMBERS = { min: 1, max: 1000 } as const;
 
-/** Accepted for configurations of other programs of this kind; no value changes anything. */
+/** Accepted for configurations of similar programs; no value has any effect. */
 export const IGNORED_PACKING = { chars_per_token: 4.2, cross_scope_token_budget: 512 } as const;
 
-/** The context: how much of it, in which form, in which order. */
+/** The context: its size, form and order. */
 const CONTEXT = {
   token_budget: integer({
     default: 4096,
@@ -121,7 +121,7 @@ const SEARCHES = {
   }),
 };
 
-/** What is pulled in beside the candidates that were found. */
+/** What is added to the candidates that were found. */
 const EXPANSION = {
   session_context_window: integer({
     default: 3,

@@ -14,7 +14,7 @@ import {
 } from "./fields.ts";
 import { SCORING } from "./schema-scoring.ts";
 
-/** The share of the former score with which the reranker's policy `legacy` works. */
+/** The share of the previous score that the reranker's policy `legacy` requires. */
 export const LEGACY_PRIOR_WEIGHT = 0.3;
 
 /** Settings of retrieval without a group. */

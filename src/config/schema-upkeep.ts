@@ -3,7 +3,7 @@ import { decimal, flag, integer, optionalDecimal } from "./fields.ts";
 const SHARE = { min: 0, max: 1 } as const;
 const HALF = { min: 0, max: 0.5 } as const;
 
-/** What a store does beside storing. A step that fails is reported and never fails the store. */
+/** What a store does besides storing. A failed step is reported and never fails the store. */
 export const STORE_STEPS = {
   enable_store_supersedence: flag({
     default: false,
@@ -48,7 +48,7 @@ export const STORE_STEPS = {
   }),
 };
 
-/** What is done behind the calls, without being asked. */
+/** Background work. */
 export const OPPORTUNISTIC = {
   opportunistic_enabled: flag({
     default: true,

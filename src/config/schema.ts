@@ -191,7 +191,7 @@ export const CONFIG_SCHEMA = z.strictObject({
 /** Every setting with its value. Names are those of the documentation, in code as in the environment. */
 export type Config = z.output<typeof CONFIG_SCHEMA>;
 
-/** The settings that a caller wants to decide; undefined ones are looked up as if they were absent. */
+/** The settings that a caller wants to decide; undefined ones count as absent. */
 export type ConfigInput = {
   readonly [K in keyof Config]?: K extends keyof typeof GROUP_SETTINGS
     ? { readonly [N in keyof Config[K]]?: AsGiven<Config[K][N]> | undefined } | undefined

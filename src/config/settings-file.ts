@@ -4,25 +4,25 @@ import { SvcError } from "../domain/errors.ts";
 import { parseEnvFile } from "./env-file.ts";
 import type { ConfigInput } from "./schema.ts";
 
-/** More than any file of settings holds. */
+/** Larger than any settings file. */
 const MAX_BYTES = 1024 * 1024;
 
-/** A file of settings, and how far it is trusted. */
+/** A settings file, and how far it is trusted. */
 export type SettingsFile = {
   /** Absolute. */
   readonly path: string;
   /**
-   * `named`: by the user, so that it has to be there and to be usable. The other two are looked for: what another user may
-   * have written is left out with a warning, and beside a pack also what the group may have written.
+   * `named`: by the user, so it must exist and be usable. The other two are searched for: a file that another user may have
+   * written is ignored with a warning; beside a pack, also one that the group may have written.
    */
   readonly found: "named" | "beside-pack" | "working-directory";
 };
 
 export type FileContent = {
-  /** Undefined when there is no such file, or when it is not used. */
+  /** Undefined if there is no such file, or if it is not used. */
   readonly text: string | undefined;
   readonly variables: ReadonlyMap<string, string>;
-  /** Why a file that is there is not used. */
+  /** Why an existing file is not used. */
   readonly warnings: readonly string[];
 };
 
@@ -39,9 +39,9 @@ export function namedFile(path: string): SettingsFile {
 }
 
 /**
- * The file `.env` in the folder of a pack; undefined when a relative path names the pack: then the working directory
- * would decide, and it may be somebody else's.
- * @param path as a person wrote it. Absent: the one in the environment
+ * The file `.env` in the folder of a pack; undefined if the pack has a relative path: then the working directory, which may be
+ * somebody else's, would decide.
+ * @param path as typed. Absent: the one in the environment
  * @param settings those that make the path the pack
  */
 export function fileBesidePack(
@@ -54,7 +54,7 @@ export function fileBesidePack(
   return { path: join(dirname(main), ".env"), found: "beside-pack" };
 }
 
-/** The file in the working directory, where it has settings of ours and another one is read, or none. */
+/** The file in the working directory, if it contains settings of ours but another file, or none, is read. */
 export function unreadFile(file: SettingsFile | undefined): string | undefined {
   const there = envFileIn(process.cwd());
   if (file?.found === "named" || file?.path === there.path) return undefined;
@@ -71,7 +71,7 @@ function variable(name: string): string | undefined {
   return found?.[1]?.trim() || undefined;
 }
 
-/** Reads a file of settings, without waiting for anybody. @throws SvcError invalid_config when a named one is of no use */
+/** Reads a settings file without blocking. @throws SvcError invalid_config if a named one is unusable */
 export function readSettingsFile(file: SettingsFile | undefined): FileContent {
   const read = file === undefined ? undefined : readTrusted(file);
   if (read !== undefined && "text" in read) {
@@ -98,13 +98,13 @@ function readTrusted(file: SettingsFile): Read {
 
 function readChecked(file: SettingsFile): Read {
   const name = lstatSync(file.path);
-  // Who owns a link decides what is read.
+  // The owner of a link decides what is read.
   if (!isTrusted(name.uid, file)) return { problem: "it belongs to another user" };
-  // Opening a pipe waits for its writer otherwise.
+  // Otherwise opening a pipe would wait for its writer.
   const handle = openSync(file.path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const stat = fstatSync(handle);
-    // A folder named .env is some other tool's (a Python environment, for example).
+    // A folder named .env belongs to another tool (a Python environment, for example).
     if (stat.isDirectory() && file.found !== "named") return undefined;
     if (!stat.isFile()) return { problem: "it is no regular file" };
     if (!isTrusted(stat.uid, file)) return { problem: "it belongs to another user" };
@@ -118,7 +118,7 @@ function readChecked(file: SettingsFile): Read {
   }
 }
 
-/** A file that a person names may be the administrator's, as those of services are. */
+/** A file named by a person may belong to the administrator, as those of services do. */
 function isTrusted(owner: number, { found }: SettingsFile): boolean {
   const user = process.getuid?.();
   return user === undefined || owner === user || (found === "named" && owner === 0);

@@ -1,4 +1,4 @@
-/** The process behind `svc mcp`: passes everything on to one that serves the pack already, or serves it. */
+/** The process behind `svc mcp`: forwards everything to a process that already serves the pack, or serves it. */
 import { dirname } from "node:path";
 import { PassThrough } from "node:stream";
 import { keyFolder } from "../adapters/keystore/key-folder.ts";
@@ -18,10 +18,10 @@ import { type Guest, type Kin, kinUnder } from "../surface/mcp/link/hello.ts";
 import { type Joined, join } from "../surface/mcp/link/join.ts";
 import { type Backend, relay } from "../surface/mcp/link/relay.ts";
 
-/** Where processes of this user meet that serve one pack, and what they know of each other. */
+/** Where the processes of this user that serve one pack meet, and what they know about each other. */
 export type Link = {
   readonly kin: Kin;
-  /** Undefined: they cannot. */
+  /** Undefined: they cannot meet. */
   readonly address: string | undefined;
   readonly problem: string;
 };
@@ -33,7 +33,7 @@ type LinkOptions = {
   readonly readOnly: boolean;
 };
 
-/** One client on stdin and stdout, and the pack that it wants. */
+/** One client on stdin and stdout, and its pack. */
 type Session = {
   readonly link: Link;
   readonly guest: Guest;
@@ -41,19 +41,19 @@ type Session = {
   readonly log: Log;
   readonly stop: AbortSignal;
 };
-/** What a process does that serves the pack by itself. */
+/** The role of a process that serves the pack itself. */
 type OwnRole = Exclude<Joined, { role: "guest" }>;
 type Streams = { readonly stdin: PassThrough; readonly stdout: PassThrough };
 
-/** A connection that ends sooner than this many milliseconds was no good. */
+/** A connection that ends within this many milliseconds was useless. */
 const USEFUL_MS = 1000;
-/** Connections without use, one after the other, after which this process serves its client by itself. */
+/** Consecutive useless connections after which this process serves its client by itself. */
 const USELESS_MAX = 10;
 
 /**
- * Runs `svc mcp`. Where the command line is plain, nothing is read before the client is served but what it takes to find a
- * process that serves the pack already: passing messages on takes a tenth of the memory, and a client waits for its
- * list of tools, not for settings. They are read when the memory is opened.
+ * Runs `svc mcp`. If the command line is plain, only what is needed to find a process that already serves the pack is read before
+ * the client is served: forwarding messages takes a tenth of the memory, and a client waits for its list of tools, not for
+ * settings. These are read when the memory is opened.
  * @param runCommand runs the command line as it is
  * @returns the exit code
  */
@@ -72,7 +72,7 @@ export async function runMcp(
   }
 }
 
-/** How the command serves that has read its settings first. */
+/** Serves for the command, which has read its settings first. */
 export async function serveMcp(options: McpServeOptions, stop: AbortSignal): Promise<void> {
   const { config, tools, answers, openEngine, log } = options;
   const { mainFileOf } = await import("../app/pack-path.ts");
@@ -102,12 +102,12 @@ export function linkOf(mainFile: string, { key, settingsFile: file, readOnly }: 
   }
 }
 
-/** As {@link join}; without a place to meet, this process serves its own client alone. */
+/** Like {@link join}; without a place to meet, this process serves only its own client. */
 export async function joinBy({ kin, address, problem }: Link, guest: Guest): Promise<Joined> {
   return address === undefined ? { role: "alone", reason: problem } : join(address, kin, guest);
 }
 
-/** The session of a command line without anything that has to be looked up first. */
+/** The session of a command line with nothing to look up first. */
 async function plainSession(args: readonly string[]): Promise<Session | undefined> {
   const options = plainOptions(args);
   const owner = ownerInEnvironment();
@@ -139,19 +139,19 @@ async function packAt(path: string): Promise<NamedPack | undefined> {
       settingsFile: fileBesidePack(path, { pack_path: packPath, db_path: dbPath }),
     };
   } catch {
-    // What is wrong with the path is said by who opens it.
+    // The path is reported as wrong when it is opened.
     return undefined;
   }
 }
 
-/** Serves the client of this process, by whatever process serves the pack. */
+/** Serves the client of this process, through any process that serves the pack. */
 async function serve(session: Session): Promise<void> {
   const joined = await joinBy(session.link, session.guest);
   if (joined.role === "guest") await passOn(joined.backend, session);
   else await serveOwn(joined, session);
 }
 
-/** Serves as agreed. A place is free again at the end, however that comes. */
+/** Serves in the agreed role. In the end the place is freed, whatever happens. */
 async function serveOwn(
   role: OwnRole,
   session: Session,
@@ -179,7 +179,7 @@ async function serveOwn(
   }
 }
 
-/** Passes everything on; when the server is gone and nobody takes its place, this process does. */
+/** Forwards everything; if the server goes away and no other process takes its place, this one does. */
 async function passOn(backend: Backend, session: Session): Promise<void> {
   let own: Promise<void> | undefined;
   let joinedAt = performance.now();
@@ -201,7 +201,7 @@ async function passOn(backend: Backend, session: Session): Promise<void> {
     };
     own.then(end, end);
     const { stdin: input, stdout: output } = streams;
-    // It ends with this process, so nothing is ever asked again.
+    // It ends with this process, so nothing is ever repeated.
     return { input, output, isOther: false, repeatable: { tools: [], byRequestId: [] } };
   };
   const { log, stop } = session;
@@ -209,7 +209,7 @@ async function passOn(backend: Backend, session: Session): Promise<void> {
   try {
     await relay({ stdin: process.stdin, stdout: process.stdout, backend, rejoin, stop, warn });
   } catch (error) {
-    // What ended a server of our own is told below.
+    // The failure of our own server is reported below.
     if (own === undefined) throw error;
   }
   await own;

@@ -14,7 +14,7 @@ import { joinBy, linkOf } from "./mcp.ts";
 
 type Options = Pick<HttpServeOptions, "config" | "settingsFile" | "key" | "readOnly" | "log">;
 
-/** Serves programs over HTTP, assistants too if they are to be, and the `svc mcp` processes of the pack. */
+/** Serves programs over HTTP, assistants too if requested, and the `svc mcp` processes of the pack. */
 export async function serveHttp(options: HttpServeOptions): Promise<RunningServer> {
   const { startHttpServer } = await import("../surface/http/server.ts");
   const { lazyMcpEndpoint } = await import("../surface/listener/mcp-endpoint.ts");
@@ -54,7 +54,7 @@ function revealed(keys: Readonly<Record<string, Secret>>): Readonly<Record<strin
   return Object.fromEntries(Object.entries(keys).map(([owner, key]) => [owner, key.reveal()]));
 }
 
-/** A server that lets other processes use its engine, once that is open. */
+/** A server that lets other processes use its engine once it is open. */
 async function withGuests(server: Server, url: string, options: Options): Promise<RunningServer> {
   const engine = await server.ready;
   const host = await hostOf(engine, options);
@@ -67,7 +67,7 @@ async function withGuests(server: Server, url: string, options: Options): Promis
   };
 }
 
-/** Takes the place of the process that serves the pack; undefined when it is taken, or cannot be. */
+/** Takes the place of the process that serves the pack; undefined if it is taken or not available. */
 async function hostOf(engine: MemoryEngine, options: Options): Promise<Host | undefined> {
   const { config, log } = options;
   const { mainFileOf } = await import("../app/pack-path.ts");
@@ -85,7 +85,7 @@ async function hostOf(engine: MemoryEngine, options: Options): Promise<Host | un
     log,
     welcome: WELCOME,
     serve: (guest, socket) => {
-      // A server without guests needs nothing of it.
+      // Loaded here, because a server without guests does not need it.
       const serving = import("../surface/mcp/serve-guest.ts");
       return {
         ended: serving.then(({ guestService }) => guestService(deps).serve(guest, socket).ended),

@@ -3,17 +3,17 @@ import type { MemoryEngine as EngineFacade } from "../../engine/memory-engine.ts
 import { MemoryEngine } from "../memory-engine.ts";
 import { type Answer, type Call, type Step, toFailure } from "./messages.ts";
 
-/** Values of a walk that cross at a time: a crossing costs about as much as a hundred of them. */
+/** Values of a walk per crossing: a crossing costs about as much as a hundred of them. */
 const STEP_VALUES = 100;
 
 /** The engine of this thread. */
 let engine: EngineFacade | undefined;
 
-/** The walks that are under way, by number. */
+/** The current walks, by number. */
 const walks = new Map<number, AsyncIterator<unknown>>();
 let nextWalk = 0;
 
-/** Does what the client asks; never rejects. */
+/** Executes what the client asks for; never rejects. */
 export async function answer(call: Call): Promise<Answer> {
   try {
     return { kind: "value", value: await perform(call) };
@@ -82,7 +82,7 @@ async function advance(number: number): Promise<Step> {
   return { values, isDone };
 }
 
-/** After the answer has left. */
+/** After the answer has been sent. */
 function endThread(): void {
   setTimeout(() => process.exit(0));
 }

@@ -5,7 +5,7 @@ import { SvcError } from "../../domain/errors.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import { type Answer, type Call, type Step, toError } from "./messages.ts";
 
-/** Members of inputs that cannot cross to another thread. A blocked caller could not use them either. */
+/** Members of inputs that cannot cross to another thread. A blocked caller could not use them anyway. */
 type ThreadBound = "signal" | "onProgress";
 
 type Crossing<T> = T extends object
@@ -16,7 +16,7 @@ type Crossing<T> = T extends object
 
 type CrossingAll<A extends readonly unknown[]> = { [I in keyof A]: Crossing<A[I]> };
 
-/** A method that answers when it returns. */
+/** A method that blocks until it can return its answer. */
 type Blocking<M> = M extends (...args: infer A) => Promise<infer R>
   ? (...args: CrossingAll<A>) => R
   : M extends (...args: infer A) => AsyncIterable<infer T>
@@ -24,8 +24,8 @@ type Blocking<M> = M extends (...args: infer A) => Promise<infer R>
     : never;
 
 /**
- * A memory that is open, for programs without promises: every method of `MemoryEngine`, under the same name, with the same
- * input and the same errors; it blocks the calling thread until the answer is there. `using` closes it.
+ * An open memory, for programs without promises: every method of `MemoryEngine`, with the same name, input and errors; it blocks
+ * the calling thread until it has the answer. `using` closes it.
  */
 export type MemoryClient = {
   readonly [M in keyof MemoryEngine]: Blocking<MemoryEngine[M]>;
@@ -34,9 +34,9 @@ export type MemoryClient = {
 /** Opens memories in a program without promises. */
 export const MemoryClient = {
   /**
-   * Opens a pack as `MemoryEngine.create` does, in a thread of its own. While a call runs, the calling thread does nothing else:
-   * no timer, no request, no event. Close it when you are done, which ends the thread.
-   * @param settings values that win over the environment and `.env`, for example `{ pack_path: "./memory.pack" }`
+   * Opens a pack as `MemoryEngine.create` does, in its own thread. While a call runs, the calling thread does nothing else: no
+   * timer, no request, no event. Close it when you are done, which ends the thread.
+   * @param settings values that override the environment and `.env`, for example `{ pack_path: "./memory.pack" }`
    * @throws SvcError as `MemoryEngine.create`
    */
   create(settings: ConfigInput = {}): MemoryClient {
@@ -52,7 +52,7 @@ type WalkMethod = {
     : never;
 }[keyof MemoryEngine];
 
-/** The methods that give an iterable, which the thread cannot hand over as a whole. */
+/** The methods that return an iterable, which the thread cannot send as a whole. */
 const WALKS: Readonly<Record<WalkMethod, true>> = { iterNodes: true };
 
 /** Asks the thread and waits. @throws Error that the engine raised; SvcError invalid_argument, internal */
@@ -80,11 +80,11 @@ function clientOf(ask: Ask, names: readonly string[]): MemoryClient {
     close,
     [Symbol.dispose]: close,
   };
-  // SAFETY: `names` are those of all methods of the engine, from which the type is made.
+  // SAFETY: `names` are those of all methods of the engine, from which the type is derived.
   return client as MemoryClient;
 }
 
-/** Begins a walk at once, and takes its values in steps. */
+/** Starts a walk at once, and fetches its values in steps. */
 function walk(ask: Ask, method: string, args: readonly unknown[]): Generator<unknown> {
   // SAFETY: what the thread answers to this call.
   const number = ask({ kind: "iterate", method, args }) as number;
@@ -106,7 +106,7 @@ function* steps(ask: Ask, walk: number): Generator<unknown> {
   }
 }
 
-/** A walk of a client that was closed meanwhile is gone already. */
+/** A walk of a client that was closed meanwhile no longer exists. */
 function release(ask: Ask, walk: number): void {
   try {
     ask({ kind: "release", walk });
@@ -117,10 +117,10 @@ function release(ask: Ask, walk: number): void {
 
 /** Starts a thread without an engine. It does not keep the process alive. */
 function startThread(): Ask {
-  // Each call starts a thread of its own; what the package keeps by path would be shared by all clients.
+  // Each call starts its own thread; what the package caches by path would be shared by all clients.
   const send = startWorkerThread<(call: Call) => Promise<Answer>>(
     fileURLToPath(new URL("./worker.ts", import.meta.url)),
-    // All of it is given, so that no variable of the environment decides.
+    // All options are given, so that no environment variable decides.
     { tsRunner: TsRunner.Bun, execArgv: [], globalShims: false, timeout: Number.POSITIVE_INFINITY },
   );
   return (call) => {

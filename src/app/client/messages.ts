@@ -1,31 +1,31 @@
 import type { ConfigInput } from "../../config/schema.ts";
 import { type ErrorCode, type ErrorData, SvcError } from "../../domain/errors.ts";
 
-/** What the client asks of the thread that runs its engine. */
+/** Requests of the client to the thread that runs its engine. */
 export type Call =
-  /** Answered with the names of the engine's methods. The first call, and the only one of its kind. */
+  /** Answered with the names of the engine's methods. Sent first, and only once. */
   | { readonly kind: "open"; readonly settings: ConfigInput }
   | { readonly kind: "use"; readonly method: string; readonly args: readonly unknown[] }
-  /** Calls a method that gives an asynchronous iterable. Answered with the number of its walk. */
+  /** Calls a method that returns an asynchronous iterable. Answered with the number of its walk. */
   | { readonly kind: "iterate"; readonly method: string; readonly args: readonly unknown[] }
   /** Answered with a {@link Step} of that walk. */
   | { readonly kind: "advance"; readonly walk: number }
-  /** Gives a walk up before its end. */
+  /** Abandons a walk. */
   | { readonly kind: "release"; readonly walk: number }
   /** Ends the thread. */
   | { readonly kind: "close" };
 
-/** The next values of a walk, and whether they are its last. */
+/** The next values of a walk, and whether they are the last. */
 export type Step = { readonly values: readonly unknown[]; readonly isDone: boolean };
 
-/** What the thread answers. Errors cross as data: a copy between threads loses their class and all that they carry. */
+/** Answers of the thread. Errors cross as data: a copy between threads loses their class and their members. */
 export type Answer =
   | { readonly kind: "value"; readonly value: unknown }
   | { readonly kind: "failure"; readonly failure: Failure };
 
-/** An error on its way between threads. */
+/** An error in transit between threads. */
 export type Failure = {
-  /** Undefined for an error that is none of ours. */
+  /** Undefined for an error that is not ours. */
   readonly code: ErrorCode | undefined;
   readonly name: string;
   readonly message: string;
@@ -34,7 +34,7 @@ export type Failure = {
   readonly cause: Failure | undefined;
 };
 
-/** Longer chains of causes are cut. */
+/** Longer chains of causes are truncated. */
 const MAX_CAUSES = 8;
 
 /** An error as data, with its causes. */
@@ -63,7 +63,7 @@ const NO_ERROR = {
   cause: undefined,
 } as const;
 
-/** The error again: of the same class, with code, data, causes, and both stacks. */
+/** The error restored: with the same class, code, data, causes, and both stacks. */
 export function toError(failure: Failure): Error {
   const { code, name, message, data } = failure;
   const options = failure.cause === undefined ? undefined : { cause: toError(failure.cause) };

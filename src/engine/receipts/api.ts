@@ -14,39 +14,39 @@ import type {
   RetrievalMetadata,
 } from "../retrieve/api.ts";
 
-/** What is kept of an answer. No part of it holds the text of a memory. */
+/** What is kept about an answer. No part of it contains the text of a memory. */
 
 /**
- * What a retrieval hands over once its answer stands: references to what it made anyway, nothing copied. Nobody changes
- * any of it afterwards.
+ * What a retrieval passes on once its answer is ready: references to existing objects, nothing copied. Nobody modifies them
+ * afterwards.
  */
 export type ReceiptMaterial = {
   readonly userId: string;
   readonly query: string;
-  /** What the caller asked for, beside the metadata. */
+  /** What the caller asked for, besides the metadata. */
   readonly filter: CandidateFilter;
   readonly retrievalMode: FilterMetadata["retrievalMode"];
   readonly includeCrossScope: boolean;
   /** The time that the question names, as far as scoring used it. */
   readonly queryTimeFrom: Instant | undefined;
   readonly queryTimeTo: Instant | undefined;
-  /** As configured or as given with the request; before any shift that the question asked for. */
+  /** As configured or as given with the request; before any shift due to the question. */
   readonly scoring: ScoringWeights;
   /** The configured settings with the token budget and the fidelity of the request. */
   readonly packing: PackingSettings;
-  /** How the order of `results` came about. */
+  /** How the order of `results` was determined. */
   readonly rankingPolicy: RankingPolicy;
-  /** In rank order, as packing got them. */
+  /** In rank order, as passed to packing. */
   readonly results: readonly ResultCandidate[];
   readonly bundle: MemoryBundle;
-  /** What filters and selection left out. */
+  /** What filters and selection excluded. */
   readonly excluded: readonly Exclusion[];
   readonly crossScopeHintCount: number;
   readonly temporalRelation: JsonObject | undefined;
   readonly metadata: Omit<RetrievalMetadata, "receiptPersisted" | "timingMs" | "stages">;
 };
 
-/** A receipt as it was read back and checked. */
+/** A receipt that was read back and checked. */
 export type KeptReceipt = {
   readonly receipt: RetrievalReceipt;
   readonly record: RetrievalRecord;
@@ -57,13 +57,13 @@ export type KeptReceipt = {
   readonly createdAt: Instant;
 };
 
-/** Which memories an answer was made from, as somebody reports it. */
+/** A report on which memories an answer was made from. */
 export type AnswerCitationsInput = {
   /** UUID; makes a retry return the first record. Default: a new one. */
   readonly citationId?: string | null | undefined;
   /** Of the retrieval that the answer was made from. */
   readonly requestId: string;
-  /** The caller's name of the answer, 1 to 512 characters, not blank. */
+  /** The caller's name for the answer, 1 to 512 characters, not blank. */
   readonly answerId: string;
   /** At most 1000, without repeats. Default and empty: none was reported. */
   readonly citedNodeIds?: readonly string[] | null | undefined;

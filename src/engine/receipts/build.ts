@@ -17,13 +17,13 @@ import type { ReceiptMaterial } from "./api.ts";
 import type { ReceiptSurroundings } from "./material.ts";
 import { effectiveOptions, marksOlder, receiptVersion, statesCitations } from "./version.ts";
 
-/** A receipt and what stands beside it. */
+/** A receipt and the record stored with it. */
 export type BuiltReceipt = {
   readonly receipt: RetrievalReceipt;
   readonly record: RetrievalRecord;
 };
 
-/** Values of settings that are accepted and read by nothing. */
+/** Values of settings that are accepted but never read. */
 const INERT = { charsPerToken: 4.2, crossScopeTokenBudget: 512 } as const;
 /** The prior weight of a reranker that a receipt does not state. */
 const DEFAULT_PRIOR_WEIGHT = 0.3;
@@ -34,7 +34,7 @@ export const CONTENT_LEVELS: ReadonlySet<RepresentationLevel> = new Set([
   "structured",
 ]);
 
-/** Makes the receipt of a retrieval and the record beside it. Pure. */
+/** Makes the receipt of a retrieval and the record stored with it. Pure. */
 export function buildReceipt(
   material: ReceiptMaterial,
   surroundings: ReceiptSurroundings,

@@ -8,13 +8,13 @@ export function receiptText(receipt: RetrievalReceipt): string {
   return JSON.stringify(receiptForm.json(receipt));
 }
 
-/** SHA-256 of canonical JSON, 64 lower-case hex digits: what a receipt is known by. */
+/** SHA-256 of canonical JSON, 64 lower-case hex digits: the checksum of a receipt. */
 export function receiptChecksum(canonical: string): string {
   return sha256Hex(canonical);
 }
 
 /**
- * Reads canonical JSON: no key too many or too few, none out of place, no number written otherwise.
+ * Reads canonical JSON: exactly the right keys, in order, with numbers in canonical notation.
  * @throws FormError naming the place
  */
 export function parseReceipt(canonical: string): RetrievalReceipt {

@@ -37,7 +37,7 @@ export type CitationDeps = {
   readonly ids: IdSource;
 };
 
-/** What makes two reports the same. */
+/** What identifies equal reports. */
 type Submission = Pick<
   AnswerCitations,
   "citationId" | "requestId" | "answerId" | "citedNodeIds" | "answerSha256" | "method"
@@ -58,10 +58,10 @@ const citationsForm: Form<AnswerCitations> = object<AnswerCitations>({
 });
 
 /**
- * Records which memories an answer was made from, once: an exact retry returns the first record. Only the receipt says what
+ * Records which memories an answer was made from, once: an exact retry returns the first record. The receipt alone decides what
  * may be cited, and nothing else is read.
  * @throws SvcError invalid_argument; not_found without an owned receipt; bad_citation for a memory whose text was not in the
- *   context; request_conflict when the citation's id was used with other inputs
+ *   context; request_conflict if the citation's id was used with different inputs
  */
 export async function recordAnswerCitations(
   deps: CitationDeps,
@@ -72,7 +72,7 @@ export async function recordAnswerCitations(
   const submission = parseSubmission(input, deps.ids);
   const { citationId } = submission;
   const earlier = await operationOf(deps.store, owner, (name) => operationId(name, citationId));
-  // A retry is answered although the receipt may be gone by now.
+  // A retry is answered even if the receipt no longer exists.
   if (earlier !== undefined) return firstRecord(earlier, submission);
   const kept = await deps.receipts.read(submission.requestId, owner);
   if (kept === undefined) {
@@ -108,7 +108,7 @@ export async function recordAnswerCitations(
   return other === undefined ? record : firstRecord(other, submission);
 }
 
-/** A recorded report. Undefined for an unknown or foreign one. @throws SvcError invalid_argument, storage_failed */
+/** A recorded report. Undefined for an unknown one, or one of another owner. @throws SvcError invalid_argument, storage_failed */
 export async function getAnswerCitations(
   { store }: { readonly store: NamedRecords },
   citationId: string,
@@ -121,7 +121,7 @@ export async function getAnswerCitations(
 }
 
 /**
- * Recorded reports of an owner by ascending id; ends early at the size of a page, with at least one report where there is one.
+ * Recorded reports of an owner by ascending id; ends early at the size of a page, with at least one report if there is one.
  * @throws SvcError invalid_argument, storage_failed
  */
 export async function listAnswerCitations(
@@ -197,7 +197,7 @@ function parseId(value: unknown, field: string): Uuid {
   return id;
 }
 
-/** Retries collapse into one operation, and owners do not meet. */
+/** Retries result in one operation, and owners cannot collide. */
 function operationId(userId: string, citationId: Uuid): Uuid {
   return uuidV5("url", JSON.stringify(["svc:answer-citations:v1", userId, citationId]));
 }

@@ -7,7 +7,7 @@ import type {
 } from "../../domain/records/retrieval-record.ts";
 import { type Reason, shortNumber } from "./explain-scores.ts";
 
-/** What a request restricted, one sentence each. */
+/** The restrictions of a request, one sentence each. */
 export function filterWords(receipt: RetrievalReceipt): readonly string[] {
   const { parameters } = receipt.execution;
   const { excludeNodeTypes: types, sourceTypes: sources } = parameters;
@@ -46,7 +46,7 @@ function gate({ fusion }: RetrievalReceipt["scoring"]): string {
   return fusion.kind === "weighted" ? "score" : "relevance";
 }
 
-/** What did not go as usual, one sentence each. */
+/** Anything unusual, one sentence each. */
 export function noteWords(receipt: RetrievalReceipt, record: RetrievalRecord): readonly string[] {
   const notes: string[] = [];
   if (receipt.minScoreSkipped) {
@@ -62,7 +62,7 @@ export function noteWords(receipt: RetrievalReceipt, record: RetrievalRecord): r
   return notes;
 }
 
-/** Why a result did not enter the context. */
+/** Why a result did not get into the context. */
 export function packingWords(
   { reason, foldedInto }: NotPacked,
   tokensUsed: number,
@@ -82,7 +82,7 @@ export function packingWords(
   }
 }
 
-/** A recorded reason of selection or of a filter in plain words; one that is not known as it is. */
+/** A recorded reason of selection or of a filter in plain words; an unknown one unchanged. */
 export function reasonWords(
   reason: string,
   receipt: RetrievalReceipt,

@@ -4,13 +4,13 @@ import type { Adjustment, ScoreProvenance, ScoreTrace } from "../../domain/recor
 import type { FusionRecord, PoolFactors, ScoringWeights } from "../../domain/scoring.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 
-/** One reason in plain words. A text that speaks of another memory ends where its id belongs. */
+/** One reason in plain words. A text about another memory ends where its id belongs. */
 export type Reason = {
   readonly text: string;
   readonly memory: Uuid | undefined;
 };
 
-/** A number as a person reads it: at most four digits. */
+/** A number for a person: at most four digits. */
 export function shortNumber(value: number): string {
   return String(Number(value.toPrecision(4)));
 }
@@ -33,7 +33,7 @@ export function scoreReasons(
   ];
 }
 
-/** What the searches say of a candidate whose score is its own. */
+/** The findings of the searches for a candidate with its own score. */
 function ownSignals(
   { trace, weights, fusion }: ScoreProvenance,
   paths: readonly CandidatePath[],
@@ -52,7 +52,7 @@ const HOPS = [
   { proximity: 0.4, text: "three steps" },
 ] as const;
 
-/** How a candidate was found that has its score from another one. */
+/** How a candidate with an inherited score was found. */
 function ownPaths(paths: readonly CandidatePath[]): readonly string[] {
   const names = [
     paths.includes("VECTOR") ? "the vector search" : [],
@@ -90,7 +90,7 @@ type Channel = {
   readonly signal: string;
   readonly rank: number | undefined;
   readonly share: number | undefined;
-  /** Whether the search itself named the memory; else its signal was computed for comparison. */
+  /** Whether the search itself found the memory; else its signal was computed for comparison. */
   readonly isListed: boolean;
 };
 
@@ -122,7 +122,7 @@ function weightedWords(trace: ScoreTrace, weights: ScoringWeights): readonly str
   );
 }
 
-/** What raised or lowered a score that is the candidate's own. */
+/** What raised or lowered a candidate's own score. */
 function factorWords({ trace, weights, fusion }: ScoreProvenance): readonly string[] {
   if (fusion !== undefined) {
     return FUSED_FACTORS.flatMap(({ name, text }) => {

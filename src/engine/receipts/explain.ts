@@ -23,44 +23,44 @@ export type ExplainedRecord = {
 /** A candidate that is not in the context and why. */
 export type ExplainedExclusion = {
   readonly nodeId: Uuid;
-  /** Where it was left out. */
+  /** The stage that excluded it. */
   readonly stage: "packing" | "selection" | "filter";
   /** As recorded, for example `result_limit`. */
   readonly code: string;
-  /** Only of results, as a rank; only of what was scored, as a score. */
+  /** Rank only for results, score only for scored candidates. */
   readonly rank: number | undefined;
   readonly score: number | undefined;
   readonly reason: Reason;
 };
 
-/** Why a context holds what it holds. No part of it is the text of a memory. */
+/** Why a context contains what it contains. No part of it is the text of a memory. */
 export type Explanation = {
   readonly requestId: Uuid;
   readonly userId: string;
   readonly query: string;
   readonly intent: QueryIntent;
-  /** The moment that counted as the present. */
+  /** The moment used as the present. */
   readonly referenceTime: Instant;
   readonly createdAt: Instant;
-  /** What the request restricted, in plain words; empty: nothing. */
+  /** The restrictions of the request, in plain words; empty: none. */
   readonly filters: readonly string[];
   readonly searches: readonly {
     readonly name: string;
     readonly found: number;
-    /** A category; undefined where the search answered. */
+    /** A category; undefined if the search answered. */
     readonly failure: string | undefined;
   }[];
-  /** What did not go as usual, in plain words. */
+  /** Anything unusual, in plain words. */
   readonly notes: readonly string[];
   readonly tokensUsed: number;
-  /** Tokens that the records could take: the budget less the caller's own frame. */
+  /** Tokens available for records: the budget minus the caller's own frame. */
   readonly tokensAvailable: number;
   readonly inContext: readonly ExplainedRecord[];
-  /** Results that were not packed in rank order, then what selection left out, then what filters left out. */
+  /** Results that were not packed, in rank order, then what selection excluded, then what filters excluded. */
   readonly notInContext: readonly ExplainedExclusion[];
 };
 
-/** Tells from a receipt alone why each candidate was or was not in the context. Pure. */
+/** Explains from a receipt alone why each candidate was or was not in the context. Pure. */
 export function explainReceipt(kept: KeptReceipt): Explanation {
   const { receipt, record, createdAt } = kept;
   const { packing } = receipt;
@@ -136,7 +136,7 @@ function explainedExclusions({ receipt, record }: KeptReceipt): readonly Explain
       reason: { text: reasonWords(item.reason, receipt, item), memory: undefined },
     }),
   );
-  // What one filter left out may have come back another way, and be left out twice.
+  // A candidate excluded by one filter may have come back another way, and be excluded twice.
   const left = new Map(record.filteredOut.map((item) => [item.nodeId, item]));
   const filters = [...left.values()]
     .filter(({ nodeId }) => !ranks.has(nodeId))

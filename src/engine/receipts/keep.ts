@@ -29,26 +29,27 @@ export type ReceiptKeeperDeps = {
   readonly features: ReceiptSurroundings["features"];
   /** Never gets memory text. */
   readonly warn: (message: string) => void;
-  /** Milliseconds that a reader or the end of the engine waits for what is being written. Default: 5 s. */
+  /** Milliseconds that a reader or the closing engine waits for pending writes. Default: 5 s. */
   readonly settleMs?: number | undefined;
 };
 
-/** Writes receipts before the answers that they are of, and reads them. */
+/** Writes receipts before their answers are sent, and reads them. */
 export type ReceiptKeeper = {
   /**
    * Makes, checks and writes a receipt. Never rejects.
-   * @returns whether it is durable. False where none is kept (retention of 0 days), while too many are waiting (this one is
-   *   dropped), after `close`, when it could not be written, and when that takes longer than a second: it may be written later
+   * @returns whether it is durable. False if none is kept (retention of 0 days), while too many are waiting (this one is
+   *   dropped), after `close`, if it could not be written, and if that takes longer than a second: it may be written later
    */
   keep(material: ReceiptMaterial): Promise<boolean>;
   /**
-   * A receipt, checked again; what this process is still writing is waited for. Undefined for an unknown or foreign request.
-   * @throws SvcError storage_failed naming the retrieval when the stored receipt is not what was written
+   * A receipt, checked again; waits for receipts that this process is still writing. Undefined for an unknown request, or one of
+   * another owner.
+   * @throws SvcError storage_failed naming the retrieval if the stored receipt is not what was written
    */
   read(requestId: Uuid, owner: Owner): Promise<KeptReceipt | undefined>;
-  /** Resolves when all that was handed over so far is written, or after the time to settle. */
+  /** Resolves when everything passed on so far is written, or after the time to settle. */
   settle(): Promise<void>;
-  /** As `settle`; what is handed over later is not kept. Idempotent. */
+  /** Like `settle`; anything passed on later is not kept. Idempotent. */
   close(): Promise<void>;
 };
 
@@ -59,7 +60,7 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
   const oldOnes = createRetention({ store, days: settings.receiptRetentionDays, warn });
   const waiting = new Map<Uuid, Promise<boolean>>();
   let isClosed = false;
-  /** Receipts that answers did not wait for to the end. */
+  /** Receipts whose answers stopped waiting for them. */
   let late = 0;
 
   const write = async (material: ReceiptMaterial, createdAt: Instant): Promise<boolean> => {
@@ -91,10 +92,10 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
       const prune = oldOnes(now);
       if (prune !== undefined) void turns.add(prune);
       if (settings.receiptRetentionDays === 0 || !isRoom(requestId)) return false;
-      // A turn later: receipts of answers that end together share a transaction.
+      // One turn later: receipts of answers that end together share a transaction.
       const end = Promise.resolve().then(() => write(material, now));
       waiting.set(requestId, end);
-      // A store that hangs holds up one answer, not each.
+      // A hanging store delays one answer, not every one.
       const isDurable = late > 0 ? undefined : await within(ANSWER_MS, end);
       if (isDurable !== undefined) return isDurable;
       late += 1;
@@ -108,7 +109,7 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
       const stored = await store.receipt(requestId, owner);
       if (stored === undefined) return undefined;
       const kept = fromStored(stored);
-      // A receipt keeps the name under which was asked.
+      // A receipt keeps the owner's name at the time of the request.
       const names = await store.owners.names(stored.userId);
       if (names.some((name) => name.userId === kept.receipt.userId)) return kept;
       throw damagedReceipt(requestId, "it is of another owner");
@@ -123,7 +124,7 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
   };
 }
 
-/** What work comes to; undefined when that takes longer. */
+/** The result of the work; undefined if it takes longer. */
 async function within<T>(limitMs: number, work: Promise<T>): Promise<T | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<undefined>((resolve) => {
@@ -134,7 +135,7 @@ async function within<T>(limitMs: number, work: Promise<T>): Promise<T | undefin
   return result;
 }
 
-/** @throws SvcError internal for a receipt that cannot be right */
+/** @throws SvcError internal for an inconsistent receipt */
 function toStored(
   material: ReceiptMaterial,
   surroundings: ReceiptSurroundings,

@@ -1,6 +1,6 @@
 import type { EngineSettings } from "../settings.ts";
 
-/** What is the same for all retrievals of an engine. */
+/** What all retrievals of an engine have in common. */
 export type ReceiptSurroundings = {
   readonly settings: Pick<
     EngineSettings,
@@ -11,7 +11,7 @@ export type ReceiptSurroundings = {
     | "reranker"
     | "reformulation"
   >;
-  /** Who would reformulate questions; absent without such a model. */
+  /** The model that would reformulate questions; absent without one. */
   readonly languageModel: { readonly provider: string; readonly model: string } | undefined;
   readonly features: Readonly<Record<string, string>>;
 };

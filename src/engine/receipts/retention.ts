@@ -2,11 +2,11 @@ import { reasonCode } from "../../domain/errors.ts";
 import { fromEpochMicros, type Instant, toEpochMillis } from "../../lib/instant.ts";
 import type { ReceiptLog } from "../../ports/store/receipt-log.ts";
 
-/** Retrievals between two looks for old receipts. */
+/** Retrievals between two checks for old receipts. */
 const EVERY = 100;
-/** Milliseconds after which old receipts are looked for although few retrievals came. */
+/** Milliseconds after which old receipts are checked for even if there were few retrievals. */
 const AFTER_MS = 3_600_000;
-/** Receipts that one look removes at most: more than come meanwhile, so that a backlog ends. */
+/** Maximum receipts removed per check: more than are added meanwhile, so that a backlog shrinks. */
 const LIMIT = 250;
 const DAY_MS = 86_400_000;
 
@@ -18,8 +18,8 @@ export type RetentionDeps = {
 };
 
 /**
- * Removes receipts that are older than they are to be, in small steps beside retrievals.
- * @returns a function to be called for each retrieval: a step when one is due, which never rejects
+ * Removes expired receipts, in small steps beside retrievals.
+ * @returns a function to be called for each retrieval: it runs a step if one is due, and never rejects
  */
 export function createRetention({
   store,

@@ -1,10 +1,10 @@
-/** Work that is done behind what callers wait for: one task at a time, each on a turn of the event loop of its own. */
+/** Background work: one task at a time, each on its own turn of the event loop. */
 export type Turns = {
   /** @param task never rejects @returns a promise of its end */
   add(task: () => Promise<void>): Promise<void>;
   /** Tasks that have not ended. */
   readonly size: number;
-  /** Does without further delay what was added so far; resolves at its end, or after `limitMs` if that is earlier. */
+  /** Runs everything added so far without further delay; resolves at its end, or after `limitMs` if that is earlier. */
   settle(limitMs: number): Promise<void>;
 };
 
@@ -14,7 +14,7 @@ export function createTurns(): Turns {
   const ends = new Set<Promise<void>>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isRunning = false;
-  /** Tasks that are not to wait for a turn of their own. */
+  /** Tasks that must not wait for their own turn. */
   let urgent = 0;
 
   const next = (): void => {

@@ -11,9 +11,9 @@ import { marksOlder, receiptVersion, statesCitations } from "./version.ts";
 type Scored = { readonly candidate: ReceiptCandidate; readonly provenance: ScoreProvenance };
 
 /**
- * Computes a receipt again from itself: every score, the order, the relevances, the version. Also that the record beside
- * it speaks of the same candidates.
- * @returns why it cannot be right, one sentence each; empty when it is
+ * Recomputes a receipt from itself: every score, the order, the relevances, the version. Also checks that the record stored with
+ * it covers the same candidates.
+ * @returns why it cannot be right, one sentence each; empty if it is
  */
 export function receiptProblems({ receipt, record }: BuiltReceipt): readonly string[] {
   const { candidates, scoreProvenance } = receipt;
@@ -38,11 +38,11 @@ export function receiptProblems({ receipt, record }: BuiltReceipt): readonly str
   ];
 }
 
-/** What the version promises about the settings. */
+/** What the version guarantees about the settings. */
 function settingProblems(receipt: RetrievalReceipt): string[] {
   const { schemaVersion, packing } = receipt;
   const problems: string[] = [];
-  // The policy of the reranker tells two versions apart and stands nowhere else.
+  // The policy of the reranker distinguishes two versions and is recorded nowhere else.
   const policy = schemaVersion === 13 ? "score_envelope" : undefined;
   const expected = receiptVersion({
     ...receipt,
@@ -88,7 +88,7 @@ function scoreProblems(recordProblemsOf: typeof provenanceProblems): (one: Score
   };
 }
 
-/** The same check, which looks at the neighbours of one memory once: they share its trace and differ in nothing that counts. */
+/** The same check, which checks the neighbours of one memory once: they share its trace and differ in nothing that matters. */
 function checkedOnce(check: typeof provenanceProblems): typeof provenanceProblems {
   const sound = new Map<ScoreProvenance["trace"], ScoreProvenance[]>();
   return (provenance) => {
@@ -174,14 +174,14 @@ function orderProblems({ candidates, rankingPolicy }: RetrievalReceipt): string[
   return [`${candidates[at]?.nodeId}: stands too low for ${rankingPolicy}`];
 }
 
-/** What was put behind a newer memory stands behind it, unless selection left that one out. */
+/** A memory that was moved behind a newer one must be behind it, unless selection excluded the newer one. */
 function ageProblems({ candidates, scoreProvenance }: RetrievalReceipt): string[] {
   const places = new Map(candidates.map(({ nodeId }, index) => [nodeId, index]));
   return [...scoreProvenance].flatMap(([nodeId, { adjustments }], place) =>
     adjustments.flatMap(({ kind, coefficient, sourceNodeId }) => {
       if (kind !== "newer_first") return [];
       if (sourceNodeId === undefined) return [`${nodeId}: newer_first without the other memory`];
-      // Above 1 it was raised itself, to the place of what it makes outdated.
+      // Above 1 it was itself raised, to the place of the memory that it makes outdated.
       const isOlder = coefficient <= 1;
       const newer = places.get(sourceNodeId) ?? -1;
       return isOlder && newer >= place
@@ -215,7 +215,7 @@ function packingProblems(candidate: ReceiptCandidate): string[] {
   return problems;
 }
 
-/** Whether the record beside a receipt speaks of all its candidates, each once. */
+/** Whether the record stored with a receipt covers all its candidates, each once. */
 function recordProblems(
   { paths, context, notPacked }: RetrievalRecord,
   candidates: readonly ReceiptCandidate[],

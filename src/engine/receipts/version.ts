@@ -4,7 +4,7 @@ import type { ScoreProvenance } from "../../domain/records/score.ts";
 
 /** What decides the version of a receipt. */
 export type VersionBasis = Pick<RetrievalReceipt, "scoring" | "minScoreSkipped"> & {
-  /** Whether a newer memory was put before what it makes outdated. */
+  /** Whether a newer memory was put before one that it makes outdated. */
   readonly marksOlder: boolean;
   readonly packing: Pick<
     RetrievalReceipt["packing"],
@@ -20,10 +20,9 @@ export type VersionBasis = Pick<RetrievalReceipt, "scoring" | "minScoreSkipped">
 const CITATIONS_STATED_FROM = 14;
 
 /**
- * The version that a new receipt has; the first rule that holds wins. 24: a newer memory was put before an outdated one.
- * 23: relative fusion. 22: repeated text is folded.
- * 21: neighbours are packed with what brought them. 16 to 19: rank fusion, by what it uses. 20: weighted by stated times.
- * 12 to 14: other weighted ones.
+ * The version of a new receipt; the first rule that applies wins. 24: a newer memory was put before an outdated one. 23: relative
+ * fusion. 22: repeated text is folded. 21: neighbours are packed with what brought them in. 16 to 19: rank fusion, by what it
+ * uses. 20: weighted by stated times. 12 to 14: other weighted ones.
  */
 export function receiptVersion(basis: VersionBasis): number {
   const { packing, scoring } = basis;
@@ -61,7 +60,7 @@ export function statesCitations(version: number): boolean {
   return version >= CITATIONS_STATED_FROM;
 }
 
-/** The optional packing settings that take effect, and so stand in a receipt. */
+/** The optional packing settings that take effect, and so are part of a receipt. */
 export function effectiveOptions(
   packing: PackingSettings,
   fusion: RetrievalReceipt["scoring"]["fusion"],
@@ -79,7 +78,7 @@ export function effectiveOptions(
   };
 }
 
-/** Whether one of the scores was adjusted so that a newer memory stands before an outdated one. */
+/** Whether one of the scores was adjusted so that a newer memory comes before an outdated one. */
 export function marksOlder(provenances: Iterable<ScoreProvenance>): boolean {
   return Iterator.from(provenances).some(({ adjustments }) =>
     adjustments.some(({ kind }) => kind === "newer_first"),

@@ -5,7 +5,7 @@ import { shellWord } from "../../lib/shell-word.ts";
 /**
  * Lines that connect assistants to a pack, by command or ready to be pasted.
  * @param pack absolute path
- * @param env what the assistant must set beside what it passes on
+ * @param env variables that the assistant must set in addition to those it passes on
  */
 export function assistantLines(
   pack: string,
@@ -22,7 +22,7 @@ export function assistantLines(
     `  svc connect claude-code --db-path ${shellWord(pack)}`,
     "",
     "Or by hand, in Claude Code:",
-    // The option for variables takes all that follows it, up to the next one.
+    // The option for variables consumes everything up to the next option.
     `  ${["claude mcp add", ...set, "--scope user memory --", ...[command, ...args].map(shellWord)].join(" ")}`,
     "",
     "Any other assistant (its MCP configuration):",

@@ -7,10 +7,10 @@ import { lineDiff } from "./line-diff.ts";
 import type { Format } from "./output.ts";
 import { confirm, isTerminal } from "./terminal.ts";
 
-/** How the memory server is called where nobody says otherwise. */
+/** Default name of the memory server. */
 export const DEFAULT_NAME = "memory";
 
-/** `--name`. What every client takes for a name. */
+/** `--name`. A name that every client accepts. */
 export function serverName(): Option {
   return new Option("--name <name>", "the server's name in the configuration")
     .default(DEFAULT_NAME)
@@ -29,15 +29,15 @@ export function scopeOption(): Option {
     .default("user");
 }
 
-/** The argument of a command about one assistant, which may be missing until `requireClient`. */
+/** The argument of a command about one assistant; `requireClient` reports a missing one. */
 export function clientArgument(): Argument {
   const argument = new Argument("[client]", "the assistant");
-  // For help and completion. An unknown name is refused with a suggestion, which a parser of choices would not make.
+  // For help and completion. An unknown name is refused with a suggestion, which commander's own check of choices would not make.
   argument.argChoices = [...CLIENT_NAMES];
   return argument;
 }
 
-/** @throws SvcError invalid_argument when no assistant was named */
+/** @throws SvcError invalid_argument if no assistant was named */
 export function requireClient(client: string | undefined): string {
   if (client !== undefined) return client;
   throw invalid("client", `is missing; choose one of ${CLIENT_NAMES.join(", ")}`);
@@ -49,18 +49,18 @@ export type ChangeOptions = {
   readonly format: Format;
 };
 
-/** What became of a change that was to be made. */
+/** The outcome of a planned change. */
 export type ChangeOutcome = {
   readonly status: "unchanged" | "planned" | "declined" | "done";
   /** The lines of the file that differ. */
   readonly diff: readonly string[];
-  /** The copy of the former file. */
+  /** The backup of the previous file. */
   readonly copy: string | undefined;
 };
 
 /**
  * Shows a change and, once the person agrees, makes it.
- * @throws SvcError invalid_argument when there is nobody to ask and `--yes` is missing
+ * @throws SvcError invalid_argument if there is no terminal to ask on and `--yes` is missing
  */
 export async function changeConfig(
   context: CliContext,

@@ -9,11 +9,13 @@ import type { Output } from "./output.ts";
 export type CliContext = {
   readonly serving: Serving;
   readonly output: Output;
-  /** Sets the exit code of a command that ran to its end but has bad news. */
+  /** Sets the exit code of a command that completed but has bad news. */
   fail(): void;
 };
 
-/** The processes that stay. They are made of surfaces that do not know each other, so the process entry provides them. */
+/**
+ * The long-running processes. They are assembled from surfaces that do not know each other, so the process entry provides them.
+ */
 export type Serving = {
   http(options: HttpServeOptions): Promise<RunningServer>;
   /** Serves the client on stdin and stdout until it leaves or `stop` aborts, then closes the engine. */
@@ -22,12 +24,12 @@ export type Serving = {
   mcpHttp(options: McpHttpServeOptions): Promise<RunningServer>;
 };
 
-/** What every server is told. */
+/** Options of every server. */
 type ServeOptions = {
   readonly config: Config;
-  /** Where settings of it may come from. */
+  /** Where its settings may come from. */
   readonly settingsFile: SettingsFile | undefined;
-  /** The key that was given on the command line. */
+  /** The key given on the command line. */
   readonly key: string | undefined;
   /** Whether nothing is written. */
   readonly readOnly: boolean;
@@ -37,7 +39,7 @@ type ServeOptions = {
 
 export type HttpServeOptions = ServeOptions & {
   readonly host: string;
-  /** 0 to 65535; 0 takes a free one. */
+  /** 0 to 65535; 0 picks a free one. */
   readonly port: number;
   readonly allowUnauthenticatedExternalBind: boolean;
   /** Whether MCP is answered too. */
@@ -47,12 +49,12 @@ export type HttpServeOptions = ServeOptions & {
 export type McpServeOptions = ServeOptions & {
   /** Which tools the client is offered. */
   readonly tools: ToolSet;
-  /** What the text blocks of its answers are. */
+  /** Form of the text blocks of its answers. */
   readonly answers: AnswerForm;
 };
 
 export type McpHttpServeOptions = McpServeOptions & {
-  /** 0 to 65535; 0 takes a free one. */
+  /** 0 to 65535; 0 picks a free one. */
   readonly port: number;
 };
 
@@ -60,6 +62,6 @@ export type McpHttpServeOptions = McpServeOptions & {
 export type RunningServer = {
   /** Address to show, for example `http://127.0.0.1:8000`. */
   readonly url: string;
-  /** Finishes the requests under way, then closes the engine. */
+  /** Finishes running requests, then closes the engine. */
   stop(): Promise<void>;
 };

@@ -6,7 +6,7 @@ import { loadedFor, told } from "./options.ts";
 
 const DEFAULT_PACK = "./memory.pack";
 
-/** The configuration with the named pack, else the configured one, else `./memory.pack`; without a look at the pack. */
+/** The configuration with the named pack, else the configured one, else `./memory.pack`; does not read the pack. */
 export function configOfPack(context: CliContext, path: string | undefined): Config {
   const configured = loadedFor(path);
   const { pack_path: packPath, db_path: dbPath } = configured.config;
@@ -14,7 +14,7 @@ export function configOfPack(context: CliContext, path: string | undefined): Con
   return told(context, isNamed ? configured : loadedFor(DEFAULT_PACK));
 }
 
-/** What a person calls a pack: its file, or the folder around its files. @param main the file that holds the log */
+/** A person's name for a pack: its file, or the folder around its files. @param main the file that holds the log */
 export function packOf(main: string): string {
   return basename(main) === "memory.db" ? dirname(main) : main;
 }

@@ -4,7 +4,7 @@ import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { CliContext } from "./context.ts";
 import { warnOn } from "./options.ts";
 
-/** Opens a pack, runs `work` with its engine, and closes it, however that ends. A missing pack is refused by default. */
+/** Opens a pack, runs `work` with its engine, and always closes it. A missing pack is refused by default. */
 export async function withEngine<T>(
   context: CliContext,
   config: Config,

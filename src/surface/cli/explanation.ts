@@ -8,13 +8,13 @@ type Explained = Explanation["inContext"][number];
 type Excluded = Explanation["notInContext"][number];
 type Reason = Excluded["reason"];
 
-/** Digits from the end of an id that are shown at least; the beginning of an id is its time, which neighbours share. */
+/** Minimum digits shown from the end of an id; the start of an id is its time, which neighbours share. */
 const LEAST_DIGITS = 8;
 
 /** Characters of a memory. */
 const SHOWN_CHARS = 100;
 
-/** The texts of memories that are still there, by id. */
+/** The texts of memories that still exist, by id. */
 export type Texts = ReadonlyMap<Uuid, string>;
 
 /** The memories that an explanation lists. */
@@ -22,7 +22,7 @@ export function listedIds({ inContext, notInContext }: Explanation): readonly Uu
   return [...new Set([...inContext, ...notInContext].map(({ nodeId }) => nodeId))];
 }
 
-/** An explanation for a person: one line for each fact, texts cut to a line, ids as short as they can be told apart. */
+/** An explanation for a person: one line per fact, texts cut to a line, ids as short as they stay distinct. */
 export function explanationLines(explanation: Explanation, texts: Texts): readonly string[] {
   const name = shortNames(namedIds(explanation));
   const { inContext, notInContext } = explanation;
@@ -104,7 +104,7 @@ function namedIds(explanation: Explanation): ReadonlySet<Uuid> {
   return new Set([...listedIds(explanation), ...reasons.flatMap(({ memory }) => memory ?? [])]);
 }
 
-/** Names ids by their last digits, as many as tell all of them apart. */
+/** Names ids by their last digits, as many as needed to keep them distinct. */
 function shortNames(ids: ReadonlySet<Uuid>): (id: Uuid) => string {
   const bare = [...ids].map((id) => id.replaceAll("-", ""));
   let digits = LEAST_DIGITS;
@@ -112,7 +112,7 @@ function shortNames(ids: ReadonlySet<Uuid>): (id: Uuid) => string {
   return (id) => `…${id.replaceAll("-", "").slice(-digits)}`;
 }
 
-/** An explanation as JSON, with complete ids and texts; null for a text that is no longer there. */
+/** An explanation as JSON, with complete ids and texts; null for a text that no longer exists. */
 export function explanationToJson(explanation: Explanation, texts: Texts): Record<string, unknown> {
   return {
     request_id: explanation.requestId,

@@ -4,9 +4,9 @@ const AROUND = 30;
 const LINE_MAX = 160;
 
 /**
- * What one text has in place of another: the lines between those that both begin and end with, under a heading that says
- * where they are. Lines that stay are not shown, since configuration files hold secrets of others; nor is more of a long line
- * than is around the change. Empty when the texts are equal.
+ * The difference of two texts: the lines between the common start and the common end, under a heading with their positions.
+ * Unchanged lines are not shown, since configuration files contain other programs' secrets; nor is more of a long line than the
+ * surroundings of the change. Empty if the texts are equal.
  */
 export function lineDiff(before: string, after: string): readonly string[] {
   if (before === after) return [];
@@ -23,7 +23,7 @@ export function lineDiff(before: string, after: string): readonly string[] {
   ];
 }
 
-/** Without the empty line behind the last line feed. */
+/** Without the empty line after the last line feed. */
 function linesOf(text: string): readonly string[] {
   const lines = text.split(/\r?\n/);
   return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
@@ -40,7 +40,7 @@ function rangeOf(sign: string, start: number, count: number): string {
   return `${sign}${count === 0 ? start : start + 1},${count}`;
 }
 
-/** Of two versions of one long line, what is around their difference. */
+/** The surroundings of the difference between two versions of one long line. */
 function shortened(
   gone: readonly string[],
   come: readonly string[],

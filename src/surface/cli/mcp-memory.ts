@@ -18,8 +18,8 @@ export const TRANSPORTS = ["stdio", "streamable-http"] as const;
 export type TransportName = (typeof TRANSPORTS)[number];
 
 /**
- * The file of settings that `svc mcp` reads: the named one, else that beside the pack. An assistant starts it in the folder
- * that it works on, which may be somebody else's, so that the working directory decides nothing.
+ * The settings file that `svc mcp` reads: the named one, else the one beside the pack. An assistant starts it in the folder that
+ * it works on, which may be somebody else's, so the working directory has no influence.
  */
 export function mcpSettingsFile(
   dbPath: string | undefined,
@@ -29,7 +29,7 @@ export function mcpSettingsFile(
   return fileBesidePack(dbPath, dbPath ? settingsForPath(dbPath) : {});
 }
 
-/** The configuration of `svc mcp`, without the key of its pack. What there is to tell goes to stderr. */
+/** The configuration of `svc mcp`, without the key of its pack. Warnings and notices go to stderr. */
 export function mcpConfig(dbPath: string | undefined, file: SettingsFile | undefined): Config {
   const config = configWithoutKey({ output: { note } }, dbPath, file ?? null);
   const unread = unreadFile(file);
@@ -40,9 +40,9 @@ export function mcpConfig(dbPath: string | undefined, file: SettingsFile | undef
 }
 
 /**
- * Opens the memory of a client on stdin and stdout that a command line names, with all settings.
+ * Opens the memory for a client on stdin and stdout as named by a command line, with all settings.
  * @param key as given on the command line
- * @throws SvcError `invalid_config` when the settings cannot be used, and as opening a pack does
+ * @throws SvcError `invalid_config` if the settings cannot be used, and as opening a pack does
  */
 export async function openNamedMemory(
   dbPath: string,
@@ -64,14 +64,14 @@ export async function openWithKey(
   { key, readOnly }: { readonly key: string | undefined; readonly readOnly: boolean },
   log: Log,
 ): Promise<MemoryEngine> {
-  // Standard input belongs to the assistant: nobody is asked.
+  // Standard input belongs to the assistant: there is no prompt.
   const { findKey } = await import("../../app/find-key.ts");
   const { config: opened } = await findKey(config, { given: key });
   const warn = (message: string): void => log("warn", message);
   return await openToServe(opened, readOnly, warn);
 }
 
-/** Over stdio nobody shows a key; over a network everybody has to. */
+/** Over stdio nobody sends a key; over a network everybody must. */
 export function requireKeysFor(transport: TransportName, { mcp: settings }: Config): void {
   const hasKeys = Object.keys(settings.user_keys).length > 0;
   if (hasKeys === (transport === "streamable-http")) return;

@@ -1,4 +1,4 @@
-/** The options of `svc mcp` that a client can be served by before settings are read, and before commander is loaded. */
+/** The options of `svc mcp` with which a client can be served before settings are read and commander is loaded. */
 import type { AnswerForm, ToolSet } from "../contract/core/operation.ts";
 
 export const TOOL_SETS: readonly ToolSet[] = ["core", "full"];
@@ -21,8 +21,8 @@ export type PlainOptions = {
 };
 
 /**
- * Reads a command line that says no more than which pack, with which key, which tools and which answers.
- * @returns undefined for any other: the command reads it, and says what is wrong with it
+ * Reads a command line that names nothing but the pack, its key, the tools and the form of answers.
+ * @returns undefined for any other: the command reads it, and reports errors
  */
 export function plainOptions(args: readonly string[]): PlainOptions | undefined {
   const values = new Map<string, string>();

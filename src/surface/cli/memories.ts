@@ -1,4 +1,4 @@
-/** What the commands have in common that read or change single memories of one owner. */
+/** What the commands that read or change single memories of one owner have in common. */
 import { LIFECYCLE_STATES } from "../../domain/enums.ts";
 import { invalid, SvcError } from "../../domain/errors.ts";
 import type { MemoryNode } from "../../domain/node.ts";
@@ -10,17 +10,17 @@ import { configFor } from "./options.ts";
 import { type Format, shortened, table } from "./output.ts";
 import { ownerFor } from "./owner.ts";
 
-/** In whose name the command line changes memories. */
+/** The actor of changes made on the command line. */
 export const ACTOR = "cli-operator";
 export const PACK_ARGUMENT = "a .pack file, a directory pack or its memory.db";
 export const ID_ARGUMENT = "its id, or a start or end of it that no other memory has";
 
 /** Characters of a memory in a table. */
 const SHOWN_CHARS = 80;
-/** Digits of an id that are worth a search. */
+/** Minimum digits of an id for a lookup. */
 const LEAST_DIGITS = 4;
 const ID_DIGITS = 32;
-/** Memories that are named where an id is not clear. */
+/** Memories that are listed if an id is ambiguous. */
 const NAMED = 5;
 
 /** The options of every such command. */
@@ -30,7 +30,7 @@ export type MemoryOptions = {
   readonly format: Format;
 };
 
-/** Runs `work` with the engine of a pack and the owner whose memories are meant. */
+/** Runs `work` with the engine of a pack and the requested owner. */
 export async function withMemories(
   context: CliContext,
   path: string,
@@ -45,8 +45,8 @@ export async function withMemories(
 }
 
 /**
- * The memory that an id, or the beginning or end of one, means among all of an owner's, in any state.
- * @throws SvcError not_found; invalid_argument for what is no part of an id, and for one that several have
+ * The memory that an id, or the start or end of one, identifies among all of an owner's, in any state.
+ * @throws SvcError not_found; invalid_argument for anything but a part of an id, and for an ambiguous one
  */
 export async function findMemory(
   engine: MemoryEngine,
@@ -84,7 +84,7 @@ function missing(given: string, userId: string): SvcError {
   );
 }
 
-/** At most one more than are named. Ids are read in their order, so that no other memory is looked at. */
+/** At most one more than are listed. Ids are read in order, so that no other memory is read. */
 async function idsThatBegin(
   engine: MemoryEngine,
   userId: string,
@@ -99,7 +99,7 @@ async function idsThatBegin(
   return nodes.filter(({ id }) => id.replaceAll("-", "").startsWith(digits));
 }
 
-/** The id right before all that begin with some digits; undefined: there is none. */
+/** The id right before all that begin with these digits; undefined: there is none. */
 function idBefore(digits: string): Uuid | undefined {
   const first = BigInt(`0x${digits.padEnd(ID_DIGITS, "0")}`);
   if (first === 0n) return undefined;
@@ -120,7 +120,7 @@ async function idsThatEnd(
   return found;
 }
 
-/** Memories as lines of a table. */
+/** Memories as table rows. */
 export function memoryTable(nodes: readonly MemoryNode[]): readonly string[] {
   const rows = nodes.map((node) => [
     node.id,

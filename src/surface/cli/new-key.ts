@@ -1,4 +1,4 @@
-/** The key of a pack that a command makes. */
+/** The key of a new pack. */
 import { Option } from "commander";
 import type { Config } from "../../config/schema.ts";
 import { shellWord } from "../../lib/shell-word.ts";
@@ -15,8 +15,8 @@ export function plainOption(): Option {
 }
 
 /**
- * The key that a command gives the pack it makes: as its options and the settings say, else as a person at a terminal likes.
- * A weak passphrase is told.
+ * The key that a command gives a new pack: from its options and settings, else as a person at a terminal chooses. Warns about a
+ * weak passphrase.
  */
 export async function chooseKey(
   context: CliContext,
@@ -28,7 +28,7 @@ export async function chooseKey(
   return newKey;
 }
 
-/** Says what makes a key text easy to guess, where something does. */
+/** Warns if a key text is easy to guess. */
 export async function tellWeakness({ output }: CliContext, keyText: string): Promise<void> {
   const { weaknessOf } = await import("../../app/passphrase.ts");
   const weakness = weaknessOf(keyText);
@@ -51,7 +51,7 @@ async function choose(
   return { kind: "chosen", key, isKept: await confirm(question, true) };
 }
 
-/** What a person should know of the key of a new pack: whether there is one, then what to do, a line each. */
+/** What a person should know about the key of a new pack: whether there is one, then what to do, one item per line. */
 export function aboutKey(
   { kind }: NewKey,
   keptIn: string | undefined,

@@ -14,7 +14,7 @@ export function formatOption(): Option {
   return new Option("--format <form>", "how to print the result").choices(FORMATS).default("table");
 }
 
-/** `--encryption-key`. Its value is seen by anyone who may list processes; the environment is not. */
+/** `--encryption-key`. Its value is visible to anyone who may list processes; the environment is not. */
 export function encryptionKeyOption(): Option {
   return new Option(
     "--encryption-key <key>",
@@ -22,7 +22,7 @@ export function encryptionKeyOption(): Option {
   );
 }
 
-/** `--env-file`. @param place what is read without it */
+/** `--env-file`. @param place the default location */
 export function envFileOption(place: string): Option {
   return new Option("--env-file <path>", `read settings from this file (default: ${place})`);
 }
@@ -44,8 +44,8 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
 }
 
 /**
- * The configuration with `path` as the pack and with its key, which a person at a terminal may be asked for; warnings go
- * to stderr.
+ * The configuration with `path` as the pack and with its key, for which a person at a terminal may be prompted; warnings go to
+ * stderr.
  * @param encryptionKey the value of `--encryption-key`
  * @param envFile that of `--env-file`
  */
@@ -58,7 +58,7 @@ export async function configFor(
   return (await keyFor(context, path, encryptionKey, envFile)).config;
 }
 
-/** As `configFor`, with where the key was found. */
+/** Like `configFor`, with the place where the key was found. */
 export async function keyFor(
   context: CliContext,
   path: string | undefined,
@@ -71,7 +71,7 @@ export async function keyFor(
   return await findKey(config, keyRequest(encryptionKey));
 }
 
-/** How the key of a pack may be found by a command. @param encryptionKey the value of `--encryption-key` */
+/** How a command may look for the key of a pack. @param encryptionKey the value of `--encryption-key` */
 export function keyRequest(encryptionKey: string | undefined): KeyRequest {
   return { given: encryptionKey, ask: isTerminal() ? askForKey : undefined };
 }
@@ -84,8 +84,8 @@ async function askForKey(isAgain: boolean): Promise<string> {
 type Desk = { readonly output: Pick<Output, "note"> };
 
 /**
- * The configuration with `path` as the pack, and no look at the pack itself; warnings go to stderr.
- * @param file the file of settings; null: none. Default: `.env` in the working directory
+ * The configuration with `path` as the pack, without reading the pack; warnings go to stderr.
+ * @param file the settings file; null: none. Default: `.env` in the working directory
  */
 export function configWithoutKey(
   context: Desk,
@@ -95,21 +95,21 @@ export function configWithoutKey(
   return told(context, loadedFor(path, file));
 }
 
-/** As `configWithoutKey`; nothing is told. */
+/** Like `configWithoutKey`, without output. */
 export function loadedFor(path: string | undefined, file?: SettingsFile | null): LoadedConfig {
   if (path === "") throw invalid("path", "is empty; name a pack, for example ./memory.pack");
   const pack: ConfigInput = path === undefined ? {} : settingsForPath(path);
   return loadConfig({ explicit: pack, file });
 }
 
-/** Tells what there is to tell about a configuration. */
+/** Prints warnings and notices about a configuration. */
 export function told({ output }: Desk, { config, warnings, notices }: LoadedConfig): Config {
   for (const notice of notices) output.note(notice);
   for (const warning of warnings) output.note(`Warning: ${warning}`);
   return config;
 }
 
-/** Passes an engine's warnings on. */
+/** Forwards an engine's warnings. */
 export function warnOn(context: CliContext): (message: string) => void {
   return (message) => context.output.note(`Warning: ${message}`);
 }

@@ -10,13 +10,13 @@ export type Output = {
   line(text?: string): void;
   /** The result as JSON, indented by 2. */
   json(value: unknown): void;
-  /** A line for the person who watches. */
+  /** A message for the person at the terminal. */
   note(text: string): void;
   /** Shows that something takes long, on a terminal only. Call the result to end it. */
   progress(text: string): Promise<() => void>;
-  /** Shows how far long work has come, on a terminal only. */
+  /** Shows the progress of long work, on a terminal only. */
   progressBar(label: string): Promise<ProgressBar>;
-  /** Text of a result that comes in pieces. Resolves when more may come. */
+  /** Text of a result that comes in pieces. Resolves when it accepts more. */
   piece(text: string): Promise<void>;
 };
 
@@ -46,7 +46,7 @@ export function processOutput(): Output {
   };
 }
 
-/** Whether a line can be drawn over itself. A terminal of 0 columns would break it into endlessly many. */
+/** Whether a line can be redrawn. A terminal of 0 columns would break it into endlessly many. */
 function canAnimate(): boolean {
   return process.stderr.isTTY === true && process.stderr.columns > 0;
 }
@@ -101,12 +101,14 @@ export function oneLine(text: string): string {
   return text.replace(/\s+/g, " ").replace(STEERING, "\ufffd").trim();
 }
 
-/** Control characters, lone surrogates and what turns the direction of text. Joiners stay: emoji and scripts need them. */
+/**
+ * Control characters, lone surrogates and characters that change the text direction. Joiners stay: emoji and scripts need them.
+ */
 const STEERING = /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
-/** As `oneLine`, cut after `max` characters. */
+/** Like `oneLine`, cut after `max` characters. */
 export function shortened(text: string, max = 50): string {
-  // Of a long text the beginning is enough, whatever blanks it has.
+  // The start of a long text is enough, whatever blanks it has.
   const points = [...oneLine(text.slice(0, max * 8))];
   const isCut = points.length > max || text.length > max * 8;
   return isCut ? `${points.slice(0, max).join("")}...` : points.join("");

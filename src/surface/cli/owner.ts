@@ -1,23 +1,23 @@
-/** Whose memories a command means. */
+/** The owner that a command is for. */
 
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import { shellWord } from "../../lib/shell-word.ts";
 import { shownOwners, tellNothingUnder, tellSeveral } from "../contract/store/owner-text.ts";
 import type { CliContext } from "./context.ts";
 
-/** Who is meant in a pack of several owners that names none of them: the owner of what came from the command line. */
+/** The default owner in a pack of several owners without a recorded one: the owner of what came from the command line. */
 const FORMER_OWNER = "_cli";
 
 export type OwnerQuestion = {
   /** The value of `--user-id`. */
   readonly given: string | undefined;
-  /** The pack, as it was named. */
+  /** The pack, as typed. */
   readonly path: string;
-  /** Whether a memory is to be stored, which makes a pack of nobody a person's. */
+  /** Whether a memory will be stored, which records an owner in an unused pack. */
   readonly isStoring: boolean;
 };
 
-/** The owner that was given, else whom the pack names, else the only one it has. Says on stderr where that is not clear. */
+/** The given owner, else the one recorded in the pack, else the only one it has. Explains on stderr if that is ambiguous. */
 export async function ownerFor(
   { output }: CliContext,
   engine: MemoryEngine,
@@ -33,7 +33,7 @@ export async function ownerFor(
   return FORMER_OWNER;
 }
 
-/** Says under which names there are memories when there are none under this one. */
+/** If the owner has no memories, names those that have some. */
 export async function noteOtherOwners(
   { output }: CliContext,
   engine: MemoryEngine,
@@ -45,7 +45,7 @@ export async function noteOtherOwners(
   if (others.length > 0) output.note(tellNothingUnder(userId, others));
 }
 
-/** Whose a pack is, in words. */
+/** The owner of a pack, in words. */
 export async function ownerInWords(engine: MemoryEngine): Promise<string> {
   const owner = await engine.packOwner();
   if (owner !== undefined) return `Its owner is ${owner}.`;

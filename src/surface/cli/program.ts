@@ -106,16 +106,16 @@ async function createProgram(args: readonly string[], context: CliContext): Prom
   return program;
 }
 
-/** Commander repeats what it does not understand, and that may be a key in the wrong place. */
+/** Commander repeats what it does not understand, which may be a key in the wrong place. */
 function withoutValues(complaint: string): string {
   return complaint
     .replace(/(unknown option '-[^='\n]*=)[\s\S]*'/, "$1…'")
     .replace(/(Expected \d+ arguments? but got \d+): [\s\S]*/, "$1.\n");
 }
 
-/** Says on stderr what was wrong, where it has not been said. @returns the exit code */
+/** Reports on stderr what was wrong, unless already reported. @returns the exit code */
 export function reportFailure(error: unknown, output: Output = processOutput()): number {
-  // Commander has printed its help or its complaint by itself.
+  // Commander has already printed its help or its error.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.refused;
   if (error instanceof SvcError) {
     output.note(`Error: ${error.message}`);

@@ -6,14 +6,14 @@ import { Interrupted } from "./signals.ts";
 
 const LABELS = { vectors: "embedding", texts: "indexing texts" } as const;
 
-/** How a pack is rebuilt. */
+/** How to rebuild a pack. */
 export type RebuildRun = Pick<RebuildInput, "all" | "batchSize"> & {
-  /** The pack as the person named it. */
+  /** The pack as typed. */
   readonly path: string;
   readonly stop: AbortSignal;
 };
 
-/** Rebuilds the pack of an engine and shows how far it is. @throws Interrupted saying how to go on */
+/** Rebuilds the pack of an engine and shows progress. @throws Interrupted saying how to continue */
 export async function runRebuild(
   { output }: CliContext,
   engine: MemoryEngine,

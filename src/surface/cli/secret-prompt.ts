@@ -5,8 +5,8 @@ import { askSecret, isTerminal } from "./terminal.ts";
 const ATTEMPTS = 3;
 
 /**
- * Asks for a new key on the terminal, twice and without showing it.
- * @throws SvcError invalid_argument without a terminal, for nothing typed, or when the two differ
+ * Prompts for a new key on the terminal, twice and without showing it.
+ * @throws SvcError invalid_argument without a terminal, for empty input, or if the two differ
  */
 export async function askNewKey(context: CliContext): Promise<string> {
   if (!isTerminal()) {
@@ -24,9 +24,9 @@ export async function askNewKey(context: CliContext): Promise<string> {
 }
 
 /**
- * Asks for the passphrase of a new pack, twice and without showing it.
- * @returns undefined when the person leaves the key to us
- * @throws SvcError invalid_argument when the two differ, three times
+ * Prompts for the passphrase of a new pack, twice and without showing it.
+ * @returns undefined if the person just presses Enter
+ * @throws SvcError invalid_argument if the two differ, three times
  */
 export async function askFirstPassphrase({ output }: CliContext): Promise<string | undefined> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {

@@ -5,13 +5,13 @@ import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { CliContext, RunningServer } from "./context.ts";
 import { aborted } from "./signals.ts";
 
-/** The flag of the commands that serve a pack. */
+/** The option of the commands that serve a pack. */
 export const READ_ONLY_OPTION = [
   "--read-only",
   "write nothing (automatic if the pack cannot be written)",
 ] as const;
 
-/** Opens the memory of a server; a missing pack is made, unless nothing is to be written. */
+/** Opens the memory of a server; a missing pack is created, unless nothing may be written. */
 export async function openToServe(
   config: Config,
   readOnly: boolean,
@@ -23,13 +23,13 @@ export async function openToServe(
   return await openEngine(config, { createIfMissing: false, readOnly, warn });
 }
 
-/** Says where a server listens, waits for the request to stop it, and ends it in order. */
+/** Reports where a server listens, waits for the request to stop it, and shuts it down cleanly. */
 export async function serveUntilStopped(
   { output }: CliContext,
   server: RunningServer,
   config: Config,
   stop: AbortSignal,
-  /** What else to say when it listens. */
+  /** An additional message once it listens. */
   hint?: string,
 ): Promise<void> {
   output.note(`svc ${VERSION} listening on ${server.url}  pack ${packName(config)}`);
@@ -40,7 +40,7 @@ export async function serveUntilStopped(
   output.note("svc stopped");
 }
 
-/** The pack as a person would write it: relative when it lies below the working directory. */
+/** The pack as a person would type it: relative if it is below the working directory. */
 function packName(config: Config): string {
   const path = config.pack_path ?? config.db_path;
   const near = relative(process.cwd(), path);

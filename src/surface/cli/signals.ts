@@ -1,12 +1,12 @@
 /** Exit code of a command that a person interrupted. */
 export const INTERRUPTED = 130;
 
-/** Thrown by a command that stopped because it was asked to. The message says what is left and how to go on. */
+/** Thrown by a command that stopped because it was asked to. The message says what remains and how to continue. */
 export class Interrupted extends Error {
   override readonly name = "Interrupted";
 }
 
-/** Ends a one-shot command at once on Ctrl-C: what was acknowledged is safe, what was not is undone by the store. */
+/** Ends a one-shot command at once on Ctrl-C: what was acknowledged is safe, everything else is rolled back by the store. */
 export function exitOnInterrupt(): void {
   process.once("SIGINT", interrupt);
 }

@@ -2,7 +2,7 @@ import type { Log, LogLevel } from "../contract/core/log.ts";
 
 export const LOG_LEVELS = ["info", "warn", "error"] as const satisfies readonly LogLevel[];
 
-/** A log on stderr: one line a message, those below `least` left out. */
+/** A log on stderr: one line per message, without those below `least`. */
 export function stderrLog(least: LogLevel): Log {
   const threshold = LOG_LEVELS.indexOf(least);
   return (level, message, fields = {}) => {

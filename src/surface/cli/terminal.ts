@@ -1,6 +1,6 @@
 import { INTERRUPTED } from "./signals.ts";
 
-/** The keyboard and the screen of a person, as far as questions need them. */
+/** A person's keyboard and screen, as needed for prompts. */
 export type Terminal = {
   readonly input: {
     setRawMode(isRaw: boolean): unknown;
@@ -28,17 +28,17 @@ const PROCESS: Terminal = {
   ahead: "",
 };
 
-/** Whether there is a person who can be asked: keyboard and screen are ours. */
+/** Whether there is a person to ask: keyboard and screen are a terminal. */
 export function isTerminal(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
 
-/** A line that is not shown while it is typed. Ctrl-C ends the program. */
+/** A line that is not echoed while it is typed. Ctrl-C ends the program. */
 export async function askSecret(question: string, terminal = PROCESS): Promise<string> {
   return await ask(question, terminal, false);
 }
 
-/** Whether the person agrees; `otherwise` is what Enter alone means. */
+/** Whether the person agrees; `otherwise` is the meaning of just pressing Enter. */
 export async function confirm(
   question: string,
   otherwise: boolean,
@@ -50,7 +50,7 @@ export async function confirm(
 
 async function ask(question: string, terminal: Terminal, isShown: boolean): Promise<string> {
   const { input, output } = terminal;
-  // Before the question: whatever is typed once it is seen must not be shown by the terminal itself.
+  // Before the prompt: the terminal itself must not echo anything typed once it is visible.
   input.setRawMode(true);
   output.write(question);
   input.setEncoding("utf8");

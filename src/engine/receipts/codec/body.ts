@@ -24,8 +24,8 @@ const requestIds = hexTexts(32);
 const digests = hexTexts(64);
 
 /**
- * A receipt and its record in few bytes. Candidates go in the order of their ids, their scores and their rank not at all:
- * both follow from the rest, which is why only receipts without problems can be written.
+ * A receipt and its record in few bytes. Candidates are written in id order, without their scores and ranks: both follow from the
+ * rest, which is why only receipts without problems can be written.
  */
 export function writeBody({ receipt, record }: BuiltReceipt): Uint8Array {
   const out = createBitWriter();
@@ -51,7 +51,7 @@ export function writeBody({ receipt, record }: BuiltReceipt): Uint8Array {
   return out.finish();
 }
 
-/** What `writeBody` wrote. @throws RangeError, FormError for anything else */
+/** Reads the output of `writeBody`. @throws RangeError, FormError for anything else */
 export function readBody(bytes: Uint8Array): BuiltReceipt {
   const from = createBitReader(bytes);
   const { receipt: head, scoring } = readHead(from);
@@ -107,7 +107,7 @@ function storedCandidates(
   return stored;
 }
 
-/** Every memory that the receipt or the record names, once, by ascending id. */
+/** Every memory named in the receipt or the record, once, by ascending id. */
 function namedIds({ scoreProvenance }: RetrievalReceipt, record: RetrievalRecord): readonly Uuid[] {
   const ids = new Set<Uuid>(scoreProvenance.keys());
   for (const { baseNodeId, adjustments } of scoreProvenance.values()) {
@@ -123,7 +123,7 @@ function placed(ids: readonly Uuid[]) {
   return { ids, places: new Map(ids.map((id, place) => [id, place])) };
 }
 
-/** The members that the pattern has; the others are written in other ways. */
+/** The members that the pattern has; the others are written separately. */
 function within(json: JsonObject, pattern: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(json).filter(([key]) => Object.hasOwn(pattern, key)));
 }

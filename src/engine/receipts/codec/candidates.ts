@@ -18,7 +18,7 @@ import { CONTENT_LEVELS } from "../build.ts";
 import { type ProvenanceContext, readProvenances, writeProvenances } from "./provenances.ts";
 import { readSignals, SIGNALS, writeSignals } from "./scores.ts";
 
-/** A candidate with all that is stored of it. */
+/** A candidate with all of its stored data. */
 export type StoredCandidate = {
   readonly candidate: ReceiptCandidate;
   readonly provenance: ScoreProvenance;
@@ -30,12 +30,15 @@ const digests = hexTexts(64);
 const levels = optional(choices(REPRESENTATION_LEVELS));
 const paths = subsets(CANDIDATE_PATHS);
 
-/** A candidate's own trace: there is none, it is that of its score, it is another one. */
+/** A candidate's own trace: none, that of its score, or a different one. */
 const NONE = 0;
 const SHARED = 1;
 const OWN = 2;
 
-/** Candidates by ascending id. Their ids are written elsewhere; their scores are not written, for they follow from the records. */
+/**
+ * Candidates by ascending id. Their ids are written elsewhere; their scores are not written, because they follow from the
+ * records.
+ */
 export function writeCandidates(
   out: BitWriter,
   stored: readonly StoredCandidate[],

@@ -4,17 +4,17 @@ import { readBody, writeBody } from "./body.ts";
 
 /** First byte of a stored receipt. */
 const FORMAT = 1;
-/** Bytes of the digest that vouches for all that follows it. */
+/** Bytes of the digest over everything that follows it. */
 const DIGEST_BYTES = 8;
 const CHECKSUM_BYTES = 32;
 const BODY_AT = 1 + DIGEST_BYTES + CHECKSUM_BYTES;
 
-/** A receipt as it was stored: with the checksum of its canonical text. */
+/** A stored receipt: with the checksum of its canonical text. */
 export type StoredForm = BuiltReceipt & { readonly checksum: string };
 
 /**
- * The stored form of a receipt without problems: format, digest, checksum, body. Lossless; what compresses is in front,
- * so that the store can make it smaller still.
+ * The stored form of a receipt without problems: format, digest, checksum, body. Lossless; compressible parts come first, so that
+ * the store can make it smaller still.
  */
 export function encodeReceipt({ checksum, ...built }: StoredForm): Uint8Array {
   const body = writeBody(built);
@@ -26,7 +26,7 @@ export function encodeReceipt({ checksum, ...built }: StoredForm): Uint8Array {
   return bytes;
 }
 
-/** @throws RangeError, FormError for bytes that `encodeReceipt` did not write, or that were changed since */
+/** @throws RangeError, FormError for bytes that `encodeReceipt` did not write, or that have changed since */
 export function decodeReceipt(bytes: Uint8Array): StoredForm {
   if (bytes[0] !== FORMAT) throw new RangeError(`format ${bytes[0]} is not known`);
   if (bytes.length < BODY_AT) throw new RangeError("the bytes end too early");

@@ -17,7 +17,7 @@ import {
 import { at, type Column, doubles, integers } from "../../../lib/columnar/numbers.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 
-/** The lists of memories in the record beside a receipt, apart from the paths. */
+/** The lists of memories in the record stored with a receipt, except the paths. */
 type MemoryLists = Pick<RetrievalRecord, "context" | "notPacked" | "filteredOut" | "selectedOut">;
 
 /** Memories by their place in a list that the reader has. */
@@ -134,7 +134,7 @@ function placesAmong({ ids }: Pick<IdList, "ids">): Column<number> {
   };
 }
 
-/** What each number adds to the one before. */
+/** The difference of each number from the previous one. */
 function steps(values: readonly number[]): number[] {
   return values.map((value, index) => value - (values[index - 1] ?? 0));
 }

@@ -1,9 +1,9 @@
 import type { JsonObject } from "../../../lib/json.ts";
 
 /**
- * What receipts of a fresh installation have in common, in their canonical form: a stored receipt holds what differs.
- * Part of the stored format, so nothing here may ever change, whatever becomes of the defaults; another pattern is
- * another version of the format.
+ * What receipts of a fresh installation have in common, in their canonical form: a stored receipt contains only the differences.
+ * Part of the stored format, so nothing here may ever change, even if the defaults do; another pattern is another version of the
+ * format.
  */
 
 const SCORING_PATTERN: JsonObject = {
@@ -137,7 +137,7 @@ export const RECEIPT_PATTERN: JsonObject = {
   execution: { schema_version: 1, parameters: PARAMETERS_PATTERN, features: FEATURES_PATTERN },
 };
 
-/** The record beside a receipt without its lists of memories. */
+/** The record stored with a receipt, without its lists of memories. */
 export const RECORD_PATTERN: JsonObject = {
   intent: "entity_lookup",
   query_time_from: null,

@@ -13,13 +13,13 @@ import type { Json } from "../../../lib/json.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import { readBases, type ScoreBase, writeBases } from "./scores.ts";
 
-/** The records of the scores of some candidates, in the order of these, and what they refer to. */
+/** The score records of some candidates, in the order of these, and what they refer to. */
 export type ProvenanceContext = {
-  /** Whose records they are. */
+  /** The candidates that the records belong to. */
   readonly owners: readonly Uuid[];
   /** Every memory that is named. */
   readonly known: readonly Uuid[];
-  /** The settings of the retrieval: weights are told by what they differ in. */
+  /** The settings of the retrieval: weights are written as the difference from them. */
   readonly scoring: Json;
   readonly kind: ScoringWeights["fusion"]["kind"];
 };
@@ -27,7 +27,7 @@ export type ProvenanceContext = {
 const SIZE_ORDER = 2;
 const kinds = choices(ADJUSTMENT_KINDS);
 
-/** A base together with the memory that it belongs to. */
+/** A base with the memory that it belongs to. */
 type OwnedBase = ScoreBase & Pick<ScoreProvenance, "baseNodeId">;
 
 /** Neighbours that inherited a score share its base with the memory that they inherited from. */
@@ -116,7 +116,7 @@ function distinctBases(provenances: readonly ScoreProvenance[]): {
   return { bases, baseOf };
 }
 
-/** Ids that mostly are those that the reader expects. */
+/** Ids that are mostly those that the reader expects. */
 function writeNames(
   out: BitWriter,
   ids: readonly Uuid[],
@@ -165,7 +165,7 @@ function readWeights(from: BitReader, bases: number, scoring: Json): ScoringWeig
   return readPlaces(from, bases, size).map((place) => at(distinct, place));
 }
 
-/** Where the score of an adjustment came from: from nowhere, from the memory of the base, from another one. */
+/** Where the score of an adjustment came from: nowhere, the memory of the base, or another one. */
 const NOWHERE = 0;
 const BASE = 1;
 const OTHER = 2;

@@ -5,12 +5,12 @@ import type { BitReader, BitWriter } from "../../../lib/columnar/bits.ts";
 import { optional, readGuessed, writeGuessed } from "../../../lib/columnar/columns.ts";
 import { at, counts, doubles, filled, flags, integers } from "../../../lib/columnar/numbers.ts";
 
-/** What a score begins with, before any adjustment: its signals and what the fusion made of them. */
+/** The start of a score, before any adjustment: its signals and the result of the fusion. */
 export type ScoreBase = Pick<ScoreProvenance, "formulaVersion" | "trace" | "weights" | "fusion">;
 
 type Kind = ScoringWeights["fusion"]["kind"];
 
-/** All of a trace but its score, which follows from the rest. */
+/** All of a trace except its score, which follows from the rest. */
 export const SIGNALS = [
   "semanticSimilarity",
   "lexicalRelevance",
@@ -45,8 +45,8 @@ export function readSignals(from: BitReader, count: number): Signals[] {
 }
 
 /**
- * The bases of the scores of one retrieval. Their weights may differ, their fusion does not; composite scores and the
- * version of the formula are left out, since they follow from the rest.
+ * The bases of the scores of one retrieval. Their weights may differ, their fusion does not; composite scores and the version of
+ * the formula are left out, since they follow from the rest.
  */
 export function writeBases(out: BitWriter, bases: readonly ScoreBase[], kind: Kind): void {
   const signals = bases.map(({ trace }) => trace);
@@ -117,7 +117,7 @@ function recencyBoost({ fusion }: ScoringWeights): number | undefined {
   return fusion.kind === "weighted" ? undefined : fusion.recencyBoost;
 }
 
-/** The factors of a fused score and what each is a share of. */
+/** The factors of a fused score, and the value that each is a share of. */
 const FACTORS: readonly {
   readonly name: keyof PoolFactors;
   readonly value: (base: Unscored) => number | undefined;
@@ -138,7 +138,7 @@ const FACTORS: readonly {
   { name: "speakerFactor", value: () => undefined },
 ];
 
-/** Values as shares of the largest: right wherever that one is among them. */
+/** Values as shares of the largest: exact if that one is among them. */
 function poolShares(values: readonly (number | undefined)[]): (number | undefined)[] {
   const largest = values.reduce<number>((max, value) => Math.max(max, value ?? 0), 0);
   return values.map((value) => {
@@ -152,7 +152,7 @@ const CHANNELS = [
   { rank: "lexicalRank", share: "lexical", signal: "lexicalRelevance" },
 ] as const;
 
-/** Ranks grow as the signal falls, so that each is told by its distance from the one before. */
+/** Ranks grow as the signal falls, so each is written as its difference from the previous one. */
 function writeRanks(
   out: BitWriter,
   records: readonly FusionRecord[],
@@ -254,7 +254,7 @@ function readShares(
   return found.map(({ kind, semantic, lexical }) => ({ kind, semantic, lexical }));
 }
 
-/** The rescaled signals of those on a channel, right wherever the extremes are among them. */
+/** The rescaled signals of the candidates on a channel, exact if the extremes are among them. */
 function guessedShares(
   share: "semantic" | "lexical",
   signals: readonly number[],
@@ -268,10 +268,10 @@ function guessedShares(
   return values.map((value) => (range === 0 ? 1 : (value - least) / range));
 }
 
-/** Pools that are tried when tie-breaks are told as places. */
+/** Pool sizes that are tried when tie-breaks are written as places. */
 const MAX_POOL = 4096;
 
-/** A tie-break is a place among those that were found, as a share of their number. */
+/** A tie-break is a place among the candidates found, as a share of their number. */
 function writeTieBreaks(out: BitWriter, records: readonly FusionRecord[]): void {
   const ties = records.flatMap(({ tieBreak }) => tieBreak ?? []);
   if (ties.length === 0) return;
@@ -288,7 +288,7 @@ function readTieBreaks(from: BitReader, bases: readonly Unscored[]): (number | u
   const isBroken = bases.map(
     ({ weights }) => weights.fusion.kind !== "weighted" && weights.fusion.tieBreak !== undefined,
   );
-  // One fusion has a tie-break for all of its scores or for none.
+  // A fusion has a tie-break for all of its scores or for none.
   if (!isBroken.includes(true)) return filled(bases.length, undefined);
   const size = from.count(8);
   if (size === 0) return doubles.read(from, bases.length);

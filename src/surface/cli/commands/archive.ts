@@ -26,7 +26,7 @@ To replace what a memory says: svc edit.`;
 
 type ArchiveOptions = MemoryOptions & { readonly yes?: true };
 
-/** `svc archive`: retires memories for good. */
+/** `svc archive`: retires memories permanently. */
 export function archiveCommand(context: CliContext): Command {
   return new Command("archive")
     .description("retire memories permanently, so that they are no longer found")
@@ -51,7 +51,7 @@ async function archive(
   { ids, yes, format }: ArchiveOptions & { readonly ids: readonly string[] },
 ): Promise<void> {
   const meant = new Map<string, MemoryNode>();
-  // All of them are looked at before the first one is changed.
+  // All of them are looked up before the first one is changed.
   for (const id of ids) {
     const node = await findMemory(engine, userId, id);
     requireStep("archive", node);

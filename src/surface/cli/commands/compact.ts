@@ -14,7 +14,7 @@ something uses the pack; needs room for the copy. Whatever interrupts it leaves 
 
 type CompactOptions = { readonly encryptionKey?: string; readonly format: Format };
 
-/** `svc compact`: makes a pack as small as its content. */
+/** `svc compact`: shrinks a pack to its content. */
 export function compactCommand(context: CliContext): Command {
   return new Command("compact")
     .description("shrink a pack to the size of its content")
@@ -33,7 +33,7 @@ async function compact(context: CliContext, path: string, options: CompactOption
   printRewrite(context, done, options.format);
 }
 
-/** Prints what replacing a pack by a copy of itself did. */
+/** Prints the result of replacing a pack with a copy of itself. */
 export function printRewrite({ output }: CliContext, done: Rewrite, format: Format): void {
   const { path, bytesBefore, bytesAfter, encrypted } = done;
   if (format === "json") {

@@ -17,7 +17,7 @@ Examples:
 Completes commands, options, the values that an option allows, and packs. Repeat it after an update.`;
 
 /**
- * `svc completion`: teaches a shell the commands of this program.
+ * `svc completion`: lets a shell complete the commands of this program.
  * @param whole makes the program with all of its commands
  */
 export function completionCommand({ output }: CliContext, whole: () => Promise<Command>): Command {

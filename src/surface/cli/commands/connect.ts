@@ -32,7 +32,7 @@ Examples:
 The file is backed up first, and only the entry is changed. Then the server is started just as the assistant will start it,
 and spoken to. No key is ever written. svc disconnect takes it back.`;
 
-/** Milliseconds that the server has to answer; its first start unpacks libraries. */
+/** Milliseconds within which the server must answer; its first start unpacks libraries. */
 const LIMIT_MS = 20_000;
 
 type ConnectOptions = {
@@ -49,7 +49,7 @@ type ConnectOptions = {
   readonly format: Format;
 };
 
-/** `svc connect`: tells an assistant how to start the memory server, and tries it. Repeating it changes nothing. */
+/** `svc connect`: tells an assistant how to start the memory server, and tests it. Repeating it changes nothing. */
 export function connectCommand(context: CliContext): Command {
   return new Command("connect")
     .description("let an assistant use a pack")
@@ -123,16 +123,16 @@ function meant(names: readonly string[]): string {
   return `Did you mean ${names.join(" or ")}?`;
 }
 
-/** All that there is to tell. */
+/** Everything to report. */
 type Done = {
   readonly entry: ClientEntry;
   readonly server: ServerCommand;
   readonly concerns: readonly string[];
   readonly change: ClientChange;
   readonly outcome: ChangeOutcome;
-  /** Undefined: the server was not tried out. */
+  /** Undefined: the server was not tested. */
   readonly trip: RoundTrip | undefined;
-  /** The command that takes the connection back. */
+  /** The command that undoes the connection. */
   readonly undo: string;
 };
 

@@ -38,7 +38,7 @@ const QUESTIONS = [
 
 const SHOWN_RESULTS = 2;
 
-/** `svc demo`: stores real sentences in a throwaway pack and asks for them in other words. */
+/** `svc demo`: stores real sentences in a throwaway pack and retrieves them with different words. */
 export function demoCommand(context: CliContext): Command {
   return new Command("demo")
     .description("store some sentences in a throwaway pack and retrieve them")

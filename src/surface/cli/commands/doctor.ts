@@ -17,7 +17,7 @@ Exits with 1 when a check failed. Reads only; other processes may keep using the
 
 type DoctorOptions = { readonly encryptionKey?: string; readonly format: Format };
 
-/** `svc doctor`: examines a pack and the surroundings that the program needs. */
+/** `svc doctor`: checks a pack and what the program needs to work. */
 export function doctorCommand(context: CliContext): Command {
   return new Command("doctor")
     .description("check a pack and what the program needs to work")
@@ -34,7 +34,7 @@ async function doctor(
   { encryptionKey, format }: DoctorOptions,
 ): Promise<void> {
   const config = configOfPack(context, path);
-  // The spinner of a progress would write over a question.
+  // A progress spinner would write over a prompt.
   const request = keyRequest(encryptionKey);
   const stopProgress =
     request.ask === undefined ? await context.output.progress("examining") : () => {};

@@ -25,7 +25,7 @@ Examples:
 The new text becomes a memory of its own, with what was known of the old one, and replaces it: only the new one is found.
 The old one stays as it was, superseded; svc show reads it.`;
 
-/** `svc edit`: replaces what a memory says. */
+/** `svc edit`: replaces the text of a memory. */
 export function editCommand(context: CliContext): Command {
   return new Command("edit")
     .description("replace the text of a memory")
@@ -59,7 +59,7 @@ async function edit(
   else output.line(`Stored as ${node.nodeType} ${node.id}, which replaces ${old.id}`);
 }
 
-/** What the new memory takes over. Certainty is not among it: who edits a memory says what it says. */
+/** The members that the new memory inherits. Certainty is not one of them: an edit is a new statement by the editor. */
 function inheritance(old: MemoryNode): Omit<StoreInput, "content"> {
   const { metadata, epistemicType } = old;
   const isConditional = epistemicType === "conditional";

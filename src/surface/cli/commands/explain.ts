@@ -65,7 +65,7 @@ async function explain(
   });
 }
 
-/** The texts of the memories that an explanation lists, in any state. Their owner may have another name by now. */
+/** The texts of the memories that an explanation lists, in any state. Their owner may have been renamed. */
 async function textsOf(engine: MemoryEngine, explanation: Explanation): Promise<Texts> {
   const nodes = await Promise.all(
     listedIds(explanation).map((id) => engine.getNode(id, { includeSuperseded: true })),

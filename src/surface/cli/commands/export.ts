@@ -20,7 +20,7 @@ type ExportOptions = {
   readonly format: "jsonl" | "json";
 };
 
-/** `svc export`: writes out everything that a pack holds, while other processes may go on using it. */
+/** `svc export`: writes out everything in a pack, while other processes may continue to use it. */
 export function exportCommand(context: CliContext): Command {
   return new Command("export")
     .description("write out what a pack holds")
@@ -70,7 +70,7 @@ async function runExport(context: CliContext, path: string, options: ExportOptio
   }
 }
 
-/** As `svc doctor` puts it. */
+/** Worded like `svc doctor`. */
 function leftOut(requests: readonly string[]): string {
   const [first] = requests;
   return `${requests.length} damaged ${requests.length === 1 ? "receipt was" : "receipts were"} left out, the first of retrieval ${first}; every memory is in the export. If they matter, export a copy of the pack from before the damage`;

@@ -21,7 +21,7 @@ Ctrl-C may interrupt that, and svc rebuild goes on.`;
 
 type ImportOptions = KeyOptions & { readonly format: Format };
 
-/** `svc import`: makes a new pack of an export. */
+/** `svc import`: makes a new pack from an export. */
 export function importCommand(context: CliContext): Command {
   return new Command("import")
     .description("make a new pack from an export of svc export")
@@ -90,7 +90,7 @@ async function takeIn(
   }
 }
 
-/** Embeds what came without vectors. @returns how many texts the model read */
+/** Embeds memories that came without vectors. @returns how many texts were embedded */
 async function embed(
   context: CliContext,
   config: Config,

@@ -13,7 +13,7 @@ Examples:
 
 type InfoOptions = { readonly encryptionKey?: string; readonly format: Format };
 
-/** `svc info`: what a pack holds, without opening it for writing. */
+/** `svc info`: shows what a pack holds, without opening it for writing. */
 export function infoCommand(context: CliContext): Command {
   return new Command("info")
     .description("show what a pack holds")

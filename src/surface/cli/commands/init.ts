@@ -68,7 +68,7 @@ async function init(context: CliContext, path: string, options: InitOptions): Pr
   output.line(`  ${SELF.map(shellWord).join(" ")}`);
 }
 
-/** Opens a pack that is there, where its key is known, and says what it is. */
+/** Opens an existing pack if its key is known, and describes it. */
 async function examine(
   context: CliContext,
   config: Config,
@@ -82,7 +82,7 @@ async function examine(
     ? "encrypted"
     : "not encrypted: anyone who can read the file can read the memories";
   try {
-    // A key of the settings is for packs to be made, and says nothing about an unencrypted one.
+    // A key in the settings is for new packs, and says nothing about an existing unencrypted one.
     const request = encrypted ? keyRequest(encryptionKey) : { given: encryptionKey ?? "" };
     const { findKey } = await import("../../../app/find-key.ts");
     const { config: opened } = await findKey(config, request);

@@ -109,7 +109,7 @@ async function importKey(context: CliContext, path: string, options: ImportOptio
   output.line(`The key opens the pack and is kept in ${place}.`);
 }
 
-/** A key or passphrase: the first line of a file, else what is typed or piped. */
+/** A key or passphrase: the first line of a file, else typed or piped input. */
 async function readKey(file: string | undefined): Promise<string> {
   if (file !== undefined) return firstLine(readText(file));
   return isTerminal()

@@ -24,7 +24,7 @@ import { noteOtherOwners } from "../owner.ts";
 
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 1000;
-/** The states that `--state` takes beside each one of them. */
+/** Values of `--state` in addition to the single states. */
 const GROUPS = ["active", "all"] as const;
 const EXAMPLES = `
 Examples:
@@ -104,7 +104,7 @@ function statesOf(state: ListOptions["state"]): readonly LifecycleState[] {
   return state === "all" ? LIFECYCLE_STATES : [state];
 }
 
-/** The id of the last memory of a page; undefined where nothing follows it. */
+/** The id of the last memory of a page; undefined if nothing follows. */
 async function cursorBehind(
   engine: MemoryEngine,
   query: NodeQuery,

@@ -13,7 +13,7 @@ overwritten. With a key the new pack is encrypted, whether or not the directory 
 
 type MigrateOptions = { readonly encryptionKey?: string; readonly format: Format };
 
-/** `svc migrate`: makes a single file of a directory pack. */
+/** `svc migrate`: turns a directory pack into a single file. */
 export function migrateCommand(context: CliContext): Command {
   return new Command("migrate")
     .description("copy a directory pack into a new .pack file")

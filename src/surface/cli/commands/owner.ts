@@ -28,7 +28,7 @@ type OwnerOptions = {
   readonly yes?: true;
 };
 
-/** `svc owner`: who has memories in a pack, and whose it is. */
+/** `svc owner`: who has memories in a pack, and who owns it. */
 export function ownerCommand(context: CliContext): Command {
   const command = new Command("owner").description("list, choose, rename and join owners");
   const part = (name: string, description: string): Command =>
@@ -147,7 +147,7 @@ function counted(count: number, one: string, many: string): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** @throws SvcError invalid_argument where nobody can be asked */
+/** @throws SvcError invalid_argument if there is no terminal to ask on */
 async function isAgreed(what: string, into: string): Promise<boolean> {
   if (isTerminal()) return await confirm(`Give ${what} to ${into}?`, false);
   throw invalid(

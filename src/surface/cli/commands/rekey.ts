@@ -29,7 +29,7 @@ type RekeyOptions = {
   readonly format: Format;
 };
 
-/** `svc rekey`: gives a pack another key, its first one, or none. */
+/** `svc rekey`: gives a pack another key, its first key, or none. */
 export function rekeyCommand(context: CliContext): Command {
   return new Command("rekey")
     .description(

@@ -33,7 +33,7 @@ type SearchOptions = {
   readonly format: Format;
 };
 
-/** `svc search`: asks a question of one owner's memories. */
+/** `svc search`: searches one owner's memories for a question. */
 export function searchCommand(context: CliContext): Command {
   return new Command("search")
     .description("find memories")
@@ -129,7 +129,7 @@ function print(
   }
 }
 
-/** The number of a hit that is shown, else its id. */
+/** The number of a displayed hit, else its id. */
 function placeOf(id: Uuid, hits: readonly FoldedHit[]): string {
   const place = hits.findIndex(({ hit }) => hit.node.id === id);
   return place === -1 ? id : `#${place + 1}`;

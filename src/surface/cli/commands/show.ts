@@ -22,7 +22,7 @@ Examples:
 
 Shows memories in any state. svc list and svc search name their ids.`;
 
-/** `svc show`: one memory completely. */
+/** `svc show`: one memory in full. */
 export function showCommand(context: CliContext): Command {
   return new Command("show")
     .description("show one memory: its text and everything known about it")

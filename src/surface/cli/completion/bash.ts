@@ -1,6 +1,6 @@
 import { type CommandShape, type Expected, everyCommand, nameOf } from "./shapes.ts";
 
-/** What one state of the command line leads to. */
+/** What may follow one state of the command line. */
 type Case = readonly [state: string, expected: Expected];
 
 /** The completion of a program for bash 4 and later. */

@@ -1,33 +1,33 @@
 import type { Argument, Command, Option } from "commander";
 
-/** What may stand in a place of a command line. */
+/** What is expected at a place of a command line. */
 export type Expected =
   | { readonly kind: "words"; readonly words: readonly string[] }
-  /** Packs and the folders in which they may lie. */
+  /** Packs and the folders that may contain them. */
   | { readonly kind: "pack" }
   | { readonly kind: "file" }
   | { readonly kind: "anything" };
 
 export type OptionShape = {
-  /** As it is typed, for example `--format`. */
+  /** As typed, for example `--format`. */
   readonly flag: string;
   readonly description: string;
-  /** Undefined: it stands alone. */
+  /** Undefined: it takes no value. */
   readonly value: Expected | undefined;
 };
 
 /** A command as a shell sees it. */
 export type CommandShape = {
-  /** The words that name it, behind the program's own; none: the program. */
+  /** The words that name it, after the program's own; none: the program. */
   readonly path: readonly string[];
   readonly description: string;
   readonly options: readonly OptionShape[];
-  /** What stands behind it, word by word. */
+  /** Its arguments, word by word. */
   readonly places: readonly Expected[];
   readonly parts: readonly CommandShape[];
 };
 
-/** Names of arguments, and of what options take, that stand for a path. */
+/** Names of arguments and option values that are paths. */
 const PACKS = ["pack", "path", "new.pack", "directory"];
 const PACK_OPTIONS = ["--db-path"];
 const FILES = ["file", "to"];

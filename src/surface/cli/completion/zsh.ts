@@ -14,7 +14,7 @@ fi
 `;
 }
 
-/** A function for each command; one with parts calls theirs. */
+/** A function for each command; a command with parts calls theirs. */
 function functions(name: string, shape: CommandShape): readonly string[] {
   const { options, places, parts } = shape;
   const specs = options.map(optionSpec);
@@ -49,7 +49,7 @@ ${cases.join("\n")}
 
 function optionSpec({ flag, description, value }: OptionShape): string {
   const told = `[${description.replace(/[\\[\]]/g, "\\$&")}]`;
-  // With = a value may stand behind a blank too.
+  // With = a value may also follow a blank.
   const spec =
     value === undefined ? `${flag}${told}` : `${flag}=${told}:${message(value)}:${action(value)}`;
   return shellWord(spec);

@@ -31,7 +31,7 @@ import {
   stateToolSchema,
 } from "./tool-wire.ts";
 
-/** A query and whose claims it is about. */
+/** A query and its owner. */
 type Owned<T> = {
   readonly userId: string | null | undefined;
   /** @throws SvcError invalid_argument for what no schema checks */
@@ -187,7 +187,7 @@ const aggregateTextOperation = defineOperation({
   },
 });
 
-/** What counts and sums stored claims. */
+/** The operations that count and sum stored claims. */
 export const AGGREGATION_OPERATIONS: readonly Operation[] = [
   aggregateAssertionsOperation,
   assertionStateOperation,

@@ -7,14 +7,14 @@ import type {
 import type { AssertionState, StateEntry } from "../../../domain/records/claim-state.ts";
 import { counted, EXCERPT_CHARS, json, listed, moment, oneLine } from "../core/tool-text.ts";
 
-/** Why a memory was left out that states nothing in parts, or no amount. */
+/** Reason for excluding a memory that states no claim in parts, or no amount. */
 const NO_CLAIM = "missing_structured_assertion";
 const NO_AMOUNT = "missing_quantity";
-/** What makes a memory count; the amount has to stand in its text as well. */
+/** What makes a memory count; the amount must also be in its text. */
 const CLAIM = { subject: "I", predicate: "spent", object: "$20" };
 const AMOUNT = { value: "20", unit: "$", source_text: "$20", grounding: QUANTITY_GROUNDING };
 
-/** The counts of claims, a line for each group. */
+/** The counts of claims, one line per group. */
 export function tellAssertions(answer: AssertionAggregation): string {
   const { groups, distinctCount, matchedRecords } = answer;
   return [
@@ -30,7 +30,7 @@ export function tellAssertions(answer: AssertionAggregation): string {
   ].join("\n");
 }
 
-/** The sums, a line for each unit or group. */
+/** The sums, one line per unit or group. */
 export function tellQuantities(answer: QuantityAggregation): string {
   const { groups, distinctCount, matchedQuantityRecords } = answer;
   return [
@@ -77,7 +77,7 @@ function entryLine(entry: StateEntry): string {
   return `${moment(entry.validFrom)}${until} ${entry.nodeId} (${entry.lifecycleState}, ${standing}) ${oneLine(entry.content, EXCERPT_CHARS)}`;
 }
 
-/** Texts of memories, so each as JSON on one line. */
+/** Texts of memories, hence each as JSON on one line. */
 function valuesOf(values: Readonly<Record<string, string | undefined>>): string {
   return Object.entries(values)
     .map(([name, value]) => `${name} ${JSON.stringify(oneLine(value ?? "", EXCERPT_CHARS))}`)
@@ -95,7 +95,7 @@ function scanned({
   return `${counted(scannedNodes, "memory", "memories")} looked at${out}`;
 }
 
-/** Says that nothing was counted because no memory states its values in metadata. */
+/** Explains that nothing was counted because no memory states its values in metadata. */
 function unclaimed(
   { exclusions }: Pick<AssertionAggregation, "exclusions">,
   example: object,

@@ -17,8 +17,8 @@ import { instantIn, retrievalModeText, scopeText, userIdIn } from "../core/field
 import { present } from "../core/operation-parts.ts";
 
 /**
- * The queries of tools: flat, and loose where the engine checks. The members of closed sets stand in the schemas of the
- * tools of every day, and in the message about a wrong one.
+ * The queries of tools: flat, and loose where the engine checks. The members of closed sets are in the schemas of everyday tools,
+ * and in the message about a wrong one.
  */
 
 const texts = z.array(z.string()).nullish();

@@ -5,13 +5,13 @@ import { invalid, SvcError } from "../../../domain/errors.ts";
 export type Caller = {
   /** The only owner this caller may name; undefined for an operator, who may name any. */
   readonly boundUserId: string | undefined;
-  /** Who is meant where an operator names nobody. Absent: a request that needs an owner is refused. */
+  /** The owner for an operator who names none. Absent: a request that needs an owner is refused. */
   readonly defaultUserId?: string | undefined;
 };
 
 /**
  * The owner of a request that may leave the owner open; undefined means all owners.
- * @throws SvcError forbidden when a bound caller names somebody else
+ * @throws SvcError forbidden if a bound caller names another owner
  */
 export function optionalOwner(
   caller: Caller,
@@ -31,7 +31,7 @@ export function optionalOwner(
 
 /**
  * The owner of a request that needs one.
- * @throws SvcError forbidden, or invalid_argument when an operator names nobody
+ * @throws SvcError forbidden, or invalid_argument if an operator names none
  */
 export function requireOwner(caller: Caller, given: string | null | undefined): string {
   const owner = optionalOwner(caller, given) ?? caller.defaultUserId;
@@ -42,8 +42,8 @@ export function requireOwner(caller: Caller, given: string | null | undefined): 
 }
 
 /**
- * Who is named in the record of a change: the bound owner, else whom an operator names, else the operator.
- * @throws SvcError invalid_argument when a bound caller names an actor, or the name is blank or no proper text
+ * The actor in the record of a change: the bound owner, else the one that an operator names, else the operator.
+ * @throws SvcError invalid_argument if a bound caller names an actor, or the name is blank or malformed text
  */
 export function actorOf(
   caller: Caller,

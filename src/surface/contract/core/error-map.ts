@@ -3,14 +3,14 @@ import { type ErrorCode, PACK_MOVED, SvcError, UNSAFE_FILE } from "../../../doma
 /** How an error reaches the callers of each surface. */
 export type ErrorTreatment = {
   readonly httpStatus: 400 | 401 | 403 | 404 | 409 | 413 | 422 | 500 | 502 | 503 | 504 | 507;
-  /** Whether the message goes to the caller; otherwise a fixed text does, and the cause goes to the log. */
+  /** Whether the caller gets the message; otherwise it gets a fixed text, and the cause goes to the log. */
   readonly exposed: boolean;
   /**
    * `error`: a normal result `{error}`; `conflict`: the same with `conflict: true`;
    * `accepted`: the same with the identifiers of the accepted source; `internal`: fixed text.
    */
   readonly mcp: "error" | "conflict" | "accepted" | "internal";
-  /** Of a command: 1 failed, 2 refused or bad usage. */
+  /** Exit code of a command: 1 failed, 2 refused or wrong usage. */
   readonly exitCode: 1 | 2;
 };
 
@@ -63,7 +63,7 @@ export const ERROR_MAP: Readonly<Record<ErrorCode, ErrorTreatment>> = {
   internal: { httpStatus: 500, exposed: false, mcp: "internal", exitCode: 1 },
 };
 
-/** Reasons of a `storage_failed` whose message says what to do: the caller may be the only one to notice. */
+/** Reasons of a `storage_failed` whose message says what to do: nobody but the caller may notice it. */
 const TOLD_REASONS: ReadonlySet<unknown> = new Set([PACK_MOVED, UNSAFE_FILE]);
 const TOLD = failed(500);
 
@@ -73,13 +73,13 @@ export type ErrorReport = {
   readonly treatment: ErrorTreatment;
   /** Safe to show; a fixed text when the cause must stay in the log. */
   readonly message: string;
-  /** Of accepted but unfinished work. */
+  /** Identifiers of accepted but unfinished work. */
   readonly accepted: { readonly event_id: string; readonly reason_code: string } | undefined;
 };
 
 const INTERNAL_MESSAGE = "Internal server error";
 
-/** Sorts a thrown value into the map. Anything but a SvcError is internal. */
+/** Classifies a thrown value by the map. Anything but a SvcError is internal. */
 export function reportError(error: unknown): ErrorReport {
   if (!(error instanceof SvcError)) return internalReport();
   const isTold = error.code === "storage_failed" && TOLD_REASONS.has(error.data["reason"]);
@@ -90,7 +90,7 @@ export function reportError(error: unknown): ErrorReport {
   }
   const eventId = error.data["event_id"];
   const reason = error.data["reason_code"];
-  // Without the identifier the caller could not follow its event up.
+  // Without the identifier the caller could not track its event.
   if (typeof eventId !== "string") return internalReport();
   return {
     code: error.code,

@@ -17,7 +17,7 @@ import { parseSpeaker } from "../../../domain/speaker.ts";
 import { parseInstantInput } from "../../../domain/validity.ts";
 import { REFUSAL } from "./wire-issues.ts";
 
-/** The building blocks of every wire shape. Inputs are checked here; outputs only described. */
+/** The building blocks of every wire shape. Inputs are checked here; outputs are only described. */
 
 /** Text that a rule of the domain accepts; the rule's own words explain a refusal. */
 function textBy(rule: (value: string) => unknown): z.ZodString {
@@ -26,7 +26,7 @@ function textBy(rule: (value: string) => unknown): z.ZodString {
       rule(value);
     } catch (error) {
       if (!(error instanceof SvcError)) throw error;
-      // The path is the schema's to say; the rule's message begins with its own idea of the field.
+      // The schema supplies the path; the rule's message begins with its own name for the field.
       context.addIssue({
         code: "custom",
         message: error.message.slice(error.message.indexOf(": ") + 2),
@@ -40,14 +40,14 @@ function textBy(rule: (value: string) => unknown): z.ZodString {
 export const instantIn = textBy((value) => parseInstantInput(value, "instant")).meta({
   format: "date-time",
 });
-/** Accepted in any spelling; read by the operation, which names the field. */
+/** Accepted in any notation; read by the operation, which names the field. */
 export const uuidIn = z.string().meta({ format: "uuid" });
 
 export const nodeType = z.enum(NODE_TYPES);
 export const scope = z.enum(SCOPES);
 export const lifecycleState = z.enum(LIFECYCLE_STATES);
 export const epistemicType = z.enum(EPISTEMIC_TYPES);
-/** Of a new memory: `deprecated` is what a change of state makes of one. */
+/** For a new memory: `deprecated` only results from a change of state. */
 export const newEpistemicType = epistemicType.exclude(["deprecated"]);
 export const sourceType = z.enum(SOURCE_TYPES);
 export const decayProfile = z.enum(DECAY_PROFILES);
@@ -70,9 +70,9 @@ export const speaker = textBy(parseSpeaker).meta({
   description: "Name of the person who said it; never indexed as a word.",
 });
 export const metadata = z.record(z.string(), z.unknown());
-/** Metadata on its way in, passed on as it is: `z.record` makes a copy, which loses a key called `__proto__`. */
+/** Incoming metadata, passed on as it is: `z.record` makes a copy, which loses a key called `__proto__`. */
 export const metadataIn =
-  // SAFETY: the rule lets objects and null pass only.
+  // SAFETY: the rule accepts only objects and null.
   z
     .unknown()
     .superRefine((value, context) => {

@@ -20,19 +20,19 @@ export const ADDS = {
   openWorldHint: false,
 } as const;
 
-/** The hints of a tool that changes what is there, once: the same call again changes nothing. */
+/** The hints of an idempotent tool that changes existing memories. */
 export const CHANGES = { ...ADDS, idempotentHint: true } as const;
 
-/** The hints of such a tool after which a memory is found no more, for good. */
+/** The hints of such a tool that makes a memory permanently unfindable. */
 export const RETIRES = { ...CHANGES, destructiveHint: true } as const;
 
-/** `user_id` in a query where it may be absent. */
+/** `user_id` in a query, optional. */
 export const anyOwnerQuery = z
   .string()
   .optional()
   .meta({ description: "Absent: all owners, for an operator." });
 
-/** `user_id` in a query where an operator has to give it. */
+/** `user_id` in a query, required of an operator. */
 export const ownerQuery = z
   .string()
   .optional()
@@ -41,7 +41,7 @@ export const ownerQuery = z
     examples: ["ada"],
   });
 
-/** A value read by a rule; null and undefined both mean that there is none. */
+/** A value read by a rule; null and undefined both mean absent. */
 export function present<T, R>(value: T | null | undefined, read: (value: T) => R): R | undefined {
   return value === null || value === undefined ? undefined : read(value);
 }
@@ -54,7 +54,7 @@ export function readUuid(text: string, field: string): Uuid {
 }
 
 /**
- * A page size, or another integer, of a query string.
+ * A page size, or another integer, from a query string.
  * @throws SvcError invalid_argument
  */
 export function readLimit(
@@ -70,7 +70,7 @@ export function readLimit(
   );
 }
 
-/** Whose memories a change may touch, and in whose name. @throws SvcError invalid_argument */
+/** The owner whose memories a change may touch, and its actor. @throws SvcError invalid_argument */
 export function callerOf({ caller, operator }: CallContext, actor?: string | null) {
   return { userId: caller.boundUserId, actorId: actorOf(caller, operator, actor) };
 }

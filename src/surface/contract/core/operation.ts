@@ -9,15 +9,15 @@ import { type Caller, requireOwner } from "./caller.ts";
 export type CallContext = {
   readonly engine: () => MemoryEngine;
   readonly caller: Caller;
-  /** Who acts when no owner is bound: `api-operator` or `mcp-operator`. */
+  /** The actor if no owner is bound: `api-operator` or `mcp-operator`. */
   readonly operator: string;
   /** Version of the program. */
   readonly version: string;
-  /** Aborted when the caller is gone. */
+  /** Aborted when the caller has gone. */
   readonly signal: AbortSignal | undefined;
 };
 
-/** The parts of an HTTP request, still unchecked. Of a repeated query parameter the last one counts. */
+/** The parts of an HTTP request, still unchecked. The last value of a repeated query parameter counts. */
 export type HttpParts = {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
@@ -36,26 +36,26 @@ type HttpShape = {
     readonly query?: z.ZodObject;
     readonly headers?: z.ZodObject;
     readonly body?: z.ZodObject;
-    /** The body may be left out, be `null` or `{}`. */
+    /** The body may be absent, `null` or `{}`. */
     readonly bodyIsOptional?: boolean;
   };
-  /** How the answer is told. */
+  /** The form of the answer. */
   readonly response: View<never>;
-  /** Documented statuses beside 200, 401, 403, 422, 500 and 503. */
+  /** Documented statuses besides 200, 401, 403, 422, 500 and 503. */
   readonly statuses: readonly (400 | 404 | 409)[];
   /** Needs neither credentials nor an open engine. */
   readonly isPublic?: boolean;
 };
 
-/** `full`: every tool. `core`: what an assistant needs every day, for clients that pay for each tool they show. */
+/** `full`: every tool. `core`: what an assistant needs every day, for clients that pay for each tool in the list. */
 export type ToolSet = "core" | "full";
 
-/** Whether a set has a tool. */
+/** Whether a set contains a tool. */
 export function hasTool(set: ToolSet, { toolSet }: { readonly toolSet: ToolSet }): boolean {
   return set === "full" || toolSet === "core";
 }
 
-/** What the text block of a tool's answer is: the JSON of the structured content, or a readable text in few tokens. */
+/** Form of the text block of a tool's answer: the JSON of the structured content, or a readable text in few tokens. */
 export type AnswerForm = "json" | "text";
 
 type McpShape = {
@@ -65,9 +65,9 @@ type McpShape = {
   readonly description: string;
   /** The smallest set that has it. */
   readonly toolSet: ToolSet;
-  /** Arguments that the core set shows; it accepts them all. Absent: all are shown. */
+  /** Arguments shown in the core set, which accepts all. Absent: all are shown. */
   readonly coreArguments?: readonly string[];
-  /** Arguments that are accepted and never shown: other names of shown ones. */
+  /** Arguments that are accepted but never shown: aliases of shown ones. */
   readonly silentArguments?: readonly string[];
   readonly annotations: {
     readonly readOnlyHint: boolean;
@@ -76,13 +76,13 @@ type McpShape = {
     readonly openWorldHint: boolean;
   };
   readonly input: z.ZodObject;
-  /** How the structured answer is told. */
+  /** The form of the structured answer. */
   readonly output: View<never>;
-  /** Whether an operator has to name the owner. */
+  /** Whether an operator must name the owner. */
   readonly needsOwner: boolean;
 };
 
-/** JSON on its way out. */
+/** Outgoing JSON. */
 export type WireObject = object;
 /** A call whose arguments have passed their schema. */
 export type PreparedCall = (context: CallContext) => Promise<WireObject>;
@@ -91,18 +91,18 @@ export type PreparedCall = (context: CallContext) => Promise<WireObject>;
 export type ToolAnswer = {
   /** For programs. */
   readonly structured: WireObject;
-  /** The same for a model, in few words, with every id that a next call may need. */
+  /** The same for a model, in few words, with every id that a further call may need. */
   readonly text: string;
   /** The one memory that the answer is about. */
   readonly nodeId: Uuid | undefined;
-  /** Whose memories were asked for, where the answer holds none. */
+  /** The owner of the request, if the answer contains none of that owner's memories. */
   readonly nothingOf: string | undefined;
 };
-/** A call of a tool whose arguments have passed their schema. The texts name tools of the given set only. */
+/** A tool call whose arguments have passed their schema. The texts name only tools of the given set. */
 export type PreparedTool = (context: CallContext, toolSet: ToolSet) => Promise<ToolAnswer>;
 
 export type HttpBinding = HttpShape & {
-  /** Checks the parts; the returned call may be refused by the engine still. */
+  /** Checks the parts; the engine may still refuse the returned call. */
   readonly prepare: (parts: HttpParts) => PreparedCall;
 };
 export type McpBinding = McpShape & { readonly prepare: (args: unknown) => PreparedTool };
@@ -121,7 +121,7 @@ type Definition<Input, Output> = {
   readonly name: string;
   readonly summary: string;
   readonly description: string;
-  /** Checks what no schema can, asks the engine. */
+  /** Checks what no schema can, then asks the engine. */
   readonly run: (context: CallContext, input: Input) => Promise<Output>;
   readonly http?: HttpShape & {
     readonly response: View<Output>;
@@ -132,7 +132,7 @@ type Definition<Input, Output> = {
       readonly read: (args: unknown) => Input;
       readonly tell: (output: Output, input: Input, toolSet: ToolSet) => string;
       readonly about?: (output: Output) => Uuid;
-      /** Whether an answer from the memories of one owner, whom `owner` tells, holds none of them. */
+      /** Whether an answer from the memories of one owner, given by `owner`, contains none of them. */
       readonly search?: {
         readonly isEmpty: (output: Output) => boolean;
         readonly owner: (input: Input) => string | null | undefined;
@@ -140,12 +140,12 @@ type Definition<Input, Output> = {
     };
 };
 
-/** How a tool's output is told; `write` tells it where that depends on the input. */
+/** The form of a tool's output; `write` depends on the input. */
 type Written<Input, Output> =
   | { readonly output: View<Output>; readonly write?: undefined }
   | { readonly output: View<never>; readonly write: (output: Output, input: Input) => Json };
 
-/** Binds an operation's types together and hides them, so that operations of all kinds stand in one table. */
+/** Binds an operation's types together and hides them, so that operations of all kinds fit into one table. */
 export function defineOperation<Input, Output>(definition: Definition<Input, Output>): Operation {
   const { name, summary, description, run, http, mcp } = definition;
   return {
@@ -183,6 +183,6 @@ export function defineOperation<Input, Output>(definition: Definition<Input, Out
 }
 
 function toObject(json: Json): WireObject {
-  // SAFETY: every operation answers with an object or a list.
+  // SAFETY: every operation returns an object or a list.
   return json as WireObject;
 }

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import type { View } from "../../../lib/view.ts";
 
-/** By notes or else by shape, which the copies of a form share: a name must not stand for two schemas. */
+/** By notes or else by shape, which the copies of a form share: a name must not refer to two schemas. */
 const made = new WeakMap<object, z.ZodType>();
 
-/** The schema of what a form tells, for documents and for clients. Made when it is asked for: no answer is checked by it. */
+/** The schema of a form, for documents and clients. Created on demand: it does not check answers. */
 export function schemaOf(form: View<never>): z.ZodType {
   const key = form.notes ?? form.shape;
   const known = made.get(key);
@@ -22,7 +22,7 @@ function plainSchema({ shape }: View<never>): z.ZodType {
     case "constants":
       return constants(shape.values);
     case "nullable":
-      // Made `nullable()`, a shape that the OpenAPI document names would be null wherever it is used.
+      // If made `nullable()`, a shape named in the OpenAPI document would be nullable wherever it is used.
       return isNamed(shape.of)
         ? z.union([schemaOf(shape.of), z.null()])
         : schemaOf(shape.of).nullable();

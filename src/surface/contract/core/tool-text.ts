@@ -4,26 +4,26 @@ import type { MemoryNode } from "../../../domain/node.ts";
 import { storedSpeaker } from "../../../domain/speaker.ts";
 import { daysBetween, type Instant } from "../../../lib/instant.ts";
 
-/** What the texts of tools have in common. Texts from memories are data: each stands on one line, behind what is said of it. */
+/** Common parts of the texts of tools. Texts from memories are data: each is on one line, after the facts about it. */
 
-/** Code points of a text in a list where it is what the list is about. */
+/** Code points of a text in a list of such texts. */
 export const LINE_CHARS = 1000;
-/** Code points of a text that only reminds of what it is. */
+/** Code points of a text that serves only as a reminder. */
 export const EXCERPT_CHARS = 80;
 /** Lines of one list; programs get the rest. */
 const LISTED_LINES = 50;
 /** Days after which a date says more than an age. */
 const AGE_DAYS = 14;
-/** Scope, states and kinds of knowledge of which nothing needs to be said. */
+/** Scope, states and kinds of knowledge that are not mentioned. */
 const PLAIN_SCOPE: Scope = "personal";
 const PLAIN_STATES: readonly LifecycleState[] = ["tentative", "stable"];
 const PLAIN_KINDS: readonly EpistemicType[] = ["observed", "asserted"];
-/** Below it, how sure a memory is belongs to what is said of it. */
+/** Below this confidence, it is mentioned. */
 const DOUBTFUL = 0.5;
 
-/** A text as one line, cut after so many code points. */
+/** A text as one line, cut after this many code points. */
 export function oneLine(text: string, maxChars: number): string {
-  // Of a long text the beginning is enough, whatever blanks it has.
+  // The start of a long text is enough, whatever blanks it has.
   const line = text
     .slice(0, maxChars * 4)
     .replace(/[\s\p{Cc}]+/gu, " ")
@@ -33,28 +33,28 @@ export function oneLine(text: string, maxChars: number): string {
   return isCut ? `${points.slice(0, maxChars).join("")}…` : line;
 }
 
-/** A text with its lines, for which it has to stand last; what would command a terminal is replaced. */
+/** A text with its line breaks, which must therefore come last; terminal control characters are replaced. */
 export function complete(text: string): string {
   return text.replace(/\r\n?/g, "\n").replace(/[^\P{Cc}\n\t]/gu, "\ufffd");
 }
 
-/** A value as JSON on one line: exact, and nothing in it ends the line, which JSON itself allows two characters to do. */
+/** A value as JSON on one line: exact, and without the two line separators that JSON itself allows. */
 export function json(value: object | string): string {
   return JSON.stringify(value).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
 }
 
-/** The name of an owner, an actor or a model: somebody chose it, so it is kept to one line as well. */
+/** The name of an owner, an actor or a model: anyone may choose it, so it is kept to one line as well. */
 export function name(text: string): string {
   return oneLine(text, EXCERPT_CHARS);
 }
 
-/** Date and minute in UTC, which its `Z` says; midnight is the date alone. */
+/** Date and minute in UTC, marked by its `Z`; midnight is shown as the date alone. */
 export function moment(instant: Instant): string {
   const time = instant.slice(11, 16);
   return time === "00:00" ? instant.slice(0, 10) : `${instant.slice(0, 10)} ${time}Z`;
 }
 
-/** How long ago it was, in one unit; the date of what is in the future or two weeks old. */
+/** How long ago it was, in one unit; for the future, or after two weeks, the date. */
 export function age(instant: Instant, now: Instant): string {
   const days = daysBetween(instant, now);
   if (days < 0 || days >= AGE_DAYS) return instant.slice(0, 10);
@@ -65,7 +65,7 @@ export function age(instant: Instant, now: Instant): string {
   return days < 2 ? "1 day ago" : `${Math.floor(days)} days ago`;
 }
 
-/** What stands about a memory in front of its text. @param now where given, its age is told, else its date */
+/** The facts about a memory before its text. @param now if given, its age is shown, else its date */
 export function aboutNode(node: MemoryNode, now?: Instant): string {
   const { nodeType, scope, epistemicType, confidence, eventTime, validTo } = node;
   const facts = [
@@ -82,7 +82,7 @@ export function aboutNode(node: MemoryNode, now?: Instant): string {
   return facts.filter((fact) => fact !== undefined).join(", ");
 }
 
-/** Who said it, behind a joint; nothing where that is not recorded. */
+/** The speaker, after a separator; nothing if not recorded. */
 export function speakerOf(
   { metadata }: Pick<MemoryNode | MemoryEvent, "metadata">,
   joint: string,
@@ -97,7 +97,7 @@ function stateOf({ lifecycleState, supersededBy }: MemoryNode): string | undefin
   return isReplaced ? `superseded by ${supersededBy}` : lifecycleState;
 }
 
-/** A memory as one line: id, what is said of it, text. */
+/** A memory as one line: id, facts, text. */
 export function nodeLine(node: MemoryNode, maxChars = LINE_CHARS): string {
   return `${node.id} (${aboutNode(node)}) ${oneLine(node.content, maxChars)}`;
 }
@@ -112,7 +112,7 @@ export function counted(count: number, one: string, many: string): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** Lines of a list, at most 50 of them, and how many are left. */
+/** Lines of a list, at most 50, and the number of the others. */
 export function listed<T>(items: readonly T[], line: (item: T, index: number) => string): string[] {
   const lines = items.slice(0, LISTED_LINES).map(line);
   const rest = items.length - lines.length;

@@ -3,7 +3,7 @@ import { SvcError } from "../../../domain/errors.ts";
 
 type Issue = z.core.$ZodIssue;
 
-/** Issues named in one message; the rest is counted. */
+/** Issues named in one message; the others are counted. */
 const SHOWN_ISSUES = 10;
 /** Characters of a value that a message repeats. */
 const SHOWN_CHARS = 80;
@@ -39,16 +39,16 @@ export function parseWire<T>(schema: z.ZodType<T>, value: unknown, whole: string
   });
 }
 
-/** Under this name an issue carries the code of the rule that it comes from. */
+/** Under this name an issue carries the code of the rule that raised it. */
 export const REFUSAL = "refusal";
 
-/** The code of the rule that alone is broken. */
+/** The code of the only broken rule. */
 function codeOf([first, ...others]: readonly Issue[]): "invalid_argument" | "invalid_speaker" {
   const isSpeaker = first?.code === "custom" && first.params?.[REFUSAL] === "invalid_speaker";
   return isSpeaker && others.length === 0 ? "invalid_speaker" : "invalid_argument";
 }
 
-/** An issue about unknown keys stands for each of them. */
+/** An issue about unknown keys counts once for each of them. */
 function countOf(issues: readonly Issue[]): number {
   return issues.reduce(
     (count, issue) => count + (issue.code === "unrecognized_keys" ? issue.keys.length : 1),
@@ -97,7 +97,7 @@ function bound(origin: string, value: unknown, limit: string): string {
   return `${shown(value)} must be ${limit}`;
 }
 
-/** Of several readings, the one that got furthest explains best. */
+/** Of several alternatives, the one that got furthest explains best. */
 function union(issue: Extract<Issue, { code: "invalid_union" }>, value: unknown): string {
   const readings = issue.errors.flatMap((branch) => branch.slice(0, 1));
   const best =
@@ -140,7 +140,7 @@ function cut(text: string): string {
   return text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS - 1)}…` : text;
 }
 
-/** The part of a value that is surely enough to show, so that neither its size nor its depth matters. */
+/** A part of the value that is certainly enough to show, so that neither its size nor its depth matters. */
 function sample(value: unknown, room: { left: number }): unknown {
   room.left -= 1;
   if (typeof value === "string") return value.slice(0, SHOWN_CHARS);

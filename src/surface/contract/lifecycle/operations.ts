@@ -16,11 +16,11 @@ import {
   type WithActor,
 } from "./wire.ts";
 
-/** A change of one memory, its ids still unread. */
+/** A change of one memory, with unparsed ids. */
 type NodeChange = {
   readonly nodeId: string;
   readonly requestId: string | null | undefined;
-  /** What the surface calls the request's id. */
+  /** The surface's name for the request id. */
   readonly requestField: "Idempotency-Key" | "request_id";
 };
 
@@ -188,7 +188,7 @@ const conditionOperation = defineOperation({
   },
 });
 
-/** What changes the state and the standing of one memory. */
+/** The operations that change the state and the standing of one memory. */
 export const LIFECYCLE_OPERATIONS: readonly Operation[] = [
   promoteOperation,
   archiveOperation,

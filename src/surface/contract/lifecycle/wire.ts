@@ -5,7 +5,7 @@ import { EVALUATION_METHODS } from "../../../engine/lifecycle/api.ts";
 import { instantIn, uuidIn } from "../core/fields.ts";
 import { readUuid } from "../core/operation-parts.ts";
 
-/** Text that is not blank, of so many characters at most; blanks around it do not count. */
+/** Non-blank text of at most this many characters; surrounding blanks do not count. */
 function boundedText(maxChars: number) {
   return z
     .string()
@@ -117,7 +117,7 @@ export const resolveToolSchema = z.strictObject({
   request_id: changeId,
 });
 
-/** What a tool passes on, and the name that only HTTP takes. */
+/** A tool's members, and the actor, which only HTTP accepts. */
 export type WithActor<T extends z.ZodObject> = z.infer<T> & {
   readonly actor?: string | null | undefined;
 };

@@ -106,7 +106,7 @@ const extractionStatusOperation = defineOperation({
   },
 });
 
-/** What became of an event. */
+/** The operations on events. */
 export const EVENT_OPERATIONS: readonly Operation[] = [
   eventNodesOperation,
   extractionOperation,

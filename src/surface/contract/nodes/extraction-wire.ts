@@ -31,7 +31,7 @@ export const extractionView = noted(
   { id: "Extraction", description: "What was extracted from one event, recorded once." },
 );
 
-/** Work has neither plans nor a schedule of its own. */
+/** Such work has neither plans nor a schedule. */
 export const extractionStatusView = noted(
   view<ExtractionStatus>()({
     eventId: told(uuid, ({ job }) => job.eventId),

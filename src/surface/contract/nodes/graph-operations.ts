@@ -220,7 +220,7 @@ const chainOperation = defineOperation({
   },
 });
 
-/** Walks over memories. `scan_nodes` has to stand in front of the operations on one memory, whose paths match its own. */
+/** Walks over memories. `scan_nodes` must precede the operations on one memory, whose paths match its own. */
 export const GRAPH_OPERATIONS: readonly Operation[] = [
   scanNodesOperation,
   neighborhoodOperation,

@@ -19,7 +19,7 @@ import {
 
 type Change = Provenance["operations"][number];
 
-/** Where a memory comes from, a line for each source, conflict and change. */
+/** Where a memory comes from, one line per source, conflict and change. */
 export function tellProvenance(provenance: Provenance): string {
   const { node, missingEvidenceRefs, nextOperationCursor } = provenance;
   const lines = [
@@ -42,7 +42,7 @@ function eventLine(event: MemoryEvent): string {
   return `event ${event.id} (${event.role}${speakerOf(event, " ")}, ${when}) ${oneLine(event.content, LINE_CHARS)}`;
 }
 
-/** The edge stays when a contradiction is over; the state of the memory says whether it is. */
+/** The edge remains when a contradiction is over; the state of the memory says whether it is. */
 function conflictLine({ sourceId, targetId, validTo }: Edge, { node }: Provenance): string {
   const other = sourceId === node.id ? targetId : sourceId;
   if (node.lifecycleState !== "contested") return `contradicted ${other}, settled`;
@@ -60,7 +60,7 @@ function historyLine({ createdAt, opType, actorId, payload }: Change): string {
   return `${moment(createdAt)} ${opType}${change}${change === "" ? "" : ","} by ${name(actorId)}`;
 }
 
-/** What was recorded of a change; nothing where the record does not vouch for itself. */
+/** The record of a change; nothing if its checksum does not match. */
 function recordOf(payload: JsonObject): JsonObject {
   if (typeof payload["record"] !== "string") return payload;
   try {

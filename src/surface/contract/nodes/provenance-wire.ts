@@ -20,7 +20,7 @@ const operationView = noted(
   { id: "OperationRecord", description: "One line of the audit log, written once." },
 );
 
-/** Where a memory comes from, as answers tell it. */
+/** The provenance of a memory in answers. */
 export const provenanceView = noted(
   view<Provenance>()({
     schemaVersion: told(constant(1), () => 1 as const),

@@ -13,7 +13,7 @@ import {
 } from "../../../lib/form.ts";
 import { noted, told, view } from "../../../lib/view.ts";
 
-/** A list that is complete, or the beginning of one. */
+/** A complete list, or the start of one. */
 export const nodeListView = noted(
   view<readonly MemoryNode[]>()({
     nodes: told(list(nodeForm), (nodes) => nodes),
@@ -22,7 +22,7 @@ export const nodeListView = noted(
   { id: "NodeList" },
 );
 
-/** What was said, as it was said; an event never changes, so `updated_at` is its creation. */
+/** What was said, verbatim; an event never changes, so `updated_at` is its creation. */
 export const eventView = noted(
   view<MemoryEvent>()({
     id: uuid,

@@ -4,7 +4,7 @@ import type { AnswerCitationsInput } from "../../../engine/receipts/api.ts";
 import { userIdIn, uuidIn } from "../core/fields.ts";
 import { readUuid } from "../core/operation-parts.ts";
 
-/** Characters of the name that a caller gives an answer. */
+/** Characters of a caller's name for an answer. */
 const MAX_ANSWER_ID = 512;
 const MAX_CITED = 1000;
 
@@ -45,7 +45,7 @@ export const citationsBodySchema = z
     user_id: userIdIn,
   })
   .meta({ id: "AnswerCitationsRequest" });
-/** As a model sees it; the id of the report is given by who means to repeat the call. */
+/** As a model sees it; a caller that may repeat the call supplies the id of the report. */
 export const citationsToolSchema = z.strictObject({
   request_id: uuidIn.meta({ description: "From memory_retrieve." }),
   answer_id: citationsBodySchema.shape.answer_id,
@@ -59,8 +59,8 @@ export type CitationsWire = Omit<z.infer<typeof citationsBodySchema>, "method"> 
   Pick<z.infer<typeof citationsToolSchema>, "method">;
 
 /**
- * What the engine takes, from the wire.
- * @throws SvcError invalid_argument for what is no UUID
+ * The engine's input, from the wire.
+ * @throws SvcError invalid_argument for a malformed UUID
  */
 export function toCitationsInput(wire: CitationsWire): AnswerCitationsInput {
   const { citation_id: citationId, cited_node_ids: cited } = wire;

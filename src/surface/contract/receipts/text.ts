@@ -4,10 +4,10 @@ import { counted, listed, moment, name, oneLine, rounded } from "../core/tool-te
 
 /** Code points of the question that a receipt repeats. */
 const QUERY_CHARS = 500;
-/** A list ends early at 8 Mi characters; so many records, of at most 1,000 ids each, never have them. */
+/** A list ends early at 8 Mi characters; this many records, of at most 1,000 ids each, never reach that. */
 const UNCUT_RECORDS = 100;
 
-/** What decided an answer: the question, the results in their order, and which of them reached the context. */
+/** What determined an answer: the question, the results in order, and which of them reached the context. */
 export function tellReceipt({ receipt }: KeptReceipt): string {
   const { candidates } = receipt;
   const packed = candidates.filter((candidate) => candidate.inContext).length;
@@ -25,7 +25,7 @@ export function tellCitations(record: AnswerCitations): string {
   return `citation_id ${record.citationId}: ${citedBy(record)}`;
 }
 
-/** One page of what is recorded. */
+/** One page of records. */
 export function tellCitationsList(
   records: readonly AnswerCitations[],
   page: { readonly afterId: unknown; readonly limit: number },

@@ -8,7 +8,7 @@ const checksum = noted(sha256, {
     "SHA-256 of the object without this key: UTF-8, no blanks, keys in this order, shortest numbers.",
 });
 
-/** A receipt: the keys of its canonical text in their order, then the checksum of that text. */
+/** A receipt: the keys of its canonical text in order, then the checksum of that text. */
 export const receiptView: View<KeptReceipt> = {
   json: ({ text, checksum: own }) => ({ ...JSON.parse(text), checksum: own }),
   shape: {

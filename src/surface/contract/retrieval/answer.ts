@@ -68,7 +68,7 @@ const resultView = noted(
   { id: "RetrieveResult" },
 );
 
-/** The complete answer, as HTTP gives it. */
+/** The complete answer, as returned over HTTP. */
 export const retrieveView = noted(
   view<RetrievalResponse>()({
     results: list(resultView),
@@ -109,8 +109,8 @@ type ToolAnswer = {
 };
 
 /**
- * The short answer, as MCP gives it: the hits that are shown, each text once, scores to four decimals, no times of stages,
- * the context on request.
+ * The short answer, as returned over MCP: the hits to show, each text once, scores to four decimals, no times of stages, the
+ * context on request.
  */
 export const retrieveToolView = view<ToolAnswer>()({
   results: list(shortView),

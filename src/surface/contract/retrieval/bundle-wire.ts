@@ -105,7 +105,7 @@ export const bindingView = noted(
   { id: "VisibleBinding" },
 );
 
-/** Its relevance, unless it was scored by a formula that knows none. */
+/** Its relevance, unless it was scored by a formula without one. */
 export function relevanceOf(candidate: ResultCandidate): number | undefined {
   return candidate.provenance.formulaVersion === 1 ? undefined : candidate.semanticRelevance;
 }

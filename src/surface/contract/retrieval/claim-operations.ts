@@ -79,7 +79,7 @@ function pairOperation({ change, ids, path, body, mcp, ...told }: PairDefinition
   });
 }
 
-/** What is said of two memories at once. */
+/** The operations on two memories at once. */
 export const CLAIM_OPERATIONS: readonly Operation[] = [
   pairOperation({
     name: "supersede_node",

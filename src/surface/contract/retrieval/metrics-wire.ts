@@ -23,7 +23,7 @@ const outcome = noted(nullable(member(OUTCOMES)), {
   description: "Null while it is off.",
 });
 
-/** What is told about a retrieval. */
+/** The metrics of a retrieval. */
 export const metricsView = noted(
   view<RetrievalMetadata>()({
     requestId: noted(uuid, { description: "Names the receipt." }),

@@ -209,7 +209,7 @@ export const listCitationsOperation = defineOperation({
     toolSet: "full",
     annotations: READS,
     input: citationsListToolSchema,
-    // Older revisions of the protocol know objects only.
+    // Older revisions of the protocol allow only objects.
     output: view<readonly AnswerCitations[]>()({
       result: told(list(citationsForm), (records) => records),
     }),

@@ -1,16 +1,16 @@
 import { storedSpeaker } from "../../../domain/speaker.ts";
 import type { ResultCandidate } from "../../../engine/retrieve/api.ts";
 
-/** A hit that stands for all that say the same. */
+/** A hit that represents all with the same text. */
 export type FoldedHit = {
   readonly hit: ResultCandidate;
-  /** Memories with this text among the results, itself included. */
+  /** Number of results with this text, itself included. */
   readonly repeats: number;
 };
 
 /**
- * Hits with each text once, where the best of them stands, by the newest memory that has it. Texts are the same but for
- * white space at their ends and composed characters (NFC); those of other scopes or speakers, or in a contradiction, stay.
+ * Hits with each text once, at the place of the best, as the newest memory that has it. Texts are the same apart from white space
+ * at their ends and composed characters (NFC). Texts of different scopes or speakers, or in a contradiction, stay separate.
  */
 export function foldRepeats(results: readonly ResultCandidate[]): readonly FoldedHit[] {
   const folded = new Map<string, FoldedHit>();
@@ -21,7 +21,7 @@ export function foldRepeats(results: readonly ResultCandidate[]): readonly Folde
     const known = folded.get(key);
     const repeats = (known?.repeats ?? 0) + 1;
     const isNewer = known === undefined || node.createdAt > known.hit.node.createdAt;
-    // The score is that of the best, which gives the place.
+    // With the score of the best, which determines the place.
     const newest = isNewer ? { ...hit, ...scoresOf(known?.hit ?? hit) } : known.hit;
     folded.set(key, { hit: newest, repeats });
   }

@@ -139,12 +139,12 @@ export const retrieveToolSchema = z.strictObject({
   }),
 });
 
-/** A retrieve request with its filters laid flat, as both surfaces pass it on. */
+/** A retrieve request with flattened filters, as both surfaces pass it on. */
 export type RetrieveWire = z.infer<typeof retrieveToolSchema>;
 
 /**
- * Lays the nested filters of an HTTP body flat.
- * @throws SvcError invalid_argument when a filter is given twice with different values
+ * Flattens the nested filters of an HTTP body.
+ * @throws SvcError invalid_argument if a filter is given twice with different values
  */
 export function flattenFilters(body: z.infer<typeof retrieveBodySchema>): RetrieveWire {
   const { filters, ...flat } = body;
@@ -164,7 +164,7 @@ function isGiven(value: unknown): boolean {
 }
 
 /**
- * What the engine takes, from the wire.
+ * The engine's input, from the wire.
  * @throws SvcError invalid_argument for an unknown scope or two different modes
  */
 export function toRetrieveInput(
@@ -177,7 +177,7 @@ export function toRetrieveInput(
     ...camelKeys(rest),
     userId,
     scope: toScopes(wire.scope),
-    // An empty text is what some models write for absent.
+    // Some models write an empty text for absent.
     knowledgeAt: wire.knowledge_at === "" ? undefined : wire.knowledge_at,
     includeCrossScope: wire.include_cross_scope ?? undefined,
     retrievalMode: toMode(wire),

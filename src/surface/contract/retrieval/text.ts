@@ -15,8 +15,8 @@ import type { FoldedHit } from "./repeated-hits.ts";
 import type { RetrieveWire } from "./request.ts";
 
 /**
- * A retrieval in few tokens: a line for each hit, with its id, what is said of it and its text; then what the answer does
- * not cover; then the context, if it was asked for. Beside the context, which has the texts, a hit shows how its text begins.
+ * A retrieval in few tokens: one line per hit, with its id, facts and text; then what the answer does not cover; then the
+ * context, if requested. Since the context contains the texts, a hit then shows only the start of its text.
  */
 export function tellRetrieve(
   response: RetrievalResponse,
@@ -41,7 +41,7 @@ export function tellRetrieve(
   return parts.join("\n");
 }
 
-/** A short form of the context, and what to use in its place where it has to be looked up. */
+/** A short form of the context, and its replacement for lookups. */
 function bindingLine({ presentation, lookup, kind }: VisibleBinding): string {
   return `${json(presentation)} stands for ${json(lookup)} (${kind})`;
 }

@@ -53,7 +53,7 @@ export const ingestToolSchema = z.strictObject({
 });
 export type IngestWire = z.infer<typeof ingestToolSchema>;
 
-/** The events of admitted items, in their order. */
+/** The events of admitted items, in order. */
 export const ingestAnswerView = noted(
   view<readonly Uuid[]>()({
     eventIds: told(list(uuid), (ids) => ids),
@@ -62,7 +62,7 @@ export const ingestAnswerView = noted(
   { id: "FastIngestReceipt" },
 );
 
-/** What the engine takes, from the wire; in the same order. */
+/** The engine's input, from the wire; in the same order. */
 export function toIngestItems(wire: IngestWire): FastIngestItem[] {
   return wire.items.map((item) => ({
     ...camelKeys(item),

@@ -6,13 +6,13 @@ import { noted, told, view } from "../../../lib/view.ts";
 /** Characters of a near memory's text that an answer to a store repeats. */
 const NEAR_TEXT_MAX = 2000;
 
-/** A memory that a new one may replace or repeat, as every surface writes it; the similarity to four decimals. */
+/** A memory that a new one may replace or repeat, in the same form on every surface; the similarity to four decimals. */
 export const nearView = noted(
   view<NearMemory>()({
     nodeId: told(uuid, ({ node }) => node.id),
     content: told(
       noted(text, { description: "Its text, the first 2,000 characters." }),
-      // Not half of a character that takes two places.
+      // Without half of a surrogate pair at the end.
       ({ node }) => node.content.slice(0, NEAR_TEXT_MAX).replace(/[\ud800-\udbff]$/, ""),
     ),
     lifecycleState: told(member(LIFECYCLE_STATES), ({ node }) => node.lifecycleState),

@@ -51,7 +51,7 @@ export const storeOperation = defineOperation({
     toolSet: "core",
     coreArguments: ["content", "node_type", "scope", "event_time", "supersedes"],
     silentArguments: ["request_id"],
-    // What it replaces is found no more.
+    // The memories that it replaces are no longer found.
     annotations: { ...ADDS, destructiveHint: true },
     input: storeToolSchema,
     output: storeAnswerView,

@@ -1,10 +1,10 @@
 import type { OwnerMemories } from "../../../domain/pack-owner.ts";
 import { json, name } from "../core/tool-text.ts";
 
-/** A name that needs no quotation marks to be told from what stands around it. */
+/** A name that needs no quotation marks in running text. */
 const PLAIN = /^[\p{L}\p{N}_.@+-]{1,40}$/u;
 
-/** The name of an owner among words, on one line. Somebody chose it, so it may hold anything. */
+/** The name of an owner in running text, on one line. Anyone may choose it, so it may contain anything. */
 export function shownOwner(userId: string): string {
   return PLAIN.test(userId) ? userId : json(name(userId));
 }
@@ -14,12 +14,12 @@ export function shownOwners(owners: readonly OwnerMemories[]): string {
   return owners.map(({ userId, memories }) => `${shownOwner(userId)} (${memories})`).join(", ");
 }
 
-/** Under which names there are memories, for a caller whose own all of them are. */
+/** Names the owners that have memories, for a caller whose own owner has none. */
 export function tellNothingUnder(userId: string, others: readonly OwnerMemories[]): string {
   return `Nothing is stored under ${json(name(userId))}; there are memories under: ${shownOwners(others)}.`;
 }
 
-/** What a caller can do where a pack does not say which of several owners is meant. */
+/** What a caller can do if a pack has several owners and no recorded one. */
 export function tellSeveral(owners: readonly OwnerMemories[]): string {
   return `The pack has memories of several owners: ${shownOwners(owners)}`;
 }

@@ -4,10 +4,10 @@ import type { Uuid } from "../../../lib/uuid.ts";
 import { age, counted, listed, oneLine } from "../core/tool-text.ts";
 import type { StoreWire } from "./wire.ts";
 
-/** Code points of a near memory: enough to see whether it is about the same. */
+/** Code points of a near memory: enough to see whether it is about the same thing. */
 const NEAR_CHARS = 200;
 
-/** What became of a memory that was stored, and which others it may replace. */
+/** The result of a store, and which other memories it may replace. */
 export function tellStore(receipt: StoreReceipt, wire: StoreWire): string {
   const { nodeId, eventId, near = [] } = receipt;
   const same = near.find(({ identical }) => identical);

@@ -121,7 +121,7 @@ export type StoreWire = z.infer<typeof storeToolSchema> & {
   readonly ttl_days?: number | null | undefined;
 };
 
-/** What became of a store, as answers tell it. */
+/** The result of a store in answers. */
 export const storeAnswerView = noted(
   view<StoreReceipt>()({
     eventId: uuid,
@@ -136,8 +136,8 @@ export const storeAnswerView = noted(
 );
 
 /**
- * What the engine takes, from the wire.
- * @param actorId in whose name a replacement is recorded
+ * The engine's input, from the wire.
+ * @param actorId the actor recorded for a replacement
  * @throws SvcError invalid_argument for a value outside a closed set
  */
 export function toStoreInput(wire: StoreWire, userId: string, actorId: string): StoreInput {
