@@ -14,6 +14,7 @@ import type {
 } from "../../src/engine/retrieve/api.ts";
 import { asInstant } from "../../src/lib/instant.ts";
 import { asUuid, type Uuid } from "../../src/lib/uuid.ts";
+import { DEFAULT_PACKING } from "../engine/receipts/retrievals.ts";
 import { nodeKey } from "../node-keys.ts";
 import { BARE_NODE, NODE_ID } from "./fixtures.ts";
 
@@ -194,36 +195,8 @@ const RECEIPT: RetrievalReceipt = {
   scopes: ["personal"],
   scoring: RANK_FUSED.weights,
   packing: {
-    tokenBudget: 4096,
-    overheadTokens: 100,
-    minFidelity: "reference",
-    contextFormat: "reader",
-    contextCitations: false,
-    contextGuidanceMode: "temporal",
-    multipathOrdering: "balanced",
+    ...DEFAULT_PACKING,
     foldRepeatedText: true,
-    vectorK: 50,
-    lexicalK: 50,
-    graphMaxCandidates: 50,
-    graphMaxHops: 3,
-    aggregationKMultiplier: 3,
-    aggregationKMax: 2000,
-    crossScopeTopN: 5,
-    sessionContextWindow: 3,
-    sessionContextTopK: 20,
-    sessionContextScoreDecay: 0.85,
-    sessionContextRankFusionScoreDecay: 0.6,
-    sessionContextPacking: undefined,
-    episodeContextTopK: 0,
-    episodeContextLocalK: 8,
-    episodeContextScoreDecay: 0.95,
-    evidenceProjectionTopK: 0,
-    evidenceProjectionMaxSources: 1,
-    evidenceProjectionScoreDecay: 1,
-    evidenceAugmentationTopK: 0,
-    evidenceAugmentationMaxSources: 1,
-    evidenceAugmentationScoreDecay: 0.99,
-    evidenceAugmentationAnchorPolicy: "all",
     tokenizer: "cl100k_base",
     charsPerToken: 4.2,
     crossScopeTokenBudget: 512,

@@ -1,3 +1,5 @@
+import { toEngineSettings } from "../../../src/app/engine-settings.ts";
+import { CONFIG_SCHEMA } from "../../../src/config/schema.ts";
 import type { CandidateFilter } from "../../../src/domain/candidate-filter.ts";
 import { EPISTEMIC_WEIGHTS } from "../../../src/domain/epistemics.ts";
 import type { MemoryNode } from "../../../src/domain/node.ts";
@@ -44,38 +46,7 @@ export function chanceOf(seed: number): Chance {
 }
 
 /** What a fresh installation packs with. */
-export const DEFAULT_PACKING: PackingSettings = {
-  tokenBudget: 4096,
-  overheadTokens: 100,
-  minFidelity: "reference",
-  contextFormat: "reader",
-  contextCitations: false,
-  contextGuidanceMode: "temporal",
-  multipathOrdering: "balanced",
-  foldRepeatedText: true,
-  vectorK: 50,
-  lexicalK: 50,
-  graphMaxCandidates: 50,
-  graphMaxHops: 3,
-  aggregationKMultiplier: 3,
-  aggregationKMax: 2000,
-  crossScopeTopN: 5,
-  sessionContextWindow: 3,
-  sessionContextTopK: 20,
-  sessionContextScoreDecay: 0.85,
-  sessionContextRankFusionScoreDecay: 0.6,
-  sessionContextPacking: undefined,
-  episodeContextTopK: 0,
-  episodeContextLocalK: 8,
-  episodeContextScoreDecay: 0.95,
-  evidenceProjectionTopK: 0,
-  evidenceProjectionMaxSources: 1,
-  evidenceProjectionScoreDecay: 1,
-  evidenceAugmentationTopK: 0,
-  evidenceAugmentationMaxSources: 1,
-  evidenceAugmentationScoreDecay: 0.99,
-  evidenceAugmentationAnchorPolicy: "all",
-};
+export const DEFAULT_PACKING: PackingSettings = toEngineSettings(CONFIG_SCHEMA.parse({})).packing;
 
 export const SURROUNDINGS: ReceiptSurroundings = {
   settings: {

@@ -4,6 +4,7 @@ import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
 import type { PackRules } from "../../../src/engine/retrieve/pack/rules.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
 import { asUuid, type Uuid } from "../../../src/lib/uuid.ts";
+import { DEFAULT_PACKING } from "../receipts/retrievals.ts";
 import { aResult } from "./pool.ts";
 
 /** Counts in these tests; its tables are loaded once for all of them. */
@@ -42,14 +43,6 @@ export function packRules(
     notice: undefined,
     guidance: undefined,
     ...more,
-    settings: {
-      overheadTokens: 0,
-      contextFormat: "reader",
-      contextCitations: false,
-      multipathOrdering: "balanced",
-      foldRepeatedText: true,
-      sessionContextPacking: undefined,
-      ...settings,
-    },
+    settings: { ...DEFAULT_PACKING, overheadTokens: 0, ...settings },
   };
 }

@@ -67,10 +67,22 @@ const SCALARS = {
 };
 
 /** The columns of a record: its key, its id, the key of its owner, and its other members. */
-function columnsOf({ members }: Pick<ObjectForm<never>, "members">) {
+function columnsOf({
+  members,
+}: Pick<ObjectForm<never>, "members">): Pick<Section, "columns" | "json" | "flags"> {
   const own = members.filter(({ name }) => name !== "id" && name !== "user_id");
-  const columns = own.map(({ name, form }) => [name, columnOf(form)]);
-  return { key, id: uuid, owner: key, ...Object.fromEntries(columns) };
+  const namesOf = (...kinds: readonly string[]): string[] =>
+    own
+      .filter(({ form: { shape } }) =>
+        kinds.includes(shape.kind === "nullable" ? shape.of.shape.kind : shape.kind),
+      )
+      .map(({ name }) => name);
+  const columns = Object.fromEntries(own.map(({ name, form }) => [name, columnOf(form)]));
+  return {
+    columns: { key, id: uuid, owner: key, ...columns },
+    json: namesOf("anyObject", "list"),
+    flags: namesOf("flag"),
+  };
 }
 
 export const SECTIONS: readonly Section[] = [
@@ -86,9 +98,7 @@ export const SECTIONS: readonly Section[] = [
     record: "event",
     table: "events",
     order: ["key"],
-    columns: columnsOf(eventForm),
-    json: ["metadata"],
-    flags: [],
+    ...columnsOf(eventForm),
   },
   {
     record: "operation",
@@ -111,9 +121,7 @@ export const SECTIONS: readonly Section[] = [
     record: "node",
     table: "nodes",
     order: ["key"],
-    columns: columnsOf(nodeForm),
-    json: ["metadata", "evidence_refs"],
-    flags: ["pinned"],
+    ...columnsOf(nodeForm),
   },
   {
     record: "edge",

@@ -6,15 +6,7 @@ export type PackRules = {
   readonly tokenBudget: number;
   /** The lowest level at which a record may be shown. */
   readonly minFidelity: RepresentationLevel;
-  readonly settings: Pick<
-    PackingSettings,
-    | "overheadTokens"
-    | "contextFormat"
-    | "contextCitations"
-    | "multipathOrdering"
-    | "foldRepeatedText"
-    | "sessionContextPacking"
-  >;
+  readonly settings: PackingSettings;
   /**
    * What the records do not cover; it comes first, and without room for it there is no context. Like the guidance, it does not
    * begin with a blank.
