@@ -211,6 +211,14 @@ describe("every page", () => {
   });
 });
 
+test("CONTRIBUTING.md names files that exist", () => {
+  const named = [...read("CONTRIBUTING.md").matchAll(/`((?:src|test|docs|scripts)\/[\w./-]+)`/g)];
+  expect(named.length).toBeGreaterThan(20);
+  expect(named.flatMap(([, path = ""]) => (existsSync(join(ROOT, path)) ? [] : [path]))).toEqual(
+    [],
+  );
+});
+
 describe("ARCHITECTURE.md", () => {
   test("has a section for each folder below src", () => {
     const headings = read("ARCHITECTURE.md").match(/^#+ .*$/gm) ?? [];

@@ -47,7 +47,8 @@ export async function openSmallDisk(
     const reason = (await new Response(holder.stderr).text()).trim();
     return { reason: `no file system could be mounted: ${reason}` };
   }
-  const enter = ["nsenter", "-t", String(holder.pid), "-m"];
+  // Its root too: where this process lives in a root of its own, that of the namespace is another one.
+  const enter = ["nsenter", "-t", String(holder.pid), "-m", "-r"];
   if (!isSuperuser) enter.push("-U", "--preserve-credentials");
   const outsidePath = `/proc/${holder.pid}/root${path}`;
   const ballast = join(outsidePath, BALLAST);
