@@ -64,12 +64,12 @@ export async function assistantOf(
 function packConcerns(key: KeyStatus | undefined, pack: string): readonly string[] {
   if (key === undefined) {
     return [
-      `there is no pack yet; the first start makes one that is not encrypted. For an encrypted one run: svc init ${shellWord(pack)}`,
+      `there is no pack yet; the first start makes an encrypted one and keeps its key on this machine. To choose a passphrase, run: svc init ${shellWord(pack)}`,
     ];
   }
   if (canBeOpened(key)) return [];
   const place = key.inSettings
-    ? "stands only in the settings of this shell"
+    ? "is only in the settings of this shell"
     : "is not kept on this machine";
   return [
     `the key of the pack ${place}, where assistants do not find it, and no key is written into their configuration. Keep it with: svc key import ${shellWord(pack)}`,

@@ -29,10 +29,10 @@ export const API = {
     default: [],
     bounds: "host names or addresses, without scheme and port",
     description:
-      "Names by which requests may address the server beside the loopback ones, for example that of a proxy in front. Of no effect with keys: then any name will do.",
+      "Names by which requests may address the server in addition to the loopback ones, for example that of a proxy in front. No effect with keys: then any name will do.",
   }),
   cors_origins: textList(
-    "Web origins that may call the API; empty: none but pages of this machine.",
+    "Web origins that may call the API; empty: only pages of this machine.",
   ),
   cors_allow_credentials: flag({
     default: false,
@@ -49,7 +49,7 @@ export const MCP = {
   answers: member(["json", "text"], {
     default: "json",
     description:
-      "What the text of a tool's answer is. `json`: the object of the structured content. `text`: the same in words and few tokens, for assistants that show the text to the model. `svc mcp --answers` wins.",
+      "Form of the text of a tool's answer. `json`: the object of the structured content. `text`: the same in words and few tokens, for assistants that show the text to the model. `svc mcp --answers` overrides it.",
   }),
   user_keys: mapOf(secret, {
     default: {},

@@ -16,7 +16,7 @@ export const EXTRACTION = {
   provider: member(["openai", "anthropic", "ollama"], {
     default: DEFAULT_LANGUAGE_MODEL.provider,
     description:
-      "Who runs the language model: a hosted provider, or `ollama` on this machine. It is asked only by what is turned on and needs it.",
+      "Who runs the language model: a hosted provider, or `ollama` on this machine. It is used only by features that are turned on and need it.",
   }),
   model: text({
     default: DEFAULT_LANGUAGE_MODEL.name,
@@ -39,17 +39,17 @@ export const EXTRACTION = {
     min: 0,
     max: 10,
     description:
-      "Further tries when an answer does not have the form that was asked for. Other wordings of a question (`enable_query_reformulation`) always have 2.",
+      "Retries if an answer does not have the requested form. Other wordings of a question (`enable_query_reformulation`) always have 2.",
   }),
   temperature: decimal({
     default: 0,
     min: 0,
     max: 2,
     description:
-      "0: the likeliest answer; higher: more varied ones. Other wordings of a question are always asked for at 0.",
+      "0: the likeliest answer; higher: more varied ones. Other wordings of a question are always requested at 0.",
   }),
   reasoning_effort: optionalMemberOrNone(
     ["none", "low", "medium", "high"],
-    "How long the model may think, where it can be told; unset: not told, for `ollama` `none`.",
+    "How long the model may think, if it supports that; unset: not sent, for `ollama` `none`.",
   ),
 };

@@ -27,13 +27,13 @@ export const MODELS = {
     default: 30,
     above: 0,
     max: 3600,
-    description: "Seconds without a byte after which a download is given up.",
+    description: "Seconds without a byte after which a download is abandoned.",
   }),
   threads: integer({
     default: 1,
     min: 1,
     max: 256,
-    description: "Processor threads of one run of a reranker or entailment model.",
+    description: "Processor threads for one run of a reranker or entailment model.",
   }),
 };
 
@@ -56,7 +56,7 @@ export const ANSWERABILITY = {
     default: 2,
     min: 0,
     max: 10,
-    description: "Further tries when an assessment does not have the form that was asked for.",
+    description: "Retries if an assessment does not have the requested form.",
   }),
   timeout: decimal({
     default: 30,
@@ -72,7 +72,7 @@ export const ANSWERABILITY = {
   }),
   reasoning_effort: optionalMemberOrNone(
     ["none", "low", "medium", "high"],
-    "How long the model may think, where it can be told; unset: not told, for `ollama` `none`.",
+    "How long the model may think, if it supports that; unset: not sent, for `ollama` `none`.",
   ),
 };
 
@@ -101,13 +101,13 @@ export const ENTAILMENT = {
     default: 32,
     min: 1,
     max: 256,
-    description: "Pairs of texts that the model is handed at a time.",
+    description: "Pairs of texts given to the model at a time.",
   }),
   max_evidence: integer({
     default: 64,
     min: 1,
     max: 256,
-    description: "Pieces of evidence that one check takes; more are refused.",
+    description: "Maximum pieces of evidence for one check; more are refused.",
   }),
   max_group_size: integer({
     default: 2,
@@ -129,7 +129,7 @@ export const ENTAILMENT = {
   refutation_policy: member(["explicit_corroboration", "model_only"], {
     default: "explicit_corroboration",
     description:
-      "`explicit_corroboration`: the wording has to show the contradiction as well. `model_only`: the probability alone decides.",
+      "`explicit_corroboration`: the wording must show the contradiction as well. `model_only`: the probability alone decides.",
   }),
 };
 

@@ -35,7 +35,7 @@ const CONTEXT = {
     default: 100,
     min: 0,
     max: 1_000_000,
-    description: "Tokens of the budget that are left to the caller's own frame.",
+    description: "Tokens of the budget reserved for the caller's own frame.",
   }),
   tokenizer: member(["cl100k_base"], {
     default: "cl100k_base",
@@ -68,7 +68,7 @@ const CONTEXT = {
   fold_repeated_text: flag({
     default: true,
     description:
-      "`reader` only: leave out a memory whose text stands in another one of the same source.",
+      "`reader` only: leave out a memory whose text is part of another one from the same source.",
   }),
 };
 
@@ -98,7 +98,7 @@ const SEARCHES = {
     default: 3,
     min: 1,
     max: 3,
-    description: "Edges that the walk goes from an entity.",
+    description: "Maximum edges that the walk follows from an entity.",
   }),
   aggregation_k_multiplier: decimal({
     default: 3,
@@ -111,7 +111,7 @@ const SEARCHES = {
     default: 2000,
     min: 1,
     max: 4096,
-    description: "The most to which that factor raises a limit.",
+    description: "The maximum to which that factor raises a limit.",
   }),
   cross_scope_top_n: integer({
     default: 5,
@@ -127,13 +127,13 @@ const EXPANSION = {
     default: 3,
     min: 0,
     max: 1000,
-    description: "Neighbours on either side that a found turn of a conversation brings; 0: none.",
+    description: "Neighbours on either side that a found turn of a conversation brings in; 0: none.",
   }),
   session_context_top_k: integer({
     default: 20,
     min: 0,
     max: 10_000,
-    description: "Best candidates that bring their neighbours.",
+    description: "Number of best candidates that bring in their neighbours.",
   }),
   session_context_score_decay: decimal({
     default: 0.85,
@@ -159,7 +159,7 @@ const EXPANSION = {
   episode_context_local_k: integer({
     default: 8,
     ...MEMBERS,
-    description: "Memories that are raised of one such conversation.",
+    description: "Memories raised per such conversation.",
   }),
   episode_context_score_decay: decimal({
     default: 0.95,
@@ -186,7 +186,7 @@ const EXPANSION = {
     default: 0,
     ...GROUPS,
     description:
-      "Groups of memories of one source that get the source beside them; 0: none. Excludes `packing.evidence_projection_top_k`.",
+      "Groups of memories of one source that get the source added; 0: none. Excludes `packing.evidence_projection_top_k`.",
   }),
   evidence_augmentation_max_sources: integer({
     default: 1,

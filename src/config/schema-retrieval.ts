@@ -22,22 +22,22 @@ export const RETRIEVAL_SETTINGS = {
   epistemic_weights: mapOf(mapNumber({ min: 0 }), {
     default: EPISTEMIC_WEIGHTS,
     bounds: "keys: epistemic types; values at least 0",
-    description: "Weight in ranking by kind of knowledge; a kind left out weighs 0.7.",
+    description: "Weight in ranking by kind of knowledge; 0.7 for kinds that are left out.",
   }),
   unverified_confidence_threshold: decimal({
     default: 0.3,
     min: 0,
     max: 1,
-    description: "Unverified memories whose confidence is below it are left out by default.",
+    description: "Unverified memories with less confidence are left out by default.",
   }),
   namespace_weights: mapOf(mapObject(z.strictObject(SCORING)), {
     default: {},
     bounds: "values: objects of `scoring` settings",
-    description: "Accepted and checked; nothing reads it.",
+    description: "Accepted and checked, without effect.",
   }),
   query_intent_order: member(["entity_first", "temporal_first"], {
     default: "entity_first",
-    description: "What a question about both a name and a time is taken for.",
+    description: "How a question about both a name and a time is classified.",
   }),
   newer_first: flag({
     default: true,
@@ -53,12 +53,12 @@ export const RETRIEVAL_SETTINGS = {
     {
       default: ["en"],
       bounds: "two-letter language codes",
-      description: "Languages in which dates of a question are read; empty: all that are known.",
+      description: "Languages in which dates in questions are read; empty: all supported ones.",
     },
   ),
   enable_reranker: flag({
     default: false,
-    description: "Let a local model read the best candidates again together with the question.",
+    description: "Let a local model read the best candidates again, together with the question.",
   }),
   reranker_model: text({
     default: "cross-encoder/ms-marco-MiniLM-L-6-v2",
@@ -73,36 +73,36 @@ export const RETRIEVAL_SETTINGS = {
   reranker_policy: member(["legacy", "score_envelope", "anchored_score_envelope"], {
     default: "legacy",
     description:
-      "`legacy`: its scores are blended in. `score_envelope`: it decides the order, the scores stay the former ones. `anchored_score_envelope`: as that, with the former best candidate in front.",
+      "`legacy`: its scores are blended in. `score_envelope`: it decides the order, the set of scores stays the same. `anchored_score_envelope`: the same, with the previously best candidate first.",
   }),
   reranker_prior_weight: decimal({
     default: LEGACY_PRIOR_WEIGHT,
     min: 0,
     max: 1,
     description:
-      "Share of the former score in the new one. With the reranker on and the policy `legacy` it has to be 0.3.",
+      "Share of the previous score in the new one. With the reranker on and the policy `legacy` it must be 0.3.",
   }),
   reranker_timeout_ms: integer({
     default: 10_000,
     min: 1,
     max: 600_000,
-    description: "Milliseconds after which the former order stands and the answer says so.",
+    description: "Milliseconds after which the previous order stays and the answer says so.",
   }),
   enable_query_reformulation: flag({
     default: false,
     description:
-      "Let a language model put the question in other words and search for those too. Needs the model of the group `extraction`.",
+      "Let a language model reword the question and search for those wordings too. Needs the model of the group `extraction`.",
   }),
   query_reformulation_count: integer({
     default: 2,
     min: 1,
     max: 5,
-    description: "Other wordings that are asked for.",
+    description: "Number of other wordings to request.",
   }),
   query_reformulation_merge_policy: member(["new_only", "max_signals"], {
     default: "new_only",
     description:
-      "`new_only`: other wordings add candidates. `max_signals`: they also raise the signals of those that were found already.",
+      "`new_only`: other wordings add candidates. `max_signals`: they also raise the signals of candidates found already.",
   }),
 };
 

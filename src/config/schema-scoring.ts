@@ -69,7 +69,7 @@ export const SCORING = {
   node_type_boost: mapOf(mapNumber({ min: 0 }), {
     default: DEFAULT_SCORING.nodeTypeBoost,
     bounds: `keys: ${NODE_TYPES.join(", ")}; values at least 0`,
-    description: "Factor on the score by type of memory; a type left out has 1.",
+    description: "Factor on the score by type of memory; 1 for types that are left out.",
   }),
   w_semantic: additive(DEFAULT_SCORING.semantic, "the cosine"),
   w_lexical: additive(DEFAULT_SCORING.lexical, "the words in common"),
@@ -92,7 +92,7 @@ export const SCORING = {
   temporal_boost: decimal({
     default: DEFAULT_SCORING.temporalBoost,
     description:
-      "What a memory of the asked time gains on a question about time; 0 or less: nothing.",
+      "What a memory of the requested time gains on a question about time; 0 or less: nothing.",
   }),
   relevance_floor: decimal({
     default: DEFAULT_SCORING.relevanceFloor,

@@ -8,7 +8,7 @@ export const STORE_STEPS = {
   enable_store_supersedence: flag({
     default: false,
     description:
-      "Retire what a new memory says was given up (`switched from X to`, `replaced X with`): similar memories of its scope that name it. A pair that keeps replacing each other loses confidence.",
+      "Retire what a new memory says was given up (`switched from X to`, `replaced X with`): similar memories of its scope that name it. Memories that keep replacing each other lose confidence.",
   }),
   reinforce_similarity_threshold: optionalDecimal({
     default: undefined,
@@ -19,22 +19,22 @@ export const STORE_STEPS = {
   enable_qa_pairing: flag({
     default: false,
     description:
-      "Store a further memory that joins a turn of a session with the one before it, where they are by different speakers.",
+      "Store an additional memory that joins a turn of a session with the previous one, if they are by different speakers.",
   }),
   enable_surprise_gating: flag({
     default: false,
     description:
-      "Let a new memory begin with more salience when nothing like it is known, and with less when something is.",
+      "Let a new memory start with more salience if nothing similar is known, and with less if something is.",
   }),
   novelty_high_threshold: decimal({
     default: 0.7,
     ...SHARE,
-    description: "Novelty from which it gains, as 1 less the greatest cosine.",
+    description: "Novelty from which it gains salience; novelty is 1 minus the greatest cosine.",
   }),
   novelty_low_threshold: decimal({
     default: 0.3,
     ...SHARE,
-    description: "Novelty up to which it loses.",
+    description: "Novelty up to which it loses salience.",
   }),
   novelty_salience_boost: decimal({
     default: 0.15,
@@ -53,7 +53,7 @@ export const OPPORTUNISTIC = {
   opportunistic_enabled: flag({
     default: true,
     description:
-      "Archive memories whose retention has ended, in the background: after opening, and after calls, pass after pass until none is left. Off: they stay until they are archived, but only `explicit` mode still finds them, and take places of candidates in searches.",
+      "Archive memories whose retention has ended, in the background: after opening, and after calls, pass after pass until none is left. Off: they stay until they are archived; only `explicit` mode still finds them, and they take up places of candidates in searches.",
   }),
   opportunistic_cooldown: integer({
     default: 3600,
@@ -65,12 +65,12 @@ export const OPPORTUNISTIC = {
     default: 200,
     min: 0,
     max: 600_000,
-    description: "Milliseconds after which a pass begins with no further memory.",
+    description: "Milliseconds after which a pass starts no further memory.",
   }),
   opportunistic_batch_size: integer({
     default: 50,
     min: 1,
     max: 10_000,
-    description: "Memories that a pass archives at most.",
+    description: "Maximum memories archived per pass.",
   }),
 };

@@ -66,7 +66,7 @@ export const ROOT_SETTINGS = {
     default: 1000,
     min: 1,
     max: 1_000_000,
-    description: "Writes that may wait; a further caller waits for room, nothing is dropped.",
+    description: "Writes that may wait; further callers wait for room, nothing is dropped.",
   }),
   synchronous: member(["full", "normal"], {
     default: "full",
@@ -104,7 +104,7 @@ export const ROOT_SETTINGS = {
 const EMBEDDING = {
   provider: member(["fastembed", "local"], {
     default: "fastembed",
-    description: "Who embeds: the model inside this program. `local` is another name for it.",
+    description: "What embeds texts: the model inside this program. `local` is another name for it.",
   }),
   model_name: text({
     default: SHIPPED_MODEL.name,
@@ -119,14 +119,14 @@ const EMBEDDING = {
     default: 1,
     min: 1,
     max: 256,
-    description: "Processor threads of one run of the model.",
+    description: "Processor threads for one run of the model.",
   }),
   max_tokens: integer({
     default: 256,
     min: 2,
     max: 512,
     description:
-      "Longer texts are cut for their vector only. Another value gives other vectors: a pack keeps the one it began with.",
+      "Longer texts are cut, for their vector only. Another value gives different vectors: a pack keeps the value it was created with.",
   }),
 };
 

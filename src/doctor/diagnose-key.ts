@@ -34,7 +34,7 @@ export async function checkKey(
   }
   return finding(
     "warn",
-    `encrypted; the key is known from one place only, ${only}. Who loses the key loses the pack: keep a backup elsewhere, made with: svc key export ${shellWord(layout.kind === "file" ? layout.path : layout.databasePath)}`,
+    `encrypted; the key is known from one place only, ${only}. If you lose the key, you lose the pack: keep a backup elsewhere, made with: svc key export ${shellWord(layout.kind === "file" ? layout.path : layout.databasePath)}`,
   );
 }
 

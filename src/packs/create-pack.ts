@@ -78,7 +78,7 @@ export async function openOrMake(
   try {
     const made = await createPack(config, newKey);
     warn(
-      `made ${path}, encrypted; its key is kept in ${made.keptIn}. Who loses the key loses the pack; back it up with: svc key export ${shellWord(path)}`,
+      `made ${path}, encrypted; its key is kept in ${made.keptIn}. If you lose the key, you lose the pack; back it up with: svc key export ${shellWord(path)}`,
     );
     return await openEngine(made.config, { warn });
   } catch (error) {

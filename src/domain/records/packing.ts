@@ -32,7 +32,7 @@ export const packingForm = object({
   tokenBudget: count,
   tokenizer: text,
   minFidelity: member(REPRESENTATION_LEVELS),
-  /** Tokens of the budget that are left to the caller's own frame. */
+  /** Tokens of the budget reserved for the caller's own frame. */
   overheadTokens: count,
   /** Of other programs of this kind; nothing reads it, nor `crossScopeTokenBudget`. */
   charsPerToken: decimal,

@@ -79,7 +79,7 @@ export async function findMemory(
 function missing(given: string, userId: string): SvcError {
   return new SvcError(
     "not_found",
-    `${JSON.stringify(userId)} has no memory ${given} in this pack; svc list shows what there is`,
+    `${JSON.stringify(userId)} has no memory ${given} in this pack; svc list shows them`,
     { kind: "node", id: given },
   );
 }

@@ -49,7 +49,7 @@ export async function adviceOnOwner(
   if (error.code !== "invalid_argument" || error.data["field"] !== "user_id") return "";
   const owners = await engine.ownersWithMemories().catch(() => []);
   if (owners.length < 2) return "";
-  return `. ${tellSeveral(owners)}. Name one; the user settles it for good with: svc owner use`;
+  return `. ${tellSeveral(owners)}. Name one; the user settles it permanently with: svc owner use`;
 }
 
 function isOpen({ boundUserId, isPersonal }: Served): boolean {

@@ -97,7 +97,7 @@ const PROMPTS: readonly Prompt[] = [
       "2. Show me the memories that are meant, numbered, with text and age. If there are none, say so and stop.",
       "3. Wait until I say which of them. Archiving cannot be undone.",
       "4. Call memory_archive_node for each one that I confirmed, and for no other.",
-      "5. Search again and tell me what was archived and whether anything is left. Archived memories are found no more; their source texts stay in the file.",
+      "5. Search again and tell me what was archived and whether anything is left. Archived memories are no longer found; their source texts stay in the file.",
     ],
   },
 ];

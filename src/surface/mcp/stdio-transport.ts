@@ -170,7 +170,7 @@ class Connection implements Transport {
   /** Skips invalid messages; one with an identifier is answered, so that nobody waits for it. */
   #refuse(line: string): void {
     if (!this.#hasRefused)
-      this.onerror?.(new Error("a line is no JSON-RPC message, and passed over"));
+      this.onerror?.(new Error("a line is not a JSON-RPC message, and is skipped"));
     this.#hasRefused = true;
     const id = idOf(line);
     if (id === undefined) return;

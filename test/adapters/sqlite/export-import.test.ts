@@ -252,13 +252,13 @@ const replaceIn =
 const DAMAGES: readonly Damage[] = [
   {
     name: "no JSON",
-    says: "it is no JSON",
+    says: "it is not JSON",
     line: 4,
     change: (lines) => void lines.splice(3, 1, "garbage"),
   },
   {
     name: "a list",
-    says: "no JSON object",
+    says: "not a JSON object",
     line: 4,
     change: (lines) => void lines.splice(3, 1, "[1]"),
   },

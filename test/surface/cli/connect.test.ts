@@ -142,7 +142,7 @@ describe("svc connect", () => {
     await run("init keyless.pack", key);
     const { code, stdout, stderr } = await run("connect codex --db-path keyless.pack --yes", key);
     expect(code).toBe(1);
-    expect(stderr).toContain("stands only in the settings of this shell");
+    expect(stderr).toContain("is only in the settings of this shell");
     expect(stderr).toContain(`svc key import ${at("keyless.pack")}`);
     expect(stderr).toMatch(/Error: the server was started .* failed after \d+ ms: .*keyless\.pack/);
     expect(stderr).toContain("to undo it, run: svc disconnect codex");
@@ -155,7 +155,7 @@ describe("svc connect", () => {
     const { code, stdout, stderr } = await run("connect foo --print --db-path new.pack", env);
     expect(code).toBe(0);
     expect(stderr).toContain("SVC_DEFAULT_TOKEN_BUDGET");
-    expect(stderr).toContain("not encrypted");
+    expect(stderr).toContain("the first start makes an encrypted one");
     expect(stderr).not.toMatch(/2000|raw_key/);
     expect(JSON.parse(stdout).mcpServers.memory.args.slice(-2)).toEqual([
       "--db-path",

@@ -119,7 +119,7 @@ describe("svc show", () => {
         const { code, stderr } = await desk.run([...command, PACK, id]);
         expect(code).toBe(1);
         expect(stderr).toBe(
-          `Error: "anna" has no memory ${id} in this pack; svc list shows what there is\n`,
+          `Error: "anna" has no memory ${id} in this pack; svc list shows them\n`,
         );
       }
     }

@@ -68,7 +68,7 @@ describe("what is no message", () => {
     stdin.write(ping(1));
     await settle();
     expect(heard).toEqual([{ jsonrpc: "2.0", id: 1, method: "ping" }]);
-    expect(failures).toEqual(["a line is no JSON-RPC message, and passed over"]);
+    expect(failures).toEqual(["a line is not a JSON-RPC message, and is skipped"]);
   });
 
   test("but has an identifier is answered with an error", async () => {

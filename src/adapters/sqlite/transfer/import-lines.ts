@@ -47,10 +47,10 @@ export function parseLine(line: ImportLine, name: string): Readonly<Record<strin
     value = JSON.parse(utf8.decode(line.bytes));
   } catch {
     // The parser's own message may quote the line.
-    throw notAnExport(name, line.number, "it is no JSON");
+    throw notAnExport(name, line.number, "it is not JSON");
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw notAnExport(name, line.number, "it is no JSON object");
+    throw notAnExport(name, line.number, "it is not a JSON object");
   }
   // SAFETY: an object of JSON has text keys, and nothing is claimed about its values.
   return value as Record<string, unknown>;

@@ -152,7 +152,7 @@ function createVectorTaker(database: Database, name: string, vectors: FileVector
       // A copy, because a view of floats must begin at a multiple of four.
       const vector = new Float32Array(new Uint8Array(bytes).buffer);
       if (!vector.every(Number.isFinite)) {
-        throw notAnExport(name, line.number, "embedding: holds something that is no number");
+        throw notAnExport(name, line.number, "embedding: contains something that is not a number");
       }
       if (!isUsable) return;
       const { node_key: key, content_hash: contentHash, created_at: at } = entry;

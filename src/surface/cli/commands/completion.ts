@@ -10,7 +10,7 @@ type Shell = keyof typeof SHELLS;
 
 const EXAMPLES = `
 Examples:
-  source <(svc completion bash)                                      now, or for good in ~/.bashrc
+  source <(svc completion bash)                                      now, or permanently in ~/.bashrc
   source <(svc completion zsh)                                       in ~/.zshrc, behind compinit
   svc completion fish > ~/.config/fish/completions/svc.fish
 

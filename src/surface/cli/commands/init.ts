@@ -25,7 +25,7 @@ Examples:
 
 On a terminal it offers a passphrase. Otherwise, and on Enter alone, it makes a key and keeps it in the system's secret
 store or, where there is none, in a file that only you can read; svc serve, svc mcp and every command find it there.
-Who loses the key loses the pack: keep a copy of it elsewhere, made with svc key export.`;
+If you lose the key, you lose the pack: keep a copy of it elsewhere, made with svc key export.`;
 
 type InitOptions = KeyOptions & { readonly owner?: string };
 

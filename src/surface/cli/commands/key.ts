@@ -16,7 +16,7 @@ Examples:
   svc key forget ./memory.pack                            from this machine
 
 Keys are kept in the system's secret store or, where there is none, in files that only you can read. A passphrase is kept
-only when you import it. Who loses the key loses the pack. Only export shows a key.`;
+only when you import it. If you lose the key, you lose the pack. Only export shows a key.`;
 
 const PACK = "a .pack file, a directory pack or its memory.db";
 

@@ -19,7 +19,7 @@ Examples:
 
 The present key is found as by every other command. Refused while
 something uses the pack; needs room for a copy. Whatever interrupts it leaves the pack with the old key or with the new
-one, complete. Who loses the key loses the pack. Copies of the pack that were made before keep the old key.`;
+one, complete. If you lose the key, you lose the pack. Copies of the pack that were made before keep the old key.`;
 
 type RekeyOptions = {
   readonly encrypt?: true;

@@ -80,7 +80,7 @@ const promoteOperation = defineOperation({
 const archiveOperation = defineOperation({
   name: "archive_node",
   summary: "Retire a memory",
-  description: "It stays in the pack and is found no more. There is no way back.",
+  description: "It stays in the pack and is no longer found. This cannot be undone.",
   run: async (context, change: NodeChange) => {
     const { id, requestId } = idsOf(change);
     return await context.engine().archive(id, { ...callerOf(context), requestId });
@@ -97,7 +97,7 @@ const archiveOperation = defineOperation({
     tool: "memory_archive_node",
     title: "Forget a memory",
     description:
-      "Retire a memory for good, when the user wants it forgotten: it is found no more, and there is no way back. " +
+      "Permanently retire a memory, when the user wants it forgotten: it is no longer found, and this cannot be undone. " +
       "For a memory that has changed use memory_supersede.",
     toolSet: "core",
     annotations: RETIRES,

@@ -11,7 +11,7 @@ export function tellPromoted(node: MemoryNode): string {
 }
 
 export function tellArchived(node: MemoryNode): string {
-  return `Archived; it is found no more: ${line(node)}`;
+  return `Archived; it is no longer found: ${line(node)}`;
 }
 
 export function tellCondition(node: MemoryNode, state: ConditionState): string {
@@ -19,7 +19,7 @@ export function tellCondition(node: MemoryNode, state: ConditionState): string {
 }
 
 export function tellSuperseded([old, replacement]: Pair): string {
-  return `Replaced; the first is found no more:\n${line(old)}\n${line(replacement)}`;
+  return `Replaced; the first is no longer found:\n${line(old)}\n${line(replacement)}`;
 }
 
 export function tellContradicted([first, second]: Pair): string {
@@ -27,5 +27,5 @@ export function tellContradicted([first, second]: Pair): string {
 }
 
 export function tellResolved([winner, loser]: Pair): string {
-  return `Resolved; the first is stable, the second is found no more:\n${line(winner)}\n${line(loser)}`;
+  return `Resolved; the first is stable, the second is no longer found:\n${line(winner)}\n${line(loser)}`;
 }

@@ -84,7 +84,8 @@ export const CLAIM_OPERATIONS: readonly Operation[] = [
   pairOperation({
     name: "supersede_node",
     summary: "Replace one memory by another",
-    description: "The old memory stays in the pack and is found no more. A retry changes nothing.",
+    description:
+      "The old memory stays in the pack and is no longer found. A retry changes nothing.",
     change: "supersede",
     ids: ["old_node_id", "new_node_id"],
     path: "/v1/supersedences",
@@ -94,7 +95,7 @@ export const CLAIM_OPERATIONS: readonly Operation[] = [
       title: "Replace a memory",
       description:
         "Replace an outdated memory by a newer one of the same scope: store the new one first, then give both ids. " +
-        "The old one is found no more but stays readable. Not for two claims of which neither is known to be right.",
+        "The old one is no longer found but stays readable. Not for two claims of which neither is known to be right.",
       toolSet: "core",
       annotations: RETIRES,
       input: supersedeToolSchema,
@@ -125,7 +126,7 @@ export const CLAIM_OPERATIONS: readonly Operation[] = [
     name: "resolve_contradiction",
     summary: "End a contradiction",
     description:
-      "The winner becomes stable, the loser deprecated, which is found no more. A retry changes nothing.",
+      "The winner becomes stable, the loser deprecated, which is no longer found. A retry changes nothing.",
     change: "resolveContradiction",
     ids: ["winner_id", "loser_id"],
     path: "/v1/contradictions/resolve",
@@ -134,7 +135,7 @@ export const CLAIM_OPERATIONS: readonly Operation[] = [
       tool: "memory_resolve_contradiction",
       title: "Settle a contradiction",
       description:
-        "End a contradiction that was marked, once the user or a source has settled it: the winner becomes stable, the loser is found no more.",
+        "End a contradiction that was marked, once the user or a source has settled it: the winner becomes stable, the loser is no longer found.",
       toolSet: "full",
       annotations: RETIRES,
       input: resolveToolSchema,
