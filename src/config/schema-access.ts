@@ -31,9 +31,7 @@ export const API = {
     description:
       "Names by which requests may address the server in addition to the loopback ones, for example that of a proxy in front. No effect with keys: then any name will do.",
   }),
-  cors_origins: textList(
-    "Web origins that may call the API; empty: only pages of this machine.",
-  ),
+  cors_origins: textList("Web origins that may call the API; empty: only pages of this machine."),
   cors_allow_credentials: flag({
     default: false,
     description: "Let listed origins send credentials; ignored with the origin `*`.",

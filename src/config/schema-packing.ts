@@ -127,7 +127,8 @@ const EXPANSION = {
     default: 3,
     min: 0,
     max: 1000,
-    description: "Neighbours on either side that a found turn of a conversation brings in; 0: none.",
+    description:
+      "Neighbours on either side that a found turn of a conversation brings in; 0: none.",
   }),
   session_context_top_k: integer({
     default: 20,

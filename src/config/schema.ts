@@ -104,7 +104,8 @@ export const ROOT_SETTINGS = {
 const EMBEDDING = {
   provider: member(["fastembed", "local"], {
     default: "fastembed",
-    description: "What embeds texts: the model inside this program. `local` is another name for it.",
+    description:
+      "What embeds texts: the model inside this program. `local` is another name for it.",
   }),
   model_name: text({
     default: SHIPPED_MODEL.name,
