@@ -142,7 +142,10 @@ export type Memory = Partial<MemoryNode> & {
 };
 
 /** Admits and materializes memories in one group each; returns their nodes in order. */
-export async function put(store: Store, ...memories: readonly Memory[]): Promise<MemoryNode[]> {
+export async function put(
+  store: Pick<Store, "admit" | "materialize">,
+  ...memories: readonly Memory[]
+): Promise<MemoryNode[]> {
   const made = memories.map(({ second = 0, vector, ...given }) => {
     const event = anEvent({
       userId: given.userId ?? "ada",

@@ -1,47 +1,79 @@
 import { afterEach, describe } from "bun:test";
+import type { Edge } from "../../src/domain/edge.ts";
+import type { MemoryNode } from "../../src/domain/node.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import type { EmbeddingIdentity } from "../../src/ports/embedder.ts";
+import type { EventLog } from "../../src/ports/store/event-log.ts";
+import type { Graph } from "../../src/ports/store/graph.ts";
+import type { SearchIndex } from "../../src/ports/store/search-index.ts";
 import type { Store } from "../../src/ports/store/store.ts";
+import type { ExtractionJob, WorkQueue } from "../../src/ports/store/work-queue.ts";
+import { describeAddedNodes } from "./store-added-nodes.ts";
 import { describeAdmission } from "./store-admission.ts";
+import { describeAuditReads } from "./store-audit.ts";
 import { describeChanges } from "./store-change.ts";
 import { describeEverybody } from "./store-everybody.ts";
+import { describeExpiry, describeRetention } from "./store-expiry.ts";
 import { describeGraph } from "./store-graph.ts";
 import { describeGraphReads } from "./store-graph-reads.ts";
-import { describeJobs } from "./store-jobs.ts";
-import { describeLeaning } from "./store-leaning.ts";
+import { describeExtractionJob, describeJobs } from "./store-jobs.ts";
+import { describeLeaning, describeLeaningAfterRebuild } from "./store-leaning.ts";
 import { describeLexicalSearch } from "./store-lexical.ts";
+import { describeManifest } from "./store-manifest.ts";
 import { describeOwnerMoves } from "./store-owner-moves.ts";
 import { describeOwners } from "./store-owners.ts";
-import { describeReads } from "./store-reads.ts";
+import { describeKeyedReads, describeReads } from "./store-reads.ts";
 import { describeRebuild } from "./store-rebuild.ts";
 import { describeReceipts } from "./store-receipts.ts";
 import { describeRetirement } from "./store-retirement.ts";
-import { describeUpkeep } from "./store-upkeep.ts";
 import { describeVectorSearch } from "./store-vectors.ts";
 
 /** What a test may choose about a store that it opens. */
 export type StoreChoices = { readonly clock?: Clock; readonly embedding?: EmbeddingIdentity };
 
+/** The roles that a retrieval needs, as far as it needs them, and what puts memories into them and changes them. */
+export type RetrievalStore = Omit<
+  SearchIndex,
+  "addNodes" | "hasModel" | "nearNodes" | "readyForNear"
+> &
+  Pick<EventLog, "admit"> &
+  Pick<Graph, "change" | "node" | "countNodes"> &
+  Pick<WorkQueue, "materialize"> &
+  Pick<Store, "close">;
+
+/** Writes what no call of a store writes, or writes much faster. Owners and ends of edges have to be there. */
+export type Seed = {
+  /** Nodes without entries in the indexes. */
+  nodes(nodes: readonly MemoryNode[]): void;
+  /** Edges as they are, also those that a store would refuse. */
+  edges(edges: readonly Edge[]): void;
+};
+
 /** An empty place that can hold one store, and what the suite needs to look at it from outside. */
-export type StorePlace = {
+export type Place<S> = {
   /** Opens the store of the place; may be called several times for several users of one store. */
-  open(options?: StoreChoices): Promise<Store>;
-  /** Command line of another process on the same store: `claim <limit>` or `admit <content>`. See worker.ts. */
-  worker(...args: readonly string[]): string[];
-  /** Statements that try to change the event whose id is their only parameter. Each has to fail. */
-  readonly tampering: readonly string[];
-  /** Runs SQL on a connection that knows nothing of this program. */
-  runRaw(sql: string, ...parameters: readonly string[]): void;
+  open(options?: StoreChoices): Promise<S>;
+  readonly seed: Seed;
   /** Deletes everything. */
   remove(): void;
 };
 
+export type StorePlace = Place<Store> & {
+  readonly seed: Seed & { extractionJob(job: ExtractionJob): void };
+  /** Command line of another process on the same store: `claim <limit>` or `admit <content>`. See worker.ts. */
+  worker(...args: readonly string[]): string[];
+};
+
 /** What one test has opened; the suite closes and deletes it afterwards. */
-export type World = {
+export type World<S = RetrievalStore, P extends Place<S> = Place<S>> = {
   /** A store in a place of its own. */
-  fresh(options?: StoreChoices): Promise<{ store: Store; place: StorePlace }>;
+  fresh(options?: StoreChoices): Promise<{ store: S; place: P }>;
   /** One more store on a place. */
-  open(place: StorePlace, options?: StoreChoices): Promise<Store>;
+  open(place: P, options?: StoreChoices): Promise<S>;
+};
+
+/** The world of a complete store. */
+export type StoreWorld = World<Store, StorePlace> & {
   /** Starts a process on a place and waits for what it did. */
   start(place: StorePlace, ...args: readonly string[]): Promise<Helper>;
 };
@@ -53,7 +85,19 @@ export type Helper = {
   kill(): Promise<void>;
 };
 
-type Suite = (world: World) => void;
+type Suite = (world: StoreWorld) => void;
+
+/** What a retrieval asks of the roles that it needs. */
+const RETRIEVAL: readonly ((world: World) => void)[] = [
+  describeVectorSearch,
+  describeLeaning,
+  describeLexicalSearch,
+  describeKeyedReads,
+  describeRetention,
+  describeChanges,
+  describeRetirement,
+  describeGraph,
+];
 
 /** What depends on how a store keeps its parts together: transactions over all of them, and changes of a whole index. */
 export const ACROSS_PARTS: readonly Suite[] = [
@@ -61,23 +105,24 @@ export const ACROSS_PARTS: readonly Suite[] = [
   describeJobs,
   describeRetirement,
   describeRebuild,
+  describeLeaningAfterRebuild,
 ];
 
-const ALL: readonly Suite[] = [
+const ALL: ReadonlySet<Suite> = new Set<Suite>([
   ...ACROSS_PARTS,
-  describeVectorSearch,
-  describeLeaning,
-  describeLexicalSearch,
+  ...RETRIEVAL,
   describeReads,
   describeEverybody,
-  describeChanges,
-  describeGraph,
   describeGraphReads,
+  describeAuditReads,
+  describeExtractionJob,
   describeReceipts,
-  describeUpkeep,
+  describeExpiry,
+  describeAddedNodes,
+  describeManifest,
   describeOwners,
   describeOwnerMoves,
-];
+]);
 
 /**
  * The promises of the store port, checked on one adapter.
@@ -87,39 +132,57 @@ const ALL: readonly Suite[] = [
 export function runStoreContract(
   name: string,
   openPlace: () => StorePlace,
-  suites: readonly Suite[] = ALL,
+  suites: Iterable<Suite> = ALL,
 ): void {
   describe(`the store: ${name}`, () => {
-    const opened: Store[] = [];
-    const places: StorePlace[] = [];
     const helpers: Helper[] = [];
-
-    const world: World = {
-      fresh: async (options) => {
-        const place = openPlace();
-        places.push(place);
-        return { store: await world.open(place, options), place };
-      },
-      open: async (place, options) => {
-        const store = await place.open(options);
-        opened.push(store);
-        return store;
-      },
+    const world: StoreWorld = {
+      ...createWorld(openPlace, async () => {
+        for (const helper of helpers.splice(0)) await helper.kill();
+      }),
       start: async (place, ...args) => {
         const helper = await startHelper(place.worker(...args));
         helpers.push(helper);
         return helper;
       },
     };
-
-    afterEach(async () => {
-      for (const helper of helpers.splice(0)) await helper.kill();
-      for (const store of opened.splice(0)) await store.close();
-      for (const place of places.splice(0)) place.remove();
-    });
-
     for (const suite of suites) suite(world);
   });
+}
+
+/** The promises of the roles that a retrieval needs, checked on one adapter. */
+export function runRetrievalContract(name: string, openPlace: () => Place<RetrievalStore>): void {
+  describe(`the store for retrieval: ${name}`, () => {
+    const world: World = createWorld(openPlace);
+    for (const suite of RETRIEVAL) suite(world);
+  });
+}
+
+/** @param before runs after each test, before what it opened is closed */
+function createWorld<S extends Pick<Store, "close">, P extends Place<S>>(
+  openPlace: () => P,
+  before: () => Promise<void> = async () => {},
+): World<S, P> {
+  const opened: S[] = [];
+  const places: P[] = [];
+  const open = async (place: P, options?: StoreChoices): Promise<S> => {
+    const store = await place.open(options);
+    opened.push(store);
+    return store;
+  };
+  afterEach(async () => {
+    await before();
+    for (const store of opened.splice(0)) await store.close();
+    for (const place of places.splice(0)) place.remove();
+  });
+  return {
+    open,
+    fresh: async (options) => {
+      const place = openPlace();
+      places.push(place);
+      return { store: await open(place, options), place };
+    },
+  };
 }
 
 async function startHelper(command: string[]): Promise<Helper> {

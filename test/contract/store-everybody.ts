@@ -3,7 +3,7 @@ import { ALL_OWNERS, type Owner } from "../../src/domain/owner.ts";
 import type { Store } from "../../src/ports/store/store.ts";
 import { anAdmission, anEvent, at, freshId, put } from "./samples.ts";
 import { anEdge, write } from "./store-change.ts";
-import type { World } from "./store-contract.ts";
+import type { StoreWorld } from "./store-contract.ts";
 
 /** Names that could be taken for everybody. */
 const NAMES = ["all-owners", "allOwners", "*", "null", "undefined", "[object Object]"] as const;
@@ -74,7 +74,7 @@ async function fill(store: Store) {
 }
 
 /** Reads are of one owner, or of everybody by name. */
-export function describeEverybody(world: World): void {
+export function describeEverybody(world: StoreWorld): void {
   describe("reads of everybody", () => {
     test("find what the owner finds", async () => {
       const { store } = await world.fresh();

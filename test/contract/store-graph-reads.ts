@@ -18,7 +18,6 @@ import {
   aMaterialization,
   aNode,
   anAdmission,
-  anAuditRecord,
   anEvent,
   at,
   freshId,
@@ -26,8 +25,9 @@ import {
   put,
   unit,
 } from "./samples.ts";
-import type { StorePlace, World } from "./store-contract.ts";
-import { link } from "./store-graph.ts";
+import { write } from "./store-change.ts";
+import type { StoreWorld } from "./store-contract.ts";
+import { anEdgeBetween, link, type Seeded } from "./store-graph.ts";
 
 const contents = (nodes: readonly MemoryNode[]): string[] => nodes.map(({ content }) => content);
 const idOf = (node: MemoryNode | undefined): Uuid => node?.id ?? freshId();
@@ -79,15 +79,10 @@ const sketch: fc.Arbitrary<Sketch> = fc.record({
   ),
 });
 
-const INSERT_LINES = `INSERT INTO edges (id, owner, source, target, edge_type, confidence, valid_from, metadata, created_at)
-  SELECT j.value ->> 'id', o.owner, s.key, t.key, j.value ->> 'type', 1, j.value ->> 'at', j.value ->> 'metadata', j.value ->> 'at'
-  FROM json_each(?1) j JOIN owners o ON o.user_id = j.value ->> 'userId'
-  JOIN nodes s ON s.id = j.value ->> 'source' JOIN nodes t ON t.id = j.value ->> 'target' ORDER BY j.key`;
-
 /** Writes a random graph. @returns its nodes in order */
 async function draw(
   store: Store,
-  { runRaw }: Pick<StorePlace, "runRaw">,
+  place: Seeded,
   { nodes, lines }: Sketch,
 ): Promise<readonly MemoryNode[]> {
   const made = await put(
@@ -99,19 +94,11 @@ async function draw(
       content: `${i}`,
     })),
   );
-  const rows = lines.map(({ source, target, type, userId, second, isVerified }) => ({
-    id: freshId(),
-    userId,
-    type,
-    source: idOf(made[source]),
-    target: idOf(made[target]),
-    at: at(second),
-    metadata:
-      isVerified === undefined
-        ? null
-        : JSON.stringify({ relation: "alias", identity_verified: isVerified }),
-  }));
-  runRaw(INSERT_LINES, JSON.stringify(rows));
+  for (const { source, target, isVerified, ...given } of lines) {
+    const metadata = { relation: "alias", identity_verified: isVerified ?? false };
+    const alias = isVerified === undefined ? {} : { metadata };
+    link(place, made[source], made[target], { ...given, ...alias });
+  }
   return made;
 }
 
@@ -186,7 +173,7 @@ async function pages(store: Store, scan: Omit<NodeScan, "afterId">): Promise<Mem
 
 const WIDE = { owner: "ada", maxHops: 5, maxVisited: 1000 };
 
-function describeScan(world: World): void {
+function describeScan(world: StoreWorld): void {
   describe("a scan of nodes", () => {
     test("gives the same nodes by ascending id whatever the size of its pages", async () => {
       const { store } = await world.fresh();
@@ -273,7 +260,7 @@ function describeScan(world: World): void {
   });
 }
 
-function describeNeighborhood(world: World): void {
+function describeNeighborhood(world: StoreWorld): void {
   describe("a neighborhood", () => {
     test("is what a walk by hand finds in any graph", async () => {
       const { store, place } = await world.fresh();
@@ -316,7 +303,7 @@ function describeNeighborhood(world: World): void {
         { content: "farther" },
       );
       link(place, start, near);
-      link(place, gone, start, { type: "supersedes", validTo: "2026-01-01T00:00:01.000000Z" });
+      link(place, gone, start, { type: "supersedes", validTo: at(1) });
       link(place, gone, far);
       link(place, farther, far);
       const within = async (maxHops: number) =>
@@ -337,10 +324,11 @@ function describeNeighborhood(world: World): void {
         { content: "doubtful" },
         { content: "known" },
       );
-      const alias = (identity_verified: boolean) => ({
-        type: "relates_to",
-        metadata: { relation: "alias", identity_verified },
-      });
+      const alias = (identity_verified: boolean) =>
+        ({
+          type: "relates_to",
+          metadata: { relation: "alias", identity_verified },
+        }) as const;
       link(place, doubtful, start, alias(false));
       link(place, known, start, alias(true));
 
@@ -352,22 +340,14 @@ function describeNeighborhood(world: World): void {
     test("of a hub of 10,000 is as large as asked for, the lowest ids first", async () => {
       const { store, place } = await world.fresh();
       const [hub, beyond] = await put(store, { content: "hub" }, { content: "beyond" });
-      place.runRaw(
-        `INSERT INTO nodes SELECT NULL, format('%08d-0000-4000-8000-000000000000', i), owner, session_id, node_type,
-           'spoke', lifecycle_state, confidence, salience, confidence_base, salience_base, reinforcement_boost,
-           last_reinforced_at, decay_profile, epistemic_type, source_type, scope, metadata, created_at, updated_at,
-           event_time, valid_from, valid_to, ttl_days, superseded_by, evidence_refs, pinned
-         FROM nodes, (WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000) SELECT 10001 - i AS i FROM n)
-         WHERE id = ?`,
-        idOf(hub),
-      );
-      place.runRaw(
-        `INSERT INTO edges (id, owner, source, target, edge_type, confidence, valid_from, created_at)
-         SELECT 'edge to ' || t.id, t.owner, CASE t.key % 2 WHEN 0 THEN h.key ELSE t.key END,
-           CASE t.key % 2 WHEN 0 THEN t.key ELSE h.key END, 'mentions', 1, t.created_at, t.created_at
-         FROM nodes h, nodes t WHERE h.id = ? AND t.content = 'spoke'`,
-        idOf(hub),
-      );
+      if (hub === undefined) throw new Error("the hub was stored");
+      const spokes = Array.from({ length: 10_000 }, (_, i) => ({
+        ...hub,
+        id: asUuid(`${`${10_000 - i}`.padStart(8, "0")}-0000-4000-8000-000000000000`),
+      }));
+      place.seed.nodes(spokes);
+      const lines = spokes.map((spoke, i) => (i % 2 === 0 ? [hub, spoke] : [spoke, hub]));
+      place.seed.edges(lines.map(([source, target]) => anEdgeBetween(source, target)));
       link(place, hub, beyond);
       const read = { nodeId: idOf(hub), owner: "ada", maxHops: 5 };
 
@@ -387,7 +367,7 @@ function describeNeighborhood(world: World): void {
   });
 }
 
-function describeChain(world: World): void {
+function describeChain(world: StoreWorld): void {
   describe("a chain", () => {
     test("is what following the newest edges by hand finds in any graph", async () => {
       const { store, place } = await world.fresh();
@@ -455,7 +435,7 @@ function describeChain(world: World): void {
   });
 }
 
-function describeEvidence(world: World): void {
+function describeEvidence(world: StoreWorld): void {
   describe("evidence", () => {
     test("names the nodes of the event's owner that cite it, in any state, by id", async () => {
       const { store } = await world.fresh();
@@ -487,7 +467,7 @@ function describeEvidence(world: World): void {
     });
 
     test("follows what nodes cite when that changes", async () => {
-      const { store, place } = await world.fresh();
+      const { store } = await world.fresh();
       const [old, kept, added] = [anEvent(), anEvent(), anEvent()];
       await store.admit(anAdmission([old, kept, added]));
       const node = aNode(old, { content: "node", evidenceRefs: [old.id, kept.id] });
@@ -498,12 +478,12 @@ function describeEvidence(world: World): void {
         );
 
       expect(await cited()).toEqual([1, 1, 0]);
-      const refs = JSON.stringify([kept.id, added.id, kept.id, freshId()]);
-      place.runRaw("UPDATE nodes SET evidence_refs = ? WHERE id = ?", refs, node.id);
+      const evidenceRefs = [kept.id, added.id, kept.id, freshId()];
+      await write(store, { nodes: [{ ...node, evidenceRefs }] });
       expect(await cited()).toEqual([0, 1, 1]);
-      place.runRaw("UPDATE nodes SET confidence = 0.1, evidence_refs = evidence_refs");
+      await write(store, { nodes: [{ ...node, evidenceRefs, confidence: 0.1 }] });
       expect(await cited()).toEqual([0, 1, 1]);
-      place.runRaw("DELETE FROM nodes WHERE id = ?", node.id);
+      await write(store, { nodes: [{ ...node, evidenceRefs: [] }] });
       expect(await cited()).toEqual([0, 0, 0]);
     });
 
@@ -525,11 +505,11 @@ function describeEvidence(world: World): void {
   });
 }
 
-function describeContradictionEdges(world: World): void {
+function describeContradictionEdges(world: StoreWorld): void {
   const between = (edges: readonly Edge[], names: ReadonlyMap<Uuid, string>): string[] =>
     edges.map(({ sourceId, targetId }) => `${names.get(sourceId)}-${names.get(targetId)}`);
 
-  async function web(world: World) {
+  async function web(world: StoreWorld) {
     const { store, place } = await world.fresh();
     const made = await put(
       store,
@@ -540,9 +520,9 @@ function describeContradictionEdges(world: World): void {
       { content: "bob's", userId: "bob" },
     );
     const [a, b, c, project, bobs] = made;
-    const contradicts = (second: number) => ({ type: "contradicts", second });
+    const contradicts = (second: number) => ({ type: "contradicts", second }) as const;
     link(place, c, a, contradicts(1));
-    link(place, a, b, { ...contradicts(3), validTo: "2026-01-01T00:00:09.000000Z" });
+    link(place, a, b, { ...contradicts(3), validTo: at(9) });
     link(place, b, c, contradicts(2));
     link(place, b, a, contradicts(3));
     link(place, a, project, contradicts(4));
@@ -614,12 +594,9 @@ function describeContradictionEdges(world: World): void {
 
       await fc.assert(
         fc.asyncProperty(lines, fc.uniqueArray(end), async (added, asked) => {
-          const type = "contradicts";
-          const rows = added.map(([source, target, userId, second]) => ({
-            ...{ id: freshId(), userId, type, at: at(second), metadata: null },
-            ...{ source: idOf(made[source]), target: idOf(made[target]) },
-          }));
-          place.runRaw(INSERT_LINES, JSON.stringify(rows));
+          for (const [source, target, userId, second] of added) {
+            link(place, made[source], made[target], { type: "contradicts", userId, second });
+          }
           known.push(...added.map(([source, target, userId]) => [source, target, userId] as const));
           const ids = asked.map((index) => idOf(made[index]));
 
@@ -640,43 +617,10 @@ function describeContradictionEdges(world: World): void {
   });
 }
 
-function describeOperationsOn(world: World): void {
-  test("operations on a target come by time, then id, page after page", async () => {
-    const { store } = await world.fresh();
-    const targetId = freshId();
-    const seconds = [5, 1, 3, 3, 3, 1, 0.000_001];
-    const operations = seconds.map((second) =>
-      anAuditRecord({ id: anyId(), targetId, createdAt: at(second), payload: { second } }),
-    );
-    const others = [anAuditRecord({ createdAt: at(2) }), anAuditRecord({ targetId: freshId() })];
-    await store.admit(anAdmission([], { auditRecords: [...operations, ...others] }));
-    const expected = operations.toSorted((a, b) =>
-      `${a.createdAt}${a.id}` < `${b.createdAt}${b.id}` ? -1 : 1,
-    );
-
-    for (let limit = 1; limit <= seconds.length + 1; limit += 1) {
-      const found: typeof operations = [];
-      for (let hasMore = true; hasMore; ) {
-        const page = await store.auditRecordsOn({ targetId, after: found.at(-1), limit });
-        found.push(...page.items);
-        expect(page.hasMore).toBe(found.length < expected.length);
-        hasMore = page.hasMore;
-      }
-      expect(found).toEqual(expected);
-    }
-    expect(await store.auditRecordsOn({ targetId: freshId(), after: undefined, limit: 9 })).toEqual(
-      {
-        items: [],
-        hasMore: false,
-      },
-    );
-  });
-}
-
 /** More than a third of what a page may hold, and no words. */
-const LARGE = " ".repeat(LIMITS.pageChars / 3 + 1);
+export const LARGE = " ".repeat(LIMITS.pageChars / 3 + 1);
 
-function describeLargePages(world: World): void {
+function describeLargePages(world: StoreWorld): void {
   const large = Array.from({ length: 5 }, (_, second) => ({ content: LARGE, second }));
 
   test("pages of memories end at eight Mi characters, and say exactly whether there are more", async () => {
@@ -767,40 +711,6 @@ function describeLargePages(world: World): void {
     expect(await chain(4, "forward")).toEqual([5]);
   });
 
-  test("pages of operations end there too", async () => {
-    const { store } = await world.fresh();
-    const targetId = freshId();
-    const operations = large.map(({ content, second }) =>
-      anAuditRecord({ targetId, payload: { content }, createdAt: at(second) }),
-    );
-    await store.admit(anAdmission([], { auditRecords: operations }));
-
-    const first = await store.auditRecordsOn({ targetId, after: undefined, limit: 1000 });
-    const third = await store.auditRecordsOn({ targetId, after: operations[3], limit: 1000 });
-
-    expect(first).toEqual({ items: operations.slice(0, 2), hasMore: true });
-    expect(third).toEqual({ items: operations.slice(4), hasMore: false });
-
-    const listed = large.map(({ content }) =>
-      anAuditRecord({
-        opType: "NOTED",
-        namespaceId: "ada",
-        targetId: freshId(),
-        payload: { content },
-      }),
-    );
-    await store.admit(anAdmission([], { auditRecords: listed }));
-    const query = { opType: "NOTED", userId: "ada", limit: 1000 };
-    expect(await store.auditRecordsOf({ ...query, afterTargetId: undefined })).toEqual({
-      items: listed.slice(0, 2),
-      hasMore: true,
-    });
-    expect(await store.auditRecordsOf({ ...query, afterTargetId: listed[3]?.targetId })).toEqual({
-      items: listed.slice(4),
-      hasMore: false,
-    });
-  });
-
   test("an event of which more than a thousand memories are made names the first thousand", async () => {
     const { store } = await world.fresh();
     const event = anEvent();
@@ -814,51 +724,12 @@ function describeLargePages(world: World): void {
   });
 }
 
-function describeExtractionJob(world: World): void {
-  test("work of extraction is read where there is some, by the owner of the event", async () => {
-    const { store, place } = await world.fresh();
-    const [waiting, held, done, none] = [anEvent(), anEvent(), anEvent(), anEvent()];
-    await store.admit(anAdmission([waiting, held, done, none]));
-    const insert = (event: typeof waiting, ...values: readonly string[]): void =>
-      place.runRaw(
-        `INSERT INTO jobs (event_key, kind, owner, status, attempts, last_error, lease_owner, lease_expires_at, updated_at)
-         SELECT key, 'extraction', owner, ?2, CAST(?3 AS INTEGER), nullif(?4, ''), nullif(?5, ''), nullif(?6, ''), ?7
-         FROM events WHERE id = ?1`,
-        event.id,
-        ...values,
-      );
-    insert(waiting, "pending", "2", "model_failed", "", "", at(3));
-    insert(held, "pending", "0", "", "worker", at(9), at(4));
-    insert(done, "complete", "1", "", "", "", at(5));
-
-    expect(await store.extractionJob(waiting.id, "ada")).toEqual({
-      eventId: waiting.id,
-      status: "pending",
-      attempts: 2,
-      leaseExpiresAt: undefined,
-      lastError: "model_failed",
-      updatedAt: at(3),
-    });
-    expect(await store.extractionJob(held.id, undefined)).toMatchObject({
-      attempts: 0,
-      leaseExpiresAt: at(9),
-      lastError: undefined,
-    });
-    expect(await store.extractionJob(done.id, "ada")).toMatchObject({ status: "complete" });
-    expect(await store.extractionJob(waiting.id, "bob")).toBeUndefined();
-    expect(await store.extractionJob(none.id, "ada")).toBeUndefined();
-    expect(await store.extractionJob(freshId(), undefined)).toBeUndefined();
-  });
-}
-
 /** Scans, walks from one node, and what a node and an event say about each other. */
-export function describeGraphReads(world: World): void {
+export function describeGraphReads(world: StoreWorld): void {
   describeScan(world);
   describeNeighborhood(world);
   describeChain(world);
   describeEvidence(world);
   describeContradictionEdges(world);
-  describeOperationsOn(world);
   describeLargePages(world);
-  describeExtractionJob(world);
 }

@@ -1,52 +1,64 @@
 import { describe, expect, test } from "bun:test";
 import { type CandidateFilter, passesFilter } from "../../src/domain/candidate-filter.ts";
+import type { Edge } from "../../src/domain/edge.ts";
+import type { EdgeType } from "../../src/domain/enums.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
+import type { Instant } from "../../src/lib/instant.ts";
 import type { JsonObject } from "../../src/lib/json.ts";
 import type { GraphReach } from "../../src/ports/store/search-index.ts";
-import type { Store } from "../../src/ports/store/store.ts";
 import { nodeKey } from "../node-keys.ts";
 import { at, freshId, type Memory, put } from "./samples.ts";
-import type { StorePlace, World } from "./store-contract.ts";
+import type { Place, RetrievalStore, Seed, World } from "./store-contract.ts";
 import { ANYTHING } from "./store-vectors.ts";
 
 type EdgeChoices = {
-  readonly type?: string;
+  readonly type?: EdgeType;
   readonly second?: number;
-  readonly validTo?: string;
+  readonly validTo?: Instant;
   readonly metadata?: JsonObject;
   /** The user that the edge itself belongs to. */
   readonly userId?: string;
 };
 
-const INSERT_EDGE = `INSERT INTO edges
-  (id, owner, source, target, edge_type, confidence, valid_from, valid_to, metadata, created_at)
-  SELECT ?1, o.owner, s.key, t.key, ?5, 0.9, ?6, nullif(?7, ''), nullif(?8, ''), ?6
-  FROM owners o, nodes s, nodes t WHERE o.user_id = ?2 AND s.id = ?3 AND t.id = ?4`;
+/** Where edges can be written. */
+export type Seeded = { readonly seed: Pick<Seed, "edges"> };
 
-/** Writes an edge; the program has no call for it. */
+/** An edge of ada, `mentions` unless another type is given. */
+export function anEdgeBetween(
+  source: MemoryNode | undefined,
+  target: MemoryNode | undefined,
+  given: EdgeChoices = {},
+): Edge {
+  const moment = at(given.second ?? 0);
+  return {
+    id: freshId(),
+    userId: given.userId ?? "ada",
+    sourceId: source?.id ?? freshId(),
+    targetId: target?.id ?? freshId(),
+    edgeType: given.type ?? "mentions",
+    confidence: 0.9,
+    validFrom: moment,
+    validTo: given.validTo,
+    provenanceEventId: undefined,
+    metadata: given.metadata,
+    createdAt: moment,
+  };
+}
+
+/** Writes an edge, also one that a change may not write. */
 export function link(
-  place: Pick<StorePlace, "runRaw">,
+  { seed }: Seeded,
   source: MemoryNode | undefined,
   target: MemoryNode | undefined,
   given: EdgeChoices = {},
 ): void {
-  place.runRaw(
-    INSERT_EDGE,
-    freshId(),
-    given.userId ?? "ada",
-    source?.id ?? "",
-    target?.id ?? "",
-    given.type ?? "mentions",
-    at(given.second ?? 0),
-    given.validTo ?? "",
-    given.metadata === undefined ? "" : JSON.stringify(given.metadata),
-  );
+  seed.edges([anEdgeBetween(source, target, given)]);
 }
 
 const WIDE: GraphReach = { hops: 3, limit: 1000 };
 
 async function walk(
-  store: Store,
+  store: RetrievalStore,
   names: readonly string[],
   filter: Partial<CandidateFilter> = {},
   reach: Partial<GraphReach> = {},
@@ -72,26 +84,29 @@ const entity = (content: string, given: Memory = {}): Memory => ({
   ...given,
 });
 
-/** Many notes of ada, `note 1` and so on, and their edges from one node, written by SQL to save time. */
-function addSpokes(place: StorePlace, hub: MemoryNode | undefined, count: number): void {
-  place.runRaw(
-    `INSERT INTO nodes (id, owner, node_type, content, lifecycle_state, confidence, salience, confidence_base,
-       salience_base, reinforcement_boost, last_reinforced_at, decay_profile, epistemic_type, source_type, scope,
-       created_at, updated_at, valid_from, evidence_refs, pinned)
-     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < CAST(?1 AS INTEGER))
-     SELECT h.id || ' spoke ' || i, h.owner, 'note', 'note ' || i, 'tentative', 0.8, 0.5, 0.8, 0.5, 0,
-       h.created_at, 'medium', 'asserted', 'user_stated', 'personal', h.created_at, h.created_at, h.created_at, '[]', 0
-     FROM n, nodes h WHERE h.id = ?2`,
-    String(count),
-    hub?.id ?? "",
+/** The second at which the first of the many edges of `addSpokes` is made: a year after all others. */
+const A_YEAR = 365 * 86_400;
+
+/** Many notes of ada, `note 1` and so on, and their edges from one node, made within an hour. */
+function addSpokes(
+  { seed }: Place<RetrievalStore>,
+  hub: MemoryNode | undefined,
+  count: number,
+): void {
+  if (hub === undefined) throw new Error("the hub was stored");
+  const notes = Array.from(
+    { length: count },
+    (_, i): MemoryNode => ({
+      ...hub,
+      id: freshId(),
+      nodeType: "note",
+      content: `note ${i + 1}`,
+      evidenceRefs: [],
+    }),
   );
-  place.runRaw(
-    `INSERT INTO edges (id, owner, source, target, edge_type, confidence, valid_from, created_at)
-     SELECT 'edge to ' || t.id, h.owner, h.key, t.key, 'mentions', 0.9, h.created_at,
-       format('2027-01-01T00:%02d:%02d.000000Z', substr(t.content, 6) / 60 % 60, substr(t.content, 6) % 60)
-     FROM nodes h, nodes t WHERE h.id = ?1 AND t.content GLOB 'note [0-9]*'
-       AND NOT EXISTS (SELECT 1 FROM edges e WHERE e.target = t.key)`,
-    hub?.id ?? "",
+  seed.nodes(notes);
+  seed.edges(
+    notes.map((note, i) => anEdgeBetween(hub, note, { second: A_YEAR + ((i + 1) % 3600) })),
   );
 }
 
@@ -441,7 +456,7 @@ export function describeGraph(world: World): void {
   });
 
   describe("pinned memories", () => {
-    const contentsOf = async (store: Store, filter: Partial<CandidateFilter> = {}) => {
+    const contentsOf = async (store: RetrievalStore, filter: Partial<CandidateFilter> = {}) => {
       const keys = await store.pinned({ ...ANYTHING, ...filter });
       const nodes = new Map(
         (await store.nodesByKey("ada", keys)).map(({ key, node }) => [key, node.content]),
@@ -529,7 +544,7 @@ export function describeGraph(world: World): void {
         { content: "fresh" },
         { content: "bob's", userId: "bob", ...contested },
       );
-      const contradicts = (second: number) => ({ type: "contradicts", second });
+      const contradicts = (second: number) => ({ type: "contradicts", second }) as const;
       link(place, both, fresh, contradicts(2));
       link(place, both, old, contradicts(1));
       link(place, calm, both, contradicts(9));

@@ -15,7 +15,7 @@ import {
   freshId,
   unit,
 } from "./samples.ts";
-import type { World } from "./store-contract.ts";
+import type { StoreWorld } from "./store-contract.ts";
 
 function idsOf(jobs: readonly MaterializationJob[]): string[] {
   return jobs.map(({ event }) => event.id);
@@ -28,7 +28,7 @@ async function admitted(store: Store, count: number, given: Partial<MemoryEvent>
 }
 
 /** The work queue and what materialization makes visible. */
-export function describeJobs(world: World): void {
+export function describeJobs(world: StoreWorld): void {
   describe("claims", () => {
     test("hand out the event, and the planned node of a direct store", async () => {
       const { store } = await world.fresh();
@@ -417,3 +417,41 @@ const ALL = {
   timeFrom: undefined,
   timeTo: undefined,
 };
+
+/** Work of another kind than the store itself does. */
+export function describeExtractionJob(world: StoreWorld): void {
+  test("work of extraction is read where there is some, by the owner of the event", async () => {
+    const { store, place } = await world.fresh();
+    const [waiting, held, done, none] = [anEvent(), anEvent(), anEvent(), anEvent()];
+    await store.admit(anAdmission([waiting, held, done, none]));
+    const job = { eventId: waiting.id, status: "pending", attempts: 2, updatedAt: at(3) } as const;
+    const free = { leaseExpiresAt: undefined, lastError: undefined };
+    place.seed.extractionJob({ ...job, ...free, lastError: "model_failed" });
+    place.seed.extractionJob({
+      ...job,
+      ...free,
+      eventId: held.id,
+      attempts: 0,
+      leaseExpiresAt: at(9),
+    });
+    place.seed.extractionJob({ ...job, ...free, eventId: done.id, status: "complete" });
+
+    expect(await store.extractionJob(waiting.id, "ada")).toEqual({
+      eventId: waiting.id,
+      status: "pending",
+      attempts: 2,
+      leaseExpiresAt: undefined,
+      lastError: "model_failed",
+      updatedAt: at(3),
+    });
+    expect(await store.extractionJob(held.id, undefined)).toMatchObject({
+      attempts: 0,
+      leaseExpiresAt: at(9),
+      lastError: undefined,
+    });
+    expect(await store.extractionJob(done.id, "ada")).toMatchObject({ status: "complete" });
+    expect(await store.extractionJob(waiting.id, "bob")).toBeUndefined();
+    expect(await store.extractionJob(none.id, "ada")).toBeUndefined();
+    expect(await store.extractionJob(freshId(), undefined)).toBeUndefined();
+  });
+}

@@ -1,13 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { asInstant } from "../../src/lib/instant.ts";
-import type { Store } from "../../src/ports/store/store.ts";
 import { nodeKey } from "../node-keys.ts";
 import { type Memory, put } from "./samples.ts";
-import type { World } from "./store-contract.ts";
+import type { RetrievalStore, World } from "./store-contract.ts";
 import { ANYTHING, contentsOf } from "./store-vectors.ts";
 
-async function search(store: Store, question: string, userId = "ada"): Promise<string[]> {
+async function search(store: RetrievalStore, question: string, userId = "ada"): Promise<string[]> {
   const hits = await store.searchText(question, { ...ANYTHING, userId }, 100);
   return contentsOf(store, hits, userId);
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Store } from "../../src/ports/store/store.ts";
 import { at, freshId, type Memory, put, unit } from "./samples.ts";
-import type { World } from "./store-contract.ts";
+import type { StoreWorld } from "./store-contract.ts";
 import { aReceipt } from "./store-receipts.ts";
 
 const recordOf = () => ({ id: freshId(), actorId: "test", createdAt: at(99) });
@@ -64,7 +64,7 @@ const memories = fc.array(
 );
 
 /** What happens to all that an owner has. */
-export function describeOwnerMoves(world: World): void {
+export function describeOwnerMoves(world: StoreWorld): void {
   describe("an owner who is joined with another", () => {
     test("leaves a pack as if everything had always been the other's", async () => {
       await fc.assert(
@@ -152,17 +152,5 @@ export function describeOwnerMoves(world: World): void {
       await expect(refused).rejects.toMatchObject({ code: "invalid_argument" });
     }
     expect(await store.owners.list()).toEqual(before);
-  });
-
-  test("what an event says cannot be changed along with its owner, and no owner without a record", async () => {
-    const { store, place } = await world.fresh();
-    await put(store, { userId: "ada" }, { userId: "bob" });
-    const statements = [
-      "UPDATE owners SET user_id = 'eve' WHERE user_id = 'bob'",
-      "UPDATE events SET owner = (SELECT owner FROM owners WHERE user_id = 'ada')",
-    ];
-    for (const sql of statements) expect(() => place.runRaw(sql)).toThrow("immutable");
-    await store.owners.move(moveOf("bob", "ada", true));
-    expect(() => place.runRaw("UPDATE events SET content = 'other'")).toThrow("immutable");
   });
 }

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import { anAdmission, anEvent, at, freshId, put } from "./samples.ts";
-import type { World } from "./store-contract.ts";
+import type { StoreWorld } from "./store-contract.ts";
 
 const recordOf = () => ({ id: freshId(), actorId: "test", createdAt: at(9) });
 
 /** Whose a pack is, and who has memories in it. */
-export function describeOwners(world: World): void {
+export function describeOwners(world: StoreWorld): void {
   describe("the owner of a pack", () => {
     test("is nobody, then the only one who has anything, then one of several", async () => {
       const { store } = await world.fresh();

@@ -2,11 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { LIFECYCLE_STATES } from "../../src/domain/enums.ts";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import { asUuid } from "../../src/lib/uuid.ts";
-import type { NodeFilter } from "../../src/ports/store/graph.ts";
-import type { Store } from "../../src/ports/store/store.ts";
+import type { Graph, NodeFilter } from "../../src/ports/store/graph.ts";
 import { nodeKey } from "../node-keys.ts";
 import { anAdmission, anEvent, at, freshId, type Memory, put, unit } from "./samples.ts";
-import type { World } from "./store-contract.ts";
+import type { StoreWorld, World } from "./store-contract.ts";
 import { ANYTHING } from "./store-vectors.ts";
 
 const ACTIVE: NodeFilter = {
@@ -16,7 +15,7 @@ const ACTIVE: NodeFilter = {
   limit: 100,
 };
 
-async function query(store: Store, given: Partial<NodeFilter>): Promise<string[]> {
+async function query(store: Graph, given: Partial<NodeFilter>): Promise<string[]> {
   return (await store.queryNodes({ ...ACTIVE, ...given })).map(({ content }) => content);
 }
 
@@ -107,7 +106,7 @@ const QUERIES: readonly {
 ];
 
 /** Reads of events and nodes. */
-export function describeReads(world: World): void {
+export function describeReads(world: StoreWorld): void {
   describe("reads of events", () => {
     test("treat a foreign event as missing", async () => {
       const { store } = await world.fresh();
@@ -217,7 +216,12 @@ export function describeReads(world: World): void {
         "a",
       ]);
     });
+  });
+}
 
+/** Reads of nodes by their keys. */
+export function describeKeyedReads(world: World): void {
+  describe("reads of nodes", () => {
     test("by key leave out missing, foreign and inactive ones", async () => {
       const { store } = await world.fresh();
       await put(
@@ -287,23 +291,6 @@ export function describeReads(world: World): void {
       expect(await windowOf("lonely", 5)).toBeUndefined();
       expect(await windowOf("centre", 0)).toBeUndefined();
       expect(await windowOf("bob", 5, "bob")).toBeUndefined();
-    });
-  });
-
-  describe("the manifest", () => {
-    test("tells what the store was made with, for as long as it lives", async () => {
-      const { store, place } = await world.fresh();
-      const first = await store.manifest();
-      await store.close();
-
-      const again = await world.open(place);
-
-      expect(first).toMatchObject({
-        embedding: { model: "hand-made", version: "1", dimension: 8 },
-        scoringVersion: "0123456789ab",
-      });
-      expect(first.createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
-      expect(await again.manifest()).toEqual(first);
     });
   });
 }

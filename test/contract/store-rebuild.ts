@@ -5,7 +5,7 @@ import type { NodeVector, RebuildPlan } from "../../src/ports/store/rebuild.ts";
 import type { KeyedNode } from "../../src/ports/store/search-index.ts";
 import type { Store } from "../../src/ports/store/store.ts";
 import { aMaterialization, aNode, anAdmission, anEvent, DIMENSION, put, unit } from "./samples.ts";
-import type { World } from "./store-contract.ts";
+import type { StoreWorld } from "./store-contract.ts";
 import { ANYTHING, contentsOf } from "./store-vectors.ts";
 
 /** Another model of the same dimension, and one of another dimension. */
@@ -54,7 +54,7 @@ const FIVE = ["a", "bb", "ccc", "dddd", "eeeee"].map((content) => ({
 }));
 
 /** The rebuild of both indexes. */
-export function describeRebuild(world: World): void {
+export function describeRebuild(world: StoreWorld): void {
   describe("a rebuild", () => {
     test.each([
       { name: "the same dimension", identity: OTHER },

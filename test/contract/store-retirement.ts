@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import type { Store } from "../../src/ports/store/store.ts";
 import { nodeKey } from "../node-keys.ts";
 import {
   aMaterialization,
@@ -13,7 +12,7 @@ import {
   unit,
 } from "./samples.ts";
 import { retire } from "./store-change.ts";
-import type { World } from "./store-contract.ts";
+import type { RetrievalStore, World } from "./store-contract.ts";
 import { ANYTHING, contentsOf } from "./store-vectors.ts";
 
 /** What a change of memories does to both indexes. */
@@ -29,7 +28,7 @@ export function describeRetirement(world: World): void {
           { content: "old tea", vector: unit(1) },
           { content: "new tea", vector: unit(3, 1) },
         );
-        const found = async (each: Store) => ({
+        const found = async (each: RetrievalStore) => ({
           texts: await contentsOf(each, await each.searchText("tea", ANYTHING, 9)),
           vectors: await contentsOf(each, await each.searchVectors(unit(1), ANYTHING, 9)),
         });
@@ -62,7 +61,7 @@ export function describeRetirement(world: World): void {
       });
       const words = ["alpha", "bravo", "charlie", "delta", "echo", "foxtrot"];
       const turns = words.map(turn);
-      const picture = async (store: Store) => {
+      const picture = async (store: RetrievalStore) => {
         const answers: unknown[] = [];
         for (const [index, word] of words.entries()) {
           const texts = await store.searchText(word, ANYTHING, 9);

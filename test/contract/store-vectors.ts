@@ -10,10 +10,9 @@ import {
 } from "../../src/domain/enums.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
 import type { Hit } from "../../src/ports/store/search-index.ts";
-import type { Store } from "../../src/ports/store/store.ts";
 import { nodeKey } from "../node-keys.ts";
 import { at, type Memory, put, unit } from "./samples.ts";
-import type { World } from "./store-contract.ts";
+import type { RetrievalStore, World } from "./store-contract.ts";
 
 /** A filter of `ada` that restricts nothing further. */
 export const ANYTHING: CandidateFilter = {
@@ -30,7 +29,7 @@ export const ANYTHING: CandidateFilter = {
 
 /** The contents that hits stand for, in the order of the hits. */
 export async function contentsOf(
-  store: Store,
+  store: RetrievalStore,
   hits: readonly Hit[],
   userId = "ada",
 ): Promise<string[]> {

@@ -21,6 +21,7 @@ import { ALL_OWNERS } from "../../../src/domain/owner.ts";
 import type { Uuid } from "../../../src/lib/uuid.ts";
 import { at, freshId, put } from "../../contract/samples.ts";
 import { filePack } from "../../contract/sqlite-pack.ts";
+import { seedOn } from "../../contract/sqlite-seed.ts";
 import { link } from "../../contract/store-graph.ts";
 import { connectionOf } from "./exported.ts";
 import { useFolders } from "./folder.ts";
@@ -157,10 +158,9 @@ test.each([...READS])("$name: no table is gone through", async ({ read, indexes,
   const store = await open(pack);
   const [one, other] = await put(store, { content: "one" }, { content: "other" });
   const database = openDatabase({ ...connectionOf(pack), layout: pack.layout, mode: "read-write" });
-  const runRaw = (sql: string, ...parameters: readonly string[]) =>
-    void database.query(sql).run(...parameters);
-  link({ runRaw }, one, other, { type: "supersedes" });
-  link({ runRaw }, one, other, { type: "contradicts" });
+  const place = { seed: seedOn(database) };
+  link(place, one, other, { type: "supersedes" });
+  link(place, one, other, { type: "contradicts" });
   const plans: string[] = [];
 
   read(planning(database, plans), one?.id ?? freshId());

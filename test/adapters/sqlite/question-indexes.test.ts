@@ -10,6 +10,7 @@ import { pruneReceipts, readReceipt } from "../../../src/adapters/sqlite/receipt
 import type { CandidateFilter } from "../../../src/domain/candidate-filter.ts";
 import { at, freshId, put } from "../../contract/samples.ts";
 import { filePack } from "../../contract/sqlite-pack.ts";
+import { seedOn } from "../../contract/sqlite-seed.ts";
 import { link } from "../../contract/store-graph.ts";
 import { ANYTHING } from "../../contract/store-vectors.ts";
 import { connectionOf } from "./exported.ts";
@@ -85,9 +86,8 @@ test.each([...READS])("$name is read through its indexes", async ({ read, indexe
     { content: "contested", lifecycleState: "contested", pinned: true },
   );
   const database = openDatabase({ ...connectionOf(pack), layout: pack.layout, mode: "read-write" });
-  const runRaw = (sql: string, ...parameters: readonly string[]) =>
-    void database.query(sql).run(...parameters);
-  link({ runRaw }, made[0], made[1]);
+  const place = { seed: seedOn(database) };
+  link(place, made[0], made[1]);
   const plans: string[] = [];
 
   read(planning(database, plans));

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import { put } from "../../contract/samples.ts";
 import { filePack } from "../../contract/sqlite-pack.ts";
+import { seedOn } from "../../contract/sqlite-seed.ts";
 import { link } from "../../contract/store-graph.ts";
 import { ANYTHING, contentsOf } from "../../contract/store-vectors.ts";
 import { connectionOf } from "./exported.ts";
@@ -27,12 +28,11 @@ test.each([
     { content: "another Ada" },
   );
   const database = openDatabase({ ...connectionOf(pack), layout: pack.layout, mode: "read-write" });
-  const runRaw = (sql: string, ...parameters: readonly string[]) =>
-    void database.query(sql).run(...parameters);
+  const place = { seed: seedOn(database) };
   database.transaction(() => {
-    link({ runRaw }, ada, tea);
+    link(place, ada, tea);
     for (let second = 1; second <= given.aliases; second += 1) {
-      link({ runRaw }, ada, other, { ...ALIAS, second });
+      link(place, ada, other, { ...ALIAS, second });
     }
   })();
   database.close();

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { at } from "../../contract/samples.ts";
+import { seedInto } from "../../contract/sqlite-seed.ts";
 import { link } from "../../contract/store-graph.ts";
 import { tokenizer, useEngines } from "../engines.ts";
 import {
@@ -9,7 +10,6 @@ import {
   linesOf,
   packing,
   remember,
-  runRaw,
   withSettings,
 } from "./pipeline-world.ts";
 
@@ -238,10 +238,8 @@ describe("contested claims", () => {
       { content: "It is healthy.", sessionId: "s", second: 2, lifecycleState: "contested" },
       { content: "Nobody knows.", second: 3, lifecycleState: "contested" },
     );
-    const raw = {
-      runRaw: (sql: string, ...rest: readonly string[]) => runRaw(opened.pack, sql, ...rest),
-    };
-    link(raw, claim, other, { type: "contradicts" });
+    const place = { seed: seedInto(opened.pack) };
+    link(place, claim, other, { type: "contradicts" });
 
     const { results } = await ask(opened.engine, "green tea");
 

@@ -5,6 +5,7 @@ import { NODE_TYPES, SCOPES, SOURCE_TYPES } from "../../../src/domain/enums.ts";
 import type { MemoryNode } from "../../../src/domain/node.ts";
 import type { RetrievalResponse, RetrieveInput } from "../../../src/engine/retrieve/api.ts";
 import { at, type Memory } from "../../contract/samples.ts";
+import { seedInto } from "../../contract/sqlite-seed.ts";
 import { link } from "../../contract/store-graph.ts";
 import { ANYTHING } from "../../contract/store-vectors.ts";
 import { type OpenedEngine, useEngines } from "../engines.ts";
@@ -15,7 +16,6 @@ import {
   idsIn,
   packing,
   remember,
-  runRaw,
   withSettings,
 } from "./pipeline-world.ts";
 
@@ -103,14 +103,12 @@ describe("a filter holds for whatever brought a memory", () => {
   async function crossed(opened: OpenedEngine): Promise<readonly MemoryNode[]> {
     const all = WAYS.flatMap((way) => SIDES.map((side) => ({ second: 20, ...way, ...side })));
     const nodes = await remember(opened, ...all);
-    const raw = {
-      runRaw: (sql: string, ...rest: readonly string[]) => runRaw(opened.pack, sql, ...rest),
-    };
+    const place = { seed: seedInto(opened.pack) };
     const [from, to] = [
       nodes.slice(0, SIDES.length),
       nodes.slice(2 * SIDES.length, 3 * SIDES.length),
     ];
-    from.forEach((source, index) => void link(raw, source, to[index]));
+    from.forEach((source, index) => void link(place, source, to[index]));
     return nodes;
   }
 
@@ -243,13 +241,11 @@ describe("owners", () => {
     ];
     const engines = settings.map((given) => withSettings(opened, given));
     const nodes = await remember(opened, ...fc.sample(memory, { numRuns: 150, seed: 7 }));
-    const raw = {
-      runRaw: (sql: string, ...rest: readonly string[]) => runRaw(opened.pack, sql, ...rest),
-    };
+    const place = { seed: seedInto(opened.pack) };
     // Edges may join anything, whoever they belong to.
     for (let index = 0; index < 40; index += 1) {
       const type = index % 2 === 0 ? "relates_to" : "contradicts";
-      link(raw, nodes[index], nodes[(index * 7) % 150], {
+      link(place, nodes[index], nodes[(index * 7) % 150], {
         type,
         userId: OWNERS[index % 6] ?? "ada",
       });

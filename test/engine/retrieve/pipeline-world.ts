@@ -8,6 +8,7 @@ import type { RetrievalResponse, RetrieveInput } from "../../../src/engine/retri
 import type { EngineSettings } from "../../../src/engine/settings.ts";
 import { at, type Memory, put } from "../../contract/samples.ts";
 import { type SqlitePack, storeOptions } from "../../contract/sqlite-pack.ts";
+import { seedInto } from "../../contract/sqlite-seed.ts";
 import { link } from "../../contract/store-graph.ts";
 import { DEFAULT_SETTINGS, type OpenedEngine } from "../engines.ts";
 
@@ -149,12 +150,10 @@ export async function fillWorld(
   const [serves, ends] = await remember(opened, ...claims);
   // Bob's claims name a source that is not his.
   await remember(opened, ...claims.map((memory) => ({ ...memory, userId: "bob" })));
-  const raw = {
-    runRaw: (sql: string, ...rest: readonly string[]) => runRaw(opened.pack, sql, ...rest),
-  };
-  link(raw, world["lisbon"], world["friend"]);
-  link(raw, world["friend"], world["turn5"], { type: "relates_to" });
-  link(raw, world["yes"], world["no"], { type: "contradicts" });
+  const place = { seed: seedInto(opened.pack) };
+  link(place, world["lisbon"], world["friend"]);
+  link(place, world["friend"], world["turn5"], { type: "relates_to" });
+  link(place, world["yes"], world["no"], { type: "contradicts" });
   // SAFETY: each name has its memory, in the order in which they were stored.
   return { ...world, serves, ends } as Readonly<Record<string, MemoryNode>>;
 }

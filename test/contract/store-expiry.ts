@@ -1,27 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type CandidateFilter, passesFilter } from "../../src/domain/candidate-filter.ts";
+import { passesFilter } from "../../src/domain/candidate-filter.ts";
 import { LIFECYCLE_STATES } from "../../src/domain/enums.ts";
 import { expiredAt, retentionEnd } from "../../src/domain/retention.ts";
-import { nodeKey } from "../node-keys.ts";
-import { aNode, anAdmission, anEvent, at, DIMENSION, freshId, put, unit } from "./samples.ts";
-import type { World } from "./store-contract.ts";
+import { at, put, unit } from "./samples.ts";
+import type { StoreWorld, World } from "./store-contract.ts";
+import { ANYTHING } from "./store-vectors.ts";
 
 const DAY = 86_400;
-const ADA: CandidateFilter = {
-  userId: "ada",
-  scopes: undefined,
-  excludeNodeTypes: undefined,
-  sourceTypes: undefined,
-  knowledgeAt: undefined,
-  eventTimeFrom: undefined,
-  eventTimeTo: undefined,
-  timeFrom: undefined,
-  timeTo: undefined,
-};
-
-/** Memories whose retention ends, and nodes that no job stands for. */
-export function describeUpkeep(world: World): void {
+/** Memories whose retention ends. */
+export function describeExpiry(world: StoreWorld): void {
   describe("expired nodes", () => {
     test("are active ones whose retention ended before the moment, the earliest ended first", async () => {
       const { store } = await world.fresh();
@@ -83,8 +71,13 @@ export function describeUpkeep(world: World): void {
         }
       }
     });
+  });
+}
 
-    test("are what a search for memories that are kept leaves out, to the microsecond", async () => {
+/** What a search makes of memories whose retention ended. */
+export function describeRetention(world: World): void {
+  describe("a search for memories that are kept", () => {
+    test("leaves out those whose retention ended, to the microsecond", async () => {
       const { store } = await world.fresh();
       const memories = fc.sample(
         fc.record({
@@ -101,7 +94,7 @@ export function describeUpkeep(world: World): void {
           const aliveAt = at(days * DAY + offset);
           const isOver = expiredAt(aliveAt);
           const kept = nodes.filter((node) => !isOver(node)).map(({ id }) => id);
-          const filter = { ...ADA, aliveAt };
+          const filter = { ...ANYTHING, aliveAt };
           const hits = await Promise.all([
             store.searchText("green tea", filter, 1000),
             store.searchVectors(unit(1), filter, 1000),
@@ -119,75 +112,6 @@ export function describeUpkeep(world: World): void {
           );
         }
       }
-    });
-  });
-
-  describe("nodes that no job stands for", () => {
-    test("are found by words and by vector, and keep every member", async () => {
-      const { store } = await world.fresh();
-      const event = anEvent({ sessionId: "monday" });
-      await store.admit(anAdmission([event]));
-      const node = aNode(event, { content: "Lapsang souchong", metadata: { qa_pair: true } });
-
-      await store.addNodes([{ node, vector: unit(1, 2), at: at(5) }]);
-
-      expect(await store.node(node.id, "ada")).toEqual(node);
-      const [byText] = await store.searchText("lapsang", ADA, 5);
-      const [byVector] = await store.searchVectors(unit(1, 2), ADA, 5);
-      expect(byText?.key).toBe(byVector?.key ?? nodeKey(-1));
-      expect(byVector?.score).toBeCloseTo(1, 6);
-      expect(await store.countJobs("ada")).toEqual({ pending: 1, failed: 0 });
-    });
-
-    test("are kept as they are when they exist, and not indexed once they are retired", async () => {
-      const { store } = await world.fresh();
-      const [archived] = await put(store, { content: "Oolong", lifecycleState: "archived" });
-      if (archived === undefined) throw new Error("nothing was stored");
-      const again = { ...archived, lifecycleState: "stable", content: "Assam" } as const;
-
-      await store.addNodes([{ node: again, vector: unit(3), at: at(5) }]);
-
-      expect(await store.node(archived.id, "ada")).toEqual(archived);
-      expect(await store.searchText("oolong assam", ADA, 5)).toEqual([]);
-      expect(await store.searchVectors(unit(3), ADA, 5)).toEqual([]);
-    });
-
-    test("are all written, or none", async () => {
-      const { store } = await world.fresh();
-      const event = anEvent();
-      await store.admit(anAdmission([event]));
-      const good = aNode(event, { content: "Sencha" });
-      const bad = aNode(event, { id: freshId(), content: "Matcha" });
-
-      const outcome = await store
-        .addNodes([
-          { node: good, vector: unit(1), at: at(1) },
-          { node: bad, vector: new Float32Array(DIMENSION + 1), at: at(1) },
-        ])
-        .then(
-          () => "written",
-          () => "refused",
-        );
-
-      expect(outcome).toBe("refused");
-      expect(await store.node(good.id, "ada")).toBeUndefined();
-      expect(await store.searchText("sencha", ADA, 5)).toEqual([]);
-    });
-
-    test("are refused with vectors of another model than the pack's", async () => {
-      const { store, place } = await world.fresh();
-      const event = anEvent();
-      await store.admit(anAdmission([event]));
-      const embedding = { model: "another", version: "1", dimension: DIMENSION };
-      const other = await world.open(place, { embedding });
-      const node = aNode(event);
-
-      const outcome = await other
-        .addNodes([{ node, vector: unit(1), at: at(1) }])
-        .catch((error: { code: string }) => error.code);
-
-      expect(outcome).toBe("embedding_mismatch");
-      expect(await store.node(node.id, "ada")).toBeUndefined();
     });
   });
 }
