@@ -8,7 +8,7 @@ import { type Lacking, leftOut, NOT_ROOT } from "../left-out.ts";
 import { livingIn, usePlace } from "./place.ts";
 import { asNobody, NOBODY, noStranger, programForOthers } from "./stranger.ts";
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(180_000);
 
 const { root, packIn } = usePlace("read-only");
 chmodSync(root, 0o755);
