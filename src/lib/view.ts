@@ -106,8 +106,3 @@ export function shownAs<F extends View<never>>(form: F, { shape }: View<never>):
 
 /** The values that a form is of. */
 export type ValueOf<F> = F extends View<infer T> ? Readonly<T> : never;
-
-/** What is told of a value through the form of another. */
-export function toldThrough<T, W>(form: View<W>, to: (value: T) => W): View<T> {
-  return { ...form, inline: undefined, json: (value) => form.json(to(value)) };
-}
