@@ -55,7 +55,8 @@ export async function openSmallDisk(
   return {
     path,
     outsidePath,
-    command: (command) => [...enter, "--", ...command],
+    // The folder that this process works in is not there; the root is.
+    command: (command) => [...enter, "--", "sh", "-c", 'cd / && exec "$@"', "sh", ...command],
     fillUpTo: (left) => {
       const { bavail, bsize } = statfsSync(outsidePath);
       writeFileSync(ballast, Buffer.alloc(Math.max(0, bavail * bsize - left)));
