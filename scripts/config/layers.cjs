@@ -14,7 +14,7 @@ const CAPABILITIES = {
   write: [],
   inspect: [],
   retrieve: [],
-  maintain: ["write"],
+  organize: ["lifecycle", "write"],
   verify: [],
   receipts: [],
   lifecycle: [],

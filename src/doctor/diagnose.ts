@@ -159,10 +159,17 @@ function checkReceipts({ damagedReceipts: damaged = [] }: PackReport): Finding {
   return { name, status: "warn", message };
 }
 
-function checkJobs({ pendingJobs, failedJobs }: PackReport): Finding {
-  if (pendingJobs === 0) return { name: "jobs", status: "ok", message: "no work is pending" };
-  const message = `${pendingJobs} pending, ${failedJobs} of them failed before; they are worked on while the pack is open`;
-  return { name: "jobs", status: "warn", message };
+function checkJobs({ pendingJobs, failedJobs, failingWork }: PackReport): Finding {
+  const pending = `${pendingJobs} pending, ${failedJobs} of them failed before; they are worked on while the pack is open`;
+  const messages = [
+    ...(pendingJobs === 0 ? [] : [pending]),
+    ...failingWork.map(
+      ({ kind, attempts, lastError }) =>
+        `background work ${kind} failed ${attempts} times in a row, last with ${lastError}; it is tried again`,
+    ),
+  ];
+  if (messages.length === 0) return { name: "jobs", status: "ok", message: "no work is pending" };
+  return { name: "jobs", status: "warn", message: messages.join("; ") };
 }
 
 async function checkEmbedding(config: Config, { manifest, path }: PackReport): Promise<Finding> {

@@ -1,5 +1,6 @@
 import { instant, member, natural, nullable, object, text, uuid } from "../lib/form.ts";
 import { noted, type ValueOf } from "../lib/view.ts";
+import { SvcError } from "./errors.ts";
 
 export const processingStatusForm = noted(
   object({
@@ -32,3 +33,24 @@ export const processingResultForm = noted(
 
 /** What one processing pass did, and the owner's remaining work. */
 export type ProcessingResult = ValueOf<typeof processingResultForm>;
+
+/** Seconds for which work stays with a holder that gives no sign of life. */
+export const LEASE_SECONDS = 60;
+
+/** Seconds from the nth failure in a row to the next try: 5 s, 30 s, 3 min, 18 min, 1 h. */
+export function retryAfterSeconds(failures: number): number {
+  return Math.min(5 * 6 ** (failures - 1), 3600);
+}
+
+const TAKEN_OVER = "taken_over";
+
+/** Why a former holder may not write: its lease ended, and another one has the work. */
+export function takenOver(): SvcError {
+  return new SvcError("storage_busy", "another process has taken this work over", {
+    reason: TAKEN_OVER,
+  });
+}
+
+export function isTakenOver(error: unknown): boolean {
+  return error instanceof SvcError && error.data["reason"] === TAKEN_OVER;
+}

@@ -19,10 +19,11 @@ import { reinforce } from "./lifecycle/reinforce.ts";
 import { resolveContradiction } from "./lifecycle/resolve.ts";
 import { supersede } from "./lifecycle/supersede.ts";
 import { transition } from "./lifecycle/transition.ts";
-import { createUpkeep, type Upkeep } from "./lifecycle/upkeep.ts";
 import { Lifetime } from "./lifetime.ts";
-import { rebuildIndexes } from "./maintain/rebuild.ts";
 import type { MemoryEngine } from "./memory-engine.ts";
+import { jobsOf } from "./organize/jobs.ts";
+import { rebuildIndexes } from "./organize/rebuild.ts";
+import { createRunner, type Occasion, type Runner } from "./organize/runner.ts";
 import {
   claimPack,
   moveOwner,
@@ -53,18 +54,10 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
   const receipts = createReceiptKeeper(deps);
   const life = new Lifetime(deps, () => receipts.close());
   const { isReadOnly = false } = deps;
-  const settings = isReadOnly ? { ...deps.settings, upkeep: undefined } : deps.settings;
-  const upkeep = createUpkeep({
-    ...deps,
-    settings,
-    background: (...work) => life.background(...work),
-  });
-  const begin = () => {
-    if (!isReadOnly) life.repair();
-    upkeep.begin();
-  };
-  begin();
-  const serve = serveWith(life, upkeep);
+  const background: Lifetime["background"] = (...work) => life.background(...work);
+  const runner = createRunner({ ...deps, background }, jobsOf(deps));
+  runner.after("opening");
+  const serve = serveWith(life, runner);
   const storing: StoreDeps = { ...deps, steps: createStoreSteps(deps) };
   const receiptOf = async (requestId: string, userId: string | undefined) =>
     receipts.read(parseId(requestId, "request_id"), toOwner(userId));
@@ -79,14 +72,17 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
     ...bindChanges(deps, life),
     ...bindAggregates(deps, life),
     retrieve: (input) =>
-      serve(input, async () =>
-        retrieve(deps, input, {
-          comparable: await matchesPack(deps),
-          drain: async ({ filter, signal }) => {
-            if (!isReadOnly) await drainBefore(deps, filter.userId, signal);
-          },
-          keep: async (material) => !isReadOnly && receipts.keep(material),
-        }),
+      serve(
+        input,
+        async () =>
+          retrieve(deps, input, {
+            comparable: await matchesPack(deps),
+            drain: async ({ filter, signal }) => {
+              if (!isReadOnly) await drainBefore(deps, filter.userId, signal);
+            },
+            keep: async (material) => !isReadOnly && receipts.keep(material),
+          }),
+        "retrieval",
       ),
     getRetrievalReceipt: (requestId, userId) => life.use(() => receiptOf(requestId, userId)),
     explain: (requestId, userId) =>
@@ -106,13 +102,14 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
     lock: () =>
       life.use(async () => {
         await receipts.settle();
+        await runner.stop();
         await deps.packLock.lock();
         storing.steps.forget();
       }),
     unlock: (key) =>
       life.use(async () => {
         await deps.packLock.unlock(key);
-        begin();
+        runner.after("opening");
       }),
     close: () => life.close(),
   };
@@ -158,14 +155,18 @@ function bindAggregates(deps: EngineDeps, life: Lifetime) {
   } satisfies Partial<MemoryEngine>;
 }
 
-type Serve = <T>(input: { readonly userId: string }, call: () => Promise<T>) => Promise<T>;
+type Serve = <T>(
+  input: { readonly userId: string },
+  call: () => Promise<T>,
+  occasion?: Occasion,
+) => Promise<T>;
 
-/** Runs a call of one owner, followed by the work due for it. */
-function serveWith(life: Lifetime, upkeep: Upkeep): Serve {
-  return (input, call) =>
+/** What runs a call of one owner, behind which follows what is due for it. */
+function serveWith(life: Lifetime, runner: Runner): Serve {
+  return (input, call, occasion = "call") =>
     life.use(async () => {
       const result = await call();
-      upkeep.after(input.userId);
+      runner.after(occasion, input.userId);
       return result;
     });
 }

@@ -1,9 +1,5 @@
 import { SvcError } from "../domain/errors.ts";
 import type { EngineDeps } from "./deps.ts";
-import { drain } from "./write/materialize.ts";
-
-/** Milliseconds that one slice of background repair may take before other work gets its turn. */
-const REPAIR_SLICE_MS = 250;
 
 /** Knows whether the engine is open and what is still running. */
 export class Lifetime {
@@ -38,28 +34,13 @@ export class Lifetime {
    * Runs work in the background, unless the engine is closed; `close` waits for it, and its signal tells it to end soon.
    * @param failure what to report if the work fails
    */
-  background(failure: string, work: (signal: AbortSignal) => Promise<void>): void {
+  async background(failure: string, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     if (this.#closed !== undefined) return;
     const running = work(this.#closing.signal)
       .catch(() => this.#deps.warn(failure))
       .finally(() => this.#running.delete(running));
     this.#running.add(running);
-  }
-
-  /** Finishes what earlier processes left pending, in slices, in the background. */
-  repair(): void {
-    this.background("repair of pending work did not finish", async (signal) => {
-      for (let left = Number.POSITIVE_INFINITY; !signal.aborted; ) {
-        const result = await drain(this.#deps, {
-          userId: undefined,
-          budgetMs: REPAIR_SLICE_MS,
-          signal,
-        });
-        const open = result.pending - result.failed;
-        if (open <= 0 || open >= left) return;
-        left = open;
-      }
-    });
+    await running;
   }
 
   close(): Promise<void> {

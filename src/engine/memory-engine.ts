@@ -36,7 +36,7 @@ import type {
   ReinforceOptions,
   TransitionOptions,
 } from "./lifecycle/api.ts";
-import type { RebuildInput, RebuildResult } from "./maintain/api.ts";
+import type { RebuildInput, RebuildResult } from "./organize/api.ts";
 import type { MoveOwnerInput } from "./owners/api.ts";
 import type { AnswerCitationsInput, AnswerCitationsQuery, KeptReceipt } from "./receipts/api.ts";
 import type { Explanation } from "./receipts/explain.ts";

@@ -81,8 +81,13 @@ export function daysBetween(from: Instant, to: Instant): number {
 
 /** The instant `days` times 86,400 s later, to the microsecond; undefined outside of the years 1 to 9999. */
 export function addDays(instant: Instant, days: number): Instant | undefined {
+  return addSeconds(instant, days * 86_400);
+}
+
+/** The instant so many whole seconds later, to the microsecond; undefined outside of the years 1 to 9999. */
+export function addSeconds(instant: Instant, seconds: number): Instant | undefined {
   // By milliseconds: a double cannot count the microseconds of a distant year exactly.
-  const date = new Date(Date.parse(`${instant.slice(0, 19)}Z`) + days * 86_400_000);
+  const date = new Date(Date.parse(`${instant.slice(0, 19)}Z`) + seconds * 1000);
   // The year of an out-of-range date is NaN.
   const year = date.getUTCFullYear();
   return year >= 1 && year <= 9999 ? format(date, instant.slice(20, 26)) : undefined;

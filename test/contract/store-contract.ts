@@ -27,6 +27,7 @@ import { describeRebuild } from "./store-rebuild.ts";
 import { describeReceipts } from "./store-receipts.ts";
 import { describeRetirement } from "./store-retirement.ts";
 import { describeVectorSearch } from "./store-vectors.ts";
+import { describeWork } from "./store-work.ts";
 
 /** What a test may choose about a store that it opens. */
 export type StoreChoices = { readonly clock?: Clock; readonly embedding?: EmbeddingIdentity };
@@ -120,6 +121,7 @@ const ALL: ReadonlySet<Suite> = new Set<Suite>([
   describeExpiry,
   describeAddedNodes,
   describeManifest,
+  describeWork,
   describeOwners,
   describeOwnerMoves,
 ]);

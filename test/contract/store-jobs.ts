@@ -44,8 +44,8 @@ export function describeJobs(world: StoreWorld): void {
       await store.admit(anAdmission([raw, planned], { auditRecords: [aPlan(planned, node)] }));
 
       expect(await store.claimJobs("ada", 10)).toEqual([
-        { event: raw, plannedNode: undefined },
-        { event: planned, plannedNode: node },
+        { event: raw, plannedNode: undefined, generation: 1 },
+        { event: planned, plannedNode: node, generation: 1 },
       ]);
     });
 

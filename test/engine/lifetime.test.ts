@@ -5,17 +5,10 @@ import { uuidV7 } from "../../src/lib/uuid.ts";
 import type { Embedder } from "../../src/ports/embedder.ts";
 import { anAdmission, aPlan } from "../contract/samples.ts";
 import { openSqlitePack } from "../contract/sqlite-pack.ts";
+import { until } from "../until.ts";
 import { DEFAULT_SETTINGS, testClock, useEngines, wordEmbedder } from "./engines.ts";
 
 const { open, newPack } = useEngines();
-
-async function until(isTrue: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + 5000;
-  while (!(await isTrue())) {
-    if (performance.now() > end) throw new Error("it did not come to pass within 5 s");
-    await Bun.sleep(5);
-  }
-}
 
 function planned(content: string) {
   return planStore(

@@ -69,7 +69,6 @@ async function measureTimes(pack: string, size: number, count: number): Promise<
     store: {
       saveReceipt: async () => {},
       receipt: async () => undefined,
-      pruneReceipts: async () => 0,
       owners: { names: async () => [] },
     },
   });

@@ -3,11 +3,11 @@ import type { CandidateFilter } from "../../domain/candidate-filter.ts";
 import type { Edge } from "../../domain/edge.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
-import type { ProcessingStatus } from "../../domain/jobs.ts";
+import { LEASE_SECONDS, type ProcessingStatus } from "../../domain/jobs.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { Owner } from "../../domain/owner.ts";
 import { isSameEmbedding } from "../../domain/same-embedding.ts";
-import { fromEpochMicros, type Instant, toEpochMillis } from "../../lib/instant.ts";
+import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { EmbeddingIdentity } from "../../ports/embedder.ts";
@@ -36,11 +36,7 @@ import type {
   SessionWindow,
 } from "../../ports/store/search-index.ts";
 import type { Store } from "../../ports/store/store.ts";
-import type {
-  ExtractionJob,
-  Materialization,
-  MaterializationJob,
-} from "../../ports/store/work-queue.ts";
+import type { ExtractionJob, Materialization } from "../../ports/store/work-queue.ts";
 import type { PackLayout } from "./connection/layout.ts";
 import { processIdentity } from "./connection/process-identity.ts";
 import { createOwners } from "./owners/owners.ts";
@@ -75,10 +71,11 @@ import { packBody } from "./receipts/receipt-row.ts";
 import { pruneReceipts, readReceipt, writeReceipt } from "./receipts/receipts.ts";
 import { readManifest } from "./schema/manifest.ts";
 import { addNodes } from "./write/add-nodes.ts";
-import { type Lease, writeAdmission } from "./write/admit.ts";
+import { writeAdmission } from "./write/admit.ts";
 import { change } from "./write/change.ts";
-import { claimJobs, countJobs, failJobs, jobStatus, releaseJobs } from "./write/jobs.ts";
+import { claimJobs, countJobs, failJobs, jobStatus, leaseJobs } from "./write/jobs.ts";
 import { materializeAll, withoutVector } from "./write/materialize.ts";
+import { finishWork, type Lease, leaseOf, renewWork, takeWork } from "./write/work.ts";
 
 export type SqliteStoreParts = {
   readonly access: PackAccess;
@@ -88,8 +85,7 @@ export type SqliteStoreParts = {
   readonly clock: Clock;
 };
 
-/** How long a process holds a leased job, unless the process ends first. */
-const LEASE_MS = 60_000;
+let stores = 0;
 
 /** An open pack: its store, and its lock. */
 export type OpenPack = Store & PackLock;
@@ -105,11 +101,14 @@ class SqliteStore implements Store<number>, PackLock {
   readonly rebuild: IndexRebuild<number>;
   readonly owners: Owners;
   readonly #parts: SqliteStoreParts;
-  readonly #identity = processIdentity();
+  /** Differs for each store, so that two of one process do not take each other for themselves. */
+  readonly #holder: string;
 
   constructor(parts: SqliteStoreParts) {
     this.#parts = parts;
-    this.rebuild = createIndexRebuild({ ...parts, ...parts.access });
+    stores += 1;
+    this.#holder = `${processIdentity()}|${stores}`;
+    this.rebuild = createIndexRebuild({ ...parts, ...parts.access, holder: this.#holder });
     this.owners = createOwners(parts.access, parts.clock);
   }
 
@@ -139,14 +138,17 @@ class SqliteStore implements Store<number>, PackLock {
     return this.#write((database) => change(database, reads, decide, this.#parts.clock.now()));
   }
 
-  claimJobs(userId: string | undefined, limit: number): Promise<readonly MaterializationJob[]> {
+  claimJobs: Store["claimJobs"] = (userId, limit, isDueOnly = false) =>
+    this.#write((database) => claimJobs(database, userId, { limit, isDueOnly }, this.#lease()));
+
+  renewJobs(eventIds: readonly Uuid[]): Promise<void> {
     return this.#write((database) =>
-      claimJobs(database, userId, limit, this.#lease(), this.#parts.clock.now()),
+      leaseJobs(database, eventIds, this.#holder, this.#lease().until),
     );
   }
 
   releaseJobs(eventIds: readonly Uuid[]): Promise<void> {
-    return this.#write((database) => releaseJobs(database, eventIds, this.#identity));
+    return this.#write((database) => leaseJobs(database, eventIds, this.#holder, undefined));
   }
 
   materialize(items: readonly Materialization[]): Promise<readonly ProcessingStatus[]> {
@@ -167,9 +169,8 @@ class SqliteStore implements Store<number>, PackLock {
     });
   }
 
-  failJobs(eventIds: readonly Uuid[], reason: string, at: Instant): Promise<void> {
-    return this.#write((database) => failJobs(database, eventIds, reason, at));
-  }
+  failJobs: Store["failJobs"] = (eventIds, reason, at, generation) =>
+    this.#write((database) => failJobs(database, eventIds, reason, at, generation));
 
   jobStatus(eventId: Uuid, userId: string | undefined): Promise<ProcessingStatus | undefined> {
     return this.#read((database) => jobStatus(database, eventId, userId));
@@ -229,6 +230,15 @@ class SqliteStore implements Store<number>, PackLock {
   contradictionsOf(nodeId: Uuid, owner: Owner): Promise<readonly Edge[]> {
     return this.#read((database) => readContradictionsOf(database, nodeId, owner));
   }
+
+  takeWork: Store["takeWork"] = (work, isDueOnly) =>
+    this.#write((database) => takeWork(database, work, isDueOnly, this.#lease()));
+
+  renewWork: Store["renewWork"] = (claim) =>
+    this.#write((database) => renewWork(database, claim, this.#lease()));
+
+  finishWork: Store["finishWork"] = (claim, outcome) =>
+    this.#write((database) => finishWork(database, claim, outcome, this.#parts.clock.now()));
 
   extractionJob(eventId: Uuid, userId: string | undefined): Promise<ExtractionJob | undefined> {
     return this.#read((database) => readExtractionJob(database, eventId, userId));
@@ -366,12 +376,11 @@ class SqliteStore implements Store<number>, PackLock {
   #read: PackAccess["read"] = (work) => this.#parts.access.read(work);
 
   #admit(database: Database, admission: Admission): void {
-    const lease = admission.leaseJobs ? this.#lease() : undefined;
-    writeAdmission(database, admission, lease, this.#parts.clock.now());
+    const lease = this.#lease();
+    writeAdmission(database, admission, admission.leaseJobs ? lease : undefined, lease.from);
   }
 
   #lease(): Lease {
-    const end = toEpochMillis(this.#parts.clock.now()) + LEASE_MS;
-    return { owner: this.#identity, expiresAt: fromEpochMicros(Math.round(end * 1000)) };
+    return leaseOf(this.#holder, this.#parts.clock.now(), LEASE_SECONDS);
   }
 }

@@ -1,5 +1,6 @@
 import { checksummed } from "../../domain/checksummed.ts";
 import { reasonCode, SvcError } from "../../domain/errors.ts";
+import { isTakenOver } from "../../domain/jobs.ts";
 import { isActive, requireStep } from "../../domain/lifecycle.ts";
 import { type MemoryNode, nodeRecord } from "../../domain/node.ts";
 import { retentionEnd } from "../../domain/retention.ts";
@@ -7,6 +8,7 @@ import { sha256Hex } from "../../lib/hashing.ts";
 import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
 import type { Change, ChangeSnapshot } from "../../ports/store/changes.ts";
 import type { Graph } from "../../ports/store/graph.ts";
+import type { Claim } from "../../ports/store/work-queue.ts";
 import type { EngineDeps } from "../deps.ts";
 import { logEntry } from "./log-entry.ts";
 
@@ -22,20 +24,22 @@ export type ExpireOptions = {
   readonly budgetMs: number;
   /** When aborted, no further memory is started. */
   readonly signal?: AbortSignal | undefined;
+  /** Under which they are archived. */
+  readonly claim?: Claim | undefined;
 };
 
 /** How many memories were archived, and how many could not be. */
 export type Expiry = { readonly archived: number; readonly failed: number };
 
 /**
- * Archives active memories whose retention has ended, earliest first, each in its own transaction with a record of what was
- * archived. Their text stays; they leave the indexes. A failure is reported and left for the next pass. If another process
- * archives one at the same time, there is still only one record.
- * @throws SvcError what the store throws when it looks for them; pack_locked or engine_closed
+ * Archives active memories whose retention has ended, the earliest ended first, each in a transaction of its own with a record
+ * of what was archived. Their text stays where it is; they leave the indexes. One that fails is reported and left for the
+ * next time. Whoever else archives one meanwhile, there is one record.
+ * @throws SvcError what the store throws when it looks for them; pack_locked or engine_closed; when the claim is over
  */
 export async function expireMemories(
   deps: Pick<EngineDeps<Graph>, "store" | "clock" | "warn">,
-  { userId, limit, budgetMs, signal }: ExpireOptions,
+  { userId, limit, budgetMs, signal, claim }: ExpireOptions,
 ): Promise<Expiry> {
   const end = performance.now() + budgetMs;
   const expired = await deps.store.expired({ userId, limit, now: deps.clock.now() });
@@ -44,7 +48,7 @@ export async function expireMemories(
   for (const node of expired) {
     if (performance.now() >= end || signal?.aborted === true) break;
     try {
-      if (await expire(deps, node)) archived += 1;
+      if (await expire(deps, node, claim)) archived += 1;
     } catch (error) {
       if (isOutOfReach(error)) throw error;
       failed += 1;
@@ -58,13 +62,15 @@ export async function expireMemories(
 /** Whether no other memory can be archived either. */
 function isOutOfReach(error: unknown): boolean {
   return (
-    error instanceof SvcError && (error.code === "pack_locked" || error.code === "engine_closed")
+    error instanceof SvcError &&
+    (error.code === "pack_locked" || error.code === "engine_closed" || isTakenOver(error))
   );
 }
 
 async function expire(
   { store }: Pick<EngineDeps<Graph>, "store">,
   node: MemoryNode,
+  claim: Claim | undefined,
 ): Promise<boolean> {
   const endsAt = retentionEnd(node);
   if (endsAt === undefined) return false;
@@ -73,7 +79,7 @@ async function expire(
     operationId: uuidV5(node.id, `svc:ttl-expiration:v1:${endsAt}`),
   };
   return store.change(
-    { nodeIds: [sweep.id], auditRecordIds: [sweep.operationId], eventIds: [] },
+    { nodeIds: [sweep.id], auditRecordIds: [sweep.operationId], eventIds: [], claim },
     (snapshot) => {
       const change = decideExpiry(snapshot, sweep);
       return { change, result: change !== undefined };

@@ -11,8 +11,6 @@ import { buildReceipt } from "./build.ts";
 import { receiptChecksum, receiptText } from "./canonical.ts";
 import { decodeReceipt, encodeReceipt } from "./codec/codec.ts";
 import type { ReceiptSurroundings } from "./material.ts";
-import { createRetention } from "./retention.ts";
-import { createTurns } from "./turns.ts";
 import { receiptProblems } from "./validate.ts";
 
 /** Receipts that may wait to be written. */
@@ -22,7 +20,9 @@ const SETTLE_MS = 5000;
 const ANSWER_MS = 1000;
 
 export type ReceiptKeeperDeps = {
-  readonly store: ReceiptLog & { readonly owners: Pick<Owners, "names"> };
+  readonly store: Pick<ReceiptLog, "saveReceipt" | "receipt"> & {
+    readonly owners: Pick<Owners, "names">;
+  };
   readonly clock: Clock;
   readonly settings: ReceiptSurroundings["settings"] & Pick<EngineSettings, "receiptRetentionDays">;
   readonly languageModel?: ReceiptSurroundings["languageModel"];
@@ -56,8 +56,6 @@ export type ReceiptKeeper = {
 export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
   const { store, clock, settings, features, warn, settleMs = SETTLE_MS } = deps;
   const surroundings = { settings, features, languageModel: deps.languageModel };
-  const turns = createTurns();
-  const oldOnes = createRetention({ store, days: settings.receiptRetentionDays, warn });
   const waiting = new Map<Uuid, Promise<boolean>>();
   let isClosed = false;
   /** Receipts whose answers stopped waiting for them. */
@@ -76,7 +74,7 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
     }
   };
   const settle = async (): Promise<void> => {
-    await Promise.all([turns.settle(settleMs), within(settleMs, Promise.all(waiting.values()))]);
+    await within(SETTLE_MS, Promise.all(waiting.values()));
   };
   const isRoom = (requestId: Uuid): boolean => {
     if (waiting.size < QUEUE_SIZE) return true;
@@ -89,8 +87,6 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
       if (isClosed) return false;
       const { requestId } = material.metadata;
       const now = clock.now();
-      const prune = oldOnes(now);
-      if (prune !== undefined) void turns.add(prune);
       if (settings.receiptRetentionDays === 0 || !isRoom(requestId)) return false;
       // One turn later: receipts of answers that end together share a transaction.
       const end = Promise.resolve().then(() => write(material, now));

@@ -12,13 +12,14 @@ import type {
   WorkQueue,
 } from "../../ports/store/work-queue.ts";
 import type { EngineDeps } from "../deps.ts";
+import { whileHeld } from "../while-held.ts";
 import type { ProcessPendingInput } from "./api.ts";
 import { planRawNote } from "./plan-store.ts";
 
 /** Index entries of a node, or why its vector is missing. */
 export type Embedding = Pick<Materialization, "vector" | "lexical" | "failure">;
 
-type ProcessingDeps = EngineDeps<WorkQueue & SearchIndex>;
+export type ProcessingDeps = EngineDeps<WorkQueue & SearchIndex>;
 
 /** Jobs that are claimed and committed together: few enough to keep a small budget, enough to share an fsync. */
 const GROUP = 16;
@@ -66,6 +67,8 @@ export type DrainOptions = {
   readonly userId: string | undefined;
   /** Milliseconds; checked before each group. */
   readonly budgetMs: number;
+  /** Whether jobs that failed a short while ago are passed over. Default false. */
+  readonly isDueOnly?: boolean;
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -86,13 +89,17 @@ export async function drain(
     options.signal?.aborted === true ||
     tried.size >= deps.settings.materializationQueueSize;
   while (!isOver()) {
-    const jobs = await deps.store.claimJobs(options.userId, group);
+    const jobs = await deps.store.claimJobs(options.userId, group, options.isDueOnly);
     const fresh = jobs.filter(({ event }) => !tried.has(event.id));
     const again = jobs.filter(({ event }) => tried.has(event.id)).map(({ event }) => event.id);
     if (again.length > 0) await deps.store.releaseJobs(again);
     if (fresh.length === 0) break;
     for (const { event } of fresh) tried.add(event.id);
-    processed += await runGroup(deps, fresh);
+    const ids = fresh.map(({ event }) => event.id);
+    processed += await whileHeld(
+      () => deps.store.renewJobs(ids),
+      () => runGroup(deps, fresh),
+    );
   }
   return { processed, ...(await deps.store.countJobs(options.userId)) };
 }
@@ -103,11 +110,13 @@ async function runGroup(
   jobs: readonly MaterializationJob[],
 ): Promise<number> {
   const items = await Promise.all(
-    jobs.map(async ({ event, plannedNode, unindexed = [] }): Promise<Materialization> => {
+    jobs.map(async (job): Promise<Materialization> => {
+      const { event, plannedNode, unindexed = [], generation } = job;
       const node = plannedNode ?? planRawNote(event, deps.settings);
       const embedding = await embed(deps, node);
       const failure = embedding.failure ?? (await indexAgain(deps, unindexed));
-      return { eventId: event.id, node, ...embedding, failure, at: deps.clock.now() };
+      const at = deps.clock.now();
+      return { eventId: event.id, node, ...embedding, failure, at, generation };
     }),
   );
   try {
@@ -143,7 +152,8 @@ async function runAlone(deps: ProcessingDeps, items: readonly Materialization[])
       await deps.store.materialize([item]);
       complete += countComplete([item]);
     } catch (error) {
-      await deps.store.failJobs([item.eventId], reasonCode(error), deps.clock.now());
+      const { eventId, generation } = item;
+      await deps.store.failJobs([eventId], reasonCode(error), deps.clock.now(), generation);
     }
   }
   return complete;
@@ -178,7 +188,8 @@ export async function drainBefore(
   try {
     const { pending, failed } = await deps.store.countJobs(userId);
     if (pending === failed) return;
-    await drain(deps, { userId, budgetMs: deps.settings.materializationBudgetMs, signal });
+    const budgetMs = deps.settings.materializationBudgetMs;
+    await drain(deps, { userId, budgetMs, isDueOnly: true, signal });
   } catch {
     deps.warn("retrieve: pending work could not be processed");
   }

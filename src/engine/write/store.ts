@@ -16,7 +16,7 @@ import type { AuditRecord } from "../../ports/store/audit-record.ts";
 import type { PlannedChange } from "../../ports/store/changes.ts";
 import type { EventLog } from "../../ports/store/event-log.ts";
 import type { SearchIndex } from "../../ports/store/search-index.ts";
-import type { WorkQueue } from "../../ports/store/work-queue.ts";
+import { ADMITTED, type Materialization, type WorkQueue } from "../../ports/store/work-queue.ts";
 import type { EngineDeps } from "../deps.ts";
 import { type NamedRecords, operationOf } from "../owner-names.ts";
 import type { StoreInput, StoreReceipt, StoreSteps } from "./api.ts";
@@ -85,7 +85,8 @@ export async function store(
   const embedded = await embedding;
   const { vector } = embedded;
   const found = await nearest?.(vector);
-  const processingStatus = await settle(deps, kept, embedded);
+  const generation = kept === plan ? ADMITTED : undefined;
+  const processingStatus = await settle(deps, kept, { ...embedded, generation });
   if (kept === plan) await after({ event, node, vector, supersedes });
   return {
     eventId: event.id,
@@ -169,17 +170,25 @@ function planOf(
 async function settle(
   deps: StoreDeps,
   plan: StorePlan,
-  { vector, failure }: Embedding,
+  { vector, failure, generation }: Embedding & Pick<Materialization, "generation">,
 ): Promise<ProcessingStatus> {
   const { event, node } = plan;
   try {
     const [status] = await deps.store.materialize([
-      { eventId: event.id, node, vector, lexical: false, failure, at: deps.clock.now() },
+      {
+        eventId: event.id,
+        node,
+        vector,
+        lexical: false,
+        failure,
+        at: deps.clock.now(),
+        generation,
+      },
     ]);
     if (status === undefined) throw new SvcError("internal", "a stored event has no job");
     return status;
   } catch (error) {
-    throw await unfinished(deps, plan, error);
+    throw await unfinished(deps, event.id, generation, error);
   }
 }
 
@@ -205,20 +214,21 @@ function planRecord({ event, node }: StorePlan, supersedes: readonly Uuid[]): Au
 
 async function unfinished(
   deps: StoreDeps,
-  { event }: StorePlan,
+  eventId: Uuid,
+  generation: number | undefined,
   cause: unknown,
 ): Promise<SvcError> {
   const reason = reasonCode(cause);
   try {
-    await deps.store.failJobs([event.id], reason, deps.clock.now());
+    await deps.store.failJobs([eventId], reason, deps.clock.now(), generation);
   } catch {
-    // The store has a problem; the job keeps its lease until that ends, then any process may take it.
-    deps.warn(`the failed try of event ${event.id} could not be recorded`);
+    // The store is in trouble; the job keeps its lease until that ends, then any process may take it.
+    deps.warn(`the failed try of event ${eventId} could not be recorded`);
   }
   return new SvcError(
     "materialization_failed",
-    `event ${event.id} is stored; its memory is not fully indexed yet (${reason}) and will be retried`,
-    { event_id: event.id, reason_code: reason },
+    `event ${eventId} is stored; its memory is not fully indexed yet (${reason}) and will be retried`,
+    { event_id: eventId, reason_code: reason },
     { cause },
   );
 }

@@ -4,6 +4,7 @@ import type { MemoryNode } from "../../domain/node.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { AuditRecord } from "./audit-record.ts";
+import type { Claim } from "./work-queue.ts";
 
 /** Input of a decision. All of it is read in the transaction that writes the result. */
 export type ChangeReads = {
@@ -11,6 +12,8 @@ export type ChangeReads = {
   readonly nodeIds: readonly Uuid[];
   readonly auditRecordIds: readonly Uuid[];
   readonly eventIds: readonly Uuid[];
+  /** The claim under which the change is made: once it is over, nothing is written (`isTakenOver`). Absent: none. */
+  readonly claim?: Claim | undefined;
 };
 
 /** What was found; missing objects are absent. Nodes and events may belong to any owner: the decision must check. */

@@ -8,7 +8,9 @@ import type { Uuid } from "../../lib/uuid.ts";
 export type MaterializationJob = {
   readonly event: MemoryEvent;
   readonly plannedNode: MemoryNode | undefined;
-  /** Further active nodes that the event created and that have lost an index entry (see `addNodes`). Absent: none. */
+  /** Counts the claims of the job. */
+  readonly generation: number;
+  /** Further active nodes that the event brought and that have lost an index entry (see `addNodes`). Absent: none. */
   readonly unindexed?: readonly MemoryNode[];
 };
 
@@ -23,6 +25,28 @@ export type Materialization = {
   /** Absent: the job is complete. Else it stays pending with this reason code. */
   readonly failure: string | undefined;
   readonly at: Instant;
+  /** Of the claim; once another one was made, nothing is written. Absent: whoever has the job. */
+  readonly generation?: number | undefined;
+};
+
+/** The generation of the claim that an admission with `leaseJobs` makes. */
+export const ADMITTED = 1;
+
+/** The right to do work that comes again and again, until its lease ends. */
+export type Claim = {
+  /** The kind of work, such as `expire`. */
+  readonly kind: string;
+  /** Absent: for all owners. */
+  readonly userId: string | undefined;
+  readonly generation: number;
+};
+
+/** What came of claimed work. */
+export type Outcome = {
+  /** Reason code of what went wrong. */
+  readonly failure: string | undefined;
+  /** Whole seconds to the next time at the earliest; failures in a row make it longer (`retryAfterSeconds`). */
+  readonly cooldownSeconds: number;
 };
 
 /** Extraction work on one event, as known to the job queue. */
@@ -35,14 +59,27 @@ export type ExtractionJob = {
   readonly updatedAt: Instant;
 };
 
-/** The work of admitted events. */
+/**
+ * Work of every kind: what admitted events leave, each piece to be done once, and what comes again and again.
+ *
+ * For callers: a claim is leased for `LEASE_SECONDS` and renewed while its holder lives. Nobody else gets work that is held.
+ * For implementers: one rule for all claims. Work is free that nobody holds, whose lease has ended, or whose holder is known to
+ * be gone; a lease or a schedule from the future, which a clock left that was set back, holds nothing.
+ */
 export type WorkQueue = {
   /**
-   * Takes up to `limit` pending jobs of the owner (of all owners when absent) that no live worker holds, fewest attempts first,
-   * then in the order in which they became durable, and leases them to this process.
+   * Claims up to `limit` pending jobs of the owner (of all owners when absent), fewest attempts first, then in the order in
+   * which they became durable.
+   * @param isDueOnly passes over those that failed a short while ago. Default false
    */
-  claimJobs(userId: string | undefined, limit: number): Promise<readonly MaterializationJob[]>;
-  /** Gives back, unfinished, those of the jobs that this process still holds. */
+  claimJobs(
+    userId: string | undefined,
+    limit: number,
+    isDueOnly?: boolean,
+  ): Promise<readonly MaterializationJob[]>;
+  /** Renews the leases of those of the jobs that this store holds. */
+  renewJobs(eventIds: readonly Uuid[]): Promise<void>;
+  /** Gives back, unfinished, those of the jobs that this store holds. */
   releaseJobs(eventIds: readonly Uuid[]): Promise<void>;
   /**
    * Writes nodes, index entries and job states. A complete job is left alone, an existing node is kept, an inactive node is never
@@ -51,12 +88,31 @@ export type WorkQueue = {
    * @returns the states of the jobs afterwards, in the order of the items; an item without a job is left out
    */
   materialize(items: readonly Materialization[]): Promise<readonly ProcessingStatus[]>;
-  /** Records a failed attempt at jobs whose node could not be written at all. */
-  failJobs(eventIds: readonly Uuid[], reason: string, at: Instant): Promise<void>;
+  /** Records a failed try of jobs whose node could not be written at all. @param generation as in `Materialization` */
+  failJobs(
+    eventIds: readonly Uuid[],
+    reason: string,
+    at: Instant,
+    generation?: number,
+  ): Promise<void>;
   jobStatus(eventId: Uuid, userId: string | undefined): Promise<ProcessingStatus | undefined>;
   countJobs(
     userId: string | undefined,
   ): Promise<{ readonly pending: number; readonly failed: number }>;
   /** Undefined for an unknown event, one of another owner, or one without such work. */
   extractionJob(eventId: Uuid, userId: string | undefined): Promise<ExtractionJob | undefined>;
+
+  /**
+   * Claims work that comes again and again.
+   * @param isDueOnly whether its cooldown counts
+   * @returns when to ask again where it is held or not due; undefined for an owner that has nothing in the pack
+   */
+  takeWork(
+    work: Pick<Claim, "kind" | "userId">,
+    isDueOnly: boolean,
+  ): Promise<Claim | Instant | undefined>;
+  /** Renews the lease. @returns false when the work has another holder now */
+  renewWork(claim: Claim): Promise<boolean>;
+  /** Ends a claim; what was stopped is due as before. @returns false, with nothing written, when it has another holder now */
+  finishWork(claim: Claim, outcome: Outcome | "stopped"): Promise<boolean>;
 };

@@ -1,5 +1,5 @@
-import type { RebuildInput, RebuildResult } from "../../engine/maintain/api.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
+import type { RebuildInput, RebuildResult } from "../../engine/organize/api.ts";
 import { shellWord } from "../../lib/shell-word.ts";
 import type { CliContext } from "./context.ts";
 import { Interrupted } from "./signals.ts";

@@ -53,6 +53,9 @@ describe.each([
     const failing = anEvent({ timestamp: at(1) });
     await store.admit(anAdmission([failing, anEvent()]));
     await store.failJobs([failing.id], "model_failed", at(2));
+    const claim = await store.takeWork({ kind: "expire", userId: undefined }, false);
+    if (typeof claim !== "object") throw new Error("it was not free");
+    await store.finishWork(claim, { failure: "storage_failed", cooldownSeconds: 0 });
     const manifest = await store.manifest();
     await store.close();
     const before = bytesBelow(place);
@@ -72,6 +75,7 @@ describe.each([
       withoutLexical: 0,
       pendingJobs: 2,
       failedJobs: 1,
+      failingWork: [{ kind: "expire", attempts: 1, lastError: "storage_failed" }],
       lastModified: at(5),
       damage: [],
     });

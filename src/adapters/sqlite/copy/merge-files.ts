@@ -40,16 +40,13 @@ function readDefinitions({ database, schema }: Part): readonly Definition[] {
     .all();
 }
 
+/** By the names of the columns: some tables have hidden ones, which are not data. */
 function copyRows(source: Part, into: string, table: string): void {
-  const { database, schema: from } = source;
   const name = quoted(table);
-  if (kindOf(source, table) === "virtual") {
-    // A virtual table also has hidden columns, which are not data.
-    const columns = columnsOf(source, table).map(quoted).join(", ");
-    database.run(`INSERT INTO ${into}.${name} (${columns}) SELECT ${columns} FROM ${from}.${name}`);
-    return;
-  }
-  database.run(`INSERT INTO ${into}.${name} SELECT * FROM ${from}.${name}`);
+  const columns = columnsOf(source, table).map(quoted).join(", ");
+  source.database.run(
+    `INSERT INTO ${into}.${name} (${columns}) SELECT ${columns} FROM ${source.schema}.${name}`,
+  );
 }
 
 /** The same statement for another file. SQLite stores statements without the name of their file. */

@@ -74,8 +74,9 @@ function handOver(database: Database, from: number, into: number): void {
     database,
     vectors.map(({ key }) => key),
   );
-  for (const table of ["nodes", "edges", "events", "jobs"]) {
-    database.query(`UPDATE ${table} SET owner = ? WHERE owner = ?`).run(into, from);
+  for (const table of ["nodes", "edges", "events", "work"]) {
+    // What both have to be done again and again is done for one.
+    database.query(`UPDATE OR REPLACE ${table} SET owner = ? WHERE owner = ?`).run(into, from);
   }
   // The documents with the old numbers no longer have a node.
   mendDocuments(database);

@@ -20,7 +20,7 @@ export function readExtractionJob(
   const row = database
     .query<JobRow, [string, string | null]>(
       `SELECT j.status, j.attempts, j.lease_expires_at, j.last_error, j.updated_at
-       FROM events e JOIN owners o ON o.owner = e.owner JOIN jobs j ON j.event_key = e.key AND j.kind = 'extraction'
+       FROM events e JOIN owners o ON o.owner = e.owner JOIN work j ON j.subject = e.key AND j.kind = 'extraction'
        WHERE e.id = ?1 AND (?2 IS NULL OR o.user_id = ?2)`,
     )
     .get(eventId, userId ?? null);

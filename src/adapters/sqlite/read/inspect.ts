@@ -37,7 +37,9 @@ export type PackInspection = {
   readonly withoutLexical: number;
   readonly pendingJobs: number;
   readonly failedJobs: number;
-  /** Time of the newest node or event. */
+  /** Work that comes again and again and has failed since its last success. */
+  readonly failingWork: readonly FailingWork[];
+  /** Of the newest node or event. */
   readonly lastModified: Instant | undefined;
   /** Errors reported by SQLite; empty if the files are intact; undefined if they were not checked. */
   readonly damage: readonly string[] | undefined;
@@ -47,6 +49,14 @@ export type PackInspection = {
   readonly logGap: LogGap | undefined;
   /** The pack was used without its log, so changes are missing; undefined if it never was. */
   readonly logLost: LostLog | undefined;
+};
+
+export type FailingWork = {
+  readonly kind: string;
+  /** Failures in a row. */
+  readonly attempts: number;
+  /** Reason code of the last one. */
+  readonly lastError: string;
 };
 
 export type InspectOptions = {
@@ -132,6 +142,7 @@ function readAll(database: Database, options: InspectOptions): PackInspection {
       database,
       "SELECT count(*) AS n FROM jobs WHERE status = 'pending' AND last_error IS NOT NULL",
     ),
+    failingWork: readFailingWork(database),
     lastModified: lastModified == null ? undefined : asInstant(lastModified),
     damage: options.checkIntegrity ? findDamage(database, layout) : undefined,
     damagedReceipts: options.checkIntegrity
@@ -142,7 +153,19 @@ function readAll(database: Database, options: InspectOptions): PackInspection {
   };
 }
 
-/** Keys of the nodes with a complete vector, as SQL. In a pack written by an earlier version, a vector consists of less. */
+/** The work of one kind of all owners as one. */
+function readFailingWork(database: Database): readonly FailingWork[] {
+  // A pack that an earlier version wrote gets the table when it is opened for writing.
+  if (!hasTable(database, "work")) return [];
+  return database
+    .query<FailingWork, []>(
+      `SELECT kind, max(attempts) AS attempts, last_error AS lastError FROM work
+       WHERE subject = 0 AND last_error IS NOT NULL GROUP BY kind ORDER BY kind`,
+    )
+    .all();
+}
+
+/** Keys of the nodes whose vector is whole, as SQL. In a pack that an earlier version wrote, less belongs to it. */
 function wholeVectors(database: Database): string {
   const indexed = "SELECT rowid FROM vectors_rowids";
   if (!hasTable(database, "vector_payloads", vectorFileOf(database))) {

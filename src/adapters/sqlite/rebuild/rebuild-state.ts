@@ -1,14 +1,16 @@
 import type { Database } from "bun:sqlite";
 import { SvcError } from "../../../domain/errors.ts";
 import { isSameEmbedding } from "../../../domain/same-embedding.ts";
-import { fromEpochMicros, type Instant, toEpochMillis } from "../../../lib/instant.ts";
+import type { Instant } from "../../../lib/instant.ts";
 import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
 import type { RebuildPlan } from "../../../ports/store/rebuild.ts";
-import { isGone } from "../connection/process-identity.ts";
+import type { Claim } from "../../../ports/store/work-queue.ts";
 import { readManifest } from "../schema/manifest.ts";
+import { failuresOf, finishWork, type Lease, leaseOf, renewWork, takeWork } from "../write/work.ts";
 
-/** How long a run stays with a silent process, unless that process is known to be gone. */
-const HOLD_MS = 120_000;
+/** Seconds for which a run stays with a process that gives no sign of life: a batch of texts may take long to embed. */
+const HOLD_SECONDS = 120;
+const WORK = { kind: "rebuild", userId: undefined };
 
 type StateRow = {
   readonly embedding_model: string;
@@ -20,24 +22,32 @@ type StateRow = {
   readonly held_until: string | null;
 };
 
-/** Which store rebuilds, and with which model. `name` begins with the process identity and is unique for each store. */
-export type Holder = { readonly name: string; readonly embedding: EmbeddingIdentity };
+/** Who rebuilds, and with which model. */
+export type Rebuilder = { readonly holder: string; readonly embedding: EmbeddingIdentity };
+
+/** A run that a store has begun. */
+export type RebuildRun = {
+  readonly claim: Claim;
+  readonly holder: string;
+  readonly plan: RebuildPlan;
+};
 
 /**
- * Takes over the pack's rebuild, continuing what was started for the same model. Runs inside a write transaction.
+ * Claims the pack's rebuild, continuing what was begun for the same model. Runs inside a write transaction.
  * @throws SvcError storage_busy while another living process holds it
  */
 export function beginRun(
   database: Database,
-  holder: Holder,
+  { holder, embedding }: Rebuilder,
   all: boolean,
   now: Instant,
-): RebuildPlan {
+): RebuildRun {
   const state = readState(database);
-  if (state !== undefined && isHeld(state, holder.name, now)) throw isBusyElsewhere();
-  const isContinued = state !== undefined && isSameEmbedding(identityOf(state), holder.embedding);
+  const lease = leaseOf(holder, now, HOLD_SECONDS);
+  const claim = claimRun(database, state, lease);
+  const isContinued = state !== undefined && isSameEmbedding(identityOf(state), embedding);
   if (!isContinued) database.run("DELETE FROM vector_staging");
-  const isOfModel = isSameEmbedding(readManifest(database)?.embedding, holder.embedding);
+  const isOfModel = isSameEmbedding(readManifest(database)?.embedding, embedding);
   const replaces = all || !isOfModel || (isContinued && state.replaces === 1);
   database
     .query(
@@ -45,29 +55,63 @@ export function beginRun(
          text_cursor, holder, held_until) VALUES (1, ?, ?, ?, ?, ?, ?, ?)`,
     )
     .run(
-      holder.embedding.model,
-      holder.embedding.version,
-      holder.embedding.dimension,
+      embedding.model,
+      embedding.version,
+      embedding.dimension,
       replaces ? 1 : 0,
       isContinued ? state.text_cursor : 0,
-      holder.name,
-      heldUntil(now),
+      holder,
+      lease.until,
     );
-  return { vectors: replaces ? "replace" : "repair", isContinued };
+  return { claim, holder, plan: { vectors: replaces ? "replace" : "repair", isContinued } };
 }
 
-/** @throws SvcError storage_busy if another process has taken over the run */
-export function requireRun(database: Database, holder: Holder): { readonly textCursor: number } {
+/** @throws SvcError storage_busy */
+function claimRun(database: Database, state: StateRow | undefined, lease: Lease): Claim {
+  // A process of an earlier version holds the state alone. What this store has begun it begins again.
+  const isForeign = state?.holder != null && state.holder !== lease.holder;
+  database
+    .query(
+      `INSERT INTO work (subject, kind, owner, status, lease_owner, lease_expires_at, updated_at)
+       VALUES (0, ?1, 0, 'pending', ?2, ?3, ?4)
+       ON CONFLICT DO UPDATE SET lease_owner = ?2, lease_expires_at = ?3`,
+    )
+    .run(
+      WORK.kind,
+      isForeign ? state.holder : null,
+      isForeign ? state.held_until : null,
+      lease.from,
+    );
+  const claim = takeWork(database, WORK, false, lease);
+  if (typeof claim !== "object") throw isBusyElsewhere();
+  return claim;
+}
+
+/** @throws SvcError storage_busy when another process has taken the run over */
+export function requireRun(
+  database: Database,
+  run: RebuildRun | undefined,
+): { readonly run: RebuildRun; readonly textCursor: number } {
   const state = readState(database);
-  if (state?.holder !== holder.name) throw isBusyElsewhere();
-  return { textCursor: state.text_cursor };
+  const isHeld =
+    run !== undefined &&
+    state?.holder === run.holder &&
+    failuresOf(database, run.claim) !== undefined;
+  if (!isHeld) throw isBusyElsewhere();
+  return { run, textCursor: state.text_cursor };
 }
 
-/** Like `requireRun`; also tells other processes that this one is alive. Runs inside a write transaction. */
-export function renewRun(database: Database, holder: Holder, now: Instant): { textCursor: number } {
-  const state = requireRun(database, holder);
-  database.query("UPDATE rebuild_state SET held_until = ?").run(heldUntil(now));
-  return state;
+/** As `requireRun`, and tells other processes that this one is alive. Runs inside a write transaction. */
+export function renewRun(
+  database: Database,
+  given: RebuildRun | undefined,
+  now: Instant,
+): { readonly textCursor: number } {
+  const { run, textCursor } = requireRun(database, given);
+  const lease = leaseOf(run.holder, now, HOLD_SECONDS);
+  renewWork(database, run.claim, lease);
+  database.query("UPDATE rebuild_state SET held_until = ?").run(lease.until);
+  return { textCursor };
 }
 
 /** Records that the new vectors are in place. Runs inside a write transaction. */
@@ -80,19 +124,21 @@ export function noteTextCursor(database: Database, key: number): void {
   database.query("UPDATE rebuild_state SET text_cursor = ?").run(key);
 }
 
-/** Ends the run if this holder still holds it. Runs inside a write transaction. */
+/** Ends a run, if it was not taken over. Runs inside a write transaction. */
 export function endRun(
   database: Database,
-  holder: Holder,
+  run: RebuildRun | undefined,
   outcome: "finished" | "unfinished",
+  now: Instant,
 ): void {
-  if (readState(database)?.holder !== holder.name) return;
-  if (outcome === "unfinished") {
-    database.run("UPDATE rebuild_state SET holder = NULL, held_until = NULL");
-    return;
-  }
-  database.run("DELETE FROM rebuild_state");
-  database.run("DELETE FROM vector_staging");
+  if (run === undefined || readState(database)?.holder !== run.holder) return;
+  const isFinished = outcome === "finished";
+  const end = isFinished ? { failure: undefined, cooldownSeconds: 0 } : "stopped";
+  if (!finishWork(database, run.claim, end, now)) return;
+  if (isFinished) {
+    database.run("DELETE FROM rebuild_state");
+    database.run("DELETE FROM vector_staging");
+  } else database.run("UPDATE rebuild_state SET holder = NULL, held_until = NULL");
 }
 
 function readState(database: Database): StateRow | undefined {
@@ -102,16 +148,6 @@ function readState(database: Database): StateRow | undefined {
 function identityOf(state: StateRow): EmbeddingIdentity {
   const { embedding_model: model, embedding_version: version, embedding_dim: dimension } = state;
   return { model, version, dimension };
-}
-
-function isHeld(state: StateRow, self: string, now: Instant): boolean {
-  const { holder, held_until: end } = state;
-  if (holder === null || end === null || holder === self) return false;
-  return end > now && !isGone(holder);
-}
-
-function heldUntil(now: Instant): Instant {
-  return fromEpochMicros(Math.round((toEpochMillis(now) + HOLD_MS) * 1000));
 }
 
 function isBusyElsewhere(): SvcError {

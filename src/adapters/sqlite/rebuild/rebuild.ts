@@ -5,7 +5,6 @@ import type { Clock } from "../../../ports/clock.ts";
 import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
 import type { IndexableNodes, IndexRebuild } from "../../../ports/store/rebuild.ts";
 import type { PackLayout } from "../connection/layout.ts";
-import { processIdentity } from "../connection/process-identity.ts";
 import { readManifest, writeEmbedding } from "../schema/manifest.ts";
 import { putVectors } from "../vectors/write-vectors.ts";
 import { advanceIndexSequence } from "../write/index-sequence.ts";
@@ -14,9 +13,9 @@ import { ACTIVE, HAS_TEXT } from "../write/turns.ts";
 import {
   beginRun,
   endRun,
-  type Holder,
   noteReplaced,
   noteTextCursor,
+  type RebuildRun,
   renewRun,
   requireRun,
 } from "./rebuild-state.ts";
@@ -26,6 +25,7 @@ export type IndexRebuildParts = {
   readonly layout: PackLayout;
   /** The model that the store was opened for. */
   readonly embedding: EmbeddingIdentity;
+  readonly holder: string;
   readonly clock: Clock;
   read<T>(work: (database: Database) => T): Promise<T>;
   write<T>(work: (database: Database) => T): Promise<T>;
@@ -34,20 +34,22 @@ export type IndexRebuildParts = {
 /** The rebuild of one SQLite pack. */
 export function createIndexRebuild(parts: IndexRebuildParts): IndexRebuild<number> {
   const { clock, embedding, read, write } = parts;
-  // Unique for each engine, so that two engines of one process do not mistake each other for themselves.
-  const holder: Holder = { name: `${processIdentity()}|${crypto.randomUUID()}`, embedding };
+  let run: RebuildRun | undefined;
   const schema = vectorSchema(parts.layout);
   return {
-    begin: (all) => write((database) => beginRun(database, holder, all, clock.now())),
+    begin: async (all) => {
+      run = await write((database) => beginRun(database, parts, all, clock.now()));
+      return run.plan;
+    },
     stale: (plan, after, limit) =>
       read((database) => {
-        requireRun(database, holder);
+        requireRun(database, run);
         return findStale(database, plan.vectors, embedding, { after, limit });
       }),
     put: (plan, entries) =>
       write((database) => {
         const now = clock.now();
-        renewRun(database, holder, now);
+        renewRun(database, run, now);
         if (plan.vectors === "replace") return stageVectors(database, entries, embedding);
         requireModel(database, embedding);
         putVectors(
@@ -60,7 +62,7 @@ export function createIndexRebuild(parts: IndexRebuildParts): IndexRebuild<numbe
     swap: (plan) =>
       write((database) => {
         const now = clock.now();
-        renewRun(database, holder, now);
+        renewRun(database, run, now);
         if (isAnyStale(database, plan.vectors, embedding)) return false;
         if (plan.vectors === "repair") mendVectors(database);
         else {
@@ -73,13 +75,13 @@ export function createIndexRebuild(parts: IndexRebuildParts): IndexRebuild<numbe
       }),
     rewriteTexts: (limit) =>
       write((database) => {
-        const { textCursor } = renewRun(database, holder, clock.now());
+        const { textCursor } = renewRun(database, run, clock.now());
         const { written, cursor, hasMore } = rewriteDocuments(database, textCursor, limit);
         noteTextCursor(database, cursor);
         advanceIndexSequence(database);
         return { written, hasMore };
       }),
-    end: (outcome) => write((database) => endRun(database, holder, outcome)),
+    end: (outcome) => write((database) => endRun(database, run, outcome, clock.now())),
     count: () => read(countIndexable),
   };
 }

@@ -12,6 +12,7 @@ import {
   RECEIPTS,
   SETTINGS,
   WORK,
+  WORK_QUEUE,
 } from "./steps-core.ts";
 import type { StepProgress } from "./upgrade-progress.ts";
 
@@ -95,6 +96,7 @@ export function migrations(part: Part, dimension: number): readonly Migration[] 
         { version: 5, name: "lists by time and target", sql: LISTS },
         { version: 6, name: "settings of the pack", sql: SETTINGS, table: "pack_settings" },
         { version: 7, name: "owners that move", sql: OWNER_MOVES },
+        { version: 8, name: "one queue for all work", sql: WORK_QUEUE, table: "work" },
       ];
     case "vectors":
       return [

@@ -298,3 +298,54 @@ WHEN NOT (${SAME(["key", "request_id", "created_at", "is_compressed", "body"])}
   AND ${MOVE("OLD.user_id", "NEW.user_id")})
 BEGIN SELECT RAISE(ABORT, 'receipts are immutable'); END;
 `;
+
+// One queue for work of every kind. What stands in for the former table is a view: a process of an earlier version that has
+// the pack open goes on as before, and exports read it. A claim by such a process counts like any other.
+export const WORK_QUEUE = `
+CREATE TABLE work (
+  -- The key of the event that it is about; 0: none, and it comes again and again.
+  subject INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  -- 0: all owners.
+  owner INTEGER NOT NULL,
+  -- Work of one kind, owner and lane is done one after the other, by subject. Null: in any order.
+  lane TEXT,
+  status TEXT NOT NULL CHECK (status IN ('pending', 'complete', 'failed')),
+  -- Not before; null: at once.
+  due TEXT,
+  -- Tries; where it comes again and again, those that failed since the last success.
+  attempts INTEGER NOT NULL DEFAULT 0,
+  -- Counts the claims.
+  generation INTEGER NOT NULL DEFAULT 0,
+  payload TEXT,
+  last_error TEXT,
+  lease_owner TEXT,
+  lease_expires_at TEXT,
+  updated_at TEXT NOT NULL,
+  of_event INTEGER REFERENCES events (key) GENERATED ALWAYS AS (nullif(subject, 0)) VIRTUAL,
+  of_owner INTEGER REFERENCES owners (owner) GENERATED ALWAYS AS (nullif(owner, 0)) VIRTUAL,
+  PRIMARY KEY (subject, kind, owner)
+) STRICT, WITHOUT ROWID;
+INSERT INTO work (subject, kind, owner, status, attempts, last_error, lease_owner, lease_expires_at, updated_at)
+  SELECT event_key, kind, owner, status, attempts, last_error, lease_owner, lease_expires_at, updated_at FROM jobs;
+DROP TABLE jobs;
+CREATE INDEX work_pending ON work (kind, owner, attempts, subject) WHERE status = 'pending';
+CREATE INDEX work_leased ON work (lease_owner) WHERE lease_owner IS NOT NULL;
+CREATE INDEX work_in_lanes ON work (kind, owner, lane, subject) WHERE status = 'pending' AND lane IS NOT NULL;
+CREATE VIEW jobs AS
+  SELECT subject AS event_key, kind, owner, status, attempts, last_error, lease_owner, lease_expires_at, updated_at
+  FROM work WHERE subject > 0;
+CREATE TRIGGER jobs_begin INSTEAD OF INSERT ON jobs
+BEGIN
+  INSERT INTO work (subject, kind, owner, status, attempts, last_error, lease_owner, lease_expires_at, updated_at)
+  VALUES (NEW.event_key, NEW.kind, NEW.owner, NEW.status, coalesce(NEW.attempts, 0), NEW.last_error, NEW.lease_owner,
+    NEW.lease_expires_at, NEW.updated_at);
+END;
+CREATE TRIGGER jobs_change INSTEAD OF UPDATE ON jobs
+BEGIN
+  UPDATE work SET owner = NEW.owner, status = NEW.status, attempts = NEW.attempts, last_error = NEW.last_error,
+    generation = generation + (NEW.lease_owner IS NOT NULL AND NEW.lease_owner IS NOT OLD.lease_owner),
+    lease_owner = NEW.lease_owner, lease_expires_at = NEW.lease_expires_at, updated_at = NEW.updated_at
+  WHERE subject = OLD.event_key AND kind = OLD.kind AND owner = OLD.owner;
+END;
+`;

@@ -1,22 +1,21 @@
 import type { Database } from "bun:sqlite";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Admission } from "../../../ports/store/event-log.ts";
+import { ADMITTED } from "../../../ports/store/work-queue.ts";
 import { change } from "./change.ts";
 import { advanceIndexSequence } from "./index-sequence.ts";
 import { writeDocuments } from "./lexical-index.ts";
 import { ensureOwner } from "./owners.ts";
 import { fromMetadata } from "./rows.ts";
+import type { Lease } from "./work.ts";
 import { writeAuditRecord } from "./write-audit-record.ts";
 import { writeNode } from "./write-node.ts";
-
-/** The holder of a job and the end of its lease. */
-export type Lease = { readonly owner: string; readonly expiresAt: Instant };
 
 const INSERT_EVENT = `INSERT INTO events
   (id, owner, session_id, scope, role, content, content_hash, metadata, event_time, timestamp)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-const INSERT_JOB = `INSERT INTO jobs (event_key, kind, owner, status, lease_owner, lease_expires_at, updated_at)
-  VALUES (?, 'materialization', ?, 'pending', ?, ?, ?)`;
+const INSERT_JOB = `INSERT INTO work (subject, kind, owner, status, generation, lease_owner, lease_expires_at, updated_at)
+  VALUES (?, 'materialization', ?, 'pending', ?, ?, ?, ?)`;
 
 /**
  * Appends an admission. Runs inside a write transaction, which must be rolled back when it throws.
@@ -30,6 +29,7 @@ export function writeAdmission(
 ): void {
   const insertEvent = database.query(INSERT_EVENT);
   const insertJob = database.query(INSERT_JOB);
+  const claim = lease === undefined ? [0, null, null] : [ADMITTED, lease.holder, lease.until];
   const owners = new Map<string, number>();
   for (const event of admission.events) {
     const owner = owners.get(event.userId) ?? ensureOwner(database, event.userId);
@@ -46,7 +46,7 @@ export function writeAdmission(
       event.eventTime ?? null,
       event.timestamp,
     );
-    insertJob.run(key, owner, lease?.owner ?? null, lease?.expiresAt ?? null, event.timestamp);
+    insertJob.run(key, owner, ...claim, event.timestamp);
   }
   for (const operation of admission.auditRecords) writeAuditRecord(database, operation);
   const nodes = admission.nodes ?? [];

@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { MemoryEvent } from "../../../domain/event.ts";
+import { takenOver } from "../../../domain/jobs.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { ALL_OWNERS } from "../../../domain/owner.ts";
 import {
@@ -19,11 +20,13 @@ import { readEvent } from "../read/read.ts";
 import { readEdgesAmong, writeEdge } from "./edges.ts";
 import { evict } from "./evict.ts";
 import { changingValues, NODE_COLUMNS, type NodeRow, toNode, UPDATE_NODE } from "./rows.ts";
+import { failuresOf } from "./work.ts";
 import { writeAuditRecord } from "./write-audit-record.ts";
 
 /**
- * Reads what a decision needs and writes its result. Runs inside a write transaction, which must be rolled back when it throws.
- * @throws what `decide` throws; SvcError internal for a change that breaks the rules of `Change`
+ * Reads what a decision needs and writes what it comes to. Runs inside a write transaction, which has to be undone when it
+ * throws.
+ * @throws what `decide` throws; what `takenOver` says of the claim; SvcError internal for a change that breaks the rules of `Change`
  */
 export function change<T>(
   database: Database,
@@ -31,6 +34,8 @@ export function change<T>(
   decide: Decide<T>,
   now: Instant,
 ): T {
+  const { claim } = reads;
+  if (claim !== undefined && failuresOf(database, claim) === undefined) throw takenOver();
   const found = readNodes(database, reads.nodeIds);
   const nodes = new Map([...found].map(([id, { node }]) => [id, node]));
   const decision = decide({

@@ -6,69 +6,46 @@ import { asInstant, type Instant } from "../../../lib/instant.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import { type Uuid, uuidV5 } from "../../../lib/uuid.ts";
 import type { MaterializationJob } from "../../../ports/store/work-queue.ts";
-import { isGone } from "../connection/process-identity.ts";
 import { readAuditRecord } from "../read/audit-records.ts";
-import type { Lease } from "./admit.ts";
 import { ownerKey } from "./owners.ts";
 import { EVENT_COLUMNS, type EventRow, toEvent } from "./rows.ts";
 import { readUnindexed } from "./unindexed.ts";
+import { type ClaimFilter, claimWork, dueAfter, type Lease } from "./work.ts";
 
 /** The id of the operation that records the plan of a direct store. */
 function directStoreId(eventId: Uuid): Uuid {
   return uuidV5(eventId, "svc:direct-store:v1");
 }
 
-/**
- * Leases up to `limit` free jobs: pending, and without a holder, held by a process that is gone, or with an expired lease. Runs
- * inside a write transaction.
- */
+const KIND = "materialization";
+
+/** Claims jobs and reads what they are about. Runs inside a write transaction. */
 export function claimJobs(
   database: Database,
   userId: string | undefined,
-  limit: number,
+  { limit, isDueOnly }: Pick<ClaimFilter, "limit" | "isDueOnly">,
   lease: Lease,
-  now: Instant,
 ): MaterializationJob[] {
   const owner = userId === undefined ? undefined : ownerKey(database, userId);
   if (userId !== undefined && owner === undefined) return [];
-  freeJobsOfGoneProcesses(database, lease.owner);
-  const ofOwner = owner === undefined ? "" : "AND j.owner = ?3";
-  const rows = database
-    .query<EventRow, (string | number)[]>(
-      `SELECT ${EVENT_COLUMNS} FROM jobs j
-       CROSS JOIN events e ON e.key = j.event_key JOIN owners o ON o.owner = j.owner
-       WHERE j.status = 'pending' AND j.kind = 'materialization' AND (j.lease_owner IS NULL OR j.lease_expires_at < ?1) ${ofOwner}
-       ORDER BY j.attempts, j.event_key LIMIT ?2`,
-    )
-    .all(now, limit, ...(owner === undefined ? [] : [owner]));
-  const take = database.query(
-    "UPDATE jobs SET lease_owner = ?, lease_expires_at = ? WHERE event_key = ? AND kind = 'materialization'",
+  const read = database.query<EventRow, [number]>(
+    `SELECT ${EVENT_COLUMNS} FROM events e JOIN owners o ON o.owner = e.owner WHERE e.key = ?`,
   );
-  for (const row of rows) take.run(lease.owner, lease.expiresAt, row.key);
-  return rows.map((row) => {
+  return claimWork(database, { kind: KIND, owner, limit, isDueOnly }, lease).flatMap((claimed) => {
+    const row = read.get(claimed.subject);
+    if (row === null) return [];
     const event = toEvent(row);
     const plan = plannedNode(database, event.id);
     // The plan has the owner's name at that time.
     const planned = plan && { ...plan, userId: event.userId };
     const place = { key: row.key, id: event.id };
     const unindexed = readUnindexed(database, place, planned?.id ?? event.id);
-    return { event, plannedNode: planned, ...(unindexed.length > 0 && { unindexed }) };
+    const { generation } = claimed;
+    return {
+      ...{ event, plannedNode: planned, generation },
+      ...(unindexed.length > 0 && { unindexed }),
+    };
   });
-}
-
-/** Frees jobs of processes that ended without giving them back. */
-function freeJobsOfGoneProcesses(database: Database, self: string): void {
-  const holders = database
-    .query<{ lease_owner: string }, []>(
-      "SELECT DISTINCT lease_owner FROM jobs WHERE lease_owner IS NOT NULL",
-    )
-    .all();
-  for (const { lease_owner: holder } of holders) {
-    if (holder === self || !isGone(holder)) continue;
-    database
-      .query("UPDATE jobs SET lease_owner = NULL, lease_expires_at = NULL WHERE lease_owner = ?")
-      .run(holder);
-  }
 }
 
 /** The node that a direct store planned for an event. */
@@ -80,29 +57,65 @@ export function plannedNode(database: Database, eventId: Uuid): MemoryNode | und
   return nodeRecord.from(node as JsonObject);
 }
 
-/** Gives back unfinished jobs that `holder` leased. Runs inside a write transaction. */
-export function releaseJobs(database: Database, eventIds: readonly Uuid[], holder: string): void {
-  const release = database.query(
-    `UPDATE jobs SET lease_owner = NULL, lease_expires_at = NULL
-     WHERE kind = 'materialization' AND event_key = (SELECT key FROM events WHERE id = ?) AND lease_owner = ?`,
+/** Gives jobs that somebody holds another end of their lease; undefined: gives them back. Runs inside a write transaction. */
+export function leaseJobs(
+  database: Database,
+  eventIds: readonly Uuid[],
+  holder: string,
+  until: Instant | undefined,
+): void {
+  const lease = database.query(
+    `UPDATE work SET lease_owner = ?, lease_expires_at = ?
+     WHERE kind = '${KIND}' AND subject = (SELECT key FROM events WHERE id = ?) AND lease_owner = ?`,
   );
-  for (const id of eventIds) release.run(id, holder);
+  for (const id of eventIds) {
+    lease.run(until === undefined ? null : holder, until ?? null, id, holder);
+  }
+}
+
+/** A job whose work may be written. */
+export type OpenJob = {
+  readonly subject: number;
+  readonly owner: number;
+  readonly attempts: number;
+};
+
+/** The job of an event that is still to be done, unless another claim than the given one was made. */
+export function openJob(
+  database: Database,
+  eventId: Uuid,
+  generation: number | undefined,
+): OpenJob | undefined {
+  const job = database
+    .query<OpenJob, [string, number | null]>(
+      `SELECT w.subject, w.owner, w.attempts FROM events e JOIN work w ON w.subject = e.key AND w.kind = '${KIND}'
+       WHERE e.id = ?1 AND w.status = 'pending' AND (?2 IS NULL OR w.generation = ?2)`,
+    )
+    .get(eventId, generation ?? null);
+  return job ?? undefined;
 }
 
 /** Records a finished attempt. Runs inside a write transaction. */
 export function settleJob(
   database: Database,
-  eventKey: number,
+  { subject, owner, attempts }: OpenJob,
   failure: string | undefined,
   at: Instant,
 ): void {
   database
     .query(
-      `UPDATE jobs SET status = ?, attempts = attempts + 1, last_error = ?, lease_owner = NULL,
+      `UPDATE work SET status = ?, attempts = attempts + 1, last_error = ?, due = ?, lease_owner = NULL,
          lease_expires_at = NULL, updated_at = ?
-       WHERE event_key = ? AND kind = 'materialization' AND status = 'pending'`,
+       WHERE subject = ? AND kind = '${KIND}' AND owner = ?`,
     )
-    .run(failure === undefined ? "complete" : "pending", failure ?? null, at, eventKey);
+    .run(
+      failure === undefined ? "complete" : "pending",
+      failure ?? null,
+      failure === undefined ? null : dueAfter(at, attempts + 1),
+      at,
+      subject,
+      owner,
+    );
 }
 
 /** Records a failed attempt at the jobs of events. Runs inside a write transaction. */
@@ -111,11 +124,11 @@ export function failJobs(
   eventIds: readonly Uuid[],
   reason: string,
   at: Instant,
+  generation: number | undefined,
 ): void {
-  const key = database.query<{ key: number }, [string]>("SELECT key FROM events WHERE id = ?");
   for (const id of eventIds) {
-    const event = key.get(id);
-    if (event !== null) settleJob(database, event.key, reason, at);
+    const job = openJob(database, id, generation);
+    if (job !== undefined) settleJob(database, job, reason, at);
   }
 }
 
@@ -136,7 +149,7 @@ export function jobStatus(
   const row = database
     .query<StatusRow, [string, string | null]>(
       `SELECT e.id, j.status, j.attempts, j.last_error, j.updated_at
-       FROM events e JOIN jobs j ON j.event_key = e.key AND j.kind = 'materialization'
+       FROM events e JOIN work j ON j.subject = e.key AND j.kind = '${KIND}'
        JOIN owners o ON o.owner = e.owner
        WHERE e.id = ?1 AND (?2 IS NULL OR o.user_id = ?2)`,
     )
@@ -160,8 +173,8 @@ export function countJobs(
   if (userId !== undefined && owner === undefined) return { pending: 0, failed: 0 };
   const row = database
     .query<{ pending: number; failed: number }, number[]>(
-      `SELECT count(*) AS pending, count(last_error) AS failed FROM jobs
-       WHERE status = 'pending' AND kind = 'materialization' ${owner === undefined ? "" : "AND owner = ?"}`,
+      `SELECT count(*) AS pending, count(last_error) AS failed FROM work
+       WHERE status = 'pending' AND kind = '${KIND}' ${owner === undefined ? "" : "AND owner = ?"}`,
     )
     .get(...(owner === undefined ? [] : [owner]));
   return row ?? { pending: 0, failed: 0 };

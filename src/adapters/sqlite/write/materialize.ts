@@ -4,7 +4,7 @@ import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
 import type { Materialization } from "../../../ports/store/work-queue.ts";
 import { putVectors, type VectorEntry } from "../vectors/write-vectors.ts";
 import { advanceIndexSequence } from "./index-sequence.ts";
-import { settleJob } from "./jobs.ts";
+import { openJob, settleJob } from "./jobs.ts";
 import { writeDocuments } from "./lexical-index.ts";
 import { writeNode } from "./write-node.ts";
 
@@ -35,15 +35,10 @@ export function materializeAll(
 
 /** @returns the key of the node if it is to be indexed */
 function materializeOne(database: Database, item: Materialization): number | undefined {
-  const job = database
-    .query<{ event_key: number; owner: number }, [string]>(
-      `SELECT j.event_key, j.owner FROM events e JOIN jobs j ON j.event_key = e.key AND j.kind = 'materialization'
-       WHERE e.id = ? AND j.status = 'pending'`,
-    )
-    .get(item.eventId);
-  if (job === null) return undefined;
+  const job = openJob(database, item.eventId, item.generation);
+  if (job === undefined) return undefined;
   const key = writeNode(database, item.node, job.owner);
-  settleJob(database, job.event_key, item.failure, item.at);
+  settleJob(database, job, item.failure, item.at);
   return key;
 }
 

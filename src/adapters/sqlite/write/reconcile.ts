@@ -47,8 +47,8 @@ export function reconcileIndexes(
     )
     .all();
   const reopen = database.query(
-    `UPDATE jobs SET status = 'pending', lease_owner = NULL WHERE kind = 'materialization'
-       AND event_key = (SELECT key FROM events WHERE id = ?)`,
+    `UPDATE work SET status = 'pending', due = NULL, lease_owner = NULL WHERE kind = 'materialization'
+       AND subject = (SELECT key FROM events WHERE id = ?)`,
   );
   for (const row of missing) reopen.run(eventOf(database, row) ?? null);
   const next = Math.max(core, vectors, lexical) + 1;

@@ -6,6 +6,7 @@ import type { UpkeepSettings } from "../../../src/engine/settings.ts";
 import type { StoreInput } from "../../../src/engine/write/api.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import { directoryPack, encrypted, RAW_KEY } from "../../contract/sqlite-pack.ts";
+import { until } from "../../until.ts";
 import { type EngineOptions, type OpenedEngine, testClock, useEngines } from "../engines.ts";
 
 const { open, newPack } = useEngines();
@@ -29,14 +30,6 @@ async function expired(count: number, given: Partial<StoreInput> = {}) {
 
 function active({ store: log }: { store: Store }): Promise<number> {
   return log.countNodes(ALL_OWNERS);
-}
-
-async function until(isTrue: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + 5000;
-  while (!(await isTrue())) {
-    if (performance.now() > end) throw new Error("it did not come to pass within 5 s");
-    await Bun.sleep(5);
-  }
 }
 
 /** Long enough for a pass that is due to have begun and ended. */

@@ -1,0 +1,173 @@
+import type { Database } from "bun:sqlite";
+import { retryAfterSeconds } from "../../../domain/jobs.ts";
+import { addSeconds, asInstant, type Instant } from "../../../lib/instant.ts";
+import type { Claim, Outcome } from "../../../ports/store/work-queue.ts";
+import { isGone } from "../connection/process-identity.ts";
+import { ownerKey } from "./owners.ts";
+
+/** Who holds work, from when and until when. */
+export type Lease = { readonly holder: string; readonly from: Instant; readonly until: Instant };
+
+/** A lease that ends later than this was given by a clock that has been set back since. */
+const LONGEST_SECONDS = 600;
+const LAST = asInstant("9999-12-31T23:59:59.999999Z");
+/** Key of the owner of work for all owners. */
+const ALL = 0;
+
+/** A piece of work that was claimed. */
+export type ClaimedRow = {
+  readonly subject: number;
+  readonly owner: number;
+  readonly generation: number;
+};
+
+export type ClaimFilter = {
+  readonly kind: string;
+  /** Key of the owner. Absent: any. */
+  readonly owner?: number | undefined;
+  readonly limit: number;
+  /** Whether what waits for its time is passed over. */
+  readonly isDueOnly: boolean;
+};
+
+export function leaseOf(holder: string, from: Instant, seconds: number): Lease {
+  return { holder, from, until: later(from, seconds) };
+}
+
+/** When work is due again that has failed so many times in a row, or that is to rest. */
+export function dueAfter(at: Instant, failures: number, cooldownSeconds = 0): Instant {
+  const waits = failures === 0 ? 0 : retryAfterSeconds(failures);
+  return later(at, Math.max(cooldownSeconds, waits));
+}
+
+function later(at: Instant, seconds: number): Instant {
+  return addSeconds(at, seconds) ?? LAST;
+}
+
+/**
+ * The rule for all claims: work that is pending, that nobody holds, that is due unless the caller does not ask, and that is the
+ * first of its lane; fewest attempts first, then by subject. Runs inside a write transaction.
+ */
+export function claimWork(
+  database: Database,
+  { kind, owner, limit, isDueOnly }: ClaimFilter,
+  { holder, from: now, until }: Lease,
+): readonly ClaimedRow[] {
+  freeEndedLeases(database, holder, now);
+  // What was written in the future was written before the clock was set back.
+  const due = "(w.due IS NULL OR w.due <= ?3 OR w.updated_at > ?3)";
+  const rows = database
+    .query<ClaimedRow, (string | number)[]>(
+      `SELECT w.subject, w.owner, w.generation + 1 AS generation FROM work w
+       WHERE w.status = 'pending' AND w.kind = ?1 AND w.lease_owner IS NULL
+         AND ${isDueOnly ? due : "?3 IS NOT NULL"} ${owner === undefined ? "" : "AND w.owner = ?4"}
+         AND (w.lane IS NULL OR NOT EXISTS (SELECT 1 FROM work b WHERE b.status = 'pending' AND b.lane = w.lane
+           AND b.kind = w.kind AND b.owner = w.owner AND b.subject < w.subject))
+       ORDER BY w.attempts, w.subject LIMIT ?2`,
+    )
+    .all(kind, limit, now, ...(owner === undefined ? [] : [owner]));
+  const take = database.query(
+    `UPDATE work SET lease_owner = ?, lease_expires_at = ?, generation = generation + 1
+     WHERE subject = ? AND kind = ? AND owner = ?`,
+  );
+  for (const row of rows) take.run(holder, until, row.subject, kind, row.owner);
+  return rows;
+}
+
+/** Frees what a holder did not renew, and what processes of this machine left behind that are gone. */
+function freeEndedLeases(database: Database, self: string, now: Instant): void {
+  const holders = database
+    .query<{ lease_owner: string }, []>(
+      "SELECT DISTINCT lease_owner FROM work WHERE lease_owner IS NOT NULL",
+    )
+    .all();
+  if (holders.length === 0) return;
+  const free = "UPDATE work SET lease_owner = NULL, lease_expires_at = NULL WHERE lease_owner";
+  database
+    .query(`${free} IS NOT NULL AND lease_expires_at NOT BETWEEN ? AND ?`)
+    .run(now, later(now, LONGEST_SECONDS));
+  for (const { lease_owner: holder } of holders) {
+    if (holder !== self && isGone(holder)) database.query(`${free} = ?`).run(holder);
+  }
+}
+
+/**
+ * Claims work that comes again and again. Runs inside a write transaction.
+ * @returns the claim, or when to ask again; undefined for an owner that has nothing in the pack
+ */
+export function takeWork(
+  database: Database,
+  { kind, userId }: Pick<Claim, "kind" | "userId">,
+  isDueOnly: boolean,
+  lease: Lease,
+): Claim | Instant | undefined {
+  const owner = workOwner(database, userId);
+  if (owner === undefined) return undefined;
+  database
+    .query(
+      "INSERT OR IGNORE INTO work (subject, kind, owner, status, updated_at) VALUES (0, ?, ?, 'pending', ?)",
+    )
+    .run(kind, owner, lease.from);
+  const [row] = claimWork(database, { kind, owner, limit: 1, isDueOnly }, lease);
+  if (row !== undefined) return { kind, userId, generation: row.generation };
+  return (
+    database
+      .query<{ at: Instant | null }, [string, number]>(
+        "SELECT coalesce(lease_expires_at, due) AS at FROM work WHERE subject = 0 AND kind = ? AND owner = ?",
+      )
+      .get(kind, owner)?.at ?? undefined
+  );
+}
+
+function workOwner(database: Database, userId: string | undefined): number | undefined {
+  return userId === undefined ? ALL : ownerKey(database, userId);
+}
+
+/** How often work has failed in a row; undefined when the claim is over. */
+export function failuresOf(database: Database, claim: Claim): number | undefined {
+  return database
+    .query<{ attempts: number }, [string, number | null, number]>(
+      `SELECT attempts FROM work WHERE subject = 0 AND kind = ? AND owner = ? AND generation = ?
+         AND lease_owner IS NOT NULL`,
+    )
+    .get(claim.kind, workOwner(database, claim.userId) ?? null, claim.generation)?.attempts;
+}
+
+/** @returns whether the claim was still held. Runs inside a write transaction. */
+export function renewWork(database: Database, claim: Claim, { until }: Lease): boolean {
+  return update(database, claim, "lease_expires_at = ?", [until]);
+}
+
+/** Ends a claim. Runs inside a write transaction. @returns whether it was still held; else nothing is written */
+export function finishWork(
+  database: Database,
+  claim: Claim,
+  outcome: Outcome | "stopped",
+  at: Instant,
+): boolean {
+  const before = failuresOf(database, claim);
+  if (before === undefined) return false;
+  const free = "lease_owner = NULL, lease_expires_at = NULL";
+  if (outcome === "stopped") return update(database, claim, free, []);
+  const { failure, cooldownSeconds } = outcome;
+  const failures = failure === undefined ? 0 : before + 1;
+  return update(database, claim, `${free}, attempts = ?, last_error = ?, due = ?, updated_at = ?`, [
+    failures,
+    failure ?? null,
+    dueAfter(at, failures, cooldownSeconds),
+    at,
+  ]);
+}
+
+function update(
+  database: Database,
+  claim: Claim,
+  set: string,
+  values: readonly (string | number | null)[],
+): boolean {
+  if (failuresOf(database, claim) === undefined) return false;
+  database
+    .query(`UPDATE work SET ${set} WHERE subject = 0 AND kind = ? AND owner = ?`)
+    .run(...values, claim.kind, workOwner(database, claim.userId) ?? null);
+  return true;
+}

@@ -1,0 +1,36 @@
+import type { Graph } from "../../ports/store/graph.ts";
+import type { EngineDeps } from "../deps.ts";
+import { expireMemories } from "../lifecycle/expire.ts";
+import type { UpkeepSettings } from "../settings.ts";
+import type { Job } from "./runner.ts";
+
+/** Archives memories whose retention has ended, batch after batch until none is left: they take places of others in searches. */
+export function expire(
+  deps: Pick<EngineDeps<Graph>, "store" | "clock" | "warn">,
+  { cooldownSeconds, budgetMs, batchSize: limit }: UpkeepSettings,
+): Job {
+  return {
+    kind: "expire",
+    after: ["opening", "call", "retrieval"],
+    whole: {
+      isByOwner: true,
+      cooldownSeconds,
+      isNeeded: async (userId) => {
+        const expired = await deps.store.expired({
+          userId,
+          limit: 1,
+          now: deps.clock.now(),
+        });
+        return expired.length > 0;
+      },
+    },
+    failure: "expired memories were not archived",
+    work: async ({ userId, claim, signal, pause }) => {
+      for (;;) {
+        const options = { userId, limit, budgetMs, signal, claim };
+        const { archived, failed } = await expireMemories(deps, options);
+        if (archived === 0 || !(await pause())) return failed > 0 ? "not_archived" : undefined;
+      }
+    },
+  };
+}

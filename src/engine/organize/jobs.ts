@@ -1,0 +1,16 @@
+import type { EngineDeps } from "../deps.ts";
+import { expire } from "./expire.ts";
+import { materialize } from "./materialize.ts";
+import { pruneReceipts } from "./prune-receipts.ts";
+import type { Job } from "./runner.ts";
+
+/** What is done behind the calls, without being asked. A rebuild (`rebuild.ts`) is in the queue too, but is asked for. */
+export function jobsOf(deps: EngineDeps): readonly Job[] {
+  if (deps.isReadOnly === true) return [];
+  const { upkeep, receiptRetentionDays: days } = deps.settings;
+  return [
+    materialize(deps),
+    ...(upkeep === undefined ? [] : [expire(deps, upkeep)]),
+    ...(days === undefined ? [] : [pruneReceipts(deps, days)]),
+  ];
+}

@@ -1,0 +1,177 @@
+import { reasonCode } from "../../domain/errors.ts";
+import { isTakenOver } from "../../domain/jobs.ts";
+import { toEpochMillis } from "../../lib/instant.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Claim, WorkQueue } from "../../ports/store/work-queue.ts";
+import { whileHeld } from "../while-held.ts";
+
+/** After what a job is looked at. */
+export type Occasion = "opening" | "call" | "retrieval";
+
+/** A kind of work that is done behind the calls. */
+export type Job = {
+  /** Its name in the queue. */
+  readonly kind: string;
+  readonly after: readonly Occasion[];
+  /**
+   * What one process at a time does: after a call, for its owner or for all, when the cooldown of the last time is over; at an
+   * opening, for all, and at once. Absent: the work lies in the queue in pieces, which are claimed one by one.
+   */
+  readonly whole?: {
+    readonly isByOwner: boolean;
+    readonly cooldownSeconds: number;
+    /** Spares the claim where it is false. What it throws, the work is to throw too. Absent: true. */
+    readonly isNeeded?: (userId: string | undefined) => Promise<boolean>;
+  };
+  /** What is reported when it throws. */
+  readonly failure: string;
+  /** @returns the reason code of what could not be done */
+  readonly work: (run: Run) => Promise<string | undefined>;
+};
+
+/** One time that a job is done. */
+export type Run = {
+  /** Absent: all owners. */
+  readonly userId: string | undefined;
+  readonly claim: Claim | undefined;
+  /** Tells it to end soon. */
+  readonly signal: AbortSignal;
+  /** Lets calls come in between. @returns false when it is to end */
+  readonly pause: () => Promise<boolean>;
+};
+
+export type RunnerDeps = {
+  readonly store: WorkQueue;
+  readonly clock: Clock;
+  /** Runs work behind the calls and reports that it failed; its signal tells it to stop. */
+  readonly background: (
+    failure: string,
+    work: (signal: AbortSignal) => Promise<void>,
+  ) => Promise<void>;
+};
+
+/** Does jobs beside the calls, each once at a time. Nothing here throws or delays a call. */
+export type Runner = {
+  after(occasion: Occasion, userId?: string): void;
+  /** Ends what is being done, gives back what is left of it, and begins nothing until the next opening. */
+  stop(): Promise<void>;
+};
+
+/** Owners and jobs whose next time is remembered; what was looked at longest ago is forgotten first. */
+const REMEMBERED = 4096;
+
+export function createRunner(
+  { store, clock, background }: RunnerDeps,
+  jobs: readonly Job[],
+): Runner {
+  const running = new Map<Job, Promise<void>>();
+  const rests = createRests(clock);
+  let stopping = new AbortController();
+
+  const start = (job: Job, userId: string | undefined, isDueOnly: boolean): void => {
+    const stop = stopping.signal;
+    const end = background(job.failure, async (closing) => {
+      const signal = AbortSignal.any([closing, stop]);
+      try {
+        await doJob(job, { userId, isDueOnly, signal });
+      } finally {
+        running.delete(job);
+      }
+    });
+    running.set(job, end);
+  };
+  const doJob = async (job: Job, { userId, isDueOnly, signal }: Start): Promise<void> => {
+    const { whole } = job;
+    const free = {
+      userId,
+      claim: undefined,
+      signal,
+      pause: () => nextTurn(signal),
+    };
+    if (whole === undefined) return void (await job.work(free));
+    if (!(await free.pause())) return;
+    const isNeeded = (await whole.isNeeded?.(userId).catch(() => true)) ?? true;
+    if (!isNeeded) return rests.begin(job, userId, whole.cooldownSeconds);
+    const claim = await store.takeWork({ kind: job.kind, userId }, isDueOnly);
+    if (typeof claim !== "object") {
+      return rests.begin(job, userId, claim === undefined ? 0 : secondsTo(clock, claim));
+    }
+    await doClaimed(store, job, { ...free, claim });
+    if (!signal.aborted) rests.begin(job, userId, whole.cooldownSeconds);
+  };
+  return {
+    after: (occasion, userId) => {
+      if (occasion === "opening") stopping = new AbortController();
+      for (const job of jobs) {
+        if (!job.after.includes(occasion) || running.has(job)) continue;
+        const owner = job.whole?.isByOwner === true ? userId : undefined;
+        const isDueOnly = occasion !== "opening";
+        if (!isDueOnly || !rests.has(job, owner)) start(job, owner, isDueOnly);
+      }
+    },
+    stop: async () => {
+      stopping.abort();
+      await Promise.all(running.values());
+    },
+  };
+}
+
+type Start = Pick<Run, "userId" | "signal"> & { readonly isDueOnly: boolean };
+
+/** Does what was claimed, renewing the lease, and writes what came of it. */
+async function doClaimed(
+  store: WorkQueue,
+  { work, whole }: Job,
+  run: Run & { readonly claim: Claim },
+): Promise<void> {
+  const { claim } = run;
+  const lost = new AbortController();
+  const signal = AbortSignal.any([run.signal, lost.signal]);
+  const renew = async () => {
+    if (!(await store.renewWork(claim))) lost.abort();
+  };
+  const finish = (failure: string | undefined) =>
+    store.finishWork(
+      claim,
+      run.signal.aborted ? "stopped" : { failure, cooldownSeconds: whole?.cooldownSeconds ?? 0 },
+    );
+  try {
+    await finish(
+      await whileHeld(renew, () => work({ ...run, signal, pause: () => nextTurn(signal) })),
+    );
+  } catch (error) {
+    if (isTakenOver(error)) return;
+    await finish(reasonCode(error));
+    throw error;
+  }
+}
+
+/** What need not be looked at for a while, as far as this process knows. A clock that was set back ends it. */
+function createRests(clock: Clock) {
+  const rests = new Map<string, { readonly from: number; readonly to: number }>();
+  const keyOf = ({ kind }: Job, userId: string | undefined) => JSON.stringify([kind, userId]);
+  return {
+    begin: (job: Job, userId: string | undefined, seconds: number): void => {
+      const key = keyOf(job, userId);
+      const from = toEpochMillis(clock.now());
+      rests.delete(key);
+      rests.set(key, { from, to: from + seconds * 1000 });
+      const [oldest] = rests.keys();
+      if (rests.size > REMEMBERED && oldest !== undefined) rests.delete(oldest);
+    },
+    has: (job: Job, userId: string | undefined): boolean => {
+      const rest = rests.get(keyOf(job, userId));
+      const now = toEpochMillis(clock.now());
+      return rest !== undefined && now >= rest.from && now < rest.to;
+    },
+  };
+}
+
+function secondsTo(clock: Clock, instant: Parameters<typeof toEpochMillis>[0]): number {
+  return Math.max(0, (toEpochMillis(instant) - toEpochMillis(clock.now())) / 1000);
+}
+
+async function nextTurn(signal: AbortSignal): Promise<boolean> {
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  return !signal.aborted;
+}
