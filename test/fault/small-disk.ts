@@ -56,7 +56,7 @@ export async function openSmallDisk(
     path,
     outsidePath,
     // The folder that this process works in is not there; the root is.
-    command: (command) => [...enter, "--", "sh", "-c", 'cd / && exec "$@"', "sh", ...command],
+    command: (command) => [...enter, "--", "env", "-C", "/", ...command],
     fillUpTo: (left) => {
       const { bavail, bsize } = statfsSync(outsidePath);
       writeFileSync(ballast, Buffer.alloc(Math.max(0, bavail * bsize - left)));
