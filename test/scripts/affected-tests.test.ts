@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { affectedTests, changedFiles } from "../../scripts/check/affected-tests.ts";
+import { type Lacking, leftOut } from "../left-out.ts";
 
 const root = mkdtempSync(join(tmpdir(), "svc-affected-"));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -71,8 +72,10 @@ describe("the tests of a change", () => {
   });
 });
 
-test.skipIf(Bun.which("git") === null)(
-  "a change is what differs from main, committed or not, and what git does not know; nothing that is gone",
+const GIT: Lacking = Bun.which("git") === null ? "it takes git" : undefined;
+
+test.skipIf(GIT !== undefined)(
+  `a change is what differs from main, committed or not, and what git does not know; nothing that is gone${leftOut(GIT)}`,
   () => {
     git("init", "--quiet", "--initial-branch=main");
     git("add", "src", "test");

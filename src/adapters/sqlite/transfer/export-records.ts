@@ -49,12 +49,15 @@ function columnOf({ shape }: View<never>): z.ZodType {
       return z.array(columnOf(shape.of));
     case "member":
       return z.enum(shape.members);
-    default:
-      return SCALARS[shape.kind as keyof typeof SCALARS];
+    default: {
+      const scalar = SCALARS[shape.kind];
+      if (scalar === undefined) throw new RangeError(`${shape.kind}: no column has this form`);
+      return scalar;
+    }
   }
 }
 
-const SCALARS = {
+const SCALARS: Readonly<Record<string, z.ZodType>> = {
   text,
   instant,
   uuid,
