@@ -1,9 +1,9 @@
-import { checksummed } from "../../src/domain/checksummed.ts";
 import type { MemoryEvent } from "../../src/domain/event.ts";
-import { type MemoryNode, nodeRecord } from "../../src/domain/node.ts";
+import type { MemoryNode } from "../../src/domain/node.ts";
+import type { PlannedStore } from "../../src/domain/planned-store.ts";
 import { sha256Hex } from "../../src/lib/hashing.ts";
 import { fromEpochMicros, type Instant } from "../../src/lib/instant.ts";
-import { asUuid, type Uuid, uuidV5 } from "../../src/lib/uuid.ts";
+import { asUuid, type Uuid } from "../../src/lib/uuid.ts";
 import type { AuditRecord } from "../../src/ports/store/audit-record.ts";
 import type { Admission } from "../../src/ports/store/event-log.ts";
 import type { Store } from "../../src/ports/store/store.ts";
@@ -98,14 +98,9 @@ export function anAuditRecord(given: Partial<AuditRecord> = {}): AuditRecord {
   };
 }
 
-/** The audit record in which a direct store keeps the node that it planned. */
-export function aPlan(event: MemoryEvent, node: MemoryNode): AuditRecord {
-  return anAuditRecord({
-    id: uuidV5(event.id, "svc:direct-store:v1"),
-    opType: "DIRECT_STORE_REQUESTED",
-    targetId: event.id,
-    payload: checksummed({ schema_version: 1, event_id: event.id, node: nodeRecord.to(node) }),
-  });
+/** What a direct store planned. */
+export function aPlan(event: MemoryEvent, node: MemoryNode): PlannedStore {
+  return { event, node, supersedes: [] };
 }
 
 /** A finished job: the node with its lexical entry; a vector when one is given. */

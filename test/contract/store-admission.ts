@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
+import { planRecordId } from "../../src/domain/planned-store.ts";
 import { asUuid } from "../../src/lib/uuid.ts";
 import type { PlannedChange } from "../../src/ports/store/changes.ts";
 import type { Store } from "../../src/ports/store/store.ts";
@@ -12,7 +13,6 @@ import {
   anAdmission,
   anAuditRecord,
   anEvent,
-  aPlan,
   at,
   put,
 } from "./samples.ts";
@@ -334,7 +334,7 @@ const CALLS: readonly { name: string; call: (store: Store) => Promise<unknown> }
   { name: "admit", call: (store) => store.admit(anAdmission([EVENT])) },
   {
     name: "admitOnce",
-    call: (store) => store.admitOnce(anAdmission([EVENT]), aPlan(EVENT, NODE).id),
+    call: (store) => store.admitOnce(anAdmission([EVENT]), planRecordId(EVENT.id)),
   },
   { name: "claimJobs", call: (store) => store.claimJobs(undefined, 1) },
   { name: "releaseJobs", call: (store) => store.releaseJobs([EVENT.id]) },

@@ -41,7 +41,7 @@ export function describeJobs(world: StoreWorld): void {
         validTo: at(50),
         ttlDays: undefined,
       });
-      await store.admit(anAdmission([raw, planned], { auditRecords: [aPlan(planned, node)] }));
+      await store.admit(anAdmission([raw, planned], { plans: [aPlan(planned, node)] }));
 
       expect(await store.claimJobs("ada", 10)).toEqual([
         { event: raw, plannedNode: undefined, generation: 1 },

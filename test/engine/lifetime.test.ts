@@ -23,7 +23,7 @@ describe("opening", () => {
     const embedder = wordEmbedder();
     const store = await openSqlitePack(pack, { embedding: embedder.identity });
     const { event, node } = planned("I like green tea");
-    await store.admit(anAdmission([event], { auditRecords: [aPlan(event, node)] }));
+    await store.admit(anAdmission([event], { plans: [aPlan(event, node)] }));
     await store.close();
 
     const { engine } = await open({ pack, embedder });

@@ -4,13 +4,12 @@ import {
   parseOptionalList,
   parseUserId,
 } from "../../domain/arguments.ts";
-import { checksummed, openChecksummed } from "../../domain/checksummed.ts";
 import { invalid, reasonCode, SvcError } from "../../domain/errors.ts";
 import type { ProcessingStatus } from "../../domain/jobs.ts";
 import { LIMITS } from "../../domain/limits.ts";
-import { nodeRecord } from "../../domain/node.ts";
+import { fromPlanRecord, planRecordId } from "../../domain/planned-store.ts";
 import { hasText } from "../../domain/search/turns.ts";
-import type { Json, JsonObject } from "../../lib/json.ts";
+import type { Json } from "../../lib/json.ts";
 import { asUuid, type Uuid, uuidV5 } from "../../lib/uuid.ts";
 import type { AuditRecord } from "../../ports/store/audit-record.ts";
 import type { PlannedChange } from "../../ports/store/changes.ts";
@@ -114,13 +113,8 @@ function parseSupersedes(value: unknown): readonly Uuid[] {
 async function eventOf({ store: kept }: StoreDeps, userId: string, requestId: Uuid): Promise<Uuid> {
   const owner = parseUserId(userId);
   const idOf = (name: string) => uuidV5("url", JSON.stringify(["svc:store:v1", name, requestId]));
-  const earlier = await operationOf(kept, owner, (name) => recordId(idOf(name)));
+  const earlier = await operationOf(kept, owner, (name) => planRecordId(idOf(name)));
   return earlier === undefined ? idOf(owner) : asUuid(earlier.targetId);
-}
-
-/** The id of the operation that records the plan. */
-function recordId(eventId: Uuid): Uuid {
-  return uuidV5(eventId, "svc:direct-store:v1");
 }
 
 /** @returns the recorded plan: this one, or that of an earlier call with the same identifier */
@@ -130,10 +124,10 @@ async function admit(
   request: Request & { readonly change: PlannedChange | undefined },
 ): Promise<StorePlan> {
   const { requestId, supersedes, change } = request;
-  const record = planRecord(plan, supersedes);
   const admission = {
     events: [plan.event],
-    auditRecords: [record],
+    auditRecords: [],
+    plans: [{ ...plan, supersedes }],
     nodes: [{ node: plan.node, lexical: hasText(plan.node.content) }],
     change,
     leaseJobs: true,
@@ -142,7 +136,7 @@ async function admit(
     await deps.store.admit(admission);
     return plan;
   }
-  const earlier = await deps.store.admitOnce(admission, record.id);
+  const earlier = await deps.store.admitOnce(admission, planRecordId(plan.event.id));
   return earlier === undefined ? plan : planOf(earlier, plan, { requestId, supersedes });
 }
 
@@ -151,11 +145,10 @@ function planOf(
   { event, node }: StorePlan,
   { requestId, supersedes }: Request & { readonly requestId: Uuid },
 ): StorePlan {
-  const saved = openChecksummed(earlier.payload);
-  // SAFETY: the record's checksum matches, and planRecord always writes the planned node into it.
-  const known = nodeRecord.from(saved["node"] as JsonObject);
-  const isSame = saved["content_hash"] === event.contentHash && known.content === node.content;
-  const replaced = new Set([saved["supersedes"] ?? []].flat());
+  const saved = fromPlanRecord(earlier.payload);
+  const { node: known } = saved;
+  const isSame = saved.contentHash === event.contentHash && known.content === node.content;
+  const replaced = new Set<unknown>(saved.supersedes);
   const replacesSame =
     replaced.size === supersedes.length && supersedes.every((id) => replaced.has(id));
   // The record has the owner's name at the time of the first call.
@@ -190,26 +183,6 @@ async function settle(
   } catch (error) {
     throw await unfinished(deps, event.id, generation, error);
   }
-}
-
-/** Records the plan, so that the job can be finished after a crash exactly as intended. */
-function planRecord({ event, node }: StorePlan, supersedes: readonly Uuid[]): AuditRecord {
-  const projected = node.content !== event.content;
-  return {
-    id: recordId(event.id),
-    opType: "DIRECT_STORE_REQUESTED",
-    targetId: event.id,
-    payload: checksummed({
-      schema_version: projected ? 2 : 1,
-      event_id: event.id,
-      content_hash: event.contentHash,
-      node: nodeRecord.to(node),
-      ...(supersedes.length > 0 && { supersedes: [...supersedes] }),
-    }),
-    actorId: "store",
-    namespaceId: event.scope,
-    createdAt: event.timestamp,
-  };
 }
 
 async function unfinished(

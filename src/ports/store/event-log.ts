@@ -1,6 +1,7 @@
 import type { Scope } from "../../domain/enums.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
 import type { Owner } from "../../domain/owner.ts";
+import type { PlannedStore } from "../../domain/planned-store.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { AuditRecord } from "./audit-record.ts";
 import type { PlannedChange } from "./changes.ts";
@@ -11,6 +12,8 @@ import type { Materialization } from "./work-queue.ts";
 export type Admission = {
   readonly events: readonly MemoryEvent[];
   readonly auditRecords: readonly AuditRecord[];
+  /** Plans of some of the events: kept as audit records (`toPlanRecord`), and handed out with the jobs. Absent: none. */
+  readonly plans?: readonly PlannedStore[];
   /**
    * Nodes of the events that are written at once, with their lexical entries; only their vectors are left to the jobs. Absent:
    * the jobs write everything.

@@ -28,8 +28,8 @@ async function converse(store: Store): Promise<MemoryNode[]> {
     anEvent({ content, sessionId: "s", timestamp: at(second) }),
   );
   const nodes = events.map((event) => aNode(event));
-  const operations = events.map((event, index) => aPlan(event, nodes[index] ?? aNode(event)));
-  await store.admit(anAdmission(events, { auditRecords: operations }));
+  const plans = events.map((event, index) => aPlan(event, nodes[index] ?? aNode(event)));
+  await store.admit(anAdmission(events, { plans }));
   await work(store);
   return nodes;
 }

@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { toPlanRecord } from "../../../domain/planned-store.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Admission } from "../../../ports/store/event-log.ts";
 import { ADMITTED } from "../../../ports/store/work-queue.ts";
@@ -48,7 +49,8 @@ export function writeAdmission(
     );
     insertJob.run(key, owner, ...claim, event.timestamp);
   }
-  for (const operation of admission.auditRecords) writeAuditRecord(database, operation);
+  const plans = (admission.plans ?? []).map(toPlanRecord);
+  for (const record of [...plans, ...admission.auditRecords]) writeAuditRecord(database, record);
   const nodes = admission.nodes ?? [];
   const texts = nodes.flatMap(({ node, lexical }) => {
     const key = writeNode(database, node, ensureOwner(database, node.userId));

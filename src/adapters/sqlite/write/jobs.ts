@@ -1,21 +1,15 @@
 import type { Database } from "bun:sqlite";
-import { openChecksummed } from "../../../domain/checksummed.ts";
 import type { ProcessingStatus } from "../../../domain/jobs.ts";
-import { type MemoryNode, nodeRecord } from "../../../domain/node.ts";
+import type { MemoryNode } from "../../../domain/node.ts";
+import { fromPlanRecord, planRecordId } from "../../../domain/planned-store.ts";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
-import type { JsonObject } from "../../../lib/json.ts";
-import { type Uuid, uuidV5 } from "../../../lib/uuid.ts";
+import type { Uuid } from "../../../lib/uuid.ts";
 import type { MaterializationJob } from "../../../ports/store/work-queue.ts";
 import { readAuditRecord } from "../read/audit-records.ts";
 import { ownerKey } from "./owners.ts";
 import { EVENT_COLUMNS, type EventRow, toEvent } from "./rows.ts";
 import { readUnindexed } from "./unindexed.ts";
 import { type ClaimFilter, claimWork, dueAfter, type Lease } from "./work.ts";
-
-/** The id of the operation that records the plan of a direct store. */
-function directStoreId(eventId: Uuid): Uuid {
-  return uuidV5(eventId, "svc:direct-store:v1");
-}
 
 const KIND = "materialization";
 
@@ -50,11 +44,8 @@ export function claimJobs(
 
 /** The node that a direct store planned for an event. */
 export function plannedNode(database: Database, eventId: Uuid): MemoryNode | undefined {
-  const operation = readAuditRecord(database, directStoreId(eventId));
-  if (operation === undefined) return undefined;
-  const { node } = openChecksummed(operation.payload);
-  // SAFETY: the record's checksum matches, and store() always writes the planned node into it.
-  return nodeRecord.from(node as JsonObject);
+  const record = readAuditRecord(database, planRecordId(eventId));
+  return record && fromPlanRecord(record.payload).node;
 }
 
 /** Gives jobs that somebody holds another end of their lease; undefined: gives them back. Runs inside a write transaction. */
