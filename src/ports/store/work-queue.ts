@@ -25,7 +25,7 @@ export type Materialization = {
   /** Absent: the job is complete. Else it stays pending with this reason code. */
   readonly failure: string | undefined;
   readonly at: Instant;
-  /** Of the claim; once another one was made, nothing is written. Absent: whoever has the job. */
+  /** Of the claim; once another one was made, nothing is written. Absent: the job may have any holder. */
   readonly generation?: number | undefined;
 };
 

