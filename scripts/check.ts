@@ -6,11 +6,11 @@
  * The last line is `N passed, N failed, N skipped`: tests, plus one for each step before them.
  * Exit code 0 when nothing failed and at least one test ran, else 1.
  */
-import { rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeMemoryFolder } from "./check/memory-folder.ts";
 import { Progress } from "./check/progress.ts";
+import { removeTree } from "./check/remove-tree.ts";
 import { type Outcome, runStep } from "./check/run.ts";
 import { type Step, stepsBeforeTests, testsIn } from "./check/steps.ts";
 import { addTallies, closingLine, readTally, type Tally } from "./check/tally.ts";
@@ -57,7 +57,7 @@ async function runTests(): Promise<Tally> {
     const line = progress.read(text, performance.now());
     if (line !== undefined) void print(`${line}\n`);
   });
-  if (memory !== undefined) rmSync(memory, { recursive: true, force: true });
+  if (memory !== undefined) removeTree(memory);
   const lines = outcome.output.trimEnd();
   const shown = outcome.ok
     ? lines.split("\n").slice(-1).join("\n")

@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { freemem } from "node:os";
 import { join } from "node:path";
+import { removeTree } from "./remove-tree.ts";
 
 /** What tests leave in their temporary folders at one time, with a margin. */
 const ROOM = 3e9;
@@ -51,6 +52,6 @@ function removeLeftovers(parent: string): void {
   for (const name of readdirSync(parent)) {
     const pid = new RegExp(`^${PREFIX}(\\d+)$`).exec(name)?.[1];
     if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
-    rmSync(join(parent, name), { recursive: true, force: true });
+    removeTree(join(parent, name));
   }
 }

@@ -82,7 +82,7 @@ test("an assistant that is open while its owner is joined with another finds wha
   expect(JSON.stringify(await find("which colour is the bicycle?"))).not.toContain("is red");
 
   const preview = await svc("owner", "join", pack, "_cli", "anna", "--dry-run");
-  expect(preview).toContain("Would give 1 memories and 1 events of _cli to anna.");
+  expect(preview).toContain("Would give 1 memory and 1 event of _cli to anna.");
   await svc("owner", "join", pack, "_cli", "anna", "--yes");
 
   expect(JSON.stringify(await find("which colour is the bicycle?"))).toContain("is red");

@@ -1,9 +1,10 @@
 import { afterAll } from "bun:test";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { endAllAssistants } from "../../scripts/bench/assistant-client.ts";
 import { endAllServers } from "../../scripts/bench/server.ts";
+import { removeTree } from "../../scripts/check/remove-tree.ts";
 import { keyFolder } from "../../src/adapters/keystore/key-folder.ts";
 import { socketAddress, socketFolder } from "../../src/surface/mcp/link/address.ts";
 
@@ -42,7 +43,7 @@ export function usePlace(name: string): Place {
   afterAll(async () => {
     await endAllAssistants();
     await endAllServers();
-    rmSync(root, { recursive: true, force: true });
+    removeTree(root);
   });
   return {
     root,
