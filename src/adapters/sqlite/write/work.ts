@@ -126,11 +126,17 @@ function workOwner(database: Database, userId: string | undefined): number | und
 /** How often work has failed in a row; undefined when the claim is over. */
 export function failuresOf(database: Database, claim: Claim): number | undefined {
   return database
-    .query<{ attempts: number }, [string, number | null, number]>(
-      `SELECT attempts FROM work WHERE subject = 0 AND kind = ? AND owner = ? AND generation = ?
-         AND lease_owner IS NOT NULL`,
-    )
-    .get(claim.kind, workOwner(database, claim.userId) ?? null, claim.generation)?.attempts;
+    .query<{ attempts: number }, ClaimKey>(`SELECT attempts FROM work WHERE ${IS_CLAIMED}`)
+    .get(...keyOf(database, claim))?.attempts;
+}
+
+/** Whether a claim of recurring work is still held. */
+const IS_CLAIMED =
+  "subject = 0 AND kind = ? AND owner = ? AND generation = ? AND lease_owner IS NOT NULL";
+type ClaimKey = [kind: string, owner: number | null, generation: number];
+
+function keyOf(database: Database, { kind, userId, generation }: Claim): ClaimKey {
+  return [kind, workOwner(database, userId) ?? null, generation];
 }
 
 /** @returns whether the claim was still held. Runs inside a write transaction. */
@@ -145,10 +151,10 @@ export function finishWork(
   outcome: Outcome | "stopped",
   at: Instant,
 ): boolean {
-  const before = failuresOf(database, claim);
-  if (before === undefined) return false;
   const free = "lease_owner = NULL, lease_expires_at = NULL";
   if (outcome === "stopped") return update(database, claim, free, []);
+  const before = failuresOf(database, claim);
+  if (before === undefined) return false;
   const { failure, cooldownSeconds } = outcome;
   const failures = failure === undefined ? 0 : before + 1;
   return update(database, claim, `${free}, attempts = ?, last_error = ?, due = ?, updated_at = ?`, [
@@ -165,9 +171,8 @@ function update(
   set: string,
   values: readonly (string | number | null)[],
 ): boolean {
-  if (failuresOf(database, claim) === undefined) return false;
-  database
-    .query(`UPDATE work SET ${set} WHERE subject = 0 AND kind = ? AND owner = ?`)
-    .run(...values, claim.kind, workOwner(database, claim.userId) ?? null);
-  return true;
+  const { changes } = database
+    .query(`UPDATE work SET ${set} WHERE ${IS_CLAIMED}`)
+    .run(...values, ...keyOf(database, claim));
+  return changes === 1;
 }
