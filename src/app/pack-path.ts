@@ -63,8 +63,8 @@ export function layoutOf(config: Config): PackLayout {
 }
 
 /** The file that identifies a pack across processes: absolute, without links. */
-export function mainFileOf(config: Pick<Config, "pack_path" | "db_path">): string {
-  return realPath(resolve(config.pack_path ?? config.db_path));
+export function mainFileOf(config: Pick<ConfigInput, "pack_path" | "db_path">): string {
+  return realPath(resolve(config.pack_path || (config.db_path ?? "")));
 }
 
 /** The real path of a file that may not exist yet. */

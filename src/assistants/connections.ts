@@ -67,8 +67,7 @@ function packOf(server: ServerCommand): string | undefined {
   const path = packArgumentOf(server);
   if (path === undefined || !isAbsolute(path)) return undefined;
   try {
-    const { pack_path: packPath, db_path: dbPath } = settingsForPath(path);
-    return mainFileOf({ pack_path: packPath || undefined, db_path: dbPath ?? "" });
+    return mainFileOf(settingsForPath(path));
   } catch {
     return undefined;
   }

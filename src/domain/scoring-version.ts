@@ -1,4 +1,5 @@
 import { sha256Hex } from "../lib/hashing.ts";
+import { compareUnits } from "../lib/text.ts";
 import type { Fusion, ScoringWeights } from "./scoring.ts";
 
 /** The identity of a set of scoring settings: the first 12 hexadecimal digits of a SHA-256. */
@@ -18,7 +19,7 @@ export function scoringVersionId(weights: ScoringWeights): string {
     weights.currentUpdateMultiplier,
   ];
   const boosts = Object.entries(weights.nodeTypeBoost)
-    .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+    .sort(([a], [b]) => compareUnits(a, b))
     .map(([type, factor]) => `${type}=${decimalText(factor)}`);
   const text = [...numbers.map(decimalText), boosts.join(",")].join(":");
   return sha256Hex(text + fusionText(weights.fusion)).slice(0, 12);

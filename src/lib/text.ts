@@ -11,6 +11,12 @@ export function compareCodePoints(a: string, b: string): number {
   return Math.sign(a.length - b.length);
 }
 
+/** Compares texts by UTF-16 units: for ASCII, such as instants and identifiers, the order of their bytes. Faster than the above. */
+export function compareUnits(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
 function rank(unit: number): number {
   const isSurrogate = unit >= 0xd800 && unit <= 0xdfff;
   return isSurrogate ? unit + 0x10000 : unit;

@@ -133,11 +133,8 @@ type NamedPack = { readonly mainFile: string; readonly settingsFile: SettingsFil
 async function packAt(path: string): Promise<NamedPack | undefined> {
   const { mainFileOf, settingsForPath } = await import("../app/pack-path.ts");
   try {
-    const { pack_path: packPath, db_path: dbPath } = settingsForPath(path);
-    return {
-      mainFile: mainFileOf({ pack_path: packPath || undefined, db_path: dbPath ?? "" }),
-      settingsFile: fileBesidePack(path, { pack_path: packPath, db_path: dbPath }),
-    };
+    const settings = settingsForPath(path);
+    return { mainFile: mainFileOf(settings), settingsFile: fileBesidePack(path, settings) };
   } catch {
     // The path is reported as wrong when it is opened.
     return undefined;

@@ -3,8 +3,10 @@ import { ACTIVE_STATES } from "../../domain/enums.ts";
 import { epistemicExclusion } from "../../domain/epistemics.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { StateQuery, StateValue } from "../../domain/records/claim-state.ts";
+import { surestFirst } from "../../domain/search/order.ts";
 import type { Instant } from "../../lib/instant.ts";
 import { normaliseText } from "../../lib/normal-text.ts";
+import { compareUnits } from "../../lib/text.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import { isValidAt, type ReadClaim } from "./eligible.ts";
 import { createFirst } from "./first.ts";
@@ -165,18 +167,14 @@ function toValue({ values, normal, gathered }: Group<Support>): StateValue {
 
 /** By confidence and time of storage, both descending, then by id. */
 function byConfidence({ node: a }: FoundClaim, { node: b }: FoundClaim): number {
-  return b.confidence - a.confidence || compare(b.createdAt, a.createdAt) || compare(a.id, b.id);
+  return surestFirst(a, b);
 }
 
 /** By start of validity, time of storage and id. */
 function byTime({ node: a }: FoundClaim, { node: b }: FoundClaim): number {
   return (
-    compare(a.validFrom, b.validFrom) || compare(a.createdAt, b.createdAt) || compare(a.id, b.id)
+    compareUnits(a.validFrom, b.validFrom) ||
+    compareUnits(a.createdAt, b.createdAt) ||
+    compareUnits(a.id, b.id)
   );
-}
-
-/** Of instants or identifiers, which are ASCII. */
-function compare(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }

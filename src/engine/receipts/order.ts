@@ -1,4 +1,5 @@
 import type { RankingPolicy, ReceiptCandidate } from "../../domain/records/receipt.ts";
+import { compareUnits } from "../../lib/text.ts";
 
 type Ranked = Pick<ReceiptCandidate, "nodeId" | "score" | "trace" | "rerankerScore">;
 
@@ -24,5 +25,5 @@ function pathOf({ trace }: Ranked): number {
 
 /** By id, ascending. */
 export function byId(a: { readonly nodeId: string }, b: { readonly nodeId: string }): number {
-  return a.nodeId < b.nodeId ? -1 : a.nodeId > b.nodeId ? 1 : 0;
+  return compareUnits(a.nodeId, b.nodeId);
 }
