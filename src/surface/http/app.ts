@@ -5,7 +5,7 @@ import type { Caller } from "../contract/core/caller.ts";
 import type { Log } from "../contract/core/log.ts";
 import type { HttpBinding } from "../contract/core/operation.ts";
 import { OPERATIONS } from "../contract/core/operations.ts";
-import { healthOperation } from "../contract/nodes/operations.ts";
+import { healthOperation } from "../contract/service/operations.ts";
 import { answerJson, refuse } from "../listener/answers.ts";
 import {
   type Authenticate,
@@ -124,7 +124,7 @@ async function answerRoute(route: Route, context: Context<AppEnv>): Promise<Resp
     return await answerCall(route, context, caller, undefined);
   const options = {
     ...bodies,
-    isOptional: binding.request.bodyIsOptional === true,
+    isOptional: binding.bodyIsOptional === true,
     owner: caller.boundUserId,
     turn: (of: "server" | "caller") => context.env?.turn?.(request, of),
   };

@@ -1,7 +1,7 @@
 import { OpenAPIHono, type RouteConfig } from "@hono/zod-openapi";
 import { z } from "zod";
 import { ERROR_CATALOGUE } from "../../domain/errors.ts";
-import type { HttpBinding, Operation } from "../contract/core/operation.ts";
+import { type HttpBinding, type Operation, TAGS } from "../contract/core/operation.ts";
 import { OPERATIONS } from "../contract/core/operations.ts";
 import { schemaOf } from "../contract/core/schema-of.ts";
 import { REFUSAL_CODES } from "../listener/answers.ts";
@@ -41,35 +41,6 @@ const ERROR_TEXTS: Readonly<Record<number | "default", string>> = {
   503: "Not ready, busy, or accepted but unfinished",
   default:
     "Refused or failed for another documented reason: a full disk, a foreign page or host, a body that took too long",
-};
-
-const TAGS = {
-  service: "Whether it runs, and how much it holds.",
-  writing: "Memories and texts on their way in.",
-  retrieval: "Questions, their receipts, and what answers cite.",
-  nodes: "Memories as they stand.",
-  lifecycle: "Changes of a memory's state, and memories that replace or contradict each other.",
-  events: "Source texts and how far they have been processed.",
-  aggregation: "Exact counts, sums and states from stored claims.",
-} as const;
-
-/** By the first part of a path below `/v1`. */
-const TAG_OF_PART: Readonly<Record<string, keyof typeof TAGS>> = {
-  health: "service",
-  stats: "service",
-  store: "writing",
-  ingest: "writing",
-  materializations: "writing",
-  extractions: "writing",
-  retrieve: "retrieval",
-  retrievals: "retrieval",
-  "answer-citations": "retrieval",
-  nodes: "nodes",
-  supersedences: "lifecycle",
-  contradictions: "lifecycle",
-  events: "events",
-  assertions: "aggregation",
-  quantities: "aggregation",
 };
 
 /** The OpenAPI 3.1 document of every route, from the schemas that check the requests. */
@@ -134,7 +105,7 @@ function toRoute(operation: Operation, binding: HttpBinding): RouteConfig {
     method: binding.method,
     path: binding.path,
     operationId: operation.name,
-    tags: [tagOf(binding)],
+    tags: [operation.tag],
     summary: operation.summary,
     description: operation.description,
     security: binding.isPublic ? [] : [{ bearer: [] }],
@@ -144,7 +115,7 @@ function toRoute(operation: Operation, binding: HttpBinding): RouteConfig {
       ...(headers && { headers }),
       ...(body && {
         body: {
-          required: binding.request.bodyIsOptional !== true,
+          required: binding.bodyIsOptional !== true,
           content: { "application/json": { schema: body } },
         },
       }),
@@ -159,17 +130,9 @@ function toRoute(operation: Operation, binding: HttpBinding): RouteConfig {
   };
 }
 
-/** @throws Error for a path without a group */
-function tagOf({ method, path }: HttpBinding): string {
-  const part = path.split("/")[2] ?? "";
-  const tag = method === "put" ? "lifecycle" : TAG_OF_PART[part];
-  if (tag === undefined) throw new Error(`the OpenAPI document has no group for ${path}`);
-  return tag;
-}
-
 function errorResponses(binding: HttpBinding): RouteConfig["responses"] {
   const common = binding.isPublic ? [] : [401, 403, 422, 500, 503];
-  const statuses = [...common, ...binding.statuses, ...(binding.request.body ? [413] : [])];
+  const statuses = [...common, ...(binding.statuses ?? []), ...(binding.request.body ? [413] : [])];
   const documented = [...new Set(statuses)].sort((a, b) => a - b);
   return {
     ...Object.fromEntries(documented.map((status) => [status, errorResponse(status)])),

@@ -1,4 +1,4 @@
-import type { HttpParts } from "../contract/core/operation.ts";
+import type { HttpParts } from "../contract/core/request.ts";
 
 /** The query of a URL: all values of each parameter, and the last value of each. Linear in its length. */
 export function readQuery(url: string): Pick<HttpParts, "query" | "queryLists"> {

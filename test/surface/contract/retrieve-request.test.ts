@@ -1,17 +1,27 @@
 import { expect, test } from "bun:test";
-import { parseWire } from "../../../src/surface/contract/core/wire-issues.ts";
+import { httpRequest, inputOf } from "../../../src/surface/contract/core/request.ts";
 import {
-  flattenFilters,
-  retrieveBodySchema,
+  retrieveBody,
+  retrieveRequest,
   toRetrieveInput,
 } from "../../../src/surface/contract/retrieval/request.ts";
 
-const read = (body: object) =>
-  toRetrieveInput(
-    flattenFilters(parseWire(retrieveBodySchema, { query: "q", ...body }, "body")),
-    "ada",
-    undefined,
-  );
+const { read: readParts } = httpRequest(retrieveRequest, {
+  path: "/v1/retrieve",
+  body: retrieveBody,
+});
+
+function read(body: object) {
+  const wire = readParts({
+    params: {},
+    query: {},
+    queryLists: {},
+    idempotencyKey: undefined,
+    body: { query: "q", ...body },
+  });
+  const input = inputOf(retrieveRequest, wire, "http", { boundUserId: "ada" });
+  return toRetrieveInput(input, undefined);
+}
 
 test("filters may be nested or flat", () => {
   const filters = { scope: ["project"], source_types: [], time_from: "2026-01-01T00:00:00Z" };

@@ -26,9 +26,8 @@ function responseOf(
   return { ...RESPONSE, results, metadata: { ...METADATA, ...metadata } };
 }
 
-const ASK = { query: "tea?" };
 const lines = (response: RetrievalResponse, ask: object = {}, toolSet: "core" | "full" = "full") =>
-  tellRetrieve(response, { ...ASK, ...ask }, toolSet).split("\n");
+  tellRetrieve(response, ask, toolSet).split("\n");
 
 describe("the hits", () => {
   test("are numbered lines of id, what is said of it, and text", () => {
@@ -112,14 +111,10 @@ describe("the hits", () => {
 
   test("show how they begin beside a context, which follows complete", () => {
     const content = "tea ".repeat(100);
-    const told = tellRetrieve(
-      responseOf([hit(1, { content })]),
-      { ...ASK, include_context: true },
-      "full",
-    );
+    const told = tellRetrieve(responseOf([hit(1, { content })]), { includeContext: true }, "full");
     expect(told).toContain(`user_stated) ${"tea ".repeat(20)}…\n`);
     expect(told).toEndWith(`\n\n${BUNDLE.renderedContext}`);
-    expect(tellRetrieve(responseOf([hit(1)]), ASK, "full")).not.toContain("[stable_facts]");
+    expect(tellRetrieve(responseOf([hit(1)]), {}, "full")).not.toContain("[stable_facts]");
   });
 
   test("come with what short forms of the context stand for, exactly", () => {
@@ -133,7 +128,7 @@ describe("the hits", () => {
       lookupAuthority: "caller",
     } as const;
     const response = { ...responseOf([hit(1)]), valueBindings: [binding] };
-    const told = lines(response, { include_context: true });
+    const told = lines(response, { includeContext: true });
     expect(told).toContain('"Graz" stands for "Graz,\\n  AT\\u2028x" (city)');
     expect(told.join("\n")).toEndWith(`\n\n${BUNDLE.renderedContext}`);
     expect(lines(response).join("\n")).not.toContain("stands for");
@@ -144,7 +139,7 @@ describe("the hits", () => {
       Array.from({ length: 10 }, (_, index) => hit(index, { content: `Ada drinks tea ${index}.` })),
     );
     const json = JSON.stringify(toldJson(retrieveToolView, toToolAnswer(response, false)).results);
-    const text = tellRetrieve(response, { ...ASK, limit: 10 }, "full");
+    const text = tellRetrieve(response, { limit: 10 }, "full");
     expect(tokenizer.count(text)).toBeLessThan(tokenizer.count(json) * 0.75);
   });
 });
@@ -154,7 +149,7 @@ describe("no hit", () => {
     expect(lines(responseOf([]))).toEqual([
       "No memory matches. Ask in other words, or with fewer filters. With retrieval_mode explicit, hypothetical, conditional and doubtful memories are found too.",
     ]);
-    expect(lines(responseOf([]), { retrieval_mode: "explicit" })).toEqual([
+    expect(lines(responseOf([]), { retrievalMode: "explicit" })).toEqual([
       "No memory matches. Ask in other words, or with fewer filters.",
     ]);
   });

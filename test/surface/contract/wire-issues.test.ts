@@ -1,9 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../../src/domain/errors.ts";
+import { OPERATIONS } from "../../../src/surface/contract/core/operations.ts";
 import { parseWire } from "../../../src/surface/contract/core/wire-issues.ts";
-import { retrieveBodySchema } from "../../../src/surface/contract/retrieval/request.ts";
-import { ingestBodySchema } from "../../../src/surface/contract/store/ingest-wire.ts";
-import { storeBodySchema } from "../../../src/surface/contract/store/wire.ts";
+
+const bodyOf = (operation: string) =>
+  OPERATIONS.find(({ name }) => name === operation)!.http!.request.body!;
+const storeBodySchema = bodyOf("store");
+const ingestBodySchema = bodyOf("ingest_fast");
+const retrieveBodySchema = bodyOf("retrieve");
 
 function refusal(schema: Parameters<typeof parseWire>[0], value: unknown): string {
   try {
@@ -147,7 +151,7 @@ test("a role is read without regard to case, null stands for absent where nothin
 
 test("metadata is passed on with every key that it has", () => {
   const metadata = JSON.parse('{"__proto__": {"x": 1}, "constructor": 2, "a": {"__proto__": 3}}');
-  const read = parseWire(storeBodySchema, { content: "x", metadata }, "body").metadata;
+  const read = parseWire(storeBodySchema, { content: "x", metadata }, "body")["metadata"];
   expect(JSON.stringify(read)).toBe(JSON.stringify(metadata));
 });
 

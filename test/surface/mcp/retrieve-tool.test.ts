@@ -82,9 +82,9 @@ describe("memory_retrieve", () => {
         maxPerEvidence: 2,
         rankingMultipliers: { semantic: 2 },
         includeCrossScope: false,
-        knowledgeAt: undefined,
       },
     ]);
+    expect(asked[0]).not.toHaveProperty("knowledgeAt");
   });
 
   test("gives a refusal of the engine as a normal result", async () => {

@@ -1,23 +1,25 @@
 import { z } from "zod";
+import { parseId } from "../../../domain/arguments.ts";
 import {
-  DECAY_PROFILES,
   EPISTEMIC_TYPES,
-  LIFECYCLE_STATES,
-  NODE_TYPES,
+  parseMember,
   parseRole,
-  REPRESENTATION_LEVELS,
-  RETRIEVAL_MODES,
   ROLES,
-  SCOPES,
+  type Role,
   SOURCE_TYPES,
 } from "../../../domain/enums.ts";
-import { SvcError } from "../../../domain/errors.ts";
+import { invalid, SvcError } from "../../../domain/errors.ts";
 import { LIMITS } from "../../../domain/limits.ts";
 import { parseSpeaker } from "../../../domain/speaker.ts";
 import { parseInstantInput } from "../../../domain/validity.ts";
+import type { Uuid } from "../../../lib/uuid.ts";
+import { type Caller, optionalOwner, requireOwner } from "./caller.ts";
+import { type Field, field, overHttp, parsed, RETRY_HEADER } from "./request.ts";
 import { REFUSAL } from "./wire-issues.ts";
 
-/** The building blocks of every wire shape. Inputs are checked here; outputs are only described. */
+/** The building blocks of requests: schemas of values, then members. */
+
+type Meta = z.core.GlobalMeta;
 
 /** Text that a rule of the domain accepts; the rule's own words explain a refusal. */
 function textBy(rule: (value: string) => unknown): z.ZodString {
@@ -43,24 +45,14 @@ export const instantIn = textBy((value) => parseInstantInput(value, "instant")).
 /** Accepted in any notation; read by the operation, which names the field. */
 export const uuidIn = z.string().meta({ format: "uuid" });
 
-export const nodeType = z.enum(NODE_TYPES);
-export const scope = z.enum(SCOPES);
-export const lifecycleState = z.enum(LIFECYCLE_STATES);
-export const epistemicType = z.enum(EPISTEMIC_TYPES);
-/** For a new memory: `deprecated` only results from a change of state. */
-export const newEpistemicType = epistemicType.exclude(["deprecated"]);
 export const sourceType = z.enum(SOURCE_TYPES);
-export const decayProfile = z.enum(DECAY_PROFILES);
-export const fidelity = z.enum(REPRESENTATION_LEVELS);
-export const retrievalMode = z.enum(RETRIEVAL_MODES);
+/** For a new memory: `deprecated` only results from a change of state. */
+export const newEpistemicType = z.enum(EPISTEMIC_TYPES).exclude(["deprecated"]);
 
 /** Described as a closed set, checked by the engine: a wrong value is then a result, not a schema violation. */
-export const nodeTypeText = z.string().meta({ enum: [...NODE_TYPES] });
-export const scopeText = z.string().meta({ enum: [...SCOPES] });
-
-export const lifecycleStateText = z.string().meta({ enum: [...LIFECYCLE_STATES] });
-export const retrievalModeText = z.string().meta({ enum: [...RETRIEVAL_MODES] });
-export const roleText = z.string().meta({ enum: [...ROLES] });
+export function textOf(members: readonly string[]): z.ZodString {
+  return z.string().meta({ enum: [...members] });
+}
 
 /** Read without regard to case. */
 export const role = textBy(parseRole).meta({ enum: [...ROLES] });
@@ -69,7 +61,6 @@ export const speaker = textBy(parseSpeaker).meta({
   maxLength: LIMITS.speakerMaxChars,
   description: "Name of the person who said it; never indexed as a word.",
 });
-export const metadata = z.record(z.string(), z.unknown());
 /** Incoming metadata, passed on as it is: `z.record` makes a copy, which loses a key called `__proto__`. */
 export const metadataIn =
   // SAFETY: the rule accepts only objects and null.
@@ -84,14 +75,147 @@ export const metadataIn =
 export const unit = z.number().min(0).max(1);
 export const count = z.int().min(0);
 
-export const userIdIn = z
+/** Text in the words of a caller: not blank, of at most this many characters. @param isTrimmed whether blanks around it count */
+export function boundedText(maxChars: number, isTrimmed = true): z.ZodString {
+  return z
+    .string()
+    .superRefine((value, context) => {
+      const trimmed = value.trim();
+      const length = [...(isTrimmed ? trimmed : value)].length;
+      if (trimmed === "") context.addIssue({ code: "custom", message: "is blank" });
+      if (length > maxChars) {
+        const message = `has ${length} characters; at most ${maxChars} are allowed`;
+        context.addIssue({ code: "custom", message });
+      }
+    })
+    .meta({ minLength: 1, maxLength: maxChars });
+}
+
+const userIdIn = z
   .string()
   .nullish()
   .meta({
     description: "Owner of the memories; not needed on a connection that is bound to one owner.",
     examples: ["ada"],
   });
+
+const owned = <T>(http: z.ZodType, ownerOf: (caller: Caller, given?: string | null) => T) => ({
+  http,
+  // SAFETY: the value has passed its schema.
+  read: (given: unknown, _name: string, caller: Caller) => ownerOf(caller, given as string | null),
+});
+
+/** The owner of a request, whom an operator must name. */
+export const owner: Field<string> = {
+  ...owned(userIdIn, requireOwner),
+  tool: userIdIn,
+};
+
+/** The same in a query. */
+export const ownerInQuery: Field<string> = {
+  ...owner,
+  http: z
+    .string()
+    .optional()
+    .meta({
+      description: "Owner of the memories; not needed with a key that belongs to one owner.",
+      examples: ["ada"],
+    }),
+};
+
+/** An owner in a query that an operator may leave open. */
+export const anyOwnerInQuery: Field<string | undefined> = owned(
+  z.string().optional().meta({ description: "Absent: all owners, for an operator." }),
+  optionalOwner,
+);
+
 export const sessionIdIn = z
   .string()
   .nullish()
   .meta({ description: "Conversation to which this belongs." });
+export const sessionId = field(sessionIdIn, z.string().nullish());
+
+const roleText = { description: "Who said it.", default: "user" };
+
+export const roleField: Field<Role | undefined> = parsed(
+  field(role.optional().meta(roleText), textOf(ROLES).nullish().meta(roleText)),
+  parseRole,
+);
+
+export const speakerField = field(
+  speaker.nullish(),
+  z.string().nullish().meta({ description: "Name of who said it." }),
+);
+
+/** An identifier. @param tool what is told about it as an argument */
+export function id(http: Meta = {}, tool: Meta = http): Field<Uuid> {
+  return parsed(field(uuidIn.meta(http), uuidIn.meta(tool)), parseId);
+}
+
+/** The same, not required. */
+export function optionalId(http: Meta, tool: Meta = http): Field<Uuid | undefined> {
+  return parsed(field(uuidIn.nullish().meta(http), uuidIn.nullish().meta(tool)), parseId);
+}
+
+/** The id that makes a retry safe: a header over HTTP. */
+export function retryId(header: string, argument: string): Field<Uuid | undefined> {
+  return overHttp(RETRY_HEADER, {
+    ...optionalId({}, { description: argument }),
+    http: uuidIn.optional().meta({ description: header }),
+  });
+}
+
+/** One of a closed set. The schema of HTTP checks it; for tools the operation does. */
+export function choice<const T extends string>(
+  members: readonly T[],
+  http: Meta = {},
+  tool: Meta = http,
+): Field<T | undefined> {
+  return parsed(
+    field(z.enum(members).nullish().meta(http), textOf(members).nullish().meta(tool)),
+    (value, name) => parseMember(members, value, name),
+  );
+}
+
+/** The same in a query. */
+export function choiceInQuery<const T extends string>(
+  members: readonly T[],
+  http: Meta = {},
+): Field<T | undefined> {
+  return {
+    ...choice(members),
+    http: z.enum(members).optional().meta(http),
+    fromText: (text, name) => parseMember(members, text, name),
+  };
+}
+
+/** The id in a query behind which a page begins. */
+export function afterId(argument: Meta = {}): Field<Uuid | undefined> {
+  return {
+    ...optionalId({}, argument),
+    http: uuidIn.optional().meta({ description: "Begin behind this id." }),
+    fromText: parseId,
+  };
+}
+
+/** A whole number in a query: of entries on a page, or of steps. */
+export function wholeNumber(range: readonly [number, number], preset: number): Field<number> {
+  const [minimum, maximum] = range;
+  return {
+    http: z.int().min(minimum).max(maximum).optional().meta({ default: preset }),
+    tool: z.int().nullish().meta({ minimum, maximum, default: preset }),
+    fromText: (text, name) => readNumber(text, range, name),
+    // SAFETY: a number has passed its schema, or was read from a text.
+    read: (value) => (value ?? preset) as number,
+  };
+}
+
+/** @throws SvcError invalid_argument */
+function readNumber(text: string, [min, max]: readonly [number, number], name: string): number {
+  const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= min && number <= max) return number;
+  throw invalid(
+    name,
+    `${JSON.stringify(text.slice(0, 80))} is not an integer from ${min} to ${max}`,
+  );
+}

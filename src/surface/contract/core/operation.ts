@@ -1,9 +1,21 @@
 import type { z } from "zod";
+import type { SvcError } from "../../../domain/errors.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import type { Json } from "../../../lib/json.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { View } from "../../../lib/view.ts";
-import { type Caller, requireOwner } from "./caller.ts";
+import type { Caller } from "./caller.ts";
+import {
+  type Body,
+  type Fields,
+  type HttpParts,
+  type HttpRequest,
+  httpRequest,
+  type InputOf,
+  inputOf,
+  toolSchema,
+} from "./request.ts";
+import { parseWire } from "./wire-issues.ts";
 
 /** What an operation runs with. */
 export type CallContext = {
@@ -17,32 +29,14 @@ export type CallContext = {
   readonly signal: AbortSignal | undefined;
 };
 
-/** The parts of an HTTP request, still unchecked. The last value of a repeated query parameter counts. */
-export type HttpParts = {
-  readonly params: Readonly<Record<string, string>>;
-  readonly query: Readonly<Record<string, string>>;
-  /** Every value of the query parameters that may be repeated, in their order. */
-  readonly queryLists: Readonly<Record<string, readonly string[]>>;
-  readonly idempotencyKey: string | undefined;
-  readonly body: unknown;
-};
-
 type HttpShape = {
   readonly method: "get" | "post" | "put";
   /** With `{name}` for path parameters. */
   readonly path: string;
-  readonly request: {
-    readonly params?: z.ZodObject;
-    readonly query?: z.ZodObject;
-    readonly headers?: z.ZodObject;
-    readonly body?: z.ZodObject;
-    /** The body may be absent, `null` or `{}`. */
-    readonly bodyIsOptional?: boolean;
-  };
-  /** The form of the answer. */
-  readonly response: View<never>;
+  /** The body may be absent, `null` or `{}`. */
+  readonly bodyIsOptional?: boolean;
   /** Documented statuses besides 200, 401, 403, 422, 500 and 503. */
-  readonly statuses: readonly (400 | 404 | 409)[];
+  readonly statuses?: readonly (400 | 404 | 409)[];
   /** Needs neither credentials nor an open engine. */
   readonly isPublic?: boolean;
 };
@@ -63,8 +57,6 @@ type McpShape = {
   readonly title: string;
   /** Written for a model: when to call it, when not, and what comes back. */
   readonly description: string;
-  /** The smallest set that has it. */
-  readonly toolSet: ToolSet;
   /** Arguments shown in the core set, which accepts all. Absent: all are shown. */
   readonly coreArguments?: readonly string[];
   /** Arguments that are accepted but never shown: aliases of shown ones. */
@@ -75,11 +67,6 @@ type McpShape = {
     readonly idempotentHint: boolean;
     readonly openWorldHint: boolean;
   };
-  readonly input: z.ZodObject;
-  /** The form of the structured answer. */
-  readonly output: View<never>;
-  /** Whether an operator must name the owner. */
-  readonly needsOwner: boolean;
 };
 
 /** Outgoing JSON. */
@@ -102,13 +89,37 @@ export type ToolAnswer = {
 export type PreparedTool = (context: CallContext, toolSet: ToolSet) => Promise<ToolAnswer>;
 
 export type HttpBinding = HttpShape & {
+  readonly request: HttpRequest;
+  /** The form of the answer. */
+  readonly response: View<never>;
   /** Checks the parts; the engine may still refuse the returned call. */
   readonly prepare: (parts: HttpParts) => PreparedCall;
 };
-export type McpBinding = McpShape & { readonly prepare: (args: unknown) => PreparedTool };
+export type McpBinding = McpShape & {
+  /** The smallest set that has it. */
+  readonly toolSet: ToolSet;
+  readonly input: z.ZodObject;
+  /** The form of the structured answer. */
+  readonly output: View<never>;
+  /** Whether an operator must name the owner. */
+  readonly needsOwner: boolean;
+  readonly prepare: (args: unknown) => PreparedTool;
+};
+
+/** The parts of the interface, in the order of the documentation. */
+export const TAGS = {
+  service: "Whether it runs, and how much it holds.",
+  writing: "Memories and texts on their way in.",
+  retrieval: "Questions, their receipts, and what answers cite.",
+  nodes: "Memories as they stand.",
+  lifecycle: "Changes of a memory's state, and memories that replace or contradict each other.",
+  events: "Source texts and how far they have been processed.",
+  aggregation: "Exact counts, sums and states from stored claims.",
+} as const;
 
 /** One thing a caller can ask for, on every surface that offers it. */
 export type Operation = {
+  readonly tag: keyof typeof TAGS;
   /** Also its operationId in OpenAPI. */
   readonly name: string;
   readonly summary: string;
@@ -117,72 +128,123 @@ export type Operation = {
   readonly mcp: McpBinding | undefined;
 };
 
-type Definition<Input, Output> = {
+type HttpDefinition = HttpShape & { readonly body?: Body };
+
+type McpDefinition<Input, Output> = McpShape &
+  Written<Input, Output> & {
+    /** The smallest set that has it. Default full. */
+    readonly toolSet?: ToolSet;
+    /** The order of its arguments in the list, if it is not that of the request. */
+    readonly argumentOrder?: readonly string[];
+    readonly tell: (output: Output, input: Input, toolSet: ToolSet) => string;
+    readonly about?: (output: Output) => Uuid;
+    /** Whether an answer contains no memory of the owner who was asked about. */
+    readonly isEmpty?: (output: Output) => boolean;
+  };
+
+/** The form of a tool's output, if it is not that of HTTP; `write` depends on the input. */
+type Written<Input, Output> =
+  | { readonly output?: View<Output>; readonly write?: undefined }
+  | { readonly output: View<never>; readonly write: (output: Output, input: Input) => Json };
+
+type Definition<F extends Fields, Output> = {
   readonly name: string;
   readonly summary: string;
   readonly description: string;
+  /** What callers send, on every surface. */
+  readonly request: F;
   /** Checks what no schema can, then asks the engine. */
-  readonly run: (context: CallContext, input: Input) => Promise<Output>;
-  readonly http?: HttpShape & {
-    readonly response: View<Output>;
-    readonly read: (parts: HttpParts) => Input;
-  };
-  readonly mcp?: McpShape &
-    Written<Input, Output> & {
-      readonly read: (args: unknown) => Input;
-      readonly tell: (output: Output, input: Input, toolSet: ToolSet) => string;
-      readonly about?: (output: Output) => Uuid;
-      /** Whether an answer from the memories of one owner, given by `owner`, contains none of them. */
-      readonly search?: {
-        readonly isEmpty: (output: Output) => boolean;
-        readonly owner: (input: Input) => string | null | undefined;
-      };
-    };
+  readonly run: (context: CallContext, input: InputOf<F>) => Promise<Output>;
+  readonly answer: View<Output>;
+  readonly http?: HttpDefinition;
+  readonly mcp?: McpDefinition<InputOf<F>, Output>;
 };
 
-/** The form of a tool's output; `write` depends on the input. */
-type Written<Input, Output> =
-  | { readonly output: View<Output>; readonly write?: undefined }
-  | { readonly output: View<never>; readonly write: (output: Output, input: Input) => Json };
+/** The operations of one part of the interface, in the order of the documentation. */
+export function part(
+  tag: Operation["tag"],
+  ...operations: readonly Omit<Operation, "tag">[]
+): readonly Operation[] {
+  return operations.map((operation) => ({ tag, ...operation }));
+}
 
 /** Binds an operation's types together and hides them, so that operations of all kinds fit into one table. */
-export function defineOperation<Input, Output>(definition: Definition<Input, Output>): Operation {
-  const { name, summary, description, run, http, mcp } = definition;
+export function defineOperation<F extends Fields, Output>(
+  definition: Definition<F, Output>,
+): Omit<Operation, "tag"> {
+  const { name, summary, description, http, mcp } = definition;
   return {
     name,
     summary,
     description,
-    http: http && {
-      ...http,
-      prepare: (parts) => {
-        const input = http.read(parts);
-        return async (context) => toObject(http.response.json(await run(context, input)));
-      },
-    },
-    mcp: mcp && {
-      ...mcp,
-      prepare: (args) => {
-        const input = mcp.read(args);
-        return async (context, toolSet) => {
-          const output = await run(context, input);
-          return {
-            structured: toObject(
-              mcp.write === undefined ? mcp.output.json(output) : mcp.write(output, input),
-            ),
-            text: mcp.tell(output, input, toolSet),
-            nodeId: mcp.about?.(output),
-            nothingOf:
-              mcp.search?.isEmpty(output) === true
-                ? requireOwner(context.caller, mcp.search.owner(input))
-                : undefined,
-          };
-        };
-      },
+    http: http && bindHttp(definition, http),
+    mcp: mcp && bindTool(definition, mcp),
+  };
+}
+
+function bindHttp<F extends Fields, Output>(
+  { request: fields, run, answer }: Definition<F, Output>,
+  { body, ...shape }: HttpDefinition,
+): HttpBinding {
+  const { request, read } = httpRequest(fields, { path: shape.path, body });
+  return {
+    ...shape,
+    request,
+    response: answer,
+    prepare: (parts) => {
+      const wire = read(parts);
+      return async (context) =>
+        toObject(answer.json(await run(context, inputOf(fields, wire, "http", context.caller))));
     },
   };
+}
+
+function bindTool<F extends Fields, Output>(
+  { request: fields, run, answer }: Definition<F, Output>,
+  { argumentOrder, toolSet = "full", ...mcp }: McpDefinition<InputOf<F>, Output>,
+): McpBinding {
+  const input = toolSchema(fields, argumentOrder);
+  const { tell, about, isEmpty, ...shape } = mcp;
+  return {
+    ...shape,
+    toolSet,
+    input,
+    output: mcp.output ?? answer,
+    needsOwner: fields["user_id"]?.tool !== undefined,
+    prepare: (args) => {
+      const wire = parseWire(input, args, "arguments");
+      return async (context, set) => {
+        const given = inputOf(fields, wire, "tool", context.caller);
+        const output = await run(context, given);
+        const json =
+          mcp.write === undefined ? (mcp.output ?? answer).json(output) : mcp.write(output, given);
+        return {
+          structured: toObject(json),
+          text: tell(output, given, set),
+          nodeId: about?.(output),
+          nothingOf: isEmpty?.(output) === true ? ownerIn(given) : undefined,
+        };
+      };
+    },
+  };
+}
+
+function ownerIn(input: object): string | undefined {
+  const owner: unknown = Reflect.get(input, "userId");
+  return typeof owner === "string" ? owner : undefined;
 }
 
 function toObject(json: Json): WireObject {
   // SAFETY: every operation returns an object or a list.
   return json as WireObject;
+}
+
+/** What there is. @throws SvcError `missing()` for undefined */
+export async function found<T>(
+  answer: Promise<T | undefined>,
+  missing: () => SvcError,
+): Promise<T> {
+  const value = await answer;
+  if (value === undefined) throw missing();
+  return value;
 }

@@ -1,78 +1,54 @@
-import type { z } from "zod";
+import { z } from "zod";
+import { CONDITION_STATES } from "../../../domain/enums.ts";
+import { LIMITS } from "../../../domain/limits.ts";
 import { nodeForm } from "../../../domain/node.ts";
-import type { Uuid } from "../../../lib/uuid.ts";
-import { defineOperation, type HttpParts, type Operation } from "../core/operation.ts";
-import { ADDS, CHANGES, callerOf, present, RETIRES, readUuid } from "../core/operation-parts.ts";
-import { parseWire } from "../core/wire-issues.ts";
-import { tellArchived, tellCondition, tellPromoted } from "./text.ts";
+import { EVALUATION_METHODS } from "../../../engine/lifecycle/api.ts";
+import { boundedText, id, instantIn, optionalId, retryId } from "../core/fields.ts";
+import { defineOperation, part } from "../core/operation.ts";
+import { ADDS, CHANGES, callerOf, RETIRES } from "../core/operation-parts.ts";
+import { body, field, httpField } from "../core/request.ts";
+import { nodeListView } from "../nodes/wire.ts";
 import {
-  changedNodeParams,
-  changeHeadersSchema,
-  changeToolSchema,
-  conditionBodySchema,
-  conditionToolSchema,
-  readEvidenceId,
-  reinforceBodySchema,
-  type WithActor,
-} from "./wire.ts";
+  tellArchived,
+  tellCondition,
+  tellContradicted,
+  tellPromoted,
+  tellResolved,
+  tellSuperseded,
+} from "./text.ts";
 
-/** A change of one memory, with unparsed ids. */
-type NodeChange = {
-  readonly nodeId: string;
-  readonly requestId: string | null | undefined;
-  /** The surface's name for the request id. */
-  readonly requestField: "Idempotency-Key" | "request_id";
-};
+const evidenceId = optionalId(
+  { description: "The event that speaks for it, of the owner and scope of the memory." },
+  { description: "Event that speaks for it." },
+);
+const requestId = retryId(
+  "UUID; a retry with the same key and input changes nothing. One key serves one change.",
+  "Your UUID; makes a retry safe.",
+);
+const actor = httpField(
+  boundedText(LIMITS.actorMaxChars).nullish().meta({
+    description:
+      "In whose name the change is recorded; refused with a key that belongs to one owner.",
+  }),
+);
 
-function readNodeChange({ params, idempotencyKey }: HttpParts): NodeChange {
-  return {
-    nodeId: params["node_id"] ?? "",
-    requestId: idempotencyKey,
-    requestField: "Idempotency-Key",
-  };
-}
-
-function toToolChange(wire: z.infer<typeof changeToolSchema>): NodeChange {
-  return { nodeId: wire.node_id, requestId: wire.request_id, requestField: "request_id" };
-}
-
-/** @throws SvcError invalid_argument */
-function idsOf({ nodeId, requestId, requestField }: NodeChange) {
-  return {
-    id: readUuid(nodeId, "node_id"),
-    requestId: present(requestId, (text) => readUuid(text, requestField)),
-  };
-}
-
-type ConditionWire = Omit<WithActor<typeof conditionToolSchema>, "node_id" | "request_id">;
+const changeRequest = { node_id: id(), request_id: requestId };
 
 const promoteOperation = defineOperation({
   name: "promote_node",
   summary: "Make a memory stable",
   description: "From tentative to stable. A contested memory becomes stable by a resolution.",
-  run: async (context, change: NodeChange) => {
-    const { id, requestId } = idsOf(change);
-    return await context.engine().promote(id, { ...callerOf(context), requestId });
-  },
-  http: {
-    method: "put",
-    path: "/v1/nodes/{node_id}/promote",
-    request: { params: changedNodeParams, headers: changeHeadersSchema },
-    response: nodeForm,
-    statuses: [404, 409],
-    read: readNodeChange,
-  },
+  request: changeRequest,
+  run: async (context, { nodeId, requestId }) =>
+    context.engine().promote(nodeId, { ...callerOf(context), requestId }),
+  answer: nodeForm,
+  http: { method: "put", path: "/v1/nodes/{node_id}/promote", statuses: [404, 409] },
   mcp: {
     tool: "memory_promote_node",
     title: "Confirm a memory",
     description:
       "Make a tentative memory stable, once the user has confirmed it. A contested one needs memory_resolve_contradiction instead.",
-    toolSet: "full",
     annotations: CHANGES,
-    input: changeToolSchema,
-    output: nodeForm,
-    needsOwner: false,
-    read: (args) => toToolChange(parseWire(changeToolSchema, args, "arguments")),
     tell: tellPromoted,
   },
 });
@@ -81,18 +57,11 @@ const archiveOperation = defineOperation({
   name: "archive_node",
   summary: "Retire a memory",
   description: "It stays in the pack and is no longer found. This cannot be undone.",
-  run: async (context, change: NodeChange) => {
-    const { id, requestId } = idsOf(change);
-    return await context.engine().archive(id, { ...callerOf(context), requestId });
-  },
-  http: {
-    method: "put",
-    path: "/v1/nodes/{node_id}/archive",
-    request: { params: changedNodeParams, headers: changeHeadersSchema },
-    response: nodeForm,
-    statuses: [404, 409],
-    read: readNodeChange,
-  },
+  request: changeRequest,
+  run: async (context, { nodeId, requestId }) =>
+    context.engine().archive(nodeId, { ...callerOf(context), requestId }),
+  answer: nodeForm,
+  http: { method: "put", path: "/v1/nodes/{node_id}/archive", statuses: [404, 409] },
   mcp: {
     tool: "memory_archive_node",
     title: "Forget a memory",
@@ -101,10 +70,6 @@ const archiveOperation = defineOperation({
       "For a memory that has changed use memory_supersede.",
     toolSet: "core",
     annotations: RETIRES,
-    input: changeToolSchema,
-    output: nodeForm,
-    needsOwner: false,
-    read: (args) => toToolChange(parseWire(changeToolSchema, args, "arguments")),
     tell: tellArchived,
   },
 });
@@ -113,85 +78,161 @@ const reinforceOperation = defineOperation({
   name: "reinforce_node",
   summary: "Strengthen a memory",
   description: "Raises confidence and salience, up to a limit. Without a key every call counts.",
-  run: async (context, change: NodeChange & { readonly evidenceId: Uuid | undefined }) => {
-    const { evidenceId } = change;
-    const { boundUserId: userId } = context.caller;
-    const { id, requestId } = idsOf(change);
-    return await context.engine().reinforce(id, { userId, requestId, evidenceId });
-  },
+  request: { ...changeRequest, evidence_id: evidenceId },
+  run: async ({ engine, caller }, { nodeId, ...change }) =>
+    engine().reinforce(nodeId, { ...change, userId: caller.boundUserId }),
+  answer: nodeForm,
   http: {
     method: "put",
     path: "/v1/nodes/{node_id}/reinforce",
-    request: {
-      params: changedNodeParams,
-      headers: changeHeadersSchema,
-      body: reinforceBodySchema,
-      bodyIsOptional: true,
-    },
-    response: nodeForm,
+    body: body("ReinforceRequest"),
+    bodyIsOptional: true,
     statuses: [404, 409],
-    read: (parts) => ({
-      ...readNodeChange(parts),
-      evidenceId: readEvidenceId(parseWire(reinforceBodySchema, parts.body, "body").evidence_id),
-    }),
   },
 });
+
+const method = z.enum(EVALUATION_METHODS);
+const methodText = { description: "Who found out.", default: "user" };
 
 const conditionOperation = defineOperation({
   name: "evaluate_condition",
   summary: "Record whether a condition holds",
   description:
     "Of a conditional memory, which default retrieval shows while its condition is known to hold.",
-  run: async (context, change: NodeChange & { readonly wire: ConditionWire }) => {
-    const { wire } = change;
-    const { id, requestId } = idsOf(change);
-    return await context.engine().evaluateCondition(id, {
-      ...callerOf(context, wire.actor),
-      state: wire.state,
-      evidenceId: readEvidenceId(wire.evidence_id),
-      requestId,
-      evaluationMethod: wire.evaluation_method ?? undefined,
-      reason: wire.reason,
-      evaluatedAt: wire.evaluated_at,
-    });
+  request: {
+    node_id: id(),
+    state: field(
+      z.enum(CONDITION_STATES).meta({ description: "Whether the condition holds." }),
+      z.enum(CONDITION_STATES),
+    ),
+    evidence_id: evidenceId,
+    request_id: requestId,
+    evaluation_method: field(method.optional().meta(methodText), method.nullish().meta(methodText)),
+    reason: field(
+      boundedText(LIMITS.reasonMaxChars).nullish().meta({ description: "Why." }),
+      z.string().nullish(),
+    ),
+    evaluated_at: field(
+      instantIn.nullish().meta({ description: "When it was found out. Default now." }),
+    ),
+    actor,
   },
+  run: async (context, { nodeId, actor, ...change }) =>
+    context.engine().evaluateCondition(nodeId, { ...change, ...callerOf(context, actor) }),
+  answer: nodeForm,
   http: {
     method: "put",
     path: "/v1/nodes/{node_id}/condition",
-    request: {
-      params: changedNodeParams,
-      headers: changeHeadersSchema,
-      body: conditionBodySchema,
-    },
-    response: nodeForm,
+    body: body("ConditionRequest"),
     statuses: [404, 409],
-    read: (parts) => ({
-      ...readNodeChange(parts),
-      wire: parseWire(conditionBodySchema, parts.body, "body"),
-    }),
   },
   mcp: {
     tool: "memory_evaluate_condition",
     title: "Say whether a condition holds",
     description:
       "Record whether the condition of a conditional memory holds now. It is found by default only while that is `true`.",
-    toolSet: "full",
     annotations: ADDS,
-    input: conditionToolSchema,
-    output: nodeForm,
-    needsOwner: false,
-    read: (args) => {
-      const wire = parseWire(conditionToolSchema, args, "arguments");
-      return { ...toToolChange(wire), wire };
-    },
-    tell: (node, { wire }) => tellCondition(node, wire.state),
+    tell: (node, { state }) => tellCondition(node, state),
   },
 });
 
-/** The operations that change the state and the standing of one memory. */
-export const LIFECYCLE_OPERATIONS: readonly Operation[] = [
+/** What comes with every change of two memories. */
+const claimChange = { evidence_id: evidenceId, request_id: requestId, actor };
+
+const supersedeOperation = defineOperation({
+  name: "supersede_node",
+  summary: "Replace one memory by another",
+  description: "The old memory stays in the pack and is no longer found. A retry changes nothing.",
+  request: {
+    old_node_id: id({ description: "The memory that is replaced." }, {}),
+    new_node_id: id({ description: "The memory that replaces it." }, {}),
+    ...claimChange,
+  },
+  run: async (context, { oldNodeId, newNodeId, actor, ...change }) =>
+    context.engine().supersede(oldNodeId, newNodeId, { ...change, ...callerOf(context, actor) }),
+  answer: nodeListView,
+  http: {
+    method: "post",
+    path: "/v1/supersedences",
+    body: body("SupersedenceRequest"),
+    statuses: [404, 409],
+  },
+  mcp: {
+    tool: "memory_supersede",
+    title: "Replace a memory",
+    description:
+      "Replace an outdated memory by a newer one of the same scope: store the new one first, then give both ids. " +
+      "The old one is no longer found but stays readable. Not for two claims of which neither is known to be right.",
+    toolSet: "core",
+    annotations: RETIRES,
+    tell: tellSuperseded,
+  },
+});
+
+const contradictOperation = defineOperation({
+  name: "contradict_nodes",
+  summary: "Mark two memories as contradicting each other",
+  description: "Both are found still, as contested. A retry changes nothing.",
+  request: { node_a_id: id(), node_b_id: id(), ...claimChange },
+  run: async (context, { nodeAId, nodeBId, actor, ...change }) =>
+    context.engine().contradict(nodeAId, nodeBId, { ...change, ...callerOf(context, actor) }),
+  answer: nodeListView,
+  http: {
+    method: "post",
+    path: "/v1/contradictions",
+    body: body("ContradictionRequest"),
+    statuses: [404, 409],
+  },
+  mcp: {
+    tool: "memory_mark_contradiction",
+    title: "Mark a contradiction",
+    description:
+      "Mark two memories that cannot both be true, when it is not known which one is. Both become contested and are still found. " +
+      "If one is simply outdated use memory_supersede.",
+    annotations: CHANGES,
+    tell: tellContradicted,
+  },
+});
+
+const resolveOperation = defineOperation({
+  name: "resolve_contradiction",
+  summary: "End a contradiction",
+  description:
+    "The winner becomes stable, the loser deprecated, which is no longer found. A retry changes nothing.",
+  request: {
+    winner_id: id({ description: "The claim that becomes stable." }, {}),
+    loser_id: id({ description: "The claim that becomes deprecated." }, {}),
+    ...claimChange,
+  },
+  run: async (context, { winnerId, loserId, actor, ...change }) =>
+    context
+      .engine()
+      .resolveContradiction(winnerId, loserId, { ...change, ...callerOf(context, actor) }),
+  answer: nodeListView,
+  http: {
+    method: "post",
+    path: "/v1/contradictions/resolve",
+    body: body("ResolutionRequest"),
+    statuses: [404, 409],
+  },
+  mcp: {
+    tool: "memory_resolve_contradiction",
+    title: "Settle a contradiction",
+    description:
+      "End a contradiction that was marked, once the user or a source has settled it: the winner becomes stable, the loser is no longer found.",
+    annotations: RETIRES,
+    tell: tellResolved,
+  },
+});
+
+/** The operations that change the state and the standing of memories. */
+export const LIFECYCLE_OPERATIONS = part(
+  "lifecycle",
   promoteOperation,
   archiveOperation,
   reinforceOperation,
   conditionOperation,
-];
+  supersedeOperation,
+  contradictOperation,
+  resolveOperation,
+);

@@ -1,72 +1,62 @@
-import { z } from "zod";
 import { missing, missingEvent } from "../../../domain/errors.ts";
-import { uuidIn } from "../core/fields.ts";
-import { defineOperation, type HttpParts, type Operation } from "../core/operation.ts";
-import { READS, readUuid } from "../core/operation-parts.ts";
-import { parseWire } from "../core/wire-issues.ts";
+import { processingStatusForm } from "../../../domain/jobs.ts";
+import { id } from "../core/fields.ts";
+import { defineOperation, found, part } from "../core/operation.ts";
+import { READS } from "../core/operation-parts.ts";
 import { extractionStatusView, extractionView } from "./extraction-wire.ts";
 import { tellExtraction, tellExtractionStatus } from "./provenance-text.ts";
-import { nodeListView } from "./wire.ts";
+import { tellEvent } from "./text.ts";
+import { eventView, nodeListView } from "./wire.ts";
 
-const eventPath = { params: z.object({ event_id: uuidIn }) };
+const request = { event_id: id() };
 
-const eventToolSchema = z.strictObject({ event_id: uuidIn });
-
-const readEventArgument = (args: unknown): string =>
-  parseWire(eventToolSchema, args, "arguments").event_id;
-
-const readEventId = ({ params }: HttpParts): string => params["event_id"] ?? "";
+const getEventOperation = defineOperation({
+  name: "get_event",
+  summary: "Read one event",
+  description: "The source text of memories, exactly as it was given.",
+  request,
+  run: async ({ engine, caller }, { eventId }) =>
+    found(engine().getEvent(eventId, caller.boundUserId), () => missingEvent(eventId)),
+  answer: eventView,
+  http: { method: "get", path: "/v1/events/{event_id}", statuses: [404] },
+  mcp: {
+    tool: "memory_get_event",
+    title: "Read a source",
+    description:
+      "Read the source text behind a memory, word for word as it was given, by an event_id from its evidence_refs.",
+    annotations: READS,
+    tell: tellEvent,
+  },
+});
 
 const eventNodesOperation = defineOperation({
   name: "get_event_nodes",
   summary: "List the memories of an event",
   description: "All that cite it, in any state, by ascending id.",
-  run: async ({ engine, caller }, eventId: string) => {
-    const id = readUuid(eventId, "event_id");
-    const nodes = await engine().getEventNodes(id, caller.boundUserId);
-    if (nodes === undefined) throw missingEvent(id);
-    return nodes;
-  },
-  http: {
-    method: "get",
-    path: "/v1/events/{event_id}/nodes",
-    request: eventPath,
-    response: nodeListView,
-    statuses: [404],
-    read: readEventId,
-  },
+  request,
+  run: async ({ engine, caller }, { eventId }) =>
+    found(engine().getEventNodes(eventId, caller.boundUserId), () => missingEvent(eventId)),
+  answer: nodeListView,
+  http: { method: "get", path: "/v1/events/{event_id}/nodes", statuses: [404] },
 });
 
 const extractionOperation = defineOperation({
   name: "get_extraction",
   summary: "Read what was extracted from an event",
   description: "As it was recorded; nothing is extracted now.",
-  run: async ({ engine, caller }, eventId: string) => {
-    const id = readUuid(eventId, "event_id");
-    const record = await engine().getExtraction(id, caller.boundUserId);
-    if (record === undefined)
-      throw missing("extraction", id, `Extraction of event '${id}' not found`);
-    return record;
-  },
-  http: {
-    method: "get",
-    path: "/v1/events/{event_id}/extraction",
-    request: eventPath,
-    response: extractionView,
-    statuses: [404],
-    read: readEventId,
-  },
+  request,
+  run: async ({ engine, caller }, { eventId }) =>
+    found(engine().getExtraction(eventId, caller.boundUserId), () =>
+      missing("extraction", eventId, `Extraction of event '${eventId}' not found`),
+    ),
+  answer: extractionView,
+  http: { method: "get", path: "/v1/events/{event_id}/extraction", statuses: [404] },
   mcp: {
     tool: "memory_get_extraction",
     title: "Read an extraction",
     description:
       "Read what a language model extracted from an event, as it was recorded. Nothing is extracted now; an error where nothing was.",
-    toolSet: "full",
     annotations: READS,
-    input: eventToolSchema,
-    output: extractionView,
-    needsOwner: false,
-    read: readEventArgument,
     tell: tellExtraction,
   },
 });
@@ -75,40 +65,43 @@ const extractionStatusOperation = defineOperation({
   name: "extraction_status",
   summary: "How far extraction from an event has come",
   description: "404 for an event from which nothing is to be extracted.",
-  run: async ({ engine, caller }, eventId: string) => {
-    const id = readUuid(eventId, "event_id");
-    const status = await engine().extractionStatus(id, caller.boundUserId);
-    if (status === undefined) {
-      throw missing("extraction_status", id, `Extraction status of event '${id}' not found`);
-    }
-    return status;
-  },
-  http: {
-    method: "get",
-    path: "/v1/events/{event_id}/extraction-status",
-    request: eventPath,
-    response: extractionStatusView,
-    statuses: [404],
-    read: readEventId,
-  },
+  request,
+  run: async ({ engine, caller }, { eventId }) =>
+    found(engine().extractionStatus(eventId, caller.boundUserId), () =>
+      missing("extraction_status", eventId, `Extraction status of event '${eventId}' not found`),
+    ),
+  answer: extractionStatusView,
+  http: { method: "get", path: "/v1/events/{event_id}/extraction-status", statuses: [404] },
   mcp: {
     tool: "memory_extraction_status",
     title: "How far an extraction is",
     description:
       "Whether extraction from an event is pending, running or complete; an error for an event without such work.",
-    toolSet: "full",
     annotations: READS,
-    input: eventToolSchema,
-    output: extractionStatusView,
-    needsOwner: false,
-    read: readEventArgument,
     tell: tellExtractionStatus,
   },
 });
 
-/** The operations on events. */
-export const EVENT_OPERATIONS: readonly Operation[] = [
+const processingStatusOperation = defineOperation({
+  name: "processing_status",
+  summary: "How far an event has been indexed",
+  description:
+    "Pending or complete, with the number of tries and the category of the last failure.",
+  request,
+  run: async ({ engine, caller }, { eventId }) =>
+    found(engine().processingStatus(eventId, caller.boundUserId), () =>
+      missing("processing_status", eventId, `Processing status of event '${eventId}' not found`),
+    ),
+  answer: processingStatusForm,
+  http: { method: "get", path: "/v1/events/{event_id}/processing-status", statuses: [404] },
+});
+
+/** The operations on source texts. */
+export const EVENT_OPERATIONS = part(
+  "events",
+  getEventOperation,
   eventNodesOperation,
   extractionOperation,
   extractionStatusOperation,
-];
+  processingStatusOperation,
+);

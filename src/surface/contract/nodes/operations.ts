@@ -1,85 +1,42 @@
 import { z } from "zod";
-import { LIFECYCLE_STATES, NODE_TYPES, parseMember } from "../../../domain/enums.ts";
-import { missing, missingEvent, missingNode } from "../../../domain/errors.ts";
-import { processingStatusForm } from "../../../domain/jobs.ts";
+import {
+  ACTIVE_STATES,
+  LIFECYCLE_STATES,
+  NODE_TYPES,
+  parseMember,
+  SCOPES,
+} from "../../../domain/enums.ts";
+import { missingNode } from "../../../domain/errors.ts";
 import { LIMITS } from "../../../domain/limits.ts";
 import { nodeForm } from "../../../domain/node.ts";
-import type { NodeQuery, Stats } from "../../../engine/inspect/api.ts";
-import { anyObject, constant, member, natural, object, text } from "../../../lib/form.ts";
-import { noted } from "../../../lib/view.ts";
-import { optionalOwner } from "../core/caller.ts";
-import { count, lifecycleState, nodeType, uuidIn } from "../core/fields.ts";
-import { defineOperation } from "../core/operation.ts";
-import { anyOwnerQuery, READS, readLimit, readUuid } from "../core/operation-parts.ts";
-import { parseWire } from "../core/wire-issues.ts";
-import { tellEvent, tellNode } from "./text.ts";
-import { eventView, nodeListView } from "./wire.ts";
+import {
+  afterId,
+  anyOwnerInQuery,
+  choiceInQuery,
+  id,
+  ownerInQuery,
+  textOf,
+  wholeNumber,
+} from "../core/fields.ts";
+import { defineOperation, found, part } from "../core/operation.ts";
+import { READS } from "../core/operation-parts.ts";
+import { field, overHttp, parsed } from "../core/request.ts";
+import { tellProvenance } from "./provenance-text.ts";
+import { provenanceView } from "./provenance-wire.ts";
+import { tellNode, tellScan } from "./text.ts";
+import { nodeListView, nodePageView } from "./wire.ts";
 
-const nodeToolSchema = z.strictObject({ node_id: uuidIn });
-const eventToolSchema = z.strictObject({ event_id: uuidIn });
-
-export const healthOperation = defineOperation({
-  name: "health",
-  summary: "Whether the server runs",
-  description: "Answers without credentials and without looking at the memory.",
-  run: async (context) => ({ status: "ok" as const, version: context.version }),
-  http: {
-    method: "get",
-    path: "/v1/health",
-    request: {},
-    response: noted(object({ status: constant("ok"), version: text }), { id: "Health" }),
-    statuses: [],
-    isPublic: true,
-    read: () => undefined,
-  },
-});
-
-export const statsOperation = defineOperation({
-  name: "stats",
-  summary: "How much is stored",
-  description: "Counts the active memories and the events, of one owner or of all.",
-  run: (context, userId: string | undefined) =>
-    context.engine().stats(optionalOwner(context.caller, userId)),
-  http: {
-    method: "get",
-    path: "/v1/stats",
-    request: { query: z.object({ user_id: anyOwnerQuery }) },
-    response: noted(
-      object<Stats>({
-        nodeCount: natural,
-        eventCount: natural,
-        backend: member(["sqlite", "postgres"]),
-        details: anyObject,
-      }),
-      { id: "Stats" },
-    ),
-    statuses: [],
-    read: (parts) => parts.query["user_id"],
-  },
-});
-
-export const getNodeOperation = defineOperation({
+const getNodeOperation = defineOperation({
   name: "get_node",
   summary: "Read one memory",
   description: "One memory in whatever state it is, superseded and archived ones included.",
-  run: async (context, nodeId: string) => {
-    const id = readUuid(nodeId, "node_id");
-    const { engine, caller } = context;
-    const node = await engine().getNode(id, {
-      userId: caller.boundUserId,
-      includeSuperseded: true,
-    });
-    if (node === undefined) throw missingNode(id);
-    return node;
+  request: { node_id: id() },
+  run: async ({ engine, caller }, { nodeId }) => {
+    const options = { userId: caller.boundUserId, includeSuperseded: true };
+    return found(engine().getNode(nodeId, options), () => missingNode(nodeId));
   },
-  http: {
-    method: "get",
-    path: "/v1/nodes/{node_id}",
-    request: { params: z.object({ node_id: uuidIn }) },
-    response: nodeForm,
-    statuses: [404],
-    read: (parts) => parts.params["node_id"] ?? "",
-  },
+  answer: nodeForm,
+  http: { method: "get", path: "/v1/nodes/{node_id}", statuses: [404] },
   mcp: {
     tool: "memory_get_node",
     title: "Read one memory",
@@ -88,100 +45,145 @@ export const getNodeOperation = defineOperation({
       "Use it before you change one; to look for something use memory_retrieve.",
     toolSet: "core",
     annotations: READS,
-    input: nodeToolSchema,
-    output: nodeForm,
-    needsOwner: false,
-    read: (args) => parseWire(nodeToolSchema, args, "arguments").node_id,
     tell: tellNode,
     about: ({ id }) => id,
   },
 });
 
-export const listNodesOperation = defineOperation({
+const listNodesOperation = defineOperation({
   name: "list_nodes",
   summary: "List memories",
   description: "The newest active memories first; a state names another kind.",
-  run: (context, query: NodeQuery) =>
-    context.engine().queryNodes({ ...query, userId: optionalOwner(context.caller, query.userId) }),
-  http: {
-    method: "get",
-    path: "/v1/nodes",
-    request: {
-      query: z.object({
-        type: nodeType.optional(),
-        state: lifecycleState.optional().meta({ description: "Absent: the active ones." }),
-        user_id: anyOwnerQuery,
-        limit: count.max(LIMITS.nodeQueryMax).optional().meta({ default: 50 }),
-      }),
-    },
-    response: nodeListView,
-    statuses: [],
-    read: ({ query }) => ({
-      nodeType:
-        query["type"] === undefined ? undefined : parseMember(NODE_TYPES, query["type"], "type"),
-      lifecycleStates:
-        query["state"] === undefined
-          ? undefined
-          : [parseMember(LIFECYCLE_STATES, query["state"], "state")],
-      userId: query["user_id"],
-      limit:
-        query["limit"] === undefined ? 50 : readLimit(query["limit"], [0, LIMITS.nodeQueryMax]),
+  request: {
+    node_type: overHttp("type", choiceInQuery(NODE_TYPES)),
+    lifecycle_states: overHttp(
+      "state",
+      parsed(
+        choiceInQuery(LIFECYCLE_STATES, { description: "Absent: the active ones." }),
+        (state) => [state],
+      ),
+    ),
+    user_id: anyOwnerInQuery,
+    limit: wholeNumber([0, LIMITS.nodeQueryMax], 50),
+  },
+  run: async ({ engine }, query) => engine().queryNodes(query),
+  answer: nodeListView,
+  http: { method: "get", path: "/v1/nodes" },
+});
+
+const scanNodesOperation = defineOperation({
+  name: "scan_nodes",
+  summary: "Read all memories of an owner, page by page",
+  description:
+    "By ascending id; follow next_cursor until has_more is false. Complete for an unchanged store. States: the active ones, or those that are named.",
+  request: {
+    user_id: ownerInQuery,
+    scope: choiceInQuery(SCOPES),
+    node_type: overHttp("type", choiceInQuery(NODE_TYPES)),
+    lifecycle_states: overHttp("state", {
+      ...parsed(
+        field(
+          z.array(z.enum(LIFECYCLE_STATES)).optional().meta({
+            description: "May be repeated. Absent: the active ones.",
+          }),
+          z
+            .array(textOf(LIFECYCLE_STATES))
+            .nullish()
+            .meta({ default: [...ACTIVE_STATES] }),
+        ),
+        (states, name) => states.map((state) => parseMember(LIFECYCLE_STATES, state, name)),
+      ),
+      fromText: (text: string, name: string) => parseMember(LIFECYCLE_STATES, text, name),
+      isRepeated: true,
+    }),
+    after_id: afterId({ description: "next_cursor of the page before." }),
+    limit: wholeNumber([1, LIMITS.scanPageMax], 100),
+  },
+  run: async ({ engine }, query) => engine().scanNodes(query),
+  answer: nodePageView,
+  http: { method: "get", path: "/v1/nodes/scan" },
+  mcp: {
+    tool: "memory_scan_nodes",
+    title: "List memories",
+    description:
+      "List all memories page by page, by id: for reviews and overviews, such as the contested ones. To answer a question use memory_retrieve.",
+    annotations: READS,
+    tell: tellScan,
+    isEmpty: ({ nodes }) => nodes.length === 0,
+  },
+});
+
+const neighborhoodOperation = defineOperation({
+  name: "neighborhood",
+  summary: "Read the memories around one",
+  description: `The active memories within max_hops edges, in either direction, nearest first. Inactive ones are passed through. The walk visits at most ${LIMITS.neighborhoodVisited} memories.`,
+  request: { node_id: id(), max_hops: wholeNumber([1, LIMITS.neighborhoodHops], 2) },
+  run: async ({ engine, caller }, { nodeId, maxHops }) =>
+    found(engine().neighborhood(nodeId, { userId: caller.boundUserId, maxHops }), () =>
+      missingNode(nodeId),
+    ),
+  answer: nodeListView,
+  http: { method: "get", path: "/v1/nodes/{node_id}/neighborhood", statuses: [404] },
+});
+
+const chainOperation = defineOperation({
+  name: "chain",
+  summary: "Read what replaced a memory, or what it replaced",
+  description: `Nearest first, in any state, at most ${LIMITS.chainSteps} memories.`,
+  request: {
+    node_id: id(),
+    direction: choiceInQuery(["forward", "backward"], {
+      default: "forward",
+      description: "forward: what replaced it; backward: what it replaced.",
     }),
   },
+  run: async ({ engine, caller }, { nodeId, direction }) =>
+    found(engine().chain(nodeId, { userId: caller.boundUserId, direction }), () =>
+      missingNode(nodeId),
+    ),
+  answer: nodeListView,
+  http: { method: "get", path: "/v1/nodes/{node_id}/chain", statuses: [404] },
 });
 
-export const getEventOperation = defineOperation({
-  name: "get_event",
-  summary: "Read one event",
-  description: "The source text of memories, exactly as it was given.",
-  run: async (context, eventId: string) => {
-    const id = readUuid(eventId, "event_id");
-    const event = await context.engine().getEvent(id, context.caller.boundUserId);
-    if (event === undefined) throw missingEvent(id);
-    return event;
-  },
-  http: {
-    method: "get",
-    path: "/v1/events/{event_id}",
-    request: { params: z.object({ event_id: uuidIn }) },
-    response: eventView,
-    statuses: [404],
-    read: (parts) => parts.params["event_id"] ?? "",
-  },
-  mcp: {
-    tool: "memory_get_event",
-    title: "Read a source",
-    description:
-      "Read the source text behind a memory, word for word as it was given, by an event_id from its evidence_refs.",
-    toolSet: "full",
-    annotations: READS,
-    input: eventToolSchema,
-    output: eventView,
-    needsOwner: false,
-    read: (args) => parseWire(eventToolSchema, args, "arguments").event_id,
-    tell: tellEvent,
-  },
-});
+const page = wholeNumber([1, LIMITS.operationPageMax], 100);
 
-export const processingStatusOperation = defineOperation({
-  name: "processing_status",
-  summary: "How far an event has been indexed",
+const provenanceOperation = defineOperation({
+  name: "get_provenance",
+  summary: "Read where a memory comes from",
   description:
-    "Pending or complete, with the number of tries and the category of the last failure.",
-  run: async (context, eventId: string) => {
-    const id = readUuid(eventId, "event_id");
-    const status = await context.engine().processingStatus(id, context.caller.boundUserId);
-    if (status === undefined) {
-      throw missing("processing_status", id, `Processing status of event '${id}' not found`);
-    }
-    return status;
+    "The memory with its source events, its contradictions, and what was done to it: operations oldest first, page by page.",
+  request: {
+    node_id: id(),
+    operation_cursor: field(
+      z.string().optional().meta({ description: "next_operation_cursor of the page before." }),
+      z.string().nullish().meta({ description: "next_operation_cursor." }),
+    ),
+    operation_limit: { ...page, tool: z.int().nullish().meta({ default: 100 }) },
   },
-  http: {
-    method: "get",
-    path: "/v1/events/{event_id}/processing-status",
-    request: { params: z.object({ event_id: uuidIn }) },
-    response: processingStatusForm,
-    statuses: [404],
-    read: (parts) => parts.params["event_id"] ?? "",
+  run: async ({ engine, caller }, { nodeId, ...options }) =>
+    found(engine().getProvenance(nodeId, { ...options, userId: caller.boundUserId }), () =>
+      missingNode(nodeId),
+    ),
+  answer: provenanceView,
+  http: { method: "get", path: "/v1/nodes/{node_id}/provenance", statuses: [404] },
+  mcp: {
+    tool: "memory_get_provenance",
+    title: "Where a memory comes from",
+    description:
+      "Read what a memory was made from and what was done to it: its sources word for word, contradictions, and changes oldest first. " +
+      "Use it to judge a doubtful memory or to answer `how do you know?`.",
+    annotations: READS,
+    tell: tellProvenance,
   },
 });
+
+/** The operations that read memories. `scan_nodes` precedes those on one memory, whose paths match its own. */
+export const NODE_OPERATIONS = part(
+  "nodes",
+  listNodesOperation,
+  scanNodesOperation,
+  neighborhoodOperation,
+  chainOperation,
+  getNodeOperation,
+  provenanceOperation,
+);

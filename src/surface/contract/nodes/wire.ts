@@ -1,12 +1,16 @@
 import { SCOPES } from "../../../domain/enums.ts";
 import type { MemoryEvent } from "../../../domain/event.ts";
 import { type MemoryNode, nodeForm } from "../../../domain/node.ts";
+import type { ScanPage } from "../../../engine/inspect/api.ts";
 import {
   anyObject,
+  constant,
   count,
+  flag,
   instant,
   list,
   member,
+  natural,
   nullable,
   text,
   uuid,
@@ -39,4 +43,27 @@ export const eventView = noted(
     metadata: nullable(anyObject),
   }),
   { id: "Event", description: "The source text of memories, written once." },
+);
+
+/** One page of all memories. */
+export const nodePageView = noted(
+  view<ScanPage>()({
+    nodes: list(nodeForm),
+    count: told(
+      noted(natural, { description: "Of the nodes in this page." }),
+      ({ nodes }) => nodes.length,
+    ),
+    hasMore: flag,
+    nextCursor: noted(nullable(uuid), {
+      description: "Pass it as after_id for the next page; null on the last one.",
+    }),
+    order: told(constant("id"), () => "id" as const),
+    consistency: told(
+      noted(constant("page"), {
+        description: "Each page is consistent in itself; all of them are for an unchanged store.",
+      }),
+      () => "page" as const,
+    ),
+  }),
+  { id: "NodePage" },
 );

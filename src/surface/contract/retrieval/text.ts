@@ -12,23 +12,22 @@ import {
 } from "../core/tool-text.ts";
 import { type ShownHits, shownHits } from "./hits.ts";
 import type { FoldedHit } from "./repeated-hits.ts";
-import type { RetrieveWire } from "./request.ts";
+import type { RetrieveRequest } from "./request.ts";
+
+/** What of a request shapes the text of its answer. */
+type Asked = Partial<Pick<RetrieveRequest, "includeContext" | "limit" | "retrievalMode">>;
 
 /**
  * A retrieval in few tokens: one line per hit, with its id, facts and text; then what the answer does not cover; then the
  * context, if requested. Since the context contains the texts, a hit then shows only the start of its text.
  */
-export function tellRetrieve(
-  response: RetrievalResponse,
-  wire: RetrieveWire,
-  toolSet: ToolSet,
-): string {
+export function tellRetrieve(response: RetrievalResponse, input: Asked, toolSet: ToolSet): string {
   const { bundle } = response;
-  const withContext = wire.include_context ?? false;
+  const withContext = input.includeContext === true;
   const maxChars = withContext ? EXCERPT_CHARS : LINE_CHARS;
-  const shown = shownHits(response.results, wire.limit);
+  const shown = shownHits(response.results, input.limit);
   const parts = [
-    response.results.length === 0 ? emptyHeading(wire, toolSet) : heading(shown),
+    response.results.length === 0 ? emptyHeading(input, toolSet) : heading(shown),
     ...shown.hits.map((_, index) => hitLine(shown.hits, index, response, maxChars)),
     ...restOf(shown.more),
     ...caveats(response, toolSet),
@@ -46,10 +45,10 @@ function bindingLine({ presentation, lookup, kind }: VisibleBinding): string {
   return `${json(presentation)} stands for ${json(lookup)} (${kind})`;
 }
 
-function emptyHeading({ retrieval_mode: mode, limit }: RetrieveWire, toolSet: ToolSet): string {
+function emptyHeading({ retrievalMode, limit }: Asked, toolSet: ToolSet): string {
   if (limit === 0) return "Nothing is listed with limit 0.";
   const advice = "No memory matches. Ask in other words, or with fewer filters.";
-  if (toolSet === "core" || mode === "explicit") return advice;
+  if (toolSet === "core" || retrievalMode === "explicit") return advice;
   return `${advice} With retrieval_mode explicit, hypothetical, conditional and doubtful memories are found too.`;
 }
 

@@ -1,47 +1,44 @@
+import { z } from "zod";
+import { parseRole, SCOPES } from "../../../domain/enums.ts";
 import { invalid } from "../../../domain/errors.ts";
 import { processingResultForm } from "../../../domain/jobs.ts";
-import { actorOf, requireOwner } from "../core/caller.ts";
-import { defineOperation } from "../core/operation.ts";
-import { ADDS, CHANGES, readIdempotencyKey } from "../core/operation-parts.ts";
-import { parseWire } from "../core/wire-issues.ts";
+import { camelKeys } from "../../../lib/case.ts";
+import { list, natural, uuid } from "../../../lib/form.ts";
+import type { Uuid } from "../../../lib/uuid.ts";
+import { noted, told, view } from "../../../lib/view.ts";
+import { actorOf } from "../core/caller.ts";
 import {
-  type IngestWire,
-  ingestAnswerView,
-  ingestBodySchema,
-  ingestHeadersSchema,
-  ingestToolSchema,
-  toIngestItems,
-} from "./ingest-wire.ts";
-import { type ProcessWire, processBodySchema, processToolSchema } from "./job-wire.ts";
-import { tellIngestFast, tellProcessing, tellStore } from "./text.ts";
-import {
-  type StoreWire,
-  storeAnswerView,
-  storeBodySchema,
-  storeToolSchema,
-  toStoreInput,
-} from "./wire.ts";
+  choice,
+  count,
+  instantIn,
+  metadataIn,
+  owner,
+  retryId,
+  role,
+  roleField,
+  sessionId,
+  sessionIdIn,
+  speaker,
+  speakerField,
+} from "../core/fields.ts";
+import { defineOperation, part } from "../core/operation.ts";
+import { ADDS, CHANGES } from "../core/operation-parts.ts";
+import { body, field, httpField, parsed } from "../core/request.ts";
+import { tellIngest, tellIngestFast, tellProcessing, tellStore } from "./text.ts";
+import { anyMetadata, sourceText, storeAnswerView, storeRequest } from "./wire.ts";
 
-export const storeOperation = defineOperation({
+const saidAt = instantIn.nullish().meta({ description: "When it was said." });
+
+const storeOperation = defineOperation({
   name: "store",
   summary: "Store one memory",
   description:
     "Keeps one memory and waits until it can be found. Answers with the memories that it may replace; those in supersedes it replaces at once.",
-  run: (context, wire: StoreWire) => {
-    const { caller, operator } = context;
-    const actor = actorOf(caller, operator, undefined);
-    return context
-      .engine()
-      .storeWithReceipt(toStoreInput(wire, requireOwner(caller, wire.user_id), actor));
-  },
-  http: {
-    method: "post",
-    path: "/v1/store",
-    request: { body: storeBodySchema },
-    response: storeAnswerView,
-    statuses: [404],
-    read: (parts) => parseWire(storeBodySchema, parts.body, "body"),
-  },
+  request: storeRequest,
+  run: ({ engine, caller, operator }, input) =>
+    engine().storeWithReceipt({ ...input, actorId: actorOf(caller, operator, undefined) }),
+  answer: storeAnswerView,
+  http: { method: "post", path: "/v1/store", body: body("StoreRequest"), statuses: [404] },
   mcp: {
     tool: "memory_store",
     title: "Store a memory",
@@ -53,39 +50,111 @@ export const storeOperation = defineOperation({
     silentArguments: ["request_id"],
     // The memories that it replaces are no longer found.
     annotations: { ...ADDS, destructiveHint: true },
-    input: storeToolSchema,
-    output: storeAnswerView,
-    needsOwner: true,
-    read: (args) => parseWire(storeToolSchema, args, "arguments"),
     tell: tellStore,
     about: ({ nodeId }) => nodeId,
   },
 });
 
-export const ingestFastOperation = defineOperation({
+const ingestOperation = defineOperation({
+  name: "ingest",
+  summary: "Take in one message",
+  description:
+    "This server has no extraction pipeline: the message is stored as a note, as it is, and can be found when this returns.",
+  request: {
+    content: field(sourceText, z.string().meta({ description: "The message, word for word." })),
+    user_id: owner,
+    role: roleField,
+    speaker: speakerField,
+    first_person_owner: field(
+      z.boolean().optional().meta({
+        description:
+          "The singular first person of this message is the owner. Needs role user or human and no speaker; leave it out for pasted text.",
+        default: false,
+      }),
+      z.boolean().nullish().meta({
+        description: "`I` in it is the owner; needs role user and no speaker.",
+        default: false,
+      }),
+    ),
+    session_id: sessionId,
+    metadata: field(anyMetadata, metadataIn),
+    event_time: field(saidAt),
+    wait_for_extraction: httpField(
+      z.boolean().optional().meta({
+        description: "Without an extraction pipeline there is nothing to wait for.",
+        default: false,
+      }),
+    ),
+    scope: choice(SCOPES, { default: "personal" }),
+  },
+  run: ({ engine }, input) => engine().ingest(input),
+  answer: noted(view<Uuid>()({ eventId: told(uuid, (id) => id) }), { id: "IngestReceipt" }),
+  http: { method: "post", path: "/v1/ingest", body: body("IngestRequest") },
+  mcp: {
+    tool: "memory_ingest",
+    title: "Take in a message",
+    description:
+      "Keep one message word for word, as a note that can be found at once; nothing is extracted from it. " +
+      "Use it for records of what was said, and memory_store for what you want to remember of it.",
+    annotations: ADDS,
+    tell: tellIngest,
+  },
+});
+
+const itemSchema = z
+  .strictObject({
+    content: sourceText,
+    role: role.optional().meta({ description: "Who said it.", default: "user" }),
+    speaker: speaker.nullish(),
+    session_id: sessionIdIn,
+    metadata: metadataIn,
+    scope: z.enum(SCOPES).nullish().meta({ default: "personal" }),
+    event_time: saidAt,
+  })
+  .meta({ id: "IngestItem" });
+
+const ingestFastOperation = defineOperation({
   name: "ingest_fast",
   summary: "Admit many texts at once",
   description:
     "Keeps all items durably in one step, or none; they can be found once processed. With an Idempotency-Key a retry adds nothing.",
-  run: async (context, wire: IngestWire) => {
-    const userId = requireOwner(context.caller, wire.user_id);
-    if (wire.items.length === 0) throw invalid("items", "has 0 entries; it must have at least 1");
-    return context.engine().ingestFastMany({
-      items: toIngestItems(wire),
-      userId,
-      requestId: wire.request_id,
-    });
+  request: {
+    items: parsed(
+      field(
+        z.array(itemSchema).min(1),
+        z
+          .array(itemSchema.extend({ role: role.nullish() }))
+          .meta({ description: "At least one.", minItems: 1 }),
+      ),
+      (items) =>
+        items.map((item) => ({
+          ...camelKeys(item),
+          role: item.role ? parseRole(item.role) : undefined,
+          scope: item.scope ?? undefined,
+        })),
+    ),
+    user_id: owner,
+    request_id: retryId(
+      "UUID; a retry with the same key and items returns the same events.",
+      "UUID that you choose; a retry with the same id and items stores nothing twice.",
+    ),
   },
+  run: async ({ engine }, input) => {
+    if (input.items.length === 0) throw invalid("items", "has 0 entries; it must have at least 1");
+    return engine().ingestFastMany(input);
+  },
+  answer: noted(
+    view<readonly Uuid[]>()({
+      eventIds: told(list(uuid), (ids) => ids),
+      accepted: told(natural, (ids) => ids.length),
+    }),
+    { id: "FastIngestReceipt" },
+  ),
   http: {
     method: "post",
     path: "/v1/ingest/fast",
-    request: { body: ingestBodySchema, headers: ingestHeadersSchema },
-    response: ingestAnswerView,
+    body: body("FastIngestRequest"),
     statuses: [409],
-    read: (parts) => ({
-      ...parseWire(ingestBodySchema, parts.body, "body"),
-      request_id: readIdempotencyKey(parts.idempotencyKey),
-    }),
   },
   mcp: {
     tool: "memory_ingest_fast_many",
@@ -93,44 +162,43 @@ export const ingestFastOperation = defineOperation({
     description:
       "Keep many texts at once, such as the turns of a conversation; all or none. " +
       "They are found after memory_process_materializations. For a single statement use memory_store.",
-    toolSet: "full",
     annotations: ADDS,
-    input: ingestToolSchema,
-    output: ingestAnswerView,
-    needsOwner: true,
-    read: (args) => parseWire(ingestToolSchema, args, "arguments"),
     tell: tellIngestFast,
   },
 });
 
-export const processOperation = defineOperation({
+const budget = { description: "Milliseconds to spend; 0 only counts.", default: 1000 };
+
+const processOperation = defineOperation({
   name: "process_materializations",
   summary: "Index admitted texts",
   description: "Makes admitted texts findable until all are done or the budget ends.",
-  run: (context, wire: ProcessWire) =>
-    context.engine().processPending({
-      userId: requireOwner(context.caller, wire.user_id),
-      budgetMs: wire.budget_ms ?? undefined,
-    }),
+  request: {
+    user_id: owner,
+    budget_ms: field(count.optional().meta(budget), count.nullish().meta(budget)),
+  },
+  run: ({ engine }, input) => engine().processPending(input),
+  answer: processingResultForm,
   http: {
     method: "post",
     path: "/v1/materializations/process",
-    request: { body: processBodySchema },
-    response: processingResultForm,
-    statuses: [],
-    read: (parts) => parseWire(processBodySchema, parts.body, "body"),
+    body: body("ProcessRequest"),
   },
   mcp: {
     tool: "memory_process_materializations",
     title: "Index stored texts",
     description:
       "Make the texts of memory_ingest_fast_many findable. Call it again while some are pending; not needed after memory_store.",
-    toolSet: "full",
     annotations: CHANGES,
-    input: processToolSchema,
-    output: processingResultForm,
-    needsOwner: true,
-    read: (args) => parseWire(processToolSchema, args, "arguments"),
     tell: tellProcessing,
   },
 });
+
+/** The operations that take in memories and texts. */
+export const STORE_OPERATIONS = part(
+  "writing",
+  storeOperation,
+  ingestOperation,
+  ingestFastOperation,
+  processOperation,
+);

@@ -2,19 +2,22 @@ import type { ProcessingResult } from "../../../domain/jobs.ts";
 import type { NearMemory, StoreReceipt } from "../../../engine/write/api.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import { age, counted, listed, oneLine } from "../core/tool-text.ts";
-import type { StoreWire } from "./wire.ts";
+import type { StoreRequest } from "./wire.ts";
 
 /** Code points of a near memory: enough to see whether it is about the same thing. */
 const NEAR_CHARS = 200;
 
 /** The result of a store, and which other memories it may replace. */
-export function tellStore(receipt: StoreReceipt, wire: StoreWire): string {
+export function tellStore(
+  receipt: StoreReceipt,
+  { supersedes }: Pick<StoreRequest, "supersedes">,
+): string {
   const { nodeId, eventId, near = [] } = receipt;
   const same = near.find(({ identical }) => identical);
   const others = near.filter(({ identical }) => !identical);
   return [
     tellState(receipt),
-    ...replacedBy(wire),
+    ...replacedBy(new Set(supersedes).size),
     `node_id ${nodeId}`,
     `event_id ${eventId}`,
     ...(same === undefined ? [] : [tellSame(same)]),
@@ -31,8 +34,7 @@ function tellState({ processingStatus }: StoreReceipt): string {
   return `Stored; it can be found once it is indexed, which happens by itself${reason === undefined ? "" : ` (last try: ${reason})`}. Do not store it again.`;
 }
 
-function replacedBy({ supersedes }: StoreWire): string[] {
-  const count = new Set(supersedes).size;
+function replacedBy(count: number): string[] {
   return count === 0 ? [] : [`It replaces ${counted(count, "memory", "memories")}.`];
 }
 

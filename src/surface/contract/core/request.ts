@@ -1,0 +1,192 @@
+import { z } from "zod";
+import { type CamelCase, camelCase } from "../../../lib/case.ts";
+import type { Caller } from "./caller.ts";
+import { parseWire } from "./wire-issues.ts";
+
+/** One member of a request, for every surface that takes it. */
+export type Field<T = unknown> = {
+  /** Its schema over HTTP. Absent: HTTP does not take it. */
+  readonly http?: z.ZodType | undefined;
+  /** Its schema as an argument of a tool. Absent: tools do not take it. */
+  readonly tool?: z.ZodType | undefined;
+  /** Its name over HTTP, if it has another one there. */
+  readonly httpName?: string | undefined;
+  /** Reads the text of a query, which no schema checks. @throws SvcError invalid_argument */
+  readonly fromText?: ((text: string, name: string) => unknown) | undefined;
+  /** Whether a query may contain it several times. */
+  readonly isRepeated?: boolean | undefined;
+  /**
+   * What the operation gets for a value that has passed its schema; the name is the one that the caller knows.
+   * @throws SvcError invalid_argument for what schemas leave to the operation
+   */
+  readonly read: (value: unknown, name: string, caller: Caller) => T;
+};
+
+/** The members of a request by their names in tools. */
+export type Fields = Readonly<Record<string, Field>>;
+
+/** What an operation gets: the members of its request in camel case. Null counts as absent. */
+export type InputOf<F extends Fields> = {
+  readonly [K in keyof F & string as CamelCase<K>]: F[K] extends Field<infer T> ? T : never;
+};
+
+/** A member that the operation gets as it was given. @param tool the schema of its argument, if that is another one */
+export function field<H extends z.ZodType, A extends z.ZodType = H>(
+  http: H,
+  tool?: A,
+): Field<Exclude<z.infer<H> | z.infer<A>, null>> {
+  // SAFETY: the value has passed one of the two schemas.
+  return { http, tool: tool ?? http, read: (value) => (value ?? undefined) as never };
+}
+
+/** A member that only HTTP takes. */
+export function httpField<H extends z.ZodType>(http: H): Field<Exclude<z.infer<H>, null>> {
+  return { ...field(http), tool: undefined };
+}
+
+/** An argument of a tool that HTTP does not take. */
+export function toolField<A extends z.ZodType>(tool: A): Field<Exclude<z.infer<A>, null>> {
+  return { ...field(tool), http: undefined };
+}
+
+/** The same member, of which the operation gets what a rule makes of it. @param parse not called for an absent value */
+export function parsed<V, T>(
+  given: Field<V>,
+  parse: (value: NonNullable<V>, name: string) => T,
+): Field<T | Extract<V, undefined>> {
+  return {
+    ...given,
+    read: (value, name, caller) => {
+      const own = given.read(value, name, caller);
+      // SAFETY: an absent value is undefined, and only a member that may be absent has none.
+      return own === undefined ? (undefined as Extract<V, undefined>) : parse(own as never, name);
+    },
+  };
+}
+
+/** The same member under another name over HTTP. */
+export function overHttp<F extends Field>(httpName: string, named: F): F {
+  return { ...named, httpName };
+}
+
+/** The parts of an HTTP request, still unchecked. The last value of a repeated query parameter counts. */
+export type HttpParts = {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+  /** Every value of the query parameters that may be repeated, in their order. */
+  readonly queryLists: Readonly<Record<string, readonly string[]>>;
+  readonly idempotencyKey: string | undefined;
+  readonly body: unknown;
+};
+
+/** The schemas of an HTTP request. */
+export type HttpRequest = {
+  readonly params?: z.ZodObject | undefined;
+  readonly query?: z.ZodObject | undefined;
+  readonly headers?: z.ZodObject | undefined;
+  readonly body?: z.ZodObject | undefined;
+};
+
+type Shape = Readonly<Record<string, z.ZodType>>;
+/** A request that has passed its schemas, its members by their names. */
+export type Wire = Readonly<Record<string, unknown>>;
+
+/** How members are arranged in a body. */
+export type Body = {
+  readonly schema: (shape: Shape) => z.ZodObject;
+  /** The members side by side. @throws SvcError invalid_argument */
+  readonly flatten?: (body: Wire) => Wire;
+};
+
+/** A body with its members side by side. @param id its name in the OpenAPI document */
+export function body(id: string): Body {
+  return { schema: (shape) => z.strictObject(shape).meta({ id }) };
+}
+
+/** The header that makes a retry safe. */
+export const RETRY_HEADER = "Idempotency-Key";
+
+/** The HTTP side of a request: path parameters by the names in the path, the retry header, and the rest in query or body. */
+export function httpRequest(
+  fields: Fields,
+  { path, ...rest }: { readonly path: string; readonly body?: Body | undefined },
+): { readonly request: HttpRequest; readonly read: (parts: HttpParts) => Wire } {
+  const members = Object.entries(fields).flatMap(
+    ([key, { http, httpName: name = key, ...other }]) =>
+      http === undefined ? [] : [{ name, schema: http, ...other }],
+  );
+  const isParam = (name: string): boolean => path.includes(`{${name}}`);
+  const shapeOf = (among: typeof members): Shape | undefined =>
+    among.length === 0
+      ? undefined
+      : Object.fromEntries(among.map(({ name, schema }) => [name, schema]));
+  const params = shapeOf(members.filter(({ name }) => isParam(name)));
+  const headers = shapeOf(members.filter(({ name }) => name === RETRY_HEADER));
+  const others = members.filter(({ name }) => !isParam(name) && name !== RETRY_HEADER);
+  const { schema, flatten = (given: Wire) => given } = rest.body ?? {};
+  const bodySchema = schema?.(shapeOf(others) ?? {});
+  const query = bodySchema === undefined ? others : [];
+  return {
+    request: {
+      params: params && z.object(params),
+      query: query.length === 0 ? undefined : z.object(shapeOf(query)),
+      headers: headers && z.object(headers),
+      body: bodySchema,
+    },
+    read: (parts) => ({
+      ...parts.params,
+      ...(bodySchema && flatten(parseWire(bodySchema, parts.body, "body"))),
+      ...Object.fromEntries(query.map((member) => [member.name, fromQuery(member, parts)])),
+      [RETRY_HEADER]: parts.idempotencyKey,
+    }),
+  };
+}
+
+function fromQuery(
+  {
+    name,
+    isRepeated,
+    fromText = (text) => text,
+  }: Pick<Field, "fromText" | "isRepeated"> & {
+    readonly name: string;
+  },
+  { query, queryLists }: HttpParts,
+): unknown {
+  if (isRepeated) return queryLists[name]?.map((text) => fromText(text, name));
+  const text = query[name];
+  return text === undefined ? undefined : fromText(text, name);
+}
+
+/** The arguments of a tool. @param order their names in the order of the list, if that is another one */
+export function toolSchema(fields: Fields, order: readonly string[] = []): z.ZodObject {
+  const shape = Object.entries(fields).flatMap(([name, { tool }]) =>
+    tool === undefined ? [] : [[name, tool] as const],
+  );
+  const place = ([name]: (typeof shape)[number]): number =>
+    order.includes(name) ? order.indexOf(name) : order.length;
+  return z.strictObject(Object.fromEntries(shape.toSorted((a, b) => place(a) - place(b))));
+}
+
+/**
+ * What the operation gets of a request, its members read in the order of their declaration.
+ * @throws SvcError invalid_argument; forbidden for another owner than the caller's
+ */
+export function inputOf<F extends Fields>(
+  fields: F,
+  wire: Wire,
+  surface: "http" | "tool",
+  caller: Caller,
+): InputOf<F> {
+  const input: Record<string, unknown> = {};
+  for (const key in fields) {
+    const member: Field | undefined = fields[key];
+    if (member === undefined) continue;
+    const { read, [surface]: schema, httpName = key } = member;
+    if (schema === undefined) continue;
+    const name = surface === "http" ? httpName : key;
+    const value = read(wire[name], name, caller);
+    if (value !== undefined) input[camelCase(key)] = value;
+  }
+  // SAFETY: every member was read by its own field; those that this surface does not take may be absent.
+  return input as InputOf<F>;
+}

@@ -1,0 +1,172 @@
+import { z } from "zod";
+import { parseId } from "../../../domain/arguments.ts";
+import { missing } from "../../../domain/errors.ts";
+import {
+  type AnswerCitations,
+  CITATION_METHODS,
+  citationsForm,
+} from "../../../domain/records/citations.ts";
+import { list } from "../../../lib/form.ts";
+import { told, view } from "../../../lib/view.ts";
+import {
+  afterId,
+  boundedText,
+  id,
+  optionalId,
+  owner,
+  ownerInQuery,
+  uuidIn,
+  wholeNumber,
+} from "../core/fields.ts";
+import { defineOperation, found, part } from "../core/operation.ts";
+import { ADDS, READS } from "../core/operation-parts.ts";
+import { body, field, parsed } from "../core/request.ts";
+import { tellCitations, tellCitationsList, tellReceipt } from "./text.ts";
+import { receiptView } from "./wire.ts";
+
+/** Characters of a caller's name for an answer. */
+const MAX_ANSWER_ID = 512;
+const MAX_CITED = 1000;
+
+const getReceiptOperation = defineOperation({
+  name: "get_retrieval_receipt",
+  summary: "Read the receipt of a retrieval",
+  description:
+    "What decided an answer: settings, candidates with their scores, and what entered the context.",
+  request: {
+    request_id: id({}, { description: "From memory_retrieve." }),
+    user_id: ownerInQuery,
+  },
+  run: async ({ engine }, { requestId, userId }) =>
+    found(engine().getRetrievalReceipt(requestId, userId), () =>
+      missing("retrieval_receipt", requestId, `Retrieval receipt '${requestId}' not found`),
+    ),
+  answer: receiptView,
+  http: { method: "get", path: "/v1/retrievals/{request_id}", statuses: [404] },
+  mcp: {
+    tool: "memory_get_retrieval_receipt",
+    title: "Explain a retrieval",
+    description:
+      "Read what decided the answer of a memory_retrieve call: settings, scores, and what entered its context. " +
+      "For checking why something was or was not found.",
+    annotations: READS,
+    tell: tellReceipt,
+  },
+});
+
+const method = z.enum(CITATION_METHODS);
+const methodText = { description: "Who says so.", default: "model_reported" };
+
+const recordCitationsOperation = defineOperation({
+  name: "record_answer_citations",
+  summary: "Record which memories an answer cites",
+  description:
+    "Keeps a report about an answer. Each cited memory must have been in the context of the retrieval, with text of its own.",
+  request: {
+    citation_id: optionalId(
+      {
+        description:
+          "UUID that you choose; a retry with the same id and input records nothing twice.",
+      },
+      { description: "Your UUID; makes a retry safe." },
+    ),
+    request_id: id(
+      { description: "The retrieval that the answer was made from." },
+      { description: "From memory_retrieve." },
+    ),
+    answer_id: field(
+      boundedText(MAX_ANSWER_ID, false).meta({
+        description: "Your name of the answer.",
+        examples: ["answer-1"],
+      }),
+    ),
+    cited_node_ids: parsed(
+      field(
+        z.array(uuidIn).max(MAX_CITED).optional().meta({
+          description: "Memories that the answer cites, none twice; empty: none was reported.",
+          default: [],
+        }),
+        z.array(uuidIn).meta({ description: "May be empty." }),
+      ),
+      (ids, name) => ids.map((cited, index) => parseId(cited, `${name}[${index}]`)),
+    ),
+    answer_sha256: field(
+      z
+        .string()
+        .regex(/^[0-9a-f]{64}$/, "is not a SHA-256 of 64 lower-case hexadecimal digits")
+        .nullish()
+        .meta({ description: "SHA-256 of the answer's text." }),
+    ),
+    method: field(method.optional().meta(methodText), method.nullish().meta(methodText)),
+    user_id: owner,
+  },
+  run: ({ engine }, { userId, ...input }) => engine().recordAnswerCitations(input, userId),
+  answer: citationsForm,
+  http: {
+    method: "post",
+    path: "/v1/answer-citations",
+    body: body("AnswerCitationsRequest"),
+    statuses: [400, 404, 409],
+  },
+  mcp: {
+    tool: "memory_record_answer_citations",
+    title: "Record citations",
+    description:
+      "Record which memories your answer was made from, after a memory_retrieve. Only memories that were in its context can be cited; ranking does not change.",
+    argumentOrder: ["request_id", "answer_id", "cited_node_ids"],
+    annotations: ADDS,
+    tell: tellCitations,
+  },
+});
+
+const listCitationsOperation = defineOperation({
+  name: "list_answer_citations",
+  summary: "List recorded citations",
+  description: "Of one owner, by ascending id; the last id of a page continues it.",
+  request: { user_id: ownerInQuery, after_id: afterId(), limit: wholeNumber([1, 1000], 100) },
+  run: ({ engine }, query) => engine().listAnswerCitations(query),
+  answer: list(citationsForm),
+  http: { method: "get", path: "/v1/answer-citations" },
+  mcp: {
+    tool: "memory_list_answer_citations",
+    title: "List citations",
+    description:
+      "List which memories earlier answers were made from, by citation_id; page on with after_id.",
+    argumentOrder: ["limit"],
+    annotations: READS,
+    // Older revisions of the protocol allow only objects.
+    output: view<readonly AnswerCitations[]>()({
+      result: told(list(citationsForm), (records) => records),
+    }),
+    tell: tellCitationsList,
+  },
+});
+
+const getCitationsOperation = defineOperation({
+  name: "get_answer_citations",
+  summary: "Read recorded citations",
+  description: "The report about one answer, as it was recorded.",
+  request: { citation_id: id(), user_id: ownerInQuery },
+  run: async ({ engine }, { citationId, userId }) =>
+    found(engine().getAnswerCitations(citationId, userId), () =>
+      missing("answer_citations", citationId, `Answer citations '${citationId}' not found`),
+    ),
+  answer: citationsForm,
+  http: { method: "get", path: "/v1/answer-citations/{citation_id}", statuses: [404] },
+  mcp: {
+    tool: "memory_get_answer_citations",
+    title: "Read citations",
+    description: "Read which memories one earlier answer was made from, by its citation_id.",
+    annotations: READS,
+    tell: tellCitations,
+  },
+});
+
+/** The operations on what is kept of answers. */
+export const RECEIPT_OPERATIONS = part(
+  "retrieval",
+  getReceiptOperation,
+  recordCitationsOperation,
+  listCitationsOperation,
+  getCitationsOperation,
+);
