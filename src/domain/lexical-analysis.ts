@@ -13,8 +13,8 @@ const ACCENT = /[\u0300-\u036f]/g;
 /** Bytes of UTF-8 above which a run of letters is not a word (keys, hashes, encoded data). */
 const WORD_MAX_BYTES = 40;
 
-/** Words that nearly every text contains: they find nothing and cost the most. Questions only. */
-const STOP_WORDS: ReadonlySet<string> = new Set(
+/** Words that nearly every English text contains: they find nothing and cost the most. Questions only. */
+export const ENGLISH_STOP_WORDS: ReadonlySet<string> = new Set(
   `a about an and any are as at be been being but by can could did do does for from had has have having he her hers
   him his how i if in into is it its ll me my no nor not of on or our ours re s shall she should so some such t than
   that the their theirs them then there these they this those to too ve was we were what when where which who whom
@@ -42,12 +42,7 @@ export function analyse(text: string): string[] {
     const words = text.toLowerCase().match(/[a-z0-9]+/g) ?? [];
     return words.filter((word) => word.length <= WORD_MAX_BYTES);
   }
-  const folded = text
-    .normalize("NFKC")
-    .toLowerCase()
-    .normalize("NFD")
-    .replace(ACCENT, "")
-    .normalize("NFC");
+  const folded = withoutAccents(text.normalize("NFKC").toLowerCase());
   const terms: string[] = [];
   for (const [word] of folded.matchAll(WORD)) {
     let spacedFrom = 0;
@@ -59,6 +54,11 @@ export function analyse(text: string): string[] {
     pushWord(terms, word.slice(spacedFrom));
   }
   return terms;
+}
+
+/** Folds accents; é and e are one letter to the index. */
+export function withoutAccents(text: string): string {
+  return text.normalize("NFD").replace(ACCENT, "").normalize("NFC");
 }
 
 function pushWord(terms: string[], word: string): void {
@@ -77,15 +77,20 @@ function pushPairs(terms: string[], run: string): void {
   if (last !== undefined) terms.push(last);
 }
 
-/**
- * The words to search for: distinct, without stop words unless there is nothing else. A single unspaced character is marked as a
- * prefix of pairs.
- */
+/** A word to search for. */
+export type Term = {
+  readonly term: string;
+  /** Whether it is one unspaced character, which is the beginning of pairs. */
+  readonly prefix: boolean;
+};
+
+/** The words to search for: distinct, without stop words unless there is nothing else. */
 export function questionTerms(
   question: string,
-): { readonly term: string; readonly prefix: boolean }[] {
+  isStopWord: (word: string) => boolean = (word) => ENGLISH_STOP_WORDS.has(word),
+): Term[] {
   const terms = [...new Set(analyse(question))];
-  const telling = terms.filter((term) => !STOP_WORDS.has(term));
+  const telling = terms.filter((term) => !isStopWord(term));
   const chosen = telling.length > 0 ? telling : terms;
   const pairs = chosen.filter((term) => isUnspaced(term) && [...term].length === 2);
   return chosen

@@ -1,9 +1,9 @@
+import { snowball } from "../../src/adapters/stemming/stem.ts";
 import { createSystemClock } from "../../src/adapters/system/clock.ts";
 import { type CandidateFilter, passesFilter } from "../../src/domain/candidate-filter.ts";
 import type { Edge } from "../../src/domain/edge.ts";
 import type { MemoryEvent } from "../../src/domain/event.ts";
 import type { ProcessingStatus } from "../../src/domain/jobs.ts";
-import { questionTerms } from "../../src/domain/lexical-analysis.ts";
 import { isActive } from "../../src/domain/lifecycle.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
 import { type Owner, owns } from "../../src/domain/owner.ts";
@@ -35,6 +35,7 @@ import {
 } from "../../src/domain/search/order.ts";
 import { PIN_KINDS, PIN_STATES, PINS_MAX } from "../../src/domain/search/pins.ts";
 import { isTurn, type Surrounded, surroundings } from "../../src/domain/search/turns.ts";
+import { questionWords } from "../../src/domain/stemmed-words.ts";
 import type { Uuid } from "../../src/lib/uuid.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import type { AuditRecord } from "../../src/ports/store/audit-record.ts";
@@ -304,9 +305,11 @@ export class NaiveStore implements RetrievalStore {
     const meanLength = documents.reduce((sum, each) => sum + lengthOf(each), 0) / documents.length;
     const collection = this.#rules.collection(documents, filter.userId);
     const words = weighWords(
-      questionTerms(query).map(({ term, prefix }) => {
+      questionWords(query, snowball).map(({ forms }) => {
         const frequencyIn = (document: Document): number =>
-          frequency(document, porterStem(term), prefix);
+          Math.max(
+            ...forms.map(({ term, prefix }) => frequency(document, porterStem(term), prefix)),
+          );
         const holding = collection.filter((document) => frequencyIn(document) > 0);
         return { keys: holding.map(({ key }) => key), frequencyIn };
       }),
@@ -337,8 +340,11 @@ export class NaiveStore implements RetrievalStore {
       .map(({ key, node }) => {
         const { before = [], after = [] } = around.get(node.id) ?? {};
         const beside = (turns: readonly MemoryNode[]) =>
-          neighbourWords(turns.map(({ content }) => content)).map(porterStem);
-        const own = ownWords(node.content, node.eventTime).map(porterStem);
+          neighbourWords(
+            turns.map(({ content }) => content),
+            snowball,
+          ).map(porterStem);
+        const own = ownWords(node.content, node.eventTime, snowball).map(porterStem);
         return { key, node, own, previous: beside(before), next: beside(after) };
       });
   }

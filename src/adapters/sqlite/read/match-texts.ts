@@ -17,34 +17,56 @@ export type Sizes = { readonly pack: number; readonly owner: number };
 
 /**
  * The score of every document of an owner that matches and passes, computed by FTS5. FTS5 weighs a word by its rarity in the
- * whole pack. If several owners share one, each word is searched separately, and its share is reweighted to the rarity among the
- * owner's documents.
- * @param terms expressions of FTS5, one for each word
+ * whole pack. If several owners share one, or a word has several forms, each is searched separately, and its share is reweighted
+ * to the rarity of the word among the owner's documents.
+ * @param words for each word, its forms as expressions of FTS5
  */
 export function matchTexts(
   database: Database,
-  terms: readonly string[],
+  words: readonly (readonly string[])[],
   narrowed: Condition | undefined,
   owner: number,
   sizes: Sizes,
 ): Hit<number>[] {
-  if (sizes.pack === sizes.owner) {
-    return matching(database, terms.join(" OR "), narrowed, owner).filter(isAllowed);
+  if (sizes.pack === sizes.owner && words.every(({ length }) => length === 1)) {
+    return matching(database, words.flat().join(" OR "), narrowed, owner).filter(isAllowed);
   }
-  const inPack = database.query<{ n: number }, [string]>(
-    "SELECT count(*) AS n FROM lexical_documents WHERE lexical_documents MATCH ?",
-  );
   const scores = new Map<number, number>();
-  for (const term of terms) {
-    const hits = matching(database, term, narrowed, owner);
-    if (hits.length === 0) continue;
-    const factor =
-      rarity(sizes.owner, hits.length) / rarity(sizes.pack, inPack.get(term)?.n ?? hits.length);
-    for (const { key, score } of hits.filter(isAllowed)) {
-      scores.set(key, (scores.get(key) ?? 0) + score * factor);
+  for (const forms of words) {
+    const found = forms.map((form) => matchForm(database, form, narrowed, owner));
+    const holding = new Set(found.flatMap(({ hits }) => hits.map(({ key }) => key))).size;
+    const best = new Map<number, number>();
+    for (const { hits, inPack } of found) {
+      const factor = rarity(sizes.owner, holding) / rarity(sizes.pack, inPack);
+      for (const { key, score } of hits.filter(isAllowed)) {
+        best.set(key, Math.max(best.get(key) ?? 0, score * factor));
+      }
     }
+    for (const [key, score] of best) scores.set(key, (scores.get(key) ?? 0) + score);
   }
   return [...scores].map(([key, score]) => ({ key, score }));
+}
+
+type Matched = {
+  readonly hits: readonly OwnedHit[];
+  /** Documents of all owners that match. */
+  readonly inPack: number;
+};
+
+function matchForm(
+  database: Database,
+  form: string,
+  narrowed: Condition | undefined,
+  owner: number,
+): Matched {
+  const hits = matching(database, form, narrowed, owner);
+  if (hits.length === 0) return { hits, inPack: 0 };
+  const row = database
+    .query<{ n: number }, [string]>(
+      "SELECT count(*) AS n FROM lexical_documents WHERE lexical_documents MATCH ?",
+    )
+    .get(form);
+  return { hits, inPack: row?.n ?? hits.length };
 }
 
 type OwnedHit = Hit<number> & { readonly allowed: number };

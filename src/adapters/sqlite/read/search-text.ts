@@ -1,9 +1,10 @@
 import type { Database } from "bun:sqlite";
 import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
-import { questionTerms } from "../../../domain/lexical-analysis.ts";
 import { bestFirst } from "../../../domain/search/order.ts";
+import { questionWords } from "../../../domain/stemmed-words.ts";
 import type { Hit } from "../../../ports/store/search-index.ts";
 import type { Kernel, Postings } from "../../native/kernel.ts";
+import { snowball } from "../../stemming/stem.ts";
 import { kernelOn } from "../connection/kernel-on.ts";
 import { documentNumber, KEY_MASK } from "../write/lexical-index.ts";
 import { ownerKey } from "../write/owners.ts";
@@ -12,6 +13,7 @@ import { allowedKeys } from "./allowed-keys.ts";
 import { type Condition, candidateCondition } from "./filter-sql.ts";
 import { matchTexts, OF_OWNER, WEIGHTS } from "./match-texts.ts";
 import { rankTexts } from "./rank-texts.ts";
+import { anyOf } from "./word-forms.ts";
 
 export type TextSearch = {
   /** Hits wanted. */
@@ -32,13 +34,15 @@ export function searchText(
   { k, others }: TextSearch,
 ): Hit<number>[] {
   // Quoted, so that text is never an operator.
-  const terms = questionTerms(question).map(({ term, prefix }) => `"${term}"${prefix ? "*" : ""}`);
-  if (terms.length === 0 || (k === 0 && others.length === 0)) return [];
+  const words = questionWords(question, snowball).map(({ forms }) =>
+    forms.map(({ term, prefix }) => `"${term}"${prefix ? "*" : ""}`),
+  );
+  if (words.length === 0 || (k === 0 && others.length === 0)) return [];
   // One snapshot: the weight of a word and its documents must match.
   return database.transaction(() => {
     const owner = ownerKey(database, filter.userId);
     if (owner === undefined) return [];
-    const search = { terms, owner, narrowed: candidateCondition(filter), k, others };
+    const search = { words, owner, narrowed: candidateCondition(filter), k, others };
     const kernel = kernelOn(database);
     return kernel === undefined
       ? searchByIndex(database, search)
@@ -47,19 +51,19 @@ export function searchText(
 }
 
 type Search = TextSearch & {
-  /** Expressions of FTS5, one for each word. */
-  readonly terms: readonly string[];
+  /** Expressions of FTS5: for each word, its forms. */
+  readonly words: readonly (readonly string[])[];
   readonly owner: number;
   readonly narrowed: Condition | undefined;
 };
 
 function searchByIndex(
   database: Database,
-  { terms, owner, narrowed, k, others }: Search,
+  { words, owner, narrowed, k, others }: Search,
 ): Hit<number>[] {
   const { documents: pack } = readTotals(database);
   const sizes = { pack, owner: countDocuments(database, owner, pack) };
-  const ranked = matchTexts(database, terms, narrowed, owner, sizes).sort(bestFirst);
+  const ranked = matchTexts(database, words, narrowed, owner, sizes).sort(bestFirst);
   const wanted = new Set(others);
   return [...ranked.slice(0, k), ...ranked.slice(k).filter(({ key }) => wanted.has(key))];
 }
@@ -67,7 +71,7 @@ function searchByIndex(
 function searchByPostings(
   database: Database,
   kernel: Kernel,
-  { terms, owner, narrowed, k, others }: Search,
+  { words, owner, narrowed, k, others }: Search,
 ): Hit<number>[] {
   const totals = readTotals(database);
   if (totals.documents === 0) return [];
@@ -75,8 +79,10 @@ function searchByPostings(
     documents: countDocuments(database, owner, totals.documents),
     meanLength: totals.words / totals.documents,
   };
-  const words = terms.map((term) => postingsOf(database, kernel, term, owner));
-  return rankTexts(kernel, words, collection, {
+  const postings = words.map((forms) =>
+    anyOf(forms.map((form) => postingsOf(database, kernel, form, owner))),
+  );
+  return rankTexts(kernel, postings, collection, {
     k,
     others,
     lengthsOf: (keys) => lengthsOf(database, owner, keys),
@@ -84,13 +90,13 @@ function searchByPostings(
   });
 }
 
-/** The owner's documents that contain a word. */
-function postingsOf(database: Database, kernel: Kernel, term: string, owner: number): Postings {
+/** The owner's documents that contain a form of a word. */
+function postingsOf(database: Database, kernel: Kernel, form: string, owner: number): Postings {
   const walk = database.query<unknown, [string, number, number]>(
     `SELECT 1 FROM lexical_documents WHERE lexical_documents MATCH ? AND ${OF_OWNER}
        AND svckernel_gather(lexical_documents, ${KEY_MASK}, ${WEIGHTS})`,
   );
-  return kernel.gather(() => walk.all(term, owner, owner));
+  return kernel.gather(() => walk.all(form, owner, owner));
 }
 
 /** Documents of an owner. @param pack those of all owners */

@@ -6,6 +6,7 @@ import {
 } from "../../../domain/search/lexical-document.ts";
 import { type Surrounded, surroundings } from "../../../domain/search/turns.ts";
 import { asInstant } from "../../../lib/instant.ts";
+import { snowball } from "../../stemming/stem.ts";
 import type { StepProgress } from "../schema/upgrade-progress.ts";
 import {
   ACTIVE,
@@ -163,9 +164,14 @@ function fillAnew(database: Database, progress: StepProgress): void {
 function put(database: Database, { turn, before, after }: Surrounded<Turn>): void {
   const time = turn.event_time === null ? undefined : asInstant(turn.event_time);
   const beside = [before, after].map((turns) =>
-    neighbourWords(turns.map(({ content }) => content)),
+    neighbourWords(
+      turns.map(({ content }) => content),
+      snowball,
+    ),
   );
-  const columns = [ownWords(turn.content, time), ...beside].map((words) => words.join(" "));
+  const columns = [ownWords(turn.content, time, snowball), ...beside].map((words) =>
+    words.join(" "),
+  );
   database
     .query(
       `INSERT OR REPLACE INTO lexical_documents (rowid, own, previous, next)

@@ -1,0 +1,98 @@
+import {
+  isFunctionWord,
+  languagesOfQuestion,
+  languagesOfText,
+  type StemmedLanguage,
+} from "./language.ts";
+import {
+  analyse,
+  ENGLISH_STOP_WORDS,
+  isPlain,
+  questionTerms,
+  type Term,
+  withoutAccents,
+} from "./lexical-analysis.ts";
+
+/**
+ * Words of every language, on top of the analyser. A text in a language with a stemmer is indexed with its words and, beside them,
+ * with their stems. A stem ends in a sign of its language, so that it meets stems of the same language alone, and no word: what
+ * English texts and questions find does not depend on it. A word of a question is searched for as it is and by its stem in each
+ * language that the question may be in; whichever of these a text has, it has that word.
+ */
+
+/** Version of everything that decides what is indexed for a text. A pack records up to where its texts are of which version. */
+export const ANALYSER = 1;
+
+/** The stem of a word in lower case, composed. */
+export type Stem = (language: StemmedLanguage, word: string) => string;
+
+/** Signs at the end of stems: of private use, so that no text has them. They never change. */
+const SIGNS: Readonly<Record<StemmedLanguage, string>> = {
+  de: "\ue001",
+  fr: "\ue002",
+  es: "\ue003",
+  it: "\ue004",
+  pt: "\ue005",
+  nl: "\ue006",
+  ru: "\ue007",
+};
+
+const LATIN_WORD = /[\p{Script=Latin}\p{M}]+/gu;
+const CYRILLIC_WORD = /[\p{Script=Cyrillic}\p{M}]+/gu;
+/** UTF-16 units of the longest word that is stemmed, and the shortest. */
+const WORD_MAX = 40;
+const WORD_MIN = 2;
+
+/** The stems of the words of a text that say what it is about, repeats included. */
+export function stemsOf(text: string, terms: readonly string[], stem: Stem): readonly string[] {
+  return languagesOfText(text, terms).flatMap((language) =>
+    wordsIn(text, language)
+      .filter((word) => !isFunctionWord(language, withoutAccents(word)))
+      .map((word) => signed(language, word, stem)),
+  );
+}
+
+/** A word of a question: a text has it that has one of its forms. */
+export type QuestionWord = { readonly forms: readonly Term[] };
+
+/** The words to search for: distinct, without stop words of the question's language unless there is nothing else. */
+export function questionWords(question: string, stem: Stem): readonly QuestionWord[] {
+  const { stemmed, asked } = languagesOfQuestion(question, analyse(question));
+  const isStopWord = (word: string): boolean =>
+    asked.some((language) =>
+      language === "en" ? ENGLISH_STOP_WORDS.has(word) : isFunctionWord(language, word),
+    );
+  const stems = new Map<string, Set<string>>();
+  for (const language of stemmed) {
+    for (const word of wordsIn(question, language)) {
+      const folded = withoutAccents(word);
+      const known = stems.get(folded) ?? new Set();
+      stems.set(folded, known.add(signed(language, word, stem)));
+    }
+  }
+  return questionTerms(question, isStopWord).map((term) => ({
+    forms: [
+      term,
+      ...[...(stems.get(term.term) ?? [])].map((form) => ({ term: form, prefix: false })),
+    ],
+  }));
+}
+
+/** The words of a text that may be of a language, in lower case, composed. */
+function wordsIn(text: string, language: StemmedLanguage): readonly string[] {
+  const composed = (isPlain(text) ? text : text.normalize("NFKC")).toLowerCase();
+  const words = composed.match(language === "ru" ? CYRILLIC_WORD : LATIN_WORD) ?? [];
+  return words.filter(({ length }) => length >= WORD_MIN && length <= WORD_MAX);
+}
+
+const DIGRAPH = /(?<![aeouq])([aou])e/g;
+const UMLAUTS: Readonly<Record<string, string>> = { a: "ä", o: "ö", u: "ü" };
+
+function signed(language: StemmedLanguage, word: string, stem: Stem): string {
+  // Some write ae for ä.
+  const spelled =
+    language === "de"
+      ? word.replace(DIGRAPH, (found, vowel: string) => UMLAUTS[vowel] ?? found)
+      : word;
+  return `${withoutAccents(stem(language, spelled))}${SIGNS[language]}`;
+}
