@@ -10,7 +10,7 @@ export function toOwner(userId: string | undefined): Owner {
   return userId ?? ALL_OWNERS;
 }
 
-export function isEverybody(owner: Owner): owner is AllOwners {
+export function isEverybody(owner: unknown): owner is AllOwners {
   return owner === ALL_OWNERS;
 }
 

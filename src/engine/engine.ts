@@ -1,4 +1,4 @@
-import { parseId, parseOptionalUserId, parseOwner } from "../domain/arguments.ts";
+import { parseId, parseOwner } from "../domain/arguments.ts";
 import { toOwner } from "../domain/owner.ts";
 import { aggregateAssertions } from "./aggregate/assertions.ts";
 import { aggregateQuantities } from "./aggregate/quantities.ts";
@@ -190,9 +190,7 @@ type Reads =
 function bindReads(deps: EngineDeps, life: Lifetime): Pick<MemoryEngine, Reads> {
   return {
     processingStatus: (eventId, userId) =>
-      life.use(async () =>
-        deps.store.jobStatus(parseId(eventId, "event_id"), parseOptionalUserId(userId)),
-      ),
+      life.use(async () => deps.store.jobStatus(parseId(eventId, "event_id"), parseOwner(userId))),
     getEvent: (eventId, userId) =>
       life.use(async () => deps.store.event(parseId(eventId, "event_id"), parseOwner(userId))),
     getEvents: (query) => life.use(async () => deps.store.events(parseEventQuery(query))),

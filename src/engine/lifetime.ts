@@ -1,4 +1,4 @@
-import { SvcError } from "../domain/errors.ts";
+import { reasonCode, SvcError } from "../domain/errors.ts";
 import type { EngineDeps } from "./deps.ts";
 
 /** Knows whether the engine is open and what is still running. */
@@ -37,7 +37,7 @@ export class Lifetime {
   async background(failure: string, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     if (this.#closed !== undefined) return;
     const running = work(this.#closing.signal)
-      .catch(() => this.#deps.warn(failure))
+      .catch((error) => this.#deps.warn(`${failure} (${reasonCode(error)})`))
       .finally(() => this.#running.delete(running));
     this.#running.add(running);
     await running;

@@ -22,7 +22,7 @@ import type { StoreWorld } from "./store-contract.ts";
 async function totals(store: Store): Promise<{ events: number; pending: number }> {
   const [events, jobs] = await Promise.all([
     store.countEvents(ALL_OWNERS),
-    store.countJobs(undefined),
+    store.countJobs(ALL_OWNERS),
   ]);
   return { events, pending: jobs.pending };
 }
@@ -336,12 +336,12 @@ const CALLS: readonly { name: string; call: (store: Store) => Promise<unknown> }
     name: "admitOnce",
     call: (store) => store.admitOnce(anAdmission([EVENT]), planRecordId(EVENT.id)),
   },
-  { name: "claimJobs", call: (store) => store.claimJobs(undefined, 1) },
+  { name: "claimJobs", call: (store) => store.claimJobs(ALL_OWNERS, 1) },
   { name: "releaseJobs", call: (store) => store.releaseJobs([EVENT.id]) },
   { name: "materialize", call: (store) => store.materialize([aMaterialization(EVENT, NODE)]) },
   { name: "failJobs", call: (store) => store.failJobs([EVENT.id], "reason", at(0)) },
-  { name: "jobStatus", call: (store) => store.jobStatus(EVENT.id, undefined) },
-  { name: "countJobs", call: (store) => store.countJobs(undefined) },
+  { name: "jobStatus", call: (store) => store.jobStatus(EVENT.id, ALL_OWNERS) },
+  { name: "countJobs", call: (store) => store.countJobs(ALL_OWNERS) },
   { name: "event", call: (store) => store.event(EVENT.id, ALL_OWNERS) },
   { name: "events", call: (store) => store.events({ userId: "ada", limit: 1, offset: 0 }) },
   { name: "node", call: (store) => store.node(NODE.id, ALL_OWNERS) },

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { passesFilter } from "../../src/domain/candidate-filter.ts";
 import { LIFECYCLE_STATES } from "../../src/domain/enums.ts";
+import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import { expiredAt, retentionEnd } from "../../src/domain/retention.ts";
 import { at, put, unit } from "./samples.ts";
 import type { StoreWorld, World } from "./store-contract.ts";
@@ -25,7 +26,7 @@ export function describeExpiry(world: StoreWorld): void {
         { second: 40, ttlDays: 0, lifecycleState: "contested" },
       );
       const places = [7, 2, 0, 1];
-      const read = { userId: undefined, now: at(3 * DAY), limit: 10 };
+      const read = { owner: ALL_OWNERS, now: at(3 * DAY), limit: 10 };
 
       expect(await store.expired(read)).toEqual(places.flatMap((place) => nodes[place] ?? []));
       expect(await store.expired({ ...read, limit: 2 })).toEqual(
@@ -38,8 +39,8 @@ export function describeExpiry(world: StoreWorld): void {
       const [, bobs] = await put(store, { ttlDays: 1 }, { ttlDays: 1, userId: "bob" });
       const read = { now: at(3 * DAY), limit: 10 };
 
-      expect(await store.expired({ ...read, userId: "bob" })).toEqual(bobs ? [bobs] : []);
-      expect(await store.expired({ ...read, userId: "eve" })).toEqual([]);
+      expect(await store.expired({ ...read, owner: "bob" })).toEqual(bobs ? [bobs] : []);
+      expect(await store.expired({ ...read, owner: "eve" })).toEqual([]);
     });
 
     test("are told to the microsecond, and follow the rule that the engine has", async () => {
@@ -61,7 +62,7 @@ export function describeExpiry(world: StoreWorld): void {
       for (const days of [0, 1, 2]) {
         for (const offset of [-0.000_001, 0, 0.000_001, 0.000_002, 0.5, 0.999_999, 1.000_001, 2]) {
           const now = at(days * DAY + offset);
-          const found = await store.expired({ userId: "ada", now, limit: 1000 });
+          const found = await store.expired({ owner: "ada", now, limit: 1000 });
           const expected = active
             .filter(expiredAt(now))
             .map((node) => `${retentionEnd(node)} ${node.id}`)

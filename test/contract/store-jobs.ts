@@ -81,7 +81,7 @@ export function describeJobs(world: StoreWorld): void {
 
       expect(await store.claimJobs("nobody", 10)).toEqual([]);
       expect(idsOf(await store.claimJobs("bob", 10))).toEqual([ofBob?.id ?? ""]);
-      expect(idsOf(await store.claimJobs(undefined, 10))).toEqual([
+      expect(idsOf(await store.claimJobs(ALL_OWNERS, 10))).toEqual([
         ofAda?.id ?? "",
         ofEve?.id ?? "",
       ]);
@@ -163,7 +163,7 @@ export function describeJobs(world: StoreWorld): void {
       await store.releaseJobs([event.id]);
       await store.failJobs([event.id], "too_late", at(9));
 
-      expect(await store.claimJobs(undefined, 10)).toEqual([]);
+      expect(await store.claimJobs(ALL_OWNERS, 10)).toEqual([]);
       expect(await store.jobStatus(event.id, "ada")).toMatchObject({
         status: "complete",
         attempts: 1,
@@ -187,7 +187,7 @@ export function describeJobs(world: StoreWorld): void {
       ]);
       states.push(await store.jobStatus(event.id, "ada"));
       await store.materialize([aMaterialization(event, node, { vector: unit(1), at: at(3) })]);
-      states.push(await store.jobStatus(event.id, undefined));
+      states.push(await store.jobStatus(event.id, ALL_OWNERS));
 
       const eventId = event.id;
       expect(states).toEqual([
@@ -218,7 +218,7 @@ export function describeJobs(world: StoreWorld): void {
       expect(await store.countJobs("ada")).toEqual({ pending: 2, failed: 1 });
       expect(await store.countJobs("bob")).toEqual({ pending: 2, failed: 0 });
       expect(await store.countJobs("nobody")).toEqual({ pending: 0, failed: 0 });
-      expect(await store.countJobs(undefined)).toEqual({ pending: 4, failed: 1 });
+      expect(await store.countJobs(ALL_OWNERS)).toEqual({ pending: 4, failed: 1 });
     });
   });
 
@@ -401,7 +401,7 @@ export function describeJobs(world: StoreWorld): void {
       await store.failJobs([unknown], "reason", at(0));
       await store.materialize([]);
 
-      expect(await store.countJobs(undefined)).toEqual({ pending: 0, failed: 0 });
+      expect(await store.countJobs(ALL_OWNERS)).toEqual({ pending: 0, failed: 0 });
     });
   });
 }
@@ -444,7 +444,7 @@ export function describeExtractionJob(world: StoreWorld): void {
       lastError: "model_failed",
       updatedAt: at(3),
     });
-    expect(await store.extractionJob(held.id, undefined)).toMatchObject({
+    expect(await store.extractionJob(held.id, ALL_OWNERS)).toMatchObject({
       attempts: 0,
       leaseExpiresAt: at(9),
       lastError: undefined,
@@ -452,6 +452,6 @@ export function describeExtractionJob(world: StoreWorld): void {
     expect(await store.extractionJob(done.id, "ada")).toMatchObject({ status: "complete" });
     expect(await store.extractionJob(waiting.id, "bob")).toBeUndefined();
     expect(await store.extractionJob(none.id, "ada")).toBeUndefined();
-    expect(await store.extractionJob(freshId(), undefined)).toBeUndefined();
+    expect(await store.extractionJob(freshId(), ALL_OWNERS)).toBeUndefined();
   });
 }

@@ -1,15 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import { isTakenOver } from "../../src/domain/jobs.ts";
+import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import type { Instant } from "../../src/lib/instant.ts";
 import type { Store } from "../../src/ports/store/store.ts";
 import type { Claim } from "../../src/ports/store/work-queue.ts";
 import { aMaterialization, aNode, anAdmission, anEvent, at, unit } from "./samples.ts";
 import type { StoreWorld } from "./store-contract.ts";
 
-const SWEEP = { kind: "sweep", userId: undefined };
+const SWEEP = { kind: "sweep", owner: ALL_OWNERS };
 const DONE = { failure: undefined, cooldownSeconds: 3600 };
 
-async function taken(store: Store, work: Pick<Claim, "kind" | "userId"> = SWEEP): Promise<Claim> {
+async function taken(store: Store, work: Pick<Claim, "kind" | "owner"> = SWEEP): Promise<Claim> {
   const claim = await store.takeWork(work, true);
   if (typeof claim !== "object") throw new Error(`it is not free before ${claim}`);
   return claim;
@@ -62,11 +63,11 @@ export function describeWork(world: StoreWorld): void {
       const { store, other } = await twoStores(world);
       await store.admit(anAdmission([anEvent(), anEvent({ userId: "bob" })]));
 
-      await taken(store, { kind: "sweep", userId: "ada" });
+      await taken(store, { kind: "sweep", owner: "ada" });
 
-      expect(await taken(other, { kind: "sweep", userId: "bob" })).toMatchObject({ generation: 1 });
-      expect(await taken(other, { kind: "other", userId: "ada" })).toMatchObject({ generation: 1 });
-      expect(await other.takeWork({ kind: "sweep", userId: "eve" }, true)).toBeUndefined();
+      expect(await taken(other, { kind: "sweep", owner: "bob" })).toMatchObject({ generation: 1 });
+      expect(await taken(other, { kind: "other", owner: "ada" })).toMatchObject({ generation: 1 });
+      expect(await other.takeWork({ kind: "sweep", owner: "eve" }, true)).toBeUndefined();
     });
 
     test("that fails comes later each time, and at its time again after a success", async () => {
@@ -88,12 +89,12 @@ export function describeWork(world: StoreWorld): void {
       const { store, other, clock } = await twoStores(world);
       clock.time = at(86_400 * 365);
       await store.finishWork(await taken(store), DONE);
-      await taken(store, { kind: "held", userId: undefined });
+      await taken(store, { kind: "held", owner: ALL_OWNERS });
 
       clock.time = at(0);
 
       expect(await taken(other)).toEqual({ ...SWEEP, generation: 2 });
-      expect(await taken(other, { kind: "held", userId: undefined })).toMatchObject({
+      expect(await taken(other, { kind: "held", owner: ALL_OWNERS })).toMatchObject({
         generation: 2,
       });
     });

@@ -4,6 +4,7 @@
  * Arguments: the adapter's own description of the pack as JSON; `claim` and a limit, or `admit` and a content.
  */
 
+import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import { uuidV7 } from "../../src/lib/uuid.ts";
 import { anAdmission, anEvent } from "./samples.ts";
 import { openSqlitePack, type SqlitePack } from "./sqlite-pack.ts";
@@ -14,7 +15,7 @@ const store = await openSqlitePack(JSON.parse(pack) as SqlitePack);
 
 async function act(): Promise<readonly string[]> {
   if (action === "claim") {
-    const jobs = await store.claimJobs(undefined, Number(argument));
+    const jobs = await store.claimJobs(ALL_OWNERS, Number(argument));
     return jobs.map(({ event }) => event.id);
   }
   const event = anEvent({ id: uuidV7(), content: argument });

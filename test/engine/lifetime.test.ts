@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import type { MemoryEngine } from "../../src/engine/memory-engine.ts";
 import { planStore } from "../../src/engine/write/plan-store.ts";
 import { uuidV7 } from "../../src/lib/uuid.ts";
@@ -47,7 +48,7 @@ describe("opening", () => {
     await first.engine.close();
 
     const { engine, store } = await open({ pack: first.pack });
-    await until(async () => (await store.countJobs(undefined)).pending === 0);
+    await until(async () => (await store.countJobs(ALL_OWNERS)).pending === 0);
 
     for (const userId of owners) {
       expect(await engine.stats(userId)).toMatchObject({ nodeCount: 20, eventCount: 20 });

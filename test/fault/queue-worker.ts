@@ -4,11 +4,13 @@
  *   `drain`: does jobs, and `sweep` when it is due, until nothing is left.
  * Each tells what it did in lines of JSON.
  */
+
 import { isTakenOver } from "../../src/domain/jobs.ts";
+import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import { aMaterialization, aNode, unit } from "../contract/samples.ts";
 import { openSqlitePack, type SqlitePack } from "../contract/sqlite-pack.ts";
 
-const SWEEP = { kind: "sweep", userId: undefined };
+const SWEEP = { kind: "sweep", owner: ALL_OWNERS };
 const DONE = { failure: undefined, cooldownSeconds: 3600 };
 
 const [pack = "", action] = process.argv.slice(2);
@@ -17,7 +19,7 @@ const store = await openSqlitePack(JSON.parse(pack) as SqlitePack);
 const tell = (value: unknown): void => console.log(JSON.stringify(value));
 
 async function hold(): Promise<void> {
-  const [job] = await store.claimJobs(undefined, 1);
+  const [job] = await store.claimJobs(ALL_OWNERS, 1);
   const claim = await store.takeWork(SWEEP, true);
   if (job === undefined || typeof claim !== "object") throw new Error("it is held already");
   tell("held");
@@ -39,7 +41,7 @@ async function drain(): Promise<void> {
   const done: string[] = [];
   let sweeps = 0;
   for (let empty = 0; empty < 3; ) {
-    const jobs = await store.claimJobs(undefined, 7);
+    const jobs = await store.claimJobs(ALL_OWNERS, 7);
     empty = jobs.length === 0 ? empty + 1 : 0;
     const items = jobs.map(({ event, generation }) =>
       aMaterialization(event, aNode(event, { id: event.id }), { vector: unit(1), generation }),

@@ -1,13 +1,15 @@
 /** Processes on one queue: at the same time, and one that is frozen and woken. */
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import { fromEpochMicros } from "../../src/lib/instant.ts";
 import { aMaterialization, aNode, anAdmission, anEvent, unit } from "../contract/samples.ts";
 import { filePack, openSqlitePack, type SqlitePack } from "../contract/sqlite-pack.ts";
 
-const SWEEP = { kind: "sweep", userId: undefined };
+const SWEEP = { kind: "sweep", owner: ALL_OWNERS };
 
 let folder = "";
 beforeAll(() => {
@@ -48,7 +50,7 @@ test("four processes do each job once, and what comes again and again once in it
   expect(new Set(done).size).toBe(400);
   expect(told.map(({ sweeps }) => sweeps).toSorted()).toEqual([0, 0, 0, 1]);
   const store = await openSqlitePack(pack);
-  expect(await store.countJobs(undefined)).toEqual({ pending: 0, failed: 0 });
+  expect(await store.countJobs(ALL_OWNERS)).toEqual({ pending: 0, failed: 0 });
   expect(await store.countNodes("ada")).toBe(400);
   await store.close();
 }, 60_000);
@@ -60,12 +62,12 @@ test("a process that was frozen writes nothing of what another one has done mean
   expect((await said.read()).value).toBe('"held"\n');
   frozen.kill("SIGSTOP");
   const early = await openSqlitePack(pack);
-  expect(await early.claimJobs(undefined, 1)).toEqual([]);
+  expect(await early.claimJobs(ALL_OWNERS, 1)).toEqual([]);
   await early.close();
   // Two minutes later, by the clock of the other one.
   const now = () => fromEpochMicros((Date.now() + 120_000) * 1000);
   const other = await openSqlitePack(pack, { clock: { now } });
-  const [job] = await other.claimJobs(undefined, 1);
+  const [job] = await other.claimJobs(ALL_OWNERS, 1);
   const claim = await other.takeWork(SWEEP, true);
   if (job === undefined || typeof claim !== "object") throw new Error("it is still held");
   const { event, generation } = job;

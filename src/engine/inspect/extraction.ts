@@ -1,4 +1,4 @@
-import { parseId, parseOptionalUserId, parseOwner } from "../../domain/arguments.ts";
+import { parseId, parseOwner } from "../../domain/arguments.ts";
 import { openChecksummed } from "../../domain/checksummed.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
@@ -45,7 +45,7 @@ export async function extractionStatus(
   userId: string | undefined,
 ): Promise<ExtractionStatus | undefined> {
   const id = parseId(eventId, "event_id");
-  const job = await store.extractionJob(id, parseOptionalUserId(userId));
+  const job = await store.extractionJob(id, parseOwner(userId));
   if (job === undefined) return undefined;
   if (job.status === "complete") return { job, status: "complete", phase: "complete" };
   const isRecorded = (await store.auditRecord(recordId(id), ALL_OWNERS)) !== undefined;

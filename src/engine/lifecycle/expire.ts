@@ -3,6 +3,7 @@ import { reasonCode, SvcError } from "../../domain/errors.ts";
 import { isTakenOver } from "../../domain/jobs.ts";
 import { isActive, requireStep } from "../../domain/lifecycle.ts";
 import { type MemoryNode, nodeRecord } from "../../domain/node.ts";
+import type { Owner } from "../../domain/owner.ts";
 import { retentionEnd } from "../../domain/retention.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
 import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
@@ -16,8 +17,7 @@ const OPERATION = "TOMBSTONE_SWEEP";
 const POLICY = "ttl_expiration_v1";
 
 export type ExpireOptions = {
-  /** Absent: memories of all owners. */
-  readonly userId: string | undefined;
+  readonly owner: Owner;
   /** Maximum number of memories to archive, at least 1. */
   readonly limit: number;
   /** Milliseconds after which no further memory is started. */
@@ -39,10 +39,10 @@ export type Expiry = { readonly archived: number; readonly failed: number };
  */
 export async function expireMemories(
   deps: Pick<EngineDeps<Graph>, "store" | "clock" | "warn">,
-  { userId, limit, budgetMs, signal, claim }: ExpireOptions,
+  { owner, limit, budgetMs, signal, claim }: ExpireOptions,
 ): Promise<Expiry> {
   const end = performance.now() + budgetMs;
-  const expired = await deps.store.expired({ userId, limit, now: deps.clock.now() });
+  const expired = await deps.store.expired({ owner, limit, now: deps.clock.now() });
   let archived = 0;
   let failed = 0;
   for (const node of expired) {

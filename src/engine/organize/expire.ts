@@ -15,19 +15,13 @@ export function expire(
     whole: {
       isByOwner: true,
       cooldownSeconds,
-      isNeeded: async (userId) => {
-        const expired = await deps.store.expired({
-          userId,
-          limit: 1,
-          now: deps.clock.now(),
-        });
-        return expired.length > 0;
-      },
+      isNeeded: async (owner) =>
+        (await deps.store.expired({ owner, limit: 1, now: deps.clock.now() })).length > 0,
     },
     failure: "expired memories were not archived",
-    work: async ({ userId, claim, signal, pause }) => {
+    work: async ({ owner, claim, signal, pause }) => {
       for (;;) {
-        const options = { userId, limit, budgetMs, signal, claim };
+        const options = { owner, limit, budgetMs, signal, claim };
         const { archived, failed } = await expireMemories(deps, options);
         if (archived === 0 || !(await pause())) return failed > 0 ? "not_archived" : undefined;
       }

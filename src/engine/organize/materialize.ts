@@ -1,3 +1,4 @@
+import { ALL_OWNERS } from "../../domain/owner.ts";
 import { drain, type ProcessingDeps } from "../write/materialize.ts";
 import type { Job } from "./runner.ts";
 
@@ -12,7 +13,7 @@ export function materialize(deps: ProcessingDeps): Job {
     failure: "repair of pending work did not finish",
     work: async ({ signal, pause }) => {
       for (let left = Number.POSITIVE_INFINITY; ; ) {
-        const options = { userId: undefined, budgetMs: STEP_MS, signal };
+        const options = { owner: ALL_OWNERS, budgetMs: STEP_MS, signal };
         const { pending, failed } = await drain(deps, options);
         const open = pending - failed;
         if (open <= 0 || open >= left || !(await pause())) return undefined;

@@ -1,34 +1,27 @@
-import { reasonCode } from "../../domain/errors.ts";
 import { addDays } from "../../lib/instant.ts";
 import type { ReceiptLog } from "../../ports/store/receipt-log.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { Job } from "./runner.ts";
 
-const FAILURE = "old receipts were not removed";
 const COOLDOWN_SECONDS = 3600;
 /** Receipts that one step removes at most, so that others write in between. */
 const LIMIT = 250;
 
 /** Removes receipts that are older than they are to be. @param days that they are kept */
 export function pruneReceipts(
-  { store, clock, warn }: Pick<EngineDeps<ReceiptLog>, "store" | "clock" | "warn">,
+  { store, clock }: Pick<EngineDeps<ReceiptLog>, "store" | "clock">,
   days: number,
 ): Job {
   return {
     kind: "prune-receipts",
     after: ["retrieval"],
     whole: { isByOwner: false, cooldownSeconds: COOLDOWN_SECONDS },
-    failure: FAILURE,
+    failure: "old receipts were not removed",
     work: async ({ pause }) => {
       const before = addDays(clock.now(), -days);
       if (before === undefined) return undefined;
-      try {
-        while ((await store.pruneReceipts(before, LIMIT)) >= LIMIT && (await pause()));
-        return undefined;
-      } catch (error) {
-        warn(`${FAILURE} (${reasonCode(error)})`);
-        return reasonCode(error);
-      }
+      while ((await store.pruneReceipts(before, LIMIT)) >= LIMIT && (await pause()));
+      return undefined;
     },
   };
 }

@@ -1,5 +1,6 @@
 import { parseOptionalInteger } from "../../domain/arguments.ts";
 import { invalid } from "../../domain/errors.ts";
+import { ALL_OWNERS } from "../../domain/owner.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
 import type { NodeVector, RebuildPlan } from "../../ports/store/rebuild.ts";
 import type { KeyedNode, SearchIndex } from "../../ports/store/search-index.ts";
@@ -51,7 +52,7 @@ export async function rebuildIndexes(
     await rebuild.end(outcome);
   }
   // Texts that could not be embedded with the previous model may succeed now.
-  await drain(deps, { userId: undefined, budgetMs: Number.POSITIVE_INFINITY, signal });
+  await drain(deps, { owner: ALL_OWNERS, budgetMs: Number.POSITIVE_INFINITY, signal });
   const { total, blank } = await rebuild.count();
   return {
     nodesIndexed: total - blank,

@@ -1,5 +1,6 @@
 import { reasonCode } from "../../domain/errors.ts";
 import { isTakenOver } from "../../domain/jobs.ts";
+import { ALL_OWNERS, type Owner } from "../../domain/owner.ts";
 import { toEpochMillis } from "../../lib/instant.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Claim, WorkQueue } from "../../ports/store/work-queue.ts";
@@ -21,7 +22,7 @@ export type Job = {
     readonly isByOwner: boolean;
     readonly cooldownSeconds: number;
     /** Spares the claim where it is false. What it throws, the work is to throw too. Absent: true. */
-    readonly isNeeded?: (userId: string | undefined) => Promise<boolean>;
+    readonly isNeeded?: (owner: Owner) => Promise<boolean>;
   };
   /** What is reported when it throws. */
   readonly failure: string;
@@ -31,8 +32,7 @@ export type Job = {
 
 /** One time that a job is done. */
 export type Run = {
-  /** Absent: all owners. */
-  readonly userId: string | undefined;
+  readonly owner: Owner;
   readonly claim: Claim | undefined;
   /** Tells it to end soon. */
   readonly signal: AbortSignal;
@@ -52,7 +52,7 @@ export type RunnerDeps = {
 
 /** Does jobs beside the calls, each once at a time. Nothing here throws or delays a call. */
 export type Runner = {
-  after(occasion: Occasion, userId?: string): void;
+  after(occasion: Occasion, owner?: Owner): void;
   /** Ends what is being done, gives back what is left of it, and begins nothing until the next opening. */
   stop(): Promise<void>;
 };
@@ -68,43 +68,43 @@ export function createRunner(
   const rests = createRests(clock);
   let stopping = new AbortController();
 
-  const start = (job: Job, userId: string | undefined, isDueOnly: boolean): void => {
+  const start = (job: Job, owner: Owner, isDueOnly: boolean): void => {
     const stop = stopping.signal;
     const end = background(job.failure, async (closing) => {
       const signal = AbortSignal.any([closing, stop]);
       try {
-        await doJob(job, { userId, isDueOnly, signal });
+        await doJob(job, { owner, isDueOnly, signal });
       } finally {
         running.delete(job);
       }
     });
     running.set(job, end);
   };
-  const doJob = async (job: Job, { userId, isDueOnly, signal }: Start): Promise<void> => {
+  const doJob = async (job: Job, { owner, isDueOnly, signal }: Start): Promise<void> => {
     const { whole } = job;
     const free = {
-      userId,
+      owner,
       claim: undefined,
       signal,
       pause: () => nextTurn(signal),
     };
     if (whole === undefined) return void (await job.work(free));
     if (!(await free.pause())) return;
-    const isNeeded = (await whole.isNeeded?.(userId).catch(() => true)) ?? true;
-    if (!isNeeded) return rests.begin(job, userId, whole.cooldownSeconds);
-    const claim = await store.takeWork({ kind: job.kind, userId }, isDueOnly);
+    const isNeeded = (await whole.isNeeded?.(owner).catch(() => true)) ?? true;
+    if (!isNeeded) return rests.begin(job, owner, whole.cooldownSeconds);
+    const claim = await store.takeWork({ kind: job.kind, owner }, isDueOnly);
     if (typeof claim !== "object") {
-      return rests.begin(job, userId, claim === undefined ? 0 : secondsTo(clock, claim));
+      return rests.begin(job, owner, claim === undefined ? 0 : secondsTo(clock, claim));
     }
     await doClaimed(store, job, { ...free, claim });
-    if (!signal.aborted) rests.begin(job, userId, whole.cooldownSeconds);
+    if (!signal.aborted) rests.begin(job, owner, whole.cooldownSeconds);
   };
   return {
-    after: (occasion, userId) => {
+    after: (occasion, caller = ALL_OWNERS) => {
       if (occasion === "opening") stopping = new AbortController();
       for (const job of jobs) {
         if (!job.after.includes(occasion) || running.has(job)) continue;
-        const owner = job.whole?.isByOwner === true ? userId : undefined;
+        const owner = job.whole?.isByOwner === true ? caller : ALL_OWNERS;
         const isDueOnly = occasion !== "opening";
         if (!isDueOnly || !rests.has(job, owner)) start(job, owner, isDueOnly);
       }
@@ -116,7 +116,7 @@ export function createRunner(
   };
 }
 
-type Start = Pick<Run, "userId" | "signal"> & { readonly isDueOnly: boolean };
+type Start = Pick<Run, "owner" | "signal"> & { readonly isDueOnly: boolean };
 
 /** Does what was claimed, renewing the lease, and writes what came of it. */
 async function doClaimed(
@@ -149,18 +149,18 @@ async function doClaimed(
 /** What need not be looked at for a while, as far as this process knows. A clock that was set back ends it. */
 function createRests(clock: Clock) {
   const rests = new Map<string, { readonly from: number; readonly to: number }>();
-  const keyOf = ({ kind }: Job, userId: string | undefined) => JSON.stringify([kind, userId]);
+  const keyOf = ({ kind }: Job, owner: Owner) => JSON.stringify([kind, owner]);
   return {
-    begin: (job: Job, userId: string | undefined, seconds: number): void => {
-      const key = keyOf(job, userId);
+    begin: (job: Job, owner: Owner, seconds: number): void => {
+      const key = keyOf(job, owner);
       const from = toEpochMillis(clock.now());
       rests.delete(key);
       rests.set(key, { from, to: from + seconds * 1000 });
       const [oldest] = rests.keys();
       if (rests.size > REMEMBERED && oldest !== undefined) rests.delete(oldest);
     },
-    has: (job: Job, userId: string | undefined): boolean => {
-      const rest = rests.get(keyOf(job, userId));
+    has: (job: Job, owner: Owner): boolean => {
+      const rest = rests.get(keyOf(job, owner));
       const now = toEpochMillis(clock.now());
       return rest !== undefined && now >= rest.from && now < rest.to;
     },

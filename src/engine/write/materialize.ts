@@ -2,6 +2,7 @@ import { parseOptionalNumber, parseUserId } from "../../domain/arguments.ts";
 import { reasonCode } from "../../domain/errors.ts";
 import type { ProcessingResult } from "../../domain/jobs.ts";
 import type { MemoryNode } from "../../domain/node.ts";
+import { ALL_OWNERS, type Owner } from "../../domain/owner.ts";
 import { hasText } from "../../domain/search/turns.ts";
 import { beginsWithSpeaker, storedSpeaker } from "../../domain/speaker.ts";
 import type { Uuid } from "../../lib/uuid.ts";
@@ -63,8 +64,7 @@ function embeddingText(node: MemoryNode): string {
 }
 
 export type DrainOptions = {
-  /** Absent: all owners. */
-  readonly userId: string | undefined;
+  readonly owner: Owner;
   /** Milliseconds; checked before each group. */
   readonly budgetMs: number;
   /** Whether jobs that failed a short while ago are passed over. Default false. */
@@ -89,7 +89,7 @@ export async function drain(
     options.signal?.aborted === true ||
     tried.size >= deps.settings.materializationQueueSize;
   while (!isOver()) {
-    const jobs = await deps.store.claimJobs(options.userId, group, options.isDueOnly);
+    const jobs = await deps.store.claimJobs(options.owner, group, options.isDueOnly);
     const fresh = jobs.filter(({ event }) => !tried.has(event.id));
     const again = jobs.filter(({ event }) => tried.has(event.id)).map(({ event }) => event.id);
     if (again.length > 0) await deps.store.releaseJobs(again);
@@ -101,7 +101,7 @@ export async function drain(
       () => runGroup(deps, fresh),
     );
   }
-  return { processed, ...(await deps.store.countJobs(options.userId)) };
+  return { processed, ...(await deps.store.countJobs(options.owner)) };
 }
 
 /** @returns how many of the jobs are complete now */
@@ -171,10 +171,9 @@ export function processPending(
   deps: ProcessingDeps,
   input: ProcessPendingInput,
 ): Promise<ProcessingResult> {
-  const { userId } = input;
   const budgetMs = parseOptionalNumber(input.budgetMs, "budget_ms", 0, Number.MAX_SAFE_INTEGER);
   return drain(deps, {
-    userId: userId === undefined ? undefined : parseUserId(userId),
+    owner: input.userId === undefined ? ALL_OWNERS : parseUserId(input.userId),
     budgetMs: budgetMs ?? 1000,
   });
 }
@@ -189,7 +188,7 @@ export async function drainBefore(
     const { pending, failed } = await deps.store.countJobs(userId);
     if (pending === failed) return;
     const budgetMs = deps.settings.materializationBudgetMs;
-    await drain(deps, { userId, budgetMs, isDueOnly: true, signal });
+    await drain(deps, { owner: userId, budgetMs, isDueOnly: true, signal });
   } catch {
     deps.warn("retrieve: pending work could not be processed");
   }

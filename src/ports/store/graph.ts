@@ -68,8 +68,7 @@ export type ChainRead = {
 
 /** Nodes whose retention has ended. */
 export type ExpiredRead = {
-  /** Absent: of all owners. */
-  readonly userId: string | undefined;
+  readonly owner: Owner;
   readonly now: Instant;
   /** At least 1. */
   readonly limit: number;

@@ -1,6 +1,7 @@
 import type { MemoryEvent } from "../../domain/event.ts";
 import type { ProcessingStatus } from "../../domain/jobs.ts";
 import type { MemoryNode } from "../../domain/node.ts";
+import type { Owner } from "../../domain/owner.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 
@@ -36,8 +37,7 @@ export const ADMITTED = 1;
 export type Claim = {
   /** The kind of work, such as `expire`. */
   readonly kind: string;
-  /** Absent: for all owners. */
-  readonly userId: string | undefined;
+  readonly owner: Owner;
   readonly generation: number;
 };
 
@@ -68,12 +68,11 @@ export type ExtractionJob = {
  */
 export type WorkQueue = {
   /**
-   * Claims up to `limit` pending jobs of the owner (of all owners when absent), fewest attempts first, then in the order in
-   * which they became durable.
+   * Claims up to `limit` pending jobs, fewest attempts first, then in the order in which they became durable.
    * @param isDueOnly passes over those that failed a short while ago. Default false
    */
   claimJobs(
-    userId: string | undefined,
+    owner: Owner,
     limit: number,
     isDueOnly?: boolean,
   ): Promise<readonly MaterializationJob[]>;
@@ -95,12 +94,10 @@ export type WorkQueue = {
     at: Instant,
     generation?: number,
   ): Promise<void>;
-  jobStatus(eventId: Uuid, userId: string | undefined): Promise<ProcessingStatus | undefined>;
-  countJobs(
-    userId: string | undefined,
-  ): Promise<{ readonly pending: number; readonly failed: number }>;
+  jobStatus(eventId: Uuid, owner: Owner): Promise<ProcessingStatus | undefined>;
+  countJobs(owner: Owner): Promise<{ readonly pending: number; readonly failed: number }>;
   /** Undefined for an unknown event, one of another owner, or one without such work. */
-  extractionJob(eventId: Uuid, userId: string | undefined): Promise<ExtractionJob | undefined>;
+  extractionJob(eventId: Uuid, owner: Owner): Promise<ExtractionJob | undefined>;
 
   /**
    * Claims work that comes again and again.
@@ -108,7 +105,7 @@ export type WorkQueue = {
    * @returns when to ask again where it is held or not due; undefined for an owner that has nothing in the pack
    */
   takeWork(
-    work: Pick<Claim, "kind" | "userId">,
+    work: Pick<Claim, "kind" | "owner">,
     isDueOnly: boolean,
   ): Promise<Claim | Instant | undefined>;
   /** Renews the lease. @returns false when the work has another holder now */

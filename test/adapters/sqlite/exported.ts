@@ -7,6 +7,7 @@ import type { Connection } from "../../../src/adapters/sqlite/connection/open-re
 import { readSnapshot } from "../../../src/adapters/sqlite/transfer/export.ts";
 import { exportLines } from "../../../src/adapters/sqlite/transfer/export-lines.ts";
 import { importPack } from "../../../src/adapters/sqlite/transfer/import.ts";
+import { ALL_OWNERS } from "../../../src/domain/owner.ts";
 import type { EmbeddingIdentity } from "../../../src/ports/embedder.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import {
@@ -103,7 +104,7 @@ export async function fillRichly(store: Store, pack: SqlitePack): Promise<void> 
   await store.saveReceipt(aReceipt({ createdAt: at(9) }));
   const long = new TextEncoder().encode('{"score":0.25}'.repeat(300));
   await store.saveReceipt(aReceipt({ body: long, userId: "bob" }));
-  await store.claimJobs(undefined, 1);
+  await store.claimJobs(ALL_OWNERS, 1);
   await store.failJobs([awkward.id], "embedding_failed", at(7));
   const { layout } = pack;
   const database = openDatabase({ ...connectionOf(pack), layout, mode: "read-write" });

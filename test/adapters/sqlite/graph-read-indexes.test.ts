@@ -130,13 +130,13 @@ const READS: readonly {
   },
   {
     name: "expired nodes of all owners",
-    read: (database) => readExpired(database, { userId: undefined, now: at(9), limit: 9 }),
+    read: (database) => readExpired(database, { owner: ALL_OWNERS, now: at(9), limit: 9 }),
     indexes: ["nodes_expiring"],
     sorts: true,
   },
   {
     name: "expired nodes of one owner",
-    read: (database) => readExpired(database, { userId: "ada", now: at(9), limit: 9 }),
+    read: (database) => readExpired(database, { owner: "ada", now: at(9), limit: 9 }),
     indexes: ["nodes_expiring"],
     sorts: true,
   },

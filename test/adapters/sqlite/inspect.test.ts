@@ -5,6 +5,7 @@ import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
 import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import { inspectPack } from "../../../src/adapters/sqlite/read/inspect.ts";
+import { ALL_OWNERS } from "../../../src/domain/owner.ts";
 import {
   aMaterialization,
   aNode,
@@ -53,7 +54,7 @@ describe.each([
     const failing = anEvent({ timestamp: at(1) });
     await store.admit(anAdmission([failing, anEvent()]));
     await store.failJobs([failing.id], "model_failed", at(2));
-    const claim = await store.takeWork({ kind: "expire", userId: undefined }, false);
+    const claim = await store.takeWork({ kind: "expire", owner: ALL_OWNERS }, false);
     if (typeof claim !== "object") throw new Error("it was not free");
     await store.finishWork(claim, { failure: "storage_failed", cooldownSeconds: 0 });
     const manifest = await store.manifest();

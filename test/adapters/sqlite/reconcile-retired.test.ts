@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { copyFileSync, rmSync } from "node:fs";
 import type { MemoryNode } from "../../../src/domain/node.ts";
+import { ALL_OWNERS } from "../../../src/domain/owner.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import {
   aMaterialization,
@@ -36,7 +37,7 @@ async function converse(store: Store): Promise<MemoryNode[]> {
 
 /** Does the pending work as a worker does. @returns what was worked at */
 async function work(store: Store): Promise<string[]> {
-  const jobs = await store.claimJobs(undefined, 100);
+  const jobs = await store.claimJobs(ALL_OWNERS, 100);
   await store.materialize(
     jobs.map(({ event, plannedNode }) =>
       aMaterialization(event, plannedNode ?? aNode(event, { id: event.id }), {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, rmSync } from "node:fs";
 import type { PackLayout } from "../../../src/adapters/sqlite/connection/layout.ts";
+import { ALL_OWNERS } from "../../../src/domain/owner.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import {
   aMaterialization,
@@ -26,7 +27,7 @@ function filesOf(place: string): Files {
 
 /** Does the pending work as a worker does, with one and the same vector for every text. */
 async function work(store: Store): Promise<number> {
-  const jobs = await store.claimJobs(undefined, 100);
+  const jobs = await store.claimJobs(ALL_OWNERS, 100);
   await store.materialize(
     jobs.map(({ event, plannedNode }) =>
       aMaterialization(event, plannedNode ?? aNode(event, { id: event.id }), { vector: unit(1) }),

@@ -56,7 +56,7 @@ test("work of one lane is claimed one after the other, past what has failed for 
 test("what two owners had to be done is done for one when they are joined", async () => {
   const store = await open(filePack(folder()));
   await store.admit(anAdmission([anEvent({ userId: "bob" }), anEvent()]));
-  const [of, into] = ["bob", "ada"].map((userId) => ({ kind: "sweep", userId }));
+  const [of, into] = ["bob", "ada"].map((owner) => ({ kind: "sweep", owner }));
   if (of === undefined || into === undefined) throw new Error();
   const claim = await store.takeWork(of, true);
   await store.takeWork(into, true);

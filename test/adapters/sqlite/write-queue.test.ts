@@ -91,14 +91,14 @@ describe("a full disk", () => {
       expect(refusal.data).toEqual({ path: mainPath(pack.layout) });
       expect(refusal.message).toContain("Free some space");
       expect(await store.countEvents(ALL_OWNERS)).toBe(1);
-      expect(await store.countJobs(undefined)).toEqual({ pending: 1, failed: 0 });
+      expect(await store.countJobs(ALL_OWNERS)).toEqual({ pending: 1, failed: 0 });
 
       limitTo(writer, schemas, "free");
       await store.admit(anAdmission([anEvent({ content: BIG })]));
       await store.close();
       const again = await open(pack);
       expect(await again.countEvents(ALL_OWNERS)).toBe(2);
-      expect(await again.countJobs(undefined)).toEqual({ pending: 2, failed: 0 });
+      expect(await again.countJobs(ALL_OWNERS)).toEqual({ pending: 2, failed: 0 });
     },
   );
 
@@ -116,7 +116,7 @@ describe("a full disk", () => {
 
     expect(stored).toBeLessThan(40);
     expect(await store.countEvents(ALL_OWNERS)).toBe(stored);
-    expect(await store.countJobs(undefined)).toEqual({ pending: stored, failed: 0 });
+    expect(await store.countJobs(ALL_OWNERS)).toEqual({ pending: stored, failed: 0 });
     const codes = outcomes.flatMap((outcome) =>
       outcome.status === "rejected" ? [outcome.reason.code] : [],
     );
@@ -178,7 +178,7 @@ describe("files that may grow no further", () => {
     expect(readable).toBe(stored);
     const store = await open(pack);
     expect(await store.countEvents(ALL_OWNERS)).toBe(stored);
-    expect(await store.countJobs(undefined)).toEqual({ pending: stored, failed: 0 });
+    expect(await store.countJobs(ALL_OWNERS)).toEqual({ pending: stored, failed: 0 });
     await store.admit(anAdmission([anEvent()]));
     expect(await store.countEvents(ALL_OWNERS)).toBe(stored + 1);
   });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { openChecksummed } from "../../../src/domain/checksummed.ts";
 import { nodeRecord } from "../../../src/domain/node.ts";
+import { ALL_OWNERS } from "../../../src/domain/owner.ts";
 import { expireMemories } from "../../../src/engine/lifecycle/expire.ts";
 import type { StoreInput } from "../../../src/engine/write/api.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
@@ -12,7 +13,7 @@ import { logOf } from "./memories.ts";
 
 const { open } = useEngines();
 
-const ALL = { userId: undefined, limit: 50, budgetMs: 60_000 };
+const ALL = { owner: ALL_OWNERS, limit: 50, budgetMs: 60_000 };
 const START = "2026-03-18T12:00:00Z";
 
 async function opened(alter?: (store: Store) => Partial<Store>) {
@@ -139,7 +140,7 @@ describe("a sweep", () => {
         nodes.map((node) => node?.lifecycleState === "archived"),
       );
 
-    await expireMemories(one.deps, { ...ALL, userId: "ada", limit: 2 });
+    await expireMemories(one.deps, { ...ALL, owner: "ada", limit: 2 });
     expect(await states()).toEqual([false, true, true, false]);
 
     await expireMemories(one.deps, ALL);

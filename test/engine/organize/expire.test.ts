@@ -72,7 +72,7 @@ describe("opening", () => {
     });
     await until(async () => one.warnings.length > 0);
 
-    expect(one.warnings).toEqual(["expired memories were not archived"]);
+    expect(one.warnings).toEqual(["expired memories were not archived (Error)"]);
     expect((await one.engine.retrieve({ query: "parcel", userId: "ada" })).results).toEqual([]);
   });
 });

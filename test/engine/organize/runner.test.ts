@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ALL_OWNERS } from "../../../src/domain/owner.ts";
 import { createRunner, type Job, type Run } from "../../../src/engine/organize/runner.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import { filePack, openSqlitePack, type SqlitePack } from "../../contract/sqlite-pack.ts";
@@ -144,7 +145,7 @@ describe("a job", () => {
     expect([frozen.seen.runs, other.seen.runs]).toEqual([1, 1]);
     expect(outcomes).toEqual([]);
     expect(frozen.seen.warnings).toEqual([]);
-    expect(await other.store.takeWork({ kind: "sweep", userId: undefined }, true)).toMatch(
+    expect(await other.store.takeWork({ kind: "sweep", owner: ALL_OWNERS }, true)).toMatch(
       /^2026-03-18T13:02:00/,
     );
   });
@@ -162,7 +163,7 @@ describe("a job", () => {
     await one.runner.stop();
     await one.calls(3);
     expect(one.seen.runs).toBe(1);
-    expect(await one.store.takeWork({ kind: "sweep", userId: undefined }, true)).toMatchObject({
+    expect(await one.store.takeWork({ kind: "sweep", owner: ALL_OWNERS }, true)).toMatchObject({
       generation: 2,
     });
   });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../../src/domain/errors.ts";
+import { ALL_OWNERS } from "../../../src/domain/owner.ts";
 import type { IngestInput } from "../../../src/engine/write/api.ts";
 import { expectInvalid, useEngines } from "../engines.ts";
 
@@ -44,7 +45,7 @@ describe("a message that is taken in", () => {
     });
     const { results } = await engine.retrieve({ query: "moved to Graz", userId: "ada" });
     expect(results.map((found) => found.node.id)).toEqual(node === undefined ? [] : [node.id]);
-    expect(await deps.store.extractionJob(eventId, undefined)).toBeUndefined();
+    expect(await deps.store.extractionJob(eventId, ALL_OWNERS)).toBeUndefined();
   });
 
   test("is what store would have stored", async () => {

@@ -1,7 +1,9 @@
 import type { Database } from "bun:sqlite";
+import type { Owner } from "../../../domain/owner.ts";
 import { asInstant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { ExtractionJob } from "../../../ports/store/work-queue.ts";
+import { userIdOf } from "../write/owners.ts";
 
 type JobRow = {
   readonly status: "pending" | "complete";
@@ -11,11 +13,11 @@ type JobRow = {
   readonly updated_at: string;
 };
 
-/** The extraction work on an event, of the owner if one is named. */
+/** The extraction work on an event. */
 export function readExtractionJob(
   database: Database,
   eventId: Uuid,
-  userId: string | undefined,
+  owner: Owner,
 ): ExtractionJob | undefined {
   const row = database
     .query<JobRow, [string, string | null]>(
@@ -23,7 +25,7 @@ export function readExtractionJob(
        FROM events e JOIN owners o ON o.owner = e.owner JOIN work j ON j.subject = e.key AND j.kind = 'extraction'
        WHERE e.id = ?1 AND (?2 IS NULL OR o.user_id = ?2)`,
     )
-    .get(eventId, userId ?? null);
+    .get(eventId, userIdOf(owner));
   if (row === null) return undefined;
   return {
     eventId,

@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { SvcError } from "../../../domain/errors.ts";
+import { ALL_OWNERS } from "../../../domain/owner.ts";
 import { isSameEmbedding } from "../../../domain/same-embedding.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
@@ -10,7 +11,7 @@ import { failuresOf, finishWork, type Lease, leaseOf, renewWork, takeWork } from
 
 /** Seconds for which a run stays with a process that gives no sign of life: a batch of texts may take long to embed. */
 const HOLD_SECONDS = 120;
-const WORK = { kind: "rebuild", userId: undefined };
+const WORK = { kind: "rebuild", owner: ALL_OWNERS };
 
 type StateRow = {
   readonly embedding_model: string;

@@ -1,12 +1,13 @@
 import type { Database } from "bun:sqlite";
 import type { ProcessingStatus } from "../../../domain/jobs.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
+import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import { fromPlanRecord, planRecordId } from "../../../domain/planned-store.ts";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { MaterializationJob } from "../../../ports/store/work-queue.ts";
 import { readAuditRecord } from "../read/audit-records.ts";
-import { ownerKey } from "./owners.ts";
+import { ownerKeyOrAll, userIdOf } from "./owners.ts";
 import { EVENT_COLUMNS, type EventRow, toEvent } from "./rows.ts";
 import { readUnindexed } from "./unindexed.ts";
 import { type ClaimFilter, claimWork, dueAfter, type Lease } from "./work.ts";
@@ -16,16 +17,17 @@ const KIND = "materialization";
 /** Claims jobs and reads what they are about. Runs inside a write transaction. */
 export function claimJobs(
   database: Database,
-  userId: string | undefined,
+  of: Owner,
   { limit, isDueOnly }: Pick<ClaimFilter, "limit" | "isDueOnly">,
   lease: Lease,
 ): MaterializationJob[] {
-  const owner = userId === undefined ? undefined : ownerKey(database, userId);
-  if (userId !== undefined && owner === undefined) return [];
+  const owner = ownerKeyOrAll(database, of);
+  if (owner === undefined) return [];
   const read = database.query<EventRow, [number]>(
     `SELECT ${EVENT_COLUMNS} FROM events e JOIN owners o ON o.owner = e.owner WHERE e.key = ?`,
   );
-  return claimWork(database, { kind: KIND, owner, limit, isDueOnly }, lease).flatMap((claimed) => {
+  const filter = { kind: KIND, owner: isEverybody(owner) ? undefined : owner, limit, isDueOnly };
+  return claimWork(database, filter, lease).flatMap((claimed) => {
     const row = read.get(claimed.subject);
     if (row === null) return [];
     const event = toEvent(row);
@@ -135,7 +137,7 @@ type StatusRow = {
 export function jobStatus(
   database: Database,
   eventId: Uuid,
-  userId: string | undefined,
+  owner: Owner,
 ): ProcessingStatus | undefined {
   const row = database
     .query<StatusRow, [string, string | null]>(
@@ -144,7 +146,7 @@ export function jobStatus(
        JOIN owners o ON o.owner = e.owner
        WHERE e.id = ?1 AND (?2 IS NULL OR o.user_id = ?2)`,
     )
-    .get(eventId, userId ?? null);
+    .get(eventId, userIdOf(owner));
   if (row === null) return undefined;
   return {
     eventId: row.id,
@@ -158,15 +160,15 @@ export function jobStatus(
 /** Number of pending jobs, and how many of them failed at least once since their last success. */
 export function countJobs(
   database: Database,
-  userId: string | undefined,
+  of: Owner,
 ): { readonly pending: number; readonly failed: number } {
-  const owner = userId === undefined ? undefined : ownerKey(database, userId);
-  if (userId !== undefined && owner === undefined) return { pending: 0, failed: 0 };
+  const owner = ownerKeyOrAll(database, of);
+  if (owner === undefined) return { pending: 0, failed: 0 };
   const row = database
     .query<{ pending: number; failed: number }, number[]>(
       `SELECT count(*) AS pending, count(last_error) AS failed FROM work
-       WHERE status = 'pending' AND kind = '${KIND}' ${owner === undefined ? "" : "AND owner = ?"}`,
+       WHERE status = 'pending' AND kind = '${KIND}' ${isEverybody(owner) ? "" : "AND owner = ?"}`,
     )
-    .get(...(owner === undefined ? [] : [owner]));
+    .get(...(isEverybody(owner) ? [] : [owner]));
   return row ?? { pending: 0, failed: 0 };
 }

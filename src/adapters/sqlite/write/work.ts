@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { retryAfterSeconds } from "../../../domain/jobs.ts";
+import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import { addSeconds, asInstant, type Instant } from "../../../lib/instant.ts";
 import type { Claim, Outcome } from "../../../ports/store/work-queue.ts";
 import { isGone } from "../connection/process-identity.ts";
@@ -97,11 +98,11 @@ function freeEndedLeases(database: Database, self: string, now: Instant): void {
  */
 export function takeWork(
   database: Database,
-  { kind, userId }: Pick<Claim, "kind" | "userId">,
+  { kind, owner: of }: Pick<Claim, "kind" | "owner">,
   isDueOnly: boolean,
   lease: Lease,
 ): Claim | Instant | undefined {
-  const owner = workOwner(database, userId);
+  const owner = workOwner(database, of);
   if (owner === undefined) return undefined;
   database
     .query(
@@ -109,7 +110,7 @@ export function takeWork(
     )
     .run(kind, owner, lease.from);
   const [row] = claimWork(database, { kind, owner, limit: 1, isDueOnly }, lease);
-  if (row !== undefined) return { kind, userId, generation: row.generation };
+  if (row !== undefined) return { kind, owner: of, generation: row.generation };
   return (
     database
       .query<{ at: Instant | null }, [string, number]>(
@@ -119,8 +120,8 @@ export function takeWork(
   );
 }
 
-function workOwner(database: Database, userId: string | undefined): number | undefined {
-  return userId === undefined ? ALL : ownerKey(database, userId);
+function workOwner(database: Database, owner: Owner): number | undefined {
+  return isEverybody(owner) ? ALL : ownerKey(database, owner);
 }
 
 /** How often work has failed in a row; undefined when the claim is over. */
@@ -135,8 +136,8 @@ const IS_CLAIMED =
   "subject = 0 AND kind = ? AND owner = ? AND generation = ? AND lease_owner IS NOT NULL";
 type ClaimKey = [kind: string, owner: number | null, generation: number];
 
-function keyOf(database: Database, { kind, userId, generation }: Claim): ClaimKey {
-  return [kind, workOwner(database, userId) ?? null, generation];
+function keyOf(database: Database, { kind, owner, generation }: Claim): ClaimKey {
+  return [kind, workOwner(database, owner) ?? null, generation];
 }
 
 /** @returns whether the claim was still held. Runs inside a write transaction. */
