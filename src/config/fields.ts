@@ -28,40 +28,51 @@ export function settingMeta(schema: z.ZodType): SettingMeta | undefined {
   return META.get(schema);
 }
 
-type Described<T> = { readonly default: T; readonly description: string };
+type Default<T> = { readonly default: T };
 type Bounds = { readonly min?: number; readonly above?: number; readonly max?: number };
 
 /** A whole number; text such as `10` and `10.0` is read, `10.5` is not. */
-export function integer(options: Described<number> & Bounds) {
+export function integer(options: Default<number> & Bounds, description: string) {
   const schema = z.preprocess(numberFromText, bounded(z.number().int(), options));
-  return schema.default(options.default).register(META, numberMeta("integer", options));
+  return schema
+    .default(options.default)
+    .register(META, numberMeta("integer", options, description));
 }
 
 /** A finite number. */
-export function decimal(options: Described<number> & Bounds) {
+export function decimal(options: Default<number> & Bounds, description: string) {
   const schema = z.preprocess(numberFromText, bounded(z.number(), options));
-  return schema.default(options.default).register(META, numberMeta("number", options));
+  return schema.default(options.default).register(META, numberMeta("number", options, description));
 }
 
 /** A finite number, or unset. */
-export function optionalDecimal(options: Described<number | undefined> & Bounds) {
-  return optionalNumber(z.number(), "number or unset", options);
+export function optionalDecimal(
+  options: Default<number | undefined> & Bounds,
+  description: string,
+) {
+  return optionalNumber(z.number(), "number or unset", options, description);
 }
 
 /** A whole number, or unset. */
-export function optionalInteger(options: Described<number | undefined> & Bounds) {
-  return optionalNumber(z.number().int(), "integer or unset", options);
+export function optionalInteger(
+  options: Default<number | undefined> & Bounds,
+  description: string,
+) {
+  return optionalNumber(z.number().int(), "integer or unset", options, description);
 }
 
 function optionalNumber(
   number: z.ZodNumber,
   type: string,
-  options: Described<number | undefined> & Bounds,
+  options: Default<number | undefined> & Bounds,
+  description: string,
 ) {
   const inner = bounded(number, options).optional();
   const schema = z.preprocess((value) => numberFromText(unsetFromText(value)), inner);
   // An explicit "unset" must survive, so the default applies only if nothing was given.
-  return schema.prefault(options.default ?? null).register(META, numberMeta(type, options));
+  return schema
+    .prefault(options.default ?? null)
+    .register(META, numberMeta(type, options, description));
 }
 
 function bounded(schema: z.ZodNumber, bounds: Bounds): z.ZodNumber {
@@ -72,8 +83,12 @@ function bounded(schema: z.ZodNumber, bounds: Bounds): z.ZodNumber {
   return result;
 }
 
-function numberMeta(type: string, options: Described<number | undefined> & Bounds): SettingMeta {
-  return meta(type, options.default?.toString(), options.description, {
+function numberMeta(
+  type: string,
+  options: Default<number | undefined> & Bounds,
+  description: string,
+): SettingMeta {
+  return meta(type, options.default?.toString(), description, {
     bounds: boundsText(options),
   });
 }
@@ -89,11 +104,11 @@ function boundsText({ min, above, max }: Bounds): string {
 }
 
 /** 1/0, true/false, t/f, yes/no, y/n, on/off in any case. */
-export function flag(options: Described<boolean>) {
+export function flag(byDefault: boolean, description: string) {
   return z
     .preprocess(flagFromText, z.boolean())
-    .default(options.default)
-    .register(META, meta("true or false", String(options.default), options.description));
+    .default(byDefault)
+    .register(META, meta("true or false", String(byDefault), description));
 }
 
 /** True, false, or unset; blank text is unset. */
@@ -108,13 +123,13 @@ export function optionalFlag(description: string) {
 }
 
 /** Text that must not be blank. */
-export function text(options: Described<string>) {
+export function text(byDefault: string, description: string) {
   return z
     .string()
     .trim()
     .min(1)
-    .default(options.default)
-    .register(META, meta("text", options.default, options.description, { bounds: "not blank" }));
+    .default(byDefault)
+    .register(META, meta("text", byDefault, description, { bounds: "not blank" }));
 }
 
 /** Text, or unset; blank text is unset. */
@@ -156,22 +171,27 @@ export function optionalSecretName(description: string, bounds: string) {
 }
 
 /** A member of a closed set, ignoring case. */
-export function member<const T extends string>(members: readonly T[], options: Described<T>) {
+export function member<const T extends string>(
+  members: readonly T[],
+  byDefault: T,
+  description: string,
+) {
   return z
     .preprocess(lowerCase, z.enum(members))
-    .default(() => options.default)
-    .register(META, meta(oneOf(members), options.default, options.description));
+    .default(() => byDefault)
+    .register(META, meta(oneOf(members), byDefault, description));
 }
 
 /** A member of a closed set, or unset. */
 export function optionalMember<const T extends string>(
   members: readonly T[],
-  options: Described<T | undefined>,
+  byDefault: T | undefined,
+  description: string,
 ) {
   return z
     .preprocess((value) => lowerCase(unsetFromText(value)), z.enum(members).optional())
-    .prefault(options.default ?? null)
-    .register(META, meta(`${oneOf(members)}, or unset`, options.default, options.description));
+    .prefault(byDefault ?? null)
+    .register(META, meta(`${oneOf(members)}, or unset`, byDefault, description));
 }
 
 /** Like `optionalMember` for a set with a member `none`: only null and the text `null` unset it. */
@@ -190,15 +210,16 @@ export function optionalMemberOrNone<const T extends string>(
 
 /** A list of texts, in JSON when given as text. */
 export function textList(description: string) {
-  return listOf(z.string().trim().min(1), { default: [], description });
+  return listOf(z.string().trim().min(1), { default: [] }, description);
 }
 
 /** A list of texts of one form, in JSON when given as text. */
 export function listOf(
   item: z.ZodType<string>,
-  options: Described<readonly string[]> & { readonly bounds?: string },
+  options: Default<readonly string[]> & { readonly bounds?: string },
+  description: string,
 ) {
-  const { description, bounds = "" } = options;
+  const { bounds = "" } = options;
   const shown = JSON.stringify(options.default);
   return z
     .preprocess(jsonFromText, z.array(item).readonly())
@@ -209,10 +230,11 @@ export function listOf(
 /** A map with values of one kind, in JSON when given as text. It replaces the default map as a whole. */
 export function mapOf<V extends z.ZodType>(
   value: V,
-  options: Described<Readonly<Record<string, z.output<V>>>> & {
+  options: Default<Readonly<Record<string, z.output<V>>>> & {
     readonly bounds?: string;
     readonly isSecret?: boolean;
   },
+  description: string,
 ) {
   const { bounds = "", isSecret = false } = options;
   return z
@@ -220,7 +242,7 @@ export function mapOf<V extends z.ZodType>(
     .default(() => options.default)
     .register(
       META,
-      meta("JSON map", JSON.stringify(options.default), options.description, {
+      meta("JSON map", JSON.stringify(options.default), description, {
         bounds,
         isSecret,
         isMap: true,

@@ -19,23 +19,21 @@ export const API = {
     "One bearer key with access to all owners. Excludes `api.user_keys`.",
     "not blank",
   ),
-  user_keys: mapOf(secret, {
-    default: {},
-    bounds: "no blank owner or key, no key twice",
-    isSecret: true,
-    description: 'A bearer key for each owner: {"<user_id>":"<key>"}. Excludes `api.api_key`.',
-  }),
-  allowed_hosts: listOf(z.string().trim().toLowerCase().regex(HOST_NAME), {
-    default: [],
-    bounds: "host names or addresses, without scheme and port",
-    description:
-      "Names by which requests may address the server in addition to the loopback ones, for example that of a proxy in front. No effect with keys: then any name will do.",
-  }),
+  user_keys: mapOf(
+    secret,
+    { default: {}, bounds: "no blank owner or key, no key twice", isSecret: true },
+    'A bearer key for each owner: {"<user_id>":"<key>"}. Excludes `api.api_key`.',
+  ),
+  allowed_hosts: listOf(
+    z.string().trim().toLowerCase().regex(HOST_NAME),
+    { default: [], bounds: "host names or addresses, without scheme and port" },
+    "Names by which requests may address the server in addition to the loopback ones, for example that of a proxy in front. No effect with keys: then any name will do.",
+  ),
   cors_origins: textList("Web origins that may call the API; empty: only pages of this machine."),
-  cors_allow_credentials: flag({
-    default: false,
-    description: "Let listed origins send credentials; ignored with the origin `*`.",
-  }),
+  cors_allow_credentials: flag(
+    false,
+    "Let listed origins send credentials; ignored with the origin `*`.",
+  ),
 };
 
 /** Whose memories the MCP interface offers. */
@@ -44,15 +42,14 @@ export const MCP = {
     "Binds `svc mcp` over stdio to one owner. Excludes `mcp.user_keys`.",
     "not blank",
   ),
-  answers: member(["json", "text"], {
-    default: "json",
-    description:
-      "Form of the text of a tool's answer. `json`: the object of the structured content. `text`: the same in words and few tokens, for assistants that show the text to the model. `svc mcp --answers` overrides it.",
-  }),
-  user_keys: mapOf(secret, {
-    default: {},
-    bounds: "no blank owner or key, no key twice",
-    isSecret: true,
-    description: "Keys of owners for network transports; refused with stdio.",
-  }),
+  answers: member(
+    ["json", "text"],
+    "json",
+    "Form of the text of a tool's answer. `json`: the object of the structured content. `text`: the same in words and few tokens, for assistants that show the text to the model. `svc mcp --answers` overrides it.",
+  ),
+  user_keys: mapOf(
+    secret,
+    { default: {}, bounds: "no blank owner or key, no key twice", isSecret: true },
+    "Keys of owners for network transports; refused with stdio.",
+  ),
 };

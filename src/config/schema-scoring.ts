@@ -35,87 +35,77 @@ export const ADDITIVE_WEIGHTS = [
 
 /** How candidates are scored. */
 export const SCORING = {
-  fusion: member(["rrf", "weighted", "relative"], {
-    default: "rrf",
-    description:
-      "How the signals of a candidate become one score. `rrf`: by its ranks in the vector and the word search. `relative`: by its cosine and its BM25, rescaled. `weighted`: by the sum of all signals.",
-  }),
-  rrf_k: optionalInteger({
-    default: DEFAULT_RRF_K,
-    min: 1,
-    max: 10_000,
-    description:
-      "`rrf` only: a higher value makes the first ranks count less; unset: 60. Dropped with a warning under another fusion.",
-  }),
-  rrf_tie_break: optionalMember(["event_time"], {
-    default: "event_time",
-    description:
-      "`rrf` and `relative`: order of equal scores; `event_time` puts the newest first. Dropped with a warning under `weighted`.",
-  }),
-  rrf_recency_boost: optionalDecimal({
-    default: 0.25,
-    above: 0,
-    max: 4,
-    description:
-      "`rrf` and `relative`: what the newest memory gains on a question about the present; unset: nothing. Dropped with a warning under `weighted`.",
-  }),
-  relative_semantic_share: decimal({
-    default: DEFAULT_SEMANTIC_SHARE,
-    min: 0,
-    max: 1,
-    description:
-      "`relative` only: share of the cosine in the score; BM25 has the rest. Dropped with a warning under another fusion.",
-  }),
-  node_type_boost: mapOf(mapNumber({ min: 0 }), {
-    default: DEFAULT_SCORING.nodeTypeBoost,
-    bounds: `keys: ${NODE_TYPES.join(", ")}; values at least 0`,
-    description: "Factor on the score by type of memory; 1 for types that are left out.",
-  }),
+  fusion: member(
+    ["rrf", "weighted", "relative"],
+    "rrf",
+    "How the signals of a candidate become one score. `rrf`: by its ranks in the vector and the word search. `relative`: by its cosine and its BM25, rescaled. `weighted`: by the sum of all signals.",
+  ),
+  rrf_k: optionalInteger(
+    { default: DEFAULT_RRF_K, min: 1, max: 10_000 },
+    "`rrf` only: a higher value makes the first ranks count less; unset: 60. Dropped with a warning under another fusion.",
+  ),
+  rrf_tie_break: optionalMember(
+    ["event_time"],
+    "event_time",
+    "`rrf` and `relative`: order of equal scores; `event_time` puts the newest first. Dropped with a warning under `weighted`.",
+  ),
+  rrf_recency_boost: optionalDecimal(
+    { default: 0.25, above: 0, max: 4 },
+    "`rrf` and `relative`: what the newest memory gains on a question about the present; unset: nothing. Dropped with a warning under `weighted`.",
+  ),
+  relative_semantic_share: decimal(
+    { default: DEFAULT_SEMANTIC_SHARE, min: 0, max: 1 },
+    "`relative` only: share of the cosine in the score; BM25 has the rest. Dropped with a warning under another fusion.",
+  ),
+  node_type_boost: mapOf(
+    mapNumber({ min: 0 }),
+    {
+      default: DEFAULT_SCORING.nodeTypeBoost,
+      bounds: `keys: ${NODE_TYPES.join(", ")}; values at least 0`,
+    },
+    "Factor on the score by type of memory; 1 for types that are left out.",
+  ),
   w_semantic: additive(DEFAULT_SCORING.semantic, "the cosine"),
   w_lexical: additive(DEFAULT_SCORING.lexical, "the words in common"),
   w_graph: additive(DEFAULT_SCORING.graph, "the distance from an entity of the question"),
   w_recency: additive(DEFAULT_SCORING.recency, "how recent it is"),
   w_salience: additive(DEFAULT_SCORING.salience, "how salient it is"),
   w_confidence: additive(DEFAULT_SCORING.confidence, "how sure it is"),
-  w_epistemic: decimal({
-    default: DEFAULT_SCORING.epistemic,
-    description: "Part of the scoring version; no formula reads it.",
-  }),
-  w_paths: decimal({
-    default: DEFAULT_SCORING.paths,
-    description: "Part of the scoring version; no formula reads it.",
-  }),
-  recency_lambda: decimal({
-    default: DEFAULT_SCORING.recencyLambda,
-    description: "How fast recency fades, per day.",
-  }),
-  temporal_boost: decimal({
-    default: DEFAULT_SCORING.temporalBoost,
-    description:
-      "What a memory of the requested time gains on a question about time; 0 or less: nothing.",
-  }),
-  relevance_floor: decimal({
-    default: DEFAULT_SCORING.relevanceFloor,
-    description:
-      "A memory whose cosine and words together stay below it gains nothing from other signals; 0 turns this off.",
-  }),
-  current_update_multiplier: decimal({
-    default: DEFAULT_SCORING.currentUpdateMultiplier,
-    min: 1,
-    max: 2,
-    description:
-      "Factor on the newest memory when it tells of a change and the question is about the present; 1 turns this off.",
-  }),
-  recency_time: optionalMember(["event_time"], {
-    default: undefined,
-    description:
-      "`weighted` only: `event_time` measures recency from the stated time instead of the last change. Dropped with a warning under another fusion.",
-  }),
+  w_epistemic: decimal(
+    { default: DEFAULT_SCORING.epistemic },
+    "Part of the scoring version; no formula reads it.",
+  ),
+  w_paths: decimal(
+    { default: DEFAULT_SCORING.paths },
+    "Part of the scoring version; no formula reads it.",
+  ),
+  recency_lambda: decimal(
+    { default: DEFAULT_SCORING.recencyLambda },
+    "How fast recency fades, per day.",
+  ),
+  temporal_boost: decimal(
+    { default: DEFAULT_SCORING.temporalBoost },
+    "What a memory of the requested time gains on a question about time; 0 or less: nothing.",
+  ),
+  relevance_floor: decimal(
+    { default: DEFAULT_SCORING.relevanceFloor },
+    "A memory whose cosine and words together stay below it gains nothing from other signals; 0 turns this off.",
+  ),
+  current_update_multiplier: decimal(
+    { default: DEFAULT_SCORING.currentUpdateMultiplier, min: 1, max: 2 },
+    "Factor on the newest memory when it tells of a change and the question is about the present; 1 turns this off.",
+  ),
+  recency_time: optionalMember(
+    ["event_time"],
+    undefined,
+    "`weighted` only: `event_time` measures recency from the stated time instead of the last change. Dropped with a warning under another fusion.",
+  ),
 };
 
 function additive(value: number, signal: string) {
-  return decimal({
-    default: value,
-    description: `\`weighted\` only: weight of ${signal}. ${ADDITIVE_WEIGHTS.map((name) => `\`${name}\``).join(", ")} sum to 1.`,
-  });
+  const weights = ADDITIVE_WEIGHTS.map((name) => `\`${name}\``).join(", ");
+  return decimal(
+    { default: value },
+    `\`weighted\` only: weight of ${signal}. ${weights} sum to 1.`,
+  );
 }

@@ -5,72 +5,50 @@ const HALF = { min: 0, max: 0.5 } as const;
 
 /** What a store does besides storing. A failed step is reported and never fails the store. */
 export const STORE_STEPS = {
-  enable_store_supersedence: flag({
-    default: false,
-    description:
-      "Retire what a new memory says was given up (`switched from X to`, `replaced X with`): similar memories of its scope that name it. Memories that keep replacing each other lose confidence.",
-  }),
-  reinforce_similarity_threshold: optionalDecimal({
-    default: undefined,
-    ...SHARE,
-    description:
-      "Cosine from which a new memory reinforces those that it resembles, among its 5 nearest and in its scope. Unset: never. Repeated instructions are always reinforced.",
-  }),
-  enable_qa_pairing: flag({
-    default: false,
-    description:
-      "Store an additional memory that joins a turn of a session with the previous one, if they are by different speakers.",
-  }),
-  enable_surprise_gating: flag({
-    default: false,
-    description:
-      "Let a new memory start with more salience if nothing similar is known, and with less if something is.",
-  }),
-  novelty_high_threshold: decimal({
-    default: 0.7,
-    ...SHARE,
-    description: "Novelty from which it gains salience; novelty is 1 minus the greatest cosine.",
-  }),
-  novelty_low_threshold: decimal({
-    default: 0.3,
-    ...SHARE,
-    description: "Novelty up to which it loses salience.",
-  }),
-  novelty_salience_boost: decimal({
-    default: 0.15,
-    ...HALF,
-    description: "Salience that it gains.",
-  }),
-  novelty_salience_penalty: decimal({
-    default: 0.1,
-    ...HALF,
-    description: "Salience that it loses.",
-  }),
+  enable_store_supersedence: flag(
+    false,
+    "Retire what a new memory says was given up (`switched from X to`, `replaced X with`): similar memories of its scope that name it. Memories that keep replacing each other lose confidence.",
+  ),
+  reinforce_similarity_threshold: optionalDecimal(
+    { default: undefined, ...SHARE },
+    "Cosine from which a new memory reinforces those that it resembles, among its 5 nearest and in its scope. Unset: never. Repeated instructions are always reinforced.",
+  ),
+  enable_qa_pairing: flag(
+    false,
+    "Store an additional memory that joins a turn of a session with the previous one, if they are by different speakers.",
+  ),
+  enable_surprise_gating: flag(
+    false,
+    "Let a new memory start with more salience if nothing similar is known, and with less if something is.",
+  ),
+  novelty_high_threshold: decimal(
+    { default: 0.7, ...SHARE },
+    "Novelty from which it gains salience; novelty is 1 minus the greatest cosine.",
+  ),
+  novelty_low_threshold: decimal(
+    { default: 0.3, ...SHARE },
+    "Novelty up to which it loses salience.",
+  ),
+  novelty_salience_boost: decimal({ default: 0.15, ...HALF }, "Salience that it gains."),
+  novelty_salience_penalty: decimal({ default: 0.1, ...HALF }, "Salience that it loses."),
 };
 
 /** Background work. */
 export const OPPORTUNISTIC = {
-  opportunistic_enabled: flag({
-    default: true,
-    description:
-      "Archive memories whose retention has ended, in the background: after opening, and after calls, pass after pass until none is left. Off: they stay until they are archived; only `explicit` mode still finds them, and they take up places of candidates in searches.",
-  }),
-  opportunistic_cooldown: integer({
-    default: 3600,
-    min: 0,
-    max: 31_536_000,
-    description: "Seconds from the end of such work for one owner to the next.",
-  }),
-  opportunistic_budget_ms: integer({
-    default: 200,
-    min: 0,
-    max: 600_000,
-    description: "Milliseconds after which a pass starts no further memory.",
-  }),
-  opportunistic_batch_size: integer({
-    default: 50,
-    min: 1,
-    max: 10_000,
-    description: "Maximum memories archived per pass.",
-  }),
+  opportunistic_enabled: flag(
+    true,
+    "Archive memories whose retention has ended, in the background: after opening, and after calls, pass after pass until none is left. Off: they stay until they are archived; only `explicit` mode still finds them, and they take up places of candidates in searches.",
+  ),
+  opportunistic_cooldown: integer(
+    { default: 3600, min: 0, max: 31_536_000 },
+    "Seconds from the end of such work for one owner to the next.",
+  ),
+  opportunistic_budget_ms: integer(
+    { default: 200, min: 0, max: 600_000 },
+    "Milliseconds after which a pass starts no further memory.",
+  ),
+  opportunistic_batch_size: integer(
+    { default: 50, min: 1, max: 10_000 },
+    "Maximum memories archived per pass.",
+  ),
 };

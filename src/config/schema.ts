@@ -31,18 +31,9 @@ export const ROOT_SETTINGS = {
   pack_path: optionalText(
     "The pack: one file that holds everything. Unset: the directory layout of the next three settings.",
   ),
-  db_path: text({
-    default: "./memory.db",
-    description: "Directory layout: the database file.",
-  }),
-  vector_path: text({
-    default: "./vectors.index",
-    description: "Directory layout: the file of the vector index.",
-  }),
-  lexical_path: text({
-    default: "./lexical_index",
-    description: "Directory layout: the folder of the text index.",
-  }),
+  db_path: text("./memory.db", "Directory layout: the database file."),
+  vector_path: text("./vectors.index", "Directory layout: the file of the vector index."),
+  lexical_path: text("./lexical_index", "Directory layout: the folder of the text index."),
   database_url: optionalSecret(
     "Address of a server database. This build has no server-database mode yet and refuses a value.",
   ),
@@ -57,87 +48,73 @@ export const ROOT_SETTINGS = {
     "The key that `svc rekey` gives a pack, in the same forms. Nothing else reads it.",
     "",
   ),
-  key_store: member(["auto", "file"], {
-    default: "auto",
-    description:
-      "Where `svc` keeps the keys of packs and looks for them. `auto`: in the system's secret store, and in key files where there is none. `file`: in key files only.",
-  }),
-  write_queue_size: integer({
-    default: 1000,
-    min: 1,
-    max: 1_000_000,
-    description: "Writes that may wait; further callers wait for room, nothing is dropped.",
-  }),
-  synchronous: member(["full", "normal"], {
-    default: "full",
-    description:
-      "`full`: an acknowledged write survives a power cut. `normal`: faster; a power cut may undo the last writes, a crash of the program does not.",
-  }),
-  busy_timeout_ms: integer({
-    default: 5000,
-    min: 0,
-    max: 600_000,
-    description: "Milliseconds to wait for another process that is writing to the same pack.",
-  }),
-  materialization_queue_size: integer({
-    default: 500,
-    min: 1,
-    max: 100_000,
-    description: "Admitted events that one processing pass reads at a time.",
-  }),
-  materialization_budget_ms: integer({
-    default: 100,
-    min: 0,
-    max: 600_000,
-    description: "Milliseconds that a retrieve may spend on the owner's pending events first.",
-  }),
+  key_store: member(
+    ["auto", "file"],
+    "auto",
+    "Where `svc` keeps the keys of packs and looks for them. `auto`: in the system's secret store, and in key files where there is none. `file`: in key files only.",
+  ),
+  write_queue_size: integer(
+    { default: 1000, min: 1, max: 1_000_000 },
+    "Writes that may wait; further callers wait for room, nothing is dropped.",
+  ),
+  synchronous: member(
+    ["full", "normal"],
+    "full",
+    "`full`: an acknowledged write survives a power cut. `normal`: faster; a power cut may undo the last writes, a crash of the program does not.",
+  ),
+  busy_timeout_ms: integer(
+    { default: 5000, min: 0, max: 600_000 },
+    "Milliseconds to wait for another process that is writing to the same pack.",
+  ),
+  materialization_queue_size: integer(
+    { default: 500, min: 1, max: 100_000 },
+    "Admitted events that one processing pass reads at a time.",
+  ),
+  materialization_budget_ms: integer(
+    { default: 100, min: 0, max: 600_000 },
+    "Milliseconds that a retrieve may spend on the owner's pending events first.",
+  ),
   ...IDLE_SETTINGS,
   ...STORE_STEPS,
   ...RETRIEVAL_SETTINGS,
-  confidence_overrides: mapOf(mapNumber({ min: 0, max: 1 }), {
-    default: {},
-    bounds: "keys `epistemic:source`; values 0 to 1",
-    description: 'Replaces initial confidences, for example {"asserted:user_stated":0.9}.',
-  }),
+  confidence_overrides: mapOf(
+    mapNumber({ min: 0, max: 1 }),
+    { default: {}, bounds: "keys `epistemic:source`; values 0 to 1" },
+    'Replaces initial confidences, for example {"asserted:user_stated":0.9}.',
+  ),
 };
 
 const EMBEDDING = {
-  provider: member(["fastembed", "local"], {
-    default: "fastembed",
-    description:
-      "What embeds texts: the model inside this program. `local` is another name for it.",
-  }),
-  model_name: text({
-    default: SHIPPED_MODEL.name,
-    description: "The embedding model. This build accepts only the one that it ships with.",
-  }),
-  dimension: integer({
-    default: SHIPPED_MODEL.dimension,
-    min: 1,
-    description: "Numbers in a vector; must be the model's.",
-  }),
-  threads: integer({
-    default: 1,
-    min: 1,
-    max: 256,
-    description: "Processor threads for one run of the model.",
-  }),
-  max_tokens: integer({
-    default: 256,
-    min: 2,
-    max: 512,
-    description:
-      "Longer texts are cut, for their vector only. Another value gives different vectors: a pack keeps the value it was created with.",
-  }),
+  provider: member(
+    ["fastembed", "local"],
+    "fastembed",
+    "What embeds texts: the model inside this program. `local` is another name for it.",
+  ),
+  model_name: text(
+    SHIPPED_MODEL.name,
+    "The embedding model. This build accepts only the one that it ships with.",
+  ),
+  dimension: integer(
+    { default: SHIPPED_MODEL.dimension, min: 1 },
+    "Numbers in a vector; must be the model's.",
+  ),
+  threads: integer({ default: 1, min: 1, max: 256 }, "Processor threads for one run of the model."),
+  max_tokens: integer(
+    { default: 256, min: 2, max: 512 },
+    "Longer texts are cut, for their vector only. Another value gives different vectors: a pack keeps the value it was created with.",
+  ),
 };
 
 const ORGANIZER = {
   ...OPPORTUNISTIC,
-  default_ttl_days: mapOf(mapIntegerOrNull({ min: 0, max: 1_000_000 }), {
-    default: defaultTtlDays(),
-    bounds: `keys: ${NODE_TYPES.join(", ")}; values at least 0 or null`,
-    description: "Days that a new memory of a type is kept; null or left out: for ever.",
-  }),
+  default_ttl_days: mapOf(
+    mapIntegerOrNull({ min: 0, max: 1_000_000 }),
+    {
+      default: defaultTtlDays(),
+      bounds: `keys: ${NODE_TYPES.join(", ")}; values at least 0 or null`,
+    },
+    "Days that a new memory of a type is kept; null or left out: for ever.",
+  ),
 };
 
 function defaultTtlDays(): Readonly<Record<string, number | null>> {

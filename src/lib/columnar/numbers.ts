@@ -6,6 +6,16 @@ export type Column<T> = {
   readonly read: (from: BitReader, count: number) => T[];
 };
 
+/** Writes what `get` says of each item as a column. */
+export function writeColumn<Item, T>(
+  out: BitWriter,
+  column: Column<T>,
+  items: readonly Item[],
+  get: (item: Item, index: number) => T,
+): void {
+  column.write(out, items.map(get));
+}
+
 /** Order of a number about which nothing is known. */
 const ANY_ORDER = 4;
 

@@ -9,7 +9,7 @@ import {
   writeInstant,
 } from "../../../lib/columnar/columns.ts";
 import { readDifference, writeDifference } from "../../../lib/columnar/json-difference.ts";
-import { at, flags } from "../../../lib/columnar/numbers.ts";
+import { at, flags, writeColumn } from "../../../lib/columnar/numbers.ts";
 import type { Form } from "../../../lib/form.ts";
 import type { Json, JsonObject } from "../../../lib/json.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
@@ -40,10 +40,7 @@ export function writeBody({ receipt, record }: BuiltReceipt): Uint8Array {
   writeDifference(out, within(recordHead, RECORD_PATTERN), RECORD_PATTERN);
   out.count(ids.length, SIZE_ORDER);
   ascendingIds.write(out, ids);
-  flags.write(
-    out,
-    ids.map((id) => receipt.scoreProvenance.has(id)),
-  );
+  writeColumn(out, flags, ids, (id) => receipt.scoreProvenance.has(id));
   const { scoring = null } = head;
   writeCandidates(out, stored, { known: ids, scoring, kind: receipt.scoring.fusion.kind });
   const ranked = receipt.candidates.map(({ nodeId }) => nodeId);

@@ -12,7 +12,7 @@ import {
   subsets,
   writeGuessed,
 } from "../../../lib/columnar/columns.ts";
-import { at, counts, doubles, flags } from "../../../lib/columnar/numbers.ts";
+import { at, counts, doubles, flags, writeColumn } from "../../../lib/columnar/numbers.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import { CONTENT_LEVELS } from "../build.ts";
 import { type ProvenanceContext, readProvenances, writeProvenances } from "./provenances.ts";
@@ -47,24 +47,12 @@ export function writeCandidates(
   const candidates = stored.map(({ candidate }) => candidate);
   const provenances = stored.map(({ provenance }) => provenance);
   const owners = candidates.map(({ nodeId }) => nodeId);
-  scopes.write(
-    out,
-    candidates.map(({ scope }) => scope),
-  );
-  digests.write(
-    out,
-    candidates.map(({ contentSha256 }) => contentSha256),
-  );
-  paths.write(
-    out,
-    stored.map((one) => one.paths),
-  );
+  writeColumn(out, scopes, candidates, ({ scope }) => scope);
+  writeColumn(out, digests, candidates, ({ contentSha256 }) => contentSha256);
+  writeColumn(out, paths, stored, (one) => one.paths);
   writeProvenances(out, provenances, { ...context, owners });
   writeTraces(out, stored);
-  optional(doubles).write(
-    out,
-    candidates.map(({ rerankerScore }) => rerankerScore),
-  );
+  writeColumn(out, optional(doubles), candidates, ({ rerankerScore }) => rerankerScore);
   if (context.kind !== "weighted") {
     writeGuessed(
       out,
@@ -126,10 +114,7 @@ function writeTraces(out: BitWriter, stored: readonly StoredCandidate[]): void {
     trace !== undefined && sorts[index] === OWN ? [trace] : [],
   );
   writeSignals(out, own);
-  doubles.write(
-    out,
-    own.map(({ compositeScore }) => compositeScore),
-  );
+  writeColumn(out, doubles, own, ({ compositeScore }) => compositeScore);
 }
 
 function isSameTrace(one: ScoreTrace, other: ScoreTrace): boolean {
@@ -159,17 +144,13 @@ type Packing = Pick<ReceiptCandidate, "representation" | "tokenCost" | "inContex
 
 function writePacking(out: BitWriter, candidates: readonly Packing[]): void {
   const packed = candidates.filter(({ inContext }) => inContext);
-  levels.write(
+  writeColumn(out, levels, candidates, ({ representation }) => representation);
+  writeColumn(out, counts, packed, ({ tokenCost }) => tokenCost);
+  writeColumn(
     out,
-    candidates.map(({ representation }) => representation),
-  );
-  counts.write(
-    out,
-    packed.map(({ tokenCost }) => tokenCost),
-  );
-  flags.write(
-    out,
-    packed.map(({ representation, hasContent }) => hasContent === showsText(representation)),
+    flags,
+    packed,
+    ({ representation, hasContent }) => hasContent === showsText(representation),
   );
 }
 

@@ -14,7 +14,7 @@ import {
   texts,
   writePlaces,
 } from "../../../lib/columnar/columns.ts";
-import { at, type Column, doubles, integers } from "../../../lib/columnar/numbers.ts";
+import { at, type Column, doubles, integers, writeColumn } from "../../../lib/columnar/numbers.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 
 /** The lists of memories in the record stored with a receipt, except the paths. */
@@ -36,15 +36,9 @@ export function writeLists(
   const placesOf = (items: readonly { readonly nodeId: Uuid }[], among: IdList): number[] =>
     items.map(({ nodeId }) => among.places.get(nodeId) ?? 0);
   out.count(context.length, SIZE_ORDER);
-  sections.write(
-    out,
-    context.map(({ section }) => section),
-  );
+  writeColumn(out, sections, context, ({ section }) => section);
   integers.write(out, steps(placesOf(context, ranked)));
-  reasons.write(
-    out,
-    notPacked.map(({ reason }) => reason),
-  );
+  writeColumn(out, reasons, notPacked, ({ reason }) => reason);
   optional(placesAmong(known)).write(
     out,
     notPacked.map(({ foldedInto }) =>
@@ -54,19 +48,10 @@ export function writeLists(
   for (const items of [filteredOut, selectedOut]) {
     out.count(items.length, SIZE_ORDER);
     writePlaces(out, placesOf(items, known), known.ids.length);
-    texts.write(
-      out,
-      items.map(({ reason }) => reason),
-    );
+    writeColumn(out, texts, items, ({ reason }) => reason);
   }
-  doubles.write(
-    out,
-    selectedOut.map(({ score }) => score),
-  );
-  optional(doubles).write(
-    out,
-    selectedOut.map(({ semanticRelevance }) => semanticRelevance),
-  );
+  writeColumn(out, doubles, selectedOut, ({ score }) => score);
+  writeColumn(out, optional(doubles), selectedOut, ({ semanticRelevance }) => semanticRelevance);
 }
 
 /** @param ranked the candidates in rank order @param known every memory that is named */

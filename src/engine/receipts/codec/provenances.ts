@@ -8,7 +8,7 @@ import type { ScoringWeights } from "../../../domain/scoring.ts";
 import type { BitReader, BitWriter } from "../../../lib/columnar/bits.ts";
 import { choices, optional, readPlaces, writePlaces } from "../../../lib/columnar/columns.ts";
 import { readDifference, writeDifference } from "../../../lib/columnar/json-difference.ts";
-import { at, counts, doubles, flags } from "../../../lib/columnar/numbers.ts";
+import { at, counts, doubles, flags, writeColumn } from "../../../lib/columnar/numbers.ts";
 import type { Json } from "../../../lib/json.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import { readBases, type ScoreBase, writeBases } from "./scores.ts";
@@ -124,10 +124,7 @@ function writeNames(
   known: readonly Uuid[],
 ): void {
   const others = ids.map((id, index) => (id === expected[index] ? undefined : known.indexOf(id)));
-  flags.write(
-    out,
-    others.map((place) => place === undefined),
-  );
+  writeColumn(out, flags, others, (place) => place === undefined);
   writePlaces(
     out,
     others.filter((place) => place !== undefined),
@@ -175,33 +172,18 @@ function writeAdjustments(
   provenances: readonly ScoreProvenance[],
   known: readonly Uuid[],
 ): void {
-  counts.write(
-    out,
-    provenances.map(({ adjustments }) => adjustments.length),
-  );
+  writeColumn(out, counts, provenances, ({ adjustments }) => adjustments.length);
   const steps = provenances.flatMap(({ adjustments }) => adjustments);
-  kinds.write(
-    out,
-    steps.map(({ kind }) => kind),
-  );
-  doubles.write(
-    out,
-    steps.map(({ coefficient }) => coefficient),
-  );
-  optional(doubles).write(
-    out,
-    steps.map(({ neuralScore }) => neuralScore),
-  );
+  writeColumn(out, kinds, steps, ({ kind }) => kind);
+  writeColumn(out, doubles, steps, ({ coefficient }) => coefficient);
+  writeColumn(out, optional(doubles), steps, ({ neuralScore }) => neuralScore);
   const sources = provenances.flatMap(({ adjustments, baseNodeId }) =>
     adjustments.map(({ sourceNodeId: id }) => ({
       id,
       kind: id === undefined ? NOWHERE : id === baseNodeId ? BASE : OTHER,
     })),
   );
-  counts.write(
-    out,
-    sources.map(({ kind }) => kind),
-  );
+  writeColumn(out, counts, sources, ({ kind }) => kind);
   writePlaces(
     out,
     sources.flatMap(({ id, kind }) =>
