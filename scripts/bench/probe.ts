@@ -5,11 +5,17 @@ import { type Inference, loadInference } from "../../src/adapters/embedding/infe
 import { modelRoot } from "../../src/adapters/embedding/model-files.ts";
 import { loadSqliteVec } from "../../src/adapters/native/sqlite-vec.ts";
 import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
+import { DEFAULT_MODEL } from "../../src/domain/embedding-models.ts";
 import { questionTerms } from "../../src/domain/lexical-analysis.ts";
 
 /** The model without anything around it: one thread, one text at a time, in this process. */
 export async function openRawModel(): Promise<Inference> {
-  return await loadInference({ root: modelRoot(), threads: 1, maxTokens: 512 });
+  return await loadInference({
+    model: DEFAULT_MODEL,
+    root: modelRoot(DEFAULT_MODEL),
+    threads: 1,
+    maxTokens: 512,
+  });
 }
 
 const SYNC_FILE_BLOCKS = 1024;

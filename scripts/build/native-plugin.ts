@@ -1,15 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { BunPlugin, PluginBuilder } from "bun";
+import { EMBEDDING_MODELS, type EmbeddingModel } from "../../src/domain/embedding-models.ts";
 import { type NativeFile, nativeFiles, type Target } from "./targets.ts";
-
-const MODEL = "BAAI/bge-small-en-v1.5";
-const MODEL_FILES = [
-  "config.json",
-  "tokenizer.json",
-  "tokenizer_config.json",
-  "onnx/model_quantized.onnx",
-];
 
 /** The folders below `src/adapters` that hold a `worker.ts`. */
 const WORKER_FOLDERS = ["embedding", "rerank"] as const;
@@ -24,7 +17,8 @@ export function workerEntries(root: string): readonly string[] {
  * Every replacement throws when the text it looks for has gone: a new release of a package must not break silently.
  */
 export async function nativePlugin(root: string, target: Target): Promise<BunPlugin> {
-  const files = [...(await nativeFiles(root, target)), ...(await modelFiles(root))];
+  const models = await Promise.all(EMBEDDING_MODELS.map((model) => modelFiles(root, model)));
+  const files = [...(await nativeFiles(root, target)), ...models.flat()];
   const embedded = await embeddedModule(files);
   return {
     name: "svc-native",
@@ -54,24 +48,24 @@ async function embeddedModule(files: readonly NativeFile[]): Promise<string> {
   return [...imports, "export const EMBEDDED = {", ...entries, "};", ""].join("\n");
 }
 
-async function modelFiles(root: string): Promise<readonly NativeFile[]> {
-  const folder = join(root, "src/adapters/embedding/models", MODEL);
-  await verifySums(folder);
+async function modelFiles(root: string, model: EmbeddingModel): Promise<readonly NativeFile[]> {
+  const folder = join(root, "src/adapters/embedding/models", model.name);
+  await verifySums(folder, model.name);
   const weights = await sha256OfFile(join(folder, "onnx/model_quantized.onnx"));
-  return MODEL_FILES.map((name) => ({
-    key: `model/${name}`,
+  return model.files.map((name) => ({
+    key: `model/${model.name}/${name}`,
     source: join(folder, name),
-    group: `model-${weights.slice(0, 12)}/${MODEL}`,
+    group: `model-${weights.slice(0, 12)}/${model.name}`,
     name,
   }));
 }
 
-async function verifySums(folder: string): Promise<void> {
+async function verifySums(folder: string, model: string): Promise<void> {
   const sums = readFileSync(join(folder, "SHA256SUMS"), "utf8").trim().split("\n");
   for (const line of sums) {
     const [sum, name = ""] = line.split(/\s+/);
     if (sum !== (await sha256OfFile(join(folder, name)))) {
-      throw new Error(`${MODEL}/${name} differs from SHA256SUMS; restore it from version control`);
+      throw new Error(`${model}/${name} differs from SHA256SUMS; restore it from version control`);
     }
   }
 }

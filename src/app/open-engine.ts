@@ -11,7 +11,12 @@ import { isSameEmbedding } from "../domain/same-embedding.ts";
 import { createEngine } from "../engine/engine.ts";
 import type { MemoryEngine } from "../engine/memory-engine.ts";
 import type { EmbeddingIdentity } from "../ports/embedder.ts";
-import { createConfiguredEmbedder } from "./configured-embedder.ts";
+import {
+  configuredModel,
+  createConfiguredEmbedder,
+  identityWith,
+  modelFor,
+} from "./configured-embedder.ts";
 import { toEngineSettings } from "./engine-settings.ts";
 import { featuresOf } from "./features.ts";
 import { createOptionalModels } from "./optional-models.ts";
@@ -45,25 +50,29 @@ export async function openEngine(config: Config, options: OpenOptions = {}): Pro
   const settings = toEngineSettings(config);
   const clock = createSystemClock();
   const ids = createIdSource();
-  const embedder = createConfiguredEmbedder(config);
+  let model = configuredModel(config);
+  const store = await (readOnly ? openReadOnlyStore : openSqliteStore)({
+    layout,
+    createIfMissing,
+    embedding: identityWith(config, model),
+    modelFor: (stored) => {
+      model = modelFor(config, stored, renewsVectors);
+      return identityWith(config, model);
+    },
+    softwareVersion: VERSION,
+    scoringVersion: settings.scoringVersion,
+    clock,
+    synchronous: config.synchronous,
+    writeQueueSize: config.write_queue_size,
+    busyTimeoutMs: config.busy_timeout_ms,
+    vecExtensionPath: loadSqliteVec(),
+    encryptionKey,
+    warn,
+  });
+  const embedder = createConfiguredEmbedder(config, model);
   try {
-    const store = await (readOnly ? openReadOnlyStore : openSqliteStore)({
-      layout,
-      createIfMissing,
-      embedding: embedder.identity,
-      softwareVersion: VERSION,
-      scoringVersion: settings.scoringVersion,
-      clock,
-      synchronous: config.synchronous,
-      writeQueueSize: config.write_queue_size,
-      busyTimeoutMs: config.busy_timeout_ms,
-      vecExtensionPath: loadSqliteVec(),
-      encryptionKey,
-      warn,
-    });
     const { embedding } = await store.manifest();
-    if (!renewsVectors && !isSameEmbedding(embedding, embedder.identity))
-      warn(otherModel(embedding, embedder.identity));
+    if (!renewsVectors) tellModel(config, embedding, embedder.identity, warn);
     return createEngine({
       store,
       packLock: store,
@@ -81,8 +90,24 @@ export async function openEngine(config: Config, options: OpenOptions = {}): Pro
     });
   } catch (error) {
     await embedder.close();
+    await store.close();
     throw error;
   }
+}
+
+/** Warns if the model in use is not the one that the settings name, or that the pack needs. */
+function tellModel(
+  config: Config,
+  stored: EmbeddingIdentity,
+  used: EmbeddingIdentity,
+  warn: (message: string) => void,
+): void {
+  const named = config.embedding.model_name;
+  if (!isSameEmbedding(stored, used)) warn(otherModel(stored, used));
+  else if (named !== undefined && configuredModel(config).name !== stored.model)
+    warn(
+      `the pack keeps its embedding model ${stored.model}, although embedding.model_name is ${named}; to change it: svc rebuild`,
+    );
 }
 
 /** Vectors of two models cannot be compared, so a search must do without them. */

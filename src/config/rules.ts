@@ -1,8 +1,9 @@
+import { DEFAULT_MODEL, EMBEDDING_MODELS, findModel } from "../domain/embedding-models.ts";
 import { EPISTEMIC_TYPES, NODE_TYPES } from "../domain/enums.ts";
 import type { Secret } from "../lib/secret.ts";
 import type { Complaint } from "./complaint.ts";
 import { retrievalComplaints } from "./retrieval-rules.ts";
-import { type Config, SHIPPED_MODEL } from "./schema.ts";
+import type { Config } from "./schema.ts";
 import { modelComplaints } from "./schema-models.ts";
 
 /** Errors in a configuration across its settings; empty if it is valid. */
@@ -30,13 +31,15 @@ function unsupported(config: Config): Complaint[] {
 }
 
 function embeddingRules({ embedding }: Config): Complaint[] {
-  const { model_name: model, dimension } = embedding;
-  if (model !== SHIPPED_MODEL.name) {
-    const reason = `${JSON.stringify(model)} is not part of this build; unset it to use ${SHIPPED_MODEL.name}`;
+  const { model_name: name, dimension } = embedding;
+  const model = name === undefined ? DEFAULT_MODEL : findModel(name);
+  if (model === undefined) {
+    const known = EMBEDDING_MODELS.map((one) => one.name).join(" or ");
+    const reason = `${JSON.stringify(name)} is not part of this build; use ${known}, or unset it`;
     return [{ setting: "embedding.model_name", reason }];
   }
-  if (dimension !== SHIPPED_MODEL.dimension) {
-    const reason = `${dimension} does not fit ${model}, whose vectors have ${SHIPPED_MODEL.dimension} numbers; unset it`;
+  if (dimension !== model.dimension) {
+    const reason = `${dimension} does not fit ${model.name}, whose vectors have ${model.dimension} numbers; unset it`;
     return [{ setting: "embedding.dimension", reason }];
   }
   return [];

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { DEFAULT_MODEL, EMBEDDING_MODELS } from "../domain/embedding-models.ts";
 import { NODE_TYPES } from "../domain/enums.ts";
 import { DEFAULT_TTL_DAYS } from "../domain/retention.ts";
 import type { Secret } from "../lib/secret.ts";
@@ -23,8 +24,9 @@ import { RECEIPTS, RETRIEVAL_SETTINGS } from "./schema-retrieval.ts";
 import { SCORING } from "./schema-scoring.ts";
 import { OPPORTUNISTIC, STORE_STEPS } from "./schema-upkeep.ts";
 
-/** The model that is part of the program. */
-export const SHIPPED_MODEL = { name: "BAAI/bge-small-en-v1.5", dimension: 384 } as const;
+const MODEL_NAMES = EMBEDDING_MODELS.map(
+  ({ name, alias, languages }) => `\`${name}\` (${languages}; or \`${alias}\`)`,
+).join(", ");
 
 /** Settings without a group. */
 export const ROOT_SETTINGS = {
@@ -90,12 +92,11 @@ const EMBEDDING = {
     "fastembed",
     "What embeds texts: the model inside this program. `local` is another name for it.",
   ),
-  model_name: text(
-    SHIPPED_MODEL.name,
-    "The embedding model. This build accepts only the one that it ships with.",
+  model_name: optionalText(
+    `The embedding model of new packs and of \`svc rebuild\`: ${MODEL_NAMES}. A pack keeps its model until it is rebuilt with another one. Unset: \`${DEFAULT_MODEL.name}\`, or on the command line, where the language of the system is not English, the first model that reads others.`,
   ),
   dimension: integer(
-    { default: SHIPPED_MODEL.dimension, min: 1 },
+    { default: DEFAULT_MODEL.dimension, min: 1 },
     "Numbers in a vector; must be the model's.",
   ),
   threads: integer({ default: 1, min: 1, max: 256 }, "Processor threads for one run of the model."),

@@ -7,7 +7,7 @@ import { loadInto } from "../adapters/native/load-library.ts";
 import { loadSqliteVec, SQLITE_VEC } from "../adapters/native/sqlite-vec.ts";
 import { mainPath } from "../adapters/sqlite/connection/layout.ts";
 import { tellGap } from "../adapters/sqlite/connection/log-mark.ts";
-import { createConfiguredEmbedder } from "../app/configured-embedder.ts";
+import { identityWith, modelFor } from "../app/configured-embedder.ts";
 import { type FoundKey, findKey, type KeyRequest } from "../app/find-key.ts";
 import { layoutOf } from "../app/pack-path.ts";
 import type { Config } from "../config/schema.ts";
@@ -115,7 +115,7 @@ async function checkContent(config: Config, report: PackReport): Promise<readonl
     checkIndexes(report),
     checkReceipts(report),
     checkJobs(report),
-    await checkEmbedding(config, report),
+    checkEmbedding(config, report),
   ];
 }
 
@@ -172,11 +172,9 @@ function checkJobs({ pendingJobs, failedJobs, failingWork }: PackReport): Findin
   return { name: "jobs", status: "warn", message: messages.join("; ") };
 }
 
-async function checkEmbedding(config: Config, { manifest, path }: PackReport): Promise<Finding> {
-  const embedder = createConfiguredEmbedder(config);
-  const configured = embedder.identity;
-  await embedder.close();
+function checkEmbedding(config: Config, { manifest, path }: PackReport): Finding {
   const stored = manifest.embedding;
+  const configured = identityWith(config, modelFor(config, stored));
   const name = "embedding";
   if (isSameEmbedding(stored, configured)) {
     const message = `${stored.model} (${stored.dimension} numbers, ${stored.version})`;

@@ -4,7 +4,7 @@ import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.
 import { writeEncryptionManifest } from "../adapters/sqlite/copy/encryption-manifest.ts";
 import { importPack as importInto } from "../adapters/sqlite/transfer/import.ts";
 import { createSystemClock } from "../adapters/system/clock.ts";
-import { createConfiguredEmbedder } from "../app/configured-embedder.ts";
+import { configuredModel, identityWith } from "../app/configured-embedder.ts";
 import { withConnection } from "../app/pack-connection.ts";
 import { layoutOf } from "../app/pack-path.ts";
 import { VERSION } from "../app/version.ts";
@@ -52,9 +52,7 @@ export async function importPack(
 ): Promise<ImportReport> {
   const layout = layoutOf(config);
   if (request.file !== undefined) requireFile(request.file);
-  const embedder = createConfiguredEmbedder(config);
-  const { identity } = embedder;
-  await embedder.close();
+  const identity = identityWith(config, configuredModel(config));
   const pack = hiddenBeside(layout, "import");
   try {
     return await withNewKey(config, newKey, mainPath(pack.layout), async (keyed) => {

@@ -48,7 +48,7 @@ describe("precedence", () => {
     expect(defaults.scoring.rrf_recency_boost).toBe(0.25);
     expect(defaults.embedding).toEqual({
       provider: "fastembed",
-      model_name: "BAAI/bge-small-en-v1.5",
+      model_name: undefined,
       dimension: 384,
       threads: 1,
       max_tokens: 256,

@@ -1,21 +1,25 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { EmbeddingModel } from "../../domain/embedding-models.ts";
 import { forbidTelemetry } from "../native/no-telemetry.ts";
-import { MODEL_NAME } from "./model-files.ts";
+import { loadUnigram } from "./unigram.ts";
 
 /** How the model is run. */
 export type InferenceOptions = {
-  /** Folder that holds `BAAI/bge-small-en-v1.5/…`, see `modelRoot`. */
+  readonly model: EmbeddingModel;
+  /** Folder that holds the models, each under its name; see `modelRoot`. */
   readonly root: string;
   /** Threads within one run. More than 1 pays off only on idle cores: waiting threads spin. */
   readonly threads: number;
-  /** Length limit in tokens, `[CLS]` and `[SEP]` included, 2 to 512. */
+  /** Length limit in tokens, the first and the last included, 2 to 512. */
   readonly maxTokens: number;
 };
 
 /** A loaded model. One call at a time: the caller waits for each before the next. */
 export type Inference = {
-  /** The L2-normalised vector of the `[CLS]` position. Blocks the thread while the model runs. */
+  /** The L2-normalised vector of a text. Blocks the thread while the model runs. */
   embed(text: string): Promise<Float32Array>;
-  /** The token ids that `embed` gives to the model: at most `maxTokens`, first `[CLS]`, last `[SEP]`. */
+  /** The token ids that `embed` gives to the model: at most `maxTokens`, in the model's frame. */
   tokenIds(text: string): number[];
   /** Releases the model. */
   close(): Promise<void>;
@@ -31,55 +35,80 @@ const CHARS_PER_TOKEN = 64;
  * neighbours.
  */
 export async function loadInference(options: InferenceOptions): Promise<Inference> {
+  const { model, root, threads, maxTokens } = options;
   forbidTelemetry();
-  const { AutoModel, AutoTokenizer, Tensor, env } = await import("@huggingface/transformers");
-  env.localModelPath = options.root;
-  env.allowLocalModels = true;
-  env.allowRemoteModels = false;
-  env.useFSCache = false;
-  env.useBrowserCache = false;
-  const tokenizer = await AutoTokenizer.from_pretrained(MODEL_NAME);
-  const model = await AutoModel.from_pretrained(MODEL_NAME, {
-    dtype: "q8",
-    device: "cpu",
-    session_options: { intraOpNumThreads: options.threads, interOpNumThreads: 1 },
+  const { InferenceSession, Tensor } = await import("onnxruntime-node");
+  const encode = await TOKENIZERS[model.tokenizer](options);
+  const session = await InferenceSession.create(join(root, model.name, WEIGHTS), {
+    executionProviders: ["cpu"],
+    intraOpNumThreads: threads,
+    interOpNumThreads: 1,
   });
-
-  const tokenIds = (text: string): number[] => {
-    const ids = tokenizer.encode(text.slice(0, options.maxTokens * CHARS_PER_TOKEN));
-    const last = ids.at(-1);
-    if (ids.length <= options.maxTokens || last === undefined) return ids;
-    // The library's own truncation drops the final [SEP], which changes the vector.
-    return [...ids.slice(0, options.maxTokens - 1), last];
-  };
+  const tokenIds = (text: string): number[] => encode(text.slice(0, maxTokens * CHARS_PER_TOKEN));
 
   return {
     tokenIds,
     embed: async (text) => {
       const ids = tokenIds(text);
-      const shape = [1, ids.length];
-      const output = await model({
-        input_ids: new Tensor("int64", BigInt64Array.from(ids, BigInt), shape),
-        attention_mask: new Tensor("int64", new BigInt64Array(ids.length).fill(1n), shape),
-        token_type_ids: new Tensor("int64", new BigInt64Array(ids.length), shape),
+      const tensors = model.inputs.map((name) => {
+        const values = INPUTS[name](ids);
+        return [name, new Tensor("int64", values, [1, ids.length])] as const;
       });
-      return normalise(firstRow(output.last_hidden_state));
+      const output = await session.run(Object.fromEntries(tensors), [model.output]);
+      const data = output[model.output]?.data;
+      if (!(data instanceof Float32Array)) throw new TypeError("the model gave no numbers");
+      return normalise(POOLING[model.pooling](data, model.dimension));
     },
     close: async () => {
-      await model.dispose();
+      await session.release();
     },
   };
 }
 
-/** The part of a tensor that is read: shape [1, tokens, dimension], row by row. */
-type HiddenState = {
-  readonly data: Float32Array;
-  readonly dims: readonly number[];
+const WEIGHTS = "onnx/model_quantized.onnx";
+
+const INPUTS: Readonly<
+  Record<EmbeddingModel["inputs"][number], (ids: readonly number[]) => BigInt64Array>
+> = {
+  input_ids: (ids) => BigInt64Array.from(ids, BigInt),
+  attention_mask: ({ length }) => new BigInt64Array(length).fill(1n),
+  token_type_ids: ({ length }) => new BigInt64Array(length),
 };
 
-function firstRow(state: HiddenState): Float32Array {
-  return state.data.slice(0, state.dims[2]);
-}
+const POOLING: Readonly<
+  Record<EmbeddingModel["pooling"], (data: Float32Array, dimension: number) => Float32Array>
+> = {
+  // The output has a row for each token.
+  first: (data, dimension) => data.slice(0, dimension),
+  none: (data) => data,
+};
+
+type Encode = (text: string) => number[];
+
+const TOKENIZERS: Readonly<
+  Record<EmbeddingModel["tokenizer"], (options: InferenceOptions) => Promise<Encode>>
+> = {
+  "tokenizer.json": async ({ model, root, maxTokens }) => {
+    const { AutoTokenizer, env } = await import("@huggingface/transformers");
+    env.localModelPath = root;
+    env.allowLocalModels = true;
+    env.allowRemoteModels = false;
+    env.useFSCache = false;
+    env.useBrowserCache = false;
+    const tokenizer = await AutoTokenizer.from_pretrained(model.name);
+    return (text) => {
+      const ids = tokenizer.encode(text);
+      const last = ids.at(-1);
+      if (ids.length <= maxTokens || last === undefined) return ids;
+      // The library's own truncation drops the final token, which changes the vector.
+      return [...ids.slice(0, maxTokens - 1), last];
+    };
+  },
+  "pieces.bin": async ({ model, root, maxTokens }) => {
+    const { tokenIds } = loadUnigram(readFileSync(join(root, model.name, "pieces.bin")));
+    return (text) => tokenIds(text, maxTokens);
+  },
+};
 
 function normalise(vector: Float32Array): Float32Array {
   let sum = 0;

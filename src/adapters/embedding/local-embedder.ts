@@ -1,41 +1,55 @@
 import type { Worker } from "node:worker_threads";
+import { DEFAULT_MODEL, type EmbeddingModel } from "../../domain/embedding-models.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
-import type { Embedder } from "../../ports/embedder.ts";
+import type { Embedder, EmbeddingIdentity } from "../../ports/embedder.ts";
 import { createLru } from "./lru.ts";
-import { MODEL_NAME } from "./model-files.ts";
 import { createModelThread } from "./model-thread.ts";
 
 /** Settings of {@link createLocalEmbedder}. */
 export type LocalEmbedderOptions = {
+  /** Default: the first of the table. */
+  readonly model?: EmbeddingModel | undefined;
   /** Threads within one run of the model. Default 1. */
   readonly threads?: number | undefined;
   /** Length limit in tokens, 2 to 512. Default 256. Another value gives different vectors and so a different identity. */
   readonly maxTokens?: number | undefined;
-  /** Folder that holds `BAAI/bge-small-en-v1.5/…`. Default: the files shipped with the program. */
+  /** Folder that holds the model below its name. Default: the files shipped with the program. */
   readonly modelRoot?: string | undefined;
   /** Starts the model's thread. Default: the one shipped with the program. */
   readonly spawn?: (() => Worker) | undefined;
 };
 
-const DIMENSION = 384;
 // Enough for a turn; a text twice as long takes more than twice the time.
 const DEFAULT_MAX_TOKENS = 256;
 const CACHED_VECTORS = 512;
-const QUERY_PREFIX = "Represent this sentence for searching relevant passages: ";
-/** Int8 weights, `[CLS]` pooling, L2 norm. Raise the number when any of them changes. */
-const RECIPE = "q8-cls-l2-1";
+
+/** Identifies the vectors of a model with this length limit. */
+export function identityOf(
+  model: EmbeddingModel,
+  maxTokens: number = DEFAULT_MAX_TOKENS,
+): EmbeddingIdentity {
+  const { name, recipe, dimension } = model;
+  const version = maxTokens === DEFAULT_MAX_TOKENS ? recipe : `${recipe}-t${maxTokens}`;
+  return { model: name, version, dimension };
+}
 
 /**
- * An embedder that runs `BAAI/bge-small-en-v1.5` (384 dimensions, English) on this machine, without network.
+ * An embedder that runs a model of the table on this machine, without network.
  *
  * The model is loaded on the first call, in its own thread. Texts are embedded strictly one at a time; the latest 512
  * questions and 512 documents are cached, and concurrent calls with equal texts share one computation. Returned arrays
  * belong to the caller.
  */
 export function createLocalEmbedder(options: LocalEmbedderOptions = {}): Embedder {
-  const { threads = 1, maxTokens = DEFAULT_MAX_TOKENS, modelRoot, spawn } = options;
-  const thread = createModelThread({ threads, maxTokens, modelRoot, spawn });
+  const {
+    model = DEFAULT_MODEL,
+    threads = 1,
+    maxTokens = DEFAULT_MAX_TOKENS,
+    modelRoot,
+    spawn,
+  } = options;
+  const thread = createModelThread({ model, threads, maxTokens, modelRoot, spawn });
   let closing: Promise<void> | undefined;
 
   const remembering = (prefix: string): ((text: string) => Promise<Float32Array>) => {
@@ -55,13 +69,9 @@ export function createLocalEmbedder(options: LocalEmbedderOptions = {}): Embedde
   };
 
   return {
-    identity: {
-      model: MODEL_NAME,
-      version: maxTokens === DEFAULT_MAX_TOKENS ? RECIPE : `${RECIPE}-t${maxTokens}`,
-      dimension: DIMENSION,
-    },
-    embedDocument: remembering(""),
-    embedQuery: remembering(QUERY_PREFIX),
+    identity: identityOf(model, maxTokens),
+    embedDocument: remembering(model.documentPrefix),
+    embedQuery: remembering(model.questionPrefix),
     close: () => {
       closing ??= thread.close();
       return closing;

@@ -1,8 +1,11 @@
+import type { EmbeddingModel } from "../../domain/embedding-models.ts";
+
 /** What the embedder sends to its worker. `start` comes first, once. */
 export type ToWorker =
   | {
       readonly kind: "start";
       readonly cacheDir: string;
+      readonly model: EmbeddingModel;
       readonly threads: number;
       readonly maxTokens: number;
       /** Folder with the model's files; absent: the ones shipped with the program. */

@@ -1,21 +1,32 @@
-import { fileURLToPath } from "node:url";
-import { EMBEDDED } from "../native/embedded.ts";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { EmbeddingModel } from "../../domain/embedding-models.ts";
+import { EMBEDDED, type EmbeddedAsset } from "../native/embedded.ts";
 import { extractAsset } from "../native/extract.ts";
 
-/** Name of the default model, which is also its folder below {@link modelRoot}. */
-export const MODEL_NAME = "BAAI/bge-small-en-v1.5";
+const SOURCE_ROOT = join(import.meta.dir, "models");
+
+/** Whether this program has the files of a model: a build may leave models out. */
+export function hasModelFiles(model: EmbeddingModel): boolean {
+  if (Bun.isStandaloneExecutable) return embeddedFiles(model).length > 0;
+  return existsSync(join(SOURCE_ROOT, model.name));
+}
 
 /**
- * The folder that holds `BAAI/bge-small-en-v1.5/…` with weights and tokenizer. In the executable the files are unpacked and
- * verified first, which reads 34 MB: call it where the model is loaded, never at start.
+ * The folder that holds a model's weights and tokenizer below its name. In the executable the files are unpacked and
+ * verified first, which reads all of them: call it where the model is loaded, never at start.
  * @throws SvcError `storage_failed` if the files cannot be unpacked.
  */
-export function modelRoot(): string {
-  let root: string | undefined;
-  for (const [key, asset] of Object.entries(EMBEDDED)) {
-    if (!key.startsWith("model/")) continue;
-    const path = extractAsset(asset);
-    root = path.slice(0, -`/${MODEL_NAME}/${asset.name}`.length);
+export function modelRoot(model: EmbeddingModel): string {
+  let root = SOURCE_ROOT;
+  for (const asset of embeddedFiles(model)) {
+    root = extractAsset(asset).slice(0, -`/${model.name}/${asset.name}`.length);
   }
-  return root ?? fileURLToPath(new URL("./models", import.meta.url));
+  return root;
+}
+
+function embeddedFiles({ name }: EmbeddingModel): readonly EmbeddedAsset[] {
+  return Object.entries(EMBEDDED).flatMap(([key, asset]) =>
+    key.startsWith(`model/${name}/`) ? [asset] : [],
+  );
 }

@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import type { EmbeddingModel } from "../../domain/embedding-models.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { cacheDir } from "../native/cache-dir.ts";
 import { createWorkerCalls, type FailedCall } from "../native/worker-calls.ts";
@@ -7,6 +8,7 @@ import { workerUrl } from "./worker-url.ts";
 
 /** How the thread is set up; see `LocalEmbedderOptions`. */
 export type ModelThreadOptions = {
+  readonly model: EmbeddingModel;
   readonly threads: number;
   readonly maxTokens: number;
   readonly modelRoot?: string | undefined;
@@ -32,11 +34,12 @@ export function startWorker(): Worker {
 
 /** A thread for the model that starts on the first call and again after a crash. */
 export function createModelThread(options: ModelThreadOptions): ModelThread {
-  const { threads, maxTokens, modelRoot, spawn = startWorker } = options;
+  const { model, threads, maxTokens, modelRoot, spawn = startWorker } = options;
   const settled = new Set<Promise<unknown>>();
   const start = (): ToWorker => ({
     kind: "start",
     cacheDir: cacheDir(),
+    model,
     threads,
     maxTokens,
     modelRoot,

@@ -11,8 +11,8 @@ type Start = Extract<ToWorker, { kind: "start" }>;
 type Embed = Extract<ToWorker, { kind: "embed" }>;
 
 answerCalls<Start, Embed, Inference, FromWorker>({
-  load: ({ modelRoot: root = modelRoot(), threads, maxTokens }) =>
-    loadInference({ root, threads, maxTokens }),
+  load: ({ model, modelRoot: root = modelRoot(model), threads, maxTokens }) =>
+    loadInference({ model, root, threads, maxTokens }),
   answer: async (inference, { id, text }) => ({
     kind: "vector",
     id,

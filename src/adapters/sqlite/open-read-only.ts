@@ -7,7 +7,7 @@ import { findLogGap, tellGap } from "./connection/log-mark.ts";
 import { filesOf } from "./connection/open-database.ts";
 import { isWritable, openForReading } from "./connection/open-reading.ts";
 import { type Cipher, packKey } from "./connection/pack-files.ts";
-import type { SqliteStoreOptions } from "./open-store.ts";
+import { modelOf, type SqliteStoreOptions } from "./open-store.ts";
 import { accessTo } from "./pack-access.ts";
 import { requireUpToDate } from "./schema/migrate.ts";
 import { createSqliteStore, type OpenPack } from "./sqlite-store.ts";
@@ -63,7 +63,8 @@ function storeOn(
   path: string,
   close: () => void,
 ): OpenPack {
-  const { layout, embedding, clock } = options;
+  const { layout, clock } = options;
+  const embedding = modelOf(database, options);
   const refusal = isReadOnlyPack(layout) ? readOnly(path) : keptUnchanged(path);
   const queue = new WriteQueue(database, {
     capacity: options.writeQueueSize,

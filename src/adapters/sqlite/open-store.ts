@@ -13,6 +13,7 @@ import { type DatabaseOptions, openDatabase, turnToLog } from "./connection/open
 import { beginPackWith, type Cipher, packKey } from "./connection/pack-files.ts";
 import { writeEncryptionManifest } from "./copy/encryption-manifest.ts";
 import { accessTo, lockable, type PackAccess } from "./pack-access.ts";
+import { readManifest } from "./schema/manifest.ts";
 import { migrate, requireReadable, unreadableSteps } from "./schema/migrate.ts";
 import { requireOurs } from "./schema/require-ours.ts";
 import { upgradeInWords } from "./schema/upgrade-progress.ts";
@@ -27,6 +28,8 @@ export type SqliteStoreOptions = {
   readonly createIfMissing: boolean;
   /** Identity of the configured model; written to the manifest of a new pack. */
   readonly embedding: EmbeddingIdentity;
+  /** The model to use for the vectors that the pack has. Default: `embedding`, whatever the pack has. */
+  readonly modelFor?: ((stored: EmbeddingIdentity) => EmbeddingIdentity) | undefined;
   readonly softwareVersion: string;
   readonly scoringVersion: string;
   readonly clock: Clock;
@@ -60,8 +63,24 @@ const WRITER_BLOCK_MS = 20;
  *   pack_damaged, storage_failed; the files are then unchanged
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<OpenPack> {
-  const { layout, embedding, clock } = options;
-  return createSqliteStore({ access: await openFiles(options), layout, embedding, clock });
+  const { layout, clock } = options;
+  const access = await openFiles(options);
+  try {
+    const embedding = await access.read((database) => modelOf(database, options));
+    return createSqliteStore({ access, layout, embedding, clock });
+  } catch (error) {
+    await access.close();
+    throw toSvcError(error, mainPath(layout));
+  }
+}
+
+/** The model that a store uses for a pack. */
+export function modelOf(
+  database: Database,
+  { embedding, modelFor }: SqliteStoreOptions,
+): EmbeddingIdentity {
+  const stored = readManifest(database)?.embedding;
+  return stored === undefined || modelFor === undefined ? embedding : modelFor(stored);
 }
 
 async function openFiles(options: SqliteStoreOptions): Promise<PackAccess> {

@@ -1,25 +1,25 @@
-/**
- * Weight of each neighbouring turn's vector in the indexed vector of a turn. An answer often says little without the question
- * before it, and what is found for one of them should be found for the other.
- */
-const NEIGHBOUR_WEIGHT = 0.25;
+import { DEFAULT_MODEL } from "../embedding-models.ts";
+
 /** Turns on either side towards which a vector leans. A turn without a vector yet is skipped. */
 export const LEAN_REACH = 1;
 
 /**
- * The indexed vector of a turn: its own one, leaning towards those of the turns around it, of length one.
+ * The indexed vector of a turn: its own one, leaning towards those of the turns around it, of length one. An answer often says
+ * little without the question before it, and what is found for one of them should be found for the other.
  * @param own of length one and as returned by `fromPayload`, like the neighbours
  * @param neighbours that of the turn before, then that of the turn after
+ * @param weight of each of them, as the model of the vectors has it
  */
 export function lean(
   own: Float32Array,
   neighbours: readonly (Float32Array | undefined)[],
+  weight: number = DEFAULT_MODEL.lean,
 ): Float32Array {
   const sum = Float64Array.from(own);
   for (const neighbour of neighbours) {
     if (neighbour === undefined || neighbour.length !== own.length) continue;
     for (let index = 0; index < sum.length; index += 1) {
-      sum[index] = (sum[index] ?? 0) + NEIGHBOUR_WEIGHT * (neighbour[index] ?? 0);
+      sum[index] = (sum[index] ?? 0) + weight * (neighbour[index] ?? 0);
     }
   }
   let square = 0;

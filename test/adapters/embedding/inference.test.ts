@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Inference, loadInference } from "../../../src/adapters/embedding/inference.ts";
 import { modelRoot } from "../../../src/adapters/embedding/model-files.ts";
+import { DEFAULT_MODEL } from "../../../src/domain/embedding-models.ts";
 
 const CLS = 101;
 const SEP = 102;
@@ -15,8 +16,18 @@ let model: Inference;
 let short: Inference;
 
 beforeAll(async () => {
-  model = await loadInference({ root: modelRoot(), threads: 1, maxTokens: 512 });
-  short = await loadInference({ root: modelRoot(), threads: 1, maxTokens: 16 });
+  model = await loadInference({
+    model: DEFAULT_MODEL,
+    root: modelRoot(DEFAULT_MODEL),
+    threads: 1,
+    maxTokens: 512,
+  });
+  short = await loadInference({
+    model: DEFAULT_MODEL,
+    root: modelRoot(DEFAULT_MODEL),
+    threads: 1,
+    maxTokens: 16,
+  });
 });
 
 afterAll(async () => {
@@ -83,7 +94,7 @@ test("leaves nothing in the home folder and reports to nobody", async () => {
   const file = join(import.meta.dir, "../../../src/adapters/embedding/inference.ts");
   const program = `
     const { loadInference } = await import(${JSON.stringify(file)});
-    const model = await loadInference({ root: ${JSON.stringify(modelRoot())}, threads: 1, maxTokens: 512 });
+    const model = await loadInference({ model: ${JSON.stringify(DEFAULT_MODEL)}, root: ${JSON.stringify(modelRoot(DEFAULT_MODEL))}, threads: 1, maxTokens: 512 });
     await model.embed("text");`;
   // Bun's own cache of compiled modules is not what is looked for here.
   const env = { HOME: home, BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0" };

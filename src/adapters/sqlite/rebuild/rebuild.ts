@@ -66,8 +66,9 @@ export function createIndexRebuild(parts: IndexRebuildParts): IndexRebuild<numbe
         if (isAnyStale(database, plan.vectors, embedding)) return false;
         if (plan.vectors === "repair") mendVectors(database);
         else {
-          replaceVectors(database, schema, embedding, now);
+          // First, since the vectors of turns lean as the model of the pack has it.
           writeEmbedding(database, embedding, now);
+          replaceVectors(database, schema, embedding, now);
           noteReplaced(database);
         }
         advanceIndexSequence(database);

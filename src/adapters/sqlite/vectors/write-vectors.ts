@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { modelRules } from "../../../domain/embedding-models.ts";
 import { fromPayload, LEAN_REACH, lean, toPayload } from "../../../domain/search/lean.ts";
 import { type Surrounded, surroundings } from "../../../domain/search/turns.ts";
 import type { Instant } from "../../../lib/instant.ts";
@@ -22,6 +23,14 @@ const WITH_VECTOR = `${IS_TURN} AND key IN (SELECT node_key FROM vector_payloads
 /** The neighbours that the vector of a turn leans towards. */
 const AROUND = { reach: LEAN_REACH, among: WITH_VECTOR } as const;
 
+/** How turns lean in one transaction. */
+type Leaning = {
+  /** See {@link nextRevision}. */
+  readonly revision: number;
+  /** Weight of a neighbour. */
+  readonly weight: number;
+};
+
 /** The vector of one node's own text. */
 export type VectorEntry = {
   readonly key: number;
@@ -42,6 +51,14 @@ export function nextRevision(database: Database): number {
   return row?.value ?? 0;
 }
 
+/** How the turns of a pack lean from now on: as the model of its vectors has it. Runs inside a write transaction. */
+function beginLeaning(database: Database): Leaning {
+  const row = database
+    .query<{ model: string }, []>("SELECT embedding_model AS model FROM pack_manifest")
+    .get();
+  return { revision: nextRevision(database), weight: modelRules(row?.model).lean };
+}
+
 /**
  * Writes the vectors of active nodes. Those of conversation turns lean towards the turns around them, so the entries of these are
  * rewritten too; the result does not depend on the order in which turns arrive. Runs inside a write transaction.
@@ -52,7 +69,7 @@ export function putVectors(
   identity: EmbeddingIdentity,
 ): void {
   if (entries.length === 0) return;
-  const revision = nextRevision(database);
+  const leaning = beginLeaning(database);
   const describe = database.query(
     `INSERT OR REPLACE INTO vector_metadata
        (node_key, embedding_model, embedding_version, content_hash, created_at, owner, revision)
@@ -66,7 +83,7 @@ export function putVectors(
       identity.version,
       contentHash,
       at,
-      revision,
+      leaning.revision,
     );
     if (changes > 0) own.set(key, vector);
   }
@@ -78,7 +95,7 @@ export function putVectors(
   }
   // Once all own vectors exist: neighbours that arrive together are written once.
   for (const place of surroundAll(database, own.keys(), AROUND).values()) {
-    if (isOfConversation(place.turn)) leanOne(database, place, revision);
+    if (isOfConversation(place.turn)) leanOne(database, place, leaning);
   }
 }
 
@@ -104,8 +121,8 @@ export function evictVectors(database: Database, gone: readonly Turn[]): void {
   );
   const turns = turnsAround(database, towards, AROUND);
   if (turns.length === 0) return;
-  const revision = nextRevision(database);
-  for (const turn of turns) leanOne(database, surround(database, turn, AROUND), revision);
+  const leaning = beginLeaning(database);
+  for (const turn of turns) leanOne(database, surround(database, turn, AROUND), leaning);
 }
 
 /** Whether there are vectors written by an earlier version of the program, which names no owner. */
@@ -139,7 +156,7 @@ type Session = Pick<Turn, "key" | "owner" | "session_id" | "scope">;
  * vector of a turn is known, it is taken as its own one. Runs inside a write transaction.
  */
 export function leanAll(database: Database, progress: StepProgress = () => {}): void {
-  const revision = nextRevision(database);
+  const leaning = beginLeaning(database);
   adoptIndexed(database);
   const turns = database
     .query<Session, []>(
@@ -149,7 +166,7 @@ export function leanAll(database: Database, progress: StepProgress = () => {}): 
     .all();
   let done = 0;
   for (const place of surroundings(turns, LEAN_REACH, isOfSame)) {
-    leanOne(database, place, revision, "unless it does already");
+    leanOne(database, place, leaning, "unless it does already");
     progress(++done, turns.length);
   }
 }
@@ -182,7 +199,7 @@ type Payload = {
 function leanOne(
   database: Database,
   place: Surrounded<Session>,
-  revision: number,
+  { revision, weight }: Leaning,
   mode: "always" | "unless it does already" = "always",
 ): void {
   const { key } = place.turn;
@@ -196,7 +213,7 @@ function leanOne(
     const found = beside === null ? undefined : readPayload(database, beside);
     return found && fromPayload(found.embedding);
   });
-  writeIndexed(database, place.turn, lean(fromPayload(payload.embedding), neighbours));
+  writeIndexed(database, place.turn, lean(fromPayload(payload.embedding), neighbours, weight));
   database
     .query("UPDATE vector_payloads SET previous = ?, next = ? WHERE node_key = ?")
     .run(previous, next, key);

@@ -1,0 +1,75 @@
+/**
+ * The embedding models that are part of the program, with everything in which they differ. One more model is one more row and its
+ * files in `src/adapters/embedding/models/<name>/`.
+ */
+export const EMBEDDING_MODELS = [
+  {
+    name: "BAAI/bge-small-en-v1.5",
+    alias: "english",
+    languages: "English",
+    recipe: "q8-cls-l2-1",
+    dimension: 384,
+    documentPrefix: "",
+    questionPrefix: "Represent this sentence for searching relevant passages: ",
+    tokenizer: "tokenizer.json",
+    files: ["config.json", "tokenizer.json", "tokenizer_config.json", "onnx/model_quantized.onnx"],
+    inputs: ["input_ids", "attention_mask", "token_type_ids"],
+    output: "last_hidden_state",
+    pooling: "first",
+    lean: 0.25,
+  },
+  {
+    name: "intfloat/multilingual-e5-small",
+    alias: "multilingual",
+    languages: "about 100 languages",
+    recipe: "q4-q8-mean-l2-1",
+    dimension: 384,
+    documentPrefix: "passage: ",
+    questionPrefix: "query: ",
+    tokenizer: "pieces.bin",
+    files: ["pieces.bin", "onnx/model_quantized.onnx"],
+    inputs: ["input_ids", "attention_mask"],
+    output: "sentence_embedding",
+    pooling: "none",
+    lean: 0.35,
+  },
+] as const satisfies readonly [EmbeddingModel, ...EmbeddingModel[]];
+
+/** A model and how it is used. */
+export type EmbeddingModel = {
+  /** Its name in packs, and its folder. */
+  readonly name: string;
+  /** Another name for it in settings. */
+  readonly alias: string;
+  /** What it reads, in words. */
+  readonly languages: string;
+  /** Names weights and pooling in packs. Another one whenever a vector changes. */
+  readonly recipe: string;
+  readonly dimension: number;
+  /** Precede every text that is embedded. */
+  readonly documentPrefix: string;
+  readonly questionPrefix: string;
+  /** The file with its tokens, which also says how texts are split. */
+  readonly tokenizer: "tokenizer.json" | "pieces.bin";
+  /** Its files that the program needs. */
+  readonly files: readonly string[];
+  readonly inputs: readonly ("input_ids" | "attention_mask" | "token_type_ids")[];
+  readonly output: string;
+  /** `first`: the vector is the output's row of the first token; `none`: it is the output. */
+  readonly pooling: "first" | "none";
+  /** Weight of each neighbouring turn's vector in the indexed vector of a turn, 0 to 1. */
+  readonly lean: number;
+};
+
+/** The model of a program that was not told which one to use. */
+export const DEFAULT_MODEL: EmbeddingModel = EMBEDDING_MODELS[0];
+
+/** The model of that name or alias; undefined if it is not in the table. */
+export function findModel(name: string): EmbeddingModel | undefined {
+  return EMBEDDING_MODELS.find((model) => model.name === name || model.alias === name);
+}
+
+/** How vectors of a model are used. A model that is not in the table counts as the default one. */
+export function modelRules(name: string | undefined): Pick<EmbeddingModel, "lean"> {
+  return EMBEDDING_MODELS.find((model) => model.name === name) ?? DEFAULT_MODEL;
+}
