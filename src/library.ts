@@ -119,9 +119,9 @@ export type { MoveOwnerInput } from "./engine/owners/api.ts";
 export type {
   AnswerCitationsInput,
   AnswerCitationsQuery,
+  Explanation,
   KeptReceipt,
 } from "./engine/receipts/api.ts";
-export type { Explanation } from "./engine/receipts/explain.ts";
 export type {
   Exclusion,
   FilterMetadata,
@@ -149,9 +149,9 @@ export {
   renderValueBindings,
   resolveArguments,
 } from "./engine/retrieve/pack/resolve-arguments.ts";
-export type { AnswerabilityInput } from "./engine/verify/answerability.ts";
 export type {
   AnswerabilityAssessment,
+  AnswerabilityInput,
   ClaimVerification,
   Evidence,
   VerifyBundleOptions,

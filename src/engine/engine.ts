@@ -171,23 +171,8 @@ function serveWith(life: Lifetime, runner: Runner): Serve {
     });
 }
 
-type Reads =
-  | "processingStatus"
-  | "getEvent"
-  | "getEvents"
-  | "getNode"
-  | "queryNodes"
-  | "scanNodes"
-  | "iterNodes"
-  | "neighborhood"
-  | "chain"
-  | "getProvenance"
-  | "getEventNodes"
-  | "getExtraction"
-  | "extractionStatus";
-
 /** The operations that read stored memories and change nothing. */
-function bindReads(deps: EngineDeps, life: Lifetime): Pick<MemoryEngine, Reads> {
+function bindReads(deps: EngineDeps, life: Lifetime) {
   return {
     processingStatus: (eventId, userId) =>
       life.use(async () => deps.store.jobStatus(parseId(eventId, "event_id"), parseOwner(userId))),
@@ -204,7 +189,7 @@ function bindReads(deps: EngineDeps, life: Lifetime): Pick<MemoryEngine, Reads> 
     getEventNodes: (eventId, userId) => life.use(() => getEventNodes(deps, eventId, userId)),
     getExtraction: (eventId, userId) => life.use(() => getExtraction(deps, eventId, userId)),
     extractionStatus: (eventId, userId) => life.use(() => extractionStatus(deps, eventId, userId)),
-  };
+  } satisfies Partial<MemoryEngine>;
 }
 
 /** The operations that change single memories. */

@@ -1,5 +1,12 @@
 import type { LifecycleState, NodeType, RetrievalMode, Scope } from "../../domain/enums.ts";
-import type { ClaimDimension, QuantityDimension } from "../../domain/records/aggregation.ts";
+import type {
+  AssertionAggregation,
+  ClaimDimension,
+  QuantityAggregation,
+  QuantityDimension,
+  TextAggregation,
+} from "../../domain/records/aggregation.ts";
+import type { AssertionState } from "../../domain/records/claim-state.ts";
 import type { InstantInput } from "../../domain/validity.ts";
 
 /**
@@ -78,4 +85,16 @@ export type StateQueryInput = {
   readonly limit?: number | undefined;
   /** Stops the scan between two pages when aborted. */
   readonly signal?: AbortSignal | undefined;
+};
+
+/** Counts and sums over stored claims. */
+export type AggregateMethods = {
+  /** Counts and groups stored claims, exactly. */
+  aggregateAssertions(input: AssertionQueryInput): Promise<AssertionAggregation>;
+  /** Sums stored amounts, exactly; units are never converted. */
+  aggregateQuantities(input: QuantityQueryInput): Promise<QuantityAggregation>;
+  /** Plans such a sum from a plain question; an unsupported question is answered without a scan. */
+  aggregateQuantitiesFromText(input: QuantityQuestionInput): Promise<TextAggregation>;
+  /** What is claimed about a subject at a moment, and what was before; never which claim is true. */
+  getAssertionState(input: StateQueryInput): Promise<AssertionState>;
 };

@@ -129,3 +129,37 @@ export type Stats = {
   readonly backend: "sqlite" | "postgres";
   readonly details: JsonObject;
 };
+
+/** Reading what is stored; nothing changes. */
+export type InspectMethods = {
+  getEvent(eventId: string, userId?: string): Promise<MemoryEvent | undefined>;
+  /** Newest first. */
+  getEvents(query: EventQuery): Promise<readonly MemoryEvent[]>;
+  /** Undefined for an unknown node, one of another owner, or (unless `includeSuperseded`) an inactive one. */
+  getNode(
+    nodeId: string,
+    options?: { readonly userId?: string | undefined; readonly includeSuperseded?: boolean },
+  ): Promise<MemoryNode | undefined>;
+  queryNodes(query?: NodeQuery): Promise<readonly MemoryNode[]>;
+  /** One page of all of an owner's memories by ascending id. */
+  scanNodes(query: ScanQuery): Promise<ScanPage>;
+  /** All of an owner's memories by ascending id, page by page; complete if the store does not change. */
+  iterNodes(query: IterateQuery): AsyncIterable<MemoryNode>;
+  /** Active memories within some hops over edges. Undefined for an unknown memory, or one of another owner. */
+  neighborhood(
+    nodeId: string,
+    options?: NeighborhoodOptions,
+  ): Promise<readonly MemoryNode[] | undefined>;
+  /** What replaced a memory, or what it replaced, nearest first. Undefined for an unknown memory, or one of another owner. */
+  chain(nodeId: string, options?: ChainOptions): Promise<readonly MemoryNode[] | undefined>;
+  /** Undefined for an unknown memory, or one of another owner. @throws SvcError invalid_argument for a malformed cursor */
+  getProvenance(nodeId: string, options?: ProvenanceOptions): Promise<Provenance | undefined>;
+  /** Memories that cite an event, in any state, by id. Undefined for an unknown event, or one of another owner. */
+  getEventNodes(eventId: string, userId?: string): Promise<readonly MemoryNode[] | undefined>;
+  /** What was extracted from an event. Undefined for an unknown event, one of another owner, or one without an extraction. */
+  getExtraction(eventId: string, userId?: string): Promise<ExtractionRecord | undefined>;
+  /** How far extraction from an event has come. Undefined as for `getExtraction`, and if there is no such work. */
+  extractionStatus(eventId: string, userId?: string): Promise<ExtractionStatus | undefined>;
+  /** A failed count is 0. */
+  stats(userId?: string): Promise<Stats>;
+};

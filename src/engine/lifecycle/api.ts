@@ -1,4 +1,5 @@
 import type { ConditionState } from "../../domain/enums.ts";
+import type { MemoryNode } from "../../domain/node.ts";
 import type { InstantInput } from "../../domain/validity.ts";
 
 /** Input and output of changing memories and of walking among them. `null` and `undefined` both mean absent. */
@@ -47,4 +48,54 @@ export type ConditionInput = ChangeCaller & {
   readonly reason?: string | null | undefined;
   /** Default now. */
   readonly evaluatedAt?: InstantInput | null | undefined;
+};
+
+/** Changing memories. */
+export type LifecycleMethods = {
+  /**
+   * Makes a tentative memory stable.
+   * @throws SvcError not_found; invalid_transition; request_conflict if `requestId` was used for something else
+   */
+  promote(nodeId: string, options?: TransitionOptions): Promise<MemoryNode>;
+  /** Permanently retires a memory; it is no longer found. Otherwise like `promote`. */
+  archive(nodeId: string, options?: TransitionOptions): Promise<MemoryNode>;
+  /**
+   * Raises confidence and salience of a memory in any state.
+   * @throws SvcError not_found for the memory or the evidence; invalid_argument for evidence of another scope;
+   *   request_conflict
+   */
+  reinforce(nodeId: string, options?: ReinforceOptions): Promise<MemoryNode>;
+  /**
+   * Replaces one memory with another of the same owner and scope. An exact retry changes nothing.
+   * @returns the replaced memory, then its replacement
+   * @throws SvcError not_found; invalid_argument; invalid_transition
+   */
+  supersede(
+    oldNodeId: string,
+    newNodeId: string,
+    options?: ClaimsOptions,
+  ): Promise<readonly [MemoryNode, MemoryNode]>;
+  /**
+   * Marks two claims as contradicting each other; both become contested. Otherwise like `supersede`. @returns both, in the given
+   * order
+   */
+  contradict(
+    firstId: string,
+    secondId: string,
+    options?: ClaimsOptions,
+  ): Promise<readonly [MemoryNode, MemoryNode]>;
+  /**
+   * Ends a contradiction: the winner becomes stable, the loser deprecated. Otherwise like `supersede`. @returns winner, then
+   * loser
+   */
+  resolveContradiction(
+    winnerId: string,
+    loserId: string,
+    options?: ClaimsOptions,
+  ): Promise<readonly [MemoryNode, MemoryNode]>;
+  /**
+   * Records whether the condition of a conditional memory holds.
+   * @throws SvcError not_found; invalid_argument; request_conflict
+   */
+  evaluateCondition(nodeId: string, input: ConditionInput): Promise<MemoryNode>;
 };

@@ -25,3 +25,13 @@ export type RebuildResult = {
   /** Texts embedded in this call. */
   readonly nodesEmbedded: number;
 };
+
+/** Work on the indexes. */
+export type OrganizeMethods = {
+  /**
+   * Rebuilds the indexes from the graph, with the configured model; other processes keep reading and writing. Current entries are
+   * kept unless `all`. The next call continues an interrupted one.
+   * @throws SvcError storage_busy while another process rebuilds; the signal's reason when aborted
+   */
+  rebuildIndexes(input?: RebuildInput): Promise<RebuildResult>;
+};

@@ -1,11 +1,13 @@
 import type { CandidateFilter } from "../../domain/candidate-filter.ts";
-import type { CitationMethod } from "../../domain/records/citations.ts";
+import type { QueryIntent, RepresentationLevel } from "../../domain/enums.ts";
+import type { AnswerCitations, CitationMethod } from "../../domain/records/citations.ts";
 import type { PackingSettings } from "../../domain/records/packing.ts";
 import type { RankingPolicy, RetrievalReceipt } from "../../domain/records/receipt.ts";
-import type { RetrievalRecord } from "../../domain/records/retrieval-record.ts";
+import type { RetrievalRecord, SectionName } from "../../domain/records/retrieval-record.ts";
 import type { ScoringWeights } from "../../domain/scoring.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { JsonObject } from "../../lib/json.ts";
+import type { Uuid } from "../../lib/uuid.ts";
 import type {
   Exclusion,
   FilterMetadata,
@@ -79,4 +81,89 @@ export type AnswerCitationsQuery = {
   readonly afterId?: string | null | undefined;
   /** Integer 1 to 1000. Default 100. */
   readonly limit?: number | null | undefined;
+};
+
+/** One reason in plain words. A text about another memory ends where its id belongs. */
+export type Reason = {
+  readonly text: string;
+  readonly memory: Uuid | undefined;
+};
+
+/** A memory in the context and why it is there. */
+export type ExplainedRecord = {
+  /** From 1, in the order of the context. */
+  readonly place: number;
+  readonly nodeId: Uuid;
+  readonly section: SectionName;
+  /** From 1 among the results. */
+  readonly rank: number;
+  readonly score: number;
+  readonly representation: RepresentationLevel;
+  readonly tokenCost: number;
+  readonly reasons: readonly Reason[];
+};
+
+/** A candidate that is not in the context and why. */
+export type ExplainedExclusion = {
+  readonly nodeId: Uuid;
+  /** The stage that excluded it. */
+  readonly stage: "packing" | "selection" | "filter";
+  /** As recorded, for example `result_limit`. */
+  readonly code: string;
+  /** Rank only for results, score only for scored candidates. */
+  readonly rank: number | undefined;
+  readonly score: number | undefined;
+  readonly reason: Reason;
+};
+
+/** Why a context contains what it contains. No part of it is the text of a memory. */
+export type Explanation = {
+  readonly requestId: Uuid;
+  readonly userId: string;
+  readonly query: string;
+  readonly intent: QueryIntent;
+  /** The moment used as the present. */
+  readonly referenceTime: Instant;
+  readonly createdAt: Instant;
+  /** The restrictions of the request, in plain words; empty: none. */
+  readonly filters: readonly string[];
+  readonly searches: readonly {
+    readonly name: string;
+    readonly found: number;
+    /** A category; undefined if the search answered. */
+    readonly failure: string | undefined;
+  }[];
+  /** Anything unusual, in plain words. */
+  readonly notes: readonly string[];
+  readonly tokensUsed: number;
+  /** Tokens available for records: the budget minus the caller's own frame. */
+  readonly tokensAvailable: number;
+  readonly inContext: readonly ExplainedRecord[];
+  /** Results that were not packed, in rank order, then what selection excluded, then what filters excluded. */
+  readonly notInContext: readonly ExplainedExclusion[];
+};
+
+/** What is kept of answers. */
+export type ReceiptMethods = {
+  /**
+   * The receipt of a retrieval, checked again. Undefined for an unknown request, one of another owner, and once it is no longer
+   * kept.
+   * @throws SvcError storage_failed naming the retrieval if the receipt is damaged
+   */
+  getRetrievalReceipt(requestId: string, userId?: string): Promise<KeptReceipt | undefined>;
+  /**
+   * Why each record was or was not in the context of a retrieval, from its receipt alone. Otherwise like `getRetrievalReceipt`.
+   */
+  explain(requestId: string, userId?: string): Promise<Explanation | undefined>;
+  /**
+   * Records which memories an answer was made from. Changes neither memories nor ranking; an exact retry returns the first
+   * record.
+   * @throws SvcError not_found without such a receipt; bad_citation for a memory whose text was not in that context;
+   *   request_conflict if the citation's id was used with different inputs
+   */
+  recordAnswerCitations(input: AnswerCitationsInput, userId: string): Promise<AnswerCitations>;
+  /** Undefined for an unknown record, or one of another owner. */
+  getAnswerCitations(citationId: string, userId: string): Promise<AnswerCitations | undefined>;
+  /** By ascending id; ends early at 8 Mi characters of records. */
+  listAnswerCitations(query: AnswerCitationsQuery): Promise<readonly AnswerCitations[]>;
 };

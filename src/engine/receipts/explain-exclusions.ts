@@ -5,7 +5,8 @@ import type {
   RetrievalRecord,
   SelectedOut,
 } from "../../domain/records/retrieval-record.ts";
-import { type Reason, shortNumber } from "./explain-scores.ts";
+import type { Reason } from "./api.ts";
+import { shortNumber } from "./explain-scores.ts";
 
 /** The restrictions of a request, one sentence each. */
 export function filterWords(receipt: RetrievalReceipt): readonly string[] {

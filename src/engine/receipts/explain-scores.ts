@@ -2,13 +2,7 @@ import type { ReceiptCandidate } from "../../domain/records/receipt.ts";
 import type { CandidatePath } from "../../domain/records/retrieval-record.ts";
 import type { Adjustment, ScoreProvenance, ScoreTrace } from "../../domain/records/score.ts";
 import type { FusionRecord, PoolFactors, ScoringWeights } from "../../domain/scoring.ts";
-import type { Uuid } from "../../lib/uuid.ts";
-
-/** One reason in plain words. A text about another memory ends where its id belongs. */
-export type Reason = {
-  readonly text: string;
-  readonly memory: Uuid | undefined;
-};
+import type { Reason } from "./api.ts";
 
 /** A number for a person: at most four digits. */
 export function shortNumber(value: number): string {

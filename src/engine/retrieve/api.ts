@@ -244,3 +244,8 @@ export type RetrievalResponse = {
   /** Of the results that were scored on their own, in order. */
   readonly scoreTraces: readonly ScoreTrace[];
 };
+
+/** Finding memories. */
+export type RetrieveMethods = {
+  retrieve(input: RetrieveInput): Promise<RetrievalResponse>;
+};

@@ -2,7 +2,6 @@ import { parseText } from "../../domain/arguments.ts";
 import { invalid, SvcError } from "../../domain/errors.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
 import type { LanguageModel } from "../../ports/language-model.ts";
-import type { MemoryBundle } from "../retrieve/api.ts";
 import {
   ANSWER_SCHEMA,
   checkPrompt,
@@ -11,7 +10,7 @@ import {
   promptSha256,
 } from "./answerability-prompt.ts";
 import { assessmentRecord } from "./answerability-record.ts";
-import type { AnswerabilityAssessment, AnswerabilitySettings } from "./api.ts";
+import type { AnswerabilityAssessment, AnswerabilityInput, AnswerabilitySettings } from "./api.ts";
 import { citableRecords } from "./citable.ts";
 import { recordSha256 } from "./hashes.ts";
 import {
@@ -26,14 +25,6 @@ export type AnswerabilityDeps = {
   /** Undefined: the check is off. */
   readonly languageModel: LanguageModel | undefined;
   readonly settings: AnswerabilitySettings;
-};
-
-export type AnswerabilityInput = {
-  readonly query: string;
-  readonly bundle: MemoryBundle;
-  /** A draft, whose statements are checked as well. */
-  readonly answer?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
 };
 
 type Stated = CheckedRequirements & { readonly reasoning: string; readonly modelCalled: boolean };

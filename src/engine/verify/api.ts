@@ -2,6 +2,7 @@ import type { EpistemicType, LifecycleState, SourceType } from "../../domain/enu
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { Entailment } from "../../ports/text-pairs.ts";
+import type { MemoryBundle } from "../retrieve/api.ts";
 
 /** Input of the checks of evidence, their settings, and their results. */
 
@@ -168,4 +169,37 @@ export type ClaimVerification = {
   readonly evaluationId: string;
   /** Hash of the canonical record without this member. */
   readonly resultSha256: string;
+};
+
+export type AnswerabilityInput = {
+  readonly query: string;
+  readonly bundle: MemoryBundle;
+  /** A draft, whose statements are checked as well. */
+  readonly answer?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** Checks of a context, and of claims against it. */
+export type VerifyMethods = {
+  /**
+   * Whether the context of a retrieval contains what an answer needs, according to a language model. Needs a context whose
+   * records can be cited (`packing.context_citations`).
+   * @throws SvcError unsupported without such a model in the settings; model_failed; model_timeout
+   */
+  assessAnswerability(input: AnswerabilityInput): Promise<AnswerabilityAssessment>;
+  /**
+   * Whether evidence supports or refutes a claim, according to a local model.
+   * @throws SvcError unsupported without such a model in the settings; model_failed
+   */
+  verifyClaim(
+    claim: string,
+    evidence: readonly Evidence[],
+    options?: VerifyClaimOptions,
+  ): Promise<ClaimVerification>;
+  /** The same with the records of a context as evidence; they must be citable. */
+  verifyBundle(
+    claim: string,
+    bundle: MemoryBundle,
+    options?: VerifyBundleOptions,
+  ): Promise<ClaimVerification>;
 };

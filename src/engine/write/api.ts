@@ -1,6 +1,6 @@
 import type { EpistemicType, NodeType, Role, Scope, SourceType } from "../../domain/enums.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
-import type { ProcessingStatus } from "../../domain/jobs.ts";
+import type { ProcessingResult, ProcessingStatus } from "../../domain/jobs.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { InstantInput } from "../../domain/validity.ts";
 import type { Uuid } from "../../lib/uuid.ts";
@@ -146,4 +146,31 @@ export type StoreSteps = {
   readonly after: (stored: StoredMemory) => Promise<void>;
   /** Drops every text that is kept between stores. */
   readonly forget: () => void;
+};
+
+/** Taking in memories and texts. */
+export type WriteMethods = {
+  /** Stores one memory and waits until it can be found. Returns the event's id. */
+  store(input: StoreInput): Promise<Uuid>;
+  /**
+   * Like `store`; also returns the created node.
+   * @throws SvcError materialization_failed if the event is safe but its node could not be written
+   */
+  storeWithReceipt(input: StoreInput): Promise<StoreReceipt>;
+  /**
+   * Stores a message. With a pipeline it would be extracted; this build has none and stores it like `store`. Returns the event's
+   * id.
+   */
+  ingest(input: IngestInput): Promise<Uuid>;
+  /** Admits one event durably, without embedding it; `processPending` makes it findable. Returns the event's id. */
+  ingestFast(input: FastIngestInput): Promise<Uuid>;
+  /**
+   * Admits many events in one transaction; ids in input order.
+   * @throws SvcError request_conflict if `requestId` was used with different items
+   */
+  ingestFastMany(input: FastIngestManyInput): Promise<readonly Uuid[]>;
+  /** Builds nodes and index entries of admitted events until the work or the budget ends. */
+  processPending(input?: ProcessPendingInput): Promise<ProcessingResult>;
+  /** Undefined for an unknown event, or one of another owner. */
+  processingStatus(eventId: string, userId?: string): Promise<ProcessingStatus | undefined>;
 };
