@@ -3,59 +3,11 @@ import type { MemoryEngine } from "../../src/engine/memory-engine.ts";
 
 /** An engine of which a test gives the methods it needs; every other one fails. */
 export function fakeEngine(methods: Partial<MemoryEngine> = {}): MemoryEngine {
+  const own = { close: () => Promise.resolve(), ...methods };
   const unused = (): Promise<never> =>
     Promise.reject(new SvcError("internal", "this test did not expect the call"));
-  return {
-    store: unused,
-    storeWithReceipt: unused,
-    ingest: unused,
-    ingestFast: unused,
-    ingestFastMany: unused,
-    processPending: unused,
-    processingStatus: unused,
-    getEvent: unused,
-    getEvents: unused,
-    getNode: unused,
-    queryNodes: unused,
-    scanNodes: unused,
-    iterNodes: () => ({ [Symbol.asyncIterator]: () => ({ next: unused }) }),
-    neighborhood: unused,
-    chain: unused,
-    getProvenance: unused,
-    getEventNodes: unused,
-    getExtraction: unused,
-    extractionStatus: unused,
-    promote: unused,
-    archive: unused,
-    reinforce: unused,
-    supersede: unused,
-    contradict: unused,
-    resolveContradiction: unused,
-    evaluateCondition: unused,
-    aggregateAssertions: unused,
-    aggregateQuantities: unused,
-    aggregateQuantitiesFromText: unused,
-    getAssertionState: unused,
-    retrieve: unused,
-    getRetrievalReceipt: unused,
-    recordAnswerCitations: unused,
-    getAnswerCitations: unused,
-    listAnswerCitations: unused,
-    explain: unused,
-    assessAnswerability: unused,
-    verifyClaim: unused,
-    verifyBundle: unused,
-    packOwner: unused,
-    listOwners: unused,
-    usePackOwner: unused,
-    moveOwner: unused,
-    claimPack: unused,
-    ownersWithMemories: unused,
-    stats: unused,
-    rebuildIndexes: unused,
-    lock: unused,
-    unlock: unused,
-    close: () => Promise.resolve(),
-    ...methods,
-  };
+  // SAFETY: whatever is not its own fails when it is called. A promise of an engine is no engine, hence no `then`.
+  return new Proxy(own, {
+    get: (target, name) => Reflect.get(target, name) ?? (name === "then" ? undefined : unused),
+  }) as MemoryEngine;
 }
