@@ -152,6 +152,11 @@ export function groundQuantity(
   return isExact ? { value, unit, sourceText } : undefined;
 }
 
+/** The only number in a phrase that names one exact amount, as written there. */
+export function onlyNumberIn(phrase: string): string | undefined {
+  return onlyNumber(phrase)?.text;
+}
+
 type NumberAt = { readonly text: string; readonly at: number };
 
 /** The only number in a text without any other digit, cue or sign of doubt. */

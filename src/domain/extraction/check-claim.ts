@@ -1,0 +1,204 @@
+import { groundQuantity } from "../quantity.ts";
+import { isOnlyAttempted } from "./attempts.ts";
+import { stanceOn } from "./clauses.ts";
+import { hasCue, hasCueBeside } from "./cues.ts";
+import { isMentioned, isNamed } from "./mentions.ts";
+import { findQuote, paragraphAround, type Span, sentencesAround, sentencesOf } from "./passages.ts";
+import type { DropReason, DropTally } from "./reasons.ts";
+import type { ExtractedClaim } from "./result.ts";
+import type { Turn } from "./turn.ts";
+import { isOfOther, isOnlyAdvice, isOnlyAsked, ordersFrom } from "./voices.ts";
+
+/** The texts of a turn that a claim is held against. */
+export type Passages = {
+  /** The sentences of its quote. */
+  readonly claim: string;
+  /** Their paragraph. */
+  readonly evidence: string;
+};
+
+/** A claim that passed, or why it did not. */
+export type CheckedClaim = { readonly claim: ExtractedClaim } | { readonly reason: DropReason };
+
+/** Names that stand for a subject in a turn beside its own words, such as its speaker's. */
+export type CheckRules = {
+  /** Whether the first person of a turn also stands for the name of its speaker. */
+  readonly speakerGrounding: boolean;
+};
+
+/**
+ * Holds a claim against its own turn. The first rule that it breaks decides. What only a part of it breaks is removed from it and counted.
+ */
+export function checkClaim(
+  claim: ExtractedClaim,
+  turn: Turn,
+  rules: CheckRules,
+  tally: DropTally,
+): CheckedClaim {
+  const quote = claim.evidenceQuote ?? turn.content;
+  const place = findQuote(turn.content, quote);
+  if (place === undefined) return { reason: "quote_not_in_text" };
+  const passages = passagesOf(turn.content, place);
+  const reason = reasonAgainst(claim, passages, turn, rules) ?? orderedBefore(turn, place, claim);
+  if (reason !== undefined) return { reason };
+  return {
+    claim: {
+      ...withoutUnstated(claim, passages.claim, turn, tally),
+      evidenceQuote: passages.evidence,
+    },
+  };
+}
+
+/** The passages of a quote. A quote that stands twice in a turn has the whole turn for both. */
+export function passagesOf(content: string, place: Span): Passages {
+  const claim = sentencesAround(content, place);
+  const evidence = paragraphAround(content, place);
+  return {
+    claim: content.slice(claim.from, claim.to),
+    evidence: content.slice(evidence.from, evidence.to),
+  };
+}
+
+/** Whether a passage has a subject or object; the speaker's name stands in it also as its first person, where that is allowed. */
+export function isSupported(
+  value: string,
+  passage: string,
+  turn: Turn,
+  { speakerGrounding }: CheckRules,
+): boolean {
+  if (isNamed(value, passage, turn.language)) return true;
+  const isSpeaker = value.trim().toLowerCase() === turn.speaker?.toLowerCase();
+  return speakerGrounding && isSpeaker && isNamed("I", passage, turn.language);
+}
+
+function reasonAgainst(
+  claim: ExtractedClaim,
+  { claim: passage }: Passages,
+  turn: Turn,
+  rules: CheckRules,
+): DropReason | undefined {
+  const { language } = turn;
+  if (!isSupported(claim.subject, passage, turn, rules)) return "subject_not_in_text";
+  if (!isSupported(claim.object, passage, turn, rules)) return "object_not_in_text";
+  const unsaid = conditionProblem(claim, passage, turn) ?? modalityProblem(claim, passage, turn);
+  if (unsaid !== undefined) return unsaid;
+  if (isOnlyAttempted(claim, passage, language)) return "not_done";
+  const denied = polarityProblem(claim, passage, turn);
+  if (denied !== undefined) return denied;
+  if (isOnlyAsked(claim, passage, language)) return "not_stated";
+  if (isOfOther(claim, passage, language)) return "other_person";
+  const isAdvice = turn.role === "assistant" && isOnlyAdvice(claim, passage, language);
+  return isAdvice ? "role_policy" : undefined;
+}
+
+/** A condition in the text must be in the claim, in the words of the text. */
+function conditionProblem(
+  { epistemicType, condition }: ExtractedClaim,
+  passage: string,
+  { language }: Turn,
+): DropReason | undefined {
+  const isConditional = epistemicType === "conditional";
+  if (!isConditional) {
+    if (hasCueBeside(passage, language, "condition", "indirectQuestion")) return "condition_hidden";
+    return condition === undefined ? undefined : "condition_misplaced";
+  }
+  const isQuoted = condition !== undefined && findQuote(passage, condition) !== undefined;
+  return isQuoted ? undefined : "condition_not_in_text";
+}
+
+/** What the text leaves open must be open in the claim. */
+function modalityProblem(
+  claim: ExtractedClaim,
+  passage: string,
+  turn: Turn,
+): DropReason | undefined {
+  const isOpen = isUncertain(passage, turn);
+  const { epistemicType } = claim;
+  if (isOpen && epistemicType !== "hypothetical" && epistemicType !== "conditional") {
+    return "uncertain";
+  }
+  const isConditioned = hasCueBeside(passage, turn.language, "condition", "indirectQuestion");
+  const isUndecided =
+    claim.factType === "decision" &&
+    (isOpen || isConditioned) &&
+    !hasCue(passage, turn.language, "choice");
+  return isUndecided ? "not_decided" : undefined;
+}
+
+function isUncertain(passage: string, { language }: Turn): boolean {
+  // The month is written with a capital, and `may I` asks.
+  const isMay = /(?<![\p{L}\p{N}_])may(?![\p{L}\p{N}_])(?!\s+(?:I|we)\b)/u.test(passage);
+  return isMay || hasCueBeside(passage, language, "uncertain", "notUncertain");
+}
+
+/** A predicate with one of these carries the denial itself, or a past or a change. */
+const OWN_DENIAL =
+  /(?:^|_|\b)(?:not|no|never|dis|un)(?:_|\b|able|like)|avoid|stop|quit|hate|refus|without|lack|allerg|intoler|cannot|can_?t|miss|cancel|left|leave|end|lost|lose|sold|former|previous|past|used_to|was_|lived|worked|from|switch|replac|gave|give|mov|abandon|drop|chang/i;
+
+/** Whether the text affirms what the claim affirms, and denies what it denies. */
+function polarityProblem(
+  { polarity, predicate, object }: ExtractedClaim,
+  passage: string,
+  { language }: Turn,
+): DropReason | undefined {
+  if (polarity === "unknown" || OWN_DENIAL.test(predicate)) return undefined;
+  const stance = stanceOn(object, passage, language);
+  const isPast = hasCue(passage, language, "past");
+  if (polarity === "negative") return stance.denies || isPast ? undefined : "negation_invented";
+  return stance.affirms && !(isPast && isOnlyPast(object, passage, language))
+    ? undefined
+    : "negation_lost";
+}
+
+/** Whether only sentences about the past name the object. */
+function isOnlyPast(object: string, passage: string, language: Turn["language"]): boolean {
+  const naming = passage
+    .split(/(?<=[.!?])\s+|,\s*|\n|\s(?:but|aber|pero)\s/u)
+    .filter((part) => isMentioned(object, part));
+  return naming.length > 0 && naming.every((part) => hasCue(part, language, "past"));
+}
+
+/** Whether the words of a claim stand only after an order to a model in their paragraph. */
+function orderedBefore(
+  { content }: Turn,
+  place: Span,
+  { object }: ExtractedClaim,
+): DropReason | undefined {
+  const { from, to } = paragraphAround(content, place);
+  const paragraph = content.slice(from, to);
+  const orders = ordersFrom(paragraph, sentencesOf(paragraph));
+  if (orders === undefined) return undefined;
+  return isMentioned(object, paragraph.slice(0, orders)) ? undefined : "instruction_to_model";
+}
+
+/** The claim without the parts that the text does not bear out. */
+function withoutUnstated(
+  claim: ExtractedClaim,
+  passage: string,
+  { language }: Turn,
+  tally: DropTally,
+): ExtractedClaim {
+  const isAmount = isExactAmount(claim, passage);
+  if (!isAmount) tally.add("quantity_not_in_text");
+  const isTimed = claim.temporalRef === undefined || isMentioned(claim.temporalRef, passage);
+  if (!isTimed) tally.add("temporal_ref_not_in_text");
+  const replaces = claim.replacesObject;
+  const isReplaced = replaces === undefined || isMentioned(replaces, passage);
+  if (!isReplaced) tally.add("replaced_value_not_in_text");
+  const isUpdate = claim.temporalIntent === "update";
+  const changes = !isUpdate || hasCue(passage, language, "change");
+  if (!changes) tally.add("update_not_stated");
+  return {
+    ...claim,
+    quantity: isAmount ? claim.quantity : undefined,
+    temporalRef: isTimed ? claim.temporalRef : undefined,
+    replacesObject: isReplaced && changes ? replaces : undefined,
+    replacesMemory: changes ? claim.replacesMemory : undefined,
+    temporalIntent: changes ? claim.temporalIntent : "assertion",
+  };
+}
+
+/** Whether the amount of a claim, if it has one, is exactly what the passage says. */
+export function isExactAmount({ quantity, object }: ExtractedClaim, passage: string): boolean {
+  return quantity === undefined || groundQuantity(quantity, { passage, object }) !== undefined;
+}

@@ -1,0 +1,186 @@
+import { normaliseText } from "../../lib/normal-text.ts";
+import { normalisePredicate } from "../claims.ts";
+import {
+  type CheckRules,
+  checkClaim,
+  isExactAmount,
+  isSupported,
+  passagesOf,
+} from "./check-claim.ts";
+import { isMentioned } from "./mentions.ts";
+import { findQuote, type Span } from "./passages.ts";
+import { DropTally } from "./reasons.ts";
+import { recoverQuantity } from "./recover-quantity.ts";
+import { isNewEntity, recover } from "./recoveries.ts";
+import { referenceProblem } from "./references.ts";
+import type { ExtractedClaim, ExtractedEntity, ExtractionResult } from "./result.ts";
+import type { Turn } from "./turn.ts";
+
+/** The rules of the checks, which every extraction record names. Another value for other rules. */
+export const GROUNDING_POLICY = "speech_act_v14";
+
+/** What of an answer is believed, and what is not, by reason. */
+export type CheckedTurn = { readonly result: ExtractionResult; readonly tally: DropTally };
+
+/**
+ * What a turn states of what a model says that it does: every claim is held against this turn alone, what the model overlooked in plain
+ * sight is added, and what then has no ground in the text is dropped and counted. Pure.
+ */
+export function checkTurn(
+  given: ExtractionResult,
+  turn: Turn,
+  rules: CheckRules = { speakerGrounding: false },
+): CheckedTurn {
+  const tally = new DropTally();
+  const held = given.claims.flatMap((claim) => {
+    const checked = checkClaim(claim, turn, rules, tally);
+    if ("claim" in checked) return [checked.claim];
+    tally.add(checked.reason);
+    return [];
+  });
+  const measured = held.map(withQuantity);
+  const found = recover(turn, { ...given, claims: measured }).flatMap((recovered) => {
+    const checked = checkClaim(recovered.claim, turn, rules, new DropTally());
+    return "claim" in checked ? [{ ...recovered, claim: checked.claim }] : [];
+  });
+  const entities = [
+    ...given.entities,
+    ...found.flatMap(({ entity }) =>
+      entity !== undefined && isNewEntity(entity, given.entities) ? [entity] : [],
+    ),
+  ];
+  const claims = inOrder([...measured, ...found.map(({ claim }) => claim)]);
+  const closed = withoutProblem(claims, (claim) => referenceProblem(claim, entities), tally);
+  const result = ground({ ...given, entities, claims: closed }, turn, rules, tally);
+  return { result, tally };
+}
+
+/** Facts before relationships, each in their order. */
+function inOrder(claims: readonly ExtractedClaim[]): readonly ExtractedClaim[] {
+  return [
+    ...claims.filter(({ kind }) => kind === "fact"),
+    ...claims.filter(({ kind }) => kind === "relationship"),
+  ];
+}
+
+function withQuantity(claim: ExtractedClaim): ExtractedClaim {
+  if (claim.kind !== "fact" || claim.quantity !== undefined) return claim;
+  const quantity = recoverQuantity(claim.object, claim.evidenceQuote ?? "");
+  return quantity === undefined ? claim : { ...claim, quantity };
+}
+
+function withoutProblem(
+  claims: readonly ExtractedClaim[],
+  problemOf: (claim: ExtractedClaim) => Parameters<DropTally["add"]>[0] | undefined,
+  tally: DropTally,
+): readonly ExtractedClaim[] {
+  return claims.filter((claim) => {
+    const problem = problemOf(claim);
+    if (problem !== undefined) tally.add(problem);
+    return problem === undefined;
+  });
+}
+
+/**
+ * The part of the checks that holds for every provider: what a result names has to stand in the text. An entity that is dropped here
+ * takes no claim with it.
+ */
+export function ground(
+  given: ExtractionResult,
+  turn: Turn,
+  rules: CheckRules,
+  tally: DropTally,
+): ExtractionResult {
+  const entities = withoutRepeats(
+    given.entities.filter(({ name }) => {
+      const isThere = isSupported(name, turn.content, turn, rules);
+      if (!isThere) tally.add("entity_not_in_text");
+      return isThere;
+    }),
+    entityKey,
+    tally,
+  );
+  const claims = given.claims.flatMap((claim) => groundClaim(claim, turn, rules, tally));
+  return { ...given, entities, claims: withoutRepeats(claims, claimKey, tally) };
+}
+
+function groundClaim(
+  claim: ExtractedClaim,
+  turn: Turn,
+  rules: CheckRules,
+  tally: DropTally,
+): readonly ExtractedClaim[] {
+  const place = placeOf(claim, turn);
+  if (place === undefined) return dropped(tally, "quote_not_in_text");
+  const { evidence } = passagesOf(turn.content, place);
+  if (!isSupported(claim.subject, evidence, turn, rules)) {
+    return dropped(tally, "subject_not_in_text");
+  }
+  if (!isSupported(claim.object, evidence, turn, rules)) {
+    return dropped(tally, "object_not_in_text");
+  }
+  const { condition, replacesObject } = claim;
+  const isQuoted = condition === undefined || findQuote(evidence, condition) !== undefined;
+  if (!isQuoted) tally.add("condition_not_quoted");
+  const isReplaced = replacesObject === undefined || isMentioned(replacesObject, evidence);
+  if (!isReplaced) tally.add("replaced_value_not_in_text");
+  const isAmount = isExactAmount(claim, evidence);
+  if (!isAmount) tally.add("quantity_not_in_text");
+  const kept = isQuoted ? condition : undefined;
+  return [
+    {
+      ...claim,
+      condition: kept,
+      epistemicType:
+        claim.epistemicType === "conditional" && kept === undefined
+          ? "hypothetical"
+          : claim.epistemicType,
+      replacesObject: isReplaced ? replacesObject : undefined,
+      quantity: isAmount ? claim.quantity : undefined,
+      evidenceQuote: evidence,
+    },
+  ];
+}
+
+/** The whole text for a claim without a quote. */
+function placeOf({ evidenceQuote }: ExtractedClaim, { content }: Turn): Span | undefined {
+  return evidenceQuote === undefined
+    ? { from: 0, to: content.length }
+    : findQuote(content, evidenceQuote);
+}
+
+function dropped(tally: DropTally, reason: Parameters<DropTally["add"]>[0]): readonly [] {
+  tally.add(reason);
+  return [];
+}
+
+function withoutRepeats<T>(
+  items: readonly T[],
+  keyOf: (item: T) => string,
+  tally: DropTally,
+): readonly T[] {
+  const seen = new Map<string, T>();
+  for (const item of items) {
+    const key = keyOf(item);
+    if (seen.has(key)) tally.add("duplicate");
+    else seen.set(key, item);
+  }
+  return [...seen.values()];
+}
+
+function entityKey({ name, entityType }: ExtractedEntity): string {
+  return JSON.stringify([name.trim().toLowerCase(), entityType.trim().toLowerCase()]);
+}
+
+/** A relation that repeats a fact of the same passage is a repeat as well. */
+function claimKey(claim: ExtractedClaim): string {
+  return JSON.stringify([
+    normaliseText(claim.subject),
+    normalisePredicate(claim.predicate),
+    normaliseText(claim.object),
+    claim.polarity,
+    claim.epistemicType,
+    claim.condition ?? null,
+    claim.evidenceQuote ?? null,
+  ]);
+}

@@ -1,0 +1,85 @@
+import { cuesOf, hasCue, hasCueBeside } from "./cues.ts";
+import type { CueLanguage } from "./language.ts";
+import { isMentioned } from "./mentions.ts";
+import { isPersonal } from "./personal.ts";
+
+/** A clause of a passage, and whether it denies what it says. */
+export type Clause = { readonly text: string; readonly denies: boolean };
+
+/** Words of a clause that may only continue a list: `I eat no meat or fish`. */
+const LIST_WORDS = 4;
+
+/** The clauses of a passage in order. */
+export function clausesOf(passage: string, language: CueLanguage): readonly Clause[] {
+  const clauses: Clause[] = [];
+  let from = 0;
+  let joiner = "";
+  const push = (to: number): void => {
+    const text = passage.slice(from, to);
+    if (text.trim() === "") return;
+    const before = clauses.at(-1);
+    const continues =
+      before?.denies === true && goesOn(joiner, language) && isListItem(text, language);
+    clauses.push({ text, denies: continues || denies(text, language) });
+  };
+  for (const { index, 0: found } of breaksOf(passage, language)) {
+    push(index);
+    joiner = found.trim();
+    from = index + found.length;
+  }
+  push(passage.length);
+  return clauses;
+}
+
+function breaksOf(passage: string, language: CueLanguage): readonly RegExpExecArray[] {
+  const breaks = cuesOf(language).flatMap(({ clauseEnd }) => [...passage.matchAll(clauseEnd)]);
+  const ends = [...passage.matchAll(/[.!?]+(?=\s|$)|\n/g)];
+  return [...breaks, ...ends]
+    .sort((a, b) => a.index - b.index)
+    .filter(({ index }, at, all) => at === 0 || index >= endOf(all[at - 1]));
+}
+
+function endOf(found: RegExpExecArray | undefined): number {
+  return found === undefined ? 0 : found.index + found[0].length;
+}
+
+function goesOn(joiner: string, language: CueLanguage): boolean {
+  return joiner === "," || cuesOf(language).some(({ listGoesOn }) => listGoesOn.test(joiner));
+}
+
+function isListItem(text: string, _language: CueLanguage): boolean {
+  const words = text.trim().split(/\s+/);
+  return words.length <= LIST_WORDS && !words.some((word) => isPersonal(word));
+}
+
+/** Whether a clause denies what it says: with a word of negation, or with a verb that ends something. */
+function denies(clause: string, language: CueLanguage): boolean {
+  return hasCueBeside(clause, language, "negation", "notNegation");
+}
+
+/** How a passage stands to a claim about an object: it says it, denies it, or does both. */
+export type Stance = { readonly affirms: boolean; readonly denies: boolean };
+
+/** The stance of the clauses that name an object. Both for an object that no single clause names. */
+export function stanceOn(object: string, passage: string, language: CueLanguage): Stance {
+  const clauses = clausesOf(passage, language).filter(({ text }) => isMentioned(object, text));
+  if (clauses.length === 0) {
+    const denied = hasCueBeside(passage, language, "negation", "notNegation");
+    return { affirms: true, denies: denied };
+  }
+  const isOff = ({ text, denies: denied }: Clause): boolean =>
+    denied || isReplaced(object, text, language);
+  return {
+    affirms: clauses.some((clause) => !isOff(clause)),
+    denies: clauses.some(isOff),
+  };
+}
+
+/** Whether a clause names the object as what something else has replaced: `instead of Slack`. */
+function isReplaced(object: string, clause: string, language: CueLanguage): boolean {
+  const place = clause.toLowerCase().indexOf(object.trim().toLowerCase());
+  const before = clause.slice(0, Math.max(0, place));
+  // A value after `to` or `with` is the new one.
+  const since = before.split(/(?<![\p{L}])(?:to|with|by|auf|zu|durch|por|a)(?![\p{L}])/iu).at(-1);
+  return hasCue(since ?? "", language, "replaced");
+}

@@ -1,0 +1,44 @@
+/** Languages whose cues are known. */
+export type CueLanguage = "en" | "de" | "es";
+
+/** Words that nearly every text of a language has, and texts of the others do not. */
+const FREQUENT: Readonly<Record<CueLanguage, ReadonlySet<string>>> = {
+  en: new Set(
+    "the and is are of in my i a for with on it have has was we you to that this do not but at from be".split(
+      " ",
+    ),
+  ),
+  de: new Set(
+    `der die das den dem und ich ist sind nicht kein keine ein eine einen einem einer mit zu zum zur wir für auf habe hat mein meine
+    meinen wohne arbeite bei im am von wenn aber war bin du sie auch noch nur seit vielleicht oder als jetzt nehme trinke`.split(
+      /\s+/,
+    ),
+  ),
+  es: new Set(
+    `el la los las que y en un una es no me mi mis con por para como yo de del pero al vivo trabajo tengo soy estoy si ya más desde
+    hace muy lo su sus se te le uso prefiero fue era está son ahora quizás tal`.split(/\s+/),
+  ),
+};
+
+/** Only one of the languages has these. */
+const TELLTALE: Readonly<Partial<Record<CueLanguage, RegExp>>> = {
+  de: /[äöüß]/iu,
+  es: /[ñáíóú¿¡]/iu,
+};
+
+/** The language of a text, as far as its commonest words tell; English where they do not. */
+export function languageOf(text: string): CueLanguage {
+  const tokens =
+    text
+      .slice(0, 4096)
+      .toLowerCase()
+      .match(/[\p{L}\p{M}]+/gu) ?? [];
+  const scoreOf = (language: CueLanguage): number =>
+    tokens.filter((token) => FREQUENT[language].has(token)).length +
+    (TELLTALE[language]?.test(text) === true ? 1 : 0);
+  let best: CueLanguage = "en";
+  for (const language of ["de", "es"] as const) {
+    if (scoreOf(language) > scoreOf(best)) best = language;
+  }
+  return best;
+}

@@ -1,0 +1,123 @@
+/** A part of a text, `to` exclusive. */
+export type Span = { readonly from: number; readonly to: number };
+
+/** Apostrophes and quotation marks, which models straighten or curl as they like. */
+const QUOTATION = /['‘’“”]/g;
+
+/**
+ * Where a quote stands in a text: the same characters, blanks and case included; only the forms of quotation marks may differ.
+ * @returns the whole text for a quote that stands there twice; undefined for a blank one, or one that the text does not have
+ */
+export function findQuote(text: string, quote: string): Span | undefined {
+  if (quote.trim() === "") return undefined;
+  return placeOf(text, quote) ?? placeOf(straight(text), straight(quote));
+}
+
+function placeOf(text: string, quote: string): Span | undefined {
+  const from = text.indexOf(quote);
+  if (from === -1) return undefined;
+  const isTwice = text.indexOf(quote, from + 1) !== -1;
+  return isTwice ? { from: 0, to: text.length } : { from, to: from + quote.length };
+}
+
+/** The same length, so that places stay. */
+function straight(text: string): string {
+  return text.replace(QUOTATION, '"');
+}
+
+const BLANK_LINE = /\n[^\S\n]*\n/g;
+
+/** The paragraph around a part of a text, between blank lines, trimmed; several paragraphs if the part spans them. */
+export function paragraphAround(text: string, { from, to }: Span): Span {
+  let start = 0;
+  for (const { index, 0: line } of text.matchAll(BLANK_LINE)) {
+    const after = index + line.length;
+    if (after <= from) start = after;
+    else if (index >= to) return trimmed(text, { from: start, to: index });
+  }
+  return trimmed(text, { from: start, to: text.length });
+}
+
+function trimmed(text: string, { from, to }: Span): Span {
+  const inner = text.slice(from, to);
+  const start = from + inner.length - inner.trimStart().length;
+  return { from: start, to: Math.max(start, from + inner.trimEnd().length) };
+}
+
+/** The end of a sentence, or a blank line. */
+const SENTENCE_END = /[.!?…]+["'”’»)\]]*(?=\s|$)|[。！？]+["'”’」』）]*|\n[^\S\n]*\n/g;
+
+/** The sentences of a text in order; together they hold every character that is not a blank between them. */
+export function sentencesOf(
+  text: string,
+  within: Span = { from: 0, to: text.length },
+): readonly Span[] {
+  const spans: Span[] = [];
+  let { from } = within;
+  const part = text.slice(within.from, within.to);
+  for (const { index, 0: end } of part.matchAll(SENTENCE_END)) {
+    const to = within.from + index + end.length;
+    pushText(spans, text, { from, to });
+    from = to;
+  }
+  pushText(spans, text, { from, to: within.to });
+  return spans;
+}
+
+function pushText(spans: Span[], text: string, span: Span): void {
+  const inner = trimmed(text, span);
+  if (inner.to > inner.from) spans.push(inner);
+}
+
+/** Beginnings of sentences that limit the one before. They are prefixes: "Nevertheless" counts as well. */
+const LIMITS_PREVIOUS =
+  /^(?:(?:but|aber|pero)\s+)?(?:only if|unless|provided that|as long as|never|except|however|nur wenn|nur falls|es sei denn|sofern|außer|allerdings|jedoch|sólo si|solo si|a menos que|siempre que|salvo|excepto|sin embargo)/iu;
+
+/** The sentences that a part of a text belongs to, with those after them that limit what they say. */
+export function sentencesAround(text: string, quote: Span): Span {
+  const paragraph = paragraphAround(text, quote);
+  const sentences = sentencesOf(text, paragraph);
+  const first = sentences.findIndex(({ to }) => to > quote.from);
+  if (first === -1) return paragraph;
+  let last = first;
+  while (last + 1 < sentences.length && (sentences[last + 1]?.from ?? 0) < quote.to) last += 1;
+  return runOf(sentences, first, withLimits(text, sentences, last));
+}
+
+/** The last of the sentences that limit the one at this place; itself if none does. */
+function withLimits(text: string, sentences: readonly Span[], at: number): number {
+  let last = at;
+  for (let next = sentences[at + 1]; next !== undefined; next = sentences[last + 1]) {
+    if (!LIMITS_PREVIOUS.test(text.slice(next.from, next.to))) break;
+    last += 1;
+  }
+  return last;
+}
+
+function runOf(sentences: readonly Span[], first: number, last: number): Span {
+  return { from: sentences[first]?.from ?? 0, to: sentences[last]?.to ?? 0 };
+}
+
+/**
+ * The shortest run of whole sentences of a passage that names all of these, with what limits it. The passage itself if there is none.
+ * @param names whether a sentence names each of them
+ */
+export function shortestRun(
+  passage: string,
+  names: readonly ((sentence: string) => boolean)[],
+): string {
+  const sentences = sentencesOf(passage);
+  const latest = names.map(() => -1);
+  let best: { readonly first: number; readonly last: number; readonly length: number } | undefined;
+  for (const [last, { from, to }] of sentences.entries()) {
+    const sentence = passage.slice(from, to);
+    for (const [which, isNamed] of names.entries()) if (isNamed(sentence)) latest[which] = last;
+    const first = Math.min(...latest);
+    if (first === -1) continue;
+    const length = to - (sentences[first]?.from ?? 0);
+    if (best === undefined || length < best.length) best = { first, last, length };
+  }
+  if (best === undefined) return passage;
+  const { from, to } = runOf(sentences, best.first, withLimits(passage, sentences, best.last));
+  return passage.slice(from, to);
+}

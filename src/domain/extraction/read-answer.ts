@@ -1,0 +1,111 @@
+import type { Json, JsonObject } from "../../lib/json.ts";
+import { readJson } from "../../lib/json-text.ts";
+import { type ReadTurn, readTurn } from "./read-result.ts";
+import { DropTally } from "./reasons.ts";
+import { EMPTY_RESULT } from "./result.ts";
+
+/** UTF-16 units of an answer; a longer one is not read. */
+export const ANSWER_MAX_CHARS = 2 * 1024 * 1024;
+
+/** What an answer to several turns holds. */
+export type BatchAnswer = {
+  /** By the index of the turn; turns without an entry are absent. */
+  readonly turns: ReadonlyMap<number, ReadTurn>;
+  /** Ascending indices of the turns to ask again: some have an entry, these have none. */
+  readonly leftOut: readonly number[];
+  /** What belongs to no turn. */
+  readonly tally: DropTally;
+  /** The entries as returned, without other keys, as the batch record keeps them. */
+  readonly response: JsonObject;
+};
+
+/**
+ * Reads the answer to a turn that was asked alone.
+ * @returns undefined if it has to be asked again: no JSON, cut off, not the requested form, too long
+ */
+export function readSingleAnswer(answer: string): ReadTurn | undefined {
+  const read = readText(answer);
+  const turn = read === undefined ? undefined : readTurn(read.json, read);
+  return turn?.hasBadEntity === true ? undefined : turn;
+}
+
+/**
+ * Reads the answer to several turns, whose indices are 1 to `count`. Entries for other turns are dropped; several entries for one turn
+ * are joined.
+ * @returns undefined if it cannot be read as a whole
+ */
+export function readBatchAnswer(answer: string, count: number): BatchAnswer | undefined {
+  const read = readText(answer);
+  if (read === undefined || !isObject(read.json) || read.ambiguous.has(read.json)) return undefined;
+  const entries = read.json["turns"];
+  if (!Array.isArray(entries)) return undefined;
+  const tally = new DropTally();
+  const turns = new Map<number, ReadTurn>();
+  const kept: JsonObject[] = [];
+  for (const entry of entries.slice(0, MAX_ENTRIES)) {
+    const index = isObject(entry) && !read.ambiguous.has(entry) ? entry["turn"] : undefined;
+    const turn = readTurn(entry, read);
+    if (turn === undefined || !isObject(entry)) tally.add("malformed");
+    else if (!isIndex(index, count)) tally.add("foreign_turn");
+    else {
+      turns.set(index, joined(turns.get(index), turn));
+      kept.push(entryOf(entry, index));
+    }
+  }
+  tally.add("too_many", Math.max(0, entries.length - MAX_ENTRIES));
+  return { turns, leftOut: leftOut(turns, count), tally, response: { turns: kept } };
+}
+
+/** Entries of one answer that are read. */
+const MAX_ENTRIES = 4096;
+
+/** None if no turn has an entry: a model that left out all of them found nothing. */
+function leftOut(turns: ReadonlyMap<number, ReadTurn>, count: number): readonly number[] {
+  if (turns.size === 0) return [];
+  return Array.from({ length: count }, (_, at) => at + 1).filter((index) => !turns.has(index));
+}
+
+/** The answer of a turn that has none: it states nothing. */
+export function emptyTurn(): ReadTurn {
+  return { result: EMPTY_RESULT, tally: new DropTally(), hasBadEntity: false };
+}
+
+function joined(earlier: ReadTurn | undefined, later: ReadTurn): ReadTurn {
+  if (earlier === undefined) return later;
+  const tally = new DropTally();
+  tally.addAll(earlier.tally.counts);
+  tally.addAll(later.tally.counts);
+  const claims = [...earlier.result.claims, ...later.result.claims];
+  return {
+    result: {
+      entities: [...earlier.result.entities, ...later.result.entities],
+      claims: [
+        ...claims.filter(({ kind }) => kind === "fact"),
+        ...claims.filter(({ kind }) => kind === "relationship"),
+      ],
+      summary: undefined,
+    },
+    tally,
+    hasBadEntity: earlier.hasBadEntity || later.hasBadEntity,
+  };
+}
+
+function entryOf(entry: JsonObject, turn: number): JsonObject {
+  const { entities = [], facts = [], relationships = [] } = entry;
+  return { turn, entities, facts, relationships };
+}
+
+function isIndex(value: Json | undefined, count: number): value is number {
+  return typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= count;
+}
+
+/** The JSON of an answer, which may stand in a code fence, as small models write it. */
+function readText(answer: string) {
+  if (answer.length > ANSWER_MAX_CHARS) return undefined;
+  const fenced = /^\s*```(?:json)?[^\S\n]*\n([\s\S]*?)\n\s*```\s*$/.exec(answer);
+  return readJson(fenced?.[1] ?? answer);
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,197 @@
+import type { Json, JsonObject } from "../../lib/json.ts";
+import { readQuantity } from "./read-quantity.ts";
+import { DropTally } from "./reasons.ts";
+import {
+  EMPTY_RESULT,
+  type ExtractedClaim,
+  type ExtractedEntity,
+  type ExtractionResult,
+  FACT_TYPES,
+  PLAIN_CLAIM,
+  type Polarity,
+  STATED_TYPES,
+} from "./result.ts";
+
+/** Claims, and entities, that one turn may state; what follows is dropped. */
+export const CLAIMS_MAX = 500;
+/** UTF-16 units of one text in an answer. */
+const TEXT_MAX = 32_768;
+
+/** How an answer is read. */
+export type ReadRules = {
+  /** Objects that have a key twice. */
+  readonly ambiguous?: ReadonlySet<JsonObject>;
+  /** A custom provider may leave out polarity and quote. */
+  readonly isCustom?: boolean;
+};
+
+/** What an answer holds for one turn. */
+export type ReadTurn = {
+  readonly result: ExtractionResult;
+  readonly tally: DropTally;
+  /** Whether an entity is malformed: for a turn asked alone, a reason to ask again. */
+  readonly hasBadEntity: boolean;
+};
+
+/**
+ * Reads what a model returned for one turn. Unknown keys are ignored; what has not the requested form is dropped alone and counted.
+ * @returns undefined if it is no object, or one of its lists is none
+ */
+export function readTurn(json: Json | undefined, rules: ReadRules = {}): ReadTurn | undefined {
+  if (!isObject(json) || rules.ambiguous?.has(json)) return undefined;
+  const entities = listOf(json["entities"]);
+  const facts = listOf(json["facts"]);
+  const relationships = listOf(json["relationships"]);
+  if (entities === undefined || facts === undefined || relationships === undefined) {
+    return undefined;
+  }
+  const tally = new DropTally();
+  const keep = <T>(items: readonly Json[], read: (item: JsonObject) => T | undefined): T[] => {
+    tally.add("too_many", Math.max(0, items.length - CLAIMS_MAX));
+    return items.slice(0, CLAIMS_MAX).flatMap((item) => {
+      const value = isObject(item) && !rules.ambiguous?.has(item) ? read(item) : undefined;
+      if (value === undefined) tally.add("malformed");
+      return value === undefined ? [] : [value];
+    });
+  };
+  const named = keep(entities, readEntity);
+  const hasBadEntity = named.length < Math.min(entities.length, CLAIMS_MAX);
+  const claims = [
+    ...keep(facts, (item) => readFact(item, rules)),
+    ...keep(relationships, (item) => readRelationship(item, rules)),
+  ];
+  const summary = optionalText(json["summary"]);
+  const result = {
+    ...EMPTY_RESULT,
+    entities: named,
+    claims,
+    summary: typeof summary === "string" ? summary : undefined,
+  };
+  return { result, tally, hasBadEntity };
+}
+
+function readEntity(item: JsonObject): ExtractedEntity | undefined {
+  const name = requiredText(item["name"]);
+  const entityType = requiredText(item["entity_type"]);
+  const description = optionalText(item["description"]);
+  const scope = optionalText(item["scope"]);
+  if (name === undefined || entityType === undefined) return undefined;
+  return description === null || scope === null
+    ? undefined
+    : { name, entityType, description, scope };
+}
+
+function readFact(item: JsonObject, rules: ReadRules): ExtractedClaim | undefined {
+  const shared = readShared(item, rules);
+  const subject = requiredText(item["subject"]);
+  const predicate = requiredText(item["predicate"]);
+  const object = requiredText(item["object"]);
+  const factType = FACT_TYPES.find((type) => type === (item["fact_type"] ?? "fact"));
+  const texts = optionalTexts(item, [
+    "subject_entity_type",
+    "object_entity_type",
+    "temporal_ref",
+    "temporal_intent",
+    "replaces_object",
+    "replaces_memory",
+    "scope",
+  ]);
+  const quantity = readQuantity(item["quantity"]);
+  if (subject === undefined || predicate === undefined || object === undefined) return undefined;
+  if (shared === undefined || factType === undefined || texts === undefined) return undefined;
+  return {
+    ...PLAIN_CLAIM,
+    ...shared,
+    kind: "fact",
+    subject,
+    predicate,
+    object,
+    factType,
+    subjectEntityType: texts.subject_entity_type,
+    objectEntityType: texts.object_entity_type,
+    temporalRef: texts.temporal_ref,
+    temporalIntent: texts.temporal_intent,
+    replacesObject: texts.replaces_object,
+    replacesMemory: texts.replaces_memory,
+    scope: texts.scope,
+    quantity,
+  };
+}
+
+function readRelationship(item: JsonObject, rules: ReadRules): ExtractedClaim | undefined {
+  const shared = readShared(item, rules);
+  const subject = requiredText(item["source_entity"]);
+  const predicate = requiredText(item["relationship_type"]);
+  const object = requiredText(item["target_entity"]);
+  const texts = optionalTexts(item, ["source_entity_type", "target_entity_type"]);
+  if (subject === undefined || predicate === undefined || object === undefined) return undefined;
+  if (shared === undefined || texts === undefined || item["epistemic_type"] === undefined) {
+    return undefined;
+  }
+  return {
+    ...PLAIN_CLAIM,
+    ...shared,
+    kind: "relationship",
+    factType: "fact",
+    subject,
+    predicate,
+    object,
+    subjectEntityType: texts.source_entity_type,
+    objectEntityType: texts.target_entity_type,
+  };
+}
+
+/** What facts and relationships have in common. */
+function readShared(item: JsonObject, { isCustom = false }: ReadRules) {
+  const given = item["polarity"];
+  const isOpen = isCustom && (given === undefined || given === null);
+  const polarity = isOpen ? "unknown" : polarityOf(given);
+  const quote = isCustom
+    ? optionalText(item["evidence_quote"])
+    : requiredText(item["evidence_quote"]);
+  const confidence = item["confidence"] ?? 0.5;
+  const stated = item["epistemic_type"] ?? "asserted";
+  const wanted = typeof stated === "string" ? stated.toLowerCase() : "";
+  const epistemicType = STATED_TYPES.find((type) => type === wanted);
+  const condition = optionalText(item["condition"]);
+  if (polarity === undefined || epistemicType === undefined || condition === null) return undefined;
+  if (quote === null || (quote === undefined && !isCustom)) return undefined;
+  if (typeof confidence !== "number" || confidence < 0 || confidence > 1) return undefined;
+  return { polarity, evidenceQuote: quote, confidence, epistemicType, condition };
+}
+
+function polarityOf(given: Json | undefined): Polarity | undefined {
+  return given === "positive" || given === "negative" ? given : undefined;
+}
+
+function optionalTexts<K extends string>(
+  item: JsonObject,
+  names: readonly K[],
+): Readonly<Record<K, string | undefined>> | undefined {
+  const texts = names.map((name) => [name, optionalText(item[name])] as const);
+  if (texts.some(([, value]) => value === null)) return undefined;
+  // SAFETY: each name has its text or undefined; null was ruled out above.
+  return Object.fromEntries(texts) as Record<K, string | undefined>;
+}
+
+/** A text that has something in it and that UTF-8 can hold, as given. */
+function requiredText(value: Json | undefined): string | undefined {
+  if (typeof value !== "string" || value.trim() === "") return undefined;
+  return value.length <= TEXT_MAX && value.isWellFormed() ? value : undefined;
+}
+
+/** Undefined where there is nothing, or a blank; null for what is malformed. */
+function optionalText(value: Json | undefined): string | undefined | null {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "string" && value.trim() === "") return undefined;
+  return requiredText(value) ?? null;
+}
+
+function listOf(value: Json | undefined): readonly Json[] | undefined {
+  if (value === undefined || value === null) return [];
+  return Array.isArray(value) ? value : undefined;
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,31 @@
+import type { Instant } from "../../lib/instant.ts";
+import type { MemoryEvent } from "../event.ts";
+import { FIRST_PERSON_OWNER_KEY, storedSpeaker } from "../speaker.ts";
+import { type CueLanguage, languageOf } from "./language.ts";
+
+/** A turn against which claims are held: nothing else supports them. */
+export type Turn = {
+  readonly content: string;
+  /** Trimmed, in lower case. */
+  readonly role: string;
+  readonly speaker: string | undefined;
+  /** Whether the first person of the turn is the owner of the memory. */
+  readonly isOwner: boolean;
+  /** When it was said. */
+  readonly at: Instant;
+  readonly language: CueLanguage;
+};
+
+/** The turn of an event. */
+export function turnOf(event: MemoryEvent): Turn {
+  const role = event.role.trim().toLowerCase();
+  const isUser = role === "user" || role === "human";
+  return {
+    content: event.content,
+    role: role === "" ? "unknown" : role,
+    speaker: storedSpeaker(event.metadata),
+    isOwner: isUser && event.metadata?.[FIRST_PERSON_OWNER_KEY] === true,
+    at: event.eventTime ?? event.timestamp,
+    language: languageOf(event.content),
+  };
+}

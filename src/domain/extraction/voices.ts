@@ -1,0 +1,179 @@
+import { cuesOf, hasCue } from "./cues.ts";
+import type { CueLanguage } from "./language.ts";
+import { isMentioned, isNamed } from "./mentions.ts";
+import type { Span } from "./passages.ts";
+import { isFirstPerson, isPersonal, mentionsOwnSelf } from "./personal.ts";
+
+/** What a text tells a model to do, as a hostile text does. It is data: nothing in it, or after it, states a fact. */
+const ORDERS: readonly RegExp[] = [
+  /(?:ignor\w*|disregard|forget|override|bypass)\s+(?:\w+\s+){0,4}(?:previous|above|prior|earlier|preceding|all|any|your|the|system)\s+(?:\w+\s+){0,3}(?:instruction|rule|prompt|message|text|polic|guideline|direction|context)/i,
+  /ignor\w*\s+(?:the\s+|everything\s+|all\s+)?above/i,
+  /(?:system|developer|admin(?:istrator)?)\s*(?:prompt|message|override|instruction)s?\s*[:>\]]/i,
+  /^\s*(?:system|assistant|developer)\s*:/im,
+  /<\/?\s*(?:turn|system|instructions?|conversation|memory|memories|im_start|im_end)\b/i,
+  /<\|[^|\n]{1,40}\|>|\[\/?INST\]|###\s*(?:system|instruction|assistant)/i,
+  /you\s+are\s+now\s+(?:a|an|in|the|acting)\b|act\s+as\s+(?:a|an|the)\s+\w+\s+(?:without|that|who)/i,
+  /(?:note|message|instruction|reminder)s?\s+(?:to|for)\s+(?:the\s+)?(?:ai|assistant|model|llm|extractor|memory(?:\s+system)?|bot)\b/i,
+  /(?:store|save|record|remember|memori[sz]e|write|add|insert|extract|output|return|emit)\s+(?:\w+\s+){0,6}(?:into|in|to|as)\s+(?:\w+\s+){0,3}(?:memory|memories|your\s+(?:notes|database|memory)|long-?term|a?\s*facts?\b|the\s+json)/i,
+  /(?:extract|output|return|emit|record)\s+(?:only\s+)?(?:the\s+following|this)\s+(?:fact|entit|claim|json|as)/i,
+  /\{\s*"(?:facts|entities|relationships|subject|turns)"\s*:/i,
+  /ignorier\w*\s+(?:\p{L}+\s+){0,4}(?:anweisung|vorgabe|regel|nachricht|text|oben)/iu,
+  /vergiss\s+(?:\p{L}+\s+){0,3}(?:anweisung|regel|vorgabe)/iu,
+  /(?:speicher\w*|merk\w*|trag\w*)\s+(?:\p{L}+\s+){0,6}(?:als\s+fakt|in\s+(?:dein|das)\p{L}*\s+(?:gedächtnis|speicher))/iu,
+  /(?:hinweis|anweisung|nachricht)\s+(?:an|für)\s+(?:die\s+|das\s+|den\s+)?(?:ki|assistent\p{L}*|modell)/iu,
+  /(?:ignora|olvida|omite)\s+(?:\p{L}+\s+){0,4}(?:instruccion|regla|mensaje|anterior|indicacion)/iu,
+  /(?:guarda|almacena|registra|anota)\s+(?:\p{L}+\s+){0,6}(?:en\s+(?:tu|la)\s+memoria|como\s+(?:un\s+)?hecho)/iu,
+  /(?:nota|mensaje|instrucci[oó]n)\s+para\s+(?:la\s+|el\s+)?(?:ia|asistente|modelo)/iu,
+];
+
+/**
+ * Where a paragraph begins to give orders to a model: what stands from there on is not believed.
+ * @returns undefined if it gives none
+ */
+export function ordersFrom(paragraph: string, sentences: readonly Span[]): number | undefined {
+  if (!ORDERS.some((order) => order.test(paragraph))) return undefined;
+  const first = sentences.find(({ from, to }) =>
+    ORDERS.some((order) => order.test(paragraph.slice(from, to))),
+  );
+  // An order that spans sentences has no beginning of its own.
+  return first?.from ?? 0;
+}
+
+const QUOTED = /"[^"\n]{3,400}"|“[^”\n]{3,400}”|„[^“”\n]{3,400}[“”]|«[^»\n]{3,400}»/g;
+/** Words of a quotation from which somebody speaks in it. */
+const SPEECH_WORDS = 3;
+
+/**
+ * Whether a claim takes for its speaker, or for a person named, what belongs to somebody else: what is quoted from another person, what
+ * was forwarded, and what is said of `my sister`, which is not said of me.
+ */
+export function isOfOther(
+  claim: { readonly subject: string; readonly predicate: string; readonly object: string },
+  passage: string,
+  language: CueLanguage,
+): boolean {
+  if (!isFirstPerson(claim.subject)) return false;
+  if (isQuotedFrom(claim.object, passage, language)) return true;
+  return isOfKin(claim, passage, language);
+}
+
+function isQuotedFrom(object: string, passage: string, language: CueLanguage): boolean {
+  const spoken = [...passage.matchAll(QUOTED)]
+    .map(([quotation]) => quotation)
+    .filter((quotation) => quotation.trim().split(/\s+/).length >= SPEECH_WORDS);
+  const forwarded = passage.split("\n").filter((line) => /^\s*(?:>|\|)/.test(line));
+  const others = [...spoken, ...forwarded].filter(
+    (text) => isMentioned(object, text) && isNamed("I", text, language),
+  );
+  if (others.length === 0) return false;
+  let rest = passage;
+  for (const text of [...spoken, ...forwarded]) rest = rest.replace(text, " ");
+  return !isMentioned(object, rest);
+}
+
+/** Whether the speaker appears only as the one whose relative, friend or pet the sentence is about. */
+function isOfKin(
+  claim: { readonly predicate: string; readonly object: string },
+  passage: string,
+  language: CueLanguage,
+): boolean {
+  const clauses = sentenceParts(passage).filter((part) => isMentioned(claim.object, part));
+  return (
+    clauses.length > 0 &&
+    clauses.every((part) => {
+      if (mentionsOwnSelf(part, language)) return false;
+      const kin = kinIn(part, language);
+      return kin !== undefined && !namesKin(claim, kin);
+    })
+  );
+}
+
+/** Sentences, roughly: what is said of whom does not reach beyond them. */
+function sentenceParts(passage: string): readonly string[] {
+  return passage.split(/(?<=[.!?])\s+|\n/);
+}
+
+/** The relative, friend or pet that a text calls the speaker's. */
+function kinIn(text: string, language: CueLanguage): string | undefined {
+  for (const { possessive, kin } of cuesOf(language)) {
+    for (const { index, 0: mine } of text.matchAll(possessive)) {
+      const next = text.slice(index + mine.length, index + mine.length + 40);
+      const words = next.trim().split(/\s+/).slice(0, 3);
+      const found = words.find((word) => word.search(kin) === 0);
+      if (found !== undefined) return found;
+    }
+  }
+  return undefined;
+}
+
+/** Whether a claim is about having that person: `has_sister`, or with it as the object. */
+function namesKin(
+  { predicate, object }: { readonly predicate: string; readonly object: string },
+  kin: string,
+): boolean {
+  const isHaving =
+    /has|have|own|sister|brother|kin|relat|parent|mother|father|married|friend|colleague|know|child|son|daughter|pet|name|boss|manager|neighbo|partner|wife|husband|work/i;
+  return (
+    (isHaving.test(predicate) &&
+      !/live|reside|born|study|like|prefer|drink|eat|speak|works?_(?:at|in|for|as)/i.test(
+        predicate,
+      )) ||
+    object.toLowerCase().includes(kin.toLowerCase().replace(/\W+$/u, ""))
+  );
+}
+
+/**
+ * Whether a passage asks or requests instead of stating: the claim's words stand only in a question, in a request, or in advice of the
+ * assistant.
+ */
+export function isOnlyAsked(
+  claim: { readonly subject: string; readonly object: string },
+  passage: string,
+  language: CueLanguage,
+): boolean {
+  const parts =
+    passage.match(/[^.!?\n]+(?:[.!?]+(?=["'”’»)\]]*(?:\s|$))|[.!?](?=\S)[^.!?\n]*)*/gu) ?? [];
+  const naming = parts.filter((part) => isMentioned(claim.object, part));
+  return naming.length > 0 && naming.every((part) => asks(claim, part, language));
+}
+
+function asks(
+  claim: { readonly subject: string; readonly object: string },
+  sentence: string,
+  language: CueLanguage,
+): boolean {
+  const isQuestion = /\?["'”’»)\]]*\s*$/.test(sentence);
+  if (!isQuestion) return PLEA.test(sentence);
+  if (cuesOf(language).some(({ question }) => question.test(sentence))) return true;
+  // "I live in Denver, where can I swim?": what stands before the last comma is stated.
+  const stated = sentence.slice(0, Math.max(0, sentence.search(/,[^,]*$/)));
+  return !(isNamed(claim.subject, stated, language) && isMentioned(claim.object, stated));
+}
+
+/** Beginnings of sentences that request, suppose or give an example without a question mark. */
+const PLEA =
+  /^[\s¿¡]*(?:please|(?:can|could|would|will) (?:you|we)|tell me|show me|give me|recommend|suggest|explain|imagine|suppose|let['’]s say|pretend|assume|for (?:example|instance)|e\.g\.|bitte|(?:kannst|könntest|würdest) du|(?:können|könnten|würden) Sie|zeig mir|sag mir|nenn mir|erklär|empfiehl|stell dir vor|angenommen|nehmen wir an|zum beispiel|z\.\s?b\.|por favor|(?:puedes|podrías|podría|puede)(?![\p{L}])|dime|muéstrame|dame|explícame|recomiéndame|imagina|supón|supongamos|por ejemplo)(?![\p{L}])/iu;
+
+/**
+ * Whether an assistant's turn only advises or explains. What counts of it is what it commits itself to, did, or says about the user.
+ */
+export function isOnlyAdvice(
+  claim: { readonly subject: string; readonly predicate: string },
+  passage: string,
+  language: CueLanguage,
+): boolean {
+  const isSelf = isFirstPerson(claim.subject);
+  if (!isSelf && !isPersonal(claim.subject) && !addresses(passage)) return true;
+  if (isSelf)
+    return (
+      hasCue(passage, language, "advice") && !/'ll|will|have|'ve|werde|habe|he /i.test(passage)
+    );
+  return hasCue(passage, language, "advice");
+}
+
+/** Whether a text speaks to the user about the user. */
+function addresses(text: string): boolean {
+  return /(?<![\p{L}])(?:[Yy]ou|[Yy]ours?|du|dein\p{L}*|dir|dich|Sie|Ihr\p{L}*|Ihnen|tú|tu|tus|te|usted|su|sus)(?![\p{L}])/u.test(
+    text,
+  );
+}
