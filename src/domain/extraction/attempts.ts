@@ -28,7 +28,7 @@ const PLAIN =
 const PERFECT = "tried|attempted|planned|hoped|aimed|wanted|wished";
 
 const ENGLISH = new RegExp(
-  String.raw`(?<![\p{L}\p{N}_])${WHO}(?:['’](?:m|re|s)\s+|\s+(?:am|are|is|was|were)\s+|['’](?:ve|d|s)\s+|\s+(?:have|has|had)\s+(?:been\s+)?|['’]d\s+|\s+would\s+|\s+)(?:(?:still|really|also|currently|just|only|always|now)\s+)*(?<cue>${ING}|${PERFECT}|${PLAIN}|love|like)\s+(?:to\s+)?(?<body>[^\n]{1,${BODY_MAX}})`,
+  String.raw`(?<![\p{L}\p{N}_])${WHO}(?:['’](?:m|re|s)\s+|\s+(?:am|are|is|was|were)\s+|['’](?:ve|d|s)\s+|\s+(?:have|has|had)\s+(?:been\s+)?|['’]d\s+|\s+would\s+|\s+)(?:(?:still|really|also|currently|just|only|always|now)\s+)*(?<cue>${ING}|${PERFECT}|${PLAIN}|love|like)\s+(?:to\s+)?(?=(?<body>[^\n]{1,${BODY_MAX}}))`,
   "gu",
 );
 /** `like` and `love` are wishes only after `would`. */
@@ -36,17 +36,21 @@ const WOULD = /(?:['’]d|would)\s+(?:\p{L}+\s+)*(?:like|love)\s+to\s/iu;
 const TO =
   /(?:trying|attempting|planning|hoping|aiming|looking|working|going|intending|wanting|tr(?:y|ies|ied)|attempt(?:s|ed)?|wants?|wanted|needs?|needed|plans?|planned|intends?|intended|hopes?|hoped|aims?|aimed|looks?|looked|works?|worked|wish(?:es|ed)?|like|love)\s+to\s|(?:dreaming of|thinking of|thinking about)\s/iu;
 
+const WILL = new RegExp(
+  String.raw`(?<![\p{L}\p{N}_])${WHO}(?:['’]ll|\s+(?<cue>will))\s+(?=(?<body>[^\n]{1,${BODY_MAX}}))`,
+  "gu",
+);
 const GERMAN = new RegExp(
-  String.raw`(?<![\p{L}\p{N}_])(?:(?<who>[Ii]ch|[Ww]ir|[Ee]r|[Ss]ie|\p{Lu}\p{L}+)\s+)(?<cue>möchten?|möchtest|will|wollen|wollte[n]?|würden?|versuchen?|versucht|planen?|plant|hoffen?|hofft|habe vor|haben vor|überlegen?)(?:\s+(?:ich|wir|er|sie))?\s+(?<body>[^\n]{1,${BODY_MAX}})`,
+  String.raw`(?<![\p{L}\p{N}_])(?:(?<who>[Ii]ch|[Ww]ir|[Ee]r|[Ss]ie|\p{Lu}\p{L}+)\s+)(?<cue>möchten?|möchtest|will|wollen|wollte[n]?|würden?|versuchen?|versucht|planen?|plant|hoffen?|hofft|habe vor|haben vor|überlegen?)(?:\s+(?:ich|wir|er|sie))?,?\s+(?=(?<body>[^\n]{1,${BODY_MAX}}))`,
   "gu",
 );
 const GERMAN_INVERTED = new RegExp(
-  String.raw`(?<![\p{L}\p{N}_])(?<cue>möchte|möchten|will|wollen|würde|würden|versuche|versuchen|plane|planen|hoffe|hoffen)\s+(?<who>ich|wir|er|sie)\s+(?<body>[^\n]{1,${BODY_MAX}})`,
+  String.raw`(?<![\p{L}\p{N}_])(?<cue>möchte|möchten|will|wollen|würde|würden|versuche|versuchen|plane|planen|hoffe|hoffen)\s+(?<who>ich|wir|er|sie)\s+(?=(?<body>[^\n]{1,${BODY_MAX}}))`,
   "giu",
 );
 const SPANISH_WHO = String.raw`(?:(?<who>[Yy]o|[Nn]osotros|[Nn]osotras|[ÉéEe]l|[Ee]lla|\p{Lu}\p{L}+)\s+)?`;
 const SPANISH = new RegExp(
-  String.raw`(?<![\p{L}\p{N}_])${SPANISH_WHO}(?<cue>[Qq]uiero|[Qq]uisiera|[Qq]uerría|[Mm]e gustaría|[Ii]ntento|[Tt]rato de|[Ee]stoy intentando|[Ee]stoy tratando de|[Pp]laneo|[Pp]ienso|[Ee]spero|[Nn]ecesito|[Vv]oy a|[Tt]engo (?:previsto|pensado)|[Qq]ueremos|[Ii]ntentamos|[Ee]speramos|[Vv]amos a|[Pp]ensamos|[Nn]os gustaría|quiere|intenta|espera|planea|piensa|va a)\s+(?<body>[^\n]{1,${BODY_MAX}})`,
+  String.raw`(?<![\p{L}\p{N}_])${SPANISH_WHO}(?<cue>[Qq]uiero|[Qq]uisiera|[Qq]uerría|[Mm]e gustaría|[Ii]ntento|[Tt]rato de|[Ee]stoy intentando|[Ee]stoy tratando de|[Pp]laneo|[Pp]ienso|[Ee]spero|[Nn]ecesito|[Vv]oy a|[Tt]engo (?:previsto|pensado)|[Qq]ueremos|[Ii]ntentamos|[Ee]speramos|[Vv]amos a|[Pp]ensamos|[Nn]os gustaría|quiere|intenta|espera|planea|piensa|va a)\s+(?=(?<body>[^\n]{1,${BODY_MAX}}))`,
   "gu",
 );
 
@@ -59,6 +63,7 @@ export function attemptsIn(passage: string, language: CueLanguage): readonly Att
   const found = [...matches(passage, ENGLISH)].filter(({ quote, cue }) =>
     /^(?:like|love)$/i.test(cue) ? WOULD.test(quote) : TO.test(quote),
   );
+  found.push(...matches(passage, WILL));
   if (language === "de") {
     found.push(...matches(passage, GERMAN), ...matches(passage, GERMAN_INVERTED));
   }
@@ -71,7 +76,7 @@ function* matches(passage: string, pattern: RegExp): Generator<Attempt> {
     const { who, cue = "", body = "" } = match.groups ?? {};
     const end = body.search(BODY_END);
     const kept = end === -1 ? body : body.slice(0, end);
-    const quote = match[0].slice(0, match[0].length - body.length + kept.length);
+    const quote = `${match[0]}${kept}`;
     yield { who: who ?? impliedWho(cue), cue: cue.toLowerCase(), body: kept, quote };
   }
 }

@@ -82,7 +82,9 @@ function reasonAgainst(
   if (!isSupported(claim.object, passage, turn, rules)) return "object_not_in_text";
   const unsaid = conditionProblem(claim, passage, turn) ?? modalityProblem(claim, passage, turn);
   if (unsaid !== undefined) return unsaid;
-  if (isOnlyAttempted(claim, passage, language)) return "not_done";
+  if (claim.epistemicType !== "hypothetical" && isOnlyAttempted(claim, passage, language)) {
+    return "not_done";
+  }
   const denied = polarityProblem(claim, passage, turn);
   if (denied !== undefined) return denied;
   if (isOnlyAsked(claim, passage, language)) return "not_stated";
@@ -131,9 +133,12 @@ function isUncertain(passage: string, { language }: Turn): boolean {
   return isMay || hasCueBeside(passage, language, "uncertain", "notUncertain");
 }
 
-/** A predicate with one of these carries the denial itself, or a past or a change. */
-const OWN_DENIAL =
-  /(?:^|_|\b)(?:not|no|never|dis|un)(?:_|\b|able|like)|avoid|stop|quit|hate|refus|without|lack|allerg|intoler|cannot|can_?t|miss|cancel|left|leave|end|lost|lose|sold|former|previous|past|used_to|was_|lived|worked|from|switch|replac|gave|give|mov|abandon|drop|chang/i;
+/** A predicate that denies, or speaks of what was, by itself. */
+const DENIES_ITSELF =
+  /(?:^|_|\b)(?:not|no|never|cannot|cant|without|lacks?|un\w+|dis\w+|former\w*|previous\w*|past|used|was|were|lived|worked)(?:_|\b)/i;
+/** A predicate that says itself that something ended or was refused. */
+const ENDS_ITSELF =
+  /(?:^|_|\b)(?:avoid|stop|quit|hate|refus|reject|allerg|intoler|miss|cancel|left|leav|end(?:s|ed)?(?:_|\b)|lost|los|sold|sell|from|switch|replac|gave|giv|mov|abandon|abolish|drop|chang)/i;
 
 /** Whether the text affirms what the claim affirms, and denies what it denies. */
 function polarityProblem(
@@ -141,13 +146,27 @@ function polarityProblem(
   passage: string,
   { language }: Turn,
 ): DropReason | undefined {
-  if (polarity === "unknown" || OWN_DENIAL.test(predicate)) return undefined;
-  const stance = stanceOn(object, passage, language);
-  const isPast = hasCue(passage, language, "past");
+  if (polarity === "unknown") return undefined;
+  const isOwn = DENIES_ITSELF.test(predicate);
+  const denial = isOwn || ENDS_ITSELF.test(predicate) ? "negation" : "negation or ending";
+  const stance = stanceOn(object, passage, language, denial);
+  const isPast = !isOwn && isOnlyPast(object, passage, language);
   if (polarity === "negative") return stance.denies || isPast ? undefined : "negation_invented";
-  return stance.affirms && !(isPast && isOnlyPast(object, passage, language))
+  return isOwn ||
+    (stance.affirms && !isPast) ||
+    isMoved(predicate, stance.denies, passage, language)
     ? undefined
     : "negation_lost";
+}
+
+/** Whether a claim is about the value that was given up, as in `moved_from`. */
+function isMoved(
+  predicate: string,
+  isOff: boolean,
+  passage: string,
+  language: Turn["language"],
+): boolean {
+  return isOff && /from|replac|left|leav/i.test(predicate) && hasCue(passage, language, "replaced");
 }
 
 /** Whether only sentences about the past name the object. */
@@ -183,7 +202,7 @@ function withoutUnstated(
   const isTimed = claim.temporalRef === undefined || isMentioned(claim.temporalRef, passage);
   if (!isTimed) tally.add("temporal_ref_not_in_text");
   const replaces = claim.replacesObject;
-  const isReplaced = replaces === undefined || isMentioned(replaces, passage);
+  const isReplaced = replaces === undefined || isGivenUp(replaces, claim, passage, language);
   if (!isReplaced) tally.add("replaced_value_not_in_text");
   const isUpdate = claim.temporalIntent === "update";
   const changes = !isUpdate || hasCue(passage, language, "change");
@@ -196,6 +215,18 @@ function withoutUnstated(
     replacesMemory: changes ? claim.replacesMemory : undefined,
     temporalIntent: changes ? claim.temporalIntent : "assertion",
   };
+}
+
+/** Whether a passage says that the value of an update holds no more: it denies it, or names it as what was before. */
+function isGivenUp(
+  value: string,
+  { object }: ExtractedClaim,
+  passage: string,
+  language: Turn["language"],
+): boolean {
+  if (!isMentioned(value, passage) || isMentioned(value, object)) return false;
+  const { denies } = stanceOn(value, passage, language, "negation or ending");
+  return denies || isOnlyPast(value, passage, language);
 }
 
 /** Whether the amount of a claim, if it has one, is exactly what the passage says. */

@@ -1,16 +1,23 @@
 import { cuesOf, hasCue, hasCueBeside } from "./cues.ts";
 import type { CueLanguage } from "./language.ts";
 import { isMentioned } from "./mentions.ts";
-import { isPersonal } from "./personal.ts";
+import { isPersonal, mentionsOwnSelf } from "./personal.ts";
 
 /** A clause of a passage, and whether it denies what it says. */
 export type Clause = { readonly text: string; readonly denies: boolean };
+
+/** What denies a clause: words of negation alone, or also verbs that end something, such as `stopped`. */
+export type Denial = "negation" | "negation or ending";
 
 /** Words of a clause that may only continue a list: `I eat no meat or fish`. */
 const LIST_WORDS = 4;
 
 /** The clauses of a passage in order. */
-export function clausesOf(passage: string, language: CueLanguage): readonly Clause[] {
+export function clausesOf(
+  passage: string,
+  language: CueLanguage,
+  denial: Denial,
+): readonly Clause[] {
   const clauses: Clause[] = [];
   let from = 0;
   let joiner = "";
@@ -18,9 +25,8 @@ export function clausesOf(passage: string, language: CueLanguage): readonly Clau
     const text = passage.slice(from, to);
     if (text.trim() === "") return;
     const before = clauses.at(-1);
-    const continues =
-      before?.denies === true && goesOn(joiner, language) && isListItem(text, language);
-    clauses.push({ text, denies: continues || denies(text, language) });
+    const continues = before?.denies === true && goesOn(joiner, language) && isListItem(text, language);
+    clauses.push({ text, denies: continues || denies(text, language, denial) });
   };
   for (const { index, 0: found } of breaksOf(passage, language)) {
     push(index);
@@ -47,25 +53,35 @@ function goesOn(joiner: string, language: CueLanguage): boolean {
   return joiner === "," || cuesOf(language).some(({ listGoesOn }) => listGoesOn.test(joiner));
 }
 
-function isListItem(text: string, _language: CueLanguage): boolean {
+/** What follows a denial and is not denied: `no sofa, only two chairs`. */
+const ONLY = /^\s*(?:only|just|but|nur|bloß|sondern|solo|sólo|sino)(?![\p{L}])/iu;
+
+function isListItem(text: string, language: CueLanguage): boolean {
   const words = text.trim().split(/\s+/);
-  return words.length <= LIST_WORDS && !words.some((word) => isPersonal(word));
+  const speaks = words.some((word) => isPersonal(word)) || mentionsOwnSelf(text, language);
+  return words.length <= LIST_WORDS && !ONLY.test(text) && !speaks;
 }
 
-/** Whether a clause denies what it says: with a word of negation, or with a verb that ends something. */
-function denies(clause: string, language: CueLanguage): boolean {
-  return hasCueBeside(clause, language, "negation", "notNegation");
+function denies(clause: string, language: CueLanguage, denial: Denial): boolean {
+  if (hasCueBeside(clause, language, "negation", "notNegation")) return true;
+  return denial !== "negation" && hasCueBeside(clause, language, "ending", "notNegation");
 }
 
 /** How a passage stands to a claim about an object: it says it, denies it, or does both. */
 export type Stance = { readonly affirms: boolean; readonly denies: boolean };
 
 /** The stance of the clauses that name an object. Both for an object that no single clause names. */
-export function stanceOn(object: string, passage: string, language: CueLanguage): Stance {
-  const clauses = clausesOf(passage, language).filter(({ text }) => isMentioned(object, text));
+export function stanceOn(
+  object: string,
+  passage: string,
+  language: CueLanguage,
+  denial: Denial,
+): Stance {
+  const clauses = clausesOf(passage, language, denial).filter(({ text }) =>
+    isMentioned(object, text),
+  );
   if (clauses.length === 0) {
-    const denied = hasCueBeside(passage, language, "negation", "notNegation");
-    return { affirms: true, denies: denied };
+    return { affirms: true, denies: denies(passage, language, denial) };
   }
   const isOff = ({ text, denies: denied }: Clause): boolean =>
     denied || isReplaced(object, text, language);

@@ -14,8 +14,10 @@ export type Cues = {
   readonly notUncertain: RegExp;
   /** Somebody chose. */
   readonly choice: RegExp;
-  /** What is said does not hold, or no more. */
+  /** What is said does not hold. */
   readonly negation: RegExp;
+  /** What was so holds no more. */
+  readonly ending: RegExp;
   /** Phrases with a word of negation that deny nothing; removed before. */
   readonly notNegation: RegExp;
   /** What held once. */
@@ -57,7 +59,7 @@ const EN: Cues = {
     "(?:ask(?:ed|ing)?|check(?:ed|ing)?|curious|determin(?:e|ed|ing)|find(?:ing)? out|know|see|wonder(?:ed|ing)?) if|what if|as if|if (?:only|you don't mind|i'm not mistaken|possible)",
   ),
   uncertain: any(
-    "might|could|possibly|perhaps|maybe|probably|not sure|unsure|i guess|i suppose|supposedly|allegedly|rumou?r(?:s|ed)? (?:has|have|says?|is|that)|likely to|seems? to|i think about|thinking about|thinking of|considering",
+    "might|could|possibly|perhaps|maybe|probably|not sure|unsure|i guess|i suppose|supposedly|allegedly|rumou?r(?:s|ed)? (?:has|have|says?|is|that)|likely to|seems? to|i think about|thinking about|thinking of|considering|wonder(?:ed|ing)? (?:if|whether)|not know (?:if|whether)|n['’]t know (?:if|whether)",
   ),
   notUncertain: any(
     "could you|could (?:not|n't)|couldn't|might as well|you could (?:please )?(?:also )?(?:help|suggest|recommend|explain|show|tell|give|provide|brainstorm)",
@@ -66,7 +68,10 @@ const EN: Cues = {
     "decid\\p{L}*|chose|chosen|select(?:ed|s)?|opt(?:ed|s)?|agree[ds]?|commit(?:ted|s)?|reject(?:ed|s)?|going with|went with|settled on",
   ),
   negation: any(
-    "not|never|no|none|nobody|nothing|neither|nor|cannot|without|hardly|(?:do|does|did|is|are|was|were|have|has|had|ca|could|wo|would|should|must|need)n['’]t|stop(?:ped|ping)?|quit|gave up|given up|no longer|refus\\p{L}+|cancel\\p{L}*|got rid of|false that|untrue",
+    "not|never|no|none|nobody|nothing|neither|nor|cannot|without|hardly|(?:do|does|did|is|are|was|were|have|has|had|ca|could|wo|would|should|must|need)n['’]t|no longer|false that|untrue",
+  ),
+  ending: any(
+    "stop(?:ped|ping)?|quit|gave up|given up|refus\\p{L}+|cancel\\p{L}*|got rid of|unsubscribed|broke up",
   ),
   notNegation: any(
     "not (?:only|just|to mention)|no (?:doubt|problem|wonder|worries|matter|later than|more than|less than)|no[,.]|(?:ca|could|do)n['’]t (?:wait|help|forget)|couldn['’]t be (?:happier|better)|why not|or not|nothing but|never mind|not bad|without (?:a )?(?:doubt|problem|exception)|non-?stop|(?:bus|train|tram|metro) stop|stop (?:by|at)|stopped (?:by|at)",
@@ -75,7 +80,7 @@ const EN: Cues = {
     "(?<!(?:get|got|be|am|is|are|was|were|getting|being)\\s)used to|formerly|back then|in the old days",
   ),
   replaced: any(
-    "instead of|rather than|in place of|(?:switched|moved|migrated|changed|converted|went) (?:over )?from|replaced|no longer at",
+    "instead of|rather than|in place of|(?:switched|moved|migrated|changed|converted|went|rose|fell|grew|dropped) (?:over |up |down )?from|replaced|no longer at",
   ),
   change: any(
     "now|nowadays|no longer|not any ?more|any ?more|instead|from now on|as of|since|actually|changed|switch(?:ed|ing)?|mov(?:ed|ing)|migrat(?:ed|ing)|replac(?:ed|es|ing)|renamed|upgraded|updated|revised|postponed|rescheduled|cancel(?:led|ed)|stopped|quit|gave up|left|sold|became|new|rather than|correction|wrong|mistaken|turned out|turns out|used to|went from|converted|traded|swapped|dropped|retired|promoted|ended|closed|broke up|divorced|married|went back|returned to|don['’]t|doesn['’]t|isn['’]t|not|never|without|got rid of|gave away|lost|raised|lowered|increased|decreased|extended|shortened|pushed back|brought forward",
@@ -104,14 +109,15 @@ const DE: Cues = {
   choice: any(
     "entschied\\p{L}*|entschlossen|gewählt|wählte|ausgewählt|beschlossen|geeinigt|abgelehnt|zugesagt|festgelegt",
   ),
-  negation: any(
-    "nicht|kein\\p{L}{0,2}|nie|niemals|niemand|nichts|weder|ohne|aufgehört|aufgegeben|gekündigt|abbestellt|abgesagt|verzichte\\p{L}*|statt|nirgends",
-  ),
+  negation: any("nicht|kein\\p{L}{0,2}|nie|niemals|niemand|nichts|weder|ohne|nirgends"),
+  ending: any("aufgehört|aufgegeben|gekündigt|abbestellt|abgesagt|verzichte\\p{L}*|abgeschafft"),
   notNegation: any(
     "nicht nur|nicht zuletzt|kein problem|keine sorge|ohne zweifel|nicht wahr|warum nicht|nicht schlecht|nichts als|stattdessen",
   ),
   past: any("früher|damals|ehemals|einst"),
-  replaced: any("statt|anstatt|anstelle von|gewechselt von|umgestiegen von|ersetzt"),
+  replaced: any(
+    "statt|anstatt|anstelle von|gewechselt von|umgestiegen von|bin von|sind von|ist von|ersetzt",
+  ),
   change: any(
     "jetzt|nun|inzwischen|mittlerweile|seit|ab sofort|nicht mehr|kein\\p{L}{0,2} mehr|statt|stattdessen|anstatt|doch|sondern|eigentlich|gewechselt|wechsel\\p{L}*|umgezogen|umgestiegen|ersetzt|geändert|verschoben|abgesagt|gekündigt|aufgehört|neu\\p{L}{0,2}|lieber|verkauft|verlassen|korrektur|falsch|nicht|kein\\p{L}{0,2}|früher|geworden|erhöht|gesenkt",
   ),
@@ -141,9 +147,8 @@ const ES: Cues = {
   choice: any(
     "decid\\p{L}*|elegí|eligi\\p{L}*|elegid\\p{L}*|escog\\p{L}*|opt(?:é|ó|amos|aron)|acord\\p{L}*|rechac\\p{L}*|rechaz\\p{L}*|quedamos en",
   ),
-  negation: any(
-    "no|nunca|jamás|nadie|nada|ningún|ninguna|ninguno|tampoco|ni|sin|dej(?:é|ó|aron) de|he dejado de|ha dejado de|cancel\\p{L}*|renunci\\p{L}*|en vez de|en lugar de",
-  ),
+  negation: any("no|nunca|jamás|nadie|nada|ningún|ninguna|ninguno|tampoco|ni|sin"),
+  ending: any("dej(?:é|ó|aron) de|he dejado de|ha dejado de|cancel\\p{L}*|renunci\\p{L}*"),
   notNegation: any(
     "no (?:sólo|solo|solamente)|sin (?:duda|problemas?|falta)|no hay duda|por qué no|no está mal|nada más que|cómo no|no[,.]",
   ),

@@ -1,6 +1,8 @@
 /** Languages whose cues are known. */
 export type CueLanguage = "en" | "de" | "es";
 
+const LANGUAGES: readonly CueLanguage[] = ["en", "de", "es"];
+
 /** Words that nearly every text of a language has, and texts of the others do not. */
 const FREQUENT: Readonly<Record<CueLanguage, ReadonlySet<string>>> = {
   en: new Set(
@@ -16,7 +18,9 @@ const FREQUENT: Readonly<Record<CueLanguage, ReadonlySet<string>>> = {
   ),
   es: new Set(
     `el la los las que y en un una es no me mi mis con por para como yo de del pero al vivo trabajo tengo soy estoy si ya más desde
-    hace muy lo su sus se te le uso prefiero fue era está son ahora quizás tal`.split(/\s+/),
+    hace muy lo su sus se te le uso prefiero fue era está son ahora quizás tal quiero cambié compré vendí dejé necesito gano`.split(
+      /\s+/,
+    ),
   ),
 };
 
@@ -26,8 +30,8 @@ const TELLTALE: Readonly<Partial<Record<CueLanguage, RegExp>>> = {
   es: /[ñáíóú¿¡]/iu,
 };
 
-/** The language of a text, as far as its commonest words tell; English where they do not. */
-export function languageOf(text: string): CueLanguage {
+/** The language of a text, as far as its commonest words tell. @param around the language of what was said around it, for a text that does not tell */
+export function languageOf(text: string, around: CueLanguage = "en"): CueLanguage {
   const tokens =
     text
       .slice(0, 4096)
@@ -36,9 +40,7 @@ export function languageOf(text: string): CueLanguage {
   const scoreOf = (language: CueLanguage): number =>
     tokens.filter((token) => FREQUENT[language].has(token)).length +
     (TELLTALE[language]?.test(text) === true ? 1 : 0);
-  let best: CueLanguage = "en";
-  for (const language of ["de", "es"] as const) {
-    if (scoreOf(language) > scoreOf(best)) best = language;
-  }
+  let best = around;
+  for (const language of LANGUAGES) if (scoreOf(language) > scoreOf(best)) best = language;
   return best;
 }

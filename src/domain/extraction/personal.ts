@@ -16,7 +16,11 @@ const OTHER_PERSONS = words(
   ellos ellas su sus`,
 );
 
-const ALL_FIRST = new Set([...FIRST_PERSON.en, ...FIRST_PERSON.de, ...FIRST_PERSON.es]);
+/** A name may be written as one of these: Mía. */
+const NAMES = new Set(words("mía mío míos mías"));
+const ALL_FIRST = new Set([...FIRST_PERSON.en, ...FIRST_PERSON.de, ...FIRST_PERSON.es]).difference(
+  NAMES,
+);
 const ALL = new Set([...ALL_FIRST, ...OTHER_PERSONS]);
 
 /** Types of names that only look like personal words, such as the technology `It`. */
@@ -30,7 +34,7 @@ const OTHER_TYPES = new Set(
  * Verbs with which a Spanish clause says that its speaker acts: the language leaves the pronoun out. Common ones only.
  */
 const SPANISH_VERB = new RegExp(
-  String.raw`(?:^|[.,;:!¡¿?(]\s*|\b(?:y|pero|que|porque|aunque|ni|cuando|donde|si)\s+)(?:(?:no|ya|ahora|también|tampoco|siempre|nunca|hoy|ayer|actualmente|desde \p{L}+|solo|sólo|apenas|casi)\s+){0,3}(?:${[
+  String.raw`(?:^|[.,;:!¡¿?(]\s*|\b(?:y|pero|que|porque|aunque|ni|cuando|donde|si)\s+)(?:(?:no|ya|ahora|antes|tal vez|quizás?|probablemente|posiblemente|le|también|tampoco|siempre|nunca|hoy|ayer|actualmente|desde \p{L}+|solo|sólo|apenas|casi)\s+){0,3}(?:${[
     "vivo|trabajo|prefiero|uso|utilizo|tengo|soy|estoy|voy|hago|quiero|querría|quisiera|necesito|estudio|toco|juego|odio|llevo",
     "hablo|nací|compré|vendí|cambié|dejé|empecé|terminé|aprendí|aprendo|viajo|viajé|corro|corrí|nado|nadé|como|bebo|tomo|leo",
     "escribo|cocino|conduzco|monto|colecciono|pago|pagué|gané|gano|debo|puedo|podría|creo|pienso|espero|planeo|intento|intenté",

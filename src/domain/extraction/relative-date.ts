@@ -26,14 +26,16 @@ export function resolveDate(
   reference: Instant,
   readDates: ReadDates,
 ): Instant | undefined {
-  const text = expression.trim().replace(LEAD, "").trim();
+  const text = expression.trim();
   if (/^now$/i.test(text)) return reference;
   if (VAGUE.test(text.replace(EXACT, " ")) || /^\d{1,2}$|^\d{8}$/.test(text)) return undefined;
   const [found, second] = readDates(text, reference);
-  if (found === undefined || second !== undefined || found.value.length < text.length) {
+  const bare = text.replace(LEAD, "");
+  // The whole expression has to be read, or what is left of it may change its meaning.
+  if (found === undefined || second !== undefined || found.value.length < bare.length) {
     return undefined;
   }
-  return inThePast(text, found.resolved, reference);
+  return inThePast(bare, found.resolved, reference);
 }
 
 /** The last such moment, for expressions that do not say which. */

@@ -16,8 +16,8 @@ export type Turn = {
   readonly language: CueLanguage;
 };
 
-/** The turn of an event. */
-export function turnOf(event: MemoryEvent): Turn {
+/** The turn of an event. @param around the language of the conversation */
+export function turnOf(event: MemoryEvent, around?: CueLanguage): Turn {
   const role = event.role.trim().toLowerCase();
   const isUser = role === "user" || role === "human";
   return {
@@ -26,6 +26,6 @@ export function turnOf(event: MemoryEvent): Turn {
     speaker: storedSpeaker(event.metadata),
     isOwner: isUser && event.metadata?.[FIRST_PERSON_OWNER_KEY] === true,
     at: event.eventTime ?? event.timestamp,
-    language: languageOf(event.content),
+    language: languageOf(event.content, around),
   };
 }

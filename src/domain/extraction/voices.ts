@@ -39,7 +39,7 @@ export function ordersFrom(paragraph: string, sentences: readonly Span[]): numbe
   return first?.from ?? 0;
 }
 
-const QUOTED = /"[^"\n]{3,400}"|“[^”\n]{3,400}”|„[^“”\n]{3,400}[“”]|«[^»\n]{3,400}»/g;
+const QUOTED = /"[^"\n]{3,400}"|“[^”\n]{3,400}”|„[^“”"\n]{3,400}[“”"]|«[^»\n]{3,400}»/g;
 /** Words of a quotation from which somebody speaks in it. */
 const SPEECH_WORDS = 3;
 
@@ -83,7 +83,7 @@ function isOfKin(
     clauses.every((part) => {
       if (mentionsOwnSelf(part, language)) return false;
       const kin = kinIn(part, language);
-      return kin !== undefined && !namesKin(claim, kin);
+      return kin !== undefined && !isAboutKin(claim, kin);
     })
   );
 }
@@ -93,33 +93,35 @@ function sentenceParts(passage: string): readonly string[] {
   return passage.split(/(?<=[.!?])\s+|\n/);
 }
 
+/** The word for a person or pet of the speaker's, and what follows it. */
+type Kin = { readonly word: string; readonly after: string };
+
 /** The relative, friend or pet that a text calls the speaker's. */
-function kinIn(text: string, language: CueLanguage): string | undefined {
+function kinIn(text: string, language: CueLanguage): Kin | undefined {
   for (const { possessive, kin } of cuesOf(language)) {
     for (const { index, 0: mine } of text.matchAll(possessive)) {
-      const next = text.slice(index + mine.length, index + mine.length + 40);
-      const words = next.trim().split(/\s+/).slice(0, 3);
-      const found = words.find((word) => word.search(kin) === 0);
-      if (found !== undefined) return found;
+      const next = text.slice(index + mine.length, index + mine.length + 60);
+      const found = [...next.matchAll(kin)][0];
+      // At most two words between: `my dear old friend`.
+      if (found === undefined || next.slice(0, found.index).trim().split(/\s+/).length > 2)
+        continue;
+      return { word: found[0], after: next.slice(found.index + found[0].length) };
     }
   }
   return undefined;
 }
 
-/** Whether a claim is about having that person: `has_sister`, or with it as the object. */
-function namesKin(
+/** Whether a claim is about that person as the speaker's own: `has_sister`, `knows`, or with `sister` or her name as the object. */
+function isAboutKin(
   { predicate, object }: { readonly predicate: string; readonly object: string },
-  kin: string,
+  { word, after }: Kin,
 ): boolean {
-  const isHaving =
-    /has|have|own|sister|brother|kin|relat|parent|mother|father|married|friend|colleague|know|child|son|daughter|pet|name|boss|manager|neighbo|partner|wife|husband|work/i;
-  return (
-    (isHaving.test(predicate) &&
-      !/live|reside|born|study|like|prefer|drink|eat|speak|works?_(?:at|in|for|as)/i.test(
-        predicate,
-      )) ||
-    object.toLowerCase().includes(kin.toLowerCase().replace(/\W+$/u, ""))
-  );
+  const isTie =
+    /sister|brother|kin|relat|parent|mother|father|married|friend|colleague|know|child|son(?:_|\b)|daughter|pet|dog|cat(?:_|\b)|boss|manager|neighbo|partner|wife|husband/i;
+  if (isTie.test(predicate) || object.toLowerCase().includes(word.toLowerCase())) return true;
+  const name = object.trim();
+  const named = /^[\s,:]*(?:(?:is|is called|is named|called|named|ist|heißt|es|se llama)\s+)?/iu;
+  return /^\p{Lu}/u.test(name) && after.replace(named, "").startsWith(name);
 }
 
 /**
