@@ -125,10 +125,12 @@ const MUTATIONS: readonly Mutation[] = [
   {
     flaw: "wrong retirement",
     mutate: (claim, turn) => {
-      const other = turn.right.find(({ object }) => object !== claim.object) ?? claim;
-      return claim.temporalIntent === null && other.temporalIntent === null
-        ? { ...claim, temporalIntent: "update", replacesObject: other.object }
-        : undefined;
+      const other = turn.right.find(({ object }) => object !== claim.object);
+      const isSelf = other === undefined && claim.polarity === "negative";
+      // A denial that retires what it denies is right.
+      return claim.temporalIntent !== null || other?.temporalIntent === "update" || isSelf
+        ? undefined
+        : { ...claim, temporalIntent: "update", replacesObject: (other ?? claim).object };
     },
     isKept: (_, kept) => kept.temporalIntent === "update" && kept.replacesObject !== undefined,
   },

@@ -1,6 +1,6 @@
 import { groundQuantity } from "../quantity.ts";
 import { isOnlyAttempted } from "./attempts.ts";
-import { stanceOn } from "./clauses.ts";
+import { endsValue, stanceOn } from "./clauses.ts";
 import { hasCue, hasCueBeside } from "./cues.ts";
 import { isMentioned, isNamed } from "./mentions.ts";
 import { findQuote, paragraphAround, type Span, sentencesAround, sentencesOf } from "./passages.ts";
@@ -217,16 +217,19 @@ function withoutUnstated(
   };
 }
 
-/** Whether a passage says that the value of an update holds no more: it denies it, or names it as what was before. */
+/**
+ * Whether a passage says that the value which an update replaces holds no more: `instead of Slack`, `not on Monday`, `no longer Slack`.
+ * A denial ends the very thing that it denies, and no other.
+ */
 function isGivenUp(
   value: string,
-  { object }: ExtractedClaim,
+  { object, polarity }: ExtractedClaim,
   passage: string,
   language: Turn["language"],
 ): boolean {
+  if (polarity === "negative") return isMentioned(value, object);
   if (!isMentioned(value, passage) || isMentioned(value, object)) return false;
-  const { denies } = stanceOn(value, passage, language, "negation or ending");
-  return denies || isOnlyPast(value, passage, language);
+  return endsValue(value, passage, language) || isOnlyPast(value, passage, language);
 }
 
 /** Whether the amount of a claim, if it has one, is exactly what the passage says. */

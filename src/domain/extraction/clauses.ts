@@ -25,7 +25,8 @@ export function clausesOf(
     const text = passage.slice(from, to);
     if (text.trim() === "") return;
     const before = clauses.at(-1);
-    const continues = before?.denies === true && goesOn(joiner, language) && isListItem(text, language);
+    const continues =
+      before?.denies === true && goesOn(joiner, language) && isListItem(text, language);
     clauses.push({ text, denies: continues || denies(text, language, denial) });
   };
   for (const { index, 0: found } of breaksOf(passage, language)) {
@@ -89,6 +90,18 @@ export function stanceOn(
     affirms: clauses.some((clause) => !isOff(clause)),
     denies: clauses.some(isOff),
   };
+}
+
+/**
+ * Whether a passage gives a value up: as what something else replaces, as what is so no more, or by a bare denial (`not on Monday`).
+ * A clause with a subject and verb of its own denies something else.
+ */
+export function endsValue(value: string, passage: string, language: CueLanguage): boolean {
+  return clausesOf(passage, language, "negation or ending").some(({ text, denies: denied }) => {
+    if (!isMentioned(value, text)) return false;
+    if (isReplaced(value, text, language)) return true;
+    return denied && (isListItem(text, language) || hasCue(text, language, "noMore"));
+  });
 }
 
 /** Whether a clause names the object as what something else has replaced: `instead of Slack`. */

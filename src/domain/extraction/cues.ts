@@ -24,6 +24,8 @@ export type Cues = {
   readonly past: RegExp;
   /** A value follows that another one has replaced. */
   readonly replaced: RegExp;
+  /** It was so, and is so no more. */
+  readonly noMore: RegExp;
   /** Something has changed. */
   readonly change: RegExp;
   /** Where a clause ends. */
@@ -82,6 +84,7 @@ const EN: Cues = {
   replaced: any(
     "instead of|rather than|in place of|(?:switched|moved|migrated|changed|converted|went|rose|fell|grew|dropped) (?:over |up |down )?from|replaced|no longer at",
   ),
+  noMore: any("no longer|any ?more|stop(?:ped|ping)?|quit|gave up|used to|cancel\\p{L}*|formerly"),
   change: any(
     "now|nowadays|no longer|not any ?more|any ?more|instead|from now on|as of|since|actually|changed|switch(?:ed|ing)?|mov(?:ed|ing)|migrat(?:ed|ing)|replac(?:ed|es|ing)|renamed|upgraded|updated|revised|postponed|rescheduled|cancel(?:led|ed)|stopped|quit|gave up|left|sold|became|new|rather than|correction|wrong|mistaken|turned out|turns out|used to|went from|converted|traded|swapped|dropped|retired|promoted|ended|closed|broke up|divorced|married|went back|returned to|don['’]t|doesn['’]t|isn['’]t|not|never|without|got rid of|gave away|lost|raised|lowered|increased|decreased|extended|shortened|pushed back|brought forward",
   ),
@@ -117,6 +120,9 @@ const DE: Cues = {
   past: any("früher|damals|ehemals|einst"),
   replaced: any(
     "statt|anstatt|anstelle von|gewechselt von|umgestiegen von|bin von|sind von|ist von|ersetzt",
+  ),
+  noMore: any(
+    "nicht mehr|kein\\p{L}{0,2}(?: \\p{L}+){0,3} mehr|aufgehört|gekündigt|früher|abgesagt|abbestellt",
   ),
   change: any(
     "jetzt|nun|inzwischen|mittlerweile|seit|ab sofort|nicht mehr|kein\\p{L}{0,2} mehr|statt|stattdessen|anstatt|doch|sondern|eigentlich|gewechselt|wechsel\\p{L}*|umgezogen|umgestiegen|ersetzt|geändert|verschoben|abgesagt|gekündigt|aufgehört|neu\\p{L}{0,2}|lieber|verkauft|verlassen|korrektur|falsch|nicht|kein\\p{L}{0,2}|früher|geworden|erhöht|gesenkt",
@@ -156,6 +162,7 @@ const ES: Cues = {
   replaced: any(
     "en vez de|en lugar de|cambi(?:é|ó|amos) de|reemplac\\p{L}*|reemplaz\\p{L}*|sustitu\\p{L}*",
   ),
+  noMore: any("ya no|dej(?:é|ó|aron) de|antes|solía|cancel\\p{L}*"),
   change: any(
     "ahora|ya no|desde|a partir de|en vez|en lugar|en realidad|sino|actualmente|cambi\\p{L}*|mud\\p{L}*|nuev[oa]s?|dej(?:é|ó|ado|aron)|vendí|compré|reemplac\\p{L}*|reemplaz\\p{L}*|sustitu\\p{L}*|cancel\\p{L}*|aplaz\\p{L}*|corrección|equivoc\\p{L}*|no|nunca|tampoco|solía|antes|renunci\\p{L}*|pas(?:é|ó|amos) a|subió|bajó",
   ),

@@ -34,7 +34,7 @@ const OTHER_TYPES = new Set(
  * Verbs with which a Spanish clause says that its speaker acts: the language leaves the pronoun out. Common ones only.
  */
 const SPANISH_VERB = new RegExp(
-  String.raw`(?:^|[.,;:!¡¿?(]\s*|\b(?:y|pero|que|porque|aunque|ni|cuando|donde|si)\s+)(?:(?:no|ya|ahora|antes|tal vez|quizás?|probablemente|posiblemente|le|también|tampoco|siempre|nunca|hoy|ayer|actualmente|desde \p{L}+|solo|sólo|apenas|casi)\s+){0,3}(?:${[
+  String.raw`(?:^\s*|[.,;:!¡¿?(]\s*|\b(?:y|pero|que|porque|aunque|ni|cuando|donde|si)\s+)(?:(?:no|ya|ahora|antes|tal vez|quizás?|probablemente|posiblemente|le|también|tampoco|siempre|nunca|hoy|ayer|actualmente|desde \p{L}+|solo|sólo|apenas|casi)\s+){0,3}(?:${[
     "vivo|trabajo|prefiero|uso|utilizo|tengo|soy|estoy|voy|hago|quiero|querría|quisiera|necesito|estudio|toco|juego|odio|llevo",
     "hablo|nací|compré|vendí|cambié|dejé|empecé|terminé|aprendí|aprendo|viajo|viajé|corro|corrí|nado|nadé|como|bebo|tomo|leo",
     "escribo|cocino|conduzco|monto|colecciono|pago|pagué|gané|gano|debo|puedo|podría|creo|pienso|espero|planeo|intento|intenté",
