@@ -69,6 +69,13 @@ function toFusion(scoring: Config["scoring"]): Fusion {
       return { kind: "rrf", k: scoring.rrf_k ?? DEFAULT_RRF_K, ...shared };
     case "relative":
       return { kind: "relative", semanticShare: scoring.relative_semantic_share, ...shared };
+    case "adaptive":
+      return {
+        kind: "adaptive",
+        semanticShare: scoring.adaptive_semantic_share,
+        fullCoverage: scoring.adaptive_full_coverage,
+        ...shared,
+      };
   }
 }
 
@@ -76,10 +83,12 @@ function toFusion(scoring: Config["scoring"]): Fusion {
  * Default candidates of each search. Lower ranks say little, so fusing more than 50 gains nothing; a sum of signals can separate
  * good from bad in a longer list.
  */
-const SEARCH_DEPTH = { rrf: 50, weighted: 50, relative: 300 } as const satisfies Record<
-  Fusion["kind"],
-  number
->;
+const SEARCH_DEPTH = {
+  rrf: 50,
+  weighted: 50,
+  relative: 300,
+  adaptive: 300,
+} as const satisfies Record<Fusion["kind"], number>;
 
 function toPackingSettings(given: Config["packing"], depth: number): PackingSettings {
   const {

@@ -1,5 +1,6 @@
 import { NODE_TYPES } from "../domain/enums.ts";
 import {
+  DEFAULT_FULL_COVERAGE,
   DEFAULT_RRF_K,
   DEFAULT_SCORING,
   DEFAULT_SEMANTIC_SHARE,
@@ -17,9 +18,11 @@ import {
 /** Settings that only some fusions read, and which. */
 export const FUSION_ONLY = {
   relative_semantic_share: ["relative"],
+  adaptive_semantic_share: ["adaptive"],
+  adaptive_full_coverage: ["adaptive"],
   rrf_k: ["rrf"],
-  rrf_recency_boost: ["rrf", "relative"],
-  rrf_tie_break: ["rrf", "relative"],
+  rrf_recency_boost: ["rrf", "relative", "adaptive"],
+  rrf_tie_break: ["rrf", "relative", "adaptive"],
   recency_time: ["weighted"],
 } as const;
 
@@ -36,9 +39,9 @@ export const ADDITIVE_WEIGHTS = [
 /** How candidates are scored. */
 export const SCORING = {
   fusion: member(
-    ["rrf", "weighted", "relative"],
+    ["rrf", "weighted", "relative", "adaptive"],
     "rrf",
-    "How the signals of a candidate become one score. `rrf`: by its ranks in the vector and the word search. `relative`: by its cosine and its BM25, rescaled. `weighted`: by the sum of all signals.",
+    "How the signals of a candidate become one score. `rrf`: by its ranks in the vector and the word search. `relative`: by its cosine and its BM25, rescaled. `adaptive`: the same, where the words count by how much of the question they explain. `weighted`: by the sum of all signals.",
   ),
   rrf_k: optionalInteger(
     { default: DEFAULT_RRF_K, min: 1, max: 10_000 },
@@ -47,15 +50,23 @@ export const SCORING = {
   rrf_tie_break: optionalMember(
     ["event_time"],
     "event_time",
-    "`rrf` and `relative`: order of equal scores; `event_time` puts the newest first. Dropped with a warning under `weighted`.",
+    "All but `weighted`: order of equal scores; `event_time` puts the newest first. Dropped with a warning under `weighted`.",
   ),
   rrf_recency_boost: optionalDecimal(
     { default: 0.25, above: 0, max: 4 },
-    "`rrf` and `relative`: what the newest memory gains on a question about the present; unset: nothing. Dropped with a warning under `weighted`.",
+    "All but `weighted`: what the newest memory gains on a question about the present; unset: nothing. Dropped with a warning under `weighted`.",
   ),
   relative_semantic_share: decimal(
     { default: DEFAULT_SEMANTIC_SHARE, min: 0, max: 1 },
     "`relative` only: share of the cosine in the score; BM25 has the rest. Dropped with a warning under another fusion.",
+  ),
+  adaptive_semantic_share: decimal(
+    { default: DEFAULT_SEMANTIC_SHARE, min: 0, max: 1 },
+    "`adaptive` only: share of the cosine in the score if the words explain the question; BM25 has the rest. Dropped with a warning under another fusion.",
+  ),
+  adaptive_full_coverage: decimal(
+    { default: DEFAULT_FULL_COVERAGE, above: 0, max: 1 },
+    "`adaptive` only: how much of the question, by the rarity of its words, the best hit of the word search must explain for BM25 to have its whole share. Dropped with a warning under another fusion.",
   ),
   node_type_boost: mapOf(
     mapNumber({ min: 0 }),

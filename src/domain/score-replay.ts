@@ -1,5 +1,11 @@
 import type { Adjustment, AdjustmentKind, ScoreProvenance, ScoreTrace } from "./records/score.ts";
-import type { Fusion, FusionRecord, PoolFactors, ScoringWeights } from "./scoring.ts";
+import type {
+  ChannelFusion,
+  Fusion,
+  FusionRecord,
+  PoolFactors,
+  ScoringWeights,
+} from "./scoring.ts";
 
 /** Signals and factors of a candidate before their score is known. */
 export type Signals = Omit<ScoreTrace, "compositeScore">;
@@ -40,6 +46,7 @@ export function relevanceLimit(
 /**
  * The fused score of a candidate to 10 decimals, minus its tie-break. `rrf`: reciprocal rank fusion (Cormack, Clarke and
  * Büttcher, SIGIR 2009), rescaled so that the first of both rankings has 1. `relative`: the shares of the rescaled signals.
+ * `adaptive`: the same, after the share of the words shrank to what they explain.
  * @returns NaN, which equals no score, if the record is of another kind than the settings
  */
 export function fusedScore(record: FusionRecord, fusion: Fusion): number {
@@ -62,7 +69,25 @@ function fusedSignals(record: FusionRecord, fusion: Fusion): number {
     const { semanticShare } = fusion;
     return semanticShare * (record.semantic ?? 0) + (1 - semanticShare) * (record.lexical ?? 0);
   }
+  if (record.kind === "adaptive" && fusion.kind === "adaptive") {
+    const semanticShare = adaptedShare(record.coverage, fusion);
+    return semanticShare * (record.semantic ?? 0) + (1 - semanticShare) * (record.lexical ?? 0);
+  }
   return Number.NaN;
+}
+
+/**
+ * The share of the cosine in adaptive fusion. BM25 loses what the best hit of the word search does not explain of the question,
+ * so that a search that found nothing worth having has no say.
+ * @param coverage of that hit, 0 to 1
+ */
+export function adaptedShare(
+  coverage: number,
+  { semanticShare, fullCoverage }: Extract<Fusion, { readonly kind: "adaptive" }>,
+): number {
+  const words = (1 - semanticShare) * Math.min(1, coverage / fullCoverage);
+  // Without a cosine and without words nothing is left to share.
+  return words === 0 ? 1 : semanticShare / (semanticShare + words);
 }
 
 /** The score before any adjustment, computed from the record alone; NaN if the record contradicts its weights. */
@@ -113,6 +138,7 @@ const FORMULA_VERSIONS = {
   weighted: 1,
   rrf: 2,
   relative: 3,
+  adaptive: 4,
 } as const satisfies Record<Fusion["kind"], ScoreProvenance["formulaVersion"]>;
 
 /** The version of a fusion's formula. */
@@ -167,10 +193,7 @@ function kindProblems({ formulaVersion: version, weights, fusion }: ScoreProvena
   return problems;
 }
 
-function factorProblems(
-  record: FusionRecord,
-  fusion: Exclude<Fusion, { readonly kind: "weighted" }>,
-): string[] {
+function factorProblems(record: FusionRecord, fusion: ChannelFusion): string[] {
   const problems: string[] = [];
   if ((record.recencyBoostFactor === undefined) !== (fusion.recencyBoost === undefined)) {
     problems.push("a recency factor stands exactly where the weights have a recency boost");
@@ -192,9 +215,14 @@ function channelProblems(record: FusionRecord): string[] {
       .filter((name) => !isRank(record[name]))
       .map((name) => `fusion.${name} is ${record[name]}, not a whole number from 1`);
   }
-  return (["semantic", "lexical"] as const)
-    .filter((name) => !isWithin(record[name], 1))
-    .map((name) => `fusion.${name} is ${record[name]}, not 0 to 1`);
+  const shares = {
+    semantic: record.semantic,
+    lexical: record.lexical,
+    coverage: record.kind === "adaptive" ? record.coverage : undefined,
+  };
+  return Object.entries(shares)
+    .filter(([, value]) => !isWithin(value, 1))
+    .map(([name, value]) => `fusion.${name} is ${value}, not 0 to 1`);
 }
 
 function isRank(value: number | undefined): boolean {

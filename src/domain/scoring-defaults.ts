@@ -21,5 +21,8 @@ export const DEFAULT_SCORING: ScoringWeights = {
 /** The k of rank fusion if none is given. */
 export const DEFAULT_RRF_K = 60;
 
-/** Share of the cosine in relative fusion if none is given; BM25 has the rest. */
+/** Share of the cosine in relative and adaptive fusion if none is given; BM25 has the rest. */
 export const DEFAULT_SEMANTIC_SHARE = 0.65;
+
+/** The coverage from which BM25 counts in full in adaptive fusion if none is given. */
+export const DEFAULT_FULL_COVERAGE = 0.5;

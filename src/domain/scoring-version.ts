@@ -1,6 +1,6 @@
 import { sha256Hex } from "../lib/hashing.ts";
 import { compareUnits } from "../lib/text.ts";
-import type { Fusion, ScoringWeights } from "./scoring.ts";
+import type { ChannelFusion, Fusion, ScoringWeights } from "./scoring.ts";
 
 /** The identity of a set of scoring settings: the first 12 hexadecimal digits of a SHA-256. */
 export function scoringVersionId(weights: ScoringWeights): string {
@@ -32,9 +32,13 @@ function fusionText(fusion: Fusion): string {
   const recency =
     fusion.recencyBoost === undefined ? "" : `:recency=${decimalText(fusion.recencyBoost)}`;
   const tieBreak = fusion.tieBreak === undefined ? "" : `:tie_break=${fusion.tieBreak}`;
-  const kind =
-    fusion.kind === "rrf" ? `rrf:${fusion.k}` : `relative:${decimalText(fusion.semanticShare)}`;
-  return `:${kind}${recency}${tieBreak}`;
+  return `:${kindText(fusion)}${recency}${tieBreak}`;
+}
+
+function kindText(fusion: ChannelFusion): string {
+  if (fusion.kind === "rrf") return `rrf:${fusion.k}`;
+  const shares = `${fusion.kind}:${decimalText(fusion.semanticShare)}`;
+  return fusion.kind === "relative" ? shares : `${shares}:${decimalText(fusion.fullCoverage)}`;
 }
 
 /** The shortest exact form, with `.0` for whole numbers. */

@@ -26,7 +26,20 @@ export type Fusion =
       readonly semanticShare: number;
       readonly recencyBoost: number | undefined;
       readonly tieBreak: "event_time" | undefined;
+    }
+  | {
+      /** The same, with BM25 weighed by how much of the question its best hit explains. */
+      readonly kind: "adaptive";
+      /** Share of the cosine while BM25 counts in full, 0 to 1. */
+      readonly semanticShare: number;
+      /** The coverage from which BM25 counts in full, above 0, at most 1. */
+      readonly fullCoverage: number;
+      readonly recencyBoost: number | undefined;
+      readonly tieBreak: "event_time" | undefined;
     };
+
+/** The fusions of two channels. */
+export type ChannelFusion = Exclude<Fusion, { readonly kind: "weighted" }>;
 
 /** Everything that decides a score. Two sets with the same version give the same scores for the same candidates. */
 export type ScoringWeights = {
@@ -64,6 +77,12 @@ export type PoolFactors = {
   readonly tieBreak: number | undefined;
 };
 
+/** The signals of a candidate, rescaled over the pool, 0 to 1; undefined: not on that channel. */
+type Rescaled = {
+  readonly semantic: number | undefined;
+  readonly lexical: number | undefined;
+};
+
 /** How a fused score was computed. */
 export type FusionRecord =
   | ({
@@ -72,12 +91,13 @@ export type FusionRecord =
       readonly semanticRank: number | undefined;
       readonly lexicalRank: number | undefined;
     } & PoolFactors)
+  | ({ readonly kind: "relative" } & Rescaled & PoolFactors)
   | ({
-      readonly kind: "relative";
-      /** Rescaled over the pool, 0 to 1; undefined: not on that channel. */
-      readonly semantic: number | undefined;
-      readonly lexical: number | undefined;
-    } & PoolFactors);
+      readonly kind: "adaptive";
+      /** How much of the question the best hit of the word search explains, 0 to 1; equal for all candidates. */
+      readonly coverage: number;
+    } & Rescaled &
+      PoolFactors);
 
 /** Maximum deviation of the six weights from a sum of 1. */
 const SUM_TOLERANCE = 1e-6;
@@ -105,6 +125,9 @@ export function requireScoringWeights(weights: ScoringWeights): void {
   if (fusion.kind === "weighted") return;
   if (fusion.kind === "rrf") requireWithin("weights.fusion.k", fusion.k, 1, 10_000);
   else requireWithin("weights.fusion.semanticShare", fusion.semanticShare, 0, 1);
+  if (fusion.kind === "adaptive" && !(fusion.fullCoverage > 0 && fusion.fullCoverage <= 1)) {
+    throw invalid("weights.fusion.fullCoverage", `${fusion.fullCoverage} is not above 0 to 1`);
+  }
   const { recencyBoost } = fusion;
   if (recencyBoost !== undefined && !(recencyBoost > 0 && recencyBoost <= 4)) {
     throw invalid("weights.fusion.recencyBoost", `${recencyBoost} is not above 0 to 4`);

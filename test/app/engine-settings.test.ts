@@ -110,6 +110,21 @@ describe("the fusion", () => {
     expect(settings(other).scoringVersion).toBe(settings(relative).scoringVersion);
   });
 
+  test("adaptive reads its shares, the recency boost and the tie-break", () => {
+    const adaptive = {
+      SVC_SCORING__FUSION: "adaptive",
+      SVC_SCORING__ADAPTIVE_SEMANTIC_SHARE: "0.5",
+      SVC_SCORING__ADAPTIVE_FULL_COVERAGE: "0.25",
+    };
+    expect(settings(adaptive).scoring.fusion).toEqual({
+      kind: "adaptive",
+      semanticShare: 0.5,
+      fullCoverage: 0.25,
+      recencyBoost: 0.25,
+      tieBreak: "event_time",
+    });
+  });
+
   test("names other scoring settings by another version", () => {
     expect(settings({ SVC_SCORING__RRF_K: "61" }).scoringVersion).not.toBe("011a2a9ce8e7");
   });
@@ -146,6 +161,7 @@ test.each([
   ["rrf", {}, [50, 50]],
   ["weighted", {}, [50, 50]],
   ["relative", {}, [300, 300]],
+  ["adaptive", {}, [300, 300]],
   ["relative", { SVC_PACKING__VECTOR_K: "70", SVC_PACKING__LEXICAL_K: "0" }, [70, 0]],
 ] as const)("%s fusion with %j has searches of depth %j", (fusion, named, depth) => {
   const { vectorK, lexicalK } = settings({ SVC_SCORING__FUSION: fusion, ...named }).packing;

@@ -192,7 +192,7 @@ describe("refusals", () => {
     {
       name: "an unknown fusion",
       environment: { SVC_SCORING__FUSION: "sum" },
-      says: "one of rrf, weighted, relative",
+      says: "one of rrf, weighted, relative, adaptive",
     },
     {
       name: "weights off balance",

@@ -33,6 +33,8 @@ describe("defaults", () => {
       rrf_tie_break: "event_time",
       rrf_recency_boost: 0.25,
       relative_semantic_share: 0.65,
+      adaptive_semantic_share: 0.65,
+      adaptive_full_coverage: 0.5,
       node_type_boost: {
         fact: 1.15,
         preference: 1.15,
@@ -194,7 +196,7 @@ describe("values", () => {
 
 describe("refusals name the setting", () => {
   const CASES: readonly { setting: string; value: unknown; says: string }[] = [
-    { setting: "scoring.fusion", value: "sum", says: "one of rrf, weighted, relative" },
+    { setting: "scoring.fusion", value: "sum", says: "one of rrf, weighted, relative, adaptive" },
     { setting: "scoring.rrf_k", value: 0, says: "1 to 10000" },
     { setting: "scoring.rrf_k", value: 10_001, says: "1 to 10000" },
     { setting: "scoring.rrf_k", value: 1.5, says: "integer or unset" },
@@ -203,6 +205,8 @@ describe("refusals name the setting", () => {
     { setting: "scoring.rrf_tie_break", value: "created_at", says: "only event_time" },
     { setting: "scoring.recency_time", value: "created_at", says: "only event_time" },
     { setting: "scoring.relative_semantic_share", value: 1.1, says: "0 to 1" },
+    { setting: "scoring.adaptive_semantic_share", value: 1.1, says: "0 to 1" },
+    { setting: "scoring.adaptive_full_coverage", value: 0, says: "above 0, at most 1" },
     { setting: "scoring.current_update_multiplier", value: 0.9, says: "1 to 2" },
     { setting: "scoring.current_update_multiplier", value: 2.1, says: "1 to 2" },
     { setting: "scoring.node_type_boost", value: { memo: 1 }, says: '"memo" is not one of' },
@@ -432,6 +436,14 @@ describe("warnings", () => {
     { name: "the defaults", environment: {}, dropped: [] },
     { name: "weighted fusion alone", environment: WEIGHTED, dropped: [] },
     { name: "relative fusion alone", environment: RELATIVE, dropped: [] },
+    {
+      name: "settings of adaptive fusion under rank fusion",
+      environment: {
+        SVC_SCORING__ADAPTIVE_SEMANTIC_SHARE: "0.5",
+        SVC_SCORING__ADAPTIVE_FULL_COVERAGE: "0.25",
+      },
+      dropped: ["scoring.adaptive_semantic_share", "scoring.adaptive_full_coverage"],
+    },
     {
       name: "settings of rank fusion under weighted fusion",
       environment: {

@@ -7,7 +7,7 @@ import type { ProcessingStatus } from "../../src/domain/jobs.ts";
 import { isActive } from "../../src/domain/lifecycle.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
 import { type Owner, owns } from "../../src/domain/owner.ts";
-import { share, weightedFrequency, weighWords } from "../../src/domain/search/bm25.ts";
+import { share, totalRarity, weightedFrequency, weighWords } from "../../src/domain/search/bm25.ts";
 import { brokenChange, momentAfter, nodeChanges } from "../../src/domain/search/change.ts";
 import {
   EDGES_LOOKED_AT,
@@ -47,6 +47,7 @@ import type {
   KeyedNode,
   NodeKey,
   SessionWindow,
+  TextHit,
 } from "../../src/ports/store/search-index.ts";
 import type { Materialization } from "../../src/ports/store/work-queue.ts";
 import { nodeKey } from "../node-keys.ts";
@@ -300,21 +301,19 @@ export class NaiveStore implements RetrievalStore {
     filter: CandidateFilter,
     k: number,
     others: readonly NodeKey[] = [],
-  ): Promise<readonly Hit[]> {
+  ): Promise<readonly TextHit[]> {
     const documents = this.#documents();
     const meanLength = documents.reduce((sum, each) => sum + lengthOf(each), 0) / documents.length;
     const collection = this.#rules.collection(documents, filter.userId);
-    const words = weighWords(
-      questionWords(query, snowball).map(({ forms }) => {
-        const frequencyIn = (document: Document): number =>
-          Math.max(
-            ...forms.map(({ term, prefix }) => frequency(document, porterStem(term), prefix)),
-          );
-        const holding = collection.filter((document) => frequencyIn(document) > 0);
-        return { keys: holding.map(({ key }) => key), frequencyIn };
-      }),
-      collection.length,
-    );
+    const asked = questionWords(query, snowball).map(({ forms }) => {
+      const frequencyIn = (document: Document): number =>
+        Math.max(...forms.map(({ term, prefix }) => frequency(document, porterStem(term), prefix)));
+      const holding = collection.filter((document) => frequencyIn(document) > 0);
+      return { keys: holding.map(({ key }) => key), frequencyIn };
+    });
+    const words = weighWords(asked, collection.length);
+    const holding = asked.map(({ keys }) => keys.length);
+    const rarity = totalRarity(holding, collection.length);
     const ranked = documents
       .filter((document) => this.#rules.passes(document.node, filter))
       .filter((document) => words.some(({ frequencyIn }) => frequencyIn(document) > 0))
@@ -323,7 +322,7 @@ export class NaiveStore implements RetrievalStore {
         for (const { rarity, frequencyIn } of words) {
           score += rarity * share(frequencyIn(document), lengthOf(document) / meanLength);
         }
-        return { key: document.key, score };
+        return { key: document.key, score, coverage: score / rarity };
       })
       .sort(this.#rules.bestFirst);
     return [...ranked.slice(0, k), ...ranked.slice(k).filter(({ key }) => others.includes(key))];

@@ -222,6 +222,25 @@ export function describeLexicalSearch(world: World): void {
       expect(await store.searchText("tea biscuit", personal, 1, others)).toHaveLength(2);
     });
 
+    test("says how much of the question a memory explains, by the rarity of its words", async () => {
+      const { store } = await world.fresh();
+      const texts = ["tea", "ginger", "milk", "sugar"].map((content) => ({
+        content,
+      }));
+      await put(store, ...texts, { content: "tea", userId: "bob" });
+      const coverages = async (question: string) =>
+        (await store.searchText(question, ANYTHING, 9)).map(({ coverage }) => coverage);
+
+      // Alone in a pack of single words, a word explains itself.
+      expect(await coverages("ginger")).toEqual([1]);
+      // Two words of one memory each, equally rare.
+      expect(await coverages("tea ginger")).toEqual([0.5, 0.5]);
+      // A word that no memory has is rarer still: ln(4.5 / 0.5) beside ln(3.5 / 1.5).
+      const [alone] = await coverages("ginger nutmeg");
+      expect(alone).toBeCloseTo(Math.log(7 / 3) / (Math.log(7 / 3) + Math.log(9)), 9);
+      expect(await coverages("nutmeg")).toEqual([]);
+    });
+
     test("weighs words by their rarity among the owner's own memories", async () => {
       const { store } = await world.fresh();
       await put(

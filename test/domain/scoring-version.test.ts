@@ -35,6 +35,17 @@ const VECTORS: readonly { name: string; fusion: ScoringWeights["fusion"]; id: st
     fusion: { kind: "relative", semanticShare: 1, recencyBoost: 0.25, tieBreak: "event_time" },
     id: "f48c0404504d",
   },
+  {
+    name: "adaptive fusion",
+    fusion: {
+      kind: "adaptive",
+      semanticShare: 0.65,
+      fullCoverage: 0.5,
+      recencyBoost: 0.25,
+      tieBreak: "event_time",
+    },
+    id: "69048ac346ad",
+  },
 ];
 
 test.each([...VECTORS])("identifies $name as $id", ({ fusion, id }) => {

@@ -242,6 +242,22 @@ test.each([
     more: { query: "Where does Ada live now?" },
   },
   {
+    name: "adaptive",
+    settings: {
+      scoring: {
+        ...DEFAULT_SCORING,
+        fusion: {
+          kind: "adaptive",
+          semanticShare: 0.65,
+          fullCoverage: 0.5,
+          recencyBoost: 0.5,
+          tieBreak: "event_time",
+        },
+      },
+    },
+    more: { query: "Where does Ada live now?" },
+  },
+  {
     name: "weighted",
     settings: {
       scoring: { ...DEFAULT_SCORING, fusion: { kind: "weighted", recencyTime: "event_time" } },

@@ -37,9 +37,13 @@ const flatWeights = object({
   nodeTypeBoost: dictionary(decimal),
   relevanceFloor: decimal,
   currentUpdateMultiplier: decimal,
-  fusion: noted(omitted(member(["rrf", "relative"])), { description: "Absent: weighted." }),
+  fusion: noted(omitted(member(["rrf", "relative", "adaptive"])), {
+    description: "Absent: weighted.",
+  }),
   rrfK: omitted(shownAs(decimal, integer)),
   relativeSemanticShare: omitted(decimal),
+  adaptiveSemanticShare: omitted(decimal),
+  adaptiveFullCoverage: omitted(decimal),
   rrfRecencyBoost: omitted(decimal),
   rrfTieBreak: omitted(constant("event_time")),
   recencyTime: omitted(constant("event_time")),
@@ -88,6 +92,8 @@ function toFlat(weights: ScoringWeights): FlatWeights {
     fusion: isWeighted ? undefined : fusion.kind,
     rrfK: fusion.kind === "rrf" ? fusion.k : undefined,
     relativeSemanticShare: fusion.kind === "relative" ? fusion.semanticShare : undefined,
+    adaptiveSemanticShare: fusion.kind === "adaptive" ? fusion.semanticShare : undefined,
+    adaptiveFullCoverage: fusion.kind === "adaptive" ? fusion.fullCoverage : undefined,
     rrfRecencyBoost: isWeighted ? undefined : fusion.recencyBoost,
     rrfTieBreak: isWeighted ? undefined : fusion.tieBreak,
     recencyTime: isWeighted ? fusion.recencyTime : undefined,
@@ -96,6 +102,9 @@ function toFlat(weights: ScoringWeights): FlatWeights {
 
 function toFusion(flat: FlatWeights, path: string): Fusion {
   const { rrfK, relativeSemanticShare, rrfRecencyBoost, rrfTieBreak, recencyTime } = flat;
+  const { adaptiveSemanticShare, adaptiveFullCoverage } = flat;
+  const adaptive = { adaptiveSemanticShare, adaptiveFullCoverage };
+  const shared = { recencyBoost: rrfRecencyBoost, tieBreak: rrfTieBreak };
   const foreign = (values: Readonly<Record<string, unknown>>): void => {
     for (const [name, value] of Object.entries(values)) {
       if (value !== undefined) throw new FormError(`${path}: ${name} is of another fusion`);
@@ -103,22 +112,40 @@ function toFusion(flat: FlatWeights, path: string): Fusion {
   };
   switch (flat.fusion) {
     case undefined:
-      foreign({ rrfK, relativeSemanticShare, rrfRecencyBoost, rrfTieBreak });
+      foreign({
+        rrfK,
+        relativeSemanticShare,
+        ...adaptive,
+        rrfRecencyBoost,
+        rrfTieBreak,
+      });
       return { kind: "weighted", recencyTime };
     case "rrf":
-      foreign({ relativeSemanticShare, recencyTime });
+      foreign({ relativeSemanticShare, ...adaptive, recencyTime });
       if (rrfK === undefined) throw new FormError(`${path}.rrf_k: is missing`);
-      return { kind: "rrf", k: rrfK, recencyBoost: rrfRecencyBoost, tieBreak: rrfTieBreak };
+      return { kind: "rrf", k: rrfK, ...shared };
     case "relative":
-      foreign({ rrfK, recencyTime });
+      foreign({ rrfK, ...adaptive, recencyTime });
       if (relativeSemanticShare === undefined) {
         throw new FormError(`${path}.relative_semantic_share: is missing`);
       }
       return {
         kind: "relative",
         semanticShare: relativeSemanticShare,
-        recencyBoost: rrfRecencyBoost,
-        tieBreak: rrfTieBreak,
+        ...shared,
+      };
+    case "adaptive":
+      foreign({ rrfK, relativeSemanticShare, recencyTime });
+      if (adaptiveSemanticShare === undefined || adaptiveFullCoverage === undefined) {
+        throw new FormError(
+          `${path}: adaptive_semantic_share or adaptive_full_coverage is missing`,
+        );
+      }
+      return {
+        kind: "adaptive",
+        semanticShare: adaptiveSemanticShare,
+        fullCoverage: adaptiveFullCoverage,
+        ...shared,
       };
   }
 }
@@ -174,8 +201,8 @@ export type Adjustment = ValueOf<typeof adjustment>;
 
 /** Everything needed to recompute a score. */
 export type ScoreProvenance = {
-  /** 1 weighted, 2 rank fusion, 3 relative fusion. */
-  readonly formulaVersion: 1 | 2 | 3;
+  /** 1 weighted, 2 rank fusion, 3 relative fusion, 4 adaptive fusion. */
+  readonly formulaVersion: 1 | 2 | 3 | 4;
   /** The node whose signals these are: a different one if the score was inherited. */
   readonly baseNodeId: Uuid;
   readonly trace: ScoreTrace;
@@ -189,6 +216,7 @@ export type ScoreProvenance = {
 
 type RankFusion = Omit<Extract<FusionRecord, { readonly kind: "rrf" }>, "kind">;
 type RelativeFusion = Omit<Extract<FusionRecord, { readonly kind: "relative" }>, "kind">;
+type AdaptiveFusion = Omit<Extract<FusionRecord, { readonly kind: "adaptive" }>, "kind">;
 
 const factors = {
   epistemicFactor: decimal,
@@ -211,14 +239,22 @@ const relativeFusion = object<RelativeFusion>({
   ...factors,
 });
 
+const adaptiveFusion = object<AdaptiveFusion>({
+  coverage: decimal,
+  semantic: nullable(decimal),
+  lexical: nullable(decimal),
+  ...factors,
+});
+
 type FlatProvenance = Omit<ScoreProvenance, "fusion"> & {
   readonly rankFusion: RankFusion | undefined;
   readonly relativeFusion: RelativeFusion | undefined;
+  readonly adaptiveFusion: AdaptiveFusion | undefined;
 };
 
 const flatProvenance = object<FlatProvenance>({
-  formulaVersion: noted(oneOf(1, 2, 3), {
-    description: "1 weighted, 2 rank fusion, 3 relative fusion.",
+  formulaVersion: noted(oneOf(1, 2, 3, 4), {
+    description: "1 weighted, 2 rank fusion, 3 relative fusion, 4 adaptive fusion.",
   }),
   baseNodeId: uuid,
   trace: traceForm,
@@ -226,6 +262,7 @@ const flatProvenance = object<FlatProvenance>({
   adjustments: list(adjustment),
   rankFusion: omitted(rankFusion),
   relativeFusion: omitted(relativeFusion),
+  adaptiveFusion: omitted(adaptiveFusion),
 });
 
 export const provenanceForm: Form<ScoreProvenance> = noted(
@@ -235,13 +272,16 @@ export const provenanceForm: Form<ScoreProvenance> = noted(
       ...rest,
       rankFusion: fusion?.kind === "rrf" ? fusion : undefined,
       relativeFusion: fusion?.kind === "relative" ? fusion : undefined,
+      adaptiveFusion: fusion?.kind === "adaptive" ? fusion : undefined,
     }),
-    ({ rankFusion: ranks, relativeFusion: shares, ...rest }, path): ScoreProvenance => {
-      if (ranks !== undefined && shares !== undefined) {
-        throw new FormError(`${path}: is of two fusions`);
-      }
-      if (ranks !== undefined) return { ...rest, fusion: { kind: "rrf", ...ranks } };
-      return { ...rest, fusion: shares && { kind: "relative", ...shares } };
+    ({ rankFusion, relativeFusion, adaptiveFusion, ...rest }, path): ScoreProvenance => {
+      const given: readonly FusionRecord[] = [
+        rankFusion === undefined ? [] : { kind: "rrf" as const, ...rankFusion },
+        relativeFusion === undefined ? [] : { kind: "relative" as const, ...relativeFusion },
+        adaptiveFusion === undefined ? [] : { kind: "adaptive" as const, ...adaptiveFusion },
+      ].flat();
+      if (given.length > 1) throw new FormError(`${path}: is of two fusions`);
+      return { ...rest, fusion: given[0] };
     },
   ),
   { id: "ScoreProvenance", description: "All that is needed to compute a score again." },

@@ -37,6 +37,15 @@ export function rarity(documents: number, withWord: number): number {
   return idf <= 0 ? 1e-6 : idf;
 }
 
+/**
+ * The rarity of all words of a question together. A document of mean length that has each of them once scores as much. A word that
+ * no document contains counts most: what it asks for was not found.
+ * @param words the number of the owner's documents that contain each
+ */
+export function totalRarity(words: readonly number[], documents: number): number {
+  return words.reduce((sum, withWord) => sum + rarity(documents, withWord), 0);
+}
+
 export type Weighed<Word> = Word & { readonly rarity: number };
 
 /**

@@ -1,6 +1,7 @@
 import type { ReceiptCandidate } from "../../domain/records/receipt.ts";
 import type { CandidatePath } from "../../domain/records/retrieval-record.ts";
 import type { Adjustment, ScoreProvenance, ScoreTrace } from "../../domain/records/score.ts";
+import { adaptedShare } from "../../domain/score-replay.ts";
 import type { FusionRecord, PoolFactors, ScoringWeights } from "../../domain/scoring.ts";
 import type { Reason } from "./api.ts";
 
@@ -33,7 +34,9 @@ function ownSignals(
   paths: readonly CandidatePath[],
 ): readonly string[] {
   const channels =
-    fusion === undefined ? weightedWords(trace, weights) : fusedWords(fusion, trace, paths);
+    fusion === undefined
+      ? weightedWords(trace, weights)
+      : [...fusedWords(fusion, trace, paths), ...coverageWords(fusion, weights)];
   const hops = HOPS.find(({ proximity }) => proximity === trace.graphProximity)?.text;
   return paths.includes("GRAPH") && hops !== undefined
     ? [...channels, `found in the graph, ${hops} from a name in the question`]
@@ -66,17 +69,27 @@ function fusedWords(
     search: "vector search",
     signal: `cosine ${shortNumber(trace.semanticSimilarity)}`,
     rank: fusion.kind === "rrf" ? fusion.semanticRank : undefined,
-    share: fusion.kind === "relative" ? fusion.semantic : undefined,
+    share: fusion.kind === "rrf" ? undefined : fusion.semantic,
     isListed: paths.includes("VECTOR"),
   });
   const lexical = channelWords(fusion, {
     search: "word search",
     signal: `relative BM25 ${shortNumber(trace.lexicalRelevance)}`,
     rank: fusion.kind === "rrf" ? fusion.lexicalRank : undefined,
-    share: fusion.kind === "relative" ? fusion.lexical : undefined,
+    share: fusion.kind === "rrf" ? undefined : fusion.lexical,
     isListed: paths.includes("LEXICAL"),
   });
   return [...semantic, ...lexical];
+}
+
+/** How much the words count under adaptive fusion, which is the same for all candidates. */
+function coverageWords(record: FusionRecord, { fusion }: ScoringWeights): readonly string[] {
+  if (record.kind !== "adaptive" || fusion.kind !== "adaptive") return [];
+  const share = shortNumber(1 - adaptedShare(record.coverage, fusion));
+  const explained = shortNumber(record.coverage);
+  return [
+    `the best hit of the word search explains ${explained} of the question, so words count ${share} of the score`,
+  ];
 }
 
 type Channel = {

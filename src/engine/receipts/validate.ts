@@ -161,7 +161,9 @@ function isSameFusion(one: Fusion, other: Fusion): boolean {
   }
   const shares = one.recencyBoost === other.recencyBoost && one.tieBreak === other.tieBreak;
   if (one.kind === "rrf") return other.kind === "rrf" && one.k === other.k && shares;
-  return other.kind === "relative" && one.semanticShare === other.semanticShare && shares;
+  if (other.kind === "rrf" || one.semanticShare !== other.semanticShare) return false;
+  if (one.kind === "relative") return other.kind === "relative" && shares;
+  return other.kind === "adaptive" && one.fullCoverage === other.fullCoverage && shares;
 }
 
 function orderProblems({ candidates, rankingPolicy }: RetrievalReceipt): string[] {

@@ -20,12 +20,13 @@ export type VersionBasis = Pick<RetrievalReceipt, "scoring" | "minScoreSkipped">
 const CITATIONS_STATED_FROM = 14;
 
 /**
- * The version of a new receipt; the first rule that applies wins. 24: a newer memory was put before an outdated one. 23: relative
- * fusion. 22: repeated text is folded. 21: neighbours are packed with what brought them in. 16 to 19: rank fusion, by what it
- * uses. 20: weighted by stated times. 12 to 14: other weighted ones.
+ * The version of a new receipt; the first rule that applies wins. 25: adaptive fusion. 24: a newer memory was put before an
+ * outdated one. 23: relative fusion. 22: repeated text is folded. 21: neighbours are packed with what brought them in. 16 to 19:
+ * rank fusion, by what it uses. 20: weighted by stated times. 12 to 14: other weighted ones.
  */
 export function receiptVersion(basis: VersionBasis): number {
   const { packing, scoring } = basis;
+  if (scoring.fusion.kind === "adaptive") return 25;
   if (basis.marksOlder) return 24;
   if (scoring.fusion.kind === "relative") return 23;
   if (packing.contextFormat === "reader" && packing.foldRepeatedText === true) return 22;

@@ -2,7 +2,7 @@ import type { CandidateFilter } from "../../domain/candidate-filter.ts";
 import { reasonCode, SvcError } from "../../domain/errors.ts";
 import type { PackingSettings } from "../../domain/records/packing.ts";
 import { PINS_MAX } from "../../domain/search/pins.ts";
-import type { Hit, NodeKey, SearchIndex } from "../../ports/store/search-index.ts";
+import type { Hit, NodeKey, SearchIndex, TextHit } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
 import { pathsAtLimit } from "./coverage.ts";
 import { scanTerms } from "./scan-terms.ts";
@@ -39,11 +39,16 @@ export type Question = {
 
 /** What the searches found, and which of them failed. */
 export type CandidateSets = {
-  readonly hits: Readonly<Record<Backend, readonly Hit[]>>;
+  readonly hits: Readonly<Record<Exclude<Backend, "LEXICAL">, readonly Hit[]>> & {
+    readonly LEXICAL: readonly TextHit[];
+  };
   /** Found only by a word or pair of words of a question for a count or list. */
   readonly scanned: readonly NodeKey[];
   /** The score that either search gives to what only others found. */
-  readonly completed: { readonly VECTOR: readonly Hit[]; readonly LEXICAL: readonly Hit[] };
+  readonly completed: {
+    readonly VECTOR: readonly Hit[];
+    readonly LEXICAL: readonly TextHit[];
+  };
   readonly failures: Readonly<Partial<Record<Backend | "LEXICAL_AGG", SearchFailure>>>;
   /** Searches that reached their limit. */
   readonly atLimit: readonly string[];
@@ -142,10 +147,10 @@ class Searches {
     this.#deps = deps;
   }
 
-  async run(
+  async run<Found extends Hit>(
     backend: Backend | "LEXICAL_AGG",
-    search: () => Promise<readonly Hit[]>,
-  ): Promise<readonly Hit[]> {
+    search: () => Promise<readonly Found[]>,
+  ): Promise<readonly Found[]> {
     try {
       return await search();
     } catch (error) {

@@ -11,6 +11,8 @@ export type Candidate = {
   readonly semantic: number | undefined;
   /** BM25 rescaled over this question's hits: best 1, weakest 0; undefined if no word matches. */
   readonly lexical: number | undefined;
+  /** Its BM25 as a share of the rarity of all words of the question, 0 to 1; undefined if no word matches. */
+  readonly coverage: number | undefined;
   /** 1, 0.7 or 0.4 by hops from an entity of the question; 0 elsewhere. */
   readonly graph: number;
 };
@@ -25,7 +27,9 @@ export function foundKeys({ hits, scanned }: CandidateSets): NodeKey[] {
 export function merge(sets: CandidateSets, nodes: readonly KeyedNode[]): Candidate[] {
   const { GRAPH, VECTOR, LEXICAL, PINNED } = sets.hits;
   const semantic = scores([...VECTOR, ...sets.completed.VECTOR]);
-  const lexical = rescaled([...LEXICAL, ...sets.completed.LEXICAL]);
+  const byWords = [...LEXICAL, ...sets.completed.LEXICAL];
+  const lexical = rescaled(byWords);
+  const coverage = new Map(byWords.map((hit) => [hit.key, Math.fround(Math.min(1, hit.coverage))]));
   const graph = scores(GRAPH);
   const byText = [...LEXICAL.map(({ key }) => key), ...sets.scanned];
   const found: readonly (readonly [CandidatePath, ReadonlySet<NodeKey>])[] = [
@@ -40,6 +44,7 @@ export function merge(sets: CandidateSets, nodes: readonly KeyedNode[]): Candida
     paths: found.filter(([, keys]) => keys.has(key)).map(([path]) => path),
     semantic: semantic.get(key),
     lexical: lexical.get(key),
+    coverage: coverage.get(key),
     graph: graph.get(key) ?? 0,
   }));
 }

@@ -151,6 +151,7 @@ function joined(a: Candidate, b: Candidate): Candidate {
     paths: [...new Set([...a.paths, ...b.paths])],
     semantic: larger(a.semantic, b.semantic),
     lexical: larger(a.lexical, b.lexical),
+    coverage: larger(a.coverage, b.coverage),
     graph: Math.max(a.graph, b.graph),
   });
 }

@@ -4,6 +4,7 @@ import { invalid } from "../../domain/errors.ts";
 import type { RankingMultipliers } from "../../domain/records/score.ts";
 import { type Fusion, requireScoringWeights, type ScoringWeights } from "../../domain/scoring.ts";
 import {
+  DEFAULT_FULL_COVERAGE,
   DEFAULT_RRF_K,
   DEFAULT_SCORING,
   DEFAULT_SEMANTIC_SHARE,
@@ -21,8 +22,16 @@ const MULTIPLIED = [
   "confidence",
 ] as const satisfies readonly (keyof RankingMultipliers)[];
 
-const FUSION_KINDS = ["weighted", "rrf", "relative"] as const;
-const FUSION_MEMBERS = ["kind", "recencyTime", "k", "semanticShare", "recencyBoost", "tieBreak"];
+const FUSION_KINDS = ["weighted", "rrf", "relative", "adaptive"] as const;
+const FUSION_MEMBERS = [
+  "kind",
+  "recencyTime",
+  "k",
+  "semanticShare",
+  "fullCoverage",
+  "recencyBoost",
+  "tieBreak",
+];
 
 /**
  * The scoring that a request specifies. Missing members have the defaults of a caller who leaves everything out, and members that
@@ -84,8 +93,16 @@ function parseFusion(value: unknown): Fusion | undefined {
     const k = parseOptionalInteger(given["k"], `${field}.k`, 1, 10_000);
     return { kind, k: k ?? DEFAULT_RRF_K, ...shared };
   }
-  const share = parseFinite(given["semanticShare"], `${field}.semanticShare`);
-  return { kind, semanticShare: share ?? DEFAULT_SEMANTIC_SHARE, ...shared };
+  const semanticShare =
+    parseFinite(given["semanticShare"], `${field}.semanticShare`) ?? DEFAULT_SEMANTIC_SHARE;
+  if (kind === "relative") return { kind, semanticShare, ...shared };
+  const fullCoverage = parseFinite(given["fullCoverage"], `${field}.fullCoverage`);
+  return {
+    kind,
+    semanticShare,
+    fullCoverage: fullCoverage ?? DEFAULT_FULL_COVERAGE,
+    ...shared,
+  };
 }
 
 /**

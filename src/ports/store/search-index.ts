@@ -13,6 +13,12 @@ export type NodeKey = number & { readonly [nodeKey]: true };
 /** A search hit: a node's key and its raw score, higher is better. */
 export type Hit<Key = NodeKey> = { readonly key: Key; readonly score: number };
 
+/** A hit of the word search. */
+export type TextHit<Key = NodeKey> = Hit<Key> & {
+  /** The score as a share of the rarity of all words of the question, above 0; about 1 if the memory has each of them once. */
+  readonly coverage: number;
+};
+
 /** A node together with its key. */
 export type KeyedNode<Key = NodeKey> = { readonly key: Key; readonly node: MemoryNode };
 
@@ -87,7 +93,7 @@ export type SearchIndex<Key = NodeKey> = {
     filter: CandidateFilter,
     k: number,
     others?: readonly Key[],
-  ): Promise<readonly Hit<Key>[]>;
+  ): Promise<readonly TextHit<Key>[]>;
   /**
    * Active nodes connected to the entities of a question, over one to three hops and through inactive nodes too, by stored
    * confidence, then newest first. Score = proximity: 1 at one hop, 0.7 at two, 0.4 at three. Seeds are the newest 100 active

@@ -5,6 +5,7 @@ import {
   raisedBound,
   rarity,
   share,
+  totalRarity,
   weightedFrequency,
   weighWords,
 } from "../../../src/domain/search/bm25.ts";
@@ -27,6 +28,20 @@ describe("the rarity of a word", () => {
     { documents: 4, withWord: 4 },
   ])("is next to nothing for $withWord of $documents documents", ({ documents, withWord }) => {
     expect(rarity(documents, withWord)).toBe(1e-6);
+  });
+});
+
+describe("the rarity of all words of a question", () => {
+  test("is the sum over its words, those included that no document contains", () => {
+    expect(totalRarity([1, 0, 7], 100)).toBe(rarity(100, 1) + rarity(100, 0) + rarity(100, 7));
+    expect(rarity(100, 0)).toBeGreaterThan(rarity(100, 1));
+    expect(totalRarity([], 100)).toBe(0);
+  });
+
+  test("is the score of a document of mean length that has each word once", () => {
+    const words = [3, 11, 40];
+    const score = words.reduce((sum, withWord) => sum + rarity(90, withWord) * share(1, 1), 0);
+    expect(score / totalRarity(words, 90)).toBe(1);
   });
 });
 

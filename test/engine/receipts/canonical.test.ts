@@ -9,7 +9,7 @@ import {
 } from "../../../src/engine/receipts/canonical.ts";
 import { FormError } from "../../../src/lib/form.ts";
 import { WEIGHTS } from "../retrieve/pool.ts";
-import { aReceipt, RELATIVE_FUSION } from "./retrievals.ts";
+import { ADAPTIVE_FUSION, aReceipt, RELATIVE_FUSION } from "./retrievals.ts";
 import { variedReceipt } from "./varied.ts";
 
 type Keyed = { readonly [key: string]: Keyed } & readonly Keyed[];
@@ -54,6 +54,12 @@ describe("canonical JSON", () => {
       weights: RELATIVE_FUSION,
       more: "fusion relative_semantic_share rrf_recency_boost rrf_tie_break",
     },
+    {
+      name: "adaptive",
+      weights: ADAPTIVE_FUSION,
+      more: `fusion adaptive_semantic_share adaptive_full_coverage rrf_recency_boost
+        rrf_tie_break`,
+    },
     { name: "weighted", weights: WEIGHTS, more: "" },
   ])("has the scoring settings that $name fusion reads", ({ weights, more }) => {
     expect(keys(plain(weights && { weights })["scoring"])).toEqual(words(`${SUMMANDS} ${more}`));
@@ -91,6 +97,12 @@ describe("canonical JSON", () => {
       words("formula_version base_node_id trace weights adjustments relative_fusion"),
     );
     expect(keys(share?.["relative_fusion"]).slice(0, 2)).toEqual(["semantic", "lexical"]);
+    const adaptive = plain({ weights: ADAPTIVE_FUSION });
+    const adapted = Object.values(adaptive["score_provenance"] ?? {})[0];
+    expect(keys(adapted).at(-1)).toBe("adaptive_fusion");
+    expect(keys(adapted?.["adaptive_fusion"]).slice(0, 3)).toEqual([
+      ...words("coverage semantic lexical"),
+    ]);
   });
 
   test("has the parameters in their order, those that are not usual only where they differ", () => {

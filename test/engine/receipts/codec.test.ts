@@ -18,7 +18,7 @@ import {
 } from "../../../src/lib/columnar/numbers.ts";
 import type { Json } from "../../../src/lib/json.ts";
 import { asUuid } from "../../../src/lib/uuid.ts";
-import { aReceipt, RELATIVE_FUSION } from "./retrievals.ts";
+import { ADAPTIVE_FUSION, aReceipt, RELATIVE_FUSION } from "./retrievals.ts";
 import { variedReceipt } from "./varied.ts";
 
 function stored(built: BuiltReceipt) {
@@ -94,6 +94,7 @@ describe("the size of a receipt, as the store compresses it,", () => {
       shape: { found: 80, neighbours: 70, query: "What is the current API region?" },
     },
     { name: "relative fusion", shape: { weights: RELATIVE_FUSION } },
+    { name: "adaptive fusion", shape: { weights: ADAPTIVE_FUSION } },
   ])("is at most 10 KB for $name", ({ shape }) => {
     expect(sizes(shape)).toBeLessThanOrEqual(10 * 1024);
   });

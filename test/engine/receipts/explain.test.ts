@@ -10,7 +10,14 @@ import { scoreReasons } from "../../../src/engine/receipts/explain-scores.ts";
 import { asUuid, type Uuid } from "../../../src/lib/uuid.ts";
 import { at } from "../../contract/samples.ts";
 import { WEIGHTS } from "../retrieve/pool.ts";
-import { aReceipt, aRetrieval, OPEN_FILTER, RELATIVE_FUSION, SURROUNDINGS } from "./retrievals.ts";
+import {
+  ADAPTIVE_FUSION,
+  aReceipt,
+  aRetrieval,
+  OPEN_FILTER,
+  RELATIVE_FUSION,
+  SURROUNDINGS,
+} from "./retrievals.ts";
 
 function kept(built: BuiltReceipt): KeptReceipt {
   const text = receiptText(built.receipt);
@@ -253,6 +260,25 @@ describe("a reason for a score", () => {
     expect(texts({ ...relative, trace: SIGNALS, fusion }, ["VECTOR", "LEXICAL"])).toEqual([
       "vector search: 0.9 of the best (cosine 0.71)",
       "word search: 0.25 of the best (relative BM25 0.5)",
+    ]);
+  });
+
+  test("says under adaptive fusion how much the words count", () => {
+    const adaptive = provenanceOf(
+      aReceipt({ seed: 1, found: 3, neighbours: 0, weights: ADAPTIVE_FUSION }),
+    );
+    const fusion = {
+      ...PLAIN,
+      kind: "adaptive" as const,
+      coverage: 0.125,
+      semantic: 0.9,
+      lexical: 0.25,
+    };
+    // A quarter of the coverage that counts in full leaves a quarter of 0.4 beside 0.6.
+    expect(texts({ ...adaptive, trace: SIGNALS, fusion }, ["VECTOR", "LEXICAL"])).toEqual([
+      "vector search: 0.9 of the best (cosine 0.71)",
+      "word search: 0.25 of the best (relative BM25 0.5)",
+      "the best hit of the word search explains 0.125 of the question, so words count 0.1429 of the score",
     ]);
   });
 

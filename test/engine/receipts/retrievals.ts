@@ -75,6 +75,18 @@ export const RELATIVE_FUSION: ScoringWeights = {
   fusion: { kind: "relative", semanticShare: 0.6, recencyBoost: 0.25, tieBreak: "event_time" },
 };
 
+/** The same, with words that count by what they explain. */
+export const ADAPTIVE_FUSION: ScoringWeights = {
+  ...RANK_FUSION,
+  fusion: {
+    kind: "adaptive",
+    semanticShare: 0.6,
+    fullCoverage: 0.5,
+    recencyBoost: 0.25,
+    tieBreak: "event_time",
+  },
+};
+
 export type RetrievalShape = {
   readonly seed: number;
   /** Candidates that the searches found. */
@@ -189,7 +201,8 @@ function ranked(
     const lexical = chance.unit() < 0.8 ? chance.unit() : undefined;
     const paths: Candidate["paths"] =
       lexical === undefined ? ["VECTOR"] : index % 3 === 0 ? ["LEXICAL"] : ["VECTOR", "LEXICAL"];
-    return { key: nodeKey(index), node: node(), paths, semantic, lexical, graph: 0 };
+    const coverage = lexical === undefined ? undefined : Math.fround(lexical * 0.4);
+    return { key: nodeKey(index), node: node(), paths, semantic, lexical, coverage, graph: 0 };
   });
   const scored = score(candidates, {
     weights: shape.weights,

@@ -7,7 +7,7 @@ import { rankingOrder } from "../../../src/engine/receipts/order.ts";
 import { receiptProblems } from "../../../src/engine/receipts/validate.ts";
 import type { Uuid } from "../../../src/lib/uuid.ts";
 import { WEIGHTS } from "../retrieve/pool.ts";
-import { aReceipt, RELATIVE_FUSION } from "./retrievals.ts";
+import { ADAPTIVE_FUSION, aReceipt, RELATIVE_FUSION } from "./retrievals.ts";
 
 const USUAL = aReceipt({ seed: 5, found: 5, neighbours: 3, packed: 4 });
 const WEIGHTED = aReceipt({ seed: 5, found: 5, neighbours: 0, packed: 2, weights: WEIGHTS });
@@ -44,6 +44,15 @@ describe("a receipt", () => {
     {
       name: "relative fusion",
       built: aReceipt({ seed: 9, found: 30, neighbours: 20, weights: RELATIVE_FUSION }),
+    },
+    {
+      name: "adaptive fusion",
+      built: aReceipt({
+        seed: 9,
+        found: 30,
+        neighbours: 20,
+        weights: ADAPTIVE_FUSION,
+      }),
     },
     { name: "weighted fusion", built: WEIGHTED },
     { name: "nothing found", built: aReceipt({ seed: 9, found: 0, neighbours: 0 }) },

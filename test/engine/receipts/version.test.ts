@@ -14,6 +14,13 @@ const RELATIVE: Fusion = {
   recencyBoost: 0.25,
   tieBreak: "event_time",
 };
+const ADAPTIVE: Fusion = {
+  kind: "adaptive",
+  semanticShare: 0.65,
+  fullCoverage: 0.5,
+  recencyBoost: undefined,
+  tieBreak: undefined,
+};
 const UNFOLDED: Partial<PackingSettings> = {
   foldRepeatedText: false,
   sessionContextRankFusionScoreDecay: undefined,
@@ -136,6 +143,7 @@ const CASES: readonly Case[] = [
     fusion: { ...RELATIVE, recencyBoost: undefined, tieBreak: undefined },
     packing: UNFOLDED,
   },
+  { name: "adaptive fusion", version: 25, fusion: ADAPTIVE },
 ];
 
 function receiptOf({ fusion, packing = {}, skipped, policy }: Case) {

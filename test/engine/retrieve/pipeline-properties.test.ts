@@ -36,6 +36,13 @@ const fusion: fc.Arbitrary<Fusion> = fc.oneof(
     recencyBoost: boost,
     tieBreak,
   }),
+  fc.record({
+    kind: fc.constant("adaptive"),
+    semanticShare: fc.constantFrom(0, 0.65, 1),
+    fullCoverage: fc.constantFrom(0.01, 0.5, 1),
+    recencyBoost: boost,
+    tieBreak,
+  }),
 );
 
 const NO_WEIGHT = { semantic: 0, lexical: 0, graph: 0, recency: 0, salience: 0, confidence: 0 };

@@ -21,6 +21,13 @@ const FUSIONS: readonly Fusion[] = [
   { kind: "weighted", recencyTime: "event_time" },
   { kind: "relative", semanticShare: 0.65, recencyBoost: 0.05, tieBreak: "event_time" },
   { kind: "relative", semanticShare: 0.2, recencyBoost: undefined, tieBreak: undefined },
+  {
+    kind: "adaptive",
+    semanticShare: 0.65,
+    fullCoverage: 0.5,
+    recencyBoost: 0.05,
+    tieBreak: "event_time",
+  },
 ];
 
 /** Longer texts answer better; equal ones are told apart by a letter. */

@@ -12,20 +12,23 @@ import { nodeKey } from "../../node-keys.ts";
 export type Signals = {
   readonly semantic?: number | undefined;
   readonly lexical?: number | undefined;
+  /** Absent: like `lexical`. */
+  readonly coverage?: number;
   readonly graph?: number;
 };
 
 /** A candidate of the searches; its paths follow from its signals. */
 export function aCandidate(
   key: number,
-  { semantic, lexical, graph = 0 }: Signals,
+  { semantic, lexical, coverage = lexical, graph = 0 }: Signals,
   given: Partial<MemoryNode> = {},
 ): Candidate {
   const paths: CandidatePath[] = [];
   if (graph > 0) paths.push("GRAPH");
   if (semantic !== undefined) paths.push("VECTOR");
   if (lexical !== undefined) paths.push("LEXICAL");
-  return { key: nodeKey(key), node: aNode(anEvent(), given), paths, semantic, lexical, graph };
+  const node = aNode(anEvent(), given);
+  return { key: nodeKey(key), node, paths, semantic, lexical, coverage, graph };
 }
 
 /** The weights of code that sets none: the weighted sum. */

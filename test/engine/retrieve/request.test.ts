@@ -265,6 +265,13 @@ describe("weights", () => {
       recencyBoost: undefined,
       tieBreak: "event_time",
     });
+    expect(fusion({ kind: "adaptive", k: 5 })).toEqual({
+      kind: "adaptive",
+      semanticShare: 0.65,
+      fullCoverage: 0.5,
+      recencyBoost: undefined,
+      tieBreak: undefined,
+    });
     // What the chosen fusion does not read is dropped.
     expect(fusion({ kind: "weighted", k: 5, recencyTime: "event_time" })).toEqual({
       kind: "weighted",
@@ -301,6 +308,10 @@ describe("weights", () => {
       field: "weights.fusion.recencyBoost",
     },
     { weights: { fusion: { kind: "rrf", tieBreak: "id" } }, field: "weights.fusion.tieBreak" },
+    {
+      weights: { fusion: { kind: "adaptive", fullCoverage: 0 } },
+      field: "weights.fusion.fullCoverage",
+    },
     {
       weights: { fusion: { kind: "relative", semanticShare: 2 } },
       field: "weights.fusion.semanticShare",

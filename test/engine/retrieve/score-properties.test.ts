@@ -67,6 +67,13 @@ const relativeFusion = fc.record({
   ...boosts,
 });
 
+const adaptiveFusion = fc.record({
+  kind: fc.constant("adaptive" as const),
+  semanticShare: share,
+  fullCoverage: fc.double({ min: 0.01, max: 1, noNaN: true }),
+  ...boosts,
+});
+
 function weightsWith(fusion: fc.Arbitrary<Fusion>): fc.Arbitrary<ScoringWeights> {
   const six = fc.array(fc.integer({ min: 0, max: 100 }), { minLength: 6, maxLength: 6 });
   return fc
@@ -125,6 +132,7 @@ const FUSIONS: readonly { readonly name: string; readonly fusion: fc.Arbitrary<F
   { name: "the weighted sum", fusion: weightedFusion },
   { name: "rank fusion", fusion: rankFusion },
   { name: "relative fusion", fusion: relativeFusion },
+  { name: "adaptive fusion", fusion: adaptiveFusion },
 ];
 
 /** What no score of these settings exceeds. */
@@ -201,6 +209,7 @@ describe.each([...FUSIONS])("under $name", ({ fusion }) => {
 describe.each([
   { name: "the weighted sum", fusion: weightedFusion },
   { name: "relative fusion", fusion: relativeFusion },
+  { name: "adaptive fusion", fusion: adaptiveFusion },
 ])("under $name", ({ fusion }) => {
   test("a candidate whose signal rises never loses a place", () => {
     const rise = fc.record({

@@ -298,6 +298,66 @@ describe("rank fusion", () => {
   });
 });
 
+describe("adaptive fusion", () => {
+  const adaptive = {
+    kind: "adaptive" as const,
+    semanticShare: 0.6,
+    fullCoverage: 0.5,
+    recencyBoost: undefined,
+    tieBreak: undefined,
+  };
+  const asked = context({ ...WEIGHTS, fusion: adaptive });
+  const pool = (coverage: number) => [
+    aCandidate(1, { semantic: 0.9 }),
+    aCandidate(2, { semantic: 0.7, lexical: 1, coverage }),
+    aCandidate(3, { semantic: 0.5, lexical: 0.2, coverage: coverage / 2 }),
+  ];
+  const scores = (coverage: number) =>
+    score(pool(coverage), asked).map(({ key, compositeScore }) => [key, compositeScore]);
+
+  test("gives words their whole share where they explain the question", () => {
+    for (const coverage of [0.5, 0.9]) {
+      expect(scores(coverage)).toEqual([
+        [2, 0.7],
+        [1, 0.6],
+        [3, 0.08],
+      ]);
+    }
+  });
+
+  test("gives words the less the less they explain, and the cosine the rest", () => {
+    // A fifth of the coverage that counts in full: 0.08 beside 0.6.
+    expect(scores(0.1)).toEqual([
+      [1, 0.8823529412],
+      [2, 0.5588235294],
+      [3, 0.0235294118],
+    ]);
+    expect(scores(0)).toEqual([
+      [1, 1],
+      [2, 0.5],
+      [3, 0],
+    ]);
+  });
+
+  test("records what the best hit of the pool explains with every candidate", () => {
+    const records = score(pool(0.25), asked).map(({ provenance }) => provenance);
+    expect(records.map(({ fusion }) => fusion)).toMatchObject([
+      { kind: "adaptive", coverage: 0.25, semantic: 1, lexical: undefined },
+      { kind: "adaptive", coverage: 0.25, lexical: 1 },
+      { kind: "adaptive", coverage: 0.25, semantic: 0, lexical: 0.2 },
+    ]);
+    expect(records.map(({ formulaVersion }) => formulaVersion)).toEqual([4, 4, 4]);
+  });
+
+  test("without any cosine, is the order of the words, however little they explain", () => {
+    const words = [
+      aCandidate(1, { lexical: 0.5, coverage: 0.01 }),
+      aCandidate(2, { lexical: 1, coverage: 0.02 }),
+    ];
+    expect(score(words, asked).map(({ key }) => Number(key))).toEqual([2, 1]);
+  });
+});
+
 describe("relative fusion", () => {
   const unboosted = plain(RELATIVE.fusion);
 

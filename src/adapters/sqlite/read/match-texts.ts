@@ -47,6 +47,11 @@ export function matchTexts(
   return [...scores].map(([key, score]) => ({ key, score }));
 }
 
+/** The number of an owner's documents that contain a word in any of its forms, before any filter. */
+export function countHolding(database: Database, forms: readonly string[], owner: number): number {
+  return matching(database, forms.join(" OR "), undefined, owner).length;
+}
+
 type Matched = {
   readonly hits: readonly OwnedHit[];
   /** Documents of all owners that match. */

@@ -1,8 +1,9 @@
 import type { Database } from "bun:sqlite";
 import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
+import { totalRarity } from "../../../domain/search/bm25.ts";
 import { bestFirst } from "../../../domain/search/order.ts";
 import { questionWords } from "../../../domain/stemmed-words.ts";
-import type { Hit } from "../../../ports/store/search-index.ts";
+import type { Hit, TextHit } from "../../../ports/store/search-index.ts";
 import type { Kernel, Postings } from "../../native/kernel.ts";
 import { snowball } from "../../stemming/stem.ts";
 import { kernelOn } from "../connection/kernel-on.ts";
@@ -11,7 +12,7 @@ import { ownerKey } from "../write/owners.ts";
 import { ACTIVE } from "../write/turns.ts";
 import { allowedKeys } from "./allowed-keys.ts";
 import { type Condition, candidateCondition } from "./filter-sql.ts";
-import { matchTexts, OF_OWNER, WEIGHTS } from "./match-texts.ts";
+import { countHolding, matchTexts, OF_OWNER, WEIGHTS } from "./match-texts.ts";
 import { rankTexts } from "./rank-texts.ts";
 import { anyOf } from "./word-forms.ts";
 
@@ -32,7 +33,7 @@ export function searchText(
   question: string,
   filter: CandidateFilter,
   { k, others }: TextSearch,
-): Hit<number>[] {
+): TextHit<number>[] {
   // Quoted, so that text is never an operator.
   const words = questionWords(question, snowball).map(({ forms }) =>
     forms.map(({ term, prefix }) => `"${term}"${prefix ? "*" : ""}`),
@@ -60,19 +61,25 @@ type Search = TextSearch & {
 function searchByIndex(
   database: Database,
   { words, owner, narrowed, k, others }: Search,
-): Hit<number>[] {
+): TextHit<number>[] {
   const { documents: pack } = readTotals(database);
   const sizes = { pack, owner: countDocuments(database, owner, pack) };
   const ranked = matchTexts(database, words, narrowed, owner, sizes).sort(bestFirst);
   const wanted = new Set(others);
-  return [...ranked.slice(0, k), ...ranked.slice(k).filter(({ key }) => wanted.has(key))];
+  const hits = [...ranked.slice(0, k), ...ranked.slice(k).filter(({ key }) => wanted.has(key))];
+  const holding = words.map((forms) => countHolding(database, forms, owner));
+  return withCoverage(hits, totalRarity(holding, sizes.owner));
+}
+
+function withCoverage(hits: readonly Hit<number>[], rarity: number): TextHit<number>[] {
+  return hits.map(({ key, score }) => ({ key, score, coverage: score / rarity }));
 }
 
 function searchByPostings(
   database: Database,
   kernel: Kernel,
   { words, owner, narrowed, k, others }: Search,
-): Hit<number>[] {
+): TextHit<number>[] {
   const totals = readTotals(database);
   if (totals.documents === 0) return [];
   const collection = {
@@ -82,12 +89,14 @@ function searchByPostings(
   const postings = words.map((forms) =>
     anyOf(forms.map((form) => postingsOf(database, kernel, form, owner))),
   );
-  return rankTexts(kernel, postings, collection, {
+  const hits = rankTexts(kernel, postings, collection, {
     k,
     others,
     lengthsOf: (keys) => lengthsOf(database, owner, keys),
     allowedOf: (keys) => allowedKeys(database, keys, owner, narrowed),
   });
+  const holding = postings.map(({ keys }) => keys.length);
+  return withCoverage(hits, totalRarity(holding, collection.documents));
 }
 
 /** The owner's documents that contain a form of a word. */

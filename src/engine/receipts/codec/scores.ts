@@ -1,6 +1,11 @@
 import type { ScoreProvenance, ScoreTrace } from "../../../domain/records/score.ts";
 import { baseScore, formulaVersion, TIE_BREAK_WIDTH } from "../../../domain/score-replay.ts";
-import type { FusionRecord, PoolFactors, ScoringWeights } from "../../../domain/scoring.ts";
+import type {
+  ChannelFusion,
+  FusionRecord,
+  PoolFactors,
+  ScoringWeights,
+} from "../../../domain/scoring.ts";
 import type { BitReader, BitWriter } from "../../../lib/columnar/bits.ts";
 import { optional, readGuessed, writeGuessed } from "../../../lib/columnar/columns.ts";
 import { at, counts, doubles, filled, flags, integers } from "../../../lib/columnar/numbers.ts";
@@ -55,6 +60,7 @@ export function writeBases(out: BitWriter, bases: readonly ScoreBase[], kind: Ki
   const records = bases.flatMap(({ fusion }) => (fusion === undefined ? [] : [fusion]));
   if (kind === "rrf") writeRanks(out, records, signals);
   else writeShares(out, records, signals);
+  if (kind === "adaptive") doubles.write(out, records.map(coverageOf));
   for (const factor of FACTORS) {
     const guesses = poolShares(bases.map((base) => factor.value(base)));
     const values = records.map((record) => record[factor.name]);
@@ -92,10 +98,10 @@ type Unscored = { readonly trace: Signals; readonly weights: ScoringWeights };
 function readRecords(
   from: BitReader,
   bases: readonly Unscored[],
-  kind: Exclude<Kind, "weighted">,
+  kind: ChannelFusion["kind"],
 ): FusionRecord[] {
   const signals = bases.map(({ trace }) => trace);
-  const channels = kind === "rrf" ? readRanks(from, signals) : readShares(from, signals);
+  const channels = readChannels(from, signals, kind);
   const columns = FACTORS.map(({ value }) => {
     const guesses = poolShares(bases.map(value));
     const others = optional(doubles).read(from, bases.length);
@@ -152,6 +158,31 @@ const CHANNELS = [
   { rank: "lexicalRank", share: "lexical", signal: "lexicalRelevance" },
 ] as const;
 
+type Channels<K> = Pick<
+  Extract<FusionRecord, { kind: K }>,
+  Exclude<keyof Extract<FusionRecord, { kind: K }>, keyof PoolFactors>
+>;
+
+function readChannels(
+  from: BitReader,
+  signals: readonly Signals[],
+  kind: ChannelFusion["kind"],
+): readonly (Channels<"rrf"> | Channels<"relative"> | Channels<"adaptive">)[] {
+  if (kind === "rrf") return readRanks(from, signals);
+  const shares = readShares(from, signals);
+  if (kind === "relative") return shares.map((channel) => ({ kind, ...channel }));
+  const coverages = doubles.read(from, signals.length);
+  return shares.map((channel, index) => ({
+    kind,
+    ...channel,
+    coverage: at(coverages, index),
+  }));
+}
+
+function coverageOf(record: FusionRecord): number {
+  return record.kind === "adaptive" ? record.coverage : 0;
+}
+
 /** Ranks grow as the signal falls, so each is written as its difference from the previous one. */
 function writeRanks(
   out: BitWriter,
@@ -176,10 +207,7 @@ function writeRanks(
 
 type RankChannels = { kind: "rrf"; semanticRank?: number; lexicalRank?: number };
 
-function readRanks(
-  from: BitReader,
-  signals: readonly Signals[],
-): Pick<Extract<FusionRecord, { kind: "rrf" }>, "kind" | "semanticRank" | "lexicalRank">[] {
+function readRanks(from: BitReader, signals: readonly Signals[]): Channels<"rrf">[] {
   const found: RankChannels[] = signals.map(() => ({ kind: "rrf" }));
   for (const { rank, signal } of CHANNELS) {
     const values = signals.map((trace) => trace[signal]);
@@ -223,9 +251,7 @@ function writeShares(
   signals: readonly Signals[],
 ): void {
   for (const { share, signal } of CHANNELS) {
-    const shares = records.map((record) =>
-      record.kind === "relative" ? record[share] : undefined,
-    );
+    const shares = records.map((record) => (record.kind === "rrf" ? undefined : record[share]));
     const values = signals.map((trace) => trace[signal]);
     writePresence(out, shares, values);
     const isPresent = shares.map((value) => value !== undefined);
@@ -237,13 +263,13 @@ function writeShares(
   }
 }
 
-type ShareChannels = { kind: "relative"; semantic?: number; lexical?: number };
+type ShareChannels = { semantic?: number; lexical?: number };
 
 function readShares(
   from: BitReader,
   signals: readonly Signals[],
-): Pick<Extract<FusionRecord, { kind: "relative" }>, "kind" | "semantic" | "lexical">[] {
-  const found: ShareChannels[] = signals.map(() => ({ kind: "relative" }));
+): Omit<Channels<"relative">, "kind">[] {
+  const found: ShareChannels[] = signals.map(() => ({}));
   for (const { share, signal } of CHANNELS) {
     const values = signals.map((trace) => trace[signal]);
     const isPresent = readPresence(from, values);
@@ -251,7 +277,7 @@ function readShares(
     const present = [...values.keys()].filter((index) => isPresent[index]);
     for (const [place, index] of present.entries()) at(found, index)[share] = at(shares, place);
   }
-  return found.map(({ kind, semantic, lexical }) => ({ kind, semantic, lexical }));
+  return found.map(({ semantic, lexical }) => ({ semantic, lexical }));
 }
 
 /** The rescaled signals of the candidates on a channel, exact if the extremes are among them. */

@@ -1,5 +1,5 @@
 import { formulaVersion, fusedScore, TIE_BREAK_WIDTH } from "../../../domain/score-replay.ts";
-import type { Fusion, FusionRecord, PoolFactors } from "../../../domain/scoring.ts";
+import type { ChannelFusion, FusionRecord, PoolFactors } from "../../../domain/scoring.ts";
 import {
   competitionRanks,
   newestFirstPlaces,
@@ -10,9 +10,6 @@ import {
   UPDATE_GAIN,
 } from "./factors.ts";
 import type { Entry, Formula, Pool } from "./pool.ts";
-
-/** The fusions of two channels. */
-export type ChannelFusion = Exclude<Fusion, { readonly kind: "weighted" }>;
 
 /** The lowest decay of the recency boost, per day. */
 const BOOST_LAMBDA = 0.05;
@@ -50,9 +47,11 @@ function isOnChannel({ semantic, lexical }: Entry): boolean {
   return semantic !== undefined || lexical !== undefined;
 }
 
+type RecordOf<K> = Extract<FusionRecord, { readonly kind: K }>;
 type Channels =
-  | Pick<Extract<FusionRecord, { readonly kind: "rrf" }>, "kind" | "semanticRank" | "lexicalRank">
-  | Pick<Extract<FusionRecord, { readonly kind: "relative" }>, "kind" | "semantic" | "lexical">;
+  | Pick<RecordOf<"rrf">, "kind" | "semanticRank" | "lexicalRank">
+  | Pick<RecordOf<"relative">, "kind" | "semantic" | "lexical">
+  | Pick<RecordOf<"adaptive">, "kind" | "semantic" | "lexical" | "coverage">;
 
 function channelsOf(
   entries: readonly Entry[],
@@ -71,14 +70,19 @@ function channelsOf(
   }
   const rescaled = rescaleToUnit(semantic);
   const share = shareOfLargest(lexical.map((value) => value ?? 0));
-  return (index) => {
+  const shares = (index: number) => {
     const words = lexical[index];
     return {
-      kind,
       semantic: rescaled[index],
       lexical: words === undefined ? undefined : share(words),
     };
   };
+  if (kind === "relative") return (index) => ({ kind, ...shares(index) });
+  const coverage = entries.reduce(
+    (most, { candidate }) => Math.max(most, candidate.coverage ?? 0),
+    0,
+  );
+  return (index) => ({ kind, ...shares(index), coverage });
 }
 
 /** The recency of each candidate if it counts: for the newest state, with a boost in the settings. */
