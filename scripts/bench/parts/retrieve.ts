@@ -4,7 +4,7 @@ import { openEngine } from "../../../src/app/open-engine.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import { createVectors, fill, openStore } from "../fill.ts";
-import { type Client, createClient, unwrap } from "../http-client.ts";
+import { type Client, createClient, type RetrieveAnswer, unwrap } from "../http-client.ts";
 import { openRawModel, openRawSearch, type RawSearch } from "../probe.ts";
 import type { Figure, Section } from "../report.ts";
 import { createRandom, question } from "../sentences.ts";
@@ -22,6 +22,8 @@ type Times = {
   readonly http: number[];
   /** Of each HTTP call, what is not the time that its own answer tells of the engine. */
   readonly beyond: number[];
+  /** The same question and answer with a server that only gives it back. */
+  readonly bare: number[];
   readonly vector: number[];
   readonly text: number[];
   readonly stages: Map<string, number[]>;
@@ -73,32 +75,48 @@ async function measureAt(pack: string, questions: readonly Question[]): Promise<
     engine: [],
     http: [],
     beyond: [],
+    bare: [],
     vector: [],
     text: [],
     stages: new Map(),
   };
   const { config } = loadConfig({ explicit: { pack_path: pack }, environment: {} });
   const server = await startServer({ pack });
+  const bare = await startServer({
+    pack,
+    logFile: `${pack}.bare.log`,
+    command: [process.execPath, join(import.meta.dir, "../bare-server.ts")],
+    args: [],
+  });
   const engine = await openEngine(config);
   const raw = openRawSearch(pack);
   try {
     const client = createClient(server.url, OWNER);
+    const echo = { url: bare.url, client: createClient(bare.url, OWNER) };
     for (const [index, asked] of questions.entries()) {
       // The first ones load model, tokenizer and page cache.
       const isCounted = index >= Math.min(WARM_UP, questions.length / 2);
-      await ask(asked, { engine, client, raw }, isCounted ? times : undefined);
+      await ask(asked, { engine, client, echo, raw }, isCounted ? times : undefined);
     }
     return times;
   } finally {
     raw.close();
     await engine.close();
+    await bare.end("SIGTERM");
     await server.end("SIGTERM");
   }
 }
 
+type Asked = {
+  readonly engine: MemoryEngine;
+  readonly client: Client;
+  readonly echo: { readonly url: string; readonly client: Client };
+  readonly raw: RawSearch;
+};
+
 async function ask(
   { text, vector }: Question,
-  { engine, client, raw }: { engine: MemoryEngine; client: Client; raw: RawSearch },
+  { engine, client, echo, raw }: Asked,
   times: Times | undefined,
 ): Promise<void> {
   await engine.retrieve({ query: text, userId: OWNER });
@@ -112,21 +130,26 @@ async function ask(
       times.stages.set(stage, [...(times.stages.get(stage) ?? []), timingMs]);
     }
   });
-  let told = 0;
+  let answer: RetrieveAnswer | undefined;
   const httpMs = await timed(async () => {
-    told = unwrap(await client.retrieve(text)).metrics.timing_ms;
+    answer = unwrap(await client.retrieve(text));
   });
+  const told = answer?.metrics.timing_ms ?? Number.NaN;
+  await fetch(echo.url, { method: "PUT", body: JSON.stringify(answer) });
+  const bareMs = await timed(async () => unwrap(await echo.client.retrieve(text)));
   if (times === undefined) return;
   times.vector.push(vectorMs);
   times.text.push(textMs);
   times.engine.push(engineMs);
   times.http.push(httpMs);
   times.beyond.push(httpMs - told);
+  times.bare.push(bareMs);
 }
 
 function describe(size: number, times: Times): Figure[] {
   const { vector, text } = times;
   const probes = vector.map((ms, index) => ms + (text[index] ?? 0));
+  const ours = times.beyond.map((ms, index) => ms - (times.bare[index] ?? 0));
   const count = size.toLocaleString("en-US");
   const spread = (ms: readonly number[]) =>
     `p50 ${digits(median(ms))} ms, p95 ${digits(quantile(ms, 0.95))} ms`;
@@ -143,7 +166,7 @@ function describe(size: number, times: Times): Figure[] {
     {
       what: `${count} memories: HTTP beyond the engine`,
       figure: spread(times.beyond),
-      ratio: `least ${digits(Math.min(...times.beyond))} ms`,
+      ratio: `least ${digits(Math.min(...times.beyond))} ms (the same answer from a bare server: ${spread(times.bare)}, least ${digits(Math.min(...times.bare))} ms; the difference of each pair: ${spread(ours)})`,
     },
     {
       what: `${count} memories: stages, p50 ms`,
