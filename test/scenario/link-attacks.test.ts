@@ -3,10 +3,11 @@
  * another user. They are started by the superuser; without one, only what a user can do to itself is tried.
  * The program is SVC_EXE, else dist/svc, else src/main.ts under Bun.
  */
-import { describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import {
   chmodSync,
   chownSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -33,10 +34,26 @@ const SECRET = "The spare key lies under the blue flower pot.";
 
 const { root, packIn } = usePlace("link-attacks");
 
+/** A pack with one memory, which every attack gets a copy of. */
+const template = packIn("template");
+let nodeId = "";
+
+beforeAll(async () => {
+  const maker = await startAssistant({
+    pack: template,
+    folder: root,
+    environment: livingIn(root),
+  });
+  const { value } = await maker.call("memory_store", { content: SECRET, user_id: OWNER });
+  nodeId = String(value["node_id"]);
+  expect(await maker.leave()).toBe(0);
+});
+
 /** A home of its own for each attack, and a pack in a folder there. */
 function victim(name: string): { readonly home: string; readonly pack: string } {
   const home = join(root, name);
   const pack = packIn(join(name, "packs"));
+  cpSync(template, pack);
   chmodSync(root, 0o755);
   chmodSync(home, 0o755);
   return { home, pack };
@@ -49,19 +66,21 @@ const start = async (
   await startAssistant({ pack, folder: root, environment: livingIn(home), ...options });
 
 /**
- * The first one stores a memory, and each of them finds it. Fails unless `openers` of them have the pack open then, and all
- * end in order, without a word.
+ * The first one archives the memory, and each of them sees it archived, without the model. Fails unless `openers` of them have
+ * the pack open then, and all end in order, without a word.
  */
 async function useAndLeave(
   pack: string,
   assistants: readonly [Assistant, ...Assistant[]],
   openers: number,
 ): Promise<void> {
-  const stored = await assistants[0].call("memory_store", { content: SECRET, user_id: OWNER });
-  expect(stored).toMatchObject({ isError: false });
+  const memory = { node_id: nodeId };
+  expect(await assistants[0].call("memory_archive_node", memory)).toMatchObject({ isError: false });
   for (const { call } of assistants) {
-    const found = await call("memory_retrieve", { query: "spare key", user_id: OWNER });
-    expect(found.value).toMatchObject({ results: [{ content: SECRET }] });
+    expect((await call("memory_get_node", memory)).value).toMatchObject({
+      content: SECRET,
+      lifecycle_state: "archived",
+    });
   }
   const open = assistants.map(({ process: { pid } }) => hasOpen(pid, pack));
   // Undefined where the system does not tell.

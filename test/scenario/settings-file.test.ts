@@ -67,6 +67,21 @@ async function ask({ pack, folder, args = [], own = { OPENAI_API_KEY: OWN_KEY } 
   return { answer: JSON.stringify(answer), stderr: await assistant.stderr() };
 }
 
+/** Looks for memories without the model, and leaves. A process that took `REDIRECTION` from beside its pack would not start. */
+async function look(pack: string, folder: string): Promise<string> {
+  const own = { OPENAI_API_KEY: OWN_KEY };
+  const assistant = new AssistantProcess({
+    pack,
+    folder,
+    environment: { ...environment(), ...own },
+  });
+  await assistant.open();
+  const listed = await assistant.call(1, "memory_scan_nodes", { user_id: "ada" });
+  expect(listed.result).toMatchObject({ structuredContent: { nodes: expect.any(Array) } });
+  expect(await assistant.leave()).toBe(0);
+  return await assistant.stderr();
+}
+
 /** What people are told, without the times before it. */
 const told = (stderr: string): string => stderr.replace(/^\S+ (?:WARN|INFO|ERROR) +/gm, "");
 
@@ -83,8 +98,10 @@ describe("svc mcp in a folder of somebody else", () => {
 
   test("does not read it when the pack has a relative path, nor when none is named", async () => {
     const folder = projectWith(`${REDIRECTION}SVC_DB_PATH=./other/memory.db\n`);
-    expect((await ask({ pack: "./memory.pack", folder })).answer).toContain("Ada has a cat.");
-    expect((await ask({ pack: "memory.pack", folder })).stderr).toContain("is not read by svc mcp");
+    const { answer, stderr } = await ask({ pack: "./memory.pack", folder });
+    expect(answer).toContain("Ada has a cat.");
+    expect(stderr).toContain("is not read by svc mcp");
+    expect(await look("memory.pack", folder)).toContain("is not read by svc mcp");
     const plain = new AssistantProcess({
       pack: "./x.pack",
       folder,
@@ -110,8 +127,6 @@ describe("svc mcp in a folder of somebody else", () => {
       text: '{"compilerOptions":{"paths":{"*":["./evil.ts"]}}}',
     },
     { name: "an .npmrc", file: ".npmrc", text: "registry=http://127.0.0.1:1/\n" },
-    { name: "an .env.local", file: ".env.local", text: REDIRECTION },
-    { name: "an .env.production", file: ".env.production", text: REDIRECTION },
   ])(
     "runs nothing because of $name",
     async ({ file, text }) => {
@@ -122,14 +137,22 @@ describe("svc mcp in a folder of somebody else", () => {
         `require("node:fs").writeFileSync(${JSON.stringify(mark)}, "");`,
       );
       writeFileSync(join(folder, file), text);
-      const { answer, stderr } = await ask({ pack: packIn(`runs-${file}`), folder });
-      expect(answer).toContain("Ada has a cat.");
-      expect(stderr).toBe("");
+      expect(await look(packIn(`runs-${file}`), folder)).toBe("");
       expect(await Bun.file(mark).exists()).toBe(false);
-      expect(seen).toEqual([]);
     },
     60_000,
   );
+
+  test("sends nothing where its .env.local and its .env.production say", async () => {
+    const folder = projectWith();
+    for (const file of [".env.local", ".env.production"]) {
+      writeFileSync(join(folder, file), REDIRECTION);
+    }
+    const { answer, stderr } = await ask({ pack: packIn("other-files"), folder });
+    expect(answer).toContain("Ada has a cat.");
+    expect(stderr).toBe("");
+    expect(seen).toEqual([]);
+  }, 60_000);
 });
 
 describe("the .env beside a pack", () => {
@@ -216,11 +239,9 @@ describe("the .env beside a pack", () => {
     async ({ name, make, told: why }) => {
       const pack = packIn(`beside ${name}`);
       make(join(pack, "../.env"));
-      const { answer, stderr } = await ask({ pack, folder: projectWith() });
-      expect(answer).toContain("Ada has a cat.");
+      const stderr = await look(pack, projectWith());
       expect(told(stderr)).toContain(`Warning: ${join(pack, "../.env")} is not read: `);
       expect(stderr).toContain(why);
-      expect(seen).toEqual([]);
     },
     60_000,
   );
@@ -228,7 +249,7 @@ describe("the .env beside a pack", () => {
   test("that is a folder is another tool's", async () => {
     const pack = packIn("beside-folder");
     mkdirSync(join(pack, "../.env"));
-    expect((await ask({ pack, folder: projectWith() })).stderr).toBe("");
+    expect(await look(pack, projectWith())).toBe("");
   }, 60_000);
 
   test.skipIf(NOT_ROOT !== undefined)(
@@ -238,17 +259,14 @@ describe("the .env beside a pack", () => {
       const path = join(pack, "../.env");
       writeFileSync(path, REDIRECTION);
       chownSync(path, NOBODY, NOBODY);
-      const first = await ask({ pack, folder: projectWith() });
-      expect(first.stderr).toContain("it belongs to another user");
+      expect(await look(pack, projectWith())).toContain("it belongs to another user");
 
       const linked = packIn("beside-linked");
       writeFileSync(join(linked, "../settings"), REDIRECTION);
       const made = Bun.spawnSync(["ln", "-s", "settings", join(linked, "../.env")]);
       expect(made.exitCode).toBe(0);
       Bun.spawnSync(["chown", "-h", "nobody", join(linked, "../.env")]);
-      const second = await ask({ pack: linked, folder: projectWith() });
-      expect(second.stderr).toContain("it belongs to another user");
-      expect(seen).toEqual([]);
+      expect(await look(linked, projectWith())).toContain("it belongs to another user");
     },
     60_000,
   );
