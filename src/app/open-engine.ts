@@ -10,7 +10,7 @@ import type { Config } from "../config/schema.ts";
 import { isSameEmbedding } from "../domain/same-embedding.ts";
 import { createEngine } from "../engine/engine.ts";
 import type { MemoryEngine } from "../engine/memory-engine.ts";
-import type { EmbeddingIdentity } from "../ports/embedder.ts";
+import type { Embedder, EmbeddingIdentity } from "../ports/embedder.ts";
 import {
   configuredModel,
   createConfiguredEmbedder,
@@ -31,6 +31,8 @@ export type OpenOptions = {
   readonly renewsVectors?: boolean | undefined;
   /** True: nothing is written, even if it could be. Default: only if this user cannot write the pack. */
   readonly readOnly?: boolean | undefined;
+  /** Default: the configured one. The engine closes it. */
+  readonly embedder?: Embedder | undefined;
   /** Receives warnings for a person; never memory text. Default: none. */
   readonly warn?: ((message: string) => void) | undefined;
 };
@@ -69,7 +71,7 @@ export async function openEngine(config: Config, options: OpenOptions = {}): Pro
     encryptionKey,
     warn,
   });
-  const embedder = createConfiguredEmbedder(config, model);
+  const { embedder = createConfiguredEmbedder(config, model) } = options;
   try {
     const { embedding } = await store.manifest();
     if (!renewsVectors) tellModel(config, embedding, embedder.identity, warn);

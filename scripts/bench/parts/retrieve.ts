@@ -54,7 +54,7 @@ export async function measureRetrieve(context: PartContext): Promise<Section> {
     title: "Retrieve",
     command: `bun scripts/bench/bench.ts retrieve --sizes ${context.sizes.join(",")}`,
     notes: [
-      "All memories belong to one owner, in conversations of 25 turns. Each question is asked twice and the second answer is timed, so that its vector comes from the cache; engine and HTTP times are of the whole call, packing of 4,096 tokens included. What HTTP takes beyond the engine is the whole call, its answer read and parsed, less the `metrics.timing_ms` of the same answer. The probe is one plain sqlite-vec query (k = 50) plus one plain FTS5 query (best 50, same words) on the same file through a connection of their own, asked in turns with ours. The vectors of the memories scatter around those of 200 real sentences; the vectors of the questions are real.",
+      "All memories belong to one owner, in conversations of 25 turns. Each question is asked twice and the second answer is timed, so that its vector comes from the cache; engine and HTTP times are of the whole call, packing of 4,096 tokens included. What HTTP takes beyond the engine is the whole call, its answer read and parsed, less the `metrics.timing_ms` of the same answer. A bare server gives the same answer back to the same question: what that takes is the client's and the system's share. The probe is one plain sqlite-vec query (k = 50) plus one plain FTS5 query (best 50, same words) on the same file through a connection of their own, asked in turns with ours. The vectors of the memories scatter around those of 200 real sentences; the vectors of the questions are real.",
     ],
     figures,
   };

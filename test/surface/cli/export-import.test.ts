@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "n
 import { join } from "node:path";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import { makeFormerPack } from "../../fault/former-pack.ts";
-import { createDesk, type Desk } from "./run-svc.ts";
+import { createDesk, type Desk, SYSTEM_USER } from "./run-svc.ts";
 
 // Each test starts processes, some of which load the model.
 setDefaultTimeout(60_000);
@@ -29,7 +29,11 @@ const at = (...parts: string[]): string => join(desk.folder, ...parts);
 beforeAll(async () => {
   desk = createDesk();
   await desk.run(["init", "a.pack"]);
-  for (const text of TEXTS) await desk.run(["store", "a.pack", text, "--metadata", '{"a":[1.5]}']);
+  const engine = await desk.engine("a.pack");
+  for (const content of TEXTS) {
+    await engine.store({ content, userId: SYSTEM_USER, metadata: { a: [1.5] } });
+  }
+  await engine.close();
   // Before the exports, so that these hold the receipts of the answers.
   expected = await answers("a.pack");
   await desk.run(["export", "a.pack", "--output", "a.jsonl"]);
@@ -39,12 +43,14 @@ afterAll(() => desk.remove());
 
 /** The answers of a pack to all questions, scores included. */
 async function answers(pack: string, env = {}): Promise<readonly unknown[]> {
+  const engine = await desk.engine(pack, env);
   const found = [];
-  for (const question of QUESTIONS) {
-    const { stdout } = await desk.run(["search", pack, question, "--format", "json"], { env });
-    const { request_id: _, ...answer } = JSON.parse(stdout);
-    found.push(answer);
+  for (const query of QUESTIONS) {
+    const { results, bundle } = await engine.retrieve({ query, userId: SYSTEM_USER });
+    expect(results.length).toBeGreaterThan(0);
+    found.push({ results, context: bundle.renderedContext });
   }
+  await engine.close();
   return found;
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { copyFileSync, cpSync, existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { bytesBelow } from "../../adapters/sqlite/folder.ts";
-import { createDesk, type Desk } from "./run-svc.ts";
+import { createDesk, type Desk, SYSTEM_USER } from "./run-svc.ts";
 
 const FACT = "The spare key lies under the blue flower pot";
 const SECRET = "correct horse battery staple";
@@ -21,7 +21,7 @@ beforeAll(async () => {
   desk = createDesk();
   for (const pack of ["plain.pack", "dir"]) {
     await desk.run(["init", pack, "--plain"]);
-    await desk.run(["store", pack, FACT]);
+    await desk.store(pack, SYSTEM_USER, FACT);
   }
 });
 afterAll(() => desk.remove());
@@ -108,8 +108,10 @@ describe("migrate", () => {
       encrypted: false,
     });
     expect(bytesBelow(at("dir"))).toEqual(before);
-    const found = await desk.run(["search", "moved.pack", "how do I get in?"]);
-    expect(found.stdout).toContain("flower pot");
+    const engine = await desk.engine("moved.pack");
+    const found = await engine.retrieve({ query: "how do I get in?", userId: SYSTEM_USER });
+    expect(found.results.map(({ node }) => node.content)).toEqual([FACT]);
+    await engine.close();
     rmSync(at("moved.pack"));
   });
 

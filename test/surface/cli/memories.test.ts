@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { join } from "node:path";
-import { MemoryEngine } from "../../../src/app/memory-engine.ts";
+import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import { describeOnTerminal, onTerminal } from "./on-terminal.ts";
 import { createDesk, type Desk } from "./run-svc.ts";
 
@@ -21,8 +20,12 @@ let ids: readonly string[];
 let ofBob: string;
 
 const useEngine = async <T>(work: (engine: MemoryEngine) => Promise<T>): Promise<T> => {
-  await using engine = await MemoryEngine.create({ pack_path: join(desk.folder, PACK) });
-  return await work(engine);
+  const engine = await desk.engine(PACK);
+  try {
+    return await work(engine);
+  } finally {
+    await engine.close();
+  }
 };
 
 /** Runs a command and reads its JSON. */

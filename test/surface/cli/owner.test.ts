@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { MemoryEngine } from "../../../src/app/memory-engine.ts";
 import { createDesk, type Desk, SYSTEM_USER } from "./run-svc.ts";
 
 // Each test starts processes, some of which load the model.
@@ -17,9 +16,10 @@ const TEA = "Anna prefers tea to coffee";
 /** Makes a pack as a program does that names its owners, without one of its own. */
 async function packOf(name: string, ...owners: readonly string[]): Promise<string> {
   const path = join(desk.folder, name);
-  await using engine = await MemoryEngine.create({ pack_path: path, encryption_enabled: false });
+  const engine = await desk.engine(name, { SVC_ENCRYPTION_ENABLED: "false" });
   for (const userId of owners) await engine.ingestFast({ content: TEA, userId });
   await engine.processPending();
+  await engine.close();
   return path;
 }
 
@@ -58,7 +58,7 @@ test("what the command line stores is the pack's owner's, and another may be nam
 
 test("an export carries the owner of the pack into the one that is made of it", async () => {
   await desk.run(["init", "from.pack", "--plain", "--owner", "anna"]);
-  await desk.run(["store", "from.pack", "Bob has a dog", "--user-id", "bob"]);
+  await desk.store("from.pack", "bob", "Bob has a dog");
   await desk.run(["export", "from.pack", "--output", "from.jsonl"]);
   await desk.run(["import", "from.jsonl", "to.pack"]);
   const { stdout } = await desk.run(["info", "to.pack", "--format", "json"]);
@@ -77,7 +77,7 @@ test("a directory pack keeps its owner when it becomes a single file", async () 
 
 test("a pack without an owner of its own is used as the only one's who is in it", async () => {
   const path = await packOf("only.pack", "carl");
-  const { stdout, stderr } = await desk.run(["search", path, "what does Anna drink?"]);
+  const { stdout, stderr } = await desk.run(["list", path]);
   expect(stdout).toContain(TEA);
   expect(stderr).not.toContain("owners");
 });
@@ -152,13 +152,12 @@ describe("svc owner", () => {
     const renamed = await ask("rename", path, "_cli", "anna", "--yes");
     expect(renamed.stdout).toBe("2 memories and 2 events of _cli now belong to anna.\n");
     expect(await owners(path)).toMatchObject({ owner: "anna", owners: [{ user_id: "anna" }] });
-    const found = await desk.run(["search", path, "what does Anna drink?"]);
-    expect(found.stdout).toContain(TEA);
+    expect((await desk.run(["list", path])).stdout).toContain(TEA);
   });
 
   test("joins two owners, so that one question finds what both stored", async () => {
     const path = await packOf("joined.pack", "_cli", "anna");
-    await desk.run(["store", path, "Bob has a red bicycle", "--user-id", "_cli"]);
+    await desk.store("joined.pack", "_cli", "Bob has a red bicycle");
     const joined = await ask("join", path, "_cli", "anna", "--yes", "--format", "json");
     expect(JSON.parse(joined.stdout)).toMatchObject({
       ...{ from: "_cli", into: "anna", is_join: true, is_done: true },

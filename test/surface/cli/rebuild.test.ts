@@ -78,10 +78,12 @@ describe("a pack of another model", () => {
       expect((await desk.run(["rebuild", name])).code).toBe(0);
     }
     const answer = async (pack: string): Promise<unknown> => {
-      const question = "who borrowed or repaired something in Lisbon?";
-      const { stdout } = await desk.run(["search", pack, question, "--format", "json"]);
-      const { request_id: _, ...found } = JSON.parse(stdout);
-      return found;
+      const engine = await desk.engine(pack);
+      const query = "who borrowed or repaired something in Lisbon?";
+      const { results, metadata } = await engine.retrieve({ query, userId: "_cli" });
+      await engine.close();
+      expect(metadata.backendFailures).toEqual({});
+      return results;
     };
     expect(await answer("b.pack")).toEqual(await answer("c.pack"));
     const again = await desk.run(["rebuild", "b.pack"]);

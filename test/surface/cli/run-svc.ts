@@ -1,6 +1,14 @@
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { openKeyStore } from "../../../src/adapters/keystore/key-store.ts";
+import { findKey, saltOf } from "../../../src/app/find-key.ts";
+import { openEngine } from "../../../src/app/open-engine.ts";
+import { isPackEncrypted } from "../../../src/app/pack-key.ts";
+import { layoutOf, settingsForPath } from "../../../src/app/pack-path.ts";
+import { loadConfig } from "../../../src/config/load.ts";
+import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
+import { REAL_MODEL } from "../../engine/engines.ts";
 
 const MAIN = resolve(import.meta.dir, "../../../src/main.ts");
 const named = process.env["TEST_PROGRAM"];
@@ -24,6 +32,10 @@ export type Desk = {
     args: readonly string[],
     env?: Readonly<Record<string, string>>,
   ): Bun.Subprocess<"pipe", "pipe", "pipe">;
+  /** Stores memories as `svc store` does, with the model that is loaded once for all tests. */
+  store(pack: string, userId: string, ...texts: readonly string[]): Promise<void>;
+  /** Opens a pack in this process, with that model; the caller closes it. */
+  engine(pack: string, env?: Readonly<Record<string, string>>): Promise<MemoryEngine>;
   remove(): void;
 };
 
@@ -50,8 +62,33 @@ export function createDesk(parent = tmpdir()): Desk {
       ]);
       return { code, stdout, stderr };
     },
+    engine: (pack, env = {}) => openPack(folder, join(folder, pack), env),
+    store: async (pack, userId, ...texts) => {
+      const engine = await openPack(folder, join(folder, pack), {});
+      for (const content of texts) await engine.store({ content, userId });
+      await engine.close();
+    },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
+}
+
+/** Where programs keep what belongs to their user, who lives in the folder. */
+function homeIn(folder: string): Readonly<Record<string, string>> {
+  return { HOME: folder, XDG_CONFIG_HOME: join(folder, ".config"), SVC_KEY_STORE: "file" };
+}
+
+async function openPack(
+  folder: string,
+  path: string,
+  environment: Readonly<Record<string, string>>,
+): Promise<MemoryEngine> {
+  const { config } = loadConfig({ explicit: settingsForPath(path), environment });
+  const layout = layoutOf(config);
+  const salt = isPackEncrypted(layout) ? saltOf(layout) : undefined;
+  const keys = openKeyStore({ kind: "file", environment: homeIn(folder) });
+  const kept = salt === undefined ? undefined : await keys.find(salt);
+  const given = kept?.kind === "found" ? kept.key : undefined;
+  return await openEngine((await findKey(config, { given })).config, { embedder: REAL_MODEL });
 }
 
 function spawn(
@@ -64,11 +101,9 @@ function spawn(
     env: {
       PATH: process.env["PATH"] ?? "",
       // What tests make belongs neither into the home folder nor into the secret store of whoever runs them.
-      HOME: folder,
+      ...homeIn(folder),
       XDG_CACHE_HOME:
         process.env["XDG_CACHE_HOME"] ?? join(process.env["HOME"] ?? folder, ".cache"),
-      XDG_CONFIG_HOME: join(folder, ".config"),
-      SVC_KEY_STORE: "file",
       NO_COLOR: "1",
       ...env,
     },
