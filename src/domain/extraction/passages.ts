@@ -99,13 +99,13 @@ function runOf(sentences: readonly Span[], first: number, last: number): Span {
 }
 
 /**
- * The shortest run of whole sentences of a passage that names all of these, with what limits it. The passage itself if there is none.
+ * The shortest run of whole sentences of a passage that names all of these, with what limits it. Undefined if there is none.
  * @param names whether a sentence names each of them
  */
 export function shortestRun(
   passage: string,
   names: readonly ((sentence: string) => boolean)[],
-): string {
+): string | undefined {
   const sentences = sentencesOf(passage);
   const latest = names.map(() => -1);
   let best: { readonly first: number; readonly last: number; readonly length: number } | undefined;
@@ -117,7 +117,7 @@ export function shortestRun(
     const length = to - (sentences[first]?.from ?? 0);
     if (best === undefined || length < best.length) best = { first, last, length };
   }
-  if (best === undefined) return passage;
+  if (best === undefined) return undefined;
   const { from, to } = runOf(sentences, best.first, withLimits(passage, sentences, best.last));
   return passage.slice(from, to);
 }

@@ -1,0 +1,262 @@
+import { canonicalJson } from "../../../lib/json.ts";
+import { type Uuid, uuidV5 } from "../../../lib/uuid.ts";
+import { canReplace } from "../../lifecycle.ts";
+import type { MemoryNode } from "../../node.ts";
+import { isFirstPerson, isPersonal } from "../personal.ts";
+import { type Reference, referenceOf } from "../references.ts";
+import type { ExtractedEntity, ExtractionResult } from "../result.ts";
+import type { KnownMemories, PlanContext, PlanProblem } from "./context.ts";
+import { newNode, planIdOf } from "./nodes.ts";
+
+/** The type of an entity that stands for a personal word whose claims do not agree on another. */
+const PERSONAL_TYPE = "personal_reference";
+
+/** What one end of a claim leads to. */
+export type End = {
+  readonly status: Reference;
+  /** Undefined unless resolved. */
+  readonly entityId: Uuid | undefined;
+  /** Who the first person of the claim is. */
+  readonly firstPerson: "owner" | "speaker" | undefined;
+};
+
+/** The entities of a plan: those that it finds again, and those that it makes. */
+export type PlannedEntities = {
+  readonly created: readonly MemoryNode[];
+  /** Known ones that are used again, as they are. */
+  readonly used: readonly MemoryNode[];
+  /** What is embedded of each new one. */
+  readonly texts: ReadonlyMap<Uuid, string>;
+  readonly endOf: (name: string, type: string | undefined) => End;
+};
+
+/** The names by which a store has to look for entities before a plan is made: trimmed, in lower case, each once. */
+export function namesToFind(
+  { entities }: ExtractionResult,
+  speaker: string | undefined,
+): readonly string[] {
+  const names = entities.map(({ name }) => key(name));
+  return [...new Set(speaker === undefined ? names : [...names, key(speaker)])];
+}
+
+/** The node that stands for an owner in a scope, by the name under which it was made. */
+export function ownerReferenceId(userId: string, scope: string): Uuid {
+  return uuidV5("url", JSON.stringify(["svc:owner-reference:v1", userId, scope]));
+}
+
+/** Finds or makes the entities of a result. */
+export function planEntities(
+  result: ExtractionResult,
+  context: PlanContext,
+): PlannedEntities | PlanProblem {
+  const planning = new EntityPlanning(context);
+  for (const entity of result.entities) {
+    if (!isPersonal(entity.name, entity.entityType)) planning.named(entity);
+  }
+  for (const word of personalWords(result)) {
+    const problem = planning.personal(word.name, word.type);
+    if (problem !== undefined) return problem;
+  }
+  return planning.end(result.entities);
+}
+
+/** The personal words of the claims, each once, with the type on which its claims agree. */
+function personalWords({
+  claims,
+}: ExtractionResult): readonly { readonly name: string; readonly type: string }[] {
+  const types = new Map<string, { name: string; readonly types: Set<string> }>();
+  const add = (name: string, type: string | undefined): void => {
+    if (!isPersonal(name, type)) return;
+    const word = types.get(key(name)) ?? { name: name.trim(), types: new Set() };
+    word.types.add(type?.trim() ?? PERSONAL_TYPE);
+    types.set(key(name), word);
+  };
+  for (const claim of claims) {
+    add(claim.subject, claim.subjectEntityType);
+    add(claim.object, claim.objectEntityType);
+  }
+  return Array.from(types.values(), ({ name, types: given }) => {
+    const [type = PERSONAL_TYPE, other] = given;
+    return { name, type: other === undefined ? type : PERSONAL_TYPE };
+  });
+}
+
+class EntityPlanning {
+  readonly #context: PlanContext;
+  readonly #planId: Uuid;
+  readonly #created = new Map<Uuid, MemoryNode>();
+  readonly #used = new Map<Uuid, MemoryNode>();
+  readonly #texts = new Map<Uuid, string>();
+  /** By name and type. */
+  readonly #byIdentity = new Map<string, Uuid>();
+  /** By personal word. */
+  readonly #byWord = new Map<string, Uuid>();
+
+  constructor(context: PlanContext) {
+    this.#context = context;
+    this.#planId = planIdOf(context);
+  }
+
+  /** @returns the entity of that name and type: known, planned before, or new */
+  named(entity: ExtractedEntity): Uuid {
+    const identity = identityOf(entity.name, entity.entityType);
+    const planned = this.#byIdentity.get(identity);
+    if (planned !== undefined) return planned;
+    const found = findKnown(entity, this.#context.known);
+    if (found !== undefined) this.#used.set(found.id, found);
+    const id = found?.id ?? this.#createNamed(entity, identity);
+    this.#byIdentity.set(identity, id);
+    return id;
+  }
+
+  personal(name: string, type: string): PlanProblem | undefined {
+    const who = firstPersonOf(name, this.#context);
+    if (who === "owner") return this.#owner(name);
+    const id =
+      who === "speaker"
+        ? this.named({
+            ...NO_DETAILS,
+            name: this.#context.turn.speaker ?? "",
+            entityType: "person",
+          })
+        : this.#local(name, type);
+    this.#byWord.set(key(name), id);
+    return undefined;
+  }
+
+  end(entities: readonly ExtractedEntity[]): PlannedEntities {
+    return {
+      created: [...this.#created.values()],
+      used: [...this.#used.values()],
+      texts: this.#texts,
+      endOf: (name, type) => {
+        const word = isPersonal(name, type) ? this.#byWord.get(key(name)) : undefined;
+        if (word !== undefined) {
+          const firstPerson = firstPersonOf(name, this.#context);
+          return { status: "resolved", entityId: word, firstPerson };
+        }
+        const status = referenceOf(name, type, entities);
+        const listed =
+          status === "resolved" ? entities.find((entity) => isIt(entity, name, type)) : undefined;
+        const entityId = listed && this.#byIdentity.get(identityOf(listed.name, listed.entityType));
+        return {
+          status: entityId === undefined && status === "resolved" ? "missing" : status,
+          entityId,
+          firstPerson: undefined,
+        };
+      },
+    };
+  }
+
+  #createNamed({ name, entityType, description }: ExtractedEntity, identity: string): Uuid {
+    const content = name.trim();
+    const id = this.#add(`entity:${identity}`, content, {
+      entity_type: entityType.trim(),
+      ...(description !== undefined && { description }),
+    });
+    this.#texts.set(id, description === undefined ? content : `${content}: ${description}`);
+    return id;
+  }
+
+  /** A word that names somebody in this event only. */
+  #local(name: string, type: string): Uuid {
+    const id = this.#add(`reference:${key(name)}`, name, {
+      entity_type: type,
+      identity_status: "unresolved_reference",
+      reference_event_id: this.#context.event.id,
+    });
+    this.#texts.set(id, name);
+    return id;
+  }
+
+  #add(what: string, content: string, metadata: NonNullable<MemoryNode["metadata"]>): Uuid {
+    const id = uuidV5(this.#planId, what);
+    const node = newNode(this.#context, { id, nodeType: "entity", content, metadata });
+    this.#created.set(id, node);
+    return id;
+  }
+
+  #owner(name: string): PlanProblem | undefined {
+    const { event, known } = this.#context;
+    const metadata = {
+      entity_type: "person",
+      identity_status: "owner_reference",
+      owner_id: event.userId,
+    };
+    const node =
+      known.owner ??
+      newNode(this.#context, {
+        id: ownerReferenceId(event.userId, event.scope),
+        nodeType: "entity",
+        content: "I",
+        decayProfile: "medium",
+        sessionId: undefined,
+        metadata,
+      });
+    if (known.owner === undefined) {
+      this.#created.set(node.id, node);
+      this.#texts.set(node.id, node.content);
+    } else if (isUntouchedOwner(node, known, metadata)) this.#used.set(node.id, node);
+    else return "owner_reference_changed";
+    this.#byWord.set(key(name), node.id);
+    return undefined;
+  }
+}
+
+const NO_DETAILS = { description: undefined, scope: undefined } as const;
+
+/** Whether the node of the owner is as it was made, whatever the owner was called then. */
+function isUntouchedOwner(
+  node: MemoryNode,
+  { ownerNames }: KnownMemories,
+  metadata: NonNullable<MemoryNode["metadata"]>,
+): boolean {
+  const ownerId = node.metadata?.["owner_id"];
+  const isNamed = typeof ownerId === "string" && ownerNames.has(ownerId);
+  const isSame =
+    canonicalJson({ ...node.metadata, owner_id: null }) ===
+    canonicalJson({ ...metadata, owner_id: null });
+  const isOwned = isNamed || ownerId === metadata["owner_id"];
+  return canReplace(node.lifecycleState) && node.content === "I" && isSame && isOwned;
+}
+
+/** Who the singular first person of a turn is; undefined where nobody knows. */
+function firstPersonOf(
+  name: string,
+  { turn, settings }: PlanContext,
+): "owner" | "speaker" | undefined {
+  if (!isFirstPerson(name)) return undefined;
+  if (turn.isOwner) return "owner";
+  return settings.speakerReferences && turn.speaker !== undefined ? "speaker" : undefined;
+}
+
+/** The first known entity of that name and type; one that only has the name as an alias comes after. */
+function findKnown(
+  { name, entityType }: ExtractedEntity,
+  { entities }: KnownMemories,
+): MemoryNode | undefined {
+  const candidates = entities.filter(
+    ({ node }) =>
+      node.metadata?.["entity_type"] === entityType.trim() &&
+      node.metadata["identity_status"] === undefined,
+  );
+  const sought = key(name);
+  const found =
+    candidates.find(({ node }) => key(node.content) === sought) ??
+    candidates.find(({ aliases }) => aliases.some((alias) => key(alias) === sought));
+  return found?.node;
+}
+
+function isIt(entity: ExtractedEntity, name: string, type: string | undefined): boolean {
+  return (
+    key(entity.name) === key(name) && (type === undefined || key(entity.entityType) === key(type))
+  );
+}
+
+function identityOf(name: string, type: string): string {
+  return JSON.stringify([key(name), key(type)]);
+}
+
+function key(text: string): string {
+  return text.trim().toLowerCase();
+}
