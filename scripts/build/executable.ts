@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { EmbeddingModel } from "../../src/domain/embedding-models.ts";
 import { nativePlugin, workerEntries } from "./native-plugin.ts";
 import type { Target } from "./targets.ts";
 
@@ -9,6 +10,8 @@ export type ExecutableInput = {
   /** First entry point, absolute. */
   readonly main: string;
   readonly target: Target;
+  /** The embedding models to put in. Default: all. */
+  readonly models?: readonly EmbeddingModel[] | undefined;
   /** The file to write, absolute. */
   readonly outfile: string;
 };
@@ -18,7 +21,7 @@ export type ExecutableInput = {
  * @throws AggregateError or Error saying what could not be bundled.
  */
 export async function buildExecutable(input: ExecutableInput): Promise<void> {
-  const { root, main, target, outfile } = input;
+  const { root, main, target, models, outfile } = input;
   await Bun.build({
     entrypoints: [main, ...workerEntries(root)],
     root: join(root, "src"),
@@ -35,6 +38,6 @@ export async function buildExecutable(input: ExecutableInput): Promise<void> {
     minify: true,
     bytecode: true,
     define: { "process.env.NODE_ENV": '"production"' },
-    plugins: [await nativePlugin(root, target)],
+    plugins: [await nativePlugin(root, target, models)],
   });
 }

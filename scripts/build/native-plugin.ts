@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { BunPlugin, PluginBuilder } from "bun";
 import { EMBEDDING_MODELS, type EmbeddingModel } from "../../src/domain/embedding-models.ts";
+import { compressFile } from "./compress.ts";
 import { type NativeFile, nativeFiles, type Target } from "./targets.ts";
 
 /** The folders below `src/adapters` that hold a `worker.ts`. */
@@ -13,13 +14,17 @@ export function workerEntries(root: string): readonly string[] {
 }
 
 /**
- * Puts native libraries and model into the executable and teaches the packages to find them there.
+ * Puts native libraries and models into the executable, compressed, and teaches the packages to find them there.
  * Every replacement throws when the text it looks for has gone: a new release of a package must not break silently.
  */
-export async function nativePlugin(root: string, target: Target): Promise<BunPlugin> {
-  const models = await Promise.all(EMBEDDING_MODELS.map((model) => modelFiles(root, model)));
+export async function nativePlugin(
+  root: string,
+  target: Target,
+  chosen: readonly EmbeddingModel[] = EMBEDDING_MODELS,
+): Promise<BunPlugin> {
+  const models = await Promise.all(chosen.map((model) => modelFiles(root, model)));
   const files = [...(await nativeFiles(root, target)), ...models.flat()];
-  const embedded = await embeddedModule(files);
+  const embedded = await embeddedModule(root, files);
   return {
     name: "svc-native",
     setup: (build) => {
@@ -34,17 +39,15 @@ export async function nativePlugin(root: string, target: Target): Promise<BunPlu
 }
 
 /** The module that takes the place of `src/adapters/native/embedded.ts`. */
-async function embeddedModule(files: readonly NativeFile[]): Promise<string> {
-  const imports = files.map(
-    ({ source }, i) => `import f${i} from ${JSON.stringify(source)} with { type: "file" };`,
+async function embeddedModule(root: string, files: readonly NativeFile[]): Promise<string> {
+  const compressed = await Promise.all(files.map(({ source }) => compressFile(root, source)));
+  const imports = compressed.map(
+    ({ path }, i) => `import f${i} from ${JSON.stringify(path)} with { type: "file" };`,
   );
-  const entries = await Promise.all(
-    files.map(async ({ key, source, group, name }, i) => {
-      const sha256 = await sha256OfFile(source);
-      const fields = JSON.stringify({ group, name, sha256 }).slice(1, -1);
-      return `  ${JSON.stringify(key)}: { asset: f${i}, ${fields} },`;
-    }),
-  );
+  const entries = files.map(({ key, group, name }, i) => {
+    const fields = JSON.stringify({ group, name, sha256: compressed[i]?.sha256 }).slice(1, -1);
+    return `  ${JSON.stringify(key)}: { asset: f${i}, ${fields} },`;
+  });
   return [...imports, "export const EMBEDDED = {", ...entries, "};", ""].join("\n");
 }
 

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { EmbeddingModel } from "../../domain/embedding-models.ts";
 import { EMBEDDED, type EmbeddedAsset } from "../native/embedded.ts";
-import { extractAsset } from "../native/extract.ts";
+import { unpack } from "../native/extract.ts";
 
 const SOURCE_ROOT = join(import.meta.dir, "models");
 
@@ -20,7 +20,7 @@ export function hasModelFiles(model: EmbeddingModel): boolean {
 export function modelRoot(model: EmbeddingModel): string {
   let root = SOURCE_ROOT;
   for (const asset of embeddedFiles(model)) {
-    root = extractAsset(asset).slice(0, -`/${model.name}/${asset.name}`.length);
+    root = unpack(asset).slice(0, -`/${model.name}/${asset.name}`.length);
   }
   return root;
 }

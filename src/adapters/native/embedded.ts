@@ -1,12 +1,12 @@
 /** A file inside the executable. */
 export type EmbeddedAsset = {
-  /** Its path inside the executable: readable with `fs`, but not a real file to the operating system. */
+  /** Its path inside the executable, zstd-compressed: readable with `fs`, but not a real file to the operating system. */
   readonly asset: string;
   /** Folder below the cache folder, for example `sqlite-vec-0.1.9`. May contain slashes. */
   readonly group: string;
   /** File name below the group. May contain slashes. */
   readonly name: string;
-  /** SHA-256 of the content, 64 lower-case hex digits. */
+  /** SHA-256 of the uncompressed content, 64 lower-case hex digits. */
   readonly sha256: string;
 };
 

@@ -19,18 +19,12 @@ import type { EmbeddedAsset } from "./embedded.ts";
 const verified = new Set<string>();
 
 /**
- * A real path of an embedded file: from source the asset's own path, in the executable a copy below `dir`. The copy is
- * checked against its SHA-256 once per process and thread, and replaced if it differs. Concurrent first starts are safe:
- * each writes its own temporary file and renames it into place.
+ * A real path of an embedded file: an unpacked copy below `dir`. It is checked against its SHA-256 once per process and thread,
+ * and replaced if it differs. Concurrent first starts are safe: each writes its own temporary file and renames it into place.
  * @param dir private folder, default {@link cacheDir}.
- * @throws SvcError `storage_failed` (`data.path`) if it cannot be written.
+ * @throws SvcError `storage_failed` (`data.path`) if it cannot be written, `internal` if the executable is damaged.
  */
-export function extractAsset(asset: EmbeddedAsset, dir?: string): string {
-  return Bun.isStandaloneExecutable ? unpack(asset, dir ?? cacheDir()) : asset.asset;
-}
-
-/** Like {@link extractAsset}, but always makes the copy. */
-export function unpack(asset: EmbeddedAsset, dir: string): string {
+export function unpack(asset: EmbeddedAsset, dir: string = cacheDir()): string {
   const path = join(dir, asset.group, asset.name);
   if (verified.has(path)) return path;
   try {
@@ -53,10 +47,7 @@ function replace(path: string, asset: EmbeddedAsset): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const temporary = `${path}.${process.pid}.${randomBytes(6).toString("hex")}`;
   try {
-    const content = readFileSync(asset.asset);
-    if (createHash("sha256").update(content).digest("hex") !== asset.sha256) {
-      throw new SvcError("internal", `the executable is damaged: ${asset.name} has a wrong digest`);
-    }
+    const content = uncompressed(asset);
     writeFileSync(temporary, content, { mode: 0o600, flag: "wx", flush: true });
     chmodSync(temporary, isLibrary(path) ? 0o500 : 0o400);
     // A rename replaces a name, never bytes: processes that have mapped the old file keep it.
@@ -65,6 +56,19 @@ function replace(path: string, asset: EmbeddedAsset): void {
     rmSync(temporary, { force: true });
     throw error;
   }
+}
+
+/** @throws SvcError internal */
+function uncompressed({ asset, name, sha256 }: EmbeddedAsset): Uint8Array {
+  let content: Uint8Array;
+  try {
+    content = Bun.zstdDecompressSync(readFileSync(asset));
+  } catch (cause) {
+    const message = `the executable is damaged: ${name} cannot be unpacked`;
+    throw new SvcError("internal", message, {}, { cause });
+  }
+  if (createHash("sha256").update(content).digest("hex") === sha256) return content;
+  throw new SvcError("internal", `the executable is damaged: ${name} has a wrong digest`);
 }
 
 function isLibrary(path: string): boolean {

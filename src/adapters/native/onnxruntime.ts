@@ -1,5 +1,5 @@
 import { EMBEDDED } from "./embedded.ts";
-import { extractAsset } from "./extract.ts";
+import { unpack } from "./extract.ts";
 
 /**
  * The native binding of ONNX Runtime from inside the executable. The build makes `onnxruntime-node` call this instead of
@@ -11,7 +11,7 @@ export function loadOnnxRuntime(): unknown {
   for (const [key, asset] of Object.entries(EMBEDDED)) {
     if (!key.startsWith("onnxruntime/")) continue;
     // All into one folder: the binding looks for the library beside itself.
-    const path = extractAsset(asset);
+    const path = unpack(asset);
     if (key.endsWith(".node")) binding = path;
   }
   const module: { exports: unknown } = { exports: {} };

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SvcError } from "../../domain/errors.ts";
 import { EMBEDDED } from "./embedded.ts";
-import { extractAsset } from "./extract.ts";
+import { unpack } from "./extract.ts";
 
 /** One of our native libraries. */
 export type OwnLibrary = {
@@ -35,7 +35,7 @@ export const KERNEL_LIBRARY: OwnLibrary = {
  */
 export function ownLibraryPath({ name, title }: OwnLibrary): string {
   const embedded = EMBEDDED[name];
-  if (embedded !== undefined) return extractAsset(embedded);
+  if (embedded !== undefined) return unpack(embedded);
   return keptLibraryPath(join(import.meta.dir, "prebuilt"), name, title);
 }
 

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { SvcError } from "../../domain/errors.ts";
 import { EMBEDDED } from "./embedded.ts";
-import { extractAsset } from "./extract.ts";
+import { unpack } from "./extract.ts";
 
 /** Its title and entry point. */
 export const SQLITE_VEC = { title: "library sqlite-vec", entry: "sqlite3_vec_init" } as const;
@@ -14,7 +14,7 @@ export const SQLITE_VEC = { title: "library sqlite-vec", entry: "sqlite3_vec_ini
  */
 export function loadSqliteVec(): string {
   const embedded = EMBEDDED["sqlite-vec"];
-  return embedded === undefined ? installedLibrary() : extractAsset(embedded);
+  return embedded === undefined ? installedLibrary() : unpack(embedded);
 }
 
 function installedLibrary(): string {

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { EmbeddedAsset } from "../../../src/adapters/native/embedded.ts";
-import { extractAsset, unpack } from "../../../src/adapters/native/extract.ts";
+import { unpack } from "../../../src/adapters/native/extract.ts";
 
 let place = "";
 let dir = "";
@@ -20,14 +20,14 @@ const content = Buffer.from("a library ".repeat(100_000));
 beforeEach(() => {
   place = mkdtempSync(join(tmpdir(), "svc-test-"));
   dir = join(place, "cache");
-  writeFileSync(join(place, "source.so"), content);
+  writeFileSync(join(place, "source.zst"), Bun.zstdCompressSync(content));
 });
 
 afterEach(() => rmSync(place, { recursive: true, force: true }));
 
 function asset(fields: Partial<EmbeddedAsset> = {}): EmbeddedAsset {
   const sha256 = new Bun.CryptoHasher("sha256").update(content).digest("hex");
-  return { asset: join(place, "source.so"), group: "lib-1", name: "lib.so", sha256, ...fields };
+  return { asset: join(place, "source.zst"), group: "lib-1", name: "lib.so", sha256, ...fields };
 }
 
 /** Unpacks in a process of its own, since a process verifies each file only once. */
@@ -37,12 +37,6 @@ function unpackElsewhere(input: EmbeddedAsset) {
     console.log(unpack(${JSON.stringify(input)}, ${JSON.stringify(dir)}));`;
   return Bun.spawn([process.execPath, "-e", program], { stdout: "pipe", stderr: "pipe" });
 }
-
-describe("extractAsset", () => {
-  test("gives the asset's own path when the program runs from source", () => {
-    expect(extractAsset(asset(), dir)).toBe(join(place, "source.so"));
-  });
-});
 
 describe("unpack", () => {
   test("writes a library that its owner alone can read and run", () => {
@@ -88,6 +82,12 @@ describe("unpack", () => {
 
   test("never unpacks content with another digest", () => {
     expect(() => unpack(asset({ sha256: "0".repeat(64) }), dir)).toThrow("wrong digest");
+    expect(readdirSync(join(dir, "lib-1"))).toEqual([]);
+  });
+
+  test("says that the executable is damaged when content cannot be uncompressed", () => {
+    writeFileSync(join(place, "source.zst"), content);
+    expect(() => unpack(asset(), dir)).toThrow("the executable is damaged: lib.so");
     expect(readdirSync(join(dir, "lib-1"))).toEqual([]);
   });
 
