@@ -2,7 +2,8 @@
  * Shows that another executable answers from an old pack as the one that made it:
  * `bun scripts/quality/same-answers.ts OLD NEW`. OLD makes a pack of turns, changes of mind and replaced memories and answers
  * 200 questions in three ways; then NEW opens a copy and is asked the same. Order, ids, scores, marks and context must be the
- * same to the last bit. Ends with 1 and the first differences if they are not.
+ * same to the last bit. Ends with 1 and the first differences if they are not. All of it is in English: the words of other
+ * languages are compared otherwise than before.
  */
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -32,6 +33,9 @@ if (old === undefined || fresh === undefined) {
 }
 const folder = mkdtempSync(join(tmpdir(), "svc-same-"));
 
+const isEnglish = ({ language }: { readonly language: string }): boolean => language === "en";
+const PAIRS = [...readChanges(), ...readPairs()].filter(isEnglish);
+
 async function post(server: ServerProcess, path: string, body: Row): Promise<Row> {
   const answer = await fetch(`${server.url}${path}`, {
     method: "POST",
@@ -53,7 +57,7 @@ async function fill(server: ServerProcess): Promise<void> {
       role: index % 2 === 0 ? "user" : "assistant",
     });
   }
-  for (const [index, { first, second }] of [...readChanges(), ...readPairs()].entries()) {
+  for (const [index, { first, second }] of PAIRS.entries()) {
     const { node_id } = await post(server, "/v1/store", { content: first, user_id: OWNER });
     const replaced = index % 3 === 0 ? { supersedes: [node_id] } : {};
     await post(server, "/v1/store", { content: second, user_id: OWNER, ...replaced });
@@ -62,7 +66,7 @@ async function fill(server: ServerProcess): Promise<void> {
 
 function questions(): readonly string[] {
   const random = createRandom(41);
-  const asked = [...readChanges(), ...readPairs()].map((pair) => pair.question);
+  const asked = PAIRS.map((pair) => pair.question);
   const generated = Array.from({ length: QUESTIONS }, () => question(random));
   return [...asked, ...generated].filter((_, index) => index % 2 === 0).slice(0, QUESTIONS);
 }

@@ -35,7 +35,7 @@ export type StoreChoices = { readonly clock?: Clock; readonly embedding?: Embedd
 /** The roles that a retrieval needs, as far as it needs them, and what puts memories into them and changes them. */
 export type RetrievalStore = Omit<
   SearchIndex,
-  "addNodes" | "hasModel" | "nearNodes" | "readyForNear"
+  "addNodes" | "hasFormerTexts" | "hasModel" | "nearNodes" | "readyForNear" | "renewTexts"
 > &
   Pick<EventLog, "admit"> &
   Pick<Graph, "change" | "node" | "countNodes"> &

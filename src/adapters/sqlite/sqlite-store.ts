@@ -47,6 +47,7 @@ import { writeAdmission } from "./write/admit.ts";
 import { change } from "./write/change.ts";
 import { claimJobs, countJobs, failJobs, jobStatus, leaseJobs } from "./write/jobs.ts";
 import { materializeAll, withoutVector } from "./write/materialize.ts";
+import { hasFormerTexts, renewTexts } from "./write/renew-texts.ts";
 import { finishWork, leaseOf, renewWork, takeWork } from "./write/work.ts";
 
 export type SqliteStoreParts = {
@@ -189,6 +190,8 @@ function bindSearches({ access, embedding }: SqliteStoreParts) {
     ownVectors: (userId, keys) => readVectors((database) => ownVectors(database, userId, keys)),
     searchText: (query, filter, k, others = []) =>
       access.read((database) => searchText(database, query, filter, { k, others })),
+    hasFormerTexts: reading(access, hasFormerTexts),
+    renewTexts: writing(access, renewTexts),
     searchGraph: reading(access, searchGraph),
     pinned: reading(access, readPinned),
     contradictions: reading(access, readContradictions),

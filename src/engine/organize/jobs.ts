@@ -2,6 +2,7 @@ import type { EngineDeps } from "../deps.ts";
 import { expire } from "./expire.ts";
 import { materialize } from "./materialize.ts";
 import { pruneReceipts } from "./prune-receipts.ts";
+import { renewTexts } from "./renew-texts.ts";
 import type { Job } from "./runner.ts";
 
 /** What is done behind the calls, without being asked. A rebuild (`rebuild.ts`) is in the queue too, but is asked for. */
@@ -10,6 +11,7 @@ export function jobsOf(deps: EngineDeps): readonly Job[] {
   const { upkeep, receiptRetentionDays: days } = deps.settings;
   return [
     materialize(deps),
+    renewTexts(deps),
     ...(upkeep === undefined ? [] : [expire(deps, upkeep)]),
     ...(days === undefined ? [] : [pruneReceipts(deps, days)]),
   ];

@@ -12,6 +12,7 @@ import { ownerKey } from "../write/owners.ts";
 import { ACTIVE } from "../write/turns.ts";
 import { allowedKeys } from "./allowed-keys.ts";
 import { type Condition, candidateCondition } from "./filter-sql.ts";
+import { readNumbers } from "./index-numbers.ts";
 import { countHolding, matchTexts, OF_OWNER, WEIGHTS } from "./match-texts.ts";
 import { rankTexts } from "./rank-texts.ts";
 import { anyOf } from "./word-forms.ts";
@@ -141,19 +142,6 @@ function lengthsOf(
     )
     .all(JSON.stringify(keys), owner);
   return new Map(rows.map(({ key, sz }) => [key, sum(readNumbers(sz))]));
-}
-
-/** A sequence of SQLite varints: seven bits a byte, highest first, the last byte below 128. */
-function readNumbers(bytes: Uint8Array): number[] {
-  const numbers: number[] = [];
-  let value = 0;
-  for (const byte of bytes) {
-    value = value * 128 + (byte & 127);
-    if (byte >= 128) continue;
-    numbers.push(value);
-    value = 0;
-  }
-  return numbers;
 }
 
 function sum(numbers: readonly number[]): number {

@@ -97,6 +97,8 @@ export function migrations(part: Part, dimension: number): readonly Migration[] 
         { version: 6, name: "settings of the pack", sql: SETTINGS, table: "pack_settings" },
         { version: 7, name: "owners that move", sql: OWNER_MOVES },
         { version: 8, name: "one queue for all work", sql: WORK_QUEUE, table: "work" },
+        // The texts are indexed again afterwards, beside the calls: `renewTexts`.
+        { version: 9, name: "words of every language", sql: "" },
       ];
     case "vectors":
       return [

@@ -11,6 +11,7 @@ import { tooNew } from "../schema/manifest.ts";
 import { migrate } from "../schema/migrate.ts";
 import { advanceIndexSequence } from "../write/index-sequence.ts";
 import { rewriteDocuments } from "../write/lexical-index.ts";
+import { noteTextsRenewed } from "../write/renew-texts.ts";
 import {
   EXPORT_FORMAT,
   EXPORT_VERSION,
@@ -208,5 +209,8 @@ function writeTexts(database: Database): void {
       ({ cursor: after, hasMore } = rewriteDocuments(database, after, BATCH));
     })();
   }
-  database.transaction(() => advanceIndexSequence(database))();
+  database.transaction(() => {
+    noteTextsRenewed(database);
+    advanceIndexSequence(database);
+  })();
 }

@@ -6,6 +6,7 @@ import { putVectors, type VectorEntry } from "../vectors/write-vectors.ts";
 import { advanceIndexSequence } from "./index-sequence.ts";
 import { writeDocuments } from "./lexical-index.ts";
 import { ensureOwner } from "./owners.ts";
+import { noteNewTexts } from "./renew-texts.ts";
 import { writeNode } from "./write-node.ts";
 
 /**
@@ -22,10 +23,9 @@ export function addNodes(
     return key === undefined ? [] : [{ key, vector, contentHash: sha256Hex(node.content), at }];
   });
   // Once all nodes exist: neighbours that arrive together are written once.
-  writeDocuments(
-    database,
-    entries.map(({ key }) => key),
-  );
+  const keys = entries.map(({ key }) => key);
+  writeDocuments(database, keys);
+  noteNewTexts(database, keys);
   putVectors(database, entries, identity);
   advanceIndexSequence(database);
 }

@@ -7,6 +7,7 @@ import {
 import { type Surrounded, surroundings } from "../../../domain/search/turns.ts";
 import { asInstant } from "../../../lib/instant.ts";
 import { snowball } from "../../stemming/stem.ts";
+import { readNumbers } from "../read/index-numbers.ts";
 import type { StepProgress } from "../schema/upgrade-progress.ts";
 import {
   ACTIVE,
@@ -39,6 +40,29 @@ export function documentNumber(owner: string, key: string): string {
 /** Writes the lexical documents of nodes, and rewrites those of the turns around them. Runs inside a write transaction. */
 export function writeDocuments(database: Database, keys: Iterable<number>): void {
   for (const place of surroundAll(database, keys, AROUND).values()) put(database, place);
+}
+
+/**
+ * Rewrites those documents of nodes, and of the turns around them, that have another number of words than this analyser gives
+ * them. Nodes without a document stay without. Runs inside a write transaction.
+ * @returns how many were rewritten
+ */
+export function mendFormerDocuments(database: Database, keys: Iterable<number>): number {
+  const sizes = database.query<{ sz: Uint8Array }, [number, number]>(
+    `SELECT sz FROM lexical_documents_docsize WHERE id = ${documentNumber("?", "?")}`,
+  );
+  let written = 0;
+  for (const place of surroundAll(database, keys, AROUND).values()) {
+    const { owner, key } = place.turn;
+    const found = sizes.get(owner, key);
+    const held = found === null ? undefined : readNumbers(found.sz);
+    if (held === undefined || columnsOf(place).every(({ length }, at) => length === held[at])) {
+      continue;
+    }
+    put(database, place);
+    written += 1;
+  }
+  return written;
 }
 
 /**
@@ -161,7 +185,8 @@ function fillAnew(database: Database, progress: StepProgress): void {
   for (const place of surroundings(turns, DOCUMENT_REACH, isOfSame)) write(place);
 }
 
-function put(database: Database, { turn, before, after }: Surrounded<Turn>): void {
+/** The words of a document, by column. */
+function columnsOf({ turn, before, after }: Surrounded<Turn>): readonly (readonly string[])[] {
   const time = turn.event_time === null ? undefined : asInstant(turn.event_time);
   const beside = [before, after].map((turns) =>
     neighbourWords(
@@ -169,13 +194,16 @@ function put(database: Database, { turn, before, after }: Surrounded<Turn>): voi
       snowball,
     ),
   );
-  const columns = [ownWords(turn.content, time, snowball), ...beside].map((words) =>
-    words.join(" "),
-  );
+  return [ownWords(turn.content, time, snowball), ...beside];
+}
+
+function put(database: Database, place: Surrounded<Turn>): void {
+  const { owner, key } = place.turn;
+  const columns = columnsOf(place).map((words) => words.join(" "));
   database
     .query(
       `INSERT OR REPLACE INTO lexical_documents (rowid, own, previous, next)
        VALUES (${documentNumber("?1", "?2")}, ?3, ?4, ?5)`,
     )
-    .run(turn.owner, turn.key, ...columns);
+    .run(owner, key, ...columns);
 }

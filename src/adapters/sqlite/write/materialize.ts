@@ -6,6 +6,7 @@ import { putVectors, type VectorEntry } from "../vectors/write-vectors.ts";
 import { advanceIndexSequence } from "./index-sequence.ts";
 import { openJob, settleJob } from "./jobs.ts";
 import { writeDocuments } from "./lexical-index.ts";
+import { noteNewTexts } from "./renew-texts.ts";
 import { writeNode } from "./write-node.ts";
 
 /**
@@ -29,6 +30,7 @@ export function materializeAll(
   }
   // Once all nodes exist: neighbours that arrive together are written once.
   writeDocuments(database, texts);
+  noteNewTexts(database, texts);
   putVectors(database, vectors, identity);
   advanceIndexSequence(database);
 }
