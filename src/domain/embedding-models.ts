@@ -1,3 +1,5 @@
+import { MULTILINGUAL_CENTRE } from "./embedding-centre.ts";
+
 /**
  * The embedding models that are part of the program, with everything in which they differ. One more model is one more row and its
  * files in `src/adapters/embedding/models/<name>/`.
@@ -22,7 +24,7 @@ export const EMBEDDING_MODELS = [
     name: "intfloat/multilingual-e5-small",
     alias: "multilingual",
     languages: "about 100 languages",
-    recipe: "q4-q8-mean-l2-1",
+    recipe: "q4-q8-mean-centred-l2-1",
     dimension: 384,
     documentPrefix: "passage: ",
     questionPrefix: "query: ",
@@ -31,6 +33,7 @@ export const EMBEDDING_MODELS = [
     inputs: ["input_ids", "attention_mask"],
     output: "sentence_embedding",
     pooling: "none",
+    centre: MULTILINGUAL_CENTRE,
     lean: 0.35,
   },
 ] as const satisfies readonly [EmbeddingModel, ...EmbeddingModel[]];
@@ -57,6 +60,11 @@ export type EmbeddingModel = {
   readonly output: string;
   /** `first`: the vector is the output's row of the first token; `none`: it is the output. */
   readonly pooling: "first" | "none";
+  /**
+   * Its mean vector, which is subtracted from every vector, as 16-bit numbers in base64. All vectors of some models point the same
+   * way; what they have in common says nothing and raises whatever is an average of several. Absent: nothing is subtracted.
+   */
+  readonly centre?: string;
   /** Weight of each neighbouring turn's vector in the indexed vector of a turn, 0 to 1. */
   readonly lean: number;
 };

@@ -44,6 +44,7 @@ export async function loadInference(options: InferenceOptions): Promise<Inferenc
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
   });
+  const centre = centreOf(model);
   const tokenIds = (text: string): number[] => encode(text.slice(0, maxTokens * CHARS_PER_TOKEN));
 
   return {
@@ -57,7 +58,10 @@ export async function loadInference(options: InferenceOptions): Promise<Inferenc
       const output = await session.run(Object.fromEntries(tensors), [model.output]);
       const data = output[model.output]?.data;
       if (!(data instanceof Float32Array)) throw new TypeError("the model gave no numbers");
-      return normalise(POOLING[model.pooling](data, model.dimension));
+      const vector = normalise(POOLING[model.pooling](data, model.dimension));
+      return centre === undefined
+        ? vector
+        : normalise(vector.map((value, index) => value - (centre[index] ?? 0)));
     },
     close: async () => {
       await session.release();
@@ -82,6 +86,10 @@ const POOLING: Readonly<
   first: (data, dimension) => data.slice(0, dimension),
   none: (data) => data,
 };
+
+function centreOf({ centre }: EmbeddingModel): Float16Array | undefined {
+  return centre === undefined ? undefined : new Float16Array(Uint8Array.fromBase64(centre).buffer);
+}
 
 type Encode = (text: string) => number[];
 
