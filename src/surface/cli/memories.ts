@@ -7,12 +7,12 @@ import { parseUuid, type Uuid } from "../../lib/uuid.ts";
 import type { CliContext } from "./context.ts";
 import { withEngine } from "./engine.ts";
 import { configFor } from "./options.ts";
-import { type Format, shortened, table } from "./output.ts";
+import { shortened, table } from "./output.ts";
 import { ownerFor } from "./owner.ts";
+import type { PackOptions } from "./pack-command.ts";
 
 /** The actor of changes made on the command line. */
 export const ACTOR = "cli-operator";
-export const PACK_ARGUMENT = "a .pack file, a directory pack or its memory.db";
 export const ID_ARGUMENT = "its id, or a start or end of it that no other memory has";
 
 /** Characters of a memory in a table. */
@@ -24,11 +24,7 @@ const ID_DIGITS = 32;
 const NAMED = 5;
 
 /** The options of every such command. */
-export type MemoryOptions = {
-  readonly userId?: string;
-  readonly encryptionKey?: string;
-  readonly format: Format;
-};
+export type MemoryOptions = PackOptions & { readonly userId?: string };
 
 /** Runs `work` with the engine of a pack and the requested owner. */
 export async function withMemories(

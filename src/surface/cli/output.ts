@@ -113,3 +113,24 @@ export function shortened(text: string, max = 50): string {
   const isCut = points.length > max || text.length > max * 8;
   return isCut ? `${points.slice(0, max).join("")}...` : points.join("");
 }
+
+/** A member of a result: its name in JSON and its label in a table, which shows only those that have one. */
+export type Member = readonly [
+  name: string,
+  value: string | number | boolean | null,
+  label?: string,
+];
+
+/** Prints a result in the form that was asked for. */
+export function printMembers(output: Output, format: Format, members: readonly Member[]): void {
+  if (format === "json") {
+    output.json(Object.fromEntries(members));
+    return;
+  }
+  const shown = members.flatMap(([, value, label]) => {
+    if (label === undefined) return [];
+    const text = typeof value === "boolean" ? (value ? "yes" : "no") : String(value);
+    return [[label, text] as const];
+  });
+  for (const line of fields(shown)) output.line(line);
+}

@@ -36,13 +36,3 @@ export async function runRebuild(
     bar.stop();
   }
 }
-
-/** The result as JSON. */
-export function rebuildToJson(result: RebuildResult): Readonly<Record<string, number>> {
-  return {
-    nodes_indexed: result.nodesIndexed,
-    nodes_skipped: result.nodesSkipped,
-    total_active: result.totalActive,
-    nodes_embedded: result.nodesEmbedded,
-  };
-}

@@ -1,21 +1,18 @@
-import { Command } from "commander";
 import { invalid } from "../../../domain/errors.ts";
 import { callersMetadata } from "../../../domain/metadata.ts";
 import { type MemoryNode, nodeForm } from "../../../domain/node.ts";
 import { storedSpeaker } from "../../../domain/speaker.ts";
-import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import type { StoreInput } from "../../../engine/write/api.ts";
-import type { CliContext } from "../context.ts";
 import {
   ACTOR,
   findMemory,
   ID_ARGUMENT,
   type MemoryOptions,
-  PACK_ARGUMENT,
   textOf,
   withMemories,
 } from "../memories.ts";
-import { encryptionKeyOption, formatOption, ownerOption } from "../options.ts";
+import { ownerOption } from "../options.ts";
+import { PACK, packCommand } from "../pack-command.ts";
 
 const EXAMPLES = `
 Examples:
@@ -26,38 +23,28 @@ The new text becomes a memory of its own, with what was known of the old one, an
 The old one stays as it was, superseded; svc show reads it.`;
 
 /** `svc edit`: replaces the text of a memory. */
-export function editCommand(context: CliContext): Command {
-  return new Command("edit")
-    .description("replace the text of a memory")
-    .argument("<pack>", PACK_ARGUMENT)
-    .argument("<id>", ID_ARGUMENT)
-    .argument("<text...>", "the new text; - reads it from stdin")
-    .addOption(ownerOption())
-    .addOption(encryptionKeyOption())
-    .addOption(formatOption())
-    .addHelpText("after", EXAMPLES)
-    .action(async (path: string, id: string, words: string[], options: MemoryOptions) => {
-      const content = await textOf(words);
-      await withMemories(context, path, options, (engine, owner) =>
-        edit(context, engine, owner, { id, content, ...options }),
-      );
+export const editCommand = packCommand(
+  {
+    name: "edit",
+    description: "replace the text of a memory",
+    arguments: [PACK, ["<id>", ID_ARGUMENT], ["<text...>", "the new text; - reads it from stdin"]],
+    options: [ownerOption()],
+    examples: EXAMPLES,
+  },
+  async (context, path: string, id: string, words: readonly string[], options: MemoryOptions) => {
+    const content = await textOf(words);
+    await withMemories(context, path, options, async (engine, userId) => {
+      const { output } = context;
+      const old = await findMemory(engine, userId, id);
+      if (content === old.content) {
+        throw invalid("text", `memory ${old.id} already says exactly that; nothing was changed`);
+      }
+      const { node } = await engine.storeWithReceipt({ ...inheritance(old), content });
+      if (options.format === "json") output.json({ ...nodeForm.json(node), supersedes: old.id });
+      else output.line(`Stored as ${node.nodeType} ${node.id}, which replaces ${old.id}`);
     });
-}
-
-async function edit(
-  { output }: CliContext,
-  engine: MemoryEngine,
-  userId: string,
-  { id, content, format }: MemoryOptions & { readonly id: string; readonly content: string },
-): Promise<void> {
-  const old = await findMemory(engine, userId, id);
-  if (content === old.content) {
-    throw invalid("text", `memory ${old.id} already says exactly that; nothing was changed`);
-  }
-  const { node } = await engine.storeWithReceipt({ ...inheritance(old), content });
-  if (format === "json") output.json({ ...nodeForm.json(node), supersedes: old.id });
-  else output.line(`Stored as ${node.nodeType} ${node.id}, which replaces ${old.id}`);
-}
+  },
+);
 
 /** The members that the new memory inherits. Certainty is not one of them: an edit is a new statement by the editor. */
 function inheritance(old: MemoryNode): Omit<StoreInput, "content"> {

@@ -1,7 +1,7 @@
-import { Command, Option } from "commander";
+import { Option } from "commander";
 import { invalid } from "../../../domain/errors.ts";
-import type { CliContext } from "../context.ts";
 import { configFor, encryptionKeyOption, warnOn } from "../options.ts";
+import { packCommand } from "../pack-command.ts";
 import { Interrupted, stopSignal } from "../signals.ts";
 
 const EXAMPLES = `
@@ -21,54 +21,53 @@ type ExportOptions = {
 };
 
 /** `svc export`: writes out everything in a pack, while other processes may continue to use it. */
-export function exportCommand(context: CliContext): Command {
-  return new Command("export")
-    .description("write out what a pack holds")
-    .argument("<pack>", "a .pack file, a directory pack or its memory.db")
-    .option("--output <file>", "the file to make; - is standard output", "-")
-    .option("--with-vectors", "include the vectors, so that an import need not embed")
-    .option("--force", "replace an existing file")
-    .addOption(encryptionKeyOption())
-    .addOption(
+export const exportCommand = packCommand(
+  {
+    name: "export",
+    description: "write out what a pack holds",
+    options: [
+      new Option("--output <file>", "the file to make; - is standard output").default("-"),
+      new Option("--with-vectors", "include the vectors, so that an import need not embed"),
+      new Option("--force", "replace an existing file"),
+      encryptionKeyOption(),
       new Option("--format <form>", "jsonl can be imported; json is for other programs")
         .choices(["jsonl", "json"])
         .default("jsonl"),
-    )
-    .addHelpText("after", EXAMPLES)
-    .action((path: string, options: ExportOptions) => runExport(context, path, options));
-}
-
-async function runExport(context: CliContext, path: string, options: ExportOptions): Promise<void> {
-  const { output } = context;
-  const { format: form, withVectors = false, force = false } = options;
-  if (withVectors && form === "json") throw invalid("with-vectors", "is for --format jsonl only");
-  if (options.output === "")
-    throw invalid("output", "is empty; name a file, or - for standard output");
-  const config = await configFor(context, path, options.encryptionKey);
-  const signal = stopSignal();
-  const file = options.output === "-" ? undefined : options.output;
-  const stopProgress = await output.progress("exporting");
-  try {
-    const { exportPack } = await import("../../../packs/export-pack.ts");
-    const exported = await exportPack(config, {
-      form,
-      withVectors,
-      force,
-      output: file,
-      write: (text) => output.piece(text),
-      signal,
-    });
-    const { path: made, bytes, damagedReceipts } = exported;
-    stopProgress();
-    if (damagedReceipts.length > 0) warnOn(context)(leftOut(damagedReceipts));
-    if (made !== undefined) output.line(`Exported ${bytes} bytes to ${made}`);
-  } catch (error) {
-    if (!signal.aborted) throw error;
-    throw new Interrupted("Interrupted; the export is not complete.");
-  } finally {
-    stopProgress();
-  }
-}
+    ],
+    examples: EXAMPLES,
+  },
+  async (context, path: string, options: ExportOptions) => {
+    const { output } = context;
+    const { format: form, withVectors = false, force = false } = options;
+    if (withVectors && form === "json") throw invalid("with-vectors", "is for --format jsonl only");
+    if (options.output === "")
+      throw invalid("output", "is empty; name a file, or - for standard output");
+    const config = await configFor(context, path, options.encryptionKey);
+    const signal = stopSignal();
+    const file = options.output === "-" ? undefined : options.output;
+    const stopProgress = await output.progress("exporting");
+    try {
+      const { exportPack } = await import("../../../packs/export-pack.ts");
+      const exported = await exportPack(config, {
+        form,
+        withVectors,
+        force,
+        output: file,
+        write: (text) => output.piece(text),
+        signal,
+      });
+      const { path: made, bytes, damagedReceipts } = exported;
+      stopProgress();
+      if (damagedReceipts.length > 0) warnOn(context)(leftOut(damagedReceipts));
+      if (made !== undefined) output.line(`Exported ${bytes} bytes to ${made}`);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      throw new Interrupted("Interrupted; the export is not complete.");
+    } finally {
+      stopProgress();
+    }
+  },
+);
 
 /** Worded like `svc doctor`. */
 function leftOut(requests: readonly string[]): string {

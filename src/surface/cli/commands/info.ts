@@ -1,57 +1,43 @@
-import { Command } from "commander";
 import { shellWord } from "../../../lib/shell-word.ts";
 import type { PackReport } from "../../../packs/inspect-pack.ts";
 import { shownOwner } from "../../contract/store/owner-text.ts";
-import type { CliContext } from "../context.ts";
-import { configFor, encryptionKeyOption, formatOption, warnOn } from "../options.ts";
-import { type Format, fields } from "../output.ts";
+import { configFor, warnOn } from "../options.ts";
+import { fields } from "../output.ts";
+import { type PackOptions, packCommand } from "../pack-command.ts";
 
 const EXAMPLES = `
 Examples:
   svc info ./memory.pack
   svc info ./memory.pack --format json`;
 
-type InfoOptions = { readonly encryptionKey?: string; readonly format: Format };
-
 /** `svc info`: shows what a pack holds, without opening it for writing. */
-export function infoCommand(context: CliContext): Command {
-  return new Command("info")
-    .description("show what a pack holds")
-    .argument("<pack>", "a .pack file, a directory pack or its memory.db")
-    .addOption(encryptionKeyOption())
-    .addOption(formatOption())
-    .addHelpText("after", EXAMPLES)
-    .action((path: string, options: InfoOptions) => info(context, path, options));
-}
-
-async function info(
-  context: CliContext,
-  path: string,
-  { encryptionKey, format }: InfoOptions,
-): Promise<void> {
-  const { reportOnPack } = await import("../../../packs/inspect-pack.ts");
-  const report = await reportOnPack(await configFor(context, path, encryptionKey), false);
-  if (report.missing !== undefined) warnOn(context)(report.missing);
-  if (format === "json") return context.output.json(toJson(report));
-  const { manifest } = report;
-  const entries: [string, string | number][] = [
-    ["Pack", report.path],
-    ["Size", `${report.bytes} bytes`],
-    ["Encryption", encryptionOf(report)],
-    ["Nodes", report.nodeCount],
-    ["Edges", report.edgeCount],
-    ["Events", report.eventCount],
-    ["Owners", report.ownerCount],
-    ["Owner of the pack", ownerOf(report)],
-    ["Pending jobs", report.pendingJobs],
-    ["Last modified", report.lastModified ?? "N/A"],
-    ["Format version", manifest.formatVersion],
-    ["Written by", `svc ${manifest.softwareVersion}`],
-    ["Embedding", `${manifest.embedding.model} (${manifest.embedding.dimension})`],
-    ["Created", manifest.createdAt],
-  ];
-  for (const line of fields(entries)) context.output.line(line);
-}
+export const infoCommand = packCommand(
+  { name: "info", description: "show what a pack holds", examples: EXAMPLES },
+  async (context, path: string, { encryptionKey, format }: PackOptions) => {
+    const { reportOnPack } = await import("../../../packs/inspect-pack.ts");
+    const report = await reportOnPack(await configFor(context, path, encryptionKey), false);
+    if (report.missing !== undefined) warnOn(context)(report.missing);
+    if (format === "json") return context.output.json(toJson(report));
+    const { manifest } = report;
+    const entries: [string, string | number][] = [
+      ["Pack", report.path],
+      ["Size", `${report.bytes} bytes`],
+      ["Encryption", encryptionOf(report)],
+      ["Nodes", report.nodeCount],
+      ["Edges", report.edgeCount],
+      ["Events", report.eventCount],
+      ["Owners", report.ownerCount],
+      ["Owner of the pack", ownerOf(report)],
+      ["Pending jobs", report.pendingJobs],
+      ["Last modified", report.lastModified ?? "N/A"],
+      ["Format version", manifest.formatVersion],
+      ["Written by", `svc ${manifest.softwareVersion}`],
+      ["Embedding", `${manifest.embedding.model} (${manifest.embedding.dimension})`],
+      ["Created", manifest.createdAt],
+    ];
+    for (const line of fields(entries)) context.output.line(line);
+  },
+);
 
 function encryptionOf({ encrypted }: PackReport): string {
   return encrypted ? "AES-256-GCM" : "none";

@@ -6,6 +6,7 @@ import type { KeyStatus } from "../../../packs/key-custody.ts";
 import type { CliContext } from "../context.ts";
 import { configWithoutKey, encryptionKeyOption, formatOption, keyRequest } from "../options.ts";
 import { type Format, fields } from "../output.ts";
+import { PACK } from "../pack-command.ts";
 import { askSecret, confirm, isTerminal } from "../terminal.ts";
 
 const EXAMPLES = `
@@ -17,8 +18,6 @@ Examples:
 
 Keys are kept in the system's secret store or, where there is none, in files that only you can read. A passphrase is kept
 only when you import it. If you lose the key, you lose the pack. Only export shows a key.`;
-
-const PACK = "a .pack file, a directory pack or its memory.db";
 
 const custody = async () => await import("../../../packs/key-custody.ts");
 
@@ -33,20 +32,20 @@ export function keyCommand(context: CliContext): Command {
   key
     .command("status")
     .description("show where the key of a pack is kept")
-    .argument("<pack>", PACK)
+    .argument(...PACK)
     .addOption(formatOption())
     .action((path: string, { format }: { format: Format }) => status(context, path, format));
   key
     .command("export")
     .description("show the key of a pack, or write it to a file")
-    .argument("<pack>", PACK)
+    .argument(...PACK)
     .option("--output <file>", "a new file, which only you can read")
     .addOption(encryptionKeyOption())
     .action((path: string, options: ExportOptions) => exportKey(context, path, options));
   key
     .command("import")
     .description("keep a key on this machine, after checking that it opens the pack")
-    .argument("<pack>", PACK)
+    .argument(...PACK)
     .option(
       "--key-file <file>",
       "its first line is the key or passphrase (default: standard input)",
@@ -55,7 +54,7 @@ export function keyCommand(context: CliContext): Command {
   key
     .command("forget")
     .description("remove the key of a pack from this machine")
-    .argument("<pack>", PACK)
+    .argument(...PACK)
     .option("--yes", "do not ask")
     .action((path: string, options: { yes?: true }) => forget(context, path, options));
   return key;

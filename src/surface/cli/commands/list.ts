@@ -1,4 +1,4 @@
-import { Command, Option } from "commander";
+import { Option } from "commander";
 import {
   ACTIVE_STATES,
   LIFECYCLE_STATES,
@@ -11,19 +11,11 @@ import {
 import { type MemoryNode, nodeForm } from "../../../domain/node.ts";
 import type { NodeQuery } from "../../../engine/inspect/api.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
-import type { CliContext } from "../context.ts";
-import {
-  findMemory,
-  type MemoryOptions,
-  memoryTable,
-  PACK_ARGUMENT,
-  withMemories,
-} from "../memories.ts";
-import { encryptionKeyOption, formatOption, ownerOption, wholeNumber } from "../options.ts";
+import { findMemory, type MemoryOptions, memoryTable, withMemories } from "../memories.ts";
+import { ownerOption } from "../options.ts";
 import { noteOtherOwners } from "../owner.ts";
+import { countOption, packCommand } from "../pack-command.ts";
 
-const DEFAULT_LIMIT = 20;
-const MAX_LIMIT = 1000;
 /** Values of `--state` in addition to the single states. */
 const GROUPS = ["active", "all"] as const;
 const EXAMPLES = `
@@ -44,60 +36,48 @@ type ListOptions = MemoryOptions & {
 };
 
 /** `svc list`: the memories of one owner, newest first. */
-export function listCommand(context: CliContext): Command {
-  const states = [...GROUPS, ...LIFECYCLE_STATES];
-  return new Command("list")
-    .description("list memories, newest first")
-    .argument("<pack>", PACK_ARGUMENT)
-    .addOption(ownerOption())
-    .addOption(new Option("--type <type>", "only of this kind").choices(NODE_TYPES))
-    .addOption(new Option("--scope <scope>", "only memories of this scope").choices(SCOPES))
-    .addOption(
+export const listCommand = packCommand(
+  {
+    name: "list",
+    description: "list memories, newest first",
+    options: [
+      ownerOption(),
+      new Option("--type <type>", "only of this kind").choices(NODE_TYPES),
+      new Option("--scope <scope>", "only memories of this scope").choices(SCOPES),
       new Option("--state <state>", "only memories in this state")
-        .choices(states)
+        .choices([...GROUPS, ...LIFECYCLE_STATES])
         .default("active"),
-    )
-    .option(
-      "--limit <count>",
-      "maximum number of memories to show",
-      wholeNumber(1, MAX_LIMIT),
-      DEFAULT_LIMIT,
-    )
-    .option("--after <id>", "continue after this memory, the last of the previous page")
-    .addOption(encryptionKeyOption())
-    .addOption(formatOption())
-    .addHelpText("after", EXAMPLES)
-    .action((path: string, options: ListOptions) =>
-      withMemories(context, path, options, (engine, owner) =>
-        list(context, engine, owner, options),
-      ),
-    );
-}
-
-async function list(
-  context: CliContext,
-  engine: MemoryEngine,
-  userId: string,
-  { type, scope, state, limit, after, format }: ListOptions,
-): Promise<void> {
-  const { output } = context;
-  const query: NodeQuery = {
-    userId,
-    nodeType: type,
-    scope,
-    lifecycleStates: statesOf(state),
-    olderThan: after === undefined ? undefined : await findMemory(engine, userId, after),
-  };
-  const nodes = await engine.queryNodes({ ...query, limit });
-  const next = await cursorBehind(engine, query, nodes.at(-1));
-  if (format === "json") {
-    output.json({ user_id: userId, nodes: nodes.map(nodeForm.json), next_cursor: next ?? null });
-    return;
-  }
-  for (const line of memoryTable(nodes)) output.line(line);
-  if (next !== undefined) output.note(`There are more: add --after ${next}`);
-  if (nodes.length === 0) await noteOtherOwners(context, engine, userId);
-}
+      countOption("--limit <count>", "maximum number of memories to show", [1, 1000], 20),
+      new Option("--after <id>", "continue after this memory, the last of the previous page"),
+    ],
+    examples: EXAMPLES,
+  },
+  (context, path: string, options: ListOptions) =>
+    withMemories(context, path, options, async (engine, userId) => {
+      const { output } = context;
+      const { type, scope, state, limit, after, format } = options;
+      const query: NodeQuery = {
+        userId,
+        nodeType: type,
+        scope,
+        lifecycleStates: statesOf(state),
+        olderThan: after === undefined ? undefined : await findMemory(engine, userId, after),
+      };
+      const nodes = await engine.queryNodes({ ...query, limit });
+      const next = await cursorBehind(engine, query, nodes.at(-1));
+      if (format === "json") {
+        output.json({
+          user_id: userId,
+          nodes: nodes.map(nodeForm.json),
+          next_cursor: next ?? null,
+        });
+        return;
+      }
+      for (const line of memoryTable(nodes)) output.line(line);
+      if (next !== undefined) output.note(`There are more: add --after ${next}`);
+      if (nodes.length === 0) await noteOtherOwners(context, engine, userId);
+    }),
+);
 
 function statesOf(state: ListOptions["state"]): readonly LifecycleState[] {
   if (state === "active") return ACTIVE_STATES;

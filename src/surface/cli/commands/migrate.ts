@@ -1,7 +1,6 @@
-import { Command } from "commander";
-import type { CliContext } from "../context.ts";
-import { encryptionKeyOption, formatOption, keyFor } from "../options.ts";
-import { type Format, fields } from "../output.ts";
+import { keyFor } from "../options.ts";
+import { printMembers } from "../output.ts";
+import { type PackOptions, packCommand } from "../pack-command.ts";
 
 const EXAMPLES = `
 Examples:
@@ -11,50 +10,33 @@ Examples:
 The directory stays as it is. The new pack appears once it is complete and compared row by row; a file is never
 overwritten. With a key the new pack is encrypted, whether or not the directory is.`;
 
-type MigrateOptions = { readonly encryptionKey?: string; readonly format: Format };
-
 /** `svc migrate`: turns a directory pack into a single file. */
-export function migrateCommand(context: CliContext): Command {
-  return new Command("migrate")
-    .description("copy a directory pack into a new .pack file")
-    .argument("<directory>", "a directory pack or its memory.db")
-    .argument("<new.pack>", "the file to make")
-    .addOption(encryptionKeyOption())
-    .addOption(formatOption())
-    .addHelpText("after", EXAMPLES)
-    .action((directory: string, destination: string, options: MigrateOptions) =>
-      migrate(context, directory, destination, options),
-    );
-}
-
-async function migrate(
-  context: CliContext,
-  directory: string,
-  destination: string,
-  options: MigrateOptions,
-): Promise<void> {
-  const { output } = context;
-  const { config, text } = await keyFor(context, directory, options.encryptionKey);
-  const stopProgress = await output.progress("copying");
-  const { migratePack } = await import("../../../packs/maintenance.ts");
-  const done = await migratePack(config, destination, text).finally(stopProgress);
-  const { source, nodes, edges, events, vectors, bytesBefore, bytesAfter, encrypted } = done;
-  const counts = { nodes, edges, events, vectors };
-  if (options.format === "json") {
-    const sizes = { bytes_before: bytesBefore, bytes_after: bytesAfter };
-    output.json({ source, destination: done.destination, ...counts, ...sizes, encrypted });
-    return;
-  }
-  const lines = fields([
-    ["Source", source],
-    ["Destination", done.destination],
-    ["Nodes", nodes],
-    ["Edges", edges],
-    ["Events", events],
-    ["Vectors", vectors],
-    ["Bytes before", bytesBefore],
-    ["Bytes after", bytesAfter],
-    ["Encrypted", encrypted ? "yes" : "no"],
-  ]);
-  for (const line of lines) output.line(line);
-}
+export const migrateCommand = packCommand(
+  {
+    name: "migrate",
+    description: "copy a directory pack into a new .pack file",
+    arguments: [
+      ["<directory>", "a directory pack or its memory.db"],
+      ["<new.pack>", "the file to make"],
+    ],
+    examples: EXAMPLES,
+  },
+  async (context, directory: string, destination: string, options: PackOptions) => {
+    const { output } = context;
+    const { config, text } = await keyFor(context, directory, options.encryptionKey);
+    const stopProgress = await output.progress("copying");
+    const { migratePack } = await import("../../../packs/maintenance.ts");
+    const done = await migratePack(config, destination, text).finally(stopProgress);
+    printMembers(output, options.format, [
+      ["source", done.source, "Source"],
+      ["destination", done.destination, "Destination"],
+      ["nodes", done.nodes, "Nodes"],
+      ["edges", done.edges, "Edges"],
+      ["events", done.events, "Events"],
+      ["vectors", done.vectors, "Vectors"],
+      ["bytes_before", done.bytesBefore, "Bytes before"],
+      ["bytes_after", done.bytesAfter, "Bytes after"],
+      ["encrypted", done.encrypted, "Encrypted"],
+    ]);
+  },
+);

@@ -8,7 +8,8 @@ import type { CliContext } from "../context.ts";
 import { withEngine } from "../engine.ts";
 import { ACTOR } from "../memories.ts";
 import { configFor, encryptionKeyOption, formatOption } from "../options.ts";
-import { type Format, table } from "../output.ts";
+import { table } from "../output.ts";
+import { PACK, type PackOptions } from "../pack-command.ts";
 import { confirm, isTerminal } from "../terminal.ts";
 
 const EXAMPLES = `
@@ -21,9 +22,7 @@ Examples:
 rename and join show what they are about to do and ask; --dry-run only shows it, --yes does not ask. Nothing is lost: what was
 said stays as it was said, and the audit log keeps who had it before. A join cannot be taken back.`;
 
-type OwnerOptions = {
-  readonly encryptionKey?: string;
-  readonly format: Format;
+type OwnerOptions = PackOptions & {
   readonly dryRun?: true;
   readonly yes?: true;
 };
@@ -35,7 +34,7 @@ export function ownerCommand(context: CliContext): Command {
     command
       .command(name)
       .description(description)
-      .argument("<pack>", "a .pack file, a directory pack or its memory.db")
+      .argument(...PACK)
       .addOption(encryptionKeyOption())
       .addOption(formatOption())
       .addHelpText("after", EXAMPLES);

@@ -1,12 +1,12 @@
-import { Command, Option } from "commander";
+import { Option } from "commander";
 import type { Config } from "../../../config/schema.ts";
 import { invalid } from "../../../domain/errors.ts";
 import { shellWord } from "../../../lib/shell-word.ts";
 import type { RekeyTarget } from "../../../packs/maintenance.ts";
 import type { CliContext } from "../context.ts";
 import { tellWeakness } from "../new-key.ts";
-import { configFor, encryptionKeyOption, formatOption } from "../options.ts";
-import type { Format } from "../output.ts";
+import { configFor, encryptionKeyOption } from "../options.ts";
+import { type PackOptions, packCommand } from "../pack-command.ts";
 import { askNewKey } from "../secret-prompt.ts";
 import { printRewrite } from "./compact.ts";
 
@@ -21,49 +21,44 @@ The present key is found as by every other command. Refused while
 something uses the pack; needs room for a copy. Whatever interrupts it leaves the pack with the old key or with the new
 one, complete. If you lose the key, you lose the pack. Copies of the pack that were made before keep the old key.`;
 
-type RekeyOptions = {
+type RekeyOptions = PackOptions & {
   readonly encrypt?: true;
   readonly plain?: true;
-  readonly encryptionKey?: string;
   readonly newEncryptionKey?: string;
-  readonly format: Format;
 };
 
 /** `svc rekey`: gives a pack another key, its first key, or none. */
-export function rekeyCommand(context: CliContext): Command {
-  return new Command("rekey")
-    .description(
+export const rekeyCommand = packCommand(
+  {
+    name: "rekey",
+    description:
       "give a pack another key, encrypt one that is not encrypted, or remove its encryption",
-    )
-    .argument("<pack>", "a .pack file, a directory pack or its memory.db")
-    .option("--encrypt", "encrypt an unencrypted pack")
-    .addOption(new Option("--plain", "remove its encryption").conflicts(["encrypt"]))
-    .addOption(encryptionKeyOption())
-    .addOption(
+    options: [
+      new Option("--encrypt", "encrypt an unencrypted pack"),
+      new Option("--plain", "remove its encryption").conflicts(["encrypt"]),
+      encryptionKeyOption(),
       new Option(
         "--new-encryption-key <key>",
         "the new key (default: SVC_NEW_ENCRYPTION_KEY, else it is asked for)",
       ).conflicts(["plain"]),
-    )
-    .addOption(formatOption())
-    .addHelpText("after", EXAMPLES)
-    .action((path: string, options: RekeyOptions) => rekey(context, path, options));
-}
-
-async function rekey(context: CliContext, path: string, options: RekeyOptions): Promise<void> {
-  const config = await configFor(context, path, options.encryptionKey);
-  const target = await targetOf(context, config, options);
-  const { keyStatus } = await import("../../../packs/key-custody.ts");
-  const { rekeyPack } = await import("../../../packs/maintenance.ts");
-  const { places } = await keyStatus(config);
-  const stopProgress = await context.output.progress("copying");
-  const done = await rekeyPack(config, target).finally(stopProgress);
-  printRewrite(context, done, options.format);
-  if (places.length === 0 || !done.encrypted) return;
-  context.output.note(
-    `The new key is not kept on this machine, as the former one was. So that assistants can open the pack: svc key import ${shellWord(path)}`,
-  );
-}
+    ],
+    examples: EXAMPLES,
+  },
+  async (context, path: string, options: RekeyOptions) => {
+    const config = await configFor(context, path, options.encryptionKey);
+    const target = await targetOf(context, config, options);
+    const { keyStatus } = await import("../../../packs/key-custody.ts");
+    const { rekeyPack } = await import("../../../packs/maintenance.ts");
+    const { places } = await keyStatus(config);
+    const stopProgress = await context.output.progress("copying");
+    const done = await rekeyPack(config, target).finally(stopProgress);
+    printRewrite(context, done, options.format);
+    if (places.length === 0 || !done.encrypted) return;
+    context.output.note(
+      `The new key is not kept on this machine, as the former one was. So that assistants can open the pack: svc key import ${shellWord(path)}`,
+    );
+  },
+);
 
 async function targetOf(
   context: CliContext,

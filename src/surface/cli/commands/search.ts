@@ -1,22 +1,15 @@
-import { Command } from "commander";
+import { Option } from "commander";
 import type { RetrievalResponse } from "../../../engine/retrieve/api.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import { shownHits } from "../../contract/retrieval/hits.ts";
 import type { FoldedHit } from "../../contract/retrieval/repeated-hits.ts";
 import type { CliContext } from "../context.ts";
 import { withEngine } from "../engine.ts";
-import {
-  configFor,
-  encryptionKeyOption,
-  formatOption,
-  ownerOption,
-  wholeNumber,
-} from "../options.ts";
-import { type Format, shortened, table } from "../output.ts";
+import { configFor, ownerOption } from "../options.ts";
+import { shortened, table } from "../output.ts";
 import { noteOtherOwners, ownerFor } from "../owner.ts";
+import { countOption, PACK, type PackOptions, packCommand } from "../pack-command.ts";
 
-const DEFAULT_LIMIT = 10;
-const MAX_LIMIT = 1000;
 /** Characters of a memory in the table. */
 const SHOWN_CHARS = 100;
 const EXAMPLES = `
@@ -25,57 +18,42 @@ Examples:
   svc search ./memory.pack "invoices" --user-id anna --limit 3 --format json
   svc search ./memory.pack "who lives in Oslo?" --context    the text an assistant would get`;
 
-type SearchOptions = {
+type SearchOptions = PackOptions & {
   readonly userId?: string;
   readonly limit: number;
   readonly context?: true;
-  readonly encryptionKey?: string;
-  readonly format: Format;
 };
 
 /** `svc search`: searches one owner's memories for a question. */
-export function searchCommand(context: CliContext): Command {
-  return new Command("search")
-    .description("find memories")
-    .argument("<pack>", "a .pack file, a directory pack or its memory.db")
-    .argument("<query>", "a question or some words")
-    .addOption(ownerOption())
-    .option(
-      "--limit <count>",
-      "maximum number of memories to show",
-      wholeNumber(0, MAX_LIMIT),
-      DEFAULT_LIMIT,
-    )
-    .option("--context", "print the context that an assistant would get")
-    .addOption(encryptionKeyOption())
-    .addOption(formatOption())
-    .addHelpText("after", EXAMPLES)
-    .action((path: string, query: string, options: SearchOptions) =>
-      search(context, path, query, options),
-    );
-}
-
-async function search(
-  context: CliContext,
-  path: string,
-  query: string,
-  options: SearchOptions,
-): Promise<void> {
-  const config = await configFor(context, path, options.encryptionKey);
-  await withEngine(context, config, async (engine) => {
-    const stopProgress = await context.output.progress("searching");
-    try {
-      const given = options.userId === "" ? undefined : options.userId;
-      const userId = await ownerFor(context, engine, { given, path, isStoring: false });
-      const response = await engine.retrieve({ query, userId, limit: options.limit });
-      stopProgress();
-      print(context, query, response, { ...options, path });
-      if (response.results.length === 0) await noteOtherOwners(context, engine, userId);
-    } finally {
-      stopProgress();
-    }
-  });
-}
+export const searchCommand = packCommand(
+  {
+    name: "search",
+    description: "find memories",
+    arguments: [PACK, ["<query>", "a question or some words"]],
+    options: [
+      ownerOption(),
+      countOption("--limit <count>", "maximum number of memories to show", [0, 1000], 10),
+      new Option("--context", "print the context that an assistant would get"),
+    ],
+    examples: EXAMPLES,
+  },
+  async (context, path: string, query: string, options: SearchOptions) => {
+    const config = await configFor(context, path, options.encryptionKey);
+    await withEngine(context, config, async (engine) => {
+      const stopProgress = await context.output.progress("searching");
+      try {
+        const given = options.userId === "" ? undefined : options.userId;
+        const userId = await ownerFor(context, engine, { given, path, isStoring: false });
+        const response = await engine.retrieve({ query, userId, limit: options.limit });
+        stopProgress();
+        print(context, query, response, { ...options, path });
+        if (response.results.length === 0) await noteOtherOwners(context, engine, userId);
+      } finally {
+        stopProgress();
+      }
+    });
+  },
+);
 
 function print(
   { output }: CliContext,

@@ -1,18 +1,10 @@
-import { Command } from "commander";
 import { type MemoryNode, nodeForm } from "../../../domain/node.ts";
 import { storedSpeaker } from "../../../domain/speaker.ts";
-import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import { complete, rounded } from "../../contract/core/tool-text.ts";
-import type { CliContext } from "../context.ts";
-import {
-  findMemory,
-  ID_ARGUMENT,
-  type MemoryOptions,
-  PACK_ARGUMENT,
-  withMemories,
-} from "../memories.ts";
-import { encryptionKeyOption, formatOption, ownerOption } from "../options.ts";
+import { findMemory, ID_ARGUMENT, type MemoryOptions, withMemories } from "../memories.ts";
+import { ownerOption } from "../options.ts";
 import { fields, oneLine } from "../output.ts";
+import { PACK, packCommand } from "../pack-command.ts";
 
 const EXAMPLES = `
 Examples:
@@ -23,38 +15,28 @@ Examples:
 Shows memories in any state. svc list and svc search name their ids.`;
 
 /** `svc show`: one memory in full. */
-export function showCommand(context: CliContext): Command {
-  return new Command("show")
-    .description("show one memory: its text and everything known about it")
-    .argument("<pack>", PACK_ARGUMENT)
-    .argument("<id>", ID_ARGUMENT)
-    .addOption(ownerOption())
-    .addOption(encryptionKeyOption())
-    .addOption(formatOption())
-    .addHelpText("after", EXAMPLES)
-    .action((path: string, id: string, options: MemoryOptions) =>
-      withMemories(context, path, options, (engine, owner) =>
-        show(context, engine, owner, { id, ...options }),
-      ),
-    );
-}
-
-async function show(
-  { output }: CliContext,
-  engine: MemoryEngine,
-  userId: string,
-  { id, format }: MemoryOptions & { readonly id: string },
-): Promise<void> {
-  const node = await findMemory(engine, userId, id);
-  const [replaced] = (await engine.chain(node.id, { userId, direction: "backward" })) ?? [];
-  if (format === "json") {
-    output.json({ ...nodeForm.json(node), supersedes: replaced?.id ?? null });
-    return;
-  }
-  for (const line of fields(factsOf(node, replaced))) output.line(line);
-  output.line();
-  output.line(complete(node.content));
-}
+export const showCommand = packCommand(
+  {
+    name: "show",
+    description: "show one memory: its text and everything known about it",
+    arguments: [PACK, ["<id>", ID_ARGUMENT]],
+    options: [ownerOption()],
+    examples: EXAMPLES,
+  },
+  (context, path: string, id: string, options: MemoryOptions) =>
+    withMemories(context, path, options, async (engine, userId) => {
+      const { output } = context;
+      const node = await findMemory(engine, userId, id);
+      const [replaced] = (await engine.chain(node.id, { userId, direction: "backward" })) ?? [];
+      if (options.format === "json") {
+        output.json({ ...nodeForm.json(node), supersedes: replaced?.id ?? null });
+        return;
+      }
+      for (const line of fields(factsOf(node, replaced))) output.line(line);
+      output.line();
+      output.line(complete(node.content));
+    }),
+);
 
 function factsOf(node: MemoryNode, replaced: MemoryNode | undefined): [string, string][] {
   const { validTo, ttlDays, metadata } = node;

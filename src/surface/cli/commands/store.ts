@@ -1,4 +1,4 @@
-import { Command, Option } from "commander";
+import { Option } from "commander";
 import {
   NODE_TYPES,
   type NodeType,
@@ -15,9 +15,10 @@ import { nearView } from "../../contract/store/near-wire.ts";
 import type { CliContext } from "../context.ts";
 import { withEngine } from "../engine.ts";
 import { textOf } from "../memories.ts";
-import { configFor, encryptionKeyOption, formatOption, ownerOption } from "../options.ts";
+import { configFor, ownerOption } from "../options.ts";
 import { type Format, shortened, table } from "../output.ts";
 import { ownerFor } from "../owner.ts";
+import { PACK, type PackOptions, packCommand } from "../pack-command.ts";
 
 /** Characters of a near memory. */
 const SHOWN_CHARS = 80;
@@ -29,7 +30,7 @@ Examples:
   svc store ./memory.pack "Anna drinks coffee now" --supersedes 01980000-0000-7000-8000-000000000001
   cat note.txt | svc store ./memory.pack - --user-id anna --metadata '{"source":"diary"}'`;
 
-type StoreOptions = {
+type StoreOptions = PackOptions & {
   readonly userId?: string;
   readonly type?: NodeType;
   readonly scope?: Scope;
@@ -38,68 +39,56 @@ type StoreOptions = {
   readonly eventTime?: string;
   readonly metadata?: string;
   readonly supersedes?: readonly string[];
-  readonly encryptionKey?: string;
-  readonly format: Format;
 };
 
 /** `svc store`: stores one memory and waits until it can be found. */
-export function storeCommand(context: CliContext): Command {
-  return new Command("store")
-    .description("store one memory")
-    .argument("<pack>", "a .pack file, a directory pack or its memory.db")
-    .argument("<text...>", "what to remember; - reads it from stdin")
-    .addOption(ownerOption())
-    .addOption(new Option("--type <type>", "kind of memory (default: note)").choices(NODE_TYPES))
-    .addOption(
+export const storeCommand = packCommand(
+  {
+    name: "store",
+    description: "store one memory",
+    arguments: [PACK, ["<text...>", "what to remember; - reads it from stdin"]],
+    options: [
+      ownerOption(),
+      new Option("--type <type>", "kind of memory (default: note)").choices(NODE_TYPES),
       new Option("--scope <scope>", "where it belongs (default: personal)").choices(SCOPES),
-    )
-    .addOption(new Option("--role <role>", "who said it (default: user)").choices(ROLES))
-    .option("--speaker <name>", "name of who said it")
-    .option("--event-time <instant>", "when it happened, ISO 8601 with an offset")
-    .option("--metadata <json>", "a JSON object to store with it")
-    .option("--supersedes <id...>", "memories to replace: all of them, or nothing is stored")
-    .addOption(encryptionKeyOption())
-    .addOption(formatOption())
-    .addHelpText("after", EXAMPLES)
-    .action((path: string, words: string[], options: StoreOptions) =>
-      store(context, path, words, options),
-    );
-}
-
-async function store(
-  context: CliContext,
-  path: string,
-  words: readonly string[],
-  options: StoreOptions,
-): Promise<void> {
-  const metadata = parseMetadata(options.metadata);
-  const content = await textOf(words);
-  const config = await configFor(context, path, options.encryptionKey);
-  await withEngine(context, config, async (engine) => {
-    const stopProgress = await context.output.progress("storing");
-    try {
-      const question = { given: options.userId, path, isStoring: true };
-      const owner = await ownerFor(context, engine, question);
-      const started = performance.now();
-      const receipt = await engine.storeWithReceipt({
-        content,
-        userId: owner,
-        nodeType: options.type,
-        scope: options.scope,
-        role: options.role,
-        speaker: options.speaker,
-        eventTime: options.eventTime,
-        metadata,
-        supersedes: options.supersedes,
-      });
-      const ms = Math.round(performance.now() - started);
-      stopProgress();
-      report(context, receipt, ms, path, options.format);
-    } finally {
-      stopProgress();
-    }
-  });
-}
+      new Option("--role <role>", "who said it (default: user)").choices(ROLES),
+      new Option("--speaker <name>", "name of who said it"),
+      new Option("--event-time <instant>", "when it happened, ISO 8601 with an offset"),
+      new Option("--metadata <json>", "a JSON object to store with it"),
+      new Option("--supersedes <id...>", "memories to replace: all of them, or nothing is stored"),
+    ],
+    examples: EXAMPLES,
+  },
+  async (context, path: string, words: readonly string[], options: StoreOptions) => {
+    const metadata = parseMetadata(options.metadata);
+    const content = await textOf(words);
+    const config = await configFor(context, path, options.encryptionKey);
+    await withEngine(context, config, async (engine) => {
+      const stopProgress = await context.output.progress("storing");
+      try {
+        const question = { given: options.userId, path, isStoring: true };
+        const owner = await ownerFor(context, engine, question);
+        const started = performance.now();
+        const receipt = await engine.storeWithReceipt({
+          content,
+          userId: owner,
+          nodeType: options.type,
+          scope: options.scope,
+          role: options.role,
+          speaker: options.speaker,
+          eventTime: options.eventTime,
+          metadata,
+          supersedes: options.supersedes,
+        });
+        const ms = Math.round(performance.now() - started);
+        stopProgress();
+        report(context, receipt, ms, path, options.format);
+      } finally {
+        stopProgress();
+      }
+    });
+  },
+);
 
 function report(
   { output }: CliContext,
