@@ -12,6 +12,7 @@ const may = (layer, allowed) => ({
 /** Inside src/engine: capability -> sibling capabilities it may import. */
 const CAPABILITIES = {
   write: [],
+  extract: [],
   inspect: [],
   retrieve: [],
   organize: ["lifecycle", "write"],

@@ -49,9 +49,18 @@ export type Conversation = {
 const FILES = ["english.txt", "german.txt", "spanish.txt"];
 const TURN = /^(user|human|assistant|tool|system|participant)(?: \(([^)]+)\))?: (.*)$/;
 
-/** All conversations of the set. */
+/** The conversations on which the rules were fixed. */
 export function readConversations(): readonly Conversation[] {
-  return FILES.flatMap((file) => {
+  return conversationsIn(FILES);
+}
+
+/** Conversations that were written after the rules. */
+export function readSecondSet(): readonly Conversation[] {
+  return conversationsIn(["second.txt"]);
+}
+
+function conversationsIn(files: readonly string[]): readonly Conversation[] {
+  return files.flatMap((file) => {
     const text = readFileSync(join(import.meta.dir, "data/extraction", file), "utf8");
     return text.split(/^== /m).slice(1).map(conversationOf);
   });

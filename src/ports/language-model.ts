@@ -27,3 +27,16 @@ export type LanguageModel = {
   readonly model: string;
   answer(request: ModelRequest): Promise<JsonObject>;
 };
+
+/** Reads the text of an answer: what it says, or what to tell the model about what is wrong with it. */
+export type ReadAnswer<T> = (text: string) => { readonly answer: T } | { readonly problem: string };
+
+/**
+ * A language model whose callers read the text of its answers themselves, to see what a reader of JSON would pass over.
+ *
+ * For implementers: as `LanguageModel`; the answer is what `read` makes of the last text. The cause of an error has a stable name
+ * (`domain/extraction/failure.ts`).
+ */
+export type TextModel = Pick<LanguageModel, "provider" | "model"> & {
+  ask<T>(request: ModelRequest, read: ReadAnswer<T>): Promise<T>;
+};

@@ -1,5 +1,10 @@
 import { SvcError } from "../../domain/errors.ts";
-import type { LanguageModel, ModelRequest } from "../../ports/language-model.ts";
+import type {
+  LanguageModel,
+  ModelRequest,
+  ReadAnswer,
+  TextModel,
+} from "../../ports/language-model.ts";
 import { answerForm } from "./answer-form.ts";
 import { callFailed, formMissed, keyMissing, timedOut } from "./failures.ts";
 import { type LoadedProvider, loadProvider } from "./load-provider.ts";
@@ -11,12 +16,12 @@ const TRANSPORT_RETRIES = 2;
  * A language model behind the AI SDK. Its client is loaded by the first question. The time limit of a request covers
  * everything: loading, lost connections with pauses between retries, and answers that are requested again.
  */
-export function createLanguageModel(options: LanguageModelOptions): LanguageModel {
+export function createLanguageModel(options: LanguageModelOptions): LanguageModel & TextModel {
   let loaded: Promise<LoadedProvider> | undefined;
-  return {
+  const model: TextModel = {
     provider: options.provider,
     model: options.model,
-    answer: async (request) => {
+    ask: async (request, read) => {
       request.signal?.throwIfAborted();
       if (options.provider !== "ollama" && options.apiKey === undefined) throw keyMissing(options);
       const deadline = AbortSignal.timeout(request.timeoutMs);
@@ -24,7 +29,7 @@ export function createLanguageModel(options: LanguageModelOptions): LanguageMode
         request.signal === undefined ? deadline : AbortSignal.any([request.signal, deadline]);
       loaded ??= loadProvider(options);
       try {
-        return await untilAborted(ask(options, await loaded, request, signal), signal);
+        return await untilAborted(ask(options, await loaded, request, read, signal), signal);
       } catch (error) {
         request.signal?.throwIfAborted();
         if (deadline.aborted) throw timedOut(options, request.timeoutMs);
@@ -32,18 +37,22 @@ export function createLanguageModel(options: LanguageModelOptions): LanguageMode
       }
     },
   };
+  return {
+    ...model,
+    answer: async (request) => await model.ask(request, answerForm(request.schema)),
+  };
 }
 
-async function ask(
+async function ask<T>(
   options: LanguageModelOptions,
   provider: LoadedProvider,
   request: ModelRequest,
+  read: ReadAnswer<T>,
   signal: AbortSignal,
-) {
-  const check = answerForm(request.schema);
+): Promise<T> {
   const messages = [request.prompt];
   for (let tries = 1; ; tries += 1) {
-    const checked = check(await complete(options, provider, request, messages, signal));
+    const checked = read(await complete(options, provider, request, messages, signal));
     if ("answer" in checked) return checked.answer;
     if (tries > request.schemaRetries) throw formMissed(options, tries);
     messages.push(

@@ -1,4 +1,5 @@
 import { SvcError } from "../../domain/errors.ts";
+import { type FailureCode, failureOfStatus } from "../../domain/extraction/failure.ts";
 import type { LanguageModelOptions } from "./options.ts";
 
 /** What the client library reports about a failed call, without the texts that its errors carry. */
@@ -15,11 +16,22 @@ export type CallFailure = {
 export function callFailed(options: LanguageModelOptions, failure: CallFailure): SvcError {
   const { provider, model } = options;
   const { status } = failure;
-  return new SvcError("model_failed", `${provider} (${model}) ${explain(failure)}`, {
-    provider,
-    model,
-    ...(status === undefined ? {} : { status }),
-  });
+  return new SvcError(
+    "model_failed",
+    `${provider} (${model}) ${explain(failure)}`,
+    { provider, model, ...(status === undefined ? {} : { status }) },
+    { cause: causeOf(failure) },
+  );
+}
+
+/** Callers branch on the names of causes. */
+function named(name: FailureCode): Error {
+  return Object.assign(new Error(name), { name });
+}
+
+function causeOf({ status, name }: CallFailure): Error | undefined {
+  if (status !== undefined) return named(failureOfStatus(status) ?? "ValidationError");
+  return name === "AI_APICallError" ? named("APIConnectionError") : undefined;
 }
 
 function explain({ status, name }: CallFailure): string {
@@ -43,6 +55,7 @@ export function keyMissing({ provider, model }: LanguageModelOptions): SvcError 
     "model_failed",
     `${provider} needs a key: set the api_key of its settings, or ${provider.toUpperCase()}_API_KEY`,
     { provider, model },
+    { cause: named("AuthenticationError") },
   );
 }
 
@@ -53,6 +66,7 @@ export function formMissed({ provider, model }: LanguageModelOptions, tries: num
     "model_failed",
     `${provider} (${model}) answered ${times}, but not in the requested form; a larger model may help`,
     { provider, model },
+    { cause: named("ValidationError") },
   );
 }
 
@@ -62,5 +76,6 @@ export function timedOut({ provider, model }: LanguageModelOptions, timeoutMs: n
     "model_timeout",
     `${provider} (${model}) did not answer within ${timeoutMs / 1000} seconds`,
     { provider, model },
+    { cause: named("TimeoutError") },
   );
 }

@@ -4,7 +4,12 @@ import { isMentioned } from "./mentions.ts";
 import { isPersonal, mentionsOwnSelf } from "./personal.ts";
 
 /** A clause of a passage, and whether it denies what it says. */
-export type Clause = { readonly text: string; readonly denies: boolean };
+export type Clause = {
+  readonly text: string;
+  readonly denies: boolean;
+  /** What joins it to the one before, such as a comma or `but`. */
+  readonly joiner: string;
+};
 
 /** What denies a clause: words of negation alone, or also verbs that end something, such as `stopped`. */
 export type Denial = "negation" | "negation or ending";
@@ -27,7 +32,7 @@ export function clausesOf(
     const before = clauses.at(-1);
     const continues =
       before?.denies === true && goesOn(joiner, language) && isListItem(text, language);
-    clauses.push({ text, denies: continues || denies(text, language, denial) });
+    clauses.push({ text, denies: continues || denies(text, language, denial), joiner });
   };
   for (const { index, 0: found } of breaksOf(passage, language)) {
     push(index);
@@ -92,16 +97,22 @@ export function stanceOn(
   };
 }
 
+/** `likes carrots, but not broccoli`: neither replaces the other. */
+const CONTRAST = /^(?:but|although|though|however|aber|obwohl|pero|aunque)$/i;
+
 /**
  * Whether a passage gives a value up: as what something else replaces, as what is so no more, or by a bare denial (`not on Monday`).
  * A clause with a subject and verb of its own denies something else.
  */
 export function endsValue(value: string, passage: string, language: CueLanguage): boolean {
-  return clausesOf(passage, language, "negation or ending").some(({ text, denies: denied }) => {
-    if (!isMentioned(value, text)) return false;
-    if (isReplaced(value, text, language)) return true;
-    return denied && (isListItem(text, language) || hasCue(text, language, "noMore"));
-  });
+  return clausesOf(passage, language, "negation or ending").some(
+    ({ text, denies: denied, joiner }) => {
+      if (!isMentioned(value, text)) return false;
+      if (isReplaced(value, text, language)) return true;
+      const isBare = isListItem(text, language) && !CONTRAST.test(joiner);
+      return denied && (isBare || hasCue(text, language, "noMore"));
+    },
+  );
 }
 
 /** Whether a clause names the object as what something else has replaced: `instead of Slack`. */

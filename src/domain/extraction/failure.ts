@@ -80,7 +80,6 @@ function knownCode(error: Cause): FailureCode | undefined {
   const status = error.status ?? (isObject(data) ? data.status : undefined);
   const ofStatus = typeof status === "number" ? failureOfStatus(status) : undefined;
   if (ofStatus !== undefined) return ofStatus;
-  if (error.code === "model_timeout") return "TimeoutError";
   return FAILURE_CODES.find((code) => code === name);
 }
 

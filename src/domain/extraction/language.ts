@@ -3,22 +3,22 @@ export type CueLanguage = "en" | "de" | "es";
 
 const LANGUAGES: readonly CueLanguage[] = ["en", "de", "es"];
 
-/** Words that nearly every text of a language has, and texts of the others do not. */
+/** Words that nearly every text of a language has, and that are no words of the others. */
 const FREQUENT: Readonly<Record<CueLanguage, ReadonlySet<string>>> = {
   en: new Set(
-    "the and is are of in my i a for with on it have has was we you to that this do not but at from be".split(
+    "the and is are of my i for with on it have has we you to that this do not but at from be she they his her".split(
       " ",
     ),
   ),
   de: new Set(
     `der die das den dem und ich ist sind nicht kein keine ein eine einen einem einer mit zu zum zur wir für auf habe hat mein meine
-    meinen wohne arbeite bei im am von wenn aber war bin du sie auch noch nur seit vielleicht oder als jetzt nehme trinke`.split(
+    meinen wohne arbeite bei im von wenn aber bin du sie auch noch nur seit vielleicht oder als jetzt nehme trinke`.split(
       /\s+/,
     ),
   ),
   es: new Set(
-    `el la los las que y en un una es no me mi mis con por para como yo de del pero al vivo trabajo tengo soy estoy si ya más desde
-    hace muy lo su sus se te le uso prefiero fue era está son ahora quizás tal quiero cambié compré vendí dejé necesito gano`.split(
+    `el la los las que y en un una es mi mis con por para como yo de del pero al voy todavía vivo trabajo tengo soy estoy si ya más desde
+    hace muy lo su sus se te le uso prefiero fue era está ahora quizás tal quiero cambié compré vendí dejé necesito gano`.split(
       /\s+/,
     ),
   ),

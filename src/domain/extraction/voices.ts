@@ -118,7 +118,7 @@ function isAboutKin(
 ): boolean {
   const isTie =
     /sister|brother|kin|relat|parent|mother|father|married|friend|colleague|know|child|son(?:_|\b)|daughter|pet|dog|cat(?:_|\b)|boss|manager|neighbo|partner|wife|husband/i;
-  if (isTie.test(predicate) || object.toLowerCase().includes(word.toLowerCase())) return true;
+  if (isTie.test(predicate) || isMentioned(word, object)) return true;
   const name = object.trim();
   const named = /^[\s,:]*(?:(?:is|is called|is named|called|named|ist|heißt|es|se llama)\s+)?/iu;
   return /^\p{Lu}/u.test(name) && after.replace(named, "").startsWith(name);

@@ -23,10 +23,6 @@ describe("the reason of a failed extraction", () => {
     expect(failureCode(new SvcError("model_failed", "x", { status }))).toBe(code);
   });
 
-  test("is a timeout where the model gave no answer in time", () => {
-    expect(failureCode(new SvcError("model_timeout", "x"))).toBe("TimeoutError");
-  });
-
   test("is the first known one among the causes", () => {
     const cause = Object.assign(new Error("inner"), { name: "RateLimitError" });
     expect(failureCode(new Error("outer", { cause }))).toBe("RateLimitError");

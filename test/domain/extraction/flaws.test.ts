@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { FLAWS } from "../../../scripts/quality/extraction-flaws.ts";
 import { judge } from "../../../scripts/quality/extraction-score.ts";
-import { readConversations } from "../../../scripts/quality/extraction-set.ts";
+import { readConversations, readSecondSet } from "../../../scripts/quality/extraction-set.ts";
 
 /** The most of the wrong claims that may be kept, and of the right ones that may be dropped. */
 const LIMIT = 0.02;
@@ -51,4 +51,13 @@ test("every dropped claim has a reason", () => {
   expect(silent.map(({ conversation, planted }) => [conversation, planted.claim.object])).toEqual(
     [],
   );
+});
+
+test("a second set, written after the rules, has as few mistakes", () => {
+  const second = readSecondSet();
+  const all = second.flatMap((conversation) => judge(conversation, second));
+  const isWrong = ({ planted }: (typeof all)[number]) => planted.flaw !== undefined;
+  const mistakes = all.filter((verdict) => verdict.isKept === isWrong(verdict));
+  expect(mistakes.filter(isWrong).length / all.filter(isWrong).length).toBeLessThanOrEqual(LIMIT);
+  expect(mistakes.length - mistakes.filter(isWrong).length).toBeLessThanOrEqual(1);
 });
