@@ -111,6 +111,7 @@ const PLANTS: readonly Plant[] = [
   },
   { rule: "the-environment-has-one-reader", from: "surface/http/environment", to: "config/load" },
   { rule: "engine-write-siblings", from: "engine/write/sibling", to: "engine/retrieve/target" },
+  { rule: "engine-extract-siblings", from: "engine/extract/sibling", to: "engine/write/target" },
   { rule: "engine-retrieve-siblings", from: "engine/retrieve/sibling", to: "engine/write/target" },
   { rule: "engine-inspect-siblings", from: "engine/inspect/sibling", to: "engine/write/target" },
   { rule: "engine-verify-siblings", from: "engine/verify/sibling", to: "engine/retrieve/target" },
