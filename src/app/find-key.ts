@@ -15,7 +15,6 @@ import { Secret } from "../lib/secret.ts";
 import { isPackEncrypted, keyInSettings, withCipher } from "./pack-key.ts";
 import { layoutOf } from "./pack-path.ts";
 
-/** How to look for a key. */
 export type KeyRequest = {
   /** A key that takes precedence over every other; empty: the pack is opened without one. Absent: look for one. */
   readonly given?: string | undefined;
@@ -94,7 +93,6 @@ export async function derived(layout: PackLayout, keyText: string): Promise<stri
   }
 }
 
-/** The key store of the configured kind. */
 export function keyStoreOf(config: Config): KeyStore {
   return openKeyStore({ kind: config.key_store, environment: process.env });
 }

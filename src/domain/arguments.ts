@@ -1,4 +1,5 @@
 import { parseUuid, type Uuid } from "../lib/uuid.ts";
+import { parseMember } from "./enums.ts";
 import { invalid } from "./errors.ts";
 import { type Owner, toOwner } from "./owner.ts";
 
@@ -95,6 +96,31 @@ export function parseOptionalList(value: unknown, field: string): readonly unkno
   if (value instanceof Set) return [...value];
   if (!Array.isArray(value)) throw invalid(field, "must be a list");
   return value;
+}
+
+/** A member of a closed set, or undefined when absent. */
+export function parseOptionalMember<T extends string>(
+  members: readonly T[],
+  value: unknown,
+  field: string,
+): T | undefined {
+  return value === undefined || value === null ? undefined : parseMember(members, value, field);
+}
+
+/** A list of members of a closed set, or undefined when absent. */
+export function parseOptionalMembers<T extends string>(
+  members: readonly T[],
+  value: unknown,
+  field: string,
+): readonly T[] | undefined {
+  return parseOptionalList(value, field)?.map((item) => parseMember(members, item, field));
+}
+
+/** Text that is not blank. */
+export function parseFilled(value: unknown, field: string): string {
+  const text = parseText(value, field);
+  if (text.trim() === "") throw invalid(field, "must not be blank");
+  return text;
 }
 
 /** An identifier in any notation of a UUID, in canonical form. */

@@ -265,7 +265,6 @@ function textOf(data: ErrorData, key: string): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** An `invalid_argument` error about one field. */
 export function invalid(field: string, message: string): SvcError {
   return new SvcError("invalid_argument", `${field}: ${message}`, { field });
 }
@@ -275,7 +274,6 @@ export function missing(kind: string, id: Uuid, message: string): SvcError {
   return new SvcError("not_found", message, { kind, id });
 }
 
-/** There is no such memory for this owner. */
 export function missingNode(id: Uuid): SvcError {
   return missing("node", id, `Node '${id}' not found`);
 }

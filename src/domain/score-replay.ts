@@ -141,7 +141,6 @@ const FORMULA_VERSIONS = {
   adaptive: 4,
 } as const satisfies Record<Fusion["kind"], ScoreProvenance["formulaVersion"]>;
 
-/** The version of a fusion's formula. */
 export function formulaVersion(kind: Fusion["kind"]): ScoreProvenance["formulaVersion"] {
   return FORMULA_VERSIONS[kind];
 }

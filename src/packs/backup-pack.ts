@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { loadSqliteVec } from "../adapters/native/sqlite-vec.ts";
-import { noSuchPack, toSvcError } from "../adapters/sqlite/connection/failures.ts";
+import { requirePack, toSvcError } from "../adapters/sqlite/connection/failures.ts";
 import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.ts";
 import { tellGap } from "../adapters/sqlite/connection/log-mark.ts";
 import { backUpFiles } from "../adapters/sqlite/copy/backup-files.ts";
@@ -47,7 +47,7 @@ export type Backup = {
 export async function backUpPack(config: Config, request: BackupRequest): Promise<Backup> {
   const layout = layoutOf(config);
   const source = mainPath(layout);
-  requireExists(source);
+  requirePack(source, "nothing was changed");
   const target = targetFor(layout, request.to);
   const { signal, onProgress } = request;
   const clock = createSystemClock();
@@ -81,11 +81,6 @@ function prepare(target: PackLayout): ReturnType<typeof hiddenBeside> {
   } catch (error) {
     throw toSvcError(error, mainPath(target));
   }
-}
-
-function requireExists(path: string): void {
-  if (statSync(path, { throwIfNoEntry: false }) !== undefined) return;
-  throw noSuchPack(path, "nothing was changed");
 }
 
 /** Where a copy with the same layout goes. */

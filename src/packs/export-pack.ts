@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { statSync } from "node:fs";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { noSuchPack, toSvcError } from "../adapters/sqlite/connection/failures.ts";
+import { requirePack, toSvcError } from "../adapters/sqlite/connection/failures.ts";
 import { mainPath } from "../adapters/sqlite/connection/layout.ts";
 import { filesOf } from "../adapters/sqlite/connection/open-database.ts";
 import { readSnapshot } from "../adapters/sqlite/transfer/export.ts";
@@ -45,9 +45,7 @@ export type ExportReport = {
 export async function exportPack(config: Config, request: ExportRequest): Promise<ExportReport> {
   const layout = layoutOf(config);
   const path = mainPath(layout);
-  if (statSync(path, { throwIfNoEntry: false }) === undefined) {
-    throw noSuchPack(path, `create it with: svc init ${path}`);
-  }
+  requirePack(path, `create it with: svc init ${path}`);
   const target = request.output === undefined ? undefined : resolve(request.output);
   if (target !== undefined) requireWritableTarget(target, filesOf(layout), request.force);
   const exportedAt = createSystemClock().now();

@@ -1,10 +1,7 @@
 import {
-  closeSync,
   existsSync,
-  fsyncSync,
   linkSync,
   mkdirSync,
-  openSync,
   readdirSync,
   renameSync,
   rmSync,
@@ -14,9 +11,11 @@ import { basename, dirname, join } from "node:path";
 import type { PackLayout } from "../adapters/sqlite/connection/layout.ts";
 import { filesOf } from "../adapters/sqlite/connection/open-database.ts";
 import {
+  discard,
   hiddenBeside as hiddenName,
   type Purpose,
   removeLeftovers,
+  syncToDisk,
 } from "../adapters/sqlite/copy/hidden-file.ts";
 import { invalid } from "../domain/errors.ts";
 
@@ -43,15 +42,10 @@ export function hiddenBeside(layout: PackLayout, purpose: Purpose): HiddenPack {
   mkdirSync(dirname(target), { recursive: true });
   removeLeftovers(target);
   if (layout.kind === "file") {
-    const remove = (): void => {
-      for (const suffix of ["", "-wal", "-shm", "-journal"]) {
-        rmSync(`${place}${suffix}`, { force: true });
-      }
-    };
     return {
       layout: { kind: "file", path: place },
       publish: () => publishFile(place, target),
-      remove,
+      remove: () => discard(place),
     };
   }
   const inside: PackLayout = {
@@ -64,13 +58,13 @@ export function hiddenBeside(layout: PackLayout, purpose: Purpose): HiddenPack {
   return {
     layout: inside,
     publish: () => {
-      for (const file of filesOf(inside)) flush(file);
-      flush(inside.lexicalPath);
-      flush(place);
+      for (const file of filesOf(inside)) syncToDisk(file);
+      syncToDisk(inside.lexicalPath);
+      syncToDisk(place);
       requireFree(target);
       // Replaces an empty folder, and fails if there is anything in it.
       renameSync(place, target);
-      flush(dirname(target));
+      syncToDisk(dirname(target));
     },
     remove: () => rmSync(place, { recursive: true, force: true }),
   };
@@ -102,7 +96,7 @@ function requireFree(target: string): void {
 }
 
 function publishFile(place: string, target: string): void {
-  flush(place);
+  syncToDisk(place);
   requireFree(target);
   if (existsSync(target)) renameSync(place, target);
   else {
@@ -116,14 +110,5 @@ function publishFile(place: string, target: string): void {
     }
     rmSync(place, { force: true });
   }
-  flush(dirname(target));
-}
-
-function flush(path: string): void {
-  const file = openSync(path, "r");
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
+  syncToDisk(dirname(target));
 }

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { loadSqliteVec } from "../adapters/native/sqlite-vec.ts";
-import { noSuchPack } from "../adapters/sqlite/connection/failures.ts";
+import { requirePack } from "../adapters/sqlite/connection/failures.ts";
 import { mainPath } from "../adapters/sqlite/connection/layout.ts";
 import { tellGap } from "../adapters/sqlite/connection/log-mark.ts";
 import {
@@ -31,16 +31,14 @@ export type PackReport = PackInspection & {
 export async function reportOnPack(config: Config, checkIntegrity: boolean): Promise<PackReport> {
   const layout = layoutOf(config);
   const path = mainPath(layout);
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat === undefined) {
-    throw noSuchPack(path, `create it with: svc init ${path}`);
-  }
+  requirePack(path, `create it with: svc init ${path}`);
+  const { size: bytes } = statSync(path);
   const vecExtensionPath = loadSqliteVec();
   const inspection = await withCipher(layout, keyTextOf(config), (cipher) =>
     inspectPack({ layout, checkIntegrity, isReceiptWhole, vecExtensionPath, cipher }),
   );
   const missing = inspection.logGap && tellGap(path, inspection.logGap);
-  return { ...inspection, missing, path, bytes: stat.size, encrypted: isPackEncrypted(layout) };
+  return { ...inspection, missing, path, bytes, encrypted: isPackEncrypted(layout) };
 }
 
 /**

@@ -1,10 +1,9 @@
-import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { keyWrong } from "../adapters/crypt/failures.ts";
 import { wipe } from "../adapters/crypt/keys.ts";
 import { writePrivately } from "../adapters/keystore/key-files.ts";
 import { placeName } from "../adapters/keystore/key-store.ts";
-import { noSuchPack } from "../adapters/sqlite/connection/failures.ts";
+import { requirePack } from "../adapters/sqlite/connection/failures.ts";
 import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.ts";
 import { packKey } from "../adapters/sqlite/connection/pack-files.ts";
 import { writeKeyBackup } from "../adapters/sqlite/schema/key-backup.ts";
@@ -144,9 +143,8 @@ async function keep(config: Config, layout: PackLayout, keyText: string): Promis
 
 function existing(config: Config): PackLayout {
   const layout = layoutOf(config);
-  const path = mainPath(layout);
-  if (existsSync(path)) return layout;
-  throw noSuchPack(path);
+  requirePack(mainPath(layout));
+  return layout;
 }
 
 function encrypted(config: Config): PackLayout {

@@ -3,7 +3,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { deriveMasterKey, SALT_BYTES, wipe } from "../adapters/crypt/keys.ts";
 import { loadSqliteVec } from "../adapters/native/sqlite-vec.ts";
-import { noSuchPack } from "../adapters/sqlite/connection/failures.ts";
+import { requirePack } from "../adapters/sqlite/connection/failures.ts";
 import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.ts";
 import { type CopyKey, freshKey, sameKey } from "../adapters/sqlite/copy/copy-pack.ts";
 import {
@@ -138,7 +138,7 @@ export async function migratePack(
   if (layout.kind === "file") {
     throw invalid("directory", `${layout.path} is a single file already, or no pack at all`);
   }
-  requireExists(layout);
+  requirePack(mainPath(layout), "nothing was changed");
   const isEncrypted = isPackEncrypted(layout);
   const path = resolve(destination);
   const keyText = keyTextOf(config);
@@ -164,7 +164,7 @@ export async function migratePack(
 /** Path of the configured pack with links resolved, so that a link stays a link when its target is replaced. */
 function existing(config: Config): PackLayout {
   const layout = layoutOf(config);
-  requireExists(layout);
+  requirePack(mainPath(layout), "nothing was changed");
   if (layout.kind === "file") return layout;
   const real = (path: string): string => (existsSync(path) ? realpathSync(path) : path);
   return {
@@ -173,10 +173,4 @@ function existing(config: Config): PackLayout {
     vectorPath: real(layout.vectorPath),
     lexicalPath: real(layout.lexicalPath),
   };
-}
-
-function requireExists(layout: PackLayout): void {
-  const path = mainPath(layout);
-  if (existsSync(path)) return;
-  throw noSuchPack(path, "nothing was changed");
 }

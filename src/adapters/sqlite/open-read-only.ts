@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { wipe } from "../crypt/keys.ts";
-import { keptUnchanged, noSuchPack, readOnly, toSvcError } from "./connection/failures.ts";
+import { keptUnchanged, readOnly, requirePack, toSvcError } from "./connection/failures.ts";
 import { mainPath, type PackLayout } from "./connection/layout.ts";
 import { findLogGap, tellGap } from "./connection/log-mark.ts";
 import { filesOf } from "./connection/open-database.ts";
@@ -27,9 +27,7 @@ export function isReadOnlyPack(layout: PackLayout): boolean {
  */
 export async function openReadOnlyStore(options: SqliteStoreOptions): Promise<OpenPack> {
   const path = mainPath(options.layout);
-  if (!existsSync(path)) {
-    throw noSuchPack(path);
-  }
+  requirePack(path);
   if (options.encryptionKey === undefined) return openWith(options, path, undefined);
   const masterKey = await packKey(path, options.encryptionKey);
   try {

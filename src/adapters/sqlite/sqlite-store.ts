@@ -60,10 +60,8 @@ export type SqliteStoreParts = {
 
 let stores = 0;
 
-/** An open pack: its store, and its lock. */
 export type OpenPack = Store & PackLock;
 
-/** The store over one SQLite pack. */
 export function createSqliteStore(parts: SqliteStoreParts): OpenPack {
   // SAFETY: the key of a node is the number of its row; nobody else makes one or does anything with it but hand it back.
   return storeOf(parts) as unknown as OpenPack;

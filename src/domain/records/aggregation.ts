@@ -19,7 +19,6 @@ import { LIFECYCLE_STATES, NODE_TYPES, RETRIEVAL_MODES, SCOPES } from "../enums.
 
 /** What counts and sums of stored claims answer. */
 
-/** By what claims are grouped. */
 export const CLAIM_DIMENSIONS = ["subject", "predicate", "object", "polarity"] as const;
 export type ClaimDimension = (typeof CLAIM_DIMENSIONS)[number];
 

@@ -77,7 +77,6 @@ export const packingForm = object({
 /** Packing settings as they took effect. */
 export type ReceiptPacking = ValueOf<typeof packingForm>;
 
-/** The packing settings of an engine. */
 export type PackingSettings = Omit<
   ReceiptPacking,
   "contextCitations" | "foldRepeatedText" | "tokenizer" | "charsPerToken" | "crossScopeTokenBudget"

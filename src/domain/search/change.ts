@@ -27,7 +27,6 @@ export function momentAfter(nodes: Iterable<Pick<MemoryNode, "updatedAt">>, now:
   return [now, ...after].sort().at(-1) ?? now;
 }
 
-/** A node before and after a change. */
 export type NodeChange = { readonly before: MemoryNode; readonly after: MemoryNode };
 
 /**

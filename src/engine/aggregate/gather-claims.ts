@@ -34,7 +34,6 @@ export type GatheredClaims = {
   /** Including those stored after the cutoff. */
   readonly matchedRecords: number;
   readonly candidateCount: number;
-  /** Whether a candidate is contested. */
   readonly hasContested: boolean;
   readonly valueCount: number;
   /** The first values, in the order of the answer. */

@@ -1,4 +1,4 @@
-import { parseOptionalInteger, parseText } from "../../domain/arguments.ts";
+import { parseFilled, parseOptionalInteger } from "../../domain/arguments.ts";
 import { POSITIVE } from "../../domain/claims.ts";
 import {
   LIFECYCLE_STATES,
@@ -109,7 +109,7 @@ export function parseQuantityQuery(input: QuantityQueryInput): QuantityQuery {
  */
 export function parseQuestion(input: QuantityQuestionInput): string {
   requireMembers(input, QUESTION_MEMBERS);
-  return nonBlank(input.question, "question");
+  return parseFilled(input.question, "question");
 }
 
 /**
@@ -121,8 +121,8 @@ export function parseStateQuery(input: StateQueryInput): StateQuery {
   const validAt = parseInstantInput(input.validAt, "valid_at");
   if (validAt === undefined) throw invalid("valid_at", "is required: the moment to look at");
   return {
-    subject: nonBlank(input.subject, "subject"),
-    predicate: nonBlank(input.predicate, "predicate"),
+    subject: parseFilled(input.subject, "subject"),
+    predicate: parseFilled(input.predicate, "predicate"),
     scope: parseMember(SCOPES, input.scope, "scope"),
     validAt,
     knowledgeAt: parseInstantInput(input.knowledgeAt, "knowledge_at"),
@@ -180,13 +180,7 @@ function listOf(value: unknown, field: string): readonly unknown[] | undefined {
 }
 
 function texts(value: unknown, field: string): readonly string[] | undefined {
-  return listOf(value, field)?.map((item, index) => nonBlank(item, `${field}[${index}]`));
-}
-
-function nonBlank(value: unknown, field: string): string {
-  const text = parseText(value, field);
-  if (text.trim() === "") throw invalid(field, "must not be blank");
-  return text;
+  return listOf(value, field)?.map((item, index) => parseFilled(item, `${field}[${index}]`));
 }
 
 /** Members of a closed set. */

@@ -38,7 +38,6 @@ type Amounts = Evidence & {
   readonly samples: QuantitySample[];
 };
 
-/** An amount with the claim about it. */
 type ReadQuantity = ReadClaim & { readonly quantity: Quantity; readonly normalUnit: string };
 
 /**

@@ -3,6 +3,8 @@ import {
   parseOptionalBoolean,
   parseOptionalInteger,
   parseOptionalList,
+  parseOptionalMember,
+  parseOptionalMembers,
   parseOptionalNumber,
   parseOptionalText,
   parseOwner,
@@ -13,7 +15,6 @@ import {
   ACTIVE_STATES,
   LIFECYCLE_STATES,
   NODE_TYPES,
-  parseMember,
   SCOPES,
   type Scope,
 } from "../../domain/enums.ts";
@@ -22,6 +23,7 @@ import { isActive } from "../../domain/lifecycle.ts";
 import { LIMITS } from "../../domain/limits.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { parseInstantInput } from "../../domain/validity.ts";
+import { given as withoutAbsent } from "../../lib/case.ts";
 import type { EventPage } from "../../ports/store/event-log.ts";
 import type { Graph, NodeFilter } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";
@@ -40,10 +42,9 @@ export async function getNode(
 
 /** Checks a node query and fills in its defaults. Absent members do not restrict. */
 export function parseNodeQuery(query: NodeQuery): NodeFilter {
-  const nodeType = query.nodeType ?? undefined;
   const scopes = commonScopes(query);
   const given = {
-    nodeType: nodeType === undefined ? undefined : parseMember(NODE_TYPES, nodeType, "node_type"),
+    nodeType: parseOptionalMember(NODE_TYPES, query.nodeType, "node_type"),
     scopes: scopes === "none" ? undefined : scopes,
     sessionIds: texts(query.sessionIds, "session_ids"),
     validAt: parseInstantInput(query.validAt, "valid_at"),
@@ -53,11 +54,9 @@ export function parseNodeQuery(query: NodeQuery): NodeFilter {
     createdBefore: parseInstantInput(query.createdBefore, "created_before"),
     olderThan: parsePlace(query.olderThan),
   };
-  const states = parseOptionalList(query.lifecycleStates, "lifecycle_states")?.map((state) =>
-    parseMember(LIFECYCLE_STATES, state, "lifecycle_states"),
-  );
+  const states = parseOptionalMembers(LIFECYCLE_STATES, query.lifecycleStates, "lifecycle_states");
   return {
-    ...present(given),
+    ...withoutAbsent(given),
     owner: parseOwner(query.userId),
     // An empty list of states matches nothing, whereas an empty list of scopes would match everything.
     lifecycleStates: scopes === "none" ? [] : (states ?? ACTIVE_STATES),
@@ -77,10 +76,10 @@ function parsePlace(place: NodeQuery["olderThan"]): NodeFilter["olderThan"] {
 export function parseEventQuery(query: EventQuery): EventPage {
   const given = {
     sessionId: parseOptionalText(query.sessionId, "session_id"),
-    scopes: scopesOf(query.scopes),
+    scopes: parseOptionalMembers(SCOPES, query.scopes, "scopes"),
   };
   return {
-    ...present(given),
+    ...withoutAbsent(given),
     userId: parseUserId(query.userId),
     limit: parseOptionalInteger(query.limit, "limit", 0, LIMITS.eventPageMax) ?? 100,
     offset: parseOptionalInteger(query.offset, "offset", 0) ?? 0,
@@ -89,24 +88,12 @@ export function parseEventQuery(query: EventQuery): EventPage {
 
 /** The scopes that both `scope` and `scopes` allow; an empty list does not restrict. Undefined: all. */
 function commonScopes(query: NodeQuery): readonly Scope[] | undefined | "none" {
-  const scopes = scopesOf(query.scopes) ?? [];
-  const one = query.scope ?? undefined;
-  if (one === undefined) return scopes.length === 0 ? undefined : scopes;
-  const scope = parseMember(SCOPES, one, "scope");
+  const scopes = parseOptionalMembers(SCOPES, query.scopes, "scopes") ?? [];
+  const scope = parseOptionalMember(SCOPES, query.scope, "scope");
+  if (scope === undefined) return scopes.length === 0 ? undefined : scopes;
   return scopes.length === 0 || scopes.includes(scope) ? [scope] : "none";
-}
-
-function scopesOf(value: unknown): Scope[] | undefined {
-  return parseOptionalList(value, "scopes")?.map((scope) => parseMember(SCOPES, scope, "scopes"));
 }
 
 function texts(value: unknown, field: string): string[] | undefined {
   return parseOptionalList(value, field)?.map((item) => parseText(item, field));
-}
-
-/** The members that are present: an absent one does not restrict. */
-function present<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  const entries = Object.entries(value).filter(([, member]) => member !== undefined);
-  // SAFETY: only undefined members were removed.
-  return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }

@@ -1,16 +1,11 @@
 import {
   parseOptionalId,
   parseOptionalInteger,
-  parseOptionalList,
+  parseOptionalMember,
+  parseOptionalMembers,
   parseUserId,
 } from "../../domain/arguments.ts";
-import {
-  ACTIVE_STATES,
-  LIFECYCLE_STATES,
-  NODE_TYPES,
-  parseMember,
-  SCOPES,
-} from "../../domain/enums.ts";
+import { ACTIVE_STATES, LIFECYCLE_STATES, NODE_TYPES, SCOPES } from "../../domain/enums.ts";
 import { LIMITS } from "../../domain/limits.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { Graph, NodeScan } from "../../ports/store/graph.ts";
@@ -77,16 +72,12 @@ async function readPage(
 function parseRestrictions(
   query: Omit<ScanQuery, "afterId" | "limit">,
 ): Omit<NodeScan, "afterId" | "limit"> {
-  const userId = parseUserId(query.userId);
-  const scope = query.scope ?? undefined;
-  const nodeType = query.nodeType ?? undefined;
-  const states = parseOptionalList(query.lifecycleStates, "lifecycle_states");
   return {
-    userId,
-    scope: scope === undefined ? undefined : parseMember(SCOPES, scope, "scope"),
-    nodeType: nodeType === undefined ? undefined : parseMember(NODE_TYPES, nodeType, "node_type"),
+    userId: parseUserId(query.userId),
+    scope: parseOptionalMember(SCOPES, query.scope, "scope"),
+    nodeType: parseOptionalMember(NODE_TYPES, query.nodeType, "node_type"),
     lifecycleStates:
-      states?.map((state) => parseMember(LIFECYCLE_STATES, state, "lifecycle_states")) ??
+      parseOptionalMembers(LIFECYCLE_STATES, query.lifecycleStates, "lifecycle_states") ??
       ACTIVE_STATES,
   };
 }

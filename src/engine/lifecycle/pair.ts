@@ -37,7 +37,6 @@ export type PairRequest = {
   readonly reverseId: Uuid;
 };
 
-/** A request at the moment of its decision. */
 export type DatedPairRequest = PairRequest & { readonly at: Instant };
 
 type DecidePair = (snapshot: ChangeSnapshot, request: DatedPairRequest) => Decision<Pair>;

@@ -9,7 +9,6 @@ import type { Graph } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";
 import { type NamedRecords, operationIdFor } from "../owner-names.ts";
 
-/** Dependencies of a change of memories. */
 export type ChangeDeps = Pick<EngineDeps<Graph & NamedRecords>, "store" | "ids">;
 
 /**

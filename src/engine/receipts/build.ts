@@ -17,7 +17,6 @@ import type { ReceiptMaterial } from "./api.ts";
 import type { ReceiptSurroundings } from "./material.ts";
 import { effectiveOptions, marksOlder, receiptVersion, statesCitations } from "./version.ts";
 
-/** A receipt and the record stored with it. */
 export type BuiltReceipt = {
   readonly receipt: RetrievalReceipt;
   readonly record: RetrievalRecord;

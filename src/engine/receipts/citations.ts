@@ -223,9 +223,8 @@ function requireCitable(cited: readonly Uuid[], { receipt }: KeptReceipt): void 
 
 function firstRecord(operation: AuditRecord, submission: Submission): AnswerCitations {
   const record = toRecord(operation);
-  const { citationId, requestId, answerId, citedNodeIds, answerSha256, method } = record;
-  const first = { citationId, requestId, answerId, citedNodeIds, answerSha256, method };
-  if (identity(first) === identity(submission)) return record;
+  if (identity(record) === identity(submission)) return record;
+  const { citationId } = record;
   throw new SvcError(
     "request_conflict",
     `citation_id ${citationId} was used before with different inputs; use a new one`,

@@ -7,7 +7,6 @@ import { type BuiltReceipt, CONTENT_LEVELS } from "./build.ts";
 import { rankingOrder } from "./order.ts";
 import { marksOlder, receiptVersion, statesCitations } from "./version.ts";
 
-/** A candidate with the record of its score. */
 type Scored = { readonly candidate: ReceiptCandidate; readonly provenance: ScoreProvenance };
 
 /**

@@ -2,7 +2,6 @@ import type { PackingSettings } from "../../domain/records/packing.ts";
 import type { RetrievalReceipt } from "../../domain/records/receipt.ts";
 import type { ScoreProvenance } from "../../domain/records/score.ts";
 
-/** What decides the version of a receipt. */
 export type VersionBasis = Pick<RetrievalReceipt, "scoring" | "minScoreSkipped"> & {
   /** Whether a newer memory was put before one that it makes outdated. */
   readonly marksOlder: boolean;

@@ -38,7 +38,6 @@ export type RetrieveContext = {
   readonly keep: (material: ReceiptMaterial) => Promise<boolean>;
 };
 
-/** The result of the stages for a request. */
 type Outcome = {
   readonly request: RetrievalRequest;
   readonly ranked: Ranked;

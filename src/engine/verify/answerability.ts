@@ -1,5 +1,5 @@
-import { parseText } from "../../domain/arguments.ts";
-import { invalid, SvcError } from "../../domain/errors.ts";
+import { parseFilled } from "../../domain/arguments.ts";
+import { SvcError } from "../../domain/errors.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
 import type { LanguageModel } from "../../ports/language-model.ts";
 import {
@@ -69,12 +69,6 @@ function requireModel({ languageModel }: AnswerabilityDeps): LanguageModel {
     "unsupported",
     "no language model is set for this check: set answerability.provider and answerability.model",
   );
-}
-
-function parseFilled(value: string, field: string): string {
-  const text = parseText(value, field);
-  if (text.trim() === "") throw invalid(field, "must not be blank");
-  return text;
 }
 
 async function ask(

@@ -6,7 +6,6 @@ import type { JsonObject } from "../../lib/json.ts";
 import type { ClaimSettings, ClaimVerification, Evidence } from "./api.ts";
 import { recordSha256 } from "./hashes.ts";
 
-/** The hashes of the inputs of a check. */
 export type ClaimHashes = Pick<
   ClaimVerification,
   "configurationSha256" | "claimSha256" | "evidenceSha256" | "evaluationId"

@@ -1,5 +1,5 @@
-import { parseText } from "../../domain/arguments.ts";
-import { invalid, SvcError } from "../../domain/errors.ts";
+import { parseFilled } from "../../domain/arguments.ts";
+import { SvcError } from "../../domain/errors.ts";
 import type { Entailment, EntailmentModel } from "../../ports/text-pairs.ts";
 import type { MemoryBundle } from "../retrieve/api.ts";
 import type {
@@ -50,7 +50,7 @@ export async function verifyClaim(
   options: VerifyClaimOptions = {},
 ): Promise<ClaimVerification> {
   const model = requireModel(deps);
-  if (parseText(claim, "claim").trim() === "") throw invalid("claim", "must not be blank");
+  parseFilled(claim, "claim");
   const pieces = parseEvidence(evidence, deps.settings.maxEvidence);
   const requiresCompleteSet = options.requiresCompleteSet ?? false;
   const judge = createJudge(model, claim, deps.settings.batchSize);

@@ -1,10 +1,5 @@
-import { parseText } from "../../domain/arguments.ts";
-import {
-  EPISTEMIC_TYPES,
-  LIFECYCLE_STATES,
-  parseMember,
-  SOURCE_TYPES,
-} from "../../domain/enums.ts";
+import { parseOptionalMember, parseText } from "../../domain/arguments.ts";
+import { EPISTEMIC_TYPES, LIFECYCLE_STATES, SOURCE_TYPES } from "../../domain/enums.ts";
 import { invalid } from "../../domain/errors.ts";
 import type { MemoryBundle } from "../retrieve/api.ts";
 import type { Evidence } from "./api.ts";
@@ -43,10 +38,6 @@ function parsePiece(piece: Evidence): Evidence {
   parseOptionalMember(EPISTEMIC_TYPES, piece.epistemicType, `${field}.epistemic_type`);
   parseOptionalMember(LIFECYCLE_STATES, piece.lifecycleState, `${field}.lifecycle_state`);
   return piece;
-}
-
-function parseOptionalMember(members: readonly string[], value: unknown, field: string): void {
-  if (value !== undefined && value !== null) parseMember(members, value, field);
 }
 
 function repeated(values: readonly string[]): string | undefined {

@@ -10,7 +10,6 @@ import {
   type RequirementStatus,
 } from "./api.ts";
 
-/** A requirement as the model stated it. */
 export type StatedRequirement = {
   readonly requirement: string;
   readonly status: RequirementStatus;

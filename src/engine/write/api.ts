@@ -101,7 +101,6 @@ export type NearMemory = {
   readonly identical: boolean;
 };
 
-/** The result of `storeWithReceipt`. */
 export type StoreReceipt = {
   readonly eventId: Uuid;
   readonly nodeId: Uuid;

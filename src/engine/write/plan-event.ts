@@ -48,7 +48,6 @@ export function draftEvent(
   };
 }
 
-/** The event of a draft. */
 export function toEvent(draft: EventDraft, id: Uuid, timestamp: Instant): MemoryEvent {
   return { ...draft, id, contentHash: sha256Hex(draft.content), timestamp };
 }

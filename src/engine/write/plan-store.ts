@@ -1,6 +1,7 @@
 import {
   parseOptionalContent,
   parseOptionalInteger,
+  parseOptionalMember,
   parseOptionalNumber,
 } from "../../domain/arguments.ts";
 import {
@@ -141,9 +142,8 @@ function planKnowledge(
   "epistemicType" | "sourceType" | "confidence" | "confidenceBase" | "decayProfile"
 > {
   const epistemicType =
-    input.epistemicType === undefined || input.epistemicType === null
-      ? inferEpistemicType(event.role, nodeType)
-      : parseMember(EPISTEMIC_TYPES, input.epistemicType, "epistemic_type");
+    parseOptionalMember(EPISTEMIC_TYPES, input.epistemicType, "epistemic_type") ??
+    inferEpistemicType(event.role, nodeType);
   if (epistemicType === "deprecated") {
     throw invalid(
       "epistemic_type",
@@ -151,9 +151,8 @@ function planKnowledge(
     );
   }
   const sourceType =
-    input.sourceType === undefined || input.sourceType === null
-      ? inferSourceType(event.role)
-      : parseMember(SOURCE_TYPES, input.sourceType, "source_type");
+    parseOptionalMember(SOURCE_TYPES, input.sourceType, "source_type") ??
+    inferSourceType(event.role);
   const given = parseOptionalNumber(input.confidence, "confidence", 0, 1);
   const confidence = initialConfidence(
     { nodeType, epistemicType, sourceType, given },

@@ -39,7 +39,6 @@ export type Change = {
   readonly auditRecords: readonly AuditRecord[];
 };
 
-/** The result of a decision. */
 export type Decision<T> = {
   /** Undefined: nothing is written, for example for a retry. */
   readonly change: Change | undefined;

@@ -13,7 +13,6 @@ export type OwnerWish = {
   readonly isJoin: boolean;
 };
 
-/** The move of an owner's things. */
 export type OwnerMove = OwnerWish & {
   /** Of the record. */
   readonly id: Uuid;

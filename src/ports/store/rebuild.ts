@@ -22,7 +22,6 @@ export type StaleNodes<Key = NodeKey> = {
   readonly hasMore: boolean;
 };
 
-/** The vector of one node, and the hash of its text. */
 export type NodeVector<Key = NodeKey> = {
   readonly key: Key;
   readonly vector: Float32Array;

@@ -19,7 +19,6 @@ export type TextHit<Key = NodeKey> = Hit<Key> & {
   readonly coverage: number;
 };
 
-/** A node together with its key. */
 export type KeyedNode<Key = NodeKey> = { readonly key: Key; readonly node: MemoryNode };
 
 /** A node without a job, with the input of its index entries. */

@@ -3,14 +3,13 @@ import { accessSync, constants, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { SvcError } from "../../../domain/errors.ts";
 import { readManifest } from "../schema/manifest.ts";
-import { requireReadable } from "../schema/migrate.ts";
+import { hasTable, requireReadable } from "../schema/migrate.ts";
 import { codeOf, isBusy, notAPack, readOnly, toSvcError } from "./failures.ts";
 import { mainPath, type PackLayout } from "./layout.ts";
 import { isLogInUse, writeMark } from "./log-mark.ts";
 import { filesOf, hasMoved, openDatabase, schemasOf } from "./open-database.ts";
 import type { Cipher } from "./pack-files.ts";
 
-/** A pack that is processed as a whole. */
 export type WholePack = {
   readonly layout: PackLayout;
   /** Of an encrypted pack. */
@@ -85,10 +84,7 @@ function takeAll(database: Database, { layout }: WholePack): void {
 }
 
 function hasManifest(database: Database): boolean {
-  const table = database
-    .query("SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND name = 'pack_manifest'")
-    .get();
-  return table !== null && readManifest(database) !== undefined;
+  return hasTable(database, "pack_manifest") && readManifest(database) !== undefined;
 }
 
 /** @throws SvcError not_found, pack_read_only; nothing was changed */
@@ -110,7 +106,6 @@ function requireWritable(file: string): void {
   }
 }
 
-/** The error for a pack that another process has open. */
 function inUse(path: string, cause?: unknown): SvcError {
   return new SvcError(
     "pack_in_use",

@@ -1,4 +1,5 @@
 import { SQLiteError } from "bun:sqlite";
+import { existsSync } from "node:fs";
 import { PACK_MOVED, SvcError } from "../../../domain/errors.ts";
 import { packDamaged } from "../../crypt/failures.ts";
 
@@ -59,10 +60,14 @@ export function noSuchPack(path: string, advice?: string): SvcError {
   return new SvcError("not_found", message, { kind: "pack", id: path });
 }
 
-/** The error for a pack that cannot be written. */
 export function readOnly(path: string, cause?: unknown): SvcError {
   const message = `${path}: is read-only; nothing was changed. Make the file and its folder writable for this user.`;
   return new SvcError("pack_read_only", message, { path }, cause === undefined ? {} : { cause });
+}
+
+/** @param advice as for `noSuchPack` @throws SvcError not_found */
+export function requirePack(path: string, advice?: string): void {
+  if (!existsSync(path)) throw noSuchPack(path, advice);
 }
 
 /** The error for a pack that could be written, but must not be. */
@@ -71,7 +76,6 @@ export function keptUnchanged(path: string): SvcError {
   return new SvcError("pack_read_only", message, { path });
 }
 
-/** The error for a path that is not a pack. */
 export function notAPack(path: string, reason: string, cause?: unknown): SvcError {
   return new SvcError(
     "not_a_pack",

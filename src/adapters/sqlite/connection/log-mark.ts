@@ -4,6 +4,7 @@ import { closeSync, openSync, readSync } from "node:fs";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
 import { readManifest } from "../schema/manifest.ts";
 import { readPackSetting, writePackSetting } from "../schema/pack-settings.ts";
+import { ask } from "./ask.ts";
 import type { PackLayout } from "./layout.ts";
 import { schemasOf } from "./open-database.ts";
 
@@ -128,9 +129,7 @@ function hasLog(database: Database, mark: LogMark): boolean {
 
 /** The first salt of the log beside the main file, 8 hexadecimal digits; undefined if there is no log or an empty one. */
 export function firstSalt(database: Database): string | undefined {
-  const path = database
-    .query<{ file: string }, []>("SELECT file FROM pragma_database_list WHERE name = 'main'")
-    .get()?.file;
+  const path = ask(database, "SELECT file FROM pragma_database_list WHERE name = 'main'");
   const header = Buffer.alloc(20);
   try {
     // SQLite holds no lock on this file that closing its descriptor could drop.

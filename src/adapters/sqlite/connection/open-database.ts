@@ -3,6 +3,7 @@ import { loadInto } from "../../native/load-library.ts";
 import { SQLITE_VEC } from "../../native/sqlite-vec.ts";
 import { finishSwap, isSwapPending } from "../copy/swap-files.ts";
 import { APPLICATION_ID, PAGE_SIZE } from "../schema/schema.ts";
+import { ask } from "./ask.ts";
 import { kernelOn } from "./kernel-on.ts";
 import { lexicalFile, type PackLayout } from "./layout.ts";
 import { type Cipher, type NamedFile, type OpenMode, withPackFiles } from "./pack-files.ts";
@@ -145,10 +146,7 @@ function connect(name: string, mode: OpenMode): Database {
 
 /** Marks a new file as ours. Page size and mark must be in the file before it is switched to WAL. */
 function prepareFile(database: Database, schema: string): void {
-  const { page_count: pages } = database
-    .query<{ page_count: number }, []>(`PRAGMA ${schema}.page_count`)
-    .get() ?? { page_count: 0 };
-  if (pages > 0) return;
+  if ((ask<number>(database, `PRAGMA ${schema}.page_count`) ?? 0) > 0) return;
   database.run(`PRAGMA ${schema}.page_size = ${PAGE_SIZE}`);
   database.run(`PRAGMA ${schema}.application_id = ${APPLICATION_ID}`);
 }

@@ -1,6 +1,6 @@
 import { constants, Database } from "bun:sqlite";
 import { randomBytes } from "node:crypto";
-import { closeSync, linkSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import { closeSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import {
   dropFileKey,
@@ -14,6 +14,7 @@ import { keyMissing, keyWrong, notEncrypted, packDamaged } from "../../crypt/fai
 import { isEncryptedHeader } from "../../crypt/header.ts";
 import { deriveMasterKey, KEY_BYTES, SALT_BYTES, wipe } from "../../crypt/keys.ts";
 import { hasKeyCheck, masterKeyOf } from "../../crypt/master-key.ts";
+import { publishFile } from "../copy/swap-files.ts";
 import { APPLICATION_ID, PAGE_SIZE } from "../schema/schema.ts";
 import { codeOf, notAPack, readOnly } from "./failures.ts";
 import { requireSafeSidecars } from "./sidecars.ts";
@@ -215,15 +216,7 @@ function linkOrRename(temporary: string, path: string): void {
     renameSync(temporary, path);
     return;
   }
-  try {
-    linkSync(temporary, path);
-  } catch (error) {
-    const code = codeOf(error);
-    if (code === "EEXIST") return;
-    // File systems without hard links.
-    if (code !== "EPERM" && code !== "ENOTSUP" && code !== "EOPNOTSUPP") throw error;
-    renameSync(temporary, path);
-  }
+  publishFile(temporary, path);
 }
 
 function isFilled(path: string): boolean {

@@ -14,10 +14,14 @@ export function processIdentity(): string {
 export function isGone(identity: string): boolean {
   const [host, boot, pid, start] = identity.split("|");
   if (host !== hostname()) return false;
-  if (boot !== bootId()) return true;
-  if (!isRunning(Number(pid))) return true;
-  const now = startTime(Number(pid));
-  return now !== undefined && start !== "?" && now !== start;
+  return boot !== bootId() || isOver(Number(pid), (now) => start === "?" || now === start);
+}
+
+/** Whether a process id belongs to no process, or to another one than the one that started then. */
+function isOver(pid: number, isStart: (ticks: string) => boolean): boolean {
+  if (!isRunning(pid)) return true;
+  const now = startTime(pid);
+  return now !== undefined && !isStart(now);
 }
 
 const TAG = /^([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{6})([0-9a-f]{10})[0-9a-f]{8}$/;
@@ -37,10 +41,7 @@ export function isTagGone(tag: string): boolean {
   const [, host, boot, pid = "", start] = TAG.exec(tag) ?? [];
   if (host !== shortHash(hostname())) return false;
   if (boot !== shortHash(bootId())) return true;
-  const id = Number.parseInt(pid, 16);
-  if (!isRunning(id)) return true;
-  const now = startTime(id);
-  return now !== undefined && start !== startDigits(now);
+  return isOver(Number.parseInt(pid, 16), (now) => start === startDigits(now));
 }
 
 function startDigits(ticks: string | undefined): string {

@@ -1,9 +1,9 @@
-import type { Database } from "bun:sqlite";
 import { createHash, type Hash } from "node:crypto";
 import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { SvcError } from "../../../domain/errors.ts";
 import type { Clock } from "../../../ports/clock.ts";
+import { countRows } from "../connection/ask.ts";
 import { openAlone, type WholePack } from "../connection/exclusive.ts";
 import { toSvcError } from "../connection/failures.ts";
 import { mainPath, type PackLayout } from "../connection/layout.ts";
@@ -136,15 +136,11 @@ function compareAndFinish(
     if (gap === undefined && readMarkText(copy) !== undefined) {
       copy.transaction(() => writeMark(copy, undefined)).immediate();
     }
-    return { events: countOf(copy, "events"), nodes: countOf(copy, "nodes") };
+    return { events: countRows(copy, "main.events"), nodes: countRows(copy, "main.nodes") };
   } finally {
     copy.close();
     for (const file of filesOf(target)) syncToDisk(file);
   }
-}
-
-function countOf(database: Database, table: string): number {
-  return database.query<{ n: number }, []>(`SELECT count(*) AS n FROM main.${table}`).get()?.n ?? 0;
 }
 
 function notAsWritten(path: string): SvcError {

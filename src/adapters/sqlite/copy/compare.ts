@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { createHash } from "node:crypto";
 import { SvcError } from "../../../domain/errors.ts";
+import { ask, countRows } from "../connection/ask.ts";
 
 /** A part of a connection: the name of an attached file, `main` for the first. */
 export type Part = { readonly database: Database; readonly schema: string };
@@ -13,7 +14,9 @@ export type Part = { readonly database: Database; readonly schema: string };
 export function requireSameShape(original: Part, copy: Part, path: string): void {
   if (definitions(original) !== definitions(copy)) throw differs(path, "its tables differ");
   for (const table of tablesOf(original)) {
-    const [wanted, found] = [countRows(original, table), countRows(copy, table)];
+    const [wanted, found] = [original, copy].map(({ database, schema }) =>
+      countRows(database, `${schema}.${quoted(table)}`),
+    );
     if (wanted !== found) throw differs(path, `${table} has ${found} of ${wanted} rows`);
   }
   for (const pragma of ["application_id", "user_version", "page_size"]) {
@@ -26,10 +29,8 @@ export function requireSameShape(original: Part, copy: Part, path: string): void
 
 /** @throws SvcError storage_failed if a page or an index of the copy is damaged */
 export function requireSound({ database, schema }: Part, path: string): void {
-  const [first] = database
-    .query<{ integrity_check: string }, []>(`PRAGMA ${schema}.integrity_check(1)`)
-    .all();
-  if (first?.integrity_check !== "ok") throw differs(path, "it is not sound");
+  const first = ask(database, `PRAGMA ${schema}.integrity_check(1)`);
+  if (first !== "ok") throw differs(path, "it is not sound");
 }
 
 /**
@@ -94,11 +95,8 @@ export function tablesOf({ database, schema }: Part): readonly string[] {
 
 /** The kind of a table in the schema: `shadow` for a table behind a virtual one. */
 export function kindOf({ database, schema }: Part, table: string): string | undefined {
-  return database
-    .query<{ type: string }, [string, string]>(
-      "SELECT type FROM pragma_table_list WHERE schema = ? AND name = ?",
-    )
-    .get(schema, table)?.type;
+  const sql = "SELECT type FROM pragma_table_list WHERE schema = ? AND name = ?";
+  return ask<string>(database, sql, schema, table);
 }
 
 /** The names of a table's columns in order, without hidden ones. */
@@ -109,7 +107,6 @@ export function columnsOf({ database, schema }: Part, table: string): readonly s
     .map(({ name }) => name);
 }
 
-/** The name of a table or column, for SQL. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
@@ -123,13 +120,6 @@ function keyOf({ database, schema }: Part, table: string): string {
   return columns.length === 0 ? "_rowid_" : columns.map(({ name }) => quoted(name)).join(", ");
 }
 
-function countRows({ database, schema }: Part, table: string): number {
-  return (
-    database.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${schema}.${quoted(table)}`).get()
-      ?.n ?? 0
-  );
-}
-
 function definitions({ database, schema }: Part): string {
   return JSON.stringify(
     database
@@ -141,7 +131,7 @@ function definitions({ database, schema }: Part): string {
 }
 
 function readPragma({ database, schema }: Part, name: string): unknown {
-  return database.query(`PRAGMA ${schema}.${name}`).values()[0]?.[0];
+  return ask(database, `PRAGMA ${schema}.${name}`);
 }
 
 function differs(path: string, what: string): SvcError {

@@ -3,6 +3,7 @@ import { existsSync, lstatSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { invalid, SvcError } from "../../../domain/errors.ts";
 import type { Instant } from "../../../lib/instant.ts";
+import { countRows } from "../connection/ask.ts";
 import { openAlone, openExclusively, type WholePack } from "../connection/exclusive.ts";
 import { toSvcError } from "../connection/failures.ts";
 import type { PackLayout } from "../connection/layout.ts";
@@ -177,12 +178,10 @@ function countAll(copy: Database, destination: string): Counts {
   if (readManifest(copy) === undefined) {
     throw new SvcError("internal", `${destination}: the copy has no manifest`);
   }
-  const count = (table: string): number =>
-    copy.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n ?? 0;
   return {
-    nodes: count("nodes"),
-    edges: count("edges"),
-    events: count("events"),
-    vectors: count("vector_metadata"),
+    nodes: countRows(copy, "nodes"),
+    edges: countRows(copy, "edges"),
+    events: countRows(copy, "events"),
+    vectors: countRows(copy, "vector_metadata"),
   };
 }

@@ -1,10 +1,10 @@
 import type { Database } from "bun:sqlite";
-import { statSync } from "node:fs";
 import { SvcError } from "../../../domain/errors.ts";
 import type { Clock } from "../../../ports/clock.ts";
+import { checkpoint } from "../connection/ask.ts";
 import { waitForTurn } from "../connection/closing.ts";
 import type { WholePack } from "../connection/exclusive.ts";
-import { isBusy, noSuchPack } from "../connection/failures.ts";
+import { isBusy, requirePack } from "../connection/failures.ts";
 import { mainPath } from "../connection/layout.ts";
 import { findLogGap, type LogGap } from "../connection/log-mark.ts";
 import { filesOf, openDatabase, schemasOf } from "../connection/open-database.ts";
@@ -40,7 +40,7 @@ const PATIENCE_MS = 60_000;
  */
 export async function pinPack(options: PinOptions): Promise<Pinned> {
   const { layout } = options;
-  requireFile(mainPath(layout));
+  requirePack(mainPath(layout), "nothing was changed");
   const mode = filesOf(layout).every(isWritable) ? "read-write" : readingMode(layout);
   const reader = open(options, mode);
   try {
@@ -62,11 +62,6 @@ export async function pinPack(options: PinOptions): Promise<Pinned> {
     reader.close();
     throw error;
   }
-}
-
-function requireFile(path: string): void {
-  if (statSync(path, { throwIfNoEntry: false }) !== undefined) return;
-  throw noSuchPack(path, "nothing was changed");
 }
 
 function open({ layout, cipher, vecExtensionPath }: PinOptions, mode: OpenMode): Database {
@@ -127,14 +122,7 @@ function pinWhereWhole(reader: Database, helper: Database, options: PinOptions):
 }
 
 function isLogMoved(database: Database, how: "PASSIVE" | "NOOP", { layout }: PinOptions): boolean {
-  return schemasOf(layout).every((schema) => {
-    const row = database
-      .query<{ busy: number; log: number; checkpointed: number }, []>(
-        `PRAGMA ${schema}.wal_checkpoint(${how})`,
-      )
-      .get();
-    return row?.busy === 0 && row.log === row.checkpointed;
-  });
+  return schemasOf(layout).every((schema) => checkpoint(database, schema, how));
 }
 
 /** Starts a read of all files of a pack at once. */

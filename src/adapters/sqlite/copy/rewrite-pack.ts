@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite";
 import { statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { SvcError } from "../../../domain/errors.ts";
+import { ask, hasRow } from "../connection/ask.ts";
 import { openAlone, openExclusively, type WholePack } from "../connection/exclusive.ts";
 import { toSvcError } from "../connection/failures.ts";
 import { mainPath } from "../connection/layout.ts";
@@ -80,8 +81,8 @@ async function rewriteOn(database: Database, input: RewriteInput): Promise<Rewri
  */
 function dropRemovedWords(database: Database, schema: string): void {
   const index = "lexical_documents";
-  const found = database.query(`SELECT 1 FROM ${schema}.sqlite_schema WHERE name = ?`).get(index);
-  if (found !== null) database.run(`INSERT INTO ${schema}.${index} (${index}) VALUES ('optimize')`);
+  const isThere = hasRow(database, `${schema}.sqlite_schema WHERE name = ?`, index);
+  if (isThere) database.run(`INSERT INTO ${schema}.${index} (${index}) VALUES ('optimize')`);
 }
 
 function makeCopy(database: Database, input: RewriteInput, { schema, file, path }: Copy): void {
@@ -151,8 +152,7 @@ export function requireFree(folder: string, bytes: number): void {
 
 /** Bytes of the used pages of a file. */
 export function usedBytes(database: Database, schema: string): number {
-  const read = (pragma: string): number =>
-    Number(database.query(`PRAGMA ${schema}.${pragma}`).values()[0]?.[0] ?? 0);
+  const read = (pragma: string): number => ask<number>(database, `PRAGMA ${schema}.${pragma}`) ?? 0;
   return (read("page_count") - read("freelist_count")) * read("page_size");
 }
 

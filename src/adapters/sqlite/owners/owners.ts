@@ -12,7 +12,6 @@ export type DatabaseAccess = {
   readonly write: <T>(work: (database: Database) => T) => Promise<T>;
 };
 
-/** The owners of one SQLite pack. */
 export function createOwners({ read, write }: DatabaseAccess, clock: Clock): Owners {
   return {
     packOwner: () => read(readPackOwner),

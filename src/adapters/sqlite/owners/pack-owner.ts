@@ -12,7 +12,6 @@ const COUNTED = 50;
 const HAS_ANYTHING = `(EXISTS (SELECT 1 FROM nodes n WHERE n.owner = o.owner)
   OR EXISTS (SELECT 1 FROM events e WHERE e.owner = o.owner))`;
 
-/** The owner of a pack. */
 export function readPackOwner(database: Database): PackOwner {
   const userId = readPackSetting(database, OWNER);
   if (userId !== undefined) return { from: "set", userId };

@@ -27,7 +27,6 @@ const END_OF_TIME = "~";
 /** The only kind that is not in the index of operations that callers list. */
 const UNLISTED = "DIRECT_STORE_REQUESTED";
 
-/** The operation with this id. */
 export function readAuditRecord(database: Database, id: Uuid): AuditRecord | undefined {
   const row = database.query<OperationRow, [string]>(`${FROM_OPERATIONS} WHERE id = ?`).get(id);
   return row === null ? undefined : toAuditRecord(row);

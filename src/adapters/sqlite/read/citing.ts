@@ -32,7 +32,6 @@ export function readNodesCiting(
   );
 }
 
-/** Events of an owner by id. */
 export function readEventsById(
   database: Database,
   ids: readonly Uuid[],

@@ -13,7 +13,6 @@ type JobRow = {
   readonly updated_at: string;
 };
 
-/** The extraction work on an event. */
 export function readExtractionJob(
   database: Database,
   eventId: Uuid,

@@ -19,7 +19,6 @@ export function readInOrder(database: Database, keys: readonly number[]): readon
 /** The starting point of a walk over edges. */
 export type Beginning = { readonly key: number; readonly owner: number };
 
-/** The key of a node of an owner, and that of its owner. */
 export function findBeginning(database: Database, id: string, owner: Owner): Beginning | undefined {
   return (
     database

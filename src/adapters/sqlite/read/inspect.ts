@@ -3,6 +3,7 @@ import type { PackOwner } from "../../../domain/pack-owner.ts";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { Manifest } from "../../../ports/store/manifest.ts";
+import { ask, countRows } from "../connection/ask.ts";
 import { notAPack, toSvcError } from "../connection/failures.ts";
 import { mainPath, type PackLayout } from "../connection/layout.ts";
 import { findLogGap, type LogGap, type LostLog, readLostLog } from "../connection/log-mark.ts";
@@ -109,41 +110,31 @@ export function openToInspect(
 
 function readAll(database: Database, options: InspectOptions): PackInspection {
   const { layout } = options;
-  const tableCount = countOf(
-    database,
-    "SELECT count(*) AS n FROM sqlite_schema WHERE type = 'table'",
-  );
+  const tableCount = countRows(database, "sqlite_schema WHERE type = 'table'");
   const manifest = tableCount === 0 ? undefined : readManifest(database);
   if (manifest === undefined) throw notAPack(mainPath(layout), "it has no manifest");
-  const lastModified = database
-    .query<{ at: string | null }, []>(
-      "SELECT max(at) AS at FROM (SELECT max(updated_at) AS at FROM nodes UNION ALL SELECT max(timestamp) FROM events)",
-    )
-    .get()?.at;
+  const lastModified = ask<string>(
+    database,
+    "SELECT max(at) FROM (SELECT max(updated_at) AS at FROM nodes UNION ALL SELECT max(timestamp) FROM events)",
+  );
   return {
     manifest,
     tableCount,
-    nodeCount: countOf(database, "SELECT count(*) AS n FROM nodes"),
-    activeCount: countOf(
-      database,
-      `SELECT count(*) AS n FROM nodes WHERE lifecycle_state IN ${ACTIVE}`,
-    ),
-    edgeCount: countOf(database, "SELECT count(*) AS n FROM edges"),
-    eventCount: countOf(database, "SELECT count(*) AS n FROM events"),
-    ownerCount: countOf(database, "SELECT count(*) AS n FROM owners"),
+    nodeCount: countRows(database, "nodes"),
+    activeCount: countRows(database, `nodes WHERE lifecycle_state IN ${ACTIVE}`),
+    edgeCount: countRows(database, "edges"),
+    eventCount: countRows(database, "events"),
+    ownerCount: countRows(database, "owners"),
     owner: readPackOwner(database),
     keyBackup: readKeyBackup(database),
-    vectorCount: countOf(database, "SELECT count(*) AS n FROM vector_metadata"),
-    lexicalCount: countOf(database, "SELECT count(*) AS n FROM lexical_documents_docsize"),
+    vectorCount: countRows(database, "vector_metadata"),
+    lexicalCount: countRows(database, "lexical_documents_docsize"),
     withoutVector: countMissing(database, wholeVectors(database)),
     withoutLexical: countMissing(database, wholeDocuments(database)),
-    pendingJobs: countOf(database, "SELECT count(*) AS n FROM jobs WHERE status = 'pending'"),
-    failedJobs: countOf(
-      database,
-      "SELECT count(*) AS n FROM jobs WHERE status = 'pending' AND last_error IS NOT NULL",
-    ),
+    pendingJobs: countRows(database, "jobs WHERE status = 'pending'"),
+    failedJobs: countRows(database, "jobs WHERE status = 'pending' AND last_error IS NOT NULL"),
     failingWork: readFailingWork(database),
-    lastModified: lastModified == null ? undefined : asInstant(lastModified),
+    lastModified: lastModified === undefined ? undefined : asInstant(lastModified),
     damage: options.checkIntegrity ? findDamage(database, layout) : undefined,
     damagedReceipts: options.checkIntegrity
       ? damagedReceipts(database, options.isReceiptWhole ?? (() => true))
@@ -183,17 +174,13 @@ function wholeDocuments(database: Database): string {
 }
 
 function countMissing(database: Database, indexed: string): number {
-  return countOf(
+  return countRows(
     database,
-    `SELECT count(*) AS n FROM nodes WHERE lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}
+    `nodes WHERE lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}
        AND key NOT IN (${indexed})
        AND coalesce(evidence_refs ->> 0, '') NOT IN
          (SELECT e.id FROM jobs j JOIN events e ON e.key = j.event_key WHERE j.status = 'pending')`,
   );
-}
-
-function countOf(database: Database, sql: string): number {
-  return database.query<{ n: number }, []>(sql).get()?.n ?? 0;
 }
 
 function findDamage(database: Database, layout: PackLayout): readonly string[] {

@@ -12,7 +12,6 @@ const BM25 = `bm25(lexical_documents, ${WEIGHTS})`;
 /** The documents of an owner, as SQL; its key is both parameters. */
 export const OF_OWNER = `rowid BETWEEN ${documentNumber("?", "0")} AND ${documentNumber("?", String(KEY_MASK))}`;
 
-/** Numbers of documents. */
 export type Sizes = { readonly pack: number; readonly owner: number };
 
 /**

@@ -44,7 +44,6 @@ export function readPage<Row, Item>(
   return page.page();
 }
 
-/** Reads nodes by key, one at a time. */
 export function nodeReader(database: Database): (key: number) => NodeRow | undefined {
   const statement = database.query<NodeRow, [number]>(
     `SELECT ${NODE_COLUMNS} FROM nodes n JOIN owners o ON o.owner = n.owner WHERE n.key = ?`,

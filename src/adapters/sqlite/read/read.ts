@@ -1,12 +1,13 @@
 import type { Database } from "bun:sqlite";
 import type { MemoryEvent } from "../../../domain/event.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
-import type { Owner } from "../../../domain/owner.ts";
+import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import { PageBuilder } from "../../../domain/search/pages.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { EventPage } from "../../../ports/store/event-log.ts";
 import type { NodeFilter } from "../../../ports/store/graph.ts";
 import type { KeyedNode, SessionWindow } from "../../../ports/store/search-index.ts";
+import { countRows } from "../connection/ask.ts";
 import { ownerKey, ownerKeyOrAll, userIdOf } from "../write/owners.ts";
 import {
   EVENT_COLUMNS,
@@ -20,7 +21,6 @@ import { ACTIVE } from "../write/turns.ts";
 import { nodeCondition, type Parameter } from "./filter-sql.ts";
 import { EVENT_PAGE, NODE_PAGE, nodeReader, readPage } from "./pages.ts";
 
-/** One event of an owner. */
 export function readEvent(database: Database, id: Uuid, owner: Owner): MemoryEvent | undefined {
   const row = database
     .query<EventRow, [string, string | null]>(
@@ -60,7 +60,6 @@ export function readEvents(database: Database, page: EventPage): readonly Memory
 
 const FROM_NODES = `SELECT ${NODE_COLUMNS} FROM nodes n JOIN owners o ON o.owner = n.owner`;
 
-/** One node of an owner, in any state. */
 export function readNode(database: Database, id: Uuid, owner: Owner): MemoryNode | undefined {
   const row = database
     .query<NodeRow, [string, string | null]>(
@@ -204,7 +203,6 @@ export function countNodes(database: Database, owner: Owner): number {
   return count(database, `nodes WHERE lifecycle_state IN ${ACTIVE}`, owner);
 }
 
-/** Events of an owner. */
 export function countEvents(database: Database, owner: Owner): number {
   return count(database, "events WHERE 1", owner);
 }
@@ -212,10 +210,6 @@ export function countEvents(database: Database, owner: Owner): number {
 function count(database: Database, from: string, owner: Owner): number {
   const key = ownerKeyOrAll(database, owner);
   if (key === undefined) return 0;
-  const row = database
-    .query<{ n: number }, number[]>(
-      `SELECT count(*) AS n FROM ${from} ${typeof key === "number" ? "AND owner = ?" : ""}`,
-    )
-    .get(...(typeof key === "number" ? [key] : []));
-  return row?.n ?? 0;
+  if (isEverybody(key)) return countRows(database, from);
+  return countRows(database, `${from} AND owner = ?`, key);
 }

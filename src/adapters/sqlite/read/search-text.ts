@@ -6,6 +6,7 @@ import { questionWords } from "../../../domain/stemmed-words.ts";
 import type { Hit, TextHit } from "../../../ports/store/search-index.ts";
 import type { Kernel, Postings } from "../../native/kernel.ts";
 import { snowball } from "../../stemming/stem.ts";
+import { ask, countRows } from "../connection/ask.ts";
 import { kernelOn } from "../connection/kernel-on.ts";
 import { documentNumber, KEY_MASK } from "../write/lexical-index.ts";
 import { ownerKey } from "../write/owners.ts";
@@ -111,21 +112,14 @@ function postingsOf(database: Database, kernel: Kernel, form: string, owner: num
 
 /** Documents of an owner. @param pack those of all owners */
 function countDocuments(database: Database, owner: number, pack: number): number {
-  if (database.query("SELECT 1 FROM owners LIMIT 1 OFFSET 1").get() === null) return pack;
-  const row = database
-    .query<{ n: number }, [number]>(
-      `SELECT count(*) AS n FROM nodes WHERE owner = ? AND lifecycle_state IN ${ACTIVE}`,
-    )
-    .get(owner);
-  return row?.n ?? 0;
+  if (ask(database, "SELECT 1 FROM owners LIMIT 1 OFFSET 1") === undefined) return pack;
+  return countRows(database, `nodes WHERE owner = ? AND lifecycle_state IN ${ACTIVE}`, owner);
 }
 
 /** FTS5's own totals of documents and words. */
 function readTotals(database: Database): { readonly documents: number; readonly words: number } {
-  const row = database
-    .query<{ block: Uint8Array }, []>("SELECT block FROM lexical_documents_data WHERE id = 1")
-    .get();
-  const [documents = 0, ...words] = row === null ? [] : readNumbers(row.block);
+  const block = ask<Uint8Array>(database, "SELECT block FROM lexical_documents_data WHERE id = 1");
+  const [documents = 0, ...words] = block === undefined ? [] : readNumbers(block);
   return { documents, words: sum(words) };
 }
 

@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { SvcError } from "../../../domain/errors.ts";
 import type { Instant } from "../../../lib/instant.ts";
+import { ask, hasRow } from "../connection/ask.ts";
 import { mainPath, type PackLayout } from "../connection/layout.ts";
 import {
   type ManifestInput,
@@ -164,12 +165,7 @@ function inSchema(sql: string, schema: string): string {
 
 function appliedVersion(database: Database, part: Part): number {
   if (!hasTable(database, "schema_migrations")) return 0;
-  const row = database
-    .query<{ version: number | null }, [string]>(
-      "SELECT max(version) AS version FROM schema_migrations WHERE part = ?",
-    )
-    .get(part);
-  return row?.version ?? 0;
+  return ask(database, "SELECT max(version) FROM schema_migrations WHERE part = ?", part) ?? 0;
 }
 
 /** Whether a step has run on a pack, according to the record in its main file. */
@@ -184,11 +180,5 @@ function storedDimension(database: Database): number | undefined {
 
 /** Whether a file of a pack has a table: a pack opened for reading may be of an earlier version. */
 export function hasTable(database: Database, name: string, schema = "main"): boolean {
-  return (
-    database
-      .query<{ name: string }, [string]>(
-        `SELECT name FROM ${schema}.sqlite_schema WHERE type = 'table' AND name = ?`,
-      )
-      .get(name) !== null
-  );
+  return hasRow(database, `${schema}.sqlite_schema WHERE type = 'table' AND name = ?`, name);
 }

@@ -1,28 +1,23 @@
 import type { Database } from "bun:sqlite";
+import { ask } from "../connection/ask.ts";
 import { hasTable } from "./migrate.ts";
-
-/** The names under which a pack stores facts about itself. */
-export type PackSetting = string;
 
 // Checked in every write: an existing table stays.
 const withTable = new WeakSet<Database>();
 
 /** A value of the pack; undefined if there is none, and in a pack of an earlier version that is only read. */
-export function readPackSetting(database: Database, name: PackSetting): string | undefined {
+export function readPackSetting(database: Database, name: string): string | undefined {
   if (!withTable.has(database)) {
     if (!hasTable(database, "pack_settings")) return undefined;
     if (!database.inTransaction) withTable.add(database);
   }
-  const row = database
-    .query<{ value: string }, [string]>("SELECT value FROM pack_settings WHERE name = ?")
-    .get(name);
-  return row?.value;
+  return ask<string>(database, "SELECT value FROM pack_settings WHERE name = ?", name);
 }
 
 /** Stores a value of the pack; undefined removes it. Runs inside a write transaction. */
 export function writePackSetting(
   database: Database,
-  name: PackSetting,
+  name: string,
   value: string | undefined,
 ): void {
   if (value === undefined) {

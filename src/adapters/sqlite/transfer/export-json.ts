@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { Edge } from "../../../domain/edge.ts";
 import type { Instant } from "../../../lib/instant.ts";
+import { countRows } from "../connection/ask.ts";
 import {
   EVENT_COLUMNS,
   type EventRow,
@@ -33,9 +34,9 @@ export function* exportJson(database: Database, choices: JsonExportChoices): Gen
   const head = {
     exported_at: choices.exportedAt,
     db_path: choices.path,
-    node_count: countOf(database, "nodes"),
-    edge_count: countOf(database, "edges"),
-    event_count: countOf(database, "events"),
+    node_count: countRows(database, "nodes"),
+    edge_count: countRows(database, "edges"),
+    event_count: countRows(database, "events"),
   };
   yield JSON.stringify(head, null, 2).replace(/\n\}$/, "");
   yield* list("nodes", rowsOf<NodeRow>(database, NODES), toNode);
@@ -93,8 +94,4 @@ function parsed(text: string | null): unknown {
 
 function rounded(value: number): number {
   return Number(value.toFixed(4));
-}
-
-function countOf(database: Database, table: string): number {
-  return database.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n ?? 0;
 }

@@ -3,6 +3,7 @@ import { fromPayload } from "../../../domain/search/lean.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { Manifest } from "../../../ports/store/manifest.ts";
+import { countRows } from "../connection/ask.ts";
 import { fromIdBytes, unpackBody } from "../receipts/receipt-row.ts";
 import { damagedReceipts } from "../receipts/receipts.ts";
 import { readManifest } from "../schema/manifest.ts";
@@ -137,7 +138,7 @@ function* receiptLines(
 }
 
 /** Vectors of the pack's own model, of nodes that are searched. */
-const VECTORS = `FROM vector_metadata m CROSS JOIN nodes n ON n.key = m.node_key
+const VECTORS = `vector_metadata m CROSS JOIN nodes n ON n.key = m.node_key
   CROSS JOIN vectors v ON v.node_key = m.node_key
   WHERE m.embedding_model = ? AND m.embedding_version = ? AND n.lifecycle_state IN ${ACTIVE}`;
 
@@ -154,7 +155,7 @@ function* vectorLines(database: Database, { embedding }: Manifest): Generator<st
   const own = hasTable(database, "vector_payloads", vectorFileOf(database))
     ? "(SELECT p.embedding FROM vector_payloads p WHERE p.node_key = m.node_key)"
     : "NULL";
-  const sql = `SELECT m.node_key, m.content_hash, m.created_at, v.embedding, ${own} AS own ${VECTORS} ORDER BY m.node_key`;
+  const sql = `SELECT m.node_key, m.content_hash, m.created_at, v.embedding, ${own} AS own FROM ${VECTORS} ORDER BY m.node_key`;
   for (const { own: payload, ...row } of rowsOf<VectorRow>(
     database,
     sql,
@@ -167,20 +168,18 @@ function* vectorLines(database: Database, { embedding }: Manifest): Generator<st
 }
 
 function countAll(database: Database, manifest: Manifest, withVectors: boolean): ExportCounts {
-  const count = (sql: string, ...parameters: string[]): number =>
-    database.query<{ n: number }, string[]>(`SELECT count(*) AS n ${sql}`).get(...parameters)?.n ??
-    0;
+  const count = (from: string): number => countRows(database, from);
   const { model, version } = manifest.embedding;
   return {
-    owner: count("FROM owners"),
-    event: count("FROM events"),
-    operation: count("FROM operations"),
-    node: count("FROM nodes"),
-    edge: count("FROM edges"),
-    job: count("FROM jobs"),
+    owner: count("owners"),
+    event: count("events"),
+    operation: count("operations"),
+    node: count("nodes"),
+    edge: count("edges"),
+    job: count("jobs"),
     // A pack that an earlier version wrote gets the table when it is opened for writing.
-    receipt: hasTable(database, "receipts") ? count("FROM receipts") : 0,
-    vector: withVectors ? count(VECTORS, model, version) : 0,
+    receipt: hasTable(database, "receipts") ? count("receipts") : 0,
+    vector: withVectors ? countRows(database, VECTORS, model, version) : 0,
   };
 }
 

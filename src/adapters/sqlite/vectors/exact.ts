@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { Hit } from "../../../ports/store/search-index.ts";
+import { hasRow } from "../connection/ask.ts";
 import { kernelOn } from "../connection/kernel-on.ts";
 
 /** Vectors per chunk of the index, as created by `createVectors`. */
@@ -12,10 +13,8 @@ const schemas = new WeakMap<Database, string>();
 export function vectorFileOf(database: Database): string {
   const known = schemas.get(database);
   if (known !== undefined) return known;
-  const separate = database
-    .query("SELECT 1 FROM pragma_database_list WHERE name = 'vector_file'")
-    .get();
-  const name = separate === null ? "main" : "vector_file";
+  const isSeparate = hasRow(database, "pragma_database_list WHERE name = 'vector_file'");
+  const name = isSeparate ? "vector_file" : "main";
   schemas.set(database, name);
   return name;
 }

@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { Kernel } from "../../native/kernel.ts";
+import { countRows } from "../connection/ask.ts";
 import { kernelOn } from "../connection/kernel-on.ts";
 import { CHUNK_ROWS, vectorOfRow } from "./exact.ts";
 import { bytesPerVector, Slab } from "./slab.ts";
@@ -132,13 +133,8 @@ function refreshed(
 
 /** How many vectors of an owner changed after a revision, up to the number that matters. */
 function countChanges(database: Database, owner: number, after: number, most: number): number {
-  const row = database
-    .query<{ n: number }, [number, number, number]>(
-      `SELECT count(*) AS n FROM
-         (SELECT 1 FROM vector_metadata WHERE owner = ? AND revision > ? LIMIT ?)`,
-    )
-    .get(owner, after, most);
-  return row?.n ?? 0;
+  const changed = "(SELECT 1 FROM vector_metadata WHERE owner = ? AND revision > ? LIMIT ?)";
+  return countRows(database, changed, owner, after, most);
 }
 
 type ChangeRow = { readonly key: number; readonly vector: Uint8Array | null };

@@ -4,6 +4,7 @@ import { fromPayload, LEAN_REACH, lean, toPayload } from "../../../domain/search
 import { type Surrounded, surroundings } from "../../../domain/search/turns.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
+import { hasRow } from "../connection/ask.ts";
 import type { StepProgress } from "../schema/upgrade-progress.ts";
 import {
   ACTIVE,
@@ -127,7 +128,7 @@ export function evictVectors(database: Database, gone: readonly Turn[]): void {
 
 /** Whether there are vectors written by an earlier version of the program, which names no owner. */
 export function hasForeignVectors(database: Database): boolean {
-  return database.query("SELECT 1 FROM vector_metadata WHERE owner = 0 LIMIT 1").get() !== null;
+  return hasRow(database, "vector_metadata WHERE owner = 0");
 }
 
 /**

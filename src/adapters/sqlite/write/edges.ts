@@ -14,7 +14,6 @@ export const EDGE_COLUMNS = `e.key, e.id, o.user_id, s.id AS source_id, t.id AS 
 export const JOINED_EDGE = `JOIN owners o ON o.owner = e.owner JOIN nodes s ON s.key = e.source
   JOIN nodes t ON t.key = e.target`;
 
-/** The edge of a row. */
 export const toEdge = rowReader(edgeForm);
 
 /** The edges with both ends among the nodes, of any owner, by (created_at, id). */

@@ -133,7 +133,6 @@ type StatusRow = {
   readonly updated_at: string;
 };
 
-/** The state of one event's job. */
 export function jobStatus(
   database: Database,
   eventId: Uuid,

@@ -7,6 +7,7 @@ import {
 import { type Surrounded, surroundings } from "../../../domain/search/turns.ts";
 import { asInstant } from "../../../lib/instant.ts";
 import { snowball } from "../../stemming/stem.ts";
+import { hasRow } from "../connection/ask.ts";
 import { readNumbers } from "../read/index-numbers.ts";
 import type { StepProgress } from "../schema/upgrade-progress.ts";
 import {
@@ -135,11 +136,7 @@ function removeOrphanDocuments(database: Database): readonly number[] {
 
 /** Whether there are documents written by an earlier version of the program, which are numbered like their nodes. */
 export function hasForeignDocuments(database: Database): boolean {
-  return (
-    database
-      .query("SELECT 1 FROM lexical_documents_docsize WHERE id BETWEEN 0 AND ? LIMIT 1")
-      .get(KEY_MASK) !== null
-  );
+  return hasRow(database, "lexical_documents_docsize WHERE id BETWEEN 0 AND ?", KEY_MASK);
 }
 
 /**
@@ -148,11 +145,8 @@ export function hasForeignDocuments(database: Database): boolean {
  */
 export function renumberDocuments(database: Database, progress: StepProgress = () => {}): void {
   if (!hasForeignDocuments(database)) return;
-  const hasOwn = database
-    .query("SELECT 1 FROM lexical_documents_docsize WHERE id > ? LIMIT 1")
-    .get(KEY_MASK);
-  if (hasOwn === null) fillAnew(database, progress);
-  else renumberSome(database);
+  if (hasRow(database, "lexical_documents_docsize WHERE id > ?", KEY_MASK)) renumberSome(database);
+  else fillAnew(database, progress);
 }
 
 function renumberSome(database: Database): void {

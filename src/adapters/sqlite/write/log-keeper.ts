@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { Clock } from "../../../ports/clock.ts";
+import { ask, checkpoint } from "../connection/ask.ts";
 import type { PackLayout } from "../connection/layout.ts";
 import {
   firstSalt,
@@ -193,18 +194,13 @@ export class LogKeeper {
   /** @returns whether all of the log is in the file */
   #checkpoint(schema: string, mode: "PASSIVE" | "TRUNCATE"): boolean {
     try {
-      const row = this.#writer
-        .query<{ busy: number; log: number; checkpointed: number }, []>(
-          `PRAGMA ${schema}.wal_checkpoint(${mode})`,
-        )
-        .get();
-      return row?.busy === 0 && row.log === row.checkpointed;
+      return checkpoint(this.#writer, schema, mode);
     } catch {
       return false;
     }
   }
 
   #ask(sql: string): number {
-    return Number(this.#writer.query(sql).values()[0]?.[0] ?? 0);
+    return ask<number>(this.#writer, sql) ?? 0;
   }
 }

@@ -1,11 +1,10 @@
 import type { Database } from "bun:sqlite";
 import { type AllOwners, isEverybody, type Owner } from "../../../domain/owner.ts";
+import { ask } from "../connection/ask.ts";
 
 /** The integer key of a user id; undefined for an owner without any data. */
 export function ownerKey(database: Database, userId: string): number | undefined {
-  return database
-    .query<{ owner: number }, [string]>("SELECT owner FROM owners WHERE user_id = ?")
-    .get(userId)?.owner;
+  return ask<number>(database, "SELECT owner FROM owners WHERE user_id = ?", userId);
 }
 
 /** Like `ownerKey`; "all owners" stays as it is. */

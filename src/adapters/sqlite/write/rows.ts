@@ -104,7 +104,6 @@ const named = (table: string, names: readonly string[]): string =>
 /** Columns of an EventRow; `e` is `events`, `o` is `owners`. */
 export const EVENT_COLUMNS = `e.key, e.id, o.user_id, ${named("e", storedColumns(eventForm))}`;
 
-/** The event of a row. */
 export const toEvent = rowReader(eventForm);
 
 const NODE_STORED = storedColumns(nodeForm);
@@ -123,21 +122,16 @@ const NODE_CHANGING = nodeForm.members
 /** Updates all changeable columns of a node. Parameters: `changingValues`, then its key. */
 export const UPDATE_NODE = `UPDATE nodes SET ${NODE_CHANGING.map((name) => `${name} = ?`).join(", ")} WHERE key = ?`;
 
-/** The values of the changeable columns of a node, in order. */
 export const changingValues = rowWriter(nodeForm, (name) => NODE_CHANGING.includes(name));
 
-/** The values of the stored columns of a node, in order. */
 export const nodeValues = rowWriter(nodeForm, (name) => NODE_STORED.includes(name));
 
-/** The node of a row. */
 export const toNode = rowReader(nodeForm);
 
-/** Metadata as a column value. */
 export function fromMetadata(metadata: JsonObject | undefined): string | null {
   return metadata === undefined ? null : JSON.stringify(metadata);
 }
 
-/** Metadata of a column value. */
 export function toMetadata(text: string | null): JsonObject | undefined {
   // SAFETY: the column is only ever written by fromMetadata.
   return text === null ? undefined : (JSON.parse(text) as JsonObject);

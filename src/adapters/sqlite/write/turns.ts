@@ -3,7 +3,6 @@ import { ACTIVE_STATES } from "../../../domain/enums.ts";
 import { BLANKS, type Surrounded, TURN_TYPE } from "../../../domain/search/turns.ts";
 import { sqlList } from "./sql-list.ts";
 
-/** Active states, as SQL. */
 export const ACTIVE = sqlList(ACTIVE_STATES);
 /** `hasText`, as SQL: by default `trim` removes only spaces. */
 export const HAS_TEXT = `trim(content, char(${BLANKS.join(", ")})) <> ''`;

@@ -18,7 +18,6 @@ import { CONTENT_LEVELS } from "../build.ts";
 import { type ProvenanceContext, readProvenances, writeProvenances } from "./provenances.ts";
 import { readSignals, SIGNALS, writeSignals } from "./scores.ts";
 
-/** A candidate with all of its stored data. */
 export type StoredCandidate = {
   readonly candidate: ReceiptCandidate;
   readonly provenance: ScoreProvenance;

@@ -4,7 +4,6 @@ import type { Uuid } from "../../../lib/uuid.ts";
 import type { MemoryBundle } from "../api.ts";
 import { STORED_TEXTS, sectionHeading } from "./context-meter.ts";
 
-/** The parts of a context that are rendered. */
 export type ContextParts = Pick<
   MemoryBundle,
   "coverageNotice" | "contextGuidance" | "header" | "sections"

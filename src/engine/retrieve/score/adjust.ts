@@ -2,7 +2,6 @@ import type { Adjustment } from "../../../domain/records/score.ts";
 import { applyAdjustment } from "../../../domain/score-replay.ts";
 import type { ResultCandidate } from "../api.ts";
 
-/** A score and the record of how it was computed. */
 export type Scored = Pick<ResultCandidate, "compositeScore" | "provenance">;
 
 /** The step as it is recorded. */
