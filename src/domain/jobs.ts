@@ -1,9 +1,11 @@
-import { instant, member, natural, nullable, object, text, uuid } from "../lib/form.ts";
+import { instant, member, named, natural, nullable, text, uuid } from "../lib/form.ts";
 import { noted, type ValueOf } from "../lib/view.ts";
 import { SvcError } from "./errors.ts";
 
-export const processingStatusForm = noted(
-  object({
+export const processingStatusForm = named(
+  "ProcessingStatus",
+  "How far the memory and index entries of one event have come.",
+  {
     eventId: uuid,
     status: member(["pending", "complete"]),
     /** Finished attempts, including the successful one. */
@@ -11,25 +13,18 @@ export const processingStatusForm = noted(
     /** Undefined after success. */
     lastError: noted(nullable(text), { description: "Category of the last failure." }),
     updatedAt: instant,
-  }),
-  {
-    id: "ProcessingStatus",
-    description: "How far the memory and index entries of one event have come.",
   },
 );
 
 /** Progress of the nodes and index entries of one event. There is no failed state: a failed job stays pending. */
 export type ProcessingStatus = ValueOf<typeof processingStatusForm>;
 
-export const processingResultForm = noted(
-  object({
-    processed: natural,
-    pending: natural,
-    /** Included in `pending`. */
-    failed: noted(natural, { description: "Pending items whose last try failed." }),
-  }),
-  { id: "ProcessingResult" },
-);
+export const processingResultForm = named("ProcessingResult", {
+  processed: natural,
+  pending: natural,
+  /** Included in `pending`. */
+  failed: noted(natural, { description: "Pending items whose last try failed." }),
+});
 
 /** What one processing pass did, and the owner's remaining work. */
 export type ProcessingResult = ValueOf<typeof processingResultForm>;

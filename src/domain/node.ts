@@ -5,15 +5,15 @@ import {
   integer,
   list,
   member,
+  named,
   nonNegative,
   nullable,
-  object,
   text,
   unit,
   uuid,
 } from "../lib/form.ts";
 import type { Instant } from "../lib/instant.ts";
-import { noted, type ValueOf } from "../lib/view.ts";
+import type { ValueOf } from "../lib/view.ts";
 import {
   DECAY_PROFILES,
   EPISTEMIC_TYPES,
@@ -25,41 +25,38 @@ import {
 import { auditForm } from "./records/audit.ts";
 
 /** A node as rows, exports and answers have it: the order of its keys there. */
-export const nodeForm = noted(
-  object({
-    id: uuid,
-    userId: text,
-    sessionId: nullable(text),
-    nodeType: member(NODE_TYPES),
-    content: text,
-    lifecycleState: member(LIFECYCLE_STATES),
-    /** 0 to 1, as stored at creation or last reinforcement; decay is applied while scoring, never here. */
-    confidence: unit,
-    salience: unit,
-    confidenceBase: unit,
-    salienceBase: unit,
-    reinforcementBoost: nonNegative,
-    lastReinforcedAt: instant,
-    decayProfile: member(DECAY_PROFILES),
-    epistemicType: member(EPISTEMIC_TYPES),
-    sourceType: member(SOURCE_TYPES),
-    scope: member(SCOPES),
-    metadata: nullable(anyObject),
-    createdAt: instant,
-    updatedAt: instant,
-    eventTime: nullable(instant),
-    validFrom: instant,
-    /** Exclusive; undefined while still valid. */
-    validTo: nullable(instant),
-    /** Days after creation at which retention ends; undefined keeps the node for ever. */
-    ttlDays: nullable(integer),
-    supersededBy: nullable(uuid),
-    /** Events that support it, in the order in which they were cited. */
-    evidenceRefs: list(uuid),
-    pinned: flag,
-  }),
-  { id: "Node", description: "A memory with its state, provenance and validity." },
-);
+export const nodeForm = named("Node", "A memory with its state, provenance and validity.", {
+  id: uuid,
+  userId: text,
+  sessionId: nullable(text),
+  nodeType: member(NODE_TYPES),
+  content: text,
+  lifecycleState: member(LIFECYCLE_STATES),
+  /** 0 to 1, as stored at creation or last reinforcement; decay is applied while scoring, never here. */
+  confidence: unit,
+  salience: unit,
+  confidenceBase: unit,
+  salienceBase: unit,
+  reinforcementBoost: nonNegative,
+  lastReinforcedAt: instant,
+  decayProfile: member(DECAY_PROFILES),
+  epistemicType: member(EPISTEMIC_TYPES),
+  sourceType: member(SOURCE_TYPES),
+  scope: member(SCOPES),
+  metadata: nullable(anyObject),
+  createdAt: instant,
+  updatedAt: instant,
+  eventTime: nullable(instant),
+  validFrom: instant,
+  /** Exclusive; undefined while still valid. */
+  validTo: nullable(instant),
+  /** Days after creation at which retention ends; undefined keeps the node for ever. */
+  ttlDays: nullable(integer),
+  supersededBy: nullable(uuid),
+  /** Events that support it, in the order in which they were cited. */
+  evidenceRefs: list(uuid),
+  pinned: flag,
+});
 
 /** A memory: typed, owned, with state, provenance and a validity interval `[validFrom, validTo)`. */
 export type MemoryNode = ValueOf<typeof nodeForm>;

@@ -14,10 +14,11 @@ import { iterNodes, scanNodes } from "./inspect/scan.ts";
 import { readStats } from "./inspect/stats.ts";
 import { createStoreSteps } from "./lifecycle/after-store.ts";
 import { evaluateCondition } from "./lifecycle/condition.ts";
-import { contradict } from "./lifecycle/contradict.ts";
+import { CONTRADICT } from "./lifecycle/contradict.ts";
+import { changePair } from "./lifecycle/pair.ts";
 import { reinforce } from "./lifecycle/reinforce.ts";
-import { resolveContradiction } from "./lifecycle/resolve.ts";
-import { supersede } from "./lifecycle/supersede.ts";
+import { RESOLVE } from "./lifecycle/resolve.ts";
+import { SUPERSEDE } from "./lifecycle/supersede.ts";
 import { transition } from "./lifecycle/transition.ts";
 import { Lifetime } from "./lifetime.ts";
 import type { MemoryEngine } from "./memory-engine.ts";
@@ -201,11 +202,11 @@ function bindChanges(deps: EngineDeps, life: Lifetime) {
       life.use(() => transition(deps, "archive", nodeId, options ?? undefined)),
     reinforce: (nodeId, options) => life.use(() => reinforce(deps, nodeId, options ?? undefined)),
     supersede: (oldNodeId, newNodeId, options) =>
-      life.use(() => supersede(deps, oldNodeId, newNodeId, options ?? undefined)),
+      life.use(() => changePair(deps, SUPERSEDE, [oldNodeId, newNodeId], options ?? undefined)),
     contradict: (firstId, secondId, options) =>
-      life.use(() => contradict(deps, firstId, secondId, options ?? undefined)),
+      life.use(() => changePair(deps, CONTRADICT, [firstId, secondId], options ?? undefined)),
     resolveContradiction: (winnerId, loserId, options) =>
-      life.use(() => resolveContradiction(deps, winnerId, loserId, options ?? undefined)),
+      life.use(() => changePair(deps, RESOLVE, [winnerId, loserId], options ?? undefined)),
     evaluateCondition: (nodeId, input) => life.use(() => evaluateCondition(deps, nodeId, input)),
   } satisfies Partial<MemoryEngine>;
 }

@@ -2,7 +2,7 @@ import { snakeCase } from "./case.ts";
 import { asInstant, type Instant, parseInstant } from "./instant.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { parseUuid, type Uuid } from "./uuid.ts";
-import { type ObjectView, type View, writerOf } from "./view.ts";
+import { noted, type ObjectView, type View, writerOf } from "./view.ts";
 
 /**
  * How a value stands in canonical JSON, declared once for both directions: one value has one text, and `read` takes
@@ -306,6 +306,22 @@ export function object<T extends object>(members: Members<T>): ObjectForm<T> {
       return Object.fromEntries(values) as T;
     },
   };
+}
+
+/** An object with exactly these members, and what documents say of it. */
+export function named<T extends object>(id: string, members: Members<T>): ObjectForm<T>;
+export function named<T extends object>(
+  id: string,
+  description: string,
+  members: Members<T>,
+): ObjectForm<T>;
+export function named<T extends object>(
+  id: string,
+  ...rest: readonly [Members<T>] | readonly [string, Members<T>]
+): ObjectForm<T> {
+  return rest.length === 1
+    ? noted(object<T>(rest[0]), { id })
+    : noted(object<T>(rest[1]), { id, description: rest[0] });
 }
 
 /** A form of one type told through the form of another. */

@@ -9,6 +9,7 @@ import {
   integer,
   list,
   member,
+  named,
   nullable,
   object,
   text,
@@ -54,15 +55,12 @@ const assertionQuery = noted(object({ ...filter, groupBy: list(member(CLAIM_DIME
 });
 export type AssertionQuery = ValueOf<typeof assertionQuery>;
 
-const quantityQuery = noted(
-  object({
-    ...filter,
-    predicatePrefixes: list(text),
-    units: list(text),
-    groupBy: list(member(QUANTITY_DIMENSIONS)),
-  }),
-  { id: "QuantityQuery", description: "The complete query, with its defaults." },
-);
+const quantityQuery = named("QuantityQuery", "The complete query, with its defaults.", {
+  ...filter,
+  predicatePrefixes: list(text),
+  units: list(text),
+  groupBy: list(member(QUANTITY_DIMENSIONS)),
+});
 export type QuantityQuery = ValueOf<typeof quantityQuery>;
 
 /** What an answer covers, and what nobody can know. */
@@ -92,43 +90,37 @@ const CLAIM_PARTS = "subject, predicate, object, polarity";
 const differentEvents = noted(count, { description: "Different events." });
 const allGroups = noted(count, { description: "Of all groups, also of those left out." });
 
-const assertionGroup = noted(
-  object({
-    /** As the first scanned record spells it. */
-    values: spelled<ClaimDimension>(CLAIM_PARTS),
-    normalizedValues: spelled<ClaimDimension>(CLAIM_PARTS),
-    occurrenceCount: count,
-    evidenceCount: differentEvents,
-    /** The first that were scanned, ascending. */
-    sampleNodeIds: list(uuid),
-    /** The smallest. */
-    sampleEvidenceRefs: list(uuid),
-    /** Either list is cut. */
-    samplesTruncated: flag,
-    earliestEventTime: nullable(instant),
-    latestEventTime: nullable(instant),
-  }),
-  { id: "AssertionGroup" },
-);
+const assertionGroup = named("AssertionGroup", {
+  /** As the first scanned record spells it. */
+  values: spelled<ClaimDimension>(CLAIM_PARTS),
+  normalizedValues: spelled<ClaimDimension>(CLAIM_PARTS),
+  occurrenceCount: count,
+  evidenceCount: differentEvents,
+  /** The first that were scanned, ascending. */
+  sampleNodeIds: list(uuid),
+  /** The smallest. */
+  sampleEvidenceRefs: list(uuid),
+  /** Either list is cut. */
+  samplesTruncated: flag,
+  earliestEventTime: nullable(instant),
+  latestEventTime: nullable(instant),
+});
 export type AssertionGroup = ValueOf<typeof assertionGroup>;
 
-export const assertionAggregationForm = noted(
-  object({
-    schemaVersion: constant(1),
-    userId: text,
-    query: assertionQuery,
-    scannedNodes: count,
-    matchedRecords: count,
-    distinctCount: allGroups,
-    /** By normalised values in code-point order. */
-    groups: list(assertionGroup),
-    groupsTruncated: flag,
-    ...coverage,
-    semanticEquivalence: constant("normalized_exact_only"),
-    exclusions,
-  }),
-  { id: "AssertionAggregation" },
-);
+export const assertionAggregationForm = named("AssertionAggregation", {
+  schemaVersion: constant(1),
+  userId: text,
+  query: assertionQuery,
+  scannedNodes: count,
+  matchedRecords: count,
+  distinctCount: allGroups,
+  /** By normalised values in code-point order. */
+  groups: list(assertionGroup),
+  groupsTruncated: flag,
+  ...coverage,
+  semanticEquivalence: constant("normalized_exact_only"),
+  exclusions,
+});
 export type AssertionAggregation = ValueOf<typeof assertionAggregationForm>;
 
 const quantitySample = object({
@@ -141,77 +133,65 @@ const quantitySample = object({
 });
 export type QuantitySample = ValueOf<typeof quantitySample>;
 
-const quantityGroup = noted(
-  object({
-    /** As the first scanned record spells it. */
-    values: spelled<QuantityDimension>(`${CLAIM_PARTS}, unit`),
-    normalizedValues: spelled<QuantityDimension>(`${CLAIM_PARTS}, unit`),
-    valueCount: count,
-    total: decimalText,
-    minimum: decimalText,
-    maximum: decimalText,
-    evidenceCount: differentEvents,
-    /** In the order of the scan. */
-    samples: list(quantitySample),
-    samplesTruncated: flag,
-    earliestEventTime: nullable(instant),
-    latestEventTime: nullable(instant),
-  }),
-  { id: "QuantityGroup" },
-);
+const quantityGroup = named("QuantityGroup", {
+  /** As the first scanned record spells it. */
+  values: spelled<QuantityDimension>(`${CLAIM_PARTS}, unit`),
+  normalizedValues: spelled<QuantityDimension>(`${CLAIM_PARTS}, unit`),
+  valueCount: count,
+  total: decimalText,
+  minimum: decimalText,
+  maximum: decimalText,
+  evidenceCount: differentEvents,
+  /** In the order of the scan. */
+  samples: list(quantitySample),
+  samplesTruncated: flag,
+  earliestEventTime: nullable(instant),
+  latestEventTime: nullable(instant),
+});
 /** Decimals are exact, in plain notation. */
 export type QuantityGroup = ValueOf<typeof quantityGroup>;
 
-export const quantityAggregationForm = noted(
-  object({
-    schemaVersion: constant(1),
-    userId: text,
-    query: quantityQuery,
-    scannedNodes: count,
-    matchedQuantityRecords: count,
-    distinctCount: allGroups,
-    /** By normalised values in code-point order. */
-    groups: list(quantityGroup),
-    groupsTruncated: flag,
-    ...coverage,
-    unitConversion: constant("none"),
-    semanticEquivalence: member(["normalized_exact_only", "normalized_exact_and_predicate_prefix"]),
-    exclusions,
-  }),
-  { id: "QuantityAggregation" },
-);
+export const quantityAggregationForm = named("QuantityAggregation", {
+  schemaVersion: constant(1),
+  userId: text,
+  query: quantityQuery,
+  scannedNodes: count,
+  matchedQuantityRecords: count,
+  distinctCount: allGroups,
+  /** By normalised values in code-point order. */
+  groups: list(quantityGroup),
+  groupsTruncated: flag,
+  ...coverage,
+  unitConversion: constant("none"),
+  semanticEquivalence: member(["normalized_exact_only", "normalized_exact_and_predicate_prefix"]),
+  exclusions,
+});
 export type QuantityAggregation = ValueOf<typeof quantityAggregationForm>;
 
-const quantityPlan = noted(
-  object({
-    schemaVersion: constant(1),
-    question: text,
-    status: member(["ready", "unsupported"]),
-    reason: member([
-      "matched_amount_question",
-      "matched_count_question",
-      "unsupported_shape",
-      "unsupported_unit",
-      "unsupported_action",
-    ]),
-    /** The verb of the question in lower case. Undefined for an unsupported shape. */
-    action: nullable(text),
-    query: nullable(quantityQuery),
-    assumptions: list(text),
-  }),
-  { id: "QuantityPlan", description: "What the question was understood to ask." },
-);
+const quantityPlan = named("QuantityPlan", "What the question was understood to ask.", {
+  schemaVersion: constant(1),
+  question: text,
+  status: member(["ready", "unsupported"]),
+  reason: member([
+    "matched_amount_question",
+    "matched_count_question",
+    "unsupported_shape",
+    "unsupported_unit",
+    "unsupported_action",
+  ]),
+  /** The verb of the question in lower case. Undefined for an unsupported shape. */
+  action: nullable(text),
+  query: nullable(quantityQuery),
+  assumptions: list(text),
+});
 /** What a question was understood to ask; `query` is there exactly when it is `ready`. */
 export type QuantityPlan = ValueOf<typeof quantityPlan>;
 
-export const textAggregationForm = noted(
-  object({
-    schemaVersion: constant(1),
-    plan: quantityPlan,
-    aggregation: noted(nullable(quantityAggregationForm), {
-      description: "Null exactly when the question is unsupported.",
-    }),
+export const textAggregationForm = named("TextAggregation", {
+  schemaVersion: constant(1),
+  plan: quantityPlan,
+  aggregation: noted(nullable(quantityAggregationForm), {
+    description: "Null exactly when the question is unsupported.",
   }),
-  { id: "TextAggregation" },
-);
+});
 export type TextAggregation = ValueOf<typeof textAggregationForm>;

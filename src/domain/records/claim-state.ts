@@ -6,6 +6,7 @@ import {
   integer,
   list,
   member,
+  named,
   nullable,
   object,
   text,
@@ -19,92 +20,82 @@ import { historical } from "./coverage.ts";
 
 /** What is claimed about a subject. */
 
-const stateQuery = noted(
-  object({
-    subject: text,
-    predicate: text,
-    scope: member(SCOPES),
-    validAt: instant,
-    knowledgeAt: nullable(instant),
-    nodeTypes: list(member(NODE_TYPES)),
-    limit: integer,
-  }),
-  { id: "StateQuery", description: "The complete query, with its defaults." },
-);
+const stateQuery = named("StateQuery", "The complete query, with its defaults.", {
+  subject: text,
+  predicate: text,
+  scope: member(SCOPES),
+  validAt: instant,
+  knowledgeAt: nullable(instant),
+  nodeTypes: list(member(NODE_TYPES)),
+  limit: integer,
+});
 export type StateQuery = ValueOf<typeof stateQuery>;
 
-const stateValue = noted(
-  object({
-    /** As the first scanned candidate spells it. */
-    object: text,
-    polarity: text,
-    normalizedObject: text,
-    normalizedPolarity: text,
-    candidateCount: count,
-    /** Different events. */
-    evidenceCount: count,
-    /** The first ten that were scanned, ascending. */
-    sampleNodeIds: list(uuid),
-    /** The smallest ten. */
-    sampleEvidenceRefs: list(uuid),
-    samplesTruncated: flag,
-  }),
-  { id: "StateValue" },
-);
+const stateValue = named("StateValue", {
+  /** As the first scanned candidate spells it. */
+  object: text,
+  polarity: text,
+  normalizedObject: text,
+  normalizedPolarity: text,
+  candidateCount: count,
+  /** Different events. */
+  evidenceCount: count,
+  /** The first ten that were scanned, ascending. */
+  sampleNodeIds: list(uuid),
+  /** The smallest ten. */
+  sampleEvidenceRefs: list(uuid),
+  samplesTruncated: flag,
+});
 /** One thing that current candidates claim. */
 export type StateValue = ValueOf<typeof stateValue>;
 
-const stateEntry = noted(
-  object({
-    nodeId: uuid,
-    nodeType: member(NODE_TYPES),
-    content: text,
-    subject: text,
-    predicate: text,
-    object: text,
-    polarity: text,
-    epistemicType: member(EPISTEMIC_TYPES),
-    sourceType: member(SOURCE_TYPES),
-    lifecycleState: member(LIFECYCLE_STATES),
-    /** As stored. */
-    confidence: unit,
-    eventTime: nullable(instant),
-    createdAt: instant,
-    updatedAt: instant,
-    validFrom: instant,
-    validTo: nullable(instant),
-    supersededBy: nullable(uuid),
-    evidenceRefs: list(uuid),
-    /** The other ends of its conflicts, ascending. */
-    contradictionNodeIds: list(uuid),
-    currentCandidate: flag,
-    /** Why it is no current candidate; empty when it is one. */
-    exclusionReasons: list(text),
-  }),
-  { id: "StateEntry" },
-);
+const stateEntry = named("StateEntry", {
+  nodeId: uuid,
+  nodeType: member(NODE_TYPES),
+  content: text,
+  subject: text,
+  predicate: text,
+  object: text,
+  polarity: text,
+  epistemicType: member(EPISTEMIC_TYPES),
+  sourceType: member(SOURCE_TYPES),
+  lifecycleState: member(LIFECYCLE_STATES),
+  /** As stored. */
+  confidence: unit,
+  eventTime: nullable(instant),
+  createdAt: instant,
+  updatedAt: instant,
+  validFrom: instant,
+  validTo: nullable(instant),
+  supersededBy: nullable(uuid),
+  evidenceRefs: list(uuid),
+  /** The other ends of its conflicts, ascending. */
+  contradictionNodeIds: list(uuid),
+  currentCandidate: flag,
+  /** Why it is no current candidate; empty when it is one. */
+  exclusionReasons: list(text),
+});
 /** One stored claim about the subject. */
 export type StateEntry = ValueOf<typeof stateEntry>;
 
-const stateConflict = noted(
-  object({
-    edgeId: uuid,
-    sourceNodeId: uuid,
-    targetNodeId: uuid,
-    confidence: unit,
-    evidenceRef: nullable(uuid),
-    createdAt: instant,
-    validFrom: instant,
-    validTo: nullable(instant),
-    activeBetweenCurrentCandidates: flag,
-  }),
-  { id: "StateConflict" },
-);
+const stateConflict = named("StateConflict", {
+  edgeId: uuid,
+  sourceNodeId: uuid,
+  targetNodeId: uuid,
+  confidence: unit,
+  evidenceRef: nullable(uuid),
+  createdAt: instant,
+  validFrom: instant,
+  validTo: nullable(instant),
+  activeBetweenCurrentCandidates: flag,
+});
 /** A `contradicts` edge between two claims about the subject. */
 export type StateConflict = ValueOf<typeof stateConflict>;
 
-export const assertionStateForm = noted(
-  object({
+export const assertionStateForm = named(
+  "AssertionState",
+  "What is claimed about a subject, never which claim is true.",
+  {
     schemaVersion: constant(1),
     userId: text,
     query: stateQuery,
@@ -140,10 +131,6 @@ export const assertionStateForm = noted(
       nullable(object({ ...historical, limitations: shownAs(historical.limitations, list(text)) })),
       { description: "With knowledge_at: what the cutoff does not undo." },
     ),
-  }),
-  {
-    id: "AssertionState",
-    description: "What is claimed about a subject, never which claim is true.",
   },
 );
 /** Lists hold at most `limit` entries: values and candidates the first, timeline and conflicts the last. */

@@ -5,6 +5,7 @@ import {
   instant,
   list,
   member,
+  named,
   object,
   text,
   through,
@@ -21,8 +22,10 @@ const LIMITATIONS = [
 ] as const;
 export type CoverageLimitation = (typeof LIMITATIONS)[number];
 
-export const coverageForm = noted(
-  object({
+export const coverageForm = named(
+  "AggregationCoverage",
+  "Why the records may not be all of those that a count or a list needs.",
+  {
     status: member(["semantic_candidates", "candidate_limited", "context_limited"]),
     exhaustive: constant(false),
     /** After expansion and filters, before selection. */
@@ -33,10 +36,6 @@ export const coverageForm = noted(
     limitations: list(member(LIMITATIONS)),
     /** Searches that found as many as they were allowed to. */
     candidateLimitPaths: list(text),
-  }),
-  {
-    id: "AggregationCoverage",
-    description: "Why the records may not be all of those that a count or a list needs.",
   },
 );
 

@@ -8,6 +8,7 @@ import {
   integer,
   list,
   member,
+  named,
   nullable,
   object,
   omitted,
@@ -150,27 +151,24 @@ function toFusion(flat: FlatWeights, path: string): Fusion {
   }
 }
 
-export const traceForm = noted(
-  object({
-    /** Cosine, 0 to 1 (negative values count as 0). */
-    semanticSimilarity: decimal,
-    /** BM25 rescaled over the hits of this question, 0 to 1. */
-    lexicalRelevance: decimal,
-    /** 1 at one hop, 0.7 at two, 0.4 at three, else 0. */
-    graphProximity: decimal,
-    recencyFactor: decimal,
-    /** After decay; 0 if the fusion does not read it; the same holds for `confidence`. */
-    salience: decimal,
-    confidence: decimal,
-    epistemicWeight: decimal,
-    /** Share of the backends that found it, 0 to 1; breaks ties only. */
-    pathScore: decimal,
-    temporalAffinity: decimal,
-    nodeTypeBoost: decimal,
-    compositeScore: decimal,
-  }),
-  { id: "ScoreTrace", description: "The signals of one candidate and its first score." },
-);
+export const traceForm = named("ScoreTrace", "The signals of one candidate and its first score.", {
+  /** Cosine, 0 to 1 (negative values count as 0). */
+  semanticSimilarity: decimal,
+  /** BM25 rescaled over the hits of this question, 0 to 1. */
+  lexicalRelevance: decimal,
+  /** 1 at one hop, 0.7 at two, 0.4 at three, else 0. */
+  graphProximity: decimal,
+  recencyFactor: decimal,
+  /** After decay; 0 if the fusion does not read it; the same holds for `confidence`. */
+  salience: decimal,
+  confidence: decimal,
+  epistemicWeight: decimal,
+  /** Share of the backends that found it, 0 to 1; breaks ties only. */
+  pathScore: decimal,
+  temporalAffinity: decimal,
+  nodeTypeBoost: decimal,
+  compositeScore: decimal,
+});
 
 /** The signals of one candidate and the resulting score. */
 export type ScoreTrace = ValueOf<typeof traceForm>;
@@ -287,17 +285,14 @@ export const provenanceForm: Form<ScoreProvenance> = noted(
   { id: "ScoreProvenance", description: "All that is needed to compute a score again." },
 );
 
-export const multipliersForm = noted(
-  object({
-    semantic: decimal,
-    lexical: decimal,
-    graph: decimal,
-    recency: decimal,
-    salience: decimal,
-    confidence: decimal,
-  }),
-  { id: "AppliedMultipliers" },
-);
+export const multipliersForm = named("AppliedMultipliers", {
+  semantic: decimal,
+  lexical: decimal,
+  graph: decimal,
+  recency: decimal,
+  salience: decimal,
+  confidence: decimal,
+});
 
 /** Factors on the weights of a weighted score for one request, each 0.25 to 4. */
 export type RankingMultipliers = ValueOf<typeof multipliersForm>;

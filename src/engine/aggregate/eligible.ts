@@ -12,7 +12,9 @@ export type ReadClaim = { readonly claim: Claim; readonly normal: Claim };
 /** Returns the claim of a memory that passes, else the first reason why it does not. */
 export type ClaimReader = (node: MemoryNode) => ReadClaim | string;
 
-export function statesOf(filter: RecordFilter): readonly LifecycleState[] {
+export function statesOf(
+  filter: Pick<RecordFilter, "lifecycleStates" | "retrievalMode">,
+): readonly LifecycleState[] {
   if (filter.lifecycleStates !== undefined) return filter.lifecycleStates;
   return filter.retrievalMode === "explicit" ? LIFECYCLE_STATES : ACTIVE_STATES;
 }

@@ -11,11 +11,11 @@ import type { Uuid } from "../../lib/uuid.ts";
 import { isValidAt, type ReadClaim } from "./eligible.ts";
 import { createFirst } from "./first.ts";
 import {
-  addEvidence,
-  beginEvidence,
+  addOccurrence,
+  beginOccurrences,
   createGroups,
-  type Evidence,
   type Group,
+  type Occurrences,
   sortedIds,
 } from "./groups.ts";
 import type { Exclusions } from "./scan.ts";
@@ -116,14 +116,8 @@ function reasonsAgainst(
   return reasons;
 }
 
-type Support = Evidence & { count: number; readonly nodeIds: Uuid[] };
-
 function gatherCandidates(limit: number) {
-  const values = createGroups<Support>(limit, () => ({
-    ...beginEvidence(),
-    count: 0,
-    nodeIds: [],
-  }));
+  const values = createGroups<Occurrences>(limit, beginOccurrences);
   const first = createFirst<FoundClaim>(limit, byConfidence);
   let candidateCount = 0;
   let hasContested = false;
@@ -134,10 +128,7 @@ function gatherCandidates(limit: number) {
       hasContested ||= node.lifecycleState === "contested";
       first.add(found);
       const value = values.of([claim.object, claim.polarity], [normal.object, normal.polarity]);
-      if (value === undefined) return;
-      value.count += 1;
-      if (value.nodeIds.length < SAMPLES) value.nodeIds.push(node.id);
-      addEvidence(value, node);
+      if (value !== undefined) addOccurrence(value, node, SAMPLES);
     },
     found: () => ({
       candidateCount,
@@ -149,7 +140,7 @@ function gatherCandidates(limit: number) {
   };
 }
 
-function toValue({ values, normal, gathered }: Group<Support>): StateValue {
+function toValue({ values, normal, gathered }: Group<Occurrences>): StateValue {
   const { count, nodeIds, events } = gathered;
   return {
     object: values[0] ?? "",

@@ -93,6 +93,19 @@ export function addEvidence(
   if (latest === undefined || eventTime > latest) evidence.latest = eventTime;
 }
 
+/** Records and samples of them. */
+export type Occurrences = Evidence & { count: number; readonly nodeIds: Uuid[] };
+
+export function beginOccurrences(): Occurrences {
+  return { ...beginEvidence(), count: 0, nodeIds: [] };
+}
+
+export function addOccurrence(group: Occurrences, node: MemoryNode, samples: number): void {
+  group.count += 1;
+  if (group.nodeIds.length < samples) group.nodeIds.push(node.id);
+  addEvidence(group, node);
+}
+
 /** Ascending. Canonical identifiers are ASCII, whose order by UTF-16 units is that by code points. */
 export function sortedIds(ids: Iterable<Uuid>): Uuid[] {
   return [...ids].sort();

@@ -12,18 +12,17 @@ import { normaliseText } from "../../lib/normal-text.ts";
 import type { Graph } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { QuantityQueryInput } from "./api.ts";
-import { choiceOf, createClaimReader, type ReadClaim, statesOf } from "./eligible.ts";
+import { choiceOf, createClaimReader, type ReadClaim } from "./eligible.ts";
 import {
   addEvidence,
   beginEvidence,
   byDimension,
-  createGroups,
   type Evidence,
   type Group,
   sortedIds,
 } from "./groups.ts";
 import { parseQuantityQuery } from "./parse-query.ts";
-import { createExclusions, scanRecords } from "./scan.ts";
+import { groupRecords } from "./scan.ts";
 
 type Deps = Pick<EngineDeps<Graph>, "store" | "settings">;
 
@@ -59,53 +58,36 @@ export async function sumQuantities(
   query: QuantityQuery,
   { userId, signal }: { readonly userId: string; readonly signal: AbortSignal | undefined },
 ): Promise<QuantityAggregation> {
-  const readAmount = createQuantityReader(query, deps.settings.unverifiedConfidenceThreshold);
-  const exclusions = createExclusions();
-  const groups = createGroups<Amounts>(query.groupLimit, () => ({
-    ...beginEvidence(),
-    count: 0,
-    total: ZERO,
-    minimum: ZERO,
-    maximum: ZERO,
-    samples: [],
-  }));
-  let matched = 0;
-  const visit = (node: MemoryNode) => {
-    const read = readAmount(node);
-    if (typeof read === "string") {
-      exclusions.add(read);
-      return;
-    }
-    matched += 1;
-    const { claim, normal, quantity, normalUnit } = read;
-    const group = groups.of(
+  const { matched, groups, counted } = await groupRecords(deps, {
+    ...query,
+    userId,
+    signal,
+    read: createQuantityReader(query, deps.settings.unverifiedConfidenceThreshold),
+    begin: beginAmounts,
+    valuesOf: ({ claim, normal, quantity, normalUnit }) => [
       query.groupBy.map((name) => (name === "unit" ? quantity.unit : claim[name])),
       query.groupBy.map((name) => (name === "unit" ? normalUnit : normal[name])),
-    );
-    if (group !== undefined) addAmount(group, node, quantity, query.sampleLimit);
-  };
-  const scan = { ...query, userId, lifecycleStates: statesOf(query), signal };
-  const scannedNodes = await scanRecords(deps, scan, visit);
+    ],
+    add: (group, node, { quantity }) => addAmount(group, node, quantity, query.sampleLimit),
+  });
   return {
     schemaVersion: 1,
     userId,
     query,
-    scannedNodes,
     matchedQuantityRecords: matched,
-    distinctCount: groups.count(),
-    groups: groups.first().map((group) => toGroup(group, query)),
-    groupsTruncated: groups.count() > query.groupLimit,
-    storedSetExhaustive: true,
-    sourceExtractionCoverage: "unknown",
+    groups: groups.map((group) => toGroup(group, query)),
     unitConversion: "none",
     semanticEquivalence:
       query.predicatePrefixes.length === 0
         ? "normalized_exact_only"
         : "normalized_exact_and_predicate_prefix",
-    realWorldCoverage: "unknown",
-    consistency: "complete_for_unchanged_store",
-    exclusions: exclusions.counts(),
+    ...counted,
   };
+}
+
+function beginAmounts(): Amounts {
+  const none = { count: 0, total: ZERO, minimum: ZERO, maximum: ZERO, samples: [] };
+  return { ...beginEvidence(), ...none };
 }
 
 function createQuantityReader(

@@ -1,10 +1,12 @@
-import type { LifecycleState, NodeType, Scope } from "../../domain/enums.ts";
+import type { LifecycleState, NodeType, RetrievalMode, Scope } from "../../domain/enums.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { ExclusionCounts } from "../../domain/records/aggregation.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { Graph } from "../../ports/store/graph.ts";
 import type { Page } from "../../ports/store/page.ts";
 import type { EngineDeps } from "../deps.ts";
+import { statesOf } from "./eligible.ts";
+import { createGroups } from "./groups.ts";
 
 /** Memories read at a time; other calls run between two pages. */
 const PAGE = 500;
@@ -48,6 +50,49 @@ export async function scanRecords(
     }
   }
   return scanned;
+}
+
+type GroupedScan<R, T> = Omit<Scan, "lifecycleStates"> & {
+  readonly lifecycleStates: readonly LifecycleState[] | undefined;
+  readonly retrievalMode: RetrievalMode;
+  readonly groupLimit: number;
+  readonly read: (node: MemoryNode) => R | string;
+  readonly begin: () => T;
+  /** The group of a record: its values as written, and in the form in which they are compared. */
+  readonly valuesOf: (record: R) => readonly [readonly string[], readonly string[]];
+  readonly add: (group: T, node: MemoryNode, record: R) => void;
+};
+
+/** Visits records and gathers those that are read in groups. `read` returns why a record is left out. */
+export async function groupRecords<R extends object, T>(
+  deps: Pick<EngineDeps<Graph>, "store">,
+  scan: GroupedScan<R, T>,
+) {
+  const exclusions = createExclusions();
+  const groups = createGroups<T>(scan.groupLimit, scan.begin);
+  let matched = 0;
+  const lifecycleStates = statesOf(scan);
+  const scannedNodes = await scanRecords(deps, { ...scan, lifecycleStates }, (node) => {
+    const record = scan.read(node);
+    if (typeof record === "string") return exclusions.add(record);
+    matched += 1;
+    const group = groups.of(...scan.valuesOf(record));
+    if (group !== undefined) scan.add(group, node, record);
+  });
+  return {
+    matched,
+    groups: groups.first(),
+    counted: {
+      scannedNodes,
+      distinctCount: groups.count(),
+      groupsTruncated: groups.count() > scan.groupLimit,
+      exclusions: exclusions.counts(),
+      storedSetExhaustive: true,
+      sourceExtractionCoverage: "unknown",
+      realWorldCoverage: "unknown",
+      consistency: "complete_for_unchanged_store",
+    },
+  } as const;
 }
 
 /** Counts why records were excluded. */

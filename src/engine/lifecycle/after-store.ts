@@ -12,9 +12,10 @@ import type { StoredMemory, StoreSteps } from "../write/api.ts";
 import { lookForNear } from "./near.ts";
 import { findNeighbours, type Neighbour } from "./neighbours.ts";
 import { penaliseOscillation } from "./oscillation.ts";
+import { changePair } from "./pair.ts";
 import { createTurnPairs } from "./pair-turns.ts";
 import { reinforce } from "./reinforce.ts";
-import { planSupersedes, supersede } from "./supersede.ts";
+import { planSupersedes, SUPERSEDE } from "./supersede.ts";
 
 export type StoreStepDeps = Pick<
   EngineDeps<SearchIndex & Graph & NamedRecords>,
@@ -163,7 +164,7 @@ async function retireNamed(
     const text = known.content.toLowerCase();
     if (!terms.some((term) => text.includes(term))) continue;
     await attempt(deps, `memory ${known.id} was not retired`, async () => {
-      await supersede(deps, known.id, node.id, { userId: node.userId });
+      await changePair(deps, SUPERSEDE, [known.id, node.id], { userId: node.userId });
       retired += 1;
     });
   }

@@ -12,6 +12,7 @@ import type { ChangeReads, ChangeSnapshot, Decision } from "../../ports/store/ch
 import type { ClaimsOptions } from "./api.ts";
 import { parseCaller } from "./caller.ts";
 import { requireEvidence, requireNode } from "./found.ts";
+import { logEntry } from "./log-entry.ts";
 import type { ChangeDeps } from "./request-keys.ts";
 import { isRetry, isSameActor, operationIdOf } from "./request-keys.ts";
 
@@ -23,6 +24,13 @@ export type PairKind = {
   readonly action: "supersede" | "contradict" | "resolve";
   readonly fields: readonly [string, string];
   readonly idKind: string;
+  /** Whether it was done before, and stands. @throws SvcError invalid_transition */
+  readonly isRepeated: (snapshot: ChangeSnapshot, pair: Pair, request: PairRequest) => boolean;
+  readonly decide: (
+    snapshot: ChangeSnapshot,
+    pair: Pair,
+    request: DatedPairRequest,
+  ) => Decision<Pair>;
 };
 
 export type PairRequest = {
@@ -39,24 +47,23 @@ export type PairRequest = {
 
 export type DatedPairRequest = PairRequest & { readonly at: Instant };
 
-type DecidePair = (snapshot: ChangeSnapshot, request: DatedPairRequest) => Decision<Pair>;
-
 /**
- * Reads what a change of two memories needs, and lets it decide. A retry with the same request id returns both as they are now,
+ * Changes two memories of an owner; while the change stands, doing it again changes nothing. A retry with the same request id returns both as they are now,
  * whatever has happened to them since.
- * @throws SvcError invalid_argument; not_found; request_conflict; what `decide` throws
+ * @throws SvcError invalid_argument; not_found; invalid_transition; request_conflict
  */
 export async function changePair(
   deps: ChangeDeps,
   kind: PairKind,
-  request: PairRequest,
-  decide: DecidePair,
+  ids: readonly [string, string],
+  options: ClaimsOptions = {},
 ): Promise<Pair> {
+  const request = parsePair(kind, ids, options);
   const reads = readsOf(request);
-  const dated = (snapshot: ChangeSnapshot) => decide(snapshot, { ...request, at: snapshot.at });
-  const { requestId, owner, ids } = request;
+  const dated = (snapshot: ChangeSnapshot) => decidePair(kind, snapshot, request);
+  const { requestId, owner } = request;
   if (requestId === undefined) return deps.store.change(reads, dated);
-  const named = { id: ids[0], owner, requestId };
+  const named = { id: request.ids[0], owner, requestId };
   const operationId = await operationIdOf(deps, "svc:pair-change:v1", named);
   const auditRecordIds = [...reads.auditRecordIds, operationId];
   return deps.store.change({ ...reads, auditRecordIds }, (snapshot) => {
@@ -83,6 +90,18 @@ export async function changePair(
     const { nodes = [], edges = [], auditRecords = [] } = change ?? {};
     return { change: { nodes, edges, auditRecords: [...auditRecords, entry] }, result };
   });
+}
+
+/** @throws SvcError not_found; invalid_argument; invalid_transition */
+export function decidePair(
+  kind: PairKind,
+  snapshot: ChangeSnapshot,
+  request: PairRequest,
+): Decision<Pair> {
+  const pair = requirePair(kind, snapshot, request);
+  if (kind.isRepeated(snapshot, pair, request)) return { change: undefined, result: pair };
+  requireKinship(kind, snapshot, pair, request.evidenceId);
+  return kind.decide(snapshot, pair, { ...request, at: snapshot.at });
 }
 
 function withoutActor(record: JsonObject): string {
@@ -136,7 +155,7 @@ export function readsOf({ ids, operationId, reverseId, evidenceId }: PairRequest
  * The two memories, looked up in the order in which they were named.
  * @throws SvcError not_found; invalid_argument if they are the same
  */
-export function requirePair(
+function requirePair(
   { fields }: PairKind,
   snapshot: ChangeSnapshot,
   { ids: [firstId, secondId], owner }: PairRequest,
@@ -151,7 +170,7 @@ export function requirePair(
  * Checks that evidence and both memories belong together.
  * @throws SvcError invalid_argument
  */
-export function requireKinship(
+function requireKinship(
   { fields }: PairKind,
   snapshot: ChangeSnapshot,
   [first, second]: Pair,
@@ -169,6 +188,38 @@ export function requireKinship(
   }
 }
 
+/**
+ * Whether it was recorded before, in this order and with the same inputs, and stands.
+ * @throws SvcError invalid_transition if it was recorded otherwise
+ */
+export function isRecorded(
+  kind: Pick<PairKind, "action">,
+  { auditRecords }: ChangeSnapshot,
+  pair: Pair,
+  request: PairRequest,
+  stands: boolean,
+): boolean {
+  const earlier = auditRecords.get(request.operationId) ?? auditRecords.get(request.reverseId);
+  if (earlier === undefined) return false;
+  const isSame = earlier.id === request.operationId && stands && sameInputs(earlier, request);
+  if (isSame) return true;
+  throw recordedBefore(kind, pair, earlier);
+}
+
+/** The audit record of a change of two memories. @param shown members beside the checksummed ones */
+export function pairEntry(
+  opType: string,
+  node: MemoryNode,
+  { operationId, actorId, evidenceId, at }: DatedPairRequest,
+  record: JsonObject,
+  shown: JsonObject = {},
+): AuditRecord {
+  const evidence = evidenceId ?? null;
+  const about = { version: 1, operation_id: operationId, actor_id: actorId, evidence_id: evidence };
+  const payload = { ...checksummed({ ...about, ...record }), ...shown };
+  return logEntry(opType, node, { id: operationId, actorId, at, payload });
+}
+
 /** Whether an earlier change was made by the same actor from the same evidence. @throws SvcError storage_failed */
 export function sameInputs(earlier: AuditRecord, request: PairRequest): boolean {
   const { actor_id: actor, evidence_id: evidence, edge } = openChecksummed(earlier.payload);
@@ -177,7 +228,7 @@ export function sameInputs(earlier: AuditRecord, request: PairRequest): boolean 
 
 /** The earlier operations of these two cannot be repeated, or only with the same input. */
 export function recordedBefore(
-  { action }: PairKind,
+  { action }: Pick<PairKind, "action">,
   [first, second]: Pair,
   earlier: AuditRecord,
 ): SvcError {

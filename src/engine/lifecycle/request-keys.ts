@@ -1,5 +1,6 @@
-import { openChecksummed } from "../../domain/checksummed.ts";
+import { checksummed, openChecksummed } from "../../domain/checksummed.ts";
 import { missingNode, SvcError } from "../../domain/errors.ts";
+import { type MemoryNode, nodeRecord } from "../../domain/node.ts";
 import type { Owner } from "../../domain/owner.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
@@ -8,6 +9,8 @@ import type { ChangeSnapshot } from "../../ports/store/changes.ts";
 import type { Graph } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";
 import { type NamedRecords, operationIdFor } from "../owner-names.ts";
+import { requireNode } from "./found.ts";
+import { logEntry } from "./log-entry.ts";
 
 export type ChangeDeps = Pick<EngineDeps<Graph & NamedRecords>, "store" | "ids">;
 
@@ -35,6 +38,56 @@ export async function operationIdOf(
   if (node === undefined) throw missingNode(id);
   return await operationIdFor(store, node.userId, (name) =>
     uuidV5("url", JSON.stringify([kind, name, requestId])),
+  );
+}
+
+/** A kind of change of one memory. */
+export type OneKind = {
+  readonly opType: string;
+  readonly idKind: string;
+  /** Whether the inputs are those of a recorded change of the memory. */
+  readonly isSame: (record: JsonObject, earlier: AuditRecord, before: MemoryNode) => boolean;
+  /** @returns the memory after the change, its actor, and the members of the record that only this kind has */
+  readonly decide: (before: MemoryNode, snapshot: ChangeSnapshot) => Changed;
+};
+type Changed = {
+  readonly after: MemoryNode;
+  readonly actorId: string;
+  readonly record: JsonObject;
+};
+
+/**
+ * Changes one memory. A retry with the same request id returns it as it is now, whatever has happened to it since.
+ * @throws SvcError not_found; request_conflict; what `decide` throws
+ */
+export async function changeOne(
+  deps: ChangeDeps,
+  { opType, idKind, isSame, decide }: OneKind,
+  { id, owner, requestId, evidenceId }: Keyed & { readonly evidenceId?: Uuid | undefined },
+): Promise<MemoryNode> {
+  const operationId = await operationIdOf(deps, idKind, { id, owner, requestId });
+  const eventIds = evidenceId === undefined ? [] : [evidenceId];
+  return deps.store.change(
+    { nodeIds: [id], auditRecordIds: [operationId], eventIds },
+    (snapshot) => {
+      const before = requireNode(snapshot, id, owner);
+      const repeated = isRetry(
+        snapshot,
+        { operationId, requestId },
+        (record, earlier) => earlier.targetId === before.id && isSame(record, earlier, before),
+      );
+      if (repeated) return { change: undefined, result: before };
+      const { after, actorId, record } = decide(before, snapshot);
+      const payload = checksummed({
+        ...record,
+        operation_id: operationId,
+        before: nodeRecord.to(before),
+        after: nodeRecord.to(after),
+      });
+      const entry = { id: operationId, actorId, at: snapshot.at, payload };
+      const auditRecords = [logEntry(opType, after, entry)];
+      return { change: { nodes: [after], edges: [], auditRecords }, result: after };
+    },
   );
 }
 

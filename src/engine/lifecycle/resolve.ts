@@ -1,4 +1,3 @@
-import { checksummed } from "../../domain/checksummed.ts";
 import { type Edge, edgeRecord } from "../../domain/edge.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { requireStep } from "../../domain/lifecycle.ts";
@@ -6,67 +5,40 @@ import { type MemoryNode, nodeRecord } from "../../domain/node.ts";
 import { uuidV5 } from "../../lib/uuid.ts";
 import type { AuditRecord } from "../../ports/store/audit-record.ts";
 import type { ChangeSnapshot, Decision } from "../../ports/store/changes.ts";
-import type { ClaimsOptions } from "./api.ts";
 import { logEntry } from "./log-entry.ts";
 import {
-  changePair,
   contradictionBetween,
   type DatedPairRequest,
+  isRecorded,
   type Pair,
   type PairKind,
-  type PairRequest,
-  parsePair,
-  recordedBefore,
-  requireKinship,
-  requirePair,
-  sameInputs,
+  pairEntry,
 } from "./pair.ts";
-import type { ChangeDeps } from "./request-keys.ts";
 
-const RESOLUTION = "CONTRADICTION_RESOLVED";
-const TRANSITION = "EPISTEMIC_TRANSITION";
-const KIND: PairKind = {
+/** Ends a contradiction in favour of the first. While both are in the resulting states, doing it again changes nothing. */
+export const RESOLVE: PairKind = {
   action: "resolve",
   fields: ["winner_id", "loser_id"],
   idKind: "svc:contradiction-resolution:v1",
+  isRepeated: (snapshot, pair, request) => {
+    const [winner, loser] = pair;
+    const stands = winner.lifecycleState === "stable" && loser.lifecycleState === "deprecated";
+    return isRecorded(RESOLVE, snapshot, pair, request, stands);
+  },
+  decide,
 };
 
-/**
- * Ends a contradiction in favour of one claim. A retry while the claims are still in the resulting state changes nothing.
- * @returns winner, then loser
- * @throws SvcError not_found; invalid_argument; invalid_transition; request_conflict
- */
-export async function resolveContradiction(
-  deps: ChangeDeps,
-  winnerId: string,
-  loserId: string,
-  options: ClaimsOptions = {},
-): Promise<Pair> {
-  return changePair(deps, KIND, parsePair(KIND, [winnerId, loserId], options), decideResolve);
-}
-
-function decideResolve(snapshot: ChangeSnapshot, request: DatedPairRequest): Decision<Pair> {
-  const pair = requirePair(KIND, snapshot, request);
-  if (isRepeated(snapshot, pair, request)) return { change: undefined, result: pair };
-  requireKinship(KIND, snapshot, pair, request.evidenceId);
+function decide(snapshot: ChangeSnapshot, pair: Pair, request: DatedPairRequest): Decision<Pair> {
   const [winnerBefore, loserBefore] = pair;
-  const { at } = request;
-  const winner: MemoryNode = {
-    ...winnerBefore,
-    lifecycleState: requireStep("win", winnerBefore),
-    updatedAt: at,
-  };
-  const loser: MemoryNode = {
-    ...loserBefore,
-    lifecycleState: requireStep("lose", loserBefore),
-    updatedAt: at,
-  };
+  const { at: updatedAt } = request;
+  const winner = { ...winnerBefore, lifecycleState: requireStep("win", winnerBefore), updatedAt };
+  const loser = { ...loserBefore, lifecycleState: requireStep("lose", loserBefore), updatedAt };
   const edge = contradictionBetween(snapshot, pair);
   if (edge === undefined) {
     throw new SvcError(
       "invalid_transition",
       `resolve: memories ${winner.id} and ${loser.id} are contested, but not with each other`,
-      { action: KIND.action, id: winner.id },
+      { action: RESOLVE.action, id: winner.id },
     );
   }
   const auditRecords = [
@@ -83,7 +55,7 @@ function transitionEntry(
   after: MemoryNode,
   { operationId, actorId, evidenceId, at }: DatedPairRequest,
 ): AuditRecord {
-  return logEntry(TRANSITION, after, {
+  return logEntry("EPISTEMIC_TRANSITION", after, {
     id: uuidV5(operationId, part),
     actorId,
     at,
@@ -98,40 +70,19 @@ function transitionEntry(
 
 function resolutionEntry(
   before: Pair,
-  after: Pair,
+  [winner, loser]: Pair,
   edge: Edge,
   request: DatedPairRequest,
 ): AuditRecord {
-  const { operationId, actorId, evidenceId, at } = request;
-  const [winner, loser] = after;
-  const record = checksummed({
-    version: 1,
+  const record = {
     policy: "explicit_contradiction_resolution_v1",
-    operation_id: operationId,
-    actor_id: actorId,
-    evidence_id: evidenceId ?? null,
     before: { winner: nodeRecord.to(before[0]), loser: nodeRecord.to(before[1]) },
     after: { winner: nodeRecord.to(winner), loser: nodeRecord.to(loser) },
     edge: edgeRecord.to(edge),
-  });
-  const payload = {
-    ...record,
+  };
+  return pairEntry("CONTRADICTION_RESOLVED", winner, request, record, {
     winner_id: winner.id,
     loser_id: loser.id,
-    evidence_event_id: evidenceId ?? null,
-  };
-  return logEntry(RESOLUTION, winner, { id: operationId, actorId, at, payload });
-}
-
-/** @throws SvcError invalid_transition if it was resolved before, but with different input, or the result no longer stands */
-function isRepeated({ auditRecords }: ChangeSnapshot, pair: Pair, request: PairRequest): boolean {
-  const earlier = auditRecords.get(request.operationId) ?? auditRecords.get(request.reverseId);
-  if (earlier === undefined) return false;
-  const [winner, loser] = pair;
-  const stands =
-    earlier.id === request.operationId &&
-    winner.lifecycleState === "stable" &&
-    loser.lifecycleState === "deprecated";
-  if (stands && sameInputs(earlier, request)) return true;
-  throw recordedBefore(KIND, pair, earlier);
+    evidence_event_id: request.evidenceId ?? null,
+  });
 }

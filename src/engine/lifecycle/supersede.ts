@@ -1,4 +1,4 @@
-import { checksummed, openChecksummed } from "../../domain/checksummed.ts";
+import { openChecksummed } from "../../domain/checksummed.ts";
 import { edgeRecord } from "../../domain/edge.ts";
 import { invalid, SvcError } from "../../domain/errors.ts";
 import { canReplace, requireStep } from "../../domain/lifecycle.ts";
@@ -7,44 +7,34 @@ import { canonicalJson, type JsonObject } from "../../lib/json.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { AuditRecord } from "../../ports/store/audit-record.ts";
 import type { ChangeSnapshot, Decision, PlannedChange } from "../../ports/store/changes.ts";
-import type { ChangeCaller, ClaimsOptions } from "./api.ts";
+import type { ChangeCaller } from "./api.ts";
 import { requireNode } from "./found.ts";
-import { logEntry } from "./log-entry.ts";
 import { edgeIdOf, edgeOf } from "./new-edge.ts";
 import {
-  changePair,
   type DatedPairRequest,
+  decidePair,
   type Pair,
   type PairKind,
+  pairEntry,
   parsePair,
   readsOf,
   recordedBefore,
-  requireKinship,
-  requirePair,
   sameInputs,
 } from "./pair.ts";
-import type { ChangeDeps } from "./request-keys.ts";
 
-const OPERATION = "SUPERSEDENCE_APPLIED";
-const KIND: PairKind = {
+/** Replaces the first with the second. While the replacement stands, doing it again changes nothing. */
+export const SUPERSEDE: PairKind = {
   action: "supersede",
   fields: ["old_node_id", "new_node_id"],
   idKind: "svc:explicit-supersedence:v1",
+  isRepeated: (snapshot, pair, request) => {
+    const earlier = snapshot.auditRecords.get(request.operationId);
+    if (earlier === undefined) return false;
+    if (sameInputs(earlier, request) && stillStands(snapshot, pair, earlier)) return true;
+    throw recordedBefore(SUPERSEDE, pair, earlier);
+  },
+  decide,
 };
-
-/**
- * Replaces one memory with another. A retry while the replacement stands changes nothing.
- * @returns the replaced memory, then its replacement
- * @throws SvcError not_found; invalid_argument; invalid_transition; request_conflict
- */
-export async function supersede(
-  deps: ChangeDeps,
-  oldNodeId: string,
-  newNodeId: string,
-  options: ClaimsOptions = {},
-): Promise<Pair> {
-  return changePair(deps, KIND, parsePair(KIND, [oldNodeId, newNodeId], options), decideSupersede);
-}
 
 /**
  * Replaces memories with one that the same transaction writes: all of them, or the transaction fails with not_found,
@@ -56,7 +46,7 @@ export function planSupersedes(
   replacement: MemoryNode,
   caller: ChangeCaller,
 ): PlannedChange {
-  const requests = nodeIds.map((id) => parsePair(KIND, [id, replacement.id], caller));
+  const requests = nodeIds.map((id) => parsePair(SUPERSEDE, [id, replacement.id], caller));
   const reads = requests.map(readsOf);
   return {
     reads: {
@@ -67,7 +57,7 @@ export function planSupersedes(
     decide: (snapshot) => {
       const changes = requests.flatMap((request) => {
         requireScopeOf(replacement, requireNode(snapshot, request.ids[0], request.owner));
-        return decideSupersede(snapshot, { ...request, at: snapshot.at }).change ?? [];
+        return decidePair(SUPERSEDE, snapshot, request).change ?? [];
       });
       const change = {
         nodes: changes.flatMap(({ nodes }) => nodes),
@@ -88,39 +78,24 @@ function requireScopeOf({ scope }: MemoryNode, old: MemoryNode): void {
   );
 }
 
-function decideSupersede(snapshot: ChangeSnapshot, request: DatedPairRequest): Decision<Pair> {
-  const pair = requirePair(KIND, snapshot, request);
+function decide(_: ChangeSnapshot, pair: Pair, request: DatedPairRequest): Decision<Pair> {
   const [before, replacement] = pair;
-  const earlier = snapshot.auditRecords.get(request.operationId);
-  if (earlier !== undefined) {
-    if (sameInputs(earlier, request) && stillStands(snapshot, pair, earlier)) {
-      return { change: undefined, result: pair };
-    }
-    throw recordedBefore(KIND, pair, earlier);
-  }
-  requireKinship(KIND, snapshot, pair, request.evidenceId);
   requireReplacement(replacement);
   requireUnreplaced(before);
-  const { operationId, actorId, evidenceId, at } = request;
   const after: MemoryNode = {
     ...before,
     lifecycleState: requireStep("supersede", before),
     supersededBy: replacement.id,
-    updatedAt: at,
+    updatedAt: request.at,
   };
   const edge = edgeOf(request, "supersedes", replacement, before);
-  const payload = checksummed({
-    version: 1,
+  const operation = pairEntry("SUPERSEDENCE_APPLIED", after, request, {
     policy: "explicit_supersedence_v1",
-    operation_id: operationId,
-    actor_id: actorId,
-    evidence_id: evidenceId ?? null,
     before: nodeRecord.to(before),
     replacement: nodeRecord.to(replacement),
     after: nodeRecord.to(after),
     edge: edgeRecord.to(edge),
   });
-  const operation = logEntry(OPERATION, after, { id: operationId, actorId, at, payload });
   return {
     change: { nodes: [after], edges: [edge], auditRecords: [operation] },
     result: [after, replacement],
@@ -132,7 +107,7 @@ function requireReplacement({ id, lifecycleState: from }: MemoryNode): void {
   throw new SvcError(
     "invalid_transition",
     `supersede: memory ${id} is ${from}; only a tentative or stable memory can replace another`,
-    { action: KIND.action, id, from, to: from },
+    { action: SUPERSEDE.action, id, from, to: from },
   );
 }
 
@@ -141,7 +116,7 @@ function requireUnreplaced({ id, lifecycleState: from, supersededBy }: MemoryNod
   throw new SvcError(
     "invalid_transition",
     `supersede: memory ${id} was replaced by memory ${supersededBy} before; replace that one instead`,
-    { action: KIND.action, id, from, to: from },
+    { action: SUPERSEDE.action, id, from, to: from },
   );
 }
 
@@ -150,7 +125,7 @@ function stillStands(
   [old, replacement]: Pair,
   earlier: AuditRecord,
 ): boolean {
-  // SAFETY: the record's checksum matches, and decideSupersede always writes the edge into it.
+  // SAFETY: the record's checksum matches, and `decide` always writes the edge into it.
   const recorded = openChecksummed(earlier.payload)["edge"] as JsonObject;
   const edge = edges.find(({ id }) => id === edgeIdOf(earlier.id));
   return (
