@@ -18,7 +18,6 @@ import {
   modelFor,
 } from "./configured-embedder.ts";
 import { toEngineSettings } from "./engine-settings.ts";
-import { featuresOf } from "./features.ts";
 import { createOptionalModels } from "./optional-models.ts";
 import { keyTextOf } from "./pack-key.ts";
 import { layoutOf } from "./pack-path.ts";
@@ -118,4 +117,17 @@ function otherModel(stored: EmbeddingIdentity, configured: EmbeddingIdentity): s
     ({ model, version, dimension }) => `${model} (version ${version}, ${dimension} numbers)`,
   );
   return `the vectors of the pack are of the embedding model ${one}, configured is ${other}; until \`svc rebuild\` memories are found by words only`;
+}
+
+/** The running code as recorded in a receipt: names and versions, no secrets. */
+export function featuresOf(embedding: EmbeddingIdentity): Readonly<Record<string, string>> {
+  return {
+    svc: VERSION,
+    runtime: `bun ${Bun.version}`,
+    embedding_model: embedding.model,
+    embedding_version: embedding.version,
+    embedding_dimension: String(embedding.dimension),
+    vector_search: "exact cosine",
+    lexical_search: "bm25, fts5",
+  };
 }

@@ -1,13 +1,11 @@
 import { parseId, parseOwner } from "../domain/arguments.ts";
 import { toOwner } from "../domain/owner.ts";
 import { aggregateAssertions } from "./aggregate/assertions.ts";
-import { aggregateQuantities } from "./aggregate/quantities.ts";
+import { aggregateFromText, aggregateQuantities } from "./aggregate/quantities.ts";
 import { assertionState } from "./aggregate/state.ts";
-import { aggregateFromText } from "./aggregate/text.ts";
 import type { EngineDeps } from "./deps.ts";
-import { getEventNodes } from "./inspect/event-nodes.ts";
 import { extractionStatus, getExtraction } from "./inspect/extraction.ts";
-import { chain, neighborhood } from "./inspect/graph.ts";
+import { chain, getEventNodes, neighborhood } from "./inspect/graph.ts";
 import { getNode, parseEventQuery, parseNodeQuery } from "./inspect/nodes.ts";
 import { getProvenance } from "./inspect/provenance.ts";
 import { iterNodes, scanNodes } from "./inspect/scan.ts";

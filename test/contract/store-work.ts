@@ -3,21 +3,24 @@ import { isTakenOver } from "../../src/domain/jobs.ts";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import type { Instant } from "../../src/lib/instant.ts";
 import type { Store } from "../../src/ports/store/store.ts";
-import type { Claim } from "../../src/ports/store/work-queue.ts";
+import type { WorkClaim } from "../../src/ports/store/work-queue.ts";
 import { aMaterialization, aNode, anAdmission, anEvent, at, unit } from "./samples.ts";
 import type { StoreWorld } from "./store-contract.ts";
 
 const SWEEP = { kind: "sweep", owner: ALL_OWNERS };
 const DONE = { failure: undefined, cooldownSeconds: 3600 };
 
-async function taken(store: Store, work: Pick<Claim, "kind" | "owner"> = SWEEP): Promise<Claim> {
+async function taken(
+  store: Store,
+  work: Pick<WorkClaim, "kind" | "owner"> = SWEEP,
+): Promise<WorkClaim> {
   const claim = await store.takeWork(work, true);
   if (typeof claim !== "object") throw new Error(`it is not free before ${claim}`);
   return claim;
 }
 
 /** What comes of a change that is made under a claim. */
-function changed(store: Store, claim: Claim): Promise<string> {
+function changed(store: Store, claim: WorkClaim): Promise<string> {
   const reads = { nodeIds: [], auditRecordIds: [], eventIds: [], claim };
   return store
     .change(reads, () => ({ change: undefined, result: "changed" }))

@@ -6,16 +6,20 @@ import type { EmbeddingIdentity } from "../../ports/embedder.ts";
 import { claimName, releaseName } from "../crypt/cipher.ts";
 import { packInUse } from "../crypt/failures.ts";
 import { wipe } from "../crypt/keys.ts";
-import { isBusy, noSuchPack, toSvcError } from "./connection/failures.ts";
+import { isBusy, noSuchPack, packMoved, toSvcError } from "./connection/failures.ts";
 import { lexicalFile, mainPath, type PackLayout } from "./connection/layout.ts";
 import { findLogGap, noteLostLog, tellGap } from "./connection/log-mark.ts";
-import { type DatabaseOptions, openDatabase, turnToLog } from "./connection/open-database.ts";
+import {
+  type DatabaseOptions,
+  hasMoved,
+  openDatabase,
+  turnToLog,
+} from "./connection/open-database.ts";
 import { beginPackWith, type Cipher, packKey } from "./connection/pack-files.ts";
 import { writeEncryptionManifest } from "./copy/encryption-manifest.ts";
 import { accessTo, lockable, type PackAccess } from "./pack-access.ts";
-import { readManifest } from "./schema/manifest.ts";
+import { readManifest, requireFormat } from "./schema/manifest.ts";
 import { migrate, requireReadable, unreadableSteps } from "./schema/migrate.ts";
-import { requireOurs } from "./schema/require-ours.ts";
 import { upgradeInWords } from "./schema/upgrade-progress.ts";
 import { createSqliteStore, type OpenPack } from "./sqlite-store.ts";
 import { LogKeeper } from "./write/log-keeper.ts";
@@ -258,4 +262,14 @@ function hasLostIndex({ vectorPath, lexicalPath }: Extract<PackLayout, { kind: "
   return [vectorPath, lexicalFile(lexicalPath)].some(
     (file) => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0,
   );
+}
+
+/**
+ * Whether a transaction may be committed. While the main file is not under its name, everything written is lost with the last
+ * process that has it open; once a newer program has given the pack another format, it may be wrong.
+ * @throws SvcError storage_failed with `data.reason` "pack_moved"; pack_too_new
+ */
+export function requireOurs(database: Database, path: string): void {
+  if (hasMoved(database, "main")) throw packMoved(path);
+  requireFormat(database, path);
 }

@@ -14,39 +14,41 @@ import { processIdentity } from "./connection/process-identity.ts";
 import { createOwners } from "./owners/owners.ts";
 import type { PackAccess } from "./pack-access.ts";
 import { readAuditRecord, readAuditRecords, readAuditRecordsOn } from "./read/audit-records.ts";
-import { readChain } from "./read/chain.ts";
-import { readEventsById, readNodesCiting } from "./read/citing.ts";
-import { readContradictionsAmong, readContradictionsOf } from "./read/contradiction-edges.ts";
-import { readContradictions } from "./read/contradictions.ts";
+import {
+  readContradictions,
+  readContradictionsAmong,
+  readContradictionsOf,
+} from "./read/contradictions.ts";
 import { readExpired } from "./read/expired.ts";
 import { readExtractionJob } from "./read/extraction-job.ts";
 import { nearNodes, readyForNear } from "./read/near-nodes.ts";
-import { readNeighborhood } from "./read/neighborhood.ts";
 import { readPinned } from "./read/pinned.ts";
 import {
   countEvents,
   countNodes,
   readEvent,
   readEvents,
+  readEventsById,
   readNode,
   readNodes,
   readNodesById,
   readNodesByKey,
+  readNodesCiting,
   readSessionWindows,
 } from "./read/read.ts";
 import { readScan } from "./read/scan-nodes.ts";
 import { searchGraph } from "./read/search-graph.ts";
 import { searchText } from "./read/search-text.ts";
 import { cosines, ownVectors, searchVectors } from "./read/search-vectors.ts";
+import { readChain, readNeighborhood } from "./read/walks.ts";
 import { createIndexRebuild, requireModel } from "./rebuild/rebuild.ts";
 import { packBody } from "./receipts/receipt-row.ts";
 import { pruneReceipts, readReceipt, writeReceipt } from "./receipts/receipts.ts";
 import { readManifest } from "./schema/manifest.ts";
-import { addNodes } from "./write/add-nodes.ts";
 import { writeAdmission } from "./write/admit.ts";
 import { change } from "./write/change.ts";
 import { claimJobs, countJobs, failJobs, jobStatus, leaseJobs } from "./write/jobs.ts";
-import { materializeAll, withoutVector } from "./write/materialize.ts";
+import { addNodes, materializeAll, withoutVector } from "./write/materialize.ts";
 import { hasFormerTexts, renewTexts } from "./write/renew-texts.ts";
 import { finishWork, leaseOf, renewWork, takeWork } from "./write/work.ts";
 

@@ -9,11 +9,11 @@ import type { EngineDeps } from "../deps.ts";
 import type { AssertionQueryInput } from "./api.ts";
 import { createClaimReader } from "./eligible.ts";
 import {
-  addOccurrence,
-  beginOccurrences,
+  addSample,
   byDimension,
   type Group,
-  type Occurrences,
+  noneSampled,
+  type Sampled,
   sortedIds,
 } from "./groups.ts";
 import { parseAssertionQuery } from "./parse-query.ts";
@@ -37,12 +37,12 @@ export async function aggregateAssertions(
     userId,
     signal: input.signal,
     read: createClaimReader(query, deps.settings.unverifiedConfidenceThreshold),
-    begin: beginOccurrences,
+    begin: noneSampled,
     valuesOf: ({ claim, normal }) => [
       query.groupBy.map((dimension) => claim[dimension]),
       query.groupBy.map((dimension) => normal[dimension]),
     ],
-    add: (group, node) => addOccurrence(group, node, query.sampleLimit),
+    add: (group, node) => addSample(group, node, query.sampleLimit),
   });
   return {
     schemaVersion: 1,
@@ -56,7 +56,7 @@ export async function aggregateAssertions(
 }
 
 function toGroup(
-  { values, normal, gathered }: Group<Occurrences>,
+  { values, normal, gathered }: Group<Sampled>,
   { groupBy, sampleLimit }: AssertionQuery,
 ): AssertionGroup {
   const { count, nodeIds, events } = gathered;

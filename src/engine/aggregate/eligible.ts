@@ -7,10 +7,10 @@ import type { Instant } from "../../lib/instant.ts";
 import { normaliseText } from "../../lib/normal-text.ts";
 
 /** A claim as written in its memory, and as it is compared. */
-export type ReadClaim = { readonly claim: Claim; readonly normal: Claim };
+export type SpelledClaim = { readonly claim: Claim; readonly normal: Claim };
 
 /** Returns the claim of a memory that passes, else the first reason why it does not. */
-export type ClaimReader = (node: MemoryNode) => ReadClaim | string;
+export type ClaimReader = (node: MemoryNode) => SpelledClaim | string;
 
 export function statesOf(
   filter: Pick<RecordFilter, "lifecycleStates" | "retrievalMode">,

@@ -8,14 +8,13 @@ import type { Instant } from "../../lib/instant.ts";
 import { normaliseText } from "../../lib/normal-text.ts";
 import { compareUnits } from "../../lib/text.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import { isValidAt, type ReadClaim } from "./eligible.ts";
-import { createFirst } from "./first.ts";
+import { isValidAt, type SpelledClaim } from "./eligible.ts";
 import {
-  addOccurrence,
-  beginOccurrences,
+  addSample,
   createGroups,
   type Group,
-  type Occurrences,
+  noneSampled,
+  type Sampled,
   sortedIds,
 } from "./groups.ts";
 import type { Exclusions } from "./scan.ts";
@@ -24,7 +23,7 @@ import type { Exclusions } from "./scan.ts";
 const SAMPLES = 10;
 
 /** A stored claim about the subject, and why it is not a current candidate; without a reason it is one. */
-export type FoundClaim = ReadClaim & {
+export type FoundClaim = SpelledClaim & {
   readonly node: MemoryNode;
   readonly reasons: readonly string[];
 };
@@ -64,7 +63,7 @@ export function gatherClaims(
   const isCurrent = new Map<Uuid, boolean>();
   let matchedRecords = 0;
 
-  const match = (node: MemoryNode): ReadClaim | string => {
+  const match = (node: MemoryNode): SpelledClaim | string => {
     const claim = readClaim(node.metadata);
     if (claim === undefined) return "missing_structured_assertion";
     const isMatch =
@@ -117,7 +116,7 @@ function reasonsAgainst(
 }
 
 function gatherCandidates(limit: number) {
-  const values = createGroups<Occurrences>(limit, beginOccurrences);
+  const values = createGroups<Sampled>(limit, noneSampled);
   const first = createFirst<FoundClaim>(limit, byConfidence);
   let candidateCount = 0;
   let hasContested = false;
@@ -128,7 +127,7 @@ function gatherCandidates(limit: number) {
       hasContested ||= node.lifecycleState === "contested";
       first.add(found);
       const value = values.of([claim.object, claim.polarity], [normal.object, normal.polarity]);
-      if (value !== undefined) addOccurrence(value, node, SAMPLES);
+      if (value !== undefined) addSample(value, node, SAMPLES);
     },
     found: () => ({
       candidateCount,
@@ -140,7 +139,7 @@ function gatherCandidates(limit: number) {
   };
 }
 
-function toValue({ values, normal, gathered }: Group<Occurrences>): StateValue {
+function toValue({ values, normal, gathered }: Group<Sampled>): StateValue {
   const { count, nodeIds, events } = gathered;
   return {
     object: values[0] ?? "",
@@ -167,4 +166,30 @@ function byTime({ node: a }: FoundClaim, { node: b }: FoundClaim): number {
     compareUnits(a.createdAt, b.createdAt) ||
     compareUnits(a.id, b.id)
   );
+}
+
+/** Keeps the first few of many in an order, and holds at most twice as many. */
+export type First<T> = {
+  readonly add: (item: T) => void;
+  /** In order. */
+  readonly list: () => readonly T[];
+};
+
+/** @param limit at least 1 */
+export function createFirst<T>(limit: number, compare: (a: T, b: T) => number): First<T> {
+  const held: T[] = [];
+  const cut = () => {
+    held.sort(compare);
+    held.length = Math.min(held.length, limit);
+  };
+  return {
+    add: (item) => {
+      held.push(item);
+      if (held.length === 2 * limit) cut();
+    },
+    list: () => {
+      cut();
+      return [...held];
+    },
+  };
 }

@@ -72,18 +72,18 @@ function compareTuples(a: readonly string[], b: readonly string[]): number {
 }
 
 /** Collects the events that records cite, and when what they state happened. */
-export type Evidence = {
+export type CitedEvents = {
   readonly events: UuidSet;
   earliest: Instant | undefined;
   latest: Instant | undefined;
 };
 
-export function beginEvidence(): Evidence {
+export function noneCited(): CitedEvents {
   return { events: createUuidSet(), earliest: undefined, latest: undefined };
 }
 
-export function addEvidence(
-  evidence: Evidence,
+export function addCited(
+  evidence: CitedEvents,
   { evidenceRefs, eventTime }: Pick<MemoryNode, "evidenceRefs" | "eventTime">,
 ): void {
   for (const event of evidenceRefs) evidence.events.add(event);
@@ -94,16 +94,16 @@ export function addEvidence(
 }
 
 /** Records and samples of them. */
-export type Occurrences = Evidence & { count: number; readonly nodeIds: Uuid[] };
+export type Sampled = CitedEvents & { count: number; readonly nodeIds: Uuid[] };
 
-export function beginOccurrences(): Occurrences {
-  return { ...beginEvidence(), count: 0, nodeIds: [] };
+export function noneSampled(): Sampled {
+  return { ...noneCited(), count: 0, nodeIds: [] };
 }
 
-export function addOccurrence(group: Occurrences, node: MemoryNode, samples: number): void {
+export function addSample(group: Sampled, node: MemoryNode, samples: number): void {
   group.count += 1;
   if (group.nodeIds.length < samples) group.nodeIds.push(node.id);
-  addEvidence(group, node);
+  addCited(group, node);
 }
 
 /** Ascending. Canonical identifiers are ASCII, whose order by UTF-16 units is that by code points. */

@@ -1,34 +1,37 @@
 import { parseUserId } from "../../domain/arguments.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { type Quantity, readQuantity } from "../../domain/quantity.ts";
+import { PLAN_ASSUMPTIONS, planQuestion } from "../../domain/quantity-question.ts";
 import type {
   QuantityAggregation,
   QuantityGroup,
+  QuantityPlan,
   QuantityQuery,
   QuantitySample,
+  TextAggregation,
 } from "../../domain/records/aggregation.ts";
 import { addDecimals, compareDecimals, type Decimal, formatDecimal } from "../../lib/decimal.ts";
 import { normaliseText } from "../../lib/normal-text.ts";
 import type { Graph } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";
-import type { QuantityQueryInput } from "./api.ts";
-import { choiceOf, createClaimReader, type ReadClaim } from "./eligible.ts";
+import type { QuantityQueryInput, QuantityQuestionInput } from "./api.ts";
+import { choiceOf, createClaimReader, type SpelledClaim } from "./eligible.ts";
 import {
-  addEvidence,
-  beginEvidence,
+  addCited,
   byDimension,
-  type Evidence,
+  type CitedEvents,
   type Group,
+  noneCited,
   sortedIds,
 } from "./groups.ts";
-import { parseQuantityQuery } from "./parse-query.ts";
+import { parseQuantityQuery, parseQuestion } from "./parse-query.ts";
 import { groupRecords } from "./scan.ts";
 
 type Deps = Pick<EngineDeps<Graph>, "store" | "settings">;
 
 const ZERO: Decimal = { coefficient: 0n, exponent: 0 };
 
-type Amounts = Evidence & {
+type Amounts = CitedEvents & {
   count: number;
   /** From the values alone: a sum starts with the places of its first value. */
   total: Decimal;
@@ -37,7 +40,7 @@ type Amounts = Evidence & {
   readonly samples: QuantitySample[];
 };
 
-type ReadQuantity = ReadClaim & { readonly quantity: Quantity; readonly normalUnit: string };
+type ReadQuantity = SpelledClaim & { readonly quantity: Quantity; readonly normalUnit: string };
 
 /**
  * Sums an owner's stored amounts, exactly, by unit; units are never converted. An amount counts only if the text of its memory
@@ -87,7 +90,7 @@ export async function sumQuantities(
 
 function beginAmounts(): Amounts {
   const none = { count: 0, total: ZERO, minimum: ZERO, maximum: ZERO, samples: [] };
-  return { ...beginEvidence(), ...none };
+  return { ...noneCited(), ...none };
 }
 
 function createQuantityReader(
@@ -117,7 +120,7 @@ function addAmount(
   if (isFirst || compareDecimals(value, group.minimum) < 0) group.minimum = value;
   if (isFirst || compareDecimals(value, group.maximum) > 0) group.maximum = value;
   group.count += 1;
-  addEvidence(group, node);
+  addCited(group, node);
   if (group.samples.length < sampleLimit) {
     const evidenceRefs = sortedIds(node.evidenceRefs);
     group.samples.push({
@@ -147,4 +150,31 @@ function toGroup(
     earliestEventTime: gathered.earliest,
     latestEventTime: gathered.latest,
   };
+}
+
+/**
+ * Answers a plain question about an amount with the sum that it asks for; an unsupported question is answered without a scan.
+ * Otherwise like `aggregateQuantities`.
+ * @throws SvcError invalid_argument; the reason of the signal once it is aborted
+ */
+export async function aggregateFromText(
+  deps: Pick<EngineDeps<Graph>, "store" | "settings">,
+  input: QuantityQuestionInput,
+): Promise<TextAggregation> {
+  const question = parseQuestion(input);
+  const userId = parseUserId(input.userId);
+  const plan = planOf(question, userId);
+  const aggregation =
+    plan.query && (await sumQuantities(deps, plan.query, { userId, signal: input.signal }));
+  return { schemaVersion: 1, plan, aggregation };
+}
+
+function planOf(question: string, userId: string): QuantityPlan {
+  const plan = planQuestion(question);
+  const { status, reason, action } = plan;
+  const understood = { schemaVersion: 1, question, status, reason, action } as const;
+  if (plan.status === "unsupported") return { ...understood, query: undefined, assumptions: [] };
+  const { subject, predicatePrefixes, units } = plan;
+  const query = parseQuantityQuery({ userId, subjects: [subject], predicatePrefixes, units });
+  return { ...understood, query, assumptions: PLAN_ASSUMPTIONS };
 }

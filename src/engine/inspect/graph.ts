@@ -2,6 +2,7 @@ import { parseId, parseOptionalInteger, parseOwner } from "../../domain/argument
 import { parseMember } from "../../domain/enums.ts";
 import { LIMITS } from "../../domain/limits.ts";
 import type { MemoryNode } from "../../domain/node.ts";
+import type { EventLog } from "../../ports/store/event-log.ts";
 import type { Graph } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { ChainOptions, NeighborhoodOptions } from "./api.ts";
@@ -43,4 +44,18 @@ export async function chain(
   const direction = parseMember(DIRECTIONS, options.direction ?? "forward", "direction");
   if ((await store.node(id, owner)) === undefined) return undefined;
   return store.chain({ nodeId: id, owner, direction, maxSteps: LIMITS.chainSteps });
+}
+
+/**
+ * Memories that cite an event, in any state, by ascending id. Undefined for an unknown event, or one of another owner.
+ * @throws SvcError invalid_argument
+ */
+export async function getEventNodes(
+  { store }: Pick<EngineDeps<EventLog & Graph>, "store">,
+  eventId: string,
+  userId: string | undefined,
+): Promise<readonly MemoryNode[] | undefined> {
+  const id = parseId(eventId, "event_id");
+  const event = await store.event(id, parseOwner(userId));
+  return event === undefined ? undefined : store.nodesCiting(event.id, event.userId);
 }

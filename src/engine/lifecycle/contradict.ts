@@ -9,12 +9,12 @@ import {
   type DatedPairRequest,
   isRecorded,
   type Pair,
-  type PairKind,
+  type PairChange,
   pairEntry,
 } from "./pair.ts";
 
 /** Marks two claims as contradicting each other. While both are contested, doing it again changes nothing. */
-export const CONTRADICT: PairKind = {
+export const CONTRADICT: PairChange = {
   action: "contradict",
   fields: ["node_a_id", "node_b_id"],
   idKind: "svc:contradiction:v1",

@@ -9,7 +9,7 @@ import { sha256Hex } from "../../lib/hashing.ts";
 import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
 import type { Change, ChangeSnapshot } from "../../ports/store/changes.ts";
 import type { Graph } from "../../ports/store/graph.ts";
-import type { Claim } from "../../ports/store/work-queue.ts";
+import type { WorkClaim } from "../../ports/store/work-queue.ts";
 import type { EngineDeps } from "../deps.ts";
 import { logEntry } from "./log-entry.ts";
 
@@ -25,7 +25,7 @@ export type ExpireOptions = {
   /** When aborted, no further memory is started. */
   readonly signal?: AbortSignal | undefined;
   /** Under which they are archived. */
-  readonly claim?: Claim | undefined;
+  readonly claim?: WorkClaim | undefined;
 };
 
 /** How many memories were archived, and how many could not be. */
@@ -70,7 +70,7 @@ function isOutOfReach(error: unknown): boolean {
 async function expire(
   { store }: Pick<EngineDeps<Graph>, "store">,
   node: MemoryNode,
-  claim: Claim | undefined,
+  claim: WorkClaim | undefined,
 ): Promise<boolean> {
   const endsAt = retentionEnd(node);
   if (endsAt === undefined) return false;

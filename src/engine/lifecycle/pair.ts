@@ -13,14 +13,13 @@ import type { ClaimsOptions } from "./api.ts";
 import { parseCaller } from "./caller.ts";
 import { requireEvidence, requireNode } from "./found.ts";
 import { logEntry } from "./log-entry.ts";
-import type { ChangeDeps } from "./request-keys.ts";
-import { isRetry, isSameActor, operationIdOf } from "./request-keys.ts";
+import { type ChangeDeps, isRetry, isSameActor, operationIdOf } from "./request-keys.ts";
 
 /** Changes of two memories at once. The order matters. */
 export type Pair = readonly [MemoryNode, MemoryNode];
 
 /** A kind of such changes: its name, the names of its two memories, and the basis of its ids. */
-export type PairKind = {
+export type PairChange = {
   readonly action: "supersede" | "contradict" | "resolve";
   readonly fields: readonly [string, string];
   readonly idKind: string;
@@ -54,7 +53,7 @@ export type DatedPairRequest = PairRequest & { readonly at: Instant };
  */
 export async function changePair(
   deps: ChangeDeps,
-  kind: PairKind,
+  kind: PairChange,
   ids: readonly [string, string],
   options: ClaimsOptions = {},
 ): Promise<Pair> {
@@ -94,7 +93,7 @@ export async function changePair(
 
 /** @throws SvcError not_found; invalid_argument; invalid_transition */
 export function decidePair(
-  kind: PairKind,
+  kind: PairChange,
   snapshot: ChangeSnapshot,
   request: PairRequest,
 ): Decision<Pair> {
@@ -110,7 +109,7 @@ function withoutActor(record: JsonObject): string {
 
 /** The change recorded under a request id. */
 function requestRecord(
-  { action }: PairKind,
+  { action }: PairChange,
   { ids, actorId, evidenceId, operationId }: PairRequest,
 ): JsonObject {
   return checksummed({
@@ -125,7 +124,7 @@ function requestRecord(
 
 /** @throws SvcError invalid_argument */
 export function parsePair(
-  { fields, idKind }: PairKind,
+  { fields, idKind }: PairChange,
   [firstId, secondId]: readonly [string, string],
   options: ClaimsOptions,
 ): PairRequest {
@@ -156,7 +155,7 @@ export function readsOf({ ids, operationId, reverseId, evidenceId }: PairRequest
  * @throws SvcError not_found; invalid_argument if they are the same
  */
 function requirePair(
-  { fields }: PairKind,
+  { fields }: PairChange,
   snapshot: ChangeSnapshot,
   { ids: [firstId, secondId], owner }: PairRequest,
 ): Pair {
@@ -171,7 +170,7 @@ function requirePair(
  * @throws SvcError invalid_argument
  */
 function requireKinship(
-  { fields }: PairKind,
+  { fields }: PairChange,
   snapshot: ChangeSnapshot,
   [first, second]: Pair,
   evidenceId: Uuid | undefined,
@@ -193,7 +192,7 @@ function requireKinship(
  * @throws SvcError invalid_transition if it was recorded otherwise
  */
 export function isRecorded(
-  kind: Pick<PairKind, "action">,
+  kind: Pick<PairChange, "action">,
   { auditRecords }: ChangeSnapshot,
   pair: Pair,
   request: PairRequest,
@@ -228,7 +227,7 @@ export function sameInputs(earlier: AuditRecord, request: PairRequest): boolean 
 
 /** The earlier operations of these two cannot be repeated, or only with the same input. */
 export function recordedBefore(
-  { action }: Pick<PairKind, "action">,
+  { action }: Pick<PairChange, "action">,
   [first, second]: Pair,
   earlier: AuditRecord,
 ): SvcError {

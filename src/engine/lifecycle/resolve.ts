@@ -11,12 +11,12 @@ import {
   type DatedPairRequest,
   isRecorded,
   type Pair,
-  type PairKind,
+  type PairChange,
   pairEntry,
 } from "./pair.ts";
 
 /** Ends a contradiction in favour of the first. While both are in the resulting states, doing it again changes nothing. */
-export const RESOLVE: PairKind = {
+export const RESOLVE: PairChange = {
   action: "resolve",
   fields: ["winner_id", "loser_id"],
   idKind: "svc:contradiction-resolution:v1",

@@ -14,7 +14,7 @@ import {
   type DatedPairRequest,
   decidePair,
   type Pair,
-  type PairKind,
+  type PairChange,
   pairEntry,
   parsePair,
   readsOf,
@@ -23,7 +23,7 @@ import {
 } from "./pair.ts";
 
 /** Replaces the first with the second. While the replacement stands, doing it again changes nothing. */
-export const SUPERSEDE: PairKind = {
+export const SUPERSEDE: PairChange = {
   action: "supersede",
   fields: ["old_node_id", "new_node_id"],
   idKind: "svc:explicit-supersedence:v1",

@@ -3,7 +3,7 @@ import { isTakenOver } from "../../domain/jobs.ts";
 import { ALL_OWNERS, type Owner } from "../../domain/owner.ts";
 import { toEpochMillis } from "../../lib/instant.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { Claim, WorkQueue } from "../../ports/store/work-queue.ts";
+import type { WorkClaim, WorkQueue } from "../../ports/store/work-queue.ts";
 import { whileHeld } from "../while-held.ts";
 
 /** After what a job is looked at. */
@@ -33,7 +33,7 @@ export type Job = {
 /** One time that a job is done. */
 export type Run = {
   readonly owner: Owner;
-  readonly claim: Claim | undefined;
+  readonly claim: WorkClaim | undefined;
   /** Tells it to end soon. */
   readonly signal: AbortSignal;
   /** Lets calls come in between. @returns false when it is to end */
@@ -122,7 +122,7 @@ type Start = Pick<Run, "owner" | "signal"> & { readonly isDueOnly: boolean };
 async function doClaimed(
   store: WorkQueue,
   { work, whole }: Job,
-  run: Run & { readonly claim: Claim },
+  run: Run & { readonly claim: WorkClaim },
 ): Promise<void> {
   const { claim } = run;
   const lost = new AbortController();

@@ -13,8 +13,8 @@ import {
 import { sha256Hex } from "../../lib/hashing.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { PackedRecord, ResultCandidate } from "../retrieve/api.ts";
+import type { EngineSettings } from "../settings.ts";
 import type { ReceiptMaterial } from "./api.ts";
-import type { ReceiptSurroundings } from "./material.ts";
 import { effectiveOptions, marksOlder, receiptVersion, statesCitations } from "./version.ts";
 
 export type BuiltReceipt = {
@@ -207,3 +207,19 @@ function notPacked(
       return { nodeId, reason: foldedInto === undefined ? "token_budget" : "folded", foldedInto };
     });
 }
+
+/** What all retrievals of an engine have in common. */
+export type ReceiptSurroundings = {
+  readonly settings: Pick<
+    EngineSettings,
+    | "epistemicWeights"
+    | "unverifiedConfidenceThreshold"
+    | "temporalLanguages"
+    | "queryIntentOrder"
+    | "reranker"
+    | "reformulation"
+  >;
+  /** The model that would reformulate questions; absent without one. */
+  readonly languageModel: { readonly provider: string; readonly model: string } | undefined;
+  readonly features: Readonly<Record<string, string>>;
+};

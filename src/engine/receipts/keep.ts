@@ -7,10 +7,9 @@ import type { Owners } from "../../ports/store/owners.ts";
 import type { ReceiptLog, StoredReceipt } from "../../ports/store/receipt-log.ts";
 import type { EngineSettings } from "../settings.ts";
 import type { KeptReceipt, ReceiptMaterial } from "./api.ts";
-import { buildReceipt } from "./build.ts";
+import { buildReceipt, type ReceiptSurroundings } from "./build.ts";
 import { receiptChecksum, receiptText } from "./canonical.ts";
 import { decodeReceipt, encodeReceipt } from "./codec/codec.ts";
-import type { ReceiptSurroundings } from "./material.ts";
 import { receiptProblems } from "./validate.ts";
 
 /** Receipts that may wait to be written. */

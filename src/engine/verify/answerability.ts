@@ -1,6 +1,6 @@
 import { parseFilled } from "../../domain/arguments.ts";
 import { SvcError } from "../../domain/errors.ts";
-import { sha256Hex } from "../../lib/hashing.ts";
+import { sha256Hex, sha256OfJson } from "../../lib/hashing.ts";
 import type { LanguageModel } from "../../ports/language-model.ts";
 import {
   ANSWER_SCHEMA,
@@ -12,7 +12,6 @@ import {
 import { assessmentRecord } from "./answerability-record.ts";
 import type { AnswerabilityAssessment, AnswerabilityInput, AnswerabilitySettings } from "./api.ts";
 import { citableRecords } from "./citable.ts";
-import { recordSha256 } from "./hashes.ts";
 import {
   type CheckedRequirements,
   checkRequirements,
@@ -100,7 +99,7 @@ function assemble(
   const { verdict, recommendedAction } = verdictOf(stated.requirements);
   const hashes = {
     promptSha256: promptSha256(),
-    configurationSha256: recordSha256({
+    configurationSha256: sha256OfJson({
       provider,
       model,
       base_url: settings.baseUrl ?? null,
@@ -132,7 +131,7 @@ function assemble(
     promptVersion: PROMPT_VERSION,
     modelCalled: stated.modelCalled,
     ...hashes,
-    evaluationId: recordSha256({ ...hashes, answerSha256: hashes.answerSha256 ?? null }),
+    evaluationId: sha256OfJson({ ...hashes, answerSha256: hashes.answerSha256 ?? null }),
   } as const;
-  return { ...assessment, assessmentSha256: recordSha256(assessmentRecord(assessment)) };
+  return { ...assessment, assessmentSha256: sha256OfJson(assessmentRecord(assessment)) };
 }

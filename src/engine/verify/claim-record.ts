@@ -1,10 +1,9 @@
 import { EPISTEMIC_TYPES, LIFECYCLE_STATES, SOURCE_TYPES } from "../../domain/enums.ts";
 import { snakeJson } from "../../lib/case.ts";
 import { instant, member, nullable, object, text } from "../../lib/form.ts";
-import { sha256Hex } from "../../lib/hashing.ts";
+import { sha256Hex, sha256OfJson } from "../../lib/hashing.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { ClaimSettings, ClaimVerification, Evidence } from "./api.ts";
-import { recordSha256 } from "./hashes.ts";
 
 export type ClaimHashes = Pick<
   ClaimVerification,
@@ -19,7 +18,7 @@ export function claimHashes(input: {
   readonly settings: ClaimSettings;
 }): ClaimHashes {
   const { revision, ...settings } = input.settings;
-  const configurationSha256 = recordSha256(
+  const configurationSha256 = sha256OfJson(
     snakeJson({
       model: input.model,
       requestedRevision: revision,
@@ -27,8 +26,8 @@ export function claimHashes(input: {
     }),
   );
   const claimSha256 = sha256Hex(input.claim);
-  const evidenceSha256 = recordSha256({ evidence: input.evidence.map(evidenceForm.json) });
-  const evaluationId = recordSha256({
+  const evidenceSha256 = sha256OfJson({ evidence: input.evidence.map(evidenceForm.json) });
+  const evaluationId = sha256OfJson({
     schema_version: 3,
     configuration_sha256: configurationSha256,
     claim_sha256: claimSha256,

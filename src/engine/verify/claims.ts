@@ -1,5 +1,6 @@
 import { parseFilled } from "../../domain/arguments.ts";
 import { SvcError } from "../../domain/errors.ts";
+import { sha256OfJson } from "../../lib/hashing.ts";
 import type { Entailment, EntailmentModel } from "../../ports/text-pairs.ts";
 import type { MemoryBundle } from "../retrieve/api.ts";
 import type {
@@ -17,17 +18,23 @@ import type {
 } from "./api.ts";
 import { claimHashes, verificationRecord } from "./claim-record.ts";
 import { bundleEvidence, parseEvidence } from "./evidence.ts";
-import { bestFinding, type Finding, type Group, groupsOf, namesOf, premiseOf } from "./groups.ts";
 import {
+  bestFinding,
+  type Finding,
+  groupsOf,
+  namesOf,
+  type PremiseGroup,
+  premiseOf,
+} from "./groups.ts";
+import {
+  type ClaimWording,
   isContradictionCorroborated,
   isExplicitlyNegated,
   isGuarded,
   maySupport,
-  type ReadClaim,
-  readClaim,
   readEvidence,
+  wordingOf,
 } from "./guards.ts";
-import { recordSha256 } from "./hashes.ts";
 import { createJudge, type Judge } from "./judge.ts";
 import { localize } from "./localize.ts";
 
@@ -56,7 +63,7 @@ export async function verifyClaim(
   const judge = createJudge(model, claim, deps.settings.batchSize);
   const findings = requiresCompleteSet
     ? nothing(["complete_set_requires_structured_aggregation"])
-    : await search(judge, readClaim(claim), pieces, deps.settings);
+    : await search(judge, wordingOf(claim), pieces, deps.settings);
   const { model: name } = model;
   const result = {
     schemaVersion: 3,
@@ -75,7 +82,7 @@ export async function verifyClaim(
       settings: deps.settings,
     }),
   } as const;
-  return { ...result, resultSha256: recordSha256(verificationRecord(result)) };
+  return { ...result, resultSha256: sha256OfJson(verificationRecord(result)) };
 }
 
 /**
@@ -115,7 +122,7 @@ function nothing(limitations: readonly ClaimLimitation[]): Findings {
 /** Single pieces first, then groups of two, then of three, until a size decides. */
 async function search(
   judge: Judge,
-  claim: ReadClaim,
+  claim: ClaimWording,
   evidence: readonly Evidence[],
   settings: ClaimSettings,
 ): Promise<Findings> {
@@ -134,7 +141,10 @@ async function search(
 
 const NEUTRAL: Entailment = { entailment: 0, contradiction: 0, neutral: 1 };
 
-function judgeGroups(judge: Judge, groups: readonly Group[]): Promise<readonly Entailment[]> {
+function judgeGroups(
+  judge: Judge,
+  groups: readonly PremiseGroup[],
+): Promise<readonly Entailment[]> {
   return judge.judge(groups.map((group) => premiseOf(group.map(({ evidence }) => evidence.text))));
 }
 
@@ -155,14 +165,14 @@ function joined(a: Findings, b: Findings): Findings {
 /** The conclusion from the model's probabilities and the wording of groups of one size. */
 async function weigh(
   judge: Judge,
-  claim: ReadClaim,
-  groups: readonly Group[],
+  claim: ClaimWording,
+  groups: readonly PremiseGroup[],
   scores: readonly Entailment[],
   settings: ClaimSettings,
 ): Promise<Findings> {
   const read = groups.map((group, at) => ({ group, scores: scores[at] ?? NEUTRAL }));
   const entailed = read.filter((entry) => entry.scores.entailment >= settings.entailmentThreshold);
-  const isFree = ({ group }: { readonly group: Group }): boolean =>
+  const isFree = ({ group }: { readonly group: PremiseGroup }): boolean =>
     !isGuarded(settings, "support") || maySupport(claim, group);
   const blocked = entailed.filter((entry) => !isFree(entry));
   const localized = await localize(
@@ -198,8 +208,8 @@ async function weigh(
 }
 
 function refutationOf(
-  claim: ReadClaim,
-  group: Group,
+  claim: ClaimWording,
+  group: PremiseGroup,
   { contradiction }: Entailment,
   settings: ClaimSettings,
 ): Finding<RefutingBasis> | "uncorroborated" | "none" {

@@ -4,7 +4,7 @@ import type { EvidenceGroup } from "./api.ts";
 import type { ReadEvidence } from "./guards.ts";
 
 /** Evidence that is read together, in the given order. */
-export type Group = readonly ReadEvidence[];
+export type PremiseGroup = readonly ReadEvidence[];
 
 /** The model's input for a group: the text alone, or one numbered line per memory. */
 export function premiseOf(texts: readonly string[]): string {
@@ -14,7 +14,7 @@ export function premiseOf(texts: readonly string[]): string {
 }
 
 /** How results refer to a group. */
-export function namesOf(group: Group): EvidenceGroup {
+export function namesOf(group: PremiseGroup): EvidenceGroup {
   return {
     references: group.map(({ evidence }) => evidence.reference),
     memoryIds: group.map(({ evidence }) => evidence.memoryId),
@@ -26,7 +26,7 @@ export function groupsOf(
   scored: readonly { readonly item: ReadEvidence; readonly scores: Entailment }[],
   size: number,
   limit: number,
-): readonly Group[] {
+): readonly PremiseGroup[] {
   const strength = ({ entailment, contradiction }: Entailment): number =>
     Math.max(entailment, contradiction);
   const best = new Set(
@@ -39,7 +39,7 @@ export function groupsOf(
   return combinations(candidates, size);
 }
 
-function combinations(items: readonly ReadEvidence[], size: number): readonly Group[] {
+function combinations(items: readonly ReadEvidence[], size: number): readonly PremiseGroup[] {
   if (size === 0) return [[]];
   return items.flatMap((item, at) =>
     combinations(items.slice(at + 1), size - 1).map((rest) => [item, ...rest]),
@@ -48,7 +48,7 @@ function combinations(items: readonly ReadEvidence[], size: number): readonly Gr
 
 /** A group that decides, and the model's probability. */
 export type Finding<B> = {
-  readonly group: Group;
+  readonly group: PremiseGroup;
   /** 0 to 1. */
   readonly probability: number;
   readonly basis: B;

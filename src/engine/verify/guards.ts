@@ -3,7 +3,7 @@ import { isNegatedClaim, negatedClauses, type SpeechMode, segments, speechModes 
 import { contentWords, numbersAndDates } from "./words.ts";
 
 /** A claim and what its wording implies. */
-export type ReadClaim = {
+export type ClaimWording = {
   readonly text: string;
   readonly modes: ReadonlySet<SpeechMode>;
   /** It says that something is not, or is no longer, so. */
@@ -27,7 +27,7 @@ export type ReadSegment = {
 /** With fewer content words, a claim is too general to be refuted by words alone. */
 const MIN_CONTENT_WORDS = 2;
 
-export function readClaim(text: string): ReadClaim {
+export function wordingOf(text: string): ClaimWording {
   return {
     text,
     modes: speechModes(text),
@@ -49,7 +49,7 @@ export function readEvidence(evidence: Evidence): ReadEvidence {
 }
 
 /** Whether a group may support a claim: it is meant in the same way as the claim, and negates nothing that the claim does not. */
-export function maySupport(claim: ReadClaim, group: readonly ReadEvidence[]): boolean {
+export function maySupport(claim: ClaimWording, group: readonly ReadEvidence[]): boolean {
   return (
     group.every((item) => isTypeCompatible(claim, item.evidence)) &&
     group.flatMap((item) => item.segments).every((segment) => maySegmentSupport(claim, segment))
@@ -57,7 +57,7 @@ export function maySupport(claim: ReadClaim, group: readonly ReadEvidence[]): bo
 }
 
 /** The same for one segment. */
-export function maySegmentSupport(claim: ReadClaim, segment: ReadSegment): boolean {
+export function maySegmentSupport(claim: ClaimWording, segment: ReadSegment): boolean {
   return (
     segment.modes.isSubsetOf(claim.modes) &&
     (claim.isNegated || segment.negatedClauses.length === 0)
@@ -66,7 +66,7 @@ export function maySegmentSupport(claim: ReadClaim, segment: ReadSegment): boole
 
 /** Whether the wording of a group confirms the contradiction that the model sees. */
 export function isContradictionCorroborated(
-  claim: ReadClaim,
+  claim: ClaimWording,
   group: readonly ReadEvidence[],
 ): boolean {
   return (
@@ -76,7 +76,7 @@ export function isContradictionCorroborated(
 }
 
 /** Whether a clause of the evidence explicitly denies what the claim says. */
-export function isExplicitlyNegated(claim: ReadClaim, group: readonly ReadEvidence[]): boolean {
+export function isExplicitlyNegated(claim: ClaimWording, group: readonly ReadEvidence[]): boolean {
   return keepsModes(claim, group) && hasNegationOverlap(claim, group);
 }
 
@@ -87,7 +87,7 @@ export function isGuarded(settings: ClaimSettings, side: "support" | "refutation
     : settings.refutationPolicy === "explicit_corroboration";
 }
 
-function keepsModes(claim: ReadClaim, group: readonly ReadEvidence[]): boolean {
+function keepsModes(claim: ClaimWording, group: readonly ReadEvidence[]): boolean {
   return group.every(
     (item) =>
       isTypeCompatible(claim, item.evidence) &&
@@ -97,7 +97,7 @@ function keepsModes(claim: ReadClaim, group: readonly ReadEvidence[]): boolean {
 
 /** Replaced memories count for nothing, and a supposition supports no more than a supposition. */
 export function isTypeCompatible(
-  { modes }: ReadClaim,
+  { modes }: ClaimWording,
   { lifecycleState, epistemicType }: Evidence,
 ): boolean {
   switch (lifecycleState) {
@@ -121,13 +121,13 @@ export function isTypeCompatible(
   }
 }
 
-function datesDiffer(claim: ReadClaim, group: readonly ReadEvidence[]): boolean {
+function datesDiffer(claim: ClaimWording, group: readonly ReadEvidence[]): boolean {
   const stated = new Set(group.flatMap(({ evidence }) => [...numbersAndDates(evidence.text)]));
   return claim.numbers.size > 0 && stated.size > 0 && !areEqual(claim.numbers, stated);
 }
 
 function hasNegationOverlap(
-  { isNegated, words }: ReadClaim,
+  { isNegated, words }: ClaimWording,
   group: readonly ReadEvidence[],
 ): boolean {
   if (isNegated || words.size < MIN_CONTENT_WORDS) return false;

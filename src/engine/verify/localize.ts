@@ -1,7 +1,12 @@
 import { sha256Hex } from "../../lib/hashing.ts";
 import type { LocalizedAssessment } from "./api.ts";
-import { type Group, namesOf, premiseOf } from "./groups.ts";
-import { isTypeCompatible, maySegmentSupport, type ReadClaim, type ReadSegment } from "./guards.ts";
+import { namesOf, type PremiseGroup, premiseOf } from "./groups.ts";
+import {
+  type ClaimWording,
+  isTypeCompatible,
+  maySegmentSupport,
+  type ReadSegment,
+} from "./guards.ts";
 import type { Judge } from "./judge.ts";
 
 type Numbered = { readonly segment: ReadSegment; readonly number: number };
@@ -9,8 +14,8 @@ type Numbered = { readonly segment: ReadSegment; readonly number: number };
 /** Reads blocked groups again, without the segments that may not support the claim; groups with none left are not read. */
 export async function localize(
   judge: Judge,
-  claim: ReadClaim,
-  groups: readonly Group[],
+  claim: ClaimWording,
+  groups: readonly PremiseGroup[],
 ): Promise<readonly LocalizedAssessment[]> {
   const parts = groups.map((group) => partOf(claim, group));
   const premises = parts.flatMap(({ premise }) => (premise === undefined ? [] : [premise]));
@@ -24,7 +29,7 @@ export async function localize(
   }));
 }
 
-function partOf(claim: ReadClaim, group: Group) {
+function partOf(claim: ClaimWording, group: PremiseGroup) {
   let count = 0;
   const kept = group.map(({ evidence, segments }) => {
     const numbered: Numbered[] = segments.map((segment) => {

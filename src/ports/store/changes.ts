@@ -4,7 +4,7 @@ import type { MemoryNode } from "../../domain/node.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { AuditRecord } from "./audit-record.ts";
-import type { Claim } from "./work-queue.ts";
+import type { WorkClaim } from "./work-queue.ts";
 
 /** Input of a decision. All of it is read in the transaction that writes the result. */
 export type ChangeReads = {
@@ -13,7 +13,7 @@ export type ChangeReads = {
   readonly auditRecordIds: readonly Uuid[];
   readonly eventIds: readonly Uuid[];
   /** The claim under which the change is made: once it is over, nothing is written (`isTakenOver`). Absent: none. */
-  readonly claim?: Claim | undefined;
+  readonly claim?: WorkClaim | undefined;
 };
 
 /** What was found; missing objects are absent. Nodes and events may belong to any owner: the decision must check. */

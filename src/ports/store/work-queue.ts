@@ -34,7 +34,7 @@ export type Materialization = {
 export const ADMITTED = 1;
 
 /** The right to do work that comes again and again, until its lease ends. */
-export type Claim = {
+export type WorkClaim = {
   /** The kind of work, such as `expire`. */
   readonly kind: string;
   readonly owner: Owner;
@@ -105,11 +105,11 @@ export type WorkQueue = {
    * @returns when to ask again where it is held or not due; undefined for an owner that has nothing in the pack
    */
   takeWork(
-    work: Pick<Claim, "kind" | "owner">,
+    work: Pick<WorkClaim, "kind" | "owner">,
     isDueOnly: boolean,
-  ): Promise<Claim | Instant | undefined>;
+  ): Promise<WorkClaim | Instant | undefined>;
   /** Renews the lease. @returns false when the work has another holder now */
-  renewWork(claim: Claim): Promise<boolean>;
+  renewWork(claim: WorkClaim): Promise<boolean>;
   /** Ends a claim; what was stopped is due as before. @returns false, with nothing written, when it has another holder now */
-  finishWork(claim: Claim, outcome: Outcome | "stopped"): Promise<boolean>;
+  finishWork(claim: WorkClaim, outcome: Outcome | "stopped"): Promise<boolean>;
 };

@@ -5,17 +5,19 @@ import {
   readAuditRecords,
   readAuditRecordsOn,
 } from "../../../src/adapters/sqlite/read/audit-records.ts";
-import { readChain } from "../../../src/adapters/sqlite/read/chain.ts";
-import { readEventsById, readNodesCiting } from "../../../src/adapters/sqlite/read/citing.ts";
 import {
   readContradictionsAmong,
   readContradictionsOf,
-} from "../../../src/adapters/sqlite/read/contradiction-edges.ts";
+} from "../../../src/adapters/sqlite/read/contradictions.ts";
 import { readExpired } from "../../../src/adapters/sqlite/read/expired.ts";
 import { readExtractionJob } from "../../../src/adapters/sqlite/read/extraction-job.ts";
-import { readNeighborhood } from "../../../src/adapters/sqlite/read/neighborhood.ts";
-import { readNodes } from "../../../src/adapters/sqlite/read/read.ts";
+import {
+  readEventsById,
+  readNodes,
+  readNodesCiting,
+} from "../../../src/adapters/sqlite/read/read.ts";
 import { readScan } from "../../../src/adapters/sqlite/read/scan-nodes.ts";
+import { readChain, readNeighborhood } from "../../../src/adapters/sqlite/read/walks.ts";
 import { ACTIVE_STATES } from "../../../src/domain/enums.ts";
 import { ALL_OWNERS } from "../../../src/domain/owner.ts";
 import type { Uuid } from "../../../src/lib/uuid.ts";

@@ -8,8 +8,8 @@ import type { SectionName } from "../../../src/domain/records/retrieval-record.t
 import type { ScoringWeights } from "../../../src/domain/scoring.ts";
 import { scoringVersionId } from "../../../src/domain/scoring-version.ts";
 import type { ReceiptMaterial } from "../../../src/engine/receipts/api.ts";
+import type { ReceiptSurroundings } from "../../../src/engine/receipts/build.ts";
 import { type BuiltReceipt, buildReceipt } from "../../../src/engine/receipts/build.ts";
-import type { ReceiptSurroundings } from "../../../src/engine/receipts/material.ts";
 import type {
   MemoryBundle,
   PackedRecord,

@@ -4,8 +4,8 @@ import type { RankingPolicy } from "../../../src/domain/records/receipt.ts";
 import { SECTION_NAMES, type SectionName } from "../../../src/domain/records/retrieval-record.ts";
 import type { Fusion } from "../../../src/domain/scoring.ts";
 import type { ReceiptMaterial } from "../../../src/engine/receipts/api.ts";
+import type { ReceiptSurroundings } from "../../../src/engine/receipts/build.ts";
 import { type BuiltReceipt, buildReceipt } from "../../../src/engine/receipts/build.ts";
-import type { ReceiptSurroundings } from "../../../src/engine/receipts/material.ts";
 import type {
   Exclusion,
   MemoryBundle,

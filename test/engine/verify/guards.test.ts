@@ -4,8 +4,8 @@ import {
   isContradictionCorroborated,
   isExplicitlyNegated,
   maySupport,
-  readClaim,
   readEvidence,
+  wordingOf,
 } from "../../../src/engine/verify/guards.ts";
 
 const group = (text: string, more: Partial<Evidence> = {}) => [
@@ -24,7 +24,7 @@ describe("maySupport", () => {
     { claim: "Ann has no car", text: "Ann does not have a car", may: true },
     { claim: "Ann left instead", text: "Ann did not stay", may: true },
   ])("$claim / $text: $may", ({ claim, text, may }) => {
-    expect(maySupport(readClaim(claim), group(text))).toBe(may);
+    expect(maySupport(wordingOf(claim), group(text))).toBe(may);
   });
 
   test.each([
@@ -39,7 +39,7 @@ describe("maySupport", () => {
     { name: "conditional", more: { epistemicType: "conditional" }, may: false },
     { name: "unverified", more: { epistemicType: "unverified" }, may: false },
   ] as const)("lets $name evidence support a plain claim: $may", ({ more, may }) => {
-    expect(maySupport(readClaim("Ann likes tea"), group("Ann likes tea", more))).toBe(may);
+    expect(maySupport(wordingOf("Ann likes tea"), group("Ann likes tea", more))).toBe(may);
   });
 
   test.each([
@@ -53,13 +53,13 @@ describe("maySupport", () => {
     { type: "unverified", claim: "Ann likes tea if it is hot", may: false },
   ] as const)("lets $type evidence support '$claim': $may", ({ type, claim, may }) => {
     const evidence = group("Ann likes tea", { epistemicType: type });
-    expect(maySupport(readClaim(claim), evidence)).toBe(may);
+    expect(maySupport(wordingOf(claim), evidence)).toBe(may);
   });
 
   test("asks it of every member of a group", () => {
     const [first] = group("Ann moved");
     const [second] = group("Ann hopes to stay");
-    expect(maySupport(readClaim("Ann moved"), [first!, second!])).toBe(false);
+    expect(maySupport(wordingOf("Ann moved"), [first!, second!])).toBe(false);
   });
 });
 
@@ -86,12 +86,12 @@ describe("isContradictionCorroborated", () => {
     { why: "nothing shows it", claim: "Ann likes tea", text: "Ann prefers coffee", is: false },
     { why: "the evidence asks", claim: "Ann has 2 cats", text: "Does Ann have 3 cats?", is: false },
   ])("$is when $why", ({ claim, text, is }) => {
-    expect(isContradictionCorroborated(readClaim(claim), group(text))).toBe(is);
+    expect(isContradictionCorroborated(wordingOf(claim), group(text))).toBe(is);
   });
 
   test("is false for evidence that was superseded", () => {
     const evidence = group("Ann has 3 cats", { lifecycleState: "superseded" });
-    expect(isContradictionCorroborated(readClaim("Ann has 2 cats"), evidence)).toBe(false);
+    expect(isContradictionCorroborated(wordingOf("Ann has 2 cats"), evidence)).toBe(false);
   });
 });
 
@@ -106,6 +106,6 @@ describe("isExplicitlyNegated", () => {
     { claim: "Ann never smokes cigars", text: "Ann does not smoke cigars", is: false },
     { claim: "Ann smokes cigars", text: "Ann should not smoke cigars", is: false },
   ])("$claim / $text: $is", ({ claim, text, is }) => {
-    expect(isExplicitlyNegated(readClaim(claim), group(text))).toBe(is);
+    expect(isExplicitlyNegated(wordingOf(claim), group(text))).toBe(is);
   });
 });

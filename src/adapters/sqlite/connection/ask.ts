@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 
-type Parameter = string | number | null;
+export type Parameter = string | number | null;
 
 /** The first value of the first row, by a statement that is prepared once; undefined without a row, and for null. */
 export function ask<T = unknown>(

@@ -4,14 +4,14 @@ import { SvcError } from "../../../domain/errors.ts";
 import { ask, countRows } from "../connection/ask.ts";
 
 /** A part of a connection: the name of an attached file, `main` for the first. */
-export type Part = { readonly database: Database; readonly schema: string };
+export type AttachedFile = { readonly database: Database; readonly schema: string };
 
 /**
  * Compares a copy of one file with its original: the same tables, indexes and triggers, and the same number of rows in each
  * table, including those of the search indexes; and every page of the copy is intact.
  * @throws SvcError storage_failed naming the difference
  */
-export function requireSameShape(original: Part, copy: Part, path: string): void {
+export function requireSameShape(original: AttachedFile, copy: AttachedFile, path: string): void {
   if (definitions(original) !== definitions(copy)) throw differs(path, "its tables differ");
   for (const table of tablesOf(original)) {
     const [wanted, found] = [original, copy].map(({ database, schema }) =>
@@ -28,7 +28,7 @@ export function requireSameShape(original: Part, copy: Part, path: string): void
 }
 
 /** @throws SvcError storage_failed if a page or an index of the copy is damaged */
-export function requireSound({ database, schema }: Part, path: string): void {
+export function requireSound({ database, schema }: AttachedFile, path: string): void {
   const first = ask(database, `PRAGMA ${schema}.integrity_check(1)`);
   if (first !== "ok") throw differs(path, "it is not sound");
 }
@@ -37,7 +37,12 @@ export function requireSound({ database, schema }: Part, path: string): void {
  * Compares all rows of a table with those of its copy, in key order.
  * @throws SvcError storage_failed naming the table
  */
-export function requireSameRows(original: Part, copy: Part, table: string, path: string): void {
+export function requireSameRows(
+  original: AttachedFile,
+  copy: AttachedFile,
+  table: string,
+  path: string,
+): void {
   const [wanted, found] = [original, copy].map((part) => hashRows(part, table));
   if (wanted?.rows !== found?.rows) {
     throw differs(path, `${table} has ${found?.rows} of ${wanted?.rows} rows`);
@@ -51,7 +56,7 @@ export function requireSameRows(original: Part, copy: Part, table: string, path:
  * @param key what to order by, as SQL.
  */
 export function hashRows(
-  part: Part,
+  part: AttachedFile,
   table: string,
   key = keyOf(part, table),
 ): { readonly rows: number; readonly sha256: string } {
@@ -84,7 +89,7 @@ function addValue(hash: ReturnType<typeof createHash>, value: unknown): void {
 }
 
 /** Names of the tables that have their own pages, including those behind virtual tables. */
-export function tablesOf({ database, schema }: Part): readonly string[] {
+export function tablesOf({ database, schema }: AttachedFile): readonly string[] {
   return database
     .query<{ name: string }, []>(
       `SELECT name FROM ${schema}.sqlite_schema WHERE type = 'table' AND rootpage > 0 ORDER BY name`,
@@ -94,13 +99,13 @@ export function tablesOf({ database, schema }: Part): readonly string[] {
 }
 
 /** The kind of a table in the schema: `shadow` for a table behind a virtual one. */
-export function kindOf({ database, schema }: Part, table: string): string | undefined {
+export function kindOf({ database, schema }: AttachedFile, table: string): string | undefined {
   const sql = "SELECT type FROM pragma_table_list WHERE schema = ? AND name = ?";
   return ask<string>(database, sql, schema, table);
 }
 
 /** The names of a table's columns in order, without hidden ones. */
-export function columnsOf({ database, schema }: Part, table: string): readonly string[] {
+export function columnsOf({ database, schema }: AttachedFile, table: string): readonly string[] {
   return database
     .query<{ name: string }, [string, string]>("SELECT name FROM pragma_table_info(?, ?)")
     .all(table, schema)
@@ -111,7 +116,7 @@ export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-function keyOf({ database, schema }: Part, table: string): string {
+function keyOf({ database, schema }: AttachedFile, table: string): string {
   const columns = database
     .query<{ name: string }, [string, string]>(
       "SELECT name FROM pragma_table_info(?, ?) WHERE pk > 0 ORDER BY pk",
@@ -120,7 +125,7 @@ function keyOf({ database, schema }: Part, table: string): string {
   return columns.length === 0 ? "_rowid_" : columns.map(({ name }) => quoted(name)).join(", ");
 }
 
-function definitions({ database, schema }: Part): string {
+function definitions({ database, schema }: AttachedFile): string {
   return JSON.stringify(
     database
       .query(
@@ -130,7 +135,7 @@ function definitions({ database, schema }: Part): string {
   );
 }
 
-function readPragma({ database, schema }: Part, name: string): unknown {
+function readPragma({ database, schema }: AttachedFile, name: string): unknown {
   return ask(database, `PRAGMA ${schema}.${name}`);
 }
 

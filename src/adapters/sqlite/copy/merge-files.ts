@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { SvcError } from "../../../domain/errors.ts";
-import { columnsOf, kindOf, type Part, quoted } from "./compare.ts";
+import { type AttachedFile, columnsOf, kindOf, quoted } from "./compare.ts";
 
 type Definition = { readonly type: string; readonly name: string; readonly sql: string };
 
@@ -11,7 +11,7 @@ type Definition = { readonly type: string; readonly name: string; readonly sql: 
  * @returns the tables whose rows were copied
  */
 export function mergeFile(database: Database, from: string, into: string): readonly string[] {
-  const source: Part = { database, schema: from };
+  const source: AttachedFile = { database, schema: from };
   const definitions = readDefinitions(source);
   const make = ({ sql }: Definition): void => void database.run(inFile(sql, into));
   const isVirtual = ({ name }: Definition): boolean => kindOf(source, name) === "virtual";
@@ -31,7 +31,7 @@ export function mergeFile(database: Database, from: string, into: string): reado
   return copied;
 }
 
-function readDefinitions({ database, schema }: Part): readonly Definition[] {
+function readDefinitions({ database, schema }: AttachedFile): readonly Definition[] {
   return database
     .query<Definition, []>(
       `SELECT type, name, sql FROM ${schema}.sqlite_schema
@@ -41,7 +41,7 @@ function readDefinitions({ database, schema }: Part): readonly Definition[] {
 }
 
 /** By the names of the columns: some tables have hidden ones, which are not data. */
-function copyRows(source: Part, into: string, table: string): void {
+function copyRows(source: AttachedFile, into: string, table: string): void {
   const name = quoted(table);
   const columns = columnsOf(source, table).map(quoted).join(", ");
   source.database.run(

@@ -12,7 +12,7 @@ import { filesOf, schemasOf, turnToLog } from "../connection/open-database.ts";
 import { readManifest } from "../schema/manifest.ts";
 import { requireReadable, upgrade } from "../schema/migrate.ts";
 import { reconcileIndexes } from "../write/reconcile.ts";
-import { type Part, requireSameRows, requireSound, tablesOf } from "./compare.ts";
+import { type AttachedFile, requireSameRows, requireSound, tablesOf } from "./compare.ts";
 import { type CopyKey, copyFile, withCopyName } from "./copy-pack.ts";
 import { createHidden, discard, hiddenBeside, removeLeftovers, syncToDisk } from "./hidden-file.ts";
 import { mergeFile } from "./merge-files.ts";
@@ -152,7 +152,7 @@ async function finishCopy(
   try {
     turnToLog(copy, layout);
     requireReadable(copy, layout);
-    const target: Part = { database: copy, schema: "main" };
+    const target: AttachedFile = { database: copy, schema: "main" };
     for (const { schema, table } of copied) {
       await interruptible();
       requireSameRows({ database, schema }, target, table, destination);

@@ -5,9 +5,9 @@ import { asUuid, type Uuid } from "../../../lib/uuid.ts";
 import type { AuditRecordPage, AuditRecordsOnTarget } from "../../../ports/store/audit-log.ts";
 import type { AuditRecord } from "../../../ports/store/audit-record.ts";
 import type { Page } from "../../../ports/store/page.ts";
+import type { Parameter } from "../connection/ask.ts";
 import { readOwnerNames } from "../owners/owner-names.ts";
 import { toMetadata } from "../write/rows.ts";
-import type { Parameter } from "./filter-sql.ts";
 import { readPage } from "./pages.ts";
 
 type OperationRow = {

@@ -1,11 +1,12 @@
+import type { Database } from "bun:sqlite";
 import { type CandidateFilter, TIMELESS_TYPES } from "../../../domain/candidate-filter.ts";
 import type { AllOwners } from "../../../domain/owner.ts";
 import type { NodeFilter } from "../../../ports/store/graph.ts";
+import type { Parameter } from "../connection/ask.ts";
 import { sqlList } from "../write/sql-list.ts";
 import { ACTIVE } from "../write/turns.ts";
 import { endedBefore, fractionOf, secondOf } from "./retention-sql.ts";
 
-export type Parameter = string | number | null;
 /** A condition on `nodes n` and the values of its question marks, in order. */
 export type Condition = { readonly sql: string; readonly parameters: readonly Parameter[] };
 
@@ -100,4 +101,22 @@ export function nodeCondition(filter: NodeFilter, owner: number | AllOwners): Co
     conditions.add("(n.created_at, n.id) < (?, ?)", createdAt, id);
   }
   return conditions.build();
+}
+
+/** The keys that are active nodes of the owner and pass; without a condition all of them, unchecked. */
+export function allowedKeys(
+  database: Database,
+  keys: readonly number[],
+  owner: number,
+  narrowed: Condition | undefined,
+): readonly number[] {
+  if (narrowed === undefined) return keys;
+  const active = activeOf(owner);
+  return database
+    .query<{ key: number }, Parameter[]>(
+      `SELECT n.key FROM json_each(?) k CROSS JOIN nodes n ON n.key = k.value
+       WHERE ${active.sql} AND ${narrowed.sql}`,
+    )
+    .all(JSON.stringify(keys), ...active.parameters, ...narrowed.parameters)
+    .map(({ key }) => key);
 }

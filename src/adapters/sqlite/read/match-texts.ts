@@ -1,8 +1,9 @@
 import type { Database } from "bun:sqlite";
 import { COLUMN_WEIGHTS, rarity } from "../../../domain/search/bm25.ts";
 import type { Hit } from "../../../ports/store/search-index.ts";
+import type { Parameter } from "../connection/ask.ts";
 import { documentNumber, KEY_MASK } from "../write/lexical-index.ts";
-import { activeOf, type Condition, type Parameter } from "./filter-sql.ts";
+import { activeOf, type Condition } from "./filter-sql.ts";
 
 /** Weight of an occurrence in each column, as SQL. */
 export const WEIGHTS = [COLUMN_WEIGHTS.own, COLUMN_WEIGHTS.previous, COLUMN_WEIGHTS.next]

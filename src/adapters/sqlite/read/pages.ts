@@ -3,8 +3,8 @@ import type { MemoryEvent } from "../../../domain/event.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { PageBuilder, type PageForm } from "../../../domain/search/pages.ts";
 import type { Page } from "../../../ports/store/page.ts";
+import type { Parameter } from "../connection/ask.ts";
 import { type EventRow, NODE_COLUMNS, type NodeRow, toEvent, toNode } from "../write/rows.ts";
-import type { Parameter } from "./filter-sql.ts";
 
 export const NODE_PAGE: PageForm<NodeRow, MemoryNode> = {
   toItem: toNode,

@@ -1,13 +1,15 @@
 import type { Database } from "bun:sqlite";
 import type { MemoryEvent } from "../../../domain/event.ts";
+import { LIMITS } from "../../../domain/limits.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import { PageBuilder } from "../../../domain/search/pages.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { EventPage } from "../../../ports/store/event-log.ts";
 import type { NodeFilter } from "../../../ports/store/graph.ts";
+import type { Page } from "../../../ports/store/page.ts";
 import type { KeyedNode, SessionWindow } from "../../../ports/store/search-index.ts";
-import { countRows } from "../connection/ask.ts";
+import { countRows, type Parameter } from "../connection/ask.ts";
 import { ownerKey, ownerKeyOrAll, userIdOf } from "../write/owners.ts";
 import {
   EVENT_COLUMNS,
@@ -18,8 +20,9 @@ import {
   toNode,
 } from "../write/rows.ts";
 import { ACTIVE } from "../write/turns.ts";
-import { nodeCondition, type Parameter } from "./filter-sql.ts";
+import { nodeCondition } from "./filter-sql.ts";
 import { EVENT_PAGE, NODE_PAGE, nodeReader, readPage } from "./pages.ts";
+import { readInOrder } from "./walks.ts";
 
 export function readEvent(database: Database, id: Uuid, owner: Owner): MemoryEvent | undefined {
   const row = database
@@ -212,4 +215,39 @@ function count(database: Database, from: string, owner: Owner): number {
   if (key === undefined) return 0;
   if (isEverybody(key)) return countRows(database, from);
   return countRows(database, `${from} AND owner = ?`, key);
+}
+
+/** Nodes in any state that cite an event and have the same owner, by id. */
+export function readNodesCiting(
+  database: Database,
+  eventId: Uuid,
+  owner: Owner,
+): readonly MemoryNode[] {
+  // Keys only, because they are sorted.
+  const keys = database
+    .query<{ key: number }, [string, string | null, number]>(
+      `SELECT n.key FROM events e CROSS JOIN owners o ON o.owner = e.owner
+       CROSS JOIN node_evidence c ON c.event = e.key
+       CROSS JOIN nodes n ON n.key = c.node AND n.owner = e.owner
+       WHERE e.id = ?1 AND (?2 IS NULL OR o.user_id = ?2) ORDER BY n.id LIMIT ?3`,
+    )
+    .all(eventId, userIdOf(owner), LIMITS.citingNodesMax);
+  return readInOrder(
+    database,
+    keys.map(({ key }) => key),
+  );
+}
+
+export function readEventsById(
+  database: Database,
+  ids: readonly Uuid[],
+  owner: Owner,
+): Page<MemoryEvent> {
+  const wanted = [...new Set(ids)];
+  if (wanted.length === 0) return { items: [], hasMore: false };
+  const statement = database.query<EventRow, Parameter[]>(
+    `SELECT ${EVENT_COLUMNS} FROM json_each(?1) i CROSS JOIN events e ON e.id = i.value
+     JOIN owners o ON o.owner = e.owner WHERE ?2 IS NULL OR o.user_id = ?2`,
+  );
+  return readPage(statement, [JSON.stringify(wanted), userIdOf(owner)], wanted.length, EVENT_PAGE);
 }

@@ -3,8 +3,8 @@ import { NODE_TYPES, type NodeType } from "../../../domain/enums.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import type { NodeScan } from "../../../ports/store/graph.ts";
 import type { Page } from "../../../ports/store/page.ts";
+import type { Parameter } from "../connection/ask.ts";
 import { NODE_COLUMNS, type NodeRow } from "../write/rows.ts";
-import type { Parameter } from "./filter-sql.ts";
 import { NODE_PAGE, readPage } from "./pages.ts";
 
 /** A page of an owner's nodes by id. Reads one row more than it returns, and the non-matching ones in between. */

@@ -5,7 +5,7 @@ import { isSameEmbedding } from "../../../domain/same-embedding.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
 import type { RebuildPlan } from "../../../ports/store/rebuild.ts";
-import type { Claim } from "../../../ports/store/work-queue.ts";
+import type { WorkClaim } from "../../../ports/store/work-queue.ts";
 import { readManifest } from "../schema/manifest.ts";
 import { failuresOf, finishWork, type Lease, leaseOf, renewWork, takeWork } from "../write/work.ts";
 
@@ -28,7 +28,7 @@ export type Rebuilder = { readonly holder: string; readonly embedding: Embedding
 
 /** A run that a store has begun. */
 export type RebuildRun = {
-  readonly claim: Claim;
+  readonly claim: WorkClaim;
   readonly holder: string;
   readonly plan: RebuildPlan;
 };
@@ -68,7 +68,7 @@ export function beginRun(
 }
 
 /** @throws SvcError storage_busy */
-function claimRun(database: Database, state: StateRow | undefined, lease: Lease): Claim {
+function claimRun(database: Database, state: StateRow | undefined, lease: Lease): WorkClaim {
   // A process of an earlier version holds the state alone. What this store has begun it begins again.
   const isForeign = state?.holder != null && state.holder !== lease.holder;
   database

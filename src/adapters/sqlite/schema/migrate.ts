@@ -10,12 +10,12 @@ import {
   tooNew,
   writeManifest,
 } from "./manifest.ts";
-import { type Migration, migrations, type Part } from "./schema.ts";
+import { migrations, type PackPart, type SchemaStep } from "./schema.ts";
 import { SILENT, type UpgradeProgress } from "./upgrade-progress.ts";
 
 /** Which of SQLite's files contains which part of a pack. */
 const PARTS: readonly {
-  readonly part: Part;
+  readonly part: PackPart;
   readonly directorySchema: string;
 }[] = [
   { part: "core", directorySchema: "main" },
@@ -131,7 +131,9 @@ function runSteps(
 }
 
 /** A step, without its check if that must not run. */
-type Step = Omit<Migration, "isFilled"> & { readonly isFilled?: Migration["isFilled"] | undefined };
+type Step = Omit<SchemaStep, "isFilled"> & {
+  readonly isFilled?: SchemaStep["isFilled"] | undefined;
+};
 
 /** Runs the unfinished parts of a step. @returns whether there were any */
 function runStep(
@@ -163,13 +165,13 @@ function inSchema(sql: string, schema: string): string {
     .replaceAll("CREATE INDEX ", `CREATE INDEX ${schema}.`);
 }
 
-function appliedVersion(database: Database, part: Part): number {
+function appliedVersion(database: Database, part: PackPart): number {
   if (!hasTable(database, "schema_migrations")) return 0;
   return ask(database, "SELECT max(version) FROM schema_migrations WHERE part = ?", part) ?? 0;
 }
 
 /** Whether a step has run on a pack, according to the record in its main file. */
-export function isUpTo(database: Database, part: Part, version: number): boolean {
+export function isUpTo(database: Database, part: PackPart, version: number): boolean {
   return appliedVersion(database, part) >= version;
 }
 

@@ -20,8 +20,8 @@ import type { StepProgress } from "./upgrade-progress.ts";
  * The tables of a pack, as ordered steps. A released step is never edited: a change is a new step. `core` steps run in the main
  * file; `vectors` and `lexical` steps run in the file with that index, which is the main file in a single-file pack.
  */
-export type Part = "core" | "vectors" | "lexical";
-export type Migration = {
+export type PackPart = "core" | "vectors" | "lexical";
+export type SchemaStep = {
   readonly version: number;
   readonly name: string;
   readonly sql: string;
@@ -75,7 +75,7 @@ CREATE TABLE vector_payloads (
 `;
 
 /** Steps of each part; `vectors` needs the dimension of the pack's embedding. */
-export function migrations(part: Part, dimension: number): readonly Migration[] {
+export function migrations(part: PackPart, dimension: number): readonly SchemaStep[] {
   switch (part) {
     case "core":
       return [

@@ -17,9 +17,12 @@ import type { Change, ChangeReads, Decide } from "../../../ports/store/changes.t
 import type { KeyedNode } from "../../../ports/store/search-index.ts";
 import { readAuditRecord } from "../read/audit-records.ts";
 import { readEvent } from "../read/read.ts";
+import { evictVectors } from "../vectors/write-vectors.ts";
 import { readEdgesAmong, writeEdge } from "./edges.ts";
-import { evict } from "./evict.ts";
+import { advanceIndexSequence } from "./index-sequence.ts";
+import { removeDocuments } from "./lexical-index.ts";
 import { changingValues, NODE_COLUMNS, type NodeRow, toNode, UPDATE_NODE } from "./rows.ts";
+import { readTurn } from "./turns.ts";
 import { failuresOf } from "./work.ts";
 import { writeAuditRecord } from "./write-audit-record.ts";
 
@@ -111,4 +114,17 @@ function writeChange(
     database,
     retired.map(({ after }) => keyOf(after)),
   );
+}
+
+/**
+ * Removes nodes that are no longer active from both indexes, and rewrites what is indexed for the turns around them, as if they
+ * had never existed. The cost does not grow with the length of a conversation. Runs inside a write transaction, after the new
+ * states are written.
+ */
+export function evict(database: Database, keys: readonly number[]): void {
+  if (keys.length === 0) return;
+  const gone = keys.flatMap((key) => readTurn(database, key) ?? []);
+  removeDocuments(database, gone);
+  evictVectors(database, gone);
+  advanceIndexSequence(database);
 }

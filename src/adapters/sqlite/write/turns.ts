@@ -36,7 +36,7 @@ export function isOfConversation(turn: Turn): boolean {
   return turn.node_type === TURN_TYPE && turn.session_id !== null;
 }
 
-export type Surroundings = {
+export type Neighbourhood = {
   /** Turns on either side, at least 1. */
   readonly reach: number;
   /** Which turns count as neighbours: a condition on `nodes`, as SQL. Default: all. */
@@ -44,7 +44,7 @@ export type Surroundings = {
 };
 
 /** The nearest turns of the same owner, session and scope, in order of (created_at, id). */
-export function surround(database: Database, turn: Turn, around: Surroundings): Surrounded<Turn> {
+export function surround(database: Database, turn: Turn, around: Neighbourhood): Surrounded<Turn> {
   if (!isOfConversation(turn)) return { turn, before: [], after: [] };
   return {
     turn,
@@ -57,7 +57,7 @@ export function surround(database: Database, turn: Turn, around: Surroundings): 
 export function surroundAll(
   database: Database,
   keys: Iterable<number>,
-  around: Surroundings,
+  around: Neighbourhood,
 ): ReadonlyMap<number, Surrounded<Turn>> {
   const found = new Map<number, Surrounded<Turn>>();
   for (const key of keys) {
@@ -76,7 +76,7 @@ export function surroundAll(
 export function turnsAround(
   database: Database,
   gone: readonly Turn[],
-  around: Surroundings,
+  around: Neighbourhood,
 ): readonly Turn[] {
   const found = new Map<number, Turn>();
   for (const turn of gone) {
@@ -100,7 +100,7 @@ function neighbours(
   database: Database,
   turn: Turn,
   side: "before" | "after",
-  { reach, among = IS_TURN }: Surroundings,
+  { reach, among = IS_TURN }: Neighbourhood,
 ): readonly Turn[] {
   const [compare, order] = side === "before" ? ["<", "DESC"] : [">", "ASC"];
   return database

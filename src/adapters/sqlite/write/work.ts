@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import { retryAfterSeconds } from "../../../domain/jobs.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import { addSeconds, asInstant, type Instant } from "../../../lib/instant.ts";
-import type { Claim, Outcome } from "../../../ports/store/work-queue.ts";
+import type { Outcome, WorkClaim } from "../../../ports/store/work-queue.ts";
 import { isGone } from "../connection/process-identity.ts";
 import { ownerKey } from "./owners.ts";
 
@@ -98,10 +98,10 @@ function freeEndedLeases(database: Database, self: string, now: Instant): void {
  */
 export function takeWork(
   database: Database,
-  { kind, owner: of }: Pick<Claim, "kind" | "owner">,
+  { kind, owner: of }: Pick<WorkClaim, "kind" | "owner">,
   isDueOnly: boolean,
   lease: Lease,
-): Claim | Instant | undefined {
+): WorkClaim | Instant | undefined {
   const owner = workOwner(database, of);
   if (owner === undefined) return undefined;
   database
@@ -125,7 +125,7 @@ function workOwner(database: Database, owner: Owner): number | undefined {
 }
 
 /** How often work has failed in a row; undefined when the claim is over. */
-export function failuresOf(database: Database, claim: Claim): number | undefined {
+export function failuresOf(database: Database, claim: WorkClaim): number | undefined {
   return database
     .query<{ attempts: number }, ClaimKey>(`SELECT attempts FROM work WHERE ${IS_CLAIMED}`)
     .get(...keyOf(database, claim))?.attempts;
@@ -136,19 +136,19 @@ const IS_CLAIMED =
   "subject = 0 AND kind = ? AND owner = ? AND generation = ? AND lease_owner IS NOT NULL";
 type ClaimKey = [kind: string, owner: number | null, generation: number];
 
-function keyOf(database: Database, { kind, owner, generation }: Claim): ClaimKey {
+function keyOf(database: Database, { kind, owner, generation }: WorkClaim): ClaimKey {
   return [kind, workOwner(database, owner) ?? null, generation];
 }
 
 /** @returns whether the claim was still held. Runs inside a write transaction. */
-export function renewWork(database: Database, claim: Claim, { until }: Lease): boolean {
+export function renewWork(database: Database, claim: WorkClaim, { until }: Lease): boolean {
   return update(database, claim, "lease_expires_at = ?", [until]);
 }
 
 /** Ends a claim. Runs inside a write transaction. @returns whether it was still held; else nothing is written */
 export function finishWork(
   database: Database,
-  claim: Claim,
+  claim: WorkClaim,
   outcome: Outcome | "stopped",
   at: Instant,
 ): boolean {
@@ -168,7 +168,7 @@ export function finishWork(
 
 function update(
   database: Database,
-  claim: Claim,
+  claim: WorkClaim,
   set: string,
   values: readonly (string | number | null)[],
 ): boolean {

@@ -39,7 +39,7 @@ export function evidenceRules(packing: PackingSettings): EvidenceRules | undefin
 }
 
 /** Candidates with exactly the same evidence, in rank order. */
-export type EvidenceGroup = {
+export type SharedEvidence = {
   /** Ascending, without repeats; never empty. */
   readonly evidence: readonly Uuid[];
   readonly members: readonly [ResultCandidate, ...ResultCandidate[]];
@@ -49,8 +49,8 @@ export type EvidenceGroup = {
 export function evidenceGroups(
   ranking: readonly ResultCandidate[],
   { topK, anchorPolicy }: Pick<EvidenceRules, "topK" | "anchorPolicy">,
-): readonly EvidenceGroup[] {
-  const groups = new Map<string, EvidenceGroup>();
+): readonly SharedEvidence[] {
+  const groups = new Map<string, SharedEvidence>();
   for (const candidate of ranking) {
     const evidence = [...new Set(candidate.node.evidenceRefs)].sort();
     if (evidence.length === 0) continue;
@@ -73,7 +73,7 @@ export function evidenceGroups(
  */
 export function addEvidence(
   ranking: readonly ResultCandidate[],
-  groups: readonly EvidenceGroup[],
+  groups: readonly SharedEvidence[],
   sources: ReadonlyMap<Uuid, KeyedNode>,
   rules: EvidenceRules,
 ): Step {
