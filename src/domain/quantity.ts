@@ -42,30 +42,11 @@ const MAX_LOOKS = 1000;
 const CURRENCY = "[$€£¥]";
 const DASH = "[-–—]";
 /** Words before a number that make it a limit, a part of a range or a guess; longer ones first. */
-const CUES = [
-  "no more than",
-  "no less than",
-  "more than",
-  "less than",
-  "at least",
-  "at most",
-  "up to",
-  "about",
-  "approximately",
-  "around",
-  "roughly",
-  "nearly",
-  "almost",
-  "circa",
-  "estimated",
-  "estimate",
-  "between",
-  "from",
-  "over",
-  "under",
-]
-  .map((cue) => cue.replaceAll(" ", "\\s+"))
-  .join("|");
+const CUES =
+  `no more than|no less than|more than|less than|at least|at most|up to|about|approximately|around|roughly|
+  nearly|almost|circa|estimated|estimate|between|from|over|under`
+    .replaceAll("\n  ", "")
+    .replaceAll(" ", "\\s+");
 
 /** No letter, digit or `_` before, or after. */
 const NO_WORD_BEFORE = "(?<![\\p{L}\\p{M}\\p{N}_])";

@@ -1,5 +1,3 @@
-import type { Json, JsonObject } from "./json.ts";
-
 export type CamelCase<S extends string> = S extends `${infer Head}_${infer Rest}`
   ? `${Head}${Capitalize<CamelCase<Rest>>}`
   : S;
@@ -23,21 +21,6 @@ export function camelKeys<T extends object>(value: T): Camel<T> {
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [camelCase(name), inner]),
   ) as Camel<T>;
-}
-
-/** A record as JSON, all names in it in snake case; null for undefined. */
-export function snakeJson(record: object): JsonObject {
-  return Object.fromEntries(
-    Object.entries(record).map(([name, inner]) => [snakeCase(name), toJson(inner)]),
-  );
-}
-
-function toJson(value: unknown): Json {
-  if (value === undefined) return null;
-  if (Array.isArray(value)) return value.map(toJson);
-  if (typeof value === "object" && value !== null) return snakeJson(value);
-  // SAFETY: callers hand over records of texts, numbers and truths.
-  return value as Json;
 }
 
 /** A name in snake case. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { camelKeys, given, snakeJson } from "../../src/lib/case.ts";
+import { camelKeys, given, snakeCase } from "../../src/lib/case.ts";
 import { list, nullable, number, object, omitted, text } from "../../src/lib/form.ts";
 import { noted, told, view, without } from "../../src/lib/view.ts";
 
@@ -60,9 +60,6 @@ test("names change their case and back, values stay", () => {
     aggregationKMax: null,
     list: ["a_b"],
   });
-  expect(snakeJson({ tokenBudget: 1, inner: [{ sha256Of: undefined }] })).toEqual({
-    token_budget: 1,
-    inner: [{ sha256_of: null }],
-  });
+  expect(["tokenBudget", "sha256Of"].map(snakeCase)).toEqual(["token_budget", "sha256_of"]);
   expect<object>(given({ a: null, b: undefined, c: 0 })).toEqual({ c: 0 });
 });

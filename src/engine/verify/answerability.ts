@@ -9,8 +9,12 @@ import {
   PROMPT_VERSION,
   promptSha256,
 } from "./answerability-prompt.ts";
-import { assessmentRecord } from "./answerability-record.ts";
-import type { AnswerabilityAssessment, AnswerabilityInput, AnswerabilitySettings } from "./api.ts";
+import {
+  type AnswerabilityAssessment,
+  type AnswerabilityInput,
+  type AnswerabilitySettings,
+  assessmentForm,
+} from "./api.ts";
 import { citableRecords } from "./citable.ts";
 import {
   type CheckedRequirements,
@@ -133,5 +137,5 @@ function assemble(
     ...hashes,
     evaluationId: sha256OfJson({ ...hashes, answerSha256: hashes.answerSha256 ?? null }),
   } as const;
-  return { ...assessment, assessmentSha256: sha256OfJson(assessmentRecord(assessment)) };
+  return { ...assessment, assessmentSha256: sha256OfJson(assessmentForm.json(assessment)) };
 }

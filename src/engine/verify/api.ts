@@ -1,6 +1,7 @@
 import type { EpistemicType, LifecycleState, SourceType } from "../../domain/enums.ts";
+import { constant, flag, list, member, nullable, object, text, uuid } from "../../lib/form.ts";
 import type { Instant } from "../../lib/instant.ts";
-import type { Uuid } from "../../lib/uuid.ts";
+import type { ValueOf } from "../../lib/view.ts";
 import type { Entailment } from "../../ports/text-pairs.ts";
 import type { MemoryBundle } from "../retrieve/api.ts";
 
@@ -23,51 +24,54 @@ export type AnswerabilitySettings = {
 export const REQUIREMENT_STATUSES = ["supported", "unsupported", "conflicting"] as const;
 export type RequirementStatus = (typeof REQUIREMENT_STATUSES)[number];
 
-export type AnswerabilityVerdict = "answerable" | "partial" | "insufficient" | "conflicting";
-export type AnswerabilityAction = "answer" | "answer_partially" | "abstain" | "surface_conflict";
-
 /** One of the smallest facts that an answer needs. */
-export type AnswerRequirement = {
-  readonly requirement: string;
-  readonly status: RequirementStatus;
+const requirement = object({
+  requirement: text,
+  status: member(REQUIREMENT_STATUSES),
   /** As written in the context: `m3`, or full ids in the auditable format. */
-  readonly evidenceRefs: readonly string[];
+  evidenceRefs: list(text),
   /** The memories they refer to, in the same order. */
-  readonly evidenceIds: readonly Uuid[];
-  readonly explanation: string;
-};
+  evidenceIds: list(uuid),
+  explanation: text,
+});
+export type AnswerRequirement = ValueOf<typeof requirement>;
 
-/** Whether a context contains what an answer needs. Every hash is SHA-256, 64 hexadecimal digits. */
-export type AnswerabilityAssessment = {
-  readonly schemaVersion: 1;
-  readonly verdict: AnswerabilityVerdict;
-  readonly recommendedAction: AnswerabilityAction;
+/** What is hashed of an assessment. Every hash is SHA-256, 64 hexadecimal digits. */
+export const assessmentForm = object({
+  schemaVersion: constant(1),
+  verdict: member(["answerable", "partial", "insufficient", "conflicting"]),
+  recommendedAction: member(["answer", "answer_partially", "abstain", "surface_conflict"]),
+  requirements: list(requirement),
+  /** The requirements without support. */
+  missingInformation: list(text),
+  /** The requirements on which memories disagree. */
+  conflicts: list(text),
+  citationErrors: list(text),
+  reasoning: text,
+  provider: text,
+  model: text,
+  promptVersion: text,
+  promptSha256: text,
+  /** Of the settings, without the key. */
+  configurationSha256: text,
+  /** False for a context with nothing to cite. */
+  modelCalled: flag,
+  querySha256: text,
+  contextSha256: text,
+  answerSha256: nullable(text),
+  /** Hash of the hashes of all inputs: equal for equal checks. */
+  evaluationId: text,
+});
+
+/** Whether a context contains what an answer needs. */
+export type AnswerabilityAssessment = ValueOf<typeof assessmentForm> & {
   /** The recommended action is to abstain or to point out a conflict. */
   readonly shouldAbstain: boolean;
-  readonly requirements: readonly AnswerRequirement[];
-  /** The requirements without support. */
-  readonly missingInformation: readonly string[];
-  /** The requirements on which memories disagree. */
-  readonly conflicts: readonly string[];
-  /** Errors in the model's citations, one line each. */
-  readonly citationErrors: readonly string[];
-  readonly reasoning: string;
-  readonly provider: string;
-  readonly model: string;
-  readonly promptVersion: string;
-  readonly promptSha256: string;
-  /** Of the settings, without the key. */
-  readonly configurationSha256: string;
-  /** False for a context with nothing to cite. */
-  readonly modelCalled: boolean;
-  readonly querySha256: string;
-  readonly contextSha256: string;
-  readonly answerSha256: string | undefined;
-  /** Hash of the hashes of all inputs: equal for equal checks. */
-  readonly evaluationId: string;
   /** Hash of the canonical record without this member. */
   readonly assessmentSha256: string;
 };
+export type AnswerabilityVerdict = AnswerabilityAssessment["verdict"];
+export type AnswerabilityAction = AnswerabilityAssessment["recommendedAction"];
 
 /** How claims are verified. */
 export type ClaimSettings = {

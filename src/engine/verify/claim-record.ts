@@ -1,9 +1,27 @@
 import { EPISTEMIC_TYPES, LIFECYCLE_STATES, SOURCE_TYPES } from "../../domain/enums.ts";
-import { snakeJson } from "../../lib/case.ts";
-import { instant, member, nullable, object, text } from "../../lib/form.ts";
+import { snakeCase } from "../../lib/case.ts";
+import {
+  constant,
+  decimal,
+  flag,
+  instant,
+  list,
+  member,
+  nullable,
+  object,
+  text,
+} from "../../lib/form.ts";
 import { sha256Hex, sha256OfJson } from "../../lib/hashing.ts";
-import type { JsonObject } from "../../lib/json.ts";
-import type { ClaimSettings, ClaimVerification, Evidence } from "./api.ts";
+import { told, view } from "../../lib/view.ts";
+import type { Entailment } from "../../ports/text-pairs.ts";
+import type {
+  ClaimSettings,
+  ClaimVerification,
+  Evidence,
+  EvidenceGroup,
+  GroupScore,
+  LocalizedAssessment,
+} from "./api.ts";
 
 export type ClaimHashes = Pick<
   ClaimVerification,
@@ -19,11 +37,11 @@ export function claimHashes(input: {
 }): ClaimHashes {
   const { revision, ...settings } = input.settings;
   const configurationSha256 = sha256OfJson(
-    snakeJson({
-      model: input.model,
-      requestedRevision: revision,
-      ...settings,
-    }),
+    Object.fromEntries(
+      Object.entries({ model: input.model, requestedRevision: revision ?? null, ...settings }).map(
+        ([name, value]) => [snakeCase(name), value],
+      ),
+    ),
   );
   const claimSha256 = sha256Hex(input.claim);
   const evidenceSha256 = sha256OfJson({ evidence: input.evidence.map(evidenceForm.json) });
@@ -49,15 +67,47 @@ const evidenceForm = object<Evidence>({
   validTo: nullable(instant),
 });
 
-/** A verification as it is stored and hashed: snake_case names, null for absent values. Pure. */
-export function verificationRecord(result: Omit<ClaimVerification, "resultSha256">): JsonObject {
-  return snakeJson({
-    ...result,
-    localizedAssessments: result.localizedAssessments.map(({ scores, ...assessment }) => ({
-      ...assessment,
-      entailment: scores?.entailment,
-      contradiction: scores?.contradiction,
-      neutral: scores?.neutral,
-    })),
-  });
-}
+const group = object<EvidenceGroup>({ references: list(text), memoryIds: list(text) });
+const scoreOf = (name: keyof Entailment) =>
+  told(nullable(decimal), ({ scores }: LocalizedAssessment) => scores?.[name]);
+
+/** A verification as it is stored and hashed. */
+export const verificationView = view<Omit<ClaimVerification, "resultSha256">>()({
+  schemaVersion: constant(3),
+  claim: text,
+  status: text,
+  supportingGroup: nullable(group),
+  refutingGroup: nullable(group),
+  supportingBasis: nullable(text),
+  refutingBasis: nullable(text),
+  groupScores: list(
+    object<GroupScore>({
+      references: list(text),
+      memoryIds: list(text),
+      entailment: decimal,
+      contradiction: decimal,
+      neutral: decimal,
+    }),
+  ),
+  localizedAssessments: list(
+    view<LocalizedAssessment>()({
+      references: list(text),
+      memoryIds: list(text),
+      includedSegmentNumbers: list(decimal),
+      premiseSha256: nullable(text),
+      modelCalled: flag,
+      entailment: scoreOf("entailment"),
+      contradiction: scoreOf("contradiction"),
+      neutral: scoreOf("neutral"),
+    }),
+  ),
+  limitations: list(text),
+  model: text,
+  requestedRevision: nullable(text),
+  resolvedRevision: nullable(text),
+  modelCalled: flag,
+  configurationSha256: text,
+  claimSha256: text,
+  evidenceSha256: text,
+  evaluationId: text,
+});

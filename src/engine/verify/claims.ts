@@ -16,7 +16,7 @@ import type {
   VerifyBundleOptions,
   VerifyClaimOptions,
 } from "./api.ts";
-import { claimHashes, verificationRecord } from "./claim-record.ts";
+import { claimHashes, verificationView } from "./claim-record.ts";
 import { bundleEvidence, parseEvidence } from "./evidence.ts";
 import {
   bestFinding,
@@ -82,7 +82,7 @@ export async function verifyClaim(
       settings: deps.settings,
     }),
   } as const;
-  return { ...result, resultSha256: sha256OfJson(verificationRecord(result)) };
+  return { ...result, resultSha256: sha256OfJson(verificationView.json(result)) };
 }
 
 /**

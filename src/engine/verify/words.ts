@@ -12,19 +12,10 @@ const FUNCTION_WORDS = new Set(
   yours yourself yourselves`.split(/\s+/),
 );
 
-const DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
-const MONTHS = [
-  "january",
-  "february",
-  "april",
-  "june",
-  "july",
-  "august",
-  "september",
-  "october",
-  "november",
-  "december",
-];
+/** Weekdays and months. */
+const DATE_NAMES =
+  `monday tuesday wednesday thursday friday saturday sunday january february april june july august september october
+  november december`.split(/\s+/);
 /** These are also ordinary words, so only the capital letter distinguishes them. */
 const CAPITAL_MONTHS = ["March", "May"];
 
@@ -47,7 +38,7 @@ export function numbersAndDates(text: string): ReadonlySet<string> {
   const plain = plainText(text);
   const numbers = (plain.match(NUMBER) ?? []).map((number) => number.replaceAll(",", ""));
   const words = plain.match(WORD) ?? [];
-  const names = words.map(foldCase).filter((word) => DAYS.includes(word) || MONTHS.includes(word));
+  const names = words.map(foldCase).filter((word) => DATE_NAMES.includes(word));
   const months = words.filter((word) => CAPITAL_MONTHS.includes(word)).map(foldCase);
   return new Set([...numbers, ...names, ...months]);
 }

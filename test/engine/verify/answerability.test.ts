@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../../src/domain/errors.ts";
 import { assessAnswerability } from "../../../src/engine/verify/answerability.ts";
 import { ANSWER_SCHEMA, INSTRUCTIONS } from "../../../src/engine/verify/answerability-prompt.ts";
-import { assessmentRecord } from "../../../src/engine/verify/answerability-record.ts";
 import type { AnswerabilitySettings } from "../../../src/engine/verify/api.ts";
+import { assessmentForm } from "../../../src/engine/verify/api.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import { canonicalJson, type Json, type JsonObject } from "../../../src/lib/json.ts";
 import type { LanguageModel, ModelRequest } from "../../../src/ports/language-model.ts";
@@ -282,7 +282,7 @@ describe("the check is refused", () => {
 describe("the record", () => {
   test("holds every member and hashes to its own hash", async () => {
     const { assessment, bundle } = await assessed(stating(["supported", ["m1"]]));
-    const record = assessmentRecord(assessment);
+    const record = assessmentForm.json(assessment);
     expect(Object.keys(record)).toEqual([
       "schema_version",
       "verdict",

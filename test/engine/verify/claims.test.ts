@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ClaimSettings, Evidence } from "../../../src/engine/verify/api.ts";
-import { verificationRecord } from "../../../src/engine/verify/claim-record.ts";
+import { verificationView } from "../../../src/engine/verify/claim-record.ts";
 import { verifyBundle, verifyClaim } from "../../../src/engine/verify/claims.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import { canonicalJson } from "../../../src/lib/json.ts";
@@ -442,7 +442,7 @@ describe("the record", () => {
   test("holds every member, with null for what is absent, and hashes to its own hash", async () => {
     const result = await run();
     const { resultSha256, ...checked } = result;
-    const record = verificationRecord(checked);
+    const record = verificationView.json(checked);
     expect(Object.keys(record)).toEqual([
       "schema_version",
       "claim",
