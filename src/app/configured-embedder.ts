@@ -1,29 +1,59 @@
 import { createLocalEmbedder, identityOf } from "../adapters/embedding/local-embedder.ts";
 import { hasModelFiles } from "../adapters/embedding/model-files.ts";
 import type { Config } from "../config/schema.ts";
-import { DEFAULT_MODEL, type EmbeddingModel, findModel } from "../domain/embedding-models.ts";
+import {
+  DEFAULT_MODEL,
+  EMBEDDING_MODELS,
+  type EmbeddingModel,
+  findModel,
+} from "../domain/embedding-models.ts";
+import { SvcError } from "../domain/errors.ts";
 import type { Embedder, EmbeddingIdentity } from "../ports/embedder.ts";
 
-/** The model of new packs: the configured one, else the default. */
-export function configuredModel({ embedding }: Config): EmbeddingModel {
-  return (
-    (embedding.model_name === undefined ? undefined : findModel(embedding.model_name)) ??
-    DEFAULT_MODEL
-  );
+/** The models that this program has: a build may leave some out. */
+export function includedModels(): readonly EmbeddingModel[] {
+  return EMBEDDING_MODELS.filter(hasModelFiles);
 }
 
 /**
- * The model to use for a pack: that of its vectors, if this program has it, else the configured one.
- * @param renews whether its vectors are about to be made again: then a model that the settings name comes first
+ * The model of new packs: the configured one, else the default.
+ * @throws SvcError invalid_config if it is not part of this program
  */
-export function modelFor(
+export function configuredModel({ embedding }: Config): EmbeddingModel {
+  const { model_name: name } = embedding;
+  if (name === undefined) return DEFAULT_MODEL;
+  const model = findModel(name);
+  if (model !== undefined && hasModelFiles(model)) return model;
+  const setting = "embedding.model_name";
+  const known = includedModels().map((one) => one.name);
+  throw new SvcError(
+    "invalid_config",
+    `${setting}: ${JSON.stringify(name)} is not part of this build; use ${known.join(" or ")}, or unset it`,
+    { setting },
+  );
+}
+
+/** The model whose vectors a pack has; undefined if this program lacks it. */
+export function modelOfPack(stored: EmbeddingIdentity): EmbeddingModel | undefined {
+  return includedModels().find(({ name }) => name === stored.model);
+}
+
+/** The model to use for a pack: its own one. If this program lacks that, any will do, since no vectors can be compared. */
+export function modelFor(stored: EmbeddingIdentity): EmbeddingModel {
+  return modelOfPack(stored) ?? DEFAULT_MODEL;
+}
+
+/**
+ * The model that makes the vectors of a pack again: the configured one, else that of a rebuild which was cut off, else its own.
+ * @throws SvcError invalid_config as `configuredModel`
+ */
+export function modelToRenew(
   config: Config,
   stored: EmbeddingIdentity,
-  renews = false,
+  begun: EmbeddingIdentity | undefined,
 ): EmbeddingModel {
-  const own = findModel(stored.model);
-  const isNamed = renews && config.embedding.model_name !== undefined;
-  return own === undefined || isNamed || !hasModelFiles(own) ? configuredModel(config) : own;
+  if (config.embedding.model_name !== undefined) return configuredModel(config);
+  return modelFor(begun ?? stored);
 }
 
 /** Identifies the vectors that a model makes with these settings. */

@@ -1,5 +1,6 @@
 import { createChronoDateReader } from "../adapters/dates/chrono.ts";
 import { loadSqliteVec } from "../adapters/native/sqlite-vec.ts";
+import { mainPath } from "../adapters/sqlite/connection/layout.ts";
 import { isReadOnlyPack, openReadOnlyStore } from "../adapters/sqlite/open-read-only.ts";
 import { openSqliteStore } from "../adapters/sqlite/open-store.ts";
 import { createSystemClock } from "../adapters/system/clock.ts";
@@ -7,7 +8,6 @@ import { createIdSource } from "../adapters/system/ids.ts";
 import { systemUserName } from "../adapters/system/user-name.ts";
 import { createCl100kTokenizer } from "../adapters/tokens/cl100k.ts";
 import type { Config } from "../config/schema.ts";
-import { isSameEmbedding } from "../domain/same-embedding.ts";
 import { createEngine } from "../engine/engine.ts";
 import type { MemoryEngine } from "../engine/memory-engine.ts";
 import type { Embedder, EmbeddingIdentity } from "../ports/embedder.ts";
@@ -16,8 +16,10 @@ import {
   createConfiguredEmbedder,
   identityWith,
   modelFor,
+  modelToRenew,
 } from "./configured-embedder.ts";
 import { toEngineSettings } from "./engine-settings.ts";
+import { modelWarning } from "./model-warning.ts";
 import { createOptionalModels } from "./optional-models.ts";
 import { keyTextOf } from "./pack-key.ts";
 import { layoutOf } from "./pack-path.ts";
@@ -52,13 +54,14 @@ export async function openEngine(config: Config, options: OpenOptions = {}): Pro
   const clock = createSystemClock();
   const ids = createIdSource();
   let model = configuredModel(config);
+  const identity = () => options.embedder?.identity ?? identityWith(config, model);
   const store = await (readOnly ? openReadOnlyStore : openSqliteStore)({
     layout,
     createIfMissing,
-    embedding: identityWith(config, model),
-    modelFor: (stored) => {
-      model = modelFor(config, stored, renewsVectors);
-      return identityWith(config, model);
+    embedding: identity(),
+    modelFor: (stored, begun) => {
+      model = renewsVectors ? modelToRenew(config, stored, begun) : modelFor(stored);
+      return identity();
     },
     softwareVersion: VERSION,
     scoringVersion: settings.scoringVersion,
@@ -73,7 +76,8 @@ export async function openEngine(config: Config, options: OpenOptions = {}): Pro
   const { embedder = createConfiguredEmbedder(config, model) } = options;
   try {
     const { embedding } = await store.manifest();
-    if (!renewsVectors) tellModel(config, embedding, embedder.identity, warn);
+    const warning = renewsVectors ? undefined : modelWarning(config, mainPath(layout), embedding);
+    if (warning !== undefined) warn(warning);
     return createEngine({
       store,
       packLock: store,
@@ -94,29 +98,6 @@ export async function openEngine(config: Config, options: OpenOptions = {}): Pro
     await store.close();
     throw error;
   }
-}
-
-/** Warns if the model in use is not the one that the settings name, or that the pack needs. */
-function tellModel(
-  config: Config,
-  stored: EmbeddingIdentity,
-  used: EmbeddingIdentity,
-  warn: (message: string) => void,
-): void {
-  const named = config.embedding.model_name;
-  if (!isSameEmbedding(stored, used)) warn(otherModel(stored, used));
-  else if (named !== undefined && configuredModel(config).name !== stored.model)
-    warn(
-      `the pack keeps its embedding model ${stored.model}, although embedding.model_name is ${named}; to change it: svc rebuild`,
-    );
-}
-
-/** Vectors of two models cannot be compared, so a search must do without them. */
-function otherModel(stored: EmbeddingIdentity, configured: EmbeddingIdentity): string {
-  const [one, other] = [stored, configured].map(
-    ({ model, version, dimension }) => `${model} (version ${version}, ${dimension} numbers)`,
-  );
-  return `the vectors of the pack are of the embedding model ${one}, configured is ${other}; until \`svc rebuild\` memories are found by words only`;
 }
 
 /** The running code as recorded in a receipt: names and versions, no secrets. */

@@ -7,8 +7,8 @@ import { loadInto } from "../adapters/native/load-library.ts";
 import { loadSqliteVec, SQLITE_VEC } from "../adapters/native/sqlite-vec.ts";
 import { mainPath } from "../adapters/sqlite/connection/layout.ts";
 import { tellGap } from "../adapters/sqlite/connection/log-mark.ts";
-import { identityWith, modelFor } from "../app/configured-embedder.ts";
 import { type FoundKey, findKey, type KeyRequest } from "../app/find-key.ts";
+import { modelMismatch } from "../app/model-warning.ts";
 import { layoutOf } from "../app/pack-path.ts";
 import type { Config } from "../config/schema.ts";
 import { SvcError, UNSAFE_FILE } from "../domain/errors.ts";
@@ -172,16 +172,20 @@ function checkJobs({ pendingJobs, failedJobs, failingWork }: PackReport): Findin
   return { name: "jobs", status: "warn", message: messages.join("; ") };
 }
 
-function checkEmbedding(config: Config, { manifest, path }: PackReport): Finding {
-  const stored = manifest.embedding;
-  const configured = identityWith(config, modelFor(config, stored));
+function checkEmbedding(config: Config, { manifest, path, begunModel }: PackReport): Finding {
+  const { model, dimension, version } = manifest.embedding;
   const name = "embedding";
-  if (isSameEmbedding(stored, configured)) {
-    const message = `${stored.model} (${stored.dimension} numbers, ${stored.version})`;
+  const mismatch = modelMismatch(config, path, manifest.embedding);
+  if (mismatch !== undefined) return { name, status: "warn", message: mismatch };
+  const message = `${model} (${dimension} numbers, ${version})`;
+  if (begunModel === undefined || isSameEmbedding(begunModel, manifest.embedding)) {
     return { name, status: "ok", message };
   }
-  const message = `the pack was made with ${stored.model} (${stored.version}, ${stored.dimension}), configured is ${configured.model} (${configured.version}, ${configured.dimension}); searches by meaning need the same model: set the former again, or run: svc rebuild ${shellWord(path)}`;
-  return { name, status: "warn", message };
+  return {
+    name,
+    status: "warn",
+    message: `${message}; a rebuild with ${begunModel.model} was begun. Unless it is running, finish it with: svc rebuild ${shellWord(path)}`,
+  };
 }
 
 function checkPermissions(path: string): Finding {

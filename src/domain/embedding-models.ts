@@ -9,6 +9,7 @@ export const EMBEDDING_MODELS = [
     name: "BAAI/bge-small-en-v1.5",
     alias: "english",
     languages: "English",
+    isEnglish: true,
     recipe: "q8-cls-l2-1",
     dimension: 384,
     documentPrefix: "",
@@ -24,6 +25,7 @@ export const EMBEDDING_MODELS = [
     name: "intfloat/multilingual-e5-small",
     alias: "multilingual",
     languages: "about 100 languages",
+    isEnglish: false,
     recipe: "q4-q8-mean-centred-l2-1",
     dimension: 384,
     documentPrefix: "passage: ",
@@ -46,6 +48,8 @@ export type EmbeddingModel = {
   readonly alias: string;
   /** What it reads, in words. */
   readonly languages: string;
+  /** Whether it reads English alone. */
+  readonly isEnglish: boolean;
   /** Names weights and pooling in packs. Another one whenever a vector changes. */
   readonly recipe: string;
   readonly dimension: number;

@@ -23,6 +23,7 @@ import { parseOptionalUserId } from "../domain/arguments.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { MemoryEngine } from "../engine/memory-engine.ts";
 import { shellWord } from "../lib/shell-word.ts";
+import { chooseModel } from "./new-pack-model.ts";
 
 /** How a new pack is encrypted. */
 export type NewKey =
@@ -34,7 +35,11 @@ export type NewKey =
 
 /** A configuration that opens the pack, and where its key is kept; undefined if it is not kept. */
 export type Keyed = { readonly config: Config; readonly keptIn: string | undefined };
-export type MadePack = Keyed & { readonly owner: string | undefined };
+export type MadePack = Keyed & {
+  readonly owner: string | undefined;
+  /** One sentence about the embedding model; undefined for the default one. */
+  readonly model: string | undefined;
+};
 
 /**
  * Creates the configured pack, which must not exist yet. A kept key is saved before the pack appears, so that no crash
@@ -49,10 +54,11 @@ export async function createPack(
   owner?: string | undefined,
 ): Promise<MadePack> {
   parseOptionalUserId(owner);
-  return await withNewKey(config, newKey, mainPath(layoutOf(config)), async (keyed) => {
+  const { config: chosen, told } = chooseModel(config);
+  return await withNewKey(chosen, newKey, mainPath(layoutOf(config)), async (keyed) => {
     const engine = await openEngine(keyed.config);
     try {
-      return { ...keyed, owner: await engine.claimPack(owner) };
+      return { ...keyed, owner: await engine.claimPack(owner), model: told };
     } finally {
       await engine.close();
     }
@@ -70,13 +76,18 @@ export async function openOrMake(
   const layout = layoutOf(config);
   const path = mainPath(layout);
   const isMissing = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
-  if (!isMissing || config.encryption_enabled !== undefined)
-    return await openEngine(config, { warn });
+  if (!isMissing) return await openEngine(config, { warn });
+  if (config.encryption_enabled !== undefined) {
+    const { config: chosen, told } = chooseModel(config);
+    if (told !== undefined) warn(`${path}: ${told}`);
+    return await openEngine(chosen, { warn });
+  }
   const key = keyInSettings(config);
   const newKey: NewKey =
     key === undefined ? { kind: "generated" } : { kind: "chosen", key, isKept: true };
   try {
     const made = await createPack(config, newKey);
+    if (made.model !== undefined) warn(`${path}: ${made.model}`);
     warn(
       `made ${path}, encrypted; its key is kept in ${made.keptIn}. If you lose the key, you lose the pack; back it up with: svc key export ${shellWord(path)}`,
     );

@@ -4,15 +4,17 @@ import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.
 import { writeEncryptionManifest } from "../adapters/sqlite/copy/encryption-manifest.ts";
 import { importPack as importInto } from "../adapters/sqlite/transfer/import.ts";
 import { createSystemClock } from "../adapters/system/clock.ts";
-import { configuredModel, identityWith } from "../app/configured-embedder.ts";
+import { configuredModel, identityWith, modelOfPack } from "../app/configured-embedder.ts";
 import { withConnection } from "../app/pack-connection.ts";
 import { layoutOf } from "../app/pack-path.ts";
 import { VERSION } from "../app/version.ts";
 import type { Config } from "../config/schema.ts";
+import type { EmbeddingModel } from "../domain/embedding-models.ts";
 import { invalid, SvcError } from "../domain/errors.ts";
 import type { EmbeddingIdentity } from "../ports/embedder.ts";
 import { type Keyed, type NewKey, withNewKey } from "./create-pack.ts";
 import { hiddenBeside } from "./hidden-pack.ts";
+import { chooseModel } from "./new-pack-model.ts";
 
 export type ImportRequest = {
   /** A file that `export` wrote; undefined: standard input. */
@@ -52,12 +54,11 @@ export async function importPack(
 ): Promise<ImportReport> {
   const layout = layoutOf(config);
   if (request.file !== undefined) requireFile(request.file);
-  const identity = identityWith(config, configuredModel(config));
   const pack = hiddenBeside(layout, "import");
   try {
     return await withNewKey(config, newKey, mainPath(pack.layout), async (keyed) => {
       try {
-        const made = await fill(keyed.config, pack.layout, identity, request);
+        const made = await fill(keyed.config, pack.layout, request);
         pack.publish();
         return { ...keyed, ...made, path: mainPath(layout) };
       } finally {
@@ -75,7 +76,6 @@ export async function importPack(
 async function fill(
   config: Config,
   layout: PackLayout,
-  embedding: EmbeddingIdentity,
   { file, signal, onProgress }: ImportRequest,
 ): Promise<Omit<ImportReport, "path" | keyof Keyed>> {
   const stream = file === undefined ? Bun.stdin.stream() : Bun.file(file).stream();
@@ -86,7 +86,7 @@ async function fill(
       connection,
       source: untilAborted(stream, signal),
       name: file ?? "standard input",
-      embedding,
+      modelFor: (exported) => identityWith(config, modelForImport(config, exported)),
       softwareVersion: VERSION,
       now,
       signal,
@@ -97,6 +97,12 @@ async function fill(
     }
     return made;
   });
+}
+
+/** The model that the settings name, else the exported one, whose vectors can be kept, else that of any new pack. */
+function modelForImport(config: Config, exported: EmbeddingIdentity): EmbeddingModel {
+  const kept = config.embedding.model_name === undefined ? modelOfPack(exported) : undefined;
+  return kept ?? configuredModel(chooseModel(config).config);
 }
 
 function requireFile(file: string): void {

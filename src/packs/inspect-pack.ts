@@ -8,6 +8,7 @@ import {
   openToInspect,
   type PackInspection,
 } from "../adapters/sqlite/read/inspect.ts";
+import { modelOfPack } from "../app/configured-embedder.ts";
 import { isPackEncrypted, keyTextOf, withCipher } from "../app/pack-key.ts";
 import { layoutOf } from "../app/pack-path.ts";
 import type { Config } from "../config/schema.ts";
@@ -20,6 +21,8 @@ export type PackReport = PackInspection & {
   /** Size of that file alone. */
   readonly bytes: number;
   readonly encrypted: boolean;
+  /** Whether this program has the embedding model of the pack. */
+  readonly includesModel: boolean;
   /** Warning about a copy that lacks its log; undefined if nothing is missing. */
   readonly missing: string | undefined;
 };
@@ -38,7 +41,15 @@ export async function reportOnPack(config: Config, checkIntegrity: boolean): Pro
     inspectPack({ layout, checkIntegrity, isReceiptWhole, vecExtensionPath, cipher }),
   );
   const missing = inspection.logGap && tellGap(path, inspection.logGap);
-  return { ...inspection, missing, path, bytes, encrypted: isPackEncrypted(layout) };
+  const { embedding } = inspection.manifest;
+  return {
+    ...inspection,
+    missing,
+    path,
+    bytes,
+    encrypted: isPackEncrypted(layout),
+    includesModel: modelOfPack(embedding) !== undefined,
+  };
 }
 
 /**

@@ -18,6 +18,7 @@ import {
 import { beginPackWith, type Cipher, packKey } from "./connection/pack-files.ts";
 import { writeEncryptionManifest } from "./copy/encryption-manifest.ts";
 import { accessTo, lockable, type PackAccess } from "./pack-access.ts";
+import { begunModel } from "./rebuild/rebuild-state.ts";
 import { readManifest, requireFormat } from "./schema/manifest.ts";
 import { migrate, requireReadable, unreadableSteps } from "./schema/migrate.ts";
 import { upgradeInWords } from "./schema/upgrade-progress.ts";
@@ -32,8 +33,10 @@ export type SqliteStoreOptions = {
   readonly createIfMissing: boolean;
   /** Identity of the configured model; written to the manifest of a new pack. */
   readonly embedding: EmbeddingIdentity;
-  /** The model to use for the vectors that the pack has. Default: `embedding`, whatever the pack has. */
-  readonly modelFor?: ((stored: EmbeddingIdentity) => EmbeddingIdentity) | undefined;
+  /** The model to use, given that of the pack and that of a rebuild which was begun. Default: `embedding`. */
+  readonly modelFor?:
+    | ((stored: EmbeddingIdentity, begun: EmbeddingIdentity | undefined) => EmbeddingIdentity)
+    | undefined;
   readonly softwareVersion: string;
   readonly scoringVersion: string;
   readonly clock: Clock;
@@ -84,7 +87,9 @@ export function modelOf(
   { embedding, modelFor }: SqliteStoreOptions,
 ): EmbeddingIdentity {
   const stored = readManifest(database)?.embedding;
-  return stored === undefined || modelFor === undefined ? embedding : modelFor(stored);
+  return stored === undefined || modelFor === undefined
+    ? embedding
+    : modelFor(stored, begunModel(database));
 }
 
 async function openFiles(options: SqliteStoreOptions): Promise<PackAccess> {

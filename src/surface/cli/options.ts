@@ -4,6 +4,7 @@ import { settingsForPath } from "../../app/pack-path.ts";
 import { type LoadedConfig, loadConfig } from "../../config/load.ts";
 import type { Config, ConfigInput } from "../../config/schema.ts";
 import { namedFile, type SettingsFile } from "../../config/settings-file.ts";
+import { EMBEDDING_MODELS, findModel } from "../../domain/embedding-models.ts";
 import { invalid } from "../../domain/errors.ts";
 import type { CliContext } from "./context.ts";
 import { FORMATS, type Output } from "./output.ts";
@@ -20,6 +21,22 @@ export function encryptionKeyOption(): Option {
     "--encryption-key <key>",
     'key or passphrase of the pack; "" for none (default: SVC_ENCRYPTION_KEY when SVC_ENCRYPTION_ENABLED, else the kept key)',
   );
+}
+
+/** `--model`. */
+export function modelOption(): Option {
+  const names = EMBEDDING_MODELS.map(({ alias, languages }) => `${alias} (${languages})`);
+  return new Option("--model <name>", `embedding model: ${names.join(" or ")}`);
+}
+
+/** The settings with the value of `--model`. @throws SvcError invalid_argument that names the models */
+export function withModel(config: Config, name: string | undefined): Config {
+  if (name === undefined) return config;
+  if (findModel(name) !== undefined) {
+    return { ...config, embedding: { ...config.embedding, model_name: name } };
+  }
+  const known = EMBEDDING_MODELS.map(({ alias }) => alias).join(" or ");
+  throw invalid("--model", `${JSON.stringify(name)} is no embedding model of svc; name ${known}`);
 }
 
 /** `--env-file`. @param place the default location */

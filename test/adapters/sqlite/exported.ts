@@ -69,7 +69,7 @@ export function imported(
     connection: connectionOf(pack),
     source: source(),
     name: "the file",
-    embedding,
+    modelFor: () => embedding,
     softwareVersion: "1.2.3",
     now: at(120),
     signal: undefined,

@@ -172,7 +172,9 @@ describe("what an answer does not cover is said:", () => {
   test("vectors of another model, once", () => {
     const metadata = { embeddingMismatch: true, backendFailures: { VECTOR: "embedding_mismatch" } };
     const told = lines(responseOf([hit(1)], metadata)).join("\n");
-    expect(told).toContain("Found by words only: ask the owner to run `svc rebuild`.");
+    expect(told).toContain(
+      "Found by words only: the vectors are of another embedding model; `svc doctor` says what helps.",
+    );
     expect(told).not.toContain("Incomplete");
   });
 

@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite";
 import type { PackOwner } from "../../../domain/pack-owner.ts";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
+import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
 import type { Manifest } from "../../../ports/store/manifest.ts";
 import { ask, countRows } from "../connection/ask.ts";
 import { notAPack, toSvcError } from "../connection/failures.ts";
@@ -11,6 +12,7 @@ import { schemasOf } from "../connection/open-database.ts";
 import { openForReading, type Reading } from "../connection/open-reading.ts";
 import type { Cipher } from "../connection/pack-files.ts";
 import { readPackOwner } from "../owners/pack-owner.ts";
+import { begunModel } from "../rebuild/rebuild-state.ts";
 import { damagedReceipts } from "../receipts/receipts.ts";
 import { type KeyBackup, readKeyBackup } from "../schema/key-backup.ts";
 import { readManifest } from "../schema/manifest.ts";
@@ -22,6 +24,8 @@ import { ACTIVE, HAS_TEXT } from "../write/turns.ts";
 /** What a pack says about itself. Counts cover all owners. */
 export type PackInspection = {
   readonly manifest: Manifest;
+  /** The model of a rebuild that has begun and is not finished. */
+  readonly begunModel: EmbeddingIdentity | undefined;
   readonly tableCount: number;
   readonly nodeCount: number;
   /** Nodes that take part in retrieval. */
@@ -119,6 +123,8 @@ function readAll(database: Database, options: InspectOptions): PackInspection {
   );
   return {
     manifest,
+    // In a pack of an earlier version there may be no such table yet.
+    begunModel: hasTable(database, "rebuild_state") ? begunModel(database) : undefined,
     tableCount,
     nodeCount: countRows(database, "nodes"),
     activeCount: countRows(database, `nodes WHERE lifecycle_state IN ${ACTIVE}`),

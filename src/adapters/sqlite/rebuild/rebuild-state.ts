@@ -146,6 +146,12 @@ function readState(database: Database): StateRow | undefined {
   return database.query<StateRow, []>("SELECT * FROM rebuild_state").get() ?? undefined;
 }
 
+/** The model of a rebuild that has begun and is not finished; undefined if there is none. */
+export function begunModel(database: Database): EmbeddingIdentity | undefined {
+  const state = readState(database);
+  return state && identityOf(state);
+}
+
 function identityOf(state: StateRow): EmbeddingIdentity {
   const { embedding_model: model, embedding_version: version, embedding_dim: dimension } = state;
   return { model, version, dimension };

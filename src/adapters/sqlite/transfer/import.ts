@@ -31,8 +31,8 @@ export type ImportOptions = {
   readonly source: AsyncIterable<Uint8Array>;
   /** Names the source in errors. */
   readonly name: string;
-  /** Identity of the configured model. */
-  readonly embedding: EmbeddingIdentity;
+  /** The model of the new pack, given that of the exported one. */
+  readonly modelFor: (exported: EmbeddingIdentity) => EmbeddingIdentity;
   readonly softwareVersion: string;
   readonly now: Instant;
   readonly signal: AbortSignal | undefined;
@@ -51,7 +51,7 @@ const BATCH = 1000;
 
 /**
  * Makes a pack from a file that `exportLines` wrote: the same rows under the same keys, with a lexical index, and with the file's
- * vectors if they are of the configured model. Holds one batch at a time. If it rejects, the files at `layout` are worthless; the
+ * vectors if they are of the model of the new pack. Holds one batch at a time. If it rejects, the files at `layout` are worthless; the
  * caller removes them.
  * @throws SvcError not_an_export naming the line, pack_too_new; the signal's reason when aborted; SQLiteError
  */
@@ -60,6 +60,7 @@ export async function importPack(options: ImportOptions): Promise<ImportResult> 
   const first = await lines.next();
   if (first.done === true) throw notAnExport(options.name, 1, "the file is empty");
   const header = readHeader(first.value, options.name);
+  const embedding = options.modelFor(header.manifest.embedding);
   const database = openDatabase({
     ...options.connection,
     layout: options.layout,
@@ -69,11 +70,11 @@ export async function importPack(options: ImportOptions): Promise<ImportResult> 
   });
   try {
     turnToLog(database, options.layout);
-    prepare(database, header, options);
-    const counts = await takeAll(database, header, first.value, lines, options);
+    prepare(database, header, embedding, options);
+    const counts = await takeAll(database, header, first.value, lines, { ...options, embedding });
     writeTexts(database);
     database.transaction(() => adoptPackOwner(database))();
-    const lacksVectors = isAnyStale(database, "repair", options.embedding);
+    const lacksVectors = isAnyStale(database, "repair", embedding);
     database.run("PRAGMA wal_checkpoint(TRUNCATE)");
     return { counts, lacksVectors };
   } finally {
@@ -93,8 +94,12 @@ function readHeader(line: ImportLine, name: string): ExportHeader {
   return checkLine(HEADER, value, line, name);
 }
 
-function prepare(database: Database, header: ExportHeader, options: ImportOptions): void {
-  const { layout, embedding, softwareVersion, now } = options;
+function prepare(
+  database: Database,
+  header: ExportHeader,
+  embedding: EmbeddingIdentity,
+  { layout, softwareVersion, now }: ImportOptions,
+): void {
   const { scoring_version: scoringVersion, created_at: createdAt } = header.manifest;
   database.transaction(() => {
     migrate(database, layout, { softwareVersion, embedding, scoringVersion }, now);
@@ -108,7 +113,7 @@ async function takeAll(
   header: ExportHeader,
   first: ImportLine,
   lines: AsyncGenerator<ImportLine>,
-  options: ImportOptions,
+  options: ImportOptions & { readonly embedding: EmbeddingIdentity },
 ): Promise<ExportCounts> {
   const { name, signal, onProgress, embedding } = options;
   const total = Object.values(header.counts).reduce((sum, count) => sum + count, 0);

@@ -32,12 +32,25 @@ export const infoCommand = packCommand(
       ["Last modified", report.lastModified ?? "N/A"],
       ["Format version", manifest.formatVersion],
       ["Written by", `svc ${manifest.softwareVersion}`],
-      ["Embedding", `${manifest.embedding.model} (${manifest.embedding.dimension})`],
+      ["Embedding", embeddingOf(report)],
       ["Created", manifest.createdAt],
     ];
     for (const line of fields(entries)) context.output.line(line);
   },
 );
+
+function embeddingOf({
+  manifest: { embedding },
+  begunModel,
+  includesModel,
+  path,
+}: PackReport): string {
+  const model = `${embedding.model} (${embedding.dimension})`;
+  if (!includesModel) return `${model}, which this program lacks: memories are found by words only`;
+  const isChanging = begunModel !== undefined && begunModel.model !== embedding.model;
+  if (!isChanging) return model;
+  return `${model}; change to ${begunModel.model} begun, finish it with: svc rebuild ${shellWord(path)}`;
+}
 
 function encryptionOf({ encrypted }: PackReport): string {
   return encrypted ? "AES-256-GCM" : "none";

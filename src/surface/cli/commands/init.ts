@@ -12,7 +12,13 @@ import type { CliContext } from "../context.ts";
 import { packOf } from "../default-pack.ts";
 import { withEngine } from "../engine.ts";
 import { aboutKey, chooseKey, type KeyOptions, plainOption } from "../new-key.ts";
-import { configWithoutKey, encryptionKeyOption, keyRequest } from "../options.ts";
+import {
+  configWithoutKey,
+  encryptionKeyOption,
+  keyRequest,
+  modelOption,
+  withModel,
+} from "../options.ts";
 import { ownerInWords } from "../owner.ts";
 
 const EXAMPLES = `
@@ -22,12 +28,13 @@ Examples:
   svc init ./memory            make a directory pack
   svc init --plain             make a pack that everybody can read who can read the file
   svc init --owner anna        whose memories it holds, where no other owner is named
+  svc init --model multilingual    for memories and questions in about 100 languages
 
 On a terminal it offers a passphrase. Otherwise, and on Enter alone, it makes a key and keeps it in the system's secret
 store or, where there is none, in a file that only you can read; svc serve, svc mcp and every command find it there.
 If you lose the key, you lose the pack: keep a copy of it elsewhere, made with svc key export.`;
 
-type InitOptions = KeyOptions & { readonly owner?: string };
+type InitOptions = KeyOptions & { readonly owner?: string; readonly model?: string };
 
 /** `svc init`: makes a pack and says how to connect an assistant to it. Repeating it changes nothing. */
 export function initCommand(context: CliContext): Command {
@@ -40,13 +47,14 @@ export function initCommand(context: CliContext): Command {
       "--owner <name>",
       "owner of the pack, used by the command line and assistants (default: your user name)",
     )
+    .addOption(modelOption())
     .addHelpText("after", EXAMPLES)
     .action((path: string, options: InitOptions) => init(context, path, options));
 }
 
 async function init(context: CliContext, path: string, options: InitOptions): Promise<void> {
   const { output } = context;
-  const config = configWithoutKey(context, path);
+  const config = withModel(configWithoutKey(context, path), options.model);
   const main = config.pack_path ?? config.db_path;
   const exists = existsSync(main) && (statSync(main).isDirectory() || statSync(main).size > 0);
   if (exists) await examine(context, config, options);
@@ -117,5 +125,6 @@ async function make(
   const whose = made.owner === undefined ? "" : ` Its owner is ${made.owner}.`;
   const [state, ...rest] = aboutKey(newKey, made.keptIn, path);
   output.line(`${kleur.green("Made")} ${packOf(report.path)}, ${state}${whose}`);
+  if (made.model !== undefined) output.line(made.model);
   for (const line of rest) output.line(line);
 }

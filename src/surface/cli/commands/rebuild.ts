@@ -1,6 +1,6 @@
 import { Option } from "commander";
 import { withEngine } from "../engine.ts";
-import { configFor } from "../options.ts";
+import { configFor, modelOption, withModel } from "../options.ts";
 import { printMembers } from "../output.ts";
 import { countOption, type PackOptions, packCommand } from "../pack-command.ts";
 import { runRebuild } from "../run-rebuild.ts";
@@ -8,18 +8,24 @@ import { stopSignal } from "../signals.ts";
 
 const EXAMPLES = `
 Examples:
-  svc rebuild ./memory.pack          after another embedding model was set, or when svc doctor says so
-  svc rebuild ./memory.pack --all    embed every memory again
+  svc rebuild ./memory.pack                         when svc doctor says so
+  svc rebuild ./memory.pack --model multilingual    change the embedding model
+  svc rebuild ./memory.pack --all                   embed every memory again
 
-Other processes may keep using the pack. Ctrl-C stops after the current batch; running it again goes on from there.`;
+Other processes may keep using the pack: they answer as before until all is done. When the model has changed, they find
+memories by words only until they are restarted. Ctrl-C stops after the current batch; running it again goes on from there.`;
 
-type RebuildOptions = PackOptions & { readonly all?: true; readonly batchSize: number };
+type RebuildOptions = PackOptions & {
+  readonly all?: true;
+  readonly batchSize: number;
+  readonly model?: string;
+};
 
 /** `svc rebuild`: rebuilds the indexes of a pack from its events and graph. */
 export const rebuildCommand = packCommand(
   {
     name: "rebuild",
-    description: "rebuild the indexes of a pack, with the configured model",
+    description: "rebuild the indexes of a pack, or give it another embedding model",
     options: [
       new Option("--all", "embed every memory, even if nothing has changed"),
       countOption(
@@ -28,11 +34,12 @@ export const rebuildCommand = packCommand(
         [1, 100_000],
         256,
       ),
+      modelOption(),
     ],
     examples: EXAMPLES,
   },
   async (context, path: string, options: RebuildOptions) => {
-    const config = await configFor(context, path, options.encryptionKey);
+    const config = withModel(await configFor(context, path, options.encryptionKey), options.model);
     const stop = stopSignal();
     const { all = false, batchSize, format } = options;
     const done = await withEngine(

@@ -95,7 +95,9 @@ function caveats({ metadata }: RetrievalResponse, toolSet: ToolSet): string[] {
     lines.push(`Incomplete: the search ${failed.join(", ")} failed. Ask again later.`);
   }
   if (embeddingMismatch) {
-    lines.push("Found by words only: ask the owner to run `svc rebuild`.");
+    lines.push(
+      "Found by words only: the vectors are of another embedding model; `svc doctor` says what helps.",
+    );
   }
   if (metadata.aggregationCoverage !== undefined) {
     const exact =
