@@ -49,7 +49,7 @@ export const RETRIEVAL_SETTINGS = {
       .toLowerCase()
       .regex(/^[a-z]{2}$/),
     { default: ["en"], bounds: "two-letter language codes" },
-    "Languages in which dates in questions are read; empty: all supported ones.",
+    "Languages in which dates in questions are read, besides the question's own; empty: all supported ones.",
   ),
   enable_reranker: flag(
     false,

@@ -122,3 +122,12 @@ export function languagesOfQuestion(question: string, terms: readonly string[]):
   if (found.en === best || best < SURE_FROM) return { stemmed, asked: ["en"] };
   return { stemmed, asked: [...(found.en >= least ? (["en"] as const) : []), ...stemmed] };
 }
+
+const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}]/u;
+
+/** The languages other than English that a question surely is in, as two-letter codes: one, or a few that are alike. */
+export function foreignLanguages(question: string): readonly string[] {
+  if (KANA.test(question)) return ["ja"];
+  const { asked } = languagesOfQuestion(question, analyse(question));
+  return asked.filter((language) => language !== "en");
+}

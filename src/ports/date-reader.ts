@@ -16,8 +16,11 @@ export type DateSignal = {
  * `ready` once before it: that loads the parser. For implementers: never throws; unreadable dates give no signal.
  */
 export type DateReader = {
-  /** Loads what reading needs; given a text, only what that text needs. Never rejects. */
-  ready(text?: string): Promise<void>;
+  /**
+   * Loads what reading needs; given a text, only what that text needs. Never rejects.
+   * @param languages as of `read`; absent: those that the reader was made for
+   */
+  ready(text?: string, languages?: readonly string[]): Promise<void>;
   /**
    * @param reference the moment that relative dates count from
    * @param languages two-letter codes; empty: all supported ones

@@ -5,6 +5,7 @@ import { readWords, readYears } from "./english.ts";
 import { ORDINAL } from "./english-months.ts";
 import { type Expression, masked, toSignals } from "./expressions.ts";
 import { type Parser, readFigures } from "./figures.ts";
+import { readOtherDays, readOtherMonths } from "./other-words.ts";
 
 /** Loads the parser of each supported language. */
 const LANGUAGES: Readonly<Record<string, () => Promise<Parser>>> = {
@@ -48,7 +49,7 @@ export type DateReaderOptions = {
  */
 export function createChronoDateReader({ languages, warn }: DateReaderOptions): DateReader {
   const parsers = new Map<string, Parser>();
-  let loading: Promise<void> | undefined;
+  const loading = new Map<string, Promise<void>>();
   let warmed = false;
   const report = (what: string, error: unknown): void =>
     warn(`dates: ${what} (${error instanceof Error ? error.name : typeof error})`);
@@ -65,14 +66,18 @@ export function createChronoDateReader({ languages, warn }: DateReaderOptions): 
     warmed = true;
   };
   return {
-    ready: async (text) => {
-      const codes = codesOf(languages);
-      if (text === undefined || codes.some((code) => needsParser(code, text))) {
-        loading ??= load(codes, parsers).then(warmUp, (error: unknown) =>
-          report("the parser could not be loaded", error),
-        );
-        await loading;
-      } else if (!warmed) warmUp();
+    ready: async (text, wanted = languages) => {
+      const codes = codesOf(wanted).filter((code) => text === undefined || needsParser(code, text));
+      for (const code of codes) {
+        const parser =
+          loading.get(code) ??
+          load(code, parsers).then(warmUp, (error: unknown) =>
+            report("the parser could not be loaded", error),
+          );
+        loading.set(code, parser);
+        await parser;
+      }
+      if (!warmed) warmUp();
     },
     read: readDates,
   };
@@ -83,11 +88,9 @@ function codesOf(languages: readonly string[]): readonly string[] {
   return languages.length > 0 ? languages : Object.keys(LANGUAGES);
 }
 
-async function load(codes: readonly string[], parsers: Map<string, Parser>): Promise<void> {
-  for (const code of codes) {
-    const parser = await LANGUAGES[code]?.();
-    if (parser !== undefined) parsers.set(code, parser);
-  }
+async function load(code: string, parsers: Map<string, Parser>): Promise<void> {
+  const parser = await LANGUAGES[code]?.();
+  if (parser !== undefined) parsers.set(code, parser);
 }
 
 const DAY_IN_WORDS = new RegExp(ORDINAL, "i");
@@ -113,11 +116,12 @@ function read(
   };
   for (const code of codes) {
     const isEnglish = code === "en";
-    if (isEnglish) take(readWords(rest, now));
+    take(isEnglish ? readWords(rest, now) : readOtherDays(code, rest, now));
     const parser = parsers.get(code);
     if (parser !== undefined && needsParser(code, rest)) {
       take(readFigures(parser, rest, now, { relative: !isEnglish }));
     }
+    if (!isEnglish) take(readOtherMonths(code, rest, now));
   }
   take(readYears(rest, now));
   return toSignals(text, found, now);

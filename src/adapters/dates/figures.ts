@@ -17,6 +17,24 @@ export type Reading = {
 const FRACTION = /^\d{1,2}\/\d{1,2}$/;
 const BEFORE_DATE = /\b(?:on|by|since|until|till|before|after|from|to|of|for|between|and)\s+$/i;
 
+/** Words of other languages than English that make a weekday one of the future, or of the past. */
+const NEXT = besideWeekday(
+  "n[äa]chste|kommende|prochain|prossim|pr[óo]xim|volgende|komende|следующ",
+  "que\\s+(?:viene|vem)",
+);
+const LAST = besideWeekday(
+  "letzte|vergangene|vorige|dernier|scors|passat|pasad|passad|[úu]ltim|afgelopen|прошл",
+);
+
+/** Patterns for a text that ends with the name of a day, and for one that begins after it. */
+function besideWeekday(words: string, after = words) {
+  const word = String.raw`(?:${words})\p{L}*`;
+  return {
+    before: new RegExp(String.raw`(?<!\p{L})${word}\s+\S+$|\s${word}\s*$`, "iu"),
+    after: new RegExp(String.raw`^\s+(?:${word}|${after})(?!\p{L})`, "iu"),
+  };
+}
+
 /**
  * The dates and times of day that a parser finds in a text. Only parts written in the text are used; missing parts are
  * filled in here, in UTC, so that the machine's time zone has no influence.
@@ -32,8 +50,12 @@ export function readFigures(
     const { index: at, text: value } = result;
     const end = at + value.length;
     if (FRACTION.test(value) && !BEFORE_DATE.test(text.slice(Math.max(0, at - 12), at))) return [];
+    const before = text.slice(Math.max(0, at - 16), end);
+    const stands = (words: typeof NEXT): boolean =>
+      words.before.test(before) || words.after.test(text.slice(end));
+    const direction = stands(NEXT) ? 1 : stands(LAST) ? -1 : 0;
     return [result.start, ...(result.end ? [result.end] : [])].flatMap((part) => {
-      const meaning = meaningOf(part, result, reference, reading);
+      const meaning = meaningOf(part, result, reference, { ...reading, direction });
       return meaning === undefined ? [] : [{ at, end, meaning }];
     });
   });
@@ -43,7 +65,7 @@ function meaningOf(
   part: ParsedComponents,
   result: ParsedResult,
   reference: Moment,
-  { relative }: Reading,
+  { relative, direction }: Reading & { readonly direction: 1 | 0 | -1 },
 ): Meaning | undefined {
   if (isCounted(part)) {
     return relative ? day({ ms: part.date().getTime(), below: reference.below }) : undefined;
@@ -59,12 +81,17 @@ function meaningOf(
       ? day(atTimeOf(reference, onDate(parts, reference)))
       : { kind: "date", parts, clock };
   }
-  const weekday = known(part, "weekday");
-  if (weekday !== undefined && relative) {
-    const today = startOfDay(reference);
-    return day(addDays(today, -((weekdayOf(today) - weekday + 7) % 7)));
-  }
+  const weekday = relative ? known(part, "weekday") : undefined;
+  if (weekday !== undefined) return onWeekday(weekday, direction, reference);
   return clock && { kind: "clock", clock };
+}
+
+/** The last such day up to today, unless a word beside it says which. @param weekday 0 is Sunday */
+function onWeekday(weekday: number, direction: 1 | 0 | -1, reference: Moment): Meaning {
+  const today = startOfDay(reference);
+  const back = (weekdayOf(today) - weekday + 7) % 7;
+  const days = direction === 1 ? 7 - back : direction === -1 && back === 0 ? -7 : -back;
+  return day(addDays(today, days));
 }
 
 function day(moment: Moment): Meaning {

@@ -2,7 +2,13 @@ import type { QueryIntent, RetrievalMode } from "../../domain/enums.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { DateReader, DateSignal } from "../../ports/date-reader.ts";
 import type { EngineSettings } from "../settings.ts";
-import { isName, keepsAlone, namesDates, readableDates, TEMPORAL_WORDS } from "./analysis/dates.ts";
+import {
+  isName,
+  keepsAlone,
+  languagesOfDates,
+  readableDates,
+  TEMPORAL_WORDS,
+} from "./analysis/dates.ts";
 import { phrase, phrases } from "./analysis/phrases.ts";
 
 /** What a question asks for, judged by its wording. */
@@ -25,7 +31,7 @@ export type QueryAnalysis = {
 export type AnalysisContext = {
   readonly dates: DateReader;
   readonly intentOrder: EngineSettings["queryIntentOrder"];
-  /** Two-letter codes; empty: all that the reader knows. */
+  /** Two-letter codes of the languages that are read besides the question's own; empty: all that the reader knows. */
   readonly languages: readonly string[];
   readonly referenceTime: Instant;
   readonly timeFrom: Instant | undefined;
@@ -42,8 +48,8 @@ const FACTUAL = phrases("what, how, why, does, is it true, fact, facts");
 
 /**
  * Stage 1: reads intent, entities, dates and the aggregation flag from the wording. The first matching intent wins.
- * Deterministic; linear in the length of the question. Dates are read only if `namesDates` holds; then `context.dates` must be
- * ready.
+ * Deterministic; linear in the length of the question. Dates are read in `languagesOfDates`, for which `context.dates`
+ * must be ready.
  */
 export function analyze(query: string, context: AnalysisContext): QueryAnalysis {
   const { names, all } = findEntities(query);
@@ -75,10 +81,12 @@ function otherIntent(query: string): QueryIntent {
 }
 
 function findDates(query: string, context: AnalysisContext): readonly DateSignal[] {
-  if (!namesDates(query)) return [];
+  const languages = languagesOfDates(query, context.languages);
+  if (languages === undefined) return [];
+  const isEnglish = languages.length === 0 || languages.includes("en");
   return context.dates
-    .read(readableDates(query), context.referenceTime, context.languages)
-    .filter(({ value }) => keepsAlone(value));
+    .read(readableDates(query), context.referenceTime, languages)
+    .filter(({ value }) => keepsAlone(value, isEnglish));
 }
 
 /** The span of the dates, unless the caller gave one. */

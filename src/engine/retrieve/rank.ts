@@ -2,7 +2,7 @@ import { reasonCode } from "../../domain/errors.ts";
 import { expiredAt } from "../../domain/retention.ts";
 import type { SearchIndex } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
-import { namesDates } from "./analysis/dates.ts";
+import { languagesOfDates, readableDates } from "./analysis/dates.ts";
 import { analyze, type QueryAnalysis } from "./analyze.ts";
 import type { Exclusion, ResultCandidate, RetrievalMetadata } from "./api.ts";
 import {
@@ -121,7 +121,8 @@ async function analyzed(
   request: RetrievalRequest,
   query: string,
 ): Promise<QueryAnalysis> {
-  if (namesDates(query)) await deps.dates.ready(query);
+  const languages = languagesOfDates(query, deps.settings.temporalLanguages);
+  if (languages !== undefined) await deps.dates.ready(readableDates(query), languages);
   return analyze(query, {
     dates: deps.dates,
     intentOrder: deps.settings.queryIntentOrder,

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createChronoDateReader } from "../../../src/adapters/dates/chrono.ts";
 import type { QueryIntent } from "../../../src/domain/enums.ts";
-import { namesDates } from "../../../src/engine/retrieve/analysis/dates.ts";
+import { languagesOfDates } from "../../../src/engine/retrieve/analysis/dates.ts";
 import { type AnalysisContext, analyze } from "../../../src/engine/retrieve/analyze.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
 import type { DateReader } from "../../../src/ports/date-reader.ts";
@@ -163,9 +163,39 @@ describe("looking for dates", () => {
   test.each(GATE)("in %j: %p", (query, isLooked) => {
     const reader = countingReader("Monday");
 
-    expect(namesDates(query)).toBe(isLooked);
+    expect(languagesOfDates(query, ["en"])).toEqual(isLooked ? ["en"] : undefined);
     expect(read(query, { dates: reader }).temporalSignals).toHaveLength(isLooked ? 1 : 0);
     expect(reader.texts).toEqual(isLooked ? [query] : []);
+  });
+
+  const LANGUAGES: readonly [query: string, languages: readonly string[] | undefined][] = [
+    ["Was haben wir gestern gemacht?", ["de"]],
+    ["Quand est mon anniversaire ?", ["fr"]],
+    ["昨日は何を食べましたか", ["ja"]],
+    ["What did we do yesterday?", ["en"]],
+    ["Montag?", ["de"]],
+    ["Anna?", undefined],
+  ];
+
+  test.each(LANGUAGES)("the dates of %j are read in %p", (query, languages) => {
+    expect(languagesOfDates(query, ["en"])).toEqual(languages);
+  });
+
+  test("other languages of the settings are read after that of the question, English not", () => {
+    expect(languagesOfDates("Was war gestern?", ["en", "sv", "de"])).toEqual(["de", "sv"]);
+    expect(languagesOfDates("Was war gestern?", [])).toEqual([]);
+    expect(languagesOfDates("What was on Monday?", ["en", "sv"])).toEqual(["en", "sv"]);
+  });
+
+  test("a question in another language has the dates of that language", async () => {
+    await dates.ready("gestern", ["de"]);
+    await dates.ready("hier", ["fr"]);
+    const values = (query: string) => read(query).temporalSignals.map(({ value }) => value);
+
+    expect(values("Was haben wir gestern gegessen?")).toEqual(["gestern"]);
+    expect(values("Was war am letzten Montag im Büro los?")).toEqual(["am letzten Montag"]);
+    expect(values("Quand est mon anniversaire ?")).toEqual([]);
+    expect(read("Was haben wir gestern gegessen?").intent).toBe("temporal");
   });
 
   const ALONE: readonly [value: string, isKept: boolean][] = [

@@ -1,3 +1,5 @@
+import { foreignLanguages } from "../../../domain/language.ts";
+
 const WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday";
 /** Without `may`, which is also an ordinary word. */
 const MONTHS = "january february march april june july august september october november december";
@@ -16,9 +18,19 @@ const ALONE: ReadonlySet<string> = new Set(
   [TEMPORAL_WORDS, WEEKDAYS, MONTHS, SHORT, "tonight weekend"].join(" ").split(" "),
 );
 
-/** Whether a question may name a date, so that it pays to look for one. */
-export function namesDates(query: string): boolean {
-  return GATE.test(query);
+/**
+ * The languages in which the dates of a question are read; undefined if it names none. A question in another language than
+ * English is read in its own one, and not as if it were English: `mon` is French too.
+ * @param configured two-letter codes; empty: all
+ */
+export function languagesOfDates(
+  query: string,
+  configured: readonly string[],
+): readonly string[] | undefined {
+  const own = foreignLanguages(readableDates(query));
+  if (own.length === 0) return GATE.test(query) ? configured : undefined;
+  if (configured.length === 0) return configured;
+  return [...own, ...configured.filter((code) => code !== "en" && !own.includes(code))];
 }
 
 /** Characters at either end of a long question that are searched for dates. */
@@ -33,9 +45,16 @@ export function readableDates(query: string): string {
   return `${head}\n${tail}`;
 }
 
-/** Whether an expression is a date by itself: digits or several words, or one word with hardly any other meaning. */
-export function keepsAlone(value: string): boolean {
+/** In other languages, shorter words than this have other meanings too: `mar` is Tuesday and sea. */
+const FOREIGN_CHARS = 4;
+
+/**
+ * Whether an expression is a date by itself: digits or several words, or one word with hardly any other meaning.
+ * @param isEnglish whether it may have been read in English
+ */
+export function keepsAlone(value: string, isEnglish: boolean): boolean {
   if (/[\d\s]/.test(value)) return true;
+  if (!isEnglish) return value.length >= FOREIGN_CHARS || /^hoy$|\P{ASCII}/iu.test(value);
   return ALONE.has(value.toLowerCase().replace(/[^a-z]+$/, ""));
 }
 
