@@ -3,19 +3,11 @@ import { isOnlyAttempted } from "./attempts.ts";
 import { endsValue, stanceOn } from "./clauses.ts";
 import { hasCue, hasCueBeside } from "./cues.ts";
 import { isMentioned, isNamed } from "./mentions.ts";
-import { findQuote, paragraphAround, type Span, sentencesAround, sentencesOf } from "./passages.ts";
+import { findQuote, Passages, type Span } from "./passages.ts";
 import type { DropReason, DropTally } from "./reasons.ts";
 import type { ExtractedClaim } from "./result.ts";
 import type { Turn } from "./turn.ts";
 import { isOfOther, isOnlyAdvice, isOnlyAsked, ordersFrom } from "./voices.ts";
-
-/** The texts of a turn that a claim is held against. */
-export type Passages = {
-  /** The sentences of its quote. */
-  readonly claim: string;
-  /** Their paragraph. */
-  readonly evidence: string;
-};
 
 /** A claim that passed, or why it did not. */
 export type CheckedClaim = { readonly claim: ExtractedClaim } | { readonly reason: DropReason };
@@ -26,36 +18,61 @@ export type CheckRules = {
   readonly speakerGrounding: boolean;
 };
 
-/**
- * Holds a claim against its own turn. The first rule that it breaks decides. What only a part of it breaks is removed from it and counted.
- */
-export function checkClaim(
-  claim: ExtractedClaim,
-  turn: Turn,
-  rules: CheckRules,
-  tally: DropTally,
-): CheckedClaim {
-  const quote = claim.evidenceQuote ?? turn.content;
-  const place = findQuote(turn.content, quote);
-  if (place === undefined) return { reason: "quote_not_in_text" };
-  const passages = passagesOf(turn.content, place);
-  const reason = reasonAgainst(claim, passages, turn, rules) ?? orderedBefore(turn, place, claim);
-  if (reason !== undefined) return { reason };
+/** A turn with what many claims need of it. */
+export type OpenTurn = {
+  readonly turn: Turn;
+  readonly rules: CheckRules;
+  readonly passages: Passages;
+  /** Where it begins to give orders to a model. */
+  readonly ordersAt: number | undefined;
+  /** Whether one of its paragraphs has a subject or object. */
+  readonly isInParagraph: (value: string, paragraph: Span) => boolean;
+};
+
+/** Opens a turn for its claims. */
+export function openTurn(turn: Turn, rules: CheckRules): OpenTurn {
+  const passages = new Passages(turn.content);
+  const known = new Map<string, boolean>();
   return {
-    claim: {
-      ...withoutUnstated(claim, passages.claim, turn, tally),
-      evidenceQuote: passages.evidence,
+    turn,
+    rules,
+    passages,
+    ordersAt: ordersFrom(turn.content),
+    isInParagraph: (value, { from, to }) => {
+      const key = `${from}-${to} ${value}`;
+      const isThere =
+        known.get(key) ?? isSupported(value, turn.content.slice(from, to), turn, rules);
+      known.set(key, isThere);
+      return isThere;
     },
   };
 }
 
-/** The passages of a quote. A quote that stands twice in a turn has the whole turn for both. */
-export function passagesOf(content: string, place: Span): Passages {
-  const claim = sentencesAround(content, place);
-  const evidence = paragraphAround(content, place);
+/**
+ * Holds a claim against its own turn. The first rule that it breaks decides. What only a part of it breaks is removed from it and counted.
+ * @param spend takes the length of what has to be read; false: it is too much
+ */
+export function checkClaim(
+  claim: ExtractedClaim,
+  open: OpenTurn,
+  tally: DropTally,
+  spend: (length: number) => boolean,
+): CheckedClaim {
+  const { turn, passages } = open;
+  const { content } = turn;
+  const place = findQuote(content, claim.evidenceQuote ?? content);
+  if (place === undefined) return { reason: "quote_not_in_text" };
+  const span = passages.sentencesAround(place);
+  const passage = content.slice(span.from, span.to);
+  if (!spend(passage.length)) return { reason: "too_many" };
+  const reason = reasonAgainst(claim, passage, open) ?? orderedBefore(claim, span, open);
+  if (reason !== undefined) return { reason };
+  const { from, to } = passages.paragraphAround(place);
   return {
-    claim: content.slice(claim.from, claim.to),
-    evidence: content.slice(evidence.from, evidence.to),
+    claim: {
+      ...withoutUnstated(claim, passage, turn, tally),
+      evidenceQuote: content.slice(from, to),
+    },
   };
 }
 
@@ -73,9 +90,8 @@ export function isSupported(
 
 function reasonAgainst(
   claim: ExtractedClaim,
-  { claim: passage }: Passages,
-  turn: Turn,
-  rules: CheckRules,
+  passage: string,
+  { turn, rules }: OpenTurn,
 ): DropReason | undefined {
   const { language } = turn;
   if (!isSupported(claim.subject, passage, turn, rules)) return "subject_not_in_text";
@@ -177,17 +193,16 @@ function isOnlyPast(object: string, passage: string, language: Turn["language"])
   return naming.length > 0 && naming.every((part) => hasCue(part, language, "past"));
 }
 
-/** Whether the words of a claim stand only after an order to a model in their paragraph. */
+/** Whether the words of a claim stand only after an order to a model. */
 function orderedBefore(
-  { content }: Turn,
-  place: Span,
   { object }: ExtractedClaim,
+  { from }: Span,
+  { turn, ordersAt }: OpenTurn,
 ): DropReason | undefined {
-  const { from, to } = paragraphAround(content, place);
-  const paragraph = content.slice(from, to);
-  const orders = ordersFrom(paragraph, sentencesOf(paragraph));
-  if (orders === undefined) return undefined;
-  return isMentioned(object, paragraph.slice(0, orders)) ? undefined : "instruction_to_model";
+  const isBefore =
+    ordersAt === undefined ||
+    isMentioned(object, turn.content.slice(from, Math.max(from, ordersAt)));
+  return isBefore ? undefined : "instruction_to_model";
 }
 
 /** The claim without the parts that the text does not bear out. */

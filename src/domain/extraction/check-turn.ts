@@ -5,7 +5,8 @@ import {
   checkClaim,
   isExactAmount,
   isSupported,
-  passagesOf,
+  type OpenTurn,
+  openTurn,
 } from "./check-claim.ts";
 import { isMentioned } from "./mentions.ts";
 import { findQuote, type Span } from "./passages.ts";
@@ -32,15 +33,17 @@ export function checkTurn(
   rules: CheckRules = { speakerGrounding: false },
 ): CheckedTurn {
   const tally = new DropTally();
+  const open = openTurn(turn, rules);
+  const spend = budgetOf(READ_MAX_CHARS);
   const held = given.claims.flatMap((claim) => {
-    const checked = checkClaim(claim, turn, rules, tally);
+    const checked = checkClaim(claim, open, tally, spend);
     if ("claim" in checked) return [checked.claim];
     tally.add(checked.reason);
     return [];
   });
   const measured = held.map(withQuantity);
   const found = recover(turn, { ...given, claims: measured }).flatMap((recovered) => {
-    const checked = checkClaim(recovered.claim, turn, rules, new DropTally());
+    const checked = checkClaim(recovered.claim, open, new DropTally(), spend);
     return "claim" in checked ? [{ ...recovered, claim: checked.claim }] : [];
   });
   const entities = [
@@ -51,8 +54,23 @@ export function checkTurn(
   ];
   const claims = inOrder([...measured, ...found.map(({ claim }) => claim)]);
   const closed = withoutProblem(claims, (claim) => referenceProblem(claim, entities), tally);
-  const result = ground({ ...given, entities, claims: closed }, turn, rules, tally);
+  const result = ground({ ...given, entities, claims: closed }, open, tally);
   return { result, tally };
+}
+
+/**
+ * UTF-16 units of passages that are read for all claims of one turn. Each claim is read with its own sentences, so only answers that quote
+ * a long text over and over reach it.
+ */
+const READ_MAX_CHARS = 500_000;
+
+/** @returns takes lengths until they add up to more */
+function budgetOf(max: number): (length: number) => boolean {
+  let left = max;
+  return (length) => {
+    left -= length;
+    return left >= 0;
+  };
 }
 
 /** Facts before relationships, each in their order. */
@@ -87,10 +105,10 @@ function withoutProblem(
  */
 export function ground(
   given: ExtractionResult,
-  turn: Turn,
-  rules: CheckRules,
+  open: OpenTurn,
   tally: DropTally,
 ): ExtractionResult {
+  const { turn, rules } = open;
   const entities = withoutRepeats(
     given.entities.filter(({ name }) => {
       const isThere = isSupported(name, turn.content, turn, rules);
@@ -100,25 +118,28 @@ export function ground(
     entityKey,
     tally,
   );
-  const claims = given.claims.flatMap((claim) => groundClaim(claim, turn, rules, tally));
+  const claims = given.claims.flatMap((claim) => groundClaim(claim, open, tally));
+  const evidences = new Map<string, number>();
+  const claimKey = (claim: ExtractedClaim): string => {
+    const evidence = claim.evidenceQuote ?? "";
+    const place = evidences.get(evidence) ?? evidences.size;
+    evidences.set(evidence, place);
+    return statementKey(claim, place);
+  };
   return { ...given, entities, claims: withoutRepeats(claims, claimKey, tally) };
 }
 
 function groundClaim(
   claim: ExtractedClaim,
-  turn: Turn,
-  rules: CheckRules,
+  { turn, passages, isInParagraph }: OpenTurn,
   tally: DropTally,
 ): readonly ExtractedClaim[] {
   const place = placeOf(claim, turn);
   if (place === undefined) return dropped(tally, "quote_not_in_text");
-  const { evidence } = passagesOf(turn.content, place);
-  if (!isSupported(claim.subject, evidence, turn, rules)) {
-    return dropped(tally, "subject_not_in_text");
-  }
-  if (!isSupported(claim.object, evidence, turn, rules)) {
-    return dropped(tally, "object_not_in_text");
-  }
+  const paragraph = passages.paragraphAround(place);
+  if (!isInParagraph(claim.subject, paragraph)) return dropped(tally, "subject_not_in_text");
+  if (!isInParagraph(claim.object, paragraph)) return dropped(tally, "object_not_in_text");
+  const evidence = turn.content.slice(paragraph.from, paragraph.to);
   const { condition, replacesObject } = claim;
   const isQuoted = condition === undefined || findQuote(evidence, condition) !== undefined;
   if (!isQuoted) tally.add("condition_not_quoted");
@@ -172,8 +193,8 @@ function entityKey({ name, entityType }: ExtractedEntity): string {
   return JSON.stringify([name.trim().toLowerCase(), entityType.trim().toLowerCase()]);
 }
 
-/** A relation that repeats a fact of the same passage is a repeat as well. */
-function claimKey(claim: ExtractedClaim): string {
+/** A relation that repeats a fact of the same passage is a repeat as well. @param passage tells passages apart */
+function statementKey(claim: ExtractedClaim, passage: number): string {
   return JSON.stringify([
     normaliseText(claim.subject),
     normalisePredicate(claim.predicate),
@@ -181,6 +202,6 @@ function claimKey(claim: ExtractedClaim): string {
     claim.polarity,
     claim.epistemicType,
     claim.condition ?? null,
-    claim.evidenceQuote ?? null,
+    passage,
   ]);
 }

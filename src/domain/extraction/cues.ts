@@ -119,7 +119,7 @@ const DE: Cues = {
   ),
   past: any("früher|damals|ehemals|einst"),
   replaced: any(
-    "statt|anstatt|anstelle von|gewechselt von|umgestiegen von|(?:bin|sind|ist|wurde|wurden) von(?=[^.!?]*(?:gewechselt|umgestiegen|umgezogen|verschoben|verlegt))|ersetzt",
+    "statt|anstatt|anstelle von|gewechselt von|umgestiegen von|(?:bin|sind|ist|wurde|wurden) von(?=[^.!?]{0,60}(?:gewechselt|umgestiegen|umgezogen|verschoben|verlegt))|ersetzt",
   ),
   noMore: any(
     "nicht mehr|kein\\p{L}{0,2}(?: \\p{L}+){0,3} mehr|aufgehört|gekündigt|früher|abgesagt|abbestellt",

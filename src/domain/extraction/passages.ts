@@ -27,15 +27,44 @@ function straight(text: string): string {
 
 const BLANK_LINE = /\n[^\S\n]*\n/g;
 
-/** The paragraph around a part of a text, between blank lines, trimmed; several paragraphs if the part spans them. */
-export function paragraphAround(text: string, { from, to }: Span): Span {
-  let start = 0;
-  for (const { index, 0: line } of text.matchAll(BLANK_LINE)) {
-    const after = index + line.length;
-    if (after <= from) start = after;
-    else if (index >= to) return trimmed(text, { from: start, to: index });
+/** The passages of a text. Its parts are found once, however many claims are held against it. */
+export class Passages {
+  readonly text: string;
+  readonly #blankLines: readonly Span[];
+  readonly #sentences = new Map<string, readonly Span[]>();
+
+  constructor(text: string) {
+    this.text = text;
+    this.#blankLines = [...text.matchAll(BLANK_LINE)].map(({ index, 0: line }) => ({
+      from: index,
+      to: index + line.length,
+    }));
   }
-  return trimmed(text, { from: start, to: text.length });
+
+  /** The paragraph around a part of the text, between blank lines, trimmed; several paragraphs if the part spans them. */
+  paragraphAround({ from, to }: Span): Span {
+    const before = this.#blankLines.findLast((line) => line.to <= from);
+    const after = this.#blankLines.find((line) => line.from >= to);
+    return trimmed(this.text, { from: before?.to ?? 0, to: after?.from ?? this.text.length });
+  }
+
+  /** The sentences that a part of the text belongs to, with those after them that limit what they say. */
+  sentencesAround(quote: Span): Span {
+    const paragraph = this.paragraphAround(quote);
+    const sentences = this.#sentencesOf(paragraph);
+    const first = sentences.findIndex(({ to }) => to > quote.from);
+    if (first === -1) return paragraph;
+    let last = first;
+    while (last + 1 < sentences.length && (sentences[last + 1]?.from ?? 0) < quote.to) last += 1;
+    return runOf(sentences, first, withLimits(this.text, sentences, last));
+  }
+
+  #sentencesOf(paragraph: Span): readonly Span[] {
+    const key = `${paragraph.from}-${paragraph.to}`;
+    const sentences = this.#sentences.get(key) ?? sentencesOf(this.text, paragraph);
+    this.#sentences.set(key, sentences);
+    return sentences;
+  }
 }
 
 function trimmed(text: string, { from, to }: Span): Span {
@@ -72,17 +101,6 @@ function pushText(spans: Span[], text: string, span: Span): void {
 /** Beginnings of sentences that limit the one before. They are prefixes: "Nevertheless" counts as well. */
 const LIMITS_PREVIOUS =
   /^(?:(?:but|aber|pero)\s+)?(?:only if|unless|provided that|as long as|never|except|however|nur wenn|nur falls|es sei denn|sofern|außer|allerdings|jedoch|sólo si|solo si|a menos que|siempre que|salvo|excepto|sin embargo)/iu;
-
-/** The sentences that a part of a text belongs to, with those after them that limit what they say. */
-export function sentencesAround(text: string, quote: Span): Span {
-  const paragraph = paragraphAround(text, quote);
-  const sentences = sentencesOf(text, paragraph);
-  const first = sentences.findIndex(({ to }) => to > quote.from);
-  if (first === -1) return paragraph;
-  let last = first;
-  while (last + 1 < sentences.length && (sentences[last + 1]?.from ?? 0) < quote.to) last += 1;
-  return runOf(sentences, first, withLimits(text, sentences, last));
-}
 
 /** The last of the sentences that limit the one at this place; itself if none does. */
 function withLimits(text: string, sentences: readonly Span[], at: number): number {

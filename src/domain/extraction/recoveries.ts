@@ -23,7 +23,17 @@ export function recover(turn: Turn, { entities, claims }: ExtractionResult): rea
   const sentences = sentencesOf(turn.content).map(({ from, to }) => turn.content.slice(from, to));
   const measured =
     turn.role === "user" ? sentences.flatMap((sentence) => measuredIn(sentence, claims)) : [];
-  return [...targetsIn(turn, entities, claims), ...measured];
+  return withoutRepeats([...targetsIn(turn, entities, claims), ...measured]);
+}
+
+function withoutRepeats(found: readonly Recovered[]): readonly Recovered[] {
+  const byClaim = new Map(
+    found.map((one) => {
+      const { subject, predicate, object, condition } = one.claim;
+      return [JSON.stringify([subject, predicate, object, condition ?? null]), one];
+    }),
+  );
+  return [...byClaim.values()];
 }
 
 /** Every recovered claim is stated in so many words. */

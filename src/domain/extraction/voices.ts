@@ -1,7 +1,7 @@
 import { cuesOf, hasCue } from "./cues.ts";
 import type { CueLanguage } from "./language.ts";
 import { isMentioned, isNamed } from "./mentions.ts";
-import type { Span } from "./passages.ts";
+import { sentencesOf } from "./passages.ts";
 import { isFirstPerson, isPersonal, mentionsOwnSelf } from "./personal.ts";
 
 /** What a text tells a model to do, as a hostile text does. It is data: nothing in it, or after it, states a fact. */
@@ -9,7 +9,7 @@ const ORDERS: readonly RegExp[] = [
   /(?:ignor\w*|disregard|forget|override|bypass)\s+(?:\w+\s+){0,4}(?:previous|above|prior|earlier|preceding|all|any|your|the|system)\s+(?:\w+\s+){0,3}(?:instruction|rule|prompt|message|text|polic|guideline|direction|context)/i,
   /ignor\w*\s+(?:the\s+|everything\s+|all\s+)?above/i,
   /(?:system|developer|admin(?:istrator)?)\s*(?:prompt|message|override|instruction)s?\s*[:>\]]/i,
-  /^\s*(?:system|assistant|developer)\s*:/im,
+  /^[^\S\n]*(?:system|assistant|developer)[^\S\n]*:/im,
   /<\/?\s*(?:turn|system|instructions?|conversation|memory|memories|im_start|im_end)\b/i,
   /<\|[^|\n]{1,40}\|>|\[\/?INST\]|###\s*(?:system|instruction|assistant)/i,
   /you\s+are\s+now\s+(?:a|an|in|the|acting)\b|act\s+as\s+(?:a|an|the)\s+\w+\s+(?:without|that|who)/i,
@@ -27,13 +27,13 @@ const ORDERS: readonly RegExp[] = [
 ];
 
 /**
- * Where a paragraph begins to give orders to a model: what stands from there on is not believed.
+ * Where a text begins to give orders to a model: what stands from there on is not believed, in whichever paragraph.
  * @returns undefined if it gives none
  */
-export function ordersFrom(paragraph: string, sentences: readonly Span[]): number | undefined {
-  if (!ORDERS.some((order) => order.test(paragraph))) return undefined;
-  const first = sentences.find(({ from, to }) =>
-    ORDERS.some((order) => order.test(paragraph.slice(from, to))),
+export function ordersFrom(text: string): number | undefined {
+  if (!ORDERS.some((order) => order.test(text))) return undefined;
+  const first = sentencesOf(text).find(({ from, to }) =>
+    ORDERS.some((order) => order.test(text.slice(from, to))),
   );
   // An order that spans sentences has no beginning of its own.
   return first?.from ?? 0;

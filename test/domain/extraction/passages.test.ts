@@ -2,8 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { isMentioned, isNamed } from "../../../src/domain/extraction/mentions.ts";
 import {
   findQuote,
-  paragraphAround,
-  sentencesAround,
+  Passages,
   sentencesOf,
   shortestRun,
 } from "../../../src/domain/extraction/passages.ts";
@@ -30,17 +29,20 @@ describe("a quote", () => {
 
 describe("the passages around a quote", () => {
   const text = "Intro.\n\nI live in Denver. But only if the job lasts. I like it.\n \nEnd.";
+  const passages = new Passages(text);
   const quote = findQuote(text, "live in Denver") ?? { from: 0, to: 0 };
   const part = ({ from, to }: { from: number; to: number }) => text.slice(from, to);
 
   test("are its paragraph between blank lines", () => {
-    expect(part(paragraphAround(text, quote))).toBe(
+    expect(part(passages.paragraphAround(quote))).toBe(
       "I live in Denver. But only if the job lasts. I like it.",
     );
   });
 
   test("are its sentence with those that limit it", () => {
-    expect(part(sentencesAround(text, quote))).toBe("I live in Denver. But only if the job lasts.");
+    expect(part(passages.sentencesAround(quote))).toBe(
+      "I live in Denver. But only if the job lasts.",
+    );
   });
 
   test("hold every character that is not a blank", () => {
