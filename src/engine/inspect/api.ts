@@ -2,6 +2,7 @@ import type { Edge } from "../../domain/edge.ts";
 import type { LifecycleState, NodeType, Scope } from "../../domain/enums.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
 import type { MemoryNode } from "../../domain/node.ts";
+import type { StoreBackend } from "../../domain/store-backends.ts";
 import type { InstantInput } from "../../domain/validity.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
@@ -126,7 +127,7 @@ export type Stats = {
   /** Active nodes, of the owner if one was named. */
   readonly nodeCount: number;
   readonly eventCount: number;
-  readonly backend: "sqlite" | "postgres";
+  readonly backend: StoreBackend;
   readonly details: JsonObject;
 };
 

@@ -1,3 +1,4 @@
+import type { StoreBackend } from "../../domain/store-backends.ts";
 import type { AuditLog } from "./audit-log.ts";
 import type { EventLog } from "./event-log.ts";
 import type { Graph } from "./graph.ts";
@@ -22,7 +23,7 @@ export type Store<Key = NodeKey> = EventLog &
   WorkQueue &
   AuditLog &
   ReceiptLog & {
-    readonly backend: "sqlite" | "postgres";
+    readonly backend: StoreBackend;
     readonly rebuild: IndexRebuild<Key>;
     readonly owners: Owners;
     manifest(): Promise<Manifest>;

@@ -1,3 +1,4 @@
+import { STORE_BACKENDS } from "../../../domain/store-backends.ts";
 import type { Stats } from "../../../engine/inspect/api.ts";
 import { anyObject, constant, member, natural, object, text } from "../../../lib/form.ts";
 import { noted } from "../../../lib/view.ts";
@@ -24,7 +25,7 @@ const statsOperation = defineOperation({
     object<Stats>({
       nodeCount: natural,
       eventCount: natural,
-      backend: member(["sqlite", "postgres"]),
+      backend: member(STORE_BACKENDS),
       details: anyObject,
     }),
     { id: "Stats" },
