@@ -6,10 +6,7 @@ import {
   toRetrieveInput,
 } from "../../../src/surface/contract/retrieval/request.ts";
 
-const { read: readParts } = httpRequest(retrieveRequest, {
-  path: "/v1/retrieve",
-  body: retrieveBody,
-});
+const { read: readParts } = httpRequest(retrieveRequest, "/v1/retrieve", retrieveBody);
 
 function read(body: object) {
   const wire = readParts({

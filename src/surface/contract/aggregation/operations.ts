@@ -6,7 +6,6 @@ import {
 import { assertionStateForm } from "../../../domain/records/claim-state.ts";
 import { defineOperation, part } from "../core/operation.ts";
 import { READS } from "../core/operation-parts.ts";
-import { body } from "../core/request.ts";
 import {
   assertionsRequest,
   quantitiesRequest,
@@ -25,8 +24,7 @@ const aggregateAssertionsOperation = defineOperation({
   run: ({ engine, signal }, input) => engine().aggregateAssertions({ ...input, signal }),
   answer: assertionAggregationForm,
   http: {
-    method: "post",
-    path: "/v1/assertions/aggregate",
+    route: "post /v1/assertions/aggregate",
     body: queryBody("AssertionAggregationRequest", "AssertionQueryRequest"),
   },
   mcp: {
@@ -49,8 +47,7 @@ const assertionStateOperation = defineOperation({
   run: ({ engine, signal }, input) => engine().getAssertionState({ ...input, signal }),
   answer: assertionStateForm,
   http: {
-    method: "post",
-    path: "/v1/assertions/state",
+    route: "post /v1/assertions/state",
     body: queryBody("AssertionStateRequest", "StateQueryRequest", true),
   },
   mcp: {
@@ -72,8 +69,7 @@ const aggregateQuantitiesOperation = defineOperation({
   run: ({ engine, signal }, input) => engine().aggregateQuantities({ ...input, signal }),
   answer: quantityAggregationForm,
   http: {
-    method: "post",
-    path: "/v1/quantities/aggregate",
+    route: "post /v1/quantities/aggregate",
     body: queryBody("QuantityAggregationRequest", "QuantityQueryRequest"),
   },
   mcp: {
@@ -94,11 +90,7 @@ const aggregateTextOperation = defineOperation({
   request: questionRequest,
   run: ({ engine, signal }, input) => engine().aggregateQuantitiesFromText({ ...input, signal }),
   answer: textAggregationForm,
-  http: {
-    method: "post",
-    path: "/v1/quantities/aggregate-text",
-    body: body("TextAggregationRequest"),
-  },
+  http: { route: "post /v1/quantities/aggregate-text", body: "TextAggregationRequest" },
   mcp: {
     tool: "memory_aggregate_quantities_from_text",
     title: "Answer how much",

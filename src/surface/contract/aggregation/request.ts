@@ -9,7 +9,7 @@ import {
 import { LIMITS } from "../../../domain/limits.ts";
 import { CLAIM_DIMENSIONS, QUANTITY_DIMENSIONS } from "../../../domain/records/aggregation.ts";
 import { instantIn, owner, textOf } from "../core/fields.ts";
-import { type Body, type Field, field, parsed } from "../core/request.ts";
+import { type Body, type Field, field, optional, parsed, required } from "../core/request.ts";
 
 /**
  * The queries. Those of tools are looser where the engine checks. The members of closed sets are in the schemas of everyday tools,
@@ -47,11 +47,6 @@ const nodeTypes = choices(
     .meta({ minItems: 1, uniqueItems: true, ...DEFAULT_NODE_TYPES }),
   texts.nullish().meta(DEFAULT_NODE_TYPES),
 );
-
-/** A moment that need not be given. @param description told over HTTP */
-function instant(description: string) {
-  return field(instantIn.nullish().meta({ description }), instantIn.nullish());
-}
 
 /** A number that the engine checks for tools. */
 function wholeNumber(max: number, preset: number) {
@@ -107,10 +102,10 @@ const filter = {
     ),
     (mode, name) => parseMember(RETRIEVAL_MODES, mode, name),
   ),
-  event_time_from: instant("Inclusive."),
-  event_time_to: instant("Inclusive."),
-  valid_at: instant("Keep what is valid at this moment."),
-  knowledge_at: instant("Keep what was stored at or before this moment."),
+  event_time_from: optional(instantIn, "Inclusive.", {}),
+  event_time_to: optional(instantIn, "Inclusive.", {}),
+  valid_at: optional(instantIn, "Keep what is valid at this moment.", {}),
+  knowledge_at: optional(instantIn, "Keep what was stored at or before this moment.", {}),
   group_limit: wholeNumber(LIMITS.aggregationGroupsMax, 1000),
   sample_limit: wholeNumber(LIMITS.aggregationSamplesMax, 10),
 };
@@ -130,15 +125,16 @@ export const quantitiesRequest = {
 
 export const stateRequest = {
   user_id: owner,
-  subject: field(z.string().meta({ examples: ["Ada"] }), z.string()),
-  predicate: field(z.string().meta({ examples: ["lives in"] }), z.string()),
+  subject: required(z.string(), { examples: ["Ada"] }, {}),
+  predicate: required(z.string(), { examples: ["lives in"] }, {}),
   scope: parsed(field(z.enum(SCOPES), textOf(SCOPES)), (value, name) =>
     parseMember(SCOPES, value, name),
   ),
-  valid_at: field(instantIn.meta({ description: "The moment to look at." })),
-  knowledge_at: field(
-    instantIn.nullish().meta({ description: "Leave out what was stored after this moment." }),
-    instantIn.nullish().meta({ description: "Ignore what was stored later." }),
+  valid_at: required(instantIn, "The moment to look at."),
+  knowledge_at: optional(
+    instantIn,
+    "Leave out what was stored after this moment.",
+    "Ignore what was stored later.",
   ),
   node_types: nodeTypes,
   limit: field(

@@ -14,7 +14,16 @@ import { parseSpeaker } from "../../../domain/speaker.ts";
 import { parseInstantInput } from "../../../domain/validity.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import { type Caller, optionalOwner, requireOwner } from "./caller.ts";
-import { type Field, field, overHttp, parsed, RETRY_HEADER } from "./request.ts";
+import {
+  type Field,
+  field,
+  optional,
+  overHttp,
+  parsed,
+  RETRY_HEADER,
+  required,
+  type Told,
+} from "./request.ts";
 import { REFUSAL } from "./wire-issues.ts";
 
 /** The building blocks of requests: schemas of values, then members. */
@@ -147,20 +156,20 @@ export const speakerField = field(
   z.string().nullish().meta({ description: "Name of who said it." }),
 );
 
-/** An identifier. @param tool what is told about it as an argument */
-export function id(http: Meta = {}, tool: Meta = http): Field<Uuid> {
-  return parsed(field(uuidIn.meta(http), uuidIn.meta(tool)), parseId);
+/** An identifier. */
+export function id(http?: Told, tool?: Told): Field<Uuid> {
+  return parsed(required(uuidIn, http, tool), parseId);
 }
 
 /** The same, not required. */
-export function optionalId(http: Meta, tool: Meta = http): Field<Uuid | undefined> {
-  return parsed(field(uuidIn.nullish().meta(http), uuidIn.nullish().meta(tool)), parseId);
+export function optionalId(http?: Told, tool?: Told): Field<Uuid | undefined> {
+  return parsed(optional(uuidIn, http, tool), parseId);
 }
 
 /** The id that makes a retry safe: a header over HTTP. */
 export function retryId(header: string, argument: string): Field<Uuid | undefined> {
   return overHttp(RETRY_HEADER, {
-    ...optionalId({}, { description: argument }),
+    ...optionalId({}, argument),
     http: uuidIn.optional().meta({ description: header }),
   });
 }
@@ -190,7 +199,7 @@ export function choiceInQuery<const T extends string>(
 }
 
 /** The id in a query behind which a page begins. */
-export function afterId(argument: Meta = {}): Field<Uuid | undefined> {
+export function afterId(argument: Told = {}): Field<Uuid | undefined> {
   return {
     ...optionalId({}, argument),
     http: uuidIn.optional().meta({ description: "Begin behind this id." }),

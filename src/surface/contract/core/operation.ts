@@ -29,10 +29,9 @@ export type CallContext = {
   readonly signal: AbortSignal | undefined;
 };
 
+type Method = "get" | "post" | "put";
+
 type HttpShape = {
-  readonly method: "get" | "post" | "put";
-  /** With `{name}` for path parameters. */
-  readonly path: string;
   /** The body may be absent, `null` or `{}`. */
   readonly bodyIsOptional?: boolean;
   /** Documented statuses besides 200, 401, 403, 422, 500 and 503. */
@@ -89,6 +88,9 @@ export type ToolAnswer = {
 export type PreparedTool = (context: CallContext, toolSet: ToolSet) => Promise<ToolAnswer>;
 
 export type HttpBinding = HttpShape & {
+  readonly method: Method;
+  /** With `{name}` for path parameters. */
+  readonly path: string;
   readonly request: HttpRequest;
   /** The form of the answer. */
   readonly response: View<never>;
@@ -128,7 +130,12 @@ export type Operation = {
   readonly mcp: McpBinding | undefined;
 };
 
-type HttpDefinition = HttpShape & { readonly body?: Body };
+type HttpDefinition = HttpShape & {
+  /** Method and path. */
+  readonly route: `${Method} /${string}`;
+  /** How the members are arranged in a body; or the name of a body that has them side by side. Absent: no body. */
+  readonly body?: Body | string;
+};
 
 type McpDefinition<Input, Output> = McpShape &
   Written<Input, Output> & {
@@ -184,11 +191,15 @@ export function defineOperation<F extends Fields, Output>(
 
 function bindHttp<F extends Fields, Output>(
   { request: fields, run, answer }: Definition<F, Output>,
-  { body, ...shape }: HttpDefinition,
+  { route, body, ...shape }: HttpDefinition,
 ): HttpBinding {
-  const { request, read } = httpRequest(fields, { path: shape.path, body });
+  // SAFETY: a route is made of the two.
+  const [method, path] = route.split(" ") as [Method, string];
+  const { request, read } = httpRequest(fields, path, body);
   return {
     ...shape,
+    method,
+    path,
     request,
     response: answer,
     prepare: (parts) => {

@@ -39,6 +39,36 @@ export function field<H extends z.ZodType, A extends z.ZodType = H>(
   return { http, tool: tool ?? http, read: (value) => (value ?? undefined) as never };
 }
 
+/** What is told about a member: a description, or more. */
+export type Told = string | z.core.GlobalMeta;
+
+function metaOf(told: Told): z.core.GlobalMeta {
+  return typeof told === "string" ? { description: told } : told;
+}
+
+/** A member that has to be given. @param tool what is told about the argument, if that is something else */
+export function required<S extends z.ZodType>(schema: S, http: Told = {}, tool: Told = http) {
+  return field(schema.meta(metaOf(http)), schema.meta(metaOf(tool)));
+}
+
+/** A member that may be absent or null. */
+export function optional<S extends z.ZodType>(schema: S, http: Told = {}, tool: Told = http) {
+  return required(schema.nullish(), http, tool);
+}
+
+/** A member with a value for those who leave it out; in a body, null is none. */
+export function withDefault<S extends z.ZodType>(
+  schema: S,
+  preset: z.infer<S>,
+  http: Told = {},
+  tool: Told = http,
+) {
+  return field(
+    schema.optional().meta({ ...metaOf(http), default: preset }),
+    schema.nullish().meta({ ...metaOf(tool), default: preset }),
+  );
+}
+
 /** A member that only HTTP takes. */
 export function httpField<H extends z.ZodType>(http: H): Field<Exclude<z.infer<H>, null>> {
   return { ...field(http), tool: undefined };
@@ -98,8 +128,8 @@ export type Body = {
   readonly flatten?: (body: Wire) => Wire;
 };
 
-/** A body with its members side by side. @param id its name in the OpenAPI document */
-export function body(id: string): Body {
+/** A body with its members side by side. */
+function plainBody(id: string): Body {
   return { schema: (shape) => z.strictObject(shape).meta({ id }) };
 }
 
@@ -109,7 +139,8 @@ export const RETRY_HEADER = "Idempotency-Key";
 /** The HTTP side of a request: path parameters by the names in the path, the retry header, and the rest in query or body. */
 export function httpRequest(
   fields: Fields,
-  { path, ...rest }: { readonly path: string; readonly body?: Body | undefined },
+  path: string,
+  body?: Body | string,
 ): { readonly request: HttpRequest; readonly read: (parts: HttpParts) => Wire } {
   const members = Object.entries(fields).flatMap(
     ([key, { http, httpName: name = key, ...other }]) =>
@@ -123,7 +154,8 @@ export function httpRequest(
   const params = shapeOf(members.filter(({ name }) => isParam(name)));
   const headers = shapeOf(members.filter(({ name }) => name === RETRY_HEADER));
   const others = members.filter(({ name }) => !isParam(name) && name !== RETRY_HEADER);
-  const { schema, flatten = (given: Wire) => given } = rest.body ?? {};
+  const { schema, flatten = (given: Wire) => given } =
+    (typeof body === "string" ? plainBody(body) : body) ?? {};
   const bodySchema = schema?.(shapeOf(others) ?? {});
   const query = bodySchema === undefined ? others : [];
   return {

@@ -6,7 +6,7 @@ import { EVALUATION_METHODS } from "../../../engine/lifecycle/api.ts";
 import { boundedText, id, instantIn, optionalId, retryId } from "../core/fields.ts";
 import { defineOperation, part } from "../core/operation.ts";
 import { ADDS, CHANGES, callerOf, RETIRES } from "../core/operation-parts.ts";
-import { body, field, httpField } from "../core/request.ts";
+import { field, httpField, optional, required, withDefault } from "../core/request.ts";
 import { nodeListView } from "../nodes/wire.ts";
 import {
   tellArchived,
@@ -18,8 +18,8 @@ import {
 } from "./text.ts";
 
 const evidenceId = optionalId(
-  { description: "The event that speaks for it, of the owner and scope of the memory." },
-  { description: "Event that speaks for it." },
+  "The event that speaks for it, of the owner and scope of the memory.",
+  "Event that speaks for it.",
 );
 const requestId = retryId(
   "UUID; a retry with the same key and input changes nothing. One key serves one change.",
@@ -42,7 +42,7 @@ const promoteOperation = defineOperation({
   run: async (context, { nodeId, requestId }) =>
     context.engine().promote(nodeId, { ...callerOf(context), requestId }),
   answer: nodeForm,
-  http: { method: "put", path: "/v1/nodes/{node_id}/promote", statuses: [404, 409] },
+  http: { route: "put /v1/nodes/{node_id}/promote", statuses: [404, 409] },
   mcp: {
     tool: "memory_promote_node",
     title: "Confirm a memory",
@@ -61,7 +61,7 @@ const archiveOperation = defineOperation({
   run: async (context, { nodeId, requestId }) =>
     context.engine().archive(nodeId, { ...callerOf(context), requestId }),
   answer: nodeForm,
-  http: { method: "put", path: "/v1/nodes/{node_id}/archive", statuses: [404, 409] },
+  http: { route: "put /v1/nodes/{node_id}/archive", statuses: [404, 409] },
   mcp: {
     tool: "memory_archive_node",
     title: "Forget a memory",
@@ -83,16 +83,12 @@ const reinforceOperation = defineOperation({
     engine().reinforce(nodeId, { ...change, userId: caller.boundUserId }),
   answer: nodeForm,
   http: {
-    method: "put",
-    path: "/v1/nodes/{node_id}/reinforce",
-    body: body("ReinforceRequest"),
+    route: "put /v1/nodes/{node_id}/reinforce",
+    body: "ReinforceRequest",
     bodyIsOptional: true,
     statuses: [404, 409],
   },
 });
-
-const method = z.enum(EVALUATION_METHODS);
-const methodText = { description: "Who found out.", default: "user" };
 
 const conditionOperation = defineOperation({
   name: "evaluate_condition",
@@ -101,29 +97,23 @@ const conditionOperation = defineOperation({
     "Of a conditional memory, which default retrieval shows while its condition is known to hold.",
   request: {
     node_id: id(),
-    state: field(
-      z.enum(CONDITION_STATES).meta({ description: "Whether the condition holds." }),
-      z.enum(CONDITION_STATES),
-    ),
+    state: required(z.enum(CONDITION_STATES), "Whether the condition holds.", {}),
     evidence_id: evidenceId,
     request_id: requestId,
-    evaluation_method: field(method.optional().meta(methodText), method.nullish().meta(methodText)),
+    evaluation_method: withDefault(z.enum(EVALUATION_METHODS), "user", "Who found out."),
     reason: field(
       boundedText(LIMITS.reasonMaxChars).nullish().meta({ description: "Why." }),
       z.string().nullish(),
     ),
-    evaluated_at: field(
-      instantIn.nullish().meta({ description: "When it was found out. Default now." }),
-    ),
+    evaluated_at: optional(instantIn, "When it was found out. Default now."),
     actor,
   },
   run: async (context, { nodeId, actor, ...change }) =>
     context.engine().evaluateCondition(nodeId, { ...change, ...callerOf(context, actor) }),
   answer: nodeForm,
   http: {
-    method: "put",
-    path: "/v1/nodes/{node_id}/condition",
-    body: body("ConditionRequest"),
+    route: "put /v1/nodes/{node_id}/condition",
+    body: "ConditionRequest",
     statuses: [404, 409],
   },
   mcp: {
@@ -144,19 +134,14 @@ const supersedeOperation = defineOperation({
   summary: "Replace one memory by another",
   description: "The old memory stays in the pack and is no longer found. A retry changes nothing.",
   request: {
-    old_node_id: id({ description: "The memory that is replaced." }, {}),
-    new_node_id: id({ description: "The memory that replaces it." }, {}),
+    old_node_id: id("The memory that is replaced.", {}),
+    new_node_id: id("The memory that replaces it.", {}),
     ...claimChange,
   },
   run: async (context, { oldNodeId, newNodeId, actor, ...change }) =>
     context.engine().supersede(oldNodeId, newNodeId, { ...change, ...callerOf(context, actor) }),
   answer: nodeListView,
-  http: {
-    method: "post",
-    path: "/v1/supersedences",
-    body: body("SupersedenceRequest"),
-    statuses: [404, 409],
-  },
+  http: { route: "post /v1/supersedences", body: "SupersedenceRequest", statuses: [404, 409] },
   mcp: {
     tool: "memory_supersede",
     title: "Replace a memory",
@@ -177,12 +162,7 @@ const contradictOperation = defineOperation({
   run: async (context, { nodeAId, nodeBId, actor, ...change }) =>
     context.engine().contradict(nodeAId, nodeBId, { ...change, ...callerOf(context, actor) }),
   answer: nodeListView,
-  http: {
-    method: "post",
-    path: "/v1/contradictions",
-    body: body("ContradictionRequest"),
-    statuses: [404, 409],
-  },
+  http: { route: "post /v1/contradictions", body: "ContradictionRequest", statuses: [404, 409] },
   mcp: {
     tool: "memory_mark_contradiction",
     title: "Mark a contradiction",
@@ -200,8 +180,8 @@ const resolveOperation = defineOperation({
   description:
     "The winner becomes stable, the loser deprecated, which is no longer found. A retry changes nothing.",
   request: {
-    winner_id: id({ description: "The claim that becomes stable." }, {}),
-    loser_id: id({ description: "The claim that becomes deprecated." }, {}),
+    winner_id: id("The claim that becomes stable.", {}),
+    loser_id: id("The claim that becomes deprecated.", {}),
     ...claimChange,
   },
   run: async (context, { winnerId, loserId, actor, ...change }) =>
@@ -210,9 +190,8 @@ const resolveOperation = defineOperation({
       .resolveContradiction(winnerId, loserId, { ...change, ...callerOf(context, actor) }),
   answer: nodeListView,
   http: {
-    method: "post",
-    path: "/v1/contradictions/resolve",
-    body: body("ResolutionRequest"),
+    route: "post /v1/contradictions/resolve",
+    body: "ResolutionRequest",
     statuses: [404, 409],
   },
   mcp: {

@@ -18,7 +18,7 @@ const getEventOperation = defineOperation({
   run: async ({ engine, caller }, { eventId }) =>
     found(engine().getEvent(eventId, caller.boundUserId), () => missingEvent(eventId)),
   answer: eventView,
-  http: { method: "get", path: "/v1/events/{event_id}", statuses: [404] },
+  http: { route: "get /v1/events/{event_id}", statuses: [404] },
   mcp: {
     tool: "memory_get_event",
     title: "Read a source",
@@ -37,7 +37,7 @@ const eventNodesOperation = defineOperation({
   run: async ({ engine, caller }, { eventId }) =>
     found(engine().getEventNodes(eventId, caller.boundUserId), () => missingEvent(eventId)),
   answer: nodeListView,
-  http: { method: "get", path: "/v1/events/{event_id}/nodes", statuses: [404] },
+  http: { route: "get /v1/events/{event_id}/nodes", statuses: [404] },
 });
 
 const extractionOperation = defineOperation({
@@ -50,7 +50,7 @@ const extractionOperation = defineOperation({
       missing("extraction", eventId, `Extraction of event '${eventId}' not found`),
     ),
   answer: extractionView,
-  http: { method: "get", path: "/v1/events/{event_id}/extraction", statuses: [404] },
+  http: { route: "get /v1/events/{event_id}/extraction", statuses: [404] },
   mcp: {
     tool: "memory_get_extraction",
     title: "Read an extraction",
@@ -71,7 +71,7 @@ const extractionStatusOperation = defineOperation({
       missing("extraction_status", eventId, `Extraction status of event '${eventId}' not found`),
     ),
   answer: extractionStatusView,
-  http: { method: "get", path: "/v1/events/{event_id}/extraction-status", statuses: [404] },
+  http: { route: "get /v1/events/{event_id}/extraction-status", statuses: [404] },
   mcp: {
     tool: "memory_extraction_status",
     title: "How far an extraction is",
@@ -93,7 +93,7 @@ const processingStatusOperation = defineOperation({
       missing("processing_status", eventId, `Processing status of event '${eventId}' not found`),
     ),
   answer: processingStatusForm,
-  http: { method: "get", path: "/v1/events/{event_id}/processing-status", statuses: [404] },
+  http: { route: "get /v1/events/{event_id}/processing-status", statuses: [404] },
 });
 
 /** The operations on source texts. */

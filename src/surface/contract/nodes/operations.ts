@@ -36,7 +36,7 @@ const getNodeOperation = defineOperation({
     return found(engine().getNode(nodeId, options), () => missingNode(nodeId));
   },
   answer: nodeForm,
-  http: { method: "get", path: "/v1/nodes/{node_id}", statuses: [404] },
+  http: { route: "get /v1/nodes/{node_id}", statuses: [404] },
   mcp: {
     tool: "memory_get_node",
     title: "Read one memory",
@@ -68,7 +68,7 @@ const listNodesOperation = defineOperation({
   },
   run: async ({ engine }, query) => engine().queryNodes(query),
   answer: nodeListView,
-  http: { method: "get", path: "/v1/nodes" },
+  http: { route: "get /v1/nodes" },
 });
 
 const scanNodesOperation = defineOperation({
@@ -96,12 +96,12 @@ const scanNodesOperation = defineOperation({
       fromText: (text: string, name: string) => parseMember(LIFECYCLE_STATES, text, name),
       isRepeated: true,
     }),
-    after_id: afterId({ description: "next_cursor of the page before." }),
+    after_id: afterId("next_cursor of the page before."),
     limit: wholeNumber([1, LIMITS.scanPageMax], 100),
   },
   run: async ({ engine }, query) => engine().scanNodes(query),
   answer: nodePageView,
-  http: { method: "get", path: "/v1/nodes/scan" },
+  http: { route: "get /v1/nodes/scan" },
   mcp: {
     tool: "memory_scan_nodes",
     title: "List memories",
@@ -123,7 +123,7 @@ const neighborhoodOperation = defineOperation({
       missingNode(nodeId),
     ),
   answer: nodeListView,
-  http: { method: "get", path: "/v1/nodes/{node_id}/neighborhood", statuses: [404] },
+  http: { route: "get /v1/nodes/{node_id}/neighborhood", statuses: [404] },
 });
 
 const chainOperation = defineOperation({
@@ -142,7 +142,7 @@ const chainOperation = defineOperation({
       missingNode(nodeId),
     ),
   answer: nodeListView,
-  http: { method: "get", path: "/v1/nodes/{node_id}/chain", statuses: [404] },
+  http: { route: "get /v1/nodes/{node_id}/chain", statuses: [404] },
 });
 
 const page = wholeNumber([1, LIMITS.operationPageMax], 100);
@@ -165,7 +165,7 @@ const provenanceOperation = defineOperation({
       missingNode(nodeId),
     ),
   answer: provenanceView,
-  http: { method: "get", path: "/v1/nodes/{node_id}/provenance", statuses: [404] },
+  http: { route: "get /v1/nodes/{node_id}/provenance", statuses: [404] },
   mcp: {
     tool: "memory_get_provenance",
     title: "Where a memory comes from",

@@ -20,7 +20,7 @@ import {
 } from "../core/fields.ts";
 import { defineOperation, found, part } from "../core/operation.ts";
 import { ADDS, READS } from "../core/operation-parts.ts";
-import { body, field, parsed } from "../core/request.ts";
+import { field, optional, parsed, required, withDefault } from "../core/request.ts";
 import { tellCitations, tellCitationsList, tellReceipt } from "./text.ts";
 import { receiptView } from "./wire.ts";
 
@@ -34,7 +34,7 @@ const getReceiptOperation = defineOperation({
   description:
     "What decided an answer: settings, candidates with their scores, and what entered the context.",
   request: {
-    request_id: id({}, { description: "From memory_retrieve." }),
+    request_id: id({}, "From memory_retrieve."),
     user_id: ownerInQuery,
   },
   run: async ({ engine }, { requestId, userId }) =>
@@ -42,7 +42,7 @@ const getReceiptOperation = defineOperation({
       missing("retrieval_receipt", requestId, `Retrieval receipt '${requestId}' not found`),
     ),
   answer: receiptView,
-  http: { method: "get", path: "/v1/retrievals/{request_id}", statuses: [404] },
+  http: { route: "get /v1/retrievals/{request_id}", statuses: [404] },
   mcp: {
     tool: "memory_get_retrieval_receipt",
     title: "Explain a retrieval",
@@ -54,9 +54,6 @@ const getReceiptOperation = defineOperation({
   },
 });
 
-const method = z.enum(CITATION_METHODS);
-const methodText = { description: "Who says so.", default: "model_reported" };
-
 const recordCitationsOperation = defineOperation({
   name: "record_answer_citations",
   summary: "Record which memories an answer cites",
@@ -64,22 +61,14 @@ const recordCitationsOperation = defineOperation({
     "Keeps a report about an answer. Each cited memory must have been in the context of the retrieval, with text of its own.",
   request: {
     citation_id: optionalId(
-      {
-        description:
-          "UUID that you choose; a retry with the same id and input records nothing twice.",
-      },
-      { description: "Your UUID; makes a retry safe." },
+      "UUID that you choose; a retry with the same id and input records nothing twice.",
+      "Your UUID; makes a retry safe.",
     ),
-    request_id: id(
-      { description: "The retrieval that the answer was made from." },
-      { description: "From memory_retrieve." },
-    ),
-    answer_id: field(
-      boundedText(MAX_ANSWER_ID, false).meta({
-        description: "Your name of the answer.",
-        examples: ["answer-1"],
-      }),
-    ),
+    request_id: id("The retrieval that the answer was made from.", "From memory_retrieve."),
+    answer_id: required(boundedText(MAX_ANSWER_ID, false), {
+      description: "Your name of the answer.",
+      examples: ["answer-1"],
+    }),
     cited_node_ids: parsed(
       field(
         z.array(uuidIn).max(MAX_CITED).optional().meta({
@@ -90,22 +79,18 @@ const recordCitationsOperation = defineOperation({
       ),
       (ids, name) => ids.map((cited, index) => parseId(cited, `${name}[${index}]`)),
     ),
-    answer_sha256: field(
-      z
-        .string()
-        .regex(/^[0-9a-f]{64}$/, "is not a SHA-256 of 64 lower-case hexadecimal digits")
-        .nullish()
-        .meta({ description: "SHA-256 of the answer's text." }),
+    answer_sha256: optional(
+      z.string().regex(/^[0-9a-f]{64}$/, "is not a SHA-256 of 64 lower-case hexadecimal digits"),
+      "SHA-256 of the answer's text.",
     ),
-    method: field(method.optional().meta(methodText), method.nullish().meta(methodText)),
+    method: withDefault(z.enum(CITATION_METHODS), "model_reported", "Who says so."),
     user_id: owner,
   },
   run: ({ engine }, { userId, ...input }) => engine().recordAnswerCitations(input, userId),
   answer: citationsForm,
   http: {
-    method: "post",
-    path: "/v1/answer-citations",
-    body: body("AnswerCitationsRequest"),
+    route: "post /v1/answer-citations",
+    body: "AnswerCitationsRequest",
     statuses: [400, 404, 409],
   },
   mcp: {
@@ -126,7 +111,7 @@ const listCitationsOperation = defineOperation({
   request: { user_id: ownerInQuery, after_id: afterId(), limit: wholeNumber([1, 1000], 100) },
   run: ({ engine }, query) => engine().listAnswerCitations(query),
   answer: list(citationsForm),
-  http: { method: "get", path: "/v1/answer-citations" },
+  http: { route: "get /v1/answer-citations" },
   mcp: {
     tool: "memory_list_answer_citations",
     title: "List citations",
@@ -152,7 +137,7 @@ const getCitationsOperation = defineOperation({
       missing("answer_citations", citationId, `Answer citations '${citationId}' not found`),
     ),
   answer: citationsForm,
-  http: { method: "get", path: "/v1/answer-citations/{citation_id}", statuses: [404] },
+  http: { route: "get /v1/answer-citations/{citation_id}", statuses: [404] },
   mcp: {
     tool: "memory_get_answer_citations",
     title: "Read citations",

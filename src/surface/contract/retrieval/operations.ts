@@ -12,7 +12,7 @@ const retrieveOperation = defineOperation({
   request: retrieveRequest,
   run: async (context, input) => context.engine().retrieve(toRetrieveInput(input, context.signal)),
   answer: retrieveView,
-  http: { method: "post", path: "/v1/retrieve", body: retrieveBody },
+  http: { route: "post /v1/retrieve", body: retrieveBody },
   mcp: {
     tool: "memory_retrieve",
     title: "Search memories",

@@ -10,7 +10,16 @@ import { invalid } from "../../../domain/errors.ts";
 import { LIMITS } from "../../../domain/limits.ts";
 import type { RetrieveInput } from "../../../engine/retrieve/api.ts";
 import { instantIn, owner, sourceType, textOf } from "../core/fields.ts";
-import { type Body, field, type InputOf, parsed, toolField, type Wire } from "../core/request.ts";
+import {
+  type Body,
+  field,
+  type InputOf,
+  optional,
+  parsed,
+  required,
+  toolField,
+  type Wire,
+} from "../core/request.ts";
 
 const scope = z.enum(SCOPES);
 const scopes = { description: "One scope or several; absent means all." };
@@ -34,8 +43,8 @@ const filters = {
         ? parseMember(SCOPES, given, name)
         : given.map((value, index) => parseMember(SCOPES, value, `${name}[${index}]`)),
   ),
-  time_from: field(instantIn.nullish().meta({ description: "Stored at or after this moment." })),
-  time_to: field(instantIn.nullish().meta({ description: "Stored at or before this moment." })),
+  time_from: optional(instantIn, "Stored at or after this moment."),
+  time_to: optional(instantIn, "Stored at or before this moment."),
   knowledge_at: parsed(
     field(
       instantIn.nullish().meta({ description: "Answer from what was known at this moment." }),
@@ -47,12 +56,8 @@ const filters = {
     // Some models write an empty text for absent.
     (moment) => (moment === "" ? undefined : moment),
   ),
-  event_time_from: field(
-    instantIn.nullish().meta({ description: "Happened at or after this moment." }),
-  ),
-  event_time_to: field(
-    instantIn.nullish().meta({ description: "Happened at or before this moment." }),
-  ),
+  event_time_from: optional(instantIn, "Happened at or after this moment."),
+  event_time_to: optional(instantIn, "Happened at or before this moment."),
   include_cross_scope: field(
     crossScope.optional().meta({
       description: "Hints from other scopes for embedded callers; this answer never holds them.",
@@ -60,12 +65,8 @@ const filters = {
     }),
     crossScope.nullish(),
   ),
-  exclude_node_types: field(z.array(z.enum(NODE_TYPES)).nullish()),
-  source_types: field(
-    z.array(sourceType).nullish().meta({
-      description: "Only these sources; an empty list allows none.",
-    }),
-  ),
+  exclude_node_types: optional(z.array(z.enum(NODE_TYPES))),
+  source_types: optional(z.array(sourceType), "Only these sources; an empty list allows none."),
 };
 
 /** Six factors of one form. */
@@ -104,21 +105,12 @@ function atLeast(
 }
 
 export const retrieveRequest = {
-  query: field(
-    z
-      .string()
-      .max(LIMITS.queryMaxChars)
-      .meta({
-        description: "The question, in plain words.",
-        examples: ["Who is the dentist of Ada?"],
-      }),
-  ),
+  query: required(z.string().max(LIMITS.queryMaxChars), {
+    description: "The question, in plain words.",
+    examples: ["Who is the dentist of Ada?"],
+  }),
   user_id: owner,
-  reference_time: field(
-    instantIn.nullish().meta({
-      description: "The moment to take for now when recency counts.",
-    }),
-  ),
+  reference_time: optional(instantIn, "The moment to take for now when recency counts."),
   token_budget: atLeast(
     z.int(),
     0,
@@ -134,20 +126,15 @@ export const retrieveRequest = {
   max_per_evidence: atLeast(z.int(), 1, "Most results from the same evidence."),
   min_score: atLeast(z.number(), 0, "Leave out what scores lower."),
   ranking_multipliers: field(checkedMultipliers.nullish(), toldMultipliers.nullish()),
-  min_fidelity: field(
-    z.enum(REPRESENTATION_LEVELS).nullish().meta({
-      description: "The shortest form in which a memory may enter the context.",
-    }),
+  min_fidelity: optional(
+    z.enum(REPRESENTATION_LEVELS),
+    "The shortest form in which a memory may enter the context.",
   ),
-  retrieval_mode: field(
-    z.enum(RETRIEVAL_MODES).nullish().meta({
-      description: "explicit also finds unverified, hypothetical and conditional memories.",
-      default: "default",
-    }),
-  ),
-  mode: field(
-    z.enum(RETRIEVAL_MODES).nullish().meta({ description: "Another name of retrieval_mode." }),
-  ),
+  retrieval_mode: optional(z.enum(RETRIEVAL_MODES), {
+    description: "explicit also finds unverified, hypothetical and conditional memories.",
+    default: "default",
+  }),
+  mode: optional(z.enum(RETRIEVAL_MODES), "Another name of retrieval_mode."),
   ...filters,
   include_context: toolField(
     z.boolean().nullish().meta({

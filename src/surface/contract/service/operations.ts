@@ -12,7 +12,7 @@ export const healthOperation = defineOperation({
   request: {},
   run: async ({ version }) => ({ status: "ok" as const, version }),
   answer: noted(object({ status: constant("ok"), version: text }), { id: "Health" }),
-  http: { method: "get", path: "/v1/health", isPublic: true },
+  http: { route: "get /v1/health", isPublic: true },
 });
 
 const statsOperation = defineOperation({
@@ -30,7 +30,7 @@ const statsOperation = defineOperation({
     }),
     { id: "Stats" },
   ),
-  http: { method: "get", path: "/v1/stats" },
+  http: { route: "get /v1/stats" },
 });
 
 /** The operations on the server and its store. */

@@ -23,11 +23,11 @@ import {
 } from "../core/fields.ts";
 import { defineOperation, part } from "../core/operation.ts";
 import { ADDS, CHANGES } from "../core/operation-parts.ts";
-import { body, field, httpField, parsed } from "../core/request.ts";
+import { field, httpField, optional, parsed, withDefault } from "../core/request.ts";
 import { tellIngest, tellIngestFast, tellProcessing, tellStore } from "./text.ts";
 import { anyMetadata, sourceText, storeAnswerView, storeRequest } from "./wire.ts";
 
-const saidAt = instantIn.nullish().meta({ description: "When it was said." });
+const SAID = "When it was said.";
 
 const storeOperation = defineOperation({
   name: "store",
@@ -38,7 +38,7 @@ const storeOperation = defineOperation({
   run: ({ engine, caller, operator }, input) =>
     engine().storeWithReceipt({ ...input, actorId: actorOf(caller, operator, undefined) }),
   answer: storeAnswerView,
-  http: { method: "post", path: "/v1/store", body: body("StoreRequest"), statuses: [404] },
+  http: { route: "post /v1/store", body: "StoreRequest", statuses: [404] },
   mcp: {
     tool: "memory_store",
     title: "Store a memory",
@@ -65,20 +65,15 @@ const ingestOperation = defineOperation({
     user_id: owner,
     role: roleField,
     speaker: speakerField,
-    first_person_owner: field(
-      z.boolean().optional().meta({
-        description:
-          "The singular first person of this message is the owner. Needs role user or human and no speaker; leave it out for pasted text.",
-        default: false,
-      }),
-      z.boolean().nullish().meta({
-        description: "`I` in it is the owner; needs role user and no speaker.",
-        default: false,
-      }),
+    first_person_owner: withDefault(
+      z.boolean(),
+      false,
+      "The singular first person of this message is the owner. Needs role user or human and no speaker; leave it out for pasted text.",
+      "`I` in it is the owner; needs role user and no speaker.",
     ),
     session_id: sessionId,
     metadata: field(anyMetadata, metadataIn),
-    event_time: field(saidAt),
+    event_time: optional(instantIn, SAID),
     wait_for_extraction: httpField(
       z.boolean().optional().meta({
         description: "Without an extraction pipeline there is nothing to wait for.",
@@ -89,7 +84,7 @@ const ingestOperation = defineOperation({
   },
   run: ({ engine }, input) => engine().ingest(input),
   answer: noted(view<Uuid>()({ eventId: told(uuid, (id) => id) }), { id: "IngestReceipt" }),
-  http: { method: "post", path: "/v1/ingest", body: body("IngestRequest") },
+  http: { route: "post /v1/ingest", body: "IngestRequest" },
   mcp: {
     tool: "memory_ingest",
     title: "Take in a message",
@@ -109,7 +104,7 @@ const itemSchema = z
     session_id: sessionIdIn,
     metadata: metadataIn,
     scope: z.enum(SCOPES).nullish().meta({ default: "personal" }),
-    event_time: saidAt,
+    event_time: instantIn.nullish().meta({ description: SAID }),
   })
   .meta({ id: "IngestItem" });
 
@@ -150,12 +145,7 @@ const ingestFastOperation = defineOperation({
     }),
     { id: "FastIngestReceipt" },
   ),
-  http: {
-    method: "post",
-    path: "/v1/ingest/fast",
-    body: body("FastIngestRequest"),
-    statuses: [409],
-  },
+  http: { route: "post /v1/ingest/fast", body: "FastIngestRequest", statuses: [409] },
   mcp: {
     tool: "memory_ingest_fast_many",
     title: "Store many texts quickly",
@@ -167,23 +157,17 @@ const ingestFastOperation = defineOperation({
   },
 });
 
-const budget = { description: "Milliseconds to spend; 0 only counts.", default: 1000 };
-
 const processOperation = defineOperation({
   name: "process_materializations",
   summary: "Index admitted texts",
   description: "Makes admitted texts findable until all are done or the budget ends.",
   request: {
     user_id: owner,
-    budget_ms: field(count.optional().meta(budget), count.nullish().meta(budget)),
+    budget_ms: withDefault(count, 1000, "Milliseconds to spend; 0 only counts."),
   },
   run: ({ engine }, input) => engine().processPending(input),
   answer: processingResultForm,
-  http: {
-    method: "post",
-    path: "/v1/materializations/process",
-    body: body("ProcessRequest"),
-  },
+  http: { route: "post /v1/materializations/process", body: "ProcessRequest" },
   mcp: {
     tool: "memory_process_materializations",
     title: "Index stored texts",

@@ -19,7 +19,7 @@ import {
   unit,
   uuidIn,
 } from "../core/fields.ts";
-import { field, httpField, type InputOf, toolField } from "../core/request.ts";
+import { field, httpField, type InputOf, optional, toolField } from "../core/request.ts";
 import { nearView } from "./near-wire.ts";
 
 const valueBinding = z.strictObject({
@@ -35,9 +35,6 @@ const valueBinding = z.strictObject({
     .meta({ description: "The complete form, 1 to 2048 characters.", examples: ["Dr. Li Wei"] }),
   lookup_authority: z.literal("caller").optional(),
 });
-
-const valueBindings = z.array(valueBinding).max(LIMITS.valueBindings).nullish();
-const replaced = z.array(uuidIn).max(LIMITS.supersedesMax).nullish();
 
 export const sourceText = z.string().meta({
   description: "Exact source text, kept for ever.",
@@ -55,18 +52,11 @@ export const storeRequest = {
     }),
   ),
   user_id: owner,
-  retrieval_content: field(
-    z.string().nullish().meta({
-      description: "Compact text to index and show instead of the content.",
-    }),
-  ),
-  value_bindings: field(
-    valueBindings.meta({
-      description: "Short texts of the content, each with the complete form to look up.",
-    }),
-    valueBindings.meta({
-      description: "Short forms in the content (presentation) and what they stand for (lookup).",
-    }),
+  retrieval_content: optional(z.string(), "Compact text to index and show instead of the content."),
+  value_bindings: optional(
+    z.array(valueBinding).max(LIMITS.valueBindings),
+    "Short texts of the content, each with the complete form to look up.",
+    "Short forms in the content (presentation) and what they stand for (lookup).",
   ),
   role: roleField,
   speaker: speakerField,
@@ -82,32 +72,16 @@ export const storeRequest = {
       description: "Texts subject, predicate and object in it are counted by the aggregate tools.",
     }),
   ),
-  confidence: field(
-    unit.nullish().meta({ description: "Default by kind of knowledge and source." }),
-    unit.nullish(),
-  ),
-  epistemic_type: field(
-    newEpistemicType.nullish().meta({ description: "What kind of knowledge it is." }),
-  ),
-  source_type: field(
-    sourceType.nullish().meta({ description: "Where it comes from." }),
-    sourceType.nullish(),
-  ),
-  event_time: field(instantIn.nullish().meta({ description: "When it happened." })),
-  valid_from: field(
-    instantIn.nullish().meta({ description: "Valid from this moment on, inclusive." }),
-  ),
-  valid_to: field(
-    instantIn.nullish().meta({
-      description: "Valid until this moment, exclusive; needs an earlier valid_from.",
-    }),
-  ),
-  supersedes: field(
-    replaced.meta({
-      description:
-        "Memories of the same scope that this one replaces: all of them, or nothing is stored.",
-    }),
-    replaced.meta({ description: "Ids of the memories that it replaces, of the same scope." }),
+  confidence: optional(unit, "Default by kind of knowledge and source.", {}),
+  epistemic_type: optional(newEpistemicType, "What kind of knowledge it is."),
+  source_type: optional(sourceType, "Where it comes from.", {}),
+  event_time: optional(instantIn, "When it happened."),
+  valid_from: optional(instantIn, "Valid from this moment on, inclusive."),
+  valid_to: optional(instantIn, "Valid until this moment, exclusive; needs an earlier valid_from."),
+  supersedes: optional(
+    z.array(uuidIn).max(LIMITS.supersedesMax),
+    "Memories of the same scope that this one replaces: all of them, or nothing is stored.",
+    "Ids of the memories that it replaces, of the same scope.",
   ),
   ttl_days: {
     ...httpField(
