@@ -20,6 +20,7 @@ import {
   openSqlitePack,
   type SqlitePack,
 } from "../contract/sqlite-pack.ts";
+import { bundled } from "./bundled.ts";
 import { DISK } from "./disk-folder.ts";
 import { idOf } from "./lifecycle-ids.ts";
 
@@ -30,8 +31,10 @@ const WORDS = ["alpha", "bravo", "charlie", "delta", "echo", "foxtrot"];
 const WORKERS = 3;
 
 let folder = "";
-beforeAll(() => {
+let worker = "";
+beforeAll(async () => {
   folder = mkdtempSync(join(DISK, "svc-lifecycle-"));
+  worker = await bundled("lifecycle-worker.ts", folder);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -89,13 +92,7 @@ async function makePack(pack: SqlitePack): Promise<readonly MemoryNode[]> {
 /** Runs the change. @param last the step before which it is killed; 0: it finishes. @returns what it said */
 async function runWorker(pack: SqlitePack, change: string, last: number): Promise<string> {
   const child = Bun.spawn(
-    [
-      process.execPath,
-      join(import.meta.dir, "lifecycle-worker.ts"),
-      JSON.stringify(pack),
-      change,
-      String(last),
-    ],
+    [process.execPath, worker, JSON.stringify(pack), change, String(last)],
     { stdout: "pipe", stderr: "inherit", stdin: "ignore" },
   );
   const said = await new Response(child.stdout).text();

@@ -17,14 +17,17 @@ import {
   type SqlitePack,
 } from "../contract/sqlite-pack.ts";
 import { aReceipt } from "../contract/store-receipts.ts";
+import { bundled } from "./bundled.ts";
 import { DISK } from "./disk-folder.ts";
 
 /** Turns of one conversation; every other one is bob's. */
 const WORDS = ["alpha", "bravo", "charlie", "delta", "echo"];
 
 let folder = "";
-beforeAll(() => {
+let worker = "";
+beforeAll(async () => {
   folder = mkdtempSync(join(DISK, "svc-owner-"));
+  worker = await bundled("owner-move-worker.ts", folder);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -46,7 +49,6 @@ async function makePack(pack: SqlitePack): Promise<void> {
 
 /** @param last the step before which it is killed; 0: it finishes. @returns what it said */
 async function runWorker(pack: SqlitePack, last: number): Promise<string> {
-  const worker = join(import.meta.dir, "owner-move-worker.ts");
   const child = Bun.spawn([process.execPath, worker, JSON.stringify(pack), String(last)], {
     ...{ stdout: "pipe", stderr: "inherit", stdin: "ignore" },
   });

@@ -10,13 +10,16 @@ import { connectionOf } from "../adapters/sqlite/exported.ts";
 import { COMPAT_KEY } from "../compat/content.ts";
 import { aMaterialization, aNode } from "../contract/samples.ts";
 import { directoryPack, openSqlitePack, type SqlitePack } from "../contract/sqlite-pack.ts";
+import { bundled } from "./bundled.ts";
 import { FormerProcess } from "./former-process.ts";
 
 const PACKS = join(import.meta.dir, "../compat/packs/v1-step7");
 
 let folder = "";
-beforeAll(() => {
+let worker = "";
+beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "svc-step-"));
+  worker = await bundled("queue-step-worker.ts", folder);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -30,7 +33,6 @@ function copied(kind: "plain.pack" | "directory" | "encrypted.pack", title: stri
 }
 
 function start(pack: SqlitePack, ...given: readonly string[]) {
-  const worker = join(import.meta.dir, "queue-step-worker.ts");
   return Bun.spawn([process.execPath, worker, JSON.stringify(pack), ...given], {
     ...{ stdout: "pipe", stderr: "inherit", stdin: "ignore" },
   });
