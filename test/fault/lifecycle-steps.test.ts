@@ -91,10 +91,11 @@ async function makePack(pack: SqlitePack): Promise<readonly MemoryNode[]> {
 
 /** Runs the change. @param last the step before which it is killed; 0: it finishes. @returns what it said */
 async function runWorker(pack: SqlitePack, change: string, last: number): Promise<string> {
-  const child = Bun.spawn(
-    [process.execPath, worker, JSON.stringify(pack), change, String(last)],
-    { stdout: "pipe", stderr: "inherit", stdin: "ignore" },
-  );
+  const child = Bun.spawn([process.execPath, worker, JSON.stringify(pack), change, String(last)], {
+    stdout: "pipe",
+    stderr: "inherit",
+    stdin: "ignore",
+  });
   const said = await new Response(child.stdout).text();
   await child.exited;
   expect(child.signalCode).toBe(last === 0 ? null : "SIGKILL");

@@ -129,7 +129,10 @@ const COMPILERS = [
 let files: readonly string[] = [];
 
 beforeAll(() => {
-  const packed = run([process.execPath, "pm", "pack", "--gzip-level", "0", "--destination", place, "--quiet"], ROOT);
+  const packed = run(
+    [process.execPath, "pm", "pack", "--gzip-level", "0", "--destination", place, "--quiet"],
+    ROOT,
+  );
   const archive = readdirSync(place).find((name) => name.endsWith(".tgz"));
   if (archive === undefined) throw new Error(`nothing was packed: ${packed.output}`);
   mkdirSync(installed, { recursive: true });

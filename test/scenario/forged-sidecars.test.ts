@@ -42,7 +42,12 @@ type Run = { readonly code: number | null; readonly text: string };
 function svc(args: readonly string[], uid?: number): Run {
   const child = spawnSync(uid === undefined ? EXECUTABLE : forOthers, [...args], {
     cwd: place.root,
-    env: { ...place.environment(), PATH: process.env["PATH"] ?? "", SVC_KEY_STORE: "file" },
+    env: {
+      ...place.environment(),
+      ...(uid === undefined ? {} : { XDG_CACHE_HOME: join(place.root, "cache") }),
+      PATH: process.env["PATH"] ?? "",
+      SVC_KEY_STORE: "file",
+    },
     encoding: "utf8",
     timeout: LIMIT_MS,
     ...(uid === undefined ? {} : { uid, gid: uid }),

@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
 import { chownSync, readFileSync, statSync } from "node:fs";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { leftOut, NOT_LINUX, NOT_ROOT } from "../left-out.ts";
 import { usePlace } from "./place.ts";
 import { programForOthers, NOBODY as USER } from "./stranger.ts";
@@ -21,7 +21,13 @@ test.skipIf(lacking !== undefined)(
     chownSync(resolve(pack, ".."), USER, USER);
     const options = {
       cwd: place.root,
-      env: { ...place.environment(), PATH: process.env["PATH"] ?? "", SVC_KEY_STORE: "file" },
+      env: {
+        ...place.environment(),
+        // Another user cannot read what this one unpacked.
+        XDG_CACHE_HOME: join(place.root, "cache"),
+        PATH: process.env["PATH"] ?? "",
+        SVC_KEY_STORE: "file",
+      },
       uid: USER,
       gid: USER,
     };

@@ -18,11 +18,14 @@ export type Place = {
   readonly packIn: (name: string) => string;
 };
 
-/** The variables of processes that keep everything below `home`. */
+/** What programs unpack, once for all tests of this user. */
+const CACHE = process.env["XDG_CACHE_HOME"] ?? join(process.env["HOME"] ?? tmpdir(), ".cache");
+
+/** The variables of this user's processes that keep everything below `home` but what they unpack. */
 export function livingIn(home: string): Record<string, string> {
   return {
     HOME: home,
-    XDG_CACHE_HOME: join(home, "cache"),
+    XDG_CACHE_HOME: CACHE,
     XDG_CONFIG_HOME: join(home, ".config"),
     // Not that of whoever runs the tests.
     XDG_RUNTIME_DIR: join(home, "no-session"),

@@ -28,6 +28,8 @@ type Enter = (command: readonly string[]) => readonly string[];
 /** What a program sees whose home is beside the folder of its pack. */
 const environmentOf = (pack: string) => ({
   ...livingIn(join(pack, "../../home")),
+  // Another user cannot read what this one unpacked.
+  ...(isRoot ? { XDG_CACHE_HOME: join(pack, "../../home/cache") } : {}),
   SVC_KEY_STORE: "file",
   PATH: process.env["PATH"] ?? "",
 });
