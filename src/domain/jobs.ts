@@ -1,4 +1,4 @@
-import { instant, member, named, natural, nullable, text, uuid } from "../lib/form.ts";
+import { instant, member, named, natural, nullable, object, text, uuid } from "../lib/form.ts";
 import { noted, type ValueOf } from "../lib/view.ts";
 import { SvcError } from "./errors.ts";
 
@@ -15,6 +15,17 @@ export const processingStatusForm = named(
     updatedAt: instant,
   },
 );
+
+/** Extraction work on one event, as known to the job queue. */
+export const extractionJobForm = object({
+  eventId: uuid,
+  status: member(["pending", "complete"]),
+  attempts: natural,
+  leaseExpiresAt: nullable(instant),
+  lastError: nullable(text),
+  updatedAt: instant,
+});
+export type ExtractionJob = ValueOf<typeof extractionJobForm>;
 
 /** Progress of the nodes and index entries of one event. There is no failed state: a failed job stays pending. */
 export type ProcessingStatus = ValueOf<typeof processingStatusForm>;

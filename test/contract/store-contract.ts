@@ -1,5 +1,6 @@
 import { afterEach, describe } from "bun:test";
 import type { Edge } from "../../src/domain/edge.ts";
+import type { ExtractionJob } from "../../src/domain/jobs.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import type { EmbeddingIdentity } from "../../src/ports/embedder.ts";
@@ -7,7 +8,7 @@ import type { EventLog } from "../../src/ports/store/event-log.ts";
 import type { Graph } from "../../src/ports/store/graph.ts";
 import type { SearchIndex } from "../../src/ports/store/search-index.ts";
 import type { Store } from "../../src/ports/store/store.ts";
-import type { ExtractionJob, WorkQueue } from "../../src/ports/store/work-queue.ts";
+import type { WorkQueue } from "../../src/ports/store/work-queue.ts";
 import { describeAddedNodes } from "./store-added-nodes.ts";
 import { describeAdmission } from "./store-admission.ts";
 import { describeAuditReads } from "./store-audit.ts";

@@ -20,7 +20,6 @@ import {
   readContradictionsOf,
 } from "./read/contradictions.ts";
 import { readExpired } from "./read/expired.ts";
-import { readExtractionJob } from "./read/extraction-job.ts";
 import { nearNodes, readyForNear } from "./read/near-nodes.ts";
 import { readPinned } from "./read/pinned.ts";
 import {
@@ -47,7 +46,14 @@ import { pruneReceipts, readReceipt, writeReceipt } from "./receipts/receipts.ts
 import { readManifest } from "./schema/manifest.ts";
 import { writeAdmission } from "./write/admit.ts";
 import { change } from "./write/change.ts";
-import { claimJobs, countJobs, failJobs, jobStatus, leaseJobs } from "./write/jobs.ts";
+import {
+  claimJobs,
+  countJobs,
+  extractionJob,
+  failJobs,
+  jobStatus,
+  leaseJobs,
+} from "./write/jobs.ts";
 import { addNodes, materializeAll, withoutVector } from "./write/materialize.ts";
 import { hasFormerTexts, renewTexts } from "./write/renew-texts.ts";
 import { finishWork, leaseOf, renewWork, takeWork } from "./write/work.ts";
@@ -221,7 +227,7 @@ function bindWork({ access, clock, embedding }: SqliteStoreParts, holder: string
     failJobs: writing(access, failJobs),
     jobStatus: reading(access, jobStatus),
     countJobs: reading(access, countJobs),
-    extractionJob: reading(access, readExtractionJob),
+    extractionJob: reading(access, extractionJob),
     takeWork: (work, isDueOnly) =>
       write((database) => takeWork(database, work, isDueOnly, lease())),
     renewWork: (claim) => write((database) => renewWork(database, claim, lease())),

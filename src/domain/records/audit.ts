@@ -1,5 +1,24 @@
-import type { ObjectForm } from "../../lib/form.ts";
+import {
+  anyObject,
+  instant,
+  nullable,
+  type ObjectForm,
+  object,
+  text,
+  uuid,
+} from "../../lib/form.ts";
 import type { JsonObject } from "../../lib/json.ts";
+
+/** One row of the insert-only audit log. */
+export const auditRecordForm = object({
+  id: uuid,
+  opType: text,
+  targetId: text,
+  payload: anyObject,
+  actorId: text,
+  namespaceId: nullable(text),
+  createdAt: instant,
+});
 
 /** How audit records keep a value: by the names of its form there, null where there is nothing. */
 export type AuditForm<T> = {
@@ -10,13 +29,13 @@ export type AuditForm<T> = {
 
 /**
  * The audit form of a record.
- * @param text the names of its members there, in their order: they are on the disk of every pack, and so may never change
+ * @param written the names of its members there, in their order: they are on the disk of every pack, and so may never change
  */
 export function auditForm<T extends object>(
   { members }: ObjectForm<T>,
-  text: string,
+  written: string,
 ): AuditForm<T> {
-  const names = text.split(/\s+/);
+  const names = written.split(/\s+/);
   const keys = members.flatMap(({ key }) => (typeof key === "string" ? key : []));
   if (names.length !== keys.length) throw new Error("an audit form names each member once");
   const pairs = keys.map((key, place) => [key, names[place] ?? key] as const);

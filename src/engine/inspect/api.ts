@@ -1,6 +1,7 @@
 import type { Edge } from "../../domain/edge.ts";
 import type { LifecycleState, NodeType, Scope } from "../../domain/enums.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
+import type { ExtractionJob } from "../../domain/jobs.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { StoreBackend } from "../../domain/store-backends.ts";
 import type { InstantInput } from "../../domain/validity.ts";
@@ -8,7 +9,6 @@ import type { Instant } from "../../lib/instant.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { AuditRecord } from "../../ports/store/audit-record.ts";
-import type { ExtractionJob } from "../../ports/store/work-queue.ts";
 
 export type NodeQuery = {
   readonly userId?: string | null | undefined;

@@ -1,14 +1,5 @@
-import type { Instant } from "../../lib/instant.ts";
-import type { JsonObject } from "../../lib/json.ts";
-import type { Uuid } from "../../lib/uuid.ts";
+import type { auditRecordForm } from "../../domain/records/audit.ts";
+import type { ValueOf } from "../../lib/view.ts";
 
 /** One row of the insert-only audit log. */
-export type AuditRecord = {
-  readonly id: Uuid;
-  readonly opType: string;
-  readonly targetId: string;
-  readonly payload: JsonObject;
-  readonly actorId: string;
-  readonly namespaceId: string | undefined;
-  readonly createdAt: Instant;
-};
+export type AuditRecord = ValueOf<typeof auditRecordForm>;

@@ -1,5 +1,5 @@
 import type { MemoryEvent } from "../../domain/event.ts";
-import type { ProcessingStatus } from "../../domain/jobs.ts";
+import type { ExtractionJob, ProcessingStatus } from "../../domain/jobs.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { Owner } from "../../domain/owner.ts";
 import type { Instant } from "../../lib/instant.ts";
@@ -47,16 +47,6 @@ export type Outcome = {
   readonly failure: string | undefined;
   /** Whole seconds to the next time at the earliest; failures in a row make it longer (`retryAfterSeconds`). */
   readonly cooldownSeconds: number;
-};
-
-/** Extraction work on one event, as known to the job queue. */
-export type ExtractionJob = {
-  readonly eventId: Uuid;
-  readonly status: "pending" | "complete";
-  readonly attempts: number;
-  readonly leaseExpiresAt: Instant | undefined;
-  readonly lastError: string | undefined;
-  readonly updatedAt: Instant;
 };
 
 /**

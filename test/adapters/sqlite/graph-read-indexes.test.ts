@@ -10,7 +10,6 @@ import {
   readContradictionsOf,
 } from "../../../src/adapters/sqlite/read/contradictions.ts";
 import { readExpired } from "../../../src/adapters/sqlite/read/expired.ts";
-import { readExtractionJob } from "../../../src/adapters/sqlite/read/extraction-job.ts";
 import {
   readEventsById,
   readNodes,
@@ -18,6 +17,7 @@ import {
 } from "../../../src/adapters/sqlite/read/read.ts";
 import { readScan } from "../../../src/adapters/sqlite/read/scan-nodes.ts";
 import { readChain, readNeighborhood } from "../../../src/adapters/sqlite/read/walks.ts";
+import { extractionJob } from "../../../src/adapters/sqlite/write/jobs.ts";
 import { ACTIVE_STATES } from "../../../src/domain/enums.ts";
 import { ALL_OWNERS } from "../../../src/domain/owner.ts";
 import type { Uuid } from "../../../src/lib/uuid.ts";
@@ -144,7 +144,7 @@ const READS: readonly {
   },
   {
     name: "work of extraction",
-    read: (database, id) => readExtractionJob(database, id, "ada"),
+    read: (database, id) => extractionJob(database, id, "ada"),
     indexes: ["sqlite_autoindex_events_1"],
     sorts: false,
   },

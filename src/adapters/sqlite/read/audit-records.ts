@@ -1,24 +1,17 @@
 import type { Database } from "bun:sqlite";
+import { auditRecordForm } from "../../../domain/records/audit.ts";
 import type { PageForm } from "../../../domain/search/pages.ts";
-import { asInstant } from "../../../lib/instant.ts";
-import { asUuid, type Uuid } from "../../../lib/uuid.ts";
+import type { Uuid } from "../../../lib/uuid.ts";
 import type { AuditRecordPage, AuditRecordsOnTarget } from "../../../ports/store/audit-log.ts";
 import type { AuditRecord } from "../../../ports/store/audit-record.ts";
 import type { Page } from "../../../ports/store/page.ts";
 import type { Parameter } from "../connection/ask.ts";
 import { readOwnerNames } from "../owners/owner-names.ts";
-import { toMetadata } from "../write/rows.ts";
+import { type RowOf, rowReader } from "../write/rows.ts";
 import { readPage } from "./pages.ts";
 
-type OperationRow = {
-  readonly id: string;
-  readonly op_type: string;
-  readonly target_id: string;
-  readonly payload: string;
-  readonly actor_id: string;
-  readonly namespace_id: string | null;
-  readonly created_at: string;
-};
+type OperationRow = RowOf<AuditRecord>;
+const toAuditRecord = rowReader(auditRecordForm);
 
 const FROM_OPERATIONS =
   "SELECT id, op_type, target_id, payload, actor_id, namespace_id, created_at FROM operations";
@@ -65,16 +58,4 @@ export function readAuditRecordsOn(
   );
   const parameters = [page.targetId, createdAt, id, page.limit + 1];
   return readPage(statement, parameters, page.limit, OPERATION_PAGE);
-}
-
-function toAuditRecord(row: OperationRow): AuditRecord {
-  return {
-    id: asUuid(row.id),
-    opType: row.op_type,
-    targetId: row.target_id,
-    payload: toMetadata(row.payload) ?? {},
-    actorId: row.actor_id,
-    namespaceId: row.namespace_id ?? undefined,
-    createdAt: asInstant(row.created_at),
-  };
 }

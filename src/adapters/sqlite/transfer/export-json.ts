@@ -17,7 +17,7 @@ export type JsonExportChoices = {
   readonly path: string;
 };
 
-type EdgeRow = Omit<RowOf<Edge>, "key">;
+type EdgeRow = RowOf<Edge>;
 
 const EDGES = `SELECT e.id, s.id AS source_id, t.id AS target_id, e.edge_type, o.user_id, e.confidence, e.valid_from,
     e.valid_to, e.provenance_event_id, e.metadata, e.created_at

@@ -8,14 +8,11 @@ import { advanceIndexSequence } from "./index-sequence.ts";
 import { writeDocuments } from "./lexical-index.ts";
 import { ensureOwner } from "./owners.ts";
 import { noteNewTexts } from "./renew-texts.ts";
-import { fromMetadata } from "./rows.ts";
+import { eventValues, INSERT_EVENT } from "./rows.ts";
 import type { Lease } from "./work.ts";
 import { writeAuditRecord } from "./write-audit-record.ts";
 import { writeNode } from "./write-node.ts";
 
-const INSERT_EVENT = `INSERT INTO events
-  (id, owner, session_id, scope, role, content, content_hash, metadata, event_time, timestamp)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const INSERT_JOB = `INSERT INTO work (subject, kind, owner, status, generation, lease_owner, lease_expires_at, updated_at)
   VALUES (?, 'materialization', ?, 'pending', ?, ?, ?, ?)`;
 
@@ -36,18 +33,7 @@ export function writeAdmission(
   for (const event of admission.events) {
     const owner = owners.get(event.userId) ?? ensureOwner(database, event.userId);
     owners.set(event.userId, owner);
-    const { lastInsertRowid: key } = insertEvent.run(
-      event.id,
-      owner,
-      event.sessionId ?? null,
-      event.scope,
-      event.role,
-      event.content,
-      event.contentHash,
-      fromMetadata(event.metadata),
-      event.eventTime ?? null,
-      event.timestamp,
-    );
+    const { lastInsertRowid: key } = insertEvent.run(event.id, owner, ...eventValues(event));
     insertJob.run(key, owner, ...claim, event.timestamp);
   }
   const plans = (admission.plans ?? []).map(toPlanRecord);

@@ -1,10 +1,10 @@
 import type { Database } from "bun:sqlite";
 import { type Edge, edgeForm } from "../../../domain/edge.ts";
 import { SvcError } from "../../../domain/errors.ts";
-import { fromMetadata, type RowOf, rowReader } from "./rows.ts";
+import { type RowOf, rowReader, rowWriter } from "./rows.ts";
 
 /** A row of `edges` joined with its owner's name and the ids of its ends. */
-export type EdgeRow = RowOf<Edge>;
+export type EdgeRow = { readonly key: number } & RowOf<Edge>;
 
 /** Columns of an EdgeRow; `e` is `edges`, `o` its owner, `s` and `t` the nodes at its source and target. */
 export const EDGE_COLUMNS = `e.key, e.id, o.user_id, s.id AS source_id, t.id AS target_id, e.edge_type, e.confidence,
@@ -30,30 +30,17 @@ export function readEdgesAmong(database: Database, keys: readonly number[]): Edg
 
 const INSERT_EDGE = `INSERT INTO edges
   (id, owner, source, target, edge_type, confidence, valid_from, valid_to, provenance_event_id, metadata, created_at)
-  SELECT ?1, o.owner, s.key, t.key, ?5, ?6, ?7, ?8, ?9, ?10, ?11
-  FROM owners o JOIN nodes s ON s.owner = o.owner AND s.id = ?3 JOIN nodes t ON t.owner = o.owner AND t.id = ?4
-  WHERE o.user_id = ?2 ON CONFLICT (id) DO NOTHING`;
+  SELECT ?1, o.owner, s.key, t.key, ?4, ?6, ?7, ?8, ?9, ?10, ?11
+  FROM owners o JOIN nodes s ON s.owner = o.owner AND s.id = ?2 JOIN nodes t ON t.owner = o.owner AND t.id = ?3
+  WHERE o.user_id = ?5 ON CONFLICT (id) DO NOTHING`;
+const valuesOf = rowWriter(edgeForm);
 
 /**
  * Writes a new edge. Runs inside a write transaction.
  * @throws SvcError internal unless the edge is new and both ends exist and belong to its owner
  */
 export function writeEdge(database: Database, edge: Edge): void {
-  const { changes } = database
-    .query(INSERT_EDGE)
-    .run(
-      edge.id,
-      edge.userId,
-      edge.sourceId,
-      edge.targetId,
-      edge.edgeType,
-      edge.confidence,
-      edge.validFrom,
-      edge.validTo ?? null,
-      edge.provenanceEventId ?? null,
-      fromMetadata(edge.metadata),
-      edge.createdAt,
-    );
+  const { changes } = database.query(INSERT_EDGE).run(...valuesOf(edge));
   if (changes > 0) return;
   const message = `the edge ${edge.id} is there already, or ${edge.sourceId} and ${edge.targetId} are not both nodes of its owner`;
   throw new SvcError("internal", message, { edge: edge.id });

@@ -1,9 +1,13 @@
 import type { Database } from "bun:sqlite";
-import type { ProcessingStatus } from "../../../domain/jobs.ts";
+import {
+  type ExtractionJob,
+  extractionJobForm,
+  processingStatusForm,
+} from "../../../domain/jobs.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import { fromPlanRecord, planRecordId } from "../../../domain/planned-store.ts";
-import { asInstant, type Instant } from "../../../lib/instant.ts";
+import type { Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { MaterializationJob } from "../../../ports/store/work-queue.ts";
 import { readAuditRecord } from "../read/audit-records.ts";
@@ -14,6 +18,8 @@ import {
   type EventRow,
   NODE_COLUMNS,
   type NodeRow,
+  type RowOf,
+  rowReader,
   toEvent,
   toNode,
 } from "./rows.ts";
@@ -133,35 +139,27 @@ export function failJobs(
   }
 }
 
-type StatusRow = {
-  readonly id: Uuid;
-  readonly status: "pending" | "complete";
-  readonly attempts: number;
-  readonly last_error: string | null;
-  readonly updated_at: string;
-};
+const toStatus = rowReader(processingStatusForm);
+const toExtractionJob = rowReader(extractionJobForm);
 
-export function jobStatus(
-  database: Database,
-  eventId: Uuid,
-  owner: Owner,
-): ProcessingStatus | undefined {
-  const row = database
-    .query<StatusRow, [string, string | null]>(
-      `SELECT e.id, j.status, j.attempts, j.last_error, j.updated_at
-       FROM events e JOIN work j ON j.subject = e.key AND j.kind = '${KIND}'
-       JOIN owners o ON o.owner = e.owner
+export function jobStatus(database: Database, eventId: Uuid, owner: Owner) {
+  const row = readJob(database, eventId, owner, KIND);
+  return row === null ? undefined : toStatus(row);
+}
+
+export function extractionJob(database: Database, eventId: Uuid, owner: Owner) {
+  const row = readJob(database, eventId, owner, "extraction");
+  return row === null ? undefined : toExtractionJob(row);
+}
+
+function readJob(database: Database, eventId: Uuid, owner: Owner, kind: string) {
+  return database
+    .query<RowOf<ExtractionJob>, [string, string | null, string]>(
+      `SELECT e.id AS event_id, j.status, j.attempts, j.last_error, j.lease_expires_at, j.updated_at
+       FROM events e JOIN work j ON j.subject = e.key AND j.kind = ?3 JOIN owners o ON o.owner = e.owner
        WHERE e.id = ?1 AND (?2 IS NULL OR o.user_id = ?2)`,
     )
-    .get(eventId, userIdOf(owner));
-  if (row === null) return undefined;
-  return {
-    eventId: row.id,
-    status: row.status,
-    attempts: row.attempts,
-    lastError: row.last_error ?? undefined,
-    updatedAt: asInstant(row.updated_at),
-  };
+    .get(eventId, userIdOf(owner), kind);
 }
 
 /** Number of pending jobs, and how many of them failed at least once since their last success. */

@@ -15,14 +15,12 @@ type Cell<T> =
   | (NonNullable<T> extends number | boolean ? number : string);
 
 /** A row with the members of a record in snake case: JSON and members of closed sets as text, booleans as 0 or 1. */
-export type RowOf<T> = { readonly key: number } & {
-  readonly [K in keyof T & string as SnakeCase<K>]: Cell<T[K]>;
-};
+export type RowOf<T> = { readonly [K in keyof T & string as SnakeCase<K>]: Cell<T[K]> };
 
 /** A row of `events` joined with its owner's name. */
-export type EventRow = RowOf<MemoryEvent>;
+export type EventRow = { readonly key: number } & RowOf<MemoryEvent>;
 /** A row of `nodes` joined with its owner's name. */
-export type NodeRow = RowOf<MemoryNode>;
+export type NodeRow = { readonly key: number } & RowOf<MemoryNode>;
 
 /** The column form of a member, whether or not it may be null. */
 function columnForm(form: View<never>): View<never> {
@@ -79,10 +77,10 @@ function toColumn({ form }: Declared): Pick<Part, "make" | "inline"> {
   }
 }
 
-/** The values of some columns of a record, in record order. */
+/** The values of a record for its columns, or for some of them, in record order. */
 export function rowWriter<T extends object>(
   { members }: ObjectForm<T>,
-  isWritten: (name: string) => boolean,
+  isWritten: (name: string) => boolean = () => true,
 ): (value: T) => Value[] {
   const written = members.filter(({ name }) => isWritten(name));
   const toValues = literalMaker<T, Readonly<Record<string, Value>>>(
@@ -105,6 +103,13 @@ const named = (table: string, names: readonly string[]): string =>
 export const EVENT_COLUMNS = `e.key, e.id, o.user_id, ${named("e", storedColumns(eventForm))}`;
 
 export const toEvent = rowReader(eventForm);
+
+const EVENT_STORED = storedColumns(eventForm);
+
+/** Inserts an event. Parameters: id, owner, then `eventValues`. */
+export const INSERT_EVENT = `INSERT INTO events (id, owner, ${EVENT_STORED.join(", ")})
+  VALUES (?, ?, ${EVENT_STORED.map(() => "?").join(", ")})`;
+export const eventValues = rowWriter(eventForm, (name) => EVENT_STORED.includes(name));
 
 const NODE_STORED = storedColumns(nodeForm);
 

@@ -1,20 +1,13 @@
 import type { Database } from "bun:sqlite";
+import { auditRecordForm } from "../../../domain/records/audit.ts";
 import type { AuditRecord } from "../../../ports/store/audit-record.ts";
+import { rowWriter } from "./rows.ts";
 
 const INSERT_OPERATION = `INSERT INTO operations
   (id, op_type, target_id, payload, actor_id, namespace_id, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`;
+const valuesOf = rowWriter(auditRecordForm);
 
 /** Appends an audit record. Runs inside a write transaction. */
 export function writeAuditRecord(database: Database, record: AuditRecord): void {
-  database
-    .query(INSERT_OPERATION)
-    .run(
-      record.id,
-      record.opType,
-      record.targetId,
-      JSON.stringify(record.payload),
-      record.actorId,
-      record.namespaceId ?? null,
-      record.createdAt,
-    );
+  database.query(INSERT_OPERATION).run(...valuesOf(record));
 }
