@@ -17,9 +17,6 @@ import { referenceProblem } from "./references.ts";
 import type { ExtractedClaim, ExtractedEntity, ExtractionResult } from "./result.ts";
 import type { Turn } from "./turn.ts";
 
-/** The rules of the checks, which every extraction record names. Another value for other rules. */
-export const GROUNDING_POLICY = "speech_act_v14";
-
 /** What of an answer is believed, and what is not, by reason. */
 export type CheckedTurn = { readonly result: ExtractionResult; readonly tally: DropTally };
 

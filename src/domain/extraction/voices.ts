@@ -166,12 +166,11 @@ export function isOnlyAdvice(
 ): boolean {
   const isSelf = isFirstPerson(claim.subject);
   if (!isSelf && !isPersonal(claim.subject) && !addresses(passage)) return true;
-  if (isSelf)
-    return (
-      hasCue(passage, language, "advice") && !/'ll|will|have|'ve|werde|habe|he /i.test(passage)
-    );
-  return hasCue(passage, language, "advice");
+  return hasCue(passage, language, "advice") && !(isSelf && COMMITS.test(passage));
 }
+
+/** An assistant says that it did something, or will. */
+const COMMITS = /['’](?:ll|ve)(?![\p{L}])|(?<![\p{L}])(?:will|have|werde|habe|he)(?![\p{L}])/iu;
 
 /** Whether a text speaks to the user about the user. */
 function addresses(text: string): boolean {

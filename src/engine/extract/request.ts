@@ -1,4 +1,5 @@
 import type { Turn } from "../../domain/extraction/turn.ts";
+import { sha256Hex } from "../../lib/hashing.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { BATCH_SCHEMA, SINGLE_SCHEMA } from "./answer-schema.ts";
 import { EXTRACTION_1 } from "./prompts/extraction-1.ts";
@@ -33,6 +34,15 @@ export function batchRequest(turns: readonly Turn[]): ExtractionRequest {
     prompt: turns.map((turn, index) => tagged(turn, index + 1)).join("\n"),
     schema: BATCH_SCHEMA,
   };
+}
+
+/** SHA-256 of the messages of a request: the same one is kept once. */
+export function requestSha256({ system, prompt }: ExtractionRequest): string {
+  const messages = [
+    { role: "system", content: system },
+    { role: "user", content: prompt },
+  ];
+  return sha256Hex(JSON.stringify(messages));
 }
 
 function policyOf(role: string): string {

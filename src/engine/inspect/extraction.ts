@@ -2,19 +2,18 @@ import { parseId, parseOwner } from "../../domain/arguments.ts";
 import { openChecksummed } from "../../domain/checksummed.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
+import { EXTRACTION_OPERATION, extractionRecordId } from "../../domain/extraction/records.ts";
 import type { ExtractionJob } from "../../domain/jobs.ts";
 import { ALL_OWNERS } from "../../domain/owner.ts";
 import { parseInstant } from "../../lib/instant.ts";
 import type { JsonObject } from "../../lib/json.ts";
-import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
+import type { Uuid } from "../../lib/uuid.ts";
 import type { AuditLog } from "../../ports/store/audit-log.ts";
 import type { EventLog } from "../../ports/store/event-log.ts";
 import type { WorkQueue } from "../../ports/store/work-queue.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { NamedRecords } from "../owner-names.ts";
 import type { ExtractionRecord, ExtractionStatus } from "./api.ts";
-
-const OPERATION = "EXTRACTION_VALIDATED";
 
 /**
  * What was extracted from an event. Undefined for an unknown event, one of another owner, or one without an extraction.
@@ -28,9 +27,9 @@ export async function getExtraction(
   const id = parseId(eventId, "event_id");
   const event = await store.event(id, parseOwner(userId));
   if (event === undefined) return undefined;
-  const operation = await store.auditRecord(recordId(id), ALL_OWNERS);
+  const operation = await store.auditRecord(extractionRecordId(id), ALL_OWNERS);
   if (operation === undefined) return undefined;
-  if (operation.opType !== OPERATION) throw damaged(id);
+  if (operation.opType !== EXTRACTION_OPERATION) throw damaged(id);
   const names = await store.owners.names(event.userId);
   const known = new Set(names.map(({ userId: name }) => name));
   return toRecord(openChecksummed(operation.payload), event, known);
@@ -49,7 +48,7 @@ export async function extractionStatus(
   const job = await store.extractionJob(id, parseOwner(userId));
   if (job === undefined) return undefined;
   if (job.status === "complete") return { job, status: "complete", phase: "complete" };
-  const isRecorded = (await store.auditRecord(recordId(id), ALL_OWNERS)) !== undefined;
+  const isRecorded = (await store.auditRecord(extractionRecordId(id), ALL_OWNERS)) !== undefined;
   const now = clock.now();
   return {
     job,
@@ -60,11 +59,6 @@ export async function extractionStatus(
 
 function isLeased({ leaseExpiresAt }: ExtractionJob, now: string): boolean {
   return leaseExpiresAt !== undefined && leaseExpiresAt > now;
-}
-
-/** The first extraction of an event is the only one. */
-function recordId(eventId: Uuid): Uuid {
-  return uuidV5(eventId, "svc:validated-extraction:v1");
 }
 
 function toRecord(

@@ -201,6 +201,7 @@ describe("a claim of a model", () => {
       ["Rome is old.", "Rome | is | old"],
       ["You should visit Rome.", "You | visited | Rome"],
       ["I recommend Rome.", "I | likes | Rome"],
+      ["I recommend the old town of Rome.", "I | likes | old town"],
     ] as const) {
       expect(check(said(content), fact(line)).counts).toEqual({ role_policy: 1 });
     }

@@ -9,6 +9,7 @@ import { EXTRACTION_1 } from "../../../src/engine/extract/prompts/extraction-1.t
 import {
   batchRequest,
   PROMPT_VERSION,
+  requestSha256,
   singleRequest,
 } from "../../../src/engine/extract/request.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
@@ -201,6 +202,11 @@ describe("a request", () => {
       expect([read?.tally.counts, tally.counts]).toEqual([{}, {}]);
       expect(result.claims).toHaveLength(read!.result.claims.length);
     }
+  });
+
+  test("has one digest for the same messages", () => {
+    expect(requestSha256(batchRequest([SAID]))).toBe(requestSha256(batchRequest([SAID])));
+    expect(requestSha256(batchRequest([SAID]))).not.toBe(requestSha256(singleRequest(SAID)));
   });
 
   test("names prompts that never change under one version", () => {
