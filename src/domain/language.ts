@@ -69,8 +69,12 @@ type Known = Readonly<Record<Language, number>>;
 /** How much speaks for each language. */
 function known(text: string, terms: readonly string[]): Known {
   const found = { en: 0, de: 0, fr: 0, es: 0, it: 0, pt: 0, nl: 0, ru: 0 };
-  for (const term of new Set(terms.slice(0, WORDS_READ))) {
-    const languages = SIGNS.get(term) ?? [];
+  const seen = new Set<string>();
+  for (let at = 0; at < terms.length && at < WORDS_READ; at += 1) {
+    const term = terms[at] ?? "";
+    const languages = SIGNS.get(term);
+    if (languages === undefined || seen.has(term)) continue;
+    seen.add(term);
     for (const language of languages) found[language] += 1 / languages.length;
   }
   if (isPlain(text)) return found;
@@ -83,7 +87,7 @@ function known(text: string, terms: readonly string[]): Known {
 }
 
 function most(found: Known): number {
-  return Math.max(...LANGUAGES.map((language) => found[language]));
+  return LANGUAGES.reduce((best, language) => Math.max(best, found[language]), 0);
 }
 
 function above(found: Known, least: number): readonly StemmedLanguage[] {

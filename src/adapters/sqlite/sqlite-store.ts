@@ -55,7 +55,7 @@ import {
   leaseJobs,
 } from "./write/jobs.ts";
 import { addNodes, materializeAll, withoutVector } from "./write/materialize.ts";
-import { hasFormerTexts, renewTexts } from "./write/renew-texts.ts";
+import { hasFormerTexts, lookAtTexts, renewTexts } from "./write/renew-texts.ts";
 import { finishWork, leaseOf, renewWork, takeWork } from "./write/work.ts";
 
 export type SqliteStoreParts = {
@@ -197,7 +197,10 @@ function bindSearches({ access, embedding }: SqliteStoreParts) {
     searchText: (query, filter, k, others = []) =>
       access.read((database) => searchText(database, query, filter, { k, others })),
     hasFormerTexts: reading(access, hasFormerTexts),
-    renewTexts: writing(access, renewTexts),
+    renewTexts: async () => {
+      const look = await access.read(lookAtTexts);
+      return await access.write((database) => renewTexts(database, look));
+    },
     searchGraph: reading(access, searchGraph),
     pinned: reading(access, readPinned),
     contradictions: reading(access, readContradictions),

@@ -20,10 +20,8 @@ export function ownWords(
   eventTime: Instant | undefined,
   stem: Stem,
 ): readonly string[] {
-  return [
-    ...wordsAndStems(content, stem),
-    ...(eventTime === undefined ? [] : dateWords(eventTime)),
-  ];
+  const words = wordsAndStems(content, stem);
+  return eventTime === undefined ? words : [...words, ...dateWords(eventTime)];
 }
 
 /** The words of the turns on one side, nearest turn first. */
@@ -33,5 +31,6 @@ export function neighbourWords(contents: readonly string[], stem: Stem): readonl
 
 function wordsAndStems(text: string, stem: Stem): readonly string[] {
   const words = analyse(text);
-  return [...words, ...stemsOf(text, words, stem)];
+  const stems = stemsOf(text, words, stem);
+  return stems.length === 0 ? words : [...words, ...stems];
 }

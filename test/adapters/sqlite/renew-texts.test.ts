@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { lookAtTexts, renewTexts } from "../../../src/adapters/sqlite/write/renew-texts.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import { type Memory, put } from "../../contract/samples.ts";
 import { directoryPack, encrypted, filePack, type SqlitePack } from "../../contract/sqlite-pack.ts";
@@ -114,6 +115,28 @@ test("a step ends early when its texts are long", async () => {
   const store = await open(pack);
   expect(await renewAll(store)).toBe(2);
   expect(await find(store, "Buch")).toHaveLength(2);
+});
+
+test("what is archived or written while a process looks at the texts is left to whoever did it", async () => {
+  const pack = await former(filePack(folder()));
+  const store = await open(pack);
+  const database = connect(pack);
+  const look = lookAtTexts(database);
+  expect(look).toMatchObject({ former: expect.arrayContaining([3, 4]), from: 0, to: 6 });
+  database.run("UPDATE nodes SET lifecycle_state = 'archived' WHERE key = 4");
+  database.run("DELETE FROM lexical_documents WHERE rowid & 0xffffffffff = 4");
+  await put(store, { content: "Noch mehr Häuser", second: 9 });
+
+  expect(renewTexts(database, look)).toBeFalse();
+  expect(indexed(database).orphans).toEqual([]);
+  expect(cursor(database)).toBe("1 6");
+  expect(await store.hasFormerTexts()).toBeTrue();
+  // A process that looked at the same texts comes too late.
+  expect(renewTexts(database, look)).toBeTrue();
+  expect(cursor(database)).toBe("1 6");
+  expect(await renewAll(store)).toBe(1);
+  expect(cursor(database)).toBe("1 7");
+  database.close();
 });
 
 test("English texts are looked at and left alone", async () => {

@@ -44,26 +44,21 @@ export function writeDocuments(database: Database, keys: Iterable<number>): void
 }
 
 /**
- * Rewrites those documents of nodes, and of the turns around them, that have another number of words than this analyser gives
- * them. Nodes without a document stay without. Runs inside a write transaction.
- * @returns how many were rewritten
+ * Those of these nodes, and of the turns around them, whose documents have another number of words than this analyser gives them.
+ * Nodes without a document are left out: a job writes it.
+ * @returns keys
  */
-export function mendFormerDocuments(database: Database, keys: Iterable<number>): number {
+export function formerDocuments(database: Database, keys: Iterable<number>): readonly number[] {
   const sizes = database.query<{ sz: Uint8Array }, [number, number]>(
     `SELECT sz FROM lexical_documents_docsize WHERE id = ${documentNumber("?", "?")}`,
   );
-  let written = 0;
-  for (const place of surroundAll(database, keys, AROUND).values()) {
+  return [...surroundAll(database, keys, AROUND).values()].flatMap((place) => {
     const { owner, key } = place.turn;
     const found = sizes.get(owner, key);
-    const held = found === null ? undefined : readNumbers(found.sz);
-    if (held === undefined || columnsOf(place).every(({ length }, at) => length === held[at])) {
-      continue;
-    }
-    put(database, place);
-    written += 1;
-  }
-  return written;
+    if (found === null) return [];
+    const held = readNumbers(found.sz);
+    return columnsOf(place).every(({ length }, at) => length === held[at]) ? [] : [key];
+  });
 }
 
 /**

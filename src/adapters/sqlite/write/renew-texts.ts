@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import { ANALYSER } from "../../../domain/stemmed-words.ts";
 import { readPackSetting, writePackSetting } from "../schema/pack-settings.ts";
 import { advanceIndexSequence } from "./index-sequence.ts";
-import { mendFormerDocuments } from "./lexical-index.ts";
+import { formerDocuments, writeDocuments } from "./lexical-index.ts";
 import { ACTIVE, HAS_TEXT } from "./turns.ts";
 
 /*
@@ -34,28 +34,61 @@ export function hasFormerTexts(database: Database): boolean {
   );
 }
 
+/** The next texts that were looked at. */
+type Look = {
+  /** Keys of the nodes whose documents are to be written again. */
+  readonly former: readonly number[];
+  readonly from: number;
+  readonly to: number;
+  readonly hasMore: boolean;
+};
+
 /**
- * Looks at the next texts, and indexes those again that an earlier analyser indexed otherwise. Runs inside a write transaction.
- * @returns whether there are more
+ * Looks at the next texts. Not inside a write transaction: others write meanwhile, and damage in the index spoils nothing of
+ * theirs.
  */
-export function renewTexts(database: Database): boolean {
+export function lookAtTexts(database: Database): Look {
+  const from = readCursor(database);
   const rows = database.prepare<{ key: number; length: number }, [number, number]>(
     `SELECT key, length(content) AS length FROM nodes
      WHERE key > ? AND lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT} ORDER BY key LIMIT ?`,
   );
   const keys: number[] = [];
   let room = CHARS_A_STEP;
-  for (const { key, length } of rows.iterate(readCursor(database), NODES_A_STEP)) {
+  for (const { key, length } of rows.iterate(from, NODES_A_STEP)) {
     keys.push(key);
     room -= length;
     if (room <= 0) break;
   }
   rows.finalize();
-  if (mendFormerDocuments(database, keys) > 0) advanceIndexSequence(database);
   const hasMore = keys.length === NODES_A_STEP || room <= 0;
-  const last = hasMore ? keys.at(-1) : newestKey(database);
-  if (last !== undefined) writeCursor(database, last);
+  const to = hasMore ? (keys.at(-1) ?? from) : newestKey(database);
+  return { former: formerDocuments(database, keys), from, to, hasMore };
+}
+
+/**
+ * Indexes texts again that were looked at. Texts that came meanwhile are above them. Runs inside a write transaction.
+ * @returns whether there are more
+ */
+export function renewTexts(database: Database, { former, from, to, hasMore }: Look): boolean {
+  // Another process was faster.
+  if (readCursor(database) !== from) return hasFormerTexts(database);
+  if (former.length > 0) {
+    writeDocuments(database, stillActive(database, former));
+    advanceIndexSequence(database);
+  }
+  writeCursor(database, to);
   return hasMore;
+}
+
+function stillActive(database: Database, keys: readonly number[]): readonly number[] {
+  return database
+    .query<{ key: number }, [string]>(
+      `SELECT n.key FROM json_each(?) k CROSS JOIN nodes n ON n.key = k.value
+       WHERE n.lifecycle_state IN ${ACTIVE}`,
+    )
+    .all(JSON.stringify(keys))
+    .map(({ key }) => key);
 }
 
 /** Records that all texts were indexed by this analyser. Runs inside a write transaction. */
