@@ -1,6 +1,6 @@
 import { Argument, InvalidArgumentError, Option } from "commander";
-import { CLIENT_NAMES, CONFIG_SCOPES } from "../../assistants/catalogue.ts";
-import type { ClientChange } from "../../assistants/client-desk.ts";
+import { CLIENT_NAMES, CONFIG_SCOPES, type ConfigScope } from "../../assistants/catalogue.ts";
+import type { ClientChange, ClientEntry } from "../../assistants/client-desk.ts";
 import { invalid } from "../../domain/errors.ts";
 import type { CliContext } from "./context.ts";
 import { lineDiff } from "./line-diff.ts";
@@ -43,7 +43,10 @@ export function requireClient(client: string | undefined): string {
   throw invalid("client", `is missing; choose one of ${CLIENT_NAMES.join(", ")}`);
 }
 
+/** The options of every such command. */
 export type ChangeOptions = {
+  readonly name: string;
+  readonly scope: ConfigScope;
   readonly dryRun?: true;
   readonly yes?: true;
   readonly format: Format;
@@ -82,6 +85,16 @@ export async function changeConfig(
     return { status: "declined", diff, copy: undefined };
   }
   return { status: "done", diff, copy: change.apply() };
+}
+
+/** A change as JSON. @param done the word for a change that was made */
+export function changeToJson(
+  entry: ClientEntry,
+  { file }: ClientChange,
+  { status, copy, diff }: ChangeOutcome,
+  done: string,
+): Record<string, unknown> {
+  return { ...entry, file, status: status === "done" ? done : status, backup: copy ?? null, diff };
 }
 
 async function agrees(question: string): Promise<boolean> {

@@ -1,14 +1,15 @@
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
-import type { ConfigScope } from "../../../assistants/catalogue.ts";
 import type { ClientChange, ClientEntry } from "../../../assistants/client-desk.ts";
 import type { RoundTrip } from "../../../assistants/round-trip.ts";
 import type { ServerCommand } from "../../../assistants/server-entry.ts";
 import type { ToolSet } from "../../contract/core/operation.ts";
 import {
+  type ChangeOptions,
   type ChangeOutcome,
   changeConfig,
+  changeToJson,
   clientArgument,
   DEFAULT_NAME,
   requireClient,
@@ -19,7 +20,6 @@ import type { CliContext } from "../context.ts";
 import { configOfPack, packOf } from "../default-pack.ts";
 import { DEFAULT_TOOLS, TOOL_SETS } from "../mcp-options.ts";
 import { formatOption } from "../options.ts";
-import type { Format } from "../output.ts";
 
 const EXAMPLES = `
 Examples:
@@ -35,18 +35,13 @@ and spoken to. No key is ever written. svc disconnect takes it back.`;
 /** Milliseconds within which the server must answer; its first start unpacks libraries. */
 const LIMIT_MS = 20_000;
 
-type ConnectOptions = {
+type ConnectOptions = ChangeOptions & {
   readonly dbPath?: string;
-  readonly name: string;
-  readonly scope: ConfigScope;
   readonly userId?: string;
   readonly tools: ToolSet;
-  readonly dryRun?: true;
-  readonly yes?: true;
   readonly print?: true;
   readonly force?: true;
   readonly verify: boolean;
-  readonly format: Format;
 };
 
 /** `svc connect`: tells an assistant how to start the memory server, and tests it. Repeating it changes nothing. */
@@ -159,11 +154,7 @@ function report({ output }: CliContext, { change, outcome, trip, undo }: Done): 
 function toJson(done: Done): Record<string, unknown> {
   const { entry, server, concerns, change, outcome, trip, undo } = done;
   return {
-    ...entry,
-    file: change.file,
-    status: outcome.status === "done" ? "connected" : outcome.status,
-    backup: outcome.copy ?? null,
-    diff: outcome.diff,
+    ...changeToJson(entry, change, outcome, "connected"),
     server,
     concerns,
     round_trip: trip === undefined ? null : tripToJson(trip),

@@ -1,8 +1,9 @@
 import { Command } from "commander";
-import type { ConfigScope } from "../../../assistants/catalogue.ts";
 import type { ClientChange } from "../../../assistants/client-desk.ts";
 import {
+  type ChangeOptions,
   changeConfig,
+  changeToJson,
   clientArgument,
   requireClient,
   scopeOption,
@@ -10,7 +11,6 @@ import {
 } from "../client-change.ts";
 import type { CliContext } from "../context.ts";
 import { formatOption } from "../options.ts";
-import type { Format } from "../output.ts";
 
 const EXAMPLES = `
 Examples:
@@ -19,14 +19,6 @@ Examples:
 
 When nothing else was changed since svc connect, the file becomes what it was before, to the last byte; a file that it made
 is removed. Otherwise the entry alone goes, and the file is backed up first. The pack stays.`;
-
-type DisconnectOptions = {
-  readonly name: string;
-  readonly scope: ConfigScope;
-  readonly dryRun?: true;
-  readonly yes?: true;
-  readonly format: Format;
-};
 
 /** `svc disconnect`: undoes `svc connect`. Repeating it changes nothing. */
 export function disconnectCommand(context: CliContext): Command {
@@ -40,7 +32,7 @@ export function disconnectCommand(context: CliContext): Command {
     .option("--yes", "do not ask")
     .addOption(formatOption())
     .addHelpText("after", EXAMPLES)
-    .action((client: string | undefined, options: DisconnectOptions) =>
+    .action((client: string | undefined, options: ChangeOptions) =>
       disconnect(context, requireClient(client), options),
     );
 }
@@ -48,24 +40,17 @@ export function disconnectCommand(context: CliContext): Command {
 async function disconnect(
   context: CliContext,
   client: string,
-  options: DisconnectOptions,
+  options: ChangeOptions,
 ): Promise<void> {
   const { output } = context;
   const { name, scope, format } = options;
   const { disconnectionChange } = await import("../../../assistants/client-desk.ts");
-  const change = await disconnectionChange({ client, scope, name });
+  const entry = { client, scope, name };
+  const change = await disconnectionChange(entry);
   const done = await changeConfig(context, change, options, `Disconnect ${change.title}?`);
   if (done.status === "declined") return;
   if (format === "json") {
-    output.json({
-      client,
-      scope,
-      name,
-      file: change.file,
-      status: done.status === "done" ? "disconnected" : done.status,
-      backup: done.copy ?? null,
-      diff: done.diff,
-    });
+    output.json(changeToJson(entry, change, done, "disconnected"));
     return;
   }
   if (done.status === "unchanged") reportIdle(context, change, name);

@@ -15,6 +15,7 @@ import { parseInstantInput } from "../../../domain/validity.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import { type Caller, optionalOwner, requireOwner } from "./caller.ts";
 import {
+  type Described,
   type Field,
   field,
   optional,
@@ -22,7 +23,6 @@ import {
   parsed,
   RETRY_HEADER,
   required,
-  type Told,
 } from "./request.ts";
 import { REFUSAL } from "./wire-issues.ts";
 
@@ -157,12 +157,12 @@ export const speakerField = field(
 );
 
 /** An identifier. */
-export function id(http?: Told, tool?: Told): Field<Uuid> {
+export function id(http?: Described, tool?: Described): Field<Uuid> {
   return parsed(required(uuidIn, http, tool), parseId);
 }
 
 /** The same, not required. */
-export function optionalId(http?: Told, tool?: Told): Field<Uuid | undefined> {
+export function optionalId(http?: Described, tool?: Described): Field<Uuid | undefined> {
   return parsed(optional(uuidIn, http, tool), parseId);
 }
 
@@ -199,7 +199,7 @@ export function choiceInQuery<const T extends string>(
 }
 
 /** The id in a query behind which a page begins. */
-export function afterId(argument: Told = {}): Field<Uuid | undefined> {
+export function afterId(argument: Described = {}): Field<Uuid | undefined> {
   return {
     ...optionalId({}, argument),
     http: uuidIn.optional().meta({ description: "Begin behind this id." }),

@@ -40,28 +40,36 @@ export function field<H extends z.ZodType, A extends z.ZodType = H>(
 }
 
 /** What is told about a member: a description, or more. */
-export type Told = string | z.core.GlobalMeta;
+export type Described = string | z.core.GlobalMeta;
 
-function metaOf(told: Told): z.core.GlobalMeta {
+function metaOf(told: Described): z.core.GlobalMeta {
   return typeof told === "string" ? { description: told } : told;
 }
 
 /** A member that has to be given. @param tool what is told about the argument, if that is something else */
-export function required<S extends z.ZodType>(schema: S, http: Told = {}, tool: Told = http) {
+export function required<S extends z.ZodType>(
+  schema: S,
+  http: Described = {},
+  tool: Described = http,
+) {
   return field(schema.meta(metaOf(http)), schema.meta(metaOf(tool)));
 }
 
 /** A member that may be absent or null. */
-export function optional<S extends z.ZodType>(schema: S, http: Told = {}, tool: Told = http) {
+export function optional<S extends z.ZodType>(
+  schema: S,
+  http: Described = {},
+  tool: Described = http,
+) {
   return required(schema.nullish(), http, tool);
 }
 
-/** A member with a value for those who leave it out; in a body, null is none. */
+/** A member with a default. HTTP refuses null, tools take it for absent. */
 export function withDefault<S extends z.ZodType>(
   schema: S,
   preset: z.infer<S>,
-  http: Told = {},
-  tool: Told = http,
+  http: Described = {},
+  tool: Described = http,
 ) {
   return field(
     schema.optional().meta({ ...metaOf(http), default: preset }),
