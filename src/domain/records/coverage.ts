@@ -10,6 +10,7 @@ import {
   text,
   through,
 } from "../../lib/form.ts";
+import type { Instant } from "../../lib/instant.ts";
 import { noted, type ValueOf } from "../../lib/view.ts";
 
 const LIMITATIONS = [
@@ -70,3 +71,9 @@ export const historicalForm = noted(object(historical), {
 
 /** What an answer for an earlier moment is not: states and indexes are those of now, changes are not played back. */
 export type HistoricalCoverage = ValueOf<typeof historicalForm>;
+
+/** What an answer for an earlier moment of knowledge does not cover. Pure. */
+export function historicalCoverage(knowledgeAt: Instant): HistoricalCoverage {
+  const limitations = HISTORICAL_LIMITATIONS;
+  return { knowledgeAt, semantics: "ingestion_cutoff", exactSnapshot: false, limitations };
+}

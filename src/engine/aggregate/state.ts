@@ -9,8 +9,7 @@ import type {
   StateQuery,
   StateStatus,
 } from "../../domain/records/claim-state.ts";
-import type { HistoricalCoverage } from "../../domain/records/coverage.ts";
-import type { Instant } from "../../lib/instant.ts";
+import { historicalCoverage } from "../../domain/records/coverage.ts";
 import { normaliseText } from "../../lib/normal-text.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { Graph } from "../../ports/store/graph.ts";
@@ -71,7 +70,7 @@ export async function assertionState(deps: Deps, input: StateQueryInput): Promis
     currentCandidateOrder: "confidence_then_ingestion_desc",
     timelineOrder: "validity_then_ingestion_ascending",
     consistency: "complete_for_unchanged_store",
-    historicalCoverage: query.knowledgeAt && coverageAt(query.knowledgeAt),
+    historicalCoverage: query.knowledgeAt && historicalCoverage(query.knowledgeAt),
   };
 }
 
@@ -168,14 +167,5 @@ function entryOf(
     contradictionNodeIds: sortedIds(opponents),
     currentCandidate: reasons.length === 0,
     exclusionReasons: reasons,
-  };
-}
-
-function coverageAt(knowledgeAt: Instant): HistoricalCoverage {
-  return {
-    knowledgeAt,
-    semantics: "ingestion_cutoff",
-    exactSnapshot: false,
-    limitations: ["current_lifecycle_state", "current_derived_indexes", "mutations_not_replayed"],
   };
 }

@@ -1,9 +1,4 @@
-import type {
-  Coverage,
-  CoverageLimitation,
-  HistoricalCoverage,
-} from "../../domain/records/coverage.ts";
-import type { Instant } from "../../lib/instant.ts";
+import type { Coverage, CoverageLimitation } from "../../domain/records/coverage.ts";
 import type { Exclusion, MemoryBundle } from "./api.ts";
 
 /** What happened between the candidates and the context. */
@@ -56,14 +51,4 @@ export function pathsAtLimit(
   return Object.entries(limits)
     .filter(([path, limit]) => limit > 0 && (found[path] ?? 0) >= limit)
     .map(([path]) => path);
-}
-
-/** What an answer for an earlier moment of knowledge does not cover. Pure. */
-export function historicalCoverage(knowledgeAt: Instant): HistoricalCoverage {
-  return {
-    knowledgeAt,
-    semantics: "ingestion_cutoff",
-    exactSnapshot: false,
-    limitations: ["current_lifecycle_state", "current_derived_indexes", "mutations_not_replayed"],
-  };
 }

@@ -1,4 +1,5 @@
 import { reasonCode } from "../../domain/errors.ts";
+import { historicalCoverage } from "../../domain/records/coverage.ts";
 import type { RankingPolicy } from "../../domain/records/receipt.ts";
 import { storedSpeaker } from "../../domain/speaker.ts";
 import { strengthsOf } from "../../domain/strength.ts";
@@ -17,7 +18,7 @@ import type {
 import { BACKENDS } from "./candidates.ts";
 import { type ExpandedRanking, expandContext } from "./context/expand.ts";
 import { crossScopeHints } from "./context/hints.ts";
-import { aggregationCoverage, historicalCoverage } from "./coverage.ts";
+import { aggregationCoverage } from "./coverage.ts";
 import { newerFirst } from "./newer-first.ts";
 import { visibleBindings } from "./pack/bindings.ts";
 import { coverageNotice } from "./pack/bundle.ts";

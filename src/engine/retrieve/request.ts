@@ -1,6 +1,7 @@
 import {
+  parseOptionalBoolean,
   parseOptionalInteger,
-  parseOptionalList,
+  parseOptionalMembers,
   parseOptionalNumber,
   parseText,
   parseUserId,
@@ -63,8 +64,12 @@ export function parseRequest(
   now: Instant,
 ): RetrievalRequest {
   const selection = parseSelection(input);
-  const excludeNodeTypes = parseMembers(NODE_TYPES, input.excludeNodeTypes, "exclude_node_types");
-  const sourceTypes = parseMembers(SOURCE_TYPES, input.sourceTypes, "source_types");
+  const excludeNodeTypes = parseOptionalMembers(
+    NODE_TYPES,
+    input.excludeNodeTypes,
+    "exclude_node_types",
+  );
+  const sourceTypes = parseOptionalMembers(SOURCE_TYPES, input.sourceTypes, "source_types");
   const scopes = parseScopes(input.scope);
   const ownWeights = parseWeights(input.weights);
   const weights = ownWeights ?? settings.scoring;
@@ -95,7 +100,7 @@ export function parseRequest(
     scoringVersion:
       ownWeights === undefined ? settings.scoringVersion : scoringVersionId(ownWeights),
     multipliers,
-    includeCrossScope: parseFlag(input.includeCrossScope, "include_cross_scope") ?? true,
+    includeCrossScope: parseOptionalBoolean(input.includeCrossScope, "include_cross_scope") ?? true,
     signal: input.signal,
   };
 }
@@ -129,24 +134,10 @@ function parseTimes(input: RetrieveInput) {
   };
 }
 
-function parseFlag(value: unknown, field: string): boolean | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (typeof value !== "boolean") throw invalid(field, "must be true or false");
-  return value;
-}
-
-function parseMembers<T extends string>(
-  members: readonly T[],
-  value: unknown,
-  field: string,
-): readonly T[] | undefined {
-  return parseOptionalList(value, field)?.map((item) => parseMember(members, item, field));
-}
-
 function parseScopes(value: RetrieveInput["scope"]): readonly Scope[] | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === "string") return [parseMember(SCOPES, value, "scope")];
-  const scopes = parseMembers(SCOPES, value, "scope") ?? [];
+  const scopes = parseOptionalMembers(SCOPES, value, "scope") ?? [];
   if (scopes.length === 0) throw invalid("scope", "an empty list allows nothing; leave it out");
   return [...new Set(scopes)];
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { historicalCoverage } from "../../../src/domain/records/coverage.ts";
 import {
   aggregationCoverage,
   type CoverageFacts,
-  historicalCoverage,
   pathsAtLimit,
 } from "../../../src/engine/retrieve/coverage.ts";
 import { idOf, minute } from "./pack-samples.ts";

@@ -3,7 +3,6 @@ import { eventForm, type MemoryEvent } from "../../../domain/event.ts";
 import { type MemoryNode, nodeForm } from "../../../domain/node.ts";
 import { LASTING_MEMBERS } from "../../../domain/search/change.ts";
 import type { ObjectForm } from "../../../lib/form.ts";
-import type { JsonObject } from "../../../lib/json.ts";
 import { literalMaker, type Part } from "../../../lib/literal.ts";
 import type { Declared, View } from "../../../lib/view.ts";
 
@@ -132,12 +131,3 @@ export const changingValues = rowWriter(nodeForm, (name) => NODE_CHANGING.includ
 export const nodeValues = rowWriter(nodeForm, (name) => NODE_STORED.includes(name));
 
 export const toNode = rowReader(nodeForm);
-
-export function fromMetadata(metadata: JsonObject | undefined): string | null {
-  return metadata === undefined ? null : JSON.stringify(metadata);
-}
-
-export function toMetadata(text: string | null): JsonObject | undefined {
-  // SAFETY: the column is only ever written by fromMetadata.
-  return text === null ? undefined : (JSON.parse(text) as JsonObject);
-}
