@@ -1,10 +1,11 @@
 /**
- * Measures which memories a store names as those that it may replace: `bun scripts/quality/near.ts`. Old memories of the
+ * Measures which memories a store names as those that it may replace: `bun scripts/quality/near.ts [--model multilingual]`. Old memories of the
  * changes of mind and unrelated ones are stored; then each new memory is stored beside them, by itself.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { openEngine } from "../../src/app/open-engine.ts";
 import { loadConfig } from "../../src/config/load.ts";
 
@@ -25,7 +26,11 @@ function share(part: number, all: number): string {
 const changes = linesOf("changes");
 const unrelated = linesOf("filler");
 const folder = mkdtempSync(join(tmpdir(), "svc-near-"));
-const explicit = { pack_path: join(folder, "near.pack") };
+const { values: flags } = parseArgs({ options: { model: { type: "string" } } });
+const explicit = {
+  pack_path: join(folder, "near.pack"),
+  ...(flags.model === undefined ? {} : { embedding: { model_name: flags.model } }),
+};
 const engine = await openEngine(loadConfig({ explicit, environment: {} }).config);
 const store = (content: string) => engine.storeWithReceipt({ userId: OWNER, content });
 try {

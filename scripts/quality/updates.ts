@@ -1,5 +1,5 @@
 /**
- * Measures whether answers say what is true now: `bun scripts/quality/updates.ts [--json FILE] [--show]`. Prints a table in
+ * Measures whether answers say what is true now: `bun scripts/quality/updates.ts [--json FILE] [--show] [--model multilingual]`. Prints a table in
  * Markdown for the half of each set on which constants were fixed and for the half that was held out. --show also lists
  * what went wrong. Nothing is read but the texts beside this file; the model is that of the program.
  */
@@ -34,6 +34,7 @@ type Measure = {
 const { values: flags } = parseArgs({
   options: {
     json: { type: "string" },
+    model: { type: "string" },
     show: { type: "boolean", default: false },
   },
 });
@@ -51,6 +52,7 @@ async function memoryOf(
   const engine = await MemoryEngine.create({
     pack_path: join(folder, `${name}.pack`),
     newer_first: newerFirst,
+    ...(flags.model === undefined ? {} : { embedding: { model_name: flags.model } }),
   });
   for (const content of texts) await engine.store({ content, userId: "owner" });
   return engine;

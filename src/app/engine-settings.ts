@@ -1,4 +1,5 @@
 import type { Config } from "../config/schema.ts";
+import { DEFAULT_MODEL, type EmbeddingModel } from "../domain/embedding-models.ts";
 import { NODE_TYPES, type NodeType } from "../domain/enums.ts";
 import type { PackingSettings } from "../domain/records/packing.ts";
 import type { Fusion, ScoringWeights } from "../domain/scoring.ts";
@@ -14,9 +15,15 @@ import type {
 import type { AnswerabilitySettings, ClaimSettings } from "../engine/verify/api.ts";
 import { camelKeys } from "../lib/case.ts";
 
-/** The part of a configuration that the engine needs. */
-export function toEngineSettings(config: Config): EngineSettings {
-  const scoring = toScoringWeights(config.scoring);
+/**
+ * The part of a configuration that the engine needs.
+ * @param model of the pack's vectors
+ */
+export function toEngineSettings(
+  config: Config,
+  model: EmbeddingModel = DEFAULT_MODEL,
+): EngineSettings {
+  const scoring = forModel(toScoringWeights(config.scoring), model);
   return {
     scoring,
     scoringVersion: scoringVersionId(scoring),
@@ -38,6 +45,12 @@ export function toEngineSettings(config: Config): EngineSettings {
     materializationBudgetMs: config.materialization_budget_ms,
     materializationQueueSize: config.materialization_queue_size,
   };
+}
+
+/** The relevance floor is a cosine on the scale of the default model, like every threshold; scores have those of the model. */
+function forModel(scoring: ScoringWeights, { likeQuestions }: EmbeddingModel): ScoringWeights {
+  const { scale, shift } = likeQuestions;
+  return { ...scoring, relevanceFloor: Math.max(0, (scoring.relevanceFloor - shift) / scale) };
 }
 
 /** The settings that decide a score; those that the chosen fusion does not read are left out. */

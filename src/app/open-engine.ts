@@ -50,7 +50,6 @@ export async function openEngine(config: Config, options: OpenOptions = {}): Pro
   const layout = layoutOf(config);
   const encryptionKey = keyTextOf(config);
   const { readOnly = isReadOnlyPack(layout) } = options;
-  const settings = toEngineSettings(config);
   const clock = createSystemClock();
   const ids = createIdSource();
   let model = configuredModel(config);
@@ -64,7 +63,7 @@ export async function openEngine(config: Config, options: OpenOptions = {}): Pro
       return identity();
     },
     softwareVersion: VERSION,
-    scoringVersion: settings.scoringVersion,
+    scoringVersion: toEngineSettings(config).scoringVersion,
     clock,
     synchronous: config.synchronous,
     writeQueueSize: config.write_queue_size,
@@ -74,6 +73,7 @@ export async function openEngine(config: Config, options: OpenOptions = {}): Pro
     warn,
   });
   const { embedder = createConfiguredEmbedder(config, model) } = options;
+  const settings = toEngineSettings(config, model);
   try {
     const { embedding } = await store.manifest();
     const warning = renewsVectors ? undefined : modelWarning(config, mainPath(layout), embedding);

@@ -20,6 +20,8 @@ export const EMBEDDING_MODELS = [
     output: "last_hidden_state",
     pooling: "first",
     lean: 0.25,
+    likeMemories: { scale: 1, shift: 0 },
+    likeQuestions: { scale: 1, shift: 0 },
   },
   {
     name: "intfloat/multilingual-e5-small",
@@ -37,6 +39,8 @@ export const EMBEDDING_MODELS = [
     pooling: "none",
     centre: MULTILINGUAL_CENTRE,
     lean: 0.35,
+    likeMemories: { scale: 0.679, shift: 0.35 },
+    likeQuestions: { scale: 0.644, shift: 0.394 },
   },
 ] as const satisfies readonly [EmbeddingModel, ...EmbeddingModel[]];
 
@@ -71,7 +75,16 @@ export type EmbeddingModel = {
   readonly centre?: string;
   /** Weight of each neighbouring turn's vector in the indexed vector of a turn, 0 to 1. */
   readonly lean: number;
+  /**
+   * Its cosines of two memories, and of a question and a memory, on the scale of the default model, which all thresholds are on.
+   * Measured with `scripts/quality/cosines.ts`.
+   */
+  readonly likeMemories: CosineScale;
+  readonly likeQuestions: CosineScale;
 };
+
+/** A straight line from the cosines of one model to those of another. */
+export type CosineScale = { readonly scale: number; readonly shift: number };
 
 /** The model of a program that was not told which one to use. */
 export const DEFAULT_MODEL: EmbeddingModel = EMBEDDING_MODELS[0];
@@ -82,6 +95,13 @@ export function findModel(name: string): EmbeddingModel | undefined {
 }
 
 /** How vectors of a model are used. A model that is not in the table counts as the default one. */
-export function modelRules(name: string | undefined): Pick<EmbeddingModel, "lean"> {
+export function modelRules(
+  name: string | undefined,
+): Pick<EmbeddingModel, "lean" | "likeMemories" | "likeQuestions"> {
   return EMBEDDING_MODELS.find((model) => model.name === name) ?? DEFAULT_MODEL;
+}
+
+/** A cosine on the scale of the default model. */
+export function onScale({ scale, shift }: CosineScale, cosine: number): number {
+  return scale * cosine + shift;
 }

@@ -67,12 +67,12 @@ export function createStoreSteps(deps: StoreStepDeps): StoreSteps {
 /** The nearest neighbours of a stored memory; repeated lookups are free. */
 type Look = (count: number) => Promise<readonly Neighbour[]>;
 
-function lookAround({ store }: StoreStepDeps, { node, vector }: StoredMemory): Look {
+function lookAround(deps: StoreStepDeps, { node, vector }: StoredMemory): Look {
   let found: Promise<readonly Neighbour[]> | undefined;
   return async (count) => {
     if (vector === undefined) return [];
     const { userId, id: except } = node;
-    found ??= findNeighbours(store, { userId, vector, except, count: RETIRABLE });
+    found ??= findNeighbours(deps, { userId, vector, except, count: RETIRABLE });
     return (await found).slice(0, count);
   };
 }
@@ -91,16 +91,16 @@ async function attempt(
 }
 
 async function nearestOf(
-  { store, warn }: StoreStepDeps,
+  deps: StoreStepDeps,
   { userId }: MemoryNode,
   vector: Float32Array | undefined,
 ) {
   if (vector === undefined) return undefined;
   try {
-    const [nearest] = await findNeighbours(store, { userId, vector, count: NEAREST });
+    const [nearest] = await findNeighbours(deps, { userId, vector, count: NEAREST });
     return nearest && { nodeId: nearest.node.id, similarity: nearest.similarity };
   } catch (error) {
-    warn(`store: novelty was not measured (${reasonCode(error)})`);
+    deps.warn(`store: novelty was not measured (${reasonCode(error)})`);
     return undefined;
   }
 }

@@ -1,4 +1,5 @@
 import type { CandidateFilter } from "../../domain/candidate-filter.ts";
+import { modelRules, onScale } from "../../domain/embedding-models.ts";
 import { reasonCode } from "../../domain/errors.ts";
 import { isSameText, nearnessTo } from "../../domain/nearness.ts";
 import type { MemoryNode } from "../../domain/node.ts";
@@ -16,15 +17,16 @@ const MARGIN = 0.01;
 
 /** The memories that a new one may replace or repeat, nearest first, once its vector is there; see `StoreSteps`. Never rejects. */
 export function lookForNear(
-  { store, warn }: Pick<EngineDeps<SearchIndex>, "store" | "warn">,
+  { store, embedder, warn }: Pick<EngineDeps<SearchIndex>, "store" | "embedder" | "warn">,
   node: MemoryNode,
 ): ReturnType<StoreSteps["near"]> {
   const nearness = nearnessTo(node);
+  const { likeMemories } = modelRules(embedder.identity.model);
   const { userId, scope } = node;
   const nearest = (known: readonly NearNode[], margin: number): readonly NearNode[] =>
     known
       .flatMap((other) => {
-        const near = nearness(other.node, other.cosine + margin);
+        const near = nearness(other.node, onScale(likeMemories, other.cosine + margin));
         return near === undefined ? [] : [{ other, near }];
       })
       .sort((a, b) => b.near - a.near)
@@ -51,7 +53,7 @@ export function lookForNear(
   };
 }
 
-/** A memory near another one, with the cosine of their vectors. */
+/** A memory near another one, with the cosine of their vectors on the scale of the default model. */
 export type Neighbour = { readonly node: MemoryNode; readonly similarity: number };
 
 type NeighbourQuestion = {
@@ -67,9 +69,10 @@ type NeighbourQuestion = {
  * @throws SvcError embedding_mismatch; what the store throws
  */
 export async function findNeighbours(
-  store: SearchIndex,
+  { store, embedder }: Pick<EngineDeps<SearchIndex>, "store" | "embedder">,
   { userId, vector, except, count }: NeighbourQuestion,
 ): Promise<readonly Neighbour[]> {
+  const { likeMemories } = modelRules(embedder.identity.model);
   const more = except === undefined ? 0 : 1;
   const hits = await store.searchVectors(vector, filterFor(userId), count + more);
   const keys = hits.map(({ key }) => key);
@@ -79,7 +82,9 @@ export async function findNeighbours(
   return hits
     .flatMap(({ key, score }) => {
       const node = nodes.get(key);
-      return node === undefined || node.id === except ? [] : [{ node, similarity: score }];
+      return node === undefined || node.id === except
+        ? []
+        : [{ node, similarity: onScale(likeMemories, score) }];
     })
     .slice(0, count);
 }

@@ -1,9 +1,11 @@
+import { modelRules, onScale } from "../../domain/embedding-models.ts";
 import { type MemoryNode, statedTime } from "../../domain/node.ts";
 import type { RankingPolicy } from "../../domain/records/receipt.ts";
 import { mayReplace, readStatement, replaces, type Statement } from "../../domain/replacement.ts";
 import { storedSpeaker } from "../../domain/speaker.ts";
 import { compareCodePoints } from "../../lib/text.ts";
 import type { NodeKey, SearchIndex } from "../../ports/store/search-index.ts";
+import type { EngineDeps } from "../deps.ts";
 import type { ResultCandidate } from "./api.ts";
 import { adjusted, adjustment } from "./score/adjust.ts";
 import { byScore, byScoreThenPath } from "./score/order.ts";
@@ -34,13 +36,14 @@ type Link = {
  * @returns the same ranking object if nothing is outdated
  */
 export async function newerFirst(
-  { store }: { readonly store: Pick<SearchIndex, "ownVectors"> },
+  { store, embedder }: Pick<EngineDeps<Pick<SearchIndex, "ownVectors">>, "store" | "embedder">,
   userId: string,
   ranking: readonly ResultCandidate[],
   policy: RankingPolicy,
 ): Promise<readonly ResultCandidate[]> {
   const pairs = comparable(ranking.slice(0, COMPARED));
   if (pairs.length === 0) return ranking;
+  const { likeMemories } = modelRules(embedder.identity.model);
   const keys = pairs.flatMap(({ newer, older }) => [newer.candidate.key, older.candidate.key]);
   const vectors = await store.ownVectors(userId, [...new Set(keys)]);
   const links = nearestLinks(
@@ -53,9 +56,8 @@ export async function newerFirst(
         older: older.candidate,
         cosine: cosineOf(one, other),
       };
-      return replaces(newer.statement, older.statement, link.cosine, isSaid(newer, older))
-        ? [link]
-        : [];
+      const cosine = onScale(likeMemories, link.cosine);
+      return replaces(newer.statement, older.statement, cosine, isSaid(newer, older)) ? [link] : [];
     }),
   );
   return links.length === 0 ? ranking : reordered(ranking, links, policy);

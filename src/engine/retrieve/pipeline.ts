@@ -1,3 +1,4 @@
+import { modelRules, onScale } from "../../domain/embedding-models.ts";
 import { reasonCode } from "../../domain/errors.ts";
 import { historicalCoverage } from "../../domain/records/coverage.ts";
 import type { RankingPolicy } from "../../domain/records/receipt.ts";
@@ -74,7 +75,8 @@ export async function retrieve(
   const selection = await log.run(
     "select",
     expanded.ranking.length,
-    async () => selected(request, ranked, await inOrderOfAge(deps, request, ranked, expanded)),
+    async () =>
+      selected(deps, request, ranked, await inOrderOfAge(deps, request, ranked, expanded)),
     ({ results }) => results.length,
   );
   const hints = await hintsOf(deps, request, ranked, selection);
@@ -130,10 +132,17 @@ async function inOrderOfAge(
 }
 
 /** The results with their strength. */
-function judged(query: string, results: readonly ResultCandidate[]): readonly ResultCandidate[] {
+function judged(
+  { embedder }: Pick<EngineDeps, "embedder">,
+  query: string,
+  results: readonly ResultCandidate[],
+): readonly ResultCandidate[] {
+  const { likeQuestions } = modelRules(embedder.identity.model);
   const strengths = strengthsOf(
     query,
-    results.map(({ node, semanticScore: cosine }) => {
+    results.map(({ node, semanticScore }) => {
+      const cosine =
+        semanticScore === undefined ? undefined : onScale(likeQuestions, semanticScore);
       const speaker = storedSpeaker(node.metadata);
       return { text: speaker === undefined ? node.content : `${speaker} ${node.content}`, cosine };
     }),
@@ -147,6 +156,7 @@ function rankingPolicy(ranked: Ranked, { changedOrder }: ExpandedRanking): Ranki
 }
 
 function selected(
+  deps: Pick<EngineDeps, "embedder">,
   request: RetrievalRequest,
   { sets }: Ranked,
   ranking: readonly ResultCandidate[],
@@ -156,7 +166,7 @@ function selected(
     fusion: request.weights.fusion.kind,
     vectorFailed: sets.failures.VECTOR !== undefined,
   });
-  return { ...selection, results: judged(request.query, selection.results) };
+  return { ...selection, results: judged(deps, request.query, selection.results) };
 }
 
 async function packed(

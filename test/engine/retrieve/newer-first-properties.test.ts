@@ -7,6 +7,7 @@ import { newerFirst } from "../../../src/engine/retrieve/newer-first.ts";
 import { byScore } from "../../../src/engine/retrieve/score/order.ts";
 import type { NodeKey } from "../../../src/ports/store/search-index.ts";
 import { at } from "../../contract/samples.ts";
+import { wordEmbedder } from "../engines.ts";
 import { aRetrieval } from "../receipts/retrievals.ts";
 
 const TEXTS = [
@@ -70,7 +71,10 @@ function holds(
 ): Promise<void> {
   return fc.assert(
     fc.asyncProperty(RANKING, async (before) =>
-      check(before, await newerFirst({ store }, "ada", before, "score_id")),
+      check(
+        before,
+        await newerFirst({ store, embedder: wordEmbedder() }, "ada", before, "score_id"),
+      ),
     ),
     { numRuns: 300 },
   );
