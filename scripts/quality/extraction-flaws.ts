@@ -156,6 +156,7 @@ const WRITTEN: Readonly<Record<string, string>> = {
   negation: "lost negation",
   uncertain: "lost doubt",
   quantity: "approximate amount",
+  condition: "hidden condition",
 };
 
 /** What a flawed model returns for a conversation: everything right, and every mistake that can be made of it. */

@@ -76,3 +76,36 @@ function resultOf(
   checked.tally.addAll(read.tally.counts);
   return checked;
 }
+
+/** Rounds of a measurement, after two that warm up. */
+const ROUNDS = 10;
+
+/** Milliseconds of processor time to read and check what a turn states, of answers with what is right and what the set has as wrong. */
+export function processorMsPerTurn(conversations: readonly Conversation[]): number {
+  const answered = conversations.map(({ turns }) => ({
+    turns: turns.map((turn) => turnOf(turn, "en")),
+    answer: answerOf(
+      turns.map(({ right, wrong }) => ({ claims: [...right, ...wrong.map(({ claim }) => claim)] })),
+    ),
+  }));
+  const round = (): number => {
+    let checked = 0;
+    for (const { turns, answer } of answered) {
+      const read = readBatchAnswer(answer, turns.length);
+      for (const [index, turn] of turns.entries()) {
+        const found = read?.turns.get(index + 1);
+        if (found === undefined) continue;
+        checkTurn(found.result, turn);
+        checked += 1;
+      }
+    }
+    return checked;
+  };
+  round();
+  round();
+  const before = process.cpuUsage();
+  let turns = 0;
+  for (let at = 0; at < ROUNDS; at += 1) turns += round();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000 / turns;
+}

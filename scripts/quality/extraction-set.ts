@@ -59,6 +59,11 @@ export function readSecondSet(): readonly Conversation[] {
   return conversationsIn(["second.txt"]);
 }
 
+/** Longer and messier conversations, which show where the rules end. */
+export function readThirdSet(): readonly Conversation[] {
+  return conversationsIn(["third.txt"]);
+}
+
 function conversationsIn(files: readonly string[]): readonly Conversation[] {
   return files.flatMap((file) => {
     const text = readFileSync(join(import.meta.dir, "data/extraction", file), "utf8");

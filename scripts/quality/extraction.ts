@@ -16,8 +16,13 @@ import {
 } from "../../src/adapters/language-model/options.ts";
 import { FLAWS } from "./extraction-flaws.ts";
 import { askAbout, type Measured } from "./extraction-model.ts";
-import { judge, type Verdict } from "./extraction-score.ts";
-import { type Conversation, readConversations, readSecondSet } from "./extraction-set.ts";
+import { judge, processorMsPerTurn, type Verdict } from "./extraction-score.ts";
+import {
+  type Conversation,
+  readConversations,
+  readSecondSet,
+  readThirdSet,
+} from "./extraction-set.ts";
 
 const { values: flags } = parseArgs({
   options: {
@@ -33,6 +38,7 @@ const { values: flags } = parseArgs({
 const SETS: readonly (readonly [string, readonly Conversation[]])[] = [
   ["first", readConversations()],
   ["second", readSecondSet()],
+  ["third", readThirdSet()],
 ];
 
 function percent(part: number, whole: number): string {
@@ -71,6 +77,9 @@ function reportOf(
   for (const [what, some] of lines) {
     print(`| ${what} | ${some.length} | ${kept(some)} | ${percent(kept(some), some.length)} |`);
   }
+  print(
+    `\nReading and checking a turn: ${processorMsPerTurn(conversations).toFixed(2)} ms of processor time`,
+  );
   if (flags.show) for (const verdict of verdicts) show(verdict);
   return Object.fromEntries(
     lines.map(([what, some]) => [what, { claims: some.length, kept: kept(some) }]),

@@ -14,8 +14,9 @@ export type Clause = {
 /** What denies a clause: words of negation alone, or also verbs that end something, such as `stopped`. */
 export type Denial = "negation" | "negation or ending";
 
-/** Words of a clause that may only continue a list: `I eat no meat or fish`. */
+/** Words of a clause that may only continue a list: `I eat no meat or fish`. After a mere comma there is more often another clause. */
 const LIST_WORDS = 4;
+const LIST_WORDS_AFTER_COMMA = 2;
 
 /** The clauses of a passage in order. */
 export function clausesOf(
@@ -31,7 +32,7 @@ export function clausesOf(
     if (text.trim() === "") return;
     const before = clauses.at(-1);
     const continues =
-      before?.denies === true && goesOn(joiner, language) && isListItem(text, language);
+      before?.denies === true && goesOn(joiner, language) && isListItem(text, language, joiner);
     clauses.push({ text, denies: continues || denies(text, language, denial), joiner });
   };
   for (const { index, 0: found } of breaksOf(passage, language)) {
@@ -62,10 +63,11 @@ function goesOn(joiner: string, language: CueLanguage): boolean {
 /** What follows a denial and is not denied: `no sofa, only two chairs`. */
 const ONLY = /^\s*(?:only|just|but|nur|bloß|sondern|solo|sólo|sino)(?![\p{L}])/iu;
 
-function isListItem(text: string, language: CueLanguage): boolean {
+function isListItem(text: string, language: CueLanguage, joiner: string): boolean {
   const words = text.trim().split(/\s+/);
+  const most = joiner === "," ? LIST_WORDS_AFTER_COMMA : LIST_WORDS;
   const speaks = words.some((word) => isPersonal(word)) || mentionsOwnSelf(text, language);
-  return words.length <= LIST_WORDS && !ONLY.test(text) && !speaks;
+  return words.length <= most && !ONLY.test(text) && !speaks;
 }
 
 function denies(clause: string, language: CueLanguage, denial: Denial): boolean {
@@ -109,7 +111,7 @@ export function endsValue(value: string, passage: string, language: CueLanguage)
     ({ text, denies: denied, joiner }) => {
       if (!isMentioned(value, text)) return false;
       if (isReplaced(value, text, language)) return true;
-      const isBare = isListItem(text, language) && !CONTRAST.test(joiner);
+      const isBare = isListItem(text, language, "") && !CONTRAST.test(joiner);
       return denied && (isBare || hasCue(text, language, "noMore"));
     },
   );

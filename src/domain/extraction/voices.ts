@@ -1,8 +1,9 @@
+import { clausesOf } from "./clauses.ts";
 import { cuesOf, hasCue } from "./cues.ts";
 import type { CueLanguage } from "./language.ts";
 import { isMentioned, isNamed } from "./mentions.ts";
 import { sentencesOf } from "./passages.ts";
-import { isFirstPerson, isPersonal, mentionsOwnSelf } from "./personal.ts";
+import { isFirstPerson, isPersonal, mentionsFirstPerson, mentionsOwnSelf } from "./personal.ts";
 
 /** What a text tells a model to do, as a hostile text does. It is data: nothing in it, or after it, states a fact. */
 const ORDERS: readonly RegExp[] = [
@@ -54,7 +55,20 @@ export function isOfOther(
 ): boolean {
   if (!isFirstPerson(claim.subject)) return false;
   if (isQuotedFrom(claim.object, passage, language)) return true;
-  return isOfKin(claim, passage, language);
+  return isOfKin(claim, passage, language) || isOfThird(claim.object, passage, language);
+}
+
+/** A clause about somebody else: `Ben helps me, he works in Rome`. */
+const THIRD = /^\s*(?:he|she|they|er|sie|él|ella|ellos|ellas)(?![\p{L}])/iu;
+
+function isOfThird(object: string, passage: string, language: CueLanguage): boolean {
+  const clauses = clausesOf(passage, language, "negation").filter(({ text }) =>
+    isMentioned(object, text),
+  );
+  return (
+    clauses.length > 0 &&
+    clauses.every(({ text }) => THIRD.test(text) && !mentionsFirstPerson(text, language))
+  );
 }
 
 function isQuotedFrom(object: string, passage: string, language: CueLanguage): boolean {

@@ -98,6 +98,7 @@ describe("a claim of a model", () => {
     ["not_stated", "Do you use Redis?", "you | uses | Redis", {}],
     ["not_stated", "Suppose I had a boat.", "I | has | boat", {}],
     ["other_person", "My sister lives in Rome.", "I | lives_in | Rome", {}],
+    ["other_person", "Ben helps me, he works in Rome.", "I | works_in | Rome", {}],
     ["other_person", 'Eva told me: "I love sushi so much."', "I | loves | sushi", {}],
     [
       "instruction_to_model",
@@ -135,6 +136,8 @@ describe("a claim of a model", () => {
     ["I can't wait to see Rome. I love Rome.", "I | loves | Rome"],
     ["I no longer use Slack.", "I | uses | Slack", { polarity: "negative" }],
     ["Ich wohne in Halle, nicht in Jena.", "Ich | lives_in | Halle"],
+    ["We no longer use Slack, everything runs on Signal.", "everything | runs_on | Signal"],
+    ["Ben helps me, he says I own Rome.", "I | owns | Rome"],
     ["No vivo en Madrid, vivo en Sevilla.", "yo | lives_in | Sevilla"],
   ])("is kept: %p says %p", (content, line, part = {}) => {
     const { claims, counts } = check(turn(content), fact(line, part));
