@@ -19,7 +19,10 @@ const LETTERS: Readonly<Record<StemmedLanguage, RegExp>> = {
 };
 /** Cyrillic letters that Russian lacks. */
 const NOT_RUSSIAN = /[іїєґўјљњђћџќѓѕ]/i;
-/** What such a letter says, if a function word that only one language has says 1. Few write Cyrillic without writing Russian. */
+/**
+ * What such a letter says, if a function word that only one language has says 1. Cyrillic without letters that Russian lacks is
+ * stemmed as Russian, whatever else it may be.
+ */
 const LETTER_SAYS: Readonly<Record<StemmedLanguage, number>> = {
   ...{ de: 0.5, fr: 0.5, es: 0.5, it: 0.5, pt: 0.5, nl: 0.5 },
   ru: 1,

@@ -126,18 +126,16 @@ function wordRule({ unspaced }: Words, source: string, read: Rule["read"]): Rule
 /** Rules for patterns with `U` and perhaps `N`, which is 1 if it is missing. @param sign of the direction */
 function unitRules(words: Words, patterns: readonly string[], sign: 1 | -1): Rule[] {
   const number = `(?<n>\\d{1,4}|${Object.keys(words.numbers ?? {}).join("|")})`;
-  return Object.entries(words.units ?? {}).flatMap(([unit, source]) =>
-    patterns.map((pattern) =>
+  return patterns.flatMap((pattern) =>
+    Object.entries(words.units ?? {}).map(([key, source]) => {
       // SAFETY: the keys of `units` are units.
-      wordRule(
-        words,
-        pattern.replace("N", number).replace("U", `(?:${source})`),
-        ({ word }, reference) => {
-          const count = word("n") === "" ? 1 : numberOf(word("n"), words);
-          return moment(shift(reference, one(unit as Unit, count), sign), true);
-        },
-      ),
-    ),
+      const unit = key as Unit;
+      const written = pattern.replace("N", number).replace("U", `(?:${source})`);
+      return wordRule(words, written, ({ word }, reference) => {
+        const count = word("n") === "" ? 1 : numberOf(word("n"), words);
+        return moment(shift(reference, one(unit, count), sign), true);
+      });
+    }),
   );
 }
 
