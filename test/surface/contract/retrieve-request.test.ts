@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { httpRequest, inputOf } from "../../../src/surface/contract/core/request.ts";
+import { httpRequest, inputReader } from "../../../src/surface/contract/core/request.ts";
 import {
   retrieveBody,
   retrieveRequest,
@@ -16,7 +16,7 @@ function read(body: object) {
     idempotencyKey: undefined,
     body: { query: "q", ...body },
   });
-  const input = inputOf(retrieveRequest, wire, "http", { boundUserId: "ada" });
+  const input = inputReader(retrieveRequest, "http")(wire, { boundUserId: "ada" });
   return toRetrieveInput(input, undefined);
 }
 

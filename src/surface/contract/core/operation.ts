@@ -12,7 +12,7 @@ import {
   type HttpRequest,
   httpRequest,
   type InputOf,
-  inputOf,
+  inputReader,
   toolSchema,
 } from "./request.ts";
 import { parseWire } from "./wire-issues.ts";
@@ -196,6 +196,7 @@ function bindHttp<F extends Fields, Output>(
   // SAFETY: a route is made of the two.
   const [method, path] = route.split(" ") as [Method, string];
   const { request, read } = httpRequest(fields, path, body);
+  const inputOf = inputReader(fields, "http");
   return {
     ...shape,
     method,
@@ -205,7 +206,7 @@ function bindHttp<F extends Fields, Output>(
     prepare: (parts) => {
       const wire = read(parts);
       return async (context) =>
-        toObject(answer.json(await run(context, inputOf(fields, wire, "http", context.caller))));
+        toObject(answer.json(await run(context, inputOf(wire, context.caller))));
     },
   };
 }
@@ -215,6 +216,7 @@ function bindTool<F extends Fields, Output>(
   { argumentOrder, toolSet = "full", ...mcp }: McpDefinition<InputOf<F>, Output>,
 ): McpBinding {
   const input = toolSchema(fields, argumentOrder);
+  const inputOf = inputReader(fields, "tool");
   const { tell, about, isEmpty, ...shape } = mcp;
   return {
     ...shape,
@@ -225,7 +227,7 @@ function bindTool<F extends Fields, Output>(
     prepare: (args) => {
       const wire = parseWire(input, args, "arguments");
       return async (context, set) => {
-        const given = inputOf(fields, wire, "tool", context.caller);
+        const given = inputOf(wire, context.caller);
         const output = await run(context, given);
         const json =
           mcp.write === undefined ? (mcp.output ?? answer).json(output) : mcp.write(output, given);

@@ -208,25 +208,27 @@ export function toolSchema(fields: Fields, order: readonly string[] = []): z.Zod
 }
 
 /**
- * What the operation gets of a request, its members read in the order of their declaration.
+ * Makes of a request what the operation gets, its members read in the order of their declaration.
  * @throws SvcError invalid_argument; forbidden for another owner than the caller's
  */
-export function inputOf<F extends Fields>(
+export function inputReader<F extends Fields>(
   fields: F,
-  wire: Wire,
   surface: "http" | "tool",
-  caller: Caller,
-): InputOf<F> {
-  const input: Record<string, unknown> = {};
-  for (const key in fields) {
-    const member: Field | undefined = fields[key];
-    if (member === undefined) continue;
-    const { read, [surface]: schema, httpName = key } = member;
-    if (schema === undefined) continue;
-    const name = surface === "http" ? httpName : key;
-    const value = read(wire[name], name, caller);
-    if (value !== undefined) input[camelCase(key)] = value;
-  }
-  // SAFETY: every member was read by its own field; those that this surface does not take may be absent.
-  return input as InputOf<F>;
+): (wire: Wire, caller: Caller) => InputOf<F> {
+  const members = Object.entries(fields)
+    .filter(([, member]) => member[surface] !== undefined)
+    .map(([key, { read, httpName = key }]) => ({
+      name: surface === "http" ? httpName : key,
+      key: camelCase(key),
+      read,
+    }));
+  return (wire, caller) => {
+    const input: Record<string, unknown> = {};
+    for (const { name, key, read } of members) {
+      const value = read(wire[name], name, caller);
+      if (value !== undefined) input[key] = value;
+    }
+    // SAFETY: every member was read by its own field; those that this surface does not take may be absent.
+    return input as InputOf<F>;
+  };
 }
