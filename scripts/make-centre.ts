@@ -3,12 +3,11 @@
  * `bun scripts/make-centre.ts`. It is the mean over three groups that weigh the same: English talk, talk in other languages, each
  * of which weighs the same, and questions. Other texts give another direction, so that the model's recipe needs another name.
  */
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Inference, loadInference } from "../src/adapters/embedding/inference.ts";
 import { modelRoot } from "../src/adapters/embedding/model-files.ts";
 import { findModel } from "../src/domain/embedding-models.ts";
-import { readChanges, readPairs } from "./quality/sets.ts";
+import { readChanges, readPairs, readTalk } from "./quality/sets.ts";
 
 const TARGET = join(import.meta.dir, "../src/domain/embedding-centre.ts");
 /** Questions of a language that count. */
@@ -19,14 +18,6 @@ if (found === undefined) throw new Error("the table has no multilingual model");
 const { centre: _measuredBefore, ...model } = found;
 
 type Text = { readonly language: string; readonly text: string };
-
-function readTalk(): readonly Text[] {
-  return readFileSync(join(import.meta.dir, "quality/data/talk.txt"), "utf8")
-    .split("\n")
-    .filter((line) => line !== "" && !line.startsWith("#"))
-    .map((line) => line.split(" | "))
-    .map(([language = "", text = ""]) => ({ language, text }));
-}
 
 function mean(vectors: readonly ArrayLike<number>[]): Float64Array {
   const sum = new Float64Array(model.dimension);

@@ -5,12 +5,11 @@ import { openSqliteStore } from "../../src/adapters/sqlite/open-store.ts";
 import type { OpenPack } from "../../src/adapters/sqlite/sqlite-store.ts";
 import { createSystemClock } from "../../src/adapters/system/clock.ts";
 import { createIdSource } from "../../src/adapters/system/ids.ts";
-import { toEngineSettings, toScoringWeights } from "../../src/app/engine-settings.ts";
+import { toEngineSettings } from "../../src/app/engine-settings.ts";
 import { VERSION } from "../../src/app/version.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import type { CandidateFilter } from "../../src/domain/candidate-filter.ts";
 import type { MemoryEvent } from "../../src/domain/event.ts";
-import { scoringVersionId } from "../../src/domain/scoring-version.ts";
 import { planRawNote } from "../../src/engine/write/plan-store.ts";
 import { sha256Hex } from "../../src/lib/hashing.ts";
 import type { Store } from "../../src/ports/store/store.ts";
@@ -50,7 +49,7 @@ export async function openStore(pack: string): Promise<OpenPack> {
     createIfMissing: true,
     embedding: embedder.identity,
     softwareVersion: VERSION,
-    scoringVersion: scoringVersionId(toScoringWeights(config.scoring)),
+    scoringVersion: toEngineSettings(config, { fusion: "adaptive" }).scoringVersion,
     clock: CLOCK,
     synchronous: config.synchronous,
     writeQueueSize: config.write_queue_size,

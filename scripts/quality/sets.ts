@@ -16,6 +16,15 @@ export type Question = {
   readonly half: Half;
 };
 
+/** A memory, a question about it in its own language, and one in another language. */
+export type ForeignFact = {
+  readonly language: string;
+  readonly content: string;
+  readonly question: string;
+  readonly foreignLanguage: string;
+  readonly foreign: string;
+};
+
 /** Constants were fixed on the first half; the second one was only measured. */
 export const HALVES = ["tuning", "held out"] as const;
 export type Half = (typeof HALVES)[number];
@@ -42,6 +51,25 @@ export function readUnanswerable(): readonly Question[] {
 /** Memories beside those of the sets. */
 export function readFiller(): readonly string[] {
   return linesOf("filler.txt").map(([, text = ""]) => text);
+}
+
+/** Memories in ten languages. */
+export function readLanguages(): readonly ForeignFact[] {
+  return linesOf("languages.txt").map(
+    ([
+      language = "",
+      _kind = "",
+      content = "",
+      question = "",
+      foreignLanguage = "",
+      foreign = "",
+    ]) => ({ language, content, question, foreignLanguage, foreign }),
+  );
+}
+
+/** Talk in several languages. */
+export function readTalk(): readonly { readonly language: string; readonly text: string }[] {
+  return linesOf("talk.txt").map(([language = "", text = ""]) => ({ language, text }));
 }
 
 function pairsOf(file: string): readonly Pair[] {

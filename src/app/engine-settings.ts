@@ -2,7 +2,7 @@ import type { Config } from "../config/schema.ts";
 import { DEFAULT_MODEL, type EmbeddingModel } from "../domain/embedding-models.ts";
 import { NODE_TYPES, type NodeType } from "../domain/enums.ts";
 import type { PackingSettings } from "../domain/records/packing.ts";
-import type { Fusion, ScoringWeights } from "../domain/scoring.ts";
+import type { Fusion, PackFusion, ScoringWeights } from "../domain/scoring.ts";
 import { DEFAULT_RRF_K } from "../domain/scoring-defaults.ts";
 import { scoringVersionId } from "../domain/scoring-version.ts";
 import type {
@@ -17,17 +17,19 @@ import { camelKeys } from "../lib/case.ts";
 
 /**
  * The part of a configuration that the engine needs.
- * @param model of the pack's vectors
+ * @param pack what the pack decides: the model of its vectors, and its fusion, which counts if the settings name none
  */
 export function toEngineSettings(
   config: Config,
-  model: EmbeddingModel = DEFAULT_MODEL,
+  pack: { readonly model?: EmbeddingModel; readonly fusion?: PackFusion } = {},
 ): EngineSettings {
-  const scoring = forModel(toScoringWeights(config.scoring), model);
+  const { model = DEFAULT_MODEL, fusion: packFusion = "rrf" } = pack;
+  const { fusion = packFusion } = config.scoring;
+  const scoring = forModel(toScoringWeights(config.scoring, fusion), model);
   return {
     scoring,
     scoringVersion: scoringVersionId(scoring),
-    packing: toPackingSettings(config.packing, SEARCH_DEPTH[config.scoring.fusion]),
+    packing: toPackingSettings(config.packing, SEARCH_DEPTH[fusion]),
     epistemicWeights: config.epistemic_weights,
     unverifiedConfidenceThreshold: config.unverified_confidence_threshold,
     queryIntentOrder: config.query_intent_order,
@@ -54,7 +56,7 @@ function forModel(scoring: ScoringWeights, { likeQuestions }: EmbeddingModel): S
 }
 
 /** The settings that decide a score; those that the chosen fusion does not read are left out. */
-export function toScoringWeights(scoring: Config["scoring"]): ScoringWeights {
+export function toScoringWeights(scoring: Config["scoring"], kind: Fusion["kind"]): ScoringWeights {
   return {
     semantic: scoring.w_semantic,
     lexical: scoring.w_lexical,
@@ -69,13 +71,13 @@ export function toScoringWeights(scoring: Config["scoring"]): ScoringWeights {
     relevanceFloor: scoring.relevance_floor,
     currentUpdateMultiplier: scoring.current_update_multiplier,
     nodeTypeBoost: scoring.node_type_boost,
-    fusion: toFusion(scoring),
+    fusion: toFusion(scoring, kind),
   };
 }
 
-function toFusion(scoring: Config["scoring"]): Fusion {
+function toFusion(scoring: Config["scoring"], kind: Fusion["kind"]): Fusion {
   const shared = { recencyBoost: scoring.rrf_recency_boost, tieBreak: scoring.rrf_tie_break };
-  switch (scoring.fusion) {
+  switch (kind) {
     case "weighted":
       return { kind: "weighted", recencyTime: scoring.recency_time };
     case "rrf":

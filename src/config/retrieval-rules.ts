@@ -4,7 +4,7 @@ import type { Config } from "./schema.ts";
 import { DEFAULT_LANGUAGE_MODEL } from "./schema-extraction.ts";
 import { IGNORED_PACKING } from "./schema-packing.ts";
 import { LEGACY_PRIOR_WEIGHT } from "./schema-retrieval.ts";
-import { ADDITIVE_WEIGHTS, FUSION_ONLY } from "./schema-scoring.ts";
+import { ADDITIVE_WEIGHTS, DEFAULT_FUSIONS, FUSION_ONLY } from "./schema-scoring.ts";
 
 type Scoring = Config["scoring"];
 
@@ -30,11 +30,12 @@ export function retrievalComplaints(config: Config): readonly Complaint[] {
  */
 export function retrievalWarnings(config: Config, given: ReadonlySet<string>): readonly string[] {
   const { scoring } = config;
+  const used = scoring.fusion === undefined ? DEFAULT_FUSIONS : [scoring.fusion];
   const unread = Object.entries(FUSION_ONLY).flatMap(([name, fusions]) => {
     const setting = `scoring.${name}`;
-    const isRead = fusions.some((fusion) => fusion === scoring.fusion);
+    const isRead = used.some((fusion) => fusions.includes(fusion));
     if (isRead || !given.has(setting) || Reflect.get(scoring, name) === undefined) return [];
-    return [`${setting} has no effect with scoring.fusion ${scoring.fusion} and is dropped`];
+    return [`${setting} has no effect with scoring.fusion ${used.join(" or ")} and is dropped`];
   });
   const ignored = Object.entries(IGNORED_PACKING).flatMap(([name, value]) =>
     Reflect.get(config.packing, name) === value

@@ -72,11 +72,11 @@ const CONTEXT = {
 const SEARCHES = {
   vector_k: optionalInteger(
     { default: undefined, min: 0, max: 4096 },
-    "Candidates of the vector search; 0 turns it off. Unset: 50, and 300 with `scoring.fusion=relative` or `adaptive`.",
+    "Candidates of the vector search; 0 turns it off. Unset: 50, and 300 with the fusions `relative` and `adaptive`.",
   ),
   lexical_k: optionalInteger(
     { default: undefined, min: 0, max: 10_000 },
-    "Candidates of the text search; 0 turns it off. Unset: 50, and 300 with `scoring.fusion=relative` or `adaptive`.",
+    "Candidates of the text search; 0 turns it off. Unset: 50, and 300 with the fusions `relative` and `adaptive`.",
   ),
   graph_max_candidates: integer(
     { default: 50, min: 0, max: 10_000 },

@@ -1,4 +1,5 @@
 import { NODE_TYPES } from "../domain/enums.ts";
+import type { Fusion, PackFusion } from "../domain/scoring.ts";
 import {
   DEFAULT_FULL_COVERAGE,
   DEFAULT_RRF_K,
@@ -9,14 +10,13 @@ import {
   decimal,
   mapNumber,
   mapOf,
-  member,
   optionalDecimal,
   optionalInteger,
   optionalMember,
 } from "./fields.ts";
 
 /** Settings that only some fusions read, and which. */
-export const FUSION_ONLY = {
+export const FUSION_ONLY: Readonly<Record<string, readonly Fusion["kind"][]>> = {
   relative_semantic_share: ["relative"],
   adaptive_semantic_share: ["adaptive"],
   adaptive_full_coverage: ["adaptive"],
@@ -24,7 +24,13 @@ export const FUSION_ONLY = {
   rrf_recency_boost: ["rrf", "relative", "adaptive"],
   rrf_tie_break: ["rrf", "relative", "adaptive"],
   recency_time: ["weighted"],
-} as const;
+};
+
+/** What a pack may use if no fusion is set. */
+export const DEFAULT_FUSIONS: readonly Fusion["kind"][] = [
+  "adaptive",
+  "rrf",
+] satisfies PackFusion[];
 
 /** The weights that sum to 1. */
 export const ADDITIVE_WEIGHTS = [
@@ -38,10 +44,10 @@ export const ADDITIVE_WEIGHTS = [
 
 /** How candidates are scored. */
 export const SCORING = {
-  fusion: member(
+  fusion: optionalMember(
     ["rrf", "weighted", "relative", "adaptive"],
-    "rrf",
-    "How the signals of a candidate become one score. `rrf`: by its ranks in the vector and the word search. `relative`: by its cosine and its BM25, rescaled. `adaptive`: the same, where the words count by how much of the question they explain. `weighted`: by the sum of all signals.",
+    undefined,
+    "How the signals of a candidate become one score. `rrf`: by its ranks in the vector and the word search. `relative`: by its cosine and its BM25, rescaled. `adaptive`: the same, where the words count by how much of the question they explain. `weighted`: by the sum of all signals. Unset: `adaptive`, but `rrf` in a pack of an earlier version until `svc rebuild` gives it another model.",
   ),
   rrf_k: optionalInteger(
     { default: DEFAULT_RRF_K, min: 1, max: 10_000 },

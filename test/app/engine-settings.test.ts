@@ -125,6 +125,15 @@ describe("the fusion", () => {
     });
   });
 
+  test("is that of the pack if the settings name none", () => {
+    const kind = (environment: Record<string, string>, fusion?: "rrf" | "adaptive") => {
+      const { config } = loadConfig({ environment, folder: NOWHERE });
+      return toEngineSettings(config, fusion && { fusion }).scoring.fusion.kind;
+    };
+    expect([kind({}), kind({}, "rrf"), kind({}, "adaptive")]).toEqual(["rrf", "rrf", "adaptive"]);
+    expect(kind({ SVC_SCORING__FUSION: "relative" }, "adaptive")).toBe("relative");
+  });
+
   test("names other scoring settings by another version", () => {
     expect(settings({ SVC_SCORING__RRF_K: "61" }).scoringVersion).not.toBe("011a2a9ce8e7");
   });

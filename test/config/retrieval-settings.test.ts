@@ -28,7 +28,7 @@ function refusal(environment: Environment, explicit?: ConfigInput): SvcError {
 describe("defaults", () => {
   test("of scoring are those of the product", () => {
     expect(config().scoring).toEqual({
-      fusion: "rrf",
+      fusion: undefined,
       rrf_k: 60,
       rrf_tie_break: "event_time",
       rrf_recency_boost: 0.25,
@@ -130,7 +130,7 @@ describe("defaults", () => {
     });
     expect([scoring.relevance_floor, scoring.fusion, scoring.rrf_recency_boost]).toEqual([
       0,
-      "rrf",
+      undefined,
       0.25,
     ]);
     expect([packing.context_citations, packing.context_format, packing.fold_repeated_text]).toEqual(
@@ -439,6 +439,7 @@ describe("warnings", () => {
     {
       name: "settings of adaptive fusion under rank fusion",
       environment: {
+        SVC_SCORING__FUSION: "rrf",
         SVC_SCORING__ADAPTIVE_SEMANTIC_SHARE: "0.5",
         SVC_SCORING__ADAPTIVE_FULL_COVERAGE: "0.25",
       },
@@ -456,8 +457,10 @@ describe("warnings", () => {
       dropped: ["scoring.rrf_k", "scoring.rrf_recency_boost"],
     },
     {
-      name: "settings of weighted and relative fusion under rank fusion",
+      name: "settings of weighted and relative fusion where the pack decides",
       environment: {
+        SVC_SCORING__RRF_K: "10",
+        SVC_SCORING__ADAPTIVE_FULL_COVERAGE: "0.25",
         SVC_SCORING__RECENCY_TIME: "event_time",
         SVC_SCORING__RELATIVE_SEMANTIC_SHARE: "0.5",
       },

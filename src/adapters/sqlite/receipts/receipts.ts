@@ -3,7 +3,7 @@ import type { Owner } from "../../../domain/owner.ts";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { StoredReceipt } from "../../../ports/store/receipt-log.ts";
-import { hasTable } from "../schema/migrate.ts";
+import { hasTable } from "../schema/has-table.ts";
 import { userIdOf } from "../write/owners.ts";
 import { fromIdBytes, type StoredBody, toIdBytes, unpackBody } from "./receipt-row.ts";
 

@@ -4,7 +4,7 @@ import type { PackLayout } from "../connection/layout.ts";
 import { keepLogInUse } from "../connection/log-mark.ts";
 import { openDatabase } from "../connection/open-database.ts";
 import type { Connection } from "../connection/open-reading.ts";
-import { hasTable } from "./migrate.ts";
+import { hasTable } from "./has-table.ts";
 import { readPackSetting, writePackSetting } from "./pack-settings.ts";
 
 const NAME = "key_backup";

@@ -1,8 +1,9 @@
 import type { Database } from "bun:sqlite";
 import { SvcError } from "../../../domain/errors.ts";
 import type { Instant } from "../../../lib/instant.ts";
-import { ask, hasRow } from "../connection/ask.ts";
+import { ask } from "../connection/ask.ts";
 import { mainPath, type PackLayout } from "../connection/layout.ts";
+import { hasTable } from "./has-table.ts";
 import {
   type ManifestInput,
   readManifest,
@@ -10,6 +11,7 @@ import {
   tooNew,
   writeManifest,
 } from "./manifest.ts";
+import { writePackFusion } from "./pack-fusion.ts";
 import { migrations, type PackPart, type SchemaStep } from "./schema.ts";
 import { SILENT, type UpgradeProgress } from "./upgrade-progress.ts";
 
@@ -92,6 +94,7 @@ export function migrate(
 ): void {
   const dimension = storedDimension(database) ?? manifest.embedding.dimension;
   runSteps(database, layout, { dimension, now, unreadable, progress });
+  if (readManifest(database) === undefined) writePackFusion(database);
   writeManifest(database, manifest, now);
 }
 
@@ -178,9 +181,4 @@ export function isUpTo(database: Database, part: PackPart, version: number): boo
 function storedDimension(database: Database): number | undefined {
   if (!hasTable(database, "pack_manifest")) return undefined;
   return readManifest(database)?.embedding.dimension;
-}
-
-/** Whether a file of a pack has a table: a pack opened for reading may be of an earlier version. */
-export function hasTable(database: Database, name: string, schema = "main"): boolean {
-  return hasRow(database, `${schema}.sqlite_schema WHERE type = 'table' AND name = ?`, name);
 }

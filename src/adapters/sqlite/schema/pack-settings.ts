@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { ask } from "../connection/ask.ts";
-import { hasTable } from "./migrate.ts";
+import { hasTable } from "./has-table.ts";
 
 // Checked in every write: an existing table stays.
 const withTable = new WeakSet<Database>();

@@ -6,8 +6,8 @@ import type { Manifest } from "../../../ports/store/manifest.ts";
 import { countRows } from "../connection/ask.ts";
 import { fromIdBytes, unpackBody } from "../receipts/receipt-row.ts";
 import { damagedReceipts } from "../receipts/receipts.ts";
+import { hasTable } from "../schema/has-table.ts";
 import { readManifest } from "../schema/manifest.ts";
-import { hasTable } from "../schema/migrate.ts";
 import { vectorFileOf } from "../vectors/exact.ts";
 import { ACTIVE } from "../write/turns.ts";
 import {
