@@ -87,8 +87,14 @@ function searchByPostings(
     documents: countDocuments(database, owner, totals.documents),
     meanLength: totals.words / totals.documents,
   };
+  const stems = words.flatMap(([, ...others]) => others);
+  const hasStems = stems.length > 0 && isHeld(database, stems.join(" OR "), owner);
   const postings = words.map((forms) =>
-    anyOf(forms.map((form) => postingsOf(database, kernel, form, owner))),
+    anyOf(
+      forms
+        .slice(0, hasStems ? undefined : 1)
+        .map((form) => postingsOf(database, kernel, form, owner)),
+    ),
   );
   const hits = rankTexts(kernel, postings, collection, {
     k,
@@ -98,6 +104,16 @@ function searchByPostings(
   });
   const holding = postings.map(({ keys }) => keys.length);
   return withCoverage(hits, totalRarity(holding, collection.documents));
+}
+
+/** Whether any of the owner's documents matches. One look for all stems spares most questions of a few words one for each. */
+function isHeld(database: Database, expression: string, owner: number): boolean {
+  const found = database
+    .query(
+      `SELECT 1 FROM lexical_documents WHERE lexical_documents MATCH ? AND ${OF_OWNER} LIMIT 1`,
+    )
+    .get(expression, owner, owner);
+  return found !== null;
 }
 
 /** The owner's documents that contain a form of a word. */
