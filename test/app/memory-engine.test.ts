@@ -52,6 +52,7 @@ test("a new pack has adaptive fusion unless the settings name another, copies of
   await makePack(path);
   const formula = async (scoring = {}) => {
     const engine = await MemoryEngine.create({ pack_path: path, scoring });
+    await engine.processPending({ userId: "anna" });
     const { results } = await engine.retrieve({ userId: "anna", query: "What does Anna prefer?" });
     await engine.close();
     return results[0]?.provenance.formulaVersion;
