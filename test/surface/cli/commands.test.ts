@@ -166,6 +166,9 @@ test("demo stores and finds, and leaves nothing behind", async () => {
     "Anna is allergic",
     "The mobile app",
     "Tom prefers short",
+    // Asked in German and in Spanish.
+    "The spare key",
+    "Anna is allergic",
   ]);
   expect(stdout).toContain("claude mcp add --scope user memory");
 });

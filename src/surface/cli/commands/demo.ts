@@ -9,7 +9,7 @@ import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import { assistantLines } from "../assistant.ts";
 import type { CliContext } from "../context.ts";
 import { withEngine } from "../engine.ts";
-import { configWithoutKey } from "../options.ts";
+import { configWithoutKey, withModel } from "../options.ts";
 import { ownerFor } from "../owner.ts";
 
 const EXAMPLES = `
@@ -36,6 +36,9 @@ const QUESTIONS = [
   "What is the best way to reach Tom early in the day?",
 ];
 
+/** Asked if the program has a model that reads more than English. */
+const FOREIGN_QUESTIONS = ["Unter welchem Topf liegt der Schlüssel?", "¿A qué es alérgica Anna?"];
+
 const SHOWN_RESULTS = 2;
 
 /** `svc demo`: stores real sentences in a throwaway pack and retrieves them with different words. */
@@ -51,12 +54,16 @@ async function demo(context: CliContext): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "svc-demo-"));
   try {
     const named = configWithoutKey(context, join(folder, "demo.pack"));
-    const config = withEncryptionKey(named, `raw_key:${randomBytes(32).toString("base64url")}`);
+    const { includedModels } = await import("../../../app/configured-embedder.ts");
+    const model = includedModels().find(({ isEnglish }) => !isEnglish);
+    const questions = model === undefined ? QUESTIONS : [...QUESTIONS, ...FOREIGN_QUESTIONS];
+    const key = `raw_key:${randomBytes(32).toString("base64url")}`;
+    const config = withEncryptionKey(withModel(named, model?.name), key);
     const run = async (engine: MemoryEngine): Promise<void> => {
       const question = { given: undefined, path: folder, isStoring: true };
       const owner = await ownerFor(context, engine, question);
       await storeAll(context, engine, owner);
-      for (const query of QUESTIONS) await ask(context, engine, owner, query);
+      for (const query of questions) await ask(context, engine, owner, query);
     };
     await withEngine(context, config, run, { createIfMissing: true });
   } finally {
