@@ -14,6 +14,7 @@ import { toSvcError } from "../adapters/sqlite/connection/failures.ts";
 import { mainPath } from "../adapters/sqlite/connection/layout.ts";
 import { beginPack } from "../adapters/sqlite/connection/pack-files.ts";
 import { findKey, keyStoreOf } from "../app/find-key.ts";
+import { chooseModel } from "../app/new-pack-model.ts";
 import { openEngine } from "../app/open-engine.ts";
 import { keyInSettings } from "../app/pack-key.ts";
 import { layoutOf } from "../app/pack-path.ts";
@@ -23,7 +24,6 @@ import { parseOptionalUserId } from "../domain/arguments.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { MemoryEngine } from "../engine/memory-engine.ts";
 import { shellWord } from "../lib/shell-word.ts";
-import { chooseModel } from "./new-pack-model.ts";
 
 /** How a new pack is encrypted. */
 export type NewKey =

@@ -5,6 +5,7 @@ import { writeEncryptionManifest } from "../adapters/sqlite/copy/encryption-mani
 import { importPack as importInto } from "../adapters/sqlite/transfer/import.ts";
 import { createSystemClock } from "../adapters/system/clock.ts";
 import { configuredModel, identityWith, modelOfPack } from "../app/configured-embedder.ts";
+import { chooseModel } from "../app/new-pack-model.ts";
 import { withConnection } from "../app/pack-connection.ts";
 import { layoutOf } from "../app/pack-path.ts";
 import { VERSION } from "../app/version.ts";
@@ -14,7 +15,6 @@ import { invalid, SvcError } from "../domain/errors.ts";
 import type { EmbeddingIdentity } from "../ports/embedder.ts";
 import { type Keyed, type NewKey, withNewKey } from "./create-pack.ts";
 import { hiddenBeside } from "./hidden-pack.ts";
-import { chooseModel } from "./new-pack-model.ts";
 
 export type ImportRequest = {
   /** A file that `export` wrote; undefined: standard input. */

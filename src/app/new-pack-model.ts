@@ -1,7 +1,7 @@
 import { systemLanguage } from "../adapters/system/language.ts";
-import { configuredModel, includedModels } from "../app/configured-embedder.ts";
 import type { Config } from "../config/schema.ts";
 import { DEFAULT_MODEL, type EmbeddingModel } from "../domain/embedding-models.ts";
+import { configuredModel, includedModels } from "./configured-embedder.ts";
 
 /** The model of a pack that is about to be made. */
 export type NewPackModel = {
