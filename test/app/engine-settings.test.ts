@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { toEngineSettings } from "../../src/app/engine-settings.ts";
 import { loadConfig } from "../../src/config/load.ts";
+import { findModel } from "../../src/domain/embedding-models.ts";
 import { DEFAULT_TTL_DAYS } from "../../src/domain/retention.ts";
 import { DEFAULT_SCORING } from "../../src/domain/scoring-defaults.ts";
 
@@ -125,13 +126,14 @@ describe("the fusion", () => {
     });
   });
 
-  test("is that of the pack if the settings name none", () => {
-    const kind = (environment: Record<string, string>, fusion?: "rrf" | "adaptive") => {
+  test("is that of the model if the settings name none", () => {
+    const kind = (environment: Record<string, string>, model: string) => {
       const { config } = loadConfig({ environment, folder: NOWHERE });
-      return toEngineSettings(config, fusion && { fusion }).scoring.fusion.kind;
+      return toEngineSettings(config, findModel(model)).scoring.fusion.kind;
     };
-    expect([kind({}), kind({}, "rrf"), kind({}, "adaptive")]).toEqual(["rrf", "rrf", "adaptive"]);
-    expect(kind({ SVC_SCORING__FUSION: "relative" }, "adaptive")).toBe("relative");
+    expect([kind({}, "english"), kind({}, "multilingual")]).toEqual(["rrf", "adaptive"]);
+    const rrf = { SVC_SCORING__FUSION: "rrf" };
+    expect([kind(rrf, "english"), kind(rrf, "multilingual")]).toEqual(["rrf", "rrf"]);
   });
 
   test("names other scoring settings by another version", () => {

@@ -74,8 +74,7 @@ export function readTables(
   }
 }
 
-/** Opens the files of a pack for writing. */
-export function openPack(layout: PackLayout, masterKey: Uint8Array | undefined): Database {
+function openPack(layout: PackLayout, masterKey: Uint8Array | undefined): Database {
   return openDatabase({
     layout,
     mode: "read-write",
