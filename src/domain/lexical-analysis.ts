@@ -1,4 +1,5 @@
 import type { Instant } from "../lib/instant.ts";
+import { normalForm } from "../lib/normal-form.ts";
 
 /**
  * The one analyser of the lexical index, in every backend: documents and questions pass through it, so that equal words match. It
@@ -42,7 +43,7 @@ export function analyse(text: string): string[] {
     const words = text.toLowerCase().match(/[a-z0-9]+/g) ?? [];
     return words.filter((word) => word.length <= WORD_MAX_BYTES);
   }
-  const folded = withoutAccents(text.normalize("NFKC").toLowerCase());
+  const folded = withoutAccents(normalForm("NFKC", text).toLowerCase());
   const terms: string[] = [];
   for (const [word] of folded.matchAll(WORD)) {
     let spacedFrom = 0;
@@ -58,7 +59,7 @@ export function analyse(text: string): string[] {
 
 /** Folds accents; é and e are one letter to the index. */
 export function withoutAccents(text: string): string {
-  return text.normalize("NFD").replace(ACCENT, "").normalize("NFC");
+  return normalForm("NFD", text).replace(ACCENT, "").normalize("NFC");
 }
 
 function pushWord(terms: string[], word: string): void {

@@ -1,3 +1,4 @@
+import { normalForm } from "../lib/normal-form.ts";
 import type { Uuid } from "../lib/uuid.ts";
 import { questionTerms } from "./lexical-analysis.ts";
 import type { MemoryNode } from "./node.ts";
@@ -53,7 +54,7 @@ function isChangeOf(newer: ReturnType<typeof readStatement>, known: MemoryNode):
 
 /** Whether two texts are the same, apart from white space at their ends and composed characters. */
 export function isSameText(one: string, other: string): boolean {
-  return one === other || one.normalize("NFC").trim() === other.normalize("NFC").trim();
+  return one === other || normalForm("NFC", one).trim() === normalForm("NFC", other).trim();
 }
 
 /** Whether the known memory was said by somebody else, or joins turns that are stored themselves. */

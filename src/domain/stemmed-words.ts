@@ -1,3 +1,4 @@
+import { normalForm } from "../lib/normal-form.ts";
 import {
   isFunctionWord,
   languagesOfQuestion,
@@ -84,7 +85,7 @@ export function questionWords(question: string, stem: Stem): readonly QuestionWo
 
 /** The words of a text that may be of a language, in lower case, composed. */
 function wordsIn(text: string, language: StemmedLanguage): readonly string[] {
-  const composed = (isPlain(text) ? text : text.normalize("NFKC")).toLowerCase();
+  const composed = (isPlain(text) ? text : normalForm("NFKC", text)).toLowerCase();
   const words = composed.match(language === "ru" ? CYRILLIC_WORD : LATIN_WORD) ?? [];
   return words.filter(({ length }) => length >= WORD_MIN && length <= WORD_MAX);
 }

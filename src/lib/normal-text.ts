@@ -1,3 +1,4 @@
+import { normalForm } from "./normal-form.ts";
 import { foldCase } from "./text.ts";
 
 const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
@@ -6,5 +7,5 @@ const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
 export function normaliseText(text: string): string {
   // Most texts are plain words, for which lower case is enough.
   if (PLAIN.test(text)) return text.toLowerCase();
-  return foldCase(text.normalize("NFKC").trim()).replace(/\s+/g, " ");
+  return foldCase(normalForm("NFKC", text).trim()).replace(/\s+/g, " ");
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { EmbeddingModel } from "../../domain/embedding-models.ts";
+import { streamSafe } from "../../lib/normal-form.ts";
 import { forbidTelemetry } from "../native/no-telemetry.ts";
 import { loadUnigram } from "./unigram.ts";
 
@@ -45,7 +46,8 @@ export async function loadInference(options: InferenceOptions): Promise<Inferenc
     interOpNumThreads: 1,
   });
   const centre = centreOf(model);
-  const tokenIds = (text: string): number[] => encode(text.slice(0, maxTokens * CHARS_PER_TOKEN));
+  const tokenIds = (text: string): number[] => 
+    encode(streamSafe(text.slice(0, maxTokens * CHARS_PER_TOKEN)));
 
   return {
     tokenIds,

@@ -1,5 +1,6 @@
 import { storedSpeaker } from "../../../domain/speaker.ts";
 import type { ResultCandidate } from "../../../engine/retrieve/api.ts";
+import { normalForm } from "../../../lib/normal-form.ts";
 
 /** A hit that represents all with the same text. */
 export type FoldedHit = {
@@ -16,7 +17,7 @@ export function foldRepeats(results: readonly ResultCandidate[]): readonly Folde
   const folded = new Map<string, FoldedHit>();
   for (const hit of results) {
     const { node, contradictsId } = hit;
-    const text = node.content.normalize("NFC").trim();
+    const text = normalForm("NFC", node.content).trim();
     const key = JSON.stringify([text, node.scope, storedSpeaker(node.metadata), contradictsId]);
     const known = folded.get(key);
     const repeats = (known?.repeats ?? 0) + 1;
