@@ -5,16 +5,18 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   readSync,
   renameSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { SvcError } from "../../domain/errors.ts";
 import { cacheDir } from "./cache-dir.ts";
 import type { EmbeddedAsset } from "./embedded.ts";
+import { isRunning } from "./running.ts";
 
 const verified = new Set<string>();
 
@@ -45,6 +47,7 @@ export function unpack(asset: EmbeddedAsset, dir: string = cacheDir()): string {
 
 function replace(path: string, asset: EmbeddedAsset): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  removeLeftovers(path);
   const temporary = `${path}.${process.pid}.${randomBytes(6).toString("hex")}`;
   try {
     const content = uncompressed(asset);
@@ -55,6 +58,17 @@ function replace(path: string, asset: EmbeddedAsset): void {
   } catch (error) {
     rmSync(temporary, { force: true });
     throw error;
+  }
+}
+
+/** Removes the temporary files of processes that were killed while they wrote them. */
+function removeLeftovers(path: string): void {
+  const start = `${basename(path)}.`;
+  for (const name of readdirSync(dirname(path))) {
+    if (!name.startsWith(start)) continue;
+    const pid = /^(\d+)\.[0-9a-f]{12}$/.exec(name.slice(start.length))?.[1];
+    if (pid === undefined || isRunning(Number(pid))) continue;
+    rmSync(join(dirname(path), name), { force: true });
   }
 }
 

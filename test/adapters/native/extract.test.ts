@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
   chmodSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -78,6 +79,18 @@ describe("unpack", () => {
     expect(codes).toEqual([0, 0, 0, 0, 0, 0]);
     expect(readdirSync(join(dir, "lib-1"))).toEqual(["lib.so"]);
     expect(readFileSync(join(dir, "lib-1", "lib.so")).equals(content)).toBe(true);
+  });
+
+  test("removes what a process that was killed has left, and nothing of one that runs", async () => {
+    const group = join(dir, "lib-1");
+    mkdirSync(group, { recursive: true });
+    const killed = Bun.spawn([process.execPath, "-e", ""]);
+    await killed.exited;
+    const left = `lib.so.${killed.pid}.0123456789ab`;
+    const others = [`lib.so.${process.ppid}.0123456789ab`, "lib.so.2", `other.so.${killed.pid}.0123456789ab`];
+    for (const name of [left, ...others]) writeFileSync(join(group, name), "half");
+    unpack(asset(), dir);
+    expect(readdirSync(group).sort()).toEqual(["lib.so", ...others].sort());
   });
 
   test("never unpacks content with another digest", () => {

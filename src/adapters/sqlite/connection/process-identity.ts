@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
+import { isRunning } from "../../native/running.ts";
 
 /**
  * Names a process so that another one can find out whether it is still alive: host, boot, process id, start time. A process id
@@ -53,16 +54,6 @@ function startDigits(ticks: string | undefined): string {
 
 function shortHash(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 4);
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // EPERM: it runs as another user.
-    return error instanceof Error && "code" in error && error.code === "EPERM";
-  }
 }
 
 function bootId(): string {
