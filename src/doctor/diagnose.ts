@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite";
 import { accessSync, constants, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { modelRoot } from "../adapters/embedding/model-files.ts";
 import { cacheDir } from "../adapters/native/cache-dir.ts";
 import { kernelFailure } from "../adapters/native/kernel.ts";
 import { loadInto } from "../adapters/native/load-library.ts";
@@ -11,6 +12,7 @@ import { type FoundKey, findKey, type KeyRequest } from "../app/find-key.ts";
 import { modelMismatch } from "../app/model-warning.ts";
 import { layoutOf } from "../app/pack-path.ts";
 import type { Config } from "../config/schema.ts";
+import { findModel } from "../domain/embedding-models.ts";
 import { SvcError, UNSAFE_FILE } from "../domain/errors.ts";
 import { isSameEmbedding } from "../domain/same-embedding.ts";
 import { shellWord } from "../lib/shell-word.ts";
@@ -123,7 +125,8 @@ function openFailure(error: unknown): string {
   if (!(error instanceof SvcError) || error.code !== "storage_failed") return reasonOf(error);
   // The general advice for such a failure is to run doctor.
   const reason = error.data["reason"];
-  if (reason === UNSAFE_FILE) return error.message;
+  // Without one it is no failure of the store, such as a library that cannot be unpacked, and says itself what to do.
+  if (reason === undefined || reason === UNSAFE_FILE) return error.message;
   return reason === "SQLITE_CORRUPT"
     ? "is damaged and cannot be read. Restore the pack from a copy"
     : `cannot be read (${String(reason)}). Check the permissions of file and folder, and the disk`;
@@ -177,6 +180,10 @@ function checkEmbedding(config: Config, { manifest, path, begunModel }: PackRepo
   const name = "embedding";
   const mismatch = modelMismatch(config, path, manifest.embedding);
   if (mismatch !== undefined) return { name, status: "warn", message: mismatch };
+  const unread = unpackFailure(model);
+  if (unread !== undefined) {
+    return { name, status: "warn", message: `memories are found by words alone: ${unread}` };
+  }
   const message = `${model} (${dimension} numbers, ${version})`;
   if (begunModel === undefined || isSameEmbedding(begunModel, manifest.embedding)) {
     return { name, status: "ok", message };
@@ -186,6 +193,17 @@ function checkEmbedding(config: Config, { manifest, path, begunModel }: PackRepo
     status: "warn",
     message: `${message}; a rebuild with ${begunModel.model} was begun. Unless it is running, finish it with: svc rebuild ${shellWord(path)}`,
   };
+}
+
+/** Why the files of a model that this program has cannot be used. */
+function unpackFailure(name: string): string | undefined {
+  const model = findModel(name);
+  try {
+    if (model !== undefined) modelRoot(model);
+    return undefined;
+  } catch (error) {
+    return reasonOf(error);
+  }
 }
 
 function checkPermissions(path: string): Finding {
