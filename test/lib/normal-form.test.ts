@@ -20,10 +20,11 @@ describe("the normal form of a text", () => {
 
   test("has no more than 30 marks in a row without a joiner", () => {
     const long = `a${"\u0301".repeat(1000)}b`;
-    expect(streamSafe(long).match(/\u0301+/g)?.map(({ length }) => length)).toEqual([
-      ...Array<number>(33).fill(30),
-      10,
-    ]);
+    expect(
+      streamSafe(long)
+        .match(/\u0301+/g)
+        ?.map(({ length }) => length),
+    ).toEqual([...Array<number>(33).fill(30), 10]);
     expect(streamSafe(long).replaceAll("\u034f", "")).toBe(long);
   });
 

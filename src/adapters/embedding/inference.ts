@@ -46,7 +46,7 @@ export async function loadInference(options: InferenceOptions): Promise<Inferenc
     interOpNumThreads: 1,
   });
   const centre = centreOf(model);
-  const tokenIds = (text: string): number[] => 
+  const tokenIds = (text: string): number[] =>
     encode(streamSafe(text.slice(0, maxTokens * CHARS_PER_TOKEN)));
 
   return {

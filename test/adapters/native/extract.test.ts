@@ -87,7 +87,11 @@ describe("unpack", () => {
     const killed = Bun.spawn([process.execPath, "-e", ""]);
     await killed.exited;
     const left = `lib.so.${killed.pid}.0123456789ab`;
-    const others = [`lib.so.${process.ppid}.0123456789ab`, "lib.so.2", `other.so.${killed.pid}.0123456789ab`];
+    const others = [
+      `lib.so.${process.ppid}.0123456789ab`,
+      "lib.so.2",
+      `other.so.${killed.pid}.0123456789ab`,
+    ];
     for (const name of [left, ...others]) writeFileSync(join(group, name), "half");
     unpack(asset(), dir);
     expect(readdirSync(group).sort()).toEqual(["lib.so", ...others].sort());
