@@ -8,6 +8,7 @@ import {
   findModel,
 } from "../domain/embedding-models.ts";
 import { SvcError } from "../domain/errors.ts";
+import { shownName } from "../lib/shown-name.ts";
 import type { Embedder, EmbeddingIdentity } from "../ports/embedder.ts";
 
 /** The models that this program has: a build may leave some out. */
@@ -44,8 +45,9 @@ export function modelFor(stored: EmbeddingIdentity): EmbeddingModel {
 }
 
 /**
- * The model that makes the vectors of a pack again: the configured one, else that of a rebuild which was cut off, else its own.
- * @throws SvcError invalid_config as `configuredModel`
+ * The model that makes the vectors of a pack again: the configured one, else that of a rebuild which was cut off, else its own. A
+ * pack gets no other model unless that is named.
+ * @throws SvcError invalid_config as `configuredModel`; embedding_mismatch if this program lacks the model and none is named
  */
 export function modelToRenew(
   config: Config,
@@ -53,7 +55,12 @@ export function modelToRenew(
   begun: EmbeddingIdentity | undefined,
 ): EmbeddingModel {
   if (config.embedding.model_name !== undefined) return configuredModel(config);
-  return modelFor(begun ?? stored);
+  const known = (begun && modelOfPack(begun)) ?? modelOfPack(stored);
+  if (known !== undefined) return known;
+  throw new SvcError(
+    "embedding_mismatch",
+    `this program lacks the embedding model of the pack, ${shownName(stored.model)}: use a build that has it, or name another model with --model ${DEFAULT_MODEL.alias}`,
+  );
 }
 
 /** Identifies the vectors that a model makes with these settings. */

@@ -2,6 +2,7 @@ import type { Config } from "../config/schema.ts";
 import { DEFAULT_MODEL } from "../domain/embedding-models.ts";
 import { isSameEmbedding } from "../domain/same-embedding.ts";
 import { shellWord } from "../lib/shell-word.ts";
+import { shownName } from "../lib/shown-name.ts";
 import type { EmbeddingIdentity } from "../ports/embedder.ts";
 import { configuredModel, identityWith, modelFor, modelOfPack } from "./configured-embedder.ts";
 
@@ -19,7 +20,7 @@ export function modelWarning(
   if (mismatch !== undefined) return mismatch;
   const named = config.embedding.model_name;
   if (named === undefined || configuredModel(config).name === stored.model) return undefined;
-  return `the pack keeps its embedding model ${stored.model}, although embedding.model_name is ${named}; to change it: svc rebuild ${shellWord(path)} --model ${named}`;
+  return `the pack keeps its embedding model ${shownName(stored.model)}, although embedding.model_name is ${named}; to change it: svc rebuild ${shellWord(path)} --model ${named}`;
 }
 
 /** Why the vectors of a pack cannot be compared, and what helps; undefined if they can. */
@@ -30,12 +31,13 @@ export function modelMismatch(
 ): string | undefined {
   const rebuild = `svc rebuild ${shellWord(path)}`;
   if (modelOfPack(stored) === undefined) {
-    return `this program lacks the embedding model of the pack, ${stored.model}, so memories are found by words only: use a build that has it, or give the pack another model with: ${rebuild} --model ${DEFAULT_MODEL.alias}`;
+    return `this program lacks the embedding model of the pack, ${shownName(stored.model)}, so memories are found by words only: use a build that has it, or give the pack another model with: ${rebuild} --model ${DEFAULT_MODEL.alias}`;
   }
   const used = identityWith(config, modelFor(stored));
   if (isSameEmbedding(stored, used)) return undefined;
   const [one, other] = [stored, used].map(
-    ({ model, version, dimension }) => `${model} (version ${version}, ${dimension} numbers)`,
+    ({ model, version, dimension }) =>
+      `${shownName(model)} (version ${shownName(version)}, ${dimension} numbers)`,
   );
   return `the vectors of the pack are of the embedding model ${one}, configured is ${other}; until \`${rebuild}\` memories are found by words only`;
 }

@@ -8,6 +8,7 @@ import { tryServer } from "../assistants/round-trip.ts";
 import { surroundings } from "../assistants/surroundings.ts";
 import type { Config } from "../config/schema.ts";
 import { shellWord } from "../lib/shell-word.ts";
+import { shownName } from "../lib/shown-name.ts";
 import type { PackReport } from "../packs/inspect-pack.ts";
 import type { KeyStatus } from "../packs/key-custody.ts";
 import type { Finding } from "./finding.ts";
@@ -37,7 +38,7 @@ function whyNotTried(
   key: KeyStatus | undefined,
 ): string | undefined {
   if (manifest.softwareVersion !== VERSION) {
-    return `the pack was last opened by svc ${manifest.softwareVersion}, and the next start brings it up to date`;
+    return `the pack was last opened by svc ${shownName(manifest.softwareVersion)}, and the next start brings it up to date`;
   }
   if (pendingJobs > 0) return "the next start does the work that is pending";
   return canBeOpened(key)

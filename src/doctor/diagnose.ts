@@ -16,6 +16,7 @@ import { findModel } from "../domain/embedding-models.ts";
 import { SvcError, UNSAFE_FILE } from "../domain/errors.ts";
 import { isSameEmbedding } from "../domain/same-embedding.ts";
 import { shellWord } from "../lib/shell-word.ts";
+import { shownName } from "../lib/shown-name.ts";
 import { holdPack, type PackReport, reportOnPack } from "../packs/inspect-pack.ts";
 import { checkAssistant, checkConnected } from "./diagnose-assistants.ts";
 import { checkKey } from "./diagnose-key.ts";
@@ -101,7 +102,7 @@ async function checkKeyAndContent(config: Config, request: KeyRequest): Promise<
 
 async function checkContent(config: Config, report: PackReport): Promise<readonly Finding[]> {
   const { manifest, tableCount, damage = [] } = report;
-  const written = `format version ${manifest.formatVersion}, last written by svc ${manifest.softwareVersion}`;
+  const written = `format version ${manifest.formatVersion}, last written by svc ${shownName(manifest.softwareVersion)}`;
   return [
     { name: "opens", status: "ok", message: "is a pack and can be read" },
     { name: "format", status: "ok", message: written },
@@ -184,14 +185,14 @@ function checkEmbedding(config: Config, { manifest, path, begunModel }: PackRepo
   if (unread !== undefined) {
     return { name, status: "warn", message: `memories are found by words alone: ${unread}` };
   }
-  const message = `${model} (${dimension} numbers, ${version})`;
+  const message = `${shownName(model)} (${dimension} numbers, ${shownName(version)})`;
   if (begunModel === undefined || isSameEmbedding(begunModel, manifest.embedding)) {
     return { name, status: "ok", message };
   }
   return {
     name,
     status: "warn",
-    message: `${message}; a rebuild with ${begunModel.model} was begun. Unless it is running, finish it with: svc rebuild ${shellWord(path)}`,
+    message: `${message}; a rebuild with ${shownName(begunModel.model)} was begun. Unless it is running, finish it with: svc rebuild ${shellWord(path)}`,
   };
 }
 

@@ -127,5 +127,36 @@ describe("a pack", () => {
     );
     expect((await desk.run(["doctor", "alien.pack"])).stdout).toContain(lacks);
     expect((await desk.run(["list", "alien.pack"])).stdout).toContain("flower pot");
+
+    expect(await desk.run(["rebuild", "alien.pack"])).toMatchObject({
+      code: 1,
+      stderr:
+        "Error: this program lacks the embedding model of the pack, acme/later-model: use a build that has it, or name another model with --model english\n",
+    });
+    expect(await modelOf("alien.pack")).toBe("acme/later-model");
+    expect((await desk.run(["rebuild", "alien.pack", "--model", "english"])).code).toBe(0);
+    expect(await modelOf("alien.pack")).toBe(ENGLISH);
+  });
+
+  test("that names its model with control characters, or at length, steers no terminal", async () => {
+    await desk.run(["init", "forged.pack", "--plain"]);
+    const database = new Database(join(desk.folder, "forged.pack"));
+    const forged = `\u001b[2J\n\u202e${"x".repeat(100_000)}`;
+    for (const column of ["embedding_model", "embedding_version", "software_version"]) {
+      database.run(`UPDATE pack_manifest SET ${column} = ?`, [forged]);
+    }
+    database.run(
+      "INSERT INTO rebuild_state (singleton, embedding_model, embedding_version, embedding_dim, replaces, text_cursor) VALUES (1, ?, 'any', 384, 1, 0)",
+      [forged],
+    );
+    database.close();
+    const shown = `"?[2J??${"x".repeat(54)}..."`;
+    for (const args of [["doctor"], ["info"], ["rebuild"], ["search", "key"]]) {
+      const [command = "", ...more] = args;
+      const { stdout, stderr } = await desk.run([command, "forged.pack", ...more]);
+      expect(`${stdout}${stderr}`).toContain(shown);
+      expect(stdout.length + stderr.length).toBeLessThan(5000);
+      expect(`${stdout}${stderr}`).not.toMatch(/\p{Cc}(?<!\n)|\u202e/u);
+    }
   });
 });

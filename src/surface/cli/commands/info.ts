@@ -1,8 +1,9 @@
 import { shellWord } from "../../../lib/shell-word.ts";
+import { shownName } from "../../../lib/shown-name.ts";
 import type { PackReport } from "../../../packs/inspect-pack.ts";
 import { shownOwner } from "../../contract/store/owner-text.ts";
 import { configFor, warnOn } from "../options.ts";
-import { fields } from "../output.ts";
+import { fields, oneLine } from "../output.ts";
 import { type PackOptions, packCommand } from "../pack-command.ts";
 
 const EXAMPLES = `
@@ -31,9 +32,9 @@ export const infoCommand = packCommand(
       ["Pending jobs", report.pendingJobs],
       ["Last modified", report.lastModified ?? "N/A"],
       ["Format version", manifest.formatVersion],
-      ["Written by", `svc ${manifest.softwareVersion}`],
+      ["Written by", `svc ${shownName(manifest.softwareVersion)}`],
       ["Embedding", embeddingOf(report)],
-      ["Created", manifest.createdAt],
+      ["Created", oneLine(manifest.createdAt)],
     ];
     for (const line of fields(entries)) context.output.line(line);
   },
@@ -45,11 +46,11 @@ function embeddingOf({
   includesModel,
   path,
 }: PackReport): string {
-  const model = `${embedding.model} (${embedding.dimension})`;
+  const model = `${shownName(embedding.model)} (${embedding.dimension})`;
   if (!includesModel) return `${model}, which this program lacks: memories are found by words only`;
   const isChanging = begunModel !== undefined && begunModel.model !== embedding.model;
   if (!isChanging) return model;
-  return `${model}; change to ${begunModel.model} begun, finish it with: svc rebuild ${shellWord(path)}`;
+  return `${model}; change to ${shownName(begunModel.model)} begun, finish it with: svc rebuild ${shellWord(path)}`;
 }
 
 function encryptionOf({ encrypted }: PackReport): string {
