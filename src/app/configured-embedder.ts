@@ -46,8 +46,8 @@ export function modelFor(stored: EmbeddingIdentity): EmbeddingModel {
 
 /**
  * The model that makes the vectors of a pack again: the configured one, else that of a rebuild which was cut off, else its own. A
- * pack gets no other model unless that is named.
- * @throws SvcError invalid_config as `configuredModel`; embedding_mismatch if this program lacks the model and none is named
+ * pack of a former model gets the default one; one of a model that this build alone lacks keeps it unless another is named.
+ * @throws SvcError invalid_config as `configuredModel`; embedding_mismatch if this build lacks the model and none is named
  */
 export function modelToRenew(
   config: Config,
@@ -56,7 +56,7 @@ export function modelToRenew(
 ): EmbeddingModel {
   if (config.embedding.model_name !== undefined) return configuredModel(config);
   const known = (begun && modelOfPack(begun)) ?? modelOfPack(stored);
-  if (known !== undefined) return known;
+  if (known !== undefined || findModel(stored.model) === undefined) return known ?? DEFAULT_MODEL;
   throw new SvcError(
     "embedding_mismatch",
     `this program lacks the embedding model of the pack, ${shownName(stored.model)}: use a build that has it, or name another model with --model ${DEFAULT_MODEL.alias}`,
