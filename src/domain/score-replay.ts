@@ -46,7 +46,7 @@ export function relevanceLimit(
 /**
  * The fused score of a candidate to 10 decimals, minus its tie-break. `rrf`: reciprocal rank fusion (Cormack, Clarke and
  * Büttcher, SIGIR 2009), rescaled so that the first of both rankings has 1. `relative`: the shares of the rescaled signals.
- * `adaptive`: the same, after the share of the words shrank to what they explain.
+ * `adaptive`: the same, with shares that follow what the words found.
  * @returns NaN, which equals no score, if the record is of another kind than the settings
  */
 export function fusedScore(record: FusionRecord, fusion: Fusion): number {
@@ -70,24 +70,27 @@ function fusedSignals(record: FusionRecord, fusion: Fusion): number {
     return semanticShare * (record.semantic ?? 0) + (1 - semanticShare) * (record.lexical ?? 0);
   }
   if (record.kind === "adaptive" && fusion.kind === "adaptive") {
-    const semanticShare = adaptedShare(record.coverage, fusion);
+    const semanticShare = adaptedShare(record, fusion);
     return semanticShare * (record.semantic ?? 0) + (1 - semanticShare) * (record.lexical ?? 0);
   }
   return Number.NaN;
 }
 
+/** What the cosine loses at most of its share in adaptive fusion. */
+const CERTAIN_LOSS = 0.75;
+
 /**
  * The share of the cosine in adaptive fusion. BM25 loses what the best hit of the word search does not explain of the question,
- * so that a search that found nothing worth having has no say.
- * @param coverage of that hit, 0 to 1
+ * and the cosine loses where the words alone point to a few memories, so that neither search has a say that it has not earned.
  */
 export function adaptedShare(
-  coverage: number,
+  { coverage, certainty }: Pick<Extract<FusionRecord, { kind: "adaptive" }>, "coverage" | "certainty">,
   { semanticShare, fullCoverage }: Extract<Fusion, { readonly kind: "adaptive" }>,
 ): number {
-  const words = (1 - semanticShare) * Math.min(1, coverage / fullCoverage);
+  const words = (1 - semanticShare) * Math.min(1, Math.max(coverage / fullCoverage, certainty));
+  const meaning = semanticShare * (1 - CERTAIN_LOSS * certainty);
   // Without a cosine and without words nothing is left to share.
-  return words === 0 ? 1 : semanticShare / (semanticShare + words);
+  return words === 0 ? 1 : meaning / (meaning + words);
 }
 
 /** The score before any adjustment, computed from the record alone; NaN if the record contradicts its weights. */
@@ -218,6 +221,7 @@ function channelProblems(record: FusionRecord): string[] {
     semantic: record.semantic,
     lexical: record.lexical,
     coverage: record.kind === "adaptive" ? record.coverage : undefined,
+    certainty: record.kind === "adaptive" ? record.certainty : undefined,
   };
   return Object.entries(shares)
     .filter(([, value]) => !isWithin(value, 1))

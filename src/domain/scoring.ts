@@ -28,7 +28,7 @@ export type Fusion =
       readonly tieBreak: "event_time" | undefined;
     }
   | {
-      /** The same, with BM25 weighed by how much of the question its best hit explains. */
+      /** The same, with each of the two weighed by what the word search found. */
       readonly kind: "adaptive";
       /** Share of the cosine while BM25 counts in full, 0 to 1. */
       readonly semanticShare: number;
@@ -99,6 +99,8 @@ export type FusionRecord =
       readonly kind: "adaptive";
       /** How much of the question the best hit of the word search explains, 0 to 1; equal for all candidates. */
       readonly coverage: number;
+      /** How surely the words of the question point to a few memories, 0 to 1; equal for all candidates. */
+      readonly certainty: number;
     } & Rescaled &
       PoolFactors);
 

@@ -314,6 +314,8 @@ export class NaiveStore implements RetrievalStore {
     const words = weighWords(asked, collection.length);
     const holding = asked.map(({ keys }) => keys.length);
     const rarity = totalRarity(holding, collection.length);
+    const held = holding.filter((count) => count > 0);
+    const known = totalRarity(held, collection.length) / rarity;
     const ranked = documents
       .filter((document) => this.#rules.passes(document.node, filter))
       .filter((document) => words.some(({ frequencyIn }) => frequencyIn(document) > 0))
@@ -322,7 +324,7 @@ export class NaiveStore implements RetrievalStore {
         for (const { rarity, frequencyIn } of words) {
           score += rarity * share(frequencyIn(document), lengthOf(document) / meanLength);
         }
-        return { key: document.key, score, coverage: score / rarity };
+        return { key: document.key, score, coverage: score / rarity, known };
       })
       .sort(this.#rules.bestFirst);
     return [...ranked.slice(0, k), ...ranked.slice(k).filter(({ key }) => others.includes(key))];

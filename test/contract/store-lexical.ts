@@ -239,6 +239,10 @@ export function describeLexicalSearch(world: World): void {
       const [alone] = await coverages("ginger nutmeg");
       expect(alone).toBeCloseTo(Math.log(7 / 3) / (Math.log(7 / 3) + Math.log(9)), 9);
       expect(await coverages("nutmeg")).toEqual([]);
+      const known = async (question: string) =>
+        (await store.searchText(question, ANYTHING, 9)).map((hit) => hit.known);
+      expect(await known("tea ginger")).toEqual([1, 1]);
+      expect(await known("ginger nutmeg")).toEqual([alone ?? 0]);
     });
 
     test("weighs words by their rarity among the owner's own memories", async () => {

@@ -239,6 +239,7 @@ const relativeFusion = object<RelativeFusion>({
 
 const adaptiveFusion = object<AdaptiveFusion>({
   coverage: decimal,
+  certainty: decimal,
   semantic: nullable(decimal),
   lexical: nullable(decimal),
   ...factors,

@@ -85,10 +85,14 @@ function fusedWords(
 /** How much the words count under adaptive fusion, which is the same for all candidates. */
 function coverageWords(record: FusionRecord, { fusion }: ScoringWeights): readonly string[] {
   if (record.kind !== "adaptive" || fusion.kind !== "adaptive") return [];
-  const share = shortNumber(1 - adaptedShare(record.coverage, fusion));
+  const share = shortNumber(1 - adaptedShare(record, fusion));
   const explained = shortNumber(record.coverage);
+  const pointed =
+    record.certainty === 0
+      ? ""
+      : ` and its words point to a few memories (certainty ${shortNumber(record.certainty)})`;
   return [
-    `the best hit of the word search explains ${explained} of the question, so words count ${share} of the score`,
+    `the best hit of the word search explains ${explained} of the question${pointed}, so words count ${share} of the score`,
   ];
 }
 

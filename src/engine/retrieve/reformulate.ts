@@ -152,6 +152,7 @@ function joined(a: Candidate, b: Candidate): Candidate {
     semantic: larger(a.semantic, b.semantic),
     lexical: larger(a.lexical, b.lexical),
     coverage: larger(a.coverage, b.coverage),
+    certainty: larger(a.certainty, b.certainty),
     graph: Math.max(a.graph, b.graph),
   });
 }

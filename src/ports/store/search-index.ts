@@ -17,6 +17,8 @@ export type Hit<Key = NodeKey> = { readonly key: Key; readonly score: number };
 export type TextHit<Key = NodeKey> = Hit<Key> & {
   /** The score as a share of the rarity of all words of the question, above 0; about 1 if the memory has each of them once. */
   readonly coverage: number;
+  /** The rarity of the words that any of the owner's memories has, as a share of that of all words; equal for all hits. */
+  readonly known: number;
 };
 
 export type KeyedNode<Key = NodeKey> = { readonly key: Key; readonly node: MemoryNode };

@@ -100,8 +100,8 @@ describe("canonical JSON", () => {
     const adaptive = plain({ weights: ADAPTIVE_FUSION });
     const adapted = Object.values(adaptive["score_provenance"] ?? {})[0];
     expect(keys(adapted).at(-1)).toBe("adaptive_fusion");
-    expect(keys(adapted?.["adaptive_fusion"]).slice(0, 3)).toEqual([
-      ...words("coverage semantic lexical"),
+    expect(keys(adapted?.["adaptive_fusion"]).slice(0, 4)).toEqual([
+      ...words("coverage certainty semantic lexical"),
     ]);
   });
 

@@ -271,6 +271,7 @@ describe("a reason for a score", () => {
       ...PLAIN,
       kind: "adaptive" as const,
       coverage: 0.125,
+      certainty: 0,
       semantic: 0.9,
       lexical: 0.25,
     };
@@ -280,6 +281,11 @@ describe("a reason for a score", () => {
       "word search: 0.25 of the best (relative BM25 0.5)",
       "the best hit of the word search explains 0.125 of the question, so words count 0.1429 of the score",
     ]);
+    const certain = { ...fusion, certainty: 0.8 };
+    // 0.8 of 0.4 for the words beside 0.6, of which 0.8 of three quarters are lost.
+    expect(texts({ ...adaptive, trace: SIGNALS, fusion: certain }, ["VECTOR"]).at(-1)).toBe(
+      "the best hit of the word search explains 0.125 of the question and its words point to a few memories (certainty 0.8), so words count 0.5714 of the score",
+    );
   });
 
   test("is each summand of a weighted score", () => {

@@ -202,7 +202,9 @@ function ranked(
     const paths: Candidate["paths"] =
       lexical === undefined ? ["VECTOR"] : index % 3 === 0 ? ["LEXICAL"] : ["VECTOR", "LEXICAL"];
     const coverage = lexical === undefined ? undefined : Math.fround(lexical * 0.4);
-    return { key: nodeKey(index), node: node(), paths, semantic, lexical, coverage, graph: 0 };
+    const certainty = coverage === undefined ? undefined : 0.5;
+    const signals = { semantic, lexical, coverage, certainty, graph: 0 };
+    return { key: nodeKey(index), node: node(), paths, ...signals };
   });
   const scored = score(candidates, {
     weights: shape.weights,

@@ -14,13 +14,15 @@ export type Signals = {
   readonly lexical?: number | undefined;
   /** Absent: like `lexical`. */
   readonly coverage?: number;
+  /** Absent: 0. */
+  readonly certainty?: number;
   readonly graph?: number;
 };
 
 /** A candidate of the searches; its paths follow from its signals. */
 export function aCandidate(
   key: number,
-  { semantic, lexical, coverage = lexical, graph = 0 }: Signals,
+  { semantic, lexical, coverage = lexical, certainty = 0, graph = 0 }: Signals,
   given: Partial<MemoryNode> = {},
 ): Candidate {
   const paths: CandidatePath[] = [];
@@ -28,7 +30,7 @@ export function aCandidate(
   if (semantic !== undefined) paths.push("VECTOR");
   if (lexical !== undefined) paths.push("LEXICAL");
   const node = aNode(anEvent(), given);
-  return { key: nodeKey(key), node, paths, semantic, lexical, coverage, graph };
+  return { key: nodeKey(key), node, paths, semantic, lexical, coverage, certainty, graph };
 }
 
 /** The weights of code that sets none: the weighted sum. */

@@ -349,6 +349,30 @@ describe("adaptive fusion", () => {
     expect(records.map(({ formulaVersion }) => formulaVersion)).toEqual([4, 4, 4]);
   });
 
+  test("gives words the more the more surely they point to a few memories", () => {
+    const sure = (certainty: number) => [
+      aCandidate(1, { semantic: 0.9 }),
+      aCandidate(2, { semantic: 0.5, lexical: 1, coverage: 0.1, certainty }),
+    ];
+    const ranking = (certainty: number) =>
+      score(sure(certainty), asked).map(({ key, compositeScore }) => [key, compositeScore]);
+    // 0.08 for the words beside 0.6.
+    expect(ranking(0)).toEqual([
+      [1, 0.8823529412],
+      [2, 0.1176470588],
+    ]);
+    // Half of 0.4 beside five eighths of 0.6.
+    expect(ranking(0.5)).toEqual([
+      [1, 0.652173913],
+      [2, 0.347826087],
+    ]);
+    // The whole 0.4 beside a quarter of 0.6.
+    expect(ranking(1)).toEqual([
+      [2, 0.7272727273],
+      [1, 0.2727272727],
+    ]);
+  });
+
   test("without any cosine, is the order of the words, however little they explain", () => {
     const words = [
       aCandidate(1, { lexical: 0.5, coverage: 0.01 }),

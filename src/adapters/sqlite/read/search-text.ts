@@ -69,11 +69,19 @@ function searchByIndex(
   const wanted = new Set(others);
   const hits = [...ranked.slice(0, k), ...ranked.slice(k).filter(({ key }) => wanted.has(key))];
   const holding = words.map((forms) => countHolding(database, forms, owner));
-  return withCoverage(hits, totalRarity(holding, sizes.owner));
+  return withCoverage(hits, holding, sizes.owner);
 }
 
-function withCoverage(hits: readonly Hit<number>[], rarity: number): TextHit<number>[] {
-  return hits.map(({ key, score }) => ({ key, score, coverage: score / rarity }));
+/** @param holding the number of the owner's documents that contain each word of the question */
+function withCoverage(
+  hits: readonly Hit<number>[],
+  holding: readonly number[],
+  documents: number,
+): TextHit<number>[] {
+  const all = totalRarity(holding, documents);
+  const held = holding.filter((count) => count > 0);
+  const known = totalRarity(held, documents) / all;
+  return hits.map(({ key, score }) => ({ key, score, coverage: score / all, known }));
 }
 
 function searchByPostings(
@@ -103,7 +111,7 @@ function searchByPostings(
     allowedOf: (keys) => allowedKeys(database, keys, owner, narrowed),
   });
   const holding = postings.map(({ keys }) => keys.length);
-  return withCoverage(hits, totalRarity(holding, collection.documents));
+  return withCoverage(hits, holding, collection.documents);
 }
 
 /** Whether any of the owner's documents matches. One look for all stems spares most questions of a few words one for each. */

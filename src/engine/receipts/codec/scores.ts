@@ -60,7 +60,14 @@ export function writeBases(out: BitWriter, bases: readonly ScoreBase[], kind: Ki
   const records = bases.flatMap(({ fusion }) => (fusion === undefined ? [] : [fusion]));
   if (kind === "rrf") writeRanks(out, records, signals);
   else writeShares(out, records, signals);
-  if (kind === "adaptive") doubles.write(out, records.map(coverageOf));
+  if (kind === "adaptive") {
+    for (const name of POOL_SHARES) {
+      doubles.write(
+        out,
+        records.map((record) => (record.kind === "adaptive" ? record[name] : 0)),
+      );
+    }
+  }
   for (const factor of FACTORS) {
     const guesses = poolShares(bases.map((base) => factor.value(base)));
     const values = records.map((record) => record[factor.name]);
@@ -171,17 +178,17 @@ function readChannels(
   if (kind === "rrf") return readRanks(from, signals);
   const shares = readShares(from, signals);
   if (kind === "relative") return shares.map((channel) => ({ kind, ...channel }));
-  const coverages = doubles.read(from, signals.length);
+  const [coverages, certainties] = POOL_SHARES.map(() => doubles.read(from, signals.length));
   return shares.map((channel, index) => ({
     kind,
     ...channel,
-    coverage: at(coverages, index),
+    coverage: at(coverages ?? [], index),
+    certainty: at(certainties ?? [], index),
   }));
 }
 
-function coverageOf(record: FusionRecord): number {
-  return record.kind === "adaptive" ? record.coverage : 0;
-}
+/** What adaptive fusion knows of all candidates together. */
+const POOL_SHARES = ["coverage", "certainty"] as const;
 
 /** Ranks grow as the signal falls, so each is written as its difference from the previous one. */
 function writeRanks(

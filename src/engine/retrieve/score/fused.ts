@@ -51,7 +51,7 @@ type RecordOf<K> = Extract<FusionRecord, { readonly kind: K }>;
 type Channels =
   | Pick<RecordOf<"rrf">, "kind" | "semanticRank" | "lexicalRank">
   | Pick<RecordOf<"relative">, "kind" | "semantic" | "lexical">
-  | Pick<RecordOf<"adaptive">, "kind" | "semantic" | "lexical" | "coverage">;
+  | Pick<RecordOf<"adaptive">, "kind" | "semantic" | "lexical" | "coverage" | "certainty">;
 
 function channelsOf(
   entries: readonly Entry[],
@@ -78,11 +78,10 @@ function channelsOf(
     };
   };
   if (kind === "relative") return (index) => ({ kind, ...shares(index) });
-  const coverage = entries.reduce(
-    (most, { candidate }) => Math.max(most, candidate.coverage ?? 0),
-    0,
-  );
-  return (index) => ({ kind, ...shares(index), coverage });
+  const most = (name: "coverage" | "certainty") =>
+    entries.reduce((max, { candidate }) => Math.max(max, candidate[name] ?? 0), 0);
+  const [coverage, certainty] = [most("coverage"), most("certainty")];
+  return (index) => ({ kind, ...shares(index), coverage, certainty });
 }
 
 /** The recency of each candidate if it counts: for the newest state, with a boost in the settings. */
