@@ -49,7 +49,7 @@ export async function openStore(pack: string): Promise<OpenPack> {
     createIfMissing: true,
     embedding: embedder.identity,
     softwareVersion: VERSION,
-    scoringVersion: toEngineSettings(config).scoringVersion,
+    scoringVersion: toEngineSettings(config, { fusion: "adaptive" }).scoringVersion,
     clock: CLOCK,
     synchronous: config.synchronous,
     writeQueueSize: config.write_queue_size,

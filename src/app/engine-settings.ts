@@ -2,7 +2,7 @@ import type { Config } from "../config/schema.ts";
 import { DEFAULT_MODEL, type EmbeddingModel } from "../domain/embedding-models.ts";
 import { NODE_TYPES, type NodeType } from "../domain/enums.ts";
 import type { PackingSettings } from "../domain/records/packing.ts";
-import type { Fusion, ScoringWeights } from "../domain/scoring.ts";
+import type { Fusion, PackFusion, ScoringWeights } from "../domain/scoring.ts";
 import { DEFAULT_RRF_K } from "../domain/scoring-defaults.ts";
 import { scoringVersionId } from "../domain/scoring-version.ts";
 import type {
@@ -17,13 +17,14 @@ import { camelKeys } from "../lib/case.ts";
 
 /**
  * The part of a configuration that the engine needs.
- * @param model of the pack's vectors; its fusion counts if the settings name none
+ * @param pack what the pack decides: the model of its vectors, and its fusion, which counts if the settings name none
  */
 export function toEngineSettings(
   config: Config,
-  model: EmbeddingModel = DEFAULT_MODEL,
+  pack: { readonly model?: EmbeddingModel; readonly fusion?: PackFusion } = {},
 ): EngineSettings {
-  const { fusion = model.fusion } = config.scoring;
+  const { model = DEFAULT_MODEL, fusion: packFusion = "rrf" } = pack;
+  const { fusion = packFusion } = config.scoring;
   const scoring = forModel(toScoringWeights(config.scoring, fusion), model);
   return {
     scoring,

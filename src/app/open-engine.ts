@@ -63,7 +63,7 @@ export async function openEngine(config: Config, options: OpenOptions = {}): Pro
       return identity();
     },
     softwareVersion: VERSION,
-    scoringVersion: toEngineSettings(config, model).scoringVersion,
+    scoringVersion: toEngineSettings(config, { fusion: "adaptive" }).scoringVersion,
     clock,
     synchronous: config.synchronous,
     writeQueueSize: config.write_queue_size,
@@ -73,9 +73,9 @@ export async function openEngine(config: Config, options: OpenOptions = {}): Pro
     warn,
   });
   const { embedder = createConfiguredEmbedder(config, model) } = options;
-  const settings = toEngineSettings(config, model);
   try {
     const { embedding } = await store.manifest();
+    const settings = toEngineSettings(config, { model, fusion: await store.packFusion() });
     const warning = renewsVectors ? undefined : modelWarning(config, mainPath(layout), embedding);
     if (warning !== undefined) warn(warning);
     return createEngine({

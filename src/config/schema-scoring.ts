@@ -1,5 +1,5 @@
 import { NODE_TYPES } from "../domain/enums.ts";
-import type { Fusion, ModelFusion } from "../domain/scoring.ts";
+import type { Fusion, PackFusion } from "../domain/scoring.ts";
 import {
   DEFAULT_FULL_COVERAGE,
   DEFAULT_RRF_K,
@@ -26,11 +26,11 @@ export const FUSION_ONLY: Readonly<Record<string, readonly Fusion["kind"][]>> = 
   recency_time: ["weighted"],
 };
 
-/** What is used if no fusion is set, depending on the model. */
+/** What a pack may use if no fusion is set. */
 export const DEFAULT_FUSIONS: readonly Fusion["kind"][] = [
   "adaptive",
   "rrf",
-] satisfies ModelFusion[];
+] satisfies PackFusion[];
 
 /** The weights that sum to 1. */
 export const ADDITIVE_WEIGHTS = [
@@ -47,7 +47,7 @@ export const SCORING = {
   fusion: optionalMember(
     ["rrf", "weighted", "relative", "adaptive"],
     undefined,
-    "How the signals of a candidate become one score. `rrf`: by its ranks in the vector and the word search. `relative`: by its cosine and its BM25, rescaled. `adaptive`: the same, where the words count by how much of the question they explain. `weighted`: by the sum of all signals. Unset: `rrf`, and `adaptive` in a pack of the multilingual model.",
+    "How the signals of a candidate become one score. `rrf`: by its ranks in the vector and the word search. `relative`: by its cosine and its BM25, rescaled. `adaptive`: the same, where the words count by how much of the question they explain, and the cosine counts less if the words point to a few memories. `weighted`: by the sum of all signals. Unset: `adaptive`, but `rrf` in a pack of an earlier version until `svc rebuild` gives it another model.",
   ),
   rrf_k: optionalInteger(
     { default: DEFAULT_RRF_K, min: 1, max: 10_000 },

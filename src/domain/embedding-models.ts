@@ -1,5 +1,4 @@
 import { MULTILINGUAL_CENTRE } from "./embedding-centre.ts";
-import type { ModelFusion } from "./scoring.ts";
 
 /**
  * The embedding models that are part of the program, with everything in which they differ. One more model is one more row and its
@@ -21,7 +20,6 @@ export const EMBEDDING_MODELS = [
     output: "last_hidden_state",
     pooling: "first",
     lean: 0.25,
-    fusion: "rrf",
     likeMemories: { scale: 1, shift: 0 },
     likeQuestions: { scale: 1, shift: 0 },
   },
@@ -41,7 +39,6 @@ export const EMBEDDING_MODELS = [
     pooling: "none",
     centre: MULTILINGUAL_CENTRE,
     lean: 0.35,
-    fusion: "adaptive",
     likeMemories: { scale: 0.679, shift: 0.35 },
     likeQuestions: { scale: 0.644, shift: 0.394 },
   },
@@ -78,8 +75,6 @@ export type EmbeddingModel = {
   readonly centre?: string;
   /** Weight of each neighbouring turn's vector in the indexed vector of a turn, 0 to 1. */
   readonly lean: number;
-  /** How its packs are scored if the settings name no fusion. */
-  readonly fusion: ModelFusion;
   /**
    * Its cosines of two memories, and of a question and a memory, on the scale of the default model, which all thresholds are on.
    * Measured with `scripts/quality/cosines.ts`.

@@ -84,7 +84,10 @@ const CERTAIN_LOSS = 0.75;
  * and the cosine loses where the words alone point to a few memories, so that neither search has a say that it has not earned.
  */
 export function adaptedShare(
-  { coverage, certainty }: Pick<Extract<FusionRecord, { kind: "adaptive" }>, "coverage" | "certainty">,
+  {
+    coverage,
+    certainty,
+  }: Pick<Extract<FusionRecord, { kind: "adaptive" }>, "coverage" | "certainty">,
   { semanticShare, fullCoverage }: Extract<Fusion, { readonly kind: "adaptive" }>,
 ): number {
   const words = (1 - semanticShare) * Math.min(1, Math.max(coverage / fullCoverage, certainty));

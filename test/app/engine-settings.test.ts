@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { toEngineSettings } from "../../src/app/engine-settings.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { findModel } from "../../src/domain/embedding-models.ts";
 import { DEFAULT_TTL_DAYS } from "../../src/domain/retention.ts";
 import { DEFAULT_SCORING } from "../../src/domain/scoring-defaults.ts";
 
@@ -126,14 +125,13 @@ describe("the fusion", () => {
     });
   });
 
-  test("is that of the model if the settings name none", () => {
-    const kind = (environment: Record<string, string>, model: string) => {
+  test("is that of the pack if the settings name none", () => {
+    const kind = (environment: Record<string, string>, fusion?: "rrf" | "adaptive") => {
       const { config } = loadConfig({ environment, folder: NOWHERE });
-      return toEngineSettings(config, findModel(model)).scoring.fusion.kind;
+      return toEngineSettings(config, fusion && { fusion }).scoring.fusion.kind;
     };
-    expect([kind({}, "english"), kind({}, "multilingual")]).toEqual(["rrf", "adaptive"]);
-    const rrf = { SVC_SCORING__FUSION: "rrf" };
-    expect([kind(rrf, "english"), kind(rrf, "multilingual")]).toEqual(["rrf", "rrf"]);
+    expect([kind({}), kind({}, "rrf"), kind({}, "adaptive")]).toEqual(["rrf", "rrf", "adaptive"]);
+    expect(kind({ SVC_SCORING__FUSION: "relative" }, "adaptive")).toBe("relative");
   });
 
   test("names other scoring settings by another version", () => {

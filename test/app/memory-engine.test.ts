@@ -15,6 +15,7 @@ import { loadConfig } from "../../src/config/load.ts";
 import { diagnose } from "../../src/doctor/diagnose.ts";
 import { EngineClosedError, SvcError } from "../../src/domain/errors.ts";
 import { reportOnPack } from "../../src/packs/inspect-pack.ts";
+import { compactPack } from "../../src/packs/maintenance.ts";
 
 let place = "";
 beforeEach(() => {
@@ -44,6 +45,22 @@ test("makes a pack in folders that do not exist yet, and finds it again", async 
   expect((await engine.stats("tom")).eventCount).toBe(0);
   await engine.close();
   expect(readdirSync(at("a", "b"))).toEqual(["memory.pack"]);
+});
+
+test("a new pack has adaptive fusion unless the settings name another, copies of it included", async () => {
+  const path = at("memory.pack");
+  await makePack(path);
+  const formula = async (scoring = {}) => {
+    const engine = await MemoryEngine.create({ pack_path: path, scoring });
+    await engine.processPending({ userId: "anna" });
+    const { results } = await engine.retrieve({ userId: "anna", query: "What does Anna prefer?" });
+    await engine.close();
+    return results[0]?.provenance.formulaVersion;
+  };
+  expect(await formula()).toBe(4);
+  expect(await formula({ fusion: "rrf" })).toBe(2);
+  await compactPack(configOf(path));
+  expect(await formula()).toBe(4);
 });
 
 test("makes a directory pack of three parts", async () => {

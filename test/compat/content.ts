@@ -74,7 +74,8 @@ export function readTables(
   }
 }
 
-function openPack(layout: PackLayout, masterKey: Uint8Array | undefined): Database {
+/** Opens the files of a pack for writing. */
+export function openPack(layout: PackLayout, masterKey: Uint8Array | undefined): Database {
   return openDatabase({
     layout,
     mode: "read-write",

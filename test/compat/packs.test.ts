@@ -3,6 +3,8 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { mainPath } from "../../src/adapters/sqlite/connection/layout.ts";
+import { readManifest, writeEmbedding } from "../../src/adapters/sqlite/schema/manifest.ts";
+import { readPackFusion } from "../../src/adapters/sqlite/schema/pack-fusion.ts";
 import { MemoryEngine } from "../../src/app/memory-engine.ts";
 import { layoutOf, settingsForPath } from "../../src/app/pack-path.ts";
 import { loadConfig } from "../../src/config/load.ts";
@@ -10,7 +12,7 @@ import type { Config, ConfigInput } from "../../src/config/schema.ts";
 import { reportOnPack } from "../../src/packs/inspect-pack.ts";
 import { compactPack, migratePack, rekeyPack } from "../../src/packs/maintenance.ts";
 import { bytesBelow } from "../adapters/sqlite/folder.ts";
-import { COMPAT_KEY, type CompatContent, readContent, readTables } from "./content.ts";
+import { COMPAT_KEY, type CompatContent, openPack, readContent, readTables } from "./content.ts";
 
 const PACKS = join(import.meta.dir, "packs");
 const MASTER_KEY = new Uint8Array(Buffer.from(COMPAT_KEY.slice("raw_key:".length), "base64url"));
@@ -99,6 +101,21 @@ describe.each(CASES)("$name", ({ version, kind, encryption, masterKey }) => {
     // The queue took the place of the table of jobs, which is a view now.
     const kept = before.filter((table) => table !== "jobs");
     expect(after).toEqual(expect.arrayContaining([...kept, ...gained]));
+  });
+
+  test("keeps rank fusion until its vectors are of another model", async () => {
+    const path = copy();
+    await (await MemoryEngine.create(settings(path, encryption))).close();
+    const database = openPack(layoutOf(configOf(path, encryption)), masterKey);
+    const fusionWith = (model: string) => {
+      const { embedding, updatedAt } = readManifest(database)!;
+      writeEmbedding(database, { ...embedding, model }, updatedAt);
+      return readPackFusion(database);
+    };
+    expect(readPackFusion(database)).toBe("rrf");
+    expect(fusionWith("BAAI/bge-small-en-v1.5")).toBe("rrf");
+    expect(fusionWith("intfloat/multilingual-e5-small")).toBe("adaptive");
+    database.close();
   });
 
   test("keeps its content when it is compacted, rekeyed and migrated", async () => {

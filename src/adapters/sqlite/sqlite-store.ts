@@ -44,6 +44,7 @@ import { createIndexRebuild, requireModel } from "./rebuild/rebuild.ts";
 import { packBody } from "./receipts/receipt-row.ts";
 import { pruneReceipts, readReceipt, writeReceipt } from "./receipts/receipts.ts";
 import { readManifest } from "./schema/manifest.ts";
+import { readPackFusion } from "./schema/pack-fusion.ts";
 import { writeAdmission } from "./write/admit.ts";
 import { change } from "./write/change.ts";
 import {
@@ -90,6 +91,7 @@ function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
     rebuild: createIndexRebuild({ ...parts, ...access, holder }),
     owners: createOwners(access, clock),
     manifest,
+    packFusion: () => access.read(readPackFusion),
     hasModel: async (identity) => isSameEmbedding((await manifest()).embedding, identity),
     ...bindEvents(parts, holder),
     ...bindGraph(parts),

@@ -11,6 +11,7 @@ import {
   tooNew,
   writeManifest,
 } from "./manifest.ts";
+import { writePackFusion } from "./pack-fusion.ts";
 import { migrations, type PackPart, type SchemaStep } from "./schema.ts";
 import { SILENT, type UpgradeProgress } from "./upgrade-progress.ts";
 
@@ -93,6 +94,7 @@ export function migrate(
 ): void {
   const dimension = storedDimension(database) ?? manifest.embedding.dimension;
   runSteps(database, layout, { dimension, now, unreadable, progress });
+  if (readManifest(database) === undefined) writePackFusion(database);
   writeManifest(database, manifest, now);
 }
 
