@@ -59,7 +59,7 @@ export function analyse(text: string): string[] {
 
 /** Folds accents; é and e are one letter to the index. */
 export function withoutAccents(text: string): string {
-  return normalForm("NFD", text).replace(ACCENT, "").normalize("NFC");
+  return normalForm("NFC", normalForm("NFD", text).replace(ACCENT, ""));
 }
 
 function pushWord(terms: string[], word: string): void {

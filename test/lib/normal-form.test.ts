@@ -7,6 +7,7 @@ import { normaliseText } from "../../src/lib/normal-text.ts";
 const HOSTILE = {
   "alternating marks": `a${"\u0301\u0316".repeat(200_000)}`,
   "marks in descending order": `a${"\u0345\u0301\u0316\u0334".repeat(100_000)}`,
+  "marks that are no accents": `a${"\u0652\u064b".repeat(200_000)}`,
   "half-width marks of Japanese": `a${"\u0301\uff9e".repeat(200_000)}`,
 };
 
