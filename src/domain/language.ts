@@ -42,29 +42,39 @@ const ALSO_QUESTION = 0.5;
 /** Less than this about any language is nothing. */
 const LEAST_KNOWN = 0.5;
 
-/** Function words of each language, folded. */
-const WORDS: Readonly<Record<StemmedLanguage, ReadonlySet<string>>> = {
-  de: new Set(analyse(FUNCTION_WORDS.de)),
-  fr: new Set(analyse(FUNCTION_WORDS.fr)),
-  es: new Set(analyse(FUNCTION_WORDS.es)),
-  it: new Set(analyse(FUNCTION_WORDS.it)),
-  pt: new Set(analyse(FUNCTION_WORDS.pt)),
-  nl: new Set(analyse(FUNCTION_WORDS.nl)),
-  ru: new Set(analyse(FUNCTION_WORDS.ru)),
+type WordLists = {
+  /** Function words of each language, folded. */
+  readonly words: Readonly<Record<Language, ReadonlySet<string>>>;
+  /** The languages that have each word. */
+  readonly signs: ReadonlyMap<string, readonly Language[]>;
 };
 
-/** The languages that have each word. */
-const SIGNS = new Map<string, readonly Language[]>();
-for (const language of LANGUAGES) {
-  const held = language === "en" ? ENGLISH_STOP_WORDS : WORDS[language];
-  for (const word of new Set([...held, ...analyse(SIGN_WORDS[language])])) {
-    SIGNS.set(word, [...(SIGNS.get(word) ?? []), language]);
+let lists: WordLists | undefined;
+
+/** Made at the first text, since most commands read none. */
+function wordLists(): WordLists {
+  lists ??= foldLists();
+  return lists;
+}
+
+function foldLists(): WordLists {
+  const folded = (language: StemmedLanguage) => new Set(analyse(FUNCTION_WORDS[language]));
+  const words = {
+    ...{ en: ENGLISH_STOP_WORDS, de: folded("de"), fr: folded("fr"), es: folded("es") },
+    ...{ it: folded("it"), pt: folded("pt"), nl: folded("nl"), ru: folded("ru") },
+  };
+  const signs = new Map<string, readonly Language[]>();
+  for (const language of LANGUAGES) {
+    for (const word of new Set([...words[language], ...analyse(SIGN_WORDS[language])])) {
+      signs.set(word, [...(signs.get(word) ?? []), language]);
+    }
   }
+  return { words, signs };
 }
 
 /** Whether a word, folded, says nothing about the topic of a text in this language. */
 export function isFunctionWord(language: StemmedLanguage, word: string): boolean {
-  return WORDS[language].has(word);
+  return wordLists().words[language].has(word);
 }
 
 type Known = Readonly<Record<Language, number>>;
@@ -73,9 +83,10 @@ type Known = Readonly<Record<Language, number>>;
 function known(text: string, terms: readonly string[]): Known {
   const found = { en: 0, de: 0, fr: 0, es: 0, it: 0, pt: 0, nl: 0, ru: 0 };
   const seen = new Set<string>();
+  const { signs } = wordLists();
   for (let at = 0; at < terms.length && at < WORDS_READ; at += 1) {
     const term = terms[at] ?? "";
-    const languages = SIGNS.get(term);
+    const languages = signs.get(term);
     if (languages === undefined || seen.has(term)) continue;
     seen.add(term);
     for (const language of languages) found[language] += 1 / languages.length;
