@@ -143,7 +143,7 @@ describe("an expected failure is a normal result with an error", () => {
     {
       tool: "memory_retrieve",
       args: { query: "x", user_id: "a", ranking_multipliers: { graph: 2 } },
-      error: "ranking_multipliers: have no meaning with fusion rrf",
+      error: "ranking_multipliers: have no meaning with fusion adaptive",
     },
     { tool: "memory_get_node", args: { node_id: "7" }, error: 'node_id: "7" is not a UUID' },
     { tool: "memory_get_node", args: { node_id: UNKNOWN }, error: `Node '${UNKNOWN}' not found` },
