@@ -8,7 +8,6 @@ import { createIdSource } from "../../src/adapters/system/ids.ts";
 import { toEngineSettings } from "../../src/app/engine-settings.ts";
 import { VERSION } from "../../src/app/version.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import type { CandidateFilter } from "../../src/domain/candidate-filter.ts";
 import type { MemoryEvent } from "../../src/domain/event.ts";
 import { planRawNote } from "../../src/engine/write/plan-store.ts";
 import { sha256Hex } from "../../src/lib/hashing.ts";
@@ -23,21 +22,6 @@ const TURNS_PER_SESSION = 25;
 const CENTRES = 200;
 /** Length of the random part of a synthetic vector whose real part has length 1; cosines to its centre are about 0.8. */
 const SCATTER = 0.75;
-
-/** What an owner may find: everything. */
-export function everythingOf(userId: string): CandidateFilter {
-  return {
-    userId,
-    scopes: undefined,
-    excludeNodeTypes: undefined,
-    sourceTypes: undefined,
-    knowledgeAt: undefined,
-    eventTimeFrom: undefined,
-    eventTimeTo: undefined,
-    timeFrom: undefined,
-    timeTo: undefined,
-  };
-}
 
 /** The store of a pack without an engine on top, created when it is missing. */
 export async function openStore(pack: string): Promise<OpenPack> {

@@ -26,6 +26,21 @@ export type CandidateFilter = {
   readonly aliveAt?: Instant;
 };
 
+/** What an owner may find if nothing else is asked for: everything. */
+export function everythingOf(userId: string): CandidateFilter {
+  return {
+    userId,
+    scopes: undefined,
+    excludeNodeTypes: undefined,
+    sourceTypes: undefined,
+    knowledgeAt: undefined,
+    eventTimeFrom: undefined,
+    eventTimeTo: undefined,
+    timeFrom: undefined,
+    timeTo: undefined,
+  };
+}
+
 /**
  * Whether a memory passes a filter, apart from its lifecycle state. The stores evaluate the same rules inside their searches;
  * this form serves memories found in other ways, and the tests that compare the two.

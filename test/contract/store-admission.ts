@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { everythingOf } from "../../src/domain/candidate-filter.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
@@ -317,17 +318,7 @@ function retiring(old: MemoryNode, next: MemoryNode): PlannedChange {
 
 const EVENT = anEvent();
 const NODE = aNode(EVENT);
-const FILTER = {
-  userId: "ada",
-  scopes: undefined,
-  excludeNodeTypes: undefined,
-  sourceTypes: undefined,
-  knowledgeAt: undefined,
-  eventTimeFrom: undefined,
-  eventTimeTo: undefined,
-  timeFrom: undefined,
-  timeTo: undefined,
-};
+const FILTER = everythingOf("ada");
 
 /** Every call of the port that answers with a promise. */
 const CALLS: readonly { name: string; call: (store: Store) => Promise<unknown> }[] = [

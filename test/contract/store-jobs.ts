@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { everythingOf } from "../../src/domain/candidate-filter.ts";
 import type { MemoryEvent } from "../../src/domain/event.ts";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import type { Instant } from "../../src/lib/instant.ts";
@@ -406,17 +407,7 @@ export function describeJobs(world: StoreWorld): void {
   });
 }
 
-const ALL = {
-  userId: "ada",
-  scopes: undefined,
-  excludeNodeTypes: undefined,
-  sourceTypes: undefined,
-  knowledgeAt: undefined,
-  eventTimeFrom: undefined,
-  eventTimeTo: undefined,
-  timeFrom: undefined,
-  timeTo: undefined,
-};
+const ALL = everythingOf("ada");
 
 /** Work of another kind than the store itself does. */
 export function describeExtractionJob(world: StoreWorld): void {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { everythingOf } from "../../src/domain/candidate-filter.ts";
 import type { Store } from "../../src/ports/store/store.ts";
 import { at, freshId, type Memory, put, unit } from "./samples.ts";
 import type { StoreWorld } from "./store-contract.ts";
@@ -11,20 +12,9 @@ const moveOf = (from: string, into: string, isJoin: boolean) => ({
   ...{ id: freshId(), settingId: freshId(), actorId: "test" },
 });
 
-const ALL = {
-  scopes: undefined,
-  excludeNodeTypes: undefined,
-  sourceTypes: undefined,
-  knowledgeAt: undefined,
-  eventTimeFrom: undefined,
-  eventTimeTo: undefined,
-  timeFrom: undefined,
-  timeTo: undefined,
-};
-
 /** Everything that an owner can find and read, twice, since the second question is answered from vectors in memory. */
 async function holdingsOf(store: Store, userId: string) {
-  const filter = { ...ALL, userId };
+  const filter = everythingOf(userId);
   const search = async () => ({
     vectors: await store.searchVectors(unit(1, 2, 3), filter, 50),
     words: await store.searchText("tea river", filter, 50),

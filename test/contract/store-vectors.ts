@@ -1,6 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type CandidateFilter, passesFilter } from "../../src/domain/candidate-filter.ts";
+import {
+  type CandidateFilter,
+  everythingOf,
+  passesFilter,
+} from "../../src/domain/candidate-filter.ts";
 import {
   ACTIVE_STATES,
   LIFECYCLE_STATES,
@@ -15,17 +19,7 @@ import { at, type Memory, put, unit } from "./samples.ts";
 import type { RetrievalStore, World } from "./store-contract.ts";
 
 /** A filter of `ada` that restricts nothing further. */
-export const ANYTHING: CandidateFilter = {
-  userId: "ada",
-  scopes: undefined,
-  excludeNodeTypes: undefined,
-  sourceTypes: undefined,
-  knowledgeAt: undefined,
-  eventTimeFrom: undefined,
-  eventTimeTo: undefined,
-  timeFrom: undefined,
-  timeTo: undefined,
-};
+export const ANYTHING = everythingOf("ada");
 
 /** The contents that hits stand for, in the order of the hits. */
 export async function contentsOf(

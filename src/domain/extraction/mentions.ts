@@ -34,11 +34,6 @@ export function isNamed(value: string, text: string, language: CueLanguage): boo
   return isFirstPerson(value) ? mentionsFirstPerson(text, language) : isMentioned(value, text);
 }
 
-/** Whether a text names any of the words, each whole. */
-export function namesAny(words: readonly string[], text: string): boolean {
-  return words.some((word) => isMentioned(word, text));
-}
-
 /** Whether two neighbouring characters belong to one word. */
 function isJoined(before: string, after: string): boolean {
   if (!WORD_CHARACTER.test(before) || !WORD_CHARACTER.test(after)) return false;

@@ -45,7 +45,6 @@ export const OUTCOMES = ["applied", "timeout", "failed"] as const;
 
 /** Why a result is not in the context. */
 export const PACKING_REASONS = ["token_budget", "blank_text", "folded"] as const;
-export type PackingReason = (typeof PACKING_REASONS)[number];
 
 const notPacked = object({
   nodeId: uuid,

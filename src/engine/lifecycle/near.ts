@@ -1,4 +1,4 @@
-import type { CandidateFilter } from "../../domain/candidate-filter.ts";
+import { everythingOf } from "../../domain/candidate-filter.ts";
 import { modelRules, onScale } from "../../domain/embedding-models.ts";
 import { reasonCode } from "../../domain/errors.ts";
 import { isSameText, nearnessTo } from "../../domain/nearness.ts";
@@ -74,7 +74,7 @@ export async function findNeighbours(
 ): Promise<readonly Neighbour[]> {
   const { likeMemories } = modelRules(embedder.identity.model);
   const more = except === undefined ? 0 : 1;
-  const hits = await store.searchVectors(vector, filterFor(userId), count + more);
+  const hits = await store.searchVectors(vector, everythingOf(userId), count + more);
   const keys = hits.map(({ key }) => key);
   const nodes = new Map(
     (await store.nodesByKey(userId, keys)).map(({ key, node }) => [key, node] as const),
@@ -87,18 +87,4 @@ export async function findNeighbours(
         : [{ node, similarity: onScale(likeMemories, score) }];
     })
     .slice(0, count);
-}
-
-function filterFor(userId: string): CandidateFilter {
-  return {
-    userId,
-    scopes: undefined,
-    excludeNodeTypes: undefined,
-    sourceTypes: undefined,
-    knowledgeAt: undefined,
-    eventTimeFrom: undefined,
-    eventTimeTo: undefined,
-    timeFrom: undefined,
-    timeTo: undefined,
-  };
 }

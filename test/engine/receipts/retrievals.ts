@@ -1,6 +1,6 @@
 import { toEngineSettings } from "../../../src/app/engine-settings.ts";
 import { CONFIG_SCHEMA } from "../../../src/config/schema.ts";
-import type { CandidateFilter } from "../../../src/domain/candidate-filter.ts";
+import { everythingOf } from "../../../src/domain/candidate-filter.ts";
 import { EPISTEMIC_WEIGHTS } from "../../../src/domain/epistemics.ts";
 import type { MemoryNode } from "../../../src/domain/node.ts";
 import type { PackingSettings } from "../../../src/domain/records/packing.ts";
@@ -160,17 +160,7 @@ export function aReceipt(shape: RetrievalShape): BuiltReceipt {
   return buildReceipt(aRetrieval(shape), SURROUNDINGS);
 }
 
-export const OPEN_FILTER: CandidateFilter = {
-  userId: "conv-26",
-  scopes: undefined,
-  excludeNodeTypes: undefined,
-  sourceTypes: undefined,
-  knowledgeAt: undefined,
-  eventTimeFrom: undefined,
-  eventTimeTo: undefined,
-  timeFrom: undefined,
-  timeTo: undefined,
-};
+export const OPEN_FILTER = everythingOf("conv-26");
 
 const NOW_MS = Date.UTC(2026, 2, 18, 12);
 const WORDS =
