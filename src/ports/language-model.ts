@@ -5,6 +5,7 @@ export type ModelRequest = {
   /** The model's role and task; never memory text. */
   readonly system: string;
   readonly prompt: string;
+  /** JSON Schema of the answer. */
   readonly schema: JsonObject;
   /** Milliseconds for the whole call, retries included. */
   readonly timeoutMs: number;
