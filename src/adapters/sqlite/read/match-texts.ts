@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { COLUMN_WEIGHTS, rarity } from "../../../domain/search/bm25.ts";
 import type { Hit } from "../../../ports/store/search-index.ts";
-import type { Parameter } from "../connection/ask.ts";
+import { countRows, type Parameter } from "../connection/ask.ts";
 import { documentNumber, KEY_MASK } from "../write/lexical-index.ts";
 import { activeOf, type Condition } from "./filter-sql.ts";
 
@@ -66,12 +66,8 @@ function matchForm(
 ): Matched {
   const hits = matching(database, form, narrowed, owner);
   if (hits.length === 0) return { hits, inPack: 0 };
-  const row = database
-    .query<{ n: number }, [string]>(
-      "SELECT count(*) AS n FROM lexical_documents WHERE lexical_documents MATCH ?",
-    )
-    .get(form);
-  return { hits, inPack: row?.n ?? hits.length };
+  const inPack = countRows(database, "lexical_documents WHERE lexical_documents MATCH ?", form);
+  return { hits, inPack };
 }
 
 type OwnedHit = Hit<number> & { readonly allowed: number };

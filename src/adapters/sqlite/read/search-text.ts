@@ -6,7 +6,7 @@ import { questionWords } from "../../../domain/stemmed-words.ts";
 import type { Hit, TextHit } from "../../../ports/store/search-index.ts";
 import type { Kernel, Postings } from "../../native/kernel.ts";
 import { snowball } from "../../stemming/stem.ts";
-import { ask, countRows } from "../connection/ask.ts";
+import { ask, countRows, hasRow } from "../connection/ask.ts";
 import { kernelOn } from "../connection/kernel-on.ts";
 import { documentNumber, KEY_MASK } from "../write/lexical-index.ts";
 import { ownerKey } from "../write/owners.ts";
@@ -116,12 +116,8 @@ function searchByPostings(
 
 /** Whether any of the owner's documents matches. One look for all stems spares most questions of a few words one for each. */
 function isHeld(database: Database, expression: string, owner: number): boolean {
-  const found = database
-    .query(
-      `SELECT 1 FROM lexical_documents WHERE lexical_documents MATCH ? AND ${OF_OWNER} LIMIT 1`,
-    )
-    .get(expression, owner, owner);
-  return found !== null;
+  const documents = `lexical_documents WHERE lexical_documents MATCH ? AND ${OF_OWNER}`;
+  return hasRow(database, documents, expression, owner, owner);
 }
 
 /** The owner's documents that contain a form of a word. */

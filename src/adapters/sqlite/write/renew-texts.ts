@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { ANALYSER } from "../../../domain/stemmed-words.ts";
+import { ask, hasRow } from "../connection/ask.ts";
 import { readPackSetting, writePackSetting } from "../schema/pack-settings.ts";
 import { advanceIndexSequence } from "./index-sequence.ts";
 import { formerDocuments, writeDocuments } from "./lexical-index.ts";
@@ -29,9 +30,7 @@ function writeCursor(database: Database, key: number): void {
 
 /** Whether there may be texts that an earlier analyser indexed. */
 export function hasFormerTexts(database: Database): boolean {
-  return (
-    database.query("SELECT 1 FROM nodes WHERE key > ? LIMIT 1").get(readCursor(database)) !== null
-  );
+  return hasRow(database, "nodes WHERE key > ?", readCursor(database));
 }
 
 /** The next texts that were looked at. */
@@ -113,7 +112,5 @@ export function noteNewTexts(database: Database, keys: readonly number[]): void 
 }
 
 function newestKey(database: Database): number {
-  return (
-    database.query<{ key: number | null }, []>("SELECT max(key) AS key FROM nodes").get()?.key ?? 0
-  );
+  return ask<number>(database, "SELECT max(key) FROM nodes") ?? 0;
 }
