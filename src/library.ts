@@ -114,7 +114,15 @@ export {
   type ReinforceOptions,
   type TransitionOptions,
 } from "./engine/lifecycle/api.ts";
-export type { RebuildInput, RebuildProgress, RebuildResult } from "./engine/organize/api.ts";
+export type {
+  JobResult,
+  OrganizeInput,
+  OrganizeResult,
+  RebuildInput,
+  RebuildProgress,
+  RebuildResult,
+  WouldChange,
+} from "./engine/organize/api.ts";
 export type { MoveOwnerInput } from "./engine/owners/api.ts";
 export type {
   AnswerCitationsInput,

@@ -7,6 +7,7 @@ import { DEFAULT_RRF_K } from "../domain/scoring-defaults.ts";
 import { scoringVersionId } from "../domain/scoring-version.ts";
 import type {
   EngineSettings,
+  OrganizerSettings,
   ReformulationSettings,
   RerankerSettings,
   StoreStepSettings,
@@ -43,6 +44,7 @@ export function toEngineSettings(
     confidenceOverrides: config.confidence_overrides,
     ttlDefaults: ttlDefaults(config.organizer.default_ttl_days),
     storeSteps: toStoreSteps(config),
+    organizer: toOrganizer(config.organizer),
     upkeep: toUpkeep(config.organizer),
     materializationBudgetMs: config.materialization_budget_ms,
     materializationQueueSize: config.materialization_queue_size,
@@ -167,6 +169,17 @@ function toStoreSteps(config: Config): StoreStepSettings {
     supersedes: config.enable_store_supersedence,
     pairsTurns: config.enable_qa_pairing,
   };
+}
+
+function toOrganizer({
+  opportunistic_enabled: _enabled,
+  opportunistic_cooldown: _cooldown,
+  opportunistic_budget_ms: _budget,
+  opportunistic_batch_size: _batch,
+  default_ttl_days: _days,
+  ...rules
+}: Config["organizer"]): OrganizerSettings {
+  return camelKeys(rules);
 }
 
 function toUpkeep(organizer: Config["organizer"]): UpkeepSettings | undefined {

@@ -22,25 +22,6 @@ const LATER: Readonly<Record<string, readonly string[]>> = {
   ],
   embedding: ["api_key"],
   extraction: ["batch_timeout", "lease_seconds"],
-  organizer: [
-    "default_organize_budget_ms",
-    "promotion_age_days",
-    "promotion_evidence_count",
-    "archive_salience_threshold",
-    "archive_confidence_threshold",
-    "force_archive_salience_threshold",
-    "deprecate_confidence_threshold",
-    "dedup_similarity_threshold",
-    "alias_similarity_threshold",
-    "consolidation_min_cluster_size",
-    "consolidation_similarity_threshold",
-    "consolidation_preserve_recent_days",
-    "consolidation_min_confidence_preserve",
-    "summarization_daily_min_events",
-    "summarization_weekly_min_summaries",
-    "summarization_monthly_min_summaries",
-    "summarization_max_items_per_summary",
-  ],
 };
 
 /** Whether this version ignores the setting of that name, for example `extraction.lease_seconds`. */

@@ -19,6 +19,7 @@ import { API, MCP } from "./schema-access.ts";
 import { EXTRACTION } from "./schema-extraction.ts";
 import { IDLE_SETTINGS } from "./schema-idle.ts";
 import { ANSWERABILITY, ENTAILMENT, MODELS } from "./schema-models.ts";
+import { ORGANIZER_RULES } from "./schema-organizer.ts";
 import { PACKING } from "./schema-packing.ts";
 import { RECEIPTS, RETRIEVAL_SETTINGS } from "./schema-retrieval.ts";
 import { SCORING } from "./schema-scoring.ts";
@@ -108,6 +109,7 @@ const EMBEDDING = {
 
 const ORGANIZER = {
   ...OPPORTUNISTIC,
+  ...ORGANIZER_RULES,
   default_ttl_days: mapOf(
     mapIntegerOrNull({ min: 0, max: 1_000_000 }),
     {

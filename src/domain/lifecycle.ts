@@ -4,7 +4,7 @@ import type { MemoryNode } from "./node.ts";
 
 /** A step from one state to the next: its action, the states it may start from, and the one it leads to. */
 type Step = {
-  readonly action: "promote" | "archive" | "supersede" | "contradict" | "resolve";
+  readonly action: "promote" | "archive" | "deprecate" | "supersede" | "contradict" | "resolve";
   readonly from: readonly LifecycleState[];
   readonly to: LifecycleState;
 };
@@ -17,6 +17,8 @@ export const LIFECYCLE_STEPS = {
     from: ["tentative", "stable", "contested", "superseded", "deprecated"],
     to: "archived",
   },
+  /** Of a contested claim that has lost its confidence. */
+  deprecate: { action: "deprecate", from: ["contested"], to: "deprecated" },
   supersede: { action: "supersede", from: ["tentative", "stable"], to: "superseded" },
   contradict: { action: "contradict", from: ["tentative", "stable"], to: "contested" },
   /** The claim that a resolution decides for. */

@@ -21,6 +21,8 @@ import { transition } from "./lifecycle/transition.ts";
 import { Lifetime } from "./lifetime.ts";
 import type { MemoryEngine } from "./memory-engine.ts";
 import { jobsOf } from "./organize/jobs.ts";
+import { endSession, organize } from "./organize/organize.ts";
+import { organizerJobs } from "./organize/organizer/jobs.ts";
 import { rebuildIndexes } from "./organize/rebuild.ts";
 import { createRunner, type Occasion, type Runner } from "./organize/runner.ts";
 import {
@@ -58,6 +60,7 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
   runner.after("opening");
   const serve = serveWith(life, runner);
   const storing: StoreDeps = { ...deps, steps: createStoreSteps(deps) };
+  const tidying = organizerJobs(deps);
   const receiptOf = async (requestId: string, userId: string | undefined) =>
     receipts.read(parseId(requestId, "request_id"), toOwner(userId));
   return {
@@ -97,6 +100,9 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
     ...bindChecks(deps, life),
     ...bindOwners(deps, life),
     stats: (userId) => life.use(() => readStats(deps, toOwner(userId))),
+    organize: (input) => life.use(() => organize(deps, tidying, input ?? {}, life.closing)),
+    endSession: (userId, sessionId) =>
+      life.use(() => endSession(deps, tidying, { userId, sessionId }, life.closing)),
     rebuildIndexes: (input) => life.use(() => rebuildIndexes(deps, input ?? {})),
     lock: () =>
       life.use(async () => {

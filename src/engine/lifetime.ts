@@ -25,6 +25,11 @@ export class Lifetime {
     return running;
   }
 
+  /** Aborted when the engine begins to close. */
+  get closing(): AbortSignal {
+    return this.#closing.signal;
+  }
+
   /** @throws SvcError engine_closed */
   requireOpen(): void {
     if (this.#closed !== undefined) throw closed();

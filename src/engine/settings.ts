@@ -49,6 +49,27 @@ export type UpkeepSettings = {
   readonly batchSize: number;
 };
 
+/** When the organizer does what. Thresholds are 0 to 1. */
+export type OrganizerSettings = {
+  readonly defaultOrganizeBudgetMs: number;
+  readonly promotionAgeDays: number;
+  readonly promotionEvidenceCount: number;
+  readonly archiveSalienceThreshold: number;
+  readonly archiveConfidenceThreshold: number;
+  readonly forceArchiveSalienceThreshold: number;
+  readonly deprecateConfidenceThreshold: number;
+  readonly dedupSimilarityThreshold: number;
+  readonly aliasSimilarityThreshold: number;
+  readonly consolidationMinClusterSize: number;
+  readonly consolidationSimilarityThreshold: number;
+  readonly consolidationPreserveRecentDays: number;
+  readonly consolidationMinConfidencePreserve: number;
+  readonly summarizationDailyMinEvents: number;
+  readonly summarizationWeeklyMinSummaries: number;
+  readonly summarizationMonthlyMinSummaries: number;
+  readonly summarizationMaxItemsPerSummary: number;
+};
+
 /** The part of the configuration that the engine needs. */
 export type EngineSettings = {
   readonly scoring: ScoringWeights;
@@ -73,6 +94,7 @@ export type EngineSettings = {
   readonly confidenceOverrides: ConfidenceOverrides;
   readonly ttlDefaults: TtlDefaults;
   readonly storeSteps: StoreStepSettings;
+  readonly organizer: OrganizerSettings;
   /** Undefined: off. */
   readonly upkeep: UpkeepSettings | undefined;
   /** Milliseconds that a retrieve may spend on the owner's pending work first. */

@@ -170,6 +170,8 @@ describe("every method", () => {
       claimPack: [" "],
       ownersWithMemories: [],
       stats: [userId],
+      organize: [{ budgetMs: Number.NaN }],
+      endSession: [" "],
       rebuildIndexes: [{ batchSize: 0 }],
       lock: [],
       unlock: ["key"],

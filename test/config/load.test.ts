@@ -282,7 +282,6 @@ describe("refusals", () => {
     SVC_EXTRACTION_BATCH_TIMEOUT: "extraction.batch_timeout",
     SVC_EXTRACTION_BATCH_TARGET_TOKENS: "extraction_batch_target_tokens",
     SVC_EXTRACTION_WINDOW_TURNS: "extraction_window_turns",
-    SVC_ORGANIZER__PROMOTION_AGE_DAYS: "organizer.promotion_age_days",
     SVC_MAX_CONCURRENT_EXTRACTIONS: "max_concurrent_extractions",
     SVC_VISION__ENABLED: "vision.enabled",
     SVC_VISION_ENABLED: "vision.enabled",

@@ -40,6 +40,28 @@ describe("what follows a store", () => {
     });
   });
 
+  test("the organizer has the numbers of the product", () => {
+    expect(config().organizer).toMatchObject({
+      default_organize_budget_ms: 5000,
+      promotion_age_days: 7,
+      promotion_evidence_count: 1,
+      archive_salience_threshold: 0.1,
+      archive_confidence_threshold: 0.4,
+      force_archive_salience_threshold: 0.05,
+      deprecate_confidence_threshold: 0.15,
+      dedup_similarity_threshold: 0.92,
+      alias_similarity_threshold: 0.85,
+      consolidation_min_cluster_size: 3,
+      consolidation_similarity_threshold: 0.8,
+      consolidation_preserve_recent_days: 7,
+      consolidation_min_confidence_preserve: 0.8,
+      summarization_daily_min_events: 5,
+      summarization_weekly_min_summaries: 3,
+      summarization_monthly_min_summaries: 2,
+      summarization_max_items_per_summary: 10,
+    });
+  });
+
   test("may be unset, and written with one underscore in the group", () => {
     expect(config({ SVC_REINFORCE_SIMILARITY_THRESHOLD: "0.9" })).toMatchObject({
       reinforce_similarity_threshold: 0.9,
@@ -59,6 +81,9 @@ describe("what follows a store", () => {
     ["SVC_NOVELTY_SALIENCE_PENALTY", "-0.1"],
     ["SVC_REINFORCE_SIMILARITY_THRESHOLD", "1.5"],
     ["SVC_ENABLE_QA_PAIRING", "perhaps"],
+    ["SVC_ORGANIZER__PROMOTION_AGE_DAYS", "-1"],
+    ["SVC_ORGANIZER__CONSOLIDATION_MIN_CLUSTER_SIZE", "1"],
+    ["SVC_ORGANIZER__DEDUP_SIMILARITY_THRESHOLD", "1.1"],
     ["SVC_ORGANIZER__OPPORTUNISTIC_BATCH_SIZE", "0"],
     ["SVC_ORGANIZER__OPPORTUNISTIC_COOLDOWN", "-1"],
     ["SVC_ORGANIZER__OPPORTUNISTIC_BUDGET_MS", "0.5"],

@@ -23,6 +23,7 @@ const TABLE: Readonly<
     superseded: "archived",
     deprecated: "archived",
   },
+  deprecate: { contested: "deprecated" },
   supersede: { tentative: "superseded", stable: "superseded" },
   contradict: { tentative: "contested", stable: "contested" },
   win: { contested: "stable" },

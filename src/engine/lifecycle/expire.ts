@@ -59,8 +59,8 @@ export async function expireMemories(
   return { archived, failed };
 }
 
-/** Whether no other memory can be archived either. */
-function isOutOfReach(error: unknown): boolean {
+/** Whether no other memory can be changed either. */
+export function isOutOfReach(error: unknown): boolean {
   return (
     error instanceof SvcError &&
     (error.code === "pack_locked" || error.code === "engine_closed" || isTakenOver(error))

@@ -2,6 +2,7 @@ import { checksummed, openChecksummed } from "../../domain/checksummed.ts";
 import { missingNode, SvcError } from "../../domain/errors.ts";
 import { type MemoryNode, nodeRecord } from "../../domain/node.ts";
 import type { Owner } from "../../domain/owner.ts";
+import type { Instant } from "../../lib/instant.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
 import type { AuditRecord } from "../../ports/store/audit-record.ts";
@@ -78,17 +79,28 @@ export async function changeOne(
       );
       if (repeated) return { change: undefined, result: before };
       const { after, actorId, record } = decide(before, snapshot);
-      const payload = checksummed({
-        ...record,
-        operation_id: operationId,
-        before: nodeRecord.to(before),
-        after: nodeRecord.to(after),
-      });
-      const entry = { id: operationId, actorId, at: snapshot.at, payload };
-      const auditRecords = [logEntry(opType, after, entry)];
+      const dated = { operationId, actorId, at: snapshot.at };
+      const auditRecords = [changeEntry(opType, { before, after, record }, dated)];
       return { change: { nodes: [after], edges: [], auditRecords }, result: after };
     },
   );
+}
+
+/** The checksummed record of a change to one memory, with the memory before and after it. */
+export function changeEntry(
+  opType: string,
+  changed: { readonly before: MemoryNode; readonly after: MemoryNode; readonly record: JsonObject },
+  dated: { readonly operationId: Uuid; readonly actorId: string; readonly at: Instant },
+): AuditRecord {
+  const { before, after, record } = changed;
+  const { operationId, actorId, at } = dated;
+  const payload = checksummed({
+    ...record,
+    operation_id: operationId,
+    before: nodeRecord.to(before),
+    after: nodeRecord.to(after),
+  });
+  return logEntry(opType, after, { id: operationId, actorId, at, payload });
 }
 
 /**

@@ -1,3 +1,6 @@
+import type { LifecycleState } from "../../domain/enums.ts";
+import type { JsonObject } from "../../lib/json.ts";
+
 export type RebuildInput = {
   /** Nodes to embed and write at a time, at least 1. Default 256. */
   readonly batchSize?: number | undefined;
@@ -26,8 +29,70 @@ export type RebuildResult = {
   readonly nodesEmbedded: number;
 };
 
-/** Work on the indexes. */
+/** The entry of `perJob` about work that stores had left. */
+export const MATERIALIZATION_DRAIN = "materialization_drain";
+
+export type OrganizeInput = {
+  /** Absent or null: the memories of all owners, each owner's apart. */
+  readonly userId?: string | null | undefined;
+  /** Names of jobs, run in this order, a repeated one again. Absent or null: all but `feedback_apply`; empty: none. */
+  readonly jobs?: readonly string[] | null | undefined;
+  /** Milliseconds for all jobs together; without any left a job is skipped. Default 5000 (a setting). */
+  readonly budgetMs?: number | null | undefined;
+  /** Writes nothing and lists what would be changed now. Default false. */
+  readonly dryRun?: boolean | null | undefined;
+};
+
+export type JobResult = {
+  readonly job: string;
+  readonly nodesProcessed: number;
+  readonly nodesModified: number;
+  /** Memories or groups that failed; the others were done. */
+  readonly errors: number;
+  readonly durationMs: number;
+  readonly details: JsonObject;
+};
+
+/** A change that a dry run did not make. */
+export type WouldChange = {
+  readonly job: string;
+  /** Kind of the operation that would be recorded. */
+  readonly operation: string;
+  /** What it would be about, mostly a memory. */
+  readonly targetId: string;
+  /** Undefined, like what follows, where no existing memory would change. */
+  readonly userId: string | undefined;
+  readonly content: string | undefined;
+  readonly from: LifecycleState | undefined;
+  readonly to: LifecycleState | undefined;
+};
+
+export type OrganizeResult = {
+  readonly jobsRun: readonly string[];
+  /** Unknown jobs, those that failed, and those for which no time was left. */
+  readonly jobsSkipped: readonly string[];
+  /** Why: `unknown`, `no_budget`, an error code, or what the job lacks. */
+  readonly skippedBecause: Readonly<Record<string, string>>;
+  readonly durationMs: number;
+  readonly budgetRemainingMs: number;
+  /** By name; the last run of each. With `materialization_drain` if stores had left work. */
+  readonly perJob: Readonly<Record<string, JobResult>>;
+  /** Of a dry run: the first 1000, and how many more. */
+  readonly wouldChange:
+    | { readonly changes: readonly WouldChange[]; readonly more: number }
+    | undefined;
+};
+
+/** Putting memories in order, and work on the indexes. */
 export type OrganizeMethods = {
+  /**
+   * Runs jobs that keep memories in order: promotes, archives, merges, sums up. Nothing is deleted, and every change leaves a record.
+   * A job that is unknown or fails is skipped and named.
+   * @throws SvcError invalid_argument, also for `feedback_apply` with an owner
+   */
+  organize(input?: OrganizeInput): Promise<OrganizeResult>;
+  /** Promotes what is due of an owner, as at the end of a conversation: `organize` with that job alone, for a second at most. */
+  endSession(userId: string, sessionId?: string | null): Promise<OrganizeResult>;
   /**
    * Rebuilds the indexes from the graph, with the configured model; other processes keep reading and writing. Current entries are
    * kept unless `all`. The next call continues an interrupted one.

@@ -1,0 +1,163 @@
+import {
+  parseOptionalBoolean,
+  parseOptionalList,
+  parseOptionalText,
+  parseOwner,
+  parseText,
+  parseUserId,
+} from "../../domain/arguments.ts";
+import { invalid, reasonCode } from "../../domain/errors.ts";
+import { isEverybody, type Owner } from "../../domain/owner.ts";
+import type { EngineDeps } from "../deps.ts";
+import { isOutOfReach } from "../lifecycle/expire.ts";
+import { drain } from "../write/materialize.ts";
+import {
+  type JobResult,
+  MATERIALIZATION_DRAIN,
+  type OrganizeInput,
+  type OrganizeResult,
+} from "./api.ts";
+import type { OrganizerJob } from "./organizer/job.ts";
+import { type RunOptions, runOf, ShownChanges } from "./organizer/run-job.ts";
+
+const END_BUDGET_MS = 1000;
+/** Memories in one transaction: enough to share its cost, few enough that calls hardly wait. */
+const BATCH = 32;
+
+/** A checked request. */
+type Request = {
+  readonly owner: Owner;
+  /** In the order in which they run. */
+  readonly names: readonly string[];
+  readonly budgetMs: number | undefined;
+  readonly isDryRun: boolean;
+};
+
+/**
+ * Puts memories in order: runs jobs one after the other, each with what is left of the budget.
+ * @param jobs all that there are, in their order
+ * @param signal ends the run soon when aborted
+ * @throws SvcError invalid_argument; pack_locked; engine_closed
+ */
+export async function organize(
+  deps: EngineDeps,
+  jobs: readonly OrganizerJob[],
+  input: OrganizeInput,
+  signal: AbortSignal,
+): Promise<OrganizeResult> {
+  const { owner, names, isDryRun, ...request } = parse(jobs, input);
+  const { budgetMs = deps.settings.organizer.defaultOrganizeBudgetMs } = request;
+  const began = performance.now();
+  const shown = isDryRun ? new ShownChanges() : undefined;
+  const perJob: Record<string, JobResult> = {};
+  const drained = await drainFirst(deps, owner, isDryRun);
+  if (drained !== undefined) perJob[MATERIALIZATION_DRAIN] = drained;
+  const endsAt = performance.now() + budgetMs;
+  const jobsRun: string[] = [];
+  const jobsSkipped: string[] = [];
+  const skippedBecause: Record<string, string> = {};
+  for (const name of names) {
+    const job = jobs.find((known) => known.name === name);
+    const options = { owner, endsAt, batchSize: BATCH, signal, shown };
+    const outcome = job === undefined ? "unknown" : await runJob(deps, job, options);
+    if (typeof outcome === "string") {
+      jobsSkipped.push(name);
+      skippedBecause[name] = outcome;
+    } else {
+      jobsRun.push(name);
+      perJob[name] = outcome;
+    }
+  }
+  return {
+    jobsRun,
+    jobsSkipped,
+    skippedBecause,
+    durationMs: hundredths(performance.now() - began),
+    budgetRemainingMs: hundredths(Math.max(0, endsAt - performance.now())),
+    perJob,
+    wouldChange: shown && { changes: shown.changes, more: shown.more },
+  };
+}
+
+/** What is due at the end of a conversation. @throws SvcError invalid_argument */
+export async function endSession(
+  deps: EngineDeps,
+  jobs: readonly OrganizerJob[],
+  input: { readonly userId: string; readonly sessionId: string | null | undefined },
+  signal: AbortSignal,
+): Promise<OrganizeResult> {
+  const userId = parseUserId(input.userId);
+  parseOptionalText(input.sessionId, "session_id");
+  return organize(deps, jobs, { userId, jobs: ["promote"], budgetMs: END_BUDGET_MS }, signal);
+}
+
+/** @returns what it did, or why it did not run */
+async function runJob(
+  deps: EngineDeps,
+  job: OrganizerJob,
+  options: RunOptions,
+): Promise<JobResult | string> {
+  const run = runOf(deps, job.name, options);
+  if (!(await run.pause())) return "no_budget";
+  const began = performance.now();
+  try {
+    const done = await job.work(run);
+    if ("skipped" in done) return done.skipped;
+    const durationMs = hundredths(performance.now() - began);
+    return { job: job.name, details: {}, ...done, durationMs };
+  } catch (error) {
+    if (isOutOfReach(error)) throw error;
+    const reason = reasonCode(error);
+    // The cause may contain memory text; only its category leaves this place.
+    deps.warn(`organize: ${job.name} failed (${reason})`);
+    return reason;
+  }
+}
+
+/** Finishes what stores have left, so that jobs see it. @returns what came of it, if there was anything */
+async function drainFirst(
+  deps: EngineDeps,
+  owner: Owner,
+  isDryRun: boolean,
+): Promise<JobResult | undefined> {
+  const began = performance.now();
+  const before = await deps.store.countJobs(owner);
+  if (before.pending === 0) return undefined;
+  const budgetMs = isDryRun ? 0 : deps.settings.materializationBudgetMs;
+  const { processed, pending } = await drain(deps, { owner, budgetMs });
+  return {
+    job: MATERIALIZATION_DRAIN,
+    nodesProcessed: processed,
+    nodesModified: processed,
+    errors: 0,
+    durationMs: hundredths(performance.now() - began),
+    details: { materialized: processed, debt_remaining: pending },
+  };
+}
+
+/** @throws SvcError invalid_argument */
+function parse(jobs: readonly OrganizerJob[], input: OrganizeInput): Request {
+  const owner = parseOwner(input.userId);
+  const names = parseOptionalList(input.jobs, "jobs")?.map((name) => parseText(name, "jobs"));
+  const budgetMs = input.budgetMs ?? undefined;
+  if (budgetMs !== undefined && (typeof budgetMs !== "number" || Number.isNaN(budgetMs))) {
+    throw invalid("budget_ms", "must be a number of milliseconds");
+  }
+  const isGlobal = ({ name, isGlobal }: OrganizerJob) =>
+    isGlobal === true && names?.includes(name) === true;
+  const refused = isEverybody(owner) ? undefined : jobs.find(isGlobal);
+  if (refused !== undefined) {
+    throw invalid("jobs", `${refused.name} concerns all owners; leave user_id out, or this job`);
+  }
+  return {
+    owner,
+    names: names ?? jobs.flatMap(({ name, isGlobal }) => (isGlobal === true ? [] : [name])),
+    budgetMs,
+    isDryRun: parseOptionalBoolean(input.dryRun, "dry_run") ?? false,
+  };
+}
+
+/** With two decimals. */
+function hundredths(value: number): number {
+  return Math.round(value * 100) / 100;
+}

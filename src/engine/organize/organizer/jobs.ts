@@ -1,0 +1,8 @@
+import type { EngineDeps } from "../../deps.ts";
+import type { OrganizerJob } from "./job.ts";
+import { promote } from "./promote.ts";
+
+/** What `organize` can do, in the order in which it does it unless jobs are named. */
+export function organizerJobs(deps: EngineDeps): readonly OrganizerJob[] {
+  return [promote(deps)];
+}
