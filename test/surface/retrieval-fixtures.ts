@@ -126,6 +126,7 @@ export const BUNDLE: MemoryBundle = {
   includedCount: 1,
   excludedIds: [OTHER_ID],
   blankIds: [],
+  oneSidedIds: [],
   folded: new Map(),
   tokensUsed: 60,
   tokenBudget: 4096,

@@ -44,7 +44,7 @@ export type SectionName = (typeof SECTION_NAMES)[number];
 export const OUTCOMES = ["applied", "timeout", "failed"] as const;
 
 /** Why a result is not in the context. */
-export const PACKING_REASONS = ["token_budget", "blank_text", "folded"] as const;
+export const PACKING_REASONS = ["token_budget", "blank_text", "folded", "one_sided"] as const;
 
 const notPacked = object({
   nodeId: uuid,

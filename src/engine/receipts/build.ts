@@ -198,11 +198,13 @@ function notPacked(
   packed: ReadonlyMap<Uuid, PackedRecord>,
 ): readonly NotPacked[] {
   const blank = new Set(bundle.blankIds);
+  const oneSided = new Set(bundle.oneSidedIds);
   return results
     .map(({ node }) => node.id)
     .filter((nodeId) => !packed.has(nodeId))
     .map((nodeId) => {
       if (blank.has(nodeId)) return { nodeId, reason: "blank_text", foldedInto: undefined };
+      if (oneSided.has(nodeId)) return { nodeId, reason: "one_sided", foldedInto: undefined };
       const foldedInto = bundle.folded.get(nodeId);
       return { nodeId, reason: foldedInto === undefined ? "token_budget" : "folded", foldedInto };
     });

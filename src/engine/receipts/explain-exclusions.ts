@@ -78,6 +78,11 @@ export function packingWords(
       };
     case "blank_text":
       return { text: "has no text", memory: undefined };
+    case "one_sided":
+      return {
+        text: "is contested, and the memory on the other side did not fit beside it",
+        memory: undefined,
+      };
     case "folded":
       return { text: "says nothing beyond memory", memory: foldedInto };
   }
@@ -110,6 +115,8 @@ function selectionWords(
       return `the same text of the same source is among the results ${times(maxPerSource)} already`;
     case "evidence_limit":
       return `its source is among the results ${times(maxPerEvidence)} already`;
+    case "one_sided":
+      return "it is contested, and the memory on the other side is not among the results";
     case "result_limit":
       return `no more than ${results(resultLimit)} were asked for, and others are better`;
     default:

@@ -131,6 +131,8 @@ export type MemoryBundle = {
   readonly excludedIds: readonly Uuid[];
   /** The excluded ids whose memories have no text; never on the wire. */
   readonly blankIds: readonly Uuid[];
+  /** The excluded ids that would have fitted, but not with the other side of their dispute; never on the wire. */
+  readonly oneSidedIds: readonly Uuid[];
   /** The excluded ids whose text is part of a record in the context, with that record; never on the wire. */
   readonly folded: ReadonlyMap<Uuid, Uuid>;
   /** Tokens of `renderedContext`, counted exactly. */

@@ -23,7 +23,7 @@ export function aggregationCoverage(facts: CoverageFacts): Coverage {
     ["candidate_limit", candidateLimitPaths.length > 0],
     ["backend_failure", Object.keys(facts.backendFailures).length > 0],
     ["score_floor", dropped("below_threshold")],
-    ["result_limit", dropped("result_limit")],
+    ["result_limit", dropped("result_limit") || dropped("one_sided")],
     ["token_budget", bundle.excludedIds.length > bundle.blankIds.length],
   ];
   const limitations = conditions.filter(([, holds]) => holds).map(([name]) => name);

@@ -1,5 +1,6 @@
 import type { Fusion } from "../../domain/scoring.ts";
 import type { Exclusion, ResultCandidate } from "./api.ts";
+import { otherSides, withOtherSides } from "./context/conflicts.ts";
 
 export type SelectionRules = {
   /** Decides what is compared with the floor: the score of a weighted sum, else the semantic relevance. */
@@ -51,33 +52,80 @@ export function skipsFloor(
 
 /**
  * Walks the ranking and keeps what reaches the floor, up to the caps and the limit; the first reason wins, and dropped candidates
- * use up no cap. Memories without evidence are under no cap. Pure.
+ * use up no cap. Memories without evidence are under no cap. The two sides of a dispute are kept together or not at all. Pure.
  */
 export function select(ranking: readonly ResultCandidate[], rules: SelectionRules): Selection {
   const minScoreSkipped = skipsFloor(ranking, rules);
   const floor = minScoreSkipped ? undefined : rules.minScore;
-  const sources = new Tally(rules.maxPerSource);
-  const evidence = new Tally(rules.maxPerEvidence);
-  const limit = rules.limit ?? Number.POSITIVE_INFINITY;
-  const results: ResultCandidate[] = [];
+  const kept = new Kept({ ...rules, minScore: floor });
+  const sides = otherSides(ranking);
+  const byId = new Map(
+    sides.size === 0 ? [] : ranking.map((candidate) => [candidate.node.id, candidate]),
+  );
   const excluded: Exclusion[] = [];
   for (const candidate of ranking) {
-    const kind = kindOf(candidate);
-    const reason = firstReason([
-      ["below_threshold", !reachesFloor(candidate, floor, rules.fusion)],
-      ["source_limit", sources.isFull(kind.source)],
-      ["evidence_limit", evidence.isFull(kind.evidence)],
-      ["result_limit", results.length >= limit],
-    ]);
-    if (reason !== undefined) {
-      excluded.push(exclusion(candidate, reason, rules.fusion));
-      continue;
-    }
-    results.push(candidate);
-    sources.add(kind.source);
-    evidence.add(kind.evidence);
+    if (kept.has(candidate)) continue;
+    const others = withOtherSides(candidate.node.id, sides)
+      .slice(1)
+      .flatMap((id) => byId.get(id) ?? [])
+      .filter((other) => !kept.has(other));
+    const reason =
+      kept.refusal(candidate) ?? (kept.add([candidate, ...others]) ? undefined : "one_sided");
+    if (reason !== undefined) excluded.push(exclusion(candidate, reason, rules.fusion));
   }
-  return { results, excluded, minScoreSkipped };
+  return { results: ranking.filter((candidate) => kept.has(candidate)), excluded, minScoreSkipped };
+}
+
+/** What is kept of a ranking, and what that leaves room for. */
+class Kept {
+  readonly #rules: Omit<SelectionRules, "vectorFailed">;
+  readonly #sources: Tally;
+  readonly #evidence: Tally;
+  readonly #kept = new Set<ResultCandidate>();
+
+  constructor(rules: Omit<SelectionRules, "vectorFailed">) {
+    this.#rules = rules;
+    this.#sources = new Tally(rules.maxPerSource);
+    this.#evidence = new Tally(rules.maxPerEvidence);
+  }
+
+  has(candidate: ResultCandidate): boolean {
+    return this.#kept.has(candidate);
+  }
+
+  /** Why a candidate cannot be kept beside what is; undefined if it can. */
+  refusal(candidate: ResultCandidate): string | undefined {
+    const { minScore, fusion, limit = Number.POSITIVE_INFINITY } = this.#rules;
+    const kind = kindOf(candidate);
+    return firstReason([
+      ["below_threshold", !reachesFloor(candidate, minScore, fusion)],
+      ["source_limit", this.#sources.isFull(kind.source)],
+      ["evidence_limit", this.#evidence.isFull(kind.evidence)],
+      ["result_limit", this.#kept.size >= limit],
+    ]);
+  }
+
+  /** Keeps all of these or none. @returns whether they are kept */
+  add(candidates: readonly ResultCandidate[]): boolean {
+    const added: ResultCandidate[] = [];
+    for (const candidate of candidates) {
+      if (this.refusal(candidate) !== undefined) {
+        for (const one of added) this.#count(one, -1);
+        return false;
+      }
+      this.#count(candidate, 1);
+      added.push(candidate);
+    }
+    return true;
+  }
+
+  #count(candidate: ResultCandidate, by: 1 | -1): void {
+    if (by === 1) this.#kept.add(candidate);
+    else this.#kept.delete(candidate);
+    const kind = kindOf(candidate);
+    this.#sources.count(kind.source, by);
+    this.#evidence.count(kind.evidence, by);
+  }
 }
 
 /** Names that are equal for the same evidence, and for the same evidence and text; blank without evidence. */
@@ -113,8 +161,8 @@ class Tally {
     return this.#cap !== undefined && name !== "" && (this.#kept.get(name) ?? 0) >= this.#cap;
   }
 
-  add(name: string): void {
+  count(name: string, by: 1 | -1): void {
     // Without a cap the count is not needed, and hashing a long text is not worth it.
-    if (this.#cap !== undefined) this.#kept.set(name, (this.#kept.get(name) ?? 0) + 1);
+    if (this.#cap !== undefined) this.#kept.set(name, (this.#kept.get(name) ?? 0) + by);
   }
 }

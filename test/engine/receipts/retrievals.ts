@@ -266,6 +266,7 @@ export function bundleOf(
     includedCount: records.length,
     excludedIds: results.slice(size).map(({ node }) => node.id),
     blankIds: [],
+    oneSidedIds: [],
     folded: new Map(),
     tokensUsed: tokens,
     tokenBudget: packing.tokenBudget,

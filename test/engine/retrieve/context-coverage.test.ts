@@ -53,6 +53,12 @@ describe("coverage of a count or a list", () => {
       limitations: ["result_limit"],
     },
     {
+      name: "the limit had no room for both sides of a dispute",
+      facts: dropped("one_sided"),
+      status: "candidate_limited",
+      limitations: ["result_limit"],
+    },
+    {
       name: "a cap on sources dropped a result",
       facts: { excluded: [{ reason: "source_limit" }, { reason: "evidence_limit" }] },
       status: "semantic_candidates",

@@ -29,6 +29,8 @@ export type PackingOutcome = {
   readonly blank?: ReadonlySet<Uuid>;
   /** Candidates that were left out because a packed record contained their text, with that record. */
   readonly folded?: ReadonlyMap<Uuid, Uuid>;
+  /** Candidates that were left out because the other side of their dispute did not fit. */
+  readonly oneSided?: ReadonlySet<Uuid>;
 };
 
 /** The finished context. The guidance is included if it still fits. */
@@ -63,6 +65,7 @@ export function toBundle(outcome: PackingOutcome): MemoryBundle {
       [...(outcome.folded ?? [])].map(([id, host]) => [id, lastHost(host, outcome.folded)]),
     ),
     blankIds: excludedIds.filter((id) => outcome.blank?.has(id) === true),
+    oneSidedIds: excludedIds.filter((id) => outcome.oneSided?.has(id) === true),
     tokensUsed,
     tokenBudget: rules.tokenBudget,
     budgetRemaining: available - tokensUsed,

@@ -12,9 +12,14 @@ export type LevelRules = {
 const LEVELS_WITH_TEXT: readonly RepresentationLevel[] = ["full", "prose", "structured"];
 const READER_LEVELS: readonly RepresentationLevel[] = ["full", "prose"];
 
+/** Whether a record at this level shows what the memory says. */
+export function showsText(level: RepresentationLevel): boolean {
+  return LEVELS_WITH_TEXT.includes(level);
+}
+
 /** Whether a record without its text is useless, so that blank texts are left out as well. */
 export function requiresText({ format, minFidelity }: LevelRules): boolean {
-  return format === "reader" || LEVELS_WITH_TEXT.includes(minFidelity);
+  return format === "reader" || showsText(minFidelity);
 }
 
 /** What may be shown of a memory, from the highest level down; equal texts are listed once. */
