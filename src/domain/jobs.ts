@@ -16,12 +16,23 @@ export const processingStatusForm = named(
   },
 );
 
-/** Extraction work on one event, as known to the job queue. */
+/** How far extraction from one event has come. */
 export const extractionJobForm = object({
   eventId: uuid,
-  status: member(["pending", "complete"]),
+  /** `running`: somebody holds it. `failed`: nobody tries again unasked. */
+  status: member(["pending", "running", "complete", "failed"]),
+  phase: member(["extraction", "preparation", "publication", "complete"]),
+  /** Tries that were begun. */
   attempts: natural,
+  /** Counts claims and replans. */
+  generation: natural,
+  /** Of the plan that is kept for this revision. */
+  planId: nullable(uuid),
+  /** Counts the plans of the event, from 1. */
+  planRevision: natural,
   leaseExpiresAt: nullable(instant),
+  /** Undefined: at once, or never. */
+  nextAttemptAt: nullable(instant),
   lastError: nullable(text),
   updatedAt: instant,
 });

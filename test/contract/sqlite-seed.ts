@@ -12,10 +12,6 @@ const INSERT_EDGE = `INSERT INTO edges
   SELECT ?1, o.owner, s.key, t.key, ?5, ?6, ?7, ?8, ?9, ?10
   FROM owners o, nodes s, nodes t WHERE o.user_id = ?2 AND s.id = ?3 AND t.id = ?4`;
 
-const INSERT_EXTRACTION_JOB = `INSERT INTO jobs
-  (event_key, kind, owner, status, attempts, last_error, lease_owner, lease_expires_at, updated_at)
-  SELECT key, 'extraction', owner, ?2, ?3, ?4, ?5, ?6, ?7 FROM events WHERE id = ?1`;
-
 /** Opens a connection of its own to a pack, runs statements and closes it. */
 export function onPack<T>(pack: SqlitePack, run: (database: Database) => T): T {
   const cipher = pack.encryptionKey === undefined ? undefined : { masterKey: MASTER_KEY };
@@ -47,11 +43,6 @@ export function seedOn(database: Database): SqliteSeed {
         }
       })();
     },
-    extractionJob: ({ eventId, status, attempts, lastError, leaseExpiresAt, updatedAt }) => {
-      const holder = leaseExpiresAt === undefined ? null : "worker";
-      const lease = [lastError ?? null, holder, leaseExpiresAt ?? null];
-      database.query(INSERT_EXTRACTION_JOB).run(eventId, status, attempts, ...lease, updatedAt);
-    },
   };
 }
 
@@ -60,6 +51,5 @@ export function seedInto(pack: SqlitePack): SqliteSeed {
   return {
     nodes: (nodes) => onPack(pack, (database) => seedOn(database).nodes(nodes)),
     edges: (edges) => onPack(pack, (database) => seedOn(database).edges(edges)),
-    extractionJob: (job) => onPack(pack, (database) => seedOn(database).extractionJob(job)),
   };
 }

@@ -1,6 +1,5 @@
 import { afterEach, describe } from "bun:test";
 import type { Edge } from "../../src/domain/edge.ts";
-import type { ExtractionJob } from "../../src/domain/jobs.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import type { EmbeddingIdentity } from "../../src/ports/embedder.ts";
@@ -15,9 +14,10 @@ import { describeAuditReads } from "./store-audit.ts";
 import { describeChanges } from "./store-change.ts";
 import { describeEverybody } from "./store-everybody.ts";
 import { describeExpiry, describeRetention } from "./store-expiry.ts";
+import { describeExtractionQueue } from "./store-extraction.ts";
 import { describeGraph } from "./store-graph.ts";
 import { describeGraphReads } from "./store-graph-reads.ts";
-import { describeExtractionJob, describeJobs } from "./store-jobs.ts";
+import { describeJobs } from "./store-jobs.ts";
 import { describeLeaning, describeLeaningAfterRebuild } from "./store-leaning.ts";
 import { describeLexicalSearch } from "./store-lexical.ts";
 import { describeManifest } from "./store-manifest.ts";
@@ -61,8 +61,7 @@ export type Place<S> = {
 };
 
 export type StorePlace = Place<Store> & {
-  readonly seed: Seed & { extractionJob(job: ExtractionJob): void };
-  /** Command line of another process on the same store: `claim <limit>` or `admit <content>`. See worker.ts. */
+  /** Command line of another process on the same store: `claim <limit>`, `extract` or `admit <content>`. See worker.ts. */
   worker(...args: readonly string[]): string[];
 };
 
@@ -117,7 +116,7 @@ const ALL: ReadonlySet<Suite> = new Set<Suite>([
   describeEverybody,
   describeGraphReads,
   describeAuditReads,
-  describeExtractionJob,
+  describeExtractionQueue,
   describeReceipts,
   describeExpiry,
   describeAddedNodes,

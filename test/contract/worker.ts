@@ -1,7 +1,7 @@
 /**
  * A process of its own on a pack of a contract test. It does one thing, tells what it did in one line of JSON, and then
  * waits to be killed.
- * Arguments: the adapter's own description of the pack as JSON; `claim` and a limit, or `admit` and a content.
+ * Arguments: the adapter's own description of the pack as JSON; `claim` and a limit, `extract`, or `admit` and a content.
  */
 
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
@@ -17,6 +17,10 @@ async function act(): Promise<readonly string[]> {
   if (action === "claim") {
     const jobs = await store.claimJobs(ALL_OWNERS, Number(argument));
     return jobs.map(({ event }) => event.id);
+  }
+  if (action === "extract") {
+    const claim = await store.claimExtraction({ owner: ALL_OWNERS, isDueOnly: false }, 300);
+    return claim === undefined ? [] : [claim.event.id];
   }
   const event = anEvent({ id: uuidV7(), content: argument });
   await store.admit(anAdmission([event]));

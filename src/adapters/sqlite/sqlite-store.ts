@@ -11,6 +11,7 @@ import type { PackLock } from "../../ports/store/pack-lock.ts";
 import type { Store } from "../../ports/store/store.ts";
 import type { PackLayout } from "./connection/layout.ts";
 import { processIdentity } from "./connection/process-identity.ts";
+import { bindExtraction } from "./extraction/bind.ts";
 import { createOwners } from "./owners/owners.ts";
 import type { PackAccess } from "./pack-access.ts";
 import { readAuditRecord, readAuditRecords, readAuditRecordsOn } from "./read/audit-records.ts";
@@ -47,14 +48,7 @@ import { readManifest } from "./schema/manifest.ts";
 import { readPackFusion } from "./schema/pack-fusion.ts";
 import { writeAdmission } from "./write/admit.ts";
 import { change } from "./write/change.ts";
-import {
-  claimJobs,
-  countJobs,
-  extractionJob,
-  failJobs,
-  jobStatus,
-  leaseJobs,
-} from "./write/jobs.ts";
+import { claimJobs, countJobs, failJobs, jobStatus, leaseJobs } from "./write/jobs.ts";
 import { addNodes, materializeAll, withoutVector } from "./write/materialize.ts";
 import { hasFormerTexts, lookAtTexts, renewTexts } from "./write/renew-texts.ts";
 import { finishWork, leaseOf, renewWork, takeWork } from "./write/work.ts";
@@ -97,6 +91,7 @@ function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
     ...bindGraph(parts),
     ...bindSearches(parts),
     ...bindWork(parts, holder),
+    ...bindExtraction(parts, holder),
     addNodes: (items) =>
       access.write((database) => {
         requireModel(database, embedding);
@@ -232,7 +227,6 @@ function bindWork({ access, clock, embedding }: SqliteStoreParts, holder: string
     failJobs: writing(access, failJobs),
     jobStatus: reading(access, jobStatus),
     countJobs: reading(access, countJobs),
-    extractionJob: reading(access, extractionJob),
     takeWork: (work, isDueOnly) =>
       write((database) => takeWork(database, work, isDueOnly, lease())),
     renewWork: (claim) => write((database) => renewWork(database, claim, lease())),

@@ -116,12 +116,7 @@ export type ExtractionRecord = {
 };
 
 /** How far extraction from an event has come. */
-export type ExtractionStatus = {
-  readonly job: ExtractionJob;
-  /** `failed`: abandoned until somebody requests another attempt. */
-  readonly status: "pending" | "running" | "complete" | "failed";
-  readonly phase: "extraction" | "preparation" | "publication" | "complete";
-};
+export type ExtractionStatus = ExtractionJob;
 
 export type Stats = {
   /** Active nodes, of the owner if one was named. */

@@ -3,14 +3,12 @@ import { openChecksummed } from "../../domain/checksummed.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
 import { EXTRACTION_OPERATION, extractionRecordId } from "../../domain/extraction/records.ts";
-import type { ExtractionJob } from "../../domain/jobs.ts";
 import { ALL_OWNERS } from "../../domain/owner.ts";
 import { parseInstant } from "../../lib/instant.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { AuditLog } from "../../ports/store/audit-log.ts";
 import type { EventLog } from "../../ports/store/event-log.ts";
-import type { WorkQueue } from "../../ports/store/work-queue.ts";
+import type { ExtractionQueue } from "../../ports/store/extraction-queue.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { NamedRecords } from "../owner-names.ts";
 import type { ExtractionRecord, ExtractionStatus } from "./api.ts";
@@ -40,25 +38,11 @@ export async function getExtraction(
  * @throws SvcError invalid_argument
  */
 export async function extractionStatus(
-  { store, clock }: Pick<EngineDeps<WorkQueue & AuditLog>, "store" | "clock">,
+  { store }: Pick<EngineDeps<ExtractionQueue>, "store">,
   eventId: string,
   userId: string | undefined,
 ): Promise<ExtractionStatus | undefined> {
-  const id = parseId(eventId, "event_id");
-  const job = await store.extractionJob(id, parseOwner(userId));
-  if (job === undefined) return undefined;
-  if (job.status === "complete") return { job, status: "complete", phase: "complete" };
-  const isRecorded = (await store.auditRecord(extractionRecordId(id), ALL_OWNERS)) !== undefined;
-  const now = clock.now();
-  return {
-    job,
-    status: isLeased(job, now) ? "running" : "pending",
-    phase: isRecorded ? "preparation" : "extraction",
-  };
-}
-
-function isLeased({ leaseExpiresAt }: ExtractionJob, now: string): boolean {
-  return leaseExpiresAt !== undefined && leaseExpiresAt > now;
+  return await store.extractionJob(parseId(eventId, "event_id"), parseOwner(userId));
 }
 
 function toRecord(

@@ -28,6 +28,8 @@ export type Admission = {
    * any worker at once.
    */
   readonly leaseJobs: boolean;
+  /** Whether the events are to be extracted as well; then each gets that work, too. Absent: no. */
+  readonly extracts?: boolean;
 };
 
 export type EventPage = {

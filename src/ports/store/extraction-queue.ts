@@ -48,6 +48,8 @@ export type KnownLookup = {
   readonly event: MemoryEvent;
   /** Names of entities, as `namesToFind` gives them. */
   readonly names: readonly string[];
+  /** Values of claims, as `valuesToFind` gives them: claims that none of them may be about are left out. */
+  readonly values: readonly string[];
   /** Memories that the request showed. */
   readonly shownIds: readonly Uuid[];
 };

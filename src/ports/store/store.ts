@@ -2,6 +2,7 @@ import type { PackFusion } from "../../domain/scoring.ts";
 import type { StoreBackend } from "../../domain/store-backends.ts";
 import type { AuditLog } from "./audit-log.ts";
 import type { EventLog } from "./event-log.ts";
+import type { ExtractionQueue } from "./extraction-queue.ts";
 import type { Graph } from "./graph.ts";
 import type { Manifest } from "./manifest.ts";
 import type { Owners } from "./owners.ts";
@@ -22,6 +23,7 @@ export type Store<Key = NodeKey> = EventLog &
   Graph &
   SearchIndex<Key> &
   WorkQueue &
+  ExtractionQueue &
   AuditLog &
   ReceiptLog & {
     readonly backend: StoreBackend;

@@ -1,5 +1,5 @@
 import type { MemoryEvent } from "../../domain/event.ts";
-import type { ExtractionJob, ProcessingStatus } from "../../domain/jobs.ts";
+import type { ProcessingStatus } from "../../domain/jobs.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { Owner } from "../../domain/owner.ts";
 import type { Instant } from "../../lib/instant.ts";
@@ -86,8 +86,6 @@ export type WorkQueue = {
   ): Promise<void>;
   jobStatus(eventId: Uuid, owner: Owner): Promise<ProcessingStatus | undefined>;
   countJobs(owner: Owner): Promise<{ readonly pending: number; readonly failed: number }>;
-  /** Undefined for an unknown event, one of another owner, or one without such work. */
-  extractionJob(eventId: Uuid, owner: Owner): Promise<ExtractionJob | undefined>;
 
   /**
    * Claims work that comes again and again.

@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
+import { extractionJob } from "../../../src/adapters/sqlite/extraction/jobs.ts";
 import {
   readAuditRecords,
   readAuditRecordsOn,
@@ -17,7 +18,6 @@ import {
 } from "../../../src/adapters/sqlite/read/read.ts";
 import { readScan } from "../../../src/adapters/sqlite/read/scan-nodes.ts";
 import { readChain, readNeighborhood } from "../../../src/adapters/sqlite/read/walks.ts";
-import { extractionJob } from "../../../src/adapters/sqlite/write/jobs.ts";
 import { ACTIVE_STATES } from "../../../src/domain/enums.ts";
 import { ALL_OWNERS } from "../../../src/domain/owner.ts";
 import type { Uuid } from "../../../src/lib/uuid.ts";
@@ -144,7 +144,7 @@ const READS: readonly {
   },
   {
     name: "work of extraction",
-    read: (database, id) => extractionJob(database, id, "ada"),
+    read: (database, id) => extractionJob(database, id, "ada", at(9)),
     indexes: ["sqlite_autoindex_events_1"],
     sorts: false,
   },

@@ -196,17 +196,20 @@ describe("the state of extraction", () => {
     addJob(pack, event, job);
 
     expect(await engine.extractionStatus(event.id, "ada")).toEqual({
-      job: {
-        eventId: event.id,
-        status: job.status ?? "pending",
-        attempts: job.attempts ?? 0,
-        // SAFETY: the text is an instant in its canonical form.
-        leaseExpiresAt: job.leasedUntil as ReturnType<typeof at> | undefined,
-        lastError: job.lastError,
-        updatedAt: at(7),
-      },
+      eventId: event.id,
       status,
       phase,
+      attempts: job.attempts ?? 0,
+      generation: 0,
+      planId: undefined,
+      planRevision: 1,
+      // SAFETY: the text is an instant in its canonical form.
+      leaseExpiresAt: (status === "running" ? job.leasedUntil : undefined) as
+        | ReturnType<typeof at>
+        | undefined,
+      nextAttemptAt: undefined,
+      lastError: job.lastError,
+      updatedAt: at(7),
     } as Awaited<ReturnType<typeof engine.extractionStatus>>);
     expect(await engine.extractionStatus(event.id, "bob")).toBeUndefined();
   });

@@ -17,6 +17,10 @@ import { writeNode } from "./write-node.ts";
 const INSERT_JOBS = `INSERT INTO work (subject, kind, owner, status, generation, lease_owner, lease_expires_at, updated_at)
   SELECT key, 'materialization', owner, 'pending', ?, ?, ?, timestamp FROM events WHERE key BETWEEN ? AND ?`;
 
+/** The work of extraction is done one after the other in each scope. */
+const INSERT_EXTRACTIONS = `INSERT INTO work (subject, kind, owner, lane, status, due, updated_at)
+  SELECT key, 'extraction', owner, scope, 'pending', timestamp, timestamp FROM events WHERE key BETWEEN ? AND ?`;
+
 /**
  * Appends an admission. Runs inside a write transaction, which must be rolled back when it throws.
  * @throws what the decision of its change throws
@@ -37,7 +41,11 @@ export function writeAdmission(
     keys.push(insertEvent.run(event.id, owner, ...eventValues(event)).lastInsertRowid);
   }
   const [first] = keys;
-  if (first !== undefined) database.query(INSERT_JOBS).run(...claim, first, keys.at(-1) ?? first);
+  const last = keys.at(-1);
+  if (first !== undefined && last !== undefined) {
+    database.query(INSERT_JOBS).run(...claim, first, last);
+    if (admission.extracts === true) database.query(INSERT_EXTRACTIONS).run(first, last);
+  }
   const plans = (admission.plans ?? []).map(toPlanRecord);
   for (const record of [...plans, ...admission.auditRecords]) writeAuditRecord(database, record);
   const nodes = admission.nodes ?? [];

@@ -58,7 +58,11 @@ export function change<T>(
   return decision.result;
 }
 
-function readNodes(database: Database, ids: readonly Uuid[]): ReadonlyMap<Uuid, KeyedNode<number>> {
+/** Nodes of any owner, by id. */
+export function readNodes(
+  database: Database,
+  ids: readonly Uuid[],
+): ReadonlyMap<Uuid, KeyedNode<number>> {
   const rows = database
     .query<NodeRow, [string]>(
       `SELECT ${NODE_COLUMNS} FROM json_each(?) i CROSS JOIN nodes n ON n.id = i.value

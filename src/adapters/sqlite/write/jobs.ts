@@ -1,9 +1,5 @@
 import type { Database } from "bun:sqlite";
-import {
-  type ExtractionJob,
-  extractionJobForm,
-  processingStatusForm,
-} from "../../../domain/jobs.ts";
+import { type ProcessingStatus, processingStatusForm } from "../../../domain/jobs.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import { fromPlanRecord, planRecordId } from "../../../domain/planned-store.ts";
@@ -139,27 +135,31 @@ export function failJobs(
   }
 }
 
+/** Makes the job of an event pending again, so that it writes the index entries which are missing. Runs inside a write transaction. */
+export function reopenJob(database: Database, eventId: string): void {
+  database
+    .query(
+      `UPDATE work SET status = 'pending', due = NULL, lease_owner = NULL WHERE kind = '${KIND}'
+         AND subject = (SELECT key FROM events WHERE id = ?)`,
+    )
+    .run(eventId);
+}
+
 const toStatus = rowReader(processingStatusForm);
-const toExtractionJob = rowReader(extractionJobForm);
 
-export function jobStatus(database: Database, eventId: Uuid, owner: Owner) {
-  const row = readJob(database, eventId, owner, KIND);
-  return row === null ? undefined : toStatus(row);
-}
-
-export function extractionJob(database: Database, eventId: Uuid, owner: Owner) {
-  const row = readJob(database, eventId, owner, "extraction");
-  return row === null ? undefined : toExtractionJob(row);
-}
-
-function readJob(database: Database, eventId: Uuid, owner: Owner, kind: string) {
-  return database
-    .query<RowOf<ExtractionJob>, [string, string | null, string]>(
-      `SELECT e.id AS event_id, j.status, j.attempts, j.last_error, j.lease_expires_at, j.updated_at
-       FROM events e JOIN work j ON j.subject = e.key AND j.kind = ?3 JOIN owners o ON o.owner = e.owner
+export function jobStatus(
+  database: Database,
+  eventId: Uuid,
+  owner: Owner,
+): ProcessingStatus | undefined {
+  const row = database
+    .query<RowOf<ProcessingStatus>, [string, string | null]>(
+      `SELECT e.id AS event_id, j.status, j.attempts, j.last_error, j.updated_at
+       FROM events e JOIN work j ON j.subject = e.key AND j.kind = '${KIND}' JOIN owners o ON o.owner = e.owner
        WHERE e.id = ?1 AND (?2 IS NULL OR o.user_id = ?2)`,
     )
-    .get(eventId, userIdOf(owner), kind);
+    .get(eventId, userIdOf(owner));
+  return row === null ? undefined : toStatus(row);
 }
 
 /** Number of pending jobs, and how many of them failed at least once since their last success. */

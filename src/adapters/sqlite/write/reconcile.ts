@@ -4,7 +4,7 @@ import { asUuid, type Uuid } from "../../../lib/uuid.ts";
 import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
 import { mendVectors, replaceVectors } from "../rebuild/staging.ts";
 import { readManifest } from "../schema/manifest.ts";
-import { plannedNode } from "./jobs.ts";
+import { plannedNode, reopenJob } from "./jobs.ts";
 import { documentNumber, mendDocuments } from "./lexical-index.ts";
 import { forgetRenewal } from "./renew-texts.ts";
 import { ACTIVE, HAS_TEXT } from "./turns.ts";
@@ -48,11 +48,10 @@ export function reconcileIndexes(
            OR ${documentNumber("owner", "key")} NOT IN (SELECT id FROM lexical_documents_docsize))`,
     )
     .all();
-  const reopen = database.query(
-    `UPDATE work SET status = 'pending', due = NULL, lease_owner = NULL WHERE kind = 'materialization'
-       AND subject = (SELECT key FROM events WHERE id = ?)`,
-  );
-  for (const row of missing) reopen.run(eventOf(database, row) ?? null);
+  for (const row of missing) {
+    const event = eventOf(database, row);
+    if (event !== undefined) reopenJob(database, event);
+  }
   const next = Math.max(core, vectors, lexical) + 1;
   for (const table of ["index_sequence", "vectors_sequence", "lexical_sequence"]) {
     database.query(`UPDATE ${table} SET value = ?`).run(next);

@@ -11,6 +11,8 @@ export type Lease = { readonly holder: string; readonly from: Instant; readonly 
 
 /** A lease that ends later than this was given by a clock that has been set back since. */
 const LONGEST_SECONDS = 600;
+/** A lease is renewed long before it ends; the rest is room for clocks that differ. */
+const LEASE_SECONDS_MAX = LONGEST_SECONDS / 2;
 const LAST = asInstant("9999-12-31T23:59:59.999999Z");
 /** Key of the owner of work for all owners. */
 const ALL = 0;
@@ -31,8 +33,9 @@ export type ClaimFilter = {
   readonly isDueOnly: boolean;
 };
 
+/** A lease from a moment on. Longer ones end after five minutes, unless they are renewed. */
 export function leaseOf(holder: string, from: Instant, seconds: number): Lease {
-  return { holder, from, until: later(from, seconds) };
+  return { holder, from, until: later(from, Math.min(seconds, LEASE_SECONDS_MAX)) };
 }
 
 /** When work is due again that has failed so many times in a row, or that is to rest. */
@@ -75,8 +78,8 @@ export function claimWork(
   return rows;
 }
 
-/** Frees what a holder did not renew, and what processes of this machine left behind that are gone. */
-function freeEndedLeases(database: Database, self: string, now: Instant): void {
+/** Frees what a holder did not renew, and what processes of this machine left behind that are gone. Runs inside a write transaction. */
+export function freeEndedLeases(database: Database, self: string, now: Instant): void {
   const holders = database
     .query<{ lease_owner: string }, []>(
       "SELECT DISTINCT lease_owner FROM work WHERE lease_owner IS NOT NULL",

@@ -35,8 +35,9 @@ export function namesToFind(
   { entities }: ExtractionResult,
   speaker: string | undefined,
 ): readonly string[] {
-  const names = entities.map(({ name }) => key(name));
-  return [...new Set(speaker === undefined ? names : [...names, key(speaker)])];
+  const named = entities.filter(({ name, entityType }) => !isPersonal(name, entityType));
+  const names = named.map(({ name }) => nameKey(name));
+  return [...new Set(speaker === undefined ? names : [...names, nameKey(speaker)])];
 }
 
 /** The node that stands for an owner in a scope, by the name under which it was made. */
@@ -67,9 +68,9 @@ function personalWords({
   const types = new Map<string, { name: string; readonly types: Set<string> }>();
   const add = (name: string, type: string | undefined): void => {
     if (!isPersonal(name, type)) return;
-    const word = types.get(key(name)) ?? { name: name.trim(), types: new Set() };
+    const word = types.get(nameKey(name)) ?? { name: name.trim(), types: new Set() };
     word.types.add(type?.trim() ?? PERSONAL_TYPE);
-    types.set(key(name), word);
+    types.set(nameKey(name), word);
   };
   for (const claim of claims) {
     add(claim.subject, claim.subjectEntityType);
@@ -120,7 +121,7 @@ class EntityPlanning {
             entityType: "person",
           })
         : this.#local(name, type);
-    this.#byWord.set(key(name), id);
+    this.#byWord.set(nameKey(name), id);
     return undefined;
   }
 
@@ -130,7 +131,7 @@ class EntityPlanning {
       used: [...this.#used.values()],
       texts: this.#texts,
       endOf: (name, type) => {
-        const word = isPersonal(name, type) ? this.#byWord.get(key(name)) : undefined;
+        const word = isPersonal(name, type) ? this.#byWord.get(nameKey(name)) : undefined;
         if (word !== undefined) {
           const firstPerson = firstPersonOf(name, this.#context);
           return { status: "resolved", entityId: word, firstPerson };
@@ -160,7 +161,7 @@ class EntityPlanning {
 
   /** A word that names somebody in this event only. */
   #local(name: string, type: string): Uuid {
-    const id = this.#add(`reference:${key(name)}`, name, {
+    const id = this.#add(`reference:${nameKey(name)}`, name, {
       entity_type: type,
       identity_status: "unresolved_reference",
       reference_event_id: this.#context.event.id,
@@ -198,7 +199,7 @@ class EntityPlanning {
       this.#texts.set(node.id, node.content);
     } else if (isUntouchedOwner(node, known, metadata)) this.#used.set(node.id, node);
     else return "owner_reference_changed";
-    this.#byWord.set(key(name), node.id);
+    this.#byWord.set(nameKey(name), node.id);
     return undefined;
   }
 }
@@ -240,23 +241,25 @@ function findKnown(
       node.metadata?.["entity_type"] === entityType.trim() &&
       node.metadata["identity_status"] === undefined,
   );
-  const sought = key(name);
+  const sought = nameKey(name);
   const found =
-    candidates.find(({ node }) => key(node.content) === sought) ??
-    candidates.find(({ aliases }) => aliases.some((alias) => key(alias) === sought));
+    candidates.find(({ node }) => nameKey(node.content) === sought) ??
+    candidates.find(({ aliases }) => aliases.some((alias) => nameKey(alias) === sought));
   return found?.node;
 }
 
 function isIt(entity: ExtractedEntity, name: string, type: string | undefined): boolean {
   return (
-    key(entity.name) === key(name) && (type === undefined || key(entity.entityType) === key(type))
+    nameKey(entity.name) === nameKey(name) &&
+    (type === undefined || nameKey(entity.entityType) === nameKey(type))
   );
 }
 
 function identityOf(name: string, type: string): string {
-  return JSON.stringify([key(name), key(type)]);
+  return JSON.stringify([nameKey(name), nameKey(type)]);
 }
 
-function key(text: string): string {
+/** The form in which names of entities are compared. */
+export function nameKey(text: string): string {
   return text.trim().toLowerCase();
 }

@@ -7,7 +7,13 @@ import type { MemoryNode } from "../../node.ts";
 import type { PlanContext } from "./context.ts";
 
 /** The plan of an event, of which there is one for each revision. */
-export function planIdOf({ event, revision }: Pick<PlanContext, "event" | "revision">): Uuid {
+export function planIdOf({
+  event,
+  revision,
+}: {
+  readonly event: Pick<MemoryEvent, "id">;
+  readonly revision: number;
+}): Uuid {
   return uuidV5(event.id, `svc:derivation:v1:${revision}`);
 }
 

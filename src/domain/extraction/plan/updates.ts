@@ -1,6 +1,8 @@
+import { normaliseText } from "../../../lib/normal-text.ts";
 import { foldCase } from "../../../lib/text.ts";
 import { canReplace } from "../../lifecycle.ts";
 import type { MemoryNode } from "../../node.ts";
+import type { ExtractionResult } from "../result.ts";
 import type { PlannedClaim } from "./claims.ts";
 import type { KnownClaim, KnownMemories } from "./context.ts";
 import { effectiveTime } from "./nodes.ts";
@@ -13,6 +15,26 @@ const CLASSES: readonly ReadonlySet<string>[] = [
 ];
 /** Words of an old value that a shorter name may stand for. */
 const OLD_WORDS_MAX = 4;
+
+/** The values by which a store has to look for known claims before a plan is made: only such a claim can be merged or replaced. */
+export function valuesToFind({ claims }: ExtractionResult): readonly string[] {
+  const values = claims.flatMap(({ object, replacesObject }) => [object, replacesObject ?? object]);
+  return [...new Set(values)];
+}
+
+/** Whether a claim with this object may be one that such a value is about. True for some that are not. */
+export function mayMean(object: string, values: readonly string[]): boolean {
+  const known = formsOf(object);
+  return values.some((value) =>
+    formsOf(value).some((form, at) => ` ${known[at]} `.includes(` ${form} `)),
+  );
+}
+
+/** The forms in which values are compared, by `merge` and by `replacedBy`. */
+function formsOf(value: string): readonly string[] {
+  const folded = foldCase(value.trim()).split(/\s+/).join(" ");
+  return [folded, normaliseText(value.replaceAll("_", " "))];
+}
 
 /**
  * The known claims that a new one states to hold no more, in its own words: an update that names the value which it replaces. None if

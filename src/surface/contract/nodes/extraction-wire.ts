@@ -6,13 +6,12 @@ import {
   count,
   instant,
   member,
-  nothing,
   nullable,
   omitted,
   text,
   uuid,
 } from "../../../lib/form.ts";
-import { noted, shownAs, told, view } from "../../../lib/view.ts";
+import { noted, view } from "../../../lib/view.ts";
 
 export const extractionView = noted(
   view<ExtractionRecord>()({
@@ -31,26 +30,21 @@ export const extractionView = noted(
   { id: "Extraction", description: "What was extracted from one event, recorded once." },
 );
 
-/** Such work has neither plans nor a schedule. */
 export const extractionStatusView = noted(
   view<ExtractionStatus>()({
-    eventId: told(uuid, ({ job }) => job.eventId),
-    status: member(["pending", "running", "complete", "failed"]),
+    eventId: uuid,
+    status: noted(member(["pending", "running", "complete", "failed"]), {
+      description: "Nobody tries a failed one again unasked.",
+    }),
     phase: member(["extraction", "preparation", "publication", "complete"]),
-    attempts: told(count, ({ job }) => job.attempts),
-    generation: told(
-      noted(count, { description: "Rises with each attempt." }),
-      ({ job }) => job.attempts,
-    ),
-    planId: told(shownAs(nothing, nullable(uuid)), () => null),
-    planRevision: told(shownAs(nothing, nullable(count)), () => null),
-    leaseExpiresAt: told(nullable(instant), ({ job }) => job.leaseExpiresAt),
-    nextAttemptAt: told(shownAs(nothing, nullable(instant)), () => null),
-    lastError: told(
-      noted(nullable(text), { description: "Category of the last failure." }),
-      ({ job }) => job.lastError,
-    ),
-    updatedAt: told(instant, ({ job }) => job.updatedAt),
+    attempts: noted(count, { description: "Tries that were begun." }),
+    generation: noted(count, { description: "Rises with each attempt and each replan." }),
+    planId: noted(nullable(uuid), { description: "Of the plan that is kept." }),
+    planRevision: noted(count, { description: "Counts the plans, from 1." }),
+    leaseExpiresAt: nullable(instant),
+    nextAttemptAt: nullable(instant),
+    lastError: noted(nullable(text), { description: "Category of the last failure." }),
+    updatedAt: instant,
   }),
   { id: "ExtractionStatus", description: "How far extraction from one event has come." },
 );

@@ -87,7 +87,8 @@ export function tellExtraction(record: ExtractionRecord): string {
   return `Extracted from event ${eventId} by ${name(model)}, ${moment(createdAt)}:\n${JSON.stringify(result)}`;
 }
 
-export function tellExtractionStatus({ job, status, phase }: ExtractionStatus): string {
-  const failure = job.lastError === undefined ? "" : `, last failure ${job.lastError}`;
-  return `Extraction from event ${job.eventId} is ${status} (${phase}), attempts ${job.attempts}${failure}.`;
+export function tellExtractionStatus(job: ExtractionStatus): string {
+  const { eventId, status, phase, attempts, lastError } = job;
+  const failure = lastError === undefined ? "" : `, last failure ${lastError}`;
+  return `Extraction from event ${eventId} is ${status} (${phase}), attempts ${attempts}${failure}.`;
 }

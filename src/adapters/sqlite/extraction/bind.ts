@@ -1,0 +1,81 @@
+import type { Database } from "bun:sqlite";
+import { SvcError } from "../../../domain/errors.ts";
+import type { ExtractionJob } from "../../../domain/jobs.ts";
+import { ALL_OWNERS } from "../../../domain/owner.ts";
+import type { Uuid } from "../../../lib/uuid.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
+import type { ExtractionQueue } from "../../../ports/store/extraction-queue.ts";
+import type { PackAccess } from "../pack-access.ts";
+import { freeEndedLeases, leaseOf } from "../write/work.ts";
+import {
+  claimExtraction,
+  extractionLanes,
+  heldJob,
+  renewExtraction,
+  saveExtractions,
+  waitingTurns,
+} from "./claims.ts";
+import {
+  countExtractions,
+  endTry,
+  extractionJob,
+  readJobRow,
+  replanJob,
+  retryJob,
+} from "./jobs.ts";
+import { knownMemories } from "./known.ts";
+import { publishPlan, savePlan } from "./publish.ts";
+
+/** The role of a store that extraction works with. */
+export function bindExtraction(
+  {
+    access,
+    clock,
+    embedding,
+  }: {
+    readonly access: PackAccess;
+    readonly clock: Clock;
+    readonly embedding: EmbeddingIdentity;
+  },
+  holder: string,
+) {
+  const { read, write } = access;
+  const requireJob = (database: Database, eventId: Uuid): ExtractionJob => {
+    const job = extractionJob(database, eventId, ALL_OWNERS, clock.now());
+    if (job === undefined) throw new SvcError("internal", `the event ${eventId} has no extraction`);
+    return job;
+  };
+  return {
+    claimExtraction: (filter, seconds) =>
+      write((database) => claimExtraction(database, filter, leaseOf(holder, clock.now(), seconds))),
+    renewExtraction: (claim, seconds) =>
+      write((database) => renewExtraction(database, claim, leaseOf(holder, clock.now(), seconds))),
+    waitingTurns: (claim, page) => read((database) => waitingTurns(database, claim, page)),
+    saveExtractions: (claim, records) =>
+      write((database) => saveExtractions(database, claim, records)),
+    knownMemories: (lookup) => read((database) => knownMemories(database, lookup)),
+    savePlan: (claim, plan, at) => write((database) => savePlan(database, claim, plan, at)),
+    publishPlan: (claim, publication) =>
+      write((database) => publishPlan(database, claim, publication, embedding)),
+    endExtraction: (claim, end, at) =>
+      write((database) => {
+        const row = heldJob(database, claim);
+        if (row !== undefined) endTry(database, row, end, at);
+        return requireJob(database, claim.event.id);
+      }),
+    extractionJob: (eventId, owner) =>
+      read((database) => extractionJob(database, eventId, owner, clock.now())),
+    retryExtraction: (eventId, owner, { isReplan, at }) =>
+      write((database) => {
+        freeEndedLeases(database, holder, clock.now());
+        const row = readJobRow(database, eventId, owner);
+        if (row === undefined) return undefined;
+        if (isReplan) replanJob(database, row, owner, at);
+        else retryJob(database, row, at);
+        return requireJob(database, eventId);
+      }),
+    countExtractions: (owner) => read((database) => countExtractions(database, owner)),
+    extractionLanes: (owner) => read((database) => extractionLanes(database, owner)),
+  } satisfies ExtractionQueue;
+}

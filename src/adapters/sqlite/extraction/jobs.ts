@@ -1,0 +1,193 @@
+import type { Database } from "bun:sqlite";
+import { planIdOf } from "../../../domain/extraction/plan/nodes.ts";
+import { toReplanRecord } from "../../../domain/extraction/plan/records.ts";
+import { extractionRecordId } from "../../../domain/extraction/records.ts";
+import { type ExtractionJob, retryAfterSeconds } from "../../../domain/jobs.ts";
+import { isEverybody, type Owner } from "../../../domain/owner.ts";
+import { addSeconds, type Instant } from "../../../lib/instant.ts";
+import { asUuid, type Uuid } from "../../../lib/uuid.ts";
+import type { ExtractionEnd } from "../../../ports/store/extraction-queue.ts";
+import { hasRow } from "../connection/ask.ts";
+import { readEvent } from "../read/read.ts";
+import { ownerKeyOrAll, userIdOf } from "../write/owners.ts";
+import { writeAuditRecord } from "../write/write-audit-record.ts";
+
+/** The last try is this one. */
+const TRIES = 4;
+
+/** Work of extraction of an event, as its row has it. */
+export type JobRow = {
+  readonly subject: number;
+  readonly owner: number;
+  readonly event_id: string;
+  readonly status: "pending" | "complete" | "failed";
+  readonly attempts: number;
+  readonly generation: number;
+  readonly revision: number;
+  readonly due: string | null;
+  readonly last_error: string | null;
+  readonly lease_owner: string | null;
+  readonly lease_expires_at: string | null;
+  readonly updated_at: string;
+};
+
+const FROM_WORK = `SELECT w.subject, w.owner, e.id AS event_id, w.status, w.attempts, w.generation,
+    coalesce(w.payload ->> 'revision', 1) AS revision, w.due, w.last_error, w.lease_owner, w.lease_expires_at, w.updated_at
+  FROM events e JOIN work w ON w.subject = e.key AND w.kind = 'extraction'`;
+
+/** @returns undefined for an unknown event, one of another owner, or one without such work */
+export function readJobRow(database: Database, eventId: Uuid, owner: Owner): JobRow | undefined {
+  const row = database
+    .query<JobRow, [string, string | null]>(
+      `${FROM_WORK} JOIN owners o ON o.owner = e.owner WHERE e.id = ?1 AND (?2 IS NULL OR o.user_id = ?2)`,
+    )
+    .get(eventId, userIdOf(owner));
+  return row ?? undefined;
+}
+
+export function extractionJob(
+  database: Database,
+  eventId: Uuid,
+  owner: Owner,
+  now: Instant,
+): ExtractionJob | undefined {
+  const row = readJobRow(database, eventId, owner);
+  return row && toJob(database, row, now);
+}
+
+function toJob(database: Database, row: JobRow, now: Instant): ExtractionJob {
+  const eventId = asUuid(row.event_id);
+  const planId = keptPlanId(database, row);
+  const isRunning = row.status === "pending" && isHeld(row, now);
+  return {
+    eventId,
+    status: isRunning ? "running" : row.status,
+    phase: phaseOf(database, row, planId),
+    attempts: row.attempts,
+    generation: row.generation,
+    planId,
+    planRevision: row.revision,
+    leaseExpiresAt: instantOf(isRunning ? row.lease_expires_at : null),
+    nextAttemptAt: instantOf(row.due),
+    lastError: row.last_error ?? undefined,
+    // SAFETY: the column is only ever written from an Instant.
+    updatedAt: row.updated_at as Instant,
+  };
+}
+
+function instantOf(text: string | null): Instant | undefined {
+  // SAFETY: the columns are only ever written from Instants.
+  return (text ?? undefined) as Instant | undefined;
+}
+
+function isHeld({ lease_owner, lease_expires_at }: JobRow, now: Instant): boolean {
+  return lease_owner !== null && lease_expires_at !== null && lease_expires_at > now;
+}
+
+/** The plan of the present revision, if it is kept. */
+export function keptPlanId(
+  database: Database,
+  { event_id, revision }: Pick<JobRow, "event_id" | "revision">,
+): Uuid | undefined {
+  const planId = planIdOf({ event: { id: asUuid(event_id) }, revision });
+  return hasRow(database, "operations WHERE id = ?", planId) ? planId : undefined;
+}
+
+function phaseOf(
+  database: Database,
+  { status, event_id }: JobRow,
+  planId: Uuid | undefined,
+): ExtractionJob["phase"] {
+  if (status === "complete") return "complete";
+  if (planId !== undefined) return "publication";
+  const recordId = extractionRecordId(asUuid(event_id));
+  return hasRow(database, "operations WHERE id = ?", recordId) ? "preparation" : "extraction";
+}
+
+/** Ends a try that published nothing. Runs inside a write transaction, under a claim that is not over. */
+export function endTry(database: Database, row: JobRow, end: ExtractionEnd, at: Instant): void {
+  const isCancelled = end === "cancelled";
+  const isLast = !isCancelled && row.attempts >= TRIES;
+  const due = isCancelled ? at : addSeconds(at, retryAfterSeconds(row.attempts));
+  update(database, row, {
+    status: isLast ? "failed" : "pending",
+    due: isLast ? undefined : due,
+    lastError: isCancelled ? "Cancelled" : end.failure,
+    at,
+  });
+}
+
+/** Ends the work of an event. Runs inside a write transaction, under a claim that is not over. */
+export function completeJob(database: Database, row: JobRow, at: Instant): void {
+  update(database, row, { status: "complete", due: undefined, lastError: undefined, at });
+}
+
+type Ended = {
+  readonly status: JobRow["status"];
+  readonly due: Instant | undefined;
+  readonly lastError: string | undefined;
+  readonly at: Instant;
+};
+
+function update(
+  database: Database,
+  { subject, owner }: JobRow,
+  { status, due, lastError, at }: Ended,
+): void {
+  database
+    .query(
+      `UPDATE work SET status = ?, due = ?, last_error = ?, lease_owner = NULL, lease_expires_at = NULL, updated_at = ?
+       WHERE subject = ? AND kind = 'extraction' AND owner = ?`,
+    )
+    .run(status, due ?? null, lastError ?? null, at, subject, owner);
+}
+
+/** Makes work that waits or has failed due now; what is held or complete stays. Runs inside a write transaction. */
+export function retryJob(database: Database, row: JobRow, at: Instant): void {
+  if (row.status === "complete" || row.lease_owner !== null) return;
+  update(database, row, {
+    status: "pending",
+    due: at,
+    lastError: row.last_error ?? undefined,
+    at,
+  });
+}
+
+/**
+ * Gives up the kept plan of work that is neither held nor complete, so that another one is made. Runs inside a write transaction.
+ */
+export function replanJob(database: Database, row: JobRow, owner: Owner, at: Instant): void {
+  const planId = keptPlanId(database, row);
+  const event = readEvent(database, asUuid(row.event_id), owner);
+  const isFree = row.status !== "complete" && row.lease_owner === null;
+  if (planId === undefined || event === undefined || !isFree) return;
+  const revision = row.revision + 1;
+  const generation = row.generation + 1;
+  update(database, row, { status: "pending", due: at, lastError: undefined, at });
+  database
+    .query(
+      `UPDATE work SET generation = ?, payload = json_object('revision', ?)
+       WHERE subject = ? AND kind = 'extraction' AND owner = ?`,
+    )
+    .run(generation, revision, row.subject, row.owner);
+  writeAuditRecord(database, toReplanRecord(event, { planId, revision, generation }, at));
+}
+
+/** Work of an owner that waits or is held, and work that has failed. */
+export function countExtractions(
+  database: Database,
+  of: Owner,
+): { readonly pending: number; readonly failed: number } {
+  const owner = ownerKeyOrAll(database, of);
+  if (owner === undefined) return { pending: 0, failed: 0 };
+  const count = (status: JobRow["status"]): number => {
+    const row = database
+      .query<{ n: number }, number[]>(
+        `SELECT count(*) AS n FROM work WHERE kind = 'extraction' AND status = '${status}'
+         ${isEverybody(owner) ? "" : "AND owner = ?"}`,
+      )
+      .get(...(isEverybody(owner) ? [] : [owner]));
+    return row?.n ?? 0;
+  };
+  return { pending: count("pending"), failed: count("failed") };
+}

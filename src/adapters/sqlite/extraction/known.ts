@@ -1,0 +1,158 @@
+import type { Database } from "bun:sqlite";
+import type { EdgeType } from "../../../domain/enums.ts";
+import {
+  type KnownClaim,
+  type KnownEntity,
+  type KnownMemories,
+  NOTHING_KNOWN,
+} from "../../../domain/extraction/plan/context.ts";
+import { ownerReferenceId } from "../../../domain/extraction/plan/entities.ts";
+import { mayMean } from "../../../domain/extraction/plan/updates.ts";
+import { isActive } from "../../../domain/lifecycle.ts";
+import { compareUnits } from "../../../lib/text.ts";
+import { asUuid, type Uuid } from "../../../lib/uuid.ts";
+import type { KnownLookup } from "../../../ports/store/extraction-queue.ts";
+import type { KeyedNode } from "../../../ports/store/search-index.ts";
+import { readOwnerNames } from "../owners/owner-names.ts";
+import { ownerKey } from "../write/owners.ts";
+import { NODE_COLUMNS, type NodeRow, toNode } from "../write/rows.ts";
+import { ACTIVE } from "../write/turns.ts";
+import { entitiesNamed } from "./entity-names.ts";
+
+/** Where memories are looked for. */
+type Place = { readonly database: Database; readonly owner: number; readonly scope: string };
+
+/** What of an owner's memories in a scope a plan may need, as of one moment. */
+export function knownMemories(database: Database, lookup: KnownLookup): KnownMemories {
+  return database.transaction(() => {
+    const { userId, scope } = lookup.event;
+    const owner = ownerKey(database, userId);
+    if (owner === undefined) return NOTHING_KNOWN;
+    const place = { database, owner, scope };
+    const names = new Set(readOwnerNames(database, userId).map((name) => name.userId));
+    const self = ownerReference(place, names);
+    const entities = readEntities(place, entitiesNamed(database, lookup.names));
+    const subjects = self === undefined ? entities : [...entities, self];
+    return {
+      entities: withAliases(place, entities).sort((a, b) => compareUnits(a.node.id, b.node.id)),
+      claims: readClaims(
+        place,
+        subjects.map(({ key }) => key),
+        lookup.values,
+      ),
+      owner: self?.node,
+      ownerNames: names,
+      shown: new Map(readNodes(place, "id", lookup.shownIds).map(({ node }) => [node.id, node])),
+    };
+  })();
+}
+
+/** The node that stands for the owner, under the newest of the owner's names that has one. */
+function ownerReference(place: Place, names: ReadonlySet<string>): KeyedNode<number> | undefined {
+  const ids = [...names].map((name) => ownerReferenceId(name, place.scope));
+  const found = readNodes(place, "id", ids);
+  return ids.flatMap((id) => found.find(({ node }) => node.id === id) ?? [])[0];
+}
+
+/** Active entities among the nodes, and those that a verified alias links to one of them. */
+function readEntities(place: Place, keys: readonly number[]): readonly KeyedNode<number>[] {
+  const named = readNodes(place, "key", keys).filter(isEntity);
+  const linked = aliasesOf(
+    place,
+    named.map(({ key }) => key),
+  ).flatMap(({ one, other }) => [one, other]);
+  const known = new Set(named.map(({ key }) => key));
+  const others = [...new Set(linked)].filter((key) => !known.has(key));
+  return [...named, ...readNodes(place, "key", others).filter(isEntity)];
+}
+
+function isEntity({ node }: KeyedNode<number>): boolean {
+  const { nodeType, lifecycleState, metadata } = node;
+  const isReference = (metadata?.["identity_status"] ?? null) !== null;
+  return nodeType === "entity" && isActive(lifecycleState) && !isReference;
+}
+
+/** The entities with the names of those among them that a verified alias links to each. */
+function withAliases(place: Place, entities: readonly KeyedNode<number>[]): KnownEntity[] {
+  const names = new Map(entities.map(({ key, node }) => [key, node.content]));
+  const links = aliasesOf(place, [...names.keys()]);
+  return entities.map(({ key, node }) => ({
+    node,
+    aliases: links.flatMap(({ one, other }) => {
+      const partner = one === key ? other : other === key ? one : undefined;
+      return partner === undefined ? [] : (names.get(partner) ?? []);
+    }),
+  }));
+}
+
+type Link = { readonly one: number; readonly other: number };
+
+/** Verified aliases of the nodes, in both directions. */
+function aliasesOf({ database, owner }: Place, keys: readonly number[]): readonly Link[] {
+  const along = (end: "source" | "target"): string =>
+    `SELECT a.key, a.source AS one, a.target AS other FROM json_each(?1) k CROSS JOIN edges a ON a.${end} = k.value
+     WHERE a.edge_type = 'relates_to' AND a.owner = ?2 AND a.metadata ->> 'relation' = 'alias'
+       AND json_type(a.metadata, '$.identity_verified') = 'true'`;
+  return database
+    .query<Link, [string, number]>(`${along("source")} UNION ${along("target")} ORDER BY 1`)
+    .all(JSON.stringify(keys), owner);
+}
+
+/** The active claims about the subjects that one of the values may be about. */
+function readClaims(
+  place: Place,
+  subjects: readonly number[],
+  values: readonly string[],
+): readonly KnownClaim[] {
+  const { database, owner, scope } = place;
+  const found = database
+    .query<{ key: number; object: string | null }, [string, number, string]>(
+      `SELECT DISTINCT n.key, n.metadata ->> 'object' AS object
+       FROM json_each(?1) k CROSS JOIN edges f ON f.source = k.value AND f.edge_type = 'has_fact'
+         CROSS JOIN nodes n ON n.key = f.target
+       WHERE n.owner = ?2 AND n.scope = ?3 AND n.lifecycle_state IN ${ACTIVE}`,
+    )
+    .all(JSON.stringify(subjects), owner, scope)
+    .filter(({ object }) => mayMean(object ?? "", values))
+    .map(({ key }) => key);
+  const subjectIds = farEnds(database, found, { edgeType: "has_fact", here: "target" });
+  const objectIds = farEnds(database, found, { edgeType: "mentions", here: "source" });
+  return readNodes(place, "key", found).map(({ key, node }) => ({
+    node,
+    subjectIds: subjectIds.get(key) ?? [],
+    objectIds: objectIds.get(key) ?? [],
+  }));
+}
+
+/** The other ends of the edges of one type at the nodes, by node. */
+function farEnds(
+  database: Database,
+  keys: readonly number[],
+  { edgeType, here }: { readonly edgeType: EdgeType; readonly here: "source" | "target" },
+): ReadonlyMap<number, readonly Uuid[]> {
+  const there = here === "source" ? "target" : "source";
+  const rows = database
+    .query<{ near: number; id: string }, [string, string]>(
+      `SELECT e.${here} AS near, n.id FROM json_each(?1) k CROSS JOIN edges e ON e.${here} = k.value AND e.edge_type = ?2
+         CROSS JOIN nodes n ON n.key = e.${there} ORDER BY e.key`,
+    )
+    .all(JSON.stringify(keys), edgeType);
+  const byNode = Map.groupBy(rows, ({ near }) => near);
+  return new Map(Array.from(byNode, ([key, ends]) => [key, ends.map(({ id }) => asUuid(id))]));
+}
+
+/** Nodes of the place, in any state. */
+function readNodes(
+  { database, owner, scope }: Place,
+  by: "id" | "key",
+  values: readonly (string | number)[],
+): readonly KeyedNode<number>[] {
+  if (values.length === 0) return [];
+  return database
+    .query<NodeRow, [string, number, string]>(
+      `SELECT ${NODE_COLUMNS} FROM json_each(?1) i CROSS JOIN nodes n ON n.${by} = i.value JOIN owners o ON o.owner = n.owner
+       WHERE n.owner = ?2 AND n.scope = ?3`,
+    )
+    .all(JSON.stringify(values), owner, scope)
+    .map((row) => ({ key: row.key, node: toNode(row) }));
+}

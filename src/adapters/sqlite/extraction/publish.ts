@@ -1,0 +1,139 @@
+import type { Database } from "bun:sqlite";
+import {
+  type DerivationPlan,
+  type Publication,
+  planProblem,
+  publish,
+} from "../../../domain/extraction/plan/derivation.ts";
+import { toCommittedRecord, toPreparedRecord } from "../../../domain/extraction/plan/records.ts";
+import { takenOver } from "../../../domain/jobs.ts";
+import { ALL_OWNERS } from "../../../domain/owner.ts";
+import { isSameEmbedding } from "../../../domain/same-embedding.ts";
+import { brokenChange, momentAfter } from "../../../domain/search/change.ts";
+import { sha256Hex } from "../../../lib/hashing.ts";
+import type { Instant } from "../../../lib/instant.ts";
+import type { Uuid } from "../../../lib/uuid.ts";
+import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
+import type { AuditRecord } from "../../../ports/store/audit-record.ts";
+import type { ExtractionClaim, PlanPublication } from "../../../ports/store/extraction-queue.ts";
+import { readAuditRecord } from "../read/audit-records.ts";
+import { readManifest } from "../schema/manifest.ts";
+import { putVectors, type VectorEntry } from "../vectors/write-vectors.ts";
+import { evict, readNodes } from "../write/change.ts";
+import { writeEdge } from "../write/edges.ts";
+import { advanceIndexSequence } from "../write/index-sequence.ts";
+import { reopenJob } from "../write/jobs.ts";
+import { writeDocuments } from "../write/lexical-index.ts";
+import { noteNewTexts } from "../write/renew-texts.ts";
+import { changingValues, UPDATE_NODE } from "../write/rows.ts";
+import { writeAuditRecord } from "../write/write-audit-record.ts";
+import { writeNode } from "../write/write-node.ts";
+import { heldJob } from "./claims.ts";
+import { completeJob, type JobRow, readJobRow } from "./jobs.ts";
+
+/**
+ * Keeps a plan; one that is kept for this revision stays. Runs inside a write transaction.
+ * @throws SvcError (`isTakenOver`); internal for a plan that breaks its promises
+ */
+export function savePlan(
+  database: Database,
+  claim: ExtractionClaim,
+  plan: DerivationPlan,
+  at: Instant,
+): AuditRecord {
+  if (heldJob(database, claim) === undefined) throw takenOver();
+  const problem = planProblem(plan);
+  if (problem !== undefined) throw brokenChange(problem);
+  const kept = readAuditRecord(database, plan.id);
+  if (kept !== undefined) return kept;
+  const record = toPreparedRecord(plan, claim.event, at);
+  writeAuditRecord(database, record);
+  return record;
+}
+
+/** Carries out a plan. Runs inside a write transaction, which must be rolled back when it throws. */
+export function publishPlan(
+  database: Database,
+  claim: ExtractionClaim,
+  publication: PlanPublication,
+  embedding: EmbeddingIdentity,
+): { readonly staleId: Uuid } | undefined {
+  const { event } = claim;
+  if (readJobRow(database, event.id, ALL_OWNERS)?.status === "complete") return undefined;
+  const job = heldJob(database, claim);
+  if (job === undefined) throw takenOver();
+  const plan = ownedBy(publication.plan, event.userId);
+  if (plan.eventId !== event.id || readAuditRecord(database, plan.id) === undefined) {
+    throw brokenChange(`the plan ${plan.id} of the event ${event.id} was not kept`);
+  }
+  const found = readNodes(database, [
+    ...plan.snapshots.map(({ id }) => id),
+    ...plan.replacements.map(({ oldId }) => oldId),
+  ]);
+  const current = new Map(Array.from(found, ([id, { node }]) => [id, node]));
+  const replaced = plan.replacements.flatMap(({ oldId }) => current.get(oldId) ?? []);
+  const at = momentAfter(replaced, publication.at);
+  const outcome = publish(plan, current, at);
+  if ("staleId" in outcome) return outcome;
+  const update = database.query(UPDATE_NODE);
+  const gone = outcome.replaced.map((node) => {
+    const key = found.get(node.id)?.key ?? 0;
+    update.run(...changingValues(node), key);
+    return key;
+  });
+  writePublication(database, { job, plan, vectors: publication.vectors, outcome, at }, embedding);
+  evict(database, gone);
+  advanceIndexSequence(database);
+  const { generation } = claim;
+  writeAuditRecord(database, toCommittedRecord(plan, outcome, { event, generation, at }));
+  completeJob(database, job, at);
+  return undefined;
+}
+
+/** The plan with the owner's present name. */
+function ownedBy(plan: DerivationPlan, userId: string): DerivationPlan {
+  const owned = <T extends { readonly userId: string }>(things: readonly T[]): readonly T[] =>
+    things.map((thing) => ({ ...thing, userId }));
+  return {
+    ...plan,
+    nodes: owned(plan.nodes),
+    edges: owned(plan.edges),
+    snapshots: owned(plan.snapshots),
+  };
+}
+
+type Carried = {
+  readonly job: JobRow;
+  readonly plan: DerivationPlan;
+  readonly vectors: PlanPublication["vectors"];
+  readonly outcome: Publication;
+  readonly at: Instant;
+};
+
+/** Writes what is new, with its index entries. */
+function writePublication(
+  database: Database,
+  { job, plan, vectors, outcome, at }: Carried,
+  embedding: EmbeddingIdentity,
+): void {
+  // Another process may have changed the model since these vectors were made.
+  const isOfModel = isSameEmbedding(readManifest(database)?.embedding, embedding);
+  const worded = new Set(plan.lexicalIds);
+  const texts: number[] = [];
+  const entries: VectorEntry[] = [];
+  let isMissing = false;
+  for (const [index, node] of outcome.nodes.entries()) {
+    const key = writeNode(database, node, job.owner);
+    if (key === undefined) continue;
+    if (worded.has(node.id)) texts.push(key);
+    const vector = isOfModel ? vectors[index] : undefined;
+    if (vector === undefined) isMissing = true;
+    else entries.push({ key, vector, contentHash: sha256Hex(node.content), at });
+  }
+  for (const edge of outcome.edges) writeEdge(database, edge);
+  // Once all nodes exist: neighbours that arrive together are written once.
+  writeDocuments(database, texts);
+  noteNewTexts(database, texts);
+  putVectors(database, entries, embedding);
+  if (isMissing) reopenJob(database, job.event_id);
+}

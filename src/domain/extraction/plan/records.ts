@@ -1,0 +1,73 @@
+import type { Instant } from "../../../lib/instant.ts";
+import { type Uuid, uuidV5 } from "../../../lib/uuid.ts";
+import type { MemoryEvent } from "../../event.ts";
+import { type DerivationPlan, type Publication, toPlanPayload } from "./derivation.ts";
+
+/** The kind of operation by which somebody gave up a plan and asked for another. */
+export const REPLAN_OPERATION = "DERIVATION_REPLAN_REQUESTED";
+
+/** The plan as the audit log keeps it, under its own id. */
+export function toPreparedRecord(plan: DerivationPlan, event: MemoryEvent, at: Instant) {
+  return {
+    ...derivationOf(event, at),
+    id: plan.id,
+    opType: "DERIVATION_PREPARED",
+    payload: toPlanPayload(plan),
+  };
+}
+
+/** That a plan was carried out, and what came of it. */
+export function toCommittedRecord(
+  plan: DerivationPlan,
+  { nodes, edges }: Publication,
+  { event, generation, at }: { event: MemoryEvent; generation: number; at: Instant },
+) {
+  return {
+    ...derivationOf(event, at),
+    id: uuidV5(plan.id, "svc:derivation-committed:v1"),
+    opType: "DERIVATION_COMMITTED",
+    payload: {
+      event_id: event.id,
+      plan_id: plan.id,
+      user_id: event.userId,
+      generation,
+      plan_checksum: toPlanPayload(plan).sha256,
+      node_ids: nodes.map(({ id }) => id),
+      edge_ids: edges.map(({ id }) => id),
+      created_at: at,
+    },
+  };
+}
+
+/** That the plan of an event was given up. */
+export function toReplanRecord(
+  event: MemoryEvent,
+  {
+    planId,
+    revision,
+    generation,
+  }: { readonly planId: Uuid; readonly revision: number; readonly generation: number },
+  at: Instant,
+) {
+  return {
+    ...derivationOf(event, at),
+    id: uuidV5(planId, "svc:replan:v1"),
+    opType: REPLAN_OPERATION,
+    payload: {
+      event_id: event.id,
+      user_id: event.userId,
+      previous_plan_id: planId,
+      revision,
+      generation,
+    },
+  };
+}
+
+function derivationOf(event: MemoryEvent, at: Instant) {
+  return {
+    targetId: event.id,
+    actorId: "derivation",
+    namespaceId: event.scope,
+    createdAt: at,
+  };
+}
