@@ -419,6 +419,12 @@ const EXAMPLES: readonly Example[] = [
     text: ({ node, other }) => [`\n${other} (note, `, `\n${node} (note, deprecated`],
   },
   {
+    tool: "memory_organize",
+    given: async () => ({ jobs: " promote , nonsense ", budget_ms: 60_000 }),
+    structured: () => ({ jobs_run: ["promote"] }),
+    text: () => ["1 job run. Skipped: nonsense."],
+  },
+  {
     tool: "memory_get_event",
     given: async ({ event }) => ({ event_id: event }),
     structured: ({ event }) => ({ id: event, role: "user", content: "Ada drinks green tea." }),
@@ -650,6 +656,11 @@ const REFUSALS: readonly Refusal[] = [
     tool: "memory_resolve_contradiction",
     args: ({ node, other }) => ({ winner_id: node, loser_id: other }),
     error: "resolve: ",
+  },
+  {
+    tool: "memory_organize",
+    args: () => ({ jobs: "promote,feedback_apply" }),
+    error: "jobs: feedback_apply concerns all owners",
   },
   {
     tool: "memory_get_event",

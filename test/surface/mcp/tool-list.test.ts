@@ -48,6 +48,7 @@ test("the tools stand in this order, those of every day first", async () => {
     "memory_evaluate_condition",
     "memory_mark_contradiction",
     "memory_resolve_contradiction",
+    "memory_organize",
     "memory_get_event",
     "memory_get_extraction",
     "memory_extraction_status",
@@ -93,6 +94,7 @@ test("the tools that take a memory out of search for good are the destructive on
     "memory_archive_node",
     "memory_supersede",
     "memory_resolve_contradiction",
+    "memory_organize",
   ]);
   const adding = tools.filter(({ annotations }) => annotations?.idempotentHint === false);
   expect(names(adding)).toEqual([

@@ -132,6 +132,16 @@ export const ownerInQuery: Field<string> = {
     }),
 };
 
+/** An owner whom an operator may leave open. */
+export const anyOwner: Field<string | undefined> = {
+  ...owned(
+    z.string().nullish().meta({ description: "Absent: all owners, for an operator." }),
+    optionalOwner,
+  ),
+  tool: z.string().nullish().meta({ description: "Absent: all owners." }),
+  isOpen: true,
+};
+
 /** An owner in a query that an operator may leave open. */
 export const anyOwnerInQuery: Field<string | undefined> = owned(
   z.string().optional().meta({ description: "Absent: all owners, for an operator." }),

@@ -115,6 +115,7 @@ export const TAGS = {
   retrieval: "Questions, their receipts, and what answers cite.",
   nodes: "Memories as they stand.",
   lifecycle: "Changes of a memory's state, and memories that replace or contradict each other.",
+  organizing: "Upkeep of memories: what becomes of them with time.",
   events: "Source texts and how far they have been processed.",
   aggregation: "Exact counts, sums and states from stored claims.",
 } as const;
@@ -223,7 +224,7 @@ function bindTool<F extends Fields, Output>(
     toolSet,
     input,
     output: mcp.output ?? answer,
-    needsOwner: fields["user_id"]?.tool !== undefined,
+    needsOwner: fields["user_id"]?.tool !== undefined && fields["user_id"].isOpen !== true,
     prepare: (args) => {
       const wire = parseWire(input, args, "arguments");
       return async (context, set) => {

@@ -2,6 +2,7 @@ import { AGGREGATION_OPERATIONS } from "../aggregation/operations.ts";
 import { LIFECYCLE_OPERATIONS } from "../lifecycle/operations.ts";
 import { EVENT_OPERATIONS } from "../nodes/event-operations.ts";
 import { NODE_OPERATIONS } from "../nodes/operations.ts";
+import { ORGANIZE_OPERATIONS } from "../organize/operations.ts";
 import { RECEIPT_OPERATIONS } from "../receipts/operations.ts";
 import { RETRIEVAL_OPERATIONS } from "../retrieval/operations.ts";
 import { SERVICE_OPERATIONS } from "../service/operations.ts";
@@ -17,5 +18,6 @@ export const OPERATIONS: readonly Operation[] = [
   ...AGGREGATION_OPERATIONS,
   ...NODE_OPERATIONS,
   ...LIFECYCLE_OPERATIONS,
+  ...ORGANIZE_OPERATIONS,
   ...EVENT_OPERATIONS,
 ];

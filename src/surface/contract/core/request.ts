@@ -13,6 +13,8 @@ export type Field<T = unknown> = {
   readonly httpName?: string | undefined;
   /** Reads the text of a query, which no schema checks. @throws SvcError invalid_argument */
   readonly fromText?: ((text: string, name: string) => unknown) | undefined;
+  /** Whether an operator may leave it out: for an owner. */
+  readonly isOpen?: boolean | undefined;
   /** Whether a query may contain it several times. */
   readonly isRepeated?: boolean | undefined;
   /**

@@ -1,0 +1,120 @@
+import { InvalidArgumentError, Option } from "commander";
+import type { OrganizeResult, WouldChange } from "../../../engine/organize/api.ts";
+import { organizeWholeView } from "../../contract/organize/wire.ts";
+import type { CliContext } from "../context.ts";
+import { withEngine } from "../engine.ts";
+import { configFor } from "../options.ts";
+import { fields, type Output, shortened, table } from "../output.ts";
+import { type PackOptions, packCommand } from "../pack-command.ts";
+
+/** Characters of a memory in the list of a dry run. */
+const SHOWN_CHARS = 60;
+const EXAMPLES = `
+Examples:
+  svc organize ./memory.pack --dry-run                    what would be changed, without changing anything
+  svc organize ./memory.pack
+  svc organize ./memory.pack --user-id anna --jobs promote,deduplicate --budget-ms 60000
+
+Nothing is deleted: svc show says what became of a memory. The jobs, and how to undo what they do: docs/organizer.md.`;
+
+type OrganizeOptions = PackOptions & {
+  readonly userId?: string;
+  readonly jobs?: string;
+  readonly budgetMs?: number;
+  readonly dryRun?: true;
+};
+
+/** `svc organize`: puts the memories of a pack in order. */
+export const organizeCommand = packCommand(
+  {
+    name: "organize",
+    description: "put memories in order: promote, archive what has faded, merge, sum up",
+    options: [
+      new Option("--user-id <owner>", "only the memories of this owner (default: all owners)"),
+      new Option(
+        "--jobs <names>",
+        "jobs to run, separated by commas (default: all but feedback_apply)",
+      ),
+      new Option(
+        "--budget-ms <count>",
+        "milliseconds for all jobs together (default: 5000)",
+      ).argParser(integer),
+      new Option("--dry-run", "list what would be changed, and change nothing"),
+    ],
+    examples: EXAMPLES,
+  },
+  async (context, path: string, options: OrganizeOptions) => {
+    const config = await configFor(context, path, options.encryptionKey);
+    const { userId, jobs, budgetMs, dryRun = false } = options;
+    await withEngine(context, config, async (engine) => {
+      const stopProgress = await context.output.progress("organizing");
+      try {
+        const names = jobs === undefined || jobs === "" ? undefined : jobs.split(",");
+        const result = await engine.organize({ userId, jobs: names, budgetMs, dryRun });
+        stopProgress();
+        print(context, result, options);
+      } finally {
+        stopProgress();
+      }
+    });
+  },
+);
+
+function integer(text: string): number {
+  if (/^-?\d{1,15}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError(`${JSON.stringify(text)} is not a whole number.`);
+}
+
+function print({ output }: CliContext, result: OrganizeResult, { format }: OrganizeOptions): void {
+  if (format === "json") {
+    output.json(organizeWholeView.json(result));
+    return;
+  }
+  const skipped = result.jobsSkipped.map((name) => `${name} (${result.skippedBecause[name]})`);
+  const head = fields([
+    ["Duration", `${result.durationMs} ms`],
+    ["Budget remaining", `${result.budgetRemainingMs} ms`],
+    ["Jobs run", result.jobsRun.join(", ") || "none"],
+    ["Jobs skipped", skipped.join(", ") || "none"],
+  ]);
+  for (const line of head) output.line(line);
+  output.line();
+  const rows = Object.values(result.perJob).map((done) => [
+    done.job,
+    String(done.nodesProcessed),
+    String(done.nodesModified),
+    String(done.errors),
+    `${done.durationMs} ms`,
+  ]);
+  const headings = ["JOB", "PROCESSED", "MODIFIED", "ERRORS", "DURATION"];
+  for (const line of table(headings, rows)) output.line(line);
+  if (result.wouldChange !== undefined) printWouldChange(output, result.wouldChange);
+}
+
+function printWouldChange(
+  output: Output,
+  { changes, more }: NonNullable<OrganizeResult["wouldChange"]>,
+): void {
+  output.line();
+  if (changes.length === 0) {
+    output.line("Nothing would be changed.");
+    return;
+  }
+  const rows = changes.map((change) => [
+    change.job,
+    change.targetId,
+    becomes(change),
+    change.userId ?? "",
+    shortened(change.content ?? "", SHOWN_CHARS),
+  ]);
+  for (const line of table(["JOB", "MEMORY", "CHANGE", "OWNER", "CONTENT"], rows)) {
+    output.line(line);
+  }
+  output.line();
+  const rest = more === 0 ? "" : ` and ${more} more`;
+  output.line(`Nothing was changed; without --dry-run these ${changes.length}${rest} would be.`);
+}
+
+function becomes({ from, to, operation }: WouldChange): string {
+  return from === undefined || to === undefined || from === to ? operation : `${from} -> ${to}`;
+}

@@ -1,0 +1,78 @@
+import { z } from "zod";
+import { SvcError } from "../../../domain/errors.ts";
+import type { Caller } from "../core/caller.ts";
+import { anyOwner } from "../core/fields.ts";
+import { defineOperation, part } from "../core/operation.ts";
+import { RETIRES } from "../core/operation-parts.ts";
+import { type Field, httpField, withDefault } from "../core/request.ts";
+import { tellOrganized } from "./text.ts";
+import { organizeToolView, organizeView } from "./wire.ts";
+
+/** The jobs of a request: a list over HTTP, text for a tool, in which blank text stands for none named. */
+const jobs: Field<readonly string[] | undefined> = {
+  http: z
+    .array(z.string())
+    .nullish()
+    .meta({
+      description:
+        "Names of jobs, run in this order; unknown ones are passed over. Absent: all but `feedback_apply`.",
+      examples: [["promote", "deduplicate"]],
+    }),
+  tool: z.string().nullish().meta({
+    description: "Names of jobs, separated by commas. Absent: all but feedback_apply.",
+  }),
+  read: (given) => {
+    if (typeof given !== "string") {
+      // SAFETY: the value has passed the schema of HTTP.
+      return (given ?? undefined) as readonly string[] | undefined;
+    }
+    return given.trim() === "" ? undefined : given.split(",").map((name) => name.trim());
+  },
+};
+
+/** What is changed for all owners is not for a caller that acts for one. @throws SvcError forbidden */
+function requireAllowed({ boundUserId }: Caller, names: readonly string[] | undefined): void {
+  if (boundUserId === undefined || names?.includes("feedback_apply") !== true) return;
+  throw new SvcError("forbidden", "jobs: feedback_apply concerns all owners; leave it out");
+}
+
+const organizeOperation = defineOperation({
+  name: "organize",
+  summary: "Put memories in order",
+  description:
+    "Promotes what has proved itself, archives what has faded, merges what is there twice, and sums up, job by job until the budget ends. " +
+    "Nothing is deleted, and each change leaves a record. Unknown members of the body are ignored.",
+  request: {
+    user_id: anyOwner,
+    jobs,
+    budget_ms: withDefault(z.int(), 5000, "Milliseconds for all jobs together."),
+    dry_run: httpField(
+      z.boolean().optional().meta({
+        description: "Changes nothing and lists what would be changed.",
+        default: false,
+      }),
+    ),
+  },
+  run: async ({ engine, caller }, { userId, jobs, budgetMs, dryRun }) => {
+    requireAllowed(caller, jobs);
+    return engine().organize({ userId, jobs, budgetMs, dryRun });
+  },
+  answer: organizeView,
+  http: {
+    route: "post /v1/organize",
+    body: { schema: (shape) => z.looseObject(shape).meta({ id: "OrganizeRequest" }) },
+  },
+  mcp: {
+    tool: "memory_organize",
+    title: "Put memories in order",
+    description:
+      "Run upkeep over the memories: promote, archive what has faded, merge duplicates, sum up. It also happens by itself beside other calls; " +
+      "use it when the user asks to tidy up.",
+    annotations: RETIRES,
+    output: organizeToolView,
+    tell: tellOrganized,
+  },
+});
+
+/** The operations that put memories in order. */
+export const ORGANIZE_OPERATIONS = part("organizing", organizeOperation);

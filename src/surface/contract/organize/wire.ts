@@ -1,0 +1,71 @@
+import { LIFECYCLE_STATES } from "../../../domain/enums.ts";
+import type { JobResult, OrganizeResult, WouldChange } from "../../../engine/organize/api.ts";
+import {
+  anyObject,
+  dictionary,
+  list,
+  member,
+  named,
+  natural,
+  nonNegative,
+  nullable,
+  object,
+  omitted,
+  text,
+} from "../../../lib/form.ts";
+import { noted, view } from "../../../lib/view.ts";
+
+const jobResultForm = named<JobResult>("OrganizerJobResult", "What one job did.", {
+  job: text,
+  nodesProcessed: natural,
+  nodesModified: natural,
+  errors: noted(natural, { description: "Memories or groups that failed; the others were done." }),
+  durationMs: nonNegative,
+  details: anyObject,
+});
+
+const wouldChangeForm = named("WouldChange", "What a dry run would have changed.", {
+  changes: list(
+    object<WouldChange>({
+      job: text,
+      operation: text,
+      targetId: text,
+      userId: nullable(text),
+      content: nullable(text),
+      from: nullable(member(LIFECYCLE_STATES)),
+      to: nullable(member(LIFECYCLE_STATES)),
+    }),
+    1000,
+  ),
+  more: noted(natural, { description: "Changes that are not listed." }),
+});
+
+const members = {
+  jobsRun: list(text),
+  perJob: dictionary(jobResultForm),
+  durationMs: nonNegative,
+  wouldChange: omitted(wouldChangeForm),
+};
+
+/** The answer over HTTP. */
+export const organizeView = noted(view<OrganizeResult>()(members), {
+  id: "OrganizeResult",
+  description: "`per_job` has an entry for each job that ran, and `materialization_drain`.",
+});
+
+/** The answer of the tool. */
+export const organizeToolView = view<OrganizeResult>()({
+  jobsRun: members.jobsRun,
+  durationMs: members.durationMs,
+});
+
+/** Everything, as the command line prints it. */
+export const organizeWholeView = view<OrganizeResult>()({
+  jobsRun: members.jobsRun,
+  jobsSkipped: list(text),
+  skippedBecause: dictionary(text),
+  durationMs: members.durationMs,
+  budgetRemainingMs: nonNegative,
+  perJob: members.perJob,
+  wouldChange: members.wouldChange,
+});

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { createDesk, type Desk } from "./run-svc.ts";
+
+// Each test starts processes, some of which load the model.
+setDefaultTimeout(60_000);
+
+const PACK = "memory.pack";
+/** Every memory is old enough to become stable. */
+const env = { SVC_ORGANIZER__PROMOTION_AGE_DAYS: "0", SVC_ORGANIZER__OPPORTUNISTIC_ENABLED: "off" };
+
+let desk: Desk;
+beforeAll(async () => {
+  desk = createDesk();
+  await desk.run(["init", PACK, "--plain", "--owner", "anna"]);
+  await desk.store(PACK, "anna", "Anna prefers tea");
+});
+afterAll(() => desk.remove());
+
+const organize = (...args: readonly string[]) => desk.run(["organize", PACK, ...args], { env });
+
+test("a dry run lists what would be changed and changes nothing", async () => {
+  const first = await organize("--jobs", "promote", "--dry-run");
+  const second = await organize("--jobs", "promote", "--dry-run");
+
+  expect(first).toMatchObject({ code: 0, stderr: "" });
+  const [heading, line] = first.stdout.trimEnd().split("\n").slice(-4);
+  expect(heading).toMatch(/^JOB +MEMORY +CHANGE +OWNER +CONTENT$/);
+  expect(line).toMatch(/^promote +[0-9a-f-]{36} +tentative -> stable +anna +Anna prefers tea$/);
+  expect(second.stdout).toContain(line ?? "");
+  expect(first.stdout).toEndWith("Nothing was changed; without --dry-run these 1 would be.\n");
+});
+
+test("a run shows each job with its counts, and what was skipped and why", async () => {
+  const { code, stdout } = await organize("--jobs", "promote,centrality_boost");
+
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^Jobs run +promote$/m);
+  expect(stdout).toMatch(/^Jobs skipped +centrality_boost \(unknown\)$/m);
+  expect(stdout).toMatch(/^JOB +PROCESSED +MODIFIED +ERRORS +DURATION$/m);
+  expect(stdout).toMatch(/^promote +1 +1 +0 +[\d.]+ ms$/m);
+});
+
+test("its JSON has everything, and names are not trimmed", async () => {
+  const args = ["--jobs", "promote, promote", "--user-id", "anna", "--budget-ms", "60000"];
+  const { code, stdout, stderr } = await organize(...args, "--format", "json");
+
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(JSON.parse(stdout)).toMatchObject({
+    jobs_run: ["promote"],
+    jobs_skipped: [" promote"],
+    skipped_because: { " promote": "unknown" },
+    budget_remaining_ms: expect.any(Number),
+    per_job: { promote: { job: "promote", errors: 0 } },
+  });
+});
+
+test.each([
+  { name: "without time every job is skipped", budget: "-5", code: 0 },
+  { name: "a budget that is no number is refused", budget: "NaN", code: 2 },
+])("$name", async ({ budget, code }) => {
+  const done = await organize("--jobs", "promote", "--budget-ms", budget);
+
+  expect(done.code).toBe(code);
+  if (code === 0) expect(done.stdout).toMatch(/^Jobs skipped +promote \(no_budget\)$/m);
+  else expect(done.stderr).toContain('"NaN" is not a whole number');
+});

@@ -1,0 +1,56 @@
+import { expect, test } from "bun:test";
+import { KEYS, useApps } from "./engine-app.ts";
+
+const { open } = useApps();
+
+test("organize answers with the jobs that ran, their counts and the time", async () => {
+  const { ask } = await open();
+
+  const { status, json } = await ask("/v1/organize", {
+    body: { jobs: ["promote", "nonsense"], budget_ms: 60_000, unknown: 1 },
+  });
+
+  expect(status).toBe(200);
+  expect(json).toEqual({
+    jobs_run: ["promote"],
+    per_job: {
+      promote: {
+        job: "promote",
+        nodes_processed: 0,
+        nodes_modified: 0,
+        errors: 0,
+        duration_ms: expect.any(Number),
+        details: {},
+      },
+    },
+    duration_ms: expect.any(Number),
+  });
+});
+
+test("a dry run answers with what would change", async () => {
+  const { ask } = await open();
+
+  const { json } = await ask("/v1/organize", { body: { jobs: [], dry_run: true } });
+
+  expect(json["would_change"]).toEqual({ changes: [], more: 0 });
+});
+
+const REFUSED: readonly { name: string; body: object; key?: string; status: number }[] = [
+  {
+    name: "the global job of an owner's key",
+    body: { jobs: ["feedback_apply"] },
+    key: "key-a",
+    status: 403,
+  },
+  { name: "another owner", body: { user_id: "bob" }, key: "key-a", status: 403 },
+  { name: "a fraction", body: { budget_ms: 0.5 }, status: 422 },
+  { name: "a budget as text", body: { budget_ms: "NaN" }, status: 422 },
+  { name: "jobs as text", body: { jobs: "promote" }, status: 422 },
+];
+test.each(REFUSED)("organize refuses $name with $status", async ({ body, key, status }) => {
+  const { ask } = await open(key === undefined ? {} : KEYS);
+
+  expect((await ask("/v1/organize", { body, ...(key !== undefined && { key }) })).status).toBe(
+    status,
+  );
+});
