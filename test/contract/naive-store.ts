@@ -187,8 +187,15 @@ export class NaiveStore implements RetrievalStore {
       edges: edges
         .filter(({ sourceId, targetId }) => found.has(sourceId) && found.has(targetId))
         .sort(earliestFirst),
+      edgesOf: edges
+        .filter(({ sourceId, targetId }) =>
+          [sourceId, targetId].includes(reads.edgesOf ?? sourceId),
+        )
+        .filter(() => reads.edgesOf !== undefined)
+        .sort(earliestFirst),
     });
     if (change === undefined) return result;
+    for (const { node, vector } of change.added ?? []) this.#put(node, true, vector);
     for (const { after } of nodeChanges(change.nodes, found)) {
       nodes[nodes.findIndex(({ id }) => id === after.id)] = after;
     }

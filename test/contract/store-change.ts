@@ -146,6 +146,7 @@ export function describeChanges(world: World): void {
         auditRecords: new Map(),
         events: new Map(),
         edges: [],
+        edgesOf: [],
       });
     });
 

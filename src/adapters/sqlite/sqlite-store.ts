@@ -8,10 +8,12 @@ import type { EmbeddingIdentity } from "../../ports/embedder.ts";
 import type { Admission } from "../../ports/store/event-log.ts";
 import type { Manifest } from "../../ports/store/manifest.ts";
 import type { PackLock } from "../../ports/store/pack-lock.ts";
+import type { IndexedNode } from "../../ports/store/search-index.ts";
 import type { Store } from "../../ports/store/store.ts";
 import type { PackLayout } from "./connection/layout.ts";
 import { processIdentity } from "./connection/process-identity.ts";
 import { bindExtraction } from "./extraction/bind.ts";
+import { bindOrganizing } from "./organizing/bind.ts";
 import { createOwners } from "./owners/owners.ts";
 import type { PackAccess } from "./pack-access.ts";
 import { readAuditRecord, readAuditRecords, readAuditRecordsOn } from "./read/audit-records.ts";
@@ -92,11 +94,8 @@ function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
     ...bindSearches(parts),
     ...bindWork(parts, holder),
     ...bindExtraction(parts, holder),
-    addNodes: (items) =>
-      access.write((database) => {
-        requireModel(database, embedding);
-        addNodes(database, items, embedding);
-      }),
+    ...bindOrganizing(access),
+    addNodes: writing(access, adderOf(embedding)),
     saveReceipt: (receipt) => {
       // Before the transaction, for which others wait.
       const body = packBody(receipt.body);
@@ -150,10 +149,19 @@ function bindEvents({ access, clock }: SqliteStoreParts, holder: string) {
   } satisfies Partial<Store>;
 }
 
-function bindGraph({ access, clock }: SqliteStoreParts) {
+/** What writes new nodes with vectors of a model. @throws SvcError embedding_mismatch */
+function adderOf(embedding: EmbeddingIdentity): OnDatabase<[items: readonly IndexedNode[]], void> {
+  return (database, items) => {
+    requireModel(database, embedding);
+    addNodes(database, items, embedding);
+  };
+}
+
+function bindGraph({ access, clock, embedding }: SqliteStoreParts) {
+  const add = adderOf(embedding);
   return {
     change: (reads, decide) =>
-      access.write((database) => change(database, reads, decide, clock.now())),
+      access.write((database) => change(database, reads, decide, clock.now(), add)),
     node: reading(access, readNode),
     queryNodes: reading(access, readNodes),
     scanNodes: async (page) => {

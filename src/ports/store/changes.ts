@@ -4,6 +4,7 @@ import type { MemoryNode } from "../../domain/node.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { AuditRecord } from "./audit-record.ts";
+import type { IndexedNode } from "./search-index.ts";
 import type { WorkClaim } from "./work-queue.ts";
 
 /** Input of a decision. All of it is read in the transaction that writes the result. */
@@ -12,6 +13,8 @@ export type ChangeReads = {
   readonly nodeIds: readonly Uuid[];
   readonly auditRecordIds: readonly Uuid[];
   readonly eventIds: readonly Uuid[];
+  /** A node all of whose edges are wanted. Absent: none. */
+  readonly edgesOf?: Uuid | undefined;
   /** The claim under which the change is made: once it is over, nothing is written (`isTakenOver`). Absent: none. */
   readonly claim?: WorkClaim | undefined;
 };
@@ -25,6 +28,8 @@ export type ChangeSnapshot = {
   readonly events: ReadonlyMap<Uuid, MemoryEvent>;
   /** The edges with both ends among the nodes, by (createdAt, id). */
   readonly edges: readonly Edge[];
+  /** All edges at the node of `edgesOf`, in either direction, by (createdAt, id). */
+  readonly edgesOf: readonly Edge[];
 };
 
 /** What a decision writes: everything, or nothing. */
@@ -34,7 +39,9 @@ export type Change = {
    * may not.
    */
   readonly nodes: readonly MemoryNode[];
-  /** New edges between existing nodes of one owner. */
+  /** New nodes with their index entries, as `SearchIndex.addNodes` writes them. Absent: none. */
+  readonly added?: readonly IndexedNode[] | undefined;
+  /** New edges between nodes of one owner, of which new ones are written first. */
   readonly edges: readonly Edge[];
   readonly auditRecords: readonly AuditRecord[];
 };

@@ -5,6 +5,7 @@ import type { EventLog } from "./event-log.ts";
 import type { ExtractionQueue } from "./extraction-queue.ts";
 import type { Graph } from "./graph.ts";
 import type { Manifest } from "./manifest.ts";
+import type { Organizing } from "./organizing.ts";
 import type { Owners } from "./owners.ts";
 import type { IndexRebuild } from "./rebuild.ts";
 import type { ReceiptLog } from "./receipt-log.ts";
@@ -25,6 +26,7 @@ export type Store<Key = NodeKey> = EventLog &
   WorkQueue &
   ExtractionQueue &
   AuditLog &
+  Organizing<Key> &
   ReceiptLog & {
     readonly backend: StoreBackend;
     readonly rebuild: IndexRebuild<Key>;

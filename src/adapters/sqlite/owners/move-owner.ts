@@ -9,6 +9,7 @@ import {
 import { fromPayload } from "../../../domain/search/lean.ts";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
 import type { OwnerMove, OwnerWish } from "../../../ports/store/owners.ts";
+import { forgetWalkPlaces } from "../organizing/walk-places.ts";
 import { putVectors, removeVectors, type VectorEntry } from "../vectors/write-vectors.ts";
 import { advanceIndexSequence } from "../write/index-sequence.ts";
 import { mendDocuments, writeDocuments } from "../write/lexical-index.ts";
@@ -78,6 +79,7 @@ function handOver(database: Database, from: number, into: number): void {
     // What both have to be done again and again is done for one.
     database.query(`UPDATE OR REPLACE ${table} SET owner = ? WHERE owner = ?`).run(into, from);
   }
+  forgetWalkPlaces(database, into);
   // The documents with the old numbers no longer have a node.
   mendDocuments(database);
   writeDocuments(database, keys);

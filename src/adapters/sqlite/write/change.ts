@@ -14,11 +14,11 @@ import type { Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { AuditRecord } from "../../../ports/store/audit-record.ts";
 import type { Change, ChangeReads, Decide } from "../../../ports/store/changes.ts";
-import type { KeyedNode } from "../../../ports/store/search-index.ts";
+import type { IndexedNode, KeyedNode } from "../../../ports/store/search-index.ts";
 import { readAuditRecord } from "../read/audit-records.ts";
 import { readEvent } from "../read/read.ts";
 import { evictVectors } from "../vectors/write-vectors.ts";
-import { readEdgesAmong, writeEdge } from "./edges.ts";
+import { readEdgesAmong, readEdgesOf, writeEdge } from "./edges.ts";
 import { advanceIndexSequence } from "./index-sequence.ts";
 import { removeDocuments } from "./lexical-index.ts";
 import { changingValues, NODE_COLUMNS, type NodeRow, toNode, UPDATE_NODE } from "./rows.ts";
@@ -29,6 +29,7 @@ import { writeAuditRecord } from "./write-audit-record.ts";
 /**
  * Reads what a decision needs and writes what it comes to. Runs inside a write transaction, which has to be undone when it
  * throws.
+ * @param add writes new nodes with their index entries; absent: decisions add none
  * @throws what `decide` throws; what `takenOver` says of the claim; SvcError internal for a change that breaks the rules of `Change`
  */
 export function change<T>(
@@ -36,6 +37,7 @@ export function change<T>(
   reads: ChangeReads,
   decide: Decide<T>,
   now: Instant,
+  add?: (database: Database, items: readonly IndexedNode[]) => void,
 ): T {
   const { claim } = reads;
   if (claim !== undefined && failuresOf(database, claim) === undefined) throw takenOver();
@@ -50,9 +52,15 @@ export function change<T>(
       database,
       [...found.values()].map(({ key }) => key),
     ),
+    edgesOf: reads.edgesOf === undefined ? [] : readEdgesOf(database, reads.edgesOf),
   });
   if (decision.change !== undefined) {
     const changes = nodeChanges(decision.change.nodes, nodes);
+    const { added = [] } = decision.change;
+    if (added.length > 0) {
+      if (add === undefined) throw brokenChange("it adds nodes");
+      add(database, added);
+    }
     writeChange(database, decision.change, changes, (node) => found.get(node.id)?.key ?? 0);
   }
   return decision.result;

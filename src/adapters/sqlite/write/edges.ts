@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { type Edge, edgeForm } from "../../../domain/edge.ts";
 import { SvcError } from "../../../domain/errors.ts";
+import type { Uuid } from "../../../lib/uuid.ts";
 import { type RowOf, rowReader, rowWriter } from "./rows.ts";
 
 /** A row of `edges` joined with its owner's name and the ids of its ends. */
@@ -25,6 +26,19 @@ export function readEdgesAmong(database: Database, keys: readonly number[]): Edg
        WHERE e.target IN (SELECT value FROM json_each(?1)) ORDER BY e.created_at, e.id`,
     )
     .all(JSON.stringify([...new Set(keys)]))
+    .map(toEdge);
+}
+
+/** All edges at a node, in either direction, by (created_at, id). */
+export function readEdgesOf(database: Database, id: Uuid): Edge[] {
+  return database
+    .query<EdgeRow, [string]>(
+      `WITH at AS (SELECT key FROM nodes WHERE id = ?)
+       SELECT ${EDGE_COLUMNS} FROM (SELECT e.key FROM at CROSS JOIN edges e ON e.source = at.key
+         UNION SELECT e.key FROM at CROSS JOIN edges e ON e.target = at.key) k
+       CROSS JOIN edges e ON e.key = k.key ${JOINED_EDGE} ORDER BY e.created_at, e.id`,
+    )
+    .all(id)
     .map(toEdge);
 }
 
