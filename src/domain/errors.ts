@@ -17,6 +17,12 @@ export const ERROR_CATALOGUE = {
    * `data.action`, `data.id`, and if a state is the reason `data.from`, `data.to`. Nothing was changed.
    */
   invalid_transition: { retry: false },
+  /** A memory that was proposed as an alias has changed since. `data.id` of the proposal. Nothing was changed. */
+  stale_proposal: { retry: false },
+  /** What a profile is made from changed while it was made. Nothing was changed; calling again makes it from what is there now. */
+  stale_profile: { retry: true },
+  /** What a summary is made from changed while it was made. Nothing was changed. */
+  stale_consolidation: { retry: true },
   /** An answer cites a memory that was not in the context of its retrieval. `data.field`. Nothing was recorded. */
   bad_citation: { retry: false },
   /** No such object for this owner. `data.kind`, `data.id`. */
@@ -113,6 +119,8 @@ export class InvalidArgumentError extends SvcError {
     | "invalid_speaker"
     | "invalid_transition"
     | "request_conflict"
+    | "stale_proposal"
+    | "stale_profile"
     | "bad_citation"
     | "unauthenticated_bind";
 
@@ -135,6 +143,21 @@ export class InvalidTransitionError extends InvalidArgumentError {
 /** A request identifier was used before with different inputs. */
 export class RequestConflictError extends InvalidArgumentError {
   declare readonly code: "request_conflict";
+}
+
+/** A memory that was proposed as an alias has changed since. */
+export class StaleAliasProposalError extends InvalidArgumentError {
+  declare readonly code: "stale_proposal";
+}
+
+/** What a profile is made from changed while it was made. */
+export class StaleProfileError extends InvalidArgumentError {
+  declare readonly code: "stale_profile";
+}
+
+/** What a summary is made from changed while it was made. */
+export class StaleConsolidationError extends SvcError {
+  declare readonly code: "stale_consolidation";
 }
 
 /** An answer cites a memory that was not in its context. */
@@ -231,6 +254,9 @@ const ERROR_CLASSES: Readonly<
   invalid_speaker: { of: SpeakerError, name: "SpeakerError" },
   request_conflict: { of: RequestConflictError, name: "RequestConflictError" },
   invalid_transition: { of: InvalidTransitionError, name: "InvalidTransitionError" },
+  stale_proposal: { of: StaleAliasProposalError, name: "StaleAliasProposalError" },
+  stale_profile: { of: StaleProfileError, name: "StaleProfileError" },
+  stale_consolidation: { of: StaleConsolidationError, name: "StaleConsolidationError" },
   bad_citation: { of: BadCitationError, name: "BadCitationError" },
   not_found: { of: NotFoundError, name: "NotFoundError" },
   forbidden: { of: SvcError, name: "SvcError" },

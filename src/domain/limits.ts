@@ -6,6 +6,11 @@ export const LIMITS = {
   actorMaxChars: 4000,
   /** Code points of the reason for the evaluation of a condition, after trimming. */
   reasonMaxChars: 4000,
+  /** Code points of the name of a reviewer, and of the reason. */
+  reviewerMaxChars: 256,
+  reviewReasonMaxChars: 2048,
+  /** Proposed aliases in one list. */
+  aliasProposalsMax: 1000,
   /** UTF-16 units of a question. Other callers wait while one is analysed. */
   queryMaxChars: 131_072,
   /** Value bindings of one memory. */

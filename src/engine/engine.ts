@@ -3,6 +3,8 @@ import { toOwner } from "../domain/owner.ts";
 import { aggregateAssertions } from "./aggregate/assertions.ts";
 import { aggregateFromText, aggregateQuantities } from "./aggregate/quantities.ts";
 import { assertionState } from "./aggregate/state.ts";
+import { listAliasProposals } from "./aliases/list.ts";
+import { reviewAliasProposal } from "./aliases/review.ts";
 import type { EngineDeps } from "./deps.ts";
 import { extractionStatus, getExtraction } from "./inspect/extraction.ts";
 import { chain, getEventNodes, neighborhood } from "./inspect/graph.ts";
@@ -99,6 +101,7 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
     listAnswerCitations: (query) => life.use(() => listAnswerCitations(deps, query)),
     ...bindChecks(deps, life),
     ...bindOwners(deps, life),
+    ...bindAliases(deps, life),
     stats: (userId) => life.use(() => readStats(deps, toOwner(userId))),
     organize: (input) => life.use(() => organize(deps, tidying, input ?? {}, life.closing)),
     endSession: (userId, sessionId) =>
@@ -118,6 +121,15 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
       }),
     close: () => life.close(),
   };
+}
+
+/** Proposed names of one thing. */
+function bindAliases(deps: EngineDeps, life: Lifetime) {
+  return {
+    listAliasProposals: (query) => life.use(() => listAliasProposals(deps, query ?? {})),
+    reviewAliasProposal: (proposalId, input) =>
+      life.use(() => reviewAliasProposal(deps, proposalId, input)),
+  } satisfies Partial<MemoryEngine>;
 }
 
 /** The operations on owners. */

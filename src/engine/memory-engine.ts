@@ -1,4 +1,5 @@
 import type { AggregateMethods } from "./aggregate/api.ts";
+import type { AliasMethods } from "./aliases/api.ts";
 import type { InspectMethods } from "./inspect/api.ts";
 import type { LifecycleMethods } from "./lifecycle/api.ts";
 import type { OrganizeMethods } from "./organize/api.ts";
@@ -20,7 +21,8 @@ export type MemoryEngine = WriteMethods &
   ReceiptMethods &
   VerifyMethods &
   OwnerMethods &
-  OrganizeMethods & {
+  OrganizeMethods &
+  AliasMethods & {
     /**
      * Closes the files of an encrypted directory pack and forgets its key: every call fails with pack_locked until `unlock`.
      * @throws SvcError unsupported for a single-file pack, and for an unencrypted one

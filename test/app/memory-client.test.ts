@@ -172,6 +172,8 @@ describe("every method", () => {
       stats: [userId],
       organize: [{ budgetMs: Number.NaN }],
       endSession: [" "],
+      listAliasProposals: [{ userId, limit: 0 }],
+      reviewAliasProposal: [other, { userId, decision: "accepted", reviewerId: "anna" }],
       rebuildIndexes: [{ batchSize: 0 }],
       lock: [],
       unlock: ["key"],

@@ -74,6 +74,8 @@ describe("the class of an error", () => {
       "invalid_speaker",
       "request_conflict",
       "invalid_transition",
+      "stale_proposal",
+      "stale_profile",
       "bad_citation",
       "unauthenticated_bind",
     ]);

@@ -34,6 +34,12 @@ const PROVOKED: Readonly<Record<ErrorCode, Where>> = {
   invalid_speaker: { here: true },
   request_conflict: { here: true },
   invalid_transition: { here: true },
+  stale_proposal: {
+    file: "test/surface/http/alias-proposals.test.ts",
+    test: "of a memory that has changed since is stale",
+  },
+  stale_profile: { never: "no route makes profiles" },
+  stale_consolidation: { never: "the organizer counts it" },
   bad_citation: { here: true },
   not_found: { here: true },
   forbidden: { here: true },

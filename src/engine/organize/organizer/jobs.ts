@@ -1,8 +1,10 @@
 import type { EngineDeps } from "../../deps.ts";
+import { aliasResolve } from "./alias-resolve.ts";
+import { deduplicate } from "./deduplicate.ts";
 import type { OrganizerJob } from "./job.ts";
 import { promote } from "./promote.ts";
 
 /** What `organize` can do, in the order in which it does it unless jobs are named. */
 export function organizerJobs(deps: EngineDeps): readonly OrganizerJob[] {
-  return [promote(deps)];
+  return [promote(deps), deduplicate(deps), aliasResolve(deps)];
 }
