@@ -51,6 +51,9 @@ export {
   PackLockedError,
   RequestConflictError,
   SpeakerError,
+  StaleAliasProposalError,
+  StaleConsolidationError,
+  StaleProfileError,
   StorageError,
   SvcError,
   UnauthenticatedBindError,
@@ -91,6 +94,12 @@ export type {
   QuantityQuestionInput,
   StateQueryInput,
 } from "./engine/aggregate/api.ts";
+export type {
+  AliasQuery,
+  AliasReviewInput,
+  AliasReviewResult,
+  ReviewedAlias,
+} from "./engine/aliases/api.ts";
 export type {
   ChainOptions,
   EventQuery,

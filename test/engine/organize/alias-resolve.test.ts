@@ -183,7 +183,9 @@ describe("names that mean nearly the same", () => {
 
     const codes = [
       await refusal(review({ userId: "bob" })),
-      await refusal(world.engine.reviewAliasProposal(NOBODY, { decision: "accepted", reviewerId: "x" })),
+      await refusal(
+        world.engine.reviewAliasProposal(NOBODY, { decision: "accepted", reviewerId: "x" }),
+      ),
       await refusal(review({ reviewerId: " " })),
       await refusal(review({ reviewerId: "x".repeat(257) })),
       await refusal(review({ decision: "rejected" })),
