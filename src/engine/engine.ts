@@ -101,7 +101,6 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
     listAnswerCitations: (query) => life.use(() => listAnswerCitations(deps, query)),
     ...bindChecks(deps, life),
     ...bindOwners(deps, life),
-    ...bindAliases(deps, life),
     stats: (userId) => life.use(() => readStats(deps, toOwner(userId))),
     organize: (input) => life.use(() => organize(deps, tidying, input ?? {}, life.closing)),
     endSession: (userId, sessionId) =>
@@ -121,15 +120,6 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
       }),
     close: () => life.close(),
   };
-}
-
-/** Proposed names of one thing. */
-function bindAliases(deps: EngineDeps, life: Lifetime) {
-  return {
-    listAliasProposals: (query) => life.use(() => listAliasProposals(deps, query ?? {})),
-    reviewAliasProposal: (proposalId, input) =>
-      life.use(() => reviewAliasProposal(deps, proposalId, input)),
-  } satisfies Partial<MemoryEngine>;
 }
 
 /** The operations on owners. */
@@ -205,6 +195,7 @@ function bindReads(deps: EngineDeps, life: Lifetime) {
     getProvenance: (nodeId, options) => life.use(() => getProvenance(deps, nodeId, options ?? {})),
     getEventNodes: (eventId, userId) => life.use(() => getEventNodes(deps, eventId, userId)),
     getExtraction: (eventId, userId) => life.use(() => getExtraction(deps, eventId, userId)),
+    listAliasProposals: (query) => life.use(() => listAliasProposals(deps, query ?? {})),
     extractionStatus: (eventId, userId) => life.use(() => extractionStatus(deps, eventId, userId)),
   } satisfies Partial<MemoryEngine>;
 }
@@ -223,6 +214,8 @@ function bindChanges(deps: EngineDeps, life: Lifetime) {
       life.use(() => changePair(deps, CONTRADICT, [firstId, secondId], options ?? undefined)),
     resolveContradiction: (winnerId, loserId, options) =>
       life.use(() => changePair(deps, RESOLVE, [winnerId, loserId], options ?? undefined)),
+    reviewAliasProposal: (proposalId, input) =>
+      life.use(() => reviewAliasProposal(deps, proposalId, input)),
     evaluateCondition: (nodeId, input) => life.use(() => evaluateCondition(deps, nodeId, input)),
   } satisfies Partial<MemoryEngine>;
 }

@@ -5,7 +5,7 @@ import { nameKey } from "../../../domain/organize/abbreviations.ts";
 import { compatibility, isCompatible, sameness } from "../../../domain/organize/merge-policy.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import type { Organizing } from "../../../ports/store/organizing.ts";
-import type { NodeKey, SearchIndex } from "../../../ports/store/search-index.ts";
+import type { NearNode, NodeKey, SearchIndex } from "../../../ports/store/search-index.ts";
 import type { Store } from "../../../ports/store/store.ts";
 import type { EngineDeps } from "../../deps.ts";
 import type { JobCounts, JobRun, OrganizerJob } from "./job.ts";
@@ -156,7 +156,7 @@ class Walk {
 
   /** Counts pairs that mean nearly the same and are kept apart: those with one text were found before. */
   async #alike(newerThan: number): Promise<void> {
-    const { store, embedder, settings } = this.#deps;
+    const { store } = this.#deps;
     const userId = this.#userId;
     const half = this.#run.leftMs() / 2;
     const fresh = await store.newNodes({ userId, newerThan, limit: COMPARED });
@@ -164,7 +164,6 @@ class Walk {
       userId,
       fresh.map(({ key }) => key),
     );
-    const { likeMemories } = modelRules(embedder.identity.model);
     const pairs = new Set<string>();
     for (const { key, node } of fresh) {
       const vector = vectors.get(key);
@@ -172,17 +171,23 @@ class Walk {
       if (this.#run.leftMs() < half) break;
       const question = { userId, scope: node.scope, count: NEIGHBOURS + 1 };
       for (const near of await store.nearNodes(vector, question, (found) => found)) {
-        const isNear =
-          onScale(likeMemories, near.cosine) >= settings.organizer.dedupSimilarityThreshold;
-        if (!isNear || !canReplace(near.node.lifecycleState)) continue;
-        const isSame = near.node.content === node.content || sameness(near.node) === sameness(node);
-        if (isCompatible(node, near.node) && !isSame) {
-          pairs.add([node.id, near.node.id].sort().join(" "));
-        }
+        if (this.#isNearly(node, near)) pairs.add([node.id, near.node.id].sort().join(" "));
       }
     }
     this.#counts.found += pairs.size;
     this.#counts.refused += pairs.size;
+  }
+
+  #isNearly(node: MemoryNode, { node: other, cosine }: NearNode): boolean {
+    const { embedder, settings } = this.#deps;
+    const { likeMemories } = modelRules(embedder.identity.model);
+    const isSame = other.content === node.content || sameness(other) === sameness(node);
+    return (
+      onScale(likeMemories, cosine) >= settings.organizer.dedupSimilarityThreshold &&
+      canReplace(other.lifecycleState) &&
+      !isSame &&
+      isCompatible(node, other)
+    );
   }
 }
 
