@@ -20,6 +20,7 @@ import { judge, processorMsPerTurn, type Verdict } from "./extraction-score.ts";
 import {
   type Conversation,
   readConversations,
+  readFourthSet,
   readSecondSet,
   readThirdSet,
 } from "./extraction-set.ts";
@@ -39,6 +40,7 @@ const SETS: readonly (readonly [string, readonly Conversation[]])[] = [
   ["first", readConversations()],
   ["second", readSecondSet()],
   ["third", readThirdSet()],
+  ["fourth", readFourthSet()],
 ];
 
 function percent(part: number, whole: number): string {
