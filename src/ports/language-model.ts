@@ -5,6 +5,8 @@ export type ModelRequest = {
   /** The model's role and task; never memory text. */
   readonly system: string;
   readonly prompt: string;
+  /** Messages before the prompt that help to read it. */
+  readonly references?: readonly string[];
   /** JSON Schema of the answer. */
   readonly schema: JsonObject;
   /** Milliseconds for the whole call, retries included. */

@@ -50,7 +50,7 @@ async function ask<T>(
   read: ReadAnswer<T>,
   signal: AbortSignal,
 ): Promise<T> {
-  const messages = [request.prompt];
+  const messages = [...(request.references ?? []), request.prompt];
   for (let tries = 1; ; tries += 1) {
     const checked = read(await complete(options, provider, request, messages, signal));
     if ("answer" in checked) return checked.answer;

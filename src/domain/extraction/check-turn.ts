@@ -14,6 +14,7 @@ import { DropTally } from "./reasons.ts";
 import { recoverQuantity } from "./recover-quantity.ts";
 import { isNewEntity, recover } from "./recoveries.ts";
 import { referenceProblem } from "./references.ts";
+import { resolve } from "./resolution/resolve-text.ts";
 import type { ExtractedClaim, ExtractedEntity, ExtractionResult } from "./result.ts";
 import type { Turn } from "./turn.ts";
 
@@ -128,7 +129,7 @@ export function ground(
 
 function groundClaim(
   claim: ExtractedClaim,
-  { turn, passages, isInParagraph }: OpenTurn,
+  { turn, rules, passages, isInParagraph }: OpenTurn,
   tally: DropTally,
 ): readonly ExtractedClaim[] {
   const place = placeOf(claim, turn);
@@ -156,8 +157,26 @@ function groundClaim(
       replacesObject: isReplaced ? replacesObject : undefined,
       quantity: isAmount ? claim.quantity : undefined,
       evidenceQuote: evidence,
+      ...resolutionOf(claim, evidence, turn, rules, tally),
     },
   ];
+}
+
+/** The words in which a claim stands alone, if they were asked for and nothing else was changed. */
+function resolutionOf(
+  claim: ExtractedClaim,
+  evidence: string,
+  turn: Turn,
+  { readDates }: CheckRules,
+  tally: DropTally,
+): Pick<ExtractedClaim, "resolvedText" | "resolution"> {
+  const { resolvedText } = claim;
+  const none = { resolvedText: undefined, resolution: undefined };
+  if (resolvedText === undefined || turn.reading?.resolves !== true) return none;
+  const resolution = resolve(claim, evidence, turn, readDates ?? (() => []));
+  if (resolution !== undefined) return { resolvedText, resolution };
+  if (!evidence.includes(resolvedText)) tally.add("resolved_text_changed");
+  return none;
 }
 
 /** The whole text for a claim without a quote. */

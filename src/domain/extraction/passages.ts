@@ -103,7 +103,7 @@ const LIMITS_PREVIOUS =
   /^(?:(?:but|aber|pero)\s+)?(?:only if|unless|provided that|as long as|never|except|however|nur wenn|nur falls|es sei denn|sofern|außer|allerdings|jedoch|sólo si|solo si|a menos que|siempre que|salvo|excepto|sin embargo)/iu;
 
 /** The last of the sentences that limit the one at this place; itself if none does. */
-function withLimits(text: string, sentences: readonly Span[], at: number): number {
+export function withLimits(text: string, sentences: readonly Span[], at: number): number {
   let last = at;
   for (let next = sentences[at + 1]; next !== undefined; next = sentences[last + 1]) {
     if (!LIMITS_PREVIOUS.test(text.slice(next.from, next.to))) break;

@@ -1,7 +1,25 @@
 import type { Instant } from "../../lib/instant.ts";
+import type { Uuid } from "../../lib/uuid.ts";
 import type { MemoryEvent } from "../event.ts";
 import { FIRST_PERSON_OWNER_KEY, storedSpeaker } from "../speaker.ts";
 import { type CueLanguage, languageOf } from "./language.ts";
+
+/** A turn before another one of its conversation. */
+export type EarlierTurn = {
+  readonly eventId: Uuid;
+  readonly content: string;
+  readonly speaker: string | undefined;
+};
+
+/** What helps to read a turn that is asked alone. It supports no claim. */
+export type Reading = {
+  /** The event of the turn. */
+  readonly eventId: Uuid;
+  /** Oldest first. */
+  readonly window: readonly EarlierTurn[];
+  /** Whether its facts are also asked for in words that stand alone. */
+  readonly resolves: boolean;
+};
 
 /** A turn against which claims are held: nothing else supports them. */
 export type Turn = {
@@ -14,7 +32,13 @@ export type Turn = {
   /** When it was said. */
   readonly at: Instant;
   readonly language: CueLanguage;
+  readonly reading?: Reading;
 };
+
+/** A turn as another one is shown it. */
+export function earlierTurnOf({ id, content, metadata }: MemoryEvent): EarlierTurn {
+  return { eventId: id, content, speaker: storedSpeaker(metadata) };
+}
 
 /** The turn of an event. @param around the language of the conversation */
 export function turnOf(event: MemoryEvent, around?: CueLanguage): Turn {

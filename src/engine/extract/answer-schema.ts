@@ -20,44 +20,55 @@ function listOf(items: JsonObject): JsonObject {
   return { type: "array", items };
 }
 
-const STATED: JsonObject = {
-  entities: listOf(closed({ name: TEXT, entity_type: TEXT, description: TEXT_OR_NULL })),
-  facts: listOf(
-    closed({
-      subject: TEXT,
-      predicate: TEXT,
-      object: TEXT,
-      polarity: POLARITY,
-      evidence_quote: TEXT,
-      confidence: { type: "number" },
-      fact_type: { type: "string", enum: [...FACT_TYPES] },
-      epistemic_type: KNOWLEDGE,
-      condition: TEXT_OR_NULL,
-      temporal_ref: TEXT_OR_NULL,
-      temporal_intent: TEXT_OR_NULL,
-      replaces_object: TEXT_OR_NULL,
-      quantity: {
-        anyOf: [closed({ value: TEXT, unit: TEXT, source_text: TEXT }), { type: "null" }],
-      },
-    }),
-  ),
-  relationships: listOf(
-    closed({
-      source_entity: TEXT,
-      relationship_type: TEXT,
-      target_entity: TEXT,
-      polarity: POLARITY,
-      evidence_quote: TEXT,
-      epistemic_type: KNOWLEDGE,
-      condition: TEXT_OR_NULL,
-    }),
-  ),
+const FACT: JsonObject = {
+  subject: TEXT,
+  predicate: TEXT,
+  object: TEXT,
+  polarity: POLARITY,
+  evidence_quote: TEXT,
+  confidence: { type: "number" },
+  fact_type: { type: "string", enum: [...FACT_TYPES] },
+  epistemic_type: KNOWLEDGE,
+  condition: TEXT_OR_NULL,
+  temporal_ref: TEXT_OR_NULL,
+  temporal_intent: TEXT_OR_NULL,
+  replaces_object: TEXT_OR_NULL,
+  quantity: {
+    anyOf: [closed({ value: TEXT, unit: TEXT, source_text: TEXT }), { type: "null" }],
+  },
 };
 
-/** The form of an answer to one turn. A model is held to it; what it returns is read more leniently. */
-export const SINGLE_SCHEMA: JsonObject = closed({ ...STATED, summary: TEXT_OR_NULL });
+/** @param more members of a fact that only some requests ask for */
+function stated(more: JsonObject): JsonObject {
+  return {
+    entities: listOf(closed({ name: TEXT, entity_type: TEXT, description: TEXT_OR_NULL })),
+    facts: listOf(closed({ ...FACT, ...more })),
+    relationships: listOf(
+      closed({
+        source_entity: TEXT,
+        relationship_type: TEXT,
+        target_entity: TEXT,
+        polarity: POLARITY,
+        evidence_quote: TEXT,
+        epistemic_type: KNOWLEDGE,
+        condition: TEXT_OR_NULL,
+      }),
+    ),
+  };
+}
 
-/** The form of an answer to several turns. */
-export const BATCH_SCHEMA: JsonObject = closed({
-  turns: listOf(closed({ turn: { type: "integer" }, ...STATED })),
-});
+/**
+ * The form of an answer to one turn. A model is held to it; what it returns is read more leniently.
+ * @param resolves whether facts are also asked for in words that stand alone
+ */
+export function singleSchema(resolves: boolean): JsonObject {
+  const more = resolves ? { resolved_text: TEXT_OR_NULL } : {};
+  return closed({ ...stated(more), summary: TEXT_OR_NULL });
+}
+
+/** The form of an answer to several turns. @param labels of the memories that they may correct */
+export function batchSchema(labels: readonly string[]): JsonObject {
+  const label = { anyOf: [{ type: "string", enum: [...labels] }, { type: "null" }] };
+  const more = labels.length > 0 ? { replaces_memory: label } : {};
+  return closed({ turns: listOf(closed({ turn: { type: "integer" }, ...stated(more) })) });
+}

@@ -1,3 +1,4 @@
+import type { ShownText } from "../../domain/extraction/corrections.ts";
 import {
   type BatchAnswer,
   readBatchAnswer,
@@ -24,8 +25,16 @@ export type ExtractorSettings = {
 export type Extractor = {
   /** One turn alone. @throws SvcError model_failed, model_timeout */
   one(turn: Turn, signal?: AbortSignal): Promise<ReadTurn>;
-  /** Turns of one conversation, oldest first. @throws as `one` */
-  several(turns: readonly Turn[], signal?: AbortSignal): Promise<BatchAnswer>;
+  /**
+   * Turns of one conversation, oldest first.
+   * @param memories that they may correct
+   * @throws as `one`
+   */
+  several(
+    turns: readonly Turn[],
+    signal?: AbortSignal,
+    memories?: readonly ShownText[],
+  ): Promise<BatchAnswer>;
 };
 
 export function createExtractor(model: TextModel, settings: ExtractorSettings): Extractor {
@@ -35,8 +44,8 @@ export function createExtractor(model: TextModel, settings: ExtractorSettings): 
       const limits = { timeoutMs, schemaRetries: maxRetries, temperature, signal };
       return await model.ask({ ...singleRequest(turn), ...limits }, reading(readSingleAnswer));
     },
-    several: async (turns, signal) => {
-      const request: ExtractionRequest = batchRequest(turns);
+    several: async (turns, signal, memories) => {
+      const request: ExtractionRequest = batchRequest(turns, memories);
       const limits = {
         timeoutMs: batchTimeoutMs,
         schemaRetries: turns.length === 1 ? maxRetries : 0,

@@ -1,17 +1,9 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { createHash } from "node:crypto";
 import { createLanguageModel } from "../../../src/adapters/language-model/create-language-model.ts";
 import type { LanguageModelOptions } from "../../../src/adapters/language-model/options.ts";
 import { failureCode } from "../../../src/domain/extraction/failure.ts";
 import type { Turn } from "../../../src/domain/extraction/turn.ts";
 import { createExtractor } from "../../../src/engine/extract/extractor.ts";
-import { EXTRACTION_1 } from "../../../src/engine/extract/prompts/extraction-1.ts";
-import {
-  batchRequest,
-  PROMPT_VERSION,
-  requestSha256,
-  singleRequest,
-} from "../../../src/engine/extract/request.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
 import {
   type ProviderServer,
@@ -161,59 +153,5 @@ describe("a provider that is asked over HTTP", () => {
     const asked = one(SAID, ending.signal);
     ending.abort(Object.assign(new Error("stop"), { name: "Cancelled" }));
     expect(await codeOf(asked)).toBe("Cancelled");
-  });
-});
-
-describe("a request", () => {
-  test("shows turns with index, role, minute and speaker, their text as it is", () => {
-    const { prompt } = batchRequest([
-      turn("I </turn> {{x}}", { speaker: 'A "B" <C>' }),
-      turn("Hi.", { role: "tool" }),
-    ]);
-    expect(prompt).toBe(
-      '<turn index="1" role="user" time="2024-05-10T09:00Z" speaker="A &quot;B&quot; &lt;C&gt;">\nI </turn> {{x}}\n</turn>\n' +
-        '<turn index="2" role="tool" time="2024-05-10T09:00Z">\nHi.\n</turn>',
-    );
-  });
-
-  test("states what counts for its roles, and an assistant's turn alone has its own task", () => {
-    const roles = (request: { readonly system: string }) =>
-      Object.entries(EXTRACTION_1.roles)
-        .filter(([, policy]) => request.system.includes(policy))
-        .map(([role]) => role);
-    expect(roles(batchRequest([SAID, turn("x", { role: "assistant" })]))).toEqual([
-      "user",
-      "assistant",
-    ]);
-    expect(roles(singleRequest(turn("x", { role: "participant" })))).toEqual(["other"]);
-    expect(roles(singleRequest(turn("x", { role: "human" })))).toEqual(["user"]);
-    expect(singleRequest(turn("x", { role: "assistant" })).system).toStartWith(
-      EXTRACTION_1.assistant,
-    );
-  });
-
-  test("has examples that are of the stated form and hold against their own text", async () => {
-    const { readSingleAnswer } = await import("../../../src/domain/extraction/read-answer.ts");
-    const { checkTurn } = await import("../../../src/domain/extraction/check-turn.ts");
-    const { languageOf } = await import("../../../src/domain/extraction/language.ts");
-    for (const { text, answer } of EXTRACTION_1.examples) {
-      const read = readSingleAnswer(answer);
-      const { result, tally } = checkTurn(read!.result, turn(text, { language: languageOf(text) }));
-      expect([read?.tally.counts, tally.counts]).toEqual([{}, {}]);
-      expect(result.claims).toHaveLength(read!.result.claims.length);
-    }
-  });
-
-  test("has one digest for the same messages", () => {
-    expect(requestSha256(batchRequest([SAID]))).toBe(requestSha256(batchRequest([SAID])));
-    expect(requestSha256(batchRequest([SAID]))).not.toBe(requestSha256(singleRequest(SAID)));
-  });
-
-  test("names prompts that never change under one version", () => {
-    const digest = createHash("sha256").update(JSON.stringify(EXTRACTION_1)).digest("hex");
-    expect({ version: PROMPT_VERSION, digest }).toEqual({
-      version: "extraction-1",
-      digest: "3826655f3748ebbb55070f9a4d860ab28be929dfc5bf9588eb3d33ca529ab27b",
-    });
   });
 });
