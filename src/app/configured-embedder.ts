@@ -1,6 +1,7 @@
 import { createLocalEmbedder, identityOf } from "../adapters/embedding/local-embedder.ts";
 import { hasModelFiles } from "../adapters/embedding/model-files.ts";
 import type { Config } from "../config/schema.ts";
+import { hostedChoice } from "../config/schema-embedding.ts";
 import {
   DEFAULT_MODEL,
   EMBEDDING_MODELS,
@@ -8,8 +9,18 @@ import {
   findModel,
 } from "../domain/embedding-models.ts";
 import { SvcError } from "../domain/errors.ts";
+import { type HostedModel, hostedModel, providerOfVectors } from "../domain/hosted-models.ts";
 import { shownName } from "../lib/shown-name.ts";
 import type { Embedder, EmbeddingIdentity } from "../ports/embedder.ts";
+import { otherModel } from "./other-models.ts";
+
+/** A model that this program runs, or one that another program runs for it. */
+export type UsableModel = EmbeddingModel | HostedModel;
+
+/** Whether texts are sent to another program to be embedded. */
+export function isHosted(model: UsableModel): model is HostedModel {
+  return "provider" in model;
+}
 
 /** The models that this program has: a build may leave some out. */
 export function includedModels(): readonly EmbeddingModel[] {
@@ -18,13 +29,19 @@ export function includedModels(): readonly EmbeddingModel[] {
 
 /**
  * The model of new packs: the configured one, else the default.
- * @throws SvcError invalid_config if it is not part of this program
+ * @throws SvcError invalid_config if it is not part of this program; model_failed if its files are missing or unfit
  */
-export function configuredModel({ embedding }: Config): EmbeddingModel {
+export function configuredModel(config: Config): UsableModel {
+  const { embedding } = config;
+  const choice = hostedChoice(embedding);
+  const hosted = choice && hostedModel(choice);
+  if (hosted !== undefined) return hosted;
   const { model_name: name } = embedding;
-  if (name === undefined) return DEFAULT_MODEL;
-  const model = findModel(name);
-  if (model !== undefined && hasModelFiles(model)) return model;
+  const model = name === undefined ? DEFAULT_MODEL : (findModel(name) ?? otherModel(config));
+  // Where nothing is named, the default one counts, whatever the build lacks.
+  if (model !== undefined && (name === undefined || model.other || hasModelFiles(model))) {
+    return model;
+  }
   const setting = "embedding.model_name";
   const known = includedModels().map((one) => one.name);
   throw new SvcError(
@@ -34,45 +51,108 @@ export function configuredModel({ embedding }: Config): EmbeddingModel {
   );
 }
 
-/** The model whose vectors a pack has; undefined if this program lacks it. */
-export function modelOfPack(stored: EmbeddingIdentity): EmbeddingModel | undefined {
-  return includedModels().find(({ name }) => name === stored.model);
+/** The model whose vectors a pack has; undefined if neither this program nor the settings have it. */
+export function modelOfPack(config: Config, stored: EmbeddingIdentity): UsableModel | undefined {
+  if (!isOther(stored)) return includedModels().find(({ name }) => name === stored.model);
+  const configured = tryConfigured(config);
+  if (configured === undefined || configured.name !== stored.model) return undefined;
+  const isSameKind = kindOf(configured.recipe) === kindOf(stored.version);
+  return isSameKind ? configured : undefined;
 }
 
-/** The model to use for a pack: its own one. If this program lacks that, any will do, since no vectors can be compared. */
-export function modelFor(stored: EmbeddingIdentity): EmbeddingModel {
-  return modelOfPack(stored) ?? DEFAULT_MODEL;
+/** Whether vectors come from a model that is no part of the program. */
+function isOther({ version }: EmbeddingIdentity): boolean {
+  return providerOfVectors(version) !== undefined || kindOf(version) === "onnx";
+}
+
+/** Who runs a model: the first word of its recipe. */
+function kindOf(recipe: string): string {
+  return recipe.split("-", 1)[0] ?? "";
+}
+
+function tryConfigured(config: Config): UsableModel | undefined {
+  try {
+    return configuredModel(config);
+  } catch (error) {
+    if (error instanceof SvcError && error.code === "model_failed") return undefined;
+    throw error;
+  }
+}
+
+/** The model to use for a pack: its own one. If that is not to be had, any will do, since no vectors can be compared. */
+export function modelFor(config: Config, stored: EmbeddingIdentity): UsableModel {
+  return modelOfPack(config, stored) ?? DEFAULT_MODEL;
 }
 
 /**
  * The model that makes the vectors of a pack again: the configured one, else that of a rebuild which was cut off, else its own. A
  * pack of a former model gets the default one; one of a model that this build alone lacks keeps it unless another is named.
- * @throws SvcError invalid_config as `configuredModel`; embedding_mismatch if this build lacks the model and none is named
+ * @throws SvcError what `configuredModel` throws; embedding_mismatch if the model is not to be had and none is named
  */
 export function modelToRenew(
   config: Config,
   stored: EmbeddingIdentity,
   begun: EmbeddingIdentity | undefined,
-): EmbeddingModel {
-  if (config.embedding.model_name !== undefined) return configuredModel(config);
-  const known = (begun && modelOfPack(begun)) ?? modelOfPack(stored);
-  if (known !== undefined || findModel(stored.model) === undefined) return known ?? DEFAULT_MODEL;
+): UsableModel {
+  const { embedding } = config;
+  const isNamed = embedding.model_name !== undefined || hostedChoice(embedding) !== undefined;
+  if (isNamed) return configuredModel(config);
+  const known = (begun && modelOfPack(config, begun)) ?? modelOfPack(config, stored);
+  const isFormer = !isOther(stored) && findModel(stored.model) === undefined;
+  if (known !== undefined || isFormer) return known ?? DEFAULT_MODEL;
   throw new SvcError(
     "embedding_mismatch",
-    `this program lacks the embedding model of the pack, ${shownName(stored.model)}: use a build that has it, or name another model with --model ${DEFAULT_MODEL.alias}`,
+    `${modelLacking(stored)}: ${howToUse(stored)}, or name another model with --model ${DEFAULT_MODEL.alias}`,
   );
 }
 
+/** That the model of a pack is not to be had, as the beginning of a sentence. */
+export function modelLacking({ model, version }: EmbeddingIdentity): string {
+  const shown = shownName(model);
+  const provider = providerOfVectors(version);
+  if (provider !== undefined) {
+    return `the embedding model of the pack, ${shown}, is run by ${provider}, which the settings do not name`;
+  }
+  return kindOf(version) === "onnx"
+    ? `the embedding model of the pack, ${shown}, is a local one that the settings do not name, or whose files are missing`
+    : `this program lacks the embedding model of the pack, ${shown}`;
+}
+
+/** What gives a pack the model that it lacks. */
+export function howToUse({ model, version }: EmbeddingIdentity): string {
+  const provider = providerOfVectors(version);
+  if (provider !== undefined) {
+    return `set embedding.provider (SVC_EMBEDDING__PROVIDER) to ${provider} and embedding.model_name to ${shownName(model)}`;
+  }
+  return kindOf(version) === "onnx"
+    ? "set embedding.model_name (SVC_EMBEDDING__MODEL_NAME) to its folder or name"
+    : "use a build that has it";
+}
+
 /** Identifies the vectors that a model makes with these settings. */
-export function identityWith({ embedding }: Config, model: EmbeddingModel): EmbeddingIdentity {
+export function identityWith({ embedding }: Config, model: UsableModel): EmbeddingIdentity {
   return identityOf(model, embedding.max_tokens);
 }
 
-/** An embedder as it is configured. Its model is loaded by the first call that needs it; the caller closes it. */
-export function createConfiguredEmbedder({ embedding }: Config, model: EmbeddingModel): Embedder {
-  return createLocalEmbedder({
+/**
+ * An embedder as it is configured. Its model is loaded, and a server is asked, by the first call that needs it; the caller closes
+ * it.
+ * @param warn is told when a server does not answer
+ */
+export async function createConfiguredEmbedder(
+  { embedding }: Config,
+  model: UsableModel,
+  warn: (message: string) => void,
+): Promise<Embedder> {
+  const { max_tokens: maxTokens, threads } = embedding;
+  if (!isHosted(model)) return createLocalEmbedder({ model, threads, maxTokens });
+  const { createHostedEmbedder } = await import("../adapters/embedding/hosted/hosted-embedder.ts");
+  return createHostedEmbedder({
     model,
-    threads: embedding.threads,
-    maxTokens: embedding.max_tokens,
+    maxTokens,
+    apiKey: embedding.api_key?.reveal(),
+    baseUrl: embedding.base_url,
+    timeoutMs: Math.ceil(embedding.timeout * 1000),
+    warn,
   });
 }

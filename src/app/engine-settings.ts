@@ -22,7 +22,10 @@ import { camelKeys } from "../lib/case.ts";
  */
 export function toEngineSettings(
   config: Config,
-  pack: { readonly model?: EmbeddingModel; readonly fusion?: PackFusion } = {},
+  pack: {
+    readonly model?: EmbeddingModel | undefined;
+    readonly fusion?: PackFusion;
+  } = {},
 ): EngineSettings {
   const { model = DEFAULT_MODEL, fusion: packFusion = "rrf" } = pack;
   const { fusion = packFusion } = config.scoring;

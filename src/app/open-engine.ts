@@ -1,6 +1,7 @@
+import { statSync } from "node:fs";
 import { createChronoDateReader } from "../adapters/dates/chrono.ts";
 import { loadSqliteVec } from "../adapters/native/sqlite-vec.ts";
-import { mainPath } from "../adapters/sqlite/connection/layout.ts";
+import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.ts";
 import { isReadOnlyPack, openReadOnlyStore } from "../adapters/sqlite/open-read-only.ts";
 import { openSqliteStore } from "../adapters/sqlite/open-store.ts";
 import { createSystemClock } from "../adapters/system/clock.ts";
@@ -8,6 +9,8 @@ import { createIdSource } from "../adapters/system/ids.ts";
 import { systemUserName } from "../adapters/system/user-name.ts";
 import { createCl100kTokenizer } from "../adapters/tokens/cl100k.ts";
 import type { Config } from "../config/schema.ts";
+import { DEFAULT_MODEL } from "../domain/embedding-models.ts";
+import { SvcError } from "../domain/errors.ts";
 import { createEngine } from "../engine/engine.ts";
 import type { MemoryEngine } from "../engine/memory-engine.ts";
 import type { Embedder, EmbeddingIdentity } from "../ports/embedder.ts";
@@ -15,12 +18,15 @@ import {
   configuredModel,
   createConfiguredEmbedder,
   identityWith,
+  isHosted,
   modelFor,
   modelToRenew,
+  type UsableModel,
 } from "./configured-embedder.ts";
 import { toEngineSettings } from "./engine-settings.ts";
-import { modelWarning } from "./model-warning.ts";
+import { modelWarning, textsLeave } from "./model-warning.ts";
 import { createOptionalModels } from "./optional-models.ts";
+import { fetchOtherModel } from "./other-models.ts";
 import { keyTextOf } from "./pack-key.ts";
 import { layoutOf } from "./pack-path.ts";
 import { VERSION } from "./version.ts";
@@ -52,14 +58,14 @@ export async function openEngine(config: Config, options: OpenOptions = {}): Pro
   const { readOnly = isReadOnlyPack(layout) } = options;
   const clock = createSystemClock();
   const ids = createIdSource();
-  let model = configuredModel(config);
+  let model = await firstModel(config, { layout, renewsVectors, warn });
   const identity = () => options.embedder?.identity ?? identityWith(config, model);
   const store = await (readOnly ? openReadOnlyStore : openSqliteStore)({
     layout,
     createIfMissing,
     embedding: identity(),
     modelFor: (stored, begun) => {
-      model = renewsVectors ? modelToRenew(config, stored, begun) : modelFor(stored);
+      model = renewsVectors ? modelToRenew(config, stored, begun) : modelFor(config, stored);
       return identity();
     },
     softwareVersion: VERSION,
@@ -72,11 +78,16 @@ export async function openEngine(config: Config, options: OpenOptions = {}): Pro
     encryptionKey,
     warn,
   });
-  const { embedder = createConfiguredEmbedder(config, model) } = options;
+  const { embedder = await createConfiguredEmbedder(config, model, warn) } = options;
   try {
     const { embedding } = await store.manifest();
-    const settings = toEngineSettings(config, { model, fusion: await store.packFusion() });
-    const warning = renewsVectors ? undefined : modelWarning(config, mainPath(layout), embedding);
+    const settings = toEngineSettings(config, {
+      model: isHosted(model) ? undefined : model,
+      fusion: await store.packFusion(),
+    });
+    const warning = renewsVectors
+      ? textsLeave(config, model)
+      : modelWarning(config, mainPath(layout), embedding);
     if (warning !== undefined) warn(warning);
     return createEngine({
       store,
@@ -97,6 +108,33 @@ export async function openEngine(config: Config, options: OpenOptions = {}): Pro
     await embedder.close();
     await store.close();
     throw error;
+  }
+}
+
+/**
+ * The model of a pack that is about to be made or rebuilt; of another one, any, since that has its own.
+ * @throws SvcError model_failed if the model is needed and cannot be had
+ */
+async function firstModel(
+  config: Config,
+  {
+    layout,
+    renewsVectors,
+    warn,
+  }: {
+    readonly layout: PackLayout;
+    readonly renewsVectors: boolean;
+    readonly warn: (message: string) => void;
+  },
+): Promise<UsableModel> {
+  try {
+    await fetchOtherModel(config, warn);
+    return configuredModel(config);
+  } catch (error) {
+    const size = statSync(mainPath(layout), { throwIfNoEntry: false })?.size ?? 0;
+    const isNeeded = renewsVectors || size === 0;
+    if (isNeeded || !(error instanceof SvcError && error.code === "model_failed")) throw error;
+    return DEFAULT_MODEL;
   }
 }
 

@@ -20,7 +20,6 @@ const LATER: Readonly<Record<string, readonly string[]>> = {
     "vision",
     "temporal_relation",
   ],
-  embedding: ["api_key"],
   extraction: ["batch_timeout", "lease_seconds"],
 };
 

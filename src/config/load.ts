@@ -10,6 +10,7 @@ import { type ProviderSources, withProviderVariables } from "./provider-variable
 import { retrievalWarnings } from "./retrieval-rules.ts";
 import { checkRules } from "./rules.ts";
 import { CONFIG_SCHEMA, type Config, type ConfigInput, GROUP_SETTINGS } from "./schema.ts";
+import { embeddingWarnings } from "./schema-embedding.ts";
 import { idleWarnings } from "./schema-idle.ts";
 import { envFileIn, readSettingsFile, type SettingsFile } from "./settings-file.ts";
 
@@ -35,7 +36,7 @@ export type LoadedConfig = {
 
 /** Settings that say where data and keys go, and who has access: nobody may change them unnoticed. */
 const OF_CONSEQUENCE =
-  /(?:_url|_path|encryption_key|cors_origins|cors_allow_credentials|allowed_hosts|allow_unauthenticated_external_bind)$/;
+  /(?:_url|embedding\.provider|_path|encryption_key|cors_origins|cors_allow_credentials|allowed_hosts|allow_unauthenticated_external_bind)$/;
 
 /**
  * The configuration of this process: explicit values, then the environment, then the settings file, then the defaults; setting by
@@ -68,6 +69,7 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
     ...sources.flatMap((source) => source.warnings),
     ...retrievalWarnings(config, new Set(given.keys())),
     ...idleWarnings([...given.keys()]),
+    ...embeddingWarnings(config.embedding),
   ];
   return { config, warnings, notices };
 }

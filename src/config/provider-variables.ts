@@ -7,6 +7,8 @@ const VARIABLES = {
   openai: { key: "OPENAI_API_KEY", address: "OPENAI_BASE_URL" },
   anthropic: { key: "ANTHROPIC_API_KEY", address: "ANTHROPIC_BASE_URL" },
   ollama: undefined,
+  fastembed: undefined,
+  local: undefined,
 } as const;
 
 type Variables = ReadonlyMap<string, string | undefined>;
@@ -29,22 +31,28 @@ export type Completed = {
   readonly withheld: readonly GroupName[];
 };
 
-type GroupName = "extraction" | "answerability";
-type LanguageModelGroup = Config[GroupName];
+type GroupName = "extraction" | "answerability" | "embedding";
+type ModelGroup = Config[GroupName];
 
 /**
- * Completes key and address of each language model from the variables of its provider. Only those of the configured
+ * Completes key and address of each model from the variables of its provider. Only those of the configured
  * provider are read; empty ones count as absent. An address from the file gets no key but that of the file: the
  * author of the address would get a key that was not meant for it.
  */
 export function withProviderVariables(config: Config, sources: ProviderSources): Completed {
   const extraction = completed("extraction", config.extraction, sources);
   const answerability = completed("answerability", config.answerability, sources);
-  const both = [extraction, answerability];
+  const embedding = completed("embedding", config.embedding, sources);
+  const all = [extraction, answerability, embedding];
   return {
-    config: { ...config, extraction: extraction.group, answerability: answerability.group },
-    fromFile: [...new Set(both.flatMap(({ addressInFile }) => addressInFile ?? []))],
-    withheld: both.flatMap(({ name, isWithheld }) => (isWithheld ? [name] : [])),
+    config: {
+      ...config,
+      extraction: extraction.group,
+      answerability: answerability.group,
+      embedding: embedding.group,
+    },
+    fromFile: [...new Set(all.flatMap(({ addressInFile }) => addressInFile ?? []))],
+    withheld: all.flatMap(({ name, isWithheld }) => (isWithheld ? [name] : [])),
   };
 }
 
@@ -56,7 +64,7 @@ type CompletedGroup<T> = {
   readonly isWithheld: boolean;
 };
 
-function completed<T extends LanguageModelGroup>(
+function completed<T extends ModelGroup>(
   name: GroupName,
   group: T,
   sources: ProviderSources,

@@ -1,16 +1,16 @@
-import { DEFAULT_MODEL, EMBEDDING_MODELS, findModel } from "../domain/embedding-models.ts";
 import { EPISTEMIC_TYPES, NODE_TYPES } from "../domain/enums.ts";
 import type { Secret } from "../lib/secret.ts";
 import type { Complaint } from "./complaint.ts";
 import { retrievalComplaints } from "./retrieval-rules.ts";
 import type { Config } from "./schema.ts";
+import { embeddingComplaints } from "./schema-embedding.ts";
 import { modelComplaints } from "./schema-models.ts";
 
 /** Errors in a configuration across its settings; empty if it is valid. */
 export function checkRules(config: Config): readonly Complaint[] {
   return [
     ...unsupported(config),
-    ...embeddingRules(config),
+    ...embeddingComplaints(config.embedding),
     ...accessRules(config),
     ...retrievalComplaints(config),
     ...modelComplaints(config),
@@ -28,21 +28,6 @@ function unsupported(config: Config): Complaint[] {
     complaints.push({ setting: "database_url", reason });
   }
   return complaints;
-}
-
-function embeddingRules({ embedding }: Config): Complaint[] {
-  const { model_name: name, dimension } = embedding;
-  const model = name === undefined ? DEFAULT_MODEL : findModel(name);
-  if (model === undefined) {
-    const known = EMBEDDING_MODELS.map((one) => one.name).join(" or ");
-    const reason = `${JSON.stringify(name)} is not part of this build; use ${known}, or unset it`;
-    return [{ setting: "embedding.model_name", reason }];
-  }
-  if (dimension !== model.dimension) {
-    const reason = `${dimension} does not fit ${model.name}, whose vectors have ${model.dimension} numbers; unset it`;
-    return [{ setting: "embedding.dimension", reason }];
-  }
-  return [];
 }
 
 function accessRules({ api, mcp }: Config): Complaint[] {

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { DEFAULT_MODEL, EMBEDDING_MODELS } from "../domain/embedding-models.ts";
 import { NODE_TYPES } from "../domain/enums.ts";
 import { DEFAULT_TTL_DAYS } from "../domain/retention.ts";
 import type { Secret } from "../lib/secret.ts";
@@ -16,6 +15,7 @@ import {
   text,
 } from "./fields.ts";
 import { API, MCP } from "./schema-access.ts";
+import { EMBEDDING } from "./schema-embedding.ts";
 import { EXTRACTION } from "./schema-extraction.ts";
 import { IDLE_SETTINGS } from "./schema-idle.ts";
 import { ANSWERABILITY, ENTAILMENT, MODELS } from "./schema-models.ts";
@@ -24,10 +24,6 @@ import { PACKING } from "./schema-packing.ts";
 import { RECEIPTS, RETRIEVAL_SETTINGS } from "./schema-retrieval.ts";
 import { SCORING } from "./schema-scoring.ts";
 import { OPPORTUNISTIC, STORE_STEPS } from "./schema-upkeep.ts";
-
-const MODEL_NAMES = EMBEDDING_MODELS.map(
-  ({ name, alias, languages }) => `\`${name}\` (${languages}; or \`${alias}\`)`,
-).join(", ");
 
 /** Settings without a group. */
 export const ROOT_SETTINGS = {
@@ -84,26 +80,6 @@ export const ROOT_SETTINGS = {
     mapNumber({ min: 0, max: 1 }),
     { default: {}, bounds: "keys `epistemic:source`; values 0 to 1" },
     'Replaces initial confidences, for example {"asserted:user_stated":0.9}.',
-  ),
-};
-
-const EMBEDDING = {
-  provider: member(
-    ["fastembed", "local"],
-    "fastembed",
-    "What embeds texts: the model inside this program. `local` is another name for it.",
-  ),
-  model_name: optionalText(
-    `The embedding model of new packs and of \`svc rebuild\`: ${MODEL_NAMES}. A pack keeps its model until it is rebuilt with another one. Unset: \`${DEFAULT_MODEL.name}\`, or on the command line, where the language of the system is not English, the first model that reads others.`,
-  ),
-  dimension: integer(
-    { default: DEFAULT_MODEL.dimension, min: 1 },
-    "Numbers in a vector; must be the model's.",
-  ),
-  threads: integer({ default: 1, min: 1, max: 256 }, "Processor threads for one run of the model."),
-  max_tokens: integer(
-    { default: 256, min: 2, max: 512 },
-    "Longer texts are cut, for their vector only. Another value gives different vectors: a pack keeps the value it was created with.",
   ),
 };
 

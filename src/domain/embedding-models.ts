@@ -66,8 +66,10 @@ export type EmbeddingModel = {
   readonly files: readonly string[];
   readonly inputs: readonly ("input_ids" | "attention_mask" | "token_type_ids")[];
   readonly output: string;
-  /** `first`: the vector is the output's row of the first token; `none`: it is the output. */
-  readonly pooling: "first" | "none";
+  /** The vector is the output's row of the first or the last token, their mean, or (`none`) the output. */
+  readonly pooling: Pooling;
+  /** A model that is not part of the program: then its weights say what they take and give. */
+  readonly other?: OtherFiles;
   /**
    * Its mean vector, which is subtracted from every vector, as 16-bit numbers in base64. All vectors of some models point the same
    * way; what they have in common says nothing and raises whatever is an average of several. Absent: nothing is subtracted.
@@ -81,6 +83,18 @@ export type EmbeddingModel = {
    */
   readonly likeMemories: CosineScale;
   readonly likeQuestions: CosineScale;
+};
+
+export type Pooling = "first" | "last" | "mean" | "none";
+
+/** Where the files of a model lie that is not part of the program. */
+export type OtherFiles = {
+  /** Absolute. */
+  readonly folder: string;
+  /** Below the folder. */
+  readonly weights: string;
+  /** Tokens that it reads, the first and the last included. Undefined: unknown. */
+  readonly maxTokens: number | undefined;
 };
 
 /** A straight line from the cosines of one model to those of another. */

@@ -54,7 +54,7 @@ export async function createPack(
   owner?: string | undefined,
 ): Promise<MadePack> {
   parseOptionalUserId(owner);
-  const { config: chosen, told } = chooseModel(config);
+  const { config: chosen, told } = await chooseModel(config);
   return await withNewKey(chosen, newKey, mainPath(layoutOf(config)), async (keyed) => {
     const engine = await openEngine(keyed.config);
     try {
@@ -78,7 +78,7 @@ export async function openOrMake(
   const isMissing = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
   if (!isMissing) return await openEngine(config, { warn });
   if (config.encryption_enabled !== undefined) {
-    const { config: chosen, told } = chooseModel(config);
+    const { config: chosen, told } = await chooseModel(config, warn);
     if (told !== undefined) warn(`${path}: ${told}`);
     return await openEngine(chosen, { warn });
   }

@@ -4,13 +4,18 @@ import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.
 import { writeEncryptionManifest } from "../adapters/sqlite/copy/encryption-manifest.ts";
 import { importPack as importInto } from "../adapters/sqlite/transfer/import.ts";
 import { createSystemClock } from "../adapters/system/clock.ts";
-import { configuredModel, identityWith, modelOfPack } from "../app/configured-embedder.ts";
+import {
+  configuredModel,
+  identityWith,
+  modelOfPack,
+  type UsableModel,
+} from "../app/configured-embedder.ts";
 import { chooseModel } from "../app/new-pack-model.ts";
 import { withConnection } from "../app/pack-connection.ts";
 import { layoutOf } from "../app/pack-path.ts";
 import { VERSION } from "../app/version.ts";
 import type { Config } from "../config/schema.ts";
-import type { EmbeddingModel } from "../domain/embedding-models.ts";
+import { hostedChoice } from "../config/schema-embedding.ts";
 import { invalid, SvcError } from "../domain/errors.ts";
 import type { EmbeddingIdentity } from "../ports/embedder.ts";
 import { type Keyed, type NewKey, withNewKey } from "./create-pack.ts";
@@ -79,6 +84,7 @@ async function fill(
   { file, signal, onProgress }: ImportRequest,
 ): Promise<Omit<ImportReport, "path" | keyof Keyed>> {
   const stream = file === undefined ? Bun.stdin.stream() : Bun.file(file).stream();
+  const ofNew = configuredModel((await chooseModel(config)).config);
   return await withConnection(config, layout, async (connection) => {
     const now = createSystemClock().now();
     const made = await importInto({
@@ -86,7 +92,7 @@ async function fill(
       connection,
       source: untilAborted(stream, signal),
       name: file ?? "standard input",
-      modelFor: (exported) => identityWith(config, modelForImport(config, exported)),
+      modelFor: (exported) => identityWith(config, modelForImport(config, exported, ofNew)),
       softwareVersion: VERSION,
       now,
       signal,
@@ -100,9 +106,15 @@ async function fill(
 }
 
 /** The model that the settings name, else the exported one, whose vectors can be kept, else that of any new pack. */
-function modelForImport(config: Config, exported: EmbeddingIdentity): EmbeddingModel {
-  const kept = config.embedding.model_name === undefined ? modelOfPack(exported) : undefined;
-  return kept ?? configuredModel(chooseModel(config).config);
+function modelForImport(
+  config: Config,
+  exported: EmbeddingIdentity,
+  ofNew: UsableModel,
+): UsableModel {
+  const { embedding } = config;
+  const isNamed = embedding.model_name !== undefined || hostedChoice(embedding) !== undefined;
+  const kept = isNamed ? undefined : modelOfPack(config, exported);
+  return kept ?? ofNew;
 }
 
 function requireFile(file: string): void {

@@ -9,6 +9,7 @@ import {
   type PackInspection,
 } from "../adapters/sqlite/read/inspect.ts";
 import { modelOfPack } from "../app/configured-embedder.ts";
+import { textsTo } from "../app/model-warning.ts";
 import { isPackEncrypted, keyTextOf, withCipher } from "../app/pack-key.ts";
 import { layoutOf } from "../app/pack-path.ts";
 import type { Config } from "../config/schema.ts";
@@ -21,8 +22,10 @@ export type PackReport = PackInspection & {
   /** Size of that file alone. */
   readonly bytes: number;
   readonly encrypted: boolean;
-  /** Whether this program has the embedding model of the pack. */
+  /** Whether this program, or the settings, have the embedding model of the pack. */
   readonly includesModel: boolean;
+  /** Who gets the texts of memories and questions to embed them; undefined if they stay on this machine. */
+  readonly textsTo: { readonly provider: string; readonly host: string } | undefined;
   /** Warning about a copy that lacks its log; undefined if nothing is missing. */
   readonly missing: string | undefined;
 };
@@ -42,13 +45,15 @@ export async function reportOnPack(config: Config, checkIntegrity: boolean): Pro
   );
   const missing = inspection.logGap && tellGap(path, inspection.logGap);
   const { embedding } = inspection.manifest;
+  const model = modelOfPack(config, embedding);
   return {
     ...inspection,
     missing,
     path,
     bytes,
     encrypted: isPackEncrypted(layout),
-    includesModel: modelOfPack(embedding) !== undefined,
+    includesModel: model !== undefined,
+    textsTo: model && textsTo(config, model),
   };
 }
 

@@ -21,6 +21,6 @@ export type Embedder = {
   embedDocument(text: string): Promise<Float32Array>;
   /** The vector of a question, encoded with the model's question prefix if it has one. */
   embedQuery(text: string): Promise<Float32Array>;
-  /** Finishes queued calls and releases the model. Later calls reject with `SvcError("engine_closed")`. */
+  /** Finishes queued calls, or has a server's rejected, and releases the model. Later calls reject with `SvcError("engine_closed")`. */
   close(): Promise<void>;
 };

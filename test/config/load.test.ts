@@ -49,7 +49,14 @@ describe("precedence", () => {
     expect(defaults.embedding).toEqual({
       provider: "fastembed",
       model_name: undefined,
-      dimension: 384,
+      dimension: undefined,
+      api_key: undefined,
+      base_url: undefined,
+      timeout: 20,
+      document_prefix: undefined,
+      question_prefix: undefined,
+      pooling: undefined,
+      revision: "main",
       threads: 1,
       max_tokens: 256,
     });
@@ -180,14 +187,14 @@ describe("refusals", () => {
     },
     {
       name: "another model",
-      environment: { SVC_EMBEDDING__MODEL_NAME: "BAAI/bge-base-en" },
+      environment: { SVC_EMBEDDING__MODEL_NAME: "klingon" },
       says: "not part of this build",
     },
     { name: "another dimension", environment: { SVC_EMBEDDING_DIMENSION: "5" }, says: "384" },
     {
       name: "another provider",
-      environment: { SVC_EMBEDDING__PROVIDER: "openai" },
-      says: "one of fastembed, local",
+      environment: { SVC_EMBEDDING__PROVIDER: "acme" },
+      says: "one of fastembed, local, openai, ollama",
     },
     {
       name: "an unknown fusion",
@@ -276,8 +283,6 @@ describe("refusals", () => {
   });
 
   const LATER = {
-    SVC_EMBEDDING_API_KEY: "embedding.api_key",
-    SVC_EMBEDDING__API_KEY: "embedding.api_key",
     SVC_EXTRACTION__LEASE_SECONDS: "extraction.lease_seconds",
     SVC_EXTRACTION_BATCH_TIMEOUT: "extraction.batch_timeout",
     SVC_EXTRACTION_BATCH_TARGET_TOKENS: "extraction_batch_target_tokens",

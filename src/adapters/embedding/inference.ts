@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { EmbeddingModel } from "../../domain/embedding-models.ts";
+import type { EmbeddingModel, Pooling } from "../../domain/embedding-models.ts";
 import { streamSafe } from "../../lib/normal-form.ts";
 import { forbidTelemetry } from "../native/no-telemetry.ts";
 import { loadUnigram } from "./unigram.ts";
+import { unitLength } from "./unit-length.ts";
 
 /** How the model is run. */
 export type InferenceOptions = {
@@ -36,15 +37,17 @@ const CHARS_PER_TOKEN = 64;
  * neighbours.
  */
 export async function loadInference(options: InferenceOptions): Promise<Inference> {
-  const { model, root, threads, maxTokens } = options;
+  const { model, threads, maxTokens } = options;
   forbidTelemetry();
   const { InferenceSession, Tensor } = await import("onnxruntime-node");
   const encode = await TOKENIZERS[model.tokenizer](options);
-  const session = await InferenceSession.create(join(root, model.name, WEIGHTS), {
+  const weights = join(folderOf(options), model.other?.weights ?? WEIGHTS);
+  const session = await InferenceSession.create(weights, {
     executionProviders: ["cpu"],
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
   });
+  const { inputs, output, pooling } = model.other === undefined ? model : waysOf(session, model);
   const centre = centreOf(model);
   const tokenIds = (text: string): number[] =>
     encode(streamSafe(text.slice(0, maxTokens * CHARS_PER_TOKEN)));
@@ -53,17 +56,20 @@ export async function loadInference(options: InferenceOptions): Promise<Inferenc
     tokenIds,
     embed: async (text) => {
       const ids = tokenIds(text);
-      const tensors = model.inputs.map((name) => {
+      const tensors = inputs.map((name) => {
         const values = INPUTS[name](ids);
         return [name, new Tensor("int64", values, [1, ids.length])] as const;
       });
-      const output = await session.run(Object.fromEntries(tensors), [model.output]);
-      const data = output[model.output]?.data;
+      const outputs = await session.run(Object.fromEntries(tensors), [output]);
+      const data = outputs[output]?.data;
       if (!(data instanceof Float32Array)) throw new TypeError("the model gave no numbers");
-      const vector = normalise(POOLING[model.pooling](data, model.dimension));
+      if (data.length !== (pooling === "none" ? 1 : ids.length) * model.dimension) {
+        throw new RangeError(`the vectors of the model do not have ${model.dimension} numbers`);
+      }
+      const vector = unitLength(POOLING[pooling](data, model.dimension));
       return centre === undefined
         ? vector
-        : normalise(vector.map((value, index) => value - (centre[index] ?? 0)));
+        : unitLength(vector.map((value, index) => value - (centre[index] ?? 0)));
     },
     close: async () => {
       await session.release();
@@ -81,13 +87,47 @@ const INPUTS: Readonly<
   token_type_ids: ({ length }) => new BigInt64Array(length),
 };
 
-const POOLING: Readonly<
-  Record<EmbeddingModel["pooling"], (data: Float32Array, dimension: number) => Float32Array>
-> = {
-  // The output has a row for each token.
-  first: (data, dimension) => data.slice(0, dimension),
-  none: (data) => data,
-};
+/** The output has a row for each token, or is the vector. */
+const POOLING: Readonly<Record<Pooling, (data: Float32Array, dimension: number) => Float32Array>> =
+  {
+    first: (data, dimension) => data.slice(0, dimension),
+    last: (data, dimension) => data.slice(-dimension),
+    // The sum has its direction.
+    mean: (data, dimension) => {
+      const sum = new Float32Array(dimension);
+      for (const [at, value] of data.entries())
+        sum[at % dimension] = (sum[at % dimension] ?? 0) + value;
+      return sum;
+    },
+    none: (data) => data,
+  };
+
+type Ways = Pick<EmbeddingModel, "inputs" | "output" | "pooling">;
+
+/** What the weights of a model take and give. @throws Error if this program does not know one of them */
+function waysOf(
+  session: { readonly inputNames: readonly string[]; readonly outputNames: readonly string[] },
+  { pooling }: EmbeddingModel,
+): Ways {
+  const inputs = session.inputNames.map((name) => {
+    const known = NAMES.find((one) => one === name);
+    if (known === undefined) throw new Error(`the model wants ${name}, which svc does not know`);
+    return known;
+  });
+  if (session.outputNames.includes(WHOLE)) return { inputs, output: WHOLE, pooling: "none" };
+  const output = OUTPUTS.find((name) => session.outputNames.includes(name));
+  if (output === undefined) throw new Error(`the model gives none of ${OUTPUTS.join(", ")}`);
+  return { inputs, output, pooling };
+}
+
+const NAMES = ["input_ids", "attention_mask", "token_type_ids"] as const;
+/** Names under which weights give the vector itself, or a row for each token. */
+const WHOLE = "sentence_embedding";
+const OUTPUTS = ["last_hidden_state", "token_embeddings"];
+
+function folderOf({ model, root }: InferenceOptions): string {
+  return model.other?.folder ?? join(root, model.name);
+}
 
 function centreOf({ centre }: EmbeddingModel): Float16Array | undefined {
   return centre === undefined ? undefined : new Float16Array(Uint8Array.fromBase64(centre).buffer);
@@ -98,14 +138,14 @@ type Encode = (text: string) => number[];
 const TOKENIZERS: Readonly<
   Record<EmbeddingModel["tokenizer"], (options: InferenceOptions) => Promise<Encode>>
 > = {
-  "tokenizer.json": async ({ model, root, maxTokens }) => {
+  "tokenizer.json": async (options) => {
+    const { maxTokens } = options;
     const { AutoTokenizer, env } = await import("@huggingface/transformers");
-    env.localModelPath = root;
     env.allowLocalModels = true;
     env.allowRemoteModels = false;
     env.useFSCache = false;
     env.useBrowserCache = false;
-    const tokenizer = await AutoTokenizer.from_pretrained(model.name);
+    const tokenizer = await AutoTokenizer.from_pretrained(folderOf(options));
     return (text) => {
       const ids = tokenizer.encode(text);
       const last = ids.at(-1);
@@ -114,16 +154,8 @@ const TOKENIZERS: Readonly<
       return [...ids.slice(0, maxTokens - 1), last];
     };
   },
-  "pieces.bin": async ({ model, root, maxTokens }) => {
-    const { tokenIds } = loadUnigram(readFileSync(join(root, model.name, "pieces.bin")));
-    return (text) => tokenIds(text, maxTokens);
+  "pieces.bin": async (options) => {
+    const { tokenIds } = loadUnigram(readFileSync(join(folderOf(options), "pieces.bin")));
+    return (text) => tokenIds(text, options.maxTokens);
   },
 };
-
-function normalise(vector: Float32Array): Float32Array {
-  let sum = 0;
-  for (const value of vector) sum += value * value;
-  const norm = Math.sqrt(sum);
-  if (!Number.isFinite(norm) || norm === 0) throw new RangeError("the model gave no finite vector");
-  return vector.map((value) => value / norm);
-}

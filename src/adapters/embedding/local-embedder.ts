@@ -1,10 +1,8 @@
 import type { Worker } from "node:worker_threads";
 import { DEFAULT_MODEL, type EmbeddingModel } from "../../domain/embedding-models.ts";
-import { SvcError } from "../../domain/errors.ts";
-import { sha256Hex } from "../../lib/hashing.ts";
 import type { Embedder, EmbeddingIdentity } from "../../ports/embedder.ts";
-import { createLru } from "./lru.ts";
 import { createModelThread } from "./model-thread.ts";
+import { remembering } from "./remember.ts";
 
 /** Settings of {@link createLocalEmbedder}. */
 export type LocalEmbedderOptions = {
@@ -22,11 +20,10 @@ export type LocalEmbedderOptions = {
 
 // Enough for a turn; a text twice as long takes more than twice the time.
 const DEFAULT_MAX_TOKENS = 256;
-const CACHED_VECTORS = 512;
 
 /** Identifies the vectors of a model with this length limit. */
 export function identityOf(
-  model: EmbeddingModel,
+  model: Pick<EmbeddingModel, "name" | "recipe" | "dimension">,
   maxTokens: number = DEFAULT_MAX_TOKENS,
 ): EmbeddingIdentity {
   const { name, recipe, dimension } = model;
@@ -49,29 +46,17 @@ export function createLocalEmbedder(options: LocalEmbedderOptions = {}): Embedde
     modelRoot,
     spawn,
   } = options;
-  const thread = createModelThread({ model, threads, maxTokens, modelRoot, spawn });
+  const thread = createModelThread({
+    ...{ model, threads, modelRoot, spawn },
+    maxTokens: Math.min(maxTokens, model.other?.maxTokens ?? maxTokens),
+  });
   let closing: Promise<void> | undefined;
-
-  const remembering = (prefix: string): ((text: string) => Promise<Float32Array>) => {
-    const known = createLru<Promise<Float32Array>>(CACHED_VECTORS);
-    return async (text) => {
-      if (closing !== undefined) throw new SvcError("engine_closed", "the embedder was closed");
-      const key = sha256Hex(text);
-      let vector = known.get(key);
-      if (vector === undefined) {
-        vector = thread.embed(prefix + text);
-        known.set(key, vector);
-        // Do not cache a failure.
-        vector.catch(() => known.delete(key));
-      }
-      return (await vector).slice();
-    };
-  };
+  const isClosed = () => closing !== undefined;
 
   return {
     identity: identityOf(model, maxTokens),
-    embedDocument: remembering(model.documentPrefix),
-    embedQuery: remembering(model.questionPrefix),
+    embedDocument: remembering((text) => thread.embed(model.documentPrefix + text), isClosed),
+    embedQuery: remembering((text) => thread.embed(model.questionPrefix + text), isClosed),
     close: () => {
       closing ??= thread.close();
       return closing;

@@ -10,8 +10,12 @@ import { modelRoot } from "./model-files.ts";
 type Start = Extract<ToWorker, { kind: "start" }>;
 type Embed = Extract<ToWorker, { kind: "embed" }>;
 
+function rootOf(model: Start["model"]): string {
+  return model.other === undefined ? modelRoot(model) : "";
+}
+
 answerCalls<Start, Embed, Inference, FromWorker>({
-  load: ({ model, modelRoot: root = modelRoot(model), threads, maxTokens }) =>
+  load: ({ model, modelRoot: root = rootOf(model), threads, maxTokens }) =>
     loadInference({ model, root, threads, maxTokens }),
   answer: async (inference, { id, text }) => ({
     kind: "vector",

@@ -1,5 +1,6 @@
 import { SvcError } from "../../domain/errors.ts";
 import { type FailureCode, failureOfStatus } from "../../domain/extraction/failure.ts";
+import { statusInWords } from "../../domain/provider-address.ts";
 import type { LanguageModelOptions } from "./options.ts";
 
 /** What the client library reports about a failed call, without the texts that its errors carry. */
@@ -40,13 +41,7 @@ function explain({ status, name }: CallFailure): string {
       ? "cannot be reached: check the network and the address"
       : `could not answer (${name})`;
   }
-  if (status === 401 || status === 403) return `refused the key (status ${status}): check it`;
-  if (status === 404) return "does not know the model, or the address is wrong (status 404)";
-  if (status === 429) return "is asked too often, or the quota is used up (status 429)";
-  if (status >= 500) return `has a problem (status ${status}): try again later`;
-  return status >= 400
-    ? `refused the request (status ${status})`
-    : `answered in an unreadable form (status ${status})`;
+  return statusInWords(status);
 }
 
 /** No key for a provider that needs one. */

@@ -1,5 +1,6 @@
 import type { LanguageModel as SdkModel } from "ai";
-import type { LanguageModelOptions, LanguageModelProvider } from "./options.ts";
+import { providerAddress } from "../../domain/provider-address.ts";
+import type { LanguageModelOptions } from "./options.ts";
 
 /** A provider's client, ready to be asked. */
 export type LoadedProvider = {
@@ -11,12 +12,6 @@ export type LoadedProvider = {
   };
 };
 
-const DEFAULT_URLS: Readonly<Record<LanguageModelProvider, string>> = {
-  openai: "https://api.openai.com/v1",
-  anthropic: "https://api.anthropic.com/v1",
-  ollama: "http://localhost:11434/v1",
-};
-
 /** The protocol of `anthropic` requires a limit. */
 const ANTHROPIC_MAX_TOKENS = 4096;
 
@@ -24,7 +19,7 @@ const ANTHROPIC_MAX_TOKENS = 4096;
 export async function loadProvider(options: LanguageModelOptions): Promise<LoadedProvider> {
   const { provider, model, reasoningEffort } = options;
   // Always pass both: otherwise the clients would read the environment themselves.
-  const baseURL = endpoint(options);
+  const baseURL = providerAddress(provider, options.baseUrl);
   const apiKey = options.apiKey ?? "";
   switch (provider) {
     case "openai": {
@@ -57,11 +52,4 @@ export async function loadProvider(options: LanguageModelOptions): Promise<Loade
       };
     }
   }
-}
-
-function endpoint({ provider, baseUrl }: LanguageModelOptions): string {
-  const url = (baseUrl ?? DEFAULT_URLS[provider]).replace(/\/+$/, "");
-  // Users know the server by its bare address.
-  const isBare = provider === "ollama" && URL.canParse(url) && new URL(url).pathname === "/";
-  return isBare ? `${url}/v1` : url;
 }

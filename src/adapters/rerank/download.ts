@@ -29,6 +29,8 @@ export type DownloadOptions = {
   readonly stallTimeoutMs: number;
   readonly onProgress?: ((progress: DownloadProgress) => void) | undefined;
   readonly signal: AbortSignal;
+  /** Further files, where the model has them. Default: none. */
+  readonly optionalFiles?: readonly string[] | undefined;
 };
 
 const REQUIRED = ["config.json", "tokenizer.json", "tokenizer_config.json"] as const;
@@ -94,6 +96,7 @@ async function fetchFiles(
   let hasWeights = false;
   for (const file of WEIGHTS) hasWeights ||= await take(file);
   if (!hasWeights) throw new RefusedError(`it has none of ${WEIGHTS.join(", ")}`);
+  for (const file of options.optionalFiles ?? []) await take(file);
   const receipt = { model: options.id, revision: options.revision, commit: commit ?? null };
   await writeFile(join(partial, RECEIPT_NAME), `${JSON.stringify(receipt)}\n`);
 }

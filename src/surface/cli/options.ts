@@ -3,6 +3,7 @@ import type { FoundKey, KeyRequest } from "../../app/find-key.ts";
 import { settingsForPath } from "../../app/pack-path.ts";
 import { type LoadedConfig, loadConfig } from "../../config/load.ts";
 import type { Config, ConfigInput } from "../../config/schema.ts";
+import { embeddingComplaints, hostedChoice } from "../../config/schema-embedding.ts";
 import { namedFile, type SettingsFile } from "../../config/settings-file.ts";
 import { EMBEDDING_MODELS, findModel } from "../../domain/embedding-models.ts";
 import { invalid } from "../../domain/errors.ts";
@@ -26,17 +27,31 @@ export function encryptionKeyOption(): Option {
 /** `--model`. */
 export function modelOption(): Option {
   const names = EMBEDDING_MODELS.map(({ alias, languages }) => `${alias} (${languages})`);
-  return new Option("--model <name>", `embedding model: ${names.join(" or ")}`);
+  return new Option(
+    "--model <name>",
+    `embedding model: ${names.join(" or ")}, a local ONNX model (folder or owner/name), or one of embedding.provider`,
+  );
 }
 
 /** The settings with the value of `--model`. @throws SvcError invalid_argument that names the models */
 export function withModel(config: Config, name: string | undefined): Config {
   if (name === undefined) return config;
+  const { embedding } = config;
   if (findModel(name) !== undefined) {
-    return { ...config, embedding: { ...config.embedding, model_name: name } };
+    // Whatever is set of the model of another.
+    const local = { ...embedding, provider: "local", dimension: undefined } as const;
+    return { ...config, embedding: { ...local, model_name: name } };
   }
+  const named = { ...config, embedding: { ...embedding, model_name: name } };
+  const [complaint] = embeddingComplaints(named.embedding);
+  if (complaint === undefined) return named;
+  const hosted = hostedChoice(embedding);
+  if (hosted !== undefined) throw invalid("--model", `${complaint.setting} ${complaint.reason}`);
   const known = EMBEDDING_MODELS.map(({ alias }) => alias).join(" or ");
-  throw invalid("--model", `${JSON.stringify(name)} is no embedding model of svc; name ${known}`);
+  throw invalid(
+    "--model",
+    `${JSON.stringify(name)} is no embedding model of svc; name ${known}, a folder (/path or ./path) or owner/name of a model on the hub, or set embedding.provider`,
+  );
 }
 
 /** `--env-file`. @param place the default location */

@@ -62,7 +62,7 @@ describe("a new pack", () => {
     const { code, stderr } = await desk.run(["init", "no.pack", "--model", "klingon"]);
     expect(code).toBe(2);
     expect(stderr).toBe(
-      'Error: --model: "klingon" is no embedding model of svc; name english or multilingual\n',
+      'Error: --model: "klingon" is no embedding model of svc; name english or multilingual, a folder (/path or ./path) or owner/name of a model on the hub, or set embedding.provider\n',
     );
   });
 });

@@ -44,9 +44,12 @@ function embeddingOf({
   manifest: { embedding },
   begunModel,
   includesModel,
+  textsTo,
   path,
 }: PackReport): string {
-  const model = `${shownName(embedding.model)} (${embedding.dimension})`;
+  const from =
+    textsTo === undefined ? "" : ` of ${textsTo.provider}: texts are sent to ${textsTo.host}`;
+  const model = `${shownName(embedding.model)} (${embedding.dimension})${from}`;
   if (!includesModel) return `${model}, which this program lacks: memories are found by words only`;
   const isChanging = begunModel !== undefined && begunModel.model !== embedding.model;
   if (!isChanging) return model;
