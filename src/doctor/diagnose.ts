@@ -19,6 +19,7 @@ import { shellWord } from "../lib/shell-word.ts";
 import { shownName } from "../lib/shown-name.ts";
 import { holdPack, type PackReport, reportOnPack } from "../packs/inspect-pack.ts";
 import { checkAssistant, checkConnected } from "./diagnose-assistants.ts";
+import { checkExtraction } from "./diagnose-extraction.ts";
 import { checkKey } from "./diagnose-key.ts";
 import type { Finding } from "./finding.ts";
 
@@ -118,6 +119,7 @@ async function checkContent(config: Config, report: PackReport): Promise<readonl
     checkIndexes(report),
     checkReceipts(report),
     checkJobs(report),
+    checkExtraction(report),
     checkEmbedding(config, report),
   ];
 }

@@ -1,6 +1,7 @@
 import type { MemoryEvent } from "../../src/domain/event.ts";
 import type { DerivationPlan } from "../../src/domain/extraction/plan/derivation.ts";
 import { newEdge, planIdOf } from "../../src/domain/extraction/plan/nodes.ts";
+import type { DropCounts } from "../../src/domain/extraction/reasons.ts";
 import { toExtractionRecord } from "../../src/domain/extraction/records.ts";
 import { EMPTY_RESULT } from "../../src/domain/extraction/result.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
@@ -26,10 +27,14 @@ export async function claimed(
   return claim;
 }
 
-/** The record of an extraction that found nothing. */
-export function aRecordOf(event: MemoryEvent, given: { readonly provider?: string } = {}) {
-  const by = { provider: "scripted", model: "m", promptVersion: "1", at: at(1), ...given };
-  return toExtractionRecord(event, { result: EMPTY_RESULT, drops: {} }, by);
+/** The record of an extraction that kept nothing. */
+export function aRecordOf(
+  event: MemoryEvent,
+  given: { readonly provider?: string; readonly drops?: DropCounts } = {},
+) {
+  const { provider = "scripted", drops = {} } = given;
+  const by = { provider, model: "m", promptVersion: "1", at: at(1) };
+  return toExtractionRecord(event, { result: EMPTY_RESULT, drops }, by);
 }
 
 /** A plan: two entities, and a claim about the first that mentions the second. */

@@ -23,6 +23,7 @@ import { describeLexicalSearch } from "./store-lexical.ts";
 import { describeManifest } from "./store-manifest.ts";
 import { describeOwnerMoves } from "./store-owner-moves.ts";
 import { describeOwners } from "./store-owners.ts";
+import { describePublication } from "./store-publication.ts";
 import { describeKeyedReads, describeReads } from "./store-reads.ts";
 import { describeRebuild } from "./store-rebuild.ts";
 import { describeReceipts } from "./store-receipts.ts";
@@ -103,6 +104,7 @@ const RETRIEVAL: readonly ((world: World) => void)[] = [
 /** What depends on how a store keeps its parts together: transactions over all of them, and changes of a whole index. */
 export const ACROSS_PARTS: readonly Suite[] = [
   describeAdmission,
+  describePublication,
   describeJobs,
   describeRetirement,
   describeRebuild,

@@ -20,7 +20,8 @@ import { readManifest } from "../schema/manifest.ts";
 import { isUpTo } from "../schema/migrate.ts";
 import { vectorFileOf } from "../vectors/exact.ts";
 import { documentNumber } from "../write/lexical-index.ts";
-import { ACTIVE, HAS_TEXT } from "../write/turns.ts";
+import { ACTIVE, HAS_TEXT, HAS_WORDS } from "../write/turns.ts";
+import { type ExtractionInspection, inspectExtraction } from "./inspect-extraction.ts";
 
 /** What a pack says about itself. Counts cover all owners. */
 export type PackInspection = {
@@ -41,8 +42,10 @@ export type PackInspection = {
   /** Active nodes with text that are missing or incomplete in an index, although no job will add them. */
   readonly withoutVector: number;
   readonly withoutLexical: number;
+  /** Events whose memories and index entries are still to be written. */
   readonly pendingJobs: number;
   readonly failedJobs: number;
+  readonly extraction: ExtractionInspection;
   /** Work that comes again and again and has failed since its last success. */
   readonly failingWork: readonly FailingWork[];
   /** Of the newest node or event. */
@@ -113,6 +116,9 @@ export function openToInspect(
   });
 }
 
+/** Work that writes memories and index entries. */
+const PENDING = "kind = 'materialization' AND status = 'pending'";
+
 function readAll(database: Database, options: InspectOptions): PackInspection {
   const { layout } = options;
   const tableCount = countRows(database, "sqlite_schema WHERE type = 'table'");
@@ -136,10 +142,11 @@ function readAll(database: Database, options: InspectOptions): PackInspection {
     keyBackup: readKeyBackup(database),
     vectorCount: countRows(database, "vector_metadata"),
     lexicalCount: countRows(database, "lexical_documents_docsize"),
-    withoutVector: countMissing(database, wholeVectors(database)),
-    withoutLexical: countMissing(database, wholeDocuments(database)),
-    pendingJobs: countRows(database, "jobs WHERE status = 'pending'"),
-    failedJobs: countRows(database, "jobs WHERE status = 'pending' AND last_error IS NOT NULL"),
+    withoutVector: countMissing(database, HAS_TEXT, wholeVectors(database)),
+    withoutLexical: countMissing(database, HAS_WORDS, wholeDocuments(database)),
+    pendingJobs: countRows(database, `jobs WHERE ${PENDING}`),
+    failedJobs: countRows(database, `jobs WHERE ${PENDING} AND last_error IS NOT NULL`),
+    extraction: inspectExtraction(database),
     failingWork: readFailingWork(database),
     lastModified: lastModified === undefined ? undefined : asInstant(lastModified),
     damage: options.checkIntegrity ? findDamage(database, layout) : undefined,
@@ -180,13 +187,13 @@ function wholeDocuments(database: Database): string {
   return `SELECT key FROM nodes WHERE ${number} IN (SELECT id FROM lexical_documents_docsize)`;
 }
 
-function countMissing(database: Database, indexed: string): number {
+function countMissing(database: Database, belongs: string, indexed: string): number {
   return countRows(
     database,
-    `nodes WHERE lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}
+    `nodes WHERE lifecycle_state IN ${ACTIVE} AND ${belongs}
        AND key NOT IN (${indexed})
        AND coalesce(evidence_refs ->> 0, '') NOT IN
-         (SELECT e.id FROM jobs j JOIN events e ON e.key = j.event_key WHERE j.status = 'pending')`,
+         (SELECT e.id FROM jobs CROSS JOIN events e ON e.key = event_key WHERE ${PENDING})`,
   );
 }
 

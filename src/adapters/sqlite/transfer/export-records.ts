@@ -156,7 +156,7 @@ export const SECTIONS: readonly Section[] = [
       event_key: key,
       kind: text,
       owner: key,
-      status: z.enum(["pending", "complete"]),
+      status: z.enum(["pending", "complete", "failed"]),
       attempts: z.int().min(0),
       last_error: text.nullable(),
       updated_at: instant,

@@ -5,6 +5,7 @@ import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
 import type { PackLayout } from "../connection/layout.ts";
 import { openDatabase, turnToLog } from "../connection/open-database.ts";
 import type { Connection } from "../connection/open-reading.ts";
+import { restoreExtraction } from "../extraction/restore.ts";
 import { adoptPackOwner } from "../owners/pack-owner.ts";
 import { isAnyStale } from "../rebuild/staging.ts";
 import { tooNew } from "../schema/manifest.ts";
@@ -72,6 +73,7 @@ export async function importPack(options: ImportOptions): Promise<ImportResult> 
     turnToLog(database, options.layout);
     prepare(database, header, embedding, options);
     const counts = await takeAll(database, header, first.value, lines, { ...options, embedding });
+    database.transaction(() => restoreExtraction(database))();
     writeTexts(database);
     database.transaction(() => adoptPackOwner(database))();
     const lacksVectors = isAnyStale(database, "repair", embedding);

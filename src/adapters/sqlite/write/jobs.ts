@@ -19,7 +19,7 @@ import {
   toEvent,
   toNode,
 } from "./rows.ts";
-import { ACTIVE, HAS_TEXT } from "./turns.ts";
+import { ACTIVE, HAS_TEXT, IS_EXTRACTED_ENTITY } from "./turns.ts";
 import { type ClaimFilter, claimWork, dueAfter, type Lease } from "./work.ts";
 
 const KIND = "materialization";
@@ -195,7 +195,8 @@ export function readUnindexed(
        WHERE c.event = ?1 AND n.evidence_refs ->> 0 = ?2 AND n.id <> ?3
          AND n.lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}
          AND (n.key NOT IN (SELECT node_key FROM vector_metadata)
-           OR ${documentNumber("n.owner", "n.key")} NOT IN (SELECT id FROM lexical_documents_docsize))
+           OR ${documentNumber("n.owner", "n.key")} NOT IN (SELECT id FROM lexical_documents_docsize)
+             AND NOT (${IS_EXTRACTED_ENTITY}))
        ORDER BY n.id`,
     )
     .all(event.key, event.id, own)

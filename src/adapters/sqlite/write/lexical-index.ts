@@ -13,6 +13,8 @@ import type { StepProgress } from "../schema/upgrade-progress.ts";
 import {
   ACTIVE,
   HAS_TEXT,
+  HAS_WORDS,
+  IS_EXTRACTED_ENTITY,
   IS_TURN,
   isOfSame,
   readTurn,
@@ -122,7 +124,7 @@ function removeOrphanDocuments(database: Database): readonly number[] {
     .query<{ owner: number; key: number }, []>(
       `SELECT id >> ${KEY_BITS} AS owner, id & ${KEY_MASK} AS key FROM (SELECT id FROM lexical_documents_docsize
        EXCEPT SELECT ${documentNumber("owner", "key")} FROM nodes
-         WHERE lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT})`,
+         WHERE lifecycle_state IN ${ACTIVE} AND ${HAS_WORDS})`,
     )
     .all();
   for (const orphan of orphans) remove(database, orphan);
@@ -187,7 +189,11 @@ function columnsOf({ turn, before, after }: Surrounded<Turn>): readonly (readonl
 }
 
 function put(database: Database, place: Surrounded<Turn>): void {
-  const { owner, key } = place.turn;
+  const { owner, key, node_type: nodeType } = place.turn;
+  const isWordless =
+    nodeType === "entity" &&
+    hasRow(database, `nodes WHERE key = ? AND ${IS_EXTRACTED_ENTITY}`, key);
+  if (isWordless) return;
   const columns = columnsOf(place).map((words) => words.join(" "));
   database
     .query(

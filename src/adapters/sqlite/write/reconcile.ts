@@ -7,7 +7,7 @@ import { readManifest } from "../schema/manifest.ts";
 import { plannedNode, reopenJob } from "./jobs.ts";
 import { documentNumber, mendDocuments } from "./lexical-index.ts";
 import { forgetRenewal } from "./renew-texts.ts";
-import { ACTIVE, HAS_TEXT } from "./turns.ts";
+import { ACTIVE, HAS_TEXT, IS_EXTRACTED_ENTITY } from "./turns.ts";
 
 /** SQLite's name of the file that holds the vectors of a directory pack. */
 const VECTOR_FILE = "vector_file";
@@ -44,8 +44,9 @@ export function reconcileIndexes(
   const missing = database
     .query<MissingRow, []>(
       `SELECT id, evidence_refs FROM nodes WHERE lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}
-         AND (key NOT IN (SELECT node_key FROM vector_metadata) 
-           OR ${documentNumber("owner", "key")} NOT IN (SELECT id FROM lexical_documents_docsize))`,
+         AND (key NOT IN (SELECT node_key FROM vector_metadata)
+           OR ${documentNumber("owner", "key")} NOT IN (SELECT id FROM lexical_documents_docsize)
+             AND NOT (${IS_EXTRACTED_ENTITY}))`,
     )
     .all();
   for (const row of missing) {

@@ -6,6 +6,11 @@ import { sqlList } from "./sql-list.ts";
 export const ACTIVE = sqlList(ACTIVE_STATES);
 /** `hasText`, as SQL: by default `trim` removes only spaces. */
 export const HAS_TEXT = `trim(content, char(${BLANKS.join(", ")})) <> ''`;
+/** Whether a node is an entity that came out of an extraction: it has a vector, and no lexical document. As SQL. */
+export const IS_EXTRACTED_ENTITY = `node_type = 'entity' AND EXISTS (SELECT 1 FROM events x CROSS JOIN jobs j
+  ON j.event_key = x.key AND j.kind = 'extraction' WHERE x.id = evidence_refs ->> 0)`;
+/** Whether a node has a lexical document while it is active, as SQL. */
+export const HAS_WORDS = `${HAS_TEXT} AND NOT (${IS_EXTRACTED_ENTITY})`;
 /** Columns of a Turn. */
 export const TURN = "key, owner, content, node_type, session_id, scope, created_at, event_time, id";
 /** `isTurn`, as SQL. */

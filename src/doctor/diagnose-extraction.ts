@@ -1,0 +1,32 @@
+import type { Counted } from "../adapters/sqlite/read/inspect-extraction.ts";
+import { shellWord } from "../lib/shell-word.ts";
+import type { PackReport } from "../packs/inspect-pack.ts";
+import type { Finding } from "./finding.ts";
+
+/** Whether extraction is stuck, and what it left out of the answers of models. */
+export function checkExtraction({ extraction }: Pick<PackReport, "extraction">): Finding {
+  const { pending, failed, firstFailed, dropped } = extraction;
+  const name = "extraction";
+  const notes = [
+    ...(pending === 0 ? [] : [`${pending} texts wait for it`]),
+    ...(dropped.length === 0
+      ? []
+      : [
+          `left out of what models answered, because the text does not say it so: ${tell(dropped)}`,
+        ]),
+  ];
+  if (firstFailed === undefined) {
+    return { name, status: "ok", message: notes.join("; ") || "no text waits for it" };
+  }
+  const { eventId, userId } = firstFailed;
+  const failure = `${sum(failed)} texts were given up after repeated failures: ${tell(failed)}; try the first again with: svc retry-extraction ${eventId} --user-id ${shellWord(userId)}`;
+  return { name, status: "warn", message: [failure, ...notes].join("; ") };
+}
+
+function tell(counts: readonly Counted[]): string {
+  return counts.map(({ reason, times }) => `${reason} ${times}`).join(", ");
+}
+
+function sum(counts: readonly Counted[]): number {
+  return counts.reduce((total, { times }) => total + times, 0);
+}
