@@ -141,6 +141,18 @@ export function languagesOfQuestion(question: string, terms: readonly string[]):
   return { stemmed, asked: [...(found.en >= least ? (["en"] as const) : []), ...stemmed] };
 }
 
+/**
+ * The likeliest of some languages for a text.
+ * @param otherwise the one of a text that does not tell
+ */
+export function likeliest<L extends Language>(text: string, among: readonly L[], otherwise: L): L {
+  const found = known(text, analyse(text));
+  return among.reduce(
+    (best, language) => (found[language] > found[best] ? language : best),
+    otherwise,
+  );
+}
+
 const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}]/u;
 
 /** The languages other than English that a question surely is in, as two-letter codes: one, or a few that are alike. */
