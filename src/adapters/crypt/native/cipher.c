@@ -40,6 +40,8 @@ static int has_hardware_aes(void) { return has_all(SSSE3 | AESNI | PCLMUL); }
 
 #elif defined(__aarch64__)
 
+#include <arm_arch.h>
+
 extern ExpandKey aes_v8_set_encrypt_key;
 extern ExpandKey aes_v8_set_decrypt_key;
 extern CryptBlock aes_v8_encrypt;
@@ -49,12 +51,7 @@ extern CountBlocks aes_v8_ctr32_encrypt_blocks;
 #define HARDWARE(name) aes_v8_##name
 
 static int has_vector_aes(void) { return 1; }
-#if defined(__APPLE__)
-static int has_hardware_aes(void) { return 1; }
-#else
-#include <sys/auxv.h>
-static int has_hardware_aes(void) { return (getauxval(AT_HWCAP) & (1UL << 3)) != 0; }
-#endif
+static int has_hardware_aes(void) { return (OPENSSL_armcap_P & ARMV8_AES) != 0; }
 
 #else
 #error "no AES implementation was chosen for this processor"

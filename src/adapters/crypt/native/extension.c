@@ -13,8 +13,13 @@ SQLITE_EXTENSION_INIT1
 
 enum { READ_MAX = 65536 };
 
-__attribute__((visibility("default"))) int sqlite3_svccrypt_init(
-    sqlite3 *db, char **error, const sqlite3_api_routines *api);
+#if defined(_WIN32)
+#define SVC_EXPORT __declspec(dllexport)
+#else
+#define SVC_EXPORT __attribute__((visibility("default")))
+#endif
+
+SVC_EXPORT int sqlite3_svccrypt_init(sqlite3 *db, char **error, const sqlite3_api_routines *api);
 
 /* Copies a blob of exactly `size` bytes. Returns 0 when the argument is none. */
 static int take_blob(sqlite3_value *value, uint8_t *out, int size) {

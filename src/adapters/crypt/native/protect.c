@@ -1,9 +1,30 @@
 #include "protect.h"
 
+#include "cipher.h"
+
+#if defined(_WIN32)
+
+#include <windows.h>
+
+/* The system writes no dump of a process unless its user has asked for that. */
+void protect_process(void) {}
+
+void *secret_alloc(size_t size) {
+  void *memory = VirtualAlloc(NULL, size, MEM_COMMIT | MEM_RESERVE, PAGE_READWRITE);
+  if (memory != NULL) (void)VirtualLock(memory, size);
+  return memory;
+}
+
+void secret_free(void *memory, size_t size) {
+  cipher_wipe(memory, size);
+  /* Unlocks it as well. */
+  (void)VirtualFree(memory, 0, MEM_RELEASE);
+}
+
+#else
+
 #include <sys/mman.h>
 #include <sys/resource.h>
-
-#include "cipher.h"
 
 #if defined(__linux__)
 #include <sys/prctl.h>
@@ -36,3 +57,5 @@ void secret_free(void *memory, size_t size) {
   /* Unlocks it as well. */
   (void)munmap(memory, size);
 }
+
+#endif

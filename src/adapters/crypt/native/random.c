@@ -1,12 +1,21 @@
 #include "random.h"
 
-#include <errno.h>
-
 /*
  * Asked anew for each page, without a buffer of our own: a buffer would be copied by fork(), and two processes would then
  * encrypt different pages under equal nonces. The call costs a fraction of what encrypting a page costs.
  */
-#if defined(__APPLE__)
+#if defined(_WIN32)
+
+#include <windows.h>
+
+#include <bcrypt.h>
+
+int random_bytes(uint8_t *out, size_t size) {
+  if (size > ULONG_MAX) return 0;
+  return BCryptGenRandom(NULL, out, (ULONG)size, BCRYPT_USE_SYSTEM_PREFERRED_RNG) == 0;
+}
+
+#elif defined(__APPLE__)
 
 #include <sys/random.h>
 
@@ -14,6 +23,7 @@ int random_bytes(uint8_t *out, size_t size) { return getentropy(out, size) == 0;
 
 #else
 
+#include <errno.h>
 #include <sys/random.h>
 
 int random_bytes(uint8_t *out, size_t size) {

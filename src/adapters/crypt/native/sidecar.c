@@ -1,34 +1,21 @@
 #include "sidecar.h"
 
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "bytes.h"
+#include "names.h"
 
 /* What a journal begins with, and where in that header its numbers lie. */
 enum { JOURNAL_HEADER = 28, AT_PAGE_COUNT = 16, AT_PAGE_SIZE = 24 };
 static const uint8_t JOURNAL_MAGIC[8] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
 
-static int is_owner(uid_t uid, const char *database) {
-  struct stat main_file;
-  return uid == geteuid() || (database != NULL && stat(database, &main_file) == 0 && uid == main_file.st_uid);
-}
-
-/* A second name could be a link that somebody made to a file of this user, to have it overwritten. */
-static int is_trusted(const char *name, const char *database, int must_exist) {
-  struct stat found;
-  if (lstat(name, &found) != 0) return !must_exist;
-  return S_ISREG(found.st_mode) && found.st_nlink == 1 && is_owner(found.st_uid, database);
-}
-
 static int open_trusted(
     sqlite3_vfs *real, const char *name, const char *database, sqlite3_file *file, int flags, int *out_flags) {
   file->pMethods = NULL;
-  if (!is_trusted(name, database, 0)) return SQLITE_CANTOPEN;
+  if (!name_is_trusted(name, database, 0)) return SQLITE_CANTOPEN;
   int rc = real->xOpen(real, name, file, flags, out_flags);
   /* Again: what was put there in between would be open now. */
-  if (rc == SQLITE_OK && !is_trusted(name, database, 1)) rc = SQLITE_CANTOPEN;
+  if (rc == SQLITE_OK && !name_is_trusted(name, database, 1)) rc = SQLITE_CANTOPEN;
   if (rc != SQLITE_OK && file->pMethods != NULL) file->pMethods->xClose(file);
   if (rc != SQLITE_OK) file->pMethods = NULL;
   return rc;
@@ -39,11 +26,10 @@ int sidecar_open(sqlite3_vfs *real, sqlite3_filename name, sqlite3_file *file, i
 }
 
 void drop_stale_index(sqlite3_file *file, const char *name) {
-  struct stat found;
   char *index = sqlite3_mprintf("%s-shm", name);
   if (index == NULL) return;
-  if (lstat(index, &found) == 0 && file->pMethods->xLock(file, SQLITE_LOCK_SHARED) == SQLITE_OK) {
-    if (file->pMethods->xLock(file, SQLITE_LOCK_EXCLUSIVE) == SQLITE_OK) (void)unlink(index);
+  if (name_is_taken(index) && file->pMethods->xLock(file, SQLITE_LOCK_SHARED) == SQLITE_OK) {
+    if (file->pMethods->xLock(file, SQLITE_LOCK_EXCLUSIVE) == SQLITE_OK) name_remove(index);
     file->pMethods->xUnlock(file, SQLITE_LOCK_NONE);
   }
   sqlite3_free(index);

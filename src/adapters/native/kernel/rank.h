@@ -7,7 +7,11 @@
 
 #include <stdint.h>
 
+#if defined(_WIN32)
+#define SVC_EXPORT __declspec(dllexport)
+#else
 #define SVC_EXPORT __attribute__((visibility("default")))
+#endif
 
 /*
  * Turns `count` vectors into rows of one byte a number: row[i] = (direction[i] - mean[i]) / scale, rounded. What all
