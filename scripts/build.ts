@@ -1,6 +1,7 @@
 /**
- * Builds the executable: `bun scripts/build.ts [--target linux-x64] [--models english]`.
- * Writes `dist/svc` for this machine, `dist/svc-<target>` for another one, and tries the former out.
+ * Builds executables: `bun scripts/build.ts [--target linux-arm64 | --all] [--models english]`.
+ * Writes `dist/svc` for this machine, `dist/svc-<target>` for a target that is named, and tries out what runs here. What another
+ * platform needs is fetched from the registries once and compared with its checksum.
  */
 import { mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -12,14 +13,22 @@ import {
   findModel,
 } from "../src/domain/embedding-models.ts";
 import { buildExecutable } from "./build/executable.ts";
-import { parseTarget } from "./build/targets.ts";
+import {
+  executableName,
+  HOST,
+  parseTarget,
+  provideRuntime,
+  TARGETS,
+  type Target,
+} from "./build/targets.ts";
 import { smoke } from "./smoke.ts";
 
 const ROOT = join(import.meta.dir, "..");
-const HOST = `${process.platform}-${process.arch}`;
+
+type Models = readonly EmbeddingModel[] | undefined;
 
 /** Reads `--models`, names separated by commas. @throws Error that names the possible ones */
-function parseModels(text: string | undefined): readonly EmbeddingModel[] | undefined {
+function parseModels(text: string | undefined): Models {
   const models = text?.split(",").map((name) => {
     const model = findModel(name);
     if (model !== undefined) return model;
@@ -30,19 +39,29 @@ function parseModels(text: string | undefined): readonly EmbeddingModel[] | unde
   throw new Error(`new packs need ${DEFAULT_MODEL.alias} when nothing else is said: add it`);
 }
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { target: { type: "string", default: HOST }, models: { type: "string" } },
-  });
-  const models = parseModels(values.models);
-  const target = parseTarget(values.target);
-  const outfile = join(ROOT, "dist", target === HOST ? "svc" : `svc-${target}`);
+async function build(target: Target, isHost: boolean, models: Models): Promise<void> {
+  const outfile = join(ROOT, "dist", executableName(target, isHost));
   mkdirSync(join(ROOT, "dist"), { recursive: true });
-  await buildExecutable({ root: ROOT, main: join(ROOT, "src/main.ts"), target, models, outfile });
+  const runtime = isHost ? undefined : await provideRuntime(ROOT, target);
+  const main = join(ROOT, "src/main.ts");
+  await buildExecutable({ root: ROOT, main, target, models, outfile, runtime });
   const megabytes = (statSync(outfile).size / 1e6).toFixed(0);
   console.log(`built ${outfile.slice(ROOT.length + 1)} for ${target}, ${megabytes} MB`);
-  if (target === HOST) await smoke(outfile, ROOT);
+  if (target === HOST) await smoke([outfile], ROOT);
   else console.log("not tried out: it is for another platform");
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      target: { type: "string" },
+      all: { type: "boolean", default: false },
+      models: { type: "string" },
+    },
+  });
+  const models = parseModels(values.models);
+  if (values.all) for (const target of TARGETS) await build(target, false, models);
+  else await build(parseTarget(values.target ?? HOST), values.target === undefined, models);
 }
 
 try {

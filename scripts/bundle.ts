@@ -6,12 +6,11 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { TARGETS } from "./build/targets.ts";
+import { executableName, HOST, TARGETS } from "./build/targets.ts";
 import { type Bundle, productOf, writeBundle } from "./bundle/bundle.ts";
 import { NAMESPACE, RELEASE_URL, serverJson } from "./bundle/server-json.ts";
 
 const ROOT = join(import.meta.dir, "..");
-const HOST = `${process.platform}-${process.arch}`;
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -24,8 +23,10 @@ async function main(): Promise<void> {
   const { namespace, "release-url": releaseUrl, folder } = values;
   const bundles: Bundle[] = [];
   for (const target of TARGETS) {
-    const executable = join(folder, target === HOST ? "svc" : `svc-${target}`);
-    if (!existsSync(executable)) continue;
+    const executable = [false, target === HOST]
+      .map((isHost) => join(folder, executableName(target, isHost)))
+      .find(existsSync);
+    if (executable === undefined) continue;
     const bundle = await writeBundle({ root: ROOT, target, executable, folder });
     console.log(`packed ${bundle.path}, ${(bundle.bytes / 1e6).toFixed(0)} MB`);
     bundles.push(bundle);

@@ -14,7 +14,7 @@ type Result = { readonly stdout: string; readonly ms: number };
 type Run = (...args: readonly string[]) => Result;
 
 /** Runs every step. @throws Error that names the first one that failed and shows what it printed. */
-export async function smoke(executable: string, root: string): Promise<void> {
+export async function smoke([executable = ""]: readonly string[], root: string): Promise<void> {
   refuseBuildPaths(executable, root);
   const place = mkdtempSync(join(tmpdir(), "svc-smoke-"));
   try {
@@ -89,5 +89,5 @@ function refuseStrayFiles(home: string): void {
 
 if (import.meta.main) {
   const root = resolve(import.meta.dir, "..");
-  await smoke(resolve(process.argv[2] ?? join(root, "dist/svc")), root);
+  await smoke([resolve(process.argv[2] ?? join(root, "dist/svc"))], root);
 }

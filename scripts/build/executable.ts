@@ -12,8 +12,10 @@ export type ExecutableInput = {
   readonly target: Target;
   /** The embedding models to put in. Default: all. */
   readonly models?: readonly EmbeddingModel[] | undefined;
-  /** The file to write, absolute. */
+  /** The file to write, absolute; for Windows it ends in `.exe`. */
   readonly outfile: string;
+  /** Bun for the target. Default: the one that runs this. */
+  readonly runtime?: string | undefined;
 };
 
 /**
@@ -21,13 +23,14 @@ export type ExecutableInput = {
  * @throws AggregateError or Error saying what could not be bundled.
  */
 export async function buildExecutable(input: ExecutableInput): Promise<void> {
-  const { root, main, target, models, outfile } = input;
+  const { root, main, target, models, outfile, runtime } = input;
   await Bun.build({
     entrypoints: [main, ...workerEntries(root)],
     root: join(root, "src"),
     compile: {
       target: `bun-${target}`,
       outfile,
+      ...(runtime === undefined ? {} : { executablePath: runtime }),
       // The working directory belongs to the user: nothing in it may change what the program does.
       autoloadDotenv: false,
       autoloadBunfig: false,

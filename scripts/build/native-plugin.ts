@@ -33,7 +33,7 @@ export async function nativePlugin(
         loader: "js",
       }));
       stubSharp(build);
-      patchPackages(build, root);
+      patchPackages(build, root, target);
     },
   };
 }
@@ -88,7 +88,7 @@ function stubSharp(build: PluginBuilder): void {
   }));
 }
 
-function patchPackages(build: PluginBuilder, root: string): void {
+function patchPackages(build: PluginBuilder, root: string, target: Target): void {
   patch(build, /transformers\.node\.mjs$/, [
     // Through createRequire the bundler does not see the package.
     ['requireFromHere("onnxruntime-node")', 'require("onnxruntime-node")'],
@@ -105,12 +105,13 @@ function patchPackages(build: PluginBuilder, root: string): void {
       `require(${loader}).loadOnnxRuntime()`,
     ],
   ]);
+  const inside = target.startsWith("windows") ? "file:///B:/~BUN/root" : "file:///$bunfs/root";
   // Inside the executable a worker lies beside the other modules, under the name of its entry point.
   for (const folder of WORKER_FOLDERS) {
     patch(build, new RegExp(`[\\\\/]adapters[\\\\/]${folder}[\\\\/]worker-url\\.ts$`), [
       [
         'new URL("./worker.ts", import.meta.url)',
-        `new URL("file:///$bunfs/root/adapters/${folder}/worker.js")`,
+        `new URL("${inside}/adapters/${folder}/worker.js")`,
       ],
     ]);
   }

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Target } from "../build/targets.ts";
-import { ENTRY_POINT, manifestOf, type Product } from "./manifest.ts";
+import { entryPointOf, manifestOf, type Product } from "./manifest.ts";
 import type { PublishedBundle } from "./server-json.ts";
 import { zip } from "./zip.ts";
 
@@ -27,7 +27,7 @@ export async function writeBundle(input: BundleInput): Promise<Bundle> {
   const packed = zip(
     [
       { name: "manifest.json", bytes: Buffer.from(text), isExecutable: false },
-      { name: ENTRY_POINT, bytes: readFileSync(executable), isExecutable: true },
+      { name: entryPointOf(target), bytes: readFileSync(executable), isExecutable: true },
       { name: "LICENSE", bytes: readFileSync(join(root, "LICENSE")), isExecutable: false },
       { name: "NOTICE", bytes: readFileSync(join(root, "NOTICE")), isExecutable: false },
     ],

@@ -5,7 +5,9 @@ import type { Target } from "../build/targets.ts";
 /** Version of the manifest's form, as the MCPB specification counts. */
 const FORM = "0.3";
 /** Where the program lies in a bundle. */
-export const ENTRY_POINT = "server/svc";
+export function entryPointOf(target: Target): string {
+  return target.startsWith("windows") ? "server/svc.exe" : "server/svc";
+}
 
 /** A text that an assistant puts in when it installs or starts a bundle. */
 function placeholder(name: string): string {
@@ -32,7 +34,7 @@ const MANIFEST = z.strictObject({
   keywords: z.array(z.string()),
   server: z.strictObject({
     type: z.literal("binary"),
-    entry_point: z.literal(ENTRY_POINT),
+    entry_point: z.enum(["server/svc", "server/svc.exe"]),
     mcp_config: z.strictObject({
       command: z.string().startsWith(placeholder("__dirname")),
       args: z.array(z.string()),
@@ -58,7 +60,8 @@ export type Manifest = z.infer<typeof MANIFEST>;
 /** The manifest of the bundle for a platform. @throws ZodError when it breaks a rule of the specification */
 export function manifestOf(product: Product, target: Target): Manifest {
   const { name, version, description, license } = product;
-  const [platform] = target.split("-");
+  const [system] = target.split("-");
+  const platform = system === "windows" ? "win32" : system;
   return MANIFEST.parse({
     manifest_version: FORM,
     name,
@@ -70,9 +73,9 @@ export function manifestOf(product: Product, target: Target): Manifest {
     keywords: ["memory", "long-term memory", "local", "encrypted"],
     server: {
       type: "binary",
-      entry_point: ENTRY_POINT,
+      entry_point: entryPointOf(target),
       mcp_config: {
-        command: `${placeholder("__dirname")}/${ENTRY_POINT}`,
+        command: `${placeholder("__dirname")}/${entryPointOf(target)}`,
         args: ["mcp", "--db-path", placeholder("user_config.pack")],
         env: {},
       },

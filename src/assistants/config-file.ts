@@ -13,7 +13,6 @@ import {
   readFileSync,
   readlinkSync,
   realpathSync,
-  renameSync,
   rmdirSync,
   rmSync,
   type Stats,
@@ -21,6 +20,7 @@ import {
   writeSync,
 } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
+import { renameFile, syncToDisk } from "../adapters/native/system-files.ts";
 import { invalid, SvcError } from "../domain/errors.ts";
 import type { Instant } from "../lib/instant.ts";
 import type { Place } from "./catalogue.ts";
@@ -84,8 +84,8 @@ export function writeConfig(
       writeNew(draft, after, stat === undefined && isShared ? 0o666 : PRIVATE);
       if (stat !== undefined) takeOver(draft, stat);
       requireText(file, before);
-      renameSync(draft, target);
-      flushFolder(dirname(target));
+      renameFile(draft, target);
+      syncToDisk(dirname(target));
     } finally {
       rmSync(draft, { force: true });
     }
@@ -206,16 +206,6 @@ function tryChown(path: string, uid: number, gid: number): void {
   } catch (error) {
     // Only a superuser may give files away; otherwise the file becomes this user's, who could write it before.
     if (codeOf(error) !== "EPERM") throw error;
-  }
-}
-
-function flushFolder(folder: string): void {
-  if (process.platform === "win32") return;
-  const handle = openSync(folder, "r");
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
   }
 }
 

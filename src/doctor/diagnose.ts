@@ -1,10 +1,11 @@
-import { Database } from "bun:sqlite";
 import { accessSync, constants, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { modelRoot } from "../adapters/embedding/model-files.ts";
 import { cacheDir } from "../adapters/native/cache-dir.ts";
 import { kernelFailure } from "../adapters/native/kernel.ts";
 import { loadInto } from "../adapters/native/load-library.ts";
+import { openSqlite } from "../adapters/native/open-sqlite.ts";
+import { IS_WINDOWS } from "../adapters/native/platform.ts";
 import { loadSqliteVec, SQLITE_VEC } from "../adapters/native/sqlite-vec.ts";
 import { mainPath } from "../adapters/sqlite/connection/layout.ts";
 import { tellGap } from "../adapters/sqlite/connection/log-mark.ts";
@@ -219,6 +220,8 @@ function checkPermissions(path: string): Finding {
     const message = "this user cannot write to the file and its folder; nothing can be stored";
     return { name, status: "warn", message };
   }
+  // The rights of the folder decide there, and modes are made up.
+  if (IS_WINDOWS) return { name, status: "ok", message: "writable for this user" };
   const mode = statSync(path).mode & 0o777;
   const shown = mode.toString(8);
   if ((mode & 0o022) !== 0) {
@@ -239,7 +242,7 @@ function checkDisk(path: string): Finding {
 
 function checkNativeLibrary(): Finding {
   const name = "native library";
-  const database = new Database(":memory:");
+  const database = openSqlite(":memory:");
   try {
     loadInto(database, { ...SQLITE_VEC, path: loadSqliteVec() });
     const version = database.query<{ v: string }, []>("SELECT vec_version() AS v").get()?.v;

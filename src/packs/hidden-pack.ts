@@ -1,13 +1,6 @@
-import {
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from "node:fs";
+import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { renameFile, syncToDisk } from "../adapters/native/system-files.ts";
 import type { PackLayout } from "../adapters/sqlite/connection/layout.ts";
 import { filesOf } from "../adapters/sqlite/connection/open-database.ts";
 import {
@@ -15,7 +8,6 @@ import {
   hiddenBeside as hiddenName,
   type Purpose,
   removeLeftovers,
-  syncToDisk,
 } from "../adapters/sqlite/copy/hidden-file.ts";
 import { invalid } from "../domain/errors.ts";
 
@@ -63,7 +55,7 @@ export function hiddenBeside(layout: PackLayout, purpose: Purpose): HiddenPack {
       syncToDisk(place);
       requireFree(target);
       // Replaces an empty folder, and fails if there is anything in it.
-      renameSync(place, target);
+      renameFile(place, target);
       syncToDisk(dirname(target));
     },
     remove: () => rmSync(place, { recursive: true, force: true }),
@@ -98,7 +90,7 @@ function requireFree(target: string): void {
 function publishFile(place: string, target: string): void {
   syncToDisk(place);
   requireFree(target);
-  if (existsSync(target)) renameSync(place, target);
+  if (existsSync(target)) renameFile(place, target);
   else {
     try {
       // Unlike a rename, it cannot replace a file created in between.
@@ -106,7 +98,7 @@ function publishFile(place: string, target: string): void {
     } catch (error) {
       if (existsSync(target)) throw error;
       // A file system without links.
-      renameSync(place, target);
+      renameFile(place, target);
     }
     rmSync(place, { force: true });
   }

@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { PassThrough } from "node:stream";
 import { keyFolder } from "../adapters/keystore/key-folder.ts";
 import { linkSecret } from "../adapters/keystore/link-secret.ts";
+import { IS_WINDOWS } from "../adapters/native/platform.ts";
 import { VERSION } from "../app/version.ts";
 import { SELF } from "../assistants/self.ts";
 import { hasSettings, ownerInEnvironment, settingsFingerprint } from "../config/fingerprint.ts";
@@ -13,7 +14,7 @@ import { plainOptions } from "../surface/cli/mcp-options.ts";
 import { stopSignal } from "../surface/cli/signals.ts";
 import { stderrLog } from "../surface/cli/stderr-log.ts";
 import type { Log } from "../surface/contract/core/log.ts";
-import { socketAddress, socketFolder } from "../surface/mcp/link/address.ts";
+import { pipeAddress, socketAddress, socketFolder } from "../surface/mcp/link/address.ts";
 import { type Guest, type Kin, kinUnder } from "../surface/mcp/link/hello.ts";
 import { type Joined, join } from "../surface/mcp/link/join.ts";
 import { type Backend, relay } from "../surface/mcp/link/relay.ts";
@@ -93,8 +94,10 @@ export function linkOf(mainFile: string, { key, settingsFile: file, readOnly }: 
   try {
     const { env } = process;
     const secret = linkSecret(env);
-    const folder = socketFolder(env, dirname(keyFolder(env)));
-    return { kin: kinUnder(secret, kin), address: socketAddress(folder, mainFile), problem: "" };
+    const address = IS_WINDOWS
+      ? pipeAddress(secret, mainFile)
+      : socketAddress(socketFolder(env, dirname(keyFolder(env))), mainFile);
+    return { kin: kinUnder(secret, kin), address, problem: "" };
   } catch (error) {
     // A process without a secret of its own trusts nobody.
     const problem = error instanceof Error ? error.message : String(error);

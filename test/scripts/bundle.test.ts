@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { unzipSync } from "fflate";
 import { productOf } from "../../scripts/bundle/bundle.ts";
-import { ENTRY_POINT, manifestOf } from "../../scripts/bundle/manifest.ts";
+import { manifestOf } from "../../scripts/bundle/manifest.ts";
 import { serverJson } from "../../scripts/bundle/server-json.ts";
 import { zip } from "../../scripts/bundle/zip.ts";
 
@@ -93,13 +93,20 @@ describe("the manifest of a bundle", () => {
       compatibility: { platforms: ["darwin"] },
     });
     const { command, args } = manifest.server.mcp_config;
-    expect(command).toBe(`\${__dirname}/${ENTRY_POINT}`);
+    expect(command).toBe("\u0024{__dirname}/server/svc");
     expect(args).toEqual(["mcp", "--db-path", "\u0024{user_config.pack}"]);
     expect(manifest.user_config["pack"]).toMatchObject({ type: "string", required: true });
     const names = manifest.tools.map(({ name }) => name);
     expect(names).toContain("memory_retrieve");
     expect(new Set(names).size).toBe(names.length);
   });
+});
+
+test("the manifest for Windows names a program that Windows runs", () => {
+  const { server, compatibility } = manifestOf(product, "windows-x64");
+  expect(compatibility.platforms).toEqual(["win32"]);
+  expect(server.entry_point).toBe("server/svc.exe");
+  expect(server.mcp_config.command).toBe("\u0024{__dirname}/server/svc.exe");
 });
 
 describe("scripts/bundle.ts", () => {

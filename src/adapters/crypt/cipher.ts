@@ -1,7 +1,8 @@
-import { Database } from "bun:sqlite";
+import type { Database } from "bun:sqlite";
 import { resolve } from "node:path";
 import { SvcError } from "../../domain/errors.ts";
 import { loadInto } from "../native/load-library.ts";
+import { openSqlite } from "../native/open-sqlite.ts";
 import { CRYPT_LIBRARY, ownLibraryPath } from "../native/own-libraries.ts";
 import { deriveFileKeys, wipe } from "./keys.ts";
 
@@ -122,7 +123,7 @@ function controlConnection(): Database {
 
 function openControl(): Database {
   const path = ownLibraryPath(CRYPT_LIBRARY);
-  const database = new Database(":memory:");
+  const database = openSqlite(":memory:");
   try {
     loadInto(database, { ...CRYPT_LIBRARY, path });
     return database;

@@ -10,7 +10,6 @@ import {
   mkdirSync,
   openSync,
   readSync,
-  renameSync,
   rmSync,
   type Stats,
   writeSync,
@@ -18,6 +17,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import { SvcError } from "../../domain/errors.ts";
 import { parseKey } from "../crypt/keys.ts";
+import { renameFile, syncToDisk } from "../native/system-files.ts";
 
 /** Larger than any key file. */
 const MAX_BYTES = 4096;
@@ -54,8 +54,8 @@ export function writeKeyFile(path: string, key: string): void {
   try {
     prepareFolder(folder);
     writePrivately(draft, `${key}\n`);
-    renameSync(draft, path);
-    flushFolder(folder);
+    renameFile(draft, path);
+    syncToDisk(folder);
   } catch (error) {
     if (error instanceof SvcError) throw error;
     const reason = error instanceof Error && "code" in error ? String(error.code) : "unknown";
@@ -121,15 +121,6 @@ function prepareFolder(folder: string): void {
   if (process.getuid === undefined) return;
   if (stat.uid !== process.getuid()) throw unusable(folder, "it belongs to another user");
   if ((stat.mode & 0o077) !== 0) chmodSync(folder, 0o700);
-}
-
-function flushFolder(folder: string): void {
-  const handle = openSync(folder, "r");
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
 }
 
 function isRawKey(text: string): boolean {

@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { IS_WINDOWS } from "../native/platform.ts";
 import { type Environment, keyFolder } from "./key-folder.ts";
 
 const NAME = "link.secret";
@@ -26,7 +27,7 @@ export function linkSecret(environment: Environment): string {
   const folder = keyFolder(environment);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const { uid, mode } = lstatSync(folder);
-  if (uid !== process.getuid?.() || (mode & 0o022) !== 0) {
+  if (!IS_WINDOWS && (uid !== process.getuid?.() || (mode & 0o022) !== 0)) {
     throw new Error(`${folder} belongs to another user, or others can write to it`);
   }
   const path = join(folder, NAME);
@@ -56,8 +57,10 @@ function read(path: string): string | undefined {
   try {
     const stat = fstatSync(file);
     if (!stat.isFile()) throw new Error(`${path} is no regular file; remove it`);
-    if (stat.uid !== process.getuid?.()) throw new Error(`${path} belongs to another user`);
-    if ((stat.mode & 0o077) !== 0) {
+    if (!IS_WINDOWS && stat.uid !== process.getuid?.()) {
+      throw new Error(`${path} belongs to another user`);
+    }
+    if (!IS_WINDOWS && (stat.mode & 0o077) !== 0) {
       throw new Error(`other users can read or change ${path}; remove it`);
     }
     const content = Buffer.alloc(DIGITS + 2);

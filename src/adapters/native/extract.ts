@@ -8,7 +8,6 @@ import {
   readdirSync,
   readFileSync,
   readSync,
-  renameSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
@@ -17,6 +16,7 @@ import { SvcError } from "../../domain/errors.ts";
 import { cacheDir } from "./cache-dir.ts";
 import type { EmbeddedAsset } from "./embedded.ts";
 import { isRunning } from "./running.ts";
+import { renameFile } from "./system-files.ts";
 
 const verified = new Set<string>();
 
@@ -54,7 +54,7 @@ function replace(path: string, asset: EmbeddedAsset): void {
     writeFileSync(temporary, content, { mode: 0o600, flag: "wx", flush: true });
     chmodSync(temporary, isLibrary(path) ? 0o500 : 0o400);
     // A rename replaces a name, never bytes: processes that have mapped the old file keep it.
-    renameSync(temporary, path);
+    renameFile(temporary, path);
   } catch (error) {
     rmSync(temporary, { force: true });
     throw error;

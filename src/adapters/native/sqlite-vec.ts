@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { SvcError } from "../../domain/errors.ts";
 import { EMBEDDED } from "./embedded.ts";
 import { unpack } from "./extract.ts";
+import { LIBRARY_SUFFIX, PLATFORM } from "./platform.ts";
 
 /** Its title and entry point. */
 export const SQLITE_VEC = { title: "library sqlite-vec", entry: "sqlite3_vec_init" } as const;
@@ -18,10 +19,9 @@ export function loadSqliteVec(): string {
 }
 
 function installedLibrary(): string {
-  const name = `sqlite-vec-${process.platform}-${process.arch}`;
-  const suffix = process.platform === "darwin" ? "dylib" : "so";
+  const name = `sqlite-vec-${PLATFORM}`;
   try {
-    const path = fileURLToPath(import.meta.resolve(`${name}/vec0.${suffix}`));
+    const path = fileURLToPath(import.meta.resolve(`${name}/vec0.${LIBRARY_SUFFIX}`));
     if (existsSync(path)) return path;
   } catch (cause) {
     throw missing(name, cause);
@@ -32,7 +32,7 @@ function installedLibrary(): string {
 function missing(name: string, cause?: unknown): SvcError {
   return new SvcError(
     "internal",
-    `the package ${name} is not installed: run \`bun install\` on this machine, or use a supported platform (linux x64 and arm64, macOS arm64)`,
+    `the package ${name} is not installed: run \`bun install\` on this machine, or use a supported platform (linux x64 and arm64, macOS arm64, Windows x64)`,
     {},
     { cause },
   );

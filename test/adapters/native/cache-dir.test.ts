@@ -44,6 +44,12 @@ describe("chooseCacheDir", () => {
     expect(mode(dir)).toBe(0o700);
   });
 
+  test("uses the folder of Windows for files of this machine before the home folder", () => {
+    const local = join(place, "Local");
+    const dir = chooseCacheDir({ LOCALAPPDATA: local, HOME: place }, temporary);
+    expect(dir).toBe(join(local, "svc", "cache"));
+  });
+
   test.each([
     { name: "missing", home: undefined },
     { name: "empty", home: "" },

@@ -107,7 +107,8 @@ function requireWritable(file: string): void {
   }
 }
 
-function inUse(path: string, cause?: unknown): SvcError {
+/** The error for a pack that another process has open. */
+export function inUse(path: string, cause?: unknown): SvcError {
   return new SvcError(
     "pack_in_use",
     `${path}: is in use by another process or engine; nothing was changed. Stop what uses it (a server, an assistant) and try again.`,

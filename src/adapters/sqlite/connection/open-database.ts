@@ -1,5 +1,6 @@
 import { constants, Database } from "bun:sqlite";
 import { loadInto } from "../../native/load-library.ts";
+import { openSqlite } from "../../native/open-sqlite.ts";
 import { SQLITE_VEC } from "../../native/sqlite-vec.ts";
 import { finishSwap, isSwapPending } from "../copy/swap-files.ts";
 import { APPLICATION_ID, PAGE_SIZE } from "../schema/schema.ts";
@@ -141,7 +142,7 @@ function connect(name: string, mode: OpenMode): Database {
     "read-only": constants.SQLITE_OPEN_READONLY,
     immutable: constants.SQLITE_OPEN_READONLY,
   };
-  return new Database(name, flags[mode] | constants.SQLITE_OPEN_URI);
+  return openSqlite(name, flags[mode] | constants.SQLITE_OPEN_URI);
 }
 
 /** Marks a new file as ours. Page size and mark must be in the file before it is switched to WAL. */

@@ -1,6 +1,6 @@
-import { constants, Database } from "bun:sqlite";
+import { constants } from "bun:sqlite";
 import { randomBytes } from "node:crypto";
-import { closeSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import { closeSync, openSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import {
   dropFileKey,
@@ -14,6 +14,8 @@ import { keyMissing, keyWrong, notEncrypted, packDamaged } from "../../crypt/fai
 import { isEncryptedHeader } from "../../crypt/header.ts";
 import { deriveMasterKey, KEY_BYTES, SALT_BYTES, wipe } from "../../crypt/keys.ts";
 import { hasKeyCheck, masterKeyOf } from "../../crypt/master-key.ts";
+import { openSqlite } from "../../native/open-sqlite.ts";
+import { renameFile } from "../../native/system-files.ts";
 import { publishFile } from "../copy/swap-files.ts";
 import { APPLICATION_ID, PAGE_SIZE } from "../schema/schema.ts";
 import { codeOf, notAPack, readOnly } from "./failures.ts";
@@ -155,7 +157,7 @@ function proveKey(path: string, cipher: Cipher): void {
   const kid = registerKeyOf(path, cipher);
   try {
     const flags = constants.SQLITE_OPEN_URI | constants.SQLITE_OPEN_READONLY;
-    new Database(encryptedUri(path, kid), flags).close();
+    openSqlite(encryptedUri(path, kid), flags).close();
   } catch (error) {
     const code = codeOf(error);
     if (code === "SQLITE_NOTADB") throw keyWrong(path, error);
@@ -199,7 +201,7 @@ function writeFirstPage(path: string, cipher: Cipher, salt: Uint8Array): void {
   const { SQLITE_OPEN_URI, SQLITE_OPEN_READWRITE, SQLITE_OPEN_CREATE } = constants;
   try {
     const flags = SQLITE_OPEN_URI | SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-    const database = new Database(encryptedUri(path, kid), flags);
+    const database = openSqlite(encryptedUri(path, kid), flags);
     try {
       database.run(`PRAGMA application_id = ${APPLICATION_ID}`);
     } finally {
@@ -213,7 +215,7 @@ function writeFirstPage(path: string, cipher: Cipher, salt: Uint8Array): void {
 function linkOrRename(temporary: string, path: string): void {
   // An empty file is not a pack yet, and only a rename can replace it.
   if (statSync(path, { throwIfNoEntry: false })?.size === 0) {
-    renameSync(temporary, path);
+    renameFile(temporary, path);
     return;
   }
   publishFile(temporary, path);

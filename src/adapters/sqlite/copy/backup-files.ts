@@ -3,6 +3,7 @@ import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, readSync, writeSy
 import { dirname } from "node:path";
 import { SvcError } from "../../../domain/errors.ts";
 import type { Clock } from "../../../ports/clock.ts";
+import { syncToDisk } from "../../native/system-files.ts";
 import { countRows } from "../connection/ask.ts";
 import { openAlone, type WholePack } from "../connection/exclusive.ts";
 import { toSvcError } from "../connection/failures.ts";
@@ -10,7 +11,7 @@ import { mainPath, type PackLayout } from "../connection/layout.ts";
 import { type LogGap, readMarkText, writeMark } from "../connection/log-mark.ts";
 import { filesOf, schemasOf } from "../connection/open-database.ts";
 import { requireSameShape } from "./compare.ts";
-import { createHidden, syncToDisk } from "./hidden-file.ts";
+import { createHidden } from "./hidden-file.ts";
 import { type Pinned, pinPack } from "./pinned.ts";
 import { interruptible, requireFree } from "./rewrite-pack.ts";
 

@@ -1,9 +1,9 @@
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import type { Instant } from "../../../lib/instant.ts";
+import { renameFile, syncToDisk } from "../../native/system-files.ts";
 import type { PackLayout } from "../connection/layout.ts";
 import { filesOf } from "../connection/open-database.ts";
-import { syncToDisk } from "./hidden-file.ts";
 
 type DirectoryLayout = Extract<PackLayout, { kind: "directory" }>;
 
@@ -37,7 +37,7 @@ export function writeEncryptionManifest(layout: DirectoryLayout, now: Instant): 
   const draft = `${path}.new`;
   writeFileSync(draft, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
   syncToDisk(draft);
-  renameSync(draft, path);
+  renameFile(draft, path);
 }
 
 /** Removes the file of `writeEncryptionManifest` once the pack's files are unencrypted. */

@@ -1,13 +1,4 @@
-import {
-  chmodSync,
-  chownSync,
-  closeSync,
-  fsyncSync,
-  openSync,
-  readdirSync,
-  rmSync,
-  statSync,
-} from "node:fs";
+import { chmodSync, chownSync, closeSync, openSync, readdirSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isTagGone, processTag } from "../connection/process-identity.ts";
 
@@ -61,17 +52,4 @@ export function copyPermissions(original: string, copy: string): void {
   if (process.getuid?.() === 0) chownSync(copy, uid, gid);
   // After the owner: changing that clears special bits.
   chmodSync(copy, mode & 0o7777);
-}
-
-/**
- * Waits until the content of a file, or the names in a folder, are on disk. Never use it on a file that this process has open in
- * SQLite: closing a descriptor of it would drop SQLite's locks.
- */
-export function syncToDisk(path: string): void {
-  const descriptor = openSync(path, "r");
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
 }

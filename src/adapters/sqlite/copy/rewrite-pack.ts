@@ -2,8 +2,10 @@ import type { Database } from "bun:sqlite";
 import { statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { SvcError } from "../../../domain/errors.ts";
+import { IS_WINDOWS } from "../../native/platform.ts";
+import { syncToDisk } from "../../native/system-files.ts";
 import { ask, hasRow } from "../connection/ask.ts";
-import { openAlone, openExclusively, type WholePack } from "../connection/exclusive.ts";
+import { inUse, openAlone, openExclusively, type WholePack } from "../connection/exclusive.ts";
 import { toSvcError } from "../connection/failures.ts";
 import { mainPath } from "../connection/layout.ts";
 import { forgetLostLog } from "../connection/log-mark.ts";
@@ -17,7 +19,6 @@ import {
   hiddenBeside,
   removeCompanions,
   removeLeftovers,
-  syncToDisk,
 } from "./hidden-file.ts";
 import { isSwapPending, type Move, swapFiles } from "./swap-files.ts";
 
@@ -71,7 +72,9 @@ async function rewriteOn(database: Database, input: RewriteInput): Promise<Rewri
       makeCopy(database, input, copy);
     }
     await interruptible();
-    return swap(copies, input);
+    const bytesBefore = sizeOf(copies.map(({ file }) => file));
+    if (IS_WINDOWS) letGo(database, copies, input);
+    return swap(copies, input, bytesBefore);
   });
 }
 
@@ -104,8 +107,20 @@ function makeCopy(database: Database, input: RewriteInput, { schema, file, path 
   syncToDisk(dirname(path));
 }
 
-function swap(copies: readonly Copy[], input: RewriteInput): Rewritten {
-  const bytesBefore = sizeOf(copies.map(({ file }) => file));
+/**
+ * Closes the pack: Windows replaces no file that is open. Another process may open it in between. Then it cannot be replaced, and
+ * what it has written shows in the time of the file.
+ * @throws SvcError pack_in_use; nothing was changed
+ */
+function letGo(database: Database, copies: readonly Copy[], { layout }: RewriteInput): void {
+  const times = (): string =>
+    copies.map(({ file }) => String(statSync(file, { bigint: true }).mtimeNs)).join();
+  const before = times();
+  database.close();
+  if (times() !== before) throw inUse(mainPath(layout));
+}
+
+function swap(copies: readonly Copy[], input: RewriteInput, bytesBefore: number): Rewritten {
   const bytesAfter = sizeOf(copies.map(({ path }) => path));
   // The logs are empty and no other process has them open. After the swap they would be beside files that they do not belong to.
   for (const { file } of copies) removeCompanions(file);

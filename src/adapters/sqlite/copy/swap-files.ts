@@ -1,9 +1,10 @@
-import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { SvcError } from "../../../domain/errors.ts";
+import { renameFile, syncToDisk } from "../../native/system-files.ts";
 import { codeOf } from "../connection/failures.ts";
 import { requireSafe } from "../connection/sidecars.ts";
-import { isHiddenFor, syncToDisk } from "./hidden-file.ts";
+import { isHiddenFor } from "./hidden-file.ts";
 
 /** A finished file and its target name. */
 export type Move = { readonly from: string; readonly to: string };
@@ -17,7 +18,7 @@ export function swapFiles(moves: readonly Move[]): void {
   const [first] = moves;
   if (first === undefined) return;
   if (moves.length === 1) {
-    renameSync(first.from, first.to);
+    renameFile(first.from, first.to);
     syncToDisk(dirname(first.to));
     return;
   }
@@ -31,7 +32,7 @@ export function swapFiles(moves: readonly Move[]): void {
   const draft = `${record}.new`;
   writeFileSync(draft, text, { mode: 0o600 });
   syncToDisk(draft);
-  renameSync(draft, record);
+  renameFile(draft, record);
   syncToDisk(folder);
   carryOut(moves, record, text);
 }
@@ -67,7 +68,7 @@ export function finishSwap(files: readonly string[]): void {
 function carryOut(moves: readonly Move[], record: string, text: string): void {
   for (const { from, to } of moves) {
     try {
-      renameSync(from, to);
+      renameFile(from, to);
     } catch (error) {
       // Done already.
       if (codeOf(error) !== "ENOENT") throw error;
@@ -128,7 +129,7 @@ export function publishFile(from: string, to: string): boolean {
     // File systems without hard links.
     if (code !== "EPERM" && code !== "ENOTSUP" && code !== "EOPNOTSUPP") throw error;
     if (existsSync(to)) return false;
-    renameSync(from, to);
+    renameFile(from, to);
   }
   syncToDisk(dirname(to));
   return true;

@@ -30,6 +30,17 @@ export function socketAddress(folder: string, mainFile: string): string {
   return join(folder, `${name}.sock`);
 }
 
+/**
+ * Where the processes of one pack meet on Windows: a named pipe. Every user may use any name there, so this one can only be
+ * computed by who knows the secret; who listens has to prove that all the same.
+ */
+export function pipeAddress(secret: string, mainFile: string): string {
+  const name = createHash("sha256")
+    .update(JSON.stringify([secret, mainFile]))
+    .digest("hex");
+  return `\\\\.\\pipe\\svc-${name.slice(0, 32)}`;
+}
+
 /** Creates the folder of an address, for this user alone. */
 export function makeSocketFolder(address: string): void {
   mkdirSync(dirname(address), { recursive: true, mode: 0o700 });

@@ -51,13 +51,13 @@ export type Seat = {
  * @param user number of the user that this process runs as
  */
 export async function meet(address: string, user: number = ownUser()): Promise<Meeting> {
-  if (process.platform === "win32") return alone("local sockets are not used on this system");
+  const isPipe = address.startsWith("\\\\.\\pipe\\");
   try {
-    makeSocketFolder(address);
-    const complaint = folderComplaint(dirname(address), user);
+    if (!isPipe) makeSocketFolder(address);
+    const complaint = isPipe ? undefined : folderComplaint(dirname(address), user);
     if (complaint !== undefined) return alone(`the socket is not used: ${complaint}`);
     for (let tries = 0; tries < TRIES; tries += 1) {
-      const meeting = await meetOnce(address, user);
+      const meeting = await (isPipe ? meetAtPipe(address) : meetOnce(address, user));
       if (meeting !== undefined) return meeting;
     }
     return alone("the socket is taken and given up again and again");
@@ -89,6 +89,25 @@ async function meetOnce(address: string, user: number): Promise<Meeting | undefi
     case "failed":
       return alone(`the socket cannot be used: ${connection.reason}`);
   }
+}
+
+/** The system removes the name of a pipe with the process that listens there. @returns undefined if it has changed meanwhile */
+async function meetAtPipe(address: string): Promise<Meeting | undefined> {
+  const connection = await connect(address);
+  if (connection.outcome === "connected") {
+    return { role: "guest", socket: connection.socket, evict: () => undefined };
+  }
+  if (connection.outcome === "failed")
+    return alone(`the pipe cannot be used: ${connection.reason}`);
+  const door = openDoor();
+  try {
+    await listen(door.server, address);
+  } catch (error) {
+    // Another process was faster.
+    if (hasCode(error, "EADDRINUSE") || hasCode(error, "EACCES")) return undefined;
+    throw error;
+  }
+  return { role: "host", seat: door.seatAt(address, () => undefined) };
 }
 
 function ownUser(): number {
@@ -136,15 +155,8 @@ function isLeft(error: Error): boolean {
 async function take(address: string): Promise<Seat | undefined> {
   // Created under its own name, with its permissions, and only then put in place.
   const own = passingName(address);
-  const waiting = new Set<Socket>();
-  let receiver = (socket: Socket): void => {
-    waiting.add(socket);
-  };
-  const server = createServer({ pauseOnConnect: true, allowHalfOpen: true }, (socket) => {
-    // A later listener notices it by the close event.
-    socket.on("error", () => undefined);
-    receiver(socket);
-  });
+  const door = openDoor();
+  const { server } = door;
   await listen(server, own);
   const mark = findFile(own)?.mark;
   let isOurs = false;
@@ -155,25 +167,46 @@ async function take(address: string): Promise<Seat | undefined> {
     whenThere(() => unlinkSync(own));
   }
   if (mark === undefined || !isOurs) return undefined;
-  const leave = (): void => {
-    process.off("exit", leave);
-    // A process that took this one for gone may hold the address by now.
-    removeIfPossible(address, mark);
-    if (server.listening) server.close();
-    for (const socket of waiting) socket.destroy();
-    waiting.clear();
-  };
-  process.once("exit", leave);
+  // A process that took this one for gone may hold the address by now.
+  const seat = door.seatAt(address, () => removeIfPossible(address, mark));
   await sweep(address);
-  return {
-    address,
-    receive: (guest) => {
+  return seat;
+}
+
+type Door = {
+  readonly server: Server;
+  /** The seat of a server that listens. @param free gives up its address */
+  seatAt(address: string, free: () => void): Seat;
+};
+
+/** A server whose connections wait until somebody receives them. */
+function openDoor(): Door {
+  const waiting = new Set<Socket>();
+  let receiver = (socket: Socket): void => {
+    waiting.add(socket);
+  };
+  const server = createServer({ pauseOnConnect: true, allowHalfOpen: true }, (socket) => {
+    // A later listener notices it by the close event.
+    socket.on("error", () => undefined);
+    receiver(socket);
+  });
+  const seatAt = (address: string, free: () => void): Seat => {
+    const leave = (): void => {
+      process.off("exit", leave);
+      free();
+      if (server.listening) server.close();
+      for (const socket of waiting) socket.destroy();
+      waiting.clear();
+    };
+    process.once("exit", leave);
+    const receive = (guest: (socket: Socket) => void): void => {
       receiver = guest;
       for (const socket of waiting) guest(socket);
       waiting.clear();
-    },
-    leave,
+    };
+    return { address, receive, leave };
   };
+  return { server, seatAt };
 }
 
 /** Atomic: of several processes that try, one gets the address. */

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { mainFileOf, settingsForPath } from "../../../../src/app/pack-path.ts";
 import {
   makeSocketFolder,
+  pipeAddress,
   socketAddress,
   socketFolder,
 } from "../../../../src/surface/mcp/link/address.ts";
@@ -30,6 +31,14 @@ describe("the address", () => {
     expect(one).toMatch(/^\/run\/x\/[0-9a-f]{24}\.sock$/);
     expect(addressOf(join(folder, "b.pack"))).not.toBe(one);
     expect(addressOf(join(folder, "a.pack"))).toBe(one);
+  });
+
+  test("on Windows is a pipe whose name nobody can compute without the secret", () => {
+    const address = pipeAddress("secret", "C:\\a.pack");
+    expect(address).toMatch(/^\\\\\.\\pipe\\svc-[0-9a-f]{32}$/);
+    expect(pipeAddress("secret", "C:\\b.pack")).not.toBe(address);
+    expect(pipeAddress("another", "C:\\a.pack")).not.toBe(address);
+    expect(pipeAddress("secret", "C:\\a.pack")).toBe(address);
   });
 
   test("is one, whatever way the path of a pack is written", () => {
