@@ -18,6 +18,7 @@ import { describeExtractionQueue } from "./store-extraction.ts";
 import { describeGraph } from "./store-graph.ts";
 import { describeGraphReads } from "./store-graph-reads.ts";
 import { describeJobs } from "./store-jobs.ts";
+import { describeKnownMemories } from "./store-known.ts";
 import { describeLeaning, describeLeaningAfterRebuild } from "./store-leaning.ts";
 import { describeLexicalSearch } from "./store-lexical.ts";
 import { describeManifest } from "./store-manifest.ts";
@@ -119,6 +120,7 @@ const ALL: ReadonlySet<Suite> = new Set<Suite>([
   describeGraphReads,
   describeAuditReads,
   describeExtractionQueue,
+  describeKnownMemories,
   describeReceipts,
   describeExpiry,
   describeAddedNodes,

@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
+import { extractionLanes, waitingTurns } from "../../../src/adapters/sqlite/extraction/claims.ts";
 import { extractionJob } from "../../../src/adapters/sqlite/extraction/jobs.ts";
 import {
   readAuditRecords,
@@ -21,7 +22,7 @@ import { readChain, readNeighborhood } from "../../../src/adapters/sqlite/read/w
 import { ACTIVE_STATES } from "../../../src/domain/enums.ts";
 import { ALL_OWNERS } from "../../../src/domain/owner.ts";
 import type { Uuid } from "../../../src/lib/uuid.ts";
-import { at, freshId, put } from "../../contract/samples.ts";
+import { anEvent, at, freshId, put } from "../../contract/samples.ts";
 import { filePack } from "../../contract/sqlite-pack.ts";
 import { seedOn } from "../../contract/sqlite-seed.ts";
 import { link } from "../../contract/store-graph.ts";
@@ -33,6 +34,11 @@ const { folder, open } = useFolders();
 
 const SCAN = { userId: "ada", lifecycleStates: ACTIVE_STATES, afterId: freshId(), limit: 9 };
 const NEWEST = { owner: ALL_OWNERS, lifecycleStates: ACTIVE_STATES, oldestFirst: false, limit: 9 };
+
+const CLAIM = {
+  ...{ event: anEvent({ sessionId: "s" }), order: 1, generation: 1, attempts: 1, revision: 1 },
+  ...{ plan: undefined, record: undefined },
+};
 
 const READS: readonly {
   readonly name: string;
@@ -146,6 +152,18 @@ const READS: readonly {
     name: "work of extraction",
     read: (database, id) => extractionJob(database, id, "ada", at(9)),
     indexes: ["sqlite_autoindex_events_1"],
+    sorts: false,
+  },
+  {
+    name: "owners and scopes with work of extraction",
+    read: (database) => extractionLanes(database, ALL_OWNERS),
+    indexes: ["work_in_lanes"],
+    sorts: false,
+  },
+  {
+    name: "turns that wait for extraction",
+    read: (database) => waitingTurns(database, CLAIM, { upTo: undefined, limit: 9 }),
+    indexes: ["work_in_lanes"],
     sorts: false,
   },
 ];

@@ -7,7 +7,6 @@ import {
   NOTHING_KNOWN,
 } from "../../../domain/extraction/plan/context.ts";
 import { ownerReferenceId } from "../../../domain/extraction/plan/entities.ts";
-import { mayMean } from "../../../domain/extraction/plan/updates.ts";
 import { isActive } from "../../../domain/lifecycle.ts";
 import { compareUnits } from "../../../lib/text.ts";
 import { asUuid, type Uuid } from "../../../lib/uuid.ts";
@@ -16,7 +15,7 @@ import type { KeyedNode } from "../../../ports/store/search-index.ts";
 import { readOwnerNames } from "../owners/owner-names.ts";
 import { ownerKey } from "../write/owners.ts";
 import { NODE_COLUMNS, type NodeRow, toNode } from "../write/rows.ts";
-import { ACTIVE } from "../write/turns.ts";
+import { claimsWithValue } from "./claim-values.ts";
 import { entitiesNamed } from "./entity-names.ts";
 
 /** Where memories are looked for. */
@@ -104,20 +103,13 @@ function readClaims(
   subjects: readonly number[],
   values: readonly string[],
 ): readonly KnownClaim[] {
-  const { database, owner, scope } = place;
-  const found = database
-    .query<{ key: number; object: string | null }, [string, number, string]>(
-      `SELECT DISTINCT n.key, n.metadata ->> 'object' AS object
-       FROM json_each(?1) k CROSS JOIN edges f ON f.source = k.value AND f.edge_type = 'has_fact'
-         CROSS JOIN nodes n ON n.key = f.target
-       WHERE n.owner = ?2 AND n.scope = ?3 AND n.lifecycle_state IN ${ACTIVE}`,
-    )
-    .all(JSON.stringify(subjects), owner, scope)
-    .filter(({ object }) => mayMean(object ?? "", values))
-    .map(({ key }) => key);
+  const { database } = place;
+  const keys = claimsWithValue(database, subjects, values);
+  const claims = readNodes(place, "key", keys).filter(({ node }) => isActive(node.lifecycleState));
+  const found = claims.map(({ key }) => key);
   const subjectIds = farEnds(database, found, { edgeType: "has_fact", here: "target" });
   const objectIds = farEnds(database, found, { edgeType: "mentions", here: "source" });
-  return readNodes(place, "key", found).map(({ key, node }) => ({
+  return claims.map(({ key, node }) => ({
     node,
     subjectIds: subjectIds.get(key) ?? [],
     objectIds: objectIds.get(key) ?? [],

@@ -22,18 +22,17 @@ export function valuesToFind({ claims }: ExtractionResult): readonly string[] {
   return [...new Set(values)];
 }
 
-/** Whether a claim with this object may be one that such a value is about. True for some that are not. */
-export function mayMean(object: string, values: readonly string[]): boolean {
-  const known = formsOf(object);
-  return values.some((value) =>
-    formsOf(value).some((form, at) => ` ${known[at]} `.includes(` ${form} `)),
-  );
+/** A value in the forms in which `merge` and `replacedBy` compare it, between blanks. */
+export type ValueForms = readonly [plain: string, normal: string];
+
+export function formsOf(value: string): ValueForms {
+  const plain = foldCase(value.trim()).split(/\s+/).join(" ");
+  return [` ${plain} `, ` ${normaliseText(value.replaceAll("_", " "))} `];
 }
 
-/** The forms in which values are compared, by `merge` and by `replacedBy`. */
-function formsOf(value: string): readonly string[] {
-  const folded = foldCase(value.trim()).split(/\s+/).join(" ");
-  return [folded, normaliseText(value.replaceAll("_", " "))];
+/** Whether a claim with this value may be one that a sought value is about. True for some that are not. */
+export function mayMean([plain, normal]: ValueForms, sought: readonly ValueForms[]): boolean {
+  return sought.some((one) => plain.includes(one[0]) || normal.includes(one[1]));
 }
 
 /**
