@@ -7,6 +7,7 @@ import { DEFAULT_RRF_K } from "../domain/scoring-defaults.ts";
 import { scoringVersionId } from "../domain/scoring-version.ts";
 import type {
   EngineSettings,
+  AskingSettings,
   OrganizerSettings,
   ReformulationSettings,
   RerankerSettings,
@@ -48,6 +49,7 @@ export function toEngineSettings(
     ttlDefaults: ttlDefaults(config.organizer.default_ttl_days),
     storeSteps: toStoreSteps(config),
     organizer: toOrganizer(config.organizer),
+    summaryModel: toAsking(config.extraction),
     upkeep: toUpkeep(config.organizer),
     materializationBudgetMs: config.materialization_budget_ms,
     materializationQueueSize: config.materialization_queue_size,
@@ -183,6 +185,14 @@ function toOrganizer({
   ...rules
 }: Config["organizer"]): OrganizerSettings {
   return camelKeys(rules);
+}
+
+function toAsking(model: Config["extraction"]): AskingSettings {
+  return {
+    timeoutMs: Math.ceil(model.timeout * 1000),
+    maxRetries: model.max_retries,
+    temperature: model.temperature,
+  };
 }
 
 function toUpkeep(organizer: Config["organizer"]): UpkeepSettings | undefined {

@@ -1,4 +1,4 @@
-import { decimal, integer } from "./fields.ts";
+import { decimal, flag, integer } from "./fields.ts";
 
 const SHARE = { min: 0, max: 1 } as const;
 const COUNT = { min: 1, max: 1_000_000 } as const;
@@ -73,5 +73,9 @@ export const ORGANIZER_RULES = {
   summarization_max_items_per_summary: integer(
     { default: 10, ...COUNT },
     "Sources that one summary quotes at most.",
+  ),
+  extractive_summaries: flag(
+    false,
+    "Let summaries of days, weeks, months and groups quote whole memories, without a language model. Off: the model of extraction chooses sentences; where there is none, no summaries are made.",
   ),
 };

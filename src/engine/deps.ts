@@ -26,6 +26,8 @@ export type EngineDeps<Roles = Store> = {
   readonly reranker?: Reranker | undefined;
   /** Absent: nothing that needs a language model is offered. */
   readonly languageModel?: LanguageModel | undefined;
+  /** Chooses the sentences of summaries. Absent: none are made, unless the settings do without. */
+  readonly summaryModel?: LanguageModel | undefined;
   /** Absent: contexts are not assessed. */
   readonly answerabilityModel?: LanguageModel | undefined;
   /** Absent: claims are not verified. */

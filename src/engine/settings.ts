@@ -68,6 +68,17 @@ export type OrganizerSettings = {
   readonly summarizationWeeklyMinSummaries: number;
   readonly summarizationMonthlyMinSummaries: number;
   readonly summarizationMaxItemsPerSummary: number;
+  /** Whether summaries quote whole memories and no model is asked. */
+  readonly extractiveSummaries: boolean;
+};
+
+/** How a language model is asked. */
+export type AskingSettings = {
+  /** Milliseconds for one answer. */
+  readonly timeoutMs: number;
+  readonly maxRetries: number;
+  /** 0 to 2. */
+  readonly temperature: number;
 };
 
 /** The part of the configuration that the engine needs. */
@@ -95,6 +106,7 @@ export type EngineSettings = {
   readonly ttlDefaults: TtlDefaults;
   readonly storeSteps: StoreStepSettings;
   readonly organizer: OrganizerSettings;
+  readonly summaryModel: AskingSettings;
   /** Undefined: off. */
   readonly upkeep: UpkeepSettings | undefined;
   /** Milliseconds that a retrieve may spend on the owner's pending work first. */

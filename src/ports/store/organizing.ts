@@ -49,7 +49,7 @@ export type PublishedSummary<Key = NodeKey> = {
   readonly requestHash: string;
   /** How often a summary of this was published, this one included. */
   readonly generation: number;
-  /** Whether one of the memories whose text it holds is no longer active, and was not replaced by it. */
+  /** Whether one of the memories whose text it holds stopped being active of late, and was not replaced by it. */
   readonly isOutdated: boolean;
 };
 
@@ -107,7 +107,8 @@ export type Organizing<Key = NodeKey> = {
     userId: string,
     days: readonly string[] | number,
   ): Promise<readonly PeriodSource<Key>[]>;
-  publishedSummaries(userId: string): Promise<readonly PublishedSummary<Key>[]>;
+  /** @param since what "of late" means; absent: ever */
+  publishedSummaries(userId: string, since?: Instant): Promise<readonly PublishedSummary<Key>[]>;
   /** The memories that active summaries of sets of memories are about. */
   consolidatedIds(userId: string): Promise<ReadonlySet<Uuid>>;
   /** Proposed aliases, newest first, then by id descending. */

@@ -24,7 +24,8 @@ export function bindOrganizing({ read, write }: PackAccess) {
     newNodes: (given) => read((database) => readNewNodes(database, given)),
     newestOfType: (...given) => read((database) => readNewestOfType(database, ...given)),
     periodSources: (...given) => read((database) => readPeriodSources(database, ...given)),
-    publishedSummaries: (given) => read((database) => readPublishedSummaries(database, given)),
+    publishedSummaries: (...given) =>
+      read((database) => readPublishedSummaries(database, ...given)),
     consolidatedIds: (given) => read((database) => readConsolidatedIds(database, given)),
     aliasProposals: (given) => read((database) => readAliasProposals(database, given)),
   } satisfies Partial<Store<number>>;

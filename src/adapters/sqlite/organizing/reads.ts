@@ -145,6 +145,7 @@ const PUBLISHED = `n.owner = ?1 AND n.node_type = 'summary' AND n.lifecycle_stat
 export function readPublishedSummaries(
   database: Database,
   userId: string,
+  since = "",
 ): readonly PublishedSummary<number>[] {
   type Row = {
     readonly key: number;
@@ -162,17 +163,18 @@ export function readPublishedSummaries(
     readonly is_outdated: number;
   };
   return database
-    .query<Row, [number | null]>(
+    .query<Row, [number | null, string]>(
       `SELECT n.key, n.id, n.scope, n.lifecycle_state IN ${OPEN} AS is_open, coalesce(n.event_time, n.created_at) AS at,
          n.salience_base, n.confidence_base, n.metadata ->> 'consolidation_key' AS about,
          n.metadata ->> 'summarization_level' AS level, n.metadata ->> 'period_key' AS period_key,
          n.metadata ->> 'consolidation_request_hash' AS request_hash,
          n.metadata ->> 'consolidation_generation' AS generation,
          EXISTS (SELECT 1 FROM json_each(n.metadata, '$.selected_source_node_ids') s CROSS JOIN nodes b ON b.id = s.value
-           WHERE b.lifecycle_state NOT IN ${ACTIVE} AND b.superseded_by IS NOT n.id) AS is_outdated
+           WHERE b.lifecycle_state NOT IN ${ACTIVE} AND b.superseded_by IS NOT n.id
+             AND b.updated_at >= ?2) AS is_outdated
        FROM nodes n WHERE ${PUBLISHED} ORDER BY n.created_at, n.id`,
     )
-    .all(ownerKey(database, userId) ?? null)
+    .all(ownerKey(database, userId) ?? null, since)
     .map((row) => ({
       key: row.key,
       id: row.id,

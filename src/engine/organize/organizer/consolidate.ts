@@ -1,0 +1,269 @@
+import { modelRules, onScale } from "../../../domain/embedding-models.ts";
+import { reasonCode } from "../../../domain/errors.ts";
+import { canReplace } from "../../../domain/lifecycle.ts";
+import { isPinned, type MemoryNode, statedTime } from "../../../domain/node.ts";
+import { groupKey, groupSummary, requestHashOf } from "../../../domain/organize/summary.ts";
+import { addDays, type Instant } from "../../../lib/instant.ts";
+import { compareUnits } from "../../../lib/text.ts";
+import type { Uuid } from "../../../lib/uuid.ts";
+import type { Change } from "../../../ports/store/changes.ts";
+import type { Graph } from "../../../ports/store/graph.ts";
+import type { Organizing, PublishedSummary } from "../../../ports/store/organizing.ts";
+import type { KeyedNode, SearchIndex } from "../../../ports/store/search-index.ts";
+import type { Store } from "../../../ports/store/store.ts";
+import type { EngineDeps } from "../../deps.ts";
+import { isOutOfReach } from "../../lifecycle/expire.ts";
+import { excerptsOf, methodIdentity, methodOf, NO_MODEL } from "./excerpts.ts";
+import type { JobCounts, JobRun, OrganizerJob, Skipped } from "./job.ts";
+import { ownersOf } from "./owners-of.ts";
+import { stepEach } from "./step-each.ts";
+import { publishSummary, replacedBy } from "./publish-summary.ts";
+
+const JOB = "consolidate";
+/** Kinds of memories that are brought together, and how many of each: the newest. */
+const TYPES = ["fact", "event", "note"] as const;
+const CANDIDATES = 500;
+/** Memories of a group, at most. */
+const NEAREST = 50;
+/** Members whose text a summary shows. */
+const SHOWN = 3;
+
+type Deps = Pick<
+  EngineDeps<Graph & SearchIndex & Organizing & Pick<Store, "owners">>,
+  "store" | "embedder" | "ids" | "settings" | "summaryModel" | "warn"
+>;
+
+/** Sums up groups of memories that mean nearly the same, and retires old, doubtful members that are quoted whole. */
+export function consolidate(deps: Deps): OrganizerJob {
+  return {
+    name: JOB,
+    work: async (run): Promise<JobCounts | Skipped> => {
+      if (methodOf(deps) === undefined) return NO_MODEL;
+      const counts: Counts = { groups: 0, members: 0, retired: 0, summaries: 0, errors: 0 };
+      for (const userId of await ownersOf(deps.store, run.owner)) {
+        if (run.isOver()) break;
+        await new Groups(deps, run, userId, counts).go();
+      }
+      return {
+        nodesProcessed: counts.members,
+        nodesModified: counts.retired + counts.summaries,
+        errors: counts.errors,
+        details: {
+          clusters_found: counts.groups,
+          nodes_consolidated: counts.members,
+          nodes_archived: counts.retired,
+          summaries_created: counts.summaries,
+        },
+      };
+    },
+  };
+}
+
+type Counts = {
+  groups: number;
+  members: number;
+  retired: number;
+  summaries: number;
+  errors: number;
+};
+type Candidate = KeyedNode & { readonly vector: Float32Array };
+
+class Groups {
+  readonly #deps: Deps;
+  readonly #run: JobRun;
+  readonly #userId: string;
+  readonly #counts: Counts;
+
+  constructor(deps: Deps, run: JobRun, userId: string, counts: Counts) {
+    this.#deps = deps;
+    this.#run = run;
+    this.#userId = userId;
+    this.#counts = counts;
+  }
+
+  /** Looks for groups around memories that are new since the last time, among all that no summary is about. */
+  async go(): Promise<void> {
+    const { store } = this.#deps;
+    await this.#renewOutdated();
+    const saved = (await store.walkPlace(JOB, this.#userId))?.["seen"];
+    const seen = typeof saved === "number" ? saved : 0;
+    const newest = await store.newestKey();
+    if (newest <= seen) return;
+    const candidates = await this.#candidates();
+    const isDone = await this.#group(candidates, seen);
+    if (isDone && !this.#run.isDryRun) await store.saveWalkPlace(JOB, this.#userId, { seen: newest });
+  }
+
+  /** In the order in which groups begin. */
+  async #candidates(): Promise<readonly Candidate[]> {
+    const { store } = this.#deps;
+    const userId = this.#userId;
+    const covered = await store.consolidatedIds(userId);
+    const found: KeyedNode[] = [];
+    for (const type of TYPES) {
+      const newest = await store.newestOfType(userId, type, CANDIDATES);
+      found.push(...newest.filter(({ node }) => !covered.has(node.id)));
+      await this.#run.pause();
+    }
+    const vectors = await store.ownVectors(userId, found.map(({ key }) => key));
+    return found
+      .flatMap(({ key, node }) => {
+        const vector = vectors.get(key);
+        return vector === undefined ? [] : [{ key, node, vector }];
+      })
+      .sort((a, b) => inOrder(a.node, b.node));
+  }
+
+  /** @returns whether all were looked at */
+  async #group(candidates: readonly Candidate[], seen: number): Promise<boolean> {
+    const { consolidationMinClusterSize: minimum } = this.#deps.settings.organizer;
+    const free = new Set(candidates);
+    for (const seed of candidates) {
+      if (!free.has(seed) || seed.key <= seen) continue;
+      if (!(await this.#pauseNow())) return false;
+      const members = this.#around(seed, free);
+      if (members.length < minimum) continue;
+      for (const member of members) free.delete(member);
+      await this.#publish(members.map(({ node }) => node));
+    }
+    return true;
+  }
+
+  async #pauseNow(): Promise<boolean> {
+    this.#turns += 1;
+    return this.#turns % SEEDS_PER_TURN === 0 ? this.#run.pause() : !this.#run.isOver();
+  }
+  #turns = 0;
+
+  /** The free candidates of its scope that are near enough, itself included, nearest first. */
+  #around(seed: Candidate, free: ReadonlySet<Candidate>): readonly Candidate[] {
+    const { embedder, settings } = this.#deps;
+    const { likeMemories } = modelRules(embedder.identity.model);
+    const least = settings.organizer.consolidationSimilarityThreshold;
+    const near: { readonly candidate: Candidate; readonly cosine: number }[] = [];
+    for (const candidate of free) {
+      if (candidate.node.scope !== seed.node.scope) continue;
+      const cosine = candidate === seed ? 1 : dot(seed.vector, candidate.vector);
+      if (candidate === seed || onScale(likeMemories, cosine) >= least) near.push({ candidate, cosine });
+    }
+    return near
+      .sort((a, b) => b.cosine - a.cosine || inOrder(a.candidate.node, b.candidate.node))
+      .slice(0, NEAREST)
+      .map(({ candidate }) => candidate);
+  }
+
+  async #publish(
+    members: readonly MemoryNode[],
+    previous: readonly PublishedSummary[] = [],
+    about = groupKey(members),
+  ): Promise<void> {
+    const [{ scope } = { scope: undefined }] = members;
+    if (scope === undefined) return;
+    const counts = this.#counts;
+    counts.groups += 1;
+    try {
+      const shown = surestFirst(members).slice(0, SHOWN);
+      const excerpts = await excerptsOf(this.#deps, this.#run, shown);
+      if (excerpts.length === 0) return;
+      const requestHash = requestHashOf(shown.map(toRanked), methodIdentity(this.#deps));
+      const method = methodOf(this.#deps) ?? "excerpts";
+      const draft = groupSummary(members, excerpts, { about, requestHash, method });
+      const whole = new Set(excerpts.flatMap(({ source, text }) => (text === source.content ? [source.id] : [])));
+      const retire = (sources: readonly MemoryNode[], summary: MemoryNode) =>
+        this.#retired(sources.filter(({ id }) => whole.has(id)), summary);
+      const publication = { userId: this.#userId, scope, draft, previous, retire };
+      const done = await publishSummary(this.#deps, this.#run, publication);
+      if (done === undefined) return;
+      counts.members += members.length;
+      counts.summaries += 1;
+      counts.retired += done.retired;
+    } catch (error) {
+      if (isOutOfReach(error)) throw error;
+      counts.errors += 1;
+      this.#deps.warn(`organize: a group of memories was not summed up (${reasonCode(error)})`);
+    }
+  }
+
+  /** What retires those members that are old and doubtful; the others stay beside the summary. */
+  #retired(sources: readonly MemoryNode[], summary: MemoryNode): Change {
+    const { organizer } = this.#deps.settings;
+    const cutoff = addDays(this.#run.now, -organizer.consolidationPreserveRecentDays);
+    const evidence = new Set(summary.evidenceRefs);
+    const changes = sources
+      .filter((node) => mayRetire(node, cutoff, organizer.consolidationMinConfidencePreserve))
+      .filter(({ evidenceRefs }) => evidenceRefs.every((id) => evidence.has(id)))
+      .map((node) => replacedBy(summary, node));
+    return {
+      nodes: changes.flatMap(({ nodes }) => nodes),
+      edges: changes.flatMap(({ edges }) => edges),
+      auditRecords: changes.flatMap(({ auditRecords }) => auditRecords),
+    };
+  }
+
+  /** Makes summaries again that show something that is no longer active, from what they still may show. */
+  async #renewOutdated(): Promise<void> {
+    const { store } = this.#deps;
+    const all = await store.publishedSummaries(this.#userId);
+    const outdated = all.filter(({ level, isOutdated }) => level === undefined && isOutdated);
+    for (const previous of outdated) {
+      if (this.#run.isOver()) return;
+      const summary = await store.node(previous.id, this.#userId);
+      if (summary === undefined) continue;
+      // SAFETY: `groupSummary` wrote the list.
+      const ids = (summary.metadata?.["source_node_ids"] ?? []) as readonly Uuid[];
+      const members = await this.#membersLeft(ids, summary.id);
+      const { consolidationMinClusterSize: minimum } = this.#deps.settings.organizer;
+      const isNeeded = members.some(({ supersededBy }) => supersededBy === summary.id);
+      if (isNeeded || members.length >= minimum) {
+        await this.#publish(members, [previous], previous.about);
+      } else {
+        const why = { job: JOB, reason: "sources_gone" };
+        const { changed } = await stepEach(this.#deps, this.#run, [summary], () => ({ step: "archive", why }));
+        this.#counts.retired += changed;
+      }
+    }
+  }
+
+  /** The members that are active, or were replaced by the summary itself. */
+  async #membersLeft(ids: readonly Uuid[], summaryId: Uuid): Promise<readonly MemoryNode[]> {
+    const left: MemoryNode[] = [];
+    for (const id of ids) {
+      const node = await this.#deps.store.node(id, this.#userId);
+      if (node === undefined) continue;
+      if (canReplace(node.lifecycleState) || node.supersededBy === summaryId) left.push(node);
+    }
+    return left.sort(inOrder);
+  }
+}
+
+/** Memories around which groups are looked for before other calls get their turn. */
+const SEEDS_PER_TURN = 16;
+
+function mayRetire(node: MemoryNode, cutoff: Instant | undefined, preserved: number): boolean {
+  const isOld = cutoff !== undefined && node.createdAt <= cutoff;
+  return canReplace(node.lifecycleState) && !isPinned(node) && node.confidence < preserved && isOld;
+}
+
+function inOrder(a: MemoryNode, b: MemoryNode): number {
+  return (
+    compareUnits(a.scope, b.scope) ||
+    compareUnits(statedTime(a), statedTime(b)) ||
+    compareUnits(a.content, b.content) ||
+    compareUnits(a.id, b.id)
+  );
+}
+
+function surestFirst(members: readonly MemoryNode[]): readonly MemoryNode[] {
+  return [...members].sort((a, b) => b.confidence - a.confidence || inOrder(a, b));
+}
+
+function toRanked(node: MemoryNode) {
+  const { id, salienceBase, confidenceBase } = node;
+  return { id, at: statedTime(node), salienceBase, confidenceBase };
+}
+
+function dot(a: Float32Array, b: Float32Array): number {
+  let sum = 0;
+  for (let at = 0; at < a.length; at += 1) sum += (a[at] ?? 0) * (b[at] ?? 0);
+  return sum;
+}

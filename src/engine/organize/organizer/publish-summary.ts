@@ -1,0 +1,236 @@
+import { checksummed } from "../../../domain/checksummed.ts";
+import { type Edge, edgeRecord } from "../../../domain/edge.ts";
+import type { Scope } from "../../../domain/enums.ts";
+import { SvcError } from "../../../domain/errors.ts";
+import { isActive, requireStep } from "../../../domain/lifecycle.ts";
+import { type MemoryNode, nodeRecord } from "../../../domain/node.ts";
+import { type SummaryDraft, sourceHash } from "../../../domain/organize/summary.ts";
+import type { Instant } from "../../../lib/instant.ts";
+import { type Uuid, uuidV5 } from "../../../lib/uuid.ts";
+import type { Change, ChangeSnapshot } from "../../../ports/store/changes.ts";
+import type { PublishedSummary } from "../../../ports/store/organizing.ts";
+import type { EngineDeps } from "../../deps.ts";
+import { logEntry } from "../../lifecycle/log-entry.ts";
+import type { JobRun } from "./job.ts";
+
+/** The actor of what follows from a published summary. */
+const CONSOLIDATION_ACTOR = "consolidation";
+
+/** A summary that is to take the place of those that were published of the same before. */
+export type Publication = {
+  readonly userId: string;
+  readonly scope: Scope;
+  readonly draft: SummaryDraft;
+  readonly previous: readonly PublishedSummary[];
+  /** What else the publication changes about its sources. */
+  readonly retire?: (sources: readonly MemoryNode[], summary: MemoryNode) => Change;
+};
+
+/**
+ * Publishes a summary in one transaction: it is there, with its index entries, edges and records, and the previous ones are archived; or
+ * nothing has happened. A repeat changes nothing.
+ * @returns what was changed about its sources; undefined if it was published before
+ * @throws SvcError stale_consolidation if a source has changed, or another one was published meanwhile; embedding_failed
+ */
+export async function publishSummary(
+  { embedder }: Pick<EngineDeps, "embedder">,
+  run: JobRun,
+  publication: Publication,
+): Promise<{ readonly retired: number } | undefined> {
+  const { userId, scope, draft, previous } = publication;
+  const generation = Math.max(0, ...previous.map((one) => one.generation)) + 1;
+  const name = ["svc:summary:v1", userId, scope, draft.about, generation, draft.requestHash];
+  const id = uuidV5("url", JSON.stringify(name));
+  const vector = run.isDryRun ? new Float32Array() : await embedder.embedDocument(draft.content);
+  const reads = {
+    nodeIds: [id, ...draft.selected.map((node) => node.id), ...previous.map((one) => one.id)],
+    auditRecordIds: [],
+    eventIds: [],
+  };
+  return run.change(reads, (snapshot) => {
+    if (snapshot.nodes.has(id)) return { change: undefined, result: undefined };
+    const sources = unchangedSources(snapshot, publication);
+    const summary = summaryNode(publication, { id, generation, at: snapshot.at });
+    const replaced = replacedSummaries(snapshot, publication, summary);
+    const also = publication.retire?.(sources, summary);
+    const handed = sources.filter(({ lifecycleState }) => !isActive(lifecycleState));
+    const change: Change = {
+      nodes: [
+        ...replaced.map(({ after }) => after),
+        ...handed.map((node) => ({ ...node, supersededBy: id, updatedAt: snapshot.at })),
+        ...(also?.nodes ?? []),
+      ],
+      added: [{ node: summary, vector, at: snapshot.at }],
+      edges: [
+        ...sources.map((source) => derivedFrom(draft, summary, source)),
+        ...replaced.map(({ before }) => inPlaceOf(summary, before)),
+        ...(also?.edges ?? []),
+      ],
+      auditRecords: [...recordsOf(publication, summary, replaced), ...(also?.auditRecords ?? [])],
+    };
+    return { change, result: { retired: also?.nodes.length ?? 0 } };
+  });
+}
+
+/** @throws SvcError stale_consolidation */
+function unchangedSources(
+  { nodes }: ChangeSnapshot,
+  { userId, scope, draft, previous }: Publication,
+): readonly MemoryNode[] {
+  return draft.selected.map((before) => {
+    const now = nodes.get(before.id);
+    const isReplacedByPrevious = previous.some(({ id }) => id === now?.supersededBy);
+    const isThere = now !== undefined && (isActive(now.lifecycleState) || isReplacedByPrevious);
+    const isOwn = now?.userId === userId && now.scope === scope;
+    if (isThere && isOwn && sourceHash(now) === sourceHash(before)) return now;
+    throw stale(`the memory ${before.id} has changed`);
+  });
+}
+
+type Replaced = { readonly before: MemoryNode; readonly after: MemoryNode };
+
+/** @throws SvcError stale_consolidation */
+function replacedSummaries(
+  { at, nodes }: ChangeSnapshot,
+  { previous }: Publication,
+  { id }: MemoryNode,
+): readonly Replaced[] {
+  return previous.map((one) => {
+    const before = nodes.get(one.id);
+    if (before === undefined || !isActive(before.lifecycleState)) {
+      throw stale(`the summary ${one.id} was replaced`);
+    }
+    const lifecycleState = requireStep("archive", before);
+    return { before, after: { ...before, lifecycleState, supersededBy: id, updatedAt: at } };
+  });
+}
+
+function stale(what: string): SvcError {
+  return new SvcError(
+    "stale_consolidation",
+    `a summary was not published: ${what} while it was made; the next run makes it from what is there then`,
+  );
+}
+
+function summaryNode(
+  { userId, scope, draft }: Publication,
+  { id, generation, at }: { readonly id: Uuid; readonly generation: number; readonly at: Instant },
+): MemoryNode {
+  const { about, requestHash, metadata, selected: _shown, edge: _edge, ...given } = draft;
+  return {
+    ...given,
+    id,
+    userId,
+    sessionId: undefined,
+    nodeType: "summary",
+    confidenceBase: draft.confidence,
+    salienceBase: draft.salience,
+    reinforcementBoost: 0,
+    lastReinforcedAt: at,
+    epistemicType: "inferred",
+    sourceType: "system_inferred",
+    scope,
+    metadata: {
+      consolidation_summary: true,
+      consolidation_key: about,
+      consolidation_request_hash: requestHash,
+      consolidation_generation: generation,
+      ...metadata,
+    },
+    createdAt: at,
+    updatedAt: at,
+    validFrom: at,
+    validTo: undefined,
+    ttlDays: undefined,
+    supersededBy: undefined,
+    pinned: false,
+  };
+}
+
+function derivedFrom(
+  { edge }: Pick<SummaryDraft, "edge">,
+  summary: MemoryNode,
+  source: MemoryNode,
+): Edge {
+  return {
+    id: uuidV5(summary.id, `derived_from:${source.id}`),
+    userId: summary.userId,
+    sourceId: summary.id,
+    targetId: source.id,
+    edgeType: "derived_from",
+    confidence: edge.confidence,
+    validFrom: summary.createdAt,
+    validTo: undefined,
+    provenanceEventId: undefined,
+    metadata: edge.metadata,
+    createdAt: summary.createdAt,
+  };
+}
+
+/** The edge between a summary and a memory that it replaces. */
+function inPlaceOf(summary: MemoryNode, before: MemoryNode): Edge {
+  return {
+    ...derivedFrom({ edge: { confidence: 1, metadata: undefined } }, summary, before),
+    id: uuidV5(summary.id, `supersedes:${before.id}`),
+    edgeType: "supersedes",
+    metadata: { reason: "consolidation" },
+  };
+}
+
+/** What was planned, and what came of it. */
+function recordsOf(
+  { userId, draft }: Publication,
+  summary: MemoryNode,
+  replaced: readonly Replaced[],
+) {
+  const { id, createdAt: at } = summary;
+  const preparedId = uuidV5(id, "svc:consolidation-prepared:v1");
+  const publishedId = uuidV5(id, "svc:consolidation-published:v1");
+  const prepared = checksummed({
+    version: 1,
+    operation_id: preparedId,
+    consolidation_key: draft.about,
+    request_hash: draft.requestHash,
+    sources: Object.fromEntries(draft.selected.map((node) => [node.id, sourceHash(node)])),
+    previous: replaced.map(({ before }) => before.id),
+  });
+  const published = checksummed({
+    version: 1,
+    operation_id: publishedId,
+    prepared_operation_id: preparedId,
+    summary: nodeRecord.to(summary),
+    previous_before: replaced.map(({ before }) => nodeRecord.to(before)),
+    previous_after: replaced.map(({ after }) => nodeRecord.to(after)),
+  });
+  return [
+    logEntry("CONSOLIDATION_PREPARED", summary, { id: preparedId, actorId: userId, at, payload: prepared }),
+    logEntry("CONSOLIDATION_PUBLISHED", summary, {
+      id: publishedId,
+      actorId: CONSOLIDATION_ACTOR,
+      at,
+      payload: published,
+    }),
+  ];
+}
+
+/** What a summary that shows a memory whole does with it: the memory is replaced. */
+export function replacedBy(summary: MemoryNode, before: MemoryNode): Change {
+  const { createdAt: at } = summary;
+  const operationId = uuidV5(before.id, `svc:consolidation-retired:v1:${summary.id}`);
+  const lifecycleState = requireStep("supersede", before);
+  const after = { ...before, lifecycleState, supersededBy: summary.id, updatedAt: at };
+  const edge = inPlaceOf(summary, before);
+  const payload = checksummed({
+    version: 1,
+    operation_id: operationId,
+    before: nodeRecord.to(before),
+    after: nodeRecord.to(after),
+    edge: edgeRecord.to(edge),
+  });
+  const entry = { id: operationId, actorId: CONSOLIDATION_ACTOR, at, payload };
+  return {
+    nodes: [after],
+    edges: [edge],
+    auditRecords: [logEntry("CONSOLIDATION_RETIRED", after, entry)],
+  };
+}
