@@ -6,8 +6,8 @@ import type { Fusion, PackFusion, ScoringWeights } from "../domain/scoring.ts";
 import { DEFAULT_RRF_K } from "../domain/scoring-defaults.ts";
 import { scoringVersionId } from "../domain/scoring-version.ts";
 import type {
-  EngineSettings,
   AskingSettings,
+  EngineSettings,
   OrganizerSettings,
   ReformulationSettings,
   RerankerSettings,

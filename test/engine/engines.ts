@@ -95,7 +95,7 @@ export type EngineOptions = {
   readonly settings?: Partial<EngineSettings>;
   readonly alter?: (store: Store) => Partial<Store>;
   /** Models that are off by default. */
-  readonly models?: Pick<EngineDeps, "reranker" | "languageModel" | "entailment">;
+  readonly models?: Pick<EngineDeps, "reranker" | "languageModel" | "summaryModel" | "entailment">;
   /** The user of the system. */
   readonly personName?: string;
 };

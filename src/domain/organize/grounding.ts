@@ -29,7 +29,9 @@ const LIMITS = [
 export function isGrounded(sentence: string, source: string): boolean {
   const words = analyse(sentence);
   if (words.length === 0) return false;
-  return sentencesOf(source).some(({ from, to }) => isShortened(sentence, words, source.slice(from, to)));
+  return sentencesOf(source).some(({ from, to }) =>
+    isShortened(sentence, words, source.slice(from, to)),
+  );
 }
 
 function isShortened(sentence: string, words: readonly string[], whole: string): boolean {

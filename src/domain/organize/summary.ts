@@ -1,3 +1,4 @@
+import { withoutNoise } from "../../lib/decimal.ts";
 import { sha256OfJson } from "../../lib/hashing.ts";
 import { fromDate, type Instant } from "../../lib/instant.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
@@ -104,7 +105,11 @@ const SHOWN_BY: Readonly<Record<SummaryMethod, string>> = {
 
 /** The summary of a period. @param allIds of all memories of the period @param excerpts in the order of their rank */
 export function periodSummary(
-  { level, period, about }: { readonly level: SummaryLevel; readonly period: string; readonly about: string },
+  {
+    level,
+    period,
+    about,
+  }: { readonly level: SummaryLevel; readonly period: string; readonly about: string },
   excerpts: readonly Excerpt[],
   given: {
     readonly allIds: readonly Uuid[];
@@ -204,5 +209,5 @@ export function groupKey(members: readonly { readonly id: Uuid }[]): string {
 }
 
 function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+  return withoutNoise(values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length));
 }

@@ -16,8 +16,8 @@ import { isOutOfReach } from "../../lifecycle/expire.ts";
 import { excerptsOf, methodIdentity, methodOf, NO_MODEL } from "./excerpts.ts";
 import type { JobCounts, JobRun, OrganizerJob, Skipped } from "./job.ts";
 import { ownersOf } from "./owners-of.ts";
-import { stepEach } from "./step-each.ts";
 import { publishSummary, replacedBy } from "./publish-summary.ts";
+import { stepEach } from "./step-each.ts";
 
 const JOB = "consolidate";
 /** Kinds of memories that are brought together, and how many of each: the newest. */
@@ -91,7 +91,8 @@ class Groups {
     if (newest <= seen) return;
     const candidates = await this.#candidates();
     const isDone = await this.#group(candidates, seen);
-    if (isDone && !this.#run.isDryRun) await store.saveWalkPlace(JOB, this.#userId, { seen: newest });
+    if (isDone && !this.#run.isDryRun)
+      await store.saveWalkPlace(JOB, this.#userId, { seen: newest });
   }
 
   /** In the order in which groups begin. */
@@ -105,7 +106,10 @@ class Groups {
       found.push(...newest.filter(({ node }) => !covered.has(node.id)));
       await this.#run.pause();
     }
-    const vectors = await store.ownVectors(userId, found.map(({ key }) => key));
+    const vectors = await store.ownVectors(
+      userId,
+      found.map(({ key }) => key),
+    );
     return found
       .flatMap(({ key, node }) => {
         const vector = vectors.get(key);
@@ -144,7 +148,8 @@ class Groups {
     for (const candidate of free) {
       if (candidate.node.scope !== seed.node.scope) continue;
       const cosine = candidate === seed ? 1 : dot(seed.vector, candidate.vector);
-      if (candidate === seed || onScale(likeMemories, cosine) >= least) near.push({ candidate, cosine });
+      if (candidate === seed || onScale(likeMemories, cosine) >= least)
+        near.push({ candidate, cosine });
     }
     return near
       .sort((a, b) => b.cosine - a.cosine || inOrder(a.candidate.node, b.candidate.node))
@@ -168,9 +173,14 @@ class Groups {
       const requestHash = requestHashOf(shown.map(toRanked), methodIdentity(this.#deps));
       const method = methodOf(this.#deps) ?? "excerpts";
       const draft = groupSummary(members, excerpts, { about, requestHash, method });
-      const whole = new Set(excerpts.flatMap(({ source, text }) => (text === source.content ? [source.id] : [])));
+      const whole = new Set(
+        excerpts.flatMap(({ source, text }) => (text === source.content ? [source.id] : [])),
+      );
       const retire = (sources: readonly MemoryNode[], summary: MemoryNode) =>
-        this.#retired(sources.filter(({ id }) => whole.has(id)), summary);
+        this.#retired(
+          sources.filter(({ id }) => whole.has(id)),
+          summary,
+        );
       const publication = { userId: this.#userId, scope, draft, previous, retire };
       const done = await publishSummary(this.#deps, this.#run, publication);
       if (done === undefined) return;
@@ -218,7 +228,10 @@ class Groups {
         await this.#publish(members, [previous], previous.about);
       } else {
         const why = { job: JOB, reason: "sources_gone" };
-        const { changed } = await stepEach(this.#deps, this.#run, [summary], () => ({ step: "archive", why }));
+        const { changed } = await stepEach(this.#deps, this.#run, [summary], () => ({
+          step: "archive",
+          why,
+        }));
         this.#counts.retired += changed;
       }
     }

@@ -1,6 +1,6 @@
+import type { MemoryNode } from "../../../domain/node.ts";
 import { isGrounded } from "../../../domain/organize/grounding.ts";
 import type { Excerpt, SummaryMethod } from "../../../domain/organize/summary.ts";
-import type { MemoryNode } from "../../../domain/node.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import type { LanguageModel } from "../../../ports/language-model.ts";
 import type { EngineDeps } from "../../deps.ts";
@@ -23,7 +23,11 @@ export function methodIdentity(deps: Deps & Pick<EngineDeps, "embedder">): JsonO
   const method = methodOf(deps);
   const writer =
     method === "model"
-      ? { provider: deps.summaryModel?.provider ?? "", model: deps.summaryModel?.model ?? "", prompt: PROMPT_VERSION }
+      ? {
+          provider: deps.summaryModel?.provider ?? "",
+          model: deps.summaryModel?.model ?? "",
+          prompt: PROMPT_VERSION,
+        }
       : null;
   return { method: method ?? "none", writer, embedding: [model, version] };
 }
@@ -45,7 +49,9 @@ export async function excerptsOf(
   const answer = await ask(summaryModel, settings.summaryModel, sources);
   return sources.flatMap((source, index) => {
     const sentences = answer.filter(({ source: cited }) => cited === index + 1);
-    const texts = sentences.map(({ text }) => text.trim()).filter((text) => isGrounded(text, source.content));
+    const texts = sentences
+      .map(({ text }) => text.trim())
+      .filter((text) => isGrounded(text, source.content));
     return texts.length === 0 ? [] : [{ source, text: [...new Set(texts)].join(" ") }];
   });
 }

@@ -203,7 +203,12 @@ function recordsOf(
     previous_after: replaced.map(({ after }) => nodeRecord.to(after)),
   });
   return [
-    logEntry("CONSOLIDATION_PREPARED", summary, { id: preparedId, actorId: userId, at, payload: prepared }),
+    logEntry("CONSOLIDATION_PREPARED", summary, {
+      id: preparedId,
+      actorId: userId,
+      at,
+      payload: prepared,
+    }),
     logEntry("CONSOLIDATION_PUBLISHED", summary, {
       id: publishedId,
       actorId: CONSOLIDATION_ACTOR,

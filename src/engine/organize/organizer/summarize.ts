@@ -118,11 +118,15 @@ class Level {
     const seen = typeof last === "number" ? last : 0;
     const newest = await store.newestKey();
     // Both were written together.
-    const published = await this.#published(typeof since === "string" ? asInstant(since) : undefined);
+    const published = await this.#published(
+      typeof since === "string" ? asInstant(since) : undefined,
+    );
     const fresh = newest > seen ? await store.periodSources(userId, seen) : [];
     const outdated = [...published.values()].flat().filter(({ isOutdated }) => isOutdated);
     const known = new Set(fresh.map(({ day }) => day));
-    const others = [...new Set(outdated.flatMap(({ periodKey }) => periodKey ?? []))].filter((day) => !known.has(day));
+    const others = [...new Set(outdated.flatMap(({ periodKey }) => periodKey ?? []))].filter(
+      (day) => !known.has(day),
+    );
     await this.#periods(fresh, ({ day }) => day, published);
     for (let at = 0; at < others.length && !isOver(); at += DAYS) {
       const sources = await store.periodSources(userId, others.slice(at, at + DAYS));
@@ -183,7 +187,12 @@ class Level {
 
   async #summarizePeriod(
     group: readonly Source[],
-    { about, period, scope, previous }: {
+    {
+      about,
+      period,
+      scope,
+      previous,
+    }: {
       readonly about: string;
       readonly period: string;
       readonly scope: Scope;
@@ -195,7 +204,10 @@ class Level {
     const selected = selectSources(group, settings.organizer.summarizationMaxItemsPerSummary);
     const requestHash = requestHashOf(selected, this.#how);
     if (previous.length === 1 && previous[0]?.requestHash === requestHash) return;
-    const found = await store.nodesByKey(userId, selected.map(({ key }) => key));
+    const found = await store.nodesByKey(
+      userId,
+      selected.map(({ key }) => key),
+    );
     const nodes = new Map(found.map(({ key, node }) => [key, node]));
     const sources = selected.flatMap(({ key }) => nodes.get(key) ?? []);
     try {
