@@ -87,8 +87,8 @@ describe("a day with enough memories", () => {
     });
     const [first] = quoted;
     expect(summary.evidenceRefs.slice(0, 2)).toEqual([
-      ...(byId.get(first.source_id)?.evidenceRefs ?? []),
-      first.source_id,
+      ...(byId.get(first?.source_id)?.evidenceRefs ?? []),
+      first?.source_id,
     ]);
     expect((await world.engine.neighborhood(summary.id, { maxHops: 1 })).length).toBe(10);
     const found = await world.engine.retrieve({ query: "summary of 2026-03-02", userId: "ada" });
