@@ -90,9 +90,9 @@ describe("a day with enough memories", () => {
       ...(byId.get(first?.source_id)?.evidenceRefs ?? []),
       first?.source_id,
     ]);
-    expect((await world.engine.neighborhood(summary.id, { maxHops: 1 })).length).toBe(10);
+    expect(await world.engine.neighborhood(summary.id, { maxHops: 1 })).toHaveLength(10);
     const found = await world.engine.retrieve({ query: "summary of 2026-03-02", userId: "ada" });
-    expect(found.results.map(({ node }) => node.id)).toContain(summary.id);
+    expect(found.results.map((result) => result.node.id)).toContain(summary.id);
   });
 
   test("keeps it while nothing changes, and gets another one when something does", async () => {
