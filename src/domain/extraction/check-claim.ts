@@ -152,12 +152,14 @@ function isUncertain(passage: string, { language }: Turn): boolean {
   return isMay || hasCueBeside(passage, language, "uncertain", "notUncertain");
 }
 
-/** A predicate that denies, or speaks of what was, by itself. */
-const DENIES_ITSELF =
-  /(?:^|_|\b)(?:not|no|never|cannot|cant|without|lacks?|un\w+|dis\w+|former\w*|previous\w*|past|used|was|were|lived|worked)(?:_|\b)/i;
+/** A predicate that denies by itself. */
+const DENIES_ITSELF = /(?:^|_|\b)(?:not|no|never|cannot|cant|without|lacks?|un\w+|dis\w+)(?:_|\b)/i;
+/** A predicate that speaks of what was by itself: `was`, `lived_in`, `played_on`. */
+const WAS_ITSELF =
+  /(?:^|_|\b)(?:former\w*|previous\w*|past|used|was|were|had|did|went|drove|took|kept|ran|made|wore|wrote|taught)(?:_|\b)|^(?!(?:bas|locat|call|nam|marri|employ|interest|relat|need)ed)\p{L}+ed(?:_|$)/iu;
 /** A predicate that says itself that something ended or was refused. */
 const ENDS_ITSELF =
-  /(?:^|_|\b)(?:avoid|stop|quit|hate|refus|reject|allerg|intoler|miss|cancel|left|leav|end(?:s|ed)?(?:_|\b)|lost|los|sold|sell|from|switch|replac|gave|giv|mov|abandon|abolish|drop|chang)/i;
+  /(?:^|_|\b)(?:avoid|stop|quit|hate|refus|reject|declin|turn\w*_down|allerg|intoler|miss|cancel|left|leav|end(?:s|ed)?(?:_|\b)|lost|los|sold|sell|from|switch|replac|gave|giv|mov|abandon|abolish|drop|chang)/i;
 
 /** Whether the text affirms what the claim affirms, and denies what it denies. */
 function polarityProblem(
@@ -167,12 +169,15 @@ function polarityProblem(
 ): DropReason | undefined {
   if (polarity === "unknown") return undefined;
   const isOwn = DENIES_ITSELF.test(predicate);
+  const saysPast = WAS_ITSELF.test(predicate);
   const denial = isOwn || ENDS_ITSELF.test(predicate) ? "negation" : "negation or ending";
   const stance = stanceOn(object, passage, language, denial);
-  const isPast = !isOwn && isOnlyPast(object, passage, language);
+  const isPast = !isOwn && !saysPast && isOnlyPast(object, passage, language);
   if (polarity === "negative") return stance.denies || isPast ? undefined : "negation_invented";
   return isOwn ||
     (stance.affirms && !isPast) ||
+    // What holds no more was so.
+    (saysPast && hasCue(passage, language, "noMore")) ||
     isMoved(predicate, stance.denies, passage, language)
     ? undefined
     : "negation_lost";

@@ -1,6 +1,6 @@
 import { cuesOf, hasCue, hasCueBeside } from "./cues.ts";
 import type { CueLanguage } from "./language.ts";
-import { isMentioned } from "./mentions.ts";
+import { isMentioned, placesOf } from "./mentions.ts";
 import { isPersonal, mentionsOwnSelf } from "./personal.ts";
 
 /** A clause of a passage, and whether it denies what it says. */
@@ -18,29 +18,33 @@ export type Denial = "negation" | "negation or ending";
 const LIST_WORDS = 4;
 const LIST_WORDS_AFTER_COMMA = 2;
 
-/** The clauses of a passage in order. */
+/** The clauses of a passage in order. @param object whose own words deny nothing */
 export function clausesOf(
   passage: string,
   language: CueLanguage,
   denial: Denial,
+  object?: string,
 ): readonly Clause[] {
   const clauses: Clause[] = [];
   let from = 0;
   let joiner = "";
-  const push = (to: number): void => {
+  const push = (to: number, next: string): void => {
     const text = passage.slice(from, to);
     if (text.trim() === "") return;
     const before = clauses.at(-1);
     const continues =
-      before?.denies === true && goesOn(joiner, language) && isListItem(text, language, joiner);
-    clauses.push({ text, denies: continues || denies(text, language, denial), joiner });
+      before?.denies === true &&
+      goesOn(joiner, language) &&
+      isListItem(text, language, joiner) &&
+      !CONTRAST.test(next);
+    clauses.push({ text, denies: continues || denies(text, language, denial, object), joiner });
   };
   for (const { index, 0: found } of breaksOf(passage, language)) {
-    push(index);
+    push(index, found.trim());
     joiner = found.trim();
     from = index + found.length;
   }
-  push(passage.length);
+  push(passage.length, "");
   return clauses;
 }
 
@@ -70,9 +74,23 @@ function isListItem(text: string, language: CueLanguage, joiner: string): boolea
   return words.length <= most && !ONLY.test(text) && !speaks;
 }
 
-function denies(clause: string, language: CueLanguage, denial: Denial): boolean {
+/** @param object whose own words deny nothing, as in `is cancelled` */
+function denies(
+  text: string,
+  language: CueLanguage,
+  denial: Denial,
+  object: string | undefined,
+): boolean {
+  const isOwn = object !== undefined && denies(object, language, denial, undefined);
+  const clause = isOwn ? without(object, text) : text;
   if (hasCueBeside(clause, language, "negation", "notNegation")) return true;
   return denial !== "negation" && hasCueBeside(clause, language, "ending", "notNegation");
+}
+
+function without(object: string, text: string): string {
+  const [at] = placesOf(object, text);
+  const length = object.trim().length;
+  return at === undefined ? text : `${text.slice(0, at)} \u0000 ${text.slice(at + length)}`;
 }
 
 /** How a passage stands to a claim about an object: it says it, denies it, or does both. */
@@ -85,11 +103,11 @@ export function stanceOn(
   language: CueLanguage,
   denial: Denial,
 ): Stance {
-  const clauses = clausesOf(passage, language, denial).filter(({ text }) =>
+  const clauses = clausesOf(passage, language, denial, object).filter(({ text }) =>
     isMentioned(object, text),
   );
   if (clauses.length === 0) {
-    return { affirms: true, denies: denies(passage, language, denial) };
+    return { affirms: true, denies: denies(passage, language, denial, object) };
   }
   const isOff = ({ text, denies: denied }: Clause): boolean =>
     denied || isReplaced(object, text, language);
@@ -99,6 +117,8 @@ export function stanceOn(
   };
 }
 
+/** What never was, nothing replaces. */
+const NEVER = /(?<![\p{L}])(?:never|nie|niemals|nunca|jamás)(?![\p{L}])/iu;
 /** `likes carrots, but not broccoli`: neither replaces the other. */
 const CONTRAST = /^(?:but|although|though|however|aber|obwohl|pero|aunque)$/i;
 
@@ -111,7 +131,7 @@ export function endsValue(value: string, passage: string, language: CueLanguage)
     ({ text, denies: denied, joiner }) => {
       if (!isMentioned(value, text)) return false;
       if (isReplaced(value, text, language)) return true;
-      const isBare = isListItem(text, language, "") && !CONTRAST.test(joiner);
+      const isBare = isListItem(text, language, "") && !CONTRAST.test(joiner) && !NEVER.test(text);
       return denied && (isBare || hasCue(text, language, "noMore"));
     },
   );
@@ -122,6 +142,6 @@ function isReplaced(object: string, clause: string, language: CueLanguage): bool
   const place = clause.toLowerCase().indexOf(object.trim().toLowerCase());
   const before = clause.slice(0, Math.max(0, place));
   // A value after `to` or `with` is the new one.
-  const since = before.split(/(?<![\p{L}])(?:to|with|by|auf|zu|durch|por|a)(?![\p{L}])/iu).at(-1);
+  const since = before.split(/(?<![\p{L}])(?:to|with|by|auf|zu|durch|por|al?)(?![\p{L}])/iu).at(-1);
   return hasCue(since ?? "", language, "replaced");
 }

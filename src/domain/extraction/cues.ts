@@ -56,45 +56,47 @@ function any(phrases: string): RegExp {
 }
 
 const EN: Cues = {
-  condition: any("if|unless|provided that|as long as|only if"),
+  condition: any(
+    "if|unless|provided that|as long as|only if|(?<=^\\s*|[.!?]\\s+)should(?= [^.!?]{2,80}, )",
+  ),
   indirectQuestion: any(
     "(?:ask(?:ed|ing)?|check(?:ed|ing)?|curious|determin(?:e|ed|ing)|find(?:ing)? out|know|see|wonder(?:ed|ing)?) if|what if|as if|if (?:only|you don't mind|i'm not mistaken|possible)",
   ),
   uncertain: any(
-    "might|could|possibly|perhaps|maybe|probably|not sure|unsure|i guess|i suppose|supposedly|allegedly|rumou?r(?:s|ed)? (?:has|have|says?|is|that)|likely to|seems? to|i think about|thinking about|thinking of|considering|wonder(?:ed|ing)? (?:if|whether)|not know (?:if|whether)|n['’]t know (?:if|whether)",
+    "might|could|possibly|perhaps|maybe|probably|ideally|hopefully|(?:dream(?:ing|ed|t|s)? that|in (?:my|a) dream)|not sure|unsure|i guess|i suppose|supposedly|allegedly|rumou?r(?:s|ed)? (?:has|have|says?|is|that)|likely to|seems? to|i think about|thinking about|thinking of|considering|wonder(?:ed|ing)? (?:if|whether)|not know (?:if|whether)|n['’]t know (?:if|whether)|no idea (?:if|whether)",
   ),
   notUncertain: any(
-    "could you|could (?:not|n't)|couldn't|might as well|you could (?:please )?(?:also )?(?:help|suggest|recommend|explain|show|tell|give|provide|brainstorm)",
+    "could you|never could|could (?:not|n't)|couldn't|might as well|you could (?:please )?(?:also )?(?:help|suggest|recommend|explain|show|tell|give|provide|brainstorm)",
   ),
   choice: any(
     "decid\\p{L}*|chose|chosen|select(?:ed|s)?|opt(?:ed|s)?|agree[ds]?|commit(?:ted|s)?|reject(?:ed|s)?|going with|went with|settled on",
   ),
   negation: any(
-    "not|never|no|none|nobody|nothing|neither|nor|cannot|without|hardly|(?:do|does|did|is|are|was|were|have|has|had|ca|could|wo|would|should|must|need)n['’]t|no longer|false that|untrue",
+    "not|never|no|none|nobody|nothing|neither|nor|cannot|without|hardly|barely|scarcely|(?<=^[\\s\"“]*|[.!?]\\s+)as if (?:i|we|he|she|they)|(?:do|does|did|is|are|was|were|have|has|had|ca|could|wo|would|should|must|need)n['’]t|no longer|false that|untrue",
   ),
   ending: any(
-    "stop(?:ped|ping)?|quit|gave up|given up|refus\\p{L}+|cancel\\p{L}*|got rid of|unsubscribed|broke up",
+    "stop(?:ped|ping)?|quit|gave up|given up|refus\\p{L}+|declined|rejected|turned (?:(?:it|them|him|her) )?down|cancel\\p{L}*|got rid of|unsubscribed|broke up",
   ),
   notNegation: any(
-    "not (?:only|just|to mention)|no (?:doubt|problem|wonder|worries|matter|later than|more than|less than)|no[,.]|(?:ca|could|do)n['’]t (?:wait|help|forget)|couldn['’]t be (?:happier|better)|why not|or not|nothing but|never mind|not bad|without (?:a )?(?:doubt|problem|exception)|non-?stop|(?:bus|train|tram|metro) stop|stop (?:by|at)|stopped (?:by|at)",
+    "nothing (?:except|other than)|not (?:only|just|to mention)|no (?:doubt|problem|wonder|worries|matter|later than|more than|less than)|no[,.]|(?:ca|could|do)n['’]t (?:wait|help|forget)|couldn['’]t be (?:happier|better)|why not|or not|nothing but|never mind|not bad|without (?:a )?(?:doubt|problem|exception)|non-?stop|(?:bus|train|tram|metro) stop|stop (?:by|at)|stopped (?:by|at)",
   ),
   past: any(
-    "(?<!(?:get|got|be|am|is|are|was|were|getting|being)\\s)used to|formerly|back then|in the old days",
+    "(?<!(?:get|got|be|am|is|are|was|were|getting|being)\\s)used to|formerly|previously|before that|back then|in the old days",
   ),
   replaced: any(
-    "instead of|rather than|in place of|(?:switched|moved|migrated|changed|converted|went|rose|fell|grew|dropped) (?:over |up |down )?from|replaced|no longer at",
+    "instead of|rather than|in place of|(?:switched|moved|migrated|changed|converted|went|rose|fell|grew|dropped) (?:(?:the|our|my|it|over|up|down)(?: \\p{L}+){0,3} )?from|replaced|no longer at|(?<!(?:nothing|nobody|none) )(?:except(?: for)?|apart from|other than)",
   ),
   noMore: any("no longer|any ?more|stop(?:ped|ping)?|quit|gave up|used to|cancel\\p{L}*|formerly"),
   change: any(
     "now|nowadays|no longer|not any ?more|any ?more|instead|from now on|as of|since|actually|changed|switch(?:ed|ing)?|mov(?:ed|ing)|migrat(?:ed|ing)|replac(?:ed|es|ing)|renamed|upgraded|updated|revised|postponed|rescheduled|cancel(?:led|ed)|stopped|quit|gave up|left|sold|became|new|rather than|correction|wrong|mistaken|turned out|turns out|used to|went from|converted|traded|swapped|dropped|retired|promoted|ended|closed|broke up|divorced|married|went back|returned to|don['’]t|doesn['’]t|isn['’]t|not|never|without|got rid of|gave away|lost|raised|lowered|increased|decreased|extended|shortened|pushed back|brought forward",
   ),
   clauseEnd:
-    /[,;:—–()]|\s-\s|(?<![\p{L}])(?:but|although|though|however|because|whereas|while|so|since|and|or|which|who|until)(?![\p{L}])/giu,
+    /[;—–()]|[,:](?!\d)|\s-\s|(?<![\p{L}])(?:but|although|though|however|because|whereas|while|so|since|and|or|which|who|until)(?![\p{L}])/giu,
   listGoesOn: /^(?:and|or|nor)$/i,
   question:
     /^\s*(?:please|can|could|would|will|do|does|did|is|are|was|were|have|has|had|should|shall|may|what|which|who|whom|whose|when|where|why|how|tell me|show me|give me|recommend|suggest|explain|imagine|suppose|let's say|pretend|assume|for example|e\.g\.)(?![\p{L}])/iu,
   kin: any(
-    "(?:grand)?(?:mother|father|mom|mum|dad|son|daughter|parents?|ma|pa)|sister|brother|wife|husband|partner|girlfriend|boyfriend|fianc[eé]e?|aunt|uncle|cousin|niece|nephew|friend|colleague|coworker|co-worker|boss|manager|neighbou?r|roommate|flatmate|teacher|doctor|dentist|landlord|client|team ?mate|dog|cat|kid|child|baby|twin|mother-in-law|father-in-law|sister-in-law|brother-in-law|team|company",
+    "(?:grand)?(?:mother|father|mom|mum|dad|son|daughter|parents?|ma|pa)|sister|brother|wife|husband|partner|girlfriend|boyfriend|fianc[eé]e?|aunt|uncle|cousin|niece|nephew|friend|colleague|coworker|co-worker|boss|manager|neighbou?r|roommate|flatmate|teacher|doctor|dentist|landlord|client|business partner|co-?founder|coach|trainer|therapist|lawyer|accountant|assistant|intern|tenant|student|nurse|team ?mate|dog|cat|kid|child|baby|twin|mother-in-law|father-in-law|sister-in-law|brother-in-law|team|company",
   ),
   possessive: any("my"),
   advice: any(
@@ -103,23 +105,31 @@ const EN: Cues = {
 };
 
 const DE: Cues = {
-  condition: any("wenn|falls|sofern|solange|nur wenn|es sei denn|vorausgesetzt"),
+  condition: any(
+    "wenn|falls|sofern|solange|nur wenn|es sei denn|vorausgesetzt|(?<=^\\s*|[.!?]\\s+)sollten?(?= [^.!?]{2,80}, )",
+  ),
   indirectQuestion: any("als wenn|wenn auch|selbst wenn|immer wenn|jedes mal wenn"),
   uncertain: any(
-    "vielleicht|möglicherweise|eventuell|wahrscheinlich|vermutlich|wohl|könnte[nst]*|dürfte[nst]*|angeblich|scheinbar|anscheinend|nicht sicher|überlege[nst]*|unsicher",
+    "vielleicht|idealerweise|hoffentlich|(?:träum\\p{L}*|geträumt),? (?:davon, )?dass|im traum|möglicherweise|eventuell|wahrscheinlich|vermutlich|wohl|könnte[nst]*|dürfte[nst]*|angeblich|scheinbar|anscheinend|nicht sicher|(?:weiß|wissen|wusste|wussten) (?:(?:ich|wir) )?(?:noch )?nicht|keine ahnung|frage mich|überlege[nst]*|unsicher",
   ),
   notUncertain: any("könnte[nst]* (?:du|sie|ihr)|könnten sie bitte|fühle mich wohl|sehr wohl"),
   choice: any(
     "entschied\\p{L}*|entschlossen|gewählt|wählte|ausgewählt|beschlossen|geeinigt|abgelehnt|zugesagt|festgelegt",
   ),
-  negation: any("nicht|kein\\p{L}{0,2}|nie|niemals|niemand|nichts|weder|ohne|nirgends"),
-  ending: any("aufgehört|aufgegeben|gekündigt|abbestellt|abgesagt|verzichte\\p{L}*|abgeschafft"),
+  negation: any(
+    "nicht|kein\\p{L}{0,2}|nie|niemals|niemand\\p{L}{0,2}|kaum|nichts|weder|ohne|nirgends",
+  ),
+  ending: any(
+    "aufgehört|aufgegeben|abgelehnt|ausgeschlagen|gekündigt|abbestellt|abgesagt|verzichte\\p{L}*|abgeschafft",
+  ),
   notNegation: any(
     "nicht nur|nicht zuletzt|kein problem|keine sorge|ohne zweifel|nicht wahr|warum nicht|nicht schlecht|nichts als|stattdessen",
   ),
-  past: any("früher|damals|ehemals|einst"),
+  past: any(
+    "(?:vorher|zuvor)(?= (?:war|hatte|habe|bin|\\p{L}+te)[nst]?(?![\\p{L}]))|früher|damals|ehemals|einst",
+  ),
   replaced: any(
-    "statt|anstatt|anstelle von|gewechselt von|umgestiegen von|(?:bin|sind|ist|wurde|wurden) von(?=[^.!?]{0,60}(?:gewechselt|umgestiegen|umgezogen|verschoben|verlegt))|ersetzt",
+    "statt|anstatt|anstelle von|außer|ausgenommen|gewechselt von|umgestiegen von|(?:bin|sind|ist|wurde|wurden) von(?=[^.!?]{0,60}(?:gewechselt|umgestiegen|umgezogen|verschoben|verlegt))|ersetzt",
   ),
   noMore: any(
     "nicht mehr|kein\\p{L}{0,2}(?: \\p{L}+){0,3} mehr|aufgehört|gekündigt|früher|abgesagt|abbestellt",
@@ -128,12 +138,12 @@ const DE: Cues = {
     "jetzt|nun|inzwischen|mittlerweile|seit|ab sofort|nicht mehr|kein\\p{L}{0,2} mehr|statt|stattdessen|anstatt|doch|sondern|eigentlich|gewechselt|wechsel\\p{L}*|umgezogen|umgestiegen|ersetzt|geändert|verschoben|abgesagt|gekündigt|aufgehört|neu\\p{L}{0,2}|lieber|verkauft|verlassen|korrektur|falsch|nicht|kein\\p{L}{0,2}|früher|geworden|erhöht|gesenkt",
   ),
   clauseEnd:
-    /[,;:—–()]|\s-\s|(?<![\p{L}])(?:aber|sondern|obwohl|jedoch|weil|während|und|oder|denn|dass|bis)(?![\p{L}])/giu,
+    /[;—–()]|[,:](?!\d)|\s-\s|(?<![\p{L}])(?:aber|sondern|obwohl|jedoch|weil|während|und|oder|denn|dass|bis)(?![\p{L}])/giu,
   listGoesOn: /^(?:und|oder|noch)$/i,
   question:
     /^\s*(?:bitte|kannst|können|könntest|könnten|würdest|würden|hast|haben|hat|ist|sind|bist|war|was|welche[rsnm]?|wer|wen|wem|wann|wo|wohin|woher|warum|wieso|wie|soll|sollte|muss|darf|zeig|sag|nenn|erklär|empfiehl|stell dir vor|angenommen|nehmen wir an|zum beispiel|z\.\s?b\.)(?![\p{L}])/iu,
   kin: any(
-    "(?:groß|schwieger)?(?:mutter|vater|eltern|sohn|tochter)|mama|papa|oma|opa|schwester|bruder|frau|mann|partner|partnerin|freundin|freund|verlobter?|tante|onkel|cousine?|nichte|neffe|kollegin|kollege|chefin|chef|nachbarin|nachbar|mitbewohnerin|mitbewohner|lehrerin|lehrer|ärztin|arzt|zahnarzt|vermieterin|vermieter|kundin|kunde|hund|katze|kater|kind|baby|schwager|schwägerin|team|firma",
+    "(?:groß|schwieger)?(?:mutter|vater|eltern|sohn|tochter)|mama|papa|oma|opa|schwester|bruder|frau|mann|partner|partnerin|freundin|freund|verlobter?|tante|onkel|cousine?|nichte|neffe|kollegin|kollege|chefin|chef|nachbarin|nachbar|mitbewohnerin|mitbewohner|lehrerin|lehrer|ärztin|arzt|zahnarzt|vermieterin|vermieter|kundin|kunde|geschäftspartner(?:in)?|trainer(?:in)?|therapeut(?:in)?|anwalt|anwältin|steuerberater(?:in)?|praktikant(?:in)?|schüler(?:in)?|mieter(?:in)?|hund|katze|kater|kind|baby|schwager|schwägerin|team|firma",
   ),
   possessive: any("mein(?:e|em|en|er|es)?"),
   advice: any(
@@ -147,32 +157,38 @@ const ES: Cues = {
     "(?:saber|pregunt\\p{L}+|ver|averiguar|comprobar|sé|dudo) si|como si|incluso si|aun si",
   ),
   uncertain: any(
-    "quizás?|tal vez|posiblemente|probablemente|a lo mejor|puede que|podrían?|podríamos|supongo|al parecer|supuestamente|no estoy segur[oa]|dudo|parece que|estoy pensando en",
+    "quizás?|tal vez|ojalá|idealmente|soñ(?:é|aba|ando|ado) que|en (?:mi|un) sueño|posiblemente|probablemente|a lo mejor|puede que|podrían?|podríamos|supongo|al parecer|supuestamente|no estoy segur[oa]|dudo|parece que|estoy pensando en",
   ),
   notUncertain: any("podrías?|podría usted"),
   choice: any(
     "decid\\p{L}*|elegí|eligi\\p{L}*|elegid\\p{L}*|escog\\p{L}*|opt(?:é|ó|amos|aron)|acord\\p{L}*|rechac\\p{L}*|rechaz\\p{L}*|quedamos en",
   ),
   negation: any("no|nunca|jamás|nadie|nada|ningún|ninguna|ninguno|tampoco|ni|sin"),
-  ending: any("dej(?:é|ó|aron) de|he dejado de|ha dejado de|cancel\\p{L}*|renunci\\p{L}*"),
+  ending: any(
+    "dej\\p{L}{1,6} de|dej(?:é|ó|amos|aron|ado) (?:el|la|los|las)|rech(?:acé|azó|azamos|azaron|azado)|cancel\\p{L}*|renunci\\p{L}*",
+  ),
   notNegation: any(
     "no (?:sólo|solo|solamente)|sin (?:duda|problemas?|falta)|no hay duda|por qué no|no está mal|nada más que|cómo no|no[,.]",
   ),
-  past: any("antes|solía|solíamos|antiguamente|en aquella época"),
-  replaced: any(
-    "en vez de|en lugar de|cambi(?:é|ó|amos) de|reemplac\\p{L}*|reemplaz\\p{L}*|sustitu\\p{L}*",
+  past: any(
+    "antes(?! del?(?![\\p{L}]))|anteriormente|solía|solíamos|antiguamente|en aquella época",
   ),
-  noMore: any("ya no|dej(?:é|ó|aron) de|antes|solía|cancel\\p{L}*"),
+  replaced: any(
+    "en vez de|en lugar de|cambi(?:é|ó|amos) de|(?:cambi|pas|aplaz|traslad)ado (?:el|la|los|las|mi|nuestro|nuestra)(?: \\p{L}+){1,3} del?|excepto|salvo|a excepción de|reemplac\\p{L}*|reemplaz\\p{L}*|sustitu\\p{L}*",
+  ),
+  noMore: any(
+    "ya no|dej\\p{L}{1,6} de|dej(?:é|ó|amos|aron|ado) (?:el|la|los|las)|antes(?! del?(?![\\p{L}]))|solía|cancel\\p{L}*",
+  ),
   change: any(
     "ahora|ya no|desde|a partir de|en vez|en lugar|en realidad|sino|actualmente|cambi\\p{L}*|mud\\p{L}*|nuev[oa]s?|dej(?:é|ó|ado|aron)|vendí|compré|reemplac\\p{L}*|reemplaz\\p{L}*|sustitu\\p{L}*|cancel\\p{L}*|aplaz\\p{L}*|corrección|equivoc\\p{L}*|no|nunca|tampoco|solía|antes|renunci\\p{L}*|pas(?:é|ó|amos) a|subió|bajó",
   ),
   clauseEnd:
-    /[,;:—–()]|\s-\s|(?<![\p{L}])(?:pero|aunque|porque|sino|mientras|y|e|o|u|que|hasta)(?![\p{L}])/giu,
+    /[;—–()]|[,:](?!\d)|\s-\s|(?<![\p{L}])(?:pero|aunque|porque|sino|mientras|y|e|o|u|que|hasta)(?![\p{L}])/giu,
   listGoesOn: /^(?:y|e|o|u|ni)$/i,
   question:
     /^[\s¿¡]*(?:por favor|puedes|podrías|podría|puede|me (?:puedes|podrías|recomiendas)|qué|cuál(?:es)?|quién(?:es)?|cuándo|dónde|adónde|por qué|cómo|cuánt[oa]s?|dime|muéstrame|dame|explícame|recomiéndame|imagina|supón|supongamos|por ejemplo)(?![\p{L}])/iu,
   kin: any(
-    "madre|padre|mamá|papá|padres|hij[oa]s?|abuel[oa]s?|herman[oa]s?|espos[oa]|marido|mujer|pareja|novi[oa]|prometid[oa]|tí[oa]|prim[oa]|sobrin[oa]|amig[oa]|colega|compañer[oa]|jef[ea]|vecin[oa]|profesora?|médic[oa]|dentista|caser[oa]|cliente|perr[oa]|gat[oa]|bebé|suegr[oa]|cuñad[oa]|equipo|empresa",
+    "madre|padre|mamá|papá|padres|hij[oa]s?|abuel[oa]s?|herman[oa]s?|espos[oa]|marido|mujer|pareja|novi[oa]|prometid[oa]|tí[oa]|prim[oa]|sobrin[oa]|amig[oa]|colega|compañer[oa]|jef[ea]|vecin[oa]|profesora?|médic[oa]|dentista|caser[oa]|cliente|soci[oa]|entrenadora?|terapeuta|abogad[oa]|asesora?|becari[oa]|alumn[oa]|inquilin[oa]|perr[oa]|gat[oa]|bebé|suegr[oa]|cuñad[oa]|equipo|empresa",
   ),
   possessive: any("mi|mis"),
   advice: any(

@@ -1,5 +1,5 @@
 import type { CueLanguage } from "./language.ts";
-import { isFirstPerson, mentionsFirstPerson } from "./personal.ts";
+import { isFirstPerson, isImpliedWe, mentionsFirstPerson } from "./personal.ts";
 
 const WORD_CHARACTER = /[\p{L}\p{M}\p{N}_]/u;
 /** Scripts that put no blanks between words. */
@@ -29,9 +29,10 @@ export function* placesOf(value: string, text: string): Generator<number> {
   }
 }
 
-/** Whether a text has a subject or object: as whole words, or, for the first person singular, in any of its forms. */
+/** Whether a text has a subject or object: as whole words, or, for the first person, in any of its forms. */
 export function isNamed(value: string, text: string, language: CueLanguage): boolean {
-  return isFirstPerson(value) ? mentionsFirstPerson(text, language) : isMentioned(value, text);
+  if (isFirstPerson(value)) return mentionsFirstPerson(text, language);
+  return isMentioned(value, text) || isImpliedWe(value, text, language);
 }
 
 /** Whether two neighbouring characters belong to one word. */

@@ -59,6 +59,17 @@ export function isPersonal(value: string, type?: string): boolean {
   return ALL.has(value.trim().toLowerCase());
 }
 
+/** Spanish verbs of the first person plural; other words end as they do. */
+const SPANISH_WE =
+  /(?<![\p{L}\p{M}])(?!(?:kilo|mili)?gramos|(?:pró|má)ximos|mínimos|últimos|mismos|primos|ramos|tramos|\p{L}+ísimos|\p{L}+ogramos)(?:\p{L}{2,}(?:amos|emos|imos)|hemos|vamos|somos)(?![\p{L}\p{M}])/iu;
+
+/** Whether a value is the word for `we` that a Spanish text leaves out, and the text has a verb that says it. */
+export function isImpliedWe(value: string, text: string, language: CueLanguage): boolean {
+  return (
+    language === "es" && /^nosotr[oa]s$/i.test(value.trim()) && SPANISH_WE.test(text.normalize())
+  );
+}
+
 /** Whether a text has any form of the first person singular. */
 export function mentionsFirstPerson(text: string, language: CueLanguage): boolean {
   return hasForm(text, language, () => true) || speaksAsOne(text, language);

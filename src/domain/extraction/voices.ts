@@ -1,7 +1,7 @@
 import { clausesOf } from "./clauses.ts";
 import { cuesOf, hasCue } from "./cues.ts";
 import type { CueLanguage } from "./language.ts";
-import { isMentioned, isNamed } from "./mentions.ts";
+import { isMentioned, isNamed, placesOf } from "./mentions.ts";
 import { sentencesOf } from "./passages.ts";
 import { isFirstPerson, isPersonal, mentionsFirstPerson, mentionsOwnSelf } from "./personal.ts";
 
@@ -18,6 +18,11 @@ const ORDERS: readonly RegExp[] = [
   /(?:store|save|record|remember|memori[sz]e|write|add|insert|extract|output|return|emit)\s+(?:\w+\s+){0,6}(?:into|in|to|as)\s+(?:\w+\s+){0,3}(?:memory|memories|your\s+(?:notes|database|memory)|long-?term|a?\s*facts?\b|the\s+json)/i,
   /(?:extract|output|return|emit|record)\s+(?:only\s+)?(?:the\s+following|this)\s+(?:fact|entit|claim|json|as)/i,
   /\{\s*"(?:facts|entities|relationships|subject|turns)"\s*:/i,
+  // Somebody who speaks to the machine about its user, as no user does.
+  /(?<![\p{L}])(?:ai|ki|ia|llm|bot|chatbot|model|assistant|assistent\p{L}*|asistente|modelo)(?:[-\s](?:hinweis|notiz|note|nota))?\s*[:,][^.!?]{0,160}(?:the\s+user|(?:der|die|dem|den|des)\s+(?:nutzer|benutzer|user|anwender)\p{L}*|(?:el|la|al|del)\s+usuari[oa])/iu,
+  /(?:remember|note|record|save|store|know|assume|learn|write)\s+(?:down\s+)?that\s+(?:the\s+|this\s+)?user/i,
+  /(?:trag\p{L}*|merk\p{L}*|notier\p{L}*|speicher\p{L}*|schreib\p{L}*)[^.!?]{0,20},\s*dass\s+(?:der|die|dem|den)\s+(?:nutzer|benutzer|user|anwender)/iu,
+  /(?:apunta|anota|recuerda|guarda|registra|escribe)\s+que\s+(?:el|la|al)\s+usuari[oa]/iu,
   /ignorier\w*\s+(?:\p{L}+\s+){0,4}(?:anweisung|vorgabe|regel|nachricht|text|oben)/iu,
   /vergiss\s+(?:\p{L}+\s+){0,3}(?:anweisung|regel|vorgabe)/iu,
   /(?:speicher\w*|merk\w*|trag\w*)\s+(?:\p{L}+\s+){0,6}(?:als\s+fakt|in\s+(?:dein|das)\p{L}*\s+(?:gedächtnis|speicher))/iu,
@@ -60,6 +65,13 @@ export function isOfOther(
 
 /** A clause about somebody else: `Ben helps me, he works in Rome`. */
 const THIRD = /^\s*(?:he|she|they|er|sie|él|ella|ellos|ellas)(?![\p{L}])/iu;
+/** A clause with a name as its subject: `Ben works in Rome`; not `Rome in May`. */
+const NAMED =
+  /^\s*(?:and\s+|und\s+|y\s+)?\p{Lu}[\p{L}’'-]+(?:\s\p{Lu}[\p{L}-]+)?\s(?!(?:in|on|at|of|for|from|with|to|by|near|and|or|is|as|mit|im|am|von|aus|bei|für|und|oder|zu|zum|zur|de|del|en|con|y|para|por)\s)(?=\p{Ll}{2,}\s)/u;
+/** What says more about somebody: `a dwarf who hates boats`. */
+const WHO = /^who$/i;
+/** The subject of a clause inside a clause, of which the last one before an object counts: `I told her she gets it`. */
+const SUBJECTS = /(?<![\p{L}])(?:I|he|she|they|we|you)(?![\p{L}])/giu;
 
 function isOfThird(object: string, passage: string, language: CueLanguage): boolean {
   const clauses = clausesOf(passage, language, "negation").filter(({ text }) =>
@@ -67,7 +79,15 @@ function isOfThird(object: string, passage: string, language: CueLanguage): bool
   );
   return (
     clauses.length > 0 &&
-    clauses.every(({ text }) => THIRD.test(text) && !mentionsFirstPerson(text, language))
+    clauses.every(({ text, joiner }) => {
+      const before = text.slice(0, placesOf(object, text).next().value ?? 0);
+      const [nearest = ""] = [...before.matchAll(SUBJECTS)].at(-1) ?? [];
+      if (language === "en" && /^(?:he|she|they)$/i.test(nearest)) return true;
+      if (mentionsFirstPerson(text, language)) return false;
+      // A Spanish sentence begins with its verb as well as with a name.
+      const mayBeName = language !== "es" || /^[,;]$/.test(joiner);
+      return THIRD.test(text) || WHO.test(joiner) || (mayBeName && NAMED.test(before));
+    })
   );
 }
 
@@ -85,21 +105,22 @@ function isQuotedFrom(object: string, passage: string, language: CueLanguage): b
   return !isMentioned(object, rest);
 }
 
-/** Whether the speaker appears only as the one whose relative, friend or pet the sentence is about. */
+/** Whether the speaker appears only as the one whose relative, friend or pet the sentence, or the clause, is about. */
 function isOfKin(
   claim: { readonly predicate: string; readonly object: string },
   passage: string,
   language: CueLanguage,
 ): boolean {
-  const clauses = sentenceParts(passage).filter((part) => isMentioned(claim.object, part));
-  return (
-    clauses.length > 0 &&
-    clauses.every((part) => {
+  const clauses = clausesOf(passage, language, "negation").map(({ text }) => text);
+  return [sentenceParts(passage), clauses].some((parts) => {
+    const naming = parts.filter((part) => isMentioned(claim.object, part));
+    const about = naming.length > 0 ? naming : [passage];
+    return about.every((part) => {
       if (mentionsOwnSelf(part, language)) return false;
       const kin = kinIn(part, language);
       return kin !== undefined && !isAboutKin(claim, kin);
-    })
-  );
+    });
+  });
 }
 
 /** Sentences, roughly: what is said of whom does not reach beyond them. */
