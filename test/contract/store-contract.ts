@@ -29,6 +29,7 @@ import { describeKeyedReads, describeReads } from "./store-reads.ts";
 import { describeRebuild } from "./store-rebuild.ts";
 import { describeReceipts } from "./store-receipts.ts";
 import { describeRetirement } from "./store-retirement.ts";
+import { describeUpkeep } from "./store-upkeep.ts";
 import { describeVectorSearch } from "./store-vectors.ts";
 import { describeWork } from "./store-work.ts";
 
@@ -123,6 +124,7 @@ const ALL: ReadonlySet<Suite> = new Set<Suite>([
   describeKnownMemories,
   describeReceipts,
   describeExpiry,
+  describeUpkeep,
   describeAddedNodes,
   describeManifest,
   describeWork,

@@ -16,6 +16,7 @@ import { bindExtraction } from "./extraction/bind.ts";
 import { bindOrganizing } from "./organizing/bind.ts";
 import { createOwners } from "./owners/owners.ts";
 import type { PackAccess } from "./pack-access.ts";
+import { countRetained, readAging } from "./read/aging.ts";
 import { readAuditRecord, readAuditRecords, readAuditRecordsOn } from "./read/audit-records.ts";
 import {
   readContradictions,
@@ -53,6 +54,7 @@ import { change } from "./write/change.ts";
 import { claimJobs, countJobs, failJobs, jobStatus, leaseJobs } from "./write/jobs.ts";
 import { addNodes, materializeAll, withoutVector } from "./write/materialize.ts";
 import { hasFormerTexts, lookAtTexts, renewTexts } from "./write/renew-texts.ts";
+import { findStaleEntries, removeStaleEntries } from "./write/sweep-indexes.ts";
 import { finishWork, leaseOf, renewWork, takeWork } from "./write/work.ts";
 
 export type SqliteStoreParts = {
@@ -93,6 +95,7 @@ function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
     ...bindGraph(parts),
     ...bindSearches(parts),
     ...bindWork(parts, holder),
+    ...bindUpkeep(access),
     ...bindExtraction(parts, holder),
     ...bindOrganizing(access),
     addNodes: writing(access, adderOf(embedding)),
@@ -213,6 +216,20 @@ function bindSearches({ access, embedding }: SqliteStoreParts) {
     nodesByKey: reading(access, readNodesByKey),
     sessionWindows: reading(access, readSessionWindows),
   } satisfies Partial<Store<number>>;
+}
+
+function bindUpkeep({ read, write }: PackAccess) {
+  return {
+    walkAging: (walk) => read((database) => readAging(database, walk)),
+    countRetained: (owner) => read((database) => countRetained(database, owner)),
+    sweepIndexes: async (owner, limit) => {
+      const stale = await read((database) => findStaleEntries(database, owner));
+      if (limit === 0 || stale.length === 0) return { found: stale.length, removed: 0 };
+      const some = stale.slice(0, limit);
+      const removed = await write((database) => removeStaleEntries(database, some));
+      return { found: stale.length, removed };
+    },
+  } satisfies Partial<Store>;
 }
 
 function bindWork({ access, clock, embedding }: SqliteStoreParts, holder: string) {

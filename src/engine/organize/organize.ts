@@ -9,7 +9,7 @@ import {
 import { invalid, reasonCode } from "../../domain/errors.ts";
 import { isEverybody, type Owner } from "../../domain/owner.ts";
 import type { EngineDeps } from "../deps.ts";
-import { isOutOfReach } from "../lifecycle/expire.ts";
+import { isOutOfReach } from "../lifecycle/change-each.ts";
 import { drain } from "../write/materialize.ts";
 import {
   type JobResult,
@@ -21,8 +21,8 @@ import type { OrganizerJob } from "./organizer/job.ts";
 import { type RunOptions, runOf, ShownChanges } from "./organizer/run-job.ts";
 
 const END_BUDGET_MS = 1000;
-/** Memories in one transaction: enough to share its cost, few enough that calls hardly wait. */
-const BATCH = 32;
+/** Memories in one transaction: enough to share its cost, few enough that calls do not wait long. */
+const BATCH = 256;
 
 /** A checked request. */
 type Request = {

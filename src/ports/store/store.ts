@@ -10,6 +10,7 @@ import type { Owners } from "./owners.ts";
 import type { IndexRebuild } from "./rebuild.ts";
 import type { ReceiptLog } from "./receipt-log.ts";
 import type { NodeKey, SearchIndex } from "./search-index.ts";
+import type { Upkeep } from "./upkeep.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
 /**
@@ -27,6 +28,7 @@ export type Store<Key = NodeKey> = EventLog &
   ExtractionQueue &
   AuditLog &
   Organizing<Key> &
+  Upkeep &
   ReceiptLog & {
     readonly backend: StoreBackend;
     readonly rebuild: IndexRebuild<Key>;

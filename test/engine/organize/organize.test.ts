@@ -2,39 +2,12 @@ import { describe, expect, test } from "bun:test";
 import { openChecksummed } from "../../../src/domain/checksummed.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import type { OrganizeInput } from "../../../src/engine/organize/api.ts";
-import type { StoreInput } from "../../../src/engine/write/api.ts";
-import { type EngineOptions, type OpenedEngine, testClock, useEngines } from "../engines.ts";
+import { useEngines } from "../engines.ts";
+import { agingPacks, recordsOf, stateOf } from "./aging.ts";
 
 const { open } = useEngines();
 
-const LATER = "2026-03-26T12:00:00Z";
-
-/** A pack with memories, and an engine on it eight days later that does nothing by itself. */
-async function aged(
-  inputs: readonly Partial<StoreInput>[],
-  options: Partial<EngineOptions> = {},
-): Promise<OpenedEngine & { ids: readonly string[]; clock: ReturnType<typeof testClock> }> {
-  const clock = testClock();
-  const one = await open({
-    clock,
-    ...options,
-    settings: { upkeep: undefined, ...options.settings },
-  });
-  const ids: string[] = [];
-  for (const input of inputs) {
-    const { nodeId } = await one.engine.storeWithReceipt({
-      content: "The parcel is at the gate",
-      userId: "ada",
-      ...input,
-    });
-    ids.push(nodeId);
-  }
-  clock.set(LATER);
-  return { ...one, ids, clock };
-}
-
-const stateOf = async ({ engine }: OpenedEngine, id: string | undefined) =>
-  (await engine.getNode(id ?? "", { includeSuperseded: true }))?.lifecycleState;
+const aged = agingPacks(open);
 
 async function refusal(call: Promise<unknown>): Promise<string> {
   return call.then(
@@ -126,7 +99,7 @@ describe("a run", () => {
 
   test("skips a job that throws, reports it without its text, and runs the others", async () => {
     const one = await aged([{}], {
-      alter: () => ({ queryNodes: () => Promise.reject(new Error("secret")) }),
+      alter: () => ({ walkAging: () => Promise.reject(new Error("secret")) }),
     });
 
     const result = await one.engine.organize({ jobs: ["promote"] });
@@ -228,8 +201,7 @@ describe("promote", () => {
 
     expect(await stateOf(one, one.ids[0])).toBe("stable");
     expect(await stateOf(one, young.nodeId)).toBe("tentative");
-    const { operations } = (await one.engine.getProvenance(one.ids[0] ?? "")) ?? {};
-    const change = operations?.find(({ opType }) => opType === "LIFECYCLE_CHANGED");
+    const [change] = await recordsOf(one, one.ids[0], "LIFECYCLE_CHANGED");
     expect(change?.actorId).toBe("system");
     expect(openChecksummed(change?.payload ?? {})).toMatchObject({
       version: 1,

@@ -21,7 +21,7 @@ import { evictVectors } from "../vectors/write-vectors.ts";
 import { readEdgesAmong, readEdgesOf, writeEdge } from "./edges.ts";
 import { advanceIndexSequence } from "./index-sequence.ts";
 import { removeDocuments } from "./lexical-index.ts";
-import { changingValues, NODE_COLUMNS, type NodeRow, toNode, UPDATE_NODE } from "./rows.ts";
+import { NODE_COLUMNS, type NodeRow, toNode, updateOfNode } from "./rows.ts";
 import { readTurn } from "./turns.ts";
 import { failuresOf } from "./work.ts";
 import { writeAuditRecord } from "./write-audit-record.ts";
@@ -112,8 +112,10 @@ function writeChange(
   nodes: readonly NodeChange[],
   keyOf: (node: MemoryNode) => number,
 ): void {
-  const update = database.query(UPDATE_NODE);
-  for (const { after } of nodes) update.run(...changingValues(after), keyOf(after));
+  for (const { before, after } of nodes) {
+    const { sql, values } = updateOfNode(before, after);
+    database.query(sql).run(...values, keyOf(after));
+  }
   for (const edge of edges) writeEdge(database, edge);
   for (const record of auditRecords) {
     if (readAuditRecord(database, record.id) !== undefined) {

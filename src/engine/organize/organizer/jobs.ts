@@ -2,11 +2,24 @@ import type { EngineDeps } from "../../deps.ts";
 import { aliasResolve } from "./alias-resolve.ts";
 import { consolidate } from "./consolidate.ts";
 import { deduplicate } from "./deduplicate.ts";
+import { archive, decaySweep } from "./fade.ts";
+import { indexCompaction } from "./index-compaction.ts";
 import type { OrganizerJob } from "./job.ts";
 import { promote } from "./promote.ts";
 import { summarize } from "./summarize.ts";
+import { tombstoneSweep } from "./tombstone-sweep.ts";
 
 /** What `organize` can do, in the order in which it does it unless jobs are named. */
 export function organizerJobs(deps: EngineDeps): readonly OrganizerJob[] {
-  return [promote(deps), deduplicate(deps), aliasResolve(deps), summarize(deps), consolidate(deps)];
+  return [
+    promote(deps),
+    decaySweep(deps),
+    archive(deps),
+    deduplicate(deps),
+    aliasResolve(deps),
+    summarize(deps),
+    tombstoneSweep(deps),
+    consolidate(deps),
+    indexCompaction(deps),
+  ];
 }

@@ -1,36 +1,31 @@
 import { addDays } from "../../../lib/instant.ts";
 import type { Graph } from "../../../ports/store/graph.ts";
+import type { Upkeep } from "../../../ports/store/upkeep.ts";
 import type { EngineDeps } from "../../deps.ts";
-import type { JobCounts, OrganizerJob } from "./job.ts";
+import type { OrganizerJob } from "./job.ts";
 import { type ChooseStep, stepEach } from "./step-each.ts";
-
-const PAGE = 500;
+import { walkAging } from "./walk.ts";
 
 /** Makes tentative memories stable that are old enough and have enough evidence, the oldest first. */
 export function promote(
-  deps: Pick<EngineDeps<Graph>, "store" | "ids" | "warn" | "settings">,
+  deps: Pick<EngineDeps<Graph & Upkeep>, "store" | "ids" | "warn" | "settings">,
 ): OrganizerJob {
-  const { promotionAgeDays, promotionEvidenceCount } = deps.settings.organizer;
+  const { promotionAgeDays, promotionEvidenceCount: evidence } = deps.settings.organizer;
   return {
     name: "promote",
-    work: async (run): Promise<JobCounts> => {
-      const cutoff = addDays(run.now, -promotionAgeDays);
-      if (cutoff === undefined) return { nodesProcessed: 0, nodesModified: 0, errors: 0 };
-      const choose: ChooseStep = ({ lifecycleState, createdAt, evidenceRefs }) =>
-        lifecycleState === "tentative" &&
-        createdAt <= cutoff &&
-        evidenceRefs.length >= promotionEvidenceCount
+    work: async (run) => {
+      const createdBefore = addDays(run.now, -promotionAgeDays);
+      // Nothing is as old as that.
+      if (createdBefore === undefined) return { nodesProcessed: 0, nodesModified: 0, errors: 0 };
+      const choose: ChooseStep = (node) =>
+        node.lifecycleState === "tentative" &&
+        node.createdAt <= createdBefore &&
+        node.evidenceRefs.length >= evidence
           ? { step: "promote", why: { job: "promote", reason: "age_and_evidence" } }
           : undefined;
-      const nodes = await deps.store.queryNodes({
-        owner: run.owner,
-        lifecycleStates: ["tentative"],
-        createdBefore: cutoff,
-        oldestFirst: true,
-        limit: PAGE,
-      });
-      const { changed, failed } = await stepEach(deps, run, nodes, choose);
-      return { nodesProcessed: nodes.length, nodesModified: changed, errors: failed };
+      return walkAging(deps, run, { kind: "tentative", createdBefore, evidence }, (nodes) =>
+        stepEach(deps, run, nodes, choose),
+      );
     },
   };
 }

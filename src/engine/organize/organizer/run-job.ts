@@ -38,7 +38,7 @@ export function runOf(
     leftMs,
     isOver,
     pause: async () => {
-      await new Promise((resolve) => setTimeout(resolve, 0));
+      await new Promise((resolve) => setImmediate(resolve));
       return !isOver();
     },
     change: (reads, decide) =>

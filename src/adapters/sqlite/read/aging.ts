@@ -1,0 +1,161 @@
+import type { Database } from "bun:sqlite";
+import { DECAY_RATES, decayed } from "../../../domain/decay.ts";
+import { ACTIVE_STATES, type LifecycleState } from "../../../domain/enums.ts";
+import type { MemoryNode } from "../../../domain/node.ts";
+import { isEverybody, type Owner } from "../../../domain/owner.ts";
+import type { Aging, AgingPage, AgingWalk } from "../../../ports/store/upkeep.ts";
+import { ask } from "../connection/ask.ts";
+import { ownerKey, ownerKeyOrAll } from "../write/owners.ts";
+import { NODE_COLUMNS, type NodeRow, toNode } from "../write/rows.ts";
+import { ACTIVE } from "../write/turns.ts";
+
+/** A place in the walk: behind a node, or before the first of an owner and state. */
+type Place = {
+  readonly owner: number;
+  readonly state: LifecycleState;
+  readonly createdAt: string;
+  readonly id: string;
+};
+
+/** What one statement found of one owner and state. */
+type Found = {
+  readonly walked: number;
+  readonly considered: number;
+  readonly keys: string;
+  readonly createdAt: string | null;
+  readonly id: string | null;
+};
+
+/** SQL of which nodes are considered and which may be meant, a few too many, and its parameters. */
+type Sql = {
+  readonly states: readonly LifecycleState[];
+  readonly within: string;
+  readonly considered: string;
+  readonly meant: string;
+  readonly parameters: readonly (string | number)[];
+  readonly isMeant: (node: MemoryNode) => boolean;
+};
+
+/** A page of the walk that `walkAging` describes. */
+export function readAging(database: Database, { owner, at, after, limit }: AgingWalk): AgingPage {
+  const sql = sqlOf(at);
+  const nodes: MemoryNode[] = [];
+  let considered = 0;
+  let left = limit;
+  let place = after === undefined ? firstPlace(database, owner, sql) : parsePlace(after);
+  // An owner without such nodes counts as one, so that a page of many owners is short, too.
+  for (; place !== undefined && left > 0; left -= 1) {
+    const found = readFrom(database, sql, place, left);
+    considered += found.considered;
+    nodes.push(...readKeys(database, found.keys).filter(sql.isMeant));
+    left -= found.walked;
+    place =
+      left > 0 || found.createdAt === null || found.id === null
+        ? nextPlace(database, owner, sql, place)
+        : { ...place, createdAt: found.createdAt, id: found.id };
+  }
+  return { nodes, considered, next: place && JSON.stringify(place) };
+}
+
+function parsePlace(text: string): Place {
+  // SAFETY: only `readAging` makes these texts.
+  return JSON.parse(text) as Place;
+}
+
+function firstPlace(database: Database, owner: Owner, { states }: Sql): Place | undefined {
+  const first = isEverybody(owner) ? ownerAfter(database, 0) : ownerKey(database, owner);
+  return placeOf(first, states[0]);
+}
+
+function nextPlace(database: Database, of: Owner, sql: Sql, place: Place): Place | undefined {
+  const { owner, state } = place;
+  const next = sql.states[sql.states.indexOf(state) + 1];
+  if (next !== undefined) return placeOf(owner, next);
+  return isEverybody(of) ? placeOf(ownerAfter(database, owner), sql.states[0]) : undefined;
+}
+
+function placeOf(owner: number | undefined, state: LifecycleState | undefined): Place | undefined {
+  if (owner === undefined || state === undefined) return undefined;
+  return { owner, state, createdAt: "", id: "" };
+}
+
+function ownerAfter(database: Database, owner: number): number | undefined {
+  return ask<number>(
+    database,
+    "SELECT owner FROM owners WHERE owner > ? ORDER BY owner LIMIT 1",
+    owner,
+  );
+}
+
+function readFrom(database: Database, sql: Sql, place: Place, limit: number): Found {
+  const { owner, state, createdAt, id } = place;
+  const found = database
+    .query<Found, (string | number)[]>(
+      `SELECT count(*) AS walked, coalesce(sum(considered), 0) AS considered,
+         json_group_array(key) FILTER (WHERE meant) AS keys,
+         max(created_at) AS createdAt, substr(max(created_at || id), 28) AS id
+       FROM (SELECT n.key, n.created_at, n.id, ${sql.considered} AS considered, ${sql.meant} AS meant FROM nodes n
+         WHERE n.owner = ?1 AND n.lifecycle_state = ?2 AND (n.created_at, n.id) > (?3, ?4) AND ${sql.within}
+         ORDER BY n.created_at, n.id LIMIT ?5)`,
+    )
+    .get(owner, state, createdAt, id, limit, ...sql.parameters);
+  return found ?? { walked: 0, considered: 0, keys: "[]", createdAt: null, id: null };
+}
+
+function readKeys(database: Database, keys: string): readonly MemoryNode[] {
+  if (keys === "[]") return [];
+  return database
+    .query<NodeRow, [string]>(
+      `SELECT ${NODE_COLUMNS} FROM json_each(?) i CROSS JOIN nodes n ON n.key = i.value
+       CROSS JOIN owners o ON o.owner = n.owner`,
+    )
+    .all(keys)
+    .map(toNode);
+}
+
+function sqlOf(at: Aging): Sql {
+  if (at.kind === "tentative") {
+    return {
+      states: ["tentative"],
+      within: "n.created_at <= ?6",
+      considered: "1",
+      meant: "json_array_length(n.evidence_refs) >= ?7",
+      parameters: [at.createdBefore, at.evidence],
+      isMeant: () => true,
+    };
+  }
+  const { now, salience, confidence } = at;
+  return {
+    states: ACTIVE_STATES,
+    within: "true",
+    considered: CAN_FADE,
+    meant: `${CAN_FADE} AND (n.salience_base * exp(-${DAYS} * ${RATE}) < ?7 OR n.confidence_base * exp(-${DAYS} * ${RATE} / 2) < ?8)`,
+    // A little more, because SQLite counts days in milliseconds. What is too much is sorted out by the exact rule.
+    parameters: [now, salience * 1.000_01, confidence * 1.000_01],
+    isMeant: (node) => {
+      const faded = decayed(node, now);
+      return faded.salience < salience || faded.confidence < confidence;
+    },
+  };
+}
+
+/** `canFade` in SQL. */
+const CAN_FADE =
+  "(n.pinned = 0 AND (n.ttl_days IS NOT NULL OR n.node_type NOT IN ('entity', 'fact')))";
+/** Days since the last reinforcement, and what a memory loses per day, as in `decayed`. */
+const DAYS = "max(0, julianday(?6) - julianday(n.last_reinforced_at))";
+const RATE = `CASE n.decay_profile ${Object.entries(DECAY_RATES)
+  .map(([profile, rate]) => `WHEN '${profile}' THEN ${rate}`)
+  .join(" ")} END`;
+
+/** Active nodes whose retention ends. */
+export function countRetained(database: Database, of: Owner): number {
+  const owner = ownerKeyOrAll(database, of);
+  if (owner === undefined) return 0;
+  const counted = `SELECT count(*) FROM nodes
+    WHERE ttl_days IS NOT NULL AND pinned = 0 AND lifecycle_state IN ${ACTIVE}`;
+  const count = isEverybody(owner)
+    ? ask<number>(database, counted)
+    : ask<number>(database, `${counted} AND +owner = ?`, owner);
+  return count ?? 0;
+}

@@ -1,0 +1,40 @@
+import { type FadingRules, fateOf } from "../../../domain/fading.ts";
+import { isActive } from "../../../domain/lifecycle.ts";
+import type { Graph } from "../../../ports/store/graph.ts";
+import type { Upkeep } from "../../../ports/store/upkeep.ts";
+import type { EngineDeps } from "../../deps.ts";
+import type { OrganizerJob } from "./job.ts";
+import { stepEach } from "./step-each.ts";
+import { walkAging } from "./walk.ts";
+
+type FadeDeps = Pick<EngineDeps<Graph & Upkeep>, "store" | "ids" | "warn" | "settings">;
+
+/** Archives what has faded by any rule; contested claims without confidence become deprecated. */
+export function decaySweep(deps: FadeDeps): OrganizerJob {
+  return fade(deps, "decay_sweep", deps.settings.organizer);
+}
+
+/** Archives only what has hardly any salience left. */
+export function archive(deps: FadeDeps): OrganizerJob {
+  const never = { archiveSalienceThreshold: 0, archiveConfidenceThreshold: 0 };
+  const { forceArchiveSalienceThreshold } = deps.settings.organizer;
+  const rules = { ...never, deprecateConfidenceThreshold: 0, forceArchiveSalienceThreshold };
+  return fade(deps, "archive", rules);
+}
+
+function fade(deps: FadeDeps, name: string, rules: FadingRules): OrganizerJob {
+  const salience = Math.max(rules.archiveSalienceThreshold, rules.forceArchiveSalienceThreshold);
+  const confidence = rules.deprecateConfidenceThreshold;
+  return {
+    name,
+    work: (run) =>
+      walkAging(deps, run, { kind: "faded", now: run.now, salience, confidence }, (nodes) =>
+        stepEach(deps, run, nodes, (node) => {
+          const fate = isActive(node.lifecycleState) && fateOf(node, run.now, rules);
+          if (fate === false || fate === undefined) return undefined;
+          const { step, rule: reason, ...values } = fate;
+          return { step, why: { job: name, reason, ...values } };
+        }),
+      ),
+  };
+}

@@ -1,0 +1,32 @@
+import type { MemoryNode } from "../../../domain/node.ts";
+import type { Aging, Upkeep } from "../../../ports/store/upkeep.ts";
+import type { Tally } from "../../lifecycle/change-each.ts";
+import type { JobCounts, JobRun } from "./job.ts";
+
+/** Memories looked at between two pauses: about a millisecond's work. */
+const PAGE = 1000;
+
+/**
+ * Walks over the memories of a run page by page, within its budget, and changes those at which the walk stops.
+ * @param change what is done with those of one page
+ */
+export async function walkAging(
+  { store }: { readonly store: Upkeep },
+  run: JobRun,
+  at: Aging,
+  change: (nodes: readonly MemoryNode[]) => Promise<Tally>,
+): Promise<JobCounts> {
+  let nodesProcessed = 0;
+  let nodesModified = 0;
+  let errors = 0;
+  for (let after: string | undefined; ; ) {
+    const page = await store.walkAging({ owner: run.owner, at, after, limit: PAGE });
+    const { changed, failed } = await change(page.nodes);
+    nodesProcessed += page.considered;
+    nodesModified += changed;
+    errors += failed;
+    after = page.next;
+    if (after === undefined || !(await run.pause()))
+      return { nodesProcessed, nodesModified, errors };
+  }
+}

@@ -1,0 +1,49 @@
+import type { MemoryNode } from "../../domain/node.ts";
+import type { Owner } from "../../domain/owner.ts";
+import type { Instant } from "../../lib/instant.ts";
+
+/** At which active nodes a walk stops. */
+export type Aging =
+  /** Of the tentative ones that are not younger, those that cite at least so many events. */
+  | { readonly kind: "tentative"; readonly createdBefore: Instant; readonly evidence: number }
+  /** Of those that can fade (`canFade`), the ones whose salience or confidence has faded below these (`decayed`). */
+  | {
+      readonly kind: "faded";
+      readonly now: Instant;
+      readonly salience: number;
+      readonly confidence: number;
+    };
+
+export type AgingWalk = {
+  readonly owner: Owner;
+  readonly at: Aging;
+  /** `next` of the page before. Absent: from the beginning. */
+  readonly after?: string | undefined;
+  /** Nodes that are looked at for one page, at least 1. */
+  readonly limit: number;
+};
+
+export type AgingPage = {
+  /** At which the walk stops. */
+  readonly nodes: readonly MemoryNode[];
+  /** How many could be among them: those that are old enough, or can fade. */
+  readonly considered: number;
+  /** Where the next page begins; only the store knows its meaning. Undefined: that was the last one. */
+  readonly next: string | undefined;
+};
+
+/** What the upkeep of a pack looks for. Every call is short, however large the pack is, unless it says otherwise. */
+export type Upkeep = {
+  /** Walks over active nodes, for each owner and state the oldest first. A walk whose nodes change meanwhile misses no other. */
+  walkAging(walk: AgingWalk): Promise<AgingPage>;
+  /** Active nodes whose retention ends, those that are pinned left out. */
+  countRetained(owner: Owner): Promise<number>;
+  /**
+   * Removes entries from both indexes that belong to no active node. Looks through all of the owner's.
+   * @param limit nodes whose entries are removed at most; 0 only counts
+   */
+  sweepIndexes(
+    owner: Owner,
+    limit: number,
+  ): Promise<{ readonly found: number; readonly removed: number }>;
+};

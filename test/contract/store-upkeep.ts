@@ -1,0 +1,149 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { decayed } from "../../src/domain/decay.ts";
+import { DECAY_PROFILES, EPISTEMIC_TYPES, LIFECYCLE_STATES } from "../../src/domain/enums.ts";
+import { canFade } from "../../src/domain/fading.ts";
+import { isActive } from "../../src/domain/lifecycle.ts";
+import type { MemoryNode } from "../../src/domain/node.ts";
+import { ALL_OWNERS, type Owner } from "../../src/domain/owner.ts";
+import type { Store } from "../../src/ports/store/store.ts";
+import type { Aging } from "../../src/ports/store/upkeep.ts";
+import { at, put } from "./samples.ts";
+import type { StoreWorld } from "./store-contract.ts";
+
+const DAY = 86_400;
+
+/** A whole walk, page by page. */
+async function walked(store: Store, owner: Owner, what: Aging, limit: number) {
+  const nodes: MemoryNode[] = [];
+  let considered = 0;
+  for (let after: string | undefined; ; ) {
+    const page = await store.walkAging({ owner, at: what, after, limit });
+    nodes.push(...page.nodes);
+    considered += page.considered;
+    after = page.next;
+    if (after === undefined) return { ids: nodes.map(({ id }) => id).sort(), considered };
+  }
+}
+
+const idsOf = (nodes: readonly MemoryNode[]) => nodes.map(({ id }) => id).sort();
+
+/** What upkeep looks for. */
+export function describeUpkeep(world: StoreWorld): void {
+  describe("a walk over aging nodes", () => {
+    test("stops at tentative ones of that age that cite enough, page by page", async () => {
+      const { store } = await world.fresh();
+      const nodes = await put(
+        store,
+        { second: 3 },
+        { second: 1, userId: "bob" },
+        { second: 2, lifecycleState: "stable" },
+        { second: 5 },
+        { second: 4, evidenceRefs: [] },
+        { second: 1 },
+      );
+      const what: Aging = { kind: "tentative", createdBefore: at(4), evidence: 1 };
+
+      for (const limit of [1, 2, 100]) {
+        expect(await walked(store, "ada", what, limit)).toEqual({
+          ids: idsOf([0, 5].flatMap((place) => nodes[place] ?? [])),
+          considered: 3,
+        });
+        expect(await walked(store, ALL_OWNERS, what, limit)).toEqual({
+          ids: idsOf([0, 1, 5].flatMap((place) => nodes[place] ?? [])),
+          considered: 4,
+        });
+      }
+      expect(await walked(store, "eve", what, 10)).toEqual({ ids: [], considered: 0 });
+      expect((await store.walkAging({ owner: "ada", at: what, limit: 1 })).nodes).toEqual(
+        nodes[5] === undefined ? [] : [nodes[5]],
+      );
+    });
+
+    test("stops at those that have faded, by the rule that the engine has", async () => {
+      const { store } = await world.fresh();
+      const unit = fc.constantFrom(0, 0.05, 0.1, 0.15, 0.4, 0.5, 1);
+      const given = fc.sample(
+        fc.record({
+          second: fc.integer({ min: 0, max: 300 * DAY }),
+          salienceBase: unit,
+          confidenceBase: unit,
+          reinforcementBoost: fc.constantFrom(0, 0.15, 0.5),
+          decayProfile: fc.constantFrom(...DECAY_PROFILES),
+          epistemicType: fc.constantFrom(...EPISTEMIC_TYPES),
+          lifecycleState: fc.constantFrom(...LIFECYCLE_STATES),
+          nodeType: fc.constantFrom("note", "fact", "entity"),
+          ttlDays: fc.constantFrom(undefined, 400),
+          pinned: fc.boolean(),
+        }),
+        { seed: 1, numRuns: 200 },
+      );
+      const nodes = await put(store, ...given);
+      const now = at(250 * DAY);
+      const open = nodes.filter((node) => isActive(node.lifecycleState) && canFade(node));
+      for (const [salience, confidence] of [
+        [0.1, 0.15],
+        [0.05, 0],
+        [0, 0.4],
+      ] as const) {
+        const faded = open.filter((node) => {
+          const values = decayed(node, now);
+          return values.salience < salience || values.confidence < confidence;
+        });
+        expect(faded.length).toBeGreaterThan(5);
+        const what: Aging = { kind: "faded", now, salience, confidence };
+        expect(await walked(store, ALL_OWNERS, what, 7)).toEqual({
+          ids: idsOf(faded),
+          considered: open.length,
+        });
+      }
+    });
+
+    test("whose nodes change behind it misses none of the others", async () => {
+      const { store } = await world.fresh();
+      const nodes = await put(store, { second: 1 }, { second: 2 }, { second: 2 }, { second: 3 });
+      const what: Aging = { kind: "tentative", createdBefore: at(9), evidence: 1 };
+      const seen: string[] = [];
+      for (let after: string | undefined; ; ) {
+        const page = await store.walkAging({ owner: "ada", at: what, after, limit: 1 });
+        for (const { id } of page.nodes) {
+          seen.push(id);
+          await store.change({ nodeIds: [id], auditRecordIds: [], eventIds: [] }, (snapshot) => {
+            const node = snapshot.nodes.get(id);
+            const changed =
+              node === undefined ? [] : [{ ...node, lifecycleState: "stable" as const }];
+            return { change: { nodes: changed, edges: [], auditRecords: [] }, result: undefined };
+          });
+        }
+        after = page.next;
+        if (after === undefined) break;
+      }
+      expect(seen).toEqual(nodes.map(({ id }) => id));
+    });
+  });
+
+  test("nodes whose retention ends are counted without pinned and inactive ones", async () => {
+    const { store } = await world.fresh();
+    await put(
+      store,
+      { ttlDays: 1 },
+      { ttlDays: 1, pinned: true },
+      { ttlDays: undefined },
+      { ttlDays: 1, lifecycleState: "archived" },
+      { ttlDays: 9, lifecycleState: "contested", userId: "bob" },
+    );
+
+    expect(await store.countRetained(ALL_OWNERS)).toBe(2);
+    expect(await store.countRetained("ada")).toBe(1);
+    expect(await store.countRetained("eve")).toBe(0);
+  });
+
+  test("indexes of which every entry has its active node are left alone", async () => {
+    const { store } = await world.fresh();
+    await put(store, {}, { userId: "bob" });
+
+    for (const owner of [ALL_OWNERS, "ada", "eve"]) {
+      expect(await store.sweepIndexes(owner, 10)).toEqual({ found: 0, removed: 0 });
+    }
+  });
+}
