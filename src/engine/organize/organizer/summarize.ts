@@ -15,7 +15,7 @@ import type { Organizing, PublishedSummary } from "../../../ports/store/organizi
 import type { NodeKey, SearchIndex } from "../../../ports/store/search-index.ts";
 import type { Store } from "../../../ports/store/store.ts";
 import type { EngineDeps } from "../../deps.ts";
-import { isOutOfReach } from "../../lifecycle/expire.ts";
+import { isOutOfReach } from "../../lifecycle/change-each.ts";
 import { excerptsOf, methodIdentity, methodOf, NO_MODEL } from "./excerpts.ts";
 import type { JobCounts, JobRun, OrganizerJob, Skipped } from "./job.ts";
 import { ownersOf } from "./owners-of.ts";
