@@ -11,6 +11,7 @@ import { createCl100kTokenizer } from "../adapters/tokens/cl100k.ts";
 import type { Config } from "../config/schema.ts";
 import { DEFAULT_MODEL } from "../domain/embedding-models.ts";
 import { SvcError } from "../domain/errors.ts";
+import { isSameEmbedding } from "../domain/same-embedding.ts";
 import { createEngine } from "../engine/engine.ts";
 import type { MemoryEngine } from "../engine/memory-engine.ts";
 import type { Embedder, EmbeddingIdentity } from "../ports/embedder.ts";
@@ -20,6 +21,7 @@ import {
   identityWith,
   isHosted,
   modelFor,
+  modelOfPack,
   modelToRenew,
   type UsableModel,
 } from "./configured-embedder.ts";
@@ -52,6 +54,17 @@ export type OpenOptions = {
  *   storage_failed, storage_busy, disk_full
  */
 export async function openEngine(config: Config, options: OpenOptions = {}): Promise<MemoryEngine> {
+  return (await openWithModel(config, options)).engine;
+}
+
+/** An engine, and whether the pack has been given another model that could be used instead. */
+export type OpenedEngine = {
+  readonly engine: MemoryEngine;
+  readonly isOutdated: () => Promise<boolean>;
+};
+
+/** Like `openEngine`. */
+export async function openWithModel(config: Config, options: OpenOptions): Promise<OpenedEngine> {
   const { createIfMissing = true, renewsVectors = false, warn = () => {} } = options;
   const layout = layoutOf(config);
   const encryptionKey = keyTextOf(config);
@@ -89,7 +102,7 @@ export async function openEngine(config: Config, options: OpenOptions = {}): Pro
       ? textsLeave(config, model)
       : modelWarning(config, mainPath(layout), embedding);
     if (warning !== undefined) warn(warning);
-    return createEngine({
+    const engine = createEngine({
       store,
       packLock: store,
       embedder,
@@ -104,6 +117,13 @@ export async function openEngine(config: Config, options: OpenOptions = {}): Pro
       personName: systemUserName(process.env),
       warn,
     });
+    const isOutdated = async (): Promise<boolean> => {
+      const { embedding: stored } = await store.manifest();
+      const usable = modelOfPack(config, stored);
+      const isUsable = usable && isSameEmbedding(stored, identityWith(config, usable));
+      return isUsable === true && !isSameEmbedding(stored, embedder.identity);
+    };
+    return { engine, isOutdated };
   } catch (error) {
     await embedder.close();
     await store.close();

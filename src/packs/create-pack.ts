@@ -14,6 +14,7 @@ import { toSvcError } from "../adapters/sqlite/connection/failures.ts";
 import { mainPath } from "../adapters/sqlite/connection/layout.ts";
 import { beginPack } from "../adapters/sqlite/connection/pack-files.ts";
 import { findKey, keyStoreOf } from "../app/find-key.ts";
+import { openFollowing } from "../app/following-engine.ts";
 import { chooseModel } from "../app/new-pack-model.ts";
 import { openEngine } from "../app/open-engine.ts";
 import { keyInSettings } from "../app/pack-key.ts";
@@ -66,7 +67,7 @@ export async function createPack(
 }
 
 /**
- * Opens the configured pack. A missing one is created as `svc init` does, unless the settings say how; `warn` is told.
+ * Opens the configured pack for a server. A missing one is created as `svc init` does, unless the settings say how; `warn` is told.
  * @throws SvcError as `createPack` and `openEngine`
  */
 export async function openOrMake(
@@ -76,11 +77,11 @@ export async function openOrMake(
   const layout = layoutOf(config);
   const path = mainPath(layout);
   const isMissing = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
-  if (!isMissing) return await openEngine(config, { warn });
+  if (!isMissing) return await openFollowing(config, { warn });
   if (config.encryption_enabled !== undefined) {
     const { config: chosen, told } = await chooseModel(config, warn);
     if (told !== undefined) warn(`${path}: ${told}`);
-    return await openEngine(chosen, { warn });
+    return await openFollowing(chosen, { warn });
   }
   const key = keyInSettings(config);
   const newKey: NewKey =
@@ -91,11 +92,11 @@ export async function openOrMake(
     warn(
       `made ${path}, encrypted; its key is kept in ${made.keptIn}. If you lose the key, you lose the pack; back it up with: svc key export ${shellWord(path)}`,
     );
-    return await openEngine(made.config, { warn });
+    return await openFollowing(made.config, { warn });
   } catch (error) {
     if (!(error instanceof SvcError) || error.code !== "pack_in_use") throw error;
     // Another process has created it meanwhile, after saving its key.
-    return await openEngine((await findKey(config)).config, { warn });
+    return await openFollowing((await findKey(config)).config, { warn });
   }
 }
 

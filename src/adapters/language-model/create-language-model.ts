@@ -1,4 +1,5 @@
 import { SvcError } from "../../domain/errors.ts";
+import { untilAborted } from "../../lib/until-aborted.ts";
 import type {
   LanguageModel,
   ModelRequest,
@@ -98,14 +99,4 @@ async function failureOf(error: unknown) {
   const last = RetryError.isInstance(error) ? error.lastError : error;
   const name = last instanceof Error ? last.name : "unknown failure";
   return { name, status: APICallError.isInstance(last) ? last.statusCode : undefined };
-}
-
-/** The value of `work`, or the signal's reason as soon as it is aborted, whatever the library does meanwhile. */
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason);
-    if (signal.aborted) onAbort();
-    signal.addEventListener("abort", onAbort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
 }

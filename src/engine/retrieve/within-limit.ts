@@ -1,4 +1,5 @@
 import { reasonCode } from "../../domain/errors.ts";
+import { untilAborted } from "../../lib/until-aborted.ts";
 
 /** The value of a call, or why there is none. */
 export type Limited<T> =
@@ -30,15 +31,4 @@ export async function withinLimit<T>(
     const isLate = deadline.aborted || reason === "model_timeout";
     return { outcome: isLate ? "timeout" : "failed", reason };
   }
-}
-
-/** A model that ignores its signal must not delay the answer. */
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
-    // No event comes if it was aborted while the work was being started.
-    if (signal.aborted) onAbort();
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
 }

@@ -19,8 +19,8 @@ export async function openToServe(
 ): Promise<MemoryEngine> {
   const { openOrMake } = await import("../../packs/create-pack.ts");
   if (!readOnly) return await openOrMake(config, warn);
-  const { openEngine } = await import("../../app/open-engine.ts");
-  return await openEngine(config, { createIfMissing: false, readOnly, warn });
+  const { openFollowing } = await import("../../app/following-engine.ts");
+  return await openFollowing(config, { createIfMissing: false, readOnly, warn });
 }
 
 /** Reports where a server listens, waits for the request to stop it, and shuts it down cleanly. */

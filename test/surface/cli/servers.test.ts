@@ -96,3 +96,37 @@ test("a command that waits ends with 130 on Ctrl-C and has stored nothing", asyn
   const { stdout } = await desk.run(["info", "quiet.pack", "--format", "json"]);
   expect(JSON.parse(stdout)).toMatchObject({ event_count: 0 });
 });
+
+test.each([[[]], [["--plain"]]])(
+  "serve uses the model that another process gave its pack, without a restart (init %p)",
+  async (how) => {
+    const pack = `followed${how.length}.pack`;
+    await desk.run(["init", pack, ...how, "--owner", "anna", "--model", "english"]);
+    for (const text of ["Our dog Coco is afraid of fireworks", "Rent is due on the first"]) {
+      await desk.run(["store", pack, text]);
+    }
+    const server = desk.start(["serve", "--db-path", pack, "--port", "0"]);
+    const url = await awaitLine(server.stderr, /listening on (\S+)/);
+    const ask = async () => {
+      const answer = await fetch(`${url}/v1/retrieve`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ query: "Wovor hat unser Hund Angst?", user_id: "anna" }),
+      });
+      // SAFETY: the form of an answer, of which the test reads these members.
+      const { results, metrics } = (await answer.json()) as {
+        readonly results: readonly { readonly content: string }[];
+        readonly metrics: { readonly embedding_mismatch: boolean };
+      };
+      return { isMismatch: metrics.embedding_mismatch, first: results[0]?.content };
+    };
+    expect((await ask()).isMismatch).toBe(false);
+    expect((await desk.run(["rebuild", pack, "--model", "multilingual"])).code).toBe(0);
+    expect((await ask()).isMismatch).toBe(true);
+    // Those that come at once wait for the model, and all get an answer.
+    const right = { isMismatch: false, first: "Our dog Coco is afraid of fireworks" };
+    expect(await Promise.all([ask(), ask(), ask()])).toEqual([right, right, right]);
+    server.kill("SIGTERM");
+    expect(await server.exited).toBe(0);
+  },
+);

@@ -1,3 +1,5 @@
+import { untilAborted } from "../../../lib/until-aborted.ts";
+
 /** What a server answered. The text is empty unless the status is 200. */
 export type Answer = { readonly status: number; readonly headers: Headers; readonly text: string };
 
@@ -62,14 +64,4 @@ async function readText(
     // Not awaited: a hanging connection would delay its own end.
     void reader.cancel().catch(() => {});
   }
-}
-
-/** The value of a step, or the signal's reason as soon as it is aborted, whatever the network does meanwhile. */
-export function untilAborted<T>(step: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason);
-    if (signal.aborted) onAbort();
-    signal.addEventListener("abort", onAbort, { once: true });
-    step.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
 }

@@ -1,7 +1,8 @@
 import type { HostedModel } from "../../../domain/hosted-models.ts";
 import { providerAddress, statusInWords } from "../../../domain/provider-address.ts";
+import { untilAborted } from "../../../lib/until-aborted.ts";
 import { answerLimit, readVectors, UnfitAnswerError } from "./answer.ts";
-import { type Answer, OversizedError, post, untilAborted } from "./post.ts";
+import { type Answer, OversizedError, post } from "./post.ts";
 
 /** Where a model is reached, and how long that may take. */
 export type RequestOptions = {

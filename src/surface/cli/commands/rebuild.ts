@@ -12,8 +12,9 @@ Examples:
   svc rebuild ./memory.pack --model multilingual    change the embedding model
   svc rebuild ./memory.pack --all                   embed every memory again
 
-Other processes may keep using the pack: they answer as before until all is done. When the model has changed, they find
-memories by words only until they are restarted. Ctrl-C stops after the current batch; running it again goes on from there.`;
+Other processes may keep using the pack: they answer as before until all is done. When the model has changed, servers find
+memories by words once, and load the new model by themselves. Ctrl-C stops after the current batch; running it again goes
+on from there.`;
 
 type RebuildOptions = PackOptions & {
   readonly all?: true;
