@@ -101,6 +101,20 @@ export type {
   ReviewedAlias,
 } from "./engine/aliases/api.ts";
 export type {
+  BrowsedPage,
+  BrowseFilters,
+  BrowseQuery,
+  ContradictionQuery,
+  EdgeQuery,
+  Facets,
+  ListedContradictions,
+  ListedEdges,
+  NodeBatch,
+  NotedContradiction,
+  Timeline,
+  TimelineQuery,
+} from "./engine/browse/api.ts";
+export type {
   ChainOptions,
   EventQuery,
   ExtractionRecord,
@@ -138,6 +152,9 @@ export type {
   AnswerCitationsQuery,
   Explanation,
   KeptReceipt,
+  ListedRetrieval,
+  ListedRetrievals,
+  RetrievalsQuery,
 } from "./engine/receipts/api.ts";
 export type {
   Exclusion,
@@ -196,4 +213,5 @@ export type { Instant } from "./lib/instant.ts";
 export type { Json, JsonObject } from "./lib/json.ts";
 export type { Uuid } from "./lib/uuid.ts";
 export type { AuditRecord as Operation } from "./ports/store/audit-record.ts";
+export type { StoreCounts } from "./ports/store/browse.ts";
 export type { Tokenizer } from "./ports/tokenizer.ts";

@@ -114,6 +114,7 @@ const PLANTS: readonly Plant[] = [
   { rule: "engine-extract-siblings", from: "engine/extract/sibling", to: "engine/write/target" },
   { rule: "engine-retrieve-siblings", from: "engine/retrieve/sibling", to: "engine/write/target" },
   { rule: "engine-inspect-siblings", from: "engine/inspect/sibling", to: "engine/write/target" },
+  { rule: "engine-browse-siblings", from: "engine/browse/sibling", to: "engine/write/target" },
   { rule: "engine-verify-siblings", from: "engine/verify/sibling", to: "engine/retrieve/target" },
   {
     rule: "engine-lifecycle-siblings",

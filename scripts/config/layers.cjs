@@ -14,6 +14,7 @@ const CAPABILITIES = {
   write: [],
   extract: [],
   inspect: [],
+  browse: [],
   retrieve: [],
   organize: ["lifecycle", "write"],
   verify: [],

@@ -1,3 +1,4 @@
+import { type Instant, parseInstant } from "../lib/instant.ts";
 import { parseUuid, type Uuid } from "../lib/uuid.ts";
 import { parseMember } from "./enums.ts";
 import { invalid } from "./errors.ts";
@@ -129,6 +130,26 @@ export function parseId(value: unknown, field: string): Uuid {
   if (id !== undefined) return id;
   const shown = typeof value === "string" ? JSON.stringify(value.slice(0, 80)) : "the value";
   throw invalid(field, `${shown} is not a UUID`);
+}
+
+/** A place in an order by time and id, as text for callers. */
+export function cursorOf({ at, id }: { readonly at: Instant; readonly id: Uuid }): string {
+  return `${at}_${id}`;
+}
+
+/** The place behind which a page begins, or undefined when absent. */
+export function parseCursor(
+  value: unknown,
+): { readonly at: Instant; readonly id: Uuid } | undefined {
+  const text = parseOptionalText(value, "cursor");
+  if (text === undefined) return undefined;
+  const [moment = "", given = "", ...rest] = text.split("_");
+  const at = parseInstant(moment);
+  const id = parseUuid(given);
+  if (typeof at === "string" || id === undefined || rest.length > 0) {
+    throw invalid("cursor", "is not the next_cursor of a page");
+  }
+  return { at: at.instant, id };
 }
 
 /** An identifier, or undefined when absent. */

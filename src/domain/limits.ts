@@ -21,6 +21,8 @@ export const LIMITS = {
   pageChars: 8 * 1024 * 1024,
   /** Nodes in one query answer. */
   nodeQueryMax: 1000,
+  /** Nodes in one batch of ids. */
+  nodeBatchMax: 500,
   /** Nodes in one page of a scan. */
   scanPageMax: 1000,
   /** Events in one page. */

@@ -5,6 +5,8 @@ import { aggregateFromText, aggregateQuantities } from "./aggregate/quantities.t
 import { assertionState } from "./aggregate/state.ts";
 import { listAliasProposals } from "./aliases/list.ts";
 import { reviewAliasProposal } from "./aliases/review.ts";
+import { browse, facets, getNodes, timeline } from "./browse/browse.ts";
+import { getEdges, getNodeEdges, listContradictions } from "./browse/edges.ts";
 import type { EngineDeps } from "./deps.ts";
 import { extractionStatus, getExtraction } from "./inspect/extraction.ts";
 import { chain, getEventNodes, neighborhood } from "./inspect/graph.ts";
@@ -16,6 +18,7 @@ import { createStoreSteps } from "./lifecycle/after-store.ts";
 import { evaluateCondition } from "./lifecycle/condition.ts";
 import { CONTRADICT } from "./lifecycle/contradict.ts";
 import { changePair } from "./lifecycle/pair.ts";
+import { pin } from "./lifecycle/pin.ts";
 import { reinforce } from "./lifecycle/reinforce.ts";
 import { RESOLVE } from "./lifecycle/resolve.ts";
 import { SUPERSEDE } from "./lifecycle/supersede.ts";
@@ -40,7 +43,8 @@ import {
   recordAnswerCitations,
 } from "./receipts/citations.ts";
 import { explainReceipt } from "./receipts/explain.ts";
-import { createReceiptKeeper } from "./receipts/keep.ts";
+import { createReceiptKeeper, type ReceiptKeeper } from "./receipts/keep.ts";
+import { listRetrievals } from "./receipts/list.ts";
 import { retrieve } from "./retrieve/pipeline.ts";
 import { assessAnswerability } from "./verify/answerability.ts";
 import { verifyBundle, verifyClaim } from "./verify/claims.ts";
@@ -63,8 +67,6 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
   const serve = serveWith(life, runner);
   const storing: StoreDeps = { ...deps, steps: createStoreSteps(deps) };
   const tidying = organizerJobs(deps);
-  const receiptOf = async (requestId: string, userId: string | undefined) =>
-    receipts.read(parseId(requestId, "request_id"), toOwner(userId));
   return {
     store: (input) => serve(input, async () => (await store(storing, input)).eventId),
     storeWithReceipt: (input) => serve(input, () => store(storing, input, { near: true })),
@@ -88,17 +90,7 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
           }),
         "retrieval",
       ),
-    getRetrievalReceipt: (requestId, userId) => life.use(() => receiptOf(requestId, userId)),
-    explain: (requestId, userId) =>
-      life.use(async () => {
-        const kept = await receiptOf(requestId, userId);
-        return kept && explainReceipt(kept);
-      }),
-    recordAnswerCitations: (input, userId) =>
-      life.use(() => recordAnswerCitations({ ...deps, receipts }, input, userId)),
-    getAnswerCitations: (citationId, userId) =>
-      life.use(() => getAnswerCitations(deps, citationId, userId)),
-    listAnswerCitations: (query) => life.use(() => listAnswerCitations(deps, query)),
+    ...bindReceipts(deps, life, receipts),
     ...bindChecks(deps, life),
     ...bindOwners(deps, life),
     stats: (userId) => life.use(() => readStats(deps, toOwner(userId))),
@@ -120,6 +112,30 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
       }),
     close: () => life.close(),
   };
+}
+
+/** What is kept of answers. */
+function bindReceipts(deps: EngineDeps, life: Lifetime, receipts: ReceiptKeeper) {
+  const receiptOf = async (requestId: string, userId: string | undefined) =>
+    receipts.read(parseId(requestId, "request_id"), toOwner(userId));
+  return {
+    getRetrievalReceipt: (requestId, userId) => life.use(() => receiptOf(requestId, userId)),
+    explain: (requestId, userId) =>
+      life.use(async () => {
+        const kept = await receiptOf(requestId, userId);
+        return kept && explainReceipt(kept);
+      }),
+    listRetrievals: (query) =>
+      life.use(async () => {
+        await receipts.settle();
+        return listRetrievals(deps, query);
+      }),
+    recordAnswerCitations: (input, userId) =>
+      life.use(() => recordAnswerCitations({ ...deps, receipts }, input, userId)),
+    getAnswerCitations: (citationId, userId) =>
+      life.use(() => getAnswerCitations(deps, citationId, userId)),
+    listAnswerCitations: (query) => life.use(() => listAnswerCitations(deps, query)),
+  } satisfies Partial<MemoryEngine>;
 }
 
 /** The operations on owners. */
@@ -197,6 +213,21 @@ function bindReads(deps: EngineDeps, life: Lifetime) {
     getExtraction: (eventId, userId) => life.use(() => getExtraction(deps, eventId, userId)),
     listAliasProposals: (query) => life.use(() => listAliasProposals(deps, query ?? {})),
     extractionStatus: (eventId, userId) => life.use(() => extractionStatus(deps, eventId, userId)),
+    ...bindBrowse(deps, life),
+  } satisfies Partial<MemoryEngine>;
+}
+
+/** Looking through what is stored. */
+function bindBrowse(deps: EngineDeps, life: Lifetime) {
+  return {
+    browse: (query) => life.use(() => browse(deps, query)),
+    timeline: (query) => life.use(() => timeline(deps, query)),
+    facets: (query) => life.use(() => facets(deps, query)),
+    getEdges: (query) => life.use(() => getEdges(deps, query ?? {})),
+    getNodeEdges: (nodeId, query) => life.use(() => getNodeEdges(deps, nodeId, query ?? {})),
+    listContradictions: (query) => life.use(() => listContradictions(deps, query)),
+    getNodes: (nodeIds, userId) => life.use(() => getNodes(deps, nodeIds, userId)),
+    storeCounts: (userId) => life.use(async () => deps.store.storeCounts(parseOwner(userId))),
   } satisfies Partial<MemoryEngine>;
 }
 
@@ -207,6 +238,8 @@ function bindChanges(deps: EngineDeps, life: Lifetime) {
       life.use(() => transition(deps, "promote", nodeId, options ?? undefined)),
     archive: (nodeId, options) =>
       life.use(() => transition(deps, "archive", nodeId, options ?? undefined)),
+    pin: (nodeId, isPinned, options) =>
+      life.use(() => pin(deps, nodeId, isPinned, options ?? undefined)),
     reinforce: (nodeId, options) => life.use(() => reinforce(deps, nodeId, options ?? undefined)),
     supersede: (oldNodeId, newNodeId, options) =>
       life.use(() => changePair(deps, SUPERSEDE, [oldNodeId, newNodeId], options ?? undefined)),

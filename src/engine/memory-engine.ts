@@ -1,5 +1,6 @@
 import type { AggregateMethods } from "./aggregate/api.ts";
 import type { AliasMethods } from "./aliases/api.ts";
+import type { BrowseMethods } from "./browse/api.ts";
 import type { InspectMethods } from "./inspect/api.ts";
 import type { LifecycleMethods } from "./lifecycle/api.ts";
 import type { OrganizeMethods } from "./organize/api.ts";
@@ -15,6 +16,7 @@ import type { WriteMethods } from "./write/api.ts";
  */
 export type MemoryEngine = WriteMethods &
   InspectMethods &
+  BrowseMethods &
   LifecycleMethods &
   AggregateMethods &
   RetrieveMethods &

@@ -291,6 +291,7 @@ const RECORD: RetrievalRecord = {
   notPacked: [],
   filteredOut: [],
   selectedOut: [],
+  client: undefined,
 };
 
 const text = receiptText(RECEIPT);

@@ -18,11 +18,13 @@ import { createOwners } from "./owners/owners.ts";
 import type { PackAccess } from "./pack-access.ts";
 import { countRetained, readAging } from "./read/aging.ts";
 import { readAuditRecord, readAuditRecords, readAuditRecordsOn } from "./read/audit-records.ts";
+import { readBrowse, readFacetCounts, readNodesOf, readQuarterCounts } from "./read/browse.ts";
 import {
   readContradictions,
   readContradictionsAmong,
   readContradictionsOf,
 } from "./read/contradictions.ts";
+import { readEdges, readNotedContradictions, readStoreCounts } from "./read/edges.ts";
 import { readExpired } from "./read/expired.ts";
 import { nearNodes, readyForNear } from "./read/near-nodes.ts";
 import { readPinned } from "./read/pinned.ts";
@@ -46,7 +48,7 @@ import { cosines, ownVectors, searchVectors } from "./read/search-vectors.ts";
 import { readChain, readNeighborhood } from "./read/walks.ts";
 import { createIndexRebuild, requireModel } from "./rebuild/rebuild.ts";
 import { packBody } from "./receipts/receipt-row.ts";
-import { pruneReceipts, readReceipt, writeReceipt } from "./receipts/receipts.ts";
+import { pruneReceipts, readReceipt, readReceipts, writeReceipt } from "./receipts/receipts.ts";
 import { readManifest } from "./schema/manifest.ts";
 import { readPackFusion } from "./schema/pack-fusion.ts";
 import { writeAdmission } from "./write/admit.ts";
@@ -93,6 +95,7 @@ function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
     hasModel: async (identity) => isSameEmbedding((await manifest()).embedding, identity),
     ...bindEvents(parts, holder),
     ...bindGraph(parts),
+    ...bindBrowse(parts),
     ...bindSearches(parts),
     ...bindWork(parts, holder),
     ...bindUpkeep(access),
@@ -105,6 +108,7 @@ function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
       return access.write((database) => writeReceipt(database, receipt, body));
     },
     receipt: reading(access, readReceipt),
+    receipts: reading(access, readReceipts),
     pruneReceipts: writing(access, pruneReceipts),
     auditRecordsOf: reading(access, readAuditRecords),
     auditRecord: reading(access, readAuditRecord),
@@ -180,6 +184,18 @@ function bindGraph({ access, clock, embedding }: SqliteStoreParts) {
     contradictionsAmong: reading(access, readContradictionsAmong),
     contradictionsOf: reading(access, readContradictionsOf),
     countNodes: reading(access, countNodes),
+  } satisfies Partial<Store>;
+}
+
+function bindBrowse({ access }: SqliteStoreParts) {
+  return {
+    browse: reading(access, readBrowse),
+    facetCounts: reading(access, readFacetCounts),
+    quarterCounts: reading(access, readQuarterCounts),
+    edges: reading(access, readEdges),
+    notedContradictions: reading(access, readNotedContradictions),
+    storeCounts: reading(access, readStoreCounts),
+    nodesOf: reading(access, readNodesOf),
   } satisfies Partial<Store>;
 }
 

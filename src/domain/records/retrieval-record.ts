@@ -94,6 +94,8 @@ export const recordForm = object({
   /** With the reason: for example `node_type_filtered:note`. */
   filteredOut: list(filteredOut),
   selectedOut: list(selectedOut),
+  /** The program that asked. Absent: it did not say. */
+  client: omitted(text),
 });
 
 /** What else is known of a retrieval and stored beside its receipt. */

@@ -60,6 +60,12 @@ export type LifecycleMethods = {
   /** Permanently retires a memory; it is no longer found. Otherwise like `promote`. */
   archive(nodeId: string, options?: TransitionOptions): Promise<MemoryNode>;
   /**
+   * Pins a memory in any state, or releases it: a pinned one is a candidate for every question and does not expire. Doing it again
+   * changes nothing.
+   * @throws SvcError not_found; request_conflict
+   */
+  pin(nodeId: string, isPinned: boolean, options?: TransitionOptions): Promise<MemoryNode>;
+  /**
    * Raises confidence and salience of a memory in any state.
    * @throws SvcError not_found for the memory or the evidence; invalid_argument for evidence of another scope;
    *   request_conflict

@@ -48,8 +48,11 @@ export type OneKind = {
   readonly idKind: string;
   /** Whether the inputs are those of a recorded change of the memory. */
   readonly isSame: (record: JsonObject, earlier: AuditRecord, before: MemoryNode) => boolean;
-  /** @returns the memory after the change, its actor, and the members of the record that only this kind has */
-  readonly decide: (before: MemoryNode, snapshot: ChangeSnapshot) => Changed;
+  /**
+   * @returns the memory after the change, its actor, and the members of the record that only this kind has; undefined if there is
+   *   nothing to change
+   */
+  readonly decide: (before: MemoryNode, snapshot: ChangeSnapshot) => Changed | undefined;
 };
 type Changed = {
   readonly after: MemoryNode;
@@ -78,7 +81,9 @@ export async function changeOne(
         (record, earlier) => earlier.targetId === before.id && isSame(record, earlier, before),
       );
       if (repeated) return { change: undefined, result: before };
-      const { after, actorId, record } = decide(before, snapshot);
+      const changed = decide(before, snapshot);
+      if (changed === undefined) return { change: undefined, result: before };
+      const { after, actorId, record } = changed;
       const dated = { operationId, actorId, at: snapshot.at };
       const auditRecords = [changeEntry(opType, { before, after, record }, dated)];
       return { change: { nodes: [after], edges: [], auditRecords }, result: after };

@@ -5,6 +5,7 @@ import type { PackingSettings } from "../../domain/records/packing.ts";
 import type { RankingPolicy, RetrievalReceipt } from "../../domain/records/receipt.ts";
 import type { RetrievalRecord, SectionName } from "../../domain/records/retrieval-record.ts";
 import type { ScoringWeights } from "../../domain/scoring.ts";
+import type { InstantInput } from "../../domain/validity.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { Uuid } from "../../lib/uuid.ts";
@@ -25,6 +26,8 @@ import type {
 export type ReceiptMaterial = {
   readonly userId: string;
   readonly query: string;
+  /** The program that asked, if it said so. */
+  readonly client?: string | undefined;
   /** What the caller asked for, besides the metadata. */
   readonly filter: CandidateFilter;
   readonly retrievalMode: FilterMetadata["retrievalMode"];
@@ -143,6 +146,45 @@ export type Explanation = {
   readonly notInContext: readonly ExplainedExclusion[];
 };
 
+export type RetrievalsQuery = {
+  readonly userId: string;
+  /** Only of this program. */
+  readonly client?: string | null | undefined;
+  /** True: only those in which a search failed; false: only the others. */
+  readonly failed?: boolean | null | undefined;
+  /** Inclusive. */
+  readonly timeFrom?: InstantInput | null | undefined;
+  /** Exclusive. */
+  readonly timeTo?: InstantInput | null | undefined;
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string | null | undefined;
+  /** Integer 1 to 1000. Default 100. */
+  readonly limit?: number | null | undefined;
+};
+
+/** A retrieval in a list. */
+export type ListedRetrieval = {
+  readonly requestId: Uuid;
+  readonly createdAt: Instant;
+  readonly client: string | undefined;
+  readonly query: string;
+  readonly intent: QueryIntent;
+  readonly resultCount: number;
+  readonly contextCount: number;
+  readonly tokensUsed: number;
+  /** Anything unusual, in plain words. */
+  readonly notes: readonly string[];
+  /** Searches that failed, with the category of the failure. */
+  readonly failures: Readonly<Record<string, string>>;
+};
+
+export type ListedRetrievals = {
+  /** Newest first. */
+  readonly retrievals: readonly ListedRetrieval[];
+  readonly hasMore: boolean;
+  readonly nextCursor: string | undefined;
+};
+
 /** What is kept of answers. */
 export type ReceiptMethods = {
   /**
@@ -155,6 +197,11 @@ export type ReceiptMethods = {
    * Why each record was or was not in the context of a retrieval, from its receipt alone. Otherwise like `getRetrievalReceipt`.
    */
   explain(requestId: string, userId?: string): Promise<Explanation | undefined>;
+  /**
+   * The retrievals whose receipts are kept, newest first. A damaged receipt is left out with a warning.
+   * @throws SvcError invalid_argument, also for a malformed cursor
+   */
+  listRetrievals(query: RetrievalsQuery): Promise<ListedRetrievals>;
   /**
    * Records which memories an answer was made from. Changes neither memories nor ranking; an exact retry returns the first
    * record.

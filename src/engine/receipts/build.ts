@@ -190,6 +190,7 @@ function toRecord(
     selectedOut: excluded.flatMap(({ nodeId, reason, compositeScore: score, semanticRelevance }) =>
       score === undefined ? [] : [{ nodeId, reason, score, semanticRelevance }],
     ),
+    client: material.client,
   };
 }
 

@@ -62,6 +62,10 @@ export type RetrieveInput = {
   readonly sourceTypes?: readonly SourceType[] | null | undefined;
   readonly minFidelity?: RepresentationLevel | null | undefined;
   readonly retrievalMode?: RetrievalMode | undefined;
+  /** False: no receipt is kept of this answer. Default true. */
+  readonly keepReceipt?: boolean | null | undefined;
+  /** The program that asks, kept beside the receipt; cut after 100 characters. */
+  readonly client?: string | null | undefined;
   /** Stops the work between stages when aborted. */
   readonly signal?: AbortSignal | undefined;
 };

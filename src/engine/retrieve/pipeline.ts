@@ -90,7 +90,8 @@ export async function retrieve(
   const excluded = onceEach([...ranked.excluded, ...expanded.excluded, ...selection.excluded]);
   const outcome: Outcome = { request, ranked, expanded, selection, hints, bundle, excluded };
   const metadata = describe(deps, outcome);
-  const receiptPersisted = await context.keep(toMaterial(deps, outcome, metadata));
+  const receiptPersisted =
+    request.keepReceipt && (await context.keep(toMaterial(deps, outcome, metadata)));
   return {
     results: selection.results,
     bundle,
@@ -274,6 +275,7 @@ function toMaterial(
   return {
     userId: request.filter.userId,
     query: request.query,
+    client: request.client,
     filter: request.filter,
     retrievalMode: request.mode,
     includeCrossScope: request.includeCrossScope,

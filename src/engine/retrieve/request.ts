@@ -3,6 +3,7 @@ import {
   parseOptionalInteger,
   parseOptionalMembers,
   parseOptionalNumber,
+  parseOptionalText,
   parseText,
   parseUserId,
 } from "../../domain/arguments.ts";
@@ -51,6 +52,10 @@ export type RetrievalRequest = {
   readonly multipliers: RankingMultipliers | undefined;
   /** Whether hints from other scopes are wanted; they need `filter.scopes` too. */
   readonly includeCrossScope: boolean;
+  /** Whether a receipt is wanted. */
+  readonly keepReceipt: boolean;
+  /** The program that asks, if it says so. */
+  readonly client: string | undefined;
   readonly signal: AbortSignal | undefined;
 };
 
@@ -101,6 +106,8 @@ export function parseRequest(
       ownWeights === undefined ? settings.scoringVersion : scoringVersionId(ownWeights),
     multipliers,
     includeCrossScope: parseOptionalBoolean(input.includeCrossScope, "include_cross_scope") ?? true,
+    keepReceipt: parseOptionalBoolean(input.keepReceipt, "keep_receipt") ?? true,
+    client: parseClient(input.client),
     signal: input.signal,
   };
 }
@@ -112,6 +119,15 @@ function parseQuery(value: unknown): string {
     "query",
     `has ${query.length} characters; a question may have at most ${LIMITS.queryMaxChars}`,
   );
+}
+
+/** Characters of the name of a client. */
+const CLIENT_CHARS = 100;
+
+/** The name of a client as one line; undefined for a blank one. */
+function parseClient(value: unknown): string | undefined {
+  const name = (parseOptionalText(value, "client") ?? "").replace(/[\p{Cc}\s]+/gu, " ").trim();
+  return name === "" ? undefined : [...name].slice(0, CLIENT_CHARS).join("");
 }
 
 function parseSelection(input: RetrieveInput) {

@@ -1,6 +1,7 @@
 import type { PackFusion } from "../../domain/scoring.ts";
 import type { StoreBackend } from "../../domain/store-backends.ts";
 import type { AuditLog } from "./audit-log.ts";
+import type { Browse } from "./browse.ts";
 import type { EventLog } from "./event-log.ts";
 import type { ExtractionQueue } from "./extraction-queue.ts";
 import type { Graph } from "./graph.ts";
@@ -29,6 +30,7 @@ export type Store<Key = NodeKey> = EventLog &
   AuditLog &
   Organizing<Key> &
   Upkeep &
+  Browse &
   ReceiptLog & {
     readonly backend: StoreBackend;
     readonly rebuild: IndexRebuild<Key>;

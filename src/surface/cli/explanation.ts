@@ -1,11 +1,10 @@
 import kleur from "kleur";
-import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { Uuid } from "../../lib/uuid.ts";
+import type { ToldExplanation } from "../contract/receipts/explanation-wire.ts";
 import { fields, oneLine, shortened } from "./output.ts";
 
-export type Explanation = NonNullable<Awaited<ReturnType<MemoryEngine["explain"]>>>;
-type Explained = Explanation["inContext"][number];
-type Excluded = Explanation["notInContext"][number];
+type Explained = ToldExplanation["inContext"][number];
+type Excluded = ToldExplanation["notInContext"][number];
 type Reason = Excluded["reason"];
 
 /** Minimum digits shown from the end of an id; the start of an id is its time, which neighbours share. */
@@ -14,16 +13,8 @@ const LEAST_DIGITS = 8;
 /** Characters of a memory. */
 const SHOWN_CHARS = 100;
 
-/** The texts of memories that still exist, by id. */
-export type Texts = ReadonlyMap<Uuid, string>;
-
-/** The memories that an explanation lists. */
-export function listedIds({ inContext, notInContext }: Explanation): readonly Uuid[] {
-  return [...new Set([...inContext, ...notInContext].map(({ nodeId }) => nodeId))];
-}
-
 /** An explanation for a person: one line per fact, texts cut to a line, ids as short as they stay distinct. */
-export function explanationLines(explanation: Explanation, texts: Texts): readonly string[] {
+export function explanationLines(explanation: ToldExplanation): readonly string[] {
   const name = shortNames(namedIds(explanation));
   const { inContext, notInContext } = explanation;
   return [
@@ -31,17 +22,14 @@ export function explanationLines(explanation: Explanation, texts: Texts): readon
     ...explanation.notes.map((note) => `Note: ${note}`),
     "",
     kleur.bold(`In the context, in its order: ${inContext.length}`),
-    ...inContext.flatMap((record) => recordLines(record, name, texts)),
+    ...inContext.flatMap((record) => recordLines(record, name)),
     "",
     kleur.bold(`Not in the context: ${notInContext.length}`),
-    ...notInContext.flatMap((item) => [
-      exclusionLine(item, name),
-      `        ${textLine(item.nodeId, texts)}`,
-    ]),
+    ...notInContext.flatMap((item) => [exclusionLine(item, name), `        ${textLine(item)}`]),
   ];
 }
 
-function headFields(explanation: Explanation): [string, string][] {
+function headFields(explanation: ToldExplanation): [string, string][] {
   const { searches, filters, tokensUsed, tokensAvailable } = explanation;
   return [
     ["Question", oneLine(explanation.query)],
@@ -56,25 +44,22 @@ function headFields(explanation: Explanation): [string, string][] {
   ];
 }
 
-function searchText({ name, found, failure }: Explanation["searches"][number]): string {
+function searchText({ name, found, failure }: ToldExplanation["searches"][number]): string {
   return failure === undefined ? `${name} ${found}` : `${name} failed (${failure})`;
 }
 
-function textLine(id: Uuid, texts: Texts): string {
-  const text = texts.get(id);
-  return text === undefined ? "(no longer in this pack)" : `"${shortened(text, SHOWN_CHARS)}"`;
+function textLine({ content }: Pick<Excluded, "content">): string {
+  return content === undefined
+    ? "(no longer in this pack)"
+    : `"${shortened(content, SHOWN_CHARS)}"`;
 }
 
-function recordLines(
-  record: Explained,
-  name: (id: Uuid) => string,
-  texts: Texts,
-): readonly string[] {
+function recordLines(record: Explained, name: (id: Uuid) => string): readonly string[] {
   const { place, nodeId, section, rank, score, representation, tokenCost, reasons } = record;
   const facts = `${section}, rank ${rank}, score ${score.toFixed(4)}, ${representation}, ${tokenCost} tokens`;
   return [
     `${String(place).padStart(4)}  ${name(nodeId)}  ${facts}`,
-    `        ${textLine(nodeId, texts)}`,
+    `        ${textLine(record)}`,
     ...reasons.map((reason) => `        ${reasonText(reason, name)}`),
   ];
 }
@@ -95,13 +80,14 @@ function reasonText({ text, memory }: Reason, name: (id: Uuid) => string): strin
   return memory === undefined ? text : `${text} ${name(memory)}`;
 }
 
-function namedIds(explanation: Explanation): ReadonlySet<Uuid> {
+function namedIds(explanation: ToldExplanation): ReadonlySet<Uuid> {
   const { inContext, notInContext } = explanation;
   const reasons = [
     ...inContext.flatMap((record) => record.reasons),
     ...notInContext.map((item) => item.reason),
   ];
-  return new Set([...listedIds(explanation), ...reasons.flatMap(({ memory }) => memory ?? [])]);
+  const listed = [...inContext, ...notInContext].map(({ nodeId }) => nodeId);
+  return new Set([...listed, ...reasons.flatMap(({ memory }) => memory ?? [])]);
 }
 
 /** Names ids by their last digits, as many as needed to keep them distinct. */
@@ -110,49 +96,4 @@ function shortNames(ids: ReadonlySet<Uuid>): (id: Uuid) => string {
   let digits = LEAST_DIGITS;
   while (new Set(bare.map((id) => id.slice(-digits))).size < bare.length) digits += 1;
   return (id) => `…${id.replaceAll("-", "").slice(-digits)}`;
-}
-
-/** An explanation as JSON, with complete ids and texts; null for a text that no longer exists. */
-export function explanationToJson(explanation: Explanation, texts: Texts): Record<string, unknown> {
-  return {
-    request_id: explanation.requestId,
-    user_id: explanation.userId,
-    query: explanation.query,
-    intent: explanation.intent,
-    reference_time: explanation.referenceTime,
-    created_at: explanation.createdAt,
-    filters: explanation.filters,
-    searches: explanation.searches.map(({ name, found, failure }) => ({
-      name,
-      found,
-      failure: failure ?? null,
-    })),
-    notes: explanation.notes,
-    tokens_used: explanation.tokensUsed,
-    tokens_available: explanation.tokensAvailable,
-    in_context: explanation.inContext.map((record) => ({
-      place: record.place,
-      node_id: record.nodeId,
-      content: texts.get(record.nodeId) ?? null,
-      section: record.section,
-      rank: record.rank,
-      score: record.score,
-      representation: record.representation,
-      token_cost: record.tokenCost,
-      reasons: record.reasons.map(reasonToJson),
-    })),
-    not_in_context: explanation.notInContext.map((item) => ({
-      node_id: item.nodeId,
-      content: texts.get(item.nodeId) ?? null,
-      stage: item.stage,
-      code: item.code,
-      rank: item.rank ?? null,
-      score: item.score ?? null,
-      reason: reasonToJson(item.reason),
-    })),
-  };
-}
-
-function reasonToJson({ text, memory }: Reason): Record<string, unknown> {
-  return { text, node_id: memory ?? null };
 }

@@ -154,12 +154,18 @@ async function answerCall(
     caller,
     operator: "api-operator",
     version: deps.version,
+    client: clientOf(request.headers),
     // A getter, because it costs as much as the rest of a small request; only long work needs it.
     get signal() {
       return request.signal;
     },
   });
   return answerJson(answer);
+}
+
+/** The program that calls: what it calls itself, else the first word of its `User-Agent`. */
+function clientOf(headers: Headers): string | undefined {
+  return headers.get("svc-client") ?? headers.get("user-agent")?.trim().split(/\s/, 1)[0];
 }
 
 /** The listener gives a request without a readable `Host` only a path, not a full address. */

@@ -52,7 +52,10 @@ export function registerTools(server: McpServer, deps: McpDeps): void {
     server.registerTool(
       name,
       { title, description, annotations, inputSchema, outputSchema },
-      (checked, context) => answer(tool, checked, deps, context.mcpReq.signal),
+      (checked, { mcpReq: { signal } }) => {
+        const client = server.server.getClientVersion()?.name;
+        return answer(tool, checked, deps, { client, signal });
+      },
     );
   }
 }
@@ -70,7 +73,7 @@ async function answer(
   tool: ToolDescription,
   checked: CheckedCall,
   deps: McpDeps,
-  signal: AbortSignal,
+  { client, signal }: { readonly client: string | undefined; readonly signal: AbortSignal },
 ): Promise<CallToolResult> {
   const { version, toolSet = "full", answers = "json" } = deps;
   if ("refusal" in checked) return failed(checked.refusal, answers);
@@ -82,7 +85,14 @@ async function answer(
   }
   try {
     const caller = await callerOf(tool, engine, deps);
-    const context = { engine: () => engine, caller, operator: "mcp-operator", version, signal };
+    const context = {
+      engine: () => engine,
+      caller,
+      operator: "mcp-operator",
+      version,
+      client,
+      signal,
+    };
     const told = await withOtherOwners(await checked.call(context, toolSet), engine, deps);
     return toAnswer(told, answers);
   } catch (error) {

@@ -53,10 +53,25 @@ describe("the stored form", () => {
     }
   });
 
+  test("keeps the name of a client beside it, and is as before without one", () => {
+    const { receipt, record } = aReceipt({ seed: 3, found: 1, neighbours: 0 });
+    const bytes = (client: string | undefined) =>
+      encodeReceipt(stored({ receipt, record: { ...record, client } }));
+    for (const client of ["x", "Käfer 🐞".repeat(20)]) {
+      const decoded = decodeReceipt(bytes(client));
+      expect(decoded.record).toEqual({ ...record, client });
+      expect(decoded.receipt).toEqual(receipt);
+    }
+    expect([bytes(undefined)[0], bytes("x")[0]]).toEqual([1, 2]);
+    const changed = bytes("abc");
+    changed[changed.indexOf(0x61)] = 0x62;
+    expect(() => decodeReceipt(changed)).toThrow("the bytes were changed");
+  });
+
   test("refuses a format that it does not know, by its number", () => {
     const bytes = encodeReceipt(stored(aReceipt({ seed: 3, found: 1, neighbours: 0 })));
-    bytes[0] = 2;
-    expect(() => decodeReceipt(bytes)).toThrow("format 2 is not known");
+    bytes[0] = 3;
+    expect(() => decodeReceipt(bytes)).toThrow("format 3 is not known");
   });
 
   // Receipts are kept for a year or longer, so that what was written once has to be read by every later program.

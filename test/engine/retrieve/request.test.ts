@@ -60,6 +60,8 @@ test("fills in what is left out", () => {
     scoringVersion: SETTINGS.scoringVersion,
     multipliers: undefined,
     includeCrossScope: true,
+    keepReceipt: true,
+    client: undefined,
     signal: undefined,
   });
 });

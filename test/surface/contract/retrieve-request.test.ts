@@ -17,7 +17,7 @@ function read(body: object) {
     body: { query: "q", ...body },
   });
   const input = inputReader(retrieveRequest, "http")(wire, { boundUserId: "ada" });
-  return toRetrieveInput(input, undefined);
+  return toRetrieveInput(input, { signal: undefined });
 }
 
 test("filters may be nested or flat", () => {

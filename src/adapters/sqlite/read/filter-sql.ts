@@ -10,7 +10,8 @@ import { endedBefore, fractionOf, secondOf } from "./retention-sql.ts";
 /** A condition on `nodes n` and the values of its question marks, in order. */
 export type Condition = { readonly sql: string; readonly parameters: readonly Parameter[] };
 
-class Conditions {
+/** Conditions that all must hold, and the values of their question marks. */
+export class Conditions {
   readonly #sql: string[] = [];
   readonly #parameters: Parameter[] = [];
 

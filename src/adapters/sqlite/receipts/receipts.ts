@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import type { Owner } from "../../../domain/owner.ts";
 import { asInstant, type Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import type { StoredReceipt } from "../../../ports/store/receipt-log.ts";
+import type { ReceiptPage, StoredReceipt } from "../../../ports/store/receipt-log.ts";
 import { hasTable } from "../schema/has-table.ts";
 import { userIdOf } from "../write/owners.ts";
 import { fromIdBytes, type StoredBody, toIdBytes, unpackBody } from "./receipt-row.ts";
@@ -44,6 +44,35 @@ export function readReceipt(
     createdAt: asInstant(row.created_at),
     body: unpackBody({ bytes: row.body, isCompressed: row.is_compressed === 1 }, requestId),
   };
+}
+
+/** Sorts after every instant. */
+const END_OF_TIME = "~";
+
+/** A page of an owner's receipts, newest first. A body that cannot be unpacked is empty. */
+export function readReceipts(database: Database, page: ReceiptPage): readonly StoredReceipt[] {
+  const { before, timeFrom = "", timeTo = END_OF_TIME, userId, limit } = page;
+  const place = before ? [before.at, toIdBytes(before.id)] : [END_OF_TIME, ""];
+  const rows = database
+    .query<ReceiptRow & { readonly request_id: Uint8Array }, (string | number | Uint8Array)[]>(
+      `SELECT request_id, user_id, created_at, is_compressed, body FROM receipts
+       WHERE created_at >= ? AND created_at < ? AND (created_at, request_id) < (?, ?) AND user_id = ?
+       ORDER BY created_at DESC, request_id DESC LIMIT ?`,
+    )
+    .all(timeFrom, timeTo, ...place, userId, limit);
+  return rows.map((row) => {
+    const requestId = fromIdBytes(row.request_id);
+    const createdAt = asInstant(row.created_at);
+    return { requestId, userId: row.user_id, createdAt, body: bodyOrNothing(row, requestId) };
+  });
+}
+
+function bodyOrNothing({ is_compressed: compressed, body }: ReceiptRow, id: Uuid): Uint8Array {
+  try {
+    return unpackBody({ bytes: body, isCompressed: compressed === 1 }, id);
+  } catch {
+    return new Uint8Array();
+  }
 }
 
 /** The requests with unreadable receipts, oldest first. @param isWhole whether a body is as it was saved */

@@ -1,16 +1,10 @@
 import { Command } from "commander";
 import { invalid, SvcError } from "../../../domain/errors.ts";
-import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import { parseUuid } from "../../../lib/uuid.ts";
+import { explanationView, withTexts } from "../../contract/receipts/explanation-wire.ts";
 import type { CliContext } from "../context.ts";
 import { withEngine } from "../engine.ts";
-import {
-  type Explanation,
-  explanationLines,
-  explanationToJson,
-  listedIds,
-  type Texts,
-} from "../explanation.ts";
+import { explanationLines } from "../explanation.ts";
 import { configFor, encryptionKeyOption, formatOption } from "../options.ts";
 import type { Format } from "../output.ts";
 
@@ -59,16 +53,9 @@ async function explain(
         { kind: "retrieval", id: requestId },
       );
     }
-    const texts = await textsOf(engine, explanation);
-    if (format === "json") return output.json(explanationToJson(explanation, texts));
-    for (const line of explanationLines(explanation, texts)) output.line(line);
+    // Their owner may have been renamed since.
+    const told = await withTexts(engine, explanation);
+    if (format === "json") return output.json(explanationView.json(told));
+    for (const line of explanationLines(told)) output.line(line);
   });
-}
-
-/** The texts of the memories that an explanation lists, in any state. Their owner may have been renamed. */
-async function textsOf(engine: MemoryEngine, explanation: Explanation): Promise<Texts> {
-  const nodes = await Promise.all(
-    listedIds(explanation).map((id) => engine.getNode(id, { includeSuperseded: true })),
-  );
-  return new Map(nodes.flatMap((node) => (node === undefined ? [] : [[node.id, node.content]])));
 }

@@ -44,7 +44,12 @@ export const searchCommand = packCommand(
       try {
         const given = options.userId === "" ? undefined : options.userId;
         const userId = await ownerFor(context, engine, { given, path, isStoring: false });
-        const response = await engine.retrieve({ query, userId, limit: options.limit });
+        const response = await engine.retrieve({
+          query,
+          userId,
+          limit: options.limit,
+          client: "svc search",
+        });
         stopProgress();
         print(context, query, response, { ...options, path });
         if (response.results.length === 0) await noteOtherOwners(context, engine, userId);

@@ -18,6 +18,7 @@ import {
   type Described,
   type Field,
   field,
+  httpField,
   optional,
   overHttp,
   parsed,
@@ -206,6 +207,35 @@ export function choiceInQuery<const T extends string>(
     http: z.enum(members).optional().meta(http),
     fromText: (text, name) => parseMember(members, text, name),
   };
+}
+
+/** Any of a closed set in a query, each with the name of the parameter again. */
+export function choicesInQuery<const T extends string>(
+  members: readonly T[],
+  description: string,
+): Field<readonly T[] | undefined> {
+  const schema = z.array(z.enum(members)).optional().meta({ description });
+  return {
+    ...httpField(schema),
+    fromText: (text, name) => parseMember(members, text, name),
+    isRepeated: true,
+  };
+}
+
+/** `true` or `false` in a query. */
+export function flagInQuery(description: string): Field<boolean | undefined> {
+  return {
+    ...httpField(z.boolean().optional().meta({ description })),
+    fromText: (text, name) => {
+      if (text === "true" || text === "false") return text === "true";
+      throw invalid(name, `${JSON.stringify(text.slice(0, 80))} is neither true nor false`);
+    },
+  };
+}
+
+/** A moment in a query. */
+export function instantInQuery(description: string): Field<string | undefined> {
+  return httpField(instantIn.optional().meta({ description }));
 }
 
 /** The id in a query behind which a page begins. */

@@ -25,6 +25,8 @@ export type CallContext = {
   readonly operator: string;
   /** Version of the program. */
   readonly version: string;
+  /** The program that calls, by its own word; undefined: it does not say. */
+  readonly client?: string | undefined;
   /** Aborted when the caller has gone. */
   readonly signal: AbortSignal | undefined;
 };

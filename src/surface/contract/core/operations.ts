@@ -1,4 +1,5 @@
 import { AGGREGATION_OPERATIONS } from "../aggregation/operations.ts";
+import { BROWSE_OPERATIONS } from "../browse/operations.ts";
 import { LIFECYCLE_OPERATIONS } from "../lifecycle/operations.ts";
 import { EVENT_OPERATIONS } from "../nodes/event-operations.ts";
 import { NODE_OPERATIONS } from "../nodes/operations.ts";
@@ -16,6 +17,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...RETRIEVAL_OPERATIONS,
   ...RECEIPT_OPERATIONS,
   ...AGGREGATION_OPERATIONS,
+  ...BROWSE_OPERATIONS,
   ...NODE_OPERATIONS,
   ...LIFECYCLE_OPERATIONS,
   ...ORGANIZE_OPERATIONS,

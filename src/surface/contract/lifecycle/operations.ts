@@ -90,6 +90,21 @@ const reinforceOperation = defineOperation({
   },
 });
 
+const pinOperation = defineOperation({
+  name: "pin_node",
+  summary: "Pin a memory",
+  description:
+    "A pinned memory is a candidate for every question and does not expire. Doing it again changes nothing.",
+  request: {
+    ...changeRequest,
+    pinned: httpField(z.boolean().meta({ description: "false releases it." })),
+  },
+  run: async (context, { nodeId, pinned, requestId }) =>
+    context.engine().pin(nodeId, pinned, { ...callerOf(context), requestId }),
+  answer: nodeForm,
+  http: { route: "put /v1/nodes/{node_id}/pin", body: "PinRequest", statuses: [404, 409] },
+});
+
 const conditionOperation = defineOperation({
   name: "evaluate_condition",
   summary: "Record whether a condition holds",
@@ -210,6 +225,7 @@ export const LIFECYCLE_OPERATIONS = part(
   promoteOperation,
   archiveOperation,
   reinforceOperation,
+  pinOperation,
   conditionOperation,
   supersedeOperation,
   contradictOperation,

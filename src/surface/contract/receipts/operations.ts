@@ -11,7 +11,9 @@ import { told, view } from "../../../lib/view.ts";
 import {
   afterId,
   boundedText,
+  flagInQuery,
   id,
+  instantInQuery,
   optionalId,
   owner,
   ownerInQuery,
@@ -20,9 +22,10 @@ import {
 } from "../core/fields.ts";
 import { defineOperation, found, part } from "../core/operation.ts";
 import { ADDS, READS } from "../core/operation-parts.ts";
-import { field, optional, parsed, required, withDefault } from "../core/request.ts";
+import { field, httpField, optional, parsed, required, withDefault } from "../core/request.ts";
+import { explanationView, withTexts } from "./explanation-wire.ts";
 import { tellCitations, tellCitationsList, tellReceipt } from "./text.ts";
-import { receiptView } from "./wire.ts";
+import { receiptView, retrievalsView } from "./wire.ts";
 
 /** Characters of a caller's name for an answer. */
 const MAX_ANSWER_ID = 512;
@@ -52,6 +55,42 @@ const getReceiptOperation = defineOperation({
     annotations: READS,
     tell: tellReceipt,
   },
+});
+
+const listRetrievalsOperation = defineOperation({
+  name: "list_retrievals",
+  summary: "List retrievals",
+  description: "Those whose receipts are kept, newest first; follow next_cursor.",
+  request: {
+    user_id: ownerInQuery,
+    client: httpField(z.string().optional().meta({ description: "Only of this program." })),
+    failed: flagInQuery("true: only those in which a search failed; false: only the others."),
+    time_from: instantInQuery("At or after this moment."),
+    time_to: instantInQuery("Before this moment."),
+    cursor: httpField(
+      z.string().optional().meta({ description: "next_cursor of the page before." }),
+    ),
+    limit: wholeNumber([1, 1000], 100),
+  },
+  run: async ({ engine }, query) => engine().listRetrievals(query),
+  answer: retrievalsView,
+  http: { route: "get /v1/retrievals" },
+});
+
+const explainOperation = defineOperation({
+  name: "explain_retrieval",
+  summary: "Explain a retrieval",
+  description:
+    "Why each record was or was not in the context, in plain words, from the receipt alone; with the texts of today.",
+  request: { request_id: id(), user_id: ownerInQuery },
+  run: async ({ engine, caller }, { requestId, userId }) => {
+    const explanation = await found(engine().explain(requestId, userId), () =>
+      missing("retrieval_receipt", requestId, `Retrieval receipt '${requestId}' not found`),
+    );
+    return withTexts(engine(), explanation, caller.boundUserId ?? userId);
+  },
+  answer: explanationView,
+  http: { route: "get /v1/retrievals/{request_id}/explanation", statuses: [404] },
 });
 
 const recordCitationsOperation = defineOperation({
@@ -150,7 +189,9 @@ const getCitationsOperation = defineOperation({
 /** The operations on what is kept of answers. */
 export const RECEIPT_OPERATIONS = part(
   "retrieval",
+  listRetrievalsOperation,
   getReceiptOperation,
+  explainOperation,
   recordCitationsOperation,
   listCitationsOperation,
   getCitationsOperation,

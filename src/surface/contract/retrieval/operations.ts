@@ -10,7 +10,7 @@ const retrieveOperation = defineOperation({
   description:
     "Ranks the memories that answer a question and packs the best into a context of at most token_budget tokens.",
   request: retrieveRequest,
-  run: async (context, input) => context.engine().retrieve(toRetrieveInput(input, context.signal)),
+  run: async (context, input) => context.engine().retrieve(toRetrieveInput(input, context)),
   answer: retrieveView,
   http: { route: "post /v1/retrieve", body: retrieveBody },
   mcp: {

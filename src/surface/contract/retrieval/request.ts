@@ -10,9 +10,11 @@ import { invalid } from "../../../domain/errors.ts";
 import { LIMITS } from "../../../domain/limits.ts";
 import type { RetrieveInput } from "../../../engine/retrieve/api.ts";
 import { instantIn, owner, sourceType, textOf } from "../core/fields.ts";
+import type { CallContext } from "../core/operation.ts";
 import {
   type Body,
   field,
+  httpField,
   type InputOf,
   optional,
   parsed,
@@ -135,6 +137,12 @@ export const retrieveRequest = {
     default: "default",
   }),
   mode: optional(z.enum(RETRIEVAL_MODES), "Another name of retrieval_mode."),
+  keep_receipt: httpField(
+    z
+      .boolean()
+      .optional()
+      .meta({ description: "false: no receipt is kept of this answer.", default: true }),
+  ),
   ...filters,
   include_context: toolField(
     z.boolean().nullish().meta({
@@ -178,7 +186,7 @@ function isGiven(value: unknown): boolean {
 /** @throws SvcError invalid_argument for two different modes */
 export function toRetrieveInput(
   { mode, includeContext: _shown, ...input }: RetrieveRequest,
-  signal: AbortSignal | undefined,
+  { signal, client }: Pick<CallContext, "signal" | "client">,
 ): RetrieveInput {
   const { retrievalMode } = input;
   if (retrievalMode && mode && retrievalMode !== mode) {
@@ -187,5 +195,5 @@ export function toRetrieveInput(
       `${JSON.stringify(mode)} differs from retrieval_mode ${JSON.stringify(retrievalMode)}; give one of them`,
     );
   }
-  return { ...input, retrievalMode: retrievalMode ?? mode, signal };
+  return { ...input, retrievalMode: retrievalMode ?? mode, client, signal };
 }

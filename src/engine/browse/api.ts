@@ -1,0 +1,174 @@
+import type { Edge } from "../../domain/edge.ts";
+import type {
+  EdgeType,
+  EpistemicType,
+  LifecycleState,
+  NodeType,
+  Scope,
+  SourceType,
+} from "../../domain/enums.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import type { InstantInput } from "../../domain/validity.ts";
+import type { Instant } from "../../lib/instant.ts";
+import type { Bucket } from "../../lib/local-dates.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import type { BrowseClock, StoreCounts } from "../../ports/store/browse.ts";
+
+/** When a memory was stored, or when what it tells happened (else when it was stored). */
+export const CLOCKS = ["learned", "happened"] as const satisfies readonly BrowseClock[];
+export const BROWSE_ORDERS = ["newest", "oldest"] as const;
+export const CONTRADICTION_STATUSES = ["open", "resolved"] as const;
+export type ContradictionStatus = (typeof CONTRADICTION_STATUSES)[number];
+
+/** Which memories a person looks through. Null and absent do not restrict, an empty list matches nothing. */
+export type BrowseFilters = {
+  readonly userId: string;
+  /** Decides the order, and what `timeFrom` and `timeTo` are compared with. Default `learned`. */
+  readonly clock?: BrowseClock | null | undefined;
+  /** Absent: tentative, stable, contested. */
+  readonly lifecycleStates?: readonly LifecycleState[] | null | undefined;
+  readonly nodeType?: NodeType | null | undefined;
+  readonly scopes?: readonly Scope[] | null | undefined;
+  readonly sourceTypes?: readonly SourceType[] | null | undefined;
+  readonly epistemicTypes?: readonly EpistemicType[] | null | undefined;
+  readonly sessionId?: string | null | undefined;
+  readonly validAt?: InstantInput | null | undefined;
+  /** Inclusive. */
+  readonly timeFrom?: InstantInput | null | undefined;
+  /** Exclusive. */
+  readonly timeTo?: InstantInput | null | undefined;
+  /** Whose retention ends before this moment; pinned memories do not expire. */
+  readonly expiresBefore?: InstantInput | null | undefined;
+  /** A literal part of the text, without regard to case; not blank. */
+  readonly contains?: string | null | undefined;
+};
+
+export type BrowseQuery = BrowseFilters & {
+  /** Default `newest` first. */
+  readonly order?: (typeof BROWSE_ORDERS)[number] | null | undefined;
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string | null | undefined;
+  /** Integer 1 to 1000. Default 100. */
+  readonly limit?: number | null | undefined;
+};
+
+/** One page of memories. */
+export type BrowsedPage = {
+  readonly nodes: readonly MemoryNode[];
+  /** Exact. */
+  readonly hasMore: boolean;
+  /** Undefined on the last page. */
+  readonly nextCursor: string | undefined;
+};
+
+export type TimelineQuery = BrowseFilters & {
+  /** Default `day`. */
+  readonly bucket?: Bucket | null | undefined;
+  /** A name of the IANA database. Default `UTC`. */
+  readonly timeZone?: string | null | undefined;
+};
+
+/** How many memories each day, week or month has; units without any are left out. */
+export type Timeline = {
+  readonly bucket: Bucket;
+  readonly timeZone: string;
+  readonly total: number;
+  /** Newest first. */
+  readonly buckets: readonly {
+    /** Its first day in the time zone, `YYYY-MM-DD`. */
+    readonly from: string;
+    readonly count: number;
+    readonly byState: Readonly<Record<string, number>>;
+  }[];
+};
+
+/** How many memories have each value of a property, most frequent first. */
+export type Facet = readonly { readonly value: string; readonly count: number }[];
+
+/** Each property is counted without its own filter. */
+export type Facets = {
+  /** Of the memories that pass all filters. */
+  readonly total: number;
+  readonly nodeType: Facet;
+  readonly lifecycleState: Facet;
+  readonly scope: Facet;
+  readonly sourceType: Facet;
+  readonly epistemicType: Facet;
+};
+
+export type EdgeQuery = {
+  /** Absent: all owners. */
+  readonly userId?: string | null | undefined;
+  readonly edgeType?: EdgeType | null | undefined;
+  readonly sourceId?: string | null | undefined;
+  readonly targetId?: string | null | undefined;
+  /** Only ids after it. */
+  readonly afterId?: string | null | undefined;
+  /** Integer 1 to 1000. Default 100. */
+  readonly limit?: number | null | undefined;
+};
+
+/** One page of edges by ascending id. */
+export type ListedEdges = {
+  readonly edges: readonly Edge[];
+  readonly hasMore: boolean;
+  readonly nextCursor: Uuid | undefined;
+};
+
+export type ContradictionQuery = {
+  readonly userId: string;
+  /** Absent: both. */
+  readonly status?: ContradictionStatus | null | undefined;
+  /** The edge that the page before ended with. */
+  readonly afterId?: string | null | undefined;
+  /** Integer 1 to 1000. Default 100. */
+  readonly limit?: number | null | undefined;
+};
+
+/** Two memories of which it was noted that not both can be true. */
+export type NotedContradiction = {
+  readonly edgeId: Uuid;
+  readonly notedAt: Instant;
+  /** Who noted it; undefined without a record. */
+  readonly actor: string | undefined;
+  /** Open while both are contested. */
+  readonly status: ContradictionStatus;
+  /** The one that was named first. */
+  readonly nodeA: MemoryNode;
+  readonly nodeB: MemoryNode;
+};
+
+export type ListedContradictions = {
+  /** Oldest first. */
+  readonly contradictions: readonly NotedContradiction[];
+  readonly hasMore: boolean;
+  readonly nextCursor: Uuid | undefined;
+};
+
+/** Memories by id. */
+export type NodeBatch = {
+  /** In the order of the ids. */
+  readonly nodes: readonly MemoryNode[];
+  /** Ids of no memory of this owner. */
+  readonly missing: readonly Uuid[];
+  /** Ids that were not read, because the answer would be too long; ask for them again. */
+  readonly leftOut: readonly Uuid[];
+};
+
+/** Looking through what is stored; nothing changes. */
+export type BrowseMethods = {
+  /** One page of an owner's memories by time. @throws SvcError invalid_argument, also for a malformed cursor */
+  browse(query: BrowseQuery): Promise<BrowsedPage>;
+  /** @throws SvcError invalid_argument, also for a time zone that nobody knows */
+  timeline(query: TimelineQuery): Promise<Timeline>;
+  facets(query: BrowseFilters): Promise<Facets>;
+  /** Edges between memories of one owner, in any state. Unknown ends give an empty page. */
+  getEdges(query?: EdgeQuery): Promise<ListedEdges>;
+  /** The edges at a memory, in both directions. Undefined for an unknown memory, or one of another owner. */
+  getNodeEdges(nodeId: string, query?: EdgeQuery): Promise<ListedEdges | undefined>;
+  listContradictions(query: ContradictionQuery): Promise<ListedContradictions>;
+  /** Up to 500 memories in any state by their ids. */
+  getNodes(nodeIds: readonly string[], userId: string): Promise<NodeBatch>;
+  /** Numbers of everything in all states, of one owner or of all. */
+  storeCounts(userId?: string): Promise<StoreCounts>;
+};

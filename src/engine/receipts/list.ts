@@ -1,0 +1,80 @@
+import {
+  cursorOf,
+  parseCursor,
+  parseOptionalBoolean,
+  parseOptionalInteger,
+  parseOptionalText,
+  parseUserId,
+} from "../../domain/arguments.ts";
+import { LIMITS } from "../../domain/limits.ts";
+import { parseInstantInput } from "../../domain/validity.ts";
+import type { ReceiptLog, ReceiptPage, StoredReceipt } from "../../ports/store/receipt-log.ts";
+import type { EngineDeps } from "../deps.ts";
+import type { ListedRetrieval, ListedRetrievals, RetrievalsQuery } from "./api.ts";
+import { decodeReceipt, type StoredForm } from "./codec/codec.ts";
+import { noteWords } from "./explain-exclusions.ts";
+
+type ListDeps = Pick<EngineDeps<Pick<ReceiptLog, "receipts">>, "store" | "warn">;
+
+/** One page of the retrievals whose receipts are kept, newest first. @throws SvcError invalid_argument */
+export async function listRetrievals(
+  { store, warn }: ListDeps,
+  query: RetrievalsQuery,
+): Promise<ListedRetrievals> {
+  const client = parseOptionalText(query.client, "client");
+  const failed = parseOptionalBoolean(query.failed, "failed");
+  const limit = parseOptionalInteger(query.limit, "limit", 1, LIMITS.nodeQueryMax) ?? 100;
+  let page: ReceiptPage = {
+    userId: parseUserId(query.userId),
+    timeFrom: parseInstantInput(query.timeFrom, "time_from"),
+    timeTo: parseInstantInput(query.timeTo, "time_to"),
+    before: parseCursor(query.cursor),
+    limit: limit + 1,
+  };
+  const isWanted = (one: ListedRetrieval): boolean =>
+    (client ?? one.client) === one.client &&
+    (failed === undefined || failed === Object.keys(one.failures).length > 0);
+  const found: ListedRetrieval[] = [];
+  // The filters look into the receipts, so several pages may be read for one.
+  for (;;) {
+    const stored = await store.receipts(page);
+    found.push(...stored.flatMap((receipt) => toListed(receipt, warn) ?? []).filter(isWanted));
+    const last = stored.at(-1);
+    if (found.length > limit || last === undefined || stored.length < page.limit) break;
+    page = { ...page, before: { at: last.createdAt, id: last.requestId } };
+  }
+  const retrievals = found.slice(0, limit);
+  const hasMore = found.length > limit;
+  const end = hasMore ? retrievals.at(-1) : undefined;
+  return {
+    retrievals,
+    hasMore,
+    nextCursor: end && cursorOf({ at: end.createdAt, id: end.requestId }),
+  };
+}
+
+function toListed(
+  { requestId, createdAt, body }: StoredReceipt,
+  warn: (message: string) => void,
+): ListedRetrieval | undefined {
+  let opened: StoredForm;
+  try {
+    opened = decodeReceipt(body);
+  } catch {
+    warn(`the receipt of retrieval ${requestId} is damaged and was left out of a list`);
+    return undefined;
+  }
+  const { receipt, record } = opened;
+  return {
+    requestId,
+    createdAt,
+    client: record.client,
+    query: receipt.query,
+    intent: record.intent,
+    resultCount: receipt.candidates.length,
+    contextCount: record.context.length,
+    tokensUsed: record.tokensUsed,
+    notes: noteWords(receipt, record),
+    failures: record.backendFailures,
+  };
+}

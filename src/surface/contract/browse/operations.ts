@@ -1,0 +1,182 @@
+import { z } from "zod";
+import { parseId } from "../../../domain/arguments.ts";
+import {
+  EDGE_TYPES,
+  EPISTEMIC_TYPES,
+  LIFECYCLE_STATES,
+  NODE_TYPES,
+  SCOPES,
+  SOURCE_TYPES,
+} from "../../../domain/enums.ts";
+import { missingNode } from "../../../domain/errors.ts";
+import { LIMITS } from "../../../domain/limits.ts";
+import { BROWSE_ORDERS, CLOCKS, CONTRADICTION_STATUSES } from "../../../engine/browse/api.ts";
+import { BUCKETS } from "../../../lib/local-dates.ts";
+import {
+  afterId,
+  choiceInQuery,
+  choicesInQuery,
+  id,
+  instantInQuery,
+  owner,
+  ownerInQuery,
+  uuidIn,
+  wholeNumber,
+} from "../core/fields.ts";
+import { defineOperation, found, part } from "../core/operation.ts";
+import { httpField, overHttp, parsed } from "../core/request.ts";
+import {
+  browsedView,
+  contradictionPageView,
+  edgePageView,
+  facetsView,
+  nodeBatchView,
+  timelineView,
+} from "./wire.ts";
+
+const limit = wholeNumber([1, LIMITS.nodeQueryMax], 100);
+
+/** Which memories are looked through. */
+const filters = {
+  user_id: ownerInQuery,
+  clock: choiceInQuery(CLOCKS, {
+    default: "learned",
+    description:
+      "learned: when it was stored; happened: when what it tells happened, else when it was stored.",
+  }),
+  node_type: overHttp("type", choiceInQuery(NODE_TYPES)),
+  lifecycle_states: overHttp(
+    "state",
+    choicesInQuery(LIFECYCLE_STATES, "May be repeated. Absent: the active ones."),
+  ),
+  scopes: overHttp("scope", choicesInQuery(SCOPES, "May be repeated. Absent: all.")),
+  source_types: overHttp(
+    "source_type",
+    choicesInQuery(SOURCE_TYPES, "May be repeated. Absent: all."),
+  ),
+  epistemic_types: overHttp(
+    "epistemic_type",
+    choicesInQuery(EPISTEMIC_TYPES, "May be repeated. Absent: all."),
+  ),
+  session_id: httpField(z.string().optional().meta({ description: "Of this conversation." })),
+  valid_at: instantInQuery("Valid at this moment."),
+  time_from: instantInQuery("At or after this moment, by the clock."),
+  time_to: instantInQuery("Before this moment, by the clock."),
+  expires_before: instantInQuery("Whose retention ends before this moment."),
+  contains: httpField(
+    z.string().optional().meta({ description: "A literal part of the text; case is ignored." }),
+  ),
+};
+
+const browseOperation = defineOperation({
+  name: "browse_nodes",
+  summary: "Look through memories by time",
+  description: "Newest first, page by page; follow next_cursor until has_more is false.",
+  request: {
+    ...filters,
+    order: choiceInQuery(BROWSE_ORDERS, { default: "newest" }),
+    cursor: httpField(
+      z.string().optional().meta({ description: "next_cursor of the page before." }),
+    ),
+    limit,
+  },
+  run: async ({ engine }, query) => engine().browse(query),
+  answer: browsedView,
+  http: { route: "get /v1/nodes/browse" },
+});
+
+const timelineOperation = defineOperation({
+  name: "timeline",
+  summary: "Count memories by day, week or month",
+  description: "Newest first; days without any memory are left out.",
+  request: {
+    ...filters,
+    bucket: choiceInQuery(BUCKETS, { default: "day", description: "Weeks begin on Monday." }),
+    time_zone: httpField(
+      z
+        .string()
+        .optional()
+        .meta({
+          default: "UTC",
+          description: "Whose days, by its IANA name.",
+          examples: ["Europe/Berlin"],
+        }),
+    ),
+  },
+  run: async ({ engine }, query) => engine().timeline(query),
+  answer: timelineView,
+  http: { route: "get /v1/timeline" },
+});
+
+const facetsOperation = defineOperation({
+  name: "facets",
+  summary: "Count memories by their properties",
+  description:
+    "How many memories have each type, state, scope, source and kind of knowledge. Each property is counted without its own filter.",
+  request: filters,
+  run: async ({ engine }, query) => engine().facets(query),
+  answer: facetsView,
+  http: { route: "get /v1/facets" },
+});
+
+const batchOperation = defineOperation({
+  name: "get_nodes",
+  summary: "Read several memories",
+  description: "In whatever state they are. Ids of other owners are missing ones.",
+  request: {
+    node_ids: parsed(
+      httpField(z.array(uuidIn).max(LIMITS.nodeBatchMax).meta({ description: "In any state." })),
+      (ids, name) => ids.map((one, index) => parseId(one, `${name}[${index}]`)),
+    ),
+    user_id: owner,
+  },
+  run: async ({ engine }, { nodeIds, userId }) => engine().getNodes(nodeIds, userId),
+  answer: nodeBatchView,
+  http: { route: "post /v1/nodes/batch", body: "NodeBatchRequest" },
+});
+
+const edgesOperation = defineOperation({
+  name: "get_node_edges",
+  summary: "Read the edges at a memory",
+  description: "In both directions, by ascending id.",
+  request: {
+    node_id: id(),
+    edge_type: overHttp("type", choiceInQuery(EDGE_TYPES)),
+    after_id: afterId(),
+    limit,
+  },
+  run: async ({ engine, caller }, { nodeId, ...query }) =>
+    found(engine().getNodeEdges(nodeId, { ...query, userId: caller.boundUserId }), () =>
+      missingNode(nodeId),
+    ),
+  answer: edgePageView,
+  http: { route: "get /v1/nodes/{node_id}/edges", statuses: [404] },
+});
+
+const contradictionsOperation = defineOperation({
+  name: "list_contradictions",
+  summary: "List contradictions",
+  description: "Pairs of memories of which not both can be true, oldest first.",
+  request: {
+    user_id: ownerInQuery,
+    status: choiceInQuery(CONTRADICTION_STATUSES, {
+      description: "open: both are contested. Absent: all that were noted.",
+    }),
+    after_id: afterId("edge_id of the last pair of the page before."),
+    limit,
+  },
+  run: async ({ engine }, query) => engine().listContradictions(query),
+  answer: contradictionPageView,
+  http: { route: "get /v1/contradictions" },
+});
+
+/** The operations with which a person looks through memories. Their paths precede those of one memory, which match them. */
+export const BROWSE_OPERATIONS = part(
+  "nodes",
+  browseOperation,
+  timelineOperation,
+  facetsOperation,
+  batchOperation,
+  edgesOperation,
+  contradictionsOperation,
+);

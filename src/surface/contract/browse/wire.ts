@@ -1,0 +1,120 @@
+import { edgeForm } from "../../../domain/edge.ts";
+import { nodeForm } from "../../../domain/node.ts";
+import {
+  type BrowsedPage,
+  CONTRADICTION_STATUSES,
+  type Facet,
+  type Facets,
+  type ListedContradictions,
+  type ListedEdges,
+  type NodeBatch,
+  type NotedContradiction,
+  type Timeline,
+} from "../../../engine/browse/api.ts";
+import {
+  dictionary,
+  flag,
+  instant,
+  list,
+  member,
+  natural,
+  nullable,
+  object,
+  text,
+  uuid,
+} from "../../../lib/form.ts";
+import { BUCKETS } from "../../../lib/local-dates.ts";
+import { noted, told, view } from "../../../lib/view.ts";
+
+const onPage = noted(natural, { description: "Of the entries of this page." });
+const nextId = noted(nullable(uuid), {
+  description: "Pass it as after_id for the next page; null on the last one.",
+});
+
+export const browsedView = noted(
+  view<BrowsedPage>()({
+    nodes: list(nodeForm),
+    count: told(onPage, ({ nodes }) => nodes.length),
+    hasMore: flag,
+    nextCursor: noted(nullable(text), {
+      description: "Pass it as cursor for the next page; null on the last one.",
+    }),
+  }),
+  { id: "BrowsedPage" },
+);
+
+export const timelineView = noted(
+  view<Timeline>()({
+    buckets: list(
+      object<Timeline["buckets"][number]>({
+        from: noted(text, { description: "The first day, YYYY-MM-DD, in the time zone." }),
+        count: natural,
+        byState: dictionary(natural),
+      }),
+    ),
+    count: told(onPage, ({ buckets }) => buckets.length),
+    total: noted(natural, { description: "Of all memories that pass the filters." }),
+    bucket: member(BUCKETS),
+    timeZone: text,
+  }),
+  { id: "Timeline" },
+);
+
+const facet = noted(list(object<Facet[number]>({ value: text, count: natural })), { id: "Facet" });
+
+export const facetsView = noted(
+  object<Facets>({
+    total: natural,
+    nodeType: facet,
+    lifecycleState: facet,
+    scope: facet,
+    sourceType: facet,
+    epistemicType: facet,
+  }),
+  { id: "Facets", description: "Each property is counted without its own filter." },
+);
+
+export const nodeBatchView = noted(
+  object<NodeBatch>({
+    nodes: noted(list(nodeForm), { description: "In the order of the ids." }),
+    missing: noted(list(uuid), { description: "Ids of no memory of this owner." }),
+    leftOut: noted(list(uuid), {
+      description: "Ids that were not read because the answer would be too long.",
+    }),
+  }),
+  { id: "NodeBatch" },
+);
+
+export const edgePageView = noted(
+  view<ListedEdges>()({
+    edges: list(edgeForm),
+    count: told(onPage, ({ edges }) => edges.length),
+    hasMore: flag,
+    nextCursor: nextId,
+  }),
+  { id: "EdgePage" },
+);
+
+const contradictionView = noted(
+  view<NotedContradiction>()({
+    edgeId: uuid,
+    notedAt: instant,
+    actor: noted(nullable(text), { description: "Who noted it." }),
+    status: noted(member(CONTRADICTION_STATUSES), {
+      description: "Open while both are contested.",
+    }),
+    nodeA: noted(nodeForm, { description: "The one that was named first." }),
+    nodeB: nodeForm,
+  }),
+  { id: "NotedContradiction" },
+);
+
+export const contradictionPageView = noted(
+  view<ListedContradictions>()({
+    contradictions: list(contradictionView),
+    count: told(onPage, ({ contradictions }) => contradictions.length),
+    hasMore: flag,
+    nextCursor: nextId,
+  }),
+  { id: "ContradictionPage" },
+);

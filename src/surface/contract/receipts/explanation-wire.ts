@@ -1,0 +1,102 @@
+import { QUERY_INTENTS, REPRESENTATION_LEVELS } from "../../../domain/enums.ts";
+import { SECTION_NAMES } from "../../../domain/records/retrieval-record.ts";
+import type { MemoryEngine } from "../../../engine/memory-engine.ts";
+import type { Explanation } from "../../../engine/receipts/api.ts";
+import { count, decimal, instant, list, member, nullable, text, uuid } from "../../../lib/form.ts";
+import type { Uuid } from "../../../lib/uuid.ts";
+import { noted, told, view } from "../../../lib/view.ts";
+
+type Explained = Explanation["inContext"][number];
+type Excluded = Explanation["notInContext"][number];
+type Texted = { readonly content: string | undefined };
+
+/** An explanation with the texts of its memories as far as they still exist. */
+export type ToldExplanation = Omit<Explanation, "inContext" | "notInContext"> & {
+  readonly inContext: readonly (Explained & Texted)[];
+  readonly notInContext: readonly (Excluded & Texted)[];
+};
+
+/** Reads the texts of the memories that an explanation lists, in any state. @param userId absent: of any owner */
+export async function withTexts(
+  engine: MemoryEngine,
+  explanation: Explanation,
+  userId?: string,
+): Promise<ToldExplanation> {
+  const { inContext, notInContext } = explanation;
+  const ids = [...new Set([...inContext, ...notInContext].map(({ nodeId }) => nodeId))];
+  const nodes = await Promise.all(
+    ids.map((id) => engine.getNode(id, { userId, includeSuperseded: true })),
+  );
+  const texts = new Map<Uuid, string>(
+    nodes.flatMap((node) => (node === undefined ? [] : [[node.id, node.content]])),
+  );
+  const withText = <T extends { readonly nodeId: Uuid }>(one: T) => ({
+    ...one,
+    content: texts.get(one.nodeId),
+  });
+  return {
+    ...explanation,
+    inContext: inContext.map(withText),
+    notInContext: notInContext.map(withText),
+  };
+}
+
+const content = noted(nullable(text), { description: "Null once the memory is gone." });
+
+const reason = noted(
+  view<Excluded["reason"]>()({
+    text: noted(text, {
+      description: "In plain words; about a memory it ends where the id belongs.",
+    }),
+    nodeId: told(nullable(uuid), ({ memory }) => memory),
+  }),
+  { id: "Reason" },
+);
+
+const explained = view<Explained & Texted>()({
+  place: noted(count, { description: "From 1, in the order of the context." }),
+  nodeId: uuid,
+  content,
+  section: member(SECTION_NAMES),
+  rank: noted(count, { description: "From 1, among the results." }),
+  score: decimal,
+  representation: member(REPRESENTATION_LEVELS),
+  tokenCost: count,
+  reasons: list(reason),
+});
+
+const excluded = view<Excluded & Texted>()({
+  nodeId: uuid,
+  content,
+  stage: member(["packing", "selection", "filter"]),
+  code: noted(text, { description: "For example result_limit." }),
+  rank: nullable(count),
+  score: nullable(decimal),
+  reason,
+});
+
+/** Why each record was or was not in the context of a retrieval. */
+export const explanationView = noted(
+  view<ToldExplanation>()({
+    requestId: uuid,
+    userId: text,
+    query: text,
+    intent: member(QUERY_INTENTS),
+    referenceTime: instant,
+    createdAt: instant,
+    filters: noted(list(text), { description: "The restrictions of the request." }),
+    searches: list(
+      view<Explanation["searches"][number]>()({
+        name: text,
+        found: count,
+        failure: nullable(text),
+      }),
+    ),
+    notes: list(text),
+    tokensUsed: count,
+    tokensAvailable: count,
+    inContext: list(explained),
+    notInContext: list(excluded),
+  }),
+  { id: "Explanation" },
+);

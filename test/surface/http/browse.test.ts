@@ -1,0 +1,143 @@
+/** Looking through memories over HTTP. The rules themselves are tested with the engine. */
+import { describe, expect, test } from "bun:test";
+import { type Answer, type Asked, KEYS, useApps } from "./engine-app.ts";
+
+const { open } = useApps();
+
+type Row = Readonly<Record<string, unknown>>;
+
+function rows({ json }: Answer, name: string): readonly Row[] {
+  const list: unknown = json[name];
+  if (!Array.isArray(list)) throw new Error(JSON.stringify(json));
+  return list;
+}
+
+async function opened() {
+  const { ask } = await open(KEYS);
+  const asAda = (path: string, asked: Asked = {}) => ask(path, { key: "key-a", ...asked });
+  const store = async (content: string, more: object = {}) =>
+    String((await asAda("/v1/store", { body: { content, ...more } })).json["node_id"]);
+  return { ask, asAda, store };
+}
+
+describe("looking through memories", () => {
+  test("goes page by page with the filters that may be repeated", async () => {
+    const { asAda, store } = await opened();
+    await store("one", { scope: "project" });
+    await store("two", { scope: "agent" });
+    await store("three", { scope: "system" });
+    const query = "scope=project&scope=agent&limit=1";
+
+    const first = await asAda(`/v1/nodes/browse?${query}`);
+    const cursor = encodeURIComponent(String(first.json["next_cursor"]));
+    const second = await asAda(`/v1/nodes/browse?${query}&cursor=${cursor}`);
+
+    expect(rows(first, "nodes").map(({ content }) => content)).toEqual(["two"]);
+    expect(rows(second, "nodes").map(({ content }) => content)).toEqual(["one"]);
+    expect([first.json["has_more"], second.json["has_more"]]).toEqual([true, false]);
+    expect(second.json["next_cursor"]).toBeNull();
+  });
+
+  test("counts by day and by property", async () => {
+    const { asAda, store } = await opened();
+    await store("one", { event_time: "2026-03-01T23:30:00Z", node_type: "fact" });
+    await store("two", { event_time: "2026-03-02T10:00:00Z" });
+
+    const timeline = await asAda("/v1/timeline?clock=happened&time_zone=Europe%2FBerlin");
+    const facets = await asAda("/v1/facets?type=fact");
+
+    expect(timeline.json).toEqual({
+      buckets: [{ from: "2026-03-02", count: 2, by_state: { tentative: 2 } }],
+      count: 1,
+      total: 2,
+      bucket: "day",
+      time_zone: "Europe/Berlin",
+    });
+    expect(facets.json).toMatchObject({
+      total: 1,
+      node_type: [
+        { value: "fact", count: 1 },
+        { value: "note", count: 1 },
+      ],
+      lifecycle_state: [{ value: "tentative", count: 1 }],
+    });
+  });
+
+  test("reads several by id, the edges at one, and contradictions with both sides", async () => {
+    const { asAda, store } = await opened();
+    const tea = await store("Ada drinks tea", { node_type: "fact" });
+    const coffee = await store("Ada drinks coffee", { node_type: "fact" });
+    const unknown = crypto.randomUUID();
+    await asAda("/v1/contradictions", { body: { node_a_id: tea, node_b_id: coffee } });
+
+    const batch = await asAda("/v1/nodes/batch", { body: { node_ids: [coffee, unknown, tea] } });
+    const edges = await asAda(`/v1/nodes/${tea}/edges?type=contradicts`);
+    const open = await asAda("/v1/contradictions?status=open");
+    const resolved = await asAda("/v1/contradictions?status=resolved");
+
+    expect(rows(batch, "nodes").map(({ id }) => id)).toEqual([coffee, tea]);
+    expect(batch.json["missing"]).toEqual([unknown]);
+    expect(rows(edges, "edges")).toMatchObject([{ source_id: coffee, target_id: tea }]);
+    expect(rows(open, "contradictions")).toMatchObject([
+      { node_a: { id: tea }, node_b: { id: coffee }, status: "open", actor: "ada" },
+    ]);
+    expect(rows(resolved, "contradictions")).toEqual([]);
+  });
+
+  test("pins a memory and releases it", async () => {
+    const { asAda, store } = await opened();
+    const id = await store("tea");
+    const pin = async (pinned: unknown) =>
+      await asAda(`/v1/nodes/${id}/pin`, { method: "PUT", body: { pinned } });
+
+    expect((await pin(true)).json["pinned"]).toBe(true);
+    expect((await pin(false)).json["pinned"]).toBe(false);
+    expect((await pin("yes")).status).toBe(422);
+  });
+
+  test.each([
+    "/v1/nodes/browse?state=lost",
+    "/v1/nodes/browse?cursor=x",
+    "/v1/nodes/browse?limit=0",
+    "/v1/nodes/browse?time_from=yesterday",
+    "/v1/timeline?time_zone=Moon",
+    "/v1/timeline?bucket=year",
+    "/v1/retrievals?failed=perhaps",
+    "/v1/contradictions?status=lost",
+  ])("refuses %s", async (path) => {
+    const { asAda } = await opened();
+
+    expect((await asAda(path)).status).toBe(422);
+  });
+});
+
+describe("questions", () => {
+  test("are listed with the program that asked, and explained with the texts of today", async () => {
+    const { ask, asAda, store } = await opened();
+    const id = await store("The dentist of Ada is Dr. Li");
+    const question = { query: "dentist?" };
+    const headers = { "svc-client": "diary", "user-agent": "curl/8.1 (x)" };
+    const named = await asAda("/v1/retrieve", { body: question, headers });
+    const agent = { "user-agent": "curl/8.1 (x)" };
+    await asAda("/v1/retrieve", { body: question, headers: agent });
+    const silent = await asAda("/v1/retrieve", { body: { ...question, keep_receipt: false } });
+    const requestId = Reflect.get(Object(named.json["metrics"]), "request_id");
+
+    const listed = await asAda("/v1/retrievals");
+    const path = `/v1/retrievals/${requestId}/explanation`;
+    const explained = await asAda(path);
+
+    expect(rows(listed, "retrievals").map(({ client, query }) => [client, query])).toEqual([
+      ["curl/8.1", "dentist?"],
+      ["diary", "dentist?"],
+    ]);
+    expect(silent.json["metrics"]).toMatchObject({ receipt_persisted: false });
+    expect(explained.json).toMatchObject({
+      request_id: requestId,
+      query: "dentist?",
+      in_context: [{ node_id: id, place: 1, content: "The dentist of Ada is Dr. Li" }],
+      not_in_context: [],
+    });
+    expect((await ask(path, { key: "key-b" })).status).toBe(404);
+  });
+});
