@@ -138,12 +138,15 @@ export {
   type TransitionOptions,
 } from "./engine/lifecycle/api.ts";
 export type {
+  EntitySnapshot,
+  FeedbackInput,
   JobResult,
   OrganizeInput,
   OrganizeResult,
   RebuildInput,
   RebuildProgress,
   RebuildResult,
+  SnapshotOptions,
   WouldChange,
 } from "./engine/organize/api.ts";
 export type { MoveOwnerInput } from "./engine/owners/api.ts";

@@ -25,11 +25,13 @@ import { SUPERSEDE } from "./lifecycle/supersede.ts";
 import { transition } from "./lifecycle/transition.ts";
 import { Lifetime } from "./lifetime.ts";
 import type { MemoryEngine } from "./memory-engine.ts";
+import { createFeedback, type Feedback } from "./organize/feedback.ts";
 import { jobsOf } from "./organize/jobs.ts";
 import { endSession, organize } from "./organize/organize.ts";
 import { organizerJobs } from "./organize/organizer/jobs.ts";
 import { rebuildIndexes } from "./organize/rebuild.ts";
 import { createRunner, type Occasion, type Runner } from "./organize/runner.ts";
+import { snapshot } from "./organize/snapshot.ts";
 import {
   claimPack,
   moveOwner,
@@ -66,7 +68,7 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
   runner.after("opening");
   const serve = serveWith(life, runner);
   const storing: StoreDeps = { ...deps, steps: createStoreSteps(deps) };
-  const tidying = organizerJobs(deps);
+  const feedback = createFeedback(deps);
   return {
     store: (input) => serve(input, async () => (await store(storing, input)).eventId),
     storeWithReceipt: (input) => serve(input, () => store(storing, input, { near: true })),
@@ -81,7 +83,7 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
       serve(
         input,
         async () =>
-          retrieve(deps, input, {
+          retrieve({ ...deps, settings: feedback.settings() }, input, {
             comparable: await matchesPack(deps),
             drain: async ({ filter, signal }) => {
               if (!isReadOnly) await drainBefore(deps, filter.userId, signal);
@@ -94,9 +96,7 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
     ...bindChecks(deps, life),
     ...bindOwners(deps, life),
     stats: (userId) => life.use(() => readStats(deps, toOwner(userId))),
-    organize: (input) => life.use(() => organize(deps, tidying, input ?? {}, life.closing)),
-    endSession: (userId, sessionId) =>
-      life.use(() => endSession(deps, tidying, { userId, sessionId }, life.closing)),
+    ...bindOrganizer(deps, life, feedback),
     rebuildIndexes: (input) => life.use(() => rebuildIndexes(deps, input ?? {})),
     lock: () =>
       life.use(async () => {
@@ -135,6 +135,18 @@ function bindReceipts(deps: EngineDeps, life: Lifetime, receipts: ReceiptKeeper)
     getAnswerCitations: (citationId, userId) =>
       life.use(() => getAnswerCitations(deps, citationId, userId)),
     listAnswerCitations: (query) => life.use(() => listAnswerCitations(deps, query)),
+  } satisfies Partial<MemoryEngine>;
+}
+
+/** The operations that put memories in order. */
+function bindOrganizer(deps: EngineDeps, life: Lifetime, feedback: Feedback) {
+  const jobs = organizerJobs(deps, feedback.job);
+  return {
+    organize: (input) => life.use(() => organize(deps, jobs, input ?? {}, life.closing)),
+    feedback: (signal) => life.use(async () => feedback.note(signal)),
+    endSession: (userId, sessionId) =>
+      life.use(() => endSession(deps, jobs, { userId, sessionId }, life.closing)),
+    snapshot: (entityId, options) => life.use(() => snapshot(deps, entityId, options ?? {})),
   } satisfies Partial<MemoryEngine>;
 }
 

@@ -53,6 +53,7 @@ import { readManifest } from "./schema/manifest.ts";
 import { readPackFusion } from "./schema/pack-fusion.ts";
 import { writeAdmission } from "./write/admit.ts";
 import { change } from "./write/change.ts";
+import { readEdgesOf } from "./write/edges.ts";
 import { claimJobs, countJobs, failJobs, jobStatus, leaseJobs } from "./write/jobs.ts";
 import { addNodes, materializeAll, withoutVector } from "./write/materialize.ts";
 import { hasFormerTexts, lookAtTexts, renewTexts } from "./write/renew-texts.ts";
@@ -237,6 +238,7 @@ function bindSearches({ access, embedding }: SqliteStoreParts) {
 function bindUpkeep({ read, write }: PackAccess) {
   return {
     walkAging: (walk) => read((database) => readAging(database, walk)),
+    edgesAt: (nodeId) => read((database) => readEdgesOf(database, nodeId)),
     countRetained: (owner) => read((database) => countRetained(database, owner)),
     sweepIndexes: async (owner, limit) => {
       const stale = await read((database) => findStaleEntries(database, owner));

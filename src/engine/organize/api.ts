@@ -1,4 +1,9 @@
+import type { Edge } from "../../domain/edge.ts";
 import type { LifecycleState } from "../../domain/enums.ts";
+import type { FeedbackSignal } from "../../domain/feedback.ts";
+import type { MemoryNode } from "../../domain/node.ts";
+import type { InstantInput } from "../../domain/validity.ts";
+import type { Instant } from "../../lib/instant.ts";
 import type { JsonObject } from "../../lib/json.ts";
 
 export type RebuildInput = {
@@ -83,6 +88,39 @@ export type OrganizeResult = {
     | undefined;
 };
 
+export type SnapshotOptions = {
+  /** Absent: any owner. */
+  readonly userId?: string | null | undefined;
+  /** Leaves out what was stored later, or did not hold then. Absent: everything that is there now. */
+  readonly atTime?: InstantInput | null | undefined;
+};
+
+/** What is known about an entity: the tentative and stable memories one edge away, by their types. */
+export type EntitySnapshot = {
+  readonly entityNode: MemoryNode;
+  readonly facts: readonly MemoryNode[];
+  readonly preferences: readonly MemoryNode[];
+  readonly decisions: readonly MemoryNode[];
+  readonly tasks: readonly MemoryNode[];
+  /** Its edges: outgoing ones, then incoming ones. */
+  readonly relationships: readonly Edge[];
+  readonly generatedAt: Instant;
+  /** All of it in one line. */
+  readonly summaryText: string;
+};
+
+/** What became of an answer. */
+export type FeedbackInput = {
+  readonly query: string;
+  /** Memories that were shown. */
+  readonly surfacedNodeIds?: readonly string[] | null | undefined;
+  readonly signalType: FeedbackSignal;
+  /** What would have been right. */
+  readonly correctionContent?: string | null | undefined;
+  /** Default now. */
+  readonly timestamp?: InstantInput | null | undefined;
+};
+
 /** Putting memories in order, and work on the indexes. */
 export type OrganizeMethods = {
   /**
@@ -91,6 +129,17 @@ export type OrganizeMethods = {
    * @throws SvcError invalid_argument, also for `feedback_apply` with an owner
    */
   organize(input?: OrganizeInput): Promise<OrganizeResult>;
+  /**
+   * Notes what became of an answer, in the memory of this engine, for 30 days. `organize` with `feedback_apply` lets it change the
+   * weights of weighted fusion, until the engine is closed.
+   * @throws SvcError invalid_argument
+   */
+  feedback(signal: FeedbackInput): Promise<void>;
+  /**
+   * What is known about an entity. Nothing is stored.
+   * @throws SvcError invalid_argument for what is no active memory of type entity
+   */
+  snapshot(entityId: string, options?: SnapshotOptions): Promise<EntitySnapshot>;
   /** Promotes what is due of an owner, as at the end of a conversation: `organize` with that job alone, for a second at most. */
   endSession(userId: string, sessionId?: string | null): Promise<OrganizeResult>;
   /**

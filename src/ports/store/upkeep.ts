@@ -1,6 +1,8 @@
+import type { Edge } from "../../domain/edge.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { Owner } from "../../domain/owner.ts";
 import type { Instant } from "../../lib/instant.ts";
+import type { Uuid } from "../../lib/uuid.ts";
 
 /** At which active nodes a walk stops. */
 export type Aging =
@@ -36,6 +38,8 @@ export type AgingPage = {
 export type Upkeep = {
   /** Walks over active nodes, for each owner and state the oldest first. A walk whose nodes change meanwhile misses no other. */
   walkAging(walk: AgingWalk): Promise<AgingPage>;
+  /** All edges at a node, in either direction, by (createdAt, id). */
+  edgesAt(nodeId: Uuid): Promise<readonly Edge[]>;
   /** Active nodes whose retention ends, those that are pinned left out. */
   countRetained(owner: Owner): Promise<number>;
   /**

@@ -6,11 +6,15 @@ import { archive, decaySweep } from "./fade.ts";
 import { indexCompaction } from "./index-compaction.ts";
 import type { OrganizerJob } from "./job.ts";
 import { promote } from "./promote.ts";
+import { snapshotGeneration } from "./snapshot-generation.ts";
 import { summarize } from "./summarize.ts";
 import { tombstoneSweep } from "./tombstone-sweep.ts";
 
-/** What `organize` can do, in the order in which it does it unless jobs are named. */
-export function organizerJobs(deps: EngineDeps): readonly OrganizerJob[] {
+/** What `organize` can do, in the order in which it does it unless jobs are named. @param feedbackApply the job of what was heard */
+export function organizerJobs(
+  deps: EngineDeps,
+  feedbackApply: OrganizerJob,
+): readonly OrganizerJob[] {
   return [
     promote(deps),
     decaySweep(deps),
@@ -18,7 +22,9 @@ export function organizerJobs(deps: EngineDeps): readonly OrganizerJob[] {
     deduplicate(deps),
     aliasResolve(deps),
     summarize(deps),
+    feedbackApply,
     tombstoneSweep(deps),
+    snapshotGeneration(deps),
     consolidate(deps),
     indexCompaction(deps),
   ];
