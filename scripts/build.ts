@@ -21,7 +21,7 @@ import {
   TARGETS,
   type Target,
 } from "./build/targets.ts";
-import { smoke } from "./smoke.ts";
+import { refuseBuildPaths, smoke } from "./smoke.ts";
 
 const ROOT = join(import.meta.dir, "..");
 
@@ -47,7 +47,8 @@ async function build(target: Target, isHost: boolean, models: Models): Promise<v
   await buildExecutable({ root: ROOT, main, target, models, outfile, runtime });
   const megabytes = (statSync(outfile).size / 1e6).toFixed(0);
   console.log(`built ${outfile.slice(ROOT.length + 1)} for ${target}, ${megabytes} MB`);
-  if (target === HOST) await smoke([outfile], ROOT);
+  refuseBuildPaths(outfile, ROOT);
+  if (target === HOST) await smoke({ command: [outfile] }, ROOT);
   else console.log("not tried out: it is for another platform");
 }
 

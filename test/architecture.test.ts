@@ -333,6 +333,14 @@ describe("the source", () => {
     expect(places(isEnvironment)).toEqual([]);
   });
 
+  test("opens databases in one place, where macOS gets its SQLite", () => {
+    const isOpening = (node: ts.Node, path: string): boolean =>
+      ts.isNewExpression(node) &&
+      node.expression.getText() === "Database" &&
+      path !== "adapters/native/open-sqlite.ts";
+    expect(places(isOpening)).toEqual([]);
+  });
+
   test("says in the title of each test that may be skipped why it is", () => {
     const planted = `test.skipIf(!isRoot).each([1])("is read", () => {}); const onLinux = test.skipIf(x);
       test.skipIf(a)(\`is read${"$"}{leftOut(a)}\`, () => {});`;

@@ -21,6 +21,8 @@ export type Publication = {
   /** The folder of the bundles on the web. */
   readonly releaseUrl: string;
   readonly bundles: readonly PublishedBundle[];
+  /** The package of the npm registry that starts the server too; its `mcpName` has to be the name of the server. */
+  readonly npmName?: string | undefined;
 };
 
 /** The registry's rules for what our `server.json` has. */
@@ -39,14 +41,25 @@ const SERVER = z.strictObject({
     .regex(/^\d+\.\d+\.\d+(-[\w.-]+)?$/),
   packages: z
     .array(
-      z.strictObject({
-        registryType: z.literal("mcpb"),
-        // The registry wants "mcp" somewhere in the address.
-        identifier: z.url({ protocol: /^https$/ }).regex(/mcp/),
-        version: z.string().min(1),
-        fileSha256: z.string().regex(/^[a-f0-9]{64}$/),
-        transport: z.strictObject({ type: z.literal("stdio") }),
-      }),
+      z.discriminatedUnion("registryType", [
+        z.strictObject({
+          registryType: z.literal("npm"),
+          identifier: z.string().min(1),
+          version: z.string().min(1),
+          transport: z.strictObject({ type: z.literal("stdio") }),
+          packageArguments: z.array(
+            z.strictObject({ type: z.literal("positional"), value: z.string().min(1) }),
+          ),
+        }),
+        z.strictObject({
+          registryType: z.literal("mcpb"),
+          // The registry wants "mcp" somewhere in the address.
+          identifier: z.url({ protocol: /^https$/ }).regex(/mcp/),
+          version: z.string().min(1),
+          fileSha256: z.string().regex(/^[a-f0-9]{64}$/),
+          transport: z.strictObject({ type: z.literal("stdio") }),
+        }),
+      ]),
     )
     .min(1),
 });
@@ -54,7 +67,7 @@ export type ServerJson = z.infer<typeof SERVER>;
 
 /** What the registry is told about the server. @throws ZodError when it breaks a rule of the registry */
 export function serverJson(product: Product, publication: Publication): ServerJson {
-  const { namespace, releaseUrl, bundles } = publication;
+  const { namespace, releaseUrl, bundles, npmName } = publication;
   const { name, version, description } = product;
   return SERVER.parse({
     $schema: SCHEMA,
@@ -62,12 +75,25 @@ export function serverJson(product: Product, publication: Publication): ServerJs
     title: `${name} memory`,
     description,
     version,
-    packages: bundles.map((bundle) => ({
-      registryType: "mcpb",
-      identifier: `${releaseUrl.replace(/\/+$/, "")}/${bundle.name}`,
-      version,
-      fileSha256: bundle.sha256,
-      transport: { type: "stdio" },
-    })),
+    packages: [
+      ...(npmName === undefined ? [] : [npmPackage(npmName, version)]),
+      ...bundles.map((bundle) => ({
+        registryType: "mcpb",
+        identifier: `${releaseUrl.replace(/\/+$/, "")}/${bundle.name}`,
+        version,
+        fileSha256: bundle.sha256,
+        transport: { type: "stdio" },
+      })),
+    ],
   });
+}
+
+function npmPackage(identifier: string, version: string): object {
+  return {
+    registryType: "npm",
+    identifier,
+    version,
+    transport: { type: "stdio" },
+    packageArguments: [{ type: "positional", value: "mcp" }],
+  };
 }

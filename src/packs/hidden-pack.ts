@@ -10,6 +10,7 @@ import {
   removeLeftovers,
 } from "../adapters/sqlite/copy/hidden-file.ts";
 import { invalid } from "../domain/errors.ts";
+import { removeFolder } from "./remove-folder.ts";
 
 /** A pack under construction, under a hidden name beside its final one. */
 export type HiddenPack = {
@@ -58,7 +59,7 @@ export function hiddenBeside(layout: PackLayout, purpose: Purpose): HiddenPack {
       renameFile(place, target);
       syncToDisk(dirname(target));
     },
-    remove: () => rmSync(place, { recursive: true, force: true }),
+    remove: () => removeFolder(place),
   };
 }
 

@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, openSync, renameSync, statSync } from "node:fs";
 import { IS_WINDOWS } from "./platform.ts";
 
 /** Windows: what a file answers that a scanner or an index service has just opened; it lets go within a moment. */
-const PASSING = ["EBUSY", "EPERM", "EACCES"];
+export const PASSING = ["EBUSY", "EPERM", "EACCES"];
 /** Milliseconds between two tries, and how many there are: one and a half seconds in all. */
 const PAUSE_MS = 50;
 const TRIES = 30;

@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Command } from "commander";
 import kleur from "kleur";
 import { withEncryptionKey } from "../../../config/load.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
+import { removeFolder } from "../../../packs/remove-folder.ts";
 import { assistantLines } from "../assistant.ts";
 import type { CliContext } from "../context.ts";
 import { withEngine } from "../engine.ts";
@@ -67,7 +68,7 @@ async function demo(context: CliContext): Promise<void> {
     };
     await withEngine(context, config, run, { createIfMissing: true });
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
   output.line();
   output.line("To give an assistant such a memory, paste one of these:");

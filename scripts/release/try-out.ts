@@ -1,0 +1,45 @@
+import { cpSync, mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { type Program, runOnce, smoke } from "../smoke.ts";
+
+/** The key of the packs of earlier versions in the tests, and of those that are made here. */
+const KEY = "raw_key:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+const OWNER = ["--user-id", "anna"];
+
+/** Two programs that must read each other's packs; `there` is of another platform. */
+export type Pair = { readonly here: Program; readonly there: Program };
+
+/**
+ * Tries out the program of another platform: the smoke test, packs of earlier versions, and packs that each of the two wrote.
+ * @param place an empty folder
+ * @throws Error that names the first step that failed
+ */
+export async function tryOut(root: string, { here, there }: Pair, place: string): Promise<void> {
+  await smoke(there, root);
+  const work = join(place, "work");
+  const home = join(place, "home");
+  for (const folder of [work, home]) mkdirSync(folder, { recursive: true });
+  const env = { HOME: home, SVC_ENCRYPTION_ENABLED: "true", SVC_ENCRYPTION_KEY: KEY };
+  const run = (program: Program, ...args: readonly string[]): string =>
+    runOnce(program, args, work, env).stdout;
+  const packs = join(root, "test/compat/packs");
+  for (const version of readdirSync(packs)) {
+    const pack = `${version}.pack`;
+    cpSync(join(packs, version, "encrypted.pack"), join(work, pack));
+    expectText(run(there, "search", pack, "where is the spare key?", ...OWNER), "key");
+  }
+  for (const [writer, reader, pack] of [
+    [here, there, "written here.pack"],
+    [there, here, "geschrieben \u00fcber dort.pack"],
+  ] as const) {
+    run(writer, "init", pack);
+    run(writer, "store", pack, "The ferry to the island leaves at noon");
+    expectText(run(reader, "search", pack, "when does the boat go?"), "ferry");
+    run(reader, "store", pack, "Anna is allergic to peanuts");
+    expectText(run(writer, "search", pack, "what must Anna not eat?"), "peanuts");
+  }
+}
+
+function expectText(output: string, text: string): void {
+  if (!output.includes(text)) throw new Error(`"${text}" is not in:\n${output}`);
+}
