@@ -136,7 +136,18 @@ function parseConfig(
   const told = [...sources.decidedByFile].filter((name) => OF_CONSEQUENCE.test(name));
   const names = [...told, ...fromFile].sort();
   const notices = names.length === 0 ? [] : [`Settings taken from ${path}: ${names.join(", ")}`];
-  return { config, notices: [...notices, ...keys.map((line) => `Warning: ${line}`)] };
+  const whole = { ...config, isExtractionOn: asksForExtraction(given) };
+  return { config: whole, notices: [...notices, ...keys.map((line) => `Warning: ${line}`)] };
+}
+
+/** Settings of which one turns extraction on. */
+const ASKING = ["provider", "model", "api_key", "base_url"] as const;
+
+function asksForExtraction(given: ReadonlyMap<string, Given>): boolean {
+  return ASKING.some((name) => {
+    const value = given.get(`extraction.${name}`)?.value;
+    return value !== undefined && value !== null && String(value).trim() !== "";
+  });
 }
 
 function nested(given: ReadonlyMap<string, Given>): Record<string, unknown> {

@@ -146,13 +146,18 @@ export const CONFIG_SCHEMA = z.strictObject({
 });
 
 /** Every setting with its value. Names are those of the documentation, in code as in the environment. */
-export type Config = z.output<typeof CONFIG_SCHEMA>;
+export type Config = Settings & {
+  /** Whether somebody asked for extraction: by its provider, model, key or address. A key of the environment alone asks for nothing. */
+  readonly isExtractionOn?: boolean;
+};
+
+type Settings = z.output<typeof CONFIG_SCHEMA>;
 
 /** The settings that a caller wants to decide; undefined ones count as absent. */
 export type ConfigInput = {
-  readonly [K in keyof Config]?: K extends keyof typeof GROUP_SETTINGS
-    ? { readonly [N in keyof Config[K]]?: AsGiven<Config[K][N]> | undefined } | undefined
-    : AsGiven<Config[K]> | undefined;
+  readonly [K in keyof Settings]?: K extends keyof typeof GROUP_SETTINGS
+    ? { readonly [N in keyof Settings[K]]?: AsGiven<Settings[K][N]> | undefined } | undefined
+    : AsGiven<Settings[K]> | undefined;
 };
 
 /** Secrets are given as text. */

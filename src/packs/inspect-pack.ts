@@ -9,6 +9,7 @@ import {
   type PackInspection,
 } from "../adapters/sqlite/read/inspect.ts";
 import { modelOfPack } from "../app/configured-embedder.ts";
+import { extractor } from "../app/extraction-state.ts";
 import { textsTo } from "../app/model-warning.ts";
 import { isPackEncrypted, keyTextOf, withCipher } from "../app/pack-key.ts";
 import { layoutOf } from "../app/pack-path.ts";
@@ -26,6 +27,8 @@ export type PackReport = PackInspection & {
   readonly includesModel: boolean;
   /** Who gets the texts of memories and questions to embed them; undefined if they stay on this machine. */
   readonly textsTo: { readonly provider: string; readonly host: string } | undefined;
+  /** Who extracts facts from ingested messages, and where their text goes; undefined if nobody does. */
+  readonly extractor: ReturnType<typeof extractor>;
   /** Warning about a copy that lacks its log; undefined if nothing is missing. */
   readonly missing: string | undefined;
 };
@@ -54,6 +57,7 @@ export async function reportOnPack(config: Config, checkIntegrity: boolean): Pro
     encrypted: isPackEncrypted(layout),
     includesModel: model !== undefined,
     textsTo: model && textsTo(config, model),
+    extractor: extractor(config),
   };
 }
 

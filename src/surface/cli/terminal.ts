@@ -38,6 +38,11 @@ export async function askSecret(question: string, terminal = PROCESS): Promise<s
   return await ask(question, terminal, false);
 }
 
+/** A line that is shown while it is typed. Ctrl-C ends the program. */
+export async function askLine(question: string, terminal = PROCESS): Promise<string> {
+  return await ask(question, terminal, true);
+}
+
 /** Whether the person agrees; `otherwise` is the meaning of just pressing Enter. */
 export async function confirm(
   question: string,
@@ -56,9 +61,7 @@ async function ask(question: string, terminal: Terminal, isShown: boolean): Prom
   input.setEncoding("utf8");
   input.resume();
   try {
-    const line = await readLine(terminal);
-    if (isShown) output.write(line);
-    return line;
+    return await readLine(terminal, isShown ? echoOn(terminal) : () => {});
   } finally {
     input.setRawMode(false);
     input.pause();
@@ -66,7 +69,22 @@ async function ask(question: string, terminal: Terminal, isShown: boolean): Prom
   }
 }
 
-async function readLine(terminal: Terminal): Promise<string> {
+/** Shows a line as far as it is typed, in place of what was shown before. */
+function echoOn({ output }: Terminal): (line: readonly string[]) => void {
+  let shown: readonly string[] = [];
+  return (line) => {
+    const differs = shown.findIndex((character, at) => character !== line[at]);
+    const kept = differs === -1 ? shown.length : differs;
+    const text = "\b \b".repeat(shown.length - kept) + line.slice(kept).join("");
+    shown = line;
+    if (text !== "") output.write(text);
+  };
+}
+
+async function readLine(
+  terminal: Terminal,
+  echo: (line: readonly string[]) => void,
+): Promise<string> {
   const { input } = terminal;
   return await new Promise((resolve) => {
     let typed = terminal.ahead;
@@ -76,11 +94,13 @@ async function readLine(terminal: Terminal): Promise<string> {
         terminal.output.write("\n");
         terminal.interrupt();
       }
-      const end = [...typed].findIndex((character) => ENTER.includes(character));
-      if (end === -1) return false;
       const characters = [...typed];
+      const end = characters.findIndex((character) => ENTER.includes(character));
+      const line = withoutErased(end === -1 ? characters : characters.slice(0, end));
+      echo(line);
+      if (end === -1) return false;
       terminal.ahead = characters.slice(end + 1).join("");
-      resolve(withoutErased(characters.slice(0, end)));
+      resolve(line.join(""));
       return true;
     };
     const onData = (chunk: string): void => {
@@ -91,11 +111,11 @@ async function readLine(terminal: Terminal): Promise<string> {
   });
 }
 
-function withoutErased(line: readonly string[]): string {
+function withoutErased(line: readonly string[]): readonly string[] {
   const kept: string[] = [];
   for (const character of line) {
     if (ERASE.includes(character)) kept.pop();
     else kept.push(character);
   }
-  return kept.join("");
+  return kept;
 }

@@ -98,6 +98,7 @@ describeOnTerminal("on a terminal", () => {
         ["Passphrase", `${PASSPHRASE}\r`],
         ["Once more", `${PASSPHRASE}\r`],
         ["Keep its key", "n\r"],
+        ["language model?", "\r"],
       ],
     );
     expect(made).toMatchObject({ code: 0 });
@@ -148,7 +149,14 @@ describeOnTerminal("on a terminal", () => {
   });
 
   test("Enter alone makes a key and keeps it; forgetting it asks first", async () => {
-    const made = await onTerminal(desk.folder, ["init", "made.pack"], [["Passphrase", "\r"]]);
+    const made = await onTerminal(
+      desk.folder,
+      ["init", "made.pack"],
+      [
+        ["Passphrase", "\r"],
+        ["language model?", "\r"],
+      ],
+    );
     expect(made.screen).toContain("Its key is kept in ");
     const kept = join(desk.folder, ".config/svc/keys");
     expect(readdirSync(kept)).toHaveLength(1);

@@ -1,4 +1,6 @@
+import { InvalidArgumentError, Option } from "commander";
 import kleur from "kleur";
+import type { Config } from "../../../config/schema.ts";
 import type { Finding } from "../../../doctor/finding.ts";
 import { configOfPack } from "../default-pack.ts";
 import { keyRequest } from "../options.ts";
@@ -9,9 +11,17 @@ Examples:
   svc doctor                           the configured pack, else ./memory.pack
   svc doctor ./memory.pack
   svc doctor ./memory.pack --format json
+  svc doctor --verify-extraction       also ask the providers whether they have the models of the settings
 
 Starts the server as an assistant does and speaks to it, where nothing else is wrong; tells which assistants use the pack.
 Exits with 1 when a check failed. Reads only; other processes may keep using the pack.`;
+
+type DoctorOptions = PackOptions & {
+  readonly verifyExtraction?: true;
+  readonly providerTimeout: number;
+};
+
+const MAX_SECONDS = 3600;
 
 /** `svc doctor`: checks a pack and what the program needs to work. */
 export const doctorCommand = packCommand(
@@ -19,16 +29,30 @@ export const doctorCommand = packCommand(
     name: "doctor",
     description: "check a pack and what the program needs to work",
     arguments: [["[pack]", PACK_ARGUMENT]],
+    options: [
+      new Option(
+        "--verify-extraction",
+        "ask the providers of extraction and embedding for their models; no text is sent",
+      ),
+      new Option("--provider-timeout <seconds>", "time for each answer of a provider")
+        .argParser(seconds)
+        .default(10),
+    ],
     examples: EXAMPLES,
   },
-  async (context, path: string | undefined, { encryptionKey, format }: PackOptions) => {
+  async (context, path: string | undefined, options: DoctorOptions) => {
+    const { encryptionKey, format, verifyExtraction = false, providerTimeout } = options;
     const config = configOfPack(context, path);
     // A progress spinner would write over a prompt.
     const request = keyRequest(encryptionKey);
     const stopProgress =
       request.ask === undefined ? await context.output.progress("examining") : () => {};
     const { diagnose } = await import("../../../doctor/diagnose.ts");
-    const checks = await diagnose(config, path !== undefined, request).finally(stopProgress);
+    const examined = async () => [
+      ...(await diagnose(config, path !== undefined, request)),
+      ...(verifyExtraction ? await verified(config, providerTimeout) : []),
+    ];
+    const checks = await examined().finally(stopProgress);
     const counts = {
       passed: checks.filter((check) => check.status === "ok").length,
       warnings: checks.filter((check) => check.status === "warn").length,
@@ -46,6 +70,20 @@ export const doctorCommand = packCommand(
     );
   },
 );
+
+async function verified(config: Config, timeoutSeconds: number): Promise<readonly Finding[]> {
+  const { verifyModels } = await import("../../../doctor/verify-models.ts");
+  return await verifyModels(config, timeoutSeconds * 1000);
+}
+
+/** Reads a time for commander. */
+function seconds(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== "" && value > 0 && value <= MAX_SECONDS) return value;
+  throw new InvalidArgumentError(
+    `${JSON.stringify(text)} is not a number above 0 and up to ${MAX_SECONDS}.`,
+  );
+}
 
 function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;

@@ -1,3 +1,4 @@
+import { EXTRACTION_OFF } from "../../../app/extraction-state.ts";
 import { shellWord } from "../../../lib/shell-word.ts";
 import { shownName } from "../../../lib/shown-name.ts";
 import type { PackReport } from "../../../packs/inspect-pack.ts";
@@ -34,6 +35,7 @@ export const infoCommand = packCommand(
       ["Format version", manifest.formatVersion],
       ["Written by", `svc ${shownName(manifest.softwareVersion)}`],
       ["Embedding", embeddingOf(report)],
+      ["Extraction", extractionOf(report)],
       ["Created", oneLine(manifest.createdAt)],
     ];
     for (const line of fields(entries)) context.output.line(line);
@@ -54,6 +56,17 @@ function embeddingOf({
   const isChanging = begunModel !== undefined && begunModel.model !== embedding.model;
   if (!isChanging) return model;
   return `${model}; change to ${shownName(begunModel.model)} begun, finish it with: svc rebuild ${shellWord(path)}`;
+}
+
+function extractionOf({ extractor, extraction }: PackReport): string {
+  const failed = extraction.failed.reduce((total, { times }) => total + times, 0);
+  const work = [
+    ...(extraction.pending === 0 ? [] : [`${extraction.pending} texts wait for it`]),
+    ...(failed === 0 ? [] : [`${failed} were given up (svc doctor says why)`]),
+  ];
+  if (extractor === undefined) return [EXTRACTION_OFF, ...work].join("; ");
+  const { provider, model, host } = extractor;
+  return [`on: ${model} of ${provider}, to which texts are sent (${host})`, ...work].join("; ");
 }
 
 function encryptionOf({ encrypted }: PackReport): string {
@@ -86,6 +99,13 @@ function toJson(report: PackReport): Record<string, unknown> {
     owner_count: report.ownerCount,
     owner: "userId" in report.owner ? report.owner.userId : null,
     pending_jobs: report.pendingJobs,
+    extraction: {
+      is_on: report.extractor !== undefined,
+      provider: report.extractor?.provider ?? null,
+      model: report.extractor?.model ?? null,
+      pending: report.extraction.pending,
+      failed: report.extraction.failed.reduce((total, { times }) => total + times, 0),
+    },
     last_modified: report.lastModified ?? "N/A",
     manifest: {
       format_version: manifest.formatVersion,

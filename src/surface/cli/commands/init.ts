@@ -12,6 +12,7 @@ import type { CliContext } from "../context.ts";
 import { packOf } from "../default-pack.ts";
 import { withEngine } from "../engine.ts";
 import { aboutKey, chooseKey, type KeyOptions, plainOption } from "../new-key.ts";
+import { offerExtraction } from "../offer-extraction.ts";
 import {
   configWithoutKey,
   encryptionKeyOption,
@@ -127,4 +128,5 @@ async function make(
   output.line(`${kleur.green("Made")} ${packOf(report.path)}, ${state}${whose}`);
   if (made.model !== undefined) output.line(made.model);
   for (const line of rest) output.line(line);
+  await offerExtraction(context, config, report.path);
 }

@@ -1,0 +1,110 @@
+import {
+  type ModelProvider,
+  providerAddress,
+  providerHost,
+  statusInWords,
+} from "../../domain/provider-address.ts";
+import { untilAborted } from "../../lib/until-aborted.ts";
+
+/** A model that another program runs. */
+export type ReachOptions = {
+  readonly provider: ModelProvider;
+  readonly model: string;
+  readonly baseUrl: string | undefined;
+  readonly apiKey: string | undefined;
+  /** Whether nothing is asked without a key. */
+  readonly needsKey: boolean;
+  /** Milliseconds for everything. */
+  readonly timeoutMs: number;
+};
+
+/** Whether a model can be reached, and what was found, in words without the key. */
+export type Reached = { readonly isReached: boolean; readonly message: string };
+
+/** A list of models is rarely longer. */
+const MAX_LIST_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Asks a provider whether it knows a model. Nothing is generated and no text is sent. A server that only lists its models, as
+ * many do, is asked for the list. Never rejects.
+ */
+export async function reachModel(options: ReachOptions): Promise<Reached> {
+  const { provider, model, timeoutMs } = options;
+  const whose = `${provider} (${model}, ${providerHost(provider, options.baseUrl)})`;
+  if (options.needsKey && options.apiKey === undefined) {
+    return { isReached: false, message: `${whose} needs a key, and none is set` };
+  }
+  const deadline = AbortSignal.timeout(timeoutMs);
+  try {
+    const status = await untilAborted(statusOf(options, deadline), deadline);
+    return status === 200
+      ? { isReached: true, message: `${whose} answers and has the model` }
+      : { isReached: false, message: `${whose} ${refusal(status)}` };
+  } catch {
+    const what = deadline.aborted
+      ? `did not answer within ${timeoutMs / 1000} seconds`
+      : "cannot be reached: check the network and the address";
+    return { isReached: false, message: `${whose} ${what}` };
+  }
+}
+
+function refusal(status: number): string {
+  return status >= 300 && status < 400
+    ? `redirects to another address (status ${status}): set the final one`
+    : statusInWords(status);
+}
+
+async function statusOf(options: ReachOptions, signal: AbortSignal): Promise<number> {
+  const { provider, model } = options;
+  const address = providerAddress(provider, options.baseUrl);
+  const ask = (url: string, init: RequestInit = {}) =>
+    fetch(url, { ...init, redirect: "manual", signal, headers: headersFor(options) });
+  if (provider === "ollama") {
+    const body = JSON.stringify({ model });
+    return endedStatus(
+      await ask(`${address.replace(/\/v1$/, "")}/api/show`, { method: "POST", body }),
+    );
+  }
+  const path = model.split("/").map(encodeURIComponent).join("/");
+  const status = endedStatus(await ask(`${address}/models/${path}`));
+  const isOther = options.baseUrl !== undefined && [404, 405, 501].includes(status);
+  return isOther && (await isListed(await ask(`${address}/models`), model)) ? 200 : status;
+}
+
+function headersFor({ provider, apiKey }: ReachOptions): Record<string, string> {
+  const json = { "content-type": "application/json" };
+  if (apiKey === undefined) return json;
+  return provider === "anthropic"
+    ? { ...json, "x-api-key": apiKey, "anthropic-version": "2023-06-01" }
+    : { ...json, authorization: `Bearer ${apiKey}` };
+}
+
+/** The status of an answer that is not read. */
+function endedStatus(response: Response): number {
+  // Not awaited: a hanging connection would delay its own end.
+  void response.body?.cancel().catch(() => {});
+  return response.status;
+}
+
+async function isListed(response: Response, model: string): Promise<boolean> {
+  if (response.status !== 200 || response.body === null) {
+    endedStatus(response);
+    return false;
+  }
+  const decoder = new TextDecoder();
+  let size = 0;
+  let text = "";
+  for await (const piece of response.body) {
+    size += piece.byteLength;
+    if (size > MAX_LIST_BYTES) return false;
+    text += decoder.decode(piece, { stream: true });
+  }
+  const list: unknown = JSON.parse(text);
+  const entries = typeof list === "object" && list !== null && "data" in list ? list.data : [];
+  return (
+    Array.isArray(entries) &&
+    entries.some((entry: unknown) => {
+      return typeof entry === "object" && entry !== null && "id" in entry && entry.id === model;
+    })
+  );
+}

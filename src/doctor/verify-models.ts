@@ -1,0 +1,44 @@
+import { type Reached, reachModel } from "../adapters/language-model/reach-model.ts";
+import { EXTRACTION_OFF } from "../app/extraction-state.ts";
+import type { Config } from "../config/schema.ts";
+import { hostedChoice } from "../config/schema-embedding.ts";
+import { hostedModel } from "../domain/hosted-models.ts";
+import type { Finding } from "./finding.ts";
+
+/**
+ * Asks the providers of the settings whether they have the models that the settings name: the language model of extraction, and an
+ * embedding model of a server. No text is sent and nothing is generated.
+ * @param timeoutMs for each
+ */
+export async function verifyModels(config: Config, timeoutMs: number): Promise<readonly Finding[]> {
+  const { extraction, embedding } = config;
+  const { provider, model } = extraction;
+  const findings: Promise<Finding>[] = [];
+  const name = "extraction provider";
+  if (config.isExtractionOn === true) {
+    const found = reachModel({
+      ...{ provider, model, timeoutMs, baseUrl: extraction.base_url },
+      apiKey: extraction.api_key?.reveal(),
+      needsKey: provider !== "ollama",
+    });
+    findings.push(found.then((reached) => findingOf(name, reached)));
+  } else
+    findings.push(
+      Promise.resolve({ name, status: "warn", message: `extraction is ${EXTRACTION_OFF}` }),
+    );
+  const choice = hostedChoice(embedding);
+  const hosted = choice && hostedModel(choice);
+  if (hosted !== undefined) {
+    const found = reachModel({
+      ...{ provider: hosted.provider, model: hosted.name, timeoutMs, baseUrl: embedding.base_url },
+      apiKey: embedding.api_key?.reveal(),
+      needsKey: hosted.provider === "openai" && embedding.base_url === undefined,
+    });
+    findings.push(found.then((reached) => findingOf("embedding provider", reached)));
+  }
+  return await Promise.all(findings);
+}
+
+function findingOf(name: string, { isReached, message }: Reached): Finding {
+  return { name, status: isReached ? "ok" : "fail", message };
+}
