@@ -8,7 +8,8 @@ import { join } from "node:path";
 import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
 import { connectionOf } from "../adapters/sqlite/exported.ts";
 import { COMPAT_KEY } from "../compat/content.ts";
-import { aMaterialization, aNode } from "../contract/samples.ts";
+import { aPlanOf, claimed, extractable } from "../contract/extraction-samples.ts";
+import { aMaterialization, aNode, anEvent, unit } from "../contract/samples.ts";
 import { directoryPack, openSqlitePack, type SqlitePack } from "../contract/sqlite-pack.ts";
 import { bundled } from "./bundled.ts";
 import { FormerProcess } from "./former-process.ts";
@@ -136,6 +137,32 @@ describe("a process of the version before the step", () => {
     expect(await store.countNodes("ada")).toBe(0);
     former.settle(late);
     expect(await store.jobStatus(job.event.id, "ada")).toMatchObject({ status: "complete" });
+    former.close();
+    await store.close();
+  });
+
+  test("that has the pack open leaves extraction alone, which goes on beside it", async () => {
+    const pack = copied("plain.pack", "extracting");
+    const former = new FormerProcess(pack);
+    const store = await openSqlitePack(pack);
+    const events = [anEvent(), anEvent()];
+    await store.admit(extractable(events));
+    const any = { owner: "ada", isDueOnly: false };
+    const claim = await claimed(store, any);
+    const plan = aPlanOf(claim);
+    await store.savePlan(claim, plan, claim.event.timestamp);
+
+    // By its clock all leases have ended.
+    const taken = former.claim(100, Date.now() + 3_600_000);
+    for (const key of taken) former.settle(key);
+    former.admit("meanwhile");
+
+    expect(taken.length).toBeGreaterThanOrEqual(2);
+    expect(await store.extractionJob(claim.event.id, "ada")).toMatchObject({ status: "running" });
+    const publication = { plan, vectors: [unit(1), unit(1), unit(1)], at: claim.event.timestamp };
+    expect(await store.publishPlan(claim, publication)).toBeUndefined();
+    expect(await claimed(store, any)).toMatchObject({ event: { id: events[1]?.id ?? "" } });
+    expect(await store.countExtractions("ada")).toEqual({ pending: 1, failed: 0 });
     former.close();
     await store.close();
   });
