@@ -21,6 +21,8 @@ import { entitiesNamed } from "./entity-names.ts";
 /** Where memories are looked for. */
 type Place = { readonly database: Database; readonly owner: number; readonly scope: string };
 
+type Entity = KeyedNode<number> & KnownEntity;
+
 /** What of an owner's memories in a scope a plan may need, as of one moment. */
 export function knownMemories(database: Database, lookup: KnownLookup): KnownMemories {
   return database.transaction(() => {
@@ -33,7 +35,9 @@ export function knownMemories(database: Database, lookup: KnownLookup): KnownMem
     const entities = readEntities(place, entitiesNamed(database, lookup.names));
     const subjects = self === undefined ? entities : [...entities, self];
     return {
-      entities: withAliases(place, entities).sort((a, b) => compareUnits(a.node.id, b.node.id)),
+      entities: entities
+        .map(({ node, aliases }) => ({ node, aliases }))
+        .sort((a, b) => compareUnits(a.node.id, b.node.id)),
       claims: readClaims(
         place,
         subjects.map(({ key }) => key),
@@ -53,16 +57,24 @@ function ownerReference(place: Place, names: ReadonlySet<string>): KeyedNode<num
   return ids.flatMap((id) => found.find(({ node }) => node.id === id) ?? [])[0];
 }
 
-/** Active entities among the nodes, and those that a verified alias links to one of them. */
-function readEntities(place: Place, keys: readonly number[]): readonly KeyedNode<number>[] {
+/** Active entities among the nodes, and those that a verified alias links to one of them, each with its other names. */
+function readEntities(place: Place, keys: readonly number[]): readonly Entity[] {
   const named = readNodes(place, "key", keys).filter(isEntity);
-  const linked = aliasesOf(
+  const links = aliasesOf(
     place,
     named.map(({ key }) => key),
-  ).flatMap(({ one, other }) => [one, other]);
+  );
   const known = new Set(named.map(({ key }) => key));
-  const others = [...new Set(linked)].filter((key) => !known.has(key));
-  return [...named, ...readNodes(place, "key", others).filter(isEntity)];
+  const linked = new Set(links.flatMap(({ one, other }) => [one, other])).difference(known);
+  const all = [...named, ...readNodes(place, "key", [...linked]).filter(isEntity)];
+  const names = new Map(all.map(({ key, node }) => [key, node.content]));
+  return all.map(({ key, node }) => ({
+    ...{ key, node },
+    aliases: links.flatMap(({ one, other }) => {
+      const partner = one === key ? other : other === key ? one : undefined;
+      return partner === undefined ? [] : (names.get(partner) ?? []);
+    }),
+  }));
 }
 
 function isEntity({ node }: KeyedNode<number>): boolean {
@@ -71,23 +83,11 @@ function isEntity({ node }: KeyedNode<number>): boolean {
   return nodeType === "entity" && isActive(lifecycleState) && !isReference;
 }
 
-/** The entities with the names of those among them that a verified alias links to each. */
-function withAliases(place: Place, entities: readonly KeyedNode<number>[]): KnownEntity[] {
-  const names = new Map(entities.map(({ key, node }) => [key, node.content]));
-  const links = aliasesOf(place, [...names.keys()]);
-  return entities.map(({ key, node }) => ({
-    node,
-    aliases: links.flatMap(({ one, other }) => {
-      const partner = one === key ? other : other === key ? one : undefined;
-      return partner === undefined ? [] : (names.get(partner) ?? []);
-    }),
-  }));
-}
-
 type Link = { readonly one: number; readonly other: number };
 
 /** Verified aliases of the nodes, in both directions. */
 function aliasesOf({ database, owner }: Place, keys: readonly number[]): readonly Link[] {
+  if (keys.length === 0) return [];
   const along = (end: "source" | "target"): string =>
     `SELECT a.key, a.source AS one, a.target AS other FROM json_each(?1) k CROSS JOIN edges a ON a.${end} = k.value
      WHERE a.edge_type = 'relates_to' AND a.owner = ?2 AND a.metadata ->> 'relation' = 'alias'

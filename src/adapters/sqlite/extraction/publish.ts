@@ -5,7 +5,11 @@ import {
   planProblem,
   publish,
 } from "../../../domain/extraction/plan/derivation.ts";
-import { toCommittedRecord, toPreparedRecord } from "../../../domain/extraction/plan/records.ts";
+import {
+  PLAN_OPERATION,
+  toCommittedRecord,
+  toPreparedRecord,
+} from "../../../domain/extraction/plan/records.ts";
 import { takenOver } from "../../../domain/jobs.ts";
 import { ALL_OWNERS } from "../../../domain/owner.ts";
 import { isSameEmbedding } from "../../../domain/same-embedding.ts";
@@ -16,6 +20,7 @@ import type { Uuid } from "../../../lib/uuid.ts";
 import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
 import type { AuditRecord } from "../../../ports/store/audit-record.ts";
 import type { ExtractionClaim, PlanPublication } from "../../../ports/store/extraction-queue.ts";
+import { ask } from "../connection/ask.ts";
 import { readAuditRecord } from "../read/audit-records.ts";
 import { readManifest } from "../schema/manifest.ts";
 import { putVectors, type VectorEntry } from "../vectors/write-vectors.ts";
@@ -63,7 +68,8 @@ export function publishPlan(
   const job = heldJob(database, claim);
   if (job === undefined) throw takenOver();
   const plan = ownedBy(publication.plan, event.userId);
-  if (plan.eventId !== event.id || readAuditRecord(database, plan.id) === undefined) {
+  const checksum = checksumOf(database, plan.id);
+  if (plan.eventId !== event.id || checksum === undefined) {
     throw brokenChange(`the plan ${plan.id} of the event ${event.id} was not kept`);
   }
   const found = readNodes(database, [
@@ -85,9 +91,20 @@ export function publishPlan(
   evict(database, gone);
   advanceIndexSequence(database);
   const { generation } = claim;
-  writeAuditRecord(database, toCommittedRecord(plan, outcome, { event, generation, at }));
+  const kept = { id: plan.id, checksum };
+  writeAuditRecord(database, toCommittedRecord(kept, outcome, { event, generation, at }));
   completeJob(database, job, at);
   return undefined;
+}
+
+/** The checksum of a kept plan, which is not read for it. */
+function checksumOf(database: Database, planId: Uuid): string | undefined {
+  return ask<string>(
+    database,
+    "SELECT payload ->> 'sha256' FROM operations WHERE id = ? AND op_type = ?",
+    planId,
+    PLAN_OPERATION,
+  );
 }
 
 /** The plan with the owner's present name. */

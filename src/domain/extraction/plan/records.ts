@@ -6,21 +6,31 @@ import { type DerivationPlan, type Publication, toPlanPayload } from "./derivati
 /** The kind of operation by which somebody gave up a plan and asked for another. */
 export const REPLAN_OPERATION = "DERIVATION_REPLAN_REQUESTED";
 
+/** The kind of operation that keeps a plan. */
+export const PLAN_OPERATION = "DERIVATION_PREPARED";
+
 /** The plan as the audit log keeps it, under its own id. */
 export function toPreparedRecord(plan: DerivationPlan, event: MemoryEvent, at: Instant) {
   return {
     ...derivationOf(event, at),
     id: plan.id,
-    opType: "DERIVATION_PREPARED",
+    opType: PLAN_OPERATION,
     payload: toPlanPayload(plan),
   };
 }
 
+/** A plan as it was kept. */
+export type KeptPlan = { readonly id: Uuid; readonly checksum: string };
+
 /** That a plan was carried out, and what came of it. */
 export function toCommittedRecord(
-  plan: DerivationPlan,
+  plan: KeptPlan,
   { nodes, edges }: Publication,
-  { event, generation, at }: { event: MemoryEvent; generation: number; at: Instant },
+  {
+    event,
+    generation,
+    at,
+  }: { readonly event: MemoryEvent; readonly generation: number; readonly at: Instant },
 ) {
   return {
     ...derivationOf(event, at),
@@ -31,7 +41,7 @@ export function toCommittedRecord(
       plan_id: plan.id,
       user_id: event.userId,
       generation,
-      plan_checksum: toPlanPayload(plan).sha256,
+      plan_checksum: plan.checksum,
       node_ids: nodes.map(({ id }) => id),
       edge_ids: edges.map(({ id }) => id),
       created_at: at,
