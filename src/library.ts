@@ -1,7 +1,7 @@
 /** The public names for a program that imports `svc`. It runs on Bun; `docs/library.md` shows its use. */
 export { MemoryClient } from "./app/client/memory-client.ts";
 export { loadTokenizer } from "./app/load-tokenizer.ts";
-export { MemoryEngine } from "./app/memory-engine.ts";
+export { type EngineExtras, MemoryEngine } from "./app/memory-engine.ts";
 export { VERSION } from "./app/version.ts";
 export type { ConfigInput } from "./config/schema.ts";
 export type { Edge } from "./domain/edge.ts";
@@ -41,6 +41,7 @@ export {
   ERROR_CATALOGUE,
   type ErrorCode,
   type ErrorData,
+  ExtractionError,
   InvalidArgumentError,
   InvalidTransitionError,
   MaterializationError,
@@ -114,6 +115,13 @@ export type {
   Timeline,
   TimelineQuery,
 } from "./engine/browse/api.ts";
+export type {
+  ExtractionPass,
+  ExtractionProvider,
+  ProcessExtractionsInput,
+  ProviderTurn,
+  RetryExtractionOptions,
+} from "./engine/extract/api.ts";
 export type {
   ChainOptions,
   EventQuery,
@@ -198,7 +206,9 @@ export type {
   FastIngestInput,
   FastIngestItem,
   FastIngestManyInput,
+  IngestBatchInput,
   IngestInput,
+  IngestMessage,
   NearMemory,
   ProcessPendingInput,
   StoreInput,

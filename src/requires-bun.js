@@ -18,6 +18,7 @@ export const {
   EmbeddingError,
   EncryptionError,
   EngineClosedError,
+  ExtractionError,
   InvalidArgumentError,
   InvalidTransitionError,
   LIFECYCLE_STATES,

@@ -5,6 +5,7 @@ import type { PackingSettings } from "../domain/records/packing.ts";
 import type { Fusion, PackFusion, ScoringWeights } from "../domain/scoring.ts";
 import { DEFAULT_RRF_K } from "../domain/scoring-defaults.ts";
 import { scoringVersionId } from "../domain/scoring-version.ts";
+import type { ExtractionSettings } from "../engine/extract/api.ts";
 import type {
   AskingSettings,
   EngineSettings,
@@ -50,6 +51,7 @@ export function toEngineSettings(
     storeSteps: toStoreSteps(config),
     organizer: toOrganizer(config.organizer),
     summaryModel: toAsking(config.extraction),
+    extraction: toExtractionSettings(config),
     upkeep: toUpkeep(config.organizer),
     materializationBudgetMs: config.materialization_budget_ms,
     materializationQueueSize: config.materialization_queue_size,
@@ -192,6 +194,28 @@ function toAsking(model: Config["extraction"]): AskingSettings {
     timeoutMs: Math.ceil(model.timeout * 1000),
     maxRetries: model.max_retries,
     temperature: model.temperature,
+  };
+}
+
+/** Tokens of messages that are sent together, where the settings name no number. */
+const BATCH_TARGET_TOKENS = 2048;
+/** Milliseconds for which messages are collected. */
+const EXTRACTION_DELAY_MS = 30_000;
+
+function toExtractionSettings({ extraction, ...config }: Config): ExtractionSettings {
+  return {
+    batchTargetTokens: config.extraction_batch_target_tokens ?? BATCH_TARGET_TOKENS,
+    maxConcurrent: config.max_concurrent_extractions,
+    leaseSeconds: extraction.lease_seconds,
+    delayMs: EXTRACTION_DELAY_MS,
+    timeoutMs: Math.ceil(extraction.timeout * 1000),
+    batchTimeoutMs: Math.ceil(extraction.batch_timeout * 1000),
+    maxRetries: extraction.max_retries,
+    temperature: extraction.temperature,
+    speakerGrounding: config.enable_speaker_grounding,
+    speakerReferences: config.enable_speaker_references,
+    claimSentenceText: config.enable_claim_sentence_text,
+    claimMerge: config.enable_claim_merge,
   };
 }
 

@@ -13,6 +13,7 @@ import { DEFAULT_MODEL } from "../domain/embedding-models.ts";
 import { SvcError } from "../domain/errors.ts";
 import { isSameEmbedding } from "../domain/same-embedding.ts";
 import { createEngine } from "../engine/engine.ts";
+import type { ExtractionProvider } from "../engine/extract/api.ts";
 import type { MemoryEngine } from "../engine/memory-engine.ts";
 import type { Embedder, EmbeddingIdentity } from "../ports/embedder.ts";
 import {
@@ -42,6 +43,8 @@ export type OpenOptions = {
   readonly readOnly?: boolean | undefined;
   /** Default: the configured one. The engine closes it. */
   readonly embedder?: Embedder | undefined;
+  /** Extracts from messages. Default: the configured model, if the settings turn extraction on. */
+  readonly extractionProvider?: ExtractionProvider | undefined;
   /** Receives warnings for a person; never memory text. Default: none. */
   readonly warn?: ((message: string) => void) | undefined;
 };
@@ -114,6 +117,9 @@ export async function openWithModel(config: Config, options: OpenOptions): Promi
       isReadOnly: readOnly,
       features: featuresOf(embedder.identity),
       ...createOptionalModels(config, warn),
+      ...(options.extractionProvider !== undefined && {
+        extractionModel: options.extractionProvider,
+      }),
       personName: systemUserName(process.env),
       warn,
     });

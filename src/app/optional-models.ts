@@ -7,7 +7,7 @@ import type { EngineDeps } from "../engine/deps.ts";
 
 type OptionalModels = Pick<
   EngineDeps,
-  "reranker" | "entailment" | "languageModel" | "answerabilityModel"
+  "reranker" | "entailment" | "languageModel" | "extractionModel" | "answerabilityModel"
 >;
 
 /**
@@ -37,13 +37,14 @@ export function createOptionalModels(config: Config, warn: (line: string) => voi
             revision: entailment.revision,
           }),
     languageModel: config.enable_query_reformulation ? languageModel(extraction) : undefined,
+    extractionModel: config.isExtractionOn === true ? languageModel(extraction) : undefined,
     answerabilityModel: languageModel(answerability),
   };
 }
 
 function languageModel(
   group: Config["extraction"] | Config["answerability"],
-): EngineDeps["languageModel"] {
+): ReturnType<typeof createLanguageModel> | undefined {
   const { provider, model } = group;
   if (provider === undefined || model === undefined) return undefined;
   return createLanguageModel({

@@ -6,24 +6,17 @@
 const LATER: Readonly<Record<string, readonly string[]>> = {
   "": [
     "namespace_id",
-    "enable_claim_merge",
     "enable_windowed_extraction",
     "extraction_window_turns",
     "enable_fact_text_resolution",
-    "enable_speaker_references",
-    "enable_claim_sentence_text",
-    "enable_speaker_grounding",
     "enable_extraction_corrections",
-    "extraction_batch_target_tokens",
     "vector_exact_search",
-    "max_concurrent_extractions",
     "vision",
     "temporal_relation",
   ],
-  extraction: ["batch_timeout", "lease_seconds"],
 };
 
-/** Whether this version ignores the setting of that name, for example `extraction.lease_seconds`. */
+/** Whether this version ignores the setting of that name, for example `vision.enabled`. */
 export function isLater(setting: string): boolean {
   const [first = "", name] = setting.split(".");
   return name === undefined

@@ -71,6 +71,11 @@ export const ERROR_CATALOGUE = {
   model_timeout: { retry: true },
   /** The source was accepted, but its node could not be written yet. `data.event_id`, `data.reason_code`. */
   materialization_failed: { retry: true },
+  /**
+   * The message was accepted, but nothing could be extracted from it yet: the same call would keep it twice. `data.event_id`,
+   * `data.reason_code`.
+   */
+  extraction_failed: { retry: false },
   /** The engine was closed. */
   engine_closed: { retry: false },
   /** The pack was locked. Unlocking it with its key makes the call possible. */
@@ -221,10 +226,8 @@ export class ModelError extends SvcError {
   declare readonly code: "model_failed" | "model_timeout";
 }
 
-/** The source is safe, but its memory has yet to be built. */
-export class MaterializationError extends SvcError {
-  declare readonly code: "materialization_failed";
-
+/** The source is safe, but what is to come of it is not there yet. */
+class AcceptedError extends SvcError {
   /** The accepted event. */
   get eventId(): string {
     return textOf(this.data, "event_id") ?? "";
@@ -234,6 +237,16 @@ export class MaterializationError extends SvcError {
   get reasonCode(): string {
     return textOf(this.data, "reason_code") ?? "";
   }
+}
+
+/** The source is safe, but its memory has yet to be built. */
+export class MaterializationError extends AcceptedError {
+  declare readonly code: "materialization_failed";
+}
+
+/** The message is safe and can be found, but nothing was extracted from it yet. */
+export class ExtractionError extends AcceptedError {
+  declare readonly code: "extraction_failed";
 }
 
 /** The engine was closed before the call. */
@@ -280,6 +293,7 @@ const ERROR_CLASSES: Readonly<
   model_failed: { of: ModelError, name: "ModelError" },
   model_timeout: { of: ModelError, name: "ModelError" },
   materialization_failed: { of: MaterializationError, name: "MaterializationError" },
+  extraction_failed: { of: ExtractionError, name: "ExtractionError" },
   engine_closed: { of: EngineClosedError, name: "EngineClosedError" },
   pack_locked: { of: PackLockedError, name: "PackLockedError" },
   unsupported: { of: UnsupportedError, name: "UnsupportedError" },

@@ -2,11 +2,12 @@ import type { Clock } from "../ports/clock.ts";
 import type { DateReader } from "../ports/date-reader.ts";
 import type { Embedder } from "../ports/embedder.ts";
 import type { IdSource } from "../ports/ids.ts";
-import type { LanguageModel } from "../ports/language-model.ts";
+import type { LanguageModel, TextModel } from "../ports/language-model.ts";
 import type { PackLock } from "../ports/store/pack-lock.ts";
 import type { Store } from "../ports/store/store.ts";
 import type { EntailmentModel, Reranker } from "../ports/text-pairs.ts";
 import type { Tokenizer } from "../ports/tokenizer.ts";
+import type { ExtractionProvider } from "./extract/api.ts";
 import type { EngineSettings } from "./settings.ts";
 
 /**
@@ -28,6 +29,8 @@ export type EngineDeps<Roles = Store> = {
   readonly languageModel?: LanguageModel | undefined;
   /** Chooses the sentences of summaries. Absent: none are made, unless the settings do without. */
   readonly summaryModel?: LanguageModel | undefined;
+  /** Absent: nothing is extracted from messages. */
+  readonly extractionModel?: TextModel | ExtractionProvider | undefined;
   /** Absent: contexts are not assessed. */
   readonly answerabilityModel?: LanguageModel | undefined;
   /** Absent: claims are not verified. */

@@ -8,6 +8,10 @@ import { reviewAliasProposal } from "./aliases/review.ts";
 import { browse, facets, getNodes, timeline } from "./browse/browse.ts";
 import { getEdges, getNodeEdges, listContradictions } from "./browse/edges.ts";
 import type { EngineDeps } from "./deps.ts";
+import { createExtractions } from "./extract/create-extractions.ts";
+import type { Extractions } from "./extract/extractions.ts";
+import { type PassBounds, processExtractions } from "./extract/process.ts";
+import { retryExtraction } from "./extract/retry.ts";
 import { extractionStatus, getExtraction } from "./inspect/extraction.ts";
 import { chain, getEventNodes, neighborhood } from "./inspect/graph.ts";
 import { getNode, parseEventQuery, parseNodeQuery } from "./inspect/nodes.ts";
@@ -50,7 +54,7 @@ import { listRetrievals } from "./receipts/list.ts";
 import { retrieve } from "./retrieve/pipeline.ts";
 import { assessAnswerability } from "./verify/answerability.ts";
 import { verifyBundle, verifyClaim } from "./verify/claims.ts";
-import { ingest } from "./write/ingest.ts";
+import { ingest, ingestBatch } from "./write/ingest.ts";
 import { ingestFast, ingestFastMany } from "./write/ingest-fast.ts";
 import { drainBefore, matchesPack, processPending } from "./write/materialize.ts";
 import { type StoreDeps, store } from "./write/store.ts";
@@ -61,7 +65,11 @@ import { type StoreDeps, store } from "./write/store.ts";
  */
 export function createEngine(deps: EngineDeps): MemoryEngine {
   const receipts = createReceiptKeeper(deps);
-  const life = new Lifetime(deps, () => receipts.close());
+  const extractions = createExtractions(deps);
+  const life = new Lifetime(deps, {
+    drain: async () => extractions?.close(),
+    finish: () => receipts.close(),
+  });
   const { isReadOnly = false } = deps;
   const background: Lifetime["background"] = (...work) => life.background(...work);
   const runner = createRunner({ ...deps, background }, jobsOf(deps));
@@ -72,10 +80,7 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
   return {
     store: (input) => serve(input, async () => (await store(storing, input)).eventId),
     storeWithReceipt: (input) => serve(input, () => store(storing, input, { near: true })),
-    ingest: (input) => serve(input, () => ingest(storing, input)),
-    ingestFast: (input) => life.use(() => ingestFast(deps, input)),
-    ingestFastMany: (input) => life.use(() => ingestFastMany(deps, input)),
-    processPending: (input) => life.use(async () => processPending(deps, input ?? {})),
+    ...bindMessages({ ...deps, steps: storing.steps, extractions }, life, serve),
     ...bindReads(deps, life),
     ...bindChanges(deps, life),
     ...bindAggregates(deps, life),
@@ -102,6 +107,7 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
       life.use(async () => {
         await receipts.settle();
         await runner.stop();
+        await extractions?.pause();
         await deps.packLock.lock();
         storing.steps.forget();
       }),
@@ -147,6 +153,26 @@ function bindOrganizer(deps: EngineDeps, life: Lifetime, feedback: Feedback) {
     endSession: (userId, sessionId) =>
       life.use(() => endSession(deps, jobs, { userId, sessionId }, life.closing)),
     snapshot: (entityId, options) => life.use(() => snapshot(deps, entityId, options ?? {})),
+  } satisfies Partial<MemoryEngine>;
+}
+
+/** The operations on messages and what is extracted from them. */
+function bindMessages(
+  deps: EngineDeps & Pick<StoreDeps, "steps"> & { readonly extractions: Extractions | undefined },
+  life: Lifetime,
+  serve: Serve,
+) {
+  const { extractions } = deps;
+  const pass = extractions && ((bounds: PassBounds) => extractions.process(bounds));
+  return {
+    ingest: (input) => serve(input, () => ingest(deps, input)),
+    ingestBatch: (input) => serve(input, () => ingestBatch(deps, input)),
+    ingestFast: (input) => life.use(() => ingestFast(deps, input)),
+    ingestFastMany: (input) => life.use(() => ingestFastMany(deps, input)),
+    processPending: (input) => life.use(async () => processPending(deps, input ?? {})),
+    processExtractions: (input) => life.use(() => processExtractions(deps, pass, input)),
+    retryExtraction: (eventId, options) =>
+      life.use(() => retryExtraction(deps, eventId, options ?? {})),
   } satisfies Partial<MemoryEngine>;
 }
 

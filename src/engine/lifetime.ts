@@ -6,12 +6,23 @@ export class Lifetime {
   readonly #deps: EngineDeps;
   readonly #running = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
+  readonly #drain: () => Promise<void>;
   readonly #finish: () => Promise<void>;
   #closed: Promise<void> | undefined;
 
-  /** @param finish what to do once nothing is running any more and before the store closes */
-  constructor(deps: EngineDeps, finish: () => Promise<void>) {
+  /**
+   * @param drain work that goes on for a while after calls are refused, and then ends
+   * @param finish what to do once nothing is running any more and before the store closes
+   */
+  constructor(
+    deps: EngineDeps,
+    {
+      drain,
+      finish,
+    }: { readonly drain: () => Promise<void>; readonly finish: () => Promise<void> },
+  ) {
     this.#deps = deps;
+    this.#drain = drain;
     this.#finish = finish;
   }
 
@@ -55,6 +66,7 @@ export class Lifetime {
 
   async #shutDown(): Promise<void> {
     this.#closing.abort();
+    await this.#drain();
     while (this.#running.size > 0) await Promise.allSettled([...this.#running]);
     await this.#finish();
     await this.#deps.embedder.close();

@@ -1,6 +1,7 @@
 import type { AggregateMethods } from "./aggregate/api.ts";
 import type { AliasMethods } from "./aliases/api.ts";
 import type { BrowseMethods } from "./browse/api.ts";
+import type { ExtractMethods } from "./extract/api.ts";
 import type { InspectMethods } from "./inspect/api.ts";
 import type { LifecycleMethods } from "./lifecycle/api.ts";
 import type { OrganizeMethods } from "./organize/api.ts";
@@ -15,6 +16,7 @@ import type { WriteMethods } from "./write/api.ts";
  * `close()` every method rejects at once with code engine_closed.
  */
 export type MemoryEngine = WriteMethods &
+  ExtractMethods &
   InspectMethods &
   BrowseMethods &
   LifecycleMethods &

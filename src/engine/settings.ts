@@ -4,6 +4,7 @@ import type { NoveltyRules } from "../domain/novelty.ts";
 import type { PackingSettings } from "../domain/records/packing.ts";
 import type { TtlDefaults } from "../domain/retention.ts";
 import type { ScoringWeights } from "../domain/scoring.ts";
+import type { ExtractionSettings } from "./extract/api.ts";
 import type { AnswerabilitySettings, ClaimSettings } from "./verify/api.ts";
 
 export const RERANKER_POLICIES = ["legacy", "score_envelope", "anchored_score_envelope"] as const;
@@ -107,6 +108,7 @@ export type EngineSettings = {
   readonly storeSteps: StoreStepSettings;
   readonly organizer: OrganizerSettings;
   readonly summaryModel: AskingSettings;
+  readonly extraction: ExtractionSettings;
   /** Undefined: off. */
   readonly upkeep: UpkeepSettings | undefined;
   /** Milliseconds that a retrieve may spend on the owner's pending work first. */

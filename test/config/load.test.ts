@@ -112,6 +112,42 @@ describe("precedence", () => {
   });
 });
 
+describe("extraction", () => {
+  type Sources = {
+    readonly environment?: Environment;
+    readonly file?: string;
+    readonly explicit?: ConfigInput;
+  };
+  const isOn = ({ environment, file, explicit }: Sources) =>
+    config(environment, file, explicit).isExtractionOn;
+
+  const OFF: readonly (Sources & { readonly name: string })[] = [
+    { name: "nothing" },
+    {
+      name: "a key of the environment alone",
+      environment: { OPENAI_API_KEY: "k", OPENAI_BASE_URL: "http://x" },
+    },
+    { name: "a key of the file alone", file: "OPENAI_API_KEY=k" },
+    { name: "a blank key", environment: { SVC_EXTRACTION_API_KEY: " " } },
+    { name: "what only shapes it", environment: { SVC_EXTRACTION_TIMEOUT: "5" } },
+  ];
+  test.each(OFF)("stays off with $name", (sources) => {
+    expect(isOn(sources)).toBeFalse();
+  });
+
+  const ON: readonly (Sources & { readonly name: string })[] = [
+    { name: "provider", environment: { SVC_EXTRACTION_PROVIDER: "openai" } },
+    { name: "model", environment: { SVC_EXTRACTION__MODEL: "qwen3:8b" } },
+    { name: "api_key", environment: { SVC_EXTRACTION_API_KEY: "k" } },
+    { name: "base_url", environment: { SVC_EXTRACTION: '{"base_url":"http://x"}' } },
+    { name: "provider in a file", file: "SVC_EXTRACTION__PROVIDER=ollama" },
+    { name: "model of a program", explicit: { extraction: { model: "m" } } },
+  ];
+  test.each(ON)("is asked for by $name", (sources) => {
+    expect(isOn(sources)).toBeTrue();
+  });
+});
+
 describe("values", () => {
   test.each([
     ["1", true],
@@ -283,11 +319,7 @@ describe("refusals", () => {
   });
 
   const LATER = {
-    SVC_EXTRACTION__LEASE_SECONDS: "extraction.lease_seconds",
-    SVC_EXTRACTION_BATCH_TIMEOUT: "extraction.batch_timeout",
-    SVC_EXTRACTION_BATCH_TARGET_TOKENS: "extraction_batch_target_tokens",
     SVC_EXTRACTION_WINDOW_TURNS: "extraction_window_turns",
-    SVC_MAX_CONCURRENT_EXTRACTIONS: "max_concurrent_extractions",
     SVC_VISION__ENABLED: "vision.enabled",
     SVC_VISION_ENABLED: "vision.enabled",
   } as const;

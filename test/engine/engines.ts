@@ -95,7 +95,10 @@ export type EngineOptions = {
   readonly settings?: Partial<EngineSettings>;
   readonly alter?: (store: Store) => Partial<Store>;
   /** Models that are off by default. */
-  readonly models?: Pick<EngineDeps, "reranker" | "languageModel" | "summaryModel" | "entailment">;
+  readonly models?: Pick<
+    EngineDeps,
+    "reranker" | "languageModel" | "summaryModel" | "entailment" | "extractionModel"
+  >;
   /** The user of the system. */
   readonly personName?: string;
 };

@@ -56,6 +56,7 @@ type Cause = {
   readonly code?: unknown;
   readonly status?: unknown;
   readonly data?: unknown;
+  readonly reason_code?: unknown;
   readonly cause?: unknown;
 };
 
@@ -80,7 +81,8 @@ function knownCode(error: Cause): FailureCode | undefined {
   const status = error.status ?? (isObject(data) ? data.status : undefined);
   const ofStatus = typeof status === "number" ? failureOfStatus(status) : undefined;
   if (ofStatus !== undefined) return ofStatus;
-  return FAILURE_CODES.find((code) => code === name);
+  const stated = isObject(data) ? data.reason_code : undefined;
+  return FAILURE_CODES.find((code) => code === name || code === stated);
 }
 
 function isObject(value: unknown): value is Cause {

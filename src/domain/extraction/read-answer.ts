@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../lib/json.ts";
 import { readJson } from "../../lib/json-text.ts";
-import { type ReadTurn, readTurn } from "./read-result.ts";
+import { type ReadRules, type ReadTurn, readTurn } from "./read-result.ts";
 import { DropTally } from "./reasons.ts";
 import { EMPTY_RESULT } from "./result.ts";
 
@@ -23,9 +23,12 @@ export type BatchAnswer = {
  * Reads the answer to a turn that was asked alone.
  * @returns undefined if it has to be asked again: no JSON, cut off, not the requested form, too long
  */
-export function readSingleAnswer(answer: string): ReadTurn | undefined {
+export function readSingleAnswer(
+  answer: string,
+  rules: Pick<ReadRules, "isCustom"> = {},
+): ReadTurn | undefined {
   const read = readText(answer);
-  const turn = read === undefined ? undefined : readTurn(read.json, read);
+  const turn = read === undefined ? undefined : readTurn(read.json, { ...read, ...rules });
   return turn?.hasBadEntity === true ? undefined : turn;
 }
 

@@ -7,7 +7,7 @@ import {
 import type { ReadTurn } from "../../domain/extraction/read-result.ts";
 import type { Turn } from "../../domain/extraction/turn.ts";
 import type { ReadAnswer, TextModel } from "../../ports/language-model.ts";
-import { batchRequest, type ExtractionRequest, singleRequest } from "./request.ts";
+import { batchRequest, type ExtractionRequest, PROMPT_VERSION, singleRequest } from "./request.ts";
 
 /** How a language model is asked to extract. */
 export type ExtractorSettings = {
@@ -23,6 +23,13 @@ export type ExtractorSettings = {
 
 /** Asks a language model what turns state. What it says is read, and not yet believed. */
 export type Extractor = {
+  /** Named in records. */
+  readonly provider: string;
+  readonly model: string;
+  /** Of what it was told. */
+  readonly promptVersion: string;
+  /** Whether what it says of one turn is only grounded, and not held against all rules. */
+  readonly isTrusted: boolean;
   /** One turn alone. @throws SvcError model_failed, model_timeout */
   one(turn: Turn, signal?: AbortSignal): Promise<ReadTurn>;
   /**
@@ -40,6 +47,10 @@ export type Extractor = {
 export function createExtractor(model: TextModel, settings: ExtractorSettings): Extractor {
   const { timeoutMs, batchTimeoutMs, maxRetries, temperature } = settings;
   return {
+    provider: model.provider,
+    model: model.model,
+    promptVersion: PROMPT_VERSION,
+    isTrusted: false,
     one: async (turn, signal) => {
       const limits = { timeoutMs, schemaRetries: maxRetries, temperature, signal };
       return await model.ask({ ...singleRequest(turn), ...limits }, reading(readSingleAnswer));

@@ -110,7 +110,11 @@ export type ExtractionRecord = {
   readonly contentHash: string;
   readonly provider: string;
   readonly model: string;
+  /** Of what the model was told; undefined in records of earlier programs. */
+  readonly promptVersion: string | undefined;
   readonly result: Json;
+  /** What the model said and is not believed, by reason. */
+  readonly dropped: JsonObject | undefined;
   readonly createdAt: Instant;
   readonly batchId: string | undefined;
 };

@@ -5,7 +5,7 @@ import type { MemoryEvent } from "../../domain/event.ts";
 import { EXTRACTION_OPERATION, extractionRecordId } from "../../domain/extraction/records.ts";
 import { ALL_OWNERS } from "../../domain/owner.ts";
 import { parseInstant } from "../../lib/instant.ts";
-import type { JsonObject } from "../../lib/json.ts";
+import type { Json, JsonObject } from "../../lib/json.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { EventLog } from "../../ports/store/event-log.ts";
 import type { ExtractionQueue } from "../../ports/store/extraction-queue.ts";
@@ -51,7 +51,7 @@ function toRecord(
   names: ReadonlySet<unknown>,
 ): ExtractionRecord {
   const created = parseInstant(textOf(record["created_at"], event));
-  const batchId = record["batch_id"];
+  const dropped = record["dropped"];
   const isOfEvent =
     record["schema_version"] === 1 &&
     record["event_id"] === event.id &&
@@ -68,10 +68,20 @@ function toRecord(
     contentHash: event.contentHash,
     provider: textOf(record["provider"], event),
     model: textOf(record["model"], event),
+    promptVersion: optionalTextOf(record["prompt_version"], event),
     result: record["result"] ?? null,
+    dropped: isObject(dropped) ? dropped : undefined,
     createdAt: created.instant,
-    batchId: batchId === undefined || batchId === null ? undefined : textOf(batchId, event),
+    batchId: optionalTextOf(record["batch_id"], event),
   };
+}
+
+function optionalTextOf(value: unknown, event: MemoryEvent): string | undefined {
+  return value === undefined || value === null ? undefined : textOf(value, event);
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function textOf(value: unknown, event: MemoryEvent): string {

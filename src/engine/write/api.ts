@@ -88,8 +88,36 @@ export type IngestInput = {
   readonly metadata?: Readonly<Record<string, unknown>> | null | undefined;
   readonly eventTime?: InstantInput | null | undefined;
   readonly scope?: Scope | null | undefined;
-  /** Without a pipeline the memory is complete when the call returns, either way. Default false. */
+  /**
+   * Whether to wait until its claims are there. Where extraction is off, the memory is complete when the call returns, either way.
+   * Default false.
+   */
   readonly waitForExtraction?: boolean | undefined;
+};
+
+/** One message of several. */
+export type IngestMessage = Pick<
+  IngestInput,
+  "content" | "speaker" | "firstPersonOwner" | "metadata" | "eventTime"
+> & { readonly role: string };
+
+export type IngestBatchInput = {
+  readonly messages: readonly IngestMessage[];
+  readonly userId: string;
+  readonly sessionId?: string | null | undefined;
+  readonly scope?: Scope | null | undefined;
+  /** Whether to wait until the claims of all of them are there. Default false. */
+  readonly waitForExtraction?: boolean | undefined;
+};
+
+/** What happens with messages that were admitted to be extracted. */
+export type ExtractionStart = {
+  /** Nobody waits for them, and more may follow. */
+  queued(lane: Pick<MemoryEvent, "userId" | "scope">): void;
+  /** Nobody waits for them, and they are complete. */
+  soon(lane: Pick<MemoryEvent, "userId" | "scope">): void;
+  /** Events of one owner and scope. @throws SvcError extraction_failed */
+  waitFor(events: readonly MemoryEvent[]): Promise<void>;
 };
 
 /** A memory that a new one may replace: active, of the same owner and scope. */
@@ -157,10 +185,18 @@ export type WriteMethods = {
    */
   storeWithReceipt(input: StoreInput): Promise<StoreReceipt>;
   /**
-   * Stores a message. With a pipeline it would be extracted; this build has none and stores it like `store`. Returns the event's
-   * id.
+   * Takes in a message. With extraction on it is kept durably, found by the next question, and extracted later; otherwise it is
+   * stored like `store`. Returns the event's id.
+   * @throws SvcError extraction_failed if the caller waits and nothing could be extracted; the message is kept
    */
   ingest(input: IngestInput): Promise<Uuid>;
+  /**
+   * Takes in the messages of a session in their order, like `ingest`; with extraction on, they are extracted at once. All are checked
+   * before the first is kept. Returns the events' ids in order.
+   * @throws SvcError invalid_argument, invalid_speaker (message begins with `messages[i]`); extraction_failed for the first message
+   *   of which nothing could be extracted, if the caller waits; all are kept
+   */
+  ingestBatch(input: IngestBatchInput): Promise<readonly Uuid[]>;
   /** Admits one event durably, without embedding it; `processPending` makes it findable. Returns the event's id. */
   ingestFast(input: FastIngestInput): Promise<Uuid>;
   /**

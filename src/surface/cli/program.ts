@@ -36,6 +36,12 @@ const COMMANDS: Readonly<Record<string, Builder>> = {
   rekey: async (context) => (await import("./commands/rekey.ts")).rekeyCommand(context),
   key: async (context) => (await import("./commands/key.ts")).keyCommand(context),
   owner: async (context) => (await import("./commands/owner.ts")).ownerCommand(context),
+  "extraction-status": async (context) =>
+    (await import("./commands/extraction-status.ts")).extractionStatusCommand(context),
+  "retry-extraction": async (context) =>
+    (await import("./commands/retry-extraction.ts")).retryExtractionCommand(context),
+  "process-extractions": async (context) =>
+    (await import("./commands/process-extractions.ts")).processExtractionsCommand(context),
   completion: async (context, whole) =>
     (await import("./commands/completion.ts")).completionCommand(context, whole),
   demo: async (context) => (await import("./commands/demo.ts")).demoCommand(context),

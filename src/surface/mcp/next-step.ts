@@ -16,6 +16,8 @@ const AFTER: Readonly<Partial<Record<ErrorCode, string>>> = {
   request_conflict: "Use another UUID for another change.",
   bad_citation: "Cite only ids that memory_retrieve returned for this request_id.",
   materialization_failed: "The text is safe and is indexed later: do not store it again.",
+  extraction_failed:
+    "The text is safe: do not send it again. memory_extraction_status says how far it is.",
   storage_busy: "Call again.",
   pack_in_use: "Call again later.",
   embedding_failed: "Call again later.",

@@ -70,7 +70,9 @@ describe("an extraction", () => {
       contentHash: event.contentHash,
       provider: "openai",
       model: "openai/gpt-4o-mini",
+      promptVersion: undefined,
       result: RESULT,
+      dropped: undefined,
       createdAt: at(5),
       batchId: "b1",
     });

@@ -44,7 +44,7 @@ function complete(...words: readonly string[]): readonly string[] {
 describe("completion in bash", () => {
   test("proposes every command, and the parts of one that has parts", () => {
     expect(complete("")).toEqual([...COMMAND_NAMES].toSorted());
-    expect(complete("ex")).toEqual(["explain", "export"]);
+    expect(complete("ex")).toEqual(["explain", "export", "extraction-status"]);
     expect(complete("key", "")).toEqual(["export", "forget", "import", "status"]);
     expect(complete("completion", "")).toEqual(["bash", "fish", "zsh"]);
   });

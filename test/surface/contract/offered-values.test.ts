@@ -1,8 +1,11 @@
 /** What a schema offers is taken: each member of a closed set, each default, true and false. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
+import type { Store } from "../../../src/ports/store/store.ts";
 import { OPERATIONS } from "../../../src/surface/contract/core/operations.ts";
 import { exampleOf, followed, type Schema } from "../../../src/surface/http/docs-example.ts";
 import { shownSchemas } from "../../../src/surface/mcp/shown-schemas.ts";
+import { anAdmission, anEvent } from "../../contract/samples.ts";
 import { KEYS, useApps } from "../http/engine-app.ts";
 import { type ApiOperation, DOCUMENT } from "../http/fuzz/document.ts";
 import { settle, type World } from "../http/fuzz/world.ts";
@@ -56,18 +59,28 @@ function defaultOf(schema: Schema): unknown {
   return schema["default"] ?? schema["x-default"];
 }
 
+/** What there is of ada, and an event of hers from which something is to be extracted. */
+type Filled = Pick<World, "known"> & { readonly queued: string };
+
+async function filled(engine: MemoryEngine, store: Store): Promise<Filled> {
+  const { known } = await settle(engine);
+  const event = anEvent();
+  await store.admit(anAdmission([event], { extracts: true }));
+  return { known, queued: event.id };
+}
+
 /** The request of an offer: about things of ada that there are, and with what some values need beside them. */
-function requestOf(operation: string, value: unknown, { known }: World): Json {
+function requestOf(operation: string, value: unknown, { known, queued }: Filled): Json {
   // SAFETY: a request is an object.
   const { query, ...given } = value as Json;
   const [node] = operation.includes("condition") ? known.conditional : known.nodes;
-  const ids: Json = { node_id: node, request_id: known.requests[0] };
+  const ids: Json = { node_id: node, event_id: queued, request_id: known.requests[0] };
   const filled = Object.entries(given).map(([name, member]) => [name, ids[name] ?? member]);
   const isQuery = typeof query === "object" && query !== null;
   return {
     ...Object.fromEntries(filled),
     ...(query !== undefined && {
-      query: isQuery ? requestOf(operation, query, { known } as World) : query,
+      query: isQuery ? requestOf(operation, query, { known, queued }) : query,
     }),
     // A conditional memory says on what it depends.
     ...(given["epistemic_type"] === "conditional" && { metadata: { condition: "it rains" } }),
@@ -85,7 +98,7 @@ describe("each value that a schema offers is taken", () => {
 
   type Sent = readonly [operation: ApiOperation, query: string, body: Json | undefined];
 
-  function requestsOf(operation: ApiOperation, world: World): Sent[] {
+  function requestsOf(operation: ApiOperation, world: Filled): Sent[] {
     const { id, parameters, body } = operation;
     const asked = parameters.flatMap(({ name, schema }) =>
       offersOf(schema, name).map(({ value }): Sent => [operation, `?${name}=${value}`, undefined]),
@@ -98,13 +111,17 @@ describe("each value that a schema offers is taken", () => {
   }
 
   test("over HTTP", async () => {
-    const { engine, ask } = await apps.open(KEYS);
-    const world = await settle(engine);
+    const { engine, store, ask } = await apps.open(KEYS);
+    const world = await filled(engine, store);
     const requests = DOCUMENT.operations.flatMap((operation) => requestsOf(operation, world));
     const refused: string[] = [];
     for (const [{ id, method, path }, query, body] of requests) {
-      const { node_id: node } = requestOf(id, { node_id: "" }, world);
-      const target = path.replace("{node_id}", String(node));
+      const { node_id: node, event_id: event } = requestOf(
+        id,
+        { node_id: "", event_id: "" },
+        world,
+      );
+      const target = path.replace("{node_id}", String(node)).replace("{event_id}", String(event));
       const { status, json } = await ask(`${target}${query}`, { key: "key-a", method, body });
       if (status === 200) continue;
       refused.push(`${id} ${query} ${JSON.stringify(body)}: ${json["detail"]}`);
@@ -114,8 +131,8 @@ describe("each value that a schema offers is taken", () => {
   });
 
   test("over MCP", async () => {
-    const { engine, connect } = await tools.open();
-    const world = await settle(engine);
+    const { engine, store, connect } = await tools.open();
+    const world = await filled(engine, store);
     const { client, call } = await connect("ada");
     const refused: string[] = [];
     let taken = 0;

@@ -69,6 +69,10 @@ const PROVOKED: Readonly<Record<ErrorCode, Where>> = {
     file: FAULTS,
     test: "the text is safe, and found once it has been processed",
   },
+  extraction_failed: {
+    file: "test/scenario/extraction.test.ts",
+    test: "a message that is waited for is kept, whatever the provider does",
+  },
   engine_closed: { file: FAULTS, test: "engine_closed: after the engine was closed" },
   pack_locked: { file: FAULTS, test: "pack_locked: a locked pack" },
   unsupported: { never: "no route locks or unlocks" },

@@ -139,7 +139,7 @@ function ofAll(make: typeof correctRequest, known: Known): fc.Arbitrary<FuzzRequ
 const ALL = DOCUMENT.operations.length * RUNS;
 
 /** Nothing is extracted by this server, so there is nothing of it to read. */
-const NEVER_FOUND = ["get_extraction", "extraction_status"];
+const NEVER_FOUND = ["get_extraction", "extraction_status", "retry_extraction"];
 /** Requests of one operation among which one is surely done. */
 const PATIENCE = 500;
 

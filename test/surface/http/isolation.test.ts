@@ -79,6 +79,7 @@ function bodiesFor({ node, other, event, receipt }: Belongings): Readonly<Record
     ingest_fast: { items: [{ content: "x" }] },
     process_materializations: { budget_ms: 1000 },
     organize: { budget_ms: 1000 },
+    process_extractions: { limit: 1 },
     retrieve: { query: "Ada tea", retrieval_mode: "explicit" },
     record_answer_citations: {
       citation_id: "01900000-0000-7000-8000-00000000b0b0",

@@ -184,6 +184,9 @@ test("numbers of a retrieval have their bounds", () => {
   });
 });
 
+/** Bodies whose unknown keys are ignored. */
+const OPEN: ReadonlySet<string> = new Set(["OrganizeRequest", "ProcessExtractionsRequest"]);
+
 test("bodies are closed and every reference leads somewhere", () => {
   const references = JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g);
   for (const [, name] of references) expect(document.components.schemas).toHaveProperty(name ?? "");
@@ -192,7 +195,7 @@ test("bodies are closed and every reference leads somewhere", () => {
     if (schema === undefined) continue;
     const name = String(schema["$ref"]).split("/").pop() ?? "";
     const isClosed = document.components.schemas[name]?.["additionalProperties"] === false;
-    expect([name, isClosed]).toEqual([name, name !== "OrganizeRequest"]);
+    expect([name, isClosed]).toEqual([name, !OPEN.has(name)]);
   }
 });
 

@@ -230,6 +230,24 @@ const EXAMPLES: readonly Example[] = [
     text: () => ["0 made findable, 1 pending", "Call it again"],
   },
   {
+    tool: "memory_process_extractions",
+    given: async (world) => {
+      extractionJob(world);
+      return { budget_ms: 0 };
+    },
+    structured: () => ({ processed: 0, pending: 1, failed: 0 }),
+    text: () => ["0 messages extracted, 1 pending."],
+  },
+  {
+    tool: "memory_retry_extraction",
+    given: async (world) => {
+      extractionJob(world);
+      return { event_id: world.event };
+    },
+    structured: ({ event }) => ({ event_id: event, status: "pending", attempts: 2 }),
+    text: ({ event }) => [`from event ${event} is pending (extraction), attempts 2`],
+  },
+  {
     tool: "memory_get_retrieval_receipt",
     given: async (world) => ({ request_id: await retrieval(world) }),
     structured: ({ node }, { request_id }) => ({
@@ -564,6 +582,16 @@ const REFUSALS: readonly Refusal[] = [
     tool: "memory_process_materializations",
     args: () => ({ budget_ms: -1 }),
     schema: "budget_ms: -1 must be at least 0",
+  },
+  {
+    tool: "memory_process_extractions",
+    args: () => ({ limit: 1001 }),
+    schema: "limit: 1001 must be at most 1000",
+  },
+  {
+    tool: "memory_retry_extraction",
+    args: ({ event }) => ({ event_id: event }),
+    error: "Extraction status of event '",
   },
   {
     tool: "memory_get_retrieval_receipt",

@@ -91,6 +91,7 @@ const PROBES: readonly Probe[] = [
   { tool: "memory_get_event", args: ({ event }) => ({ event_id: event }) },
   { tool: "memory_get_extraction", args: ({ event }) => ({ event_id: event }) },
   { tool: "memory_extraction_status", args: ({ event }) => ({ event_id: event }) },
+  { tool: "memory_retry_extraction", args: ({ event }) => ({ event_id: event }) },
   { tool: "memory_get_retrieval_receipt", args: ({ retrieval }) => ({ request_id: retrieval }) },
   {
     tool: "memory_record_answer_citations",
@@ -158,6 +159,7 @@ const OWNED: Readonly<Record<string, Json>> = {
   memory_ingest: { content: "x" },
   memory_ingest_fast_many: { items: [{ content: "x" }] },
   memory_process_materializations: {},
+  memory_process_extractions: {},
   memory_get_retrieval_receipt: { request_id: CITATION },
   memory_record_answer_citations: { request_id: CITATION, answer_id: "a", cited_node_ids: [] },
   memory_list_answer_citations: {},

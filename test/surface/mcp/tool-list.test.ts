@@ -34,6 +34,8 @@ test("the tools stand in this order, those of every day first", async () => {
     "memory_ingest",
     "memory_ingest_fast_many",
     "memory_process_materializations",
+    "memory_process_extractions",
+    "memory_retry_extraction",
     "memory_get_retrieval_receipt",
     "memory_record_answer_citations",
     "memory_list_answer_citations",

@@ -60,6 +60,7 @@ export const ERROR_MAP: Readonly<Record<ErrorCode, ErrorTreatment>> = {
   model_failed: failed(502),
   model_timeout: failed(504),
   materialization_failed: { httpStatus: 503, exposed: true, mcp: "accepted", exitCode: 1 },
+  extraction_failed: { httpStatus: 503, exposed: true, mcp: "accepted", exitCode: 1 },
   engine_closed: failed(503),
   pack_locked: failed(503),
   unsupported: refused(409),
@@ -101,7 +102,7 @@ export function reportError(error: unknown): ErrorReport {
     message: error.message,
     accepted: {
       event_id: eventId,
-      reason_code: typeof reason === "string" ? reason : "MaterializationError",
+      reason_code: typeof reason === "string" ? reason : error.name,
     },
   };
 }

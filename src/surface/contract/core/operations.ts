@@ -1,5 +1,6 @@
 import { AGGREGATION_OPERATIONS } from "../aggregation/operations.ts";
 import { BROWSE_OPERATIONS } from "../browse/operations.ts";
+import { EXTRACTION_OPERATIONS } from "../extraction/operations.ts";
 import { LIFECYCLE_OPERATIONS } from "../lifecycle/operations.ts";
 import { EVENT_OPERATIONS } from "../nodes/event-operations.ts";
 import { NODE_OPERATIONS } from "../nodes/operations.ts";
@@ -14,6 +15,7 @@ import type { Operation } from "./operation.ts";
 export const OPERATIONS: readonly Operation[] = [
   ...SERVICE_OPERATIONS,
   ...STORE_OPERATIONS,
+  ...EXTRACTION_OPERATIONS,
   ...RETRIEVAL_OPERATIONS,
   ...RECEIPT_OPERATIONS,
   ...AGGREGATION_OPERATIONS,

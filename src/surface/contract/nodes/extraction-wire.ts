@@ -2,6 +2,7 @@ import { SCOPES } from "../../../domain/enums.ts";
 import type { ExtractionRecord, ExtractionStatus } from "../../../engine/inspect/api.ts";
 import {
   anyJson,
+  anyObject,
   constant,
   count,
   instant,
@@ -23,7 +24,11 @@ export const extractionView = noted(
     contentHash: noted(text, { description: "Of the event's text." }),
     provider: text,
     model: text,
+    promptVersion: noted(omitted(text), { description: "Of what the model was told." }),
     result: noted(anyJson, { description: "What the model found, after all checks." }),
+    dropped: noted(omitted(anyObject), {
+      description: "How often something that the model said is not believed, by reason.",
+    }),
     createdAt: instant,
     batchId: noted(omitted(text), { description: "Absent for a turn extracted alone." }),
   }),

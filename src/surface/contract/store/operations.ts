@@ -59,7 +59,7 @@ const ingestOperation = defineOperation({
   name: "ingest",
   summary: "Take in one message",
   description:
-    "This server has no extraction pipeline: the message is stored as a note, as it is, and can be found when this returns.",
+    "The message is kept as a note, as it is. Where extraction is turned on, a language model extracts claims from it: behind the call, or before the answer with wait_for_extraction. If that fails, the answer is 503 with `accepted` and the event, and the message is kept.",
   request: {
     content: field(sourceText, z.string().meta({ description: "The message, word for word." })),
     user_id: owner,
@@ -76,7 +76,8 @@ const ingestOperation = defineOperation({
     event_time: optional(instantIn, SAID),
     wait_for_extraction: httpField(
       z.boolean().optional().meta({
-        description: "Without an extraction pipeline there is nothing to wait for.",
+        description:
+          "Whether to wait for the claims. Where extraction is off, there is nothing to wait for.",
         default: false,
       }),
     ),
@@ -89,7 +90,7 @@ const ingestOperation = defineOperation({
     tool: "memory_ingest",
     title: "Take in a message",
     description:
-      "Keep one message word for word, as a note that can be found at once; nothing is extracted from it. " +
+      "Keep one message word for word, as a note that can be found at once; where a model for it is set up, its claims are extracted a little later. " +
       "Use it for records of what was said, and memory_store for what you want to remember of it.",
     annotations: ADDS,
     tell: tellIngest,

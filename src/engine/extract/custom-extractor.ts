@@ -1,0 +1,122 @@
+import { SvcError } from "../../domain/errors.ts";
+import type { FailureCode } from "../../domain/extraction/failure.ts";
+import { readBatchAnswer, readSingleAnswer } from "../../domain/extraction/read-answer.ts";
+import type { Turn } from "../../domain/extraction/turn.ts";
+import type { ExtractionProvider, ExtractionSettings, ProviderTurn } from "./api.ts";
+import type { Extractor } from "./extractor.ts";
+
+type CustomSettings = Pick<
+  ExtractionSettings,
+  "timeoutMs" | "batchTimeoutMs" | "maxRetries" | "speakerGrounding" | "batchTargetTokens"
+>;
+
+/**
+ * Asks a provider of the program that embeds this one. Its answers pass through JSON text, so that they are read, bounded and kept like
+ * all others.
+ * @throws SvcError invalid_config for one that cannot be asked as the settings want it
+ */
+export function createCustomExtractor(
+  provider: ExtractionProvider,
+  settings: CustomSettings,
+): Extractor {
+  requireWhole(provider, settings);
+  const { maxRetries, timeoutMs, batchTimeoutMs } = settings;
+  return {
+    provider: provider.providerName,
+    model: provider.modelName,
+    promptVersion: "custom",
+    isTrusted: true,
+    one: async (turn, signal) =>
+      await within(timeoutMs, signal, (end) => {
+        const { role, speaker } = turn;
+        const about = { role, ...(settings.speakerGrounding && { speaker }), signal: end };
+        return firstRead(
+          maxRetries + 1,
+          () => provider.extract(turn.content, about),
+          (text) => readSingleAnswer(text, { isCustom: true }),
+        );
+      }),
+    several: async (turns, signal) =>
+      await within(batchTimeoutMs, signal, (end) =>
+        firstRead(
+          turns.length === 1 ? maxRetries + 1 : 1,
+          async () => provider.extractBatch?.(turns.map(toProviderTurn), { signal: end }),
+          (text) => readBatchAnswer(text, turns.length),
+        ),
+      ),
+  };
+}
+
+function requireWhole(provider: ExtractionProvider, { batchTargetTokens }: CustomSettings): void {
+  for (const name of ["providerName", "modelName"] as const) {
+    if (typeof provider[name] !== "string" || provider[name].trim() === "") {
+      throw unusable(`${name} must be a name that is not blank`);
+    }
+  }
+  if (typeof provider.extract !== "function") throw unusable("extract must be a function");
+  if (batchTargetTokens > 0 && typeof provider.extractBatch !== "function") {
+    throw unusable("extractBatch is missing; add it, or set extraction_batch_target_tokens to 0");
+  }
+}
+
+function unusable(reason: string): SvcError {
+  return new SvcError("invalid_config", `extractionProvider: ${reason}`, {
+    setting: "extractionProvider",
+  });
+}
+
+/** The first answer that can be read. */
+async function firstRead<T>(
+  tries: number,
+  ask: () => Promise<unknown>,
+  read: (text: string) => T | undefined,
+): Promise<T> {
+  for (let left = tries; left > 0; left -= 1) {
+    const answer = read(textOf(await ask()));
+    if (answer !== undefined) return answer;
+  }
+  throw failed("ValidationError", "the provider's answers have not the stated form");
+}
+
+/** JSON text of an answer; something unreadable for what has none, such as a circle. */
+function textOf(answer: unknown): string {
+  try {
+    return JSON.stringify(answer) ?? "";
+  } catch {
+    return "";
+  }
+}
+
+async function within<T>(
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+  ask: (end: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const deadline = AbortSignal.timeout(timeoutMs);
+  const end = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
+  return await new Promise<T>((resolve, reject) => {
+    const onAbort = (): void =>
+      reject(
+        signal?.aborted === true
+          ? signal.reason
+          : failed(
+              "TimeoutError",
+              `the provider did not answer within ${timeoutMs / 1000} seconds`,
+            ),
+      );
+    if (end.aborted) onAbort();
+    end.addEventListener("abort", onAbort, { once: true });
+    ask(end)
+      .then(resolve, reject)
+      .finally(() => end.removeEventListener("abort", onAbort));
+  });
+}
+
+function failed(name: FailureCode, message: string): SvcError {
+  const code = name === "TimeoutError" ? "model_timeout" : "model_failed";
+  return new SvcError(code, message, {}, { cause: Object.assign(new Error(name), { name }) });
+}
+
+function toProviderTurn({ role, content, speaker, at }: Turn, index: number): ProviderTurn {
+  return { index: index + 1, role, content, ...(speaker !== undefined && { speaker }), time: at };
+}

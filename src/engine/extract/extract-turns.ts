@@ -1,0 +1,136 @@
+import { openTurn } from "../../domain/extraction/check-claim.ts";
+import { checkTurn, ground } from "../../domain/extraction/check-turn.ts";
+import { failureCode } from "../../domain/extraction/failure.ts";
+import type { ReadTurn } from "../../domain/extraction/read-result.ts";
+import { DropTally } from "../../domain/extraction/reasons.ts";
+import {
+  batchIdOf,
+  type ExtractedBy,
+  toBatchRecord,
+  toExtractionRecord,
+} from "../../domain/extraction/records.ts";
+import type { AuditRecord } from "../../ports/store/audit-record.ts";
+import type { ExtractionClaim } from "../../ports/store/extraction-queue.ts";
+import { type AnsweredBatch, askTurns } from "./ask-turns.ts";
+import type { ExtractDeps, JobOptions } from "./deps.ts";
+import { type AskedTurn, gatherTurns } from "./gather-turns.ts";
+import { batchRequest, requestSha256 } from "./request.ts";
+
+/** What was extracted from an event, or the reason code of why nothing was. */
+export type Extracted = { readonly record: AuditRecord } | { readonly failure: string };
+
+/**
+ * Asks the model about a claimed event, together with turns that wait behind it, and saves each answer as soon as it is there.
+ * @throws SvcError (`isTakenOver`), or what the store throws; the signal's reason
+ */
+export async function extractTurns(
+  deps: ExtractDeps,
+  claim: ExtractionClaim,
+  options: JobOptions,
+): Promise<Extracted> {
+  const turns = await gatherTurns(deps, claim, options);
+  return deps.settings.batchTargetTokens === 0
+    ? await extractOne(deps, claim, turns, options)
+    : await extractBatch(deps, claim, turns, options);
+}
+
+async function extractOne(
+  deps: ExtractDeps,
+  claim: ExtractionClaim,
+  [asked]: readonly AskedTurn[],
+  { signal }: JobOptions,
+): Promise<Extracted> {
+  const { extractor, gate, store } = deps;
+  if (asked === undefined) return { failure: "Error" };
+  const { turn, event } = asked;
+  let read: ReadTurn;
+  try {
+    read = await gate(() => extractor.one(turn, signal), signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    return { failure: failureCode(error) };
+  }
+  const tally = new DropTally();
+  const rules = deps.settings;
+  const { isTrusted } = extractor;
+  const checked = isTrusted
+    ? { result: ground(read.result, openTurn(turn, rules), tally), tally }
+    : checkTurn(read.result, turn, rules);
+  checked.tally.addAll(read.tally.counts);
+  const record = toExtractionRecord(
+    event,
+    { result: checked.result, drops: checked.tally.counts },
+    byOf(deps),
+  );
+  await store.saveExtractions(claim, [record]);
+  return { record };
+}
+
+async function extractBatch(
+  deps: ExtractDeps,
+  claim: ExtractionClaim,
+  turns: readonly AskedTurn[],
+  { signal }: JobOptions,
+): Promise<Extracted> {
+  const { extractor, gate, store, warn } = deps;
+  let own: AuditRecord | undefined;
+  const ask = (some: readonly AskedTurn[]) =>
+    gate(
+      () =>
+        extractor.several(
+          some.map(({ turn }) => turn),
+          signal,
+        ),
+      signal,
+    );
+  const save = async (batch: AnsweredBatch<AskedTurn>): Promise<void> => {
+    signal.throwIfAborted();
+    const records = recordsOf(deps, claim, batch);
+    await store.saveExtractions(claim, [...records.values()]);
+    own ??= records.get(claim.event.id);
+    if (batch.silent.length > 0) {
+      warn(`extraction: ${batch.silent.length} turns were asked twice without an answer`);
+    }
+  };
+  const failed = await askTurns(turns, ask, { save });
+  signal.throwIfAborted();
+  if (own !== undefined) return { record: own };
+  const { code = "Error" } =
+    failed.find((part) => part.turns.some(({ event }) => event.id === claim.event.id)) ?? {};
+  return { failure: code };
+}
+
+/** The record of the request, and one for each turn that it answered, by the event. */
+function recordsOf(
+  deps: ExtractDeps,
+  claim: ExtractionClaim,
+  { turns, results, answer, turnsAskedAgain }: AnsweredBatch<AskedTurn>,
+): ReadonlyMap<string, AuditRecord> {
+  const by = byOf(deps);
+  const request = {
+    head: claim.event,
+    events: turns.map(({ event }) => event),
+    requestSha256: requestSha256(batchRequest(turns.map(({ turn }) => turn))),
+    response: answer.response,
+    turnsAskedAgain,
+    shown: [],
+  };
+  const batchId = batchIdOf(request);
+  const records = new Map<string, AuditRecord>([[batchId, toBatchRecord(request, by)]]);
+  // What belongs to no turn is counted with the first.
+  let unassigned = answer.tally.counts;
+  for (const [{ event, turn }, { result, tally }] of results) {
+    const checked = checkTurn(result, turn, deps.settings);
+    checked.tally.addAll(tally.counts);
+    checked.tally.addAll(unassigned);
+    unassigned = {};
+    const kept = { result: checked.result, drops: checked.tally.counts };
+    records.set(event.id, toExtractionRecord(event, kept, by, batchId));
+  }
+  return records;
+}
+
+function byOf({ extractor, clock }: ExtractDeps): ExtractedBy {
+  const { provider, model, promptVersion } = extractor;
+  return { provider, model, promptVersion, at: clock.now() };
+}

@@ -1,0 +1,167 @@
+import { reasonCode, SvcError } from "../../domain/errors.ts";
+import type { MemoryEvent } from "../../domain/event.ts";
+import { toEpochMillis } from "../../lib/instant.ts";
+import type { Uuid } from "../../lib/uuid.ts";
+import { Closing } from "./closing.ts";
+import type { ExtractDeps } from "./deps.ts";
+import { type FlushBounds, flush } from "./flush.ts";
+import { type LaneName, Lanes } from "./lanes.ts";
+import type { PassBounds } from "./process.ts";
+import type { JobEnd } from "./run-job.ts";
+
+/** Decides when queued events are extracted. Each lane, an owner and scope, is worked on by one flush at a time. */
+export class Extractions {
+  readonly #deps: ExtractDeps;
+  readonly #lanes = new Lanes();
+  readonly #closing: Closing;
+  #stop = new AbortController();
+
+  constructor(deps: Omit<ExtractDeps, "gate">, gate: ExtractDeps["gate"]) {
+    this.#closing = new Closing(deps.settings);
+    this.#deps = { ...deps, gate: this.#closing.counting(gate) };
+  }
+
+  /** After events were admitted, none of which anybody waits for. */
+  queued(lane: LaneName): void {
+    const { batchTargetTokens, delayMs } = this.#deps.settings;
+    this.#arm(lane, batchTargetTokens === 0 ? 0 : delayMs);
+  }
+
+  /** After somebody asked for another try. A close does not wait for it. */
+  retried(lane: LaneName): void {
+    if (this.#closing.hasBegun) return;
+    const { delayMs } = this.#deps.settings;
+    this.#lanes.arm(lane, "retry", delayMs, () => this.#background(lane));
+  }
+
+  /** Extracts what is queued up to now, behind the call. */
+  soon(lane: LaneName): void {
+    this.#background(lane);
+  }
+
+  /**
+   * Extracts what is queued of a lane, up to the last of the events, and waits for that.
+   * @throws SvcError extraction_failed for the first of the events that is not extracted
+   */
+  async waitFor(events: readonly MemoryEvent[]): Promise<void> {
+    const [lane] = events;
+    if (lane === undefined) return;
+    const { store } = this.#deps;
+    const upTo = await this.#upTo(lane);
+    const done = await this.#flush(lane, async () => ({
+      upTo,
+      isDueOnly: false,
+      goesOn: (ended) => events.some(({ id }) => !ended.has(id)),
+    }));
+    for (const { id, userId } of events) {
+      const end = done.get(id);
+      if (end?.kind === "complete") continue;
+      const job = await store.extractionJob(id, userId);
+      if (job?.status !== "complete") throw notExtracted(id, codeOf(end));
+    }
+  }
+
+  /** Extracts what is due of an owner. @returns how many events are complete because of that */
+  async process({ userId, limit, budgetMs }: PassBounds): Promise<number> {
+    const { store } = this.#deps;
+    const lanes = await store.extractionLanes(userId);
+    if (lanes.length === 0 || limit === 0 || budgetMs === 0) return 0;
+    const upTo = Math.max(...lanes.map((lane) => lane.upTo));
+    const end = performance.now() + budgetMs;
+    const goesOn = (done: ReadonlyMap<Uuid, JobEnd>) =>
+      done.size < limit && performance.now() < end;
+    const bounds = { userId, upTo, isDueOnly: true, goesOn };
+    const done = await this.#lanes.exclusive(lanes, () => this.#run(bounds));
+    for (const lane of await store.extractionLanes(userId)) this.#armRest(lane);
+    return [...done.values()].filter(({ kind }) => kind === "complete").length;
+  }
+
+  /** Ends what is being done, which is tried again later, and begins nothing by itself until events are admitted again. */
+  async pause(): Promise<void> {
+    this.#lanes.disarm();
+    this.#stop.abort(new SvcError("pack_locked", "the pack is being locked"));
+    await this.#lanes.settled();
+    this.#stop = new AbortController();
+  }
+
+  /** Extracts what waits for its time, as long as that is due, and ends what takes longer. */
+  async close(): Promise<void> {
+    this.#closing.begin(() => this.#stop.abort(closed()));
+    for (const lane of this.#lanes.disarm()) this.#background(lane);
+    await this.#lanes.settled();
+    this.#closing.end();
+  }
+
+  #arm(lane: LaneName, delayMs: number): void {
+    if (this.#closing.hasBegun) return;
+    this.#lanes.arm(lane, "flush", delayMs, () => this.#background(lane));
+  }
+
+  /** What is left of a lane is tried when it is due. */
+  #armRest(
+    rest: LaneName & { readonly due: Parameters<typeof toEpochMillis>[0] | undefined },
+  ): void {
+    if (this.#closing.hasBegun || this.#stop.signal.aborted) return;
+    const { settings, clock } = this.#deps;
+    if (rest.due === undefined) this.#arm(rest, settings.delayMs);
+    else {
+      const delayMs = Math.max(0, toEpochMillis(rest.due) - toEpochMillis(clock.now()));
+      this.#lanes.arm(rest, "retry", delayMs, () => this.#background(rest));
+    }
+  }
+
+  #background(lane: LaneName): void {
+    const whole = async () => ({ upTo: await this.#upTo(lane), isDueOnly: true });
+    void this.#flush(lane, whole).catch((error: unknown) => {
+      this.#deps.warn(`extraction is tried again later (${reasonCode(error)})`);
+      this.#arm(lane, this.#deps.settings.delayMs);
+    });
+  }
+
+  async #flush(
+    { userId, scope }: LaneName,
+    boundsNow: () => Promise<Pick<FlushBounds, "upTo" | "isDueOnly" | "goesOn">>,
+  ): Promise<ReadonlyMap<Uuid, JobEnd>> {
+    const lane = { userId, scope };
+    return await this.#lanes.exclusive([lane], async () => {
+      const bounds = await boundsNow();
+      if (bounds.upTo === undefined) return new Map();
+      const done = await this.#run({ ...lane, ...bounds });
+      const rest = await this.#restOf(lane);
+      if (rest !== undefined) this.#armRest(rest);
+      return done;
+    });
+  }
+
+  #run(bounds: Omit<FlushBounds, "signal">): Promise<ReadonlyMap<Uuid, JobEnd>> {
+    return flush(this.#deps, { ...bounds, signal: this.#stop.signal });
+  }
+
+  async #restOf({ userId, scope }: LaneName) {
+    const lanes = await this.#deps.store.extractionLanes(userId);
+    return lanes.find((one) => one.scope === scope);
+  }
+
+  async #upTo(lane: LaneName): Promise<number | undefined> {
+    return (await this.#restOf(lane))?.upTo;
+  }
+}
+
+/** What an event is blocked by that was not tried at all has no code of its own. */
+function codeOf(end: JobEnd | undefined): string {
+  if (end === undefined || end.kind === "lost") return "ExtractionError";
+  if (end.kind === "cancelled") return "Cancelled";
+  return end.kind === "complete" ? "ExtractionError" : end.code;
+}
+
+function notExtracted(eventId: Uuid, reason: string): SvcError {
+  return new SvcError(
+    "extraction_failed",
+    "The message was accepted and can be found; nothing was extracted from it yet",
+    { event_id: eventId, reason_code: reason },
+  );
+}
+
+function closed(): SvcError {
+  return new SvcError("engine_closed", "the engine was closed; open it again");
+}

@@ -1,0 +1,92 @@
+import { z } from "zod";
+import { invalid, missing } from "../../../domain/errors.ts";
+import type { ExtractionPass } from "../../../engine/extract/api.ts";
+import { natural } from "../../../lib/form.ts";
+import { noted, view } from "../../../lib/view.ts";
+import { count, id, owner } from "../core/fields.ts";
+import { defineOperation, found, part } from "../core/operation.ts";
+import { CHANGES } from "../core/operation-parts.ts";
+import { type Field, withDefault } from "../core/request.ts";
+import { extractionStatusView } from "../nodes/extraction-wire.ts";
+import { tellExtractionStatus } from "../nodes/provenance-text.ts";
+import { tellPass } from "./text.ts";
+
+const LIMIT_MAX = 1000;
+
+export const extractionPassView = noted(
+  view<ExtractionPass>()({
+    processed: noted(natural, { description: "Messages that this call finished." }),
+    pending: noted(natural, { description: "Messages that wait or are being worked on." }),
+    failed: noted(natural, { description: "Messages that nobody tries again by itself." }),
+  }),
+  { id: "ExtractionPass" },
+);
+
+const processOperation = defineOperation({
+  name: "process_extractions",
+  summary: "Extract what is queued",
+  description:
+    "Extracts what is queued of the owner and due, in order, until all is done, the limit is reached or the budget ends.",
+  request: {
+    user_id: owner,
+    limit: withDefault(count.max(LIMIT_MAX), 100, "Messages at most; 0 only counts."),
+    budget_ms: withDefault(
+      z.number().min(0),
+      5000,
+      "Milliseconds, looked at between messages; 0 only counts.",
+    ),
+  },
+  run: ({ engine }, input) => engine().processExtractions(input),
+  answer: extractionPassView,
+  http: {
+    route: "post /v1/extractions/process",
+    body: { schema: (shape) => z.object(shape).meta({ id: "ProcessExtractionsRequest" }) },
+  },
+  mcp: {
+    tool: "memory_process_extractions",
+    title: "Extract queued messages",
+    description:
+      "Have the language model read the queued messages of memory_ingest now, instead of a little later by itself. Not needed before a search.",
+    annotations: CHANGES,
+    tell: tellPass,
+  },
+});
+
+const REPLAN = "Make a new plan, where the kept one no longer fits (StaleDerivationPlanError).";
+
+/** `true` or `false` in a query. */
+const replan: Field<boolean | undefined> = {
+  http: z.boolean().optional().meta({ description: REPLAN, default: false }),
+  tool: z.boolean().nullish().meta({ description: REPLAN, default: false }),
+  fromText: (text, name) => {
+    if (text === "true" || text === "false") return text === "true";
+    throw invalid(name, `${JSON.stringify(text.slice(0, 80))} is not true or false`);
+  },
+  // SAFETY: a value has passed its schema, or was read from a text.
+  read: (value) => (value ?? undefined) as boolean | undefined,
+};
+
+const retryOperation = defineOperation({
+  name: "retry_extraction",
+  summary: "Try an extraction again",
+  description:
+    "Makes extraction from an event due now, if it waits or has failed; it is done with what is queued next, or by process_extractions. 404 for an event from which nothing is to be extracted.",
+  request: { event_id: id(), replan },
+  run: async ({ engine, caller }, { eventId, replan: isReplan }) =>
+    found(engine().retryExtraction(eventId, { userId: caller.boundUserId, replan: isReplan }), () =>
+      missing("extraction_status", eventId, `Extraction status of event '${eventId}' not found`),
+    ),
+  answer: extractionStatusView,
+  http: { route: "post /v1/events/{event_id}/retry-extraction", statuses: [404] },
+  mcp: {
+    tool: "memory_retry_extraction",
+    title: "Try an extraction again",
+    description:
+      "Queue a failed extraction again; memory_process_extractions then runs it. Nothing changes for one that is complete or running.",
+    annotations: CHANGES,
+    tell: tellExtractionStatus,
+  },
+});
+
+/** The operations on the queue of messages that are to be extracted. */
+export const EXTRACTION_OPERATIONS = part("writing", processOperation, retryOperation);
