@@ -29,11 +29,12 @@ const processOperation = defineOperation({
     "Extracts what is queued of the owner and due, in order, until all is done, the limit is reached or the budget ends.",
   request: {
     user_id: owner,
-    limit: withDefault(count.max(LIMIT_MAX), 100, "Messages at most; 0 only counts."),
+    limit: withDefault(count.max(LIMIT_MAX), 100, "Messages at most; 0 only counts.", {}),
     budget_ms: withDefault(
       z.number().min(0),
       5000,
       "Milliseconds, looked at between messages; 0 only counts.",
+      "Milliseconds; 0 only counts.",
     ),
   },
   run: ({ engine }, input) => engine().processExtractions(input),
@@ -45,8 +46,9 @@ const processOperation = defineOperation({
   mcp: {
     tool: "memory_process_extractions",
     title: "Extract queued messages",
-    description:
-      "Have the language model read the queued messages of memory_ingest now, instead of a little later by itself. Not needed before a search.",
+    description: "Extract claims from messages of memory_ingest now, not a little later.",
+    // A budget is enough for a model.
+    silentArguments: ["limit"],
     annotations: CHANGES,
     tell: tellPass,
   },
@@ -57,7 +59,7 @@ const REPLAN = "Make a new plan, where the kept one no longer fits (StaleDerivat
 /** `true` or `false` in a query. */
 const replan: Field<boolean | undefined> = {
   http: z.boolean().optional().meta({ description: REPLAN, default: false }),
-  tool: z.boolean().nullish().meta({ description: REPLAN, default: false }),
+  tool: z.boolean().nullish().meta({ default: false }),
   fromText: (text, name) => {
     if (text === "true" || text === "false") return text === "true";
     throw invalid(name, `${JSON.stringify(text.slice(0, 80))} is not true or false`);
@@ -81,8 +83,7 @@ const retryOperation = defineOperation({
   mcp: {
     tool: "memory_retry_extraction",
     title: "Try an extraction again",
-    description:
-      "Queue a failed extraction again; memory_process_extractions then runs it. Nothing changes for one that is complete or running.",
+    description: "Queue a failed extraction again, for memory_process_extractions.",
     annotations: CHANGES,
     tell: tellExtractionStatus,
   },

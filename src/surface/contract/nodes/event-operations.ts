@@ -54,8 +54,7 @@ const extractionOperation = defineOperation({
   mcp: {
     tool: "memory_get_extraction",
     title: "Read an extraction",
-    description:
-      "Read what a language model extracted from an event, as it was recorded. Nothing is extracted now; an error where nothing was.",
+    description: "Read what a language model extracted from an event, as recorded.",
     annotations: READS,
     tell: tellExtraction,
   },
@@ -75,8 +74,7 @@ const extractionStatusOperation = defineOperation({
   mcp: {
     tool: "memory_extraction_status",
     title: "How far an extraction is",
-    description:
-      "Whether extraction from an event is pending, running or complete; an error for an event without such work.",
+    description: "How far extraction from an event is, and why it failed, if it did.",
     annotations: READS,
     tell: tellExtractionStatus,
   },

@@ -90,8 +90,8 @@ const ingestOperation = defineOperation({
     tool: "memory_ingest",
     title: "Take in a message",
     description:
-      "Keep one message word for word, as a note that can be found at once; where a model for it is set up, its claims are extracted a little later. " +
-      "Use it for records of what was said, and memory_store for what you want to remember of it.",
+      "Keep one message word for word, as a note that can be found at once; where extraction is on, its claims follow. " +
+      "For records of what was said; memory_store is for what follows from it.",
     annotations: ADDS,
     tell: tellIngest,
   },
@@ -173,7 +173,7 @@ const processOperation = defineOperation({
     tool: "memory_process_materializations",
     title: "Index stored texts",
     description:
-      "Make the texts of memory_ingest_fast_many findable. Call it again while some are pending; not needed after memory_store.",
+      "Make the texts of memory_ingest_fast_many findable. Call it again while some are pending.",
     annotations: CHANGES,
     tell: tellProcessing,
   },
