@@ -34,7 +34,7 @@ const processOperation = defineOperation({
       z.number().min(0),
       5000,
       "Milliseconds, looked at between messages; 0 only counts.",
-      "Milliseconds; 0 only counts.",
+      "0 only counts.",
     ),
   },
   run: ({ engine }, input) => engine().processExtractions(input),
@@ -82,7 +82,7 @@ const retryOperation = defineOperation({
   http: { route: "post /v1/events/{event_id}/retry-extraction", statuses: [404] },
   mcp: {
     tool: "memory_retry_extraction",
-    title: "Try an extraction again",
+    title: "Retry an extraction",
     description: "Queue a failed extraction again, for memory_process_extractions.",
     annotations: CHANGES,
     tell: tellExtractionStatus,
