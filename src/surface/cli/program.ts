@@ -25,6 +25,13 @@ const COMMANDS: Readonly<Record<string, Builder>> = {
   archive: async (context) => (await import("./commands/archive.ts")).archiveCommand(context),
   organize: async (context) => (await import("./commands/organize.ts")).organizeCommand(context),
   explain: async (context) => (await import("./commands/explain.ts")).explainCommand(context),
+  nodes: async (context) => (await import("./commands/nodes.ts")).nodesCommand(context),
+  node: async (context) => (await import("./commands/node.ts")).nodeCommand(context),
+  edges: async (context) => (await import("./commands/edges.ts")).edgesCommand(context),
+  chain: async (context) => (await import("./commands/chain.ts")).chainCommand(context),
+  stats: async (context) => (await import("./commands/stats.ts")).statsCommand(context),
+  "config-audit": async (context) =>
+    (await import("./commands/config-audit.ts")).configAuditCommand(context),
   info: async (context) => (await import("./commands/info.ts")).infoCommand(context),
   doctor: async (context) => (await import("./commands/doctor.ts")).doctorCommand(context),
   rebuild: async (context) => (await import("./commands/rebuild.ts")).rebuildCommand(context),
