@@ -1,7 +1,7 @@
 import { normaliseText } from "../../../lib/normal-text.ts";
 import { foldCase } from "../../../lib/text.ts";
-import { canReplace } from "../../lifecycle.ts";
 import type { NodeType } from "../../enums.ts";
+import { canReplace } from "../../lifecycle.ts";
 import type { MemoryNode } from "../../node.ts";
 import type { ExtractionResult } from "../result.ts";
 import type { PlannedClaim } from "./claims.ts";
@@ -75,9 +75,7 @@ export const STATEMENTS: ReadonlySet<NodeType> = new Set(["fact", "decision", "p
 
 /** Whether a later turn may correct a memory: a statement that holds now, without condition. */
 export function isCorrectable(node: MemoryNode): boolean {
-  return (
-    STATEMENTS.has(node.nodeType) && canReplace(node.lifecycleState) && isUnconditional(node)
-  );
+  return STATEMENTS.has(node.nodeType) && canReplace(node.lifecycleState) && isUnconditional(node);
 }
 
 function isUnconditional({ epistemicType, metadata }: MemoryNode): boolean {
