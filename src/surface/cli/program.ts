@@ -104,7 +104,7 @@ export async function runCli(
 async function createProgram(args: readonly string[], context: CliContext): Promise<Command> {
   const program = new Command("svc")
     .description("A long-term memory for AI assistants that you own: one program, one file.")
-    .version(VERSION, "-V, --version", "print the version")
+    .version(VERSION, "-V, --version", "print the version; with --verbose also what it is made of")
     .addHelpText("after", EXAMPLES)
     .showSuggestionAfterError()
     .configureOutput({ writeErr: (text) => void process.stderr.write(withoutValues(text)) })
