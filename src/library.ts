@@ -119,7 +119,6 @@ export type {
   ExtractionPass,
   ExtractionProvider,
   ProcessExtractionsInput,
-  ProviderMemory,
   ProviderTurn,
   RetryExtractionOptions,
 } from "./engine/extract/api.ts";

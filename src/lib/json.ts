@@ -79,14 +79,18 @@ function copyObject(value: object, path: string, seen: Set<object>): JsonObject 
   return Object.fromEntries(entries);
 }
 
+function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
 /** JSON with keys in code-point order and no whitespace: equal values give equal text. */
 export function canonicalJson(value: Json): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
-  if (value !== null && typeof value === "object") {
-    const members = Object.entries(value)
-      .sort(([a], [b]) => compareCodePoints(a, b))
-      .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
-    return `{${members.join(",")}}`;
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  if (isList(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  let members = "";
+  for (const key of Object.keys(value).sort(compareCodePoints)) {
+    const member = `${JSON.stringify(key)}:${canonicalJson(value[key] ?? null)}`;
+    members += members === "" ? member : `,${member}`;
   }
-  return JSON.stringify(value);
+  return `{${members}}`;
 }

@@ -1,6 +1,5 @@
 import type { LanguageModel as SdkModel } from "ai";
 import { providerAddress } from "../../domain/provider-address.ts";
-import { boundedFetch } from "./bounded-fetch.ts";
 import type { LanguageModelOptions } from "./options.ts";
 
 /** A provider's client, ready to be asked. */
@@ -26,7 +25,7 @@ export async function loadProvider(options: LanguageModelOptions): Promise<Loade
     case "openai": {
       const { createOpenAI } = await import("@ai-sdk/openai");
       return {
-        model: createOpenAI({ apiKey, baseURL, fetch: boundedFetch }).chat(model),
+        model: createOpenAI({ apiKey, baseURL }).chat(model),
         settings:
           reasoningEffort === undefined ? {} : { providerOptions: { openai: { reasoningEffort } } },
       };
@@ -34,7 +33,7 @@ export async function loadProvider(options: LanguageModelOptions): Promise<Loade
     case "anthropic": {
       const { createAnthropic } = await import("@ai-sdk/anthropic");
       return {
-        model: createAnthropic({ apiKey, baseURL, fetch: boundedFetch }).languageModel(model),
+        model: createAnthropic({ apiKey, baseURL }).languageModel(model),
         settings: { maxOutputTokens: ANTHROPIC_MAX_TOKENS },
       };
     }
@@ -44,7 +43,6 @@ export async function loadProvider(options: LanguageModelOptions): Promise<Loade
         name: "ollama",
         baseURL,
         supportsStructuredOutputs: true,
-        fetch: boundedFetch,
         ...(options.apiKey === undefined ? {} : { apiKey: options.apiKey }),
       });
       return {

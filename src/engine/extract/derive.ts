@@ -15,7 +15,9 @@ import type { AuditRecord } from "../../ports/store/audit-record.ts";
 import type { ExtractionClaim } from "../../ports/store/extraction-queue.ts";
 import type { ExtractDeps, JobOptions } from "./deps.ts";
 import { extractTurns } from "./extract-turns.ts";
-import { readerOf } from "./turn-dates.ts";
+
+/** The language of relative dates; expressions of other languages are not read. */
+const DATE_LANGUAGES = ["en"];
 
 /**
  * Brings a claimed event as far as it gets: asks, unless that was done before; plans; publishes.
@@ -42,8 +44,13 @@ export async function derive(
   const plan = await planFor(deps, claim, result);
   if (typeof plan === "string") return plan;
   const vectors = await vectorsOf(deps, plan, options.signal);
-  await store.savePlan(claim, plan, clock.now());
-  return staleness(await store.publishPlan(claim, { plan, vectors, at: clock.now() }));
+  const at = clock.now();
+  // Calls that overlap are committed together, in their order: the plan is kept even if it is not carried out.
+  const [, stale] = await Promise.all([
+    store.savePlan(claim, plan, at),
+    store.publishPlan(claim, { plan, vectors, at }),
+  ]);
+  return staleness(stale);
 }
 
 function staleness(stale: { readonly staleId: string } | undefined): string | undefined {
@@ -69,13 +76,15 @@ async function planFor(
     values: valuesToFind(result),
     shownIds,
   });
-  const times = result.claims.flatMap(({ temporalRef }) => temporalRef ?? []);
+  for (const { temporalRef } of result.claims) {
+    if (temporalRef !== undefined) await dates.ready(temporalRef, DATE_LANGUAGES);
+  }
   const plan = planDerivation(result, {
     event,
     turn,
     known,
     settings,
-    readDates: await readerOf(dates, times),
+    readDates: (text, reference) => dates.read(text, reference, DATE_LANGUAGES),
     revision,
     now: clock.now(),
   });

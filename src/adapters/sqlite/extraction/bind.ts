@@ -10,7 +10,6 @@ import type { PackAccess } from "../pack-access.ts";
 import { freeEndedLeases, leaseOf } from "../write/work.ts";
 import {
   claimExtraction,
-  earlierTurns,
   extractionLanes,
   heldJob,
   renewExtraction,
@@ -53,7 +52,6 @@ export function bindExtraction(
     renewExtraction: (claim, seconds) =>
       write((database) => renewExtraction(database, claim, leaseOf(holder, clock.now(), seconds))),
     waitingTurns: (claim, page) => read((database) => waitingTurns(database, claim, page)),
-    earlierTurns: (claim, limit) => read((database) => earlierTurns(database, claim, limit)),
     saveExtractions: (claim, records) =>
       write((database) => saveExtractions(database, claim, records)),
     knownMemories: (lookup) => read((database) => knownMemories(database, lookup)),

@@ -14,6 +14,8 @@ type Values = {
   readonly claims: Map<number, Valued[]>;
   /** Up to which key the edges were read. */
   upTo: number;
+  /** Claims of all subjects. */
+  total: number;
 };
 
 const VALUES = new WeakMap<Database, Values>();
@@ -32,7 +34,7 @@ export function claimsWithValue(
   subjects: readonly number[],
   values: readonly string[],
 ): readonly number[] {
-  const seen = VALUES.get(database) ?? { claims: new Map<number, Valued[]>(), upTo: 0 };
+  const seen = VALUES.get(database) ?? { claims: new Map<number, Valued[]>(), upTo: 0, total: 0 };
   VALUES.set(database, seen);
   readNew(database, seen);
   const sought = values.map(formsOf);
@@ -48,18 +50,27 @@ function readNew(database: Database, seen: Values): void {
   const upTo = ask<number>(database, "SELECT max(key) FROM edges") ?? 0;
   if (seen.claims.size > 0 && upTo > seen.upTo) {
     const rows = database.query<ClaimRow, [number]>(`${CLAIMS} AND f.key > ?`).all(seen.upTo);
-    for (const row of rows) seen.claims.get(row.source)?.push(valued(row));
+    for (const row of rows) {
+      const known = seen.claims.get(row.source);
+      if (known === undefined) continue;
+      known.push(valued(row));
+      seen.total += 1;
+    }
   }
   seen.upTo = upTo;
 }
 
-function claimsAbout(database: Database, { claims }: Values, subject: number): readonly Valued[] {
-  const known =
-    claims.get(subject) ??
-    database.query<ClaimRow, [number]>(`${CLAIMS} AND f.source = ?`).all(subject).map(valued);
-  claims.delete(subject);
-  claims.set(subject, known);
+function claimsAbout(database: Database, seen: Values, subject: number): readonly Valued[] {
+  const known = seen.claims.get(subject) ?? readClaims(database, seen, subject);
+  seen.claims.delete(subject);
+  seen.claims.set(subject, known);
   return known;
+}
+
+function readClaims(database: Database, seen: Values, subject: number): Valued[] {
+  const rows = database.query<ClaimRow, [number]>(`${CLAIMS} AND f.source = ?`).all(subject);
+  seen.total += rows.length;
+  return rows.map(valued);
 }
 
 function valued({ key, object }: ClaimRow): Valued {
@@ -67,12 +78,10 @@ function valued({ key, object }: ClaimRow): Valued {
 }
 
 /** Drops the subjects that were not asked for the longest. */
-function forgetMost({ claims }: Values): void {
-  let total = 0;
-  for (const { length } of claims.values()) total += length;
-  for (const [subject, { length }] of claims) {
-    if (total <= CLAIMS_MAX) return;
-    claims.delete(subject);
-    total -= length;
+function forgetMost(seen: Values): void {
+  for (const [subject, { length }] of seen.claims) {
+    if (seen.total <= CLAIMS_MAX) return;
+    seen.claims.delete(subject);
+    seen.total -= length;
   }
 }

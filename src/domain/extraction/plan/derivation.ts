@@ -96,9 +96,13 @@ function unique(nodes: readonly MemoryNode[]): readonly MemoryNode[] {
   return [...new Map(nodes.map((node) => [node.id, node])).values()];
 }
 
-/** The state of a node that a plan relies on, as text: equal only if nothing about it has changed. */
-function stateOf(node: MemoryNode): string {
-  return canonicalJson(nodeRecord.to(node));
+/** Whether nothing about a node that a plan relies on has changed. */
+function isUnchanged(node: MemoryNode, planned: MemoryNode): boolean {
+  const then = nodeRecord.to(planned);
+  return Object.entries(nodeRecord.to(node)).every(([name, now]) => {
+    const before = then[name] ?? null;
+    return now === before || canonicalJson(now) === canonicalJson(before);
+  });
 }
 
 /** What carrying out a plan writes. */
@@ -121,7 +125,7 @@ export function publish(
 ): Publication | { readonly staleId: Uuid } {
   const stale = plan.snapshots.find((planned) => {
     const node = current.get(planned.id);
-    return node === undefined || stateOf(node) !== stateOf(planned);
+    return node === undefined || !isUnchanged(node, planned);
   });
   if (stale !== undefined) return { staleId: stale.id };
   const byId = new Map(plan.nodes.map((node) => [node.id, node]));
