@@ -24,6 +24,7 @@ const COMMANDS: Readonly<Record<string, Builder>> = {
   edit: async (context) => (await import("./commands/edit.ts")).editCommand(context),
   archive: async (context) => (await import("./commands/archive.ts")).archiveCommand(context),
   organize: async (context) => (await import("./commands/organize.ts")).organizeCommand(context),
+  aliases: async (context) => (await import("./commands/aliases.ts")).aliasesCommand(context),
   explain: async (context) => (await import("./commands/explain.ts")).explainCommand(context),
   info: async (context) => (await import("./commands/info.ts")).infoCommand(context),
   doctor: async (context) => (await import("./commands/doctor.ts")).doctorCommand(context),

@@ -80,6 +80,7 @@ function bodiesFor({ node, other, event, receipt }: Belongings): Readonly<Record
     process_materializations: { budget_ms: 1000 },
     organize: { budget_ms: 1000 },
     process_extractions: { limit: 1 },
+    review_alias_proposal: { decision: "accepted", reviewer_id: "ada" },
     retrieve: { query: "Ada tea", retrieval_mode: "explicit" },
     record_answer_citations: {
       citation_id: "01900000-0000-7000-8000-00000000b0b0",
@@ -115,6 +116,7 @@ function pathOf({ path }: HttpBinding, has: Belongings): string {
     event_id: has.event,
     request_id: has.receipt,
     citation_id: has.citation,
+    proposal_operation_id: has.node,
   };
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     expect(ids).toHaveProperty(name);

@@ -1,4 +1,5 @@
 import { AGGREGATION_OPERATIONS } from "../aggregation/operations.ts";
+import { ALIAS_OPERATIONS } from "../aliases/operations.ts";
 import { BROWSE_OPERATIONS } from "../browse/operations.ts";
 import { EXTRACTION_OPERATIONS } from "../extraction/operations.ts";
 import { LIFECYCLE_OPERATIONS } from "../lifecycle/operations.ts";
@@ -23,5 +24,6 @@ export const OPERATIONS: readonly Operation[] = [
   ...NODE_OPERATIONS,
   ...LIFECYCLE_OPERATIONS,
   ...ORGANIZE_OPERATIONS,
+  ...ALIAS_OPERATIONS,
   ...EVENT_OPERATIONS,
 ];

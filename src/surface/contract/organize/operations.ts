@@ -66,8 +66,7 @@ const organizeOperation = defineOperation({
     tool: "memory_organize",
     title: "Put memories in order",
     description:
-      "Run upkeep over the memories: promote, archive what has faded, merge duplicates, sum up. It also happens by itself beside other calls; " +
-      "use it when the user asks to tidy up.",
+      "Run upkeep over the memories, when the user asks to tidy up: promote, archive what has faded, merge duplicates, sum up.",
     annotations: RETIRES,
     output: organizeToolView,
     tell: tellOrganized,
