@@ -138,7 +138,8 @@ function withoutNull(schema: JsonSchema): JsonSchema {
 /**
  * The names and types of an answer's members, and the form of a failure. For everyday tools, the members of list entries are
  * shown too. A named shape is shown by the first tool that returns it; elsewhere that tool is named. Members with a constant
- * value are not shown.
+ * value are not shown. Outside of the core set entries are not shown, and
+ * texts, numbers and flags by their names alone.
  */
 function shownOutput(
   { output, toolSet }: McpBinding,
@@ -152,14 +153,19 @@ function shownOutput(
   );
   const members = telling.map(([name, member]) => {
     const { items } = asRecord(member);
+    if (toolSet !== "core" && isPlain(member)) return [name, {}];
     if (items === undefined) return [name, memberOf(member, shownBy)];
-    const entry = toolSet === "core" ? entryOf(items, shownBy) : memberOf(items, shownBy);
-    return [name, { type: "array", items: entry }];
+    if (toolSet !== "core") return [name, { type: "array" }];
+    return [name, { type: "array", items: entryOf(items, shownBy) }];
   });
   return {
     type: "object",
     properties: { ...Object.fromEntries(members), error: { type: "string" } },
   };
+}
+
+function isPlain(member: unknown): boolean {
+  return !typesOf(member).some((type) => type === "object" || type === "array");
 }
 
 function answerAs(tool: string): JsonSchema {
