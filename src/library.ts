@@ -119,6 +119,7 @@ export type {
   ExtractionPass,
   ExtractionProvider,
   ProcessExtractionsInput,
+  ProviderMemory,
   ProviderTurn,
   RetryExtractionOptions,
 } from "./engine/extract/api.ts";

@@ -11,6 +11,10 @@ const SERVING: Serving = {
   mcpHttp: async (options) => (await import("./process/serve.ts")).serveMcpHttp(options),
 };
 
+function isVersion(argument: string | undefined): boolean {
+  return argument === "--version" || argument === "-V";
+}
+
 async function runCommand(): Promise<number> {
   const { runCli } = await import("./surface/cli/program.ts");
   return await runCli(process.argv.slice(2), SERVING);
@@ -18,8 +22,13 @@ async function runCommand(): Promise<number> {
 
 async function main(args: readonly string[]): Promise<number> {
   // Answered here: scripts ask for it often, and loading a command-line parser takes longer than answering.
-  if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
+  if (args.length === 1 && isVersion(args[0])) {
     process.stdout.write(`${VERSION}\n`);
+    return 0;
+  }
+  if (args.length === 2 && isVersion(args[0]) && args[1] === "--verbose") {
+    const { versionReport } = await import("./app/version-report.ts");
+    process.stdout.write(versionReport());
     return 0;
   }
   // Before the command line is parsed: a process that only forwards messages does not need the parser.

@@ -155,7 +155,13 @@ async function onWine(root: string, executable: string, place: string): Promise<
   );
   if (made.exitCode !== 0)
     throw new Error(`a library that Wine lacks does not compile: ${made.stderr.trim()}`);
-  const env = { WINEPREFIX: prefix, WINEDEBUG: "-all", WINEDLLOVERRIDES: "winemenubuilder.exe=d" };
+  // Without a locale Wine reads arguments as ASCII. Its menus would be left in the home folder.
+  const env = {
+    WINEPREFIX: prefix,
+    WINEDEBUG: "-all",
+    WINEDLLOVERRIDES: "winemenubuilder.exe=d",
+    LC_ALL: "C.UTF-8",
+  };
   await run([wine, "wineboot", "-i"], { env, limitMs: LIMIT_MS });
   const version = ["reg", "add", "HKCU\\Software\\Wine", "/v", "Version", "/d", "win10", "/f"];
   const set = await run([wine, ...version], { env, limitMs: LIMIT_MS });

@@ -1,3 +1,4 @@
+import { batchTargetTokens } from "../config/extraction-rules.ts";
 import type { Config } from "../config/schema.ts";
 import { DEFAULT_MODEL, type EmbeddingModel } from "../domain/embedding-models.ts";
 import { NODE_TYPES, type NodeType } from "../domain/enums.ts";
@@ -197,14 +198,15 @@ function toAsking(model: Config["extraction"]): AskingSettings {
   };
 }
 
-/** Tokens of messages that are sent together, where the settings name no number. */
-const BATCH_TARGET_TOKENS = 2048;
 /** Milliseconds for which messages are collected. */
 const EXTRACTION_DELAY_MS = 30_000;
 
 function toExtractionSettings({ extraction, ...config }: Config): ExtractionSettings {
   return {
-    batchTargetTokens: config.extraction_batch_target_tokens ?? BATCH_TARGET_TOKENS,
+    batchTargetTokens: batchTargetTokens(config),
+    windowTurns: config.enable_windowed_extraction ? config.extraction_window_turns : 0,
+    resolvesText: config.enable_fact_text_resolution,
+    corrections: config.enable_extraction_corrections,
     maxConcurrent: config.max_concurrent_extractions,
     leaseSeconds: extraction.lease_seconds,
     delayMs: EXTRACTION_DELAY_MS,

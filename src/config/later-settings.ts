@@ -4,16 +4,7 @@
  * need no entry.
  */
 const LATER: Readonly<Record<string, readonly string[]>> = {
-  "": [
-    "namespace_id",
-    "enable_windowed_extraction",
-    "extraction_window_turns",
-    "enable_fact_text_resolution",
-    "enable_extraction_corrections",
-    "vector_exact_search",
-    "vision",
-    "temporal_relation",
-  ],
+  "": ["namespace_id", "vector_exact_search", "vision", "temporal_relation"],
 };
 
 /** Whether this version ignores the setting of that name, for example `vision.enabled`. */

@@ -1,6 +1,7 @@
 import { EPISTEMIC_TYPES, NODE_TYPES } from "../domain/enums.ts";
 import type { Secret } from "../lib/secret.ts";
 import type { Complaint } from "./complaint.ts";
+import { extractionComplaints } from "./extraction-rules.ts";
 import { retrievalComplaints } from "./retrieval-rules.ts";
 import type { Config } from "./schema.ts";
 import { embeddingComplaints } from "./schema-embedding.ts";
@@ -13,6 +14,7 @@ export function checkRules(config: Config): readonly Complaint[] {
     ...embeddingComplaints(config.embedding),
     ...accessRules(config),
     ...retrievalComplaints(config),
+    ...extractionComplaints(config),
     ...modelComplaints(config),
     ...mapRules(config),
   ];

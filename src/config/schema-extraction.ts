@@ -41,6 +41,26 @@ export const EXTRACTION_STEPS = {
   ),
 };
 
+/** How a message is read that is sent alone, and what messages may correct. */
+export const EXTRACTION_READING = {
+  enable_windowed_extraction: flag(
+    false,
+    "Show the model earlier messages of the session with each message, which is then sent alone. They only help to read it.",
+  ),
+  extraction_window_turns: integer(
+    { default: 4, min: 0, max: 32 },
+    "Earlier messages that are shown (`enable_windowed_extraction`).",
+  ),
+  enable_fact_text_resolution: flag(
+    false,
+    "Let the text of a claim have names in place of `I` or `she`, and dates in place of `yesterday`, where the conversation says which. Each message is then sent alone.",
+  ),
+  enable_extraction_corrections: flag(
+    false,
+    "Show the model earlier memories near each message, and let the message replace those that it says to hold no more. Needs messages that are sent together.",
+  ),
+};
+
 /** The language model of everything that needs one. Nothing needs one by default. */
 export const EXTRACTION = {
   provider: member(

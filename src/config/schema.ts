@@ -16,7 +16,7 @@ import {
 } from "./fields.ts";
 import { API, MCP } from "./schema-access.ts";
 import { EMBEDDING } from "./schema-embedding.ts";
-import { EXTRACTION, EXTRACTION_STEPS } from "./schema-extraction.ts";
+import { EXTRACTION, EXTRACTION_READING, EXTRACTION_STEPS } from "./schema-extraction.ts";
 import { IDLE_SETTINGS } from "./schema-idle.ts";
 import { ANSWERABILITY, ENTAILMENT, MODELS } from "./schema-models.ts";
 import { ORGANIZER_RULES } from "./schema-organizer.ts";
@@ -76,6 +76,7 @@ export const ROOT_SETTINGS = {
   ...IDLE_SETTINGS,
   ...STORE_STEPS,
   ...EXTRACTION_STEPS,
+  ...EXTRACTION_READING,
   ...RETRIEVAL_SETTINGS,
   confidence_overrides: mapOf(
     mapNumber({ min: 0, max: 1 }),

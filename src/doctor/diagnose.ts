@@ -22,6 +22,7 @@ import { holdPack, type PackReport, reportOnPack } from "../packs/inspect-pack.t
 import { checkAssistant, checkConnected } from "./diagnose-assistants.ts";
 import { checkExtraction } from "./diagnose-extraction.ts";
 import { checkKey } from "./diagnose-key.ts";
+import { checkPlatform, thisMachine } from "./diagnose-platform.ts";
 import type { Finding } from "./finding.ts";
 
 /** With less than this, a day's work may fill the disk. */
@@ -40,7 +41,7 @@ export async function diagnose(
 ): Promise<readonly Finding[]> {
   const path = mainPath(layoutOf(config));
   const stat = statSync(path, { throwIfNoEntry: false });
-  const surroundings = [checkNativeLibrary(), checkCacheFolder()];
+  const surroundings = [checkPlatform(thisMachine()), checkNativeLibrary(), checkCacheFolder()];
   if (stat === undefined) {
     const message = `${path} is missing; make a pack with: svc init ${shellWord(path)}`;
     const pack: Finding = { name: "pack", status: isRequired ? "fail" : "warn", message };

@@ -26,6 +26,9 @@ export function providerHost(provider: ModelProvider, baseUrl: string | undefine
 
 /** What a provider's HTTP status means, as the end of a sentence that begins with its name. */
 export function statusInWords(status: number): string {
+  if (status >= 300 && status < 400) {
+    return `redirects to another address (status ${status}): set the final one`;
+  }
   if (status === 401 || status === 403) return `refused the key (status ${status}): check it`;
   if (status === 404) return "does not know the model, or the address is wrong (status 404)";
   if (status === 429) return "is asked too often, or the quota is used up (status 429)";

@@ -319,7 +319,7 @@ describe("refusals", () => {
   });
 
   const LATER = {
-    SVC_EXTRACTION_WINDOW_TURNS: "extraction_window_turns",
+    SVC_NAMESPACE_ID: "namespace_id",
     SVC_VISION__ENABLED: "vision.enabled",
     SVC_VISION_ENABLED: "vision.enabled",
   } as const;

@@ -284,6 +284,26 @@ export function describeExtractionQueue(world: StoreWorld): void {
       expect(await store.waitingTurns(claim, { ...page, limit: 1 })).toEqual(waiting.slice(0, 1));
     });
 
+    test("sees the newest turns of its session and scope before it, oldest first", async () => {
+      const { store } = await world.fresh();
+      const turn = (part: Partial<MemoryEvent> = {}): MemoryEvent =>
+        anEvent({ sessionId: "s", ...part });
+      const [first, second, third, head] = [turn(), turn(), turn(), turn()];
+      const others = [
+        turn({ sessionId: "t" }),
+        turn({ sessionId: undefined }),
+        turn({ scope: "project" }),
+        turn({ userId: "bob" }),
+        turn({ content: " \n\t" }),
+      ];
+      await store.admit(anAdmission([first, ...others, second, third]));
+      await store.admit(extractable([head, turn()]));
+      const claim = await claimed(store, ANY);
+
+      expect(await store.earlierTurns(claim, 9)).toEqual([first, second, third]);
+      expect(await store.earlierTurns(claim, 2)).toEqual([second, third]);
+    });
+
     test("of an event without a session sees no turns", async () => {
       const { store } = await world.fresh();
       await store.admit(extractable([anEvent(), anEvent()]));
@@ -291,6 +311,7 @@ export function describeExtractionQueue(world: StoreWorld): void {
       const claim = await claimed(store, ANY);
 
       expect(await store.waitingTurns(claim, { upTo: undefined, limit: 9 })).toEqual([]);
+      expect(await store.earlierTurns(claim, 9)).toEqual([]);
     });
   });
 }

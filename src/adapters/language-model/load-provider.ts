@@ -1,5 +1,6 @@
 import type { LanguageModel as SdkModel } from "ai";
 import { providerAddress } from "../../domain/provider-address.ts";
+import { boundedFetch } from "./bounded-fetch.ts";
 import type { LanguageModelOptions } from "./options.ts";
 
 /** A provider's client, ready to be asked. */
@@ -25,7 +26,7 @@ export async function loadProvider(options: LanguageModelOptions): Promise<Loade
     case "openai": {
       const { createOpenAI } = await import("@ai-sdk/openai");
       return {
-        model: createOpenAI({ apiKey, baseURL }).chat(model),
+        model: createOpenAI({ apiKey, baseURL, fetch: boundedFetch }).chat(model),
         settings:
           reasoningEffort === undefined ? {} : { providerOptions: { openai: { reasoningEffort } } },
       };
@@ -33,7 +34,7 @@ export async function loadProvider(options: LanguageModelOptions): Promise<Loade
     case "anthropic": {
       const { createAnthropic } = await import("@ai-sdk/anthropic");
       return {
-        model: createAnthropic({ apiKey, baseURL }).languageModel(model),
+        model: createAnthropic({ apiKey, baseURL, fetch: boundedFetch }).languageModel(model),
         settings: { maxOutputTokens: ANTHROPIC_MAX_TOKENS },
       };
     }
@@ -43,6 +44,7 @@ export async function loadProvider(options: LanguageModelOptions): Promise<Loade
         name: "ollama",
         baseURL,
         supportsStructuredOutputs: true,
+        fetch: boundedFetch,
         ...(options.apiKey === undefined ? {} : { apiKey: options.apiKey }),
       });
       return {

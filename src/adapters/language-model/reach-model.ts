@@ -39,19 +39,13 @@ export async function reachModel(options: ReachOptions): Promise<Reached> {
     const status = await untilAborted(statusOf(options, deadline), deadline);
     return status === 200
       ? { isReached: true, message: `${whose} answers and has the model` }
-      : { isReached: false, message: `${whose} ${refusal(status)}` };
+      : { isReached: false, message: `${whose} ${statusInWords(status)}` };
   } catch {
     const what = deadline.aborted
       ? `did not answer within ${timeoutMs / 1000} seconds`
       : "cannot be reached: check the network and the address";
     return { isReached: false, message: `${whose} ${what}` };
   }
-}
-
-function refusal(status: number): string {
-  return status >= 300 && status < 400
-    ? `redirects to another address (status ${status}): set the final one`
-    : statusInWords(status);
 }
 
 async function statusOf(options: ReachOptions, signal: AbortSignal): Promise<number> {

@@ -39,6 +39,16 @@ export type ProviderTurn = {
   readonly time: string;
 };
 
+/** A memory that messages may correct. */
+export type ProviderMemory = {
+  readonly label: string;
+  readonly text: string;
+  /** From when it counts: ISO 8601, UTC. */
+  readonly time: string;
+  /** Indices of the turns that it is near to. */
+  readonly turns: readonly number[];
+};
+
 /**
  * A language model of your own. What it returns is checked against the text; what it throws is recorded by a name: that of `FAILURE_CODES`
  * which the error or one of its causes carries as `name`, else the name of the last cause.
@@ -49,20 +59,33 @@ export type ExtractionProvider = {
   readonly modelName: string;
   /**
    * What one message states: `{entities, facts, relationships, summary}` with the members that `docs/extraction.md` lists.
-   * @param about `speaker` only if `enable_speaker_grounding` is on
+   * @param about `speaker`, `context` and `resolve` only if `enable_speaker_grounding`, `enable_windowed_extraction` or
+   *   `enable_fact_text_resolution` is on
    */
   extract(
     content: string,
     about: {
       readonly role: string;
       readonly speaker?: string | undefined;
+      /** Earlier messages, oldest first, each with its speaker. */
+      readonly context?: readonly string[];
+      /** What `resolved_text` of a fact may name in place of `I` and `yesterday`. */
+      readonly resolve?: {
+        readonly speaker: string | undefined;
+        /** ISO 8601, UTC. */
+        readonly sourceTime: string;
+      };
       readonly signal: AbortSignal;
     },
   ): Promise<unknown>;
   /** `{turns: [{turn, entities, facts, relationships}]}`. Needed unless `extraction_batch_target_tokens` is 0. */
   extractBatch?(
     turns: readonly ProviderTurn[],
-    about: { readonly signal: AbortSignal },
+    about: {
+      /** Memories that a fact may name in `replaces_memory`, by label; only if `enable_extraction_corrections` is on. */
+      readonly memories?: readonly ProviderMemory[];
+      readonly signal: AbortSignal;
+    },
   ): Promise<unknown>;
 };
 
@@ -70,6 +93,12 @@ export type ExtractionProvider = {
 export type ExtractionSettings = {
   /** Tokens of messages that are sent together; 0: each alone. */
   readonly batchTargetTokens: number;
+  /** Earlier messages of a session that are shown with one that is asked alone. */
+  readonly windowTurns: number;
+  /** Whether claims of one that is asked alone are also asked for in words that stand alone. */
+  readonly resolvesText: boolean;
+  /** Whether memories are shown to be corrected; only with messages that are sent together. */
+  readonly corrections: boolean;
   /** Requests at a time. */
   readonly maxConcurrent: number;
   readonly leaseSeconds: number;

@@ -1,13 +1,26 @@
 import { SvcError } from "../../domain/errors.ts";
+import type { ShownText } from "../../domain/extraction/corrections.ts";
 import type { FailureCode } from "../../domain/extraction/failure.ts";
 import { readBatchAnswer, readSingleAnswer } from "../../domain/extraction/read-answer.ts";
 import type { Turn } from "../../domain/extraction/turn.ts";
-import type { ExtractionProvider, ExtractionSettings, ProviderTurn } from "./api.ts";
+import type {
+  ExtractionProvider,
+  ExtractionSettings,
+  ProviderMemory,
+  ProviderTurn,
+} from "./api.ts";
 import type { Extractor } from "./extractor.ts";
+import { spoken } from "./request.ts";
 
 type CustomSettings = Pick<
   ExtractionSettings,
-  "timeoutMs" | "batchTimeoutMs" | "maxRetries" | "speakerGrounding" | "batchTargetTokens"
+  | "timeoutMs"
+  | "batchTimeoutMs"
+  | "maxRetries"
+  | "speakerGrounding"
+  | "batchTargetTokens"
+  | "windowTurns"
+  | "corrections"
 >;
 
 /**
@@ -28,19 +41,22 @@ export function createCustomExtractor(
     isTrusted: true,
     one: async (turn, signal) =>
       await within(timeoutMs, signal, (end) => {
-        const { role, speaker } = turn;
-        const about = { role, ...(settings.speakerGrounding && { speaker }), signal: end };
+        const about = { ...aboutOf(turn, settings), signal: end };
         return firstRead(
           maxRetries + 1,
           () => provider.extract(turn.content, about),
           (text) => readSingleAnswer(text, { isCustom: true }),
         );
       }),
-    several: async (turns, signal) =>
+    several: async (turns, signal, memories = []) =>
       await within(batchTimeoutMs, signal, (end) =>
         firstRead(
           turns.length === 1 ? maxRetries + 1 : 1,
-          async () => provider.extractBatch?.(turns.map(toProviderTurn), { signal: end }),
+          async () =>
+            provider.extractBatch?.(turns.map(toProviderTurn), {
+              ...(settings.corrections && { memories: memories.map(toProviderMemory) }),
+              signal: end,
+            }),
           (text) => readBatchAnswer(text, turns.length),
         ),
       ),
@@ -119,4 +135,22 @@ function failed(name: FailureCode, message: string): SvcError {
 
 function toProviderTurn({ role, content, speaker, at }: Turn, index: number): ProviderTurn {
   return { index: index + 1, role, content, ...(speaker !== undefined && { speaker }), time: at };
+}
+
+function toProviderMemory({ label, text, at, turns }: ShownText): ProviderMemory {
+  return { label, text, time: at, turns };
+}
+
+/** What is told about a turn that is asked alone; what a setting does not ask for is left out. */
+function aboutOf(
+  { role, speaker, at, reading }: Turn,
+  { speakerGrounding, windowTurns }: CustomSettings,
+): Omit<Parameters<ExtractionProvider["extract"]>[1], "signal"> {
+  const { window = [], resolves = false } = reading ?? {};
+  return {
+    role,
+    ...(speakerGrounding && { speaker }),
+    ...(windowTurns > 0 && { context: window.map((earlier) => spoken(earlier)) }),
+    ...(resolves && { resolve: { speaker, sourceTime: at } }),
+  };
 }

@@ -15,9 +15,7 @@ import type { AuditRecord } from "../../ports/store/audit-record.ts";
 import type { ExtractionClaim } from "../../ports/store/extraction-queue.ts";
 import type { ExtractDeps, JobOptions } from "./deps.ts";
 import { extractTurns } from "./extract-turns.ts";
-
-/** The language of relative dates; expressions of other languages are not read. */
-const DATE_LANGUAGES = ["en"];
+import { readerOf } from "./turn-dates.ts";
 
 /**
  * Brings a claimed event as far as it gets: asks, unless that was done before; plans; publishes.
@@ -76,15 +74,13 @@ async function planFor(
     values: valuesToFind(result),
     shownIds,
   });
-  for (const { temporalRef } of result.claims) {
-    if (temporalRef !== undefined) await dates.ready(temporalRef, DATE_LANGUAGES);
-  }
+  const times = result.claims.flatMap(({ temporalRef }) => temporalRef ?? []);
   const plan = planDerivation(result, {
     event,
     turn,
     known,
     settings,
-    readDates: (text, reference) => dates.read(text, reference, DATE_LANGUAGES),
+    readDates: await readerOf(dates, times),
     revision,
     now: clock.now(),
   });

@@ -1,5 +1,6 @@
 import { openTurn } from "../../domain/extraction/check-claim.ts";
 import { checkTurn, ground } from "../../domain/extraction/check-turn.ts";
+import { type ShownText, withCorrections } from "../../domain/extraction/corrections.ts";
 import { failureCode } from "../../domain/extraction/failure.ts";
 import type { ReadTurn } from "../../domain/extraction/read-result.ts";
 import { DropTally } from "../../domain/extraction/reasons.ts";
@@ -13,8 +14,10 @@ import type { AuditRecord } from "../../ports/store/audit-record.ts";
 import type { ExtractionClaim } from "../../ports/store/extraction-queue.ts";
 import { type AnsweredBatch, askTurns } from "./ask-turns.ts";
 import type { ExtractDeps, JobOptions } from "./deps.ts";
-import { type AskedTurn, gatherTurns } from "./gather-turns.ts";
+import { type AskedTurn, gatherTurns, turnAlone } from "./gather-turns.ts";
 import { batchRequest, requestSha256 } from "./request.ts";
+import { showingMemories } from "./show-memories.ts";
+import { readerOf } from "./turn-dates.ts";
 
 /** What was extracted from an event, or the reason code of why nothing was. */
 export type Extracted = { readonly record: AuditRecord } | { readonly failure: string };
@@ -28,21 +31,18 @@ export async function extractTurns(
   claim: ExtractionClaim,
   options: JobOptions,
 ): Promise<Extracted> {
-  const turns = await gatherTurns(deps, claim, options);
   return deps.settings.batchTargetTokens === 0
-    ? await extractOne(deps, claim, turns, options)
-    : await extractBatch(deps, claim, turns, options);
+    ? await extractOne(deps, claim, await turnAlone(deps, claim), options)
+    : await extractBatch(deps, claim, await gatherTurns(deps, claim, options), options);
 }
 
 async function extractOne(
   deps: ExtractDeps,
   claim: ExtractionClaim,
-  [asked]: readonly AskedTurn[],
+  { turn, event }: AskedTurn,
   { signal }: JobOptions,
 ): Promise<Extracted> {
-  const { extractor, gate, store } = deps;
-  if (asked === undefined) return { failure: "Error" };
-  const { turn, event } = asked;
+  const { extractor, gate, store, dates } = deps;
   let read: ReadTurn;
   try {
     read = await gate(() => extractor.one(turn, signal), signal);
@@ -51,7 +51,9 @@ async function extractOne(
     return { failure: failureCode(error) };
   }
   const tally = new DropTally();
-  const rules = deps.settings;
+  const isResolved = turn.reading?.resolves === true;
+  const readDates = await readerOf(dates, isResolved ? [turn.content] : []);
+  const rules = { ...deps.settings, readDates };
   const { isTrusted } = extractor;
   const checked = isTrusted
     ? { result: ground(read.result, openTurn(turn, rules), tally), tally }
@@ -74,18 +76,17 @@ async function extractBatch(
 ): Promise<Extracted> {
   const { extractor, gate, store, warn } = deps;
   let own: AuditRecord | undefined;
-  const ask = (some: readonly AskedTurn[]) =>
-    gate(
-      () =>
-        extractor.several(
-          some.map(({ turn }) => turn),
-          signal,
-        ),
-      signal,
-    );
+  const showMemories = deps.settings.corrections ? showingMemories(deps) : undefined;
+  const shown = new Map<readonly AskedTurn[], readonly ShownText[]>();
+  const ask = async (some: readonly AskedTurn[]) => {
+    const memories = (await showMemories?.(some)) ?? [];
+    shown.set(some, memories);
+    const asked = some.map(({ turn }) => turn);
+    return await gate(() => extractor.several(asked, signal, memories), signal);
+  };
   const save = async (batch: AnsweredBatch<AskedTurn>): Promise<void> => {
     signal.throwIfAborted();
-    const records = recordsOf(deps, claim, batch);
+    const records = recordsOf(deps, claim, batch, shown.get(batch.turns) ?? []);
     await store.saveExtractions(claim, [...records.values()]);
     own ??= records.get(claim.event.id);
     if (batch.silent.length > 0) {
@@ -105,15 +106,21 @@ function recordsOf(
   deps: ExtractDeps,
   claim: ExtractionClaim,
   { turns, results, answer, turnsAskedAgain }: AnsweredBatch<AskedTurn>,
+  shown: readonly ShownText[],
 ): ReadonlyMap<string, AuditRecord> {
   const by = byOf(deps);
   const request = {
     head: claim.event,
     events: turns.map(({ event }) => event),
-    requestSha256: requestSha256(batchRequest(turns.map(({ turn }) => turn))),
+    requestSha256: requestSha256(
+      batchRequest(
+        turns.map(({ turn }) => turn),
+        shown,
+      ),
+    ),
     response: answer.response,
     turnsAskedAgain,
-    shown: [],
+    shown,
   };
   const batchId = batchIdOf(request);
   const records = new Map<string, AuditRecord>([[batchId, toBatchRecord(request, by)]]);
@@ -124,7 +131,8 @@ function recordsOf(
     checked.tally.addAll(tally.counts);
     checked.tally.addAll(unassigned);
     unassigned = {};
-    const kept = { result: checked.result, drops: checked.tally.counts };
+    const corrected = withCorrections(checked.result, shown, checked.tally);
+    const kept = { result: corrected, drops: checked.tally.counts };
     records.set(event.id, toExtractionRecord(event, kept, by, batchId));
   }
   return records;

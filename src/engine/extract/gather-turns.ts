@@ -1,7 +1,7 @@
 import type { MemoryEvent } from "../../domain/event.ts";
 import { batchOf, type Waiting } from "../../domain/extraction/batch.ts";
 import { languageOf } from "../../domain/extraction/language.ts";
-import { type Turn, turnOf } from "../../domain/extraction/turn.ts";
+import { earlierTurnOf, type Turn, turnOf } from "../../domain/extraction/turn.ts";
 import type { ExtractionClaim } from "../../ports/store/extraction-queue.ts";
 import type { Tokenizer } from "../../ports/tokenizer.ts";
 import type { ExtractDeps, JobOptions } from "./deps.ts";
@@ -14,6 +14,25 @@ const READ_AT_FIRST = 64;
 const READ_AT_MOST = 1000;
 /** UTF-16 units that one token stands for at most. A longer text is above the target without being counted. */
 const LONGEST_TOKEN = 128;
+
+/** A claimed event as a turn that is asked alone, with what helps to read it. */
+export async function turnAlone(
+  { store, settings }: Pick<ExtractDeps, "store" | "settings">,
+  claim: ExtractionClaim,
+): Promise<AskedTurn> {
+  const { event } = claim;
+  const { windowTurns, resolvesText } = settings;
+  const earlier = windowTurns === 0 ? [] : await store.earlierTurns(claim, windowTurns);
+  const around = languageOf([...earlier, event].map(({ content }) => content).join("\n"));
+  const turn = turnOf(event, around);
+  if (earlier.length === 0 && !resolvesText) return { event, turn };
+  const reading = {
+    eventId: event.id,
+    window: earlier.map(earlierTurnOf),
+    resolves: resolvesText,
+  };
+  return { event, turn: { ...turn, reading } };
+}
 
 /** The turns of the request for a claimed event, oldest first. */
 export async function gatherTurns(

@@ -1,5 +1,6 @@
 import type { ShownText } from "../../domain/extraction/corrections.ts";
-import type { Turn } from "../../domain/extraction/turn.ts";
+import type { EarlierTurn, Turn } from "../../domain/extraction/turn.ts";
+import { beginsWithSpeaker } from "../../domain/speaker.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { batchSchema, singleSchema } from "./answer-schema.ts";
@@ -33,9 +34,7 @@ export function singleRequest(turn: Turn): ExtractionRequest {
     ...(resolves ? [PROMPTS.resolution] : []),
     ...(turn.role === "assistant" ? [] : [examplesFor([turn])]),
   ];
-  const earlier = window.map(
-    ({ content, speaker }, index) => `${index + 1}. ${onOneLine(spoken(content, speaker))}`,
-  );
+  const earlier = window.map((said, index) => `${index + 1}. ${onOneLine(spoken(said))}`);
   const { headings } = PROMPTS;
   return {
     system: task.join("\n\n"),
@@ -118,11 +117,9 @@ function examplesFor(turns: readonly Turn[]): string {
   return [PROMPTS.examplesHeading, ...texts].join("\n\n");
 }
 
-/** A text with who said it, unless it begins with that already. */
-function spoken(content: string, speaker: string | undefined): string {
-  const isNamed =
-    speaker === undefined ||
-    content.trimStart().toLowerCase().startsWith(`${speaker.toLowerCase()}:`);
+/** A turn with who said it, unless its text begins with that already. */
+export function spoken({ content, speaker }: EarlierTurn): string {
+  const isNamed = speaker === undefined || beginsWithSpeaker(content, speaker);
   return isNamed ? content : `${speaker}: ${content}`;
 }
 

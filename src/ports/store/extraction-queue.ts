@@ -98,6 +98,11 @@ export type ExtractionQueue = {
     claim: ExtractionClaim,
     page: { readonly upTo: number | undefined; readonly limit: number },
   ): Promise<readonly WaitingTurn[]>;
+  /**
+   * The newest turns of a claimed one's session and scope that were admitted before it and are not blank, oldest first; none for an
+   * event without session.
+   */
+  earlierTurns(claim: ExtractionClaim, limit: number): Promise<readonly MemoryEvent[]>;
   /** Keeps what was answered: a record that is there already stays as it is. @throws SvcError (`isTakenOver`) */
   saveExtractions(claim: ExtractionClaim, records: readonly AuditRecord[]): Promise<void>;
   knownMemories(lookup: KnownLookup): Promise<KnownMemories>;

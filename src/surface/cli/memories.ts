@@ -16,7 +16,7 @@ export const ACTOR = "cli-operator";
 export const ID_ARGUMENT = "its id, or a start or end of it that no other memory has";
 
 /** Characters of a memory in a table. */
-const SHOWN_CHARS = 80;
+export const SHOWN_CHARS = 80;
 /** Minimum digits of an id for a lookup. */
 const LEAST_DIGITS = 4;
 const ID_DIGITS = 32;
@@ -26,6 +26,16 @@ const NAMED = 5;
 /** The options of every such command. */
 export type MemoryOptions = PackOptions & { readonly userId?: string };
 
+/** Runs `work` with the engine of a pack. */
+export async function withPack(
+  context: CliContext,
+  path: string,
+  options: PackOptions,
+  work: (engine: MemoryEngine) => Promise<void>,
+): Promise<void> {
+  await withEngine(context, await configFor(context, path, options.encryptionKey), work);
+}
+
 /** Runs `work` with the engine of a pack and the requested owner. */
 export async function withMemories(
   context: CliContext,
@@ -33,8 +43,7 @@ export async function withMemories(
   options: MemoryOptions,
   work: (engine: MemoryEngine, owner: string) => Promise<void>,
 ): Promise<void> {
-  const config = await configFor(context, path, options.encryptionKey);
-  await withEngine(context, config, async (engine) => {
+  await withPack(context, path, options, async (engine) => {
     const question = { given: options.userId, path, isStoring: false };
     await work(engine, await ownerFor(context, engine, question));
   });
@@ -72,10 +81,36 @@ export async function findMemory(
   throw invalid("id", `${given} stands for ${names.join(", ")}${others}; give more digits`);
 }
 
-function missing(given: string, userId: string): SvcError {
+/**
+ * The same among all owners if none is named.
+ * @throws SvcError not_found; invalid_argument for anything but a part of an id, and for an ambiguous one
+ */
+export async function findAnyMemory(
+  engine: MemoryEngine,
+  userId: string | undefined,
+  given: string,
+): Promise<MemoryNode> {
+  if (userId !== undefined) return findMemory(engine, userId, given);
+  const found: MemoryNode[] = [];
+  for (const owner of await engine.listOwners()) {
+    try {
+      found.push(await findMemory(engine, owner.userId, given));
+    } catch (error) {
+      if (!(error instanceof SvcError && error.code === "not_found")) throw error;
+    }
+  }
+  const [only, other] = found;
+  if (only === undefined) throw missing(given, undefined);
+  if (other === undefined) return only;
+  throw invalid("id", `${given} stands for ${only.id} and ${other.id}; give more digits`);
+}
+
+function missing(given: string, userId: string | undefined): SvcError {
   return new SvcError(
     "not_found",
-    `${JSON.stringify(userId)} has no memory ${given} in this pack; svc list shows them`,
+    userId === undefined
+      ? `there is no memory ${given} in this pack; svc nodes shows them`
+      : `${JSON.stringify(userId)} has no memory ${given} in this pack; svc list shows them`,
     { kind: "node", id: given },
   );
 }

@@ -90,6 +90,11 @@ export function table(
   return [kleur.bold(align(headings)), ...rows.map(align)];
 }
 
+/** The line below a table that says how many rows it has; none below an empty one. */
+export function countLine(count: number, one: string, many: string): readonly string[] {
+  return count === 0 ? [] : ["", `${count} ${count === 1 ? one : many}`];
+}
+
 /** `label  value` lines, labels aligned. */
 export function fields(entries: readonly (readonly [string, string | number])[]): string[] {
   const width = Math.max(...entries.map(([label]) => label.length));
@@ -105,6 +110,14 @@ export function oneLine(text: string): string {
  * Control characters, lone surrogates and characters that change the text direction. Joiners stay: emoji and scripts need them.
  */
 const STEERING = /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+/** Text from a memory with its lines, which cannot steer a terminal either. */
+export function allLines(text: string): string {
+  return text
+    .split(/\r?\n/)
+    .map((line) => line.replaceAll("\t", "  ").replace(STEERING, "\ufffd"))
+    .join("\n");
+}
 
 /** Like `oneLine`, cut after `max` characters. */
 export function shortened(text: string, max = 50): string {

@@ -26,6 +26,13 @@ const COMMANDS: Readonly<Record<string, Builder>> = {
   organize: async (context) => (await import("./commands/organize.ts")).organizeCommand(context),
   aliases: async (context) => (await import("./commands/aliases.ts")).aliasesCommand(context),
   explain: async (context) => (await import("./commands/explain.ts")).explainCommand(context),
+  nodes: async (context) => (await import("./commands/nodes.ts")).nodesCommand(context),
+  node: async (context) => (await import("./commands/node.ts")).nodeCommand(context),
+  edges: async (context) => (await import("./commands/edges.ts")).edgesCommand(context),
+  chain: async (context) => (await import("./commands/chain.ts")).chainCommand(context),
+  stats: async (context) => (await import("./commands/stats.ts")).statsCommand(context),
+  "config-audit": async (context) =>
+    (await import("./commands/config-audit.ts")).configAuditCommand(context),
   info: async (context) => (await import("./commands/info.ts")).infoCommand(context),
   doctor: async (context) => (await import("./commands/doctor.ts")).doctorCommand(context),
   rebuild: async (context) => (await import("./commands/rebuild.ts")).rebuildCommand(context),
@@ -98,7 +105,7 @@ export async function runCli(
 async function createProgram(args: readonly string[], context: CliContext): Promise<Command> {
   const program = new Command("svc")
     .description("A long-term memory for AI assistants that you own: one program, one file.")
-    .version(VERSION, "-V, --version", "print the version")
+    .version(VERSION, "-V, --version", "print the version; with --verbose also what it is made of")
     .addHelpText("after", EXAMPLES)
     .showSuggestionAfterError()
     .configureOutput({ writeErr: (text) => void process.stderr.write(withoutValues(text)) })

@@ -1,3 +1,4 @@
+import { EXTRACTION_2 } from "../../../src/engine/extract/prompts/extraction-2.ts";
 import {
   type ProviderServer,
   type Received,
@@ -12,6 +13,8 @@ export type ShownTurn = { readonly index: number; readonly content: string };
 /** One request about turns. */
 export type AskedTurns = {
   readonly turns: readonly ShownTurn[];
+  /** Messages that are shown beside the turns. */
+  readonly references: readonly string[];
   /** Whether it is about several, with their places. */
   readonly isBatch: boolean;
   readonly received: Received;
@@ -110,22 +113,25 @@ export function entry(content: string): {
 }
 
 function askedTurns(received: Received): AskedTurns {
-  const prompt = promptOf(received);
-  const found = [...prompt.matchAll(/<turn index="(\d+)"[^>]*>\n([\s\S]*?)\n<\/turn>/g)];
-  return found.length === 0
-    ? { turns: [{ index: 1, content: prompt }], isBatch: false, received }
-    : {
-        turns: found.map(([, index, content = ""]) => ({ index: Number(index), content })),
-        isBatch: true,
-        received,
-      };
+  const texts = textsOf(received);
+  const headings = Object.values(EXTRACTION_2.headings);
+  const references = texts.filter((text) => headings.some((heading) => text.startsWith(heading)));
+  const prompt = texts[references.length] ?? "";
+  const found = [...prompt.matchAll(/<(turn[-\da-f]*) index="(\d+)"[^>]*>\n([\s\S]*?)\n<\/\1>/g)];
+  const batch = found.map(([, , index, content = ""]) => ({ index: Number(index), content }));
+  const isBatch = found.length > 0;
+  const turns = isBatch ? batch : [{ index: 1, content: prompt }];
+  return { turns, references, isBatch, received };
 }
 
-/** The text of the first message of the user. */
-function promptOf({ body }: Received): string {
-  const content = body.messages.find(({ role }) => role === "user")?.content;
-  if (typeof content === "string") return content;
-  // SAFETY: the other form of a message in both formats.
-  const parts = (content ?? []) as readonly { readonly text?: string }[];
-  return parts.map(({ text = "" }) => text).join("");
+/** The texts of the user's messages, in order. */
+function textsOf({ body }: Received): readonly string[] {
+  return body.messages
+    .filter(({ role }) => role === "user")
+    .flatMap(({ content }) => {
+      if (typeof content === "string") return [content];
+      // SAFETY: the other form of a message in both formats.
+      const parts = (content ?? []) as readonly { readonly text?: string }[];
+      return parts.map(({ text = "" }) => text);
+    });
 }

@@ -1,7 +1,11 @@
 import type { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
-import { extractionLanes, waitingTurns } from "../../../src/adapters/sqlite/extraction/claims.ts";
+import {
+  earlierTurns,
+  extractionLanes,
+  waitingTurns,
+} from "../../../src/adapters/sqlite/extraction/claims.ts";
 import { extractionJob } from "../../../src/adapters/sqlite/extraction/jobs.ts";
 import {
   readAuditRecords,
@@ -164,6 +168,12 @@ const READS: readonly {
     name: "turns that wait for extraction",
     read: (database) => waitingTurns(database, CLAIM, { upTo: undefined, limit: 9 }),
     indexes: ["work_in_lanes"],
+    sorts: false,
+  },
+  {
+    name: "turns before one that is extracted",
+    read: (database) => earlierTurns(database, CLAIM, 4),
+    indexes: ["events_by_session"],
     sorts: false,
   },
 ];

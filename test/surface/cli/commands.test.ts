@@ -23,6 +23,17 @@ describe("help and version", () => {
     expect(outcome).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: "" });
   });
 
+  test("says with --verbose what it is made of, for a report of a fault", async () => {
+    const { code, stdout } = await desk.run(["--version", "--verbose"]);
+    expect(code).toBe(0);
+    const [first, ...others] = stdout.trim().split("\n");
+    expect(first).toBe(`svc ${manifest.version}`);
+    const names = ["Platform", "Build", "SQLite", "Native parts", "Models"];
+    expect(others.map((line) => line.slice(0, 14).trim())).toEqual(names);
+    expect(stdout).toContain(`${process.platform}-${process.arch}, kernel `);
+    expect(stdout).toContain("BAAI/bge-small-en-v1.5");
+  });
+
   test("lists every command", async () => {
     const { code, stdout } = await desk.run(["--help"]);
     expect(code).toBe(0);

@@ -142,9 +142,7 @@ function inWords(answer: Answer | undefined): string {
   if (REFUSES_TEXTS.includes(status)) {
     return `refused the request (status ${status}): embedding.max_tokens may be more than the model reads, or the model none for embeddings`;
   }
-  return status >= 300 && status < 400
-    ? `redirects to another address (status ${status}): set the final one`
-    : statusInWords(status);
+  return statusInWords(status);
 }
 
 /** Waits before a retry, for as long as the server says or the given time. */

@@ -10,6 +10,7 @@ import type { PackAccess } from "../pack-access.ts";
 import { freeEndedLeases, leaseOf } from "../write/work.ts";
 import {
   claimExtraction,
+  earlierTurns,
   extractionLanes,
   heldJob,
   renewExtraction,
@@ -52,6 +53,7 @@ export function bindExtraction(
     renewExtraction: (claim, seconds) =>
       write((database) => renewExtraction(database, claim, leaseOf(holder, clock.now(), seconds))),
     waitingTurns: (claim, page) => read((database) => waitingTurns(database, claim, page)),
+    earlierTurns: (claim, limit) => read((database) => earlierTurns(database, claim, limit)),
     saveExtractions: (claim, records) =>
       write((database) => saveExtractions(database, claim, records)),
     knownMemories: (lookup) => read((database) => knownMemories(database, lookup)),

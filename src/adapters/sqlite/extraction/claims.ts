@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { SCOPES, type Scope } from "../../../domain/enums.ts";
+import type { MemoryEvent } from "../../../domain/event.ts";
 import { planIdOf } from "../../../domain/extraction/plan/nodes.ts";
 import { extractionRecordId } from "../../../domain/extraction/records.ts";
 import { takenOver } from "../../../domain/jobs.ts";
@@ -178,6 +179,25 @@ export function waitingTurns(
       order: row.key,
       isRecorded: hasRow(database, "operations WHERE id = ?", extractionRecordId(asUuid(row.id))),
     }));
+}
+
+/** Turns of the session of a claimed one before it, oldest first. */
+export function earlierTurns(
+  database: Database,
+  { event, order }: ExtractionClaim,
+  limit: number,
+): readonly MemoryEvent[] {
+  if (event.sessionId === undefined) return [];
+  return database
+    .query<EventRow, (string | number)[]>(
+      `SELECT ${EVENT_COLUMNS} FROM events e CROSS JOIN owners o ON o.owner = e.owner
+       WHERE e.owner = (SELECT owner FROM owners WHERE user_id = ?) AND e.session_id = ? AND e.scope = ? AND e.key < ?
+         AND e.content GLOB '*[^ ' || char(9, 10, 11, 12, 13) || ']*'
+       ORDER BY e.timestamp DESC, e.id DESC LIMIT ?`,
+    )
+    .all(event.userId, event.sessionId, event.scope, order, limit)
+    .map(toEvent)
+    .reverse();
 }
 
 /** Lanes with work that is not done, those of an owner beside each other. */

@@ -1,5 +1,6 @@
 import { normaliseText } from "../../../lib/normal-text.ts";
 import { foldCase } from "../../../lib/text.ts";
+import type { NodeType } from "../../enums.ts";
 import { canReplace } from "../../lifecycle.ts";
 import type { MemoryNode } from "../../node.ts";
 import type { ExtractionResult } from "../result.ts";
@@ -69,11 +70,12 @@ export function correctedBy(
   return isSame && effectiveTime(target) <= effectiveTime(node) ? target : undefined;
 }
 
+/** Types of memories that later turns may correct. */
+export const STATEMENTS: ReadonlySet<NodeType> = new Set(["fact", "decision", "preference"]);
+
 /** Whether a later turn may correct a memory: a statement that holds now, without condition. */
 export function isCorrectable(node: MemoryNode): boolean {
-  const isStatement =
-    node.nodeType === "fact" || node.nodeType === "decision" || node.nodeType === "preference";
-  return isStatement && canReplace(node.lifecycleState) && isUnconditional(node);
+  return STATEMENTS.has(node.nodeType) && canReplace(node.lifecycleState) && isUnconditional(node);
 }
 
 function isUnconditional({ epistemicType, metadata }: MemoryNode): boolean {

@@ -27,13 +27,31 @@ Examples:
 
 active are tentative, stable and contested memories. svc search finds memories by what they say.`;
 
-type ListOptions = MemoryOptions & {
+/** Options of a list of memories. */
+export type ListFilters = {
   readonly type?: NodeType;
   readonly scope?: Scope;
   readonly state: LifecycleState | (typeof GROUPS)[number];
-  readonly limit: number;
   readonly after?: string;
 };
+
+type ListOptions = MemoryOptions & ListFilters & { readonly limit: number };
+
+/** The options that restrict a list of memories. */
+export function listFilters(): readonly Option[] {
+  return [
+    new Option("--type <type>", "only of this kind").choices(NODE_TYPES),
+    new Option("--scope <scope>", "only memories of this scope").choices(SCOPES),
+    new Option("--state <state>", "only memories in this state")
+      .choices([...GROUPS, ...LIFECYCLE_STATES])
+      .default("active"),
+  ];
+}
+
+/** `--user-id` of a command about all owners. */
+export function anyOwnerOption(): Option {
+  return new Option("--user-id <owner>", "only of this owner (default: all owners)");
+}
 
 /** `svc list`: the memories of one owner, newest first. */
 export const listCommand = packCommand(
@@ -42,11 +60,7 @@ export const listCommand = packCommand(
     description: "list memories, newest first",
     options: [
       ownerOption(),
-      new Option("--type <type>", "only of this kind").choices(NODE_TYPES),
-      new Option("--scope <scope>", "only memories of this scope").choices(SCOPES),
-      new Option("--state <state>", "only memories in this state")
-        .choices([...GROUPS, ...LIFECYCLE_STATES])
-        .default("active"),
+      ...listFilters(),
       countOption("--limit <count>", "maximum number of memories to show", [1, 1000], 20),
       new Option("--after <id>", "continue after this memory, the last of the previous page"),
     ],
@@ -79,13 +93,14 @@ export const listCommand = packCommand(
     }),
 );
 
-function statesOf(state: ListOptions["state"]): readonly LifecycleState[] {
+/** The states that `--state` names. */
+export function statesOf(state: ListOptions["state"]): readonly LifecycleState[] {
   if (state === "active") return ACTIVE_STATES;
   return state === "all" ? LIFECYCLE_STATES : [state];
 }
 
 /** The id of the last memory of a page; undefined if nothing follows. */
-async function cursorBehind(
+export async function cursorBehind(
   engine: MemoryEngine,
   query: NodeQuery,
   last: MemoryNode | undefined,

@@ -1,9 +1,10 @@
 import { type MemoryNode, nodeForm } from "../../../domain/node.ts";
 import { storedSpeaker } from "../../../domain/speaker.ts";
-import { complete, rounded } from "../../contract/core/tool-text.ts";
+import type { MemoryEngine } from "../../../engine/memory-engine.ts";
+import { rounded } from "../../contract/core/tool-text.ts";
 import { findMemory, ID_ARGUMENT, type MemoryOptions, withMemories } from "../memories.ts";
 import { ownerOption } from "../options.ts";
-import { fields, oneLine } from "../output.ts";
+import { allLines, fields, oneLine } from "../output.ts";
 import { PACK, packCommand } from "../pack-command.ts";
 
 const EXAMPLES = `
@@ -32,11 +33,23 @@ export const showCommand = packCommand(
         output.json({ ...nodeForm.json(node), supersedes: replaced?.id ?? null });
         return;
       }
-      for (const line of fields(factsOf(node, replaced))) output.line(line);
-      output.line();
-      output.line(complete(node.content));
+      for (const line of linesOf(node, replaced)) output.line(line);
     }),
 );
+
+/** A memory for a person: what is known about it, then its text. */
+export async function memoryLines(
+  engine: MemoryEngine,
+  node: MemoryNode,
+): Promise<readonly string[]> {
+  const { id, userId } = node;
+  const [replaced] = (await engine.chain(id, { userId, direction: "backward" })) ?? [];
+  return linesOf(node, replaced);
+}
+
+function linesOf(node: MemoryNode, replaced: MemoryNode | undefined): readonly string[] {
+  return [...fields(factsOf(node, replaced)), "", allLines(node.content)];
+}
 
 function factsOf(node: MemoryNode, replaced: MemoryNode | undefined): [string, string][] {
   const { validTo, ttlDays, metadata } = node;

@@ -1,0 +1,191 @@
+/** The commands that look into a pack across its owners. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { createDesk, type Desk } from "./run-svc.ts";
+
+// Each test starts processes.
+setDefaultTimeout(60_000);
+
+const PACK = "memory.pack";
+const HOSTILE = "Nobody\u001b]0;owned\u0007 may\u202e read\u0000 this";
+/** An owner whose name steers a terminal. */
+const EVE = "eve\u001b[2J";
+
+let desk: Desk;
+let tea: string;
+let coffee: string;
+let cocoa: string;
+let hostile: string;
+
+async function json(...args: readonly string[]) {
+  const { stdout, code } = await desk.run([...args, "--format", "json"]);
+  expect(code).toBe(0);
+  return JSON.parse(stdout);
+}
+
+/** The lines of a table, without what colours them. */
+async function lines(...args: readonly string[]): Promise<readonly string[]> {
+  const { stdout, code } = await desk.run(args);
+  expect(code).toBe(0);
+  // Nothing of a memory or an owner steers the terminal.
+  expect(stdout.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\u202e]/u);
+  return stdout.trimEnd().split("\n");
+}
+
+beforeAll(async () => {
+  desk = createDesk();
+  await desk.run(["init", PACK, "--plain", "--owner", "anna"]);
+  const engine = await desk.engine(PACK);
+  try {
+    const store = async (content: string, userId: string, more: object = {}) =>
+      (await engine.storeWithReceipt({ content, userId, ...more })).nodeId;
+    tea = await store("Anna drinks tea", "anna", { confidence: 0.25 });
+    coffee = await store("Anna drinks coffee", "anna", { supersedes: [tea], nodeType: "fact" });
+    cocoa = await store("Anna drinks cocoa", "anna", { supersedes: [coffee], nodeType: "fact" });
+    hostile = await store(HOSTILE, EVE, { scope: "project" });
+  } finally {
+    await engine.close();
+  }
+});
+afterAll(() => desk.remove());
+
+describe("svc nodes", () => {
+  test("shows the active memories of all owners with their certainty, newest first", async () => {
+    const [heading, ...rows] = await lines("nodes", PACK);
+
+    expect(heading).toMatch(/^ID +OWNER +TYPE +STATE +CONF +SAL +CONTENT$/);
+    expect(rows.slice(0, 2).map((row) => row.slice(0, 36))).toEqual([hostile, cocoa]);
+    expect(rows[0]).toContain("eve\ufffd[2J");
+    expect(rows.slice(2)).toEqual(["", "2 memories"]);
+  });
+
+  test("restricts by owner, type and state, and goes on behind a memory", async () => {
+    const ids = async (...more: readonly string[]) =>
+      (await json("nodes", PACK, ...more)).map(({ id }: { id: string }) => id);
+
+    expect(await ids("--user-id", "anna", "--state", "all")).toEqual([cocoa, coffee, tea]);
+    expect(await ids("--type", "note", "--state", "superseded")).toEqual([tea]);
+    expect(await ids("--state", "all", "--limit", "2")).toEqual([hostile, cocoa]);
+    expect(await ids("--state", "all", "--limit", "2", "--after", cocoa)).toEqual([coffee, tea]);
+    expect(await ids("--limit", "0")).toEqual([]);
+    const { stderr } = await desk.run(["nodes", PACK, "--limit", "1"]);
+    expect(stderr).toBe(`There are more: add --after ${hostile}\n`);
+    expect((await desk.run(["nodes", PACK, "--state", "lost"])).code).toBe(2);
+  });
+});
+
+describe("svc node", () => {
+  test("shows a memory of any owner in any state, by its id or a part of it", async () => {
+    const whole = await lines("node", PACK, hostile);
+    expect(whole.join("\n")).toContain("Owner       eve\ufffd[2J");
+    expect(whole.at(-1)).toContain("Nobody");
+    expect(await json("node", PACK, tea.slice(-12))).toMatchObject({
+      id: tea,
+      lifecycle_state: "superseded",
+      superseded_by: coffee,
+    });
+  });
+
+  test("says what is missing, and finds only memories of the owner who is named", async () => {
+    const unknown = "00000000-0000-4000-8000-00000000dead";
+    expect(await desk.run(["node", PACK, unknown])).toMatchObject({
+      code: 1,
+      stderr: `Error: there is no memory ${unknown} in this pack; svc nodes shows them\n`,
+    });
+    expect((await desk.run(["node", PACK, tea, "--user-id", EVE])).code).toBe(1);
+    expect((await desk.run(["node", PACK, "x"])).code).toBe(2);
+  });
+});
+
+describe("svc edges", () => {
+  test("lists edges by id with the ends of what they connect", async () => {
+    const [heading, ...rows] = await lines("edges", PACK);
+
+    expect(heading).toMatch(/^ID +TYPE +SOURCE +TARGET +CONF$/);
+    expect(rows.slice(2)).toEqual(["", "2 edges"]);
+    const all = await json("edges", PACK);
+    expect(
+      all.map((edge: { source_id: string; target_id: string }) => [edge.source_id, edge.target_id]),
+    ).toEqual(
+      expect.arrayContaining([
+        [coffee, tea],
+        [cocoa, coffee],
+      ]),
+    );
+    expect(rows[0]).toStartWith(`…${all[0].id.slice(-12)}  supersedes  …`);
+  });
+
+  test("restricts by type, source and target, and goes on behind an edge", async () => {
+    const count = async (...more: readonly string[]) => (await json("edges", PACK, ...more)).length;
+
+    expect(await count("--type", "contradicts")).toBe(0);
+    expect(await count("--source", coffee, "--target", tea.slice(-8))).toBe(1);
+    expect(await count("--user-id", EVE)).toBe(0);
+    const [first, second] = await json("edges", PACK);
+    const page = await desk.run(["edges", PACK, "--limit", "1"]);
+    expect(page.stderr).toBe(`There are more: add --after ${first.id}\n`);
+    expect(await json("edges", PACK, "--after", first.id)).toEqual([second]);
+    expect(await lines("edges", PACK, "--type", "mentions")).toEqual(["(no results)"]);
+  });
+});
+
+test("svc chain shows what a memory replaced and what replaced it, oldest first", async () => {
+  const [, ...rows] = await lines("chain", PACK, coffee);
+
+  expect(rows.slice(0, 3).map((row) => row.slice(0, 36))).toEqual([tea, coffee, cocoa]);
+  expect(rows.at(-1)).toBe(`${coffee} replaced 1; 1 replaced it`);
+  const { node_id, forward_chain, backward_chain } = await json("chain", PACK, coffee);
+  expect([node_id, forward_chain[0].id, backward_chain[0].id]).toEqual([coffee, cocoa, tea]);
+});
+
+test("svc stats counts everything in all states, most frequent first", async () => {
+  expect(await json("stats", PACK)).toEqual({
+    totals: { nodes: 4, edges: 2, events: 4 },
+    avg_confidence: 0.6625,
+    avg_salience: 0.5,
+    nodes_by_type: { fact: 2, note: 2 },
+    nodes_by_state: { superseded: 2, tentative: 2 },
+    nodes_by_scope: { personal: 3, project: 1 },
+    edges_by_type: { supersedes: 2 },
+  });
+  expect((await json("stats", PACK, "--user-id", "nobody")).totals).toEqual({
+    nodes: 0,
+    edges: 0,
+    events: 0,
+  });
+  expect(await lines("stats", PACK)).toContain("  personal  3");
+});
+
+test("svc config-audit lists provisional settings and which of them take effect", async () => {
+  const env = {
+    SVC_PACKING__EPISODE_CONTEXT_TOP_K: "3",
+    SVC_NOVELTY_HIGH_THRESHOLD: "0.75",
+  };
+  const { stdout, code } = await desk.run(["config-audit", "--format", "json"], { env });
+  expect(code).toBe(0);
+  const { schema_version, hypothesis_count, customized_count, settings } = JSON.parse(stdout);
+
+  expect([schema_version, customized_count]).toEqual(["hypothesis-audit-v1", 2]);
+  expect(settings).toHaveLength(hypothesis_count);
+  expect(settings).toContainEqual({
+    path: "packing.episode_context_local_k",
+    environment_variable: "SVC_PACKING__EPISODE_CONTEXT_LOCAL_K",
+    value: 8,
+    default: 8,
+    customized: false,
+    effective: true,
+    activation_condition: "packing.episode_context_top_k is above 0",
+    description: "Memories raised per such conversation.",
+  });
+  expect(settings).toContainEqual(
+    expect.objectContaining({
+      path: "novelty_high_threshold",
+      value: 0.75,
+      customized: true,
+      effective: false,
+      activation_condition: "enable_surprise_gating is true",
+    }),
+  );
+  const table = await lines("config-audit");
+  expect(table[0]).toMatch(/^SETTING +STATE +CUSTOM +VALUE +ENVIRONMENT$/);
+  expect(table.at(-1)).toMatch(/^\d+ settings, \d+ effective, 0 customized$/);
+});
