@@ -5,11 +5,11 @@ import type { Job } from "./runner.ts";
 /** Milliseconds that one step may take before it lets other work in. */
 const STEP_MS = 250;
 
-/** Finishes what earlier processes left pending, of all owners. */
+/** Finishes what earlier processes left pending, of all owners, and what was admitted without being indexed in the call. */
 export function materialize(deps: ProcessingDeps): Job {
   return {
     kind: "materialization",
-    after: ["opening"],
+    after: ["opening", "admission"],
     failure: "repair of pending work did not finish",
     work: async ({ signal, pause }) => {
       for (let left = Number.POSITIVE_INFINITY; ; ) {

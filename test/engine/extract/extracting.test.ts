@@ -64,6 +64,13 @@ describe("messages that nobody waits for", () => {
     expect(provider.asked.map(({ turns }) => turns.length)).toEqual([3]);
   });
 
+  test("are indexed as they are, behind the call, without a question", async () => {
+    const { engine } = await extracting({ rules: [{ when: /Lisbon/, reply: () => refusal(500) }] });
+    const id = await engine.ingest(message("I live in Lisbon."));
+    await until(async () => (await engine.processingStatus(id, "ada"))?.status === "complete");
+    expect(await engine.getNode(id, { userId: "ada" })).toMatchObject({ nodeType: "note" });
+  });
+
   test("are extracted when the engine is closed", async () => {
     const { engine, pack, provider } = await extracting();
     await engine.ingest(message("I live in Lisbon."));
