@@ -1,17 +1,15 @@
-import { checkTurn } from "../../src/domain/extraction/check-turn.ts";
-import { languageOf } from "../../src/domain/extraction/language.ts";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { LanguageModelProvider } from "../../src/adapters/language-model/options.ts";
+import { MemoryEngine } from "../../src/app/memory-engine.ts";
 import { isFirstPerson } from "../../src/domain/extraction/personal.ts";
 import { type DropCounts, DropTally } from "../../src/domain/extraction/reasons.ts";
-import type { ExtractedClaim } from "../../src/domain/extraction/result.ts";
-import type { Turn } from "../../src/domain/extraction/turn.ts";
-import { askTurns } from "../../src/engine/extract/ask-turns.ts";
-import { createExtractor } from "../../src/engine/extract/extractor.ts";
-import { batchRequest } from "../../src/engine/extract/request.ts";
-import type { TextModel } from "../../src/ports/language-model.ts";
-import { turnOf } from "./extraction-score.ts";
+import { type ExtractedClaim, resultForm } from "../../src/domain/extraction/result.ts";
+import type { MemoryNode } from "../../src/domain/node.ts";
 import type { Conversation, SetClaim, SetTurn } from "./extraction-set.ts";
 
-/** What a model and the checks make of conversations. */
+/** What a model and the pipeline make of conversations. */
 export type Measured = {
   readonly turns: number;
   readonly failedTurns: number;
@@ -21,27 +19,59 @@ export type Measured = {
   /** Claims of the set, and those of them that are found. */
   readonly expected: number;
   readonly found: number;
-  /** Values that are retired and that the set does not give up. */
+  /** Memories of the pack that were replaced and that the set does not give up. */
   readonly wrongRetirements: number;
-  /** Claims said of the speaker that the set says of somebody else. */
+  /** Memories of the pack that say of the speaker what the set says of somebody else. */
   readonly wrongOwner: number;
   readonly drops: DropCounts;
-  /** Characters of prompts and answers by four: near enough to compare models. */
+  /** As the provider counts them; characters by four where it does not. */
   readonly tokens: number;
   readonly calls: number;
   readonly wrongClaims: readonly string[];
 };
 
-const CHARACTERS_PER_TOKEN = 4;
-const TIMEOUT_MS = 180_000;
+/** Who is asked. */
+export type AskedModel = {
+  readonly provider: LanguageModelProvider;
+  readonly model: string;
+  readonly apiKey: string | undefined;
+  readonly baseUrl: string | undefined;
+};
 
-/** Asks a model about conversations, one request for each, and counts. */
+const CHARACTERS_PER_TOKEN = 4;
+const BATCH_TIMEOUT_SECONDS = 180;
+
+/** Ingests conversations into a pack of their own with a model, each with an owner of its own, and counts what came of them. */
 export async function askAbout(
-  model: TextModel,
+  { provider, model, apiKey, baseUrl }: AskedModel,
   conversations: readonly Conversation[],
 ): Promise<Measured> {
-  const tally = new DropTally();
-  const sums = {
+  const folder = mkdtempSync(join(tmpdir(), "svc-quality-"));
+  const calls = countCalls();
+  const engine = await MemoryEngine.create({
+    pack_path: join(folder, "quality.pack"),
+    extraction: {
+      provider,
+      model,
+      batch_timeout: BATCH_TIMEOUT_SECONDS,
+      ...(apiKey !== undefined && { api_key: apiKey }),
+      ...(baseUrl !== undefined && { base_url: baseUrl }),
+    },
+  });
+  const sums = new Sums();
+  try {
+    for (const conversation of conversations) await measure(engine, conversation, sums);
+    return { ...sums.counts, ...calls.counts(), drops: sums.tally.counts };
+  } finally {
+    await engine.close();
+    calls.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+class Sums {
+  readonly tally = new DropTally();
+  readonly counts = {
     turns: 0,
     failedTurns: 0,
     kept: 0,
@@ -50,80 +80,77 @@ export async function askAbout(
     found: 0,
     wrongRetirements: 0,
     wrongOwner: 0,
-    tokens: 0,
-    calls: 0,
+    wrongClaims: [] as string[],
   };
-  const wrongClaims: string[] = [];
-  const counted: TextModel = {
-    ...model,
-    ask: (request, read) =>
-      model.ask(request, (text) => {
-        sums.calls += 1;
-        sums.tokens += text.length / CHARACTERS_PER_TOKEN;
-        return read(text);
-      }),
-  };
-  const limits = {
-    timeoutMs: TIMEOUT_MS,
-    batchTimeoutMs: TIMEOUT_MS,
-    maxRetries: 2,
-    temperature: 0,
-  };
-  const extractor = createExtractor(counted, limits);
-  for (const conversation of conversations) {
-    const around = languageOf(conversation.turns.map(({ content }) => content).join("\n"));
-    const asked = conversation.turns.map((said) => ({ said, turn: turnOf(said, around) }));
-    const failed = await askTurns(
-      asked,
-      (some) => {
-        const request = batchRequest(some.map(({ turn }) => turn));
-        sums.tokens += (request.system.length + request.prompt.length) / CHARACTERS_PER_TOKEN;
-        return extractor.several(some.map(({ turn }) => turn));
-      },
-      {
-        save: async ({ results }) => {
-          for (const [{ said, turn }, { result, tally: read }] of results) {
-            tally.addAll(read.counts);
-            const checked = checkTurn(result, turn);
-            tally.addAll(checked.tally.counts);
-            count(sums, wrongClaims, { said, turn, claims: checked.result.claims });
-          }
-        },
-      },
-    );
-    sums.turns += asked.length;
-    sums.failedTurns += failed.flatMap(({ turns }) => turns).length;
-    sums.expected += conversation.turns.flatMap(({ right }) => right).length;
-  }
-  return { ...sums, drops: tally.counts, wrongClaims };
 }
 
-function count(
-  sums: {
-    kept: number;
-    right: number;
-    found: number;
-    wrongRetirements: number;
-    wrongOwner: number;
-  },
-  wrongClaims: string[],
-  { said, claims }: { said: SetTurn; turn: Turn; claims: readonly ExtractedClaim[] },
-): void {
-  sums.kept += claims.length;
-  sums.found += said.right.filter((right) => claims.some((claim) => isSame(claim, right))).length;
-  for (const claim of claims) {
-    const same = said.right.find((right) => isSame(claim, right));
-    const { subject, predicate, object, polarity, replacesObject } = claim;
-    if (same !== undefined) sums.right += 1;
-    else
-      wrongClaims.push(`${subject} | ${predicate} | ${object} (${polarity}) of "${said.content}"`);
-    if (replacesObject !== undefined && !isText(replacesObject, same?.replacesObject ?? "")) {
-      sums.wrongRetirements += 1;
+async function measure(
+  engine: MemoryEngine,
+  { name, turns }: Conversation,
+  { counts, tally }: Sums,
+): Promise<void> {
+  const messages = turns.map(({ role, speaker, content }) => ({
+    content,
+    role,
+    speaker,
+    ...(role === "user" && speaker === undefined && { firstPersonOwner: true }),
+  }));
+  const ids = await engine.ingestBatch({ messages, userId: name, sessionId: name });
+  while ((await engine.processExtractions({ userId: name })).processed > 0);
+  counts.turns += turns.length;
+  for (const [index, said] of turns.entries()) {
+    counts.expected += said.right.length;
+    const record = await engine.getExtraction(ids[index] ?? "", name);
+    if (record === undefined) {
+      counts.failedTurns += 1;
+      continue;
     }
-    const isOther = said.right.some(
-      (right) => isText(right.object, object) && !isFirstPerson(right.subject),
+    // SAFETY: what a record counts are drop reasons.
+    tally.addAll((record.dropped ?? {}) as DropCounts);
+    countClaims(counts, said, resultForm.read(record.result, "result").claims);
+  }
+  const lifecycleStates = ["tentative", "stable", "contested", "superseded"] as const;
+  const nodes = await engine.queryNodes({ userId: name, lifecycleStates, limit: 1000 });
+  countMemories(counts, turns, nodes);
+}
+
+function countClaims(
+  counts: Sums["counts"],
+  { content, right }: SetTurn,
+  claims: readonly ExtractedClaim[],
+): void {
+  counts.kept += claims.length;
+  counts.found += right.filter((one) => claims.some((claim) => isSame(claim, one))).length;
+  for (const claim of claims) {
+    const { subject, predicate, object, polarity } = claim;
+    if (right.some((one) => isSame(claim, one))) counts.right += 1;
+    else
+      counts.wrongClaims.push(
+        `${subject} | ${predicate} | ${object} (${polarity}) of "${content}"`,
+      );
+  }
+}
+
+/** What of the pack is retired without reason, or is said of the wrong person. */
+function countMemories(
+  counts: Sums["counts"],
+  turns: readonly SetTurn[],
+  nodes: readonly MemoryNode[],
+): void {
+  const right = turns.flatMap((turn) => turn.right);
+  const claims = nodes.filter(({ metadata }) => typeof metadata?.["predicate"] === "string");
+  for (const { metadata = {}, lifecycleState, supersededBy } of claims) {
+    const [subject, object] = [String(metadata["subject"]), String(metadata["object"])];
+    const newer = claims.find(({ id }) => id === supersededBy);
+    const isRepeated = newer !== undefined && isText(String(newer.metadata?.["object"]), object);
+    const isGivenUp = right.some(
+      ({ replacesObject, polarity, object: other }) =>
+        isText(replacesObject ?? "", object) || (polarity === "negative" && isText(other, object)),
     );
-    if (same === undefined && isFirstPerson(subject) && isOther) sums.wrongOwner += 1;
+    if (lifecycleState === "superseded" && !isRepeated && !isGivenUp) counts.wrongRetirements += 1;
+    const same = right.filter((one) => isText(one.object, object));
+    const isOther = same.length > 0 && same.every((one) => !isFirstPerson(one.subject));
+    if (isFirstPerson(subject) && isOther) counts.wrongOwner += 1;
   }
 }
 
@@ -139,5 +166,35 @@ function isSame(claim: ExtractedClaim, right: SetClaim): boolean {
 /** Whether two texts are the same but for their ends: models copy more or fewer words. */
 function isText(one: string, other: string): boolean {
   const [a, b] = [one.trim().toLowerCase(), other.trim().toLowerCase()];
-  return a === b || (b !== "" && a.includes(b)) || (a !== "" && b.includes(a));
+  return a !== "" && b !== "" && (a.includes(b) || b.includes(a));
+}
+
+/** Counts requests of this process and their tokens. */
+function countCalls() {
+  const original = globalThis.fetch;
+  let calls = 0;
+  let tokens = 0;
+  const counting = async (...[input, init]: Parameters<typeof fetch>): Promise<Response> => {
+    const response = await original(input, init);
+    calls += 1;
+    const text = await response.clone().text();
+    const sent = typeof init?.body === "string" ? init.body.length : 0;
+    tokens += usageIn(text) ?? (sent + text.length) / CHARACTERS_PER_TOKEN;
+    return response;
+  };
+  globalThis.fetch = Object.assign(counting, { preconnect: original.preconnect });
+  return {
+    counts: () => ({ calls, tokens }),
+    stop: () => {
+      globalThis.fetch = original;
+    },
+  };
+}
+
+/** Tokens in and out, as the answer of a provider has them. */
+function usageIn(answer: string): number | undefined {
+  const of = (name: string): number =>
+    Number(new RegExp(`"${name}"\\s*:\\s*(\\d+)`).exec(answer)?.[1] ?? 0);
+  const sum = of("total_tokens") || of("input_tokens") + of("output_tokens");
+  return sum === 0 ? undefined : sum;
 }

@@ -5,11 +5,10 @@
  *     bun scripts/quality/extraction.ts --provider ollama --model qwen3:8b [--base-url URL] [--limit CONVERSATIONS]
  *     OPENAI_API_KEY=... bun scripts/quality/extraction.ts --provider openai --model gpt-4o-mini
  *
- * asks a real one about the same conversations, one request for each. --show lists what went wrong. Prints tables in Markdown. A real
+ * asks a real one about the same conversations, through the whole pipeline and into a pack that is removed afterwards. --show lists what went wrong. Prints tables in Markdown. A real
  * model words predicates as it likes, so for it a claim counts as right if subject, object and polarity are those of the set.
  */
 import { parseArgs } from "node:util";
-import { createLanguageModel } from "../../src/adapters/language-model/create-language-model.ts";
 import {
   LANGUAGE_MODEL_PROVIDERS,
   type LanguageModelProvider,
@@ -96,15 +95,11 @@ function show({ conversation, planted, isKept, reasons }: Verdict): void {
   );
 }
 
-async function measureModel(provider: LanguageModelProvider, name: string): Promise<object> {
-  const model = createLanguageModel({
-    provider,
-    model: name,
-    apiKey: process.env[`${provider.toUpperCase()}_API_KEY`],
-    baseUrl: flags["base-url"],
-  });
+async function measureModel(provider: LanguageModelProvider, model: string): Promise<object> {
+  const apiKey = process.env[`${provider.toUpperCase()}_API_KEY`];
   const all = SETS.flatMap(([, conversations]) => conversations);
-  const measured = await askAbout(model, all.slice(0, Number(flags.limit ?? all.length)));
+  const some = all.slice(0, Number(flags.limit ?? all.length));
+  const measured = await askAbout({ provider, model, apiKey, baseUrl: flags["base-url"] }, some);
   printMeasured(measured);
   return measured;
 }

@@ -2,7 +2,6 @@ import { afterAll, expect, test } from "bun:test";
 import { answerOf, plant } from "../../../scripts/quality/extraction-flaws.ts";
 import { askAbout } from "../../../scripts/quality/extraction-model.ts";
 import { readConversations } from "../../../scripts/quality/extraction-set.ts";
-import { createLanguageModel } from "../../../src/adapters/language-model/create-language-model.ts";
 import { type Received, startProvider } from "../../adapters/language-model/provider-server.ts";
 
 const conversations = readConversations();
@@ -30,12 +29,13 @@ function model(withMistakes: boolean) {
   ]);
   servers.push(server.stop);
   const baseUrl = `${server.url}/v1`;
-  return createLanguageModel({ provider: "ollama", model: "scripted", baseUrl });
+  return { provider: "ollama" as const, model: "scripted", apiKey: undefined, baseUrl };
 }
 
 test("what a faultless model says is believed, in one request for each conversation", async () => {
-  const measured = await askAbout(model(false), conversations);
-  expect(measured).toMatchObject({ turns: 313, failedTurns: 0, calls: conversations.length });
+  const some = conversations.filter((_, at) => at % 4 === 0);
+  const measured = await askAbout(model(false), some);
+  expect(measured).toMatchObject({ failedTurns: 0, calls: some.length });
   expect(measured.found / measured.expected).toBeGreaterThanOrEqual(0.98);
   expect(measured.wrongRetirements).toBe(0);
   expect(measured.wrongOwner).toBe(0);
@@ -43,7 +43,7 @@ test("what a faultless model says is believed, in one request for each conversat
 
 test("of what a model with thousands of mistakes says, the right claims are believed", async () => {
   const measured = await askAbout(model(true), conversations);
-  expect(measured.failedTurns).toBe(0);
+  expect(measured).toMatchObject({ turns: 313, failedTurns: 0 });
   expect(measured.found / measured.expected).toBeGreaterThanOrEqual(0.98);
   expect(measured.right / measured.kept).toBeGreaterThanOrEqual(0.98);
   expect(measured.wrongRetirements).toBe(0);
