@@ -22,7 +22,7 @@ import type { AppEnv, HttpApp } from "./app-env.ts";
 import { answerPreflight, type CorsSettings, corsHeaders } from "./cors.ts";
 import { addDocumentation } from "./documentation.ts";
 import { readQuery } from "./query.ts";
-import { answerUnmatched } from "./unmatched.ts";
+import { answerUnmatched, pathsWithin } from "./unmatched.ts";
 
 const HEALTH_PATH = healthOperation.http?.path;
 
@@ -64,6 +64,8 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
   addOriginCheck(app, deps);
   for (const { http: binding } of OPERATIONS) {
     if (binding === undefined) continue;
+    // By another method, a path that is written out is not a parameter of this one.
+    for (const path of pathsWithin(binding.path)) app.all(path, answerUnmatched);
     const route: Route = { binding, deps, authenticate, bodies };
     app.on(binding.method, honoPath(binding.path), (context) => answerRoute(route, context));
   }

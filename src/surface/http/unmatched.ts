@@ -15,6 +15,15 @@ const KNOWN_PATHS: readonly KnownPath[] = [
   method: method.toUpperCase(),
 }));
 
+/** The paths written out that a path with parameters matches as well; their operations come first in the table. */
+export function pathsWithin(path: string): readonly string[] {
+  const pattern = KNOWN_PATHS.find((known) => known.path === path)?.pattern;
+  const paths = new Set(KNOWN_PATHS.map((known) => known.path));
+  return [...paths].filter(
+    (other) => other !== path && !other.includes("{") && pattern?.test(other) === true,
+  );
+}
+
 /** A path with a redundant slash is redirected, a known path has other methods, and anything else does not exist. */
 export function answerUnmatched(context: Context<AppEnv>): Response {
   const url = new URL(context.req.raw.url);
@@ -34,8 +43,10 @@ export function answerUnmatched(context: Context<AppEnv>): Response {
   return refuse(404, "route_not_found", "Not Found");
 }
 
+/** A path that is written out is not meant as a parameter of another. */
 function knownAt(path: string): readonly KnownPath[] {
-  return KNOWN_PATHS.filter(({ pattern }) => pattern.test(path));
+  const written = KNOWN_PATHS.filter((known) => known.path === path);
+  return written.length > 0 ? written : KNOWN_PATHS.filter(({ pattern }) => pattern.test(path));
 }
 
 /** Every GET route also answers HEAD. */

@@ -141,3 +141,15 @@ describe("questions", () => {
     expect((await ask(path, { key: "key-b" })).status).toBe(404);
   });
 });
+
+test.each([
+  ["GET", "/v1/nodes/batch", "POST"],
+  ["PUT", "/v1/nodes/scan", "GET, HEAD"],
+  ["POST", "/v1/nodes/browse", "GET, HEAD"],
+  ["PUT", "/v1/contradictions", "GET, HEAD, POST"],
+])("%s %s is refused as a method, not read as an id", async (method, path, allowed) => {
+  const { app } = await open(KEYS);
+  const answer = await app.request(path, { method, headers: { authorization: "Bearer key-a" } });
+
+  expect([answer.status, answer.headers.get("allow")]).toEqual([405, allowed]);
+});

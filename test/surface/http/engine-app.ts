@@ -17,6 +17,7 @@ export type Answer = { readonly status: number; readonly json: Json };
 export type OpenedApp = OpenedEngine & {
   /** GET, or POST with a body, unless a method is given. */
   readonly ask: (path: string, asked?: Asked) => Promise<Answer>;
+  readonly app: ReturnType<typeof createHttpApp>;
 };
 
 /** Each of ada and bob has a key. */
@@ -51,7 +52,7 @@ export function useApps() {
       // SAFETY: every answer of this interface is a JSON object.
       return { status: answer.status, json: (await answer.json()) as Json };
     };
-    return { ...opened, ask };
+    return { ...opened, ask, app };
   };
 
   return { open };

@@ -65,11 +65,11 @@ export function complaintAbout(
   if (answer.status === 422 && !namesField(document, operation, request, json)) {
     return `names no field: ${answer.text.slice(0, 200)}`;
   }
-  return check(operation, answer.status, json) ?? hiddenFailure(json);
+  return check(operation, answer.status, json) ?? hiddenFailure(request, json);
 }
 
 /** What an answer admits to have failed although it was given. */
-function hiddenFailure(json: object): string | undefined {
+function hiddenFailure({ body }: FuzzRequest, json: object): string | undefined {
   // SAFETY: it has just been checked to be what the document declares.
   const { metrics, processing_status: status } = json as {
     readonly metrics?: { readonly backend_failures?: object; readonly receipt_persisted?: boolean };
@@ -77,7 +77,8 @@ function hiddenFailure(json: object): string | undefined {
   };
   const failures = Object.entries(metrics?.backend_failures ?? {});
   if (failures.length > 0) return `admits ${JSON.stringify(failures)}`;
-  if (metrics?.receipt_persisted === false) return "admits that no receipt was kept";
+  const isWanted = !/"keep_receipt"\s*:\s*false/.test(String(body));
+  if (isWanted && metrics?.receipt_persisted === false) return "admits that no receipt was kept";
   const lastError = status?.last_error ?? null;
   return lastError === null ? undefined : `admits ${lastError}`;
 }
