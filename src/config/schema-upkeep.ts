@@ -37,7 +37,7 @@ export const STORE_STEPS = {
 export const OPPORTUNISTIC = {
   opportunistic_enabled: flag(
     true,
-    "Archive memories whose retention has ended, in the background: after opening, and after calls, pass after pass until none is left. Off: they stay until they are archived; only `explicit` mode still finds them, and they take up places of candidates in searches.",
+    "Upkeep in the background. Archives memories whose retention has ended, after opening and after calls, pass after pass until none is left; after `ingest` and `retrieve` also promotes memories of their owner and archives faded ones, one pass. Off: memories stay as they are until the organizer is asked; expired ones are found by `explicit` mode alone and take up places of candidates in searches.",
   ),
   opportunistic_cooldown: integer(
     { default: 3600, min: 0, max: 31_536_000 },
@@ -49,6 +49,6 @@ export const OPPORTUNISTIC = {
   ),
   opportunistic_batch_size: integer(
     { default: 50, min: 1, max: 10_000 },
-    "Maximum memories archived per pass.",
+    "Maximum memories changed per pass and kind of work.",
   ),
 };

@@ -21,6 +21,14 @@ export function isOwnInstruction(node: MemoryNode): boolean {
 }
 
 /**
+ * Whether a memory may become stable without anybody confirming it. A text that merely asks for something may not: as a stable
+ * one it would count as an instruction of its owner.
+ */
+export function mayBePromoted(node: MemoryNode): boolean {
+  return node.nodeType !== "instruction" || isOwnInstruction(node);
+}
+
+/**
  * The metadata of a new instruction. The text of a tool or an assistant does not become the user's own because a caller names the
  * user as its source. So the role is stored with the memory.
  */

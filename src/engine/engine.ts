@@ -172,7 +172,7 @@ function bindMessages(
   const { extractions } = deps;
   const pass = extractions && ((bounds: PassBounds) => extractions.process(bounds));
   return {
-    ingest: (input) => serve(input, () => ingest(deps, input)),
+    ingest: (input) => serve(input, () => ingest(deps, input), "ingest"),
     ingestBatch: (input) => serve(input, () => ingestBatch(deps, input)),
     ingestFast: (input) => life.use(() => ingestFast(deps, input)),
     ingestFastMany: (input) => life.use(() => ingestFastMany(deps, input)),

@@ -111,15 +111,18 @@ export type OpenedEngine = {
   readonly warnings: readonly string[];
 };
 
-/** Engines on real packs; each is closed and its pack deleted after its test. */
-export function useEngines() {
-  const { open, newPack, close } = engines();
+/**
+ * Engines on real packs; each is closed and its pack deleted after its test.
+ * @param usual settings of all of them, unless a test gives others
+ */
+export function useEngines(usual: Partial<EngineSettings> = {}) {
+  const { open, newPack, close } = engines(usual);
   afterEach(close);
   return { open, newPack };
 }
 
 /** Engines on real packs, until they are closed and their packs deleted. */
-function engines() {
+function engines(usual: Partial<EngineSettings> = {}) {
   const opened: MemoryEngine[] = [];
   const folders: string[] = [];
   const close = async (): Promise<void> => {
@@ -137,7 +140,7 @@ function engines() {
     const pack = options.pack ?? newPack();
     const embedder = options.embedder ?? wordEmbedder();
     const clock = options.clock ?? testClock();
-    const settings = { ...DEFAULT_SETTINGS, ...options.settings };
+    const settings = { ...DEFAULT_SETTINGS, ...usual, ...options.settings };
     const real = await openSqlitePack(pack, {
       embedding: embedder.identity,
       scoringVersion: settings.scoringVersion,

@@ -11,7 +11,7 @@ export function expire(
 ): Job {
   return {
     kind: "expire",
-    after: ["opening", "call", "retrieval"],
+    after: ["opening", "call", "ingest", "retrieval"],
     whole: {
       isByOwner: true,
       cooldownSeconds,

@@ -1,6 +1,7 @@
 import type { EngineDeps } from "../deps.ts";
 import { expire } from "./expire.ts";
 import { materialize } from "./materialize.ts";
+import { opportunistic } from "./opportunistic.ts";
 import { pruneReceipts } from "./prune-receipts.ts";
 import { renewTexts } from "./renew-texts.ts";
 import type { Job } from "./runner.ts";
@@ -12,7 +13,7 @@ export function jobsOf(deps: EngineDeps): readonly Job[] {
   return [
     materialize(deps),
     renewTexts(deps),
-    ...(upkeep === undefined ? [] : [expire(deps, upkeep)]),
+    ...(upkeep === undefined ? [] : [expire(deps, upkeep), opportunistic(deps, upkeep)]),
     ...(days === undefined ? [] : [pruneReceipts(deps, days)]),
   ];
 }

@@ -7,7 +7,7 @@ import type { WorkClaim, WorkQueue } from "../../ports/store/work-queue.ts";
 import { whileHeld } from "../while-held.ts";
 
 /** After what a job is looked at. */
-export type Occasion = "opening" | "call" | "retrieval" | "admission";
+export type Occasion = "opening" | "call" | "ingest" | "retrieval" | "admission";
 
 /** A kind of work that is done behind the calls. */
 export type Job = {

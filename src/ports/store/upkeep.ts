@@ -6,7 +6,7 @@ import type { Uuid } from "../../lib/uuid.ts";
 
 /** At which active nodes a walk stops. */
 export type Aging =
-  /** Of the tentative ones that are not younger, those that cite at least so many events. */
+  /** Of the tentative ones that are not younger, those that cite at least so many events (`mayBePromoted`). */
   | { readonly kind: "tentative"; readonly createdBefore: Instant; readonly evidence: number }
   /** Of those that can fade (`canFade`), the ones whose salience or confidence has faded below these (`decayed`). */
   | {

@@ -25,7 +25,7 @@ export function explanationLines(explanation: ToldExplanation): readonly string[
     ...inContext.flatMap((record) => recordLines(record, name)),
     "",
     kleur.bold(`Not in the context: ${notInContext.length}`),
-    ...notInContext.flatMap((item) => [exclusionLine(item, name), `        ${textLine(item)}`]),
+    ...notInContext.flatMap((item) => [exclusionLine(item, name), ...textLines(item)]),
   ];
 }
 
@@ -48,10 +48,14 @@ function searchText({ name, found, failure }: ToldExplanation["searches"][number
   return failure === undefined ? `${name} ${found}` : `${name} failed (${failure})`;
 }
 
-function textLine({ content }: Pick<Excluded, "content">): string {
-  return content === undefined
-    ? "(no longer in this pack)"
-    : `"${shortened(content, SHOWN_CHARS)}"`;
+function textLines({
+  content,
+  organizer,
+}: Pick<Excluded, "content" | "organizer">): readonly string[] {
+  const text =
+    content === undefined ? "(no longer in this pack)" : `"${shortened(content, SHOWN_CHARS)}"`;
+  const change = organizer === undefined ? [] : [`the organizer: ${organizer}`];
+  return [text, ...change].map((line) => `        ${line}`);
 }
 
 function recordLines(record: Explained, name: (id: Uuid) => string): readonly string[] {
@@ -59,7 +63,7 @@ function recordLines(record: Explained, name: (id: Uuid) => string): readonly st
   const facts = `${section}, rank ${rank}, score ${score.toFixed(4)}, ${representation}, ${tokenCost} tokens`;
   return [
     `${String(place).padStart(4)}  ${name(nodeId)}  ${facts}`,
-    `        ${textLine(record)}`,
+    ...textLines(record),
     ...reasons.map((reason) => `        ${reasonText(reason, name)}`),
   ];
 }

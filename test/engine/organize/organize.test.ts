@@ -213,6 +213,26 @@ describe("promote", () => {
     });
   });
 
+  test("leaves the time of the last change, which ranking reads, as it is", async () => {
+    const one = await aged([{}]);
+    const before = await one.engine.getNode(one.ids[0] ?? "");
+
+    await one.engine.organize({ jobs: ["promote"] });
+
+    const after = await one.engine.getNode(one.ids[0] ?? "");
+    expect(after).toEqual({ ...before, lifecycleState: "stable" } as typeof after);
+  });
+
+  test("leaves instructions that are not their owner's own, which a promotion would make so", async () => {
+    const instruction = { nodeType: "instruction" } as const;
+    const one = await aged([instruction, { ...instruction, role: "tool" }]);
+
+    await one.engine.organize({ jobs: ["promote"] });
+
+    expect(await stateOf(one, one.ids[0])).toBe("stable");
+    expect(await stateOf(one, one.ids[1])).toBe("tentative");
+  });
+
   test("leaves memories with too little evidence", async () => {
     const organizer = { ...(await open()).deps.settings.organizer, promotionEvidenceCount: 2 };
     const one = await aged([{}], { settings: { organizer } });

@@ -8,11 +8,12 @@ import { toldJson } from "../../surface/told.ts";
 import { expectInvalid, type OpenedEngine, REAL_MODEL, useEngines } from "../engines.ts";
 import { ask, contentsOf, fillWorld, remember, withSettings } from "./pipeline-world.ts";
 
-const { open } = useEngines();
+const { open } = useEngines({ upkeep: undefined });
 
-/** The settings of somebody who sets these scoring settings and nothing else. */
+/** The settings of somebody who sets these scoring settings, and wants memories to stay as they are. */
 function configured(scoring: Readonly<Record<string, unknown>>): EngineSettings {
-  return toEngineSettings(CONFIG_SCHEMA.parse({ scoring }));
+  const organizer = { opportunistic_enabled: false };
+  return toEngineSettings(CONFIG_SCHEMA.parse({ scoring, organizer }));
 }
 
 const FUSIONS = ["rrf", "weighted", "relative"] as const;

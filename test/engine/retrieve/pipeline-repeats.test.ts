@@ -6,7 +6,7 @@ import { at } from "../../contract/samples.ts";
 import { REAL_MODEL, useEngines } from "../engines.ts";
 import { ask, fillWorld, packing, remember } from "./pipeline-world.ts";
 
-const { open } = useEngines();
+const { open } = useEngines({ upkeep: undefined });
 
 /** Questions that take every search and every kind of expansion. */
 const QUESTIONS: readonly (readonly [string, Partial<RetrieveInput>])[] = [

@@ -12,7 +12,7 @@ import type { Reranker } from "../../../src/ports/text-pairs.ts";
 import { DEFAULT_SETTINGS, type OpenedEngine, useEngines } from "../engines.ts";
 import { ask, fillWorld, packing, readRaw, runRaw, withSettings } from "./pipeline-world.ts";
 
-const { open } = useEngines();
+const { open } = useEngines({ upkeep: undefined });
 
 const FUSIONS: readonly Fusion[] = [
   { kind: "rrf", k: 60, recencyBoost: 0.05, tieBreak: "event_time" },

@@ -40,6 +40,20 @@ test("a run shows each job with its counts, and what was skipped and why", async
   expect(stdout).toMatch(/^promote +1 +1 +0 +[\d.]+ ms$/m);
 });
 
+test("svc show says what the organizer made of a memory, and svc explain too", async () => {
+  const list = await desk.run(["list", PACK, "--format", "json"]);
+  const [node] = JSON.parse(list.stdout).nodes;
+  const shown = await desk.run(["show", PACK, node.id]);
+  const asked = await desk.run(["search", PACK, "tea"], { env });
+  const [, requestId = ""] = /svc explain (\S+)/.exec(asked.stderr) ?? [];
+
+  const explained = await desk.run(["explain", requestId, "--db-path", PACK]);
+
+  const words = /made stable \d{4}-.* by promote \(age and evidence\)/;
+  expect(shown.stdout).toMatch(new RegExp(`^Organizer +${words.source}$`, "m"));
+  expect(explained.stdout).toMatch(new RegExp(`^ +the organizer: ${words.source}$`, "m"));
+});
+
 test("its JSON has everything, and names are not trimmed", async () => {
   const args = ["--jobs", "promote, promote", "--user-id", "anna", "--budget-ms", "60000"];
   const { code, stdout, stderr } = await organize(...args, "--format", "json");

@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { DECAY_RATES, decayed } from "../../../domain/decay.ts";
 import { ACTIVE_STATES, type LifecycleState } from "../../../domain/enums.ts";
+import { mayBePromoted } from "../../../domain/instruction.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import type { Aging, AgingPage, AgingWalk } from "../../../ports/store/upkeep.ts";
@@ -121,7 +122,7 @@ function sqlOf(at: Aging): Sql {
       considered: "1",
       meant: "json_array_length(n.evidence_refs) >= ?7",
       parameters: [at.createdBefore, at.evidence],
-      isMeant: () => true,
+      isMeant: mayBePromoted,
     };
   }
   const { now, salience, confidence } = at;

@@ -1,7 +1,8 @@
 import { type FadingRules, fateOf } from "../../../domain/fading.ts";
 import { isActive } from "../../../domain/lifecycle.ts";
+import type { Instant } from "../../../lib/instant.ts";
 import type { Graph } from "../../../ports/store/graph.ts";
-import type { Upkeep } from "../../../ports/store/upkeep.ts";
+import type { Aging, Upkeep } from "../../../ports/store/upkeep.ts";
 import type { EngineDeps } from "../../deps.ts";
 import type { OrganizerJob } from "./job.ts";
 import { stepEach } from "./step-each.ts";
@@ -22,13 +23,17 @@ export function archive(deps: FadeDeps): OrganizerJob {
   return fade(deps, "archive", rules);
 }
 
-function fade(deps: FadeDeps, name: string, rules: FadingRules): OrganizerJob {
+/** What a walk has to stop at, so that no memory is missed that the rules are about. */
+export function agingFaded(rules: FadingRules, now: Instant): Aging {
   const salience = Math.max(rules.archiveSalienceThreshold, rules.forceArchiveSalienceThreshold);
-  const confidence = rules.deprecateConfidenceThreshold;
+  return { kind: "faded", now, salience, confidence: rules.deprecateConfidenceThreshold };
+}
+
+function fade(deps: FadeDeps, name: string, rules: FadingRules): OrganizerJob {
   return {
     name,
     work: (run) =>
-      walkAging(deps, run, { kind: "faded", now: run.now, salience, confidence }, (nodes) =>
+      walkAging(deps, run, agingFaded(rules, run.now), (nodes) =>
         stepEach(deps, run, nodes, (node) => {
           const fate = isActive(node.lifecycleState) && fateOf(node, run.now, rules);
           if (fate === false || fate === undefined) return undefined;

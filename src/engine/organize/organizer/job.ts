@@ -39,6 +39,10 @@ export type JobRun = {
   readonly now: Instant;
   /** Memories that one transaction changes at most. */
   readonly batchSize: number;
+  /** Memories that are looked at between two pauses. */
+  readonly pageSize: number;
+  /** Memories that a job changes at most, about. */
+  readonly most: number;
   /** Milliseconds of its budget that are left, at least 0. */
   readonly leftMs: () => number;
   /** Whether it is to end: its budget is spent, or the engine is closing. Ask between two memories. */

@@ -1,3 +1,4 @@
+import { mayBePromoted } from "../../../domain/instruction.ts";
 import { addDays } from "../../../lib/instant.ts";
 import type { Graph } from "../../../ports/store/graph.ts";
 import type { Upkeep } from "../../../ports/store/upkeep.ts";
@@ -19,6 +20,7 @@ export function promote(
       if (createdBefore === undefined) return { nodesProcessed: 0, nodesModified: 0, errors: 0 };
       const choose: ChooseStep = (node) =>
         node.lifecycleState === "tentative" &&
+        mayBePromoted(node) &&
         node.createdAt <= createdBefore &&
         node.evidenceRefs.length >= evidence
           ? { step: "promote", why: { job: "promote", reason: "age_and_evidence" } }

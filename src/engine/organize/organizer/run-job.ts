@@ -7,12 +7,18 @@ import type { EngineDeps } from "../../deps.ts";
 import type { WouldChange } from "../api.ts";
 import type { JobRun } from "./job.ts";
 
+const PAGE = 1000;
+
 /** How jobs run. */
 export type RunOptions = {
   readonly owner: Owner;
   /** Of `performance.now()`. */
   readonly endsAt: number;
   readonly batchSize: number;
+  /** Default: about a millisecond's work. */
+  readonly pageSize?: number;
+  /** Default: no limit. */
+  readonly most?: number;
   /** Aborted when the job is to end soon. */
   readonly signal?: AbortSignal | undefined;
   /** Under which changes are made. */
@@ -25,8 +31,9 @@ export type RunOptions = {
 export function runOf(
   { store, clock }: Pick<EngineDeps<Graph>, "store" | "clock">,
   job: string,
-  { owner, endsAt, batchSize, signal, claim, shown }: RunOptions,
+  options: RunOptions,
 ): JobRun {
+  const { owner, endsAt, batchSize, signal, claim, shown } = options;
   const leftMs = () => Math.max(0, endsAt - performance.now());
   const isOver = () => leftMs() === 0 || signal?.aborted === true;
   const show: JobRun["show"] = (change, snapshot) => shown?.add(job, change, snapshot);
@@ -35,6 +42,8 @@ export function runOf(
     isDryRun: shown !== undefined,
     now: clock.now(),
     batchSize,
+    pageSize: options.pageSize ?? PAGE,
+    most: options.most ?? Number.POSITIVE_INFINITY,
     leftMs,
     isOver,
     pause: async () => {

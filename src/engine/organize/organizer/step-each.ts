@@ -34,7 +34,9 @@ export function stepEach(
     const next = choose(before, at);
     const state = next && nextState(next.step, before.lifecycleState);
     if (next === undefined || state === undefined) return undefined;
-    const after: MemoryNode = { ...before, lifecycleState: state, updatedAt: at };
+    // Ranking takes the last change for the age of a memory: nothing that was said became newer by a promotion.
+    const updatedAt = next.step === "promote" ? before.updatedAt : at;
+    const after: MemoryNode = { ...before, lifecycleState: state, updatedAt };
     const record = {
       version: 1,
       policy: "lifecycle_transitions_v1",

@@ -3,9 +3,6 @@ import type { Aging, Upkeep } from "../../../ports/store/upkeep.ts";
 import type { Tally } from "../../lifecycle/change-each.ts";
 import type { JobCounts, JobRun } from "./job.ts";
 
-/** Memories looked at between two pauses: about a millisecond's work. */
-const PAGE = 1000;
-
 /**
  * Walks over the memories of a run page by page, within its budget, and changes those at which the walk stops.
  * @param change what is done with those of one page
@@ -20,13 +17,13 @@ export async function walkAging(
   let nodesModified = 0;
   let errors = 0;
   for (let after: string | undefined; ; ) {
-    const page = await store.walkAging({ owner: run.owner, at, after, limit: PAGE });
-    const { changed, failed } = await change(page.nodes);
+    const page = await store.walkAging({ owner: run.owner, at, after, limit: run.pageSize });
+    const { changed, failed } = await change(page.nodes.slice(0, run.most - nodesModified));
     nodesProcessed += page.considered;
     nodesModified += changed;
     errors += failed;
     after = page.next;
-    if (after === undefined || !(await run.pause()))
-      return { nodesProcessed, nodesModified, errors };
+    const isEnough = after === undefined || nodesModified >= run.most;
+    if (isEnough || !(await run.pause())) return { nodesProcessed, nodesModified, errors };
   }
 }

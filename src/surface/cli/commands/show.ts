@@ -2,6 +2,7 @@ import { type MemoryNode, nodeForm } from "../../../domain/node.ts";
 import { storedSpeaker } from "../../../domain/speaker.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import { rounded } from "../../contract/core/tool-text.ts";
+import { organizerChange } from "../../contract/nodes/organizer-text.ts";
 import { findMemory, ID_ARGUMENT, type MemoryOptions, withMemories } from "../memories.ts";
 import { ownerOption } from "../options.ts";
 import { allLines, fields, oneLine } from "../output.ts";
@@ -28,12 +29,12 @@ export const showCommand = packCommand(
     withMemories(context, path, options, async (engine, userId) => {
       const { output } = context;
       const node = await findMemory(engine, userId, id);
-      const [replaced] = (await engine.chain(node.id, { userId, direction: "backward" })) ?? [];
       if (options.format === "json") {
+        const [replaced] = (await engine.chain(node.id, { userId, direction: "backward" })) ?? [];
         output.json({ ...nodeForm.json(node), supersedes: replaced?.id ?? null });
         return;
       }
-      for (const line of linesOf(node, replaced)) output.line(line);
+      for (const line of await memoryLines(engine, node)) output.line(line);
     }),
 );
 
@@ -44,14 +45,18 @@ export async function memoryLines(
 ): Promise<readonly string[]> {
   const { id, userId } = node;
   const [replaced] = (await engine.chain(id, { userId, direction: "backward" })) ?? [];
-  return linesOf(node, replaced);
+  const organizer = await organizerChange(engine, node);
+  return [...fields(factsOf(node, { replaced, organizer })), "", allLines(node.content)];
 }
 
-function linesOf(node: MemoryNode, replaced: MemoryNode | undefined): readonly string[] {
-  return [...fields(factsOf(node, replaced)), "", allLines(node.content)];
-}
+type Around = {
+  /** What it replaced. */
+  readonly replaced: MemoryNode | undefined;
+  /** What the organizer made of it, in words. */
+  readonly organizer: string | undefined;
+};
 
-function factsOf(node: MemoryNode, replaced: MemoryNode | undefined): [string, string][] {
+function factsOf(node: MemoryNode, { replaced, organizer }: Around): [string, string][] {
   const { validTo, ttlDays, metadata } = node;
   const facts: [string, string | undefined][] = [
     ["Memory", node.id],
@@ -67,6 +72,7 @@ function factsOf(node: MemoryNode, replaced: MemoryNode | undefined): [string, s
     ["Salience", rounded(node.salience)],
     ["Stored", node.createdAt],
     ["Changed", node.updatedAt === node.createdAt ? undefined : node.updatedAt],
+    ["Organizer", organizer],
     ["Happened", node.eventTime],
     ["Valid", validTo === undefined ? `from ${node.validFrom}` : `${node.validFrom} to ${validTo}`],
     ["Kept for", ttlDays === undefined ? undefined : `${ttlDays} days`],

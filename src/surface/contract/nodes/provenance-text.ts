@@ -61,7 +61,7 @@ function historyLine({ createdAt, opType, actorId, payload }: Change): string {
 }
 
 /** The record of a change; nothing if its checksum does not match. */
-function recordOf(payload: JsonObject): JsonObject {
+export function recordOf(payload: JsonObject): JsonObject {
   if (typeof payload["record"] !== "string") return payload;
   try {
     return openChecksummed(payload);

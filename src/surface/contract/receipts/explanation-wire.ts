@@ -2,13 +2,28 @@ import { QUERY_INTENTS, REPRESENTATION_LEVELS } from "../../../domain/enums.ts";
 import { SECTION_NAMES } from "../../../domain/records/retrieval-record.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import type { Explanation } from "../../../engine/receipts/api.ts";
-import { count, decimal, instant, list, member, nullable, text, uuid } from "../../../lib/form.ts";
+import {
+  count,
+  decimal,
+  instant,
+  list,
+  member,
+  nullable,
+  omitted,
+  text,
+  uuid,
+} from "../../../lib/form.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import { noted, told, view } from "../../../lib/view.ts";
+import { organizerChange } from "../nodes/organizer-text.ts";
 
 type Explained = Explanation["inContext"][number];
 type Excluded = Explanation["notInContext"][number];
-type Texted = { readonly content: string | undefined };
+type Texted = {
+  readonly content: string | undefined;
+  /** What the organizer made of it last, in words; undefined: nothing. */
+  readonly organizer: string | undefined;
+};
 
 /** An explanation with the texts of its memories as far as they still exist. */
 export type ToldExplanation = Omit<Explanation, "inContext" | "notInContext"> & {
@@ -27,12 +42,15 @@ export async function withTexts(
   const nodes = await Promise.all(
     ids.map((id) => engine.getNode(id, { userId, includeSuperseded: true })),
   );
-  const texts = new Map<Uuid, string>(
-    nodes.flatMap((node) => (node === undefined ? [] : [[node.id, node.content]])),
-  );
+  const texts = new Map<Uuid, Texted>();
+  for (const node of nodes) {
+    if (node === undefined) continue;
+    const { id, content } = node;
+    texts.set(id, { content, organizer: await organizerChange(engine, node) });
+  }
   const withText = <T extends { readonly nodeId: Uuid }>(one: T) => ({
     ...one,
-    content: texts.get(one.nodeId),
+    ...(texts.get(one.nodeId) ?? { content: undefined, organizer: undefined }),
   });
   return {
     ...explanation,
@@ -42,6 +60,10 @@ export async function withTexts(
 }
 
 const content = noted(nullable(text), { description: "Null once the memory is gone." });
+
+const organizer = noted(omitted(text), {
+  description: "What the organizer made of it last, in words. Absent: nothing.",
+});
 
 const reason = noted(
   view<Excluded["reason"]>()({
@@ -57,6 +79,7 @@ const explained = view<Explained & Texted>()({
   place: noted(count, { description: "From 1, in the order of the context." }),
   nodeId: uuid,
   content,
+  organizer,
   section: member(SECTION_NAMES),
   rank: noted(count, { description: "From 1, among the results." }),
   score: decimal,
@@ -68,6 +91,7 @@ const explained = view<Explained & Texted>()({
 const excluded = view<Excluded & Texted>()({
   nodeId: uuid,
   content,
+  organizer,
   stage: member(["packing", "selection", "filter"]),
   code: noted(text, { description: "For example result_limit." }),
   rank: nullable(count),
