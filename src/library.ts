@@ -159,6 +159,7 @@ export type {
   WouldChange,
 } from "./engine/organize/api.ts";
 export type { MoveOwnerInput } from "./engine/owners/api.ts";
+export type { KnowledgeInput } from "./engine/profiles/api.ts";
 export type {
   AnswerCitationsInput,
   AnswerCitationsQuery,

@@ -7,7 +7,12 @@ import type { EngineDeps } from "../engine/deps.ts";
 
 type OptionalModels = Pick<
   EngineDeps,
-  "reranker" | "entailment" | "languageModel" | "extractionModel" | "answerabilityModel"
+  | "reranker"
+  | "entailment"
+  | "languageModel"
+  | "extractionModel"
+  | "summaryModel"
+  | "answerabilityModel"
 >;
 
 /**
@@ -38,6 +43,7 @@ export function createOptionalModels(config: Config, warn: (line: string) => voi
           }),
     languageModel: config.enable_query_reformulation ? languageModel(extraction) : undefined,
     extractionModel: config.isExtractionOn === true ? languageModel(extraction) : undefined,
+    summaryModel: config.isExtractionOn === true ? languageModel(extraction) : undefined,
     answerabilityModel: languageModel(answerability),
   };
 }

@@ -43,6 +43,7 @@ import {
   packOwner,
   usePackOwner,
 } from "./owners/pack-owner.ts";
+import { consolidateKnowledge } from "./profiles/consolidate-knowledge.ts";
 import {
   getAnswerCitations,
   listAnswerCitations,
@@ -292,6 +293,7 @@ function bindChanges(deps: EngineDeps, life: Lifetime) {
       life.use(() => changePair(deps, CONTRADICT, [firstId, secondId], options ?? undefined)),
     resolveContradiction: (winnerId, loserId, options) =>
       life.use(() => changePair(deps, RESOLVE, [winnerId, loserId], options ?? undefined)),
+    consolidateKnowledge: (input) => life.use(() => consolidateKnowledge(deps, input)),
     reviewAliasProposal: (proposalId, input) =>
       life.use(() => reviewAliasProposal(deps, proposalId, input)),
     evaluateCondition: (nodeId, input) => life.use(() => evaluateCondition(deps, nodeId, input)),

@@ -6,6 +6,7 @@ import type { InspectMethods } from "./inspect/api.ts";
 import type { LifecycleMethods } from "./lifecycle/api.ts";
 import type { OrganizeMethods } from "./organize/api.ts";
 import type { OwnerMethods } from "./owners/api.ts";
+import type { ProfileMethods } from "./profiles/api.ts";
 import type { ReceiptMethods } from "./receipts/api.ts";
 import type { RetrieveMethods } from "./retrieve/api.ts";
 import type { VerifyMethods } from "./verify/api.ts";
@@ -26,7 +27,8 @@ export type MemoryEngine = WriteMethods &
   VerifyMethods &
   OwnerMethods &
   OrganizeMethods &
-  AliasMethods & {
+  AliasMethods &
+  ProfileMethods & {
     /**
      * Closes the files of an encrypted directory pack and forgets its key: every call fails with pack_locked until `unlock`.
      * @throws SvcError unsupported for a single-file pack, and for an unencrypted one

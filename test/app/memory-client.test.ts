@@ -187,6 +187,7 @@ describe("every method", () => {
       feedback: [{ query: "x", signalType: "loved" }],
       endSession: [" "],
       snapshot: [nodeId, { userId }],
+      consolidateKnowledge: [{ userId, entityNames: [" "] }],
       listAliasProposals: [{ userId, limit: 0 }],
       reviewAliasProposal: [other, { userId, decision: "accepted", reviewerId: "anna" }],
       rebuildIndexes: [{ batchSize: 0 }],
