@@ -69,6 +69,11 @@ export function readFourthSet(): readonly Conversation[] {
   return conversationsIn(["fourth.txt"]);
 }
 
+/** Conversations on which no rule was mended. */
+export function readFifthSet(): readonly Conversation[] {
+  return conversationsIn(["fifth.txt"]);
+}
+
 function conversationsIn(files: readonly string[]): readonly Conversation[] {
   return files.flatMap((file) => {
     const text = readFileSync(join(import.meta.dir, "data/extraction", file), "utf8");

@@ -19,6 +19,7 @@ import { judge, processorMsPerTurn, type Verdict } from "./extraction-score.ts";
 import {
   type Conversation,
   readConversations,
+  readFifthSet,
   readFourthSet,
   readSecondSet,
   readThirdSet,
@@ -40,6 +41,7 @@ const SETS: readonly (readonly [string, readonly Conversation[]])[] = [
   ["second", readSecondSet()],
   ["third", readThirdSet()],
   ["fourth", readFourthSet()],
+  ["fifth", readFifthSet()],
 ];
 
 function percent(part: number, whole: number): string {
