@@ -19,7 +19,7 @@ environment, the [file of settings](#the-file-of-settings), the default below. N
 - Lists and maps are JSON. A map replaces the default map as a whole; one entry may be a variable of its own (\`SVC_API__USER_KEYS__anna=…\`).
 - true or false: 1/0, true/false, t/f, yes/no, y/n, on/off.
 - An unknown name within a group is an error; an unknown \`SVC_\` name elsewhere gives a warning, and so does a setting of a part that is still to come, such as
-  \`SVC_EMBEDDING_API_KEY\` or \`SVC_EXTRACTION__LEASE_SECONDS\`.
+  \`SVC_VISION__ENABLED\`.
 - A number or a choice that may be unset is unset by \`none\` or \`null\` (\`extraction.reasoning_effort\`, where \`none\` is a value, by \`null\` only), a text by an empty value.
 - A setting that the chosen \`scoring.fusion\` does not read is dropped with a warning.
 - Messages name a setting and never show the value of a secret one.
@@ -31,9 +31,9 @@ environment, the [file of settings](#the-file-of-settings), the default below. N
 - \`svc mcp\` and \`svc serve\` with \`--env-file\`: the named file alone.
 - It is left out with a warning when it belongs to another user, when others can change it (beside a pack: the group, too), when it is a link of another user, no regular file,
   larger than 1 MiB or not text. A file named by \`--env-file\` may also belong to the administrator; if it cannot be used, the command is refused.
-- Its settings that say where data and keys go and who may come for them (addresses, paths, \`encryption_key\`, \`api.cors_origins\`, \`api.cors_allow_credentials\`, \`api.allowed_hosts\`) are named on
+- Its settings that say where data and keys go and who may come for them (addresses, paths, \`embedding.provider\`, what turns extraction on, \`encryption_key\`, \`api.cors_origins\`, \`api.cors_allow_credentials\`, \`api.allowed_hosts\`) are named on
   standard error, without their values.
-- An address of a language model in the file gets a key of the file only, never one of the environment.
+- An address of a model in the file gets a key of the file only, never one of the environment.
 `;
 
 /** The page as it should be. */

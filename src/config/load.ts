@@ -36,7 +36,7 @@ export type LoadedConfig = {
 
 /** Settings that say where data and keys go, and who has access: nobody may change them unnoticed. */
 const OF_CONSEQUENCE =
-  /(?:_url|embedding\.provider|_path|encryption_key|cors_origins|cors_allow_credentials|allowed_hosts|allow_unauthenticated_external_bind)$/;
+  /(?:_url|embedding\.provider|extraction\.(?:provider|model|api_key)|_path|encryption_key|cors_origins|cors_allow_credentials|allowed_hosts|allow_unauthenticated_external_bind)$/;
 
 /**
  * The configuration of this process: explicit values, then the environment, then the settings file, then the defaults; setting by

@@ -74,6 +74,16 @@ test("a provider that a file names is told", () => {
   expect(load({}, OPENAI).notices.join("\n")).toContain("embedding.provider");
 });
 
+test.each(["PROVIDER", "MODEL", "API_KEY"])(
+  "a file that turns extraction on with SVC_EXTRACTION__%s is told, without the value",
+  (name) => {
+    const { notices, config } = load({}, { [`SVC_EXTRACTION__${name}`]: "openai" });
+    expect(config.isExtractionOn).toBe(true);
+    expect(notices.join("\n")).toContain(`extraction.${name.toLowerCase()}`);
+    expect(load({ [`SVC_EXTRACTION__${name}`]: "openai" }).notices).toEqual([]);
+  },
+);
+
 describe("an embedding model", () => {
   test("of OpenAI alone needs no name and no dimension", () => {
     const { config, warnings } = load(OPENAI);
