@@ -34,6 +34,9 @@ export const processExtractionsCommand = packCommand(
       const { processed, pending, failed } = pass;
       if (format === "json") output.json(extractionPassView.json(pass));
       else output.line(`${processed} extracted, ${pending} pending, ${failed} failed`);
+      if (processed === 0 && pending > 0 && limit > 0 && budgetMs > 0) {
+        output.note("Nothing was due, or extraction is off: svc info says whether it is on.");
+      }
       if (failed > 0) context.fail();
     }),
 );
