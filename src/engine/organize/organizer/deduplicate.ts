@@ -20,6 +20,8 @@ const NODES = 200;
 /** New memories whose neighbours are looked at, and how many of those. */
 const COMPARED = 100;
 const NEIGHBOURS = 10;
+/** Memories of a pack up to which they are: what is found there is counted, and nothing comes of it. */
+const SEARCHED_MAX = 10_000;
 
 type Deps = Pick<
   EngineDeps<SearchIndex & Organizing & Pick<Store, "owners">>,
@@ -78,7 +80,7 @@ class Walk {
     if (place.upTo <= place.seen) return;
     const after = await this.#sameTexts(place);
     const isDone = after === undefined && (await this.#sameNames(place.seen));
-    if (isDone) await this.#alike(place.seen);
+    if (isDone && place.upTo <= SEARCHED_MAX) await this.#alike(place.seen);
     if (this.#run.isDryRun) return;
     const next = isDone ? { seen: place.upTo } : { ...place, after: after ?? LAST };
     await store.saveWalkPlace(JOB, this.#userId, next);
