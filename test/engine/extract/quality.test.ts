@@ -1,8 +1,11 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { answerOf, plant } from "../../../scripts/quality/extraction-flaws.ts";
 import { askAbout } from "../../../scripts/quality/extraction-model.ts";
 import { readConversations } from "../../../scripts/quality/extraction-set.ts";
 import { type Received, startProvider } from "../../adapters/language-model/provider-server.ts";
+
+// Every claim of the set is embedded and published.
+setDefaultTimeout(120_000);
 
 const conversations = readConversations();
 const servers: (() => void)[] = [];
