@@ -81,13 +81,18 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
   return {
     store: (input) => serve(input, async () => (await store(storing, input)).eventId),
     storeWithReceipt: (input) => serve(input, () => store(storing, input, { near: true })),
-    ...bindMessages({ ...deps, steps: storing.steps, extractions }, life, (input, call) =>
-      serve(input, async () => {
-        const result = await call();
-        // The text is indexed behind the call, whatever the provider does.
-        if (extractions !== undefined) runner.after("admission");
-        return result;
-      }),
+    ...bindMessages(
+      { ...deps, steps: storing.steps, extractions },
+      life,
+      (input, call, occasion) => {
+        const answer = async () => {
+          const result = await call();
+          // The text is indexed behind the call, whatever the provider does.
+          if (extractions !== undefined) runner.after("admission");
+          return result;
+        };
+        return serve(input, answer, occasion);
+      },
     ),
     ...bindReads(deps, life),
     ...bindChanges(deps, life),
