@@ -199,6 +199,42 @@ describe("another local model", () => {
     expect(changed.stderr).toContain("the vectors of the pack are of the embedding model my-model");
   });
 
+  test("on the hub is downloaded once, with the files that say how it is used", async () => {
+    const folder = join(desk.folder, copyModel("on-hub", { pooling_mode_cls_token: true }));
+    const asked: string[] = [];
+    const hub = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: ({ url }) => {
+        const { pathname } = new URL(url);
+        asked.push(pathname);
+        const file = Bun.file(join(folder, pathname.replace("/acme/small/resolve/main/", "")));
+        return file.size > 0 ? new Response(file) : new Response("", { status: 404 });
+      },
+    });
+    const settings = {
+      SVC_EMBEDDING_MODEL_NAME: "acme/small",
+      SVC_MODELS__HUB_URL: `http://127.0.0.1:${hub.port}`,
+      XDG_CACHE_HOME: join(desk.folder, "cache"),
+    };
+    try {
+      const made = await desk.run(["init", "hub.pack", "--plain"], { env: settings });
+      expect(made.stdout).toContain("Its embedding model is acme/small.\n");
+      expect(asked).toContain("/acme/small/resolve/main/1_Pooling/config.json");
+      const { length } = asked;
+      await desk.run(["store", "hub.pack", "Anna likes tea"], { env: settings });
+      expect((await found("hub.pack", "a hot drink", settings)).stderr).not.toContain("Warning");
+      expect(asked).toHaveLength(length);
+      expect((await modelOf("hub.pack")).model).toBe("acme/small");
+    } finally {
+      void hub.stop(true);
+    }
+    const lost = { ...settings, XDG_CACHE_HOME: join(desk.folder, "empty") };
+    const { texts, stderr } = await found("hub.pack", "tea", lost);
+    expect(texts).toEqual(["Anna likes tea"]);
+    expect(stderr).toContain("memories are found by words only");
+  });
+
   test("whose files do not say how a vector is made is refused, until the settings say it", async () => {
     const settings = { SVC_EMBEDDING_MODEL_NAME: copyModel("plain-model", undefined) };
     const refused = await desk.run(["init", "plain.pack", "--plain"], { env: settings });
