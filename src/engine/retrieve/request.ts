@@ -126,7 +126,9 @@ const CLIENT_CHARS = 100;
 
 /** The name of a client as one line; undefined for a blank one. */
 function parseClient(value: unknown): string | undefined {
-  const name = (parseOptionalText(value, "client") ?? "").replace(/[\p{Cc}\s]+/gu, " ").trim();
+  // Programs name themselves; a malformed name is no reason to refuse their questions.
+  const given = typeof value === "string" ? value.toWellFormed() : value;
+  const name = (parseOptionalText(given, "client") ?? "").replace(/[\p{Cc}\s]+/gu, " ").trim();
   return name === "" ? undefined : [...name].slice(0, CLIENT_CHARS).join("");
 }
 

@@ -75,12 +75,15 @@ test("the name of the client stands beside the receipt and changes nothing in it
   await remember(opened, { content: "green tea" });
   const named = await ask(opened.engine, "tea", { client: "x".repeat(500) });
   const unnamed = await ask(opened.engine, "tea", { client: " \u0007 " });
+  const broken = await ask(opened.engine, "tea", { client: "a\ud800b" });
 
   const kept = await opened.engine.getRetrievalReceipt(named.metadata.requestId, "ada");
   const other = await opened.engine.getRetrievalReceipt(unnamed.metadata.requestId, "ada");
 
   expect(kept?.record.client).toBe("x".repeat(100));
   expect(other?.record.client).toBeUndefined();
+  const third = await opened.engine.getRetrievalReceipt(broken.metadata.requestId, "ada");
+  expect(third?.record.client).toBe("a\ufffdb");
   expect(kept?.text).not.toContain("xxx");
   expect(kept?.receipt.schemaVersion).toBe(other?.receipt.schemaVersion as never);
 });
