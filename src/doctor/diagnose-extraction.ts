@@ -4,7 +4,10 @@ import type { PackReport } from "../packs/inspect-pack.ts";
 import type { Finding } from "./finding.ts";
 
 /** Whether extraction is stuck, and what it left out of the answers of models. */
-export function checkExtraction({ extraction }: Pick<PackReport, "extraction">): Finding {
+export function checkExtraction({
+  extraction,
+  path,
+}: Pick<PackReport, "extraction" | "path">): Finding {
   const { pending, failed, firstFailed, dropped } = extraction;
   const name = "extraction";
   const notes = [
@@ -19,7 +22,7 @@ export function checkExtraction({ extraction }: Pick<PackReport, "extraction">):
     return { name, status: "ok", message: notes.join("; ") || "no text waits for it" };
   }
   const { eventId, userId } = firstFailed;
-  const failure = `${sum(failed)} texts were given up after repeated failures: ${tell(failed)}; try the first again with: svc retry-extraction ${eventId} --user-id ${shellWord(userId)}`;
+  const failure = `${sum(failed)} texts were given up after repeated failures: ${tell(failed)}; try the first again with: svc retry-extraction ${shellWord(path)} ${eventId} --user-id ${shellWord(userId)}`;
   return { name, status: "warn", message: [failure, ...notes].join("; ") };
 }
 
