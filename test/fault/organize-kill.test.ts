@@ -1,0 +1,119 @@
+/**
+ * Kills a process with SIGKILL before statements of merges and publications of the organizer, each time on a fresh copy of a pack:
+ * nothing is half done, and the next run comes to what an undisturbed one comes to. Two processes at once come to the same.
+ */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { LIFECYCLE_STATES } from "../../src/domain/enums.ts";
+import type { MemoryNode } from "../../src/domain/node.ts";
+import type { MemoryEngine } from "../../src/engine/memory-engine.ts";
+import { filePack, type SqlitePack } from "../contract/sqlite-pack.ts";
+import { bundled } from "./bundled.ts";
+import { DISK } from "./disk-folder.ts";
+import { ORGANIZING_JOBS, openOrganizing } from "./organize-engine.ts";
+
+let folder = "";
+let worker = "";
+beforeAll(async () => {
+  folder = mkdtempSync(join(DISK, "svc-organize-"));
+  worker = await bundled("organize-worker.ts", folder);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** What every job finds work in. */
+async function makePack(pack: SqlitePack): Promise<void> {
+  const engine = await openOrganizing(pack);
+  const when = { validFrom: "2026-03-01T08:00:00Z", eventTime: "2026-03-01T08:00:00Z" };
+  for (let at = 0; at < 3; at += 1) {
+    await engine.store({ userId: "ada", content: "The parcel is at the gate", ...when });
+  }
+  for (const content of ["JS", "JavaScript", "Anna Maria Keller", "Anna Maria Sofia Keller"]) {
+    await engine.store({ userId: "ada", content, nodeType: "entity" });
+  }
+  for (const more of ["", " too", " as well"]) {
+    const content = `The garden behind the house needs water in the evening${more}`;
+    await engine.store({ userId: "ada", content, nodeType: "fact", confidence: 0.5 });
+  }
+  await engine.close();
+}
+
+/** @param last the step before which it is killed; 0: it finishes. @returns what it said */
+async function runWorker(pack: SqlitePack, last: number): Promise<string> {
+  const child = Bun.spawn([process.execPath, worker, JSON.stringify(pack), String(last)], {
+    ...{ stdout: "pipe", stderr: "inherit", stdin: "ignore" },
+  });
+  const said = await new Response(child.stdout).text();
+  await child.exited;
+  return said.trim();
+}
+
+function everything(engine: MemoryEngine): Promise<readonly MemoryNode[]> {
+  return engine.queryNodes({ lifecycleStates: LIFECYCLE_STATES, limit: 1000 });
+}
+
+/** What became of the memories, and of the proposals. */
+async function outcome(engine: MemoryEngine) {
+  const nodes = await everything(engine);
+  const told = nodes.map(({ id, lifecycleState, supersededBy, evidenceRefs }) => {
+    return [id, lifecycleState, supersededBy ?? "", evidenceRefs.length].join(" ");
+  });
+  const proposals = await engine.listAliasProposals();
+  return [...told.sort(), ...proposals.map(({ proposal }) => proposal.operationId)];
+}
+
+/** Whatever is retired names what took its place, and has the record of that; whatever was published has its two. */
+async function expectWhole(engine: MemoryEngine): Promise<void> {
+  const nodes = await everything(engine);
+  const ids = new Set(nodes.map(({ id }) => id));
+  for (const { id, lifecycleState, supersededBy, nodeType } of nodes) {
+    const operations = (await engine.getProvenance(id))?.operations.map(({ opType }) => opType);
+    if (lifecycleState === "superseded") {
+      expect(ids.has(supersededBy ?? id)).toBe(true);
+      expect(operations).toContainEqual(
+        expect.stringMatching(/^(?:ORGANIZER_MERGED|CONSOLIDATION_RETIRED)$/),
+      );
+    }
+    if (nodeType !== "summary") continue;
+    expect(operations?.toSorted()).toEqual(["CONSOLIDATION_PREPARED", "CONSOLIDATION_PUBLISHED"]);
+  }
+}
+
+async function examine(pack: SqlitePack): Promise<{ left: unknown; done: readonly string[] }> {
+  const engine = await openOrganizing(pack);
+  await expectWhole(engine);
+  const left = await outcome(engine);
+  await engine.organize({ jobs: ORGANIZING_JOBS, budgetMs: 60_000 });
+  const done = await outcome(engine);
+  const { perJob } = await engine.organize({ jobs: ORGANIZING_JOBS, budgetMs: 60_000 });
+  expect(Object.values(perJob).map(({ nodesModified }) => nodesModified)).toEqual([0, 0, 0, 0]);
+  await engine.close();
+  return { left, done };
+}
+
+test("a kill at a statement leaves every merge and publication whole or undone, and the next run ends the same", async () => {
+  const template = join(folder, "template");
+  mkdirSync(template);
+  await makePack(filePack(template));
+  const copied = (title: string): SqlitePack => {
+    const place = join(folder, title);
+    cpSync(template, place, { recursive: true });
+    return filePack(place);
+  };
+  const finished = copied("finished");
+  const steps = Number(await runWorker(finished, 0));
+  const { left, done } = await examine(finished);
+  expect(left).toEqual(done);
+  expect(steps).toBeGreaterThan(50);
+
+  const every = Math.ceil(steps / 20);
+  for (let step = 1; step <= steps; step += every) {
+    const pack = copied(`killed at ${step}`);
+    expect(await runWorker(pack, step)).toBe("");
+    expect({ step, done: (await examine(pack)).done }).toEqual({ step, done });
+  }
+
+  const shared = copied("two processes");
+  await Promise.all([runWorker(shared, 0), runWorker(shared, 0)]);
+  expect((await examine(shared)).done).toEqual(done);
+}, 300_000);
