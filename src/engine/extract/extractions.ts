@@ -67,11 +67,13 @@ export class Extractions {
     const lanes = await store.extractionLanes(userId);
     if (lanes.length === 0 || limit === 0 || budgetMs === 0) return 0;
     const upTo = Math.max(...lanes.map((lane) => lane.upTo));
-    const end = performance.now() + budgetMs;
-    const goesOn = (done: ReadonlyMap<Uuid, JobEnd>) =>
-      done.size < limit && performance.now() < end;
-    const bounds = { userId, upTo, isDueOnly: true, goesOn };
-    const done = await this.#lanes.exclusive(lanes, () => this.#run(bounds));
+    const done = await this.#lanes.exclusive(lanes, () => {
+      // Time spent behind other work does not count.
+      const end = performance.now() + budgetMs;
+      const goesOn = (tried: ReadonlyMap<Uuid, JobEnd>) =>
+        tried.size < limit && performance.now() < end;
+      return this.#run({ userId, upTo, isDueOnly: true, goesOn });
+    });
     for (const lane of await store.extractionLanes(userId)) this.#armRest(lane);
     return [...done.values()].filter(({ kind }) => kind === "complete").length;
   }
