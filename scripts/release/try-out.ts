@@ -38,6 +38,10 @@ export async function tryOut(root: string, { here, there }: Pair, place: string)
     run(reader, "store", pack, "Anna is allergic to peanuts");
     expectText(run(writer, "search", pack, "what must Anna not eat?"), "peanuts");
   }
+  if (there.startsItself === false) return;
+  const driver = join(root, "scripts/release/two-assistants.ts");
+  const asBun = { ...there, env: { ...there.env, BUN_BE_BUN: "1" } };
+  expectText(run(asBun, driver, "written here.pack"), '{"shared":true,"after":true}');
 }
 
 function expectText(output: string, text: string): void {
