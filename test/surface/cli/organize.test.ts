@@ -27,7 +27,7 @@ test("a dry run lists what would be changed and changes nothing", async () => {
   expect(heading).toMatch(/^JOB +MEMORY +CHANGE +OWNER +CONTENT$/);
   expect(line).toMatch(/^promote +[0-9a-f-]{36} +tentative -> stable +anna +Anna prefers tea$/);
   expect(second.stdout).toContain(line ?? "");
-  expect(first.stdout).toEndWith("Nothing was changed; without --dry-run these 1 would be.\n");
+  expect(first.stdout).toEndWith("Nothing was changed. Without --dry-run: 1 change.\n");
 });
 
 test("a run shows each job with its counts, and what was skipped and why", async () => {

@@ -111,8 +111,11 @@ function printWouldChange(
     output.line(line);
   }
   output.line();
-  const rest = more === 0 ? "" : ` and ${more} more`;
-  output.line(`Nothing was changed; without --dry-run these ${changes.length}${rest} would be.`);
+  const count = changes.length + more;
+  const shown = more === 0 ? "" : `, the first ${changes.length} of which are shown`;
+  output.line(
+    `Nothing was changed. Without --dry-run: ${count} ${count === 1 ? "change" : "changes"}${shown}.`,
+  );
 }
 
 function becomes({ from, to, operation }: WouldChange): string {
