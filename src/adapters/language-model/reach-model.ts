@@ -53,14 +53,15 @@ async function statusOf(options: ReachOptions, signal: AbortSignal): Promise<num
   const address = providerAddress(provider, options.baseUrl);
   const ask = (url: string, init: RequestInit = {}) =>
     fetch(url, { ...init, redirect: "manual", signal, headers: headersFor(options) });
-  if (provider === "ollama") {
-    const body = JSON.stringify({ model });
-    return endedStatus(
-      await ask(`${address.replace(/\/v1$/, "")}/api/show`, { method: "POST", body }),
-    );
-  }
   const path = model.split("/").map(encodeURIComponent).join("/");
-  const status = endedStatus(await ask(`${address}/models/${path}`));
+  const status = endedStatus(
+    provider === "ollama"
+      ? await ask(`${address.replace(/\/v1$/, "")}/api/show`, {
+          method: "POST",
+          body: JSON.stringify({ model }),
+        })
+      : await ask(`${address}/models/${path}`),
+  );
   const isOther = options.baseUrl !== undefined && [404, 405, 501].includes(status);
   return isOther && (await isListed(await ask(`${address}/models`), model)) ? 200 : status;
 }

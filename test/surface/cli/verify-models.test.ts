@@ -95,6 +95,18 @@ describe("svc doctor --verify-extraction", () => {
     expect((await verify(settings("openai"))).extraction?.status).toBe("ok");
   });
 
+  test("finds the model in the list of another server that is set as Ollama", async () => {
+    const inList = (id: string) => (line: string) =>
+      line === "GET /v1/models"
+        ? Response.json({ data: [{ id }] })
+        : new Response("", { status: 404 });
+    reply = inList("acme/one:2");
+    expect((await verify(settings("ollama"))).extraction?.status).toBe("ok");
+    reply = inList("other");
+    const { extraction } = await verify(settings("ollama", url));
+    expect(extraction?.message).toContain("does not know the model");
+  });
+
   test("does not wait for a silent server for longer than it may", async () => {
     reply = () => new Promise<Response>(() => {});
     const { extraction } = await verify(settings("openai"), "--provider-timeout", "0.2");
