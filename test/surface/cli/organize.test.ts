@@ -78,3 +78,30 @@ test.each([
   if (code === 0) expect(done.stdout).toMatch(/^Jobs skipped +promote \(no_budget\)$/m);
   else expect(done.stderr).toContain('"NaN" is not a whole number');
 });
+
+test("a name that is no job is pointed out, and the help lists every job", async () => {
+  const wrong = await organize("--jobs", "promote,nope");
+  const { stdout } = await desk.run(["organize", "--help"]);
+  const [, names = ""] = /^Jobs: ([\w, ]+)\.$/m.exec(stdout) ?? [];
+  const all = await organize("--jobs", names.replaceAll(" ", ""), "--dry-run");
+
+  expect(wrong).toMatchObject({ code: 0 });
+  expect(wrong.stderr).toContain("There is no job nope; svc organize --help lists them.");
+  expect(names.split(", ")).toHaveLength(11);
+  expect(all.stdout).not.toContain("(unknown)");
+  expect(all.stderr).toContain("SVC_ORGANIZER__EXTRACTIVE_SUMMARIES=true");
+});
+
+test("a dry run counts a memory once that two jobs would change", async () => {
+  const twins = "twins.pack";
+  await desk.run(["init", twins, "--plain", "--owner", "anna"]);
+  for (const name of ["JavaScript", "javascript"]) {
+    await desk.run(["store", twins, name, "--type", "entity"]);
+  }
+
+  const args = ["organize", twins, "--jobs", "deduplicate,alias_resolve", "--dry-run"];
+  const { stdout } = await desk.run(args, { env });
+
+  expect(stdout.match(/tentative -> superseded/g)).toHaveLength(2);
+  expect(stdout).toEndWith("Nothing was changed. Without --dry-run: 1 change.\n");
+});

@@ -15,6 +15,7 @@ Examples:
   svc organize ./memory.pack
   svc organize ./memory.pack --user-id anna --jobs promote,deduplicate --budget-ms 60000
 
+Jobs: promote, decay_sweep, archive, deduplicate, alias_resolve, summarize, feedback_apply, tombstone_sweep, snapshot_generation, consolidate, index_compaction.
 Nothing is deleted: svc show says what became of a memory. The jobs, and how to undo what they do: docs/organizer.md.`;
 
 type OrganizeOptions = PackOptions & {
@@ -87,8 +88,23 @@ function print({ output }: CliContext, result: OrganizeResult, { format }: Organ
     `${done.durationMs} ms`,
   ]);
   const headings = ["JOB", "PROCESSED", "MODIFIED", "ERRORS", "DURATION"];
-  for (const line of table(headings, rows)) output.line(line);
+  if (rows.length > 0) for (const line of table(headings, rows)) output.line(line);
+  noteSkipped(output, result);
   if (result.wouldChange !== undefined) printWouldChange(output, result.wouldChange);
+}
+
+function noteSkipped(output: Output, { jobsSkipped, skippedBecause }: OrganizeResult): void {
+  const skippedFor = (reason: string) =>
+    jobsSkipped.filter((name) => skippedBecause[name] === reason);
+  for (const name of skippedFor("unknown")) {
+    output.note(`There is no job ${name}; svc organize --help lists them.`);
+  }
+  const wordless = skippedFor("no_language_model");
+  if (wordless.length > 0) {
+    output.note(
+      `${wordless.join(" and ")} need the language model of extraction, or SVC_ORGANIZER__EXTRACTIVE_SUMMARIES=true.`,
+    );
+  }
 }
 
 function printWouldChange(
@@ -111,7 +127,9 @@ function printWouldChange(
     output.line(line);
   }
   output.line();
-  const count = changes.length + more;
+  // Jobs do not see each other's changes, so that two may list the same memory.
+  const { size } = new Set(changes.map(({ targetId }) => targetId));
+  const count = more === 0 ? size : changes.length + more;
   const shown = more === 0 ? "" : `, the first ${changes.length} of which are shown`;
   output.line(
     `Nothing was changed. Without --dry-run: ${count} ${count === 1 ? "change" : "changes"}${shown}.`,
