@@ -11,7 +11,9 @@ export function checkExtraction({
   const { pending, failed, firstFailed, dropped } = extraction;
   const name = "extraction";
   const notes = [
-    ...(pending === 0 ? [] : [`${pending} texts wait for it`]),
+    ...(pending === 0
+      ? []
+      : [pending === 1 ? "1 text waits for it" : `${pending} texts wait for it`]),
     ...(dropped.length === 0
       ? []
       : [
@@ -22,7 +24,9 @@ export function checkExtraction({
     return { name, status: "ok", message: notes.join("; ") || "no text waits for it" };
   }
   const { eventId, userId } = firstFailed;
-  const failure = `${sum(failed)} texts were given up after repeated failures: ${tell(failed)}; try the first again with: svc retry-extraction ${shellWord(path)} ${eventId} --user-id ${shellWord(userId)}`;
+  const given = sum(failed);
+  const what = given === 1 ? "1 text was" : `${given} texts were`;
+  const failure = `${what} given up after repeated failures: ${tell(failed)}; try ${given === 1 ? "it" : "the first"} again with: svc retry-extraction ${shellWord(path)} ${eventId} --user-id ${shellWord(userId)}`;
   return { name, status: "warn", message: [failure, ...notes].join("; ") };
 }
 

@@ -255,6 +255,7 @@ describe("the queue", () => {
     expect((await ask("/v1/ingest", waiting("I live in Porto."))).status).toBe(200);
     const failed = await svc(["process-extractions", pack, "--user-id", "ada"], environment);
     expect(failed).toMatchObject({ code: 1, stdout: "0 extracted, 0 pending, 1 failed\n" });
+    expect(failed.stderr).toContain(`Why messages have failed: svc doctor ${pack}`);
     isDead = false;
     const queued = await svc(
       ["retry-extraction", pack, id, "--user-id", "ada", "--format", "json"],

@@ -117,7 +117,7 @@ test("the inspection counts work that waits and that was given up, and what was 
   expect(checkExtraction({ ...look(pack), path: "m.pack" })).toEqual({
     name: "extraction",
     status: "warn",
-    message: `1 texts were given up after repeated failures: TimeoutError 1; try the first again with: svc retry-extraction m.pack ${events[1]?.id} --user-id ada; 3 texts wait for it; left out of what models answered, because the text does not say it so: uncertain 4, quote_not_in_text 2`,
+    message: `1 text was given up after repeated failures: TimeoutError 1; try it again with: svc retry-extraction m.pack ${events[1]?.id} --user-id ada; 3 texts wait for it; left out of what models answered, because the text does not say it so: uncertain 4, quote_not_in_text 2`,
   });
 });
 

@@ -28,7 +28,9 @@ test("what waits for a decision is listed, decided about once, and listed as dec
 
   expect(await aliases(id)).toMatchObject({ code: 2 });
   expect(await aliases("--accept")).toMatchObject({ code: 2 });
-  expect(await aliases(id, "--reject")).toMatchObject({ code: 2 });
+  const unexplained = await aliases(id, "--reject");
+  expect(unexplained.code).toBe(2);
+  expect(unexplained.stderr).toContain("--reason: is needed with --reject");
   expect(await aliases(id, "--accept")).toMatchObject({ code: 0, stdout: "Recorded: accepted\n" });
   expect(await aliases(id, "--accept")).toMatchObject({
     code: 0,

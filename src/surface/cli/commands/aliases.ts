@@ -118,6 +118,8 @@ async function review(
 ): Promise<void> {
   const { id, userId, decision, options } = given;
   const { reviewer: reviewerId = userId, reason, format } = options;
+  if (decision === "rejected" && reason === undefined)
+    throw invalid("--reason", "is needed with --reject");
   const proposalId = parseId(id, "id");
   const result = await engine.reviewAliasProposal(proposalId, {
     userId,

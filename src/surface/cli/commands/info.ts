@@ -61,7 +61,13 @@ function embeddingOf({
 function extractionOf({ extractor, extraction }: PackReport): string {
   const failed = extraction.failed.reduce((total, { times }) => total + times, 0);
   const work = [
-    ...(extraction.pending === 0 ? [] : [`${extraction.pending} texts wait for it`]),
+    ...(extraction.pending === 0
+      ? []
+      : [
+          extraction.pending === 1
+            ? "1 text waits for it"
+            : `${extraction.pending} texts wait for it`,
+        ]),
     ...(failed === 0 ? [] : [`${failed} were given up (svc doctor says why)`]),
   ];
   if (extractor === undefined) return [EXTRACTION_OFF, ...work].join("; ");

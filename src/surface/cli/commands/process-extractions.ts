@@ -1,3 +1,4 @@
+import { shellWord } from "../../../lib/shell-word.ts";
 import { extractionPassView } from "../../contract/extraction/operations.ts";
 import { type MemoryOptions, withMemories } from "../memories.ts";
 import { ownerOption } from "../options.ts";
@@ -34,9 +35,15 @@ export const processExtractionsCommand = packCommand(
       const { processed, pending, failed } = pass;
       if (format === "json") output.json(extractionPassView.json(pass));
       else output.line(`${processed} extracted, ${pending} pending, ${failed} failed`);
+      const word = shellWord(path);
       if (processed === 0 && pending > 0 && limit > 0 && budgetMs > 0) {
-        output.note("Nothing was due, or extraction is off: svc info says whether it is on.");
+        output.note(
+          `Nothing was due, a try failed, or extraction is off. svc info ${word} says whether it is on, svc extraction-status ${word} EVENT_ID how far one message is.`,
+        );
       }
-      if (failed > 0) context.fail();
+      if (failed > 0) {
+        output.note(`Why messages have failed: svc doctor ${word}`);
+        context.fail();
+      }
     }),
 );
