@@ -83,14 +83,42 @@ function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }
 
+/** Names that an object does not keep in the order in which they are set. */
+const UNORDERED = /^(?:\d|__proto__$)/;
+
 /** JSON with keys in code-point order and no whitespace: equal values give equal text. */
 export function canonicalJson(value: Json): string {
-  if (value === null || typeof value !== "object") return JSON.stringify(value);
-  if (isList(value)) return `[${value.map(canonicalJson).join(",")}]`;
-  let members = "";
-  for (const key of Object.keys(value).sort(compareCodePoints)) {
-    const member = `${JSON.stringify(key)}:${canonicalJson(value[key] ?? null)}`;
-    members += members === "" ? member : `,${member}`;
+  const ordered = inOrder(value);
+  // One native call for the whole is twice as fast as one for each member.
+  return ordered === undefined ? textOf(value) : JSON.stringify(ordered);
+}
+
+/** A copy whose members come in code-point order; undefined if an object cannot hold them so. */
+function inOrder(value: Json): Json | undefined {
+  if (value === null || typeof value !== "object") return value;
+  if (isList(value)) {
+    const items: Json[] = [];
+    for (const item of value) {
+      const ordered = inOrder(item);
+      if (ordered === undefined) return undefined;
+      items.push(ordered);
+    }
+    return items;
   }
-  return `{${members}}`;
+  const members: Record<string, Json> = {};
+  for (const key of Object.keys(value).sort(compareCodePoints)) {
+    const ordered = UNORDERED.test(key) ? undefined : inOrder(value[key] ?? null);
+    if (ordered === undefined) return undefined;
+    members[key] = ordered;
+  }
+  return members;
+}
+
+function textOf(value: Json): string {
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  if (isList(value)) return `[${value.map(textOf).join(",")}]`;
+  const members = Object.keys(value)
+    .sort(compareCodePoints)
+    .map((key) => `${JSON.stringify(key)}:${textOf(value[key] ?? null)}`);
+  return `{${members.join(",")}}`;
 }

@@ -146,6 +146,11 @@ describe("canonicalJson", () => {
     expect(canonicalJson({ "😀": 1, ﬁ: 2 })).toBe('{"ﬁ":2,"😀":1}');
   });
 
+  test("orders names that objects keep in another order", () => {
+    const value = copied(JSON.parse('{"b":[{"9":1,"10":2,"!":3}],"a":{"2":{"__proto__":4}}}'));
+    expect(canonicalJson(value)).toBe('{"a":{"2":{"__proto__":4}},"b":[{"!":3,"10":2,"9":1}]}');
+  });
+
   test("reads back as the same value", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
