@@ -1,4 +1,4 @@
-import type { Database } from "bun:sqlite";
+import { Database } from "bun:sqlite";
 import { closeSync, fdatasyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { type Inference, loadInference } from "../../src/adapters/embedding/inference.ts";
@@ -95,4 +95,72 @@ function timedQuery(
   const ms = performance.now() - start;
   if (rows.length === 0) throw new Error(`the probe found nothing: ${sql}`);
   return ms;
+}
+
+/** What a pack has got, written once more into an SQLite file that knows nothing of it. */
+export type RawInserts = {
+  /** Passes over what the pack has got until now. */
+  skip(): void;
+  /** Inserts what the pack has got since, in so many durable transactions. @returns milliseconds of processor time */
+  insert(transactions: number): number;
+  close(): void;
+};
+
+const ROWS_OF = ["nodes", "edges", "operations"] as const;
+
+/** The probe of what costs a pack its rows. @param dimension of the vectors, which are written as bytes */
+export function openRawInserts(pack: string, folder: string, dimension: number): RawInserts {
+  const from = openDatabase({
+    layout: { kind: "file", path: pack },
+    mode: "read-only",
+    synchronous: "full",
+    busyTimeoutMs: 5_000,
+    vecExtensionPath: loadSqliteVec(),
+  });
+  const to = new Database(join(folder, "insert-probe.db"), { create: true });
+  to.run("PRAGMA journal_mode = WAL");
+  to.run("PRAGMA synchronous = FULL");
+  to.run("CREATE TABLE IF NOT EXISTS rows (key INTEGER PRIMARY KEY, bytes BLOB NOT NULL)");
+  const insert = to.query<never, Uint8Array>("INSERT INTO rows (bytes) VALUES (?)");
+  const seen = new Map<string, number>();
+  const newRows = (): Uint8Array[] => {
+    const rows = ROWS_OF.flatMap((table) => rowsAbove(from, table, "key", seen));
+    const vectors = rowsAbove(from, "vector_metadata", "node_key", seen);
+    return [...rows, ...vectors, ...vectors.map(() => new Uint8Array(dimension * 4))];
+  };
+  return {
+    skip: () => void newRows(),
+    insert: (transactions) => {
+      const rows = newRows();
+      const share = Math.ceil(rows.length / transactions);
+      const before = process.cpuUsage();
+      for (let at = 0; at < rows.length; at += share) {
+        to.transaction(() => {
+          for (const row of rows.slice(at, at + share)) insert.run(row);
+        })();
+      }
+      const { user, system } = process.cpuUsage(before);
+      return (user + system) / 1000;
+    },
+    close: () => {
+      from.close();
+      to.close();
+    },
+  };
+}
+
+/** The rows of a table above the keys that were seen, as bytes. */
+function rowsAbove(
+  database: Database,
+  table: string,
+  key: string,
+  seen: Map<string, number>,
+): Uint8Array[] {
+  const rows = database
+    .query<Record<string, unknown>, [number]>(
+      `SELECT * FROM ${table} WHERE ${key} > ? ORDER BY ${key}`,
+    )
+    .all(seen.get(table) ?? 0);
+  seen.set(table, Number(rows.at(-1)?.[key] ?? seen.get(table) ?? 0));
+  return rows.map((row) => Buffer.from(JSON.stringify(Object.values(row))));
 }
