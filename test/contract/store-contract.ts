@@ -11,6 +11,7 @@ import type { WorkQueue } from "../../src/ports/store/work-queue.ts";
 import { describeAddedNodes } from "./store-added-nodes.ts";
 import { describeAdmission } from "./store-admission.ts";
 import { describeAuditReads } from "./store-audit.ts";
+import { describeBrowse } from "./store-browse.ts";
 import { describeChanges } from "./store-change.ts";
 import { describeEverybody } from "./store-everybody.ts";
 import { describeExpiry, describeRetention } from "./store-expiry.ts";
@@ -120,6 +121,7 @@ const ALL: ReadonlySet<Suite> = new Set<Suite>([
   describeEverybody,
   describeGraphReads,
   describeAuditReads,
+  describeBrowse,
   describeExtractionQueue,
   describeKnownMemories,
   describeReceipts,
