@@ -169,7 +169,8 @@ export function readPublishedSummaries(
          n.metadata ->> 'summarization_level' AS level, n.metadata ->> 'period_key' AS period_key,
          n.metadata ->> 'consolidation_request_hash' AS request_hash,
          n.metadata ->> 'consolidation_generation' AS generation,
-         EXISTS (SELECT 1 FROM json_each(n.metadata, '$.selected_source_node_ids') s CROSS JOIN nodes b ON b.id = s.value
+         EXISTS (SELECT 1 FROM json_each(n.metadata, '$.selected_source_node_ids') s
+           CROSS JOIN nodes b ON b.id = s.value AND b.owner = n.owner
            WHERE b.lifecycle_state NOT IN ${ACTIVE} AND b.superseded_by IS NOT n.id
              AND b.updated_at >= ?2) AS is_outdated
        FROM nodes n WHERE ${PUBLISHED} ORDER BY n.created_at, n.id`,
