@@ -221,7 +221,7 @@ describe("the queue", () => {
       pending: 2,
       failed: 0,
     });
-    expect((await pass({ user_id: "ada", other: 1 })).json).toEqual({
+    expect((await pass({ user_id: "ada", budget_ms: 60_000, other: 1 })).json).toEqual({
       processed: 2,
       pending: 0,
       failed: 0,

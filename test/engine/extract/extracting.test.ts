@@ -55,10 +55,11 @@ describe("a message that is waited for", () => {
 
 describe("messages that nobody waits for", () => {
   test("are extracted together a little later", async () => {
-    const { engine, provider } = await extracting({}, { delayMs: 30 });
-    for (const place of ["Lisbon", "Porto", "Faro"]) {
-      await engine.ingest(message(`I live in ${place}.`));
-    }
+    const { engine, provider } = await extracting({}, { delayMs: 300 });
+    // Admitted in one commit, so that all of them wait when the time begins.
+    await Promise.all(
+      ["Lisbon", "Porto", "Faro"].map((place) => engine.ingest(message(`I live in ${place}.`))),
+    );
     expect(provider.asked).toHaveLength(0);
     await until(async () => (await claimsOf(engine)).length === 3);
     expect(provider.asked.map(({ turns }) => turns.length)).toEqual([3]);
