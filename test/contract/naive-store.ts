@@ -3,6 +3,7 @@ import { createSystemClock } from "../../src/adapters/system/clock.ts";
 import { type CandidateFilter, passesFilter } from "../../src/domain/candidate-filter.ts";
 import type { Edge } from "../../src/domain/edge.ts";
 import type { MemoryEvent } from "../../src/domain/event.ts";
+import { STATEMENTS } from "../../src/domain/extraction/plan/updates.ts";
 import type { ProcessingStatus } from "../../src/domain/jobs.ts";
 import { isActive } from "../../src/domain/lifecycle.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
@@ -46,6 +47,7 @@ import type {
   Hit,
   KeyedNode,
   NodeKey,
+  Replacement,
   SessionWindow,
   TextHit,
 } from "../../src/ports/store/search-index.ts";
@@ -439,6 +441,32 @@ export class NaiveStore implements RetrievalStore {
     );
   }
 
+  async replacedNotes(
+    userId: string,
+    keys: readonly NodeKey[],
+  ): Promise<ReadonlyMap<NodeKey, readonly Replacement[]>> {
+    const owned = pick(this.#pack.nodes.filter((node) => node.userId === userId));
+    const nextOf = ({ lifecycleState, supersededBy }: MemoryNode): MemoryNode | undefined =>
+      isActive(lifecycleState) || supersededBy === undefined ? undefined : owned.get(supersededBy);
+    return new Map(
+      this.#owned(userId, keys).flatMap(({ key, node: note }) => {
+        const isCited = ({ evidenceRefs }: MemoryNode): boolean =>
+          evidenceRefs.some((id) => note.evidenceRefs.includes(id));
+        const claims = [...owned.values()].filter((node) => isStatement(node) && isCited(node));
+        const ways = claims.map((claim) => {
+          const way = new Set<MemoryNode>();
+          for (let next = nextOf(claim); next !== undefined && !way.has(next); next = nextOf(next))
+            way.add(next);
+          return [...way].filter((node) => !isCited(node) && node.nodeType !== "summary");
+        });
+        const isReplaced = ways.length > 0 && ways.every((way) => way.length > 0);
+        if (note.nodeType !== "note" || !isReplaced) return [];
+        const all = [...pick(ways.flat()).values()];
+        return [[key, all.map(({ id, evidenceRefs }) => ({ id, evidenceRefs }))] as const];
+      }),
+    );
+  }
+
   async nodesById(userId: string, ids: readonly Uuid[]): Promise<readonly KeyedNode[]> {
     return this.#findable().filter(({ node }) => node.userId === userId && ids.includes(node.id));
   }
@@ -482,6 +510,10 @@ function conversations(nodes: readonly MemoryNode[]): readonly MemoryNode[] {
     JSON.stringify([userId, sessionId, scope]);
   const turns = Map.groupBy(nodes.filter(isTurn), nameOf);
   return [...turns.values()].flatMap((session) => session.sort(earliestFirst));
+}
+
+function isStatement({ nodeType }: MemoryNode): boolean {
+  return STATEMENTS.has(nodeType);
 }
 
 function isOfSame(one: MemoryNode, other: MemoryNode): boolean {

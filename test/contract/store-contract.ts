@@ -30,6 +30,7 @@ import { describePublication } from "./store-publication.ts";
 import { describeKeyedReads, describeReads } from "./store-reads.ts";
 import { describeRebuild } from "./store-rebuild.ts";
 import { describeReceipts } from "./store-receipts.ts";
+import { describeReplacedNotes } from "./store-replaced.ts";
 import { describeRetirement } from "./store-retirement.ts";
 import { describeUpkeep } from "./store-upkeep.ts";
 import { describeVectorSearch } from "./store-vectors.ts";
@@ -103,6 +104,7 @@ const RETRIEVAL: readonly ((world: World) => void)[] = [
   describeChanges,
   describeRetirement,
   describeGraph,
+  describeReplacedNotes,
 ];
 
 /** What depends on how a store keeps its parts together: transactions over all of them, and changes of a whole index. */

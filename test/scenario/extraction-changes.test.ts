@@ -76,7 +76,12 @@ const labelOf = (references: string, text: string): string =>
   new RegExp(`label="(m\\d+)"[^>]*>[^<]*${text}`).exec(references)?.[1] ?? "none";
 
 type Served = Awaited<ReturnType<typeof serve>>;
-type Result = { readonly node_id: string; readonly content: string; readonly node_type: string };
+type Result = {
+  readonly node_id: string;
+  readonly content: string;
+  readonly node_type: string;
+  readonly older_than?: string | null;
+};
 
 /** What a question finds, best first, and what `svc explain` says of it. */
 async function found({ ask, pack, environment }: Served, query: string) {
@@ -102,6 +107,28 @@ async function replacedBy({ ask }: Served, results: readonly Result[], content: 
   const chain = await ask(`/v1/nodes/${claim?.node_id}/chain?direction=backward`);
   return { claim, chain };
 }
+
+const OLD = "I work at Acme.";
+const NEW = "I no longer work at Acme, I work at Birch now.";
+
+/** Says that the second message replaces what the first one stated. */
+const CHANGES_JOB: Rule = {
+  when: /Birch/,
+  reply: (asked) =>
+    answerTo(asked, (content) => {
+      const { facts, entities, relationships } = entry(content);
+      if (content !== NEW) return { facts, entities, relationships };
+      const like = entry(OLD).facts[0];
+      const fact = {
+        ...like,
+        object: "Birch",
+        evidence_quote: NEW,
+        temporal_intent: "update",
+        replaces_object: "Acme",
+      };
+      return { entities: [], facts: [fact], relationships: [] };
+    }),
+};
 
 describe("what is not true any more", () => {
   test("is replaced by the message that corrects it, and ranks below that message", async () => {
@@ -174,5 +201,30 @@ describe("what is not true any more", () => {
       /put before what it makes outdated|older than, and perhaps no longer/,
     );
     expect(served.provider.asked.flatMap(({ references }) => references)).toEqual([]);
+  });
+
+  test("ranks below what replaced it, also as the message that said it, whatever its words", async () => {
+    const served = await serve([CHANGES_JOB]);
+    for (const content of [OLD, NEW]) await served.ask("/v1/ingest", said(content));
+
+    const { results, explained } = await found(served, "Where do I work?");
+    const order = shown(results);
+    expect(order).not.toContain(`fact: ${OLD}`);
+    const newest = order.findIndex((one) => one === `fact: ${NEW}` || one === `note: ${NEW}`);
+    expect(order.indexOf(`note: ${OLD}`)).toBeGreaterThan(newest);
+    const old = results.find(({ content }) => content === OLD);
+    const newer = results.find(({ node_id }) => node_id === old?.older_than);
+    expect(newer?.content).toBe(NEW);
+    expect(explained).toMatch(/older than, and perhaps no longer true because of, memory/);
+  });
+
+  test("stays where it is as a message of which another part still holds", async () => {
+    const served = await serve([CHANGES_JOB]);
+    const message = `${OLD} I live in Denver.`;
+    for (const content of [message, NEW]) await served.ask("/v1/ingest", said(content));
+
+    const { results } = await found(served, "Where do I live?");
+    expect(results.find(({ content }) => content === message)).not.toHaveProperty("older_than");
+    expect(shown(results).slice(0, 2).join()).toContain("Denver");
   });
 });

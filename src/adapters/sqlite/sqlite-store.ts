@@ -41,6 +41,7 @@ import {
   readNodesCiting,
   readSessionWindows,
 } from "./read/read.ts";
+import { readReplacedNotes } from "./read/replaced-notes.ts";
 import { readScan } from "./read/scan-nodes.ts";
 import { searchGraph } from "./read/search-graph.ts";
 import { searchText } from "./read/search-text.ts";
@@ -229,6 +230,7 @@ function bindSearches({ access, embedding }: SqliteStoreParts) {
     searchGraph: reading(access, searchGraph),
     pinned: reading(access, readPinned),
     contradictions: reading(access, readContradictions),
+    replacedNotes: reading(access, readReplacedNotes),
     nodesById: reading(access, readNodesById),
     nodesByKey: reading(access, readNodesByKey),
     sessionWindows: reading(access, readSessionWindows),

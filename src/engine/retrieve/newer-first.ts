@@ -4,7 +4,7 @@ import type { RankingPolicy } from "../../domain/records/receipt.ts";
 import { mayReplace, readStatement, replaces, type Statement } from "../../domain/replacement.ts";
 import { storedSpeaker } from "../../domain/speaker.ts";
 import { compareCodePoints } from "../../lib/text.ts";
-import type { NodeKey, SearchIndex } from "../../ports/store/search-index.ts";
+import type { NodeKey, Replacement, SearchIndex } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { ResultCandidate } from "./api.ts";
 import { adjusted, adjustment } from "./score/adjust.ts";
@@ -24,11 +24,12 @@ type Compared = {
 };
 type Pair = { readonly newer: Compared; readonly older: Compared };
 /** A memory and the one that makes it outdated. */
-type Link = {
-  readonly newer: ResultCandidate;
-  readonly older: ResultCandidate;
-  readonly cosine: number;
-};
+type Link = { readonly newer: ResultCandidate; readonly older: ResultCandidate };
+type WordedLink = Link & { readonly cosine: number };
+type Deps = Pick<
+  EngineDeps<Pick<SearchIndex, "ownVectors" | "replacedNotes">>,
+  "store" | "embedder"
+>;
 
 /**
  * Moves a memory in front of the one that it makes outdated, if both are among the best candidates, and marks the older one. The
@@ -36,18 +37,65 @@ type Link = {
  * @returns the same ranking object if nothing is outdated
  */
 export async function newerFirst(
-  { store, embedder }: Pick<EngineDeps<Pick<SearchIndex, "ownVectors">>, "store" | "embedder">,
+  { store, embedder }: Deps,
   userId: string,
   ranking: readonly ResultCandidate[],
   policy: RankingPolicy,
 ): Promise<readonly ResultCandidate[]> {
-  const pairs = comparable(ranking.slice(0, COMPARED));
-  if (pairs.length === 0) return ranking;
+  const best = ranking.slice(0, COMPARED).filter(isMovable);
+  const known = await replacedLinks(store, userId, best);
+  const worded = await wordedLinks({ store, embedder }, userId, best);
+  const links = withoutCircles([...known, ...worded]);
+  return links.length === 0 ? ranking : reordered(ranking, links, policy);
+}
+
+/** Notes of which the store knows that all they said was replaced, each with the best of what replaced it. */
+async function replacedLinks(
+  store: Pick<SearchIndex, "replacedNotes">,
+  userId: string,
+  best: readonly ResultCandidate[],
+): Promise<readonly Link[]> {
+  const notes = best.filter(({ node }) => node.nodeType === "note");
+  if (notes.length === 0 || best.length < 2) return [];
+  const keys = notes.map(({ key }) => key);
+  const replaced = await store.replacedNotes(userId, keys);
+  return notes.flatMap((older): Link[] => {
+    const by = replaced.get(older.key) ?? [];
+    const newer = best.find(
+      (candidate) => isOfOnePart(candidate, older) && hasReplaced(by, candidate, older),
+    );
+    return newer === undefined ? [] : [{ newer, older }];
+  });
+}
+
+/** Whether a candidate is one of the nodes that replaced a note, or a later note of a message that one of them cites. */
+function hasReplaced(
+  by: readonly Replacement[],
+  candidate: ResultCandidate,
+  older: ResultCandidate,
+): boolean {
+  const { id, nodeType, evidenceRefs } = candidate.node;
+  if (by.some((replacement) => replacement.id === id)) return true;
+  return (
+    nodeType === "note" &&
+    byAge(older, candidate) < 0 &&
+    by.some((replacement) => replacement.evidenceRefs.some((event) => evidenceRefs.includes(event)))
+  );
+}
+
+/** Each memory that, by its words, a newer one makes outdated, with the nearest of these. */
+async function wordedLinks(
+  { store, embedder }: Deps,
+  userId: string,
+  best: readonly ResultCandidate[],
+): Promise<readonly Link[]> {
+  const pairs = comparable(best);
+  if (pairs.length === 0) return [];
   const { likeMemories } = modelRules(embedder.identity.model);
   const keys = pairs.flatMap(({ newer, older }) => [newer.candidate.key, older.candidate.key]);
   const vectors = await store.ownVectors(userId, [...new Set(keys)]);
-  const links = nearestLinks(
-    pairs.flatMap(({ newer, older }): Link[] => {
+  return nearestLinks(
+    pairs.flatMap(({ newer, older }): WordedLink[] => {
       const one = vectors.get(newer.candidate.key);
       const other = vectors.get(older.candidate.key);
       if (one === undefined || other === undefined) return [];
@@ -60,16 +108,19 @@ export async function newerFirst(
       return replaces(newer.statement, older.statement, cosine, isSaid(newer, older)) ? [link] : [];
     }),
   );
-  return links.length === 0 ? ranking : reordered(ranking, links, policy);
+}
+
+/** Whether a candidate may be moved: a score of 0 or less cannot be multiplied. */
+function isMovable({ node, compositeScore }: ResultCandidate): boolean {
+  return compositeScore > 0 && isStatement(node);
 }
 
 /** The pairs of candidates of which, by their words, one may make the other outdated. */
 function comparable(best: readonly ResultCandidate[]): readonly Pair[] {
   const compared = best.flatMap((candidate): Compared[] => {
-    const { node, trace, compositeScore } = candidate;
-    // A candidate with an inherited score is there for another memory; a score of 0 or less cannot be multiplied.
-    if (trace === undefined || compositeScore <= 0 || !isStatement(node)) return [];
-    const statement = readStatement(node.content);
+    // A candidate with an inherited score is there for another memory.
+    if (candidate.trace === undefined) return [];
+    const statement = readStatement(candidate.node.content);
     return statement === undefined ? [] : [{ candidate, statement }];
   });
   return compared.flatMap((newer) =>
@@ -102,10 +153,16 @@ function isStatement({ nodeType, metadata, lifecycleState }: MemoryNode): boolea
 function isComparable(one: ResultCandidate, other: ResultCandidate): boolean {
   const isQuoted = one.node.sessionId !== undefined || other.node.sessionId !== undefined;
   return (
-    one.node.scope === other.node.scope &&
+    isOfOnePart(one, other) &&
     storedSpeaker(one.node.metadata) === storedSpeaker(other.node.metadata) &&
-    (!isQuoted || one.node.sourceType === other.node.sourceType) &&
-    // Candidates that a reranker read precede all others, whatever the scores.
+    (!isQuoted || one.node.sourceType === other.node.sourceType)
+  );
+}
+
+/** Whether two memories have the same scope, and scores that can be compared: those that a reranker read precede all others. */
+function isOfOnePart(one: ResultCandidate, other: ResultCandidate): boolean {
+  return (
+    one.node.scope === other.node.scope &&
     (one.rerankerScore === undefined) === (other.rerankerScore === undefined)
   );
 }
@@ -127,8 +184,8 @@ function byAge(one: ResultCandidate, other: ResultCandidate): number {
 }
 
 /** Each outdated memory with the nearest memory that makes it outdated; of equally near ones the newest. */
-function nearestLinks(links: readonly Link[]): readonly Link[] {
-  const nearest = new Map<NodeKey, Link>();
+function nearestLinks(links: readonly WordedLink[]): readonly Link[] {
+  const nearest = new Map<NodeKey, WordedLink>();
   for (const link of links) {
     const known = nearest.get(link.older.key);
     const isNearer =
@@ -140,6 +197,26 @@ function nearestLinks(links: readonly Link[]): readonly Link[] {
   return [...nearest.values()];
 }
 
+/** The first link of each outdated memory, without those that would lead back to it: what makes it outdated is never behind it. */
+function withoutCircles(links: readonly Link[]): readonly Link[] {
+  const newerOf = new Map<NodeKey, Link>();
+  for (const link of links) {
+    const leadsBack = wayFrom(newerOf, link.newer.key).includes(link.older.key);
+    if (!newerOf.has(link.older.key) && !leadsBack) newerOf.set(link.older.key, link);
+  }
+  return [...newerOf.values()];
+}
+
+/** A memory, the one that makes it outdated, the one that makes that outdated, and so on. */
+function wayFrom(newerOf: ReadonlyMap<NodeKey, Link>, first: NodeKey): readonly NodeKey[] {
+  const way = [first];
+  for (let key: NodeKey | undefined = first; key !== undefined; ) {
+    key = newerOf.get(key)?.newer.key;
+    if (key !== undefined) way.push(key);
+  }
+  return way;
+}
+
 /** The newer ones moved to the places of the older ones, oldest first; then every older one moved behind, newest first. */
 function reordered(
   ranking: readonly ResultCandidate[],
@@ -148,12 +225,18 @@ function reordered(
 ): readonly ResultCandidate[] {
   const current = new Map(ranking.map((candidate) => [candidate.key, candidate]));
   const now = (candidate: ResultCandidate) => current.get(candidate.key) ?? candidate;
-  for (const link of links.toSorted((a, b) => byAge(a.older, b.older))) {
+  const newerOf = new Map(links.map((link) => [link.older.key, link]));
+  const stepsOf = ({ older }: Link) => wayFrom(newerOf, older.key).length;
+  // What a memory is behind may be behind another one: that decides, also where the two have other times than the order of events.
+  const oldestFirst = links
+    .toSorted((a, b) => byAge(a.older, b.older))
+    .sort((a, b) => stepsOf(b) - stepsOf(a));
+  for (const link of oldestFirst) {
     const [newer, older] = [now(link.newer), now(link.older)];
     const factor = older.compositeScore / newer.compositeScore;
     if (factor > 1) current.set(newer.key, { ...newer, ...stepped(newer, factor, older) });
   }
-  for (const link of links.toSorted((a, b) => byAge(b.newer, a.newer))) {
+  for (const link of oldestFirst.toReversed()) {
     const [newer, older] = [now(link.newer), now(link.older)];
     const factor = Math.min(1, (newer.compositeScore * BEHIND) / older.compositeScore);
     const olderThan = { nodeId: newer.node.id, at: statedTime(newer.node) };

@@ -48,6 +48,9 @@ export type SessionWindow<Key = NodeKey> = {
 /** A node and the cosine of its vector with another one. */
 export type NearNode<Key = NodeKey> = KeyedNode<Key> & { readonly cosine: number };
 
+/** A node that replaced another one, and the events that it cites. */
+export type Replacement = Pick<MemoryNode, "id" | "evidenceRefs">;
+
 /** Finds an owner's active nodes, which are identified by their keys; only this role and the rebuild know keys. */
 export type SearchIndex<Key = NodeKey> = {
   /** Whether the vectors are of this model. Any process may replace them with those of another one. */
@@ -123,6 +126,15 @@ export type SearchIndex<Key = NodeKey> = {
   nodesById(userId: string, ids: readonly Uuid[]): Promise<readonly KeyedNode<Key>[]>;
   /** The other end of each contested node's newest outgoing `contradicts` edge, else of its newest incoming one. */
   contradictions(userId: string, keys: readonly Key[]): Promise<ReadonlyMap<Key, Uuid>>;
+  /**
+   * What replaced, directly or in steps, what was extracted from the messages of notes, each node once. Only of the owner's active
+   * notes in `keys` that have nodes of a type of `STATEMENTS` with a common event, all of them inactive and replaced by
+   * something that is no summary and cites other events: what cites the same event states its message again.
+   */
+  replacedNotes(
+    userId: string,
+    keys: readonly Key[],
+  ): Promise<ReadonlyMap<Key, readonly Replacement[]>>;
   /** Active neighbours of each node in its own session and scope, at most `span` on either side, nearest first. */
   sessionWindows(
     userId: string,

@@ -5,6 +5,7 @@ import { readAuditRecords } from "../../../src/adapters/sqlite/read/audit-record
 import { readContradictions } from "../../../src/adapters/sqlite/read/contradictions.ts";
 import { readPinned } from "../../../src/adapters/sqlite/read/pinned.ts";
 import { readNodesById } from "../../../src/adapters/sqlite/read/read.ts";
+import { readReplacedNotes } from "../../../src/adapters/sqlite/read/replaced-notes.ts";
 import { searchGraph } from "../../../src/adapters/sqlite/read/search-graph.ts";
 import { pruneReceipts, readReceipt } from "../../../src/adapters/sqlite/receipts/receipts.ts";
 import type { CandidateFilter } from "../../../src/domain/candidate-filter.ts";
@@ -50,6 +51,11 @@ const READS: readonly {
     indexes: ["edges_by_source", "edges_by_target"],
   },
   {
+    name: "replaced notes",
+    read: (database) => readReplacedNotes(database, "ada", [1, 2, 3]),
+    indexes: ["nodes_by_type", "sqlite_autoindex_events_1", "sqlite_autoindex_nodes_1"],
+  },
+  {
     name: "nodes by id",
     read: (database) => readNodesById(database, "ada", [freshId()]),
     indexes: ["sqlite_autoindex_nodes_1"],
@@ -84,7 +90,14 @@ test.each([...READS])("$name is read through its indexes", async ({ read, indexe
     store,
     { content: "Ada", nodeType: "entity" },
     { content: "contested", lifecycleState: "contested", pinned: true },
+    { content: "note" },
   );
+  await put(store, {
+    nodeType: "fact",
+    evidenceRefs: made[2]?.evidenceRefs ?? [],
+    lifecycleState: "superseded",
+    supersededBy: made[0]?.id,
+  });
   const database = openDatabase({ ...connectionOf(pack), layout: pack.layout, mode: "read-write" });
   const place = { seed: seedOn(database) };
   link(place, made[0], made[1]);

@@ -5,7 +5,7 @@ import { SPEAKER_KEY } from "../../../src/domain/speaker.ts";
 import type { ResultCandidate } from "../../../src/engine/retrieve/api.ts";
 import { newerFirst } from "../../../src/engine/retrieve/newer-first.ts";
 import { byScore } from "../../../src/engine/retrieve/score/order.ts";
-import type { NodeKey } from "../../../src/ports/store/search-index.ts";
+import type { NodeKey, Replacement } from "../../../src/ports/store/search-index.ts";
 import { at } from "../../contract/samples.ts";
 import { wordEmbedder } from "../engines.ts";
 import { aRetrieval } from "../receipts/retrievals.ts";
@@ -34,6 +34,7 @@ const VECTOR = new Float32Array([1, 0]);
 const store = {
   ownVectors: async (_: string, keys: readonly NodeKey[]) =>
     new Map(keys.map((key) => [key, VECTOR])),
+  replacedNotes: async () => new Map<NodeKey, readonly Replacement[]>(),
 };
 
 /** A ranking of such memories, with the scores of a retrieval. */
@@ -60,6 +61,32 @@ const RANKING = fc
       return [{ ...result, node }];
     });
   });
+
+/** Rankings of which the store knows, besides, that some notes were replaced by others of them. */
+const KNOWN = RANKING.chain((ranking) =>
+  fc
+    .array(fc.tuple(fc.nat(ranking.length - 1), fc.nat(ranking.length - 1)), { maxLength: 12 })
+    .map((pairs) => {
+      const replaced = Map.groupBy(
+        // Claims replace notes and nothing replaces claims, so that they are at the odd places.
+        pairs.map(([older, newer]) => [older & ~1, newer | 1] as const),
+        ([older]) => ranking[older]?.key,
+      );
+      const known = new Map<NodeKey | undefined, readonly Replacement[]>(
+        [...replaced].map(([key, all]) => [
+          key,
+          all.flatMap(([, newer]) => ranking[newer]?.node ?? []),
+        ]),
+      );
+      return {
+        ranking: ranking.map((one) => ({
+          ...one,
+          node: { ...one.node, nodeType: "note" as const },
+        })),
+        known,
+      };
+    }),
+);
 
 const idsOf = (ranking: readonly ResultCandidate[]) => ranking.map(({ node }) => node.id);
 const isMoved = ({ provenance }: ResultCandidate) =>
@@ -122,4 +149,38 @@ describe("whatever is found, the newer memory first", () => {
       });
       expect(idsOf(former.sort(byScore))).toEqual(idsOf(before));
     }));
+
+  test("stands before what the store knows it replaced, whatever the words and times of both", async () => {
+    let marked = 0;
+    await fc.assert(
+      fc.asyncProperty(KNOWN, async ({ ranking, known }) => {
+        const knowing = {
+          ...store,
+          replacedNotes: async () =>
+            new Map(
+              [...known].flatMap(([key, by]) => (key === undefined ? [] : [[key, by] as const])),
+            ),
+        };
+        const deps = { store: knowing, embedder: wordEmbedder() };
+        const after = await newerFirst(deps, "ada", ranking, "score_id");
+
+        expect(after).toEqual(after.toSorted(byScore));
+        expect(idsOf(after).toSorted()).toEqual(idsOf(ranking).toSorted());
+        for (const [
+          place,
+          { key, node, olderThan, provenance, compositeScore },
+        ] of after.entries()) {
+          expect(replayScore(provenance)).toBe(compositeScore);
+          if (olderThan === undefined) continue;
+          const newer = after.findIndex((other) => other.node.id === olderThan.nodeId);
+          expect(newer).toBeGreaterThanOrEqual(0);
+          expect(newer).toBeLessThan(place);
+          expect(after[newer]?.node.scope).toBe(node.scope);
+          if (known.has(key)) marked += 1;
+        }
+      }),
+      { numRuns: 300 },
+    );
+    expect(marked).toBeGreaterThan(100);
+  });
 });

@@ -1,0 +1,118 @@
+import type { Database } from "bun:sqlite";
+import type { NodeType } from "../../../domain/enums.ts";
+import { STATEMENTS } from "../../../domain/extraction/plan/updates.ts";
+import type { Uuid } from "../../../lib/uuid.ts";
+import type { Replacement } from "../../../ports/store/search-index.ts";
+import { hasRow } from "../connection/ask.ts";
+import { ownerKey } from "../write/owners.ts";
+import { sqlList } from "../write/sql-list.ts";
+import { ACTIVE } from "../write/turns.ts";
+
+const CLAIMS = sqlList([...STATEMENTS]);
+/** Replacements that are followed for all notes together, the nearest first. */
+const FOLLOWED_MAX = 1000;
+
+/** What replaced a node, as SQL: null for one that holds, or that ended otherwise. */
+const replacing = (node: string): string =>
+  `CASE WHEN ${node}.lifecycle_state NOT IN ${ACTIVE} THEN ${node}.superseded_by END`;
+
+/** The claims of each note of ?1, read off the events that the note cites. */
+const CLAIMS_OF_NOTES = `SELECT n.key AS note, n.evidence_refs AS cited, ${replacing("c")} AS next
+  FROM json_each(?1) k CROSS JOIN nodes n ON n.key = k.value AND n.owner = ?2
+    AND n.node_type = 'note' AND n.lifecycle_state IN ${ACTIVE}
+  CROSS JOIN json_each(n.evidence_refs) r CROSS JOIN events e ON e.id = r.value AND e.owner = ?2
+  CROSS JOIN node_evidence v ON v.event = e.key
+  CROSS JOIN nodes c ON c.key = v.node AND c.owner = ?2 AND c.node_type IN ${CLAIMS}`;
+
+/** The nodes with the ids of ?1, what replaced them, what replaced that, and so on. */
+const REPLACEMENTS = `WITH RECURSIVE named (id) AS (
+    SELECT value FROM json_each(?1)
+    UNION SELECT ${replacing("n")} FROM named CROSS JOIN nodes n ON n.id = named.id AND n.owner = ?2
+    LIMIT ${FOLLOWED_MAX})
+  SELECT n.id, n.node_type, n.evidence_refs AS cited, ${replacing("n")} AS next
+  FROM named CROSS JOIN nodes n ON n.id = named.id AND n.owner = ?2`;
+
+type ClaimRow = { readonly note: number; readonly cited: string; readonly next: Uuid | null };
+type LaterRow = {
+  readonly id: Uuid;
+  readonly node_type: NodeType;
+  readonly cited: string;
+  readonly next: Uuid | null;
+};
+type Later = Replacement & { readonly type: NodeType; readonly next: Uuid | null };
+
+/** What replaced all that was extracted from the message of a note; other notes are left out. */
+export function readReplacedNotes(
+  database: Database,
+  userId: string,
+  keys: readonly number[],
+): ReadonlyMap<number, readonly Replacement[]> {
+  const owner = ownerKey(database, userId);
+  if (owner === undefined || keys.length === 0) return new Map();
+  return database.transaction(() => {
+    if (!hasRow(database, `nodes WHERE owner = ? AND node_type IN ${CLAIMS}`, owner)) {
+      return new Map();
+    }
+    const claims = database
+      .query<ClaimRow, [string, number]>(CLAIMS_OF_NOTES)
+      .all(JSON.stringify(keys), owner);
+    const notes = [...Map.groupBy(claims, ({ note }) => note)].filter(([, all]) =>
+      all.every(({ next }) => next !== null),
+    );
+    const later = laterNodes(database, owner, new Set(notes.flatMap(([, all]) => nextOf(all))));
+    return new Map(
+      notes.flatMap(([note, all]) => {
+        const cited = citedIn(all[0]?.cited ?? "[]");
+        const ways = nextOf(all).map((id) => followed(later, id, cited));
+        return ways.every((way) => way.length > 0) ? [[note, unique(ways.flat())] as const] : [];
+      }),
+    );
+  })();
+}
+
+function laterNodes(database: Database, owner: number, ids: ReadonlySet<Uuid>) {
+  if (ids.size === 0) return new Map<Uuid, Later>();
+  const rows = database
+    .query<LaterRow, [string, number]>(REPLACEMENTS)
+    .all(JSON.stringify([...ids]), owner);
+  return new Map(
+    rows.map(({ id, node_type: type, cited, next }): [Uuid, Later] => [
+      id,
+      { id, type, evidenceRefs: citedIn(cited), next },
+    ]),
+  );
+}
+
+/** A node and all that came after it, without summaries and without what cites an event of the note. */
+function followed(
+  later: ReadonlyMap<Uuid, Later>,
+  first: Uuid,
+  said: readonly Uuid[],
+): readonly Replacement[] {
+  const way = new Map<Uuid, Later>();
+  for (let id: Uuid | null = first; id !== null && !way.has(id); ) {
+    const node = later.get(id);
+    if (node === undefined) break;
+    way.set(id, node);
+    id = node.next;
+  }
+  return [...way.values()]
+    .filter(
+      ({ type, evidenceRefs }) =>
+        type !== "summary" && !evidenceRefs.some((id) => said.includes(id)),
+    )
+    .map(({ id, evidenceRefs }) => ({ id, evidenceRefs }));
+}
+
+function nextOf(rows: readonly Pick<ClaimRow, "next">[]): readonly Uuid[] {
+  return rows.flatMap(({ next }) => next ?? []);
+}
+
+function unique(replacements: readonly Replacement[]): readonly Replacement[] {
+  return [...new Map(replacements.map((one) => [one.id, one])).values()];
+}
+
+function citedIn(json: string): readonly Uuid[] {
+  // SAFETY: the column is only ever written from lists of identifiers.
+  return JSON.parse(json) as Uuid[];
+}
