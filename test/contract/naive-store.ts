@@ -95,6 +95,7 @@ export const RULES = {
   proximity,
   isWalkable,
   leanReach: LEAN_REACH,
+  isOwned: (node: MemoryNode, userId: string): boolean => node.userId === userId,
   /** The documents among which the rarity of a word is measured. */
   collection: (documents: readonly Document[], userId: string): readonly Document[] =>
     documents.filter(({ node }) => node.userId === userId),
@@ -248,7 +249,9 @@ export class NaiveStore implements RetrievalStore {
   }
 
   #owned(userId: string, keys: readonly NodeKey[]): readonly KeyedNode[] {
-    return this.#findable().filter(({ key, node }) => node.userId === userId && keys.includes(key));
+    return this.#findable().filter(
+      ({ key, node }) => this.#rules.isOwned(node, userId) && keys.includes(key),
+    );
   }
 
   async searchVectors(

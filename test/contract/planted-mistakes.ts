@@ -40,6 +40,11 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
     rules: { leanReach: 2 },
     caughtBy: "the vector of a turn > leans by 0.25 towards those of the turns before and after it",
   },
+  "gives the vectors of another owner's memories": {
+    rules: { isOwned: () => true },
+    caughtBy:
+      "the own vectors of an owner's active memories lean towards nothing and have length one",
+  },
   "walks along aliases that nobody verified": {
     rules: { isWalkable: () => true },
     caughtBy: "a walk over edges > does not follow an alias until somebody has verified it",

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { nodeKey } from "../node-keys.ts";
 import { aNode, anAdmission, anEvent, at, DIMENSION, freshId, put, unit } from "./samples.ts";
+import { write } from "./store-change.ts";
 import type { StoreWorld } from "./store-contract.ts";
 import { ANYTHING } from "./store-vectors.ts";
 
@@ -72,6 +73,13 @@ export function describeAddedNodes(world: StoreWorld): void {
 
       expect(outcome).toBe("embedding_mismatch");
       expect(await store.node(node.id, "ada")).toBeUndefined();
+
+      const [kept] = await put(store, { content: "Sencha" });
+      const added = [{ node, vector: unit(1), at: at(1) }];
+      const change = write(other, { nodes: [{ ...kept!, salience: 0.9 }], added });
+      await expect(change).rejects.toMatchObject({ code: "embedding_mismatch" });
+      expect(await store.node(node.id, "ada")).toBeUndefined();
+      expect(await store.node(kept!.id, "ada")).toEqual(kept);
     });
   });
 }

@@ -16,6 +16,7 @@ import {
   anEvent,
   at,
   put,
+  unit,
 } from "./samples.ts";
 import type { StoreWorld } from "./store-contract.ts";
 
@@ -171,6 +172,24 @@ export function describeAdmission(world: StoreWorld): void {
           )
         ).length,
       ).toBe(1);
+    });
+
+    test("leaves nothing when the change adds nodes of its own", async () => {
+      const { store } = await world.fresh();
+      const event = anEvent();
+      const added = [{ node: aNode(event), vector: unit(1), at: at(1) }];
+      const change = { nodes: [], added, edges: [], auditRecords: [] };
+      const admitted = store.admit({
+        ...anAdmission([event]),
+        change: {
+          reads: { nodeIds: [], auditRecordIds: [], eventIds: [] },
+          decide: () => ({ change, result: undefined }),
+        },
+      });
+
+      await expect(admitted).rejects.toMatchObject({ code: "internal" });
+      expect(await totals(store)).toEqual({ events: 0, pending: 0 });
+      expect(await store.countNodes(ALL_OWNERS)).toBe(0);
     });
 
     test.each(["admit", "admitOnce"] as const)(

@@ -6,8 +6,9 @@ import type { MemoryNode } from "../../src/domain/node.ts";
 import { asInstant } from "../../src/lib/instant.ts";
 import { uuidV5 } from "../../src/lib/uuid.ts";
 import type { Change, ChangeReads, ChangeSnapshot } from "../../src/ports/store/changes.ts";
-import { anAdmission, anAuditRecord, anEvent, at, freshId, put, unit } from "./samples.ts";
+import { aNode, anAdmission, anAuditRecord, anEvent, at, freshId, put, unit } from "./samples.ts";
 import type { RetrievalStore, World } from "./store-contract.ts";
+import { ANYTHING, contentsOf } from "./store-vectors.ts";
 
 const NOTHING: Change = { nodes: [], edges: [], auditRecords: [] };
 
@@ -100,6 +101,32 @@ const FORBIDDEN: readonly {
   },
   {
     name: "one operation twice",
+    change: () => {
+      const operation = anAuditRecord();
+      return { auditRecords: [operation, operation] };
+    },
+  },
+];
+
+/** What a change that adds a node may not do besides. */
+const BROKEN_ADDITIONS: readonly {
+  name: string;
+  change: (added: MemoryNode, first: MemoryNode, bobs: MemoryNode) => Partial<Change>;
+}[] = [
+  {
+    name: "ties one to another owner",
+    change: (added, _, bobs) => ({ edges: [anEdge(added, bobs)] }),
+  },
+  {
+    name: "ties one to nobody",
+    change: (added) => ({ edges: [anEdge(added, { ...added, id: freshId() })] }),
+  },
+  {
+    name: "writes what it has not read",
+    change: (_, first) => ({ nodes: [{ ...first, salience: 0.9 }] }),
+  },
+  {
+    name: "writes one operation twice",
     change: () => {
       const operation = anAuditRecord();
       return { auditRecords: [operation, operation] };
@@ -275,6 +302,74 @@ export function describeChanges(world: World): void {
       const left = await Promise.all(nodes.map(({ id }) => store.node(id, "ada")));
       expect(left.map((node) => node?.salience)).toEqual([0.9, 0.5, 0.9, 0.5]);
     });
+
+    test("that adds nodes makes them found with its edges and records, for every store", async () => {
+      const { store, place } = await world.fresh();
+      const other = await world.open(place);
+      const [old] = await two(store);
+      const added = aNode(anEvent(), { content: "Lapsang souchong", evidenceRefs: [old.id] });
+      const edge = anEdge(added, old, { edgeType: "derived_from" });
+      const operation = anAuditRecord({ targetId: added.id });
+      const kept = { ...old, content: "forged", salience: 0.9, userId: "bob" };
+
+      await write(store, {
+        nodes: [{ ...old, lifecycleState: "superseded", supersededBy: added.id }],
+        added: [added, kept].map((node) => ({ node, vector: unit(1, 2), at: at(5) })),
+        edges: [edge],
+        auditRecords: [operation],
+      });
+
+      for (const each of [store, other]) {
+        const seen = await look(each, {
+          nodeIds: [old.id, added.id],
+          auditRecordIds: [operation.id],
+        });
+        expect(seen.nodes.get(added.id)).toEqual(added);
+        // A node that is there already is kept.
+        expect(seen.nodes.get(old.id)).toEqual({
+          ...old,
+          lifecycleState: "superseded",
+          supersededBy: added.id,
+        });
+        expect(seen.edges).toEqual([edge]);
+        expect(seen.auditRecords.get(operation.id)).toEqual(operation);
+        const byText = await each.searchText("lapsang forged old", ANYTHING, 5);
+        expect(await contentsOf(each, byText)).toEqual([added.content]);
+        const byVector = await each.searchVectors(unit(1, 2), ANYTHING, 5);
+        expect(await contentsOf(each, byVector)).toEqual([added.content]);
+      }
+    });
+
+    test.each(BROKEN_ADDITIONS)(
+      "that adds nodes and $name leaves none of them behind",
+      async ({ change }) => {
+        const { store } = await world.fresh();
+        const [first, second] = await two(store);
+        const [bobs] = await put(store, { userId: "bob" });
+        const added = aNode(anEvent(), { content: "Lapsang souchong" });
+        const before = await store.countNodes("ada");
+        const changed = { ...second, salience: 0.9 };
+
+        const outcome = store.change(reading({ nodeIds: [second.id] }), () => ({
+          change: {
+            ...{
+              ...NOTHING,
+              nodes: [changed],
+              added: [{ node: added, vector: unit(1, 2), at: at(5) }],
+            },
+            ...change(added, first, bobs ?? first),
+          },
+          result: undefined,
+        }));
+
+        expect(await codeOf(outcome)).toBe("internal");
+        expect(await store.node(added.id, "ada")).toBeUndefined();
+        expect(await store.countNodes("ada")).toBe(before);
+        expect(await store.node(second.id, "ada")).toEqual(second);
+        expect(await store.searchText("lapsang", ANYTHING, 5)).toEqual([]);
+        expect(await store.searchVectors(unit(1, 2), ANYTHING, 5)).toEqual([]);
+      },
+    );
 
     test("of several that decide alike at once leaves one record, over two stores", async () => {
       const { store, place } = await world.fresh();

@@ -23,6 +23,7 @@ import { describeKnownMemories } from "./store-known.ts";
 import { describeLeaning, describeLeaningAfterRebuild } from "./store-leaning.ts";
 import { describeLexicalSearch } from "./store-lexical.ts";
 import { describeManifest } from "./store-manifest.ts";
+import { describeNear } from "./store-near.ts";
 import { describeOrganizing } from "./store-organizing.ts";
 import { describeOwnerMoves } from "./store-owner-moves.ts";
 import { describeOwners } from "./store-owners.ts";
@@ -136,6 +137,7 @@ const ALL: ReadonlySet<Suite> = new Set<Suite>([
   describeOwners,
   describeOwnerMoves,
   describeOrganizing,
+  describeNear,
 ]);
 
 /**

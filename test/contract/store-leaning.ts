@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { everythingOf } from "../../src/domain/candidate-filter.ts";
 import { sha256Hex } from "../../src/lib/hashing.ts";
+import type { NodeKey } from "../../src/ports/store/search-index.ts";
 import type { Store } from "../../src/ports/store/store.ts";
 import { nodeKey } from "../node-keys.ts";
 import {
@@ -12,6 +14,7 @@ import {
   put,
   unit,
 } from "./samples.ts";
+import { retire } from "./store-change.ts";
 import type { RetrievalStore, StoreWorld, World } from "./store-contract.ts";
 import { ANYTHING, contentsOf } from "./store-vectors.ts";
 
@@ -41,8 +44,57 @@ async function picture(
   return await Promise.all(OWN.map((_, index) => near(store, index)));
 }
 
+/** The vectors of the own texts of ada's memories, by content. */
+async function ownVectorsOf(store: RetrievalStore, keys: readonly NodeKey[]) {
+  const found = [...(await store.ownVectors("ada", keys))];
+  const contents = await contentsOf(
+    store,
+    found.map(([key]) => ({ key, score: 0 })),
+  );
+  return Object.fromEntries(found.map(([, vector], index) => [contents[index] ?? "", vector]));
+}
+
 /** The vectors of conversation turns, which lean towards those of their neighbours. */
 export function describeLeaning(world: World): void {
+  test("the own vectors of an owner's active memories lean towards nothing and have length one", async () => {
+    const { store } = await world.fresh();
+    const slanted = unit(3, -1, 4, 1, -5, 9, 2, 6);
+    await put(
+      store,
+      turn(0),
+      { ...turn(1), vector: slanted },
+      turn(2),
+      { content: "no turn", vector: slanted },
+      { content: "no vector" },
+      { content: "contested", vector: unit(2, 1), lifecycleState: "contested" },
+    );
+    const [gone] = await put(store, { content: "gone", vector: unit(1, 1) });
+    await put(store, { content: "of bob", vector: unit(1), userId: "bob" });
+    const hits = await store.searchVectors(unit(1), ANYTHING, 9);
+    const bobs = await store.searchVectors(unit(1), everythingOf("bob"), 9);
+    const words = await store.searchText("vector", ANYTHING, 9);
+    const keys = [...hits, ...bobs, ...words, { key: nodeKey(999_999) }].map(({ key }) => key);
+    await retire(store, "archived", gone);
+
+    const found = await ownVectorsOf(store, [...keys, ...keys]);
+
+    const expected = {
+      ...{ "turn 0": unit(1), "turn 1": slanted, "turn 2": unit(0, 0, 1) },
+      ...{ "no turn": slanted, contested: unit(2, 1) },
+    };
+    expect(Object.keys(found).sort()).toEqual(Object.keys(expected).sort());
+    for (const [content, vector] of Object.entries(expected)) {
+      const own = found[content] ?? new Float32Array();
+      expect(own).toHaveLength(vector.length);
+      expect(Math.hypot(...own)).toBeCloseTo(1, 3);
+      // A store may keep it in half the bytes.
+      for (const [place, value] of vector.entries()) expect(own[place]).toBeCloseTo(value, 3);
+    }
+    expect([...(await store.ownVectors("bob", keys)).keys()]).toEqual(bobs.map(({ key }) => key));
+    expect((await store.ownVectors("eve", keys)).size).toBe(0);
+    expect((await store.ownVectors("ada", [])).size).toBe(0);
+  });
+
   describe("the vector of a turn", () => {
     test("leans by 0.25 towards those of the turns before and after it", async () => {
       const { store } = await world.fresh();

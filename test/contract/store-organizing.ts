@@ -234,6 +234,7 @@ function describeRepeatedTexts(world: StoreWorld): void {
       told(tea, { scope: "project" }),
       told(door, { lifecycleState: "contested" }),
       told(key, { userId: "bob" }),
+      told(tea, { userId: "bob" }),
       told(key.toUpperCase()),
       told("Once.", { lifecycleState: "archived" }),
     );

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { everythingOf } from "../../src/domain/candidate-filter.ts";
 import type { Store } from "../../src/ports/store/store.ts";
-import { at, freshId, type Memory, put, unit } from "./samples.ts";
+import { anAdmission, anEvent, at, freshId, type Memory, put, unit } from "./samples.ts";
 import type { StoreWorld } from "./store-contract.ts";
 import { aReceipt } from "./store-receipts.ts";
 
@@ -11,6 +11,14 @@ const moveOf = (from: string, into: string, isJoin: boolean) => ({
   ...{ from, into, isJoin },
   ...{ id: freshId(), settingId: freshId(), actorId: "test" },
 });
+
+/** Moves that are not possible where ada and bob have something. */
+const REFUSED = [
+  ["carl", "ada", true],
+  ["ada", "ada", true],
+  ["ada", "carl", true],
+  ["ada", "bob", false],
+] as const;
 
 /** Everything that an owner can find and read, twice, since the second question is answered from vectors in memory. */
 async function holdingsOf(store: Store, userId: string) {
@@ -132,15 +140,57 @@ export function describeOwnerMoves(world: StoreWorld): void {
     const { store } = await world.fresh();
     await put(store, { userId: "ada" }, { userId: "bob" });
     const before = await store.owners.list();
-    for (const [from, into, isJoin] of [
-      ["carl", "ada", true],
-      ["ada", "ada", true],
-      ["ada", "carl", true],
-      ["ada", "bob", false],
-    ] as const) {
+    for (const [from, into, isJoin] of REFUSED) {
       const refused = store.owners.move(moveOf(from, into, isJoin));
       await expect(refused).rejects.toMatchObject({ code: "invalid_argument" });
     }
     expect(await store.owners.list()).toEqual(before);
+  });
+
+  test("a preview says what a move would move and refuses what it would, and changes nothing", async () => {
+    const { store } = await world.fresh();
+    await put(store, { userId: "ada" }, { userId: "bob" }, { userId: "bob", second: 9 });
+    await store.admit(anAdmission([anEvent({ userId: "bob" })]));
+    const before = await store.owners.list();
+    for (const [from, into, isJoin] of REFUSED) {
+      const refused = store.owners.previewMove({ from, into, isJoin });
+      await expect(refused).rejects.toMatchObject({ code: "invalid_argument" });
+    }
+
+    const join = await store.owners.previewMove({ from: "bob", into: "ada", isJoin: true });
+    const rename = await store.owners.previewMove({ from: "bob", into: "rob", isJoin: false });
+
+    const moved = { userId: "bob", memories: 2, events: 3, lastUsed: at(9) };
+    expect([join, rename]).toEqual([moved, moved]);
+    expect(await store.owners.list()).toEqual(before);
+    expect(await store.owners.move(moveOf("bob", "ada", true))).toEqual(moved);
+  });
+
+  test("names are those that an owner had, in the order of the moves, whatever the clock said", async () => {
+    const clock = { time: at(100), now: () => clock.time };
+    const { store } = await world.fresh({ clock });
+    await put(store, { userId: "ada" }, { userId: "bob" }, { userId: "carl" });
+    const [none, now] = [undefined, undefined];
+    expect(await store.owners.names("bob")).toEqual([{ userId: "bob", since: none, until: now }]);
+    await store.owners.move(moveOf("bob", "rob", false));
+    // The clock is set back.
+    clock.time = at(50);
+    await store.owners.move(moveOf("rob", "bob", false));
+
+    expect(await store.owners.names("bob")).toEqual([
+      { userId: "bob", since: at(100), until: now },
+      { userId: "rob", since: none, until: at(50) },
+      { userId: "bob", since: none, until: at(100) },
+    ]);
+
+    await store.owners.move(moveOf("bob", "ada", true));
+
+    expect((await store.owners.names("ada")).map(({ userId, until }) => [userId, until])).toEqual([
+      ["ada", now],
+      ["bob", at(50)],
+      ["rob", at(50)],
+      ["bob", at(100)],
+    ]);
+    expect(await store.owners.names("carl")).toEqual([{ userId: "carl", since: none, until: now }]);
   });
 }

@@ -9,7 +9,7 @@ import type { StoreWorld } from "./store-contract.ts";
 import { ANYTHING, contentsOf } from "./store-vectors.ts";
 
 /** Another model of the same dimension, and one of another dimension. */
-const OTHER: EmbeddingIdentity = { model: "other", version: "7", dimension: DIMENSION };
+export const OTHER: EmbeddingIdentity = { model: "other", version: "7", dimension: DIMENSION };
 const SMALL: EmbeddingIdentity = { model: "small", version: "1", dimension: 4 };
 
 /** A vector of a model, told from those of every other model by its direction. */
@@ -35,7 +35,11 @@ async function allStale(store: Store, plan: RebuildPlan, limit = 100): Promise<K
 }
 
 /** A whole rebuild. @returns how many nodes were embedded */
-async function rebuildAll(store: Store, identity: EmbeddingIdentity, all = false): Promise<number> {
+export async function rebuildAll(
+  store: Store,
+  identity: EmbeddingIdentity,
+  all = false,
+): Promise<number> {
   const plan = await store.rebuild.begin(all);
   const stale = await allStale(store, plan);
   await store.rebuild.put(

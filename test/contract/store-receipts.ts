@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
-import type { StoredReceipt } from "../../src/ports/store/receipt-log.ts";
+import type { ReceiptPage, StoredReceipt } from "../../src/ports/store/receipt-log.ts";
 import { anAdmission, anAuditRecord, at, freshId } from "./samples.ts";
 import type { StoreWorld } from "./store-contract.ts";
 
@@ -70,6 +70,33 @@ export function describeReceipts(world: StoreWorld): void {
       const again = await world.open(place);
 
       expect(await again.receipt(kept.requestId, "ada")).toEqual(kept);
+    });
+
+    test("is listed newest first, page after page, within a period, for its owner alone", async () => {
+      const { store } = await world.fresh();
+      const seconds = [30, 10, 20, 20, 40];
+      const kept = seconds.map((second) =>
+        aReceipt({ createdAt: at(second), body: new Uint8Array([second]) }),
+      );
+      const bobs = aReceipt({ createdAt: at(25), userId: "bob" });
+      for (const receipt of [bobs, ...kept]) await store.saveReceipt(receipt);
+      const wanted = [4, 0, 3, 2, 1].flatMap((index) => kept[index] ?? []);
+      const list = (given: Partial<ReceiptPage> = {}) =>
+        store.receipts({ userId: "ada", limit: 9, ...given });
+      const after = ({ createdAt, requestId }: StoredReceipt) => ({ at: createdAt, id: requestId });
+
+      expect(await list()).toEqual(wanted);
+      expect(await list({ limit: 2 })).toEqual(wanted.slice(0, 2));
+      for (const [index, receipt] of wanted.entries()) {
+        expect(await list({ before: after(receipt) })).toEqual(wanted.slice(index + 1));
+      }
+      expect(await list({ before: after(bobs) })).toEqual(wanted.slice(2));
+      expect(await list({ timeFrom: at(20), timeTo: at(40) })).toEqual(wanted.slice(1, 4));
+      const page = { timeFrom: at(20), before: after(wanted[1]!), limit: 1 };
+      expect(await list(page)).toEqual(wanted.slice(2, 3));
+      expect(await list({ timeTo: at(10) })).toEqual([]);
+      expect(await list({ userId: "bob" })).toEqual([bobs]);
+      expect(await list({ userId: "eve" })).toEqual([]);
     });
 
     test("is removed once it is old, the oldest first and so many at a time", async () => {

@@ -52,7 +52,7 @@ export type Decision<T> = {
   readonly result: T;
 };
 
-/** A change caused by another write. It is decided and made in the transaction of that write. */
+/** A change caused by another write. It is decided and made in the transaction of that write, which adds all new nodes. */
 export type PlannedChange = {
   readonly reads: ChangeReads;
   readonly decide: Decide<unknown>;
