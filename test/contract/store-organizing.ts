@@ -276,7 +276,7 @@ function describePeriods(world: StoreWorld): void {
       dated(60, { eventTime: at(7 * DAY), lifecycleState: "stable" }),
       dated(60, { nodeType: "summary" }),
       dated(60, { lifecycleState: "archived" }),
-      dated(60, { userId: "bob" }),
+      dated(DAY + 60, { userId: "bob" }),
     );
     const keys = await keysOf(store, ...nodes.slice(0, 5));
     const read = async (days: readonly string[] | number, userId = "ada") =>
@@ -296,7 +296,7 @@ function describePeriods(world: StoreWorld): void {
     expect(await read(0)).toEqual(all);
     // The newest one is of the first day: then the whole day is asked for.
     expect(await read((keys[2] ?? 0) as number)).toEqual([...onFirst, all[4]!]);
-    expect((await read(["2026-01-01"], "bob")).map(({ id }) => id)).toEqual([nodes[7]!.id]);
+    expect((await read(["2026-01-02"], "bob")).map(({ id }) => id)).toEqual([nodes[7]!.id]);
     expect(await read(await store.newestKey())).toEqual([]);
     expect(await read(["2026-01-01"], "eve")).toEqual([]);
   });
@@ -329,7 +329,11 @@ function describeSummaries(world: StoreWorld): void {
     const { store } = await world.fresh();
     const [source, other] = await put(store, {}, {});
     const ids = [source!.id, other!.id];
-    const daily = { summarization_level: "daily", period_key: "2026-01-01", source_node_ids: ids };
+    const daily = {
+      summarization_level: "daily",
+      period_key: "2026-01-01",
+      source_node_ids: [freshId()],
+    };
     const nodes = await put(
       store,
       aSummary("a day", daily, dated(20, { lifecycleState: "stable", eventTime: at(5) })),
