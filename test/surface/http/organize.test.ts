@@ -42,6 +42,11 @@ const REFUSED: readonly { name: string; body: object; key?: string; status: numb
     key: "key-a",
     status: 403,
   },
+  {
+    name: "the global job for a named owner",
+    body: { user_id: "ada", jobs: ["feedback_apply"] },
+    status: 422,
+  },
   { name: "another owner", body: { user_id: "bob" }, key: "key-a", status: 403 },
   { name: "a fraction", body: { budget_ms: 0.5 }, status: 422 },
   { name: "a budget as text", body: { budget_ms: "NaN" }, status: 422 },
