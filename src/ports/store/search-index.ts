@@ -70,7 +70,6 @@ export type SearchIndex<Key = NodeKey> = {
     k: number,
   ): Promise<readonly Hit<Key>[]>;
   /**
-  /**
    * Shows `choose` approximately the `count` active nodes of an owner and scope nearest to `vector`, best first, at a fifth of the
    * cost of `searchVectors`: occasionally a near one is missing, and the cosines may be off by 0.01.
    * @returns the chosen ones, in the order of `choose`, with their cosines as `searchVectors` gives them
