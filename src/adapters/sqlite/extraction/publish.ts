@@ -148,9 +148,9 @@ function writePublication(
     else entries.push({ key, vector, contentHash: sha256Hex(node.content), at });
   }
   for (const edge of outcome.edges) writeEdge(database, edge);
-  // Once all nodes exist: neighbours that arrive together are written once.
+  // Vectors before words (see `evict`), and words once all nodes exist: neighbours that arrive together are written once.
+  putVectors(database, entries, embedding);
   writeDocuments(database, texts);
   noteNewTexts(database, texts);
-  putVectors(database, entries, embedding);
   if (isMissing) reopenJob(database, job.event_id);
 }

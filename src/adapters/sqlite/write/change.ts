@@ -138,7 +138,9 @@ function writeChange(
 export function evict(database: Database, keys: readonly number[]): void {
   if (keys.length === 0) return;
   const gone = keys.flatMap((key) => readTurn(database, key) ?? []);
-  removeDocuments(database, gone);
+  // The vectors first: once the word index has changes, each write to the vector index is a savepoint for it, which costs several
+  // times as much as the write.
   evictVectors(database, gone);
+  removeDocuments(database, gone);
   advanceIndexSequence(database);
 }

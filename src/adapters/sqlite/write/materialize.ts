@@ -30,10 +30,10 @@ export function materializeAll(
     const contentHash = sha256Hex(item.node.content);
     vectors.push({ key, vector: item.vector, contentHash, at: item.at });
   }
-  // Once all nodes exist: neighbours that arrive together are written once.
+  // Vectors before words (see `evict`), and words once all nodes exist: neighbours that arrive together are written once.
+  putVectors(database, vectors, identity);
   writeDocuments(database, texts);
   noteNewTexts(database, texts);
-  putVectors(database, vectors, identity);
   advanceIndexSequence(database);
 }
 
@@ -65,10 +65,10 @@ export function addNodes(
     const key = writeNode(database, node, ensureOwner(database, node.userId));
     return key === undefined ? [] : [{ key, vector, contentHash: sha256Hex(node.content), at }];
   });
+  putVectors(database, entries, identity);
   // Once all nodes exist: neighbours that arrive together are written once.
   const keys = entries.map(({ key }) => key);
   writeDocuments(database, keys);
   noteNewTexts(database, keys);
-  putVectors(database, entries, identity);
   advanceIndexSequence(database);
 }
