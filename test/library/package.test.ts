@@ -166,10 +166,17 @@ describe("the package", () => {
       "src/adapters/embedding/models/BAAI/bge-small-en-v1.5/LICENSE",
     ];
     expect(needed.filter((path) => !files.includes(path))).toEqual([]);
-    const libraries = files.filter((path) => path.endsWith(".so"));
-    expect(libraries.map((path) => path.split("/").at(-1)).sort()).toEqual([
-      "svccrypt.so",
-      "svckernel.so",
+    const libraries = files.filter((path) => /\.(so|dll|dylib)$/.test(path));
+    expect(libraries.map((path) => path.split("/").slice(-2).join("/")).sort()).toEqual([
+      "darwin-arm64/svccrypt.dylib",
+      "darwin-arm64/svckernel.dylib",
+      "darwin-arm64/svcsqlite.dylib",
+      "linux-arm64/svccrypt.so",
+      "linux-arm64/svckernel.so",
+      "linux-x64/svccrypt.so",
+      "linux-x64/svckernel.so",
+      "windows-x64/svccrypt.dll",
+      "windows-x64/svckernel.dll",
     ]);
   });
 

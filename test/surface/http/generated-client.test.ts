@@ -302,5 +302,7 @@ describe("through the client", () => {
       status: 404,
       detail: `Extraction status of event '${id}' not found`,
     });
+    expect(at("unretried.status")).toBe(404);
+    expect(at("extracted")).toEqual({ processed: 0, pending: 0, failed: 0 });
   });
 });

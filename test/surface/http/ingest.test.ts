@@ -184,12 +184,12 @@ describe("POST /v1/ingest", () => {
     });
   });
 
-  test("says in the document that nothing is extracted", () => {
+  test("says in the document when something is extracted", () => {
     // SAFETY: the shape is what is asserted.
     const { paths } = buildOpenApi("1.2.3") as {
       paths: Record<string, Record<string, { description: string }>>;
     };
 
-    expect(paths["/v1/ingest"]?.["post"]?.description).toContain("no extraction pipeline");
+    expect(paths["/v1/ingest"]?.["post"]?.description).toContain("Where extraction is turned on");
   });
 });
