@@ -14,7 +14,7 @@ import {
   withSettings,
 } from "../engine/retrieve/pipeline-world.ts";
 
-const { open } = useEngines();
+const { open } = useEngines({ upkeep: undefined });
 
 const SECRET = "a text that nobody may see";
 const QUESTION = "Which hotel did we choose?";

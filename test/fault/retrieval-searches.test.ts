@@ -17,7 +17,7 @@ import {
 } from "../engine/retrieve/pipeline-world.ts";
 import { DISK } from "./disk-folder.ts";
 
-const { open } = useEngines();
+const { open } = useEngines({ upkeep: undefined });
 
 const SECRET = "a text that nobody may see";
 const QUESTION = "Which hotel did Marta choose in Lisbon?";

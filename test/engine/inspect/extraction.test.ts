@@ -10,7 +10,7 @@ import type { SqlitePack } from "../../contract/sqlite-pack.ts";
 import { expectInvalid, testClock, useEngines } from "../engines.ts";
 import { runRaw } from "../retrieve/pipeline-world.ts";
 
-const { open } = useEngines();
+const { open } = useEngines({ upkeep: undefined });
 
 const RESULT = { entities: [{ name: "Graz" }], facts: [], relationships: [], summary: null };
 

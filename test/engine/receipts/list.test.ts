@@ -3,7 +3,7 @@ import { at } from "../../contract/samples.ts";
 import { testClock, useEngines } from "../engines.ts";
 import { ask, remember, runRaw } from "../retrieve/pipeline-world.ts";
 
-const { open } = useEngines();
+const { open } = useEngines({ upkeep: undefined });
 
 describe("retrievals", () => {
   test("are listed newest first with what came of them, page by page", async () => {

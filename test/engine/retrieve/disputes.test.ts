@@ -11,7 +11,7 @@ import { DEFAULT_SETTINGS, useEngines } from "../engines.ts";
 import { idOf, packRules, record, tokenizer } from "./pack-samples.ts";
 import { ask, contentsOf, remember } from "./pipeline-world.ts";
 
-const { open } = useEngines();
+const { open } = useEngines({ upkeep: undefined });
 beforeAll(() => tokenizer.ready());
 
 /** A contested result that contradicts the memory with this number. */

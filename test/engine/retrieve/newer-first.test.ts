@@ -5,7 +5,7 @@ import { type Memory, put } from "../../contract/samples.ts";
 import { DEFAULT_SETTINGS, type OpenedEngine, useEngines } from "../engines.ts";
 import { ask, contentsOf, withSettings } from "./pipeline-world.ts";
 
-const { open } = useEngines();
+const { open } = useEngines({ upkeep: undefined });
 
 const OLD = "The stand-up of the team is at half past nine every morning.";
 const NEW = "The stand-up has moved to a quarter past ten.";

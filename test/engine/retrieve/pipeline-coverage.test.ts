@@ -13,7 +13,7 @@ import {
   withSettings,
 } from "./pipeline-world.ts";
 
-const { open } = useEngines();
+const { open } = useEngines({ upkeep: undefined });
 
 const HOW_MANY = "How many museums did I visit?";
 

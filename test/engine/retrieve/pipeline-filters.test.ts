@@ -19,7 +19,7 @@ import {
   withSettings,
 } from "./pipeline-world.ts";
 
-const { open } = useEngines();
+const { open } = useEngines({ upkeep: undefined });
 
 type Filters = Pick<
   RetrieveInput,

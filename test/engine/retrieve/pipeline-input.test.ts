@@ -13,7 +13,7 @@ import {
   withSettings,
 } from "./pipeline-world.ts";
 
-const { open } = useEngines();
+const { open } = useEngines({ upkeep: undefined });
 
 /** That an answer came about without a fault and is kept. */
 async function answerTo(opened: OpenedEngine, query: string, given: Partial<RetrieveInput> = {}) {

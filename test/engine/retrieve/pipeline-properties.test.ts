@@ -16,7 +16,7 @@ import { at } from "../../contract/samples.ts";
 import { DEFAULT_SETTINGS, tokenizer, useEngines } from "../engines.ts";
 import { fillWorld, linesOf, packing, withSettings } from "./pipeline-world.ts";
 
-const { open } = useEngines();
+const { open } = useEngines({ upkeep: undefined });
 
 const share = fc.constantFrom(0.1, 0.6, 0.85, 1);
 const boost = fc.constantFrom(undefined, 0.05, 1, 4);

@@ -4,7 +4,7 @@ import { freshId } from "../../contract/samples.ts";
 import { useEngines } from "../engines.ts";
 import { ask, fillWorld, packing, readRaw, remember } from "./pipeline-world.ts";
 
-const { open } = useEngines();
+const { open } = useEngines({ upkeep: undefined });
 
 const SECRET = "nobody may see this";
 

@@ -47,7 +47,11 @@ export function withSettings(
   settings: Partial<EngineSettings>,
   models: Pick<EngineDeps, "reranker" | "languageModel"> = {},
 ): MemoryEngine {
-  return createEngine({ ...deps, settings: { ...DEFAULT_SETTINGS, ...settings }, ...models });
+  return createEngine({
+    ...deps,
+    settings: { ...DEFAULT_SETTINGS, upkeep: undefined, ...settings },
+    ...models,
+  });
 }
 
 /** Stores memories of any state as they are, each with the vector of its text. */

@@ -6,7 +6,7 @@ import { at, freshId, type Memory } from "../../contract/samples.ts";
 import { DEFAULT_SETTINGS, type OpenedEngine, useEngines } from "../engines.ts";
 import { ask, contentsOf, remember, withSettings } from "./pipeline-world.ts";
 
-const { open } = useEngines();
+const { open } = useEngines({ upkeep: undefined });
 
 const OLD = "I work at Acme.";
 const NEW = "From Monday Birch pays me.";

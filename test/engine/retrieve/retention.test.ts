@@ -3,7 +3,7 @@ import { type Memory, put } from "../../contract/samples.ts";
 import { testClock, useEngines, wordEmbedder } from "../engines.ts";
 import { ask, contentsOf, packing, remember } from "./pipeline-world.ts";
 
-const { open } = useEngines();
+const { open } = useEngines({ upkeep: undefined });
 
 const DAY = 86_400;
 /** Ends before the question, but nobody archived it yet. */

@@ -4,7 +4,7 @@ import type { StageName } from "../../../src/engine/retrieve/api.ts";
 import { testClock, useEngines, wordEmbedder } from "../engines.ts";
 import { ask, packing, remember, withSettings } from "./pipeline-world.ts";
 
-const { open } = useEngines();
+const { open } = useEngines({ upkeep: undefined });
 
 const RERANKER = {
   model: "test",
