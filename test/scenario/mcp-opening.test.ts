@@ -27,7 +27,7 @@ test("settings that cannot be used are told to each call, and to who started the
   const environment = { ...common, SVC_EMBEDDING__DIMENSION: "many" };
   const assistant = await start("settings.pack", { environment });
   expect((await assistant.client.listTools()).tools.length).toBeGreaterThan(20);
-  const complaint = 'SVC_EMBEDDING__DIMENSION: expected integer (at least 1), not "many"';
+  const complaint = 'SVC_EMBEDDING__DIMENSION: expected integer or unset (1 to 8192), not "many"';
   for (let round = 0; round < 12; round += 1) {
     const { isError, value } = await assistant.call("memory_store", memory);
     expect(isError).toBe(true);
