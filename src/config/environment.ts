@@ -1,6 +1,6 @@
 import { SvcError } from "../domain/errors.ts";
 import { describeSetting, describeSettings } from "./describe.ts";
-import { isLater, passedOver } from "./later-settings.ts";
+import { passedOver } from "./later-settings.ts";
 import { GROUP_SETTINGS, SINGLE_UNDERSCORE_GROUPS } from "./schema.ts";
 
 const PREFIX = "SVC_";
@@ -50,8 +50,7 @@ export function readVariables(
       warnings.push(passedOver(shown));
     } else throw unknownInGroup(shown, target.group);
   }
-  const values = collect(found, (name) => warnings.push(passedOver(name)));
-  return { values, warnings };
+  return { values: collect(found), warnings };
 }
 
 function targetOf(rest: string): Target {
@@ -60,21 +59,16 @@ function targetOf(rest: string): Target {
   if (Object.hasOwn(GROUP_SETTINGS, root)) {
     if (more.length === 0) return { kind: "group", group: root };
     const setting = `${root}.${(more[0] ?? "").toLowerCase()}`;
-    return settingTarget(setting, more.slice(1), 2) ?? unknownTarget(setting, root);
+    return settingTarget(setting, more.slice(1), 2) ?? { kind: "unknown", group: root };
   }
   const plain = settingTarget(root, more, 2);
   if (plain !== undefined) return plain;
-  if (isLater(root)) return { kind: "unknown", group: undefined };
   for (const group of SINGLE_UNDERSCORE_GROUPS) {
     if (!root.startsWith(`${group}_`)) continue;
     const setting = `${group}.${root.slice(group.length + 1)}`;
-    return settingTarget(setting, more, 1) ?? unknownTarget(setting, group);
+    return settingTarget(setting, more, 1) ?? { kind: "unknown", group };
   }
   return { kind: "unknown", group: undefined };
-}
-
-function unknownTarget(setting: string, group: string): Target {
-  return { kind: "unknown", group: isLater(setting) ? undefined : group };
 }
 
 function settingTarget(
@@ -89,17 +83,12 @@ function settingTarget(
   return known.isMap ? { kind: "setting", setting, key: keyParts.join("__"), rank } : undefined;
 }
 
-/** @param passOver receives members of a group in JSON that this version ignores */
-function collect(
-  found: readonly Found[],
-  passOver: (name: string) => void,
-): ReadonlyMap<string, Given> {
+function collect(found: readonly Found[]): ReadonlyMap<string, Given> {
   const values = new Map<string, Given>();
   for (const { target, name, text } of found) {
     if (target.kind !== "group") continue;
     for (const [setting, value] of groupMembers(target.group, name, text)) {
-      if (isLater(setting)) passOver(`${name}: ${setting}`);
-      else values.set(setting, { value, name });
+      values.set(setting, { value, name });
     }
   }
   const settings = found.flatMap(({ target, name, text }) =>
@@ -125,7 +114,7 @@ function groupMembers(group: string, name: string, text: string): [string, unkno
   }
   return Object.entries(read).map(([member, value]) => {
     const setting = `${group}.${member.toLowerCase()}`;
-    if (describeSetting(setting) === undefined && !isLater(setting)) {
+    if (describeSetting(setting) === undefined) {
       throw unknownInGroup(`${name}: ${JSON.stringify(member)}`, group);
     }
     return [setting, value];

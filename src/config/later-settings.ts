@@ -1,18 +1,17 @@
 /**
  * Settings of parts that are not available yet, and of programs whose settings have the same names. They are recognised but have
- * no effect: a user who has set one in advance, or comes from another program, gets a warning. Groups without any known setting
- * need no entry.
+ * no effect: a user who has set one in advance, or comes from another program, gets a warning.
  */
-const LATER: Readonly<Record<string, readonly string[]>> = {
-  "": ["namespace_id", "vector_exact_search", "vision", "temporal_relation"],
-};
+const LATER: ReadonlySet<string> = new Set([
+  "namespace_id",
+  "vector_exact_search",
+  "vision",
+  "temporal_relation",
+]);
 
-/** Whether this version ignores the setting of that name, for example `vision.enabled`. */
+/** Whether this version ignores the setting of that name, for example `namespace_id`. */
 export function isLater(setting: string): boolean {
-  const [first = "", name] = setting.split(".");
-  return name === undefined
-    ? LATER[""]?.includes(first) === true
-    : LATER[first]?.includes(name) === true;
+  return LATER.has(setting);
 }
 
 /** The warning about it. @param shown the name as given */
