@@ -4,6 +4,7 @@ import type { RankingPolicy } from "../../domain/records/receipt.ts";
 import { mayReplace, readStatement, replaces, type Statement } from "../../domain/replacement.ts";
 import { storedSpeaker } from "../../domain/speaker.ts";
 import { compareCodePoints } from "../../lib/text.ts";
+import { unitCosine } from "../../lib/unit-cosine.ts";
 import type { NodeKey, Replacement, SearchIndex } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { ResultCandidate } from "./api.ts";
@@ -102,7 +103,7 @@ async function wordedLinks(
       const link = {
         newer: newer.candidate,
         older: older.candidate,
-        cosine: cosineOf(one, other),
+        cosine: unitCosine(one, other),
       };
       const cosine = onScale(likeMemories, link.cosine);
       return replaces(newer.statement, older.statement, cosine, isSaid(newer, older)) ? [link] : [];
@@ -261,12 +262,4 @@ function orderOf(policy: RankingPolicy): (a: ResultCandidate, b: ResultCandidate
 
 function stepped(candidate: ResultCandidate, factor: number, other: ResultCandidate) {
   return adjusted(candidate, adjustment("newer_first", factor, { sourceNodeId: other.node.id }));
-}
-
-/** Of vectors of length one. */
-function cosineOf(one: Float32Array, other: Float32Array): number {
-  let sum = 0;
-  for (let index = 0; index < one.length; index += 1)
-    sum += (one[index] ?? 0) * (other[index] ?? 0);
-  return sum;
 }

@@ -11,13 +11,15 @@ import {
   namesMatch,
 } from "../../../domain/organize/merge-policy.ts";
 import type { Organizing } from "../../../ports/store/organizing.ts";
-import type { KeyedNode, NodeKey, SearchIndex } from "../../../ports/store/search-index.ts";
+import type { KeyedNode, SearchIndex } from "../../../ports/store/search-index.ts";
 import type { Store } from "../../../ports/store/store.ts";
 import type { EngineDeps } from "../../deps.ts";
 import type { JobCounts, JobRun, OrganizerJob } from "./job.ts";
 import { merge } from "./merge.ts";
-import { ownersOf } from "./owners-of.ts";
+import { eachOwner } from "./owners-of.ts";
 import { proposeAlias } from "./propose-alias.ts";
+import { nameIn, type SameNames, sameNames } from "./same-names.ts";
+import { seenIn } from "./walk-place.ts";
 
 const JOB = "alias_resolve";
 const PAGE = 200;
@@ -34,8 +36,7 @@ export function aliasResolve(deps: Deps): OrganizerJob {
     name: JOB,
     work: async (run): Promise<JobCounts> => {
       const counts = { found: 0, merged: 0, proposed: 0 };
-      for (const userId of await ownersOf(deps.store, run.owner)) {
-        if (run.isOver()) break;
+      for await (const userId of eachOwner(deps.store, run)) {
         await new Walk(deps, run, userId, counts).go();
       }
       return {
@@ -58,8 +59,7 @@ class Walk {
   readonly #counts: Counts;
   /** Pairs that were looked at, whichever of the two was first. */
   readonly #seen = new Set<string>();
-  /** Entities by scope and name. */
-  #names: ReadonlyMap<string, readonly { readonly key: NodeKey }[]> = new Map();
+  #names: SameNames = new Map();
 
   constructor(deps: Deps, run: JobRun, userId: string, counts: Counts) {
     this.#deps = deps;
@@ -71,8 +71,7 @@ class Walk {
   /** Compares entities that are new since the last time with all others. */
   async go(): Promise<void> {
     const { store } = this.#deps;
-    const saved = (await store.walkPlace(JOB, this.#userId))?.["seen"];
-    const begin = typeof saved === "number" ? saved : 0;
+    const begin = seenIn(await store.walkPlace(JOB, this.#userId));
     const newest = await store.newestKey();
     let seen = begin;
     for (let isMore = seen < newest; isMore; ) {
@@ -83,18 +82,15 @@ class Walk {
         limit: PAGE,
       } as const;
       const page = await store.newNodes(read);
-      if (page.length > 0 && this.#names.size === 0) await this.#readNames();
+      if (page.length > 0 && this.#names.size === 0) {
+        this.#names = await sameNames(store, this.#userId);
+      }
       const done = await this.#comparePage(page);
       const isWhole = done === page.length;
       seen = isWhole && page.length < PAGE ? newest : (page[done - 1]?.key ?? seen);
       isMore = (await this.#run.pause()) && isWhole && page.length === PAGE;
     }
     if (seen > begin && !this.#run.isDryRun) await store.saveWalkPlace(JOB, this.#userId, { seen });
-  }
-
-  async #readNames(): Promise<void> {
-    const names = await this.#deps.store.entityNames(this.#userId);
-    this.#names = Map.groupBy(names, ({ scope, content }) => `${scope} ${nameKey(content)}`);
   }
 
   /** @returns how many of them, from the first, were compared */
@@ -116,7 +112,7 @@ class Walk {
   async #byName(node: MemoryNode): Promise<boolean> {
     const own = nameKey(node.content);
     const keys = [own, ...counterparts(own)].flatMap(
-      (name) => this.#names.get(`${node.scope} ${name}`)?.map(({ key }) => key) ?? [],
+      (name) => this.#names.get(nameIn(node.scope, name))?.map(({ key }) => key) ?? [],
     );
     if (keys.length < 2) return false;
     let current = node;

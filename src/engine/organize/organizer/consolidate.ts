@@ -5,6 +5,7 @@ import { isPinned, type MemoryNode, statedTime } from "../../../domain/node.ts";
 import { groupKey, groupSummary, requestHashOf } from "../../../domain/organize/summary.ts";
 import { addDays, type Instant } from "../../../lib/instant.ts";
 import { compareUnits } from "../../../lib/text.ts";
+import { unitCosine } from "../../../lib/unit-cosine.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { Change } from "../../../ports/store/changes.ts";
 import type { Graph } from "../../../ports/store/graph.ts";
@@ -15,9 +16,10 @@ import type { EngineDeps } from "../../deps.ts";
 import { isOutOfReach } from "../../lifecycle/change-each.ts";
 import { excerptsOf, methodIdentity, methodOf, NO_MODEL } from "./excerpts.ts";
 import type { JobCounts, JobRun, OrganizerJob, Skipped } from "./job.ts";
-import { ownersOf } from "./owners-of.ts";
+import { eachOwner } from "./owners-of.ts";
 import { publishSummary, replacedBy } from "./publish-summary.ts";
 import { stepEach } from "./step-each.ts";
+import { seenIn } from "./walk-place.ts";
 
 const JOB = "consolidate";
 /** Kinds of memories that are brought together, and how many of each: the newest. */
@@ -40,8 +42,7 @@ export function consolidate(deps: Deps): OrganizerJob {
     work: async (run): Promise<JobCounts | Skipped> => {
       if (methodOf(deps) === undefined) return NO_MODEL;
       const counts: Counts = { groups: 0, members: 0, retired: 0, summaries: 0, errors: 0 };
-      for (const userId of await ownersOf(deps.store, run.owner)) {
-        if (run.isOver()) break;
+      for await (const userId of eachOwner(deps.store, run)) {
         await new Groups(deps, run, userId, counts).go();
       }
       return {
@@ -85,8 +86,7 @@ class Groups {
   async go(): Promise<void> {
     const { store } = this.#deps;
     await this.#renewOutdated();
-    const saved = (await store.walkPlace(JOB, this.#userId))?.["seen"];
-    const seen = typeof saved === "number" ? saved : 0;
+    const seen = seenIn(await store.walkPlace(JOB, this.#userId));
     const newest = await store.newestKey();
     if (newest <= seen) return;
     const candidates = await this.#candidates();
@@ -147,7 +147,7 @@ class Groups {
     const near: { readonly candidate: Candidate; readonly cosine: number }[] = [];
     for (const candidate of free) {
       if (candidate.node.scope !== seed.node.scope) continue;
-      const cosine = candidate === seed ? 1 : dot(seed.vector, candidate.vector);
+      const cosine = candidate === seed ? 1 : unitCosine(seed.vector, candidate.vector);
       if (candidate === seed || onScale(likeMemories, cosine) >= least)
         near.push({ candidate, cosine });
     }
@@ -273,10 +273,4 @@ function surestFirst(members: readonly MemoryNode[]): readonly MemoryNode[] {
 function toRanked(node: MemoryNode) {
   const { id, salienceBase, confidenceBase } = node;
   return { id, at: statedTime(node), salienceBase, confidenceBase };
-}
-
-function dot(a: Float32Array, b: Float32Array): number {
-  let sum = 0;
-  for (let at = 0; at < a.length; at += 1) sum += (a[at] ?? 0) * (b[at] ?? 0);
-  return sum;
 }

@@ -1,7 +1,6 @@
 import { modelRules, onScale } from "../../../domain/embedding-models.ts";
 import { canReplace } from "../../../domain/lifecycle.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
-import { nameKey } from "../../../domain/organize/abbreviations.ts";
 import { compatibility, isCompatible, sameness } from "../../../domain/organize/merge-policy.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import type { Organizing } from "../../../ports/store/organizing.ts";
@@ -10,7 +9,9 @@ import type { Store } from "../../../ports/store/store.ts";
 import type { EngineDeps } from "../../deps.ts";
 import type { JobCounts, JobRun, OrganizerJob } from "./job.ts";
 import { MERGE_POLICY, merge } from "./merge.ts";
-import { ownersOf } from "./owners-of.ts";
+import { eachOwner } from "./owners-of.ts";
+import { sameNames } from "./same-names.ts";
+import { seenIn } from "./walk-place.ts";
 
 const JOB = "deduplicate";
 /** Texts that one read finds. */
@@ -34,8 +35,7 @@ export function deduplicate(deps: Deps): OrganizerJob {
     name: JOB,
     work: async (run): Promise<JobCounts> => {
       const counts = { found: 0, merged: 0, refused: 0 };
-      for (const userId of await ownersOf(deps.store, run.owner)) {
-        if (run.isOver()) break;
+      for await (const userId of eachOwner(deps.store, run)) {
         await new Walk(deps, run, userId, counts).go();
       }
       return {
@@ -107,9 +107,7 @@ class Walk {
     const { store } = this.#deps;
     const read = { userId: this.#userId, nodeType: "entity", newerThan, limit: 1 } as const;
     if ((await store.newNodes(read)).length === 0) return true;
-    const names = await store.entityNames(this.#userId);
-    const groups = Map.groupBy(names, ({ scope, content }) => `${scope} ${nameKey(content)}`);
-    for (const group of groups.values()) {
+    for (const group of (await sameNames(store, this.#userId)).values()) {
       if (group.length < 2 || !group.some(({ key }) => key > newerThan)) continue;
       if (this.#run.isOver()) return false;
       await this.#mergeGroup(
@@ -198,10 +196,10 @@ const LAST = "~";
 
 /** @param newest key of the newest memory */
 function placeOf(saved: JsonObject | undefined, newest: number): Place {
-  const { seen = 0, upTo, after } = saved ?? {};
+  const { upTo, after } = saved ?? {};
   const isUnderWay = typeof upTo === "number" && typeof after === "string";
   return {
-    seen: typeof seen === "number" ? seen : 0,
+    seen: seenIn(saved),
     ...(isUnderWay ? { upTo, after } : { upTo: newest, after: "" }),
   };
 }

@@ -8,7 +8,7 @@ import {
   selectSources,
   weekOf,
 } from "../../../domain/organize/summary.ts";
-import { asInstant, type Instant } from "../../../lib/instant.ts";
+import { asInstant } from "../../../lib/instant.ts";
 import type { Json } from "../../../lib/json.ts";
 import { compareUnits } from "../../../lib/text.ts";
 import type { Organizing, PublishedSummary } from "../../../ports/store/organizing.ts";
@@ -20,6 +20,7 @@ import { excerptsOf, methodIdentity, methodOf, NO_MODEL } from "./excerpts.ts";
 import type { JobCounts, JobRun, OrganizerJob, Skipped } from "./job.ts";
 import { ownersOf } from "./owners-of.ts";
 import { publishSummary } from "./publish-summary.ts";
+import { seenIn } from "./walk-place.ts";
 
 const JOB = "summarize";
 /** The part of the job's budget that has been spent when a level ends. */
@@ -114,13 +115,13 @@ class Level {
   async #days(): Promise<void> {
     const { store } = this.#deps;
     const { userId, isOver } = this.#level;
-    const { seen: last, at: since } = (await store.walkPlace(JOB, userId)) ?? {};
-    const seen = typeof last === "number" ? last : 0;
+    const place = await store.walkPlace(JOB, userId);
+    const seen = seenIn(place);
+    const since = place?.["at"];
     const newest = await store.newestKey();
     // Both were written together.
-    const published = await this.#published(
-      typeof since === "string" ? asInstant(since) : undefined,
-    );
+    const after = typeof since === "string" ? asInstant(since) : undefined;
+    const published = this.#byPeriod(await store.publishedSummaries(userId, after));
     const fresh = newest > seen ? await store.periodSources(userId, seen) : [];
     const outdated = [...published.values()].flat().filter(({ isOutdated }) => isOutdated);
     const known = new Set(fresh.map(({ day }) => day));
@@ -144,12 +145,11 @@ class Level {
     const sources = all.filter(({ level: own, isOpen }) => own === below && isOpen);
     const periodOf = ({ at }: Source) =>
       level === "weekly" ? weekOf(at.slice(0, 10)) : at.slice(0, 7);
-    await this.#periods(sources, periodOf, await this.#published());
+    await this.#periods(sources, periodOf, this.#byPeriod(all));
   }
 
   /** Published summaries of this level by what they are about. */
-  async #published(since?: Instant): Promise<ReadonlyMap<string, readonly PublishedSummary[]>> {
-    const all = await this.#deps.store.publishedSummaries(this.#level.userId, since);
+  #byPeriod(all: readonly PublishedSummary[]): ReadonlyMap<string, readonly PublishedSummary[]> {
     const own = all.filter(({ level }) => level === this.#level.level);
     return Map.groupBy(own, ({ about }) => about);
   }
