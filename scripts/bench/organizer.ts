@@ -1,6 +1,7 @@
 /**
- * Measures the organizer: `bun scripts/bench/organizer.ts [--memories 100000] [--keep FILE]`. One owner with memories of a year; a
- * whole run, a second one, and one after 100 new memories. No model takes part: the vectors are made up.
+ * Measures the organizer: `bun scripts/bench/organizer.ts [--memories 100000] [--keep FILE] [--write]`. One owner with memories of a
+ * year; a whole run, a second one, and one after 100 new memories. No model takes part: the vectors are made up. With --write, the
+ * page of figures gets them.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,11 +11,11 @@ import { createSystemClock } from "../../src/adapters/system/clock.ts";
 import { toEngineSettings } from "../../src/app/engine-settings.ts";
 import { MemoryEngine } from "../../src/app/memory-engine.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import type { OrganizeResult } from "../../src/engine/organize/api.ts";
 import { planRawNote } from "../../src/engine/write/plan-store.ts";
 import { addSeconds, type Instant } from "../../src/lib/instant.ts";
 import type { Store } from "../../src/ports/store/store.ts";
 import { openStore, turn } from "./fill.ts";
+import { type Figure, toMarkdown, writePage } from "./report.ts";
 import { createRandom } from "./sentences.ts";
 import { digits } from "./stats.ts";
 
@@ -68,12 +69,8 @@ function ownMemory(): number {
   return Number(kilobytes) * 1024;
 }
 
-/** One call, with what it took. */
-async function measured(
-  name: string,
-  engine: MemoryEngine,
-  budgetMs: number,
-): Promise<OrganizeResult> {
+/** One call, with what it took; each job on standard error. */
+async function measured(name: string, engine: MemoryEngine, budgetMs: number): Promise<Figure> {
   Bun.gc(true);
   const memory = ownMemory();
   let most = memory;
@@ -86,18 +83,26 @@ async function measured(
   const wallMs = performance.now() - began;
   const { user, system } = process.cpuUsage(cpu);
   clearInterval(watch);
-  console.log(
-    `${name}: ${digits(wallMs)} ms, ${digits((user + system) / 1000)} ms CPU, +${digits((most - memory) / MIB)} MiB, skipped ${JSON.stringify(result.skippedBecause)}`,
-  );
-  for (const { job, durationMs, nodesProcessed, nodesModified } of Object.values(result.perJob)) {
-    console.log(`  ${job}: ${digits(durationMs)} ms, ${nodesModified} of ${nodesProcessed}`);
+  const cpuMs = (user + system) / 1000;
+  const jobs = Object.values(result.perJob);
+  for (const { job, durationMs, nodesProcessed, nodesModified } of jobs) {
+    console.error(`  ${job}: ${digits(durationMs)} ms, ${nodesModified} of ${nodesProcessed}`);
   }
-  return result;
+  const changes = jobs.reduce((sum, { nodesModified }) => sum + nodesModified, 0);
+  return {
+    what: `${name}, ${changes.toLocaleString("en-US")} changes`,
+    figure: `${digits(wallMs)} ms, ${digits(cpuMs)} ms of processor time, +${digits((most - memory) / MIB)} MiB`,
+    ratio: "-",
+  };
 }
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
-    options: { memories: { type: "string", default: "100000" }, keep: { type: "string" } },
+    options: {
+      memories: { type: "string", default: "100000" },
+      keep: { type: "string" },
+      write: { type: "boolean", default: false },
+    },
   });
   const count = Number(values.memories);
   const folder = mkdtempSync(join(tmpdir(), "svc-bench-organizer-"));
@@ -111,17 +116,28 @@ async function main(): Promise<void> {
     const open = () =>
       MemoryEngine.create({ pack_path: pack, organizer: { opportunistic_enabled: false } });
     let engine = await open();
-    await measured("one second", engine, 1000);
-    await measured("everything", engine, 600_000);
-    await measured("again", engine, 600_000);
+    const figures = [
+      await measured("a budget of 1,000 ms", engine, 1000),
+      await measured("the rest of the first run", engine, 600_000),
+      await measured("a second run", engine, 600_000),
+    ];
     await engine.close();
     const store = await openStore(pack);
     await fillYear(store, count, count + 100, count);
     await store.close();
     engine = await open();
-    await measured("after 100 new ones", engine, 600_000);
-    await measured("once more", engine, 600_000);
+    figures.push(await measured("after 100 new memories", engine, 600_000));
     await engine.close();
+    const section = {
+      title: "Organizer",
+      command: `bun scripts/bench/organizer.ts --memories ${count}`,
+      notes: [
+        "One owner with memories of a year, unencrypted, that was never organized before: most become stable in the first run, and most of the old ones are archived. Summaries and groups are skipped, since no language model takes part. Memory: the most that the process grew by, without pages of files that are mapped into it.",
+      ],
+      figures,
+    };
+    console.log(toMarkdown(section));
+    if (values.write) writePage(join(import.meta.dir, "../../docs/performance.md"), [section]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
