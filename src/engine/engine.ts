@@ -32,7 +32,6 @@ import type { MemoryEngine } from "./memory-engine.ts";
 import { createFeedback, type Feedback } from "./organize/feedback.ts";
 import { jobsOf } from "./organize/jobs.ts";
 import { endSession, organize } from "./organize/organize.ts";
-import { organizerJobs } from "./organize/organizer/jobs.ts";
 import { rebuildIndexes } from "./organize/rebuild.ts";
 import { createRunner, type Occasion, type Runner } from "./organize/runner.ts";
 import { snapshot } from "./organize/snapshot.ts";
@@ -159,12 +158,15 @@ function bindReceipts(deps: EngineDeps, life: Lifetime, receipts: ReceiptKeeper)
 
 /** The operations that put memories in order. */
 function bindOrganizer(deps: EngineDeps, life: Lifetime, feedback: Feedback) {
-  const jobs = organizerJobs(deps, feedback.job);
+  // Loaded by the first call: a start does not wait for what most programs never ask for.
+  const jobs = async () =>
+    (await import("./organize/organizer/jobs.ts")).organizerJobs(deps, feedback.job);
   return {
-    organize: (input) => life.use(() => organize(deps, jobs, input ?? {}, life.closing)),
+    organize: (input) =>
+      life.use(async () => organize(deps, await jobs(), input ?? {}, life.closing)),
     feedback: (signal) => life.use(async () => feedback.note(signal)),
     endSession: (userId, sessionId) =>
-      life.use(() => endSession(deps, jobs, { userId, sessionId }, life.closing)),
+      life.use(async () => endSession(deps, await jobs(), { userId, sessionId }, life.closing)),
     snapshot: (entityId, options) => life.use(() => snapshot(deps, entityId, options ?? {})),
   } satisfies Partial<MemoryEngine>;
 }

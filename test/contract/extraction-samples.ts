@@ -1,5 +1,5 @@
 import type { MemoryEvent } from "../../src/domain/event.ts";
-import type { DerivationPlan } from "../../src/domain/extraction/plan/derivation.ts";
+import type { DerivationPlan } from "../../src/domain/extraction/plan/derivation-plan.ts";
 import { newEdge, planIdOf } from "../../src/domain/extraction/plan/nodes.ts";
 import type { DropCounts } from "../../src/domain/extraction/reasons.ts";
 import { toExtractionRecord } from "../../src/domain/extraction/records.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ownerReferenceId } from "../../src/domain/extraction/plan/entities.ts";
+import { ownerReferenceId } from "../../src/domain/extraction/plan/nodes.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
 import type { Uuid } from "../../src/lib/uuid.ts";
 import type { KnownLookup } from "../../src/ports/store/extraction-queue.ts";

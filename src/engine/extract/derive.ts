@@ -1,11 +1,11 @@
 import { openChecksummed } from "../../domain/checksummed.ts";
 import { SvcError } from "../../domain/errors.ts";
+import { planDerivation } from "../../domain/extraction/plan/derivation.ts";
 import {
   type DerivationPlan,
   fromPlanPayload,
-  planDerivation,
   planProblem,
-} from "../../domain/extraction/plan/derivation.ts";
+} from "../../domain/extraction/plan/derivation-plan.ts";
 import { namesToFind } from "../../domain/extraction/plan/entities.ts";
 import { valuesToFind } from "../../domain/extraction/plan/updates.ts";
 import { type ExtractionResult, resultForm } from "../../domain/extraction/result.ts";

@@ -4,7 +4,6 @@ import type { Instant } from "../../lib/instant.ts";
 import type { ExtractionClaim } from "../../ports/store/extraction-queue.ts";
 import { whileHeld } from "../while-held.ts";
 import type { ExtractDeps, JobOptions } from "./deps.ts";
-import { derive } from "./derive.ts";
 
 /** How one try at an event ended. */
 export type JobEnd =
@@ -32,6 +31,8 @@ export async function runJob(
   const renew = async (): Promise<void> => {
     if (!(await store.renewExtraction(claim, settings.leaseSeconds))) lost.abort(takenOver());
   };
+  // The rules of extraction are many patterns: who does not extract does not wait for them at the start.
+  const { derive } = await import("./derive.ts");
   let code: string | undefined;
   try {
     code = await whileHeld(

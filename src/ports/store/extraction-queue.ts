@@ -1,7 +1,7 @@
 import type { Scope } from "../../domain/enums.ts";
 import type { MemoryEvent } from "../../domain/event.ts";
 import type { KnownMemories } from "../../domain/extraction/plan/context.ts";
-import type { DerivationPlan } from "../../domain/extraction/plan/derivation.ts";
+import type { DerivationPlan } from "../../domain/extraction/plan/derivation-plan.ts";
 import type { ExtractionJob } from "../../domain/jobs.ts";
 import type { Owner } from "../../domain/owner.ts";
 import type { Instant } from "../../lib/instant.ts";

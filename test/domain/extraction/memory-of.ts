@@ -8,12 +8,12 @@ import {
   type PlanContext,
   type PlanSettings,
 } from "../../../src/domain/extraction/plan/context.ts";
+import { planDerivation } from "../../../src/domain/extraction/plan/derivation.ts";
 import {
   type DerivationPlan,
-  planDerivation,
   planProblem,
   publish,
-} from "../../../src/domain/extraction/plan/derivation.ts";
+} from "../../../src/domain/extraction/plan/derivation-plan.ts";
 import {
   type ExtractedClaim,
   type ExtractedEntity,

@@ -6,7 +6,7 @@ import {
   type KnownMemories,
   NOTHING_KNOWN,
 } from "../../../domain/extraction/plan/context.ts";
-import { ownerReferenceId } from "../../../domain/extraction/plan/entities.ts";
+import { ownerReferenceId } from "../../../domain/extraction/plan/nodes.ts";
 import { isActive } from "../../../domain/lifecycle.ts";
 import { compareUnits } from "../../../lib/text.ts";
 import { asUuid, type Uuid } from "../../../lib/uuid.ts";

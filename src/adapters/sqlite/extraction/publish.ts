@@ -4,7 +4,7 @@ import {
   type Publication,
   planProblem,
   publish,
-} from "../../../domain/extraction/plan/derivation.ts";
+} from "../../../domain/extraction/plan/derivation-plan.ts";
 import {
   PLAN_OPERATION,
   toCommittedRecord,

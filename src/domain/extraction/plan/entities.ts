@@ -6,7 +6,7 @@ import { isFirstPerson, isPersonal } from "../personal.ts";
 import { type Reference, referenceOf } from "../references.ts";
 import type { ExtractedEntity, ExtractionResult } from "../result.ts";
 import type { KnownMemories, PlanContext, PlanProblem } from "./context.ts";
-import { newNode, planIdOf } from "./nodes.ts";
+import { nameKey, newNode, ownerReferenceId, planIdOf } from "./nodes.ts";
 
 /** The type of an entity that stands for a personal word whose claims do not agree on another. */
 const PERSONAL_TYPE = "personal_reference";
@@ -38,11 +38,6 @@ export function namesToFind(
   const named = entities.filter(({ name, entityType }) => !isPersonal(name, entityType));
   const names = named.map(({ name }) => nameKey(name));
   return [...new Set(speaker === undefined ? names : [...names, nameKey(speaker)])];
-}
-
-/** The node that stands for an owner in a scope, by the name under which it was made. */
-export function ownerReferenceId(userId: string, scope: string): Uuid {
-  return uuidV5("url", JSON.stringify(["svc:owner-reference:v1", userId, scope]));
 }
 
 /** Finds or makes the entities of a result. */
@@ -257,9 +252,4 @@ function isIt(entity: ExtractedEntity, name: string, type: string | undefined): 
 
 function identityOf(name: string, type: string): string {
   return JSON.stringify([nameKey(name), nameKey(type)]);
-}
-
-/** The form in which names of entities are compared. */
-export function nameKey(text: string): string {
-  return text.trim().toLowerCase();
 }

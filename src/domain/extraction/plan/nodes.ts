@@ -17,6 +17,16 @@ export function planIdOf({
   return uuidV5(event.id, `svc:derivation:v1:${revision}`);
 }
 
+/** The node that stands for an owner in a scope, by the name under which it was made. */
+export function ownerReferenceId(userId: string, scope: string): Uuid {
+  return uuidV5("url", JSON.stringify(["svc:owner-reference:v1", userId, scope]));
+}
+
+/** The form in which names of entities are compared. */
+export function nameKey(text: string): string {
+  return text.trim().toLowerCase();
+}
+
 /** What all new nodes of a plan have in common. */
 export function newNode(
   { event, turn, now }: PlanContext,

@@ -1,7 +1,7 @@
 import type { Instant } from "../../../lib/instant.ts";
 import { type Uuid, uuidV5 } from "../../../lib/uuid.ts";
 import type { MemoryEvent } from "../../event.ts";
-import { type DerivationPlan, type Publication, toPlanPayload } from "./derivation.ts";
+import { type DerivationPlan, type Publication, toPlanPayload } from "./derivation-plan.ts";
 
 /** The kind of operation by which somebody gave up a plan and asked for another. */
 export const REPLAN_OPERATION = "DERIVATION_REPLAN_REQUESTED";
