@@ -111,19 +111,23 @@ function describeWalkPlaces(world: StoreWorld): void {
 }
 
 function describeNewNodes(world: StoreWorld): void {
-  test("knows the newest key of the pack by the order of writing, whatever the clock said", async () => {
+  test("knows the newest key of an owner by the order of writing, whatever the clock said", async () => {
     const { store } = await world.fresh();
-    expect(await store.newestKey()).toBe(0);
+    expect(await store.newestKey("ada")).toBe(0);
     const [first] = await put(store, dated(9 * DAY));
     const [firstKey] = await keysOf(store, first);
-    expect(await store.newestKey()).toBe(firstKey ?? -1);
+    expect(await store.newestKey("ada")).toBe(firstKey ?? -1);
     const [bobs] = await put(store, dated(0, { userId: "bob" }));
     const [bobsKey] = await keysOf(store, bobs);
 
-    expect(await store.newestKey()).toBe(bobsKey ?? -1);
-    expect(Number(bobsKey)).toBeGreaterThan(Number(firstKey));
-    await retire(store, "archived", bobs);
-    expect(await store.newestKey()).toBeGreaterThanOrEqual(Number(firstKey));
+    expect(await store.newestKey("bob")).toBe(bobsKey ?? -1);
+    expect(Number(await store.newestKey("ada"))).toBeGreaterThanOrEqual(Number(firstKey));
+    const [next] = await put(store, dated(DAY));
+    const [nextKey] = await keysOf(store, next);
+    expect(await store.newestKey("ada")).toBe(nextKey ?? -1);
+    expect(Number(nextKey)).toBeGreaterThan(Number(firstKey));
+    await retire(store, "archived", next);
+    expect(await store.newestKey("ada")).toBeGreaterThanOrEqual(Number(firstKey));
   });
 
   test("finds the tentative and stable memories that are newer than a key, of a type or any but summaries", async () => {
@@ -152,7 +156,7 @@ function describeNewNodes(world: StoreWorld): void {
       return found.map(({ node }) => node);
     };
     const [noteKey = 0] = await keysOf(store, note);
-    const newest = await store.newestKey();
+    const newest = await store.newestKey("ada");
 
     expect(await read(0)).toEqual([note!, fact!, blank!, last!]);
     expect(await read(noteKey)).toEqual([fact!, blank!, last!]);
@@ -228,7 +232,7 @@ function describeRepeatedTexts(world: StoreWorld): void {
     const texts = ["Tea at four.", "The key is under the mat.", "The door is blue."];
     const [tea = "", key = "", door = ""] = texts;
     const old = await put(store, told(tea), told(key), told(tea), told(door), told("Once."));
-    const between = await store.newestKey();
+    const between = await store.newestKey("ada");
     const fresh = await put(
       store,
       told(tea, { scope: "project" }),
@@ -254,7 +258,7 @@ function describeRepeatedTexts(world: StoreWorld): void {
     expect(await read({ afterHash: all[0]?.hash ?? "" })).toEqual(all.slice(1));
     expect(await read({ afterHash: all[1]?.hash ?? "" })).toEqual([]);
     for (const userId of ["bob", "eve"]) expect(await read({ userId })).toEqual([]);
-    expect(await read({ newerThan: await store.newestKey() })).toEqual([]);
+    expect(await read({ newerThan: await store.newestKey("ada") })).toEqual([]);
 
     await retire(store, "superseded", fresh[0], fresh[1]);
 
@@ -297,7 +301,7 @@ function describePeriods(world: StoreWorld): void {
     // The newest one is of the first day: then the whole day is asked for.
     expect(await read((keys[2] ?? 0) as number)).toEqual([...onFirst, all[4]!]);
     expect((await read(["2026-01-02"], "bob")).map(({ id }) => id)).toEqual([nodes[7]!.id]);
-    expect(await read(await store.newestKey())).toEqual([]);
+    expect(await read(await store.newestKey("ada"))).toEqual([]);
     expect(await read(["2026-01-01"], "eve")).toEqual([]);
   });
 }

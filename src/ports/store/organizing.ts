@@ -73,8 +73,8 @@ export type Organizing<Key = NodeKey> = {
   /** How far a job has come with an owner's memories; undefined: it has not begun. Nothing relies on it but speed. */
   walkPlace(job: string, userId: string): Promise<JsonObject | undefined>;
   saveWalkPlace(job: string, userId: string, place: JsonObject): Promise<void>;
-  /** Key of the newest memory of the pack; 0 without any. */
-  newestKey(): Promise<number>;
+  /** A key that no memory of an owner is newer than: that of the newest one, or of a newer one of others; 0 without any. */
+  newestKey(userId: string): Promise<number>;
   /** Texts of several active memories, one of them newer than a key, by ascending hash. */
   repeatedTexts(read: {
     readonly userId: string;

@@ -72,7 +72,7 @@ class Walk {
   async go(): Promise<void> {
     const { store } = this.#deps;
     const begin = seenIn(await store.walkPlace(JOB, this.#userId));
-    const newest = await store.newestKey();
+    const newest = await store.newestKey(this.#userId);
     let seen = begin;
     for (let isMore = seen < newest; isMore; ) {
       const read = {

@@ -87,7 +87,7 @@ class Groups {
     const { store } = this.#deps;
     await this.#renewOutdated();
     const seen = seenIn(await store.walkPlace(JOB, this.#userId));
-    const newest = await store.newestKey();
+    const newest = await store.newestKey(this.#userId);
     if (newest <= seen) return;
     const candidates = await this.#candidates();
     const isDone = await this.#group(candidates, seen);

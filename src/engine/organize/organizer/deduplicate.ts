@@ -76,7 +76,10 @@ class Walk {
   /** Looks at what is new since the last time, or goes on where the budget ended. */
   async go(): Promise<void> {
     const { store } = this.#deps;
-    const place = placeOf(await store.walkPlace(JOB, this.#userId), await store.newestKey());
+    const place = placeOf(
+      await store.walkPlace(JOB, this.#userId),
+      await store.newestKey(this.#userId),
+    );
     if (place.upTo <= place.seen) return;
     const after = await this.#sameTexts(place);
     const isDone = after === undefined && (await this.#sameNames(place.seen));

@@ -118,7 +118,7 @@ class Level {
     const place = await store.walkPlace(JOB, userId);
     const seen = seenIn(place);
     const since = place?.["at"];
-    const newest = await store.newestKey();
+    const newest = await store.newestKey(userId);
     // Both were written together.
     const after = typeof since === "string" ? asInstant(since) : undefined;
     const published = this.#byPeriod(await store.publishedSummaries(userId, after));
