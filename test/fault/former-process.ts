@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
+import { processIdentity } from "../../src/adapters/native/process-identity.ts";
 import { keepLogInUse } from "../../src/adapters/sqlite/connection/log-mark.ts";
 import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
-import { processIdentity } from "../../src/adapters/sqlite/connection/process-identity.ts";
 import { sha256Hex } from "../../src/lib/hashing.ts";
 import { fromEpochMicros } from "../../src/lib/instant.ts";
 import { uuidV7 } from "../../src/lib/uuid.ts";

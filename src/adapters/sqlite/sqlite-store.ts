@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { SvcError } from "../../domain/errors.ts";
 import { LEASE_SECONDS } from "../../domain/jobs.ts";
+import { leaseOf } from "../../domain/lease.ts";
 import { ALL_OWNERS } from "../../domain/owner.ts";
 import { isSameEmbedding } from "../../domain/same-embedding.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -10,8 +11,8 @@ import type { Manifest } from "../../ports/store/manifest.ts";
 import type { PackLock } from "../../ports/store/pack-lock.ts";
 import type { IndexedNode } from "../../ports/store/search-index.ts";
 import type { Store } from "../../ports/store/store.ts";
+import { processIdentity } from "../native/process-identity.ts";
 import type { PackLayout } from "./connection/layout.ts";
-import { processIdentity } from "./connection/process-identity.ts";
 import { bindExtraction } from "./extraction/bind.ts";
 import { bindOrganizing } from "./organizing/bind.ts";
 import { createOwners } from "./owners/owners.ts";
@@ -59,7 +60,7 @@ import { claimJobs, countJobs, failJobs, jobStatus, leaseJobs } from "./write/jo
 import { addNodes, materializeAll, withoutVector } from "./write/materialize.ts";
 import { hasFormerTexts, lookAtTexts, renewTexts } from "./write/renew-texts.ts";
 import { findStaleEntries, removeStaleEntries } from "./write/sweep-indexes.ts";
-import { finishWork, leaseOf, renewWork, takeWork } from "./write/work.ts";
+import { finishWork, renewWork, takeWork } from "./write/work.ts";
 
 export type SqliteStoreParts = {
   readonly access: PackAccess;

@@ -11,10 +11,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join, resolve } from "node:path";
+import { processTag } from "../../../src/adapters/native/process-identity.ts";
 import { loadSqliteVec } from "../../../src/adapters/native/sqlite-vec.ts";
 import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { filesOf, openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
-import { processTag } from "../../../src/adapters/sqlite/connection/process-identity.ts";
 import { freshKey } from "../../../src/adapters/sqlite/copy/copy-pack.ts";
 import { rewritePack } from "../../../src/adapters/sqlite/copy/rewrite-pack.ts";
 import { put } from "../../contract/samples.ts";

@@ -1,8 +1,9 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { processIdentity } from "../../../src/adapters/native/process-identity.ts";
 import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
-import { processIdentity } from "../../../src/adapters/sqlite/connection/process-identity.ts";
-import { claimWork, leaseOf } from "../../../src/adapters/sqlite/write/work.ts";
+import { claimWork } from "../../../src/adapters/sqlite/write/work.ts";
+import { leaseOf } from "../../../src/domain/lease.ts";
 import { anAdmission, anEvent, at, freshId } from "../../contract/samples.ts";
 import { filePack, type SqlitePack } from "../../contract/sqlite-pack.ts";
 import { useFolders } from "./folder.ts";

@@ -1,6 +1,6 @@
 import { chmodSync, chownSync, closeSync, openSync, readdirSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isTagGone, processTag } from "../connection/process-identity.ts";
+import { isTagGone, processTag } from "../../native/process-identity.ts";
 
 /** The purpose of a file under construction; part of its name. */
 export type Purpose = "compact" | "rekey" | "migrate" | "backup" | "import";

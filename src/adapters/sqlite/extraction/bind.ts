@@ -1,13 +1,14 @@
 import type { Database } from "bun:sqlite";
 import { SvcError } from "../../../domain/errors.ts";
 import type { ExtractionJob } from "../../../domain/jobs.ts";
+import { leaseOf } from "../../../domain/lease.ts";
 import { ALL_OWNERS } from "../../../domain/owner.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
 import type { ExtractionQueue } from "../../../ports/store/extraction-queue.ts";
 import type { PackAccess } from "../pack-access.ts";
-import { freeEndedLeases, leaseOf } from "../write/work.ts";
+import { freeEndedLeases } from "../write/work.ts";
 import {
   claimExtraction,
   earlierTurns,

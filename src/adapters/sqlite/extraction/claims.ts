@@ -4,6 +4,7 @@ import type { MemoryEvent } from "../../../domain/event.ts";
 import { planIdOf } from "../../../domain/extraction/plan/nodes.ts";
 import { extractionRecordId } from "../../../domain/extraction/records.ts";
 import { takenOver } from "../../../domain/jobs.ts";
+import type { Lease } from "../../../domain/lease.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import { asUuid } from "../../../lib/uuid.ts";
@@ -18,7 +19,7 @@ import { ask, hasRow } from "../connection/ask.ts";
 import { readAuditRecord } from "../read/audit-records.ts";
 import { ownerKeyOrAll } from "../write/owners.ts";
 import { EVENT_COLUMNS, type EventRow, toEvent } from "../write/rows.ts";
-import { freeEndedLeases, type Lease } from "../write/work.ts";
+import { freeEndedLeases } from "../write/work.ts";
 import { writeAuditRecord } from "../write/write-audit-record.ts";
 import { type JobRow, readJobRow } from "./jobs.ts";
 

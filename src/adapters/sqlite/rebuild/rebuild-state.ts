@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { SvcError } from "../../../domain/errors.ts";
+import { type Lease, leaseOf } from "../../../domain/lease.ts";
 import { ALL_OWNERS } from "../../../domain/owner.ts";
 import { isSameEmbedding } from "../../../domain/same-embedding.ts";
 import type { Instant } from "../../../lib/instant.ts";
@@ -7,7 +8,7 @@ import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
 import type { RebuildPlan } from "../../../ports/store/rebuild.ts";
 import type { WorkClaim } from "../../../ports/store/work-queue.ts";
 import { readManifest } from "../schema/manifest.ts";
-import { failuresOf, finishWork, type Lease, leaseOf, renewWork, takeWork } from "../write/work.ts";
+import { failuresOf, finishWork, renewWork, takeWork } from "../write/work.ts";
 
 /** Seconds for which a run stays with a process that gives no sign of life: a batch of texts may take long to embed. */
 const HOLD_SECONDS = 120;

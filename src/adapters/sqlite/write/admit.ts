@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import type { Lease } from "../../../domain/lease.ts";
 import { toPlanRecord } from "../../../domain/planned-store.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Admission } from "../../../ports/store/event-log.ts";
@@ -9,7 +10,7 @@ import { writeDocuments } from "./lexical-index.ts";
 import { ensureOwner } from "./owners.ts";
 import { noteNewTexts } from "./renew-texts.ts";
 import { eventValues, INSERT_EVENT } from "./rows.ts";
-import type { Lease } from "./work.ts";
+
 import { writeAuditRecord } from "./write-audit-record.ts";
 import { writeNode } from "./write-node.ts";
 

@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { type ProcessingStatus, processingStatusForm } from "../../../domain/jobs.ts";
+import { dueAfter, type Lease } from "../../../domain/lease.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import { fromPlanRecord, planRecordId } from "../../../domain/planned-store.ts";
@@ -20,7 +21,7 @@ import {
   toNode,
 } from "./rows.ts";
 import { ACTIVE, HAS_TEXT, IS_EXTRACTED_ENTITY } from "./turns.ts";
-import { type ClaimFilter, claimWork, dueAfter, type Lease } from "./work.ts";
+import { type ClaimFilter, claimWork } from "./work.ts";
 
 const KIND = "materialization";
 

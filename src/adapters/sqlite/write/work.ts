@@ -1,19 +1,11 @@
 import type { Database } from "bun:sqlite";
-import { retryAfterSeconds } from "../../../domain/jobs.ts";
+import { dueAfter, type Lease, latestEnd } from "../../../domain/lease.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
-import { addSeconds, asInstant, type Instant } from "../../../lib/instant.ts";
+import type { Instant } from "../../../lib/instant.ts";
 import type { Outcome, WorkClaim } from "../../../ports/store/work-queue.ts";
-import { isGone } from "../connection/process-identity.ts";
+import { isGone } from "../../native/process-identity.ts";
 import { ownerKey } from "./owners.ts";
 
-/** Who holds work, from when and until when. */
-export type Lease = { readonly holder: string; readonly from: Instant; readonly until: Instant };
-
-/** A lease that ends later than this was given by a clock that has been set back since. */
-const LONGEST_SECONDS = 600;
-/** A lease is renewed long before it ends; the rest is room for clocks that differ. */
-const LEASE_SECONDS_MAX = LONGEST_SECONDS / 2;
-const LAST = asInstant("9999-12-31T23:59:59.999999Z");
 /** Key of the owner of work for all owners. */
 const ALL = 0;
 
@@ -32,21 +24,6 @@ export type ClaimFilter = {
   /** Whether what waits for its time is passed over. */
   readonly isDueOnly: boolean;
 };
-
-/** A lease from a moment on. Longer ones end after five minutes, unless they are renewed. */
-export function leaseOf(holder: string, from: Instant, seconds: number): Lease {
-  return { holder, from, until: later(from, Math.min(seconds, LEASE_SECONDS_MAX)) };
-}
-
-/** When work is due again that has failed so many times in a row, or that is to rest. */
-export function dueAfter(at: Instant, failures: number, cooldownSeconds = 0): Instant {
-  const waits = failures === 0 ? 0 : retryAfterSeconds(failures);
-  return later(at, Math.max(cooldownSeconds, waits));
-}
-
-function later(at: Instant, seconds: number): Instant {
-  return addSeconds(at, seconds) ?? LAST;
-}
 
 /**
  * The rule for all claims: work that is pending, that nobody holds, that is due unless the caller does not ask, and that is the
@@ -89,7 +66,7 @@ export function freeEndedLeases(database: Database, self: string, now: Instant):
   const free = "UPDATE work SET lease_owner = NULL, lease_expires_at = NULL WHERE lease_owner";
   database
     .query(`${free} IS NOT NULL AND lease_expires_at NOT BETWEEN ? AND ?`)
-    .run(now, later(now, LONGEST_SECONDS));
+    .run(now, latestEnd(now));
   for (const { lease_owner: holder } of holders) {
     if (holder !== self && isGone(holder)) database.query(`${free} = ?`).run(holder);
   }

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { isRunning } from "../../native/running.ts";
+import { isRunning } from "./running.ts";
 
 /**
  * Names a process so that another one can find out whether it is still alive: host, boot, process id, start time. A process id
