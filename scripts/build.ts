@@ -25,6 +25,14 @@ import { refuseBuildPaths, smoke } from "./smoke.ts";
 
 const ROOT = join(import.meta.dir, "..");
 
+/** Megabytes that a program may have, with the model that every program has and with all of them: people download it. */
+const LIMITS: Readonly<Record<Target, { readonly one: number; readonly all: number }>> = {
+  "linux-x64": { one: 172, all: 240 },
+  "linux-arm64": { one: 167, all: 240 },
+  "darwin-arm64": { one: 150, all: 240 },
+  "windows-x64": { one: 172, all: 240 },
+};
+
 type Models = readonly EmbeddingModel[] | undefined;
 
 /** Reads `--models`, names separated by commas. @throws Error that names the possible ones */
@@ -45,8 +53,10 @@ async function build(target: Target, isHost: boolean, models: Models): Promise<v
   const runtime = isHost ? undefined : await provideRuntime(ROOT, target);
   const main = join(ROOT, "src/main.ts");
   await buildExecutable({ root: ROOT, main, target, models, outfile, runtime });
-  const megabytes = (statSync(outfile).size / 1e6).toFixed(0);
-  console.log(`built ${outfile.slice(ROOT.length + 1)} for ${target}, ${megabytes} MB`);
+  const megabytes = statSync(outfile).size / 1e6;
+  console.log(`built ${outfile.slice(ROOT.length + 1)} for ${target}, ${megabytes.toFixed(1)} MB`);
+  const limit = LIMITS[target][models?.length === 1 ? "one" : "all"];
+  if (megabytes > limit) throw new Error(`it has more than ${limit} MB: look what has grown`);
   refuseBuildPaths(outfile, ROOT);
   if (target === HOST) await smoke({ command: [outfile] }, ROOT);
   else console.log("not tried out: it is for another platform");

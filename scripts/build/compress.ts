@@ -17,9 +17,16 @@ export type CompressedFile = {
   readonly sha256: string;
 };
 
-/** Compresses a file as far as it can be, unless that was done before: `node_modules/.cache` keeps results by their content. */
+/** Compresses a file as {@link compressContent} does. */
 export async function compressFile(root: string, source: string): Promise<CompressedFile> {
-  const content = await Bun.file(source).bytes();
+  return await compressContent(root, await Bun.file(source).bytes());
+}
+
+/** Compresses bytes as far as they can be, unless that was done before: `node_modules/.cache` keeps results by their content. */
+export async function compressContent(
+  root: string,
+  content: Uint8Array<ArrayBuffer>,
+): Promise<CompressedFile> {
   const sha256 = new Bun.CryptoHasher("sha256").update(content).digest("hex");
   const folder = join(root, "node_modules/.cache/zstd");
   const path = join(folder, `${sha256}.zst`);

@@ -1,8 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { BunPlugin, PluginBuilder } from "bun";
+import { loadTokens } from "../../src/adapters/tokens/cl100k-tokens.ts";
+import { packTokens } from "../../src/adapters/tokens/token-list.ts";
 import { EMBEDDING_MODELS, type EmbeddingModel } from "../../src/domain/embedding-models.ts";
-import { compressFile } from "./compress.ts";
+import { compressContent, compressFile } from "./compress.ts";
 import { type NativeFile, nativeFiles, type Target } from "./targets.ts";
 
 /** The folders below `src/adapters` that hold a `worker.ts`. */
@@ -25,6 +27,7 @@ export async function nativePlugin(
   const models = await Promise.all(chosen.map((model) => modelFiles(root, model)));
   const files = [...(await nativeFiles(root, target)), ...models.flat()];
   const embedded = await embeddedModule(root, files);
+  const tokens = await tokensModule(root);
   return {
     name: "svc-native",
     setup: (build) => {
@@ -33,6 +36,11 @@ export async function nativePlugin(
         loader: "js",
       }));
       stubSharp(build);
+      keepEnglish(build);
+      build.onLoad({ filter: /[\\/]adapters[\\/]tokens[\\/]cl100k-tokens\.ts$/ }, () => ({
+        contents: tokens,
+        loader: "js",
+      }));
       patchPackages(build, root, target);
     },
   };
@@ -49,6 +57,18 @@ async function embeddedModule(root: string, files: readonly NativeFile[]): Promi
     return `  ${JSON.stringify(key)}: { asset: f${i}, ${fields} },`;
   });
   return [...imports, "export const EMBEDDED = {", ...entries, "};", ""].join("\n");
+}
+
+/** The module that takes the place of `src/adapters/tokens/cl100k-tokens.ts`. As code the tokens would take seven times the space. */
+async function tokensModule(root: string): Promise<string> {
+  const { path } = await compressContent(root, packTokens(await loadTokens()));
+  return [
+    'import { readFileSync } from "node:fs";',
+    `import { unpackTokens } from ${JSON.stringify(join(root, "src/adapters/tokens/token-list.ts"))};`,
+    `import asset from ${JSON.stringify(path)} with { type: "file" };`,
+    "export const loadTokens = async () => unpackTokens(Bun.zstdDecompressSync(readFileSync(asset)));",
+    "",
+  ].join("\n");
 }
 
 async function modelFiles(root: string, model: EmbeddingModel): Promise<readonly NativeFile[]> {
@@ -84,6 +104,14 @@ function stubSharp(build: PluginBuilder): void {
   build.onResolve({ filter: /^sharp$/ }, () => ({ path: "sharp", namespace: "svc-stub" }));
   build.onLoad({ filter: /.*/, namespace: "svc-stub" }, () => ({
     contents: 'export default function sharp() { throw new Error("images are not supported"); }',
+    loader: "js",
+  }));
+}
+
+/** zod's messages in 50 languages would be loaded at every start. Ours are English. */
+function keepEnglish(build: PluginBuilder): void {
+  build.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
+    contents: 'export { default as en } from "./en.js";',
     loader: "js",
   }));
 }

@@ -1,4 +1,5 @@
 import type { Tokenizer } from "../../ports/tokenizer.ts";
+import { loadTokens } from "./cl100k-tokens.ts";
 import { createPieceCounter } from "./piece-counter.ts";
 import { createRankTable } from "./rank-table.ts";
 
@@ -11,7 +12,7 @@ const MEMO_MAX_CHARS = 4_000_000;
 type Count = (text: string) => number;
 
 /**
- * Counts tokens of `cl100k_base` exactly. The tables (1 MB) are loaded by `ready`. Counts of up to 20,000 texts below
+ * Counts tokens of `cl100k_base` exactly. The table (1 MB) is loaded by `ready`. Counts of up to 20,000 texts below
  * 20,000 characters are cached within about 8 MB, since the same memories are packed again and again. Counting a text of n
  * characters takes O(n log n) time, whatever its content: one to two seconds for a million at worst. `count` throws a plain
  * Error if `ready` has not resolved: a fault of the caller.
@@ -35,9 +36,9 @@ export function createCl100kTokenizer(): Tokenizer {
 
 /** Uses the table and the pattern of the package, but not its merging, which takes quadratic time in the longest piece. */
 async function loadCounter(): Promise<Count> {
-  const [{ CL100K_TOKEN_SPLIT_REGEX: pieces }, { default: tokens }] = await Promise.all([
+  const [{ CL100K_TOKEN_SPLIT_REGEX: pieces }, tokens] = await Promise.all([
     import("gpt-tokenizer/encodingParams/constants"),
-    import("gpt-tokenizer/bpeRanks/cl100k_base"),
+    loadTokens(),
   ]);
   const countPiece = createPieceCounter(createRankTable(tokens));
   return (text) => {

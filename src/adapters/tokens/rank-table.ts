@@ -1,5 +1,4 @@
-/** A token as listed in the encoding's table: text, or bytes if they are not valid text. */
-export type ListedToken = string | readonly number[];
+import type { TokenList } from "./token-list.ts";
 
 /** The ranks of all tokens of an encoding, found by their bytes. */
 export type RankTable = {
@@ -11,14 +10,11 @@ export type RankTable = {
 
 export const NO_RANK = -1;
 
-/**
- * The table of an encoding whose tokens are listed by rank, without gaps. For 100,000 tokens it takes 2 MB, a fifth of a
- * Map of texts, and a lookup creates no text.
- */
-export function createRankTable(tokens: readonly ListedToken[]): RankTable {
-  const { bytes: listed, ends, longest } = joined(tokens);
+/** The table of an encoding. For 100,000 tokens it takes 2 MB, a fifth of a Map of texts, and a lookup creates no text. */
+export function createRankTable({ bytes: listed, ends, longest }: TokenList): RankTable {
+  const count = ends.length - 1;
   /** Open addressing, at most half full. A slot holds a rank plus one; zero is free. */
-  const slots = new Int32Array(2 ** Math.ceil(Math.log2(tokens.length * 2 + 1)));
+  const slots = new Int32Array(2 ** Math.ceil(Math.log2(count * 2 + 1)));
   const mask = slots.length - 1;
   const isListed = (rank: number, bytes: Uint8Array, start: number, end: number): boolean => {
     const from = ends[rank] ?? 0;
@@ -28,7 +24,7 @@ export function createRankTable(tokens: readonly ListedToken[]): RankTable {
     }
     return true;
   };
-  for (let rank = 0; rank < tokens.length; rank += 1) {
+  for (let rank = 0; rank < count; rank += 1) {
     let slot = hashOf(listed, ends[rank] ?? 0, ends[rank + 1] ?? 0) & mask;
     while (slots[slot] !== 0) slot = (slot + 1) & mask;
     slots[slot] = rank + 1;
@@ -45,26 +41,6 @@ export function createRankTable(tokens: readonly ListedToken[]): RankTable {
       }
     },
   };
-}
-
-/** The bytes of all tokens one after another; those of rank `r` lie between `ends[r]` and `ends[r + 1]`. */
-function joined(tokens: readonly ListedToken[]) {
-  const ends = new Uint32Array(tokens.length + 1);
-  let size = 0;
-  let longest = 0;
-  for (const [rank, token] of tokens.entries()) {
-    const length = typeof token === "string" ? Buffer.byteLength(token) : token.length;
-    longest = Math.max(longest, length);
-    size += length;
-    ends[rank + 1] = size;
-  }
-  const bytes = Buffer.alloc(size);
-  for (const [rank, token] of tokens.entries()) {
-    const from = ends[rank] ?? 0;
-    if (typeof token === "string") bytes.write(token, from);
-    else bytes.set(token, from);
-  }
-  return { bytes, ends, longest };
 }
 
 /** FNV-1a in 32 bits, with its high bits folded into the low ones, which pick the slot. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createPieceCounter } from "../../../src/adapters/tokens/piece-counter.ts";
 import { createRankTable } from "../../../src/adapters/tokens/rank-table.ts";
+import { joinTokens } from "../../../src/adapters/tokens/token-list.ts";
 
 /** Byte pair encoding as it is defined, one merge at a time. */
 function countByDefinition(piece: string, tokens: readonly string[]): number {
@@ -20,13 +21,13 @@ function countByDefinition(piece: string, tokens: readonly string[]): number {
 
 describe("createPieceCounter", () => {
   test("counts a piece that is a token as one, though no merge leads to it", () => {
-    const count = createPieceCounter(createRankTable(["a", "b", "c", "abc"]));
+    const count = createPieceCounter(createRankTable(joinTokens(["a", "b", "c", "abc"])));
     expect(count("abc")).toBe(1);
     expect(count("abca")).toBe(4);
   });
 
   test("merges the leftmost of equal pairs first", () => {
-    const count = createPieceCounter(createRankTable(["a", "b", "aa", "aab"]));
+    const count = createPieceCounter(createRankTable(joinTokens(["a", "b", "aa", "aab"])));
     expect(count("aaab")).toBe(3);
   });
 
@@ -40,7 +41,7 @@ describe("createPieceCounter", () => {
         fc.array(fc.oneof(short, short, long), { minLength: 1, maxLength: 4 }),
         (longer, pieces) => {
           const tokens = ["a", "b", "c", ...longer];
-          const count = createPieceCounter(createRankTable(tokens));
+          const count = createPieceCounter(createRankTable(joinTokens(tokens)));
           for (const piece of pieces) {
             expect(count(piece)).toBe(countByDefinition(piece, tokens));
           }
