@@ -107,11 +107,15 @@ export type {
   BrowseQuery,
   ContradictionQuery,
   EdgeQuery,
+  EventsQuery,
   Facets,
   ListedContradictions,
   ListedEdges,
+  ListedEvents,
+  ListedSessions,
   NodeBatch,
   NotedContradiction,
+  SessionsQuery,
   Timeline,
   TimelineQuery,
 } from "./engine/browse/api.ts";
@@ -136,6 +140,7 @@ export type {
   ScanPage,
   ScanQuery,
   Stats,
+  StatsDetails,
 } from "./engine/inspect/api.ts";
 export {
   type ChangeCaller,

@@ -5,6 +5,7 @@ import { aggregateFromText, aggregateQuantities } from "./aggregate/quantities.t
 import { assertionState } from "./aggregate/state.ts";
 import { listAliasProposals } from "./aliases/list.ts";
 import { reviewAliasProposal } from "./aliases/review.ts";
+import { listEvents, listSessions } from "./browse/activity.ts";
 import { browse, facets, getNodes, timeline } from "./browse/browse.ts";
 import { getEdges, getNodeEdges, listContradictions } from "./browse/edges.ts";
 import type { EngineDeps } from "./deps.ts";
@@ -113,6 +114,7 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
     ...bindChecks(deps, life),
     ...bindOwners(deps, life),
     stats: (userId) => life.use(() => readStats(deps, toOwner(userId))),
+    isReadOnly: () => life.use(async () => isReadOnly),
     ...bindOrganizer(deps, life, feedback),
     rebuildIndexes: (input) => life.use(() => rebuildIndexes(deps, input ?? {})),
     lock: () =>
@@ -279,6 +281,8 @@ function bindBrowse(deps: EngineDeps, life: Lifetime) {
     getEdges: (query) => life.use(() => getEdges(deps, query ?? {})),
     getNodeEdges: (nodeId, query) => life.use(() => getNodeEdges(deps, nodeId, query ?? {})),
     listContradictions: (query) => life.use(() => listContradictions(deps, query)),
+    listEvents: (query) => life.use(() => listEvents(deps, query)),
+    listSessions: (query) => life.use(() => listSessions(deps, query)),
     getNodes: (nodeIds, userId) => life.use(() => getNodes(deps, nodeIds, userId)),
     storeCounts: (userId) => life.use(async () => deps.store.storeCounts(parseOwner(userId))),
   } satisfies Partial<MemoryEngine>;

@@ -7,6 +7,7 @@ import type {
   McpHttpServeOptions,
   RunningServer,
 } from "../surface/cli/context.ts";
+import type { Examine } from "../surface/contract/core/examination.ts";
 import type { McpEndpoint } from "../surface/listener/mcp-endpoint.ts";
 import type { Server } from "../surface/listener/server.ts";
 import type { Host } from "../surface/mcp/link/host.ts";
@@ -33,8 +34,18 @@ export async function serveHttp(options: HttpServeOptions): Promise<RunningServe
     cors: { origins: api.cors_origins, allowCredentials: api.cors_allow_credentials },
     allowedHosts: api.allowed_hosts,
     mcp: options.mcp ? endpointOf : undefined,
+    examine: lazyExamine(options),
   });
   return await withGuests(server, server.url, options);
+}
+
+/** Loaded when it is first asked for. */
+function lazyExamine({ config, keyIsKept }: HttpServeOptions): Examine {
+  let examine: Promise<Examine> | undefined;
+  return async (signal) => {
+    examine ??= import("./examine.ts").then(({ examineIn }) => examineIn(config, keyIsKept));
+    return await (await examine)(signal);
+  };
 }
 
 /** Serves the assistants of this machine that have a key, and the `svc mcp` processes of the pack. */

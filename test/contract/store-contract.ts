@@ -8,6 +8,7 @@ import type { Graph } from "../../src/ports/store/graph.ts";
 import type { SearchIndex } from "../../src/ports/store/search-index.ts";
 import type { Store } from "../../src/ports/store/store.ts";
 import type { WorkQueue } from "../../src/ports/store/work-queue.ts";
+import { describeActivity } from "./store-activity.ts";
 import { describeAddedNodes } from "./store-added-nodes.ts";
 import { describeAdmission } from "./store-admission.ts";
 import { describeAuditReads } from "./store-audit.ts";
@@ -126,6 +127,7 @@ const ALL: ReadonlySet<Suite> = new Set<Suite>([
   describeGraphReads,
   describeAuditReads,
   describeBrowse,
+  describeActivity,
   describeExtractionQueue,
   describeKnownMemories,
   describeReceipts,

@@ -125,9 +125,10 @@ function served({ engine }: OpenedEngine, clock: CallClock, log: string[]): Ask 
       }),
     });
     const text = await answer.text();
-    log.push(
-      `${method} ${path} ${answer.status}\n${text.replace(/"timing_ms":[^,}]+/g, '"timing_ms":0')}\n`,
-    );
+    const shown = text
+      .replace(/"timing_ms":[^,}]+/g, '"timing_ms":0')
+      .replace(/"change_sequence":"[^"]+","bytes":\d+/, '"change_sequence":"1","bytes":1');
+    log.push(`${method} ${path} ${answer.status}\n${shown}\n`);
     return JSON.parse(text);
   };
 }

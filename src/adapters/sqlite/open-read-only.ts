@@ -80,5 +80,6 @@ function storeOn(
     layout,
     reading: { close },
   };
-  return createSqliteStore({ access: accessTo(files), layout, embedding, clock });
+  const isEncrypted = options.encryptionKey !== undefined;
+  return createSqliteStore({ access: accessTo(files), layout, embedding, isEncrypted, clock });
 }

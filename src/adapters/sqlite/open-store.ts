@@ -74,7 +74,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Open
   const access = await openFiles(options);
   try {
     const embedding = await access.read((database) => modelOf(database, options));
-    return createSqliteStore({ access, layout, embedding, clock });
+    const isEncrypted = options.encryptionKey !== undefined;
+    return createSqliteStore({ access, layout, embedding, isEncrypted, clock });
   } catch (error) {
     await access.close();
     throw toSvcError(error, mainPath(layout));

@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { randomBytes } from "node:crypto";
 import { SvcError } from "../../domain/errors.ts";
 import { LEASE_SECONDS } from "../../domain/jobs.ts";
 import { leaseOf } from "../../domain/lease.ts";
@@ -17,6 +18,7 @@ import { bindExtraction } from "./extraction/bind.ts";
 import { bindOrganizing } from "./organizing/bind.ts";
 import { createOwners } from "./owners/owners.ts";
 import type { PackAccess } from "./pack-access.ts";
+import { readEventsByTime, readSessions, readStoreState } from "./read/activity.ts";
 import { countRetained, readAging } from "./read/aging.ts";
 import { readAuditRecord, readAuditRecords, readAuditRecordsOn } from "./read/audit-records.ts";
 import { readBrowse, readFacetCounts, readNodesOf, readQuarterCounts } from "./read/browse.ts";
@@ -67,6 +69,7 @@ export type SqliteStoreParts = {
   readonly layout: PackLayout;
   /** The model that the caller uses. */
   readonly embedding: EmbeddingIdentity;
+  readonly isEncrypted: boolean;
   readonly clock: Clock;
 };
 
@@ -99,6 +102,7 @@ function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
     ...bindEvents(parts, holder),
     ...bindGraph(parts),
     ...bindBrowse(parts),
+    ...bindActivity(parts),
     ...bindSearches(parts),
     ...bindWork(parts, holder),
     ...bindUpkeep(access),
@@ -199,6 +203,16 @@ function bindBrowse({ access }: SqliteStoreParts) {
     notedContradictions: reading(access, readNotedContradictions),
     storeCounts: reading(access, readStoreCounts),
     nodesOf: reading(access, readNodesOf),
+  } satisfies Partial<Store>;
+}
+
+function bindActivity({ access, isEncrypted }: SqliteStoreParts) {
+  const opening = randomBytes(4).toString("hex");
+  return {
+    eventsByTime: reading(access, readEventsByTime),
+    sessions: reading(access, readSessions),
+    storeState: (owner) =>
+      access.read((database) => readStoreState(database, owner, { isEncrypted, opening })),
   } satisfies Partial<Store>;
 }
 

@@ -7,11 +7,13 @@ import type {
   Scope,
   SourceType,
 } from "../../domain/enums.ts";
+import type { MemoryEvent } from "../../domain/event.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { InstantInput } from "../../domain/validity.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Bucket } from "../../lib/local-dates.ts";
 import type { Uuid } from "../../lib/uuid.ts";
+import type { Session } from "../../ports/store/activity.ts";
 import type { BrowseClock, StoreCounts } from "../../ports/store/browse.ts";
 
 /** When a memory was stored, or when what it tells happened (else when it was stored). */
@@ -155,6 +157,35 @@ export type NodeBatch = {
   readonly leftOut: readonly Uuid[];
 };
 
+export type EventsQuery = {
+  readonly userId: string;
+  readonly sessionId?: string | null | undefined;
+  readonly scopes?: readonly Scope[] | null | undefined;
+  /** Default `newest` first. */
+  readonly order?: (typeof BROWSE_ORDERS)[number] | null | undefined;
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string | null | undefined;
+  /** Integer 1 to 1000. Default 100. */
+  readonly limit?: number | null | undefined;
+};
+
+/** One page of events. */
+export type ListedEvents = {
+  readonly events: readonly MemoryEvent[];
+  readonly hasMore: boolean;
+  readonly nextCursor: string | undefined;
+};
+
+export type SessionsQuery = Pick<EventsQuery, "userId" | "cursor" | "limit">;
+
+/** One page of conversations. */
+export type ListedSessions = {
+  /** The latest first. */
+  readonly sessions: readonly Session[];
+  readonly hasMore: boolean;
+  readonly nextCursor: string | undefined;
+};
+
 /** Looking through what is stored; nothing changes. */
 export type BrowseMethods = {
   /** One page of an owner's memories by time. @throws SvcError invalid_argument, also for a malformed cursor */
@@ -169,6 +200,10 @@ export type BrowseMethods = {
   listContradictions(query: ContradictionQuery): Promise<ListedContradictions>;
   /** Up to 500 memories in any state by their ids. */
   getNodes(nodeIds: readonly string[], userId: string): Promise<NodeBatch>;
+  /** An owner's events by time. @throws SvcError invalid_argument, also for a malformed cursor */
+  listEvents(query: EventsQuery): Promise<ListedEvents>;
+  /** An owner's conversations. @throws SvcError invalid_argument, also for a malformed cursor */
+  listSessions(query: SessionsQuery): Promise<ListedSessions>;
   /** Numbers of everything in all states, of one owner or of all. */
   storeCounts(userId?: string): Promise<StoreCounts>;
 };

@@ -8,6 +8,7 @@ import type { InstantInput } from "../../domain/validity.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import type { Uuid } from "../../lib/uuid.ts";
+import type { EmbeddingIdentity } from "../../ports/embedder.ts";
 import type { AuditRecord } from "../../ports/store/audit-record.ts";
 
 export type NodeQuery = {
@@ -127,7 +128,26 @@ export type Stats = {
   readonly nodeCount: number;
   readonly eventCount: number;
   readonly backend: StoreBackend;
-  readonly details: JsonObject;
+  /** Undefined if they could not be read. */
+  readonly details: StatsDetails | undefined;
+};
+
+/** The pack, and what an owner has in it, or everybody. */
+export type StatsDetails = {
+  /** Another text after every change of the pack, by whatever process; compare it for equality only. */
+  readonly changeSequence: string;
+  /** Size of its files, without what waits in a log; undefined where an owner was named. */
+  readonly bytes: number | undefined;
+  readonly encrypted: boolean;
+  readonly readOnly: boolean;
+  /** The embedding model of the pack. */
+  readonly model: EmbeddingIdentity;
+  /** Memories in each state; states without any are left out. */
+  readonly states: Readonly<Partial<Record<LifecycleState, number>>>;
+  /** Work on stored texts that is not done yet, and how much of it has failed before. */
+  readonly jobs: { readonly pending: number; readonly failed: number };
+  /** Receipts that are kept. */
+  readonly receipts: number;
 };
 
 /** Reading what is stored; nothing changes. */
@@ -160,6 +180,8 @@ export type InspectMethods = {
   getExtraction(eventId: string, userId?: string): Promise<ExtractionRecord | undefined>;
   /** How far extraction from an event has come. Undefined as for `getExtraction`, and if there is no such work. */
   extractionStatus(eventId: string, userId?: string): Promise<ExtractionStatus | undefined>;
-  /** A failed count is 0. */
+  /** A failed count is 0; without details that could not be read. */
   stats(userId?: string): Promise<Stats>;
+  /** Whether nothing can be written: changes fail with pack_read_only. */
+  isReadOnly(): Promise<boolean>;
 };

@@ -1,28 +1,55 @@
 import { SvcError } from "../../domain/errors.ts";
-import type { Owner } from "../../domain/owner.ts";
+import { isEverybody, type Owner } from "../../domain/owner.ts";
+import type { Activity } from "../../ports/store/activity.ts";
 import type { EventLog } from "../../ports/store/event-log.ts";
 import type { Graph } from "../../ports/store/graph.ts";
 import type { Store } from "../../ports/store/store.ts";
+import type { WorkQueue } from "../../ports/store/work-queue.ts";
 import type { EngineDeps } from "../deps.ts";
-import type { Stats } from "./api.ts";
+import type { Stats, StatsDetails } from "./api.ts";
+
+type StatsDeps = Pick<
+  EngineDeps<EventLog & Graph & Activity & WorkQueue & Pick<Store, "backend" | "manifest">>,
+  "store" | "warn" | "isReadOnly"
+>;
 
 /** Counts of an owner. One that fails reads 0 and is reported. @throws SvcError pack_locked */
-export async function readStats(
-  deps: Pick<EngineDeps<EventLog & Graph & Pick<Store, "backend">>, "store" | "warn">,
-  owner: Owner,
-): Promise<Stats> {
-  const attempt = async (count: Promise<number>) => {
+export async function readStats(deps: StatsDeps, owner: Owner): Promise<Stats> {
+  const attempt = async <T>(count: Promise<T>, otherwise: T): Promise<T> => {
     try {
       return await count;
     } catch (error) {
       if (error instanceof SvcError && error.code === "pack_locked") throw error;
       deps.warn("stats: a count failed");
-      return 0;
+      return otherwise;
     }
   };
-  const [nodeCount, eventCount] = await Promise.all([
-    attempt(deps.store.countNodes(owner)),
-    attempt(deps.store.countEvents(owner)),
+  const [nodeCount, eventCount, details] = await Promise.all([
+    attempt(deps.store.countNodes(owner), 0),
+    attempt(deps.store.countEvents(owner), 0),
+    attempt<StatsDetails | undefined>(readDetails(deps, owner), undefined),
   ]);
-  return { nodeCount, eventCount, backend: deps.store.backend, details: {} };
+  return { nodeCount, eventCount, backend: deps.store.backend, details };
+}
+
+async function readDetails(
+  { store, isReadOnly = false }: StatsDeps,
+  owner: Owner,
+): Promise<StatsDetails> {
+  const [state, { embedding }, jobs] = await Promise.all([
+    store.storeState(owner),
+    store.manifest(),
+    store.countJobs(owner),
+  ]);
+  const { changeSequence, bytes, isEncrypted, states, receipts } = state;
+  return {
+    changeSequence,
+    bytes: isEverybody(owner) ? bytes : undefined,
+    encrypted: isEncrypted,
+    readOnly: isReadOnly,
+    model: embedding,
+    states,
+    jobs,
+    receipts,
+  };
 }

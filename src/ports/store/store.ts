@@ -1,5 +1,6 @@
 import type { PackFusion } from "../../domain/scoring.ts";
 import type { StoreBackend } from "../../domain/store-backends.ts";
+import type { Activity } from "./activity.ts";
 import type { AuditLog } from "./audit-log.ts";
 import type { Browse } from "./browse.ts";
 import type { EventLog } from "./event-log.ts";
@@ -31,6 +32,7 @@ export type Store<Key = NodeKey> = EventLog &
   Organizing<Key> &
   Upkeep &
   Browse &
+  Activity &
   ReceiptLog & {
     readonly backend: StoreBackend;
     readonly rebuild: IndexRebuild<Key>;

@@ -44,6 +44,8 @@ export type HttpServeOptions = ServeOptions & {
   readonly allowUnauthenticatedExternalBind: boolean;
   /** Whether MCP is answered too. */
   readonly mcp: boolean;
+  /** Whether every command of this machine finds the key of the pack by itself. */
+  readonly keyIsKept: boolean;
 };
 
 export type McpServeOptions = ServeOptions & {

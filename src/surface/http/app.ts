@@ -2,6 +2,7 @@ import { type Context, Hono } from "hono";
 import { getPath } from "hono/utils/url";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { Caller } from "../contract/core/caller.ts";
+import type { Examine } from "../contract/core/examination.ts";
 import type { Log } from "../contract/core/log.ts";
 import type { HttpBinding } from "../contract/core/operation.ts";
 import { OPERATIONS } from "../contract/core/operations.ts";
@@ -40,6 +41,8 @@ export type HttpAppDeps = {
   readonly allowsUnauthenticated?: boolean | undefined;
   /** How long a caller may take to send a body. Default: 60 s, checked every 5 s. */
   readonly bodyTimes?: Partial<BodyTimes> | undefined;
+  /** Answers what is wrong with the pack. Default: nobody does. */
+  readonly examine?: Examine | undefined;
   readonly log: Log;
 };
 
@@ -157,6 +160,7 @@ async function answerCall(
     operator: "api-operator",
     version: deps.version,
     client: clientOf(request.headers),
+    examine: deps.examine,
     // A getter, because it costs as much as the rest of a small request; only long work needs it.
     get signal() {
       return request.signal;

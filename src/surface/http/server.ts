@@ -1,4 +1,5 @@
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
+import type { Examine } from "../contract/core/examination.ts";
 import { type AuthSettings, hasCredentials } from "../listener/auth.ts";
 import { assertBindAllowed } from "../listener/bind.ts";
 import type { BodyTimes } from "../listener/body-clock.ts";
@@ -16,6 +17,8 @@ export type HttpServerDeps = ServerDeps & {
   readonly allowedHosts?: readonly string[] | undefined;
   /** Creates the endpoint that answers MCP as well. Default: none. */
   readonly mcp?: ((engine: () => Promise<MemoryEngine>) => McpEndpoint) | undefined;
+  /** Answers what is wrong with the pack. Default: nobody does. */
+  readonly examine?: Examine | undefined;
   /** How long a caller may take to send a body. Default: 60 s, checked every 5 s. */
   readonly bodyTimes?: Partial<BodyTimes> | undefined;
 };
@@ -58,6 +61,7 @@ function serviceOf(deps: HttpServerDeps, opening: Promise<MemoryEngine>): Servic
     allowedHosts: deps.allowedHosts,
     allowsUnauthenticated: deps.allowUnauthenticatedExternalBind,
     bodyTimes: deps.bodyTimes,
+    examine: deps.examine,
     log: deps.log,
   });
   return {

@@ -39,7 +39,7 @@ async function storeWithWriter(pack: SqlitePack): Promise<{ store: Store; writer
   const { layout, embedding, clock } = storeOptions(pack);
   const log = new LogKeeper(writer, { ...storeOptions(pack), isIdle: () => queue.isIdle });
   const access = accessTo({ writer, reader, queue, log, path, layout });
-  const store = createSqliteStore({ access, layout, embedding, clock });
+  const store = createSqliteStore({ access, layout, embedding, isEncrypted: false, clock });
   return { store: closeLater(store), writer };
 }
 

@@ -138,9 +138,20 @@ describe("statistics", () => {
       nodeCount: 1,
       eventCount: 2,
       backend: "sqlite",
-      details: {},
+      details: {
+        changeSequence: expect.any(String),
+        bytes: undefined,
+        encrypted: false,
+        readOnly: false,
+        model: (await store.manifest()).embedding,
+        states: { archived: 1, tentative: 1 },
+        jobs: { pending: 0, failed: 0 },
+        receipts: 0,
+      },
     });
-    expect(await engine.stats()).toMatchObject({ nodeCount: 1, eventCount: 3 });
+    const all = await engine.stats();
+    expect(all).toMatchObject({ nodeCount: 1, eventCount: 3 });
+    expect(all.details?.bytes).toBeGreaterThan(0);
     expect(await engine.stats("nobody")).toMatchObject({ nodeCount: 0, eventCount: 0 });
   });
 

@@ -176,7 +176,12 @@ describe("keys", () => {
       },
       stats: (userId) => {
         owners.push(userId);
-        return Promise.resolve({ nodeCount: 0, eventCount: 0, backend: "sqlite", details: {} });
+        return Promise.resolve({
+          nodeCount: 0,
+          eventCount: 0,
+          backend: "sqlite",
+          details: undefined,
+        });
       },
     });
     const app = appOf({ auth, engine });

@@ -1,4 +1,4 @@
-import { createHttpApp } from "../../../src/surface/http/app.ts";
+import { createHttpApp, type HttpAppDeps } from "../../../src/surface/http/app.ts";
 import type { AuthSettings } from "../../../src/surface/listener/auth.ts";
 import { type EngineOptions, type OpenedEngine, useEngines } from "../../engine/engines.ts";
 
@@ -27,7 +27,11 @@ export const KEYS: AuthSettings = { userKeys: { ada: "key-a", bob: "key-b" } };
 export function useApps() {
   const { open: openEngine } = useEngines();
 
-  const open = async (auth: AuthSettings = {}, options: EngineOptions = {}): Promise<OpenedApp> => {
+  const open = async (
+    auth: AuthSettings = {},
+    options: EngineOptions = {},
+    more: Partial<HttpAppDeps> = {},
+  ): Promise<OpenedApp> => {
     const opened = await openEngine(options);
     const app = createHttpApp({
       engine: () => opened.engine,
@@ -35,6 +39,7 @@ export function useApps() {
       auth,
       cors: { origins: [], allowCredentials: false },
       log: () => {},
+      ...more,
     });
     const ask = async (path: string, asked: Asked = {}): Promise<Answer> => {
       const { body, key, method = body === undefined ? "GET" : "POST", headers } = asked;

@@ -21,7 +21,7 @@ describe("on the connection", () => {
         },
         stats: async () => {
           await Bun.sleep(30);
-          return { nodeCount: 0, eventCount: 0, backend: "sqlite", details: {} };
+          return { nodeCount: 0, eventCount: 0, backend: "sqlite", details: undefined };
         },
       }),
     });

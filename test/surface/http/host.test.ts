@@ -4,7 +4,7 @@ import { appOf, plain, post, speak, useServers } from "./serving.ts";
 
 const serve = useServers();
 
-const EMPTY = { nodeCount: 0, eventCount: 0, backend: "sqlite", details: {} } as const;
+const EMPTY = { nodeCount: 0, eventCount: 0, backend: "sqlite", details: undefined } as const;
 const counting = () => fakeEngine({ stats: () => Promise.resolve(EMPTY) });
 
 /** Every kind of thing that can be asked for. */

@@ -189,7 +189,12 @@ describe("a query", () => {
     const engine = fakeEngine({
       stats: (userId) => {
         asked.push(userId);
-        return Promise.resolve({ nodeCount: 0, eventCount: 0, backend: "sqlite", details: {} });
+        return Promise.resolve({
+          nodeCount: 0,
+          eventCount: 0,
+          backend: "sqlite",
+          details: undefined,
+        });
       },
     });
     await appOf({ engine }).request("/v1/stats?user_id=a&user_id=b&other=1");

@@ -342,7 +342,7 @@ describe("start and end", () => {
     opening.resolve(
       fakeEngine({
         stats: () =>
-          Promise.resolve({ nodeCount: 0, eventCount: 0, backend: "sqlite", details: {} }),
+          Promise.resolve({ nodeCount: 0, eventCount: 0, backend: "sqlite", details: undefined }),
       }),
     );
     expect(await Promise.all(early)).toEqual([200, 200, 200, 404]);

@@ -7,7 +7,7 @@ import { plain, speak, useServers } from "./serving.ts";
 setDefaultTimeout(30_000);
 
 const serve = useServers();
-const EMPTY = { nodeCount: 0, eventCount: 0, backend: "sqlite", details: {} } as const;
+const EMPTY = { nodeCount: 0, eventCount: 0, backend: "sqlite", details: undefined } as const;
 
 const storing = (...headers: string[]) =>
   plain("POST /v1/store HTTP/1.1", [

@@ -192,7 +192,8 @@ describe("revisions with a handshake", () => {
     const engine = fakeEngine({
       close,
       getNode: () => Promise.resolve(BARE_NODE),
-      stats: () => Promise.resolve({ nodeCount: 3, eventCount: 3, backend: "sqlite", details: {} }),
+      stats: () =>
+        Promise.resolve({ nodeCount: 3, eventCount: 3, backend: "sqlite", details: undefined }),
     });
     const { connect } = await serve(engine);
     const client = await connect("key-of-ada");

@@ -2,7 +2,7 @@ import { Command, Option } from "commander";
 import { envFileIn, namedFile } from "../../../config/settings-file.ts";
 import type { LogLevel } from "../../contract/core/log.ts";
 import type { CliContext } from "../context.ts";
-import { configFor, encryptionKeyOption, envFileOption, wholeNumber } from "../options.ts";
+import { encryptionKeyOption, envFileOption, keyFor, wholeNumber } from "../options.ts";
 import { openToServe, READ_ONLY_OPTION, serveUntilStopped } from "../serving.ts";
 import { stopSignal } from "../signals.ts";
 import { LOG_LEVELS, stderrLog } from "../stderr-log.ts";
@@ -60,7 +60,7 @@ export function serveCommand(context: CliContext): Command {
 
 async function serve(context: CliContext, options: ServeOptions): Promise<void> {
   const { dbPath, encryptionKey, envFile, readOnly = false } = options;
-  const config = await configFor(context, dbPath, encryptionKey, envFile);
+  const { config, source } = await keyFor(context, dbPath, encryptionKey, envFile);
   const log = stderrLog(options.logLevel);
   const warn = (message: string): void => log("warn", message);
   const stop = stopSignal();
@@ -71,6 +71,7 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
     port: options.port,
     allowUnauthenticatedExternalBind: options.allowUnauthenticatedExternalBind === true,
     mcp: options.mcp === true,
+    keyIsKept: source.kind === "stored",
     key: encryptionKey,
     readOnly,
     openEngine: () => openToServe(config, readOnly, warn),

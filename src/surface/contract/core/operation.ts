@@ -5,6 +5,7 @@ import type { Json } from "../../../lib/json.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { View } from "../../../lib/view.ts";
 import type { Caller } from "./caller.ts";
+import type { Examine } from "./examination.ts";
 import {
   type Body,
   type Fields,
@@ -27,6 +28,8 @@ export type CallContext = {
   readonly version: string;
   /** The program that calls, by its own word; undefined: it does not say. */
   readonly client?: string | undefined;
+  /** Absent: this server cannot. */
+  readonly examine?: Examine | undefined;
   /** Aborted when the caller has gone. */
   readonly signal: AbortSignal | undefined;
 };

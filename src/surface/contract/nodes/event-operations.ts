@@ -1,12 +1,17 @@
+import { z } from "zod";
+import { SCOPES } from "../../../domain/enums.ts";
 import { missing, missingEvent } from "../../../domain/errors.ts";
 import { processingStatusForm } from "../../../domain/jobs.ts";
-import { id } from "../core/fields.ts";
+import { LIMITS } from "../../../domain/limits.ts";
+import { BROWSE_ORDERS } from "../../../engine/browse/api.ts";
+import { choiceInQuery, choicesInQuery, id, ownerInQuery, wholeNumber } from "../core/fields.ts";
 import { defineOperation, found, part } from "../core/operation.ts";
 import { READS } from "../core/operation-parts.ts";
+import { httpField, overHttp } from "../core/request.ts";
 import { extractionStatusView, extractionView } from "./extraction-wire.ts";
 import { tellExtraction, tellExtractionStatus } from "./provenance-text.ts";
 import { tellEvent } from "./text.ts";
-import { eventView, nodeListView } from "./wire.ts";
+import { eventPageView, eventView, nodeListView, sessionPageView } from "./wire.ts";
 
 const request = { event_id: id() };
 
@@ -80,6 +85,37 @@ const extractionStatusOperation = defineOperation({
   },
 });
 
+const page = {
+  user_id: ownerInQuery,
+  cursor: httpField(z.string().optional().meta({ description: "next_cursor of the page before." })),
+  limit: wholeNumber([1, LIMITS.nodeQueryMax], 100),
+};
+
+const listEventsOperation = defineOperation({
+  name: "list_events",
+  summary: "List events by time",
+  description: "Source texts, newest first; those of a session are its conversation.",
+  request: {
+    ...page,
+    session_id: httpField(z.string().optional().meta({ description: "Of this conversation." })),
+    scopes: overHttp("scope", choicesInQuery(SCOPES, "May be repeated. Absent: all.")),
+    order: choiceInQuery(BROWSE_ORDERS, { default: "newest" }),
+  },
+  run: async ({ engine }, query) => engine().listEvents(query),
+  answer: eventPageView,
+  http: { route: "get /v1/events" },
+});
+
+const listSessionsOperation = defineOperation({
+  name: "list_sessions",
+  summary: "List sessions",
+  description: "Conversations with their first and last moment, the latest first.",
+  request: page,
+  run: async ({ engine }, query) => engine().listSessions(query),
+  answer: sessionPageView,
+  http: { route: "get /v1/sessions" },
+});
+
 const processingStatusOperation = defineOperation({
   name: "processing_status",
   summary: "How far an event has been indexed",
@@ -97,6 +133,8 @@ const processingStatusOperation = defineOperation({
 /** The operations on source texts. */
 export const EVENT_OPERATIONS = part(
   "events",
+  listEventsOperation,
+  listSessionsOperation,
   getEventOperation,
   eventNodesOperation,
   extractionOperation,

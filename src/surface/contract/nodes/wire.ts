@@ -1,6 +1,7 @@
 import { SCOPES } from "../../../domain/enums.ts";
 import type { MemoryEvent } from "../../../domain/event.ts";
 import { type MemoryNode, nodeForm } from "../../../domain/node.ts";
+import type { ListedEvents, ListedSessions } from "../../../engine/browse/api.ts";
 import type { ScanPage } from "../../../engine/inspect/api.ts";
 import {
   anyObject,
@@ -12,6 +13,7 @@ import {
   member,
   natural,
   nullable,
+  object,
   text,
   uuid,
 } from "../../../lib/form.ts";
@@ -43,6 +45,44 @@ export const eventView = noted(
     metadata: nullable(anyObject),
   }),
   { id: "Event", description: "The source text of memories, written once." },
+);
+
+const nextPage = noted(nullable(text), {
+  description: "Pass it as cursor for the next page; null on the last one.",
+});
+const onPage = noted(natural, { description: "Of the entries of this page." });
+
+/** One page of events by time. */
+export const eventPageView = noted(
+  view<ListedEvents>()({
+    events: list(eventView),
+    count: told(onPage, ({ events }) => events.length),
+    hasMore: flag,
+    nextCursor: nextPage,
+  }),
+  { id: "EventPage" },
+);
+
+/** One page of conversations. */
+export const sessionPageView = noted(
+  view<ListedSessions>()({
+    sessions: list(
+      noted(
+        object<ListedSessions["sessions"][number]>({
+          sessionId: text,
+          firstAt: instant,
+          lastAt: instant,
+          events: natural,
+          memories: noted(natural, { description: "Active ones." }),
+        }),
+        { id: "Session" },
+      ),
+    ),
+    count: told(onPage, ({ sessions }) => sessions.length),
+    hasMore: flag,
+    nextCursor: nextPage,
+  }),
+  { id: "SessionPage" },
 );
 
 /** One page of all memories. */

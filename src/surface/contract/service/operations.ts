@@ -1,9 +1,10 @@
-import { STORE_BACKENDS } from "../../../domain/store-backends.ts";
-import type { Stats } from "../../../engine/inspect/api.ts";
-import { anyObject, constant, member, natural, object, text } from "../../../lib/form.ts";
+import { SvcError } from "../../../domain/errors.ts";
+import { constant, object, text } from "../../../lib/form.ts";
 import { noted } from "../../../lib/view.ts";
+import type { Caller } from "../core/caller.ts";
 import { anyOwnerInQuery } from "../core/fields.ts";
 import { defineOperation, part } from "../core/operation.ts";
+import { callerView, examinationView, ownerListView, statsView } from "./wire.ts";
 
 export const healthOperation = defineOperation({
   name: "health",
@@ -18,20 +19,71 @@ export const healthOperation = defineOperation({
 const statsOperation = defineOperation({
   name: "stats",
   summary: "How much is stored",
-  description: "Counts the active memories and the events, of one owner or of all.",
+  description:
+    "Counts the active memories and the events, of one owner or of all. change_sequence changes with the pack.",
   request: { user_id: anyOwnerInQuery },
   run: async ({ engine }, { userId }) => engine().stats(userId),
-  answer: noted(
-    object<Stats>({
-      nodeCount: natural,
-      eventCount: natural,
-      backend: member(STORE_BACKENDS),
-      details: anyObject,
-    }),
-    { id: "Stats" },
-  ),
+  answer: statsView,
   http: { route: "get /v1/stats" },
 });
 
+const callerOperation = defineOperation({
+  name: "caller",
+  summary: "Whose key this is",
+  description: "The owner that the key belongs to, and what it may do.",
+  request: {},
+  run: async ({ engine, caller, version }) => ({
+    userId: caller.boundUserId,
+    isOperator: caller.boundUserId === undefined,
+    readOnly: await engine().isReadOnly(),
+    version,
+  }),
+  answer: callerView,
+  http: { route: "get /v1/caller" },
+});
+
+const ownersOperation = defineOperation({
+  name: "list_owners",
+  summary: "List the owners",
+  description: "For operators: everyone who has anything, those with the most memories first.",
+  request: {},
+  run: async ({ engine, caller }) => {
+    requireOperator(caller);
+    return engine().listOwners();
+  },
+  answer: ownerListView,
+  http: { route: "get /v1/owners" },
+});
+
+const doctorOperation = defineOperation({
+  name: "examine",
+  summary: "Examine the pack",
+  description:
+    "For operators: what svc doctor finds wrong with the pack and its surroundings, and what helps. Reads every page, which takes a while.",
+  request: {},
+  run: async ({ caller, examine, signal }) => {
+    requireOperator(caller);
+    if (examine === undefined) {
+      throw new SvcError("unsupported", "This server cannot examine its pack; run: svc doctor");
+    }
+    return await examine(signal);
+  },
+  answer: examinationView,
+  http: { route: "get /v1/doctor", statuses: [409] },
+});
+
+/** @throws SvcError forbidden for the key of one owner */
+function requireOperator({ boundUserId }: Caller): void {
+  if (boundUserId === undefined) return;
+  throw new SvcError("forbidden", "This is for operators; the key belongs to one owner");
+}
+
 /** The operations on the server and its store. */
-export const SERVICE_OPERATIONS = part("service", healthOperation, statsOperation);
+export const SERVICE_OPERATIONS = part(
+  "service",
+  healthOperation,
+  statsOperation,
+  callerOperation,
+  ownersOperation,
+  doctorOperation,
+);

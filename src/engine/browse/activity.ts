@@ -1,0 +1,78 @@
+import {
+  cursorOf,
+  parseCursor,
+  parseOptionalInteger,
+  parseOptionalMember,
+  parseOptionalMembers,
+  parseOptionalText,
+  parseUserId,
+} from "../../domain/arguments.ts";
+import { SCOPES } from "../../domain/enums.ts";
+import { invalid } from "../../domain/errors.ts";
+import { LIMITS } from "../../domain/limits.ts";
+import { fromBase64Url, toBase64Url } from "../../lib/base64.ts";
+import { parseInstant } from "../../lib/instant.ts";
+import type { Activity, Session, SessionPage } from "../../ports/store/activity.ts";
+import type { EngineDeps } from "../deps.ts";
+import {
+  BROWSE_ORDERS,
+  type EventsQuery,
+  type ListedEvents,
+  type ListedSessions,
+  type SessionsQuery,
+} from "./api.ts";
+
+type ActivityDeps = Pick<EngineDeps<Activity>, "store">;
+
+/** One page of an owner's events by time. @throws SvcError invalid_argument */
+export async function listEvents(
+  { store }: ActivityDeps,
+  query: EventsQuery,
+): Promise<ListedEvents> {
+  const order = parseOptionalMember(BROWSE_ORDERS, query.order, "order") ?? "newest";
+  const { items: events, hasMore } = await store.eventsByTime({
+    userId: parseUserId(query.userId),
+    sessionId: parseOptionalText(query.sessionId, "session_id"),
+    scopes: parseOptionalMembers(SCOPES, query.scopes, "scopes"),
+    oldestFirst: order === "oldest",
+    after: parseCursor(query.cursor),
+    limit: parseLimit(query.limit),
+  });
+  const last = hasMore ? events.at(-1) : undefined;
+  return { events, hasMore, nextCursor: last && cursorOf({ at: last.timestamp, id: last.id }) };
+}
+
+/** One page of an owner's conversations. @throws SvcError invalid_argument */
+export async function listSessions(
+  { store }: ActivityDeps,
+  query: SessionsQuery,
+): Promise<ListedSessions> {
+  const { items: sessions, hasMore } = await store.sessions({
+    userId: parseUserId(query.userId),
+    after: parseSessionCursor(query.cursor),
+    limit: parseLimit(query.limit),
+  });
+  const last = hasMore ? sessions.at(-1) : undefined;
+  return { sessions, hasMore, nextCursor: last && sessionCursor(last) };
+}
+
+/** A session has a name of the caller's choice. */
+function sessionCursor({ lastAt, sessionId }: Session): string {
+  return `${lastAt}_${toBase64Url(sessionId)}`;
+}
+
+function parseSessionCursor(value: unknown): SessionPage["after"] {
+  const text = parseOptionalText(value, "cursor");
+  if (text === undefined) return undefined;
+  const [moment = "", name = ""] = text.split(/_(.*)/s);
+  const at = parseInstant(moment);
+  const sessionId = fromBase64Url(name);
+  if (typeof at === "string" || sessionId === undefined) {
+    throw invalid("cursor", "is not the next_cursor of a page");
+  }
+  return { at: at.instant, sessionId };
+}
+
+function parseLimit(limit: unknown): number {
+  return parseOptionalInteger(limit, "limit", 1, LIMITS.nodeQueryMax) ?? 100;
+}

@@ -1,0 +1,47 @@
+/** Examines the pack of a server in a process of its own. */
+import { keyTextOf } from "../app/pack-key.ts";
+import { mainFileOf } from "../app/pack-path.ts";
+import { SELF } from "../assistants/self.ts";
+import type { Config } from "../config/schema.ts";
+import { SvcError } from "../domain/errors.ts";
+import type { Examination, Examine } from "../surface/contract/core/examination.ts";
+import { examinationView } from "../surface/contract/service/wire.ts";
+
+/** Milliseconds after which an examination is given up. */
+const LIMIT_MS = 300_000;
+
+/**
+ * Runs `svc doctor`. Another process, because one that has a pack open must not read its file by other means, and because an
+ * examination takes seconds. Callers that ask meanwhile get the result of the same one.
+ * @param isKept whether the key of the pack is where any command finds it
+ */
+export function examineIn(config: Config, isKept: boolean): Examine {
+  let running: Promise<Examination> | undefined;
+  return async () => {
+    running ??= run(config, isKept).finally(() => {
+      running = undefined;
+    });
+    return await running;
+  };
+}
+
+async function run(config: Config, isKept: boolean): Promise<Examination> {
+  const key = isKept ? undefined : keyTextOf(config);
+  const child = Bun.spawn([...SELF, "doctor", mainFileOf(config), "--format", "json"], {
+    env: {
+      ...process.env,
+      ...(key !== undefined && { SVC_ENCRYPTION_ENABLED: "true", SVC_ENCRYPTION_KEY: key }),
+    },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "ignore",
+    timeout: LIMIT_MS,
+  });
+  const text = await child.stdout.text();
+  try {
+    return examinationView.read(JSON.parse(text), "svc doctor");
+  } catch (cause) {
+    const ended = `exit code ${await child.exited}`;
+    throw new SvcError("internal", `svc doctor gave no result (${ended})`, {}, { cause });
+  }
+}

@@ -1,0 +1,111 @@
+import type { OwnerSummary } from "../../../domain/pack-owner.ts";
+import { STORE_BACKENDS } from "../../../domain/store-backends.ts";
+import type { Stats, StatsDetails } from "../../../engine/inspect/api.ts";
+import {
+  count,
+  dictionary,
+  flag,
+  instant,
+  list,
+  member,
+  natural,
+  nullable,
+  object,
+  text,
+} from "../../../lib/form.ts";
+import { noted, told, view } from "../../../lib/view.ts";
+import { type Examination, FINDING_STATUSES } from "../core/examination.ts";
+
+const details = noted(
+  view<StatsDetails>()({
+    changeSequence: noted(text, {
+      description: "Another text after every change of the pack; compare it for equality only.",
+    }),
+    bytes: noted(nullable(natural), {
+      description: "Size of the pack, without what waits in its log; null where an owner is named.",
+    }),
+    encrypted: flag,
+    readOnly: flag,
+    model: noted(
+      object<StatsDetails["model"]>({ model: text, version: text, dimension: natural }),
+      { description: "The embedding model of the pack." },
+    ),
+    states: told(
+      noted(dictionary(natural), { description: "Memories in each state that any has." }),
+      ({ states }) => ({ ...states }),
+    ),
+    jobs: noted(object<StatsDetails["jobs"]>({ pending: count, failed: count }), {
+      description: "Texts that are not indexed yet, and how many of them have failed before.",
+    }),
+    receipts: noted(count, { description: "Receipts that are kept." }),
+  }),
+  { id: "StatsDetails" },
+);
+
+export const statsView = noted(
+  view<Stats>()({
+    nodeCount: natural,
+    eventCount: natural,
+    backend: member(STORE_BACKENDS),
+    details: noted(nullable(details), { description: "Null if they could not be read." }),
+  }),
+  { id: "Stats" },
+);
+
+/** Whose key a request has, and what it may do. */
+type CallerAnswer = {
+  readonly userId: string | undefined;
+  readonly isOperator: boolean;
+  readonly readOnly: boolean;
+  readonly version: string;
+};
+
+export const callerView = noted(
+  view<CallerAnswer>()({
+    userId: noted(nullable(text), { description: "The owner of the key; null for operators." }),
+    isOperator: noted(flag, { description: "Whether any owner may be named." }),
+    readOnly: noted(flag, { description: "Whether every change is refused." }),
+    version: text,
+  }),
+  { id: "Caller" },
+);
+
+export const ownerListView = noted(
+  view<readonly OwnerSummary[]>()({
+    owners: told(
+      list(
+        noted(
+          view<OwnerSummary>()({
+            userId: text,
+            memories: noted(natural, { description: "In any state." }),
+            events: natural,
+            lastUsed: noted(nullable(instant), {
+              description: "Of the newest memory, change of one, or event.",
+            }),
+          }),
+          { id: "OwnerSummary" },
+        ),
+      ),
+      (owners) => owners,
+    ),
+    count: told(natural, (owners) => owners.length),
+  }),
+  { id: "OwnerList" },
+);
+
+export const examinationView = noted(
+  object<Examination>({
+    ok: noted(flag, { description: "Whether nothing failed." }),
+    passed: count,
+    warnings: count,
+    failures: count,
+    checks: list(
+      object<Examination["checks"][number]>({
+        name: text,
+        status: member(FINDING_STATUSES),
+        message: noted(text, { description: "What was found and, unless it is fine, what helps." }),
+      }),
+    ),
+  }),
+  { id: "Examination" },
+);

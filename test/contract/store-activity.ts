@@ -1,0 +1,119 @@
+import { describe, expect, test } from "bun:test";
+import { ALL_OWNERS } from "../../src/domain/owner.ts";
+import type { Store } from "../../src/ports/store/store.ts";
+import { anAdmission, anEvent, at, freshId, put } from "./samples.ts";
+import type { StoreWorld } from "./store-contract.ts";
+import { LARGE } from "./store-graph-reads.ts";
+
+/** What has happened: events by time, conversations, and the state of the whole. */
+export function describeActivity({ fresh, open }: StoreWorld): void {
+  describe("activity", () => {
+    test("events are read by time and id in both directions, page by page", async () => {
+      const { store } = await fresh();
+      const [early, late, tied, foreign, silent] = [
+        anEvent({ sessionId: "talk", timestamp: at(1) }),
+        anEvent({ sessionId: "talk", timestamp: at(2), scope: "project" }),
+        anEvent({ sessionId: "talk", timestamp: at(2) }),
+        anEvent({ sessionId: "talk", timestamp: at(3), userId: "bob" }),
+        anEvent({ timestamp: at(4) }),
+      ];
+      await store.admit(anAdmission([late, silent, early, foreign, tied]));
+      const read = async (given: Partial<Parameters<Store["eventsByTime"]>[0]>) => {
+        const page = await store.eventsByTime({
+          ...{ userId: "ada", oldestFirst: false, limit: 9 },
+          ...given,
+        });
+        return [page.items, page.hasMore] as const;
+      };
+      const both = [late, tied].sort((a, b) => (a.id < b.id ? -1 : 1));
+
+      expect(await read({})).toEqual([[silent, ...both.toReversed(), early], false]);
+      expect(await read({ sessionId: "talk", oldestFirst: true })).toEqual([
+        [early, ...both],
+        false,
+      ]);
+      expect(await read({ scopes: ["project"] })).toEqual([[late], false]);
+      expect(await read({ scopes: [] })).toEqual([[], false]);
+      const first = await read({ oldestFirst: true, limit: 2 });
+      expect(first).toEqual([[early, ...both.slice(0, 1)], true]);
+      const after = { at: at(2), id: first[0].at(-1)?.id ?? freshId() };
+      expect(await read({ oldestFirst: true, after })).toEqual([[...both.slice(1), silent], false]);
+      expect(await read({ after })).toEqual([[early], false]);
+      expect(await read({ userId: "eve" })).toEqual([[], false]);
+    });
+
+    test("a page of events ends early at its bound, and says that there are more", async () => {
+      const { store } = await fresh();
+      const events = [1, 2, 3].map((second) => anEvent({ content: LARGE, timestamp: at(second) }));
+      await store.admit(anAdmission(events));
+      const page = await store.eventsByTime({ userId: "ada", oldestFirst: true, limit: 9 });
+
+      expect(page.items.length).toBeLessThan(3);
+      expect(page.items.length).toBeGreaterThan(0);
+      expect(page.hasMore).toBe(true);
+    });
+
+    test("sessions are listed latest first with their events and their active memories", async () => {
+      const { store } = await fresh();
+      await put(
+        store,
+        { sessionId: "a", second: 1, createdAt: at(1) },
+        { sessionId: "a", second: 5, createdAt: at(5), lifecycleState: "archived" },
+        { sessionId: "b", second: 5, createdAt: at(5) },
+        { sessionId: "c", second: 3, createdAt: at(3) },
+        { second: 9, createdAt: at(9) },
+        { sessionId: "a", second: 7, createdAt: at(7), userId: "bob" },
+      );
+      await store.admit(anAdmission([anEvent({ sessionId: "c", timestamp: at(8) })]));
+      const sessions = [
+        { sessionId: "c", firstAt: at(3), lastAt: at(8), events: 2, memories: 1 },
+        { sessionId: "b", firstAt: at(5), lastAt: at(5), events: 1, memories: 1 },
+        { sessionId: "a", firstAt: at(1), lastAt: at(5), events: 2, memories: 1 },
+      ];
+      const read = (given: Partial<Parameters<Store["sessions"]>[0]> = {}) =>
+        store.sessions({ userId: "ada", limit: 9, ...given });
+
+      expect(await read()).toEqual({ items: sessions, hasMore: false });
+      expect(await read({ limit: 2 })).toEqual({ items: sessions.slice(0, 2), hasMore: true });
+      const after = { at: at(5), sessionId: "b" };
+      expect(await read({ after, limit: 1 })).toEqual({ items: sessions.slice(2), hasMore: false });
+      expect((await read({ userId: "bob" })).items.map(({ sessionId }) => sessionId)).toEqual([
+        "a",
+      ]);
+      expect(await read({ userId: "eve" })).toEqual({ items: [], hasMore: false });
+    });
+
+    test("the state of a store counts an owner's memories and receipts, or everybody's", async () => {
+      const { store } = await fresh();
+      await put(store, {}, {}, { lifecycleState: "archived" }, { userId: "bob" });
+      const receipt = { createdAt: at(1), body: new Uint8Array([1]) };
+      await store.saveReceipt({ ...receipt, requestId: freshId(), userId: "bob" });
+      const of = async (owner: Parameters<Store["storeState"]>[0]) => {
+        const { states, receipts } = await store.storeState(owner);
+        return { states, receipts };
+      };
+
+      expect(await of("ada")).toEqual({ states: { tentative: 2, archived: 1 }, receipts: 0 });
+      expect(await of("bob")).toEqual({ states: { tentative: 1 }, receipts: 1 });
+      expect(await of(ALL_OWNERS)).toEqual({ states: { tentative: 3, archived: 1 }, receipts: 1 });
+      expect(await of("eve")).toEqual({ states: {}, receipts: 0 });
+      expect((await store.storeState("ada")).bytes).toBeGreaterThan(0);
+    });
+
+    test("the change sequence moves with every change, by whatever store, and with nothing else", async () => {
+      const { store, place } = await fresh();
+      const other = await open(place);
+      const sequence = async () => (await store.storeState("ada")).changeSequence;
+      const seen = new Set([await sequence()]);
+      await store.eventsByTime({ userId: "ada", oldestFirst: true, limit: 1 });
+      expect(seen).toContain(await sequence());
+      for (const writer of [store, other, store]) {
+        await put(writer, {});
+        const next = await sequence();
+        expect(seen).not.toContain(next);
+        seen.add(next);
+      }
+      expect(seen).not.toContain((await other.storeState("ada")).changeSequence);
+    });
+  });
+}

@@ -1,0 +1,128 @@
+/** What a page asks about its key, the owners, and what has happened. */
+import { describe, expect, test } from "bun:test";
+import { type Answer, KEYS, useApps } from "./engine-app.ts";
+
+const { open } = useApps();
+
+type Row = Readonly<Record<string, unknown>>;
+
+function rows({ json }: Answer, name: string): readonly Row[] {
+  const list: unknown = json[name];
+  if (!Array.isArray(list)) throw new Error(JSON.stringify(json));
+  return list;
+}
+
+describe("a caller", () => {
+  test("learns whose key it has", async () => {
+    const { ask } = await open(KEYS);
+    const operator = await open({ apiKey: "key-o" });
+
+    expect((await ask("/v1/caller", { key: "key-a" })).json).toEqual({
+      ...{ user_id: "ada", is_operator: false, read_only: false, version: "9.9.9" },
+    });
+    expect((await operator.ask("/v1/caller", { key: "key-o" })).json).toMatchObject({
+      ...{ user_id: null, is_operator: true },
+    });
+  });
+
+  test("who operates the server lists the owners, and one owner may not", async () => {
+    const free = await open();
+    for (const userId of ["ada", "bob", "bob"]) {
+      await free.ask("/v1/store", { body: { user_id: userId, content: "tea" } });
+    }
+    const { ask } = await open(KEYS);
+
+    const owners = await free.ask("/v1/owners");
+    expect(owners.json["count"]).toBe(2);
+    expect(rows(owners, "owners")).toMatchObject([
+      { user_id: "bob", memories: 2, events: 2, last_used: expect.any(String) },
+      { user_id: "ada", memories: 1, events: 1 },
+    ]);
+    const refused = await ask("/v1/owners", { key: "key-a" });
+    expect([refused.status, refused.json["code"]]).toEqual([403, "forbidden"]);
+  });
+
+  test("sees in the statistics what is its own, and the size of the pack only as an operator", async () => {
+    const { ask, engine } = await open(KEYS);
+    await ask("/v1/store", { key: "key-a", body: { content: "tea" } });
+    await ask("/v1/store", { key: "key-b", body: { content: "coffee" } });
+    const bobs = await ask("/v1/store", { key: "key-b", body: { content: "cocoa" } });
+    await engine.archive(String(bobs.json["node_id"]));
+    await ask("/v1/retrieve", { key: "key-b", body: { query: "tea" } });
+    const free = await open();
+
+    const details = async (key: string) => (await ask("/v1/stats", { key })).json["details"];
+    expect(await details("key-a")).toMatchObject({
+      ...{ bytes: null, encrypted: false, read_only: false, receipts: 0 },
+      ...{ states: { tentative: 1 }, model: { dimension: expect.any(Number) } },
+    });
+    expect(await details("key-b")).toMatchObject({
+      ...{ states: { archived: 1, tentative: 1 }, receipts: 1 },
+    });
+    expect((await free.ask("/v1/stats")).json["details"]).toMatchObject({
+      bytes: expect.any(Number),
+    });
+  });
+});
+
+describe("the events of a session", () => {
+  test("are read in the order of the conversation, and sessions the latest first", async () => {
+    const { ask } = await open(KEYS);
+    const say = (key: string, content: string, session: string) =>
+      ask("/v1/store", { key, body: { content, session_id: session } });
+    await say("key-a", "one", "first talk");
+    await say("key-a", "two", "first talk");
+    await say("key-b", "secret", "first talk");
+    await say("key-a", "three", "second_talk");
+    const asAda = (path: string) => ask(path, { key: "key-a" });
+
+    const events = await asAda("/v1/events?session_id=first%20talk&order=oldest&limit=1");
+    const cursor = encodeURIComponent(String(events.json["next_cursor"]));
+    const rest = await asAda(`/v1/events?session_id=first%20talk&order=oldest&cursor=${cursor}`);
+    const sessions = await asAda("/v1/sessions?limit=1");
+    const next = encodeURIComponent(String(sessions.json["next_cursor"]));
+    const last = await asAda(`/v1/sessions?cursor=${next}`);
+
+    expect(
+      [...rows(events, "events"), ...rows(rest, "events")].map((row) => row["content"]),
+    ).toEqual(["one", "two"]);
+    expect([events.json["has_more"], rest.json["has_more"]]).toEqual([true, false]);
+    expect(rows(await asAda("/v1/events"), "events")).toHaveLength(3);
+    expect(rows(sessions, "sessions")).toMatchObject([
+      { session_id: "second_talk", events: 1, memories: 1 },
+    ]);
+    expect(rows(last, "sessions")).toMatchObject([
+      { session_id: "first talk", events: 2, memories: 2 },
+    ]);
+    expect(last.json["next_cursor"]).toBeNull();
+  });
+
+  test.each(["/v1/events?cursor=x", "/v1/sessions?cursor=2026_%20", "/v1/sessions?limit=0"])(
+    "%s is refused",
+    async (path) => {
+      const { ask } = await open(KEYS);
+      expect((await ask(path, { key: "key-a" })).status).toBe(422);
+    },
+  );
+});
+
+describe("an examination", () => {
+  const examined = { ok: true, passed: 1, warnings: 0, failures: 0 };
+
+  test("is for operators, of a server that can", async () => {
+    const { ask } = await open(KEYS);
+    const free = await open();
+
+    const refused = await ask("/v1/doctor", { key: "key-a" });
+    expect([refused.status, refused.json["code"]]).toEqual([403, "forbidden"]);
+    const cannot = await free.ask("/v1/doctor");
+    expect([cannot.status, cannot.json["code"]]).toEqual([409, "unsupported"]);
+  });
+
+  test("answers as svc doctor does", async () => {
+    const checks = [{ name: "pack", status: "ok", message: "is sound" }] as const;
+    const { app } = await open({}, {}, { examine: async () => ({ ...examined, checks }) });
+    const answer = await app.request("/v1/doctor");
+    expect(await answer.json()).toEqual({ ...examined, checks });
+  });
+});
