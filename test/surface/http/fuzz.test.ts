@@ -138,8 +138,8 @@ function ofAll(make: typeof correctRequest, known: Known): fc.Arbitrary<FuzzRequ
 
 const ALL = DOCUMENT.operations.length * RUNS;
 
-/** Nothing is extracted by this server, so there is nothing of it to read. */
-const NEVER_FOUND = ["get_extraction", "extraction_status", "retry_extraction"];
+/** Nothing is extracted by this server, so there is nothing of it to read; and only the program examines its pack. */
+const NEVER_FOUND = ["get_extraction", "extraction_status", "retry_extraction", "examine"];
 /** Requests of one operation among which one is surely done. */
 const PATIENCE = 500;
 
@@ -178,7 +178,7 @@ test("whatever the owner of a key sends, memories of others are neither shown no
   const others = () =>
     Promise.all(
       ["bob", ODD_OWNER].map(async (userId) => [
-        await engine.stats(userId),
+        await engine.storeCounts(userId),
         await engine.scanNodes({ userId, lifecycleStates: LIFECYCLE_STATES, limit: 1000 }),
         await engine.listAnswerCitations({ userId, limit: 1000 }),
       ]),

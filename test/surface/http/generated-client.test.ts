@@ -292,6 +292,10 @@ describe("through the client", () => {
         detail:
           "request_id 11111111-2222-4333-8444-555555555555 was used before with different inputs; use a new one",
       },
+      operators: Array.from({ length: 2 }, () => ({
+        status: 403,
+        detail: "This is for operators; the key belongs to one owner",
+      })),
     });
     const id = at("stored.event_id");
     expect(at("extraction")).toEqual({
