@@ -2,6 +2,7 @@
 import { keyTextOf } from "../app/pack-key.ts";
 import { mainFileOf } from "../app/pack-path.ts";
 import { SELF } from "../assistants/self.ts";
+import { surroundings } from "../assistants/surroundings.ts";
 import type { Config } from "../config/schema.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { Examination, Examine } from "../surface/contract/core/examination.ts";
@@ -29,7 +30,7 @@ async function run(config: Config, isKept: boolean): Promise<Examination> {
   const key = isKept ? undefined : keyTextOf(config);
   const child = Bun.spawn([...SELF, "doctor", mainFileOf(config), "--format", "json"], {
     env: {
-      ...process.env,
+      ...surroundings().environment,
       ...(key !== undefined && { SVC_ENCRYPTION_ENABLED: "true", SVC_ENCRYPTION_KEY: key }),
     },
     stdin: "ignore",
