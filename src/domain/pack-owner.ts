@@ -1,4 +1,5 @@
 import type { Instant } from "../lib/instant.ts";
+import { invalid } from "./errors.ts";
 
 /** The owner of a pack, for callers who name no owner. */
 export type PackOwner =
@@ -44,3 +45,26 @@ export type OwnerName = {
   /** Inclusive: when this owner gave it up; undefined for the present name. */
   readonly until: Instant | undefined;
 };
+
+/**
+ * What a move would move.
+ * @param owners all who have something
+ * @param isJoin whether `into` must be among them, or must not
+ * @throws SvcError invalid_argument if the move is not possible
+ */
+export function movable(
+  owners: readonly OwnerSummary[],
+  {
+    from,
+    into,
+    isJoin,
+  }: { readonly from: string; readonly into: string; readonly isJoin: boolean },
+): OwnerSummary {
+  const moved = owners.find(({ userId }) => userId === from);
+  const isTaken = owners.some(({ userId }) => userId === into);
+  if (moved === undefined) throw invalid("from", "has nothing in this pack");
+  if (from === into) throw invalid("into", "is the same name");
+  if (isJoin && !isTaken) throw invalid("into", "has nothing in this pack; rename the other one");
+  if (!isJoin && isTaken) throw invalid("into", "is already an owner; join the two");
+  return moved;
+}

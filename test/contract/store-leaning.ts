@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { everythingOf } from "../../src/domain/candidate-filter.ts";
+import type { MemoryNode } from "../../src/domain/node.ts";
 import { sha256Hex } from "../../src/lib/hashing.ts";
 import type { NodeKey } from "../../src/ports/store/search-index.ts";
 import type { Store } from "../../src/ports/store/store.ts";
@@ -171,18 +172,34 @@ export function describeLeaning(world: World): void {
   });
 }
 
-/** A whole rebuild that gives every memory the own vector of its turn. */
-async function rebuild(store: Store, all: boolean): Promise<void> {
+/** A whole rebuild that gives every memory the own vector of its turn, unless another one is given. */
+async function rebuild(
+  store: Store,
+  all: boolean,
+  given: (node: MemoryNode) => Float32Array | undefined = () => undefined,
+): Promise<void> {
   const plan = await store.rebuild.begin(all);
   const { nodes } = await store.rebuild.stale(plan, 0, 100);
   const entries = nodes.map(({ key, node }) => ({
     key,
-    vector: OWN[Number(node.content.split(" ")[1])] ?? unit(1),
+    vector: given(node) ?? OWN[Number(node.content.split(" ")[1])] ?? unit(1),
     contentHash: sha256Hex(node.content),
   }));
   await store.rebuild.put(plan, entries);
   expect(await store.rebuild.swap(plan)).toBe(true);
   await store.rebuild.end("finished");
+}
+
+async function replaceInPlace(store: Store, node: MemoryNode, vector: Float32Array): Promise<void> {
+  await store.addNodes([{ node, vector, at: at(9) }]);
+}
+
+async function replaceByRebuild(
+  store: Store,
+  node: MemoryNode,
+  vector: Float32Array,
+): Promise<void> {
+  await rebuild(store, true, (other) => (other.id === node.id ? vector : undefined));
 }
 
 /** The same after the indexes were built again. */
@@ -199,16 +216,15 @@ export function describeLeaningAfterRebuild(world: StoreWorld): void {
       }
     });
 
-    test("follows a neighbour whose vector is replaced", async () => {
+    test.each([
+      { name: "in place", replace: replaceInPlace },
+      { name: "by a rebuild", replace: replaceByRebuild },
+    ])("follows a neighbour whose vector is replaced $name", async ({ replace }) => {
       const { store } = await world.fresh();
       const [first] = await put(store, turn(0), turn(1));
-      const plan = await store.rebuild.begin(false);
-      const [hit] = await store.searchVectors(OWN[0] ?? unit(1), ANYTHING, 1);
-      const contentHash = sha256Hex(first?.content ?? "");
-      await store.rebuild.put(plan, [
-        { key: nodeKey(hit?.key ?? 0), vector: unit(0, 0, 1), contentHash },
-      ]);
-      await store.rebuild.end("finished");
+      if (first === undefined) throw new Error("nothing was stored");
+
+      await replace(store, first, unit(0, 0, 1));
 
       expect(await near(store, 0)).toEqual({ "turn 0": 0, "turn 1": 0 });
       expect(await near(store, 2)).toEqual({

@@ -23,6 +23,7 @@ export type StaleNodes<Key = NodeKey> = {
 };
 
 export type NodeVector<Key = NodeKey> = {
+  /** As `stale` handed it out, in this run. */
   readonly key: Key;
   readonly vector: Float32Array;
   /** SHA-256 of the node's content. */

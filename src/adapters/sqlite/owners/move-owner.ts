@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
-import { invalid, SvcError } from "../../../domain/errors.ts";
+import { SvcError } from "../../../domain/errors.ts";
 import {
+  movable,
   OWNER_RENAMED,
   OWNERS_JOINED,
   type OwnerSummary,
@@ -20,15 +21,8 @@ import { listOwners } from "./list-owners.ts";
 import { readPackOwner, writePackOwner } from "./pack-owner.ts";
 
 /** What a move would move. @throws SvcError invalid_argument if it is not possible */
-export function previewMove(database: Database, { from, into, isJoin }: OwnerWish): OwnerSummary {
-  const owners = listOwners(database);
-  const moved = owners.find(({ userId }) => userId === from);
-  const isTaken = owners.some(({ userId }) => userId === into);
-  if (moved === undefined) throw invalid("from", "has nothing in this pack");
-  if (from === into) throw invalid("into", "is the same name");
-  if (isJoin && !isTaken) throw invalid("into", "has nothing in this pack; rename the other one");
-  if (!isJoin && isTaken) throw invalid("into", "is already an owner; join the two");
-  return moved;
+export function previewMove(database: Database, wish: OwnerWish): OwnerSummary {
+  return movable(listOwners(database), wish);
 }
 
 /**
