@@ -1,5 +1,6 @@
 import { dlopen } from "bun:ffi";
 import { SvcError } from "../../domain/errors.ts";
+import type { Postings } from "../../domain/search/word-forms.ts";
 import { loadFailure } from "./load-library.ts";
 import { KERNEL_LIBRARY, ownLibraryPath } from "./own-libraries.ts";
 
@@ -30,9 +31,6 @@ export type Selection = { readonly found: Int32Array; readonly threshold: number
 
 /** Memory to work in, for as many rows as are compared; the rows that are found lie in it. */
 export type AlikeRoom = { readonly agreements: Uint16Array; readonly found: Int32Array };
-
-/** The keys of the documents that contain a word, in index order, and the weighted frequency in each. */
-export type Postings = { readonly keys: Float64Array; readonly frequencies: Float32Array };
 
 /** Documents by ascending key, each with its upper bound. */
 export type Bounds = { readonly keys: Float64Array; readonly most: Float32Array };

@@ -46,6 +46,21 @@ export function totalRarity(words: readonly number[], documents: number): number
   return words.reduce((sum, withWord) => sum + rarity(documents, withWord), 0);
 }
 
+/**
+ * Hits of a word search with the share of the question that each explains.
+ * @param holding the number of the owner's documents that contain each word of the question
+ */
+export function withCoverage<Hit extends { readonly score: number }>(
+  hits: readonly Hit[],
+  holding: readonly number[],
+  documents: number,
+): (Hit & { readonly coverage: number; readonly known: number })[] {
+  const all = totalRarity(holding, documents);
+  const held = holding.filter((count) => count > 0);
+  const known = totalRarity(held, documents) / all;
+  return hits.map((hit) => ({ ...hit, coverage: hit.score / all, known }));
+}
+
 export type Weighed<Word> = Word & { readonly rarity: number };
 
 /**

@@ -21,10 +21,22 @@ export function walk(
   hops: number,
   linksOf: (nodes: readonly number[]) => readonly Link[],
 ): ReadonlyMap<number, number> {
+  const steps = walkSteps(seeds, hops);
+  let step = steps.next();
+  while (step.done !== true) step = steps.next(linksOf(step.value));
+  return step.value;
+}
+
+/** The same walk for a caller who needs time for the links: it yields the nodes whose links it is to be given next. */
+export function* walkSteps(
+  seeds: readonly number[],
+  hops: number,
+): Generator<readonly number[], ReadonlyMap<number, number>, readonly Link[]> {
   const reach = new Reach(seeds, hops);
   let nodes = seeds;
   for (let hop = 1; hop <= hops && nodes.length > 0 && !reach.isFull; hop += 1) {
-    nodes = firstLinks(linksOf(nodes)).flatMap((link) => reach.follow({ ...link, hop }));
+    const links = yield nodes;
+    nodes = firstLinks(links).flatMap((link) => reach.follow({ ...link, hop }));
   }
   return reach.nodes;
 }

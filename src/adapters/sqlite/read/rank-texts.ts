@@ -1,7 +1,8 @@
 import { BOUND, share, type Weighed, weighWords } from "../../../domain/search/bm25.ts";
 import { bestFirst } from "../../../domain/search/order.ts";
+import type { Postings } from "../../../domain/search/word-forms.ts";
 import type { Hit } from "../../../ports/store/search-index.ts";
-import type { Bounds, Kernel, Postings } from "../../native/kernel.ts";
+import type { Bounds, Kernel } from "../../native/kernel.ts";
 
 /** Documents examined in the first round per hit wanted, and the growth of each further round. */
 const FIRST_LOOK = 4;

@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { NodeType } from "../../../domain/enums.ts";
 import { STATEMENTS } from "../../../domain/extraction/plan/updates.ts";
+import { type Later, replacedClaims, replacementsOf } from "../../../domain/search/replacements.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { Replacement } from "../../../ports/store/search-index.ts";
 import { hasRow } from "../connection/ask.ts";
@@ -39,7 +40,6 @@ type LaterRow = {
   readonly cited: string;
   readonly next: Uuid | null;
 };
-type Later = Replacement & { readonly type: NodeType; readonly next: Uuid | null };
 
 /** What replaced all that was extracted from the message of a note; other notes are left out. */
 export function readReplacedNotes(
@@ -53,20 +53,18 @@ export function readReplacedNotes(
     if (!hasRow(database, `nodes WHERE owner = ? AND node_type IN ${CLAIMS}`, owner)) {
       return new Map();
     }
-    const claims = database
+    const rows = database
       .query<ClaimRow, [string, number]>(CLAIMS_OF_NOTES)
       .all(JSON.stringify(keys), owner);
-    const notes = [...Map.groupBy(claims, ({ note }) => note)].filter(([, all]) =>
-      all.every(({ next }) => next !== null),
+    const claims = replacedClaims(
+      rows.map(({ note, cited, next }) => ({
+        note,
+        cited: citedIn(cited),
+        next: next ?? undefined,
+      })),
     );
-    const later = laterNodes(database, owner, new Set(notes.flatMap(([, all]) => nextOf(all))));
-    return new Map(
-      notes.flatMap(([note, all]) => {
-        const cited = citedIn(all[0]?.cited ?? "[]");
-        const ways = nextOf(all).map((id) => followed(later, id, cited));
-        return ways.every((way) => way.length > 0) ? [[note, unique(ways.flat())] as const] : [];
-      }),
-    );
+    const replacing = new Set(claims.flatMap(({ next }) => next ?? []));
+    return replacementsOf(claims, laterNodes(database, owner, replacing));
   })();
 }
 
@@ -78,38 +76,9 @@ function laterNodes(database: Database, owner: number, ids: ReadonlySet<Uuid>) {
   return new Map(
     rows.map(({ id, node_type: type, cited, next }): [Uuid, Later] => [
       id,
-      { id, type, evidenceRefs: citedIn(cited), next },
+      { id, type, evidenceRefs: citedIn(cited), next: next ?? undefined },
     ]),
   );
-}
-
-/** A node and all that came after it, without summaries and without what cites an event of the note. */
-function followed(
-  later: ReadonlyMap<Uuid, Later>,
-  first: Uuid,
-  said: readonly Uuid[],
-): readonly Replacement[] {
-  const way = new Map<Uuid, Later>();
-  for (let id: Uuid | null = first; id !== null && !way.has(id); ) {
-    const node = later.get(id);
-    if (node === undefined) break;
-    way.set(id, node);
-    id = node.next;
-  }
-  return [...way.values()]
-    .filter(
-      ({ type, evidenceRefs }) =>
-        type !== "summary" && !evidenceRefs.some((id) => said.includes(id)),
-    )
-    .map(({ id, evidenceRefs }) => ({ id, evidenceRefs }));
-}
-
-function nextOf(rows: readonly Pick<ClaimRow, "next">[]): readonly Uuid[] {
-  return rows.flatMap(({ next }) => next ?? []);
-}
-
-function unique(replacements: readonly Replacement[]): readonly Replacement[] {
-  return [...new Map(replacements.map((one) => [one.id, one])).values()];
 }
 
 function citedIn(json: string): readonly Uuid[] {

@@ -1,10 +1,11 @@
 import type { Database } from "bun:sqlite";
 import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
-import { totalRarity } from "../../../domain/search/bm25.ts";
+import { withCoverage } from "../../../domain/search/bm25.ts";
 import { bestFirst } from "../../../domain/search/order.ts";
+import { anyOf, type Postings } from "../../../domain/search/word-forms.ts";
 import { questionWords } from "../../../domain/stemmed-words.ts";
-import type { Hit, TextHit } from "../../../ports/store/search-index.ts";
-import type { Kernel, Postings } from "../../native/kernel.ts";
+import type { TextHit } from "../../../ports/store/search-index.ts";
+import type { Kernel } from "../../native/kernel.ts";
 import { snowball } from "../../stemming/stem.ts";
 import { ask, countRows, hasRow } from "../connection/ask.ts";
 import { kernelOn } from "../connection/kernel-on.ts";
@@ -15,7 +16,6 @@ import { allowedKeys, type Condition, candidateCondition } from "./filter-sql.ts
 import { readNumbers } from "./index-numbers.ts";
 import { countHolding, matchTexts, OF_OWNER, WEIGHTS } from "./match-texts.ts";
 import { rankTexts } from "./rank-texts.ts";
-import { anyOf } from "./word-forms.ts";
 
 export type TextSearch = {
   /** Hits wanted. */
@@ -70,18 +70,6 @@ function searchByIndex(
   const hits = [...ranked.slice(0, k), ...ranked.slice(k).filter(({ key }) => wanted.has(key))];
   const holding = words.map((forms) => countHolding(database, forms, owner));
   return withCoverage(hits, holding, sizes.owner);
-}
-
-/** @param holding the number of the owner's documents that contain each word of the question */
-function withCoverage(
-  hits: readonly Hit<number>[],
-  holding: readonly number[],
-  documents: number,
-): TextHit<number>[] {
-  const all = totalRarity(holding, documents);
-  const held = holding.filter((count) => count > 0);
-  const known = totalRarity(held, documents) / all;
-  return hits.map(({ key, score }) => ({ key, score, coverage: score / all, known }));
 }
 
 function searchByPostings(

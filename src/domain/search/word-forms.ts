@@ -1,4 +1,5 @@
-import type { Postings } from "../../native/kernel.ts";
+/** The keys of the documents that contain a word, ascending, and the weighted frequency in each. */
+export type Postings = { readonly keys: Float64Array; readonly frequencies: Float32Array };
 
 /** The documents that contain any form of a word, by ascending key, each as often as it contains the form that it has most. */
 export function anyOf(forms: readonly Postings[]): Postings {
