@@ -1,5 +1,6 @@
 import type { JsonObject } from "../lib/json.ts";
-import { type Uuid, uuidV5 } from "../lib/uuid.ts";
+import { uuidV5 } from "../lib/new-uuid.ts";
+import type { Uuid } from "../lib/uuid.ts";
 import { checksummed, openChecksummed } from "./checksummed.ts";
 import type { MemoryEvent } from "./event.ts";
 import { type MemoryNode, nodeRecord } from "./node.ts";

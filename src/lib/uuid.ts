@@ -21,16 +21,6 @@ export function parseUuid(text: string): Uuid | undefined {
   return bare === hex || bare === canonical ? asUuid(canonical) : undefined;
 }
 
-/** Deterministic UUIDv5 (RFC 9562) of `name` within `namespace`. */
-export function uuidV5(namespace: Uuid | "url", name: string): Uuid {
-  return asUuid(Bun.randomUUIDv5(name, namespace));
-}
-
-/** A fresh UUIDv7: ascending within a process, sortable by creation time. */
-export function uuidV7(): Uuid {
-  return asUuid(Bun.randomUUIDv7());
-}
-
 /** Marks text that is known to be canonical, such as an identifier read back from our own rows. */
 export function asUuid(text: string): Uuid {
   // SAFETY: callers pass only canonical text; parseUuid accepts anything else.

@@ -5,7 +5,7 @@ import type { DropCounts } from "../../src/domain/extraction/reasons.ts";
 import { toExtractionRecord } from "../../src/domain/extraction/records.ts";
 import { EMPTY_RESULT } from "../../src/domain/extraction/result.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
-import { uuidV5 } from "../../src/lib/uuid.ts";
+import { uuidV5 } from "../../src/lib/new-uuid.ts";
 import type { Admission } from "../../src/ports/store/event-log.ts";
 import type { ExtractionClaim, ExtractionFilter } from "../../src/ports/store/extraction-queue.ts";
 import type { Store } from "../../src/ports/store/store.ts";

@@ -4,7 +4,7 @@ import type { LifecycleState } from "../../src/domain/enums.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
 import { asInstant } from "../../src/lib/instant.ts";
-import { uuidV5 } from "../../src/lib/uuid.ts";
+import { uuidV5 } from "../../src/lib/new-uuid.ts";
 import type { Change, ChangeReads, ChangeSnapshot } from "../../src/ports/store/changes.ts";
 import { aNode, anAdmission, anAuditRecord, anEvent, at, freshId, put, unit } from "./samples.ts";
 import type { RetrievalStore, World } from "./store-contract.ts";

@@ -25,7 +25,7 @@ import {
 import type { MemoryNode } from "../../src/domain/node.ts";
 import { fromEpochMicros } from "../../src/lib/instant.ts";
 import type { JsonObject } from "../../src/lib/json.ts";
-import { uuidV7 } from "../../src/lib/uuid.ts";
+import { uuidV7 } from "../../src/lib/new-uuid.ts";
 
 /** Columns: user_stated, user_demonstrated, system_inferred, external_document, tool_output; null has no cell. */
 const MATRIX: Readonly<Record<EpistemicType, readonly (number | null)[]>> = {

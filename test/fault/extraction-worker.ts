@@ -7,7 +7,8 @@ import { fromPlanPayload } from "../../src/domain/extraction/plan/derivation-pla
 import { planIdOf } from "../../src/domain/extraction/plan/nodes.ts";
 import { isTakenOver } from "../../src/domain/jobs.ts";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
-import { parseUuid, uuidV5 } from "../../src/lib/uuid.ts";
+import { uuidV5 } from "../../src/lib/new-uuid.ts";
+import { parseUuid } from "../../src/lib/uuid.ts";
 import type { ExtractionClaim } from "../../src/ports/store/extraction-queue.ts";
 import { aPlanOf, aRecordOf } from "../contract/extraction-samples.ts";
 import { unit } from "../contract/samples.ts";

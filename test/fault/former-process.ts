@@ -4,7 +4,7 @@ import { keepLogInUse } from "../../src/adapters/sqlite/connection/log-mark.ts";
 import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
 import { sha256Hex } from "../../src/lib/hashing.ts";
 import { fromEpochMicros } from "../../src/lib/instant.ts";
-import { uuidV7 } from "../../src/lib/uuid.ts";
+import { uuidV7 } from "../../src/lib/new-uuid.ts";
 import { type SqlitePack, storeOptions } from "../contract/sqlite-pack.ts";
 
 const NOW = "2026-01-01T00:00:00.000000Z";

@@ -1,4 +1,5 @@
-import { type Uuid, uuidV5 } from "../../src/lib/uuid.ts";
+import { uuidV5 } from "../../src/lib/new-uuid.ts";
+import type { Uuid } from "../../src/lib/uuid.ts";
 
 /** The id of what a change of these tests writes about a memory. */
 export function idOf(node: Uuid): Uuid {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { asUuid, type Uuid, uuidV7 } from "../../src/lib/uuid.ts";
+import { uuidV7 } from "../../src/lib/new-uuid.ts";
+import { asUuid, type Uuid } from "../../src/lib/uuid.ts";
 import { createUuidSet } from "../../src/lib/uuid-set.ts";
 import { processorMs } from "../processor-time.ts";
 

@@ -1,4 +1,4 @@
-import { uuidV7 } from "../../lib/uuid.ts";
+import { uuidV7 } from "../../lib/new-uuid.ts";
 import type { IdSource } from "../../ports/ids.ts";
 
 /** Fresh UUIDv7 identifiers, ascending within the process. */

@@ -1,6 +1,7 @@
 import type { Instant } from "../../lib/instant.ts";
 import type { JsonObject } from "../../lib/json.ts";
-import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
+import { uuidV5 } from "../../lib/new-uuid.ts";
+import type { Uuid } from "../../lib/uuid.ts";
 import { checksummed } from "../checksummed.ts";
 import type { MemoryEvent } from "../event.ts";
 import { storedSpeaker } from "../speaker.ts";

@@ -13,7 +13,8 @@ import {
 import { sha256OfJson } from "../../lib/hashing.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { JsonObject } from "../../lib/json.ts";
-import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
+import { uuidV5 } from "../../lib/new-uuid.ts";
+import type { Uuid } from "../../lib/uuid.ts";
 import type { ValueOf } from "../../lib/view.ts";
 import { type ChecksummedPayload, checksummed, openChecksummed } from "../checksummed.ts";
 import { type Edge, edgeForm, edgeRecord } from "../edge.ts";

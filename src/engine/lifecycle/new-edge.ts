@@ -2,7 +2,8 @@ import type { Edge } from "../../domain/edge.ts";
 import type { EdgeType } from "../../domain/enums.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { Instant } from "../../lib/instant.ts";
-import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
+import { uuidV5 } from "../../lib/new-uuid.ts";
+import type { Uuid } from "../../lib/uuid.ts";
 
 /** The id of the edge that an operation creates. */
 export function edgeIdOf(operationId: Uuid): Uuid {

@@ -2,7 +2,7 @@ import { type Edge, edgeRecord } from "../../domain/edge.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { requireStep } from "../../domain/lifecycle.ts";
 import { type MemoryNode, nodeRecord } from "../../domain/node.ts";
-import { uuidV5 } from "../../lib/uuid.ts";
+import { uuidV5 } from "../../lib/new-uuid.ts";
 import type { AuditRecord } from "../../ports/store/audit-record.ts";
 import type { ChangeSnapshot, Decision } from "../../ports/store/changes.ts";
 import { logEntry } from "./log-entry.ts";

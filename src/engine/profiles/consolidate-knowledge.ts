@@ -20,7 +20,8 @@ import {
 } from "../../domain/organize/profile.ts";
 import { sourceHash } from "../../domain/organize/summary.ts";
 import type { Instant } from "../../lib/instant.ts";
-import { type Uuid, uuidV5 } from "../../lib/uuid.ts";
+import { uuidV5 } from "../../lib/new-uuid.ts";
+import type { Uuid } from "../../lib/uuid.ts";
 import type { ChangeSnapshot, Decision } from "../../ports/store/changes.ts";
 import type { Graph } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";

@@ -17,7 +17,8 @@ import {
   uuid,
 } from "../../lib/form.ts";
 import type { JsonObject } from "../../lib/json.ts";
-import { asUuid, parseUuid, type Uuid, uuidV5 } from "../../lib/uuid.ts";
+import { uuidV5 } from "../../lib/new-uuid.ts";
+import { asUuid, parseUuid, type Uuid } from "../../lib/uuid.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { IdSource } from "../../ports/ids.ts";
 import type { AuditLog } from "../../ports/store/audit-log.ts";

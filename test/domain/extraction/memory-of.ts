@@ -26,7 +26,8 @@ import type { MemoryNode } from "../../../src/domain/node.ts";
 import { FIRST_PERSON_OWNER_KEY, SPEAKER_KEY } from "../../../src/domain/speaker.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
-import { type Uuid, uuidV5 } from "../../../src/lib/uuid.ts";
+import { uuidV5 } from "../../../src/lib/new-uuid.ts";
+import type { Uuid } from "../../../src/lib/uuid.ts";
 
 export const SETTINGS: PlanSettings = {
   confidenceOverrides: {},

@@ -6,7 +6,7 @@ import { expireMemories } from "../../../src/engine/lifecycle/expire.ts";
 import type { StoreInput } from "../../../src/engine/write/api.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import { addDays, asInstant } from "../../../src/lib/instant.ts";
-import { uuidV5 } from "../../../src/lib/uuid.ts";
+import { uuidV5 } from "../../../src/lib/new-uuid.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import { altered, type OpenedEngine, testClock, useEngines } from "../engines.ts";
 import { logOf } from "./memories.ts";

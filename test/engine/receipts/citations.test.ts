@@ -11,7 +11,8 @@ import {
   recordAnswerCitations,
 } from "../../../src/engine/receipts/citations.ts";
 import { createReceiptKeeper } from "../../../src/engine/receipts/keep.ts";
-import { type Uuid, uuidV5 } from "../../../src/lib/uuid.ts";
+import { uuidV5 } from "../../../src/lib/new-uuid.ts";
+import type { Uuid } from "../../../src/lib/uuid.ts";
 import type { AuditRecord } from "../../../src/ports/store/audit-record.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import { altered, expectInvalid, testClock, useEngines } from "../engines.ts";

@@ -3,7 +3,8 @@
 import { describe, expect, test } from "bun:test";
 import { checksummed } from "../../../src/domain/checksummed.ts";
 import type { MemoryEvent } from "../../../src/domain/event.ts";
-import { asUuid, uuidV5 } from "../../../src/lib/uuid.ts";
+import { uuidV5 } from "../../../src/lib/new-uuid.ts";
+import { asUuid } from "../../../src/lib/uuid.ts";
 import { schemaOf } from "../../../src/surface/contract/core/schema-of.ts";
 import { TOOLS } from "../../../src/surface/mcp/tool-list.ts";
 import { anAdmission, anAuditRecord, at } from "../../contract/samples.ts";

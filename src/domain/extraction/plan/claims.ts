@@ -1,7 +1,8 @@
 import type { Instant } from "../../../lib/instant.ts";
 import type { JsonObject } from "../../../lib/json.ts";
+import { uuidV5 } from "../../../lib/new-uuid.ts";
 import { normaliseText } from "../../../lib/normal-text.ts";
-import { type Uuid, uuidV5 } from "../../../lib/uuid.ts";
+import type { Uuid } from "../../../lib/uuid.ts";
 import type { NodeType, SourceType } from "../../enums.ts";
 import { inferSourceType, initialDecayProfile, matrixConfidence } from "../../epistemics.ts";
 import type { MemoryNode } from "../../node.ts";

@@ -1,5 +1,6 @@
 import { canonicalJson } from "../../../lib/json.ts";
-import { type Uuid, uuidV5 } from "../../../lib/uuid.ts";
+import { uuidV5 } from "../../../lib/new-uuid.ts";
+import type { Uuid } from "../../../lib/uuid.ts";
 import { canReplace } from "../../lifecycle.ts";
 import type { MemoryNode } from "../../node.ts";
 import { isFirstPerson, isPersonal } from "../personal.ts";

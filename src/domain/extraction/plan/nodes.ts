@@ -1,5 +1,6 @@
 import type { Instant } from "../../../lib/instant.ts";
-import { type Uuid, uuidV5 } from "../../../lib/uuid.ts";
+import { uuidV5 } from "../../../lib/new-uuid.ts";
+import type { Uuid } from "../../../lib/uuid.ts";
 import type { Edge } from "../../edge.ts";
 import type { EdgeType } from "../../enums.ts";
 import type { MemoryEvent } from "../../event.ts";

@@ -1,5 +1,6 @@
 import type { Instant } from "../../../lib/instant.ts";
-import { type Uuid, uuidV5 } from "../../../lib/uuid.ts";
+import { uuidV5 } from "../../../lib/new-uuid.ts";
+import type { Uuid } from "../../../lib/uuid.ts";
 import type { MemoryEvent } from "../../event.ts";
 import { type DerivationPlan, type Publication, toPlanPayload } from "./derivation-plan.ts";
 

@@ -11,7 +11,8 @@ import {
   type MergeKind,
   namesMatch,
 } from "../../../domain/organize/merge-policy.ts";
-import { type Uuid, uuidV5 } from "../../../lib/uuid.ts";
+import { uuidV5 } from "../../../lib/new-uuid.ts";
+import type { Uuid } from "../../../lib/uuid.ts";
 import type { ChangeSnapshot, Decision } from "../../../ports/store/changes.ts";
 import { logEntry } from "../../lifecycle/log-entry.ts";
 import { edgeOf } from "../../lifecycle/new-edge.ts";
