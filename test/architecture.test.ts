@@ -141,6 +141,9 @@ const PLANTS: readonly Plant[] = [
     from: "engine/organize/sibling",
     to: "engine/retrieve/target",
   },
+  { rule: "page-may-import-only-[lib,domain]", from: "page/up", to: "engine/target" },
+  { rule: "nothing-imports-the-page", from: "surface/http/page", to: "page/target" },
+  { rule: "the-page-needs-few-packages", from: "page/package", to: "hono" },
   { rule: "src-stands-alone", from: "lib/entry", to: "../scripts/target" },
   { rule: "src-stands-alone", from: "app/published", to: "../src/library" },
   { rule: "no-circular", from: "domain/loop-back", to: "domain/loop" },
@@ -170,6 +173,8 @@ const ALLOWED: readonly Omit<Plant, "rule">[] = [
     to: `${folder}/target`,
   })),
   { from: "main", to: "process/target" },
+  { from: "page/allowed", to: "domain/target" },
+  { from: "page/views", to: "preact" },
 ];
 
 type Violation = {
@@ -246,9 +251,9 @@ describe("the layer rules", () => {
   });
 });
 
-/** Every TypeScript file below src, parsed, with its path. */
+/** Every TypeScript file below src, parsed, with its path; without the client that a build generates. */
 const SOURCES = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" })
-  .filter((path) => path.endsWith(".ts"))
+  .filter((path) => /\.tsx?$/.test(path) && !path.startsWith("page/client/"))
   .map((path) => {
     const text = readFileSync(join(ROOT, "src", path), "utf8");
     return { path, file: ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true) };
@@ -331,6 +336,32 @@ describe("the source", () => {
       /^(process|Bun)\.env$/.test(node.getText()) &&
       !readers.test(path);
     expect(places(isEnvironment)).toEqual([]);
+  });
+
+  test("makes no markup and no styles of texts in the page", () => {
+    const makers =
+      /^(innerHTML|outerHTML|insertAdjacentHTML|dangerouslySetInnerHTML|createContextualFragment|setHTMLUnsafe|srcdoc|cssText)$/;
+    const isMaker = (node: ts.Node, path: string): boolean =>
+      path.startsWith("page/") &&
+      ((ts.isIdentifier(node) && makers.test(node.text)) ||
+        (ts.isStringLiteral(node) && makers.test(node.text)) ||
+        // A style in text would be an attribute, which the policy refuses.
+        (ts.isJsxAttribute(node) &&
+          node.name.getText() === "style" &&
+          node.initializer !== undefined &&
+          ts.isStringLiteral(node.initializer)));
+    expect(places(isMaker)).toEqual([]);
+  });
+
+  test("has all texts of the page in its catalogue", () => {
+    const isText = (node: ts.Node, path: string): boolean =>
+      path.startsWith("page/") &&
+      ts.isJsxText(node) &&
+      /\p{L}{2}/u.test(node.text) &&
+      // A name and a command are the same in every language.
+      !/^\s*svc\b/.test(node.text) &&
+      !/^(ctrl k)$/.test(node.text.trim());
+    expect(places(isText)).toEqual([]);
   });
 
   test("opens databases in one place, where macOS gets its SQLite", () => {

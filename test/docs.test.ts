@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { PAGE_PACKAGES } from "../scripts/build/page.ts";
 import { settingsPage } from "../scripts/docs-settings.ts";
 import { describeSettings } from "../src/config/describe.ts";
 import { ERROR_CATALOGUE, type ErrorCode, SvcError } from "../src/domain/errors.ts";
@@ -83,7 +84,7 @@ test("docs/http.md has each route", () => {
     http === undefined ? [] : [`${http.method.toUpperCase()} ${http.path}`],
   );
   expect(sorted(documented)).toEqual(
-    sorted([...routes, "GET /", "GET /openapi.json", "GET /docs", "GET /redoc"]),
+    sorted([...routes, "GET /", "GET /openapi.json", "GET /docs", "GET /redoc", "GET /inspect/"]),
   );
 });
 
@@ -164,7 +165,8 @@ describe("dependencies", () => {
 
   test("in the program are named in NOTICE", () => {
     const notice = read("NOTICE");
-    expect(Object.keys(manifest.dependencies).filter((name) => !notice.includes(name))).toEqual([]);
+    const names = [...Object.keys(manifest.dependencies), ...PAGE_PACKAGES];
+    expect(names.filter((name) => !notice.includes(name))).toEqual([]);
   });
 });
 

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { EmbeddingModel } from "../../src/domain/embedding-models.ts";
 import { nativePlugin, workerEntries } from "./native-plugin.ts";
+import { pagePlugin } from "./page.ts";
 import type { Target } from "./targets.ts";
 
 /** What is built, from where to where. */
@@ -41,6 +42,6 @@ export async function buildExecutable(input: ExecutableInput): Promise<void> {
     minify: true,
     bytecode: true,
     define: { "process.env.NODE_ENV": '"production"' },
-    plugins: [await nativePlugin(root, target, models)],
+    plugins: [await nativePlugin(root, target, models), await pagePlugin(root)],
   });
 }

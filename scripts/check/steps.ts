@@ -64,6 +64,7 @@ export function stepsBeforeTests(root: string): readonly Step[] {
     },
     formatStep(["src", "test", "scripts"]),
     typesStep([]),
+    { name: "types of the page", limitMinutes: 4, command: [bun, "scripts/check/page-types.ts"] },
     layersStep([]),
     { name: "docs", limitMinutes: 4, command: [bun, "test", "test/docs.test.ts"] },
     {

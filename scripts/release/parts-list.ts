@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sha256Of } from "../build/native/record.ts";
+import { PAGE_PACKAGES } from "../build/page.ts";
 import { nativeFiles, TARGETS, type Target } from "../build/targets.ts";
 import type { Product } from "../bundle/manifest.ts";
 
@@ -89,7 +90,7 @@ function packagesOf(root: string): readonly Component[] {
       visit(packages[`${key}/${name}`] === undefined ? name : `${key}/${name}`);
     }
   };
-  for (const name of Object.keys(manifest.dependencies ?? {})) visit(name);
+  for (const name of [...Object.keys(manifest.dependencies ?? {}), ...PAGE_PACKAGES]) visit(name);
   return [...found.values()].toSorted((a, b) =>
     `${a.name}@${a.version}` < `${b.name}@${b.version}` ? -1 : 1,
   );

@@ -27,6 +27,20 @@ export function withoutInvisible(text: string): string {
   );
 }
 
+/** What nobody sees of a text, or sees as something else: also control characters, halves of pairs, and private ones. */
+const UNSEEN =
+  /(?:[\p{Cf}\p{Default_Ignorable_Code_Point}\p{Cs}\p{Co}\p{Zl}\p{Zp}]|(?![\t\n])\p{Cc})+/gu;
+
+/** The runs of a text that nobody sees, in their order. Joiners and selectors that have a place are none. */
+export function* invisibleParts(
+  text: string,
+): Generator<{ readonly found: string; readonly index: number }> {
+  if (!/[^\t\n\x20-\x7e]/.test(text)) return;
+  for (const { 0: found, index } of text.matchAll(UNSEEN)) {
+    if ([...found].length > 1 || !hasPlace(found, text, index)) yield { found, index };
+  }
+}
+
 function hasPlace(found: string, text: string, at: number): boolean {
   // Two units contain any character.
   const before = lastPoint(text.slice(Math.max(0, at - 2), at));

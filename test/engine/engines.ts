@@ -122,7 +122,7 @@ export function useEngines(usual: Partial<EngineSettings> = {}) {
 }
 
 /** Engines on real packs, until they are closed and their packs deleted. */
-function engines(usual: Partial<EngineSettings> = {}) {
+export function engines(usual: Partial<EngineSettings> = {}) {
   const opened: MemoryEngine[] = [];
   const folders: string[] = [];
   const close = async (): Promise<void> => {

@@ -22,6 +22,7 @@ import { accessLog, answerFailure } from "./access-log.ts";
 import type { AppEnv, HttpApp } from "./app-env.ts";
 import { answerPreflight, type CorsSettings, corsHeaders } from "./cors.ts";
 import { addDocumentation } from "./documentation.ts";
+import { addInspector } from "./inspector.ts";
 import { readQuery } from "./query.ts";
 import { answerUnmatched, pathsWithin } from "./unmatched.ts";
 
@@ -74,6 +75,7 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
   }
   addMcp(app, deps.mcp, authenticate);
   addDocumentation(app, deps.version);
+  addInspector(app);
   app.notFound(answerUnmatched);
   app.onError((error, context) => answerFailure(deps.log, error, context));
   return app;

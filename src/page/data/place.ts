@@ -1,0 +1,83 @@
+import { signal } from "@preact/signals";
+
+const BASE = "/inspect/";
+
+/** Where the page is: a view, what follows its name, and filters. Never a question and never a text: browsers keep addresses. */
+export type Place = {
+  /** The first part of the path; empty for the first view. */
+  readonly view: string;
+  /** The second part of the path: an id or empty. */
+  readonly id: string;
+  readonly query: URLSearchParams;
+};
+
+export const place = signal<Place>(read());
+
+function read(): Place {
+  const parts = location.pathname.slice(BASE.length).split("/");
+  const [view = "", id = ""] = parts.map((part) => decoded(part));
+  return { view, id, query: new URLSearchParams(location.search) };
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** The address of a place. The owner stays as it is unless `query` names another. */
+export function hrefOf(view: string, id = "", query: Query = {}): string {
+  const owner = place.value.query.get("owner") ?? undefined;
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries({ owner, ...query })) {
+    for (const one of value === undefined ? [] : [value].flat()) params.append(name, one);
+  }
+  const path = [view, id].filter((part) => part !== "").map(encodeURIComponent);
+  const search = params.toString();
+  return `${BASE}${path.join("/")}${search === "" ? "" : `?${search}`}`;
+}
+
+/** Goes to an address of the page. @param how replace: without a step back */
+export function go(href: string, how: "push" | "replace" = "push"): void {
+  const before = `${place.peek().view}/${place.peek().id}`;
+  history.replaceState({ scroll: scrollY }, "");
+  if (how === "push") history.pushState({ scroll: 0 }, "", href);
+  else history.replaceState({ scroll: scrollY }, "", href);
+  place.value = read();
+  if (`${place.value.view}/${place.value.id}` !== before) scrollTo(0, 0);
+}
+
+/** The query of this place with some members changed; undefined removes one. */
+export function withQuery(changes: Query): string {
+  const { view, id, query } = place.value;
+  const names = [...new Set(query.keys())];
+  const now = Object.fromEntries(names.map((name) => [name, query.getAll(name)]));
+  return hrefOf(view, id, { ...now, ...changes });
+}
+
+/** A link inside the page is a step, not a load. */
+function onClick(event: MouseEvent): void {
+  if (event.defaultPrevented || event.button !== 0) return;
+  if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  const link = event.target instanceof Element ? event.target.closest("a") : null;
+  if (link === null || link.origin !== location.origin || link.target !== "") return;
+  if (!link.pathname.startsWith(BASE) || link.hash !== "") return;
+  event.preventDefault();
+  if (link.href !== location.href) go(link.href);
+}
+
+/** Follows the browser's own steps and links. */
+export function followAddress(): void {
+  history.scrollRestoration = "manual";
+  document.addEventListener("click", onClick);
+  addEventListener("popstate", (event) => {
+    place.value = read();
+    const { scroll } = Object(event.state);
+    // Lists get their height first.
+    requestAnimationFrame(() => scrollTo(0, typeof scroll === "number" ? scroll : 0));
+  });
+}

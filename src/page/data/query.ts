@@ -1,0 +1,95 @@
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { asFailure, type CallFailure, isLost } from "./failure.ts";
+import { loseServer, owner, revision } from "./server.ts";
+
+/** What is known of an answer. `data` stays while it is read again. */
+export type Query<T> = {
+  readonly data: T | undefined;
+  readonly failure: CallFailure | undefined;
+  readonly isLoading: boolean;
+  readonly reload: () => void;
+};
+
+type Kept = { readonly revision: number; readonly data: unknown };
+
+/** Answers that a step back shows at once; the oldest goes first. */
+const kept = new Map<string, Kept>();
+const KEPT = 60;
+
+function keep(key: string, entry: Kept): void {
+  kept.delete(key);
+  kept.set(key, entry);
+  const oldest = kept.keys().next();
+  if (kept.size > KEPT && oldest.done !== true) kept.delete(oldest.value);
+}
+
+/** Forgets all answers: another key may see other things. */
+export function forgetAnswers(): void {
+  kept.clear();
+}
+
+/** What was answered before to a question with this key, with the same owner. */
+export function keptAnswer<T>(key: string): T | undefined {
+  // SAFETY: one key is used for one kind of question only, and its answers are kept under it.
+  return kept.get(keyOf(key))?.data as T | undefined;
+}
+
+function keyOf(key: string): string {
+  return JSON.stringify([owner.peek(), key]);
+}
+
+/**
+ * Reads something for a component and reads it again when the store has changed.
+ * @param key what is read, with everything that it depends on but the owner; undefined reads nothing
+ * @param load throws CallFailure
+ */
+export function useQuery<T>(
+  key: string | undefined,
+  load: (userId: string) => Promise<T>,
+): Query<T> {
+  const whole = key === undefined ? undefined : keyOf(key);
+  const first = whole === undefined ? undefined : kept.get(whole);
+  // SAFETY: as above.
+  const state = useSignal<Query<T>>(stateOf(first?.data as T | undefined));
+  const shown = useSignal(whole);
+  if (shown.peek() !== whole) {
+    shown.value = whole;
+    // SAFETY: as above.
+    state.value = stateOf(first?.data as T | undefined);
+  }
+  const attempt = useSignal(0);
+  const reload = (): void => {
+    attempt.value += 1;
+  };
+  const read = (isStillWanted: () => boolean): void => {
+    const userId = owner.peek();
+    if (whole === undefined || userId === undefined) return;
+    const at = revision.peek();
+    if (kept.get(whole)?.revision === at && attempt.peek() === 0) return;
+    state.value = { ...state.peek(), isLoading: true };
+    load(userId).then(
+      (data) => {
+        keep(whole, { revision: at, data });
+        if (isStillWanted()) state.value = { ...stateOf(data), isLoading: false };
+      },
+      (error: unknown) => {
+        const failure = asFailure(error);
+        if (isLost(failure)) loseServer();
+        if (isStillWanted()) state.value = { ...state.peek(), failure, isLoading: false };
+      },
+    );
+  };
+  useEffect(() => {
+    let isWanted = true;
+    read(() => isWanted);
+    return () => {
+      isWanted = false;
+    };
+  }, [whole, owner.value, revision.value, attempt.value]);
+  return { ...state.value, reload };
+}
+
+function stateOf<T>(data: T | undefined): Query<T> {
+  return { data, failure: undefined, isLoading: data === undefined, reload: () => {} };
+}

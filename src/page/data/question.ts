@@ -1,0 +1,6 @@
+import { signal } from "@preact/signals";
+
+/** A question on its way to the search, which asks it at once. It is in no address. */
+export const question = signal<{ readonly text: string; readonly at: number } | undefined>(
+  undefined,
+);

@@ -1,0 +1,123 @@
+import { batch, computed, effect, signal } from "@preact/signals";
+import { caller as askCaller, stats as askStats, listOwners } from "../client/sdk.gen.ts";
+import type { Caller, OwnerSummary, Stats } from "../client/types.gen.ts";
+import { later, now } from "./clock.ts";
+import { asFailure, type CallFailure, isLost } from "./failure.ts";
+import { answered, key } from "./http.ts";
+import { place } from "./place.ts";
+
+/** Milliseconds between two looks at the server while the page is visible. */
+const POLL_MS = 5000;
+
+/** Who this page is for the server; undefined until it has said so. */
+export const caller = signal<Caller | undefined>(undefined);
+/** For an operator, those with the most memories first. */
+export const owners = signal<readonly OwnerSummary[]>([]);
+export const stats = signal<Stats | undefined>(undefined);
+/** Why the page could not begin; a missing key is asked for instead. */
+export const beginning = signal<CallFailure | undefined>(undefined);
+/** Since when the server does not answer, and when it is asked again, in milliseconds since 1970. */
+export const lost = signal<{ readonly since: number; readonly nextTry: number } | undefined>(
+  undefined,
+);
+/** Rises whenever the store may hold something else than before; lists are then read again. */
+export const revision = signal(0);
+
+/** The owner whose memory is shown; undefined until it is known, and where there is none. */
+export const owner = computed<string | undefined>(() => {
+  const known = caller.value;
+  if (known === undefined) return undefined;
+  if (known.user_id !== null) return known.user_id;
+  return place.value.query.get("owner") ?? owners.value[0]?.user_id;
+});
+
+/** Whether a change can be made: the server allows it and answers. */
+export const canChange = computed(() => caller.value?.read_only === false && !lost.value);
+
+/** Asks who the page is and whose memories there are. Done again with every new key. */
+export async function begin(): Promise<void> {
+  try {
+    const who = await answered(askCaller());
+    const all = who.is_operator ? await readOwners() : [];
+    batch(() => {
+      beginning.value = undefined;
+      owners.value = all;
+      caller.value = who;
+    });
+  } catch (error) {
+    const failure = asFailure(error);
+    if (failure.status !== 401) beginning.value = failure;
+    if (isLost(failure)) loseServer();
+  }
+}
+
+async function readOwners(): Promise<readonly OwnerSummary[]> {
+  return (await answered(listOwners())).owners;
+}
+
+/** Says that the store changed, after a change of our own. */
+export function storeChanged(): void {
+  revision.value += 1;
+}
+
+let lastSequence: string | undefined;
+
+async function look(): Promise<void> {
+  const userId = owner.peek();
+  if (caller.peek() === undefined) await begin();
+  if (caller.peek() === undefined) return;
+  const query = userId === undefined ? {} : { user_id: userId };
+  try {
+    const found = await answered(askStats({ query }));
+    const wasLost = lost.peek() !== undefined;
+    const sequence = found.details?.change_sequence;
+    const isOther = lastSequence !== undefined && sequence !== lastSequence;
+    lastSequence = sequence;
+    batch(() => {
+      lost.value = undefined;
+      stats.value = found;
+      if (isOther || wasLost) revision.value += 1;
+    });
+    if (isOther && caller.peek()?.is_operator) owners.value = await readOwners();
+  } catch (error) {
+    if (isLost(asFailure(error))) loseServer();
+  }
+}
+
+/** The server did not answer: what is shown stays, and it is asked again. */
+export function loseServer(): void {
+  lost.value = { since: lost.peek()?.since ?? now(), nextTry: now() + POLL_MS };
+}
+
+/** Asks again at once. */
+let lookNow: () => void = () => {};
+export function retryNow(): void {
+  lookNow();
+}
+
+/** Looks at the server every few seconds while somebody looks at the page. */
+export function followServer(): void {
+  let cancel = (): void => {};
+  const next = async (): Promise<void> => {
+    cancel();
+    if (document.visibilityState === "visible") await look();
+    cancel = later(POLL_MS, next);
+  };
+  lookNow = next;
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState === "visible") void next();
+  });
+  effect(() => {
+    // Another key is another caller.
+    void key.value;
+    caller.value = undefined;
+    lastSequence = undefined;
+    void next();
+  });
+  effect(() => {
+    void owner.value;
+    lastSequence = undefined;
+    stats.value = undefined;
+    if (caller.peek() !== undefined) void next();
+  });
+}

@@ -1,0 +1,107 @@
+import { signal } from "@preact/signals";
+import { browseNodes } from "../../client/sdk.gen.ts";
+import type { Node } from "../../client/types.gen.ts";
+import { asFailure, type CallFailure } from "../../data/failure.ts";
+import { answered } from "../../data/http.ts";
+import { startOfDay } from "../../parts/format.ts";
+import { type Days, dayOfRow } from "./days.ts";
+import type { Filters } from "./filters.ts";
+
+const PAGE = 100;
+/** What the server gives at most. */
+const LONGEST = 1000;
+
+/**
+ * The rows of a list by their place, read where they are looked at. A page begins at the first row of a day, since the days are
+ * counted, or where a page before it ended.
+ */
+export class Rows {
+  /** Rises when rows have come. */
+  readonly version = signal(0);
+  readonly failure = signal<CallFailure | undefined>(undefined);
+  readonly #rows = new Map<number, Node>();
+  readonly #cursors = new Map<number, string>();
+  readonly #days: Days;
+  readonly #filters: Filters;
+  readonly #userId: string;
+  readonly #before: Rows | undefined;
+  #reading: Promise<void> | undefined;
+  #wanted: readonly [number, number] | undefined;
+
+  /** @param before rows of the same list some moments ago, shown until these have come */
+  constructor(days: Days, filters: Filters, userId: string, before?: Rows) {
+    this.#days = days;
+    this.#filters = filters;
+    this.#userId = userId;
+    this.#before = before;
+    if (before !== undefined) before.#rest();
+  }
+
+  get days(): Days {
+    return this.#days;
+  }
+
+  at(index: number): Node | undefined {
+    return this.#rows.get(index) ?? this.#before?.at(index);
+  }
+
+  /** Reads the rows of a range that are not there yet; while some are being read, the latest range waits. */
+  want(from: number, to: number): void {
+    this.#wanted = [Math.max(0, from), Math.min(this.#days.total, to)];
+    this.#reading ??= this.#readAll().finally(() => {
+      this.#reading = undefined;
+    });
+  }
+
+  /** The row of a memory, as far as it has been read. */
+  indexOf(id: string): number | undefined {
+    for (const [index, node] of this.#rows) if (node.id === id) return index;
+    return undefined;
+  }
+
+  #rest(): void {
+    this.#cursors.clear();
+  }
+
+  async #readAll(): Promise<void> {
+    try {
+      for (;;) {
+        const [from, to] = this.#wanted ?? [0, 0];
+        let missing = from;
+        while (missing < to && this.#rows.has(missing)) missing += 1;
+        if (missing >= to) return;
+        if (!(await this.#readPage(missing, to))) return;
+        this.failure.value = undefined;
+        this.version.value += 1;
+      }
+    } catch (error) {
+      this.failure.value = asFailure(error);
+    }
+  }
+
+  /** @returns whether the row has come, or is still to come */
+  async #readPage(index: number, to: number): Promise<boolean> {
+    const day = dayOfRow(this.#days, index);
+    if (day === undefined) return false;
+    let start = day.index;
+    for (const known of this.#cursors.keys()) if (known <= index) start = Math.max(start, known);
+    const cursor = this.#cursors.get(start);
+    const limit = Math.min(LONGEST, Math.max(PAGE, to - start));
+    const { nodes, next_cursor } = await answered(
+      browseNodes({
+        query: {
+          ...this.#filters,
+          user_id: this.#userId,
+          limit,
+          // A cursor belongs to the query with which it was made.
+          ...(cursor === undefined
+            ? { time_to: startOfDay(day.from, 1).toISOString() }
+            : { cursor }),
+        },
+      }),
+    );
+    for (const [place, node] of nodes.entries()) this.#rows.set(start + place, node);
+    if (next_cursor !== null) this.#cursors.set(start + nodes.length, next_cursor);
+    return start + nodes.length > index || next_cursor !== null;
+  }
+}

@@ -1,0 +1,93 @@
+import { gunzipSync } from "node:zlib";
+import type { HttpApp } from "./app-env.ts";
+import type { InspectorFile } from "./inspector-files.ts";
+
+/** Where the inspector lies. */
+export const INSPECTOR_PATH = "/inspect/";
+/** What stands for all of its paths in the log. */
+const ROUTE = "/inspect/*";
+
+/**
+ * Text goes into text nodes only: nothing is loaded from elsewhere, no script and no style stands in the page, and a text never
+ * becomes markup or code.
+ */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join("; ");
+
+const HEADERS = {
+  "content-security-policy": POLICY,
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "permissions-policy":
+    "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), hid=(), microphone=(), midi=(), payment=(), serial=(), usb=()",
+  vary: "accept-encoding",
+};
+
+/** How a program that runs from source gets the page. */
+const NOT_BUILT =
+  "The inspector is part of the executable. Build it with `bun scripts/build.ts`, or run `bun scripts/inspector.ts`, which serves the page from source.\n";
+
+/** Serves the inspector's page and its files, without a key: they hold no memory, and the page asks for a key itself. */
+export function addInspector(app: HttpApp): void {
+  app.get(INSPECTOR_PATH.slice(0, -1), (context) => {
+    context.set("route", ROUTE);
+    return new Response(null, { status: 308, headers: { location: INSPECTOR_PATH } });
+  });
+  app.get(`${INSPECTOR_PATH}*`, async (context) => {
+    context.set("route", ROUTE);
+    const { INSPECTOR_FILES } = await import("./inspector-files.ts");
+    const name = context.req.path.slice(INSPECTOR_PATH.length);
+    return answerFile(INSPECTOR_FILES, name, context.req.raw.headers);
+  });
+}
+
+/** A file of that name, else the page, whose addresses are its views. */
+export function answerFile(
+  files: Readonly<Record<string, InspectorFile>>,
+  name: string,
+  request: Headers,
+): Response {
+  const isFile = name !== "" && Object.hasOwn(files, name);
+  const file = files[isFile ? name : ""];
+  if (file === undefined) {
+    const headers = { ...HEADERS, "content-type": "text/plain; charset=utf-8" };
+    return new Response(NOT_BUILT, { status: 404, headers });
+  }
+  const headers = new Headers({
+    ...HEADERS,
+    "content-type": file.type,
+    etag: file.etag,
+    // The name of a file changes with its content, the page's does not.
+    "cache-control": isFile ? "public, max-age=31536000, immutable" : "no-cache",
+  });
+  if (isNamed(request.get("if-none-match"), file.etag)) {
+    return new Response(null, { status: 304, headers });
+  }
+  const gzip = Buffer.from(file.gzip, "base64");
+  if (!acceptsGzip(request.get("accept-encoding"))) {
+    return new Response(gunzipSync(gzip), { headers });
+  }
+  headers.set("content-encoding", "gzip");
+  return new Response(gzip, { headers });
+}
+
+function isNamed(header: string | null, etag: string): boolean {
+  const names = header?.split(",").map((name) => name.trim().replace(/^W\//, "")) ?? [];
+  return names.includes(etag) || names.includes("*");
+}
+
+function acceptsGzip(header: string | null): boolean {
+  return /(?:^|[\s,])(?:gzip|\*)\s*(?:$|,|;\s*q=(?!0(?:\.0*)?\s*(?:$|,)))/i.test(header ?? "");
+}

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { leftOut } from "../left-out.ts";
+import { endAll, look, NO_BROWSER, type Served, serve } from "./place.ts";
+
+setDefaultTimeout(60_000);
+
+let served: Served;
+beforeAll(async () => {
+  if (NO_BROWSER === undefined) served = await serve();
+});
+afterAll(endAll);
+
+const ROWS = `[...document.querySelectorAll(".row")].map((row) => row.querySelector("bdi")?.textContent)`;
+
+describe.skipIf(NO_BROWSER !== undefined)(`the timeline${leftOut(NO_BROWSER)}`, () => {
+  test("shows the newest memories first, under their days", async () => {
+    const { page, go, faults, context } = await look(served.url);
+    await go("");
+    expect((await page.evaluate<string[]>(ROWS)).slice(0, 2)).toEqual([
+      "Milan reviews the rollback script on Monday; until then nobody changes it.",
+      "The new export writes 1.2 million rows in 38 seconds on staging.",
+    ]);
+    expect(await page.locator("h1").textContent()).toBe("21 memories since 1 Mar 2026");
+    expect(await page.locator(".place .day").first().textContent()).toBe(
+      "TodaySunday, 22 November 20261",
+    );
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+
+  test.each([
+    ["light", 1440],
+    ["dark", 1440],
+    ["light", 320],
+    ["dark", 320],
+    ["light", 1920],
+  ] as const)("has no faults of accessibility in %s, %d pixels wide", async (scheme, width) => {
+    const { go, axe, faults, context, page } = await look(served.url, { scheme, width });
+    await go("");
+    expect(await axe()).toEqual([]);
+    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+
+  test("is filtered by what it counts, and the address keeps the filter", async () => {
+    const { page, go, context } = await look(served.url);
+    await go("");
+    await page.getByRole("checkbox", { name: "contested" }).check();
+    await page.getByRole("heading", { level: 1, name: "2 memories" }).waitFor();
+    expect(new URL(page.url()).search).toBe("?state=contested");
+    await page.reload();
+    await page.getByRole("heading", { level: 1, name: "2 memories" }).waitFor();
+    expect(await page.getByRole("checkbox", { name: "tentative" }).isVisible()).toBe(true);
+    await context.close();
+  });
+
+  test("says what each filter leaves out where nothing is left", async () => {
+    const { page, go, context } = await look(served.url);
+    await go("?state=stable&type=task");
+    await page.getByText("No memory fits these filters").waitFor();
+    await page.getByRole("button", { name: "without this state" }).click();
+    await page.getByRole("heading", { level: 1, name: "2 memories" }).waitFor();
+    await context.close();
+  });
+
+  test("is gone through by keys, and each row opens", async () => {
+    const { page, go, context } = await look(served.url);
+    await go("");
+    for (const key of ["j", "j", "j", "k"]) await page.keyboard.press(key);
+    expect(await page.evaluate("document.activeElement.dataset.row")).toBe("1");
+    await page.keyboard.press("End");
+    expect(await page.evaluate("document.activeElement.dataset.row")).toBe("20");
+    await page.keyboard.press("Home");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/inspect\/memory\//);
+    await context.close();
+  });
+});
