@@ -1,9 +1,10 @@
 /**
- * Measures the organizer: `bun scripts/bench/organizer.ts [--memories 100000] [--keep FILE] [--write]`. One owner with memories of a
- * year; a whole run, a second one, and one after 100 new memories. No model takes part: the vectors are made up. With --write, the
- * page of figures gets them.
+ * Measures the organizer: `bun scripts/bench/organizer.ts [--memories 100000] [--keep FOLDER] [--write]`. One owner with memories of
+ * a year; a whole run, a second one, and one after 100 new memories; the last once more with memories of 60 days, of which all are
+ * active. No model takes part: the vectors are made up. With --keep, packs are filled once and copied from there; with --write, the
+ * page of figures gets what was measured.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -22,17 +23,28 @@ import { digits } from "./stats.ts";
 const OWNER = "bench";
 const BATCH = 500;
 const MIB = 2 ** 20;
-const YEAR_SECONDS = 365 * 86_400;
+const LONG_MS = 600_000;
+const DAY_SECONDS = 86_400;
+/** Nothing fades within that time. */
+const RECENT_DAYS = 60;
 const SETTINGS = toEngineSettings(loadConfig({ environment: {} }).config);
 const NOW = createSystemClock().now();
 
-/** Adds memories of the last year, the oldest first, with vectors of which few are near each other. */
-async function fillYear(store: Store, from: number, to: number, of: number): Promise<void> {
+/** Which memories are added: the serials from `from` inclusive to `to` exclusive of `of` memories in all, over some days until now. */
+type Span = {
+  readonly from: number;
+  readonly to: number;
+  readonly of: number;
+  readonly days: number;
+};
+
+/** Adds memories, the oldest first, with vectors of which few are near each other. */
+async function fillDays(store: Store, { from, to, of, days }: Span): Promise<void> {
   const { embedding } = await store.manifest();
   for (let start = from; start < to; start += BATCH) {
     const serials = Array.from({ length: Math.min(BATCH, to - start) }, (_, at) => start + at);
     const events = serials.map((serial) => {
-      const age = Math.round(YEAR_SECONDS * (1 - serial / of));
+      const age = Math.round(days * DAY_SECONDS * (1 - serial / of));
       return { ...turn(OWNER, serial), timestamp: before(age) };
     });
     await store.admit({ events, auditRecords: [], leaseJobs: true });
@@ -96,6 +108,67 @@ async function measured(name: string, engine: MemoryEngine, budgetMs: number): P
   };
 }
 
+/** A pack with memories of some days. */
+async function filled(
+  folder: string,
+  { days, count }: { readonly days: number; readonly count: number },
+): Promise<string> {
+  const pack = join(folder, `${count}-memories-of-${days}-days.pack`);
+  if (existsSync(pack)) return pack;
+  const store = await openStore(pack);
+  await fillDays(store, { from: 0, to: count, of: count, days });
+  await store.close();
+  return pack;
+}
+
+/** A copy of a pack, and how it is opened and added to. */
+function copied(pack: string, folder: string) {
+  const place = join(mkdtempSync(join(folder, "copy-")), "copy.pack");
+  copyFileSync(pack, place);
+  return {
+    open: () =>
+      MemoryEngine.create({ pack_path: place, organizer: { opportunistic_enabled: false } }),
+    add: async (span: Span): Promise<void> => {
+      const store = await openStore(place);
+      await fillDays(store, span);
+      await store.close();
+    },
+  };
+}
+
+/** The first run over a year, a second one, and one after new memories. */
+async function measureYear(folder: string, kept: string, count: number): Promise<Figure[]> {
+  const { open, add } = copied(await filled(kept, { days: 365, count }), folder);
+  let engine = await open();
+  const figures = [
+    await measured("a year: a budget of 1,000 ms", engine, 1000),
+    await measured("a year: the rest of the first run", engine, LONG_MS),
+    await measured("a year: a second run", engine, LONG_MS),
+  ];
+  await engine.close();
+  await add({ from: count, to: count + 100, of: count, days: 365 });
+  engine = await open();
+  figures.push(await measured("a year: after 100 new memories", engine, LONG_MS));
+  await engine.close();
+  return figures;
+}
+
+/** A run after new memories, as long as nothing has faded, and one more. */
+async function measureRecent(folder: string, kept: string, count: number): Promise<Figure[]> {
+  const { open, add } = copied(await filled(kept, { days: RECENT_DAYS, count }), folder);
+  let engine = await open();
+  await measured("60 days: a first run", engine, LONG_MS);
+  await engine.close();
+  await add({ from: count, to: count + 100, of: count, days: RECENT_DAYS });
+  engine = await open();
+  const figures = [
+    await measured("all active: after 100 new memories, just opened", engine, LONG_MS),
+    await measured("all active: again", engine, LONG_MS),
+  ];
+  await engine.close();
+  return figures;
+}
+
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
@@ -106,35 +179,19 @@ async function main(): Promise<void> {
   });
   const count = Number(values.memories);
   const folder = mkdtempSync(join(tmpdir(), "svc-bench-organizer-"));
+  const kept = values.keep ?? folder;
+  mkdirSync(kept, { recursive: true });
   try {
-    const pack = values.keep ?? join(folder, "year.pack");
-    if (!existsSync(pack)) {
-      const store = await openStore(pack);
-      await fillYear(store, 0, count, count);
-      await store.close();
-    }
-    const open = () =>
-      MemoryEngine.create({ pack_path: pack, organizer: { opportunistic_enabled: false } });
-    let engine = await open();
-    const figures = [
-      await measured("a budget of 1,000 ms", engine, 1000),
-      await measured("the rest of the first run", engine, 600_000),
-      await measured("a second run", engine, 600_000),
-    ];
-    await engine.close();
-    const store = await openStore(pack);
-    await fillYear(store, count, count + 100, count);
-    await store.close();
-    engine = await open();
-    figures.push(await measured("after 100 new memories", engine, 600_000));
-    await engine.close();
     const section = {
       title: "Organizer",
       command: `bun scripts/bench/organizer.ts --memories ${count}`,
       notes: [
-        "One owner with memories of a year, unencrypted, that was never organized before: most become stable in the first run, and most of the old ones are archived. Summaries and groups are skipped, since no language model takes part. Memory: the most that the process grew by, without pages of files that are mapped into it.",
+        "One owner, unencrypted, whose memories were never organized before. Of those of a year most become stable in the first run, and most of the old ones are archived; of those of 60 days all stay active. Summaries and groups are skipped, since no language model takes part. Memory: the most that the process grew by, without pages of files that are mapped into it.",
       ],
-      figures,
+      figures: [
+        ...(await measureYear(folder, kept, count)),
+        ...(await measureRecent(folder, kept, count)),
+      ],
     };
     console.log(toMarkdown(section));
     if (values.write) writePage(join(import.meta.dir, "../../docs/performance.md"), [section]);

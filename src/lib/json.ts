@@ -86,11 +86,20 @@ function isList(value: Json): value is readonly Json[] {
 /** Names that an object does not keep in the order in which they are set. */
 const UNORDERED = /^(?:\d|__proto__$)/;
 
+const SURROGATE = /[\ud800-\udfff]/;
+
 /** JSON with keys in code-point order and no whitespace: equal values give equal text. */
 export function canonicalJson(value: Json): string {
   const ordered = inOrder(value);
   // One native call for the whole is twice as fast as one for each member.
   return ordered === undefined ? textOf(value) : JSON.stringify(ordered);
+}
+
+/** The names of an object's members in code-point order. */
+function namesOf(value: object): readonly string[] {
+  const names = Object.keys(value);
+  // Without surrogates the native order, by UTF-16 units, is the same, and several times as fast.
+  return names.sort(SURROGATE.test(names.join("")) ? compareCodePoints : undefined);
 }
 
 /** A copy whose members come in code-point order; undefined if an object cannot hold them so. */
@@ -106,7 +115,7 @@ function inOrder(value: Json): Json | undefined {
     return items;
   }
   const members: Record<string, Json> = {};
-  for (const key of Object.keys(value).sort(compareCodePoints)) {
+  for (const key of namesOf(value)) {
     const ordered = UNORDERED.test(key) ? undefined : inOrder(value[key] ?? null);
     if (ordered === undefined) return undefined;
     members[key] = ordered;
@@ -117,8 +126,8 @@ function inOrder(value: Json): Json | undefined {
 function textOf(value: Json): string {
   if (value === null || typeof value !== "object") return JSON.stringify(value);
   if (isList(value)) return `[${value.map(textOf).join(",")}]`;
-  const members = Object.keys(value)
-    .sort(compareCodePoints)
-    .map((key) => `${JSON.stringify(key)}:${textOf(value[key] ?? null)}`);
+  const members = namesOf(value).map(
+    (key) => `${JSON.stringify(key)}:${textOf(value[key] ?? null)}`,
+  );
   return `{${members.join(",")}}`;
 }

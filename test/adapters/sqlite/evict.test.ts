@@ -63,7 +63,7 @@ const conversation = fc.array(
 /** Which memories are retired together, one group after the other, by number. */
 const retirements = fc.array(
   fc.tuple(
-    fc.uniqueArray(fc.nat({ max: 9 }), { minLength: 1, maxLength: 3 }),
+    fc.uniqueArray(fc.nat({ max: 9 }), { minLength: 1, maxLength: 6 }),
     fc.constantFrom("archived", "superseded", "deprecated"),
   ),
   { minLength: 1, maxLength: 5 },

@@ -31,7 +31,8 @@ type Found = {
 type Sql = {
   readonly states: readonly LifecycleState[];
   readonly within: string;
-  readonly considered: string;
+  /** Columns of a node that was walked over: whether it is `considered`, and what `meant` reads. */
+  readonly columns: string;
   readonly meant: string;
   readonly parameters: readonly (string | number)[];
   readonly isMeant: (node: MemoryNode) => boolean;
@@ -93,9 +94,9 @@ function readFrom(database: Database, sql: Sql, place: Place, limit: number): Fo
   const found = database
     .query<Found, (string | number)[]>(
       `SELECT count(*) AS walked, coalesce(sum(considered), 0) AS considered,
-         json_group_array(key) FILTER (WHERE meant) AS keys,
+         json_group_array(key) FILTER (WHERE ${sql.meant}) AS keys,
          max(created_at) AS createdAt, substr(max(created_at || id), 28) AS id
-       FROM (SELECT n.key, n.created_at, n.id, ${sql.considered} AS considered, ${sql.meant} AS meant FROM nodes n
+       FROM (SELECT n.key, n.created_at, n.id, ${sql.columns} FROM nodes n
          WHERE n.owner = ?1 AND n.lifecycle_state = ?2 AND (n.created_at, n.id) > (?3, ?4) AND ${sql.within}
          ORDER BY n.created_at, n.id LIMIT ?5)`,
     )
@@ -119,8 +120,8 @@ function sqlOf(at: Aging): Sql {
     return {
       states: ["tentative"],
       within: "n.created_at <= ?6",
-      considered: "1",
-      meant: "json_array_length(n.evidence_refs) >= ?7",
+      columns: "1 AS considered, n.evidence_refs",
+      meant: "json_array_length(evidence_refs) >= ?7",
       parameters: [at.createdBefore, at.evidence],
       isMeant: mayBePromoted,
     };
@@ -129,8 +130,9 @@ function sqlOf(at: Aging): Sql {
   return {
     states: ACTIVE_STATES,
     within: "true",
-    considered: CAN_FADE,
-    meant: `${CAN_FADE} AND (n.salience_base * exp(-${DAYS} * ${RATE}) < ?7 OR n.confidence_base * exp(-${DAYS} * ${RATE} / 2) < ?8)`,
+    columns: `${CAN_FADE} AS considered, n.salience_base, n.confidence_base, ${DAYS} * ${RATE} AS faded`,
+    meant:
+      "considered AND (salience_base * exp(-faded) < ?7 OR confidence_base * exp(-faded / 2) < ?8)",
     // A little more, because SQLite counts days in milliseconds. What is too much is sorted out by the exact rule.
     parameters: [now, salience * 1.000_01, confidence * 1.000_01],
     isMeant: (node) => {

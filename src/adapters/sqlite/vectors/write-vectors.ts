@@ -102,12 +102,29 @@ export function putVectors(
 
 /** Removes the vectors of nodes. Runs inside a write transaction, before `leanAll`. */
 export function removeVectors(database: Database, keys: readonly number[]): void {
-  for (const table of ["vectors", "vector_metadata", "vector_payloads"]) {
-    const remove = database.query(`DELETE FROM ${table} WHERE node_key = ?`);
-    for (const key of keys) {
-      if (table !== "vectors" || isIndexed(database, key)) remove.run(key);
-    }
+  const remove = database.query("DELETE FROM vectors WHERE node_key = ?");
+  // Only what is there: looking for a missing entry costs the index more than removing one.
+  for (const key of amongKeys(database, keys, "vectors_rowids", "rowid")) remove.run(key);
+  for (const table of ["vector_metadata", "vector_payloads"]) {
+    database
+      .query(`DELETE FROM ${table} WHERE node_key IN (SELECT value FROM json_each(?))`)
+      .run(JSON.stringify(keys));
   }
+}
+
+/** Those of some keys that a table has. */
+function amongKeys(
+  database: Database,
+  keys: readonly number[],
+  table: string,
+  column: string,
+): readonly number[] {
+  return database
+    .query<{ key: number }, [string]>(
+      `SELECT t.${column} AS key FROM json_each(?) i CROSS JOIN ${table} t ON t.${column} = i.value`,
+    )
+    .all(JSON.stringify(keys))
+    .map(({ key }) => key);
 }
 
 /**
@@ -115,11 +132,10 @@ export function removeVectors(database: Database, keys: readonly number[]): void
  * transaction.
  */
 export function evictVectors(database: Database, gone: readonly Turn[]): void {
-  const towards = gone.filter(({ key }) => readPayload(database, key) !== undefined);
-  removeVectors(
-    database,
-    gone.map(({ key }) => key),
-  );
+  const keys = gone.map(({ key }) => key);
+  const withOwn = new Set(amongKeys(database, keys, "vector_payloads", "node_key"));
+  const towards = gone.filter(({ key }) => withOwn.has(key));
+  removeVectors(database, keys);
   const turns = turnsAround(database, towards, AROUND);
   if (turns.length === 0) return;
   const leaning = beginLeaning(database);

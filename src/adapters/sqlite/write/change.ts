@@ -22,7 +22,7 @@ import { readEdgesAmong, readEdgesOf, writeEdge } from "./edges.ts";
 import { advanceIndexSequence } from "./index-sequence.ts";
 import { removeDocuments } from "./lexical-index.ts";
 import { NODE_COLUMNS, type NodeRow, toNode, updateOfNode } from "./rows.ts";
-import { readTurn } from "./turns.ts";
+import { readTurns } from "./turns.ts";
 import { failuresOf } from "./work.ts";
 import { writeAuditRecord } from "./write-audit-record.ts";
 
@@ -117,17 +117,27 @@ function writeChange(
     database.query(sql).run(...values, keyOf(after));
   }
   for (const edge of edges) writeEdge(database, edge);
-  for (const record of auditRecords) {
-    if (readAuditRecord(database, record.id) !== undefined) {
-      throw brokenChange(`the operation ${record.id} is there already`);
-    }
-    writeAuditRecord(database, record);
-  }
+  requireNew(database, auditRecords);
+  for (const record of auditRecords) writeAuditRecord(database, record);
   const retired = nodes.filter(isRetired);
   evict(
     database,
     retired.map(({ after }) => keyOf(after)),
   );
+}
+
+/** @throws SvcError internal for a record that is there already, or twice */
+function requireNew(database: Database, records: readonly AuditRecord[]): void {
+  const ids = new Set<string>();
+  const known = database
+    .query<{ id: string }, [string]>(
+      "SELECT o.id FROM json_each(?) i CROSS JOIN operations o ON o.id = i.value",
+    )
+    .all(JSON.stringify(records.map(({ id }) => id)));
+  for (const { id } of [...known, ...records]) {
+    if (ids.has(id)) throw brokenChange(`the operation ${id} is there already`);
+    ids.add(id);
+  }
 }
 
 /**
@@ -137,7 +147,7 @@ function writeChange(
  */
 export function evict(database: Database, keys: readonly number[]): void {
   if (keys.length === 0) return;
-  const gone = keys.flatMap((key) => readTurn(database, key) ?? []);
+  const gone = readTurns(database, keys);
   // The vectors first: once the word index has changes, each write to the vector index is a savepoint for it, which costs several
   // times as much as the write.
   evictVectors(database, gone);

@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { ACTIVE_STATES } from "../../../domain/enums.ts";
 import { BLANKS, type Surrounded, TURN_TYPE } from "../../../domain/search/turns.ts";
+import { compareUnits } from "../../../lib/text.ts";
 import { sqlList } from "./sql-list.ts";
 
 export const ACTIVE = sqlList(ACTIVE_STATES);
@@ -28,6 +29,16 @@ export type Turn = {
   readonly event_time: string | null;
   readonly id: string;
 };
+
+/** The nodes of keys, in any state, in the order of the keys. */
+export function readTurns(database: Database, keys: readonly number[]): readonly Turn[] {
+  const columns = TURN.replaceAll(/\w+/g, "n.$&");
+  return database
+    .query<Turn, [string]>(
+      `SELECT ${columns} FROM json_each(?) i CROSS JOIN nodes n ON n.key = i.value ORDER BY i.key`,
+    )
+    .all(JSON.stringify(keys));
+}
 
 /** The node of a key, in any state. */
 export function readTurn(database: Database, key: number): Turn | undefined {
@@ -84,11 +95,33 @@ export function turnsAround(
   around: Neighbourhood,
 ): readonly Turn[] {
   const found = new Map<number, Turn>();
-  for (const turn of gone) {
-    const { before, after } = surround(database, turn, around);
-    for (const beside of [...before, ...after]) found.set(beside.key, beside);
+  let place: Surrounded<Turn> | undefined;
+  for (const turn of gone.filter(isOfConversation).sort(byConversation)) {
+    // Of several that went one after the other, one look finds what is around all.
+    if (place !== undefined && isBeforeTheNext(place, turn)) continue;
+    place = surround(database, turn, around);
+    for (const beside of [...place.before, ...place.after]) found.set(beside.key, beside);
   }
   return [...found.values()];
+}
+
+/** Orders nodes by conversation, then by time. */
+function byConversation(one: Turn, other: Turn): number {
+  return (
+    one.owner - other.owner ||
+    compareUnits(one.session_id ?? "", other.session_id ?? "") ||
+    compareUnits(one.scope, other.scope) ||
+    byTime(one, other)
+  );
+}
+
+function byTime(one: Turn, other: Turn): number {
+  return compareUnits(one.created_at, other.created_at) || compareUnits(one.id, other.id);
+}
+
+/** Whether a node that is no turn, and not earlier than the middle of a place, lies before the next turn of the conversation. */
+function isBeforeTheNext({ turn: middle, after: [next] }: Surrounded<Turn>, turn: Turn): boolean {
+  return isOfSame(middle, turn) && (next === undefined || byTime(turn, next) < 0);
 }
 
 /** What identifies the conversation of a turn. */
