@@ -9,6 +9,7 @@
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeMemoryFolder } from "./check/memory-folder.ts";
+import { startPostgres } from "./check/postgres.ts";
 import { Progress } from "./check/progress.ts";
 import { removeTree } from "./check/remove-tree.ts";
 import { type Outcome, runStep } from "./check/run.ts";
@@ -45,10 +46,12 @@ async function take(step: Step): Promise<Tally> {
 
 async function runTests(): Promise<Tally> {
   const memory = makeMemoryFolder();
+  const databases = await startPostgres(root, memory);
   const step = testsIn({
     root,
     memory,
     disk: tmpdir(),
+    databases: typeof databases === "string" ? { lacking: databases } : databases,
     // Much of the time is spent waiting, for processes above all.
     processes: Math.min(8, 2 * Math.max(2, availableParallelism())),
   });
@@ -57,6 +60,7 @@ async function runTests(): Promise<Tally> {
     const line = progress.read(text, performance.now());
     if (line !== undefined) void print(`${line}\n`);
   });
+  if (typeof databases !== "string") await databases.stop();
   if (memory !== undefined) removeTree(memory);
   const lines = outcome.output.trimEnd();
   const shown = outcome.ok

@@ -89,6 +89,8 @@ export type TestPlace = {
   readonly memory: string | undefined;
   /** The folder for temporary files on a disk. */
   readonly disk: string;
+  /** The server of databases that all tests share, or why there is none. */
+  readonly databases: { readonly url: string } | { readonly lacking: string };
   readonly processes: number;
 };
 
@@ -98,13 +100,15 @@ export type TestPlace = {
  * its modules from one file to the next, so that each need not be loaded 300 times. The limit of a single test suits a loaded
  * machine with two cores.
  */
-export function testsIn({ root, memory, disk, processes }: TestPlace): Step {
+export function testsIn({ root, memory, disk, databases, processes }: TestPlace): Step {
   return {
     name: "tests",
     limitMinutes: 20,
     env: {
       // Tests of commands start what has just been built; run on their own they start the source.
       TEST_PROGRAM: join(root, "dist/svc"),
+      TEST_DATABASE_URL: "url" in databases ? databases.url : "",
+      TEST_DATABASE_LACKING: "url" in databases ? "" : databases.lacking,
       TMPDIR_ON_DISK: disk,
       TMPDIR: memory ?? disk,
     },

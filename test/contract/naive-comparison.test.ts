@@ -61,7 +61,7 @@ test("a store that knows nothing but the rules of the domain finds the same as t
     const edges = ends.map(([from, to, second]) =>
       anEdgeBetween(nodes[from], nodes[to], { second }),
     );
-    for (const { seed } of [place, { seed: seedInto(pack) }]) seed.edges(edges);
+    for (const { seed } of [place, { seed: seedInto(pack) }]) await seed.edges(edges);
 
     await fc.assert(
       fc.asyncProperty(text, filters, fc.nat(40), async (question, filter, k) => {

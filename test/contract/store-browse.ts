@@ -265,7 +265,7 @@ function describeEdges({ fresh }: StoreWorld): void {
     const foreign = anEdgeBetween(bobs, bobsCup, { userId: "bob" });
     const crossing = [anEdgeBetween(tea, bobs), anEdgeBetween(bobs, bobsCup)];
     // The order of writing is not that of the ids.
-    place.seed.edges([...crossing, foreign, ...own.toReversed()]);
+    await place.seed.edges([...crossing, foreign, ...own.toReversed()]);
     const read = async (given: Partial<Parameters<Store["edges"]>[0]>) =>
       (await store.edges({ owner: "ada", limit: 9, ...given })).items;
 
@@ -378,7 +378,7 @@ function describeNotedContradictions({ fresh }: StoreWorld): void {
       noted(c, a, 5),
       noted(bobsOther, bobs, 1, "bob"),
     ];
-    place.seed.edges([tied, late, early, foreign, noted(bobs, a, 0), anEdge(a, b)]);
+    await place.seed.edges([tied, late, early, foreign, noted(bobs, a, 0), anEdge(a, b)]);
     const record = { opType: "CONTRADICTION_NOTED", targetId: a.id, createdAt: at(5) };
     const auditRecords = [
       anAuditRecord({ ...record, actorId: "carl" }),

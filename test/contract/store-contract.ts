@@ -54,9 +54,9 @@ export type RetrievalStore = Omit<
 /** Writes what no call of a store writes, or writes much faster. Owners and ends of edges have to be there. */
 export type Seed = {
   /** Nodes without entries in the indexes. */
-  nodes(nodes: readonly MemoryNode[]): void;
+  nodes(nodes: readonly MemoryNode[]): void | Promise<void>;
   /** Edges as they are, also those that a store would refuse. */
-  edges(edges: readonly Edge[]): void;
+  edges(edges: readonly Edge[]): void | Promise<void>;
 };
 
 /** An empty place that can hold one store, and what the suite needs to look at it from outside. */
@@ -65,7 +65,7 @@ export type Place<S> = {
   open(options?: StoreChoices): Promise<S>;
   readonly seed: Seed;
   /** Deletes everything. */
-  remove(): void;
+  remove(): void | Promise<void>;
 };
 
 export type StorePlace = Place<Store> & {
@@ -191,7 +191,7 @@ function createWorld<S extends Pick<Store, "close">, P extends Place<S>>(
   afterEach(async () => {
     await before();
     for (const store of opened.splice(0)) await store.close();
-    for (const place of places.splice(0)) place.remove();
+    for (const place of places.splice(0)) await place.remove();
   });
   return {
     open,

@@ -97,7 +97,7 @@ async function draw(
   for (const { source, target, isVerified, ...given } of lines) {
     const metadata = { relation: "alias", identity_verified: isVerified ?? false };
     const alias = isVerified === undefined ? {} : { metadata };
-    link(place, made[source], made[target], { ...given, ...alias });
+    await link(place, made[source], made[target], { ...given, ...alias });
   }
   return made;
 }
@@ -302,10 +302,10 @@ function describeNeighborhood(world: StoreWorld): void {
         { content: "far" },
         { content: "farther" },
       );
-      link(place, start, near);
-      link(place, gone, start, { type: "supersedes", validTo: at(1) });
-      link(place, gone, far);
-      link(place, farther, far);
+      await link(place, start, near);
+      await link(place, gone, start, { type: "supersedes", validTo: at(1) });
+      await link(place, gone, far);
+      await link(place, farther, far);
       const within = async (maxHops: number) =>
         contents(await store.neighborhood({ ...WIDE, nodeId: idOf(start), maxHops }));
 
@@ -329,8 +329,8 @@ function describeNeighborhood(world: StoreWorld): void {
           type: "relates_to",
           metadata: { relation: "alias", identity_verified },
         }) as const;
-      link(place, doubtful, start, alias(false));
-      link(place, known, start, alias(true));
+      await link(place, doubtful, start, alias(false));
+      await link(place, known, start, alias(true));
 
       expect(contents(await store.neighborhood({ ...WIDE, nodeId: idOf(start) }))).toEqual([
         "known",
@@ -345,10 +345,10 @@ function describeNeighborhood(world: StoreWorld): void {
         ...hub,
         id: asUuid(`${`${10_000 - i}`.padStart(8, "0")}-0000-4000-8000-000000000000`),
       }));
-      place.seed.nodes(spokes);
+      await place.seed.nodes(spokes);
       const lines = spokes.map((spoke, i) => (i % 2 === 0 ? [hub, spoke] : [spoke, hub]));
-      place.seed.edges(lines.map(([source, target]) => anEdgeBetween(source, target)));
-      link(place, hub, beyond);
+      await place.seed.edges(lines.map(([source, target]) => anEdgeBetween(source, target)));
+      await link(place, hub, beyond);
       const read = { nodeId: idOf(hub), owner: "ada", maxHops: 5 };
 
       const some = await store.neighborhood({ ...read, maxVisited: 1000 });
@@ -417,8 +417,8 @@ function describeChain(world: StoreWorld): void {
         { content: "second", lifecycleState: "archived" },
         { content: "third" },
       );
-      link(place, second, first, { type: "supersedes" });
-      link(place, third, second, { type: "supersedes" });
+      await link(place, second, first, { type: "supersedes" });
+      await link(place, third, second, { type: "supersedes" });
       const from = async (
         node: MemoryNode | undefined,
         direction: ChainDirection,
@@ -521,14 +521,14 @@ function describeContradictionEdges(world: StoreWorld): void {
     );
     const [a, b, c, project, bobs] = made;
     const contradicts = (second: number) => ({ type: "contradicts", second }) as const;
-    link(place, c, a, contradicts(1));
-    link(place, a, b, { ...contradicts(3), validTo: at(9) });
-    link(place, b, c, contradicts(2));
-    link(place, b, a, contradicts(3));
-    link(place, a, project, contradicts(4));
-    link(place, a, bobs, contradicts(5));
-    link(place, a, b, { type: "supports" });
-    link(place, a, c, { ...contradicts(6), userId: "bob" });
+    await link(place, c, a, contradicts(1));
+    await link(place, a, b, { ...contradicts(3), validTo: at(9) });
+    await link(place, b, c, contradicts(2));
+    await link(place, b, a, contradicts(3));
+    await link(place, a, project, contradicts(4));
+    await link(place, a, bobs, contradicts(5));
+    await link(place, a, b, { type: "supports" });
+    await link(place, a, c, { ...contradicts(6), userId: "bob" });
     const names = new Map(made.map(({ id, content }) => [id, content]));
     return { store, made, names };
   }
@@ -595,7 +595,7 @@ function describeContradictionEdges(world: StoreWorld): void {
       await fc.assert(
         fc.asyncProperty(lines, fc.uniqueArray(end), async (added, asked) => {
           for (const [source, target, userId, second] of added) {
-            link(place, made[source], made[target], { type: "contradicts", userId, second });
+            await link(place, made[source], made[target], { type: "contradicts", userId, second });
           }
           known.push(...added.map(([source, target, userId]) => [source, target, userId] as const));
           const ids = asked.map((index) => idOf(made[index]));
@@ -689,13 +689,13 @@ function describeLargePages(world: StoreWorld): void {
   test("walks over edges end there too, with at least one memory", async () => {
     const { store, place } = await world.fresh();
     const [start, ...around] = await put(store, { content: "start" }, ...large);
-    for (const node of around) link(place, start, node);
+    for (const node of around) await link(place, start, node);
     const near = await store.neighborhood({ ...WIDE, nodeId: idOf(start), maxHops: 1 });
     expect(near.map(({ id }) => id)).toEqual(around.slice(0, 2).map(({ id }) => id));
 
     const versions = await put(store, ...large, { content: LARGE.repeat(4), second: 9 });
     for (const [index, node] of versions.entries()) {
-      if (index > 0) link(place, node, versions[index - 1], { type: "supersedes" });
+      if (index > 0) await link(place, node, versions[index - 1], { type: "supersedes" });
     }
     const chain = async (from: number, direction: "forward" | "backward") => {
       const read = {

@@ -51,8 +51,8 @@ export function link(
   source: MemoryNode | undefined,
   target: MemoryNode | undefined,
   given: EdgeChoices = {},
-): void {
-  seed.edges([anEdgeBetween(source, target, given)]);
+): void | Promise<void> {
+  return seed.edges([anEdgeBetween(source, target, given)]);
 }
 
 const WIDE: GraphReach = { hops: 3, limit: 1000 };
@@ -88,11 +88,11 @@ const entity = (content: string, given: Memory = {}): Memory => ({
 const A_YEAR = 365 * 86_400;
 
 /** Many notes of ada, `note 1` and so on, and their edges from one node, made within an hour. */
-function addSpokes(
+async function addSpokes(
   { seed }: Place<RetrievalStore>,
   hub: MemoryNode | undefined,
   count: number,
-): void {
+): Promise<void> {
   if (hub === undefined) throw new Error("the hub was stored");
   const notes = Array.from(
     { length: count },
@@ -104,8 +104,8 @@ function addSpokes(
       evidenceRefs: [],
     }),
   );
-  seed.nodes(notes);
-  seed.edges(
+  await seed.nodes(notes);
+  await seed.edges(
     notes.map((note, i) => anEdgeBetween(hub, note, { second: A_YEAR + ((i + 1) % 3600) })),
   );
 }
@@ -123,10 +123,10 @@ export function describeGraph(world: World): void {
         { content: "shelf" },
         { content: "wall" },
       );
-      link(place, ada, tea);
-      link(place, cup, tea, { type: "supports" });
-      link(place, cup, shelf, { type: "part_of" });
-      link(place, shelf, wall);
+      await link(place, ada, tea);
+      await link(place, cup, tea, { type: "supports" });
+      await link(place, cup, shelf, { type: "part_of" });
+      await link(place, shelf, wall);
 
       const inOrder = async (hops: number) =>
         (await walk(store, ["Ada"], {}, { hops })).sort(([, a], [, b]) => b - a);
@@ -152,11 +152,11 @@ export function describeGraph(world: World): void {
         { content: "c" },
         { content: "d" },
       );
-      link(place, ada, b);
-      link(place, b, c);
-      link(place, c, d);
-      link(place, d, ada);
-      link(place, ada, ada);
+      await link(place, ada, b);
+      await link(place, b, c);
+      await link(place, c, d);
+      await link(place, d, ada);
+      await link(place, ada, ada);
 
       expect(Object.fromEntries(await walk(store, ["Ada"]))).toEqual({ b: 1, d: 1, c: 0.7 });
     });
@@ -170,9 +170,9 @@ export function describeGraph(world: World): void {
         { content: "letter" },
         { content: "engine" },
       );
-      link(place, ada, letter);
-      link(place, babbage, letter);
-      link(place, babbage, engine);
+      await link(place, ada, letter);
+      await link(place, babbage, letter);
+      await link(place, babbage, engine);
 
       expect(await reached(store, ["Ada"], {}, { hops: 1 })).toEqual(["letter"]);
       expect(Object.fromEntries(await walk(store, ["Ada", "Babbage"]))).toEqual({
@@ -198,7 +198,7 @@ export function describeGraph(world: World): void {
         { content: "sure", second: 0, confidence: 0.9 },
         { content: "doubtful", second: 9, confidence: 0.1 },
       );
-      for (const other of others) link(place, ada, other);
+      for (const other of others) await link(place, ada, other);
 
       const contents = async (limit: number) =>
         (await walk(store, ["Ada"], {}, { limit })).map(([content]) => content);
@@ -217,8 +217,8 @@ export function describeGraph(world: World): void {
         { content: "gone", lifecycleState: "superseded" },
         { content: "tea", lifecycleState: "contested" },
       );
-      link(place, ada, gone);
-      link(place, gone, tea);
+      await link(place, ada, gone);
+      await link(place, gone, tea);
 
       expect(await walk(store, ["Ada"])).toEqual([["tea", 0.7]]);
     });
@@ -233,10 +233,10 @@ export function describeGraph(world: World): void {
         { content: "behind bob" },
         { content: "by bob's edge" },
       );
-      link(place, ada, hers);
-      link(place, ada, bobs);
-      link(place, bobs, far);
-      link(place, ada, other, { userId: "bob" });
+      await link(place, ada, hers);
+      await link(place, ada, bobs);
+      await link(place, bobs, far);
+      await link(place, ada, other, { userId: "bob" });
 
       expect(await reached(store, ["Ada"])).toEqual(["hers"]);
       expect(await reached(store, ["Ada"], { userId: "bob" })).toEqual([]);
@@ -255,14 +255,14 @@ export function describeGraph(world: World): void {
         ),
       );
       const [unverified, verified, unsaid, relation, type] = others;
-      link(place, ada, unverified, alias(false));
-      link(place, ada, verified, alias(true));
-      link(place, ada, unsaid, { type: "relates_to", metadata: { relation: "alias" } });
-      link(place, ada, relation, {
+      await link(place, ada, unverified, alias(false));
+      await link(place, ada, verified, alias(true));
+      await link(place, ada, unsaid, { type: "relates_to", metadata: { relation: "alias" } });
+      await link(place, ada, relation, {
         type: "relates_to",
         metadata: { relation: "friend", identity_verified: false },
       });
-      link(place, ada, type, { ...alias(false), type: "mentions" });
+      await link(place, ada, type, { ...alias(false), type: "mentions" });
 
       expect(await reached(store, ["Ada"])).toEqual([
         "another relation",
@@ -280,7 +280,7 @@ export function describeGraph(world: World): void {
         ...names.map((name) => entity(name)),
         ...names.map((name) => ({ content: `about ${name}` })),
       );
-      names.forEach((_, i) => void link(place, made[i], made[names.length + i]));
+      for (const [i] of names.entries()) await link(place, made[i], made[names.length + i]);
       const about = (...found: readonly string[]) => found.map((name) => `about ${name}`).sort();
 
       const found = new Map<string, string[]>();
@@ -329,7 +329,7 @@ export function describeGraph(world: World): void {
         ...cases.map(({ tells: _, ...given }) => ({ ...given, content: "Ada" })),
         ...cases.map(({ tells: content }) => ({ content })),
       );
-      cases.forEach((_, i) => void link(place, made[i], made[cases.length + i]));
+      for (const [i] of cases.entries()) await link(place, made[i], made[cases.length + i]);
 
       expect(await reached(store, ["Ada"])).toEqual(["personal", "project"]);
       expect(await reached(store, ["Ada"], { scopes: ["personal"] })).toEqual(["personal"]);
@@ -350,7 +350,12 @@ export function describeGraph(world: World): void {
         { content: "an entity from 20", nodeType: "entity", validFrom: at(20) },
       );
       for (const other of others) {
-        link(place, ada, other, other.content.startsWith("by an edge") ? { validTo: at(10) } : {});
+        await link(
+          place,
+          ada,
+          other,
+          other.content.startsWith("by an edge") ? { validTo: at(10) } : {},
+        );
       }
 
       expect(await reached(store, ["Ada"])).toHaveLength(5);
@@ -383,7 +388,7 @@ export function describeGraph(world: World): void {
         { content: "happened early", eventTime: at(-100), second: 4 },
         { content: "happened late", eventTime: at(100), second: 5 },
       );
-      for (const other of others) link(place, ada, other);
+      for (const other of others) await link(place, ada, other);
       const filters: readonly Partial<CandidateFilter>[] = [
         {},
         { scopes: ["personal"] },
@@ -408,9 +413,9 @@ export function describeGraph(world: World): void {
     test("takes the newest 32 neighbours of a hub of 10,000", async () => {
       const { store, place } = await world.fresh();
       const [ada, latest] = await put(store, entity("Ada"), { content: "the latest" });
-      addSpokes(place, ada, 10_000);
+      await addSpokes(place, ada, 10_000);
       // The seconds of the edges repeat after an hour, so that the newest ones are spread.
-      link(place, latest, ada, { second: 400 * 86_400 });
+      await link(place, latest, ada, { second: 400 * 86_400 });
 
       const found = await walk(store, ["Ada"], {}, { hops: 1 });
       const seconds = found
@@ -430,7 +435,7 @@ export function describeGraph(world: World): void {
         store,
         ...Array.from({ length: 20 }, (_, i) => entity(`Ada ${i}`, { second: i })),
       );
-      for (const hub of hubs) addSpokes(place, hub, 30);
+      for (const hub of hubs) await addSpokes(place, hub, 30);
 
       expect(await walk(store, ["Ada"])).toHaveLength(480);
       expect(await walk(store, ["Ada 19"])).toHaveLength(30);
@@ -446,9 +451,9 @@ export function describeGraph(world: World): void {
         store,
         ...["of the first", "of the last", "beyond"].map((content) => ({ content })),
       );
-      link(place, people[0], first);
-      link(place, people[99], last);
-      link(place, people[100], beyond);
+      await link(place, people[0], first);
+      await link(place, people[99], last);
+      await link(place, people[100], beyond);
 
       expect(await reached(store, ["Ada"])).toEqual(["of the first", "of the last"]);
       expect(await reached(store, ["Ada 100"])).toEqual(["beyond"]);
@@ -545,15 +550,15 @@ export function describeGraph(world: World): void {
         { content: "bob's", userId: "bob", ...contested },
       );
       const contradicts = (second: number) => ({ type: "contradicts", second }) as const;
-      link(place, both, fresh, contradicts(2));
-      link(place, both, old, contradicts(1));
-      link(place, calm, both, contradicts(9));
-      link(place, fresh, incoming, contradicts(1));
-      link(place, old, incoming, contradicts(2));
-      link(place, incoming, incoming, contradicts(3));
-      link(place, incoming, bobs, contradicts(4));
-      link(place, none, fresh, { type: "supports" });
-      link(place, calm, fresh, contradicts(1));
+      await link(place, both, fresh, contradicts(2));
+      await link(place, both, old, contradicts(1));
+      await link(place, calm, both, contradicts(9));
+      await link(place, fresh, incoming, contradicts(1));
+      await link(place, old, incoming, contradicts(2));
+      await link(place, incoming, incoming, contradicts(3));
+      await link(place, incoming, bobs, contradicts(4));
+      await link(place, none, fresh, { type: "supports" });
+      await link(place, calm, fresh, contradicts(1));
       const found = await store.nodesById(
         "ada",
         [both, incoming, none, calm].map((node) => node?.id ?? freshId()),

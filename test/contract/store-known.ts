@@ -38,7 +38,7 @@ async function withClaims(
   ...objects: readonly string[]
 ) {
   const claims = await put(store, ...objects.map((object) => claim(object)));
-  for (const each of claims) link(place, subject, each, { type: "has_fact" });
+  for (const each of claims) await link(place, subject, each, { type: "has_fact" });
   return ids(claims);
 }
 
@@ -103,11 +103,11 @@ export function describeKnownMemories(world: StoreWorld): void {
         entity("Bobby", { lifecycleState: "archived" }),
       );
       const verified = { relation: "alias", identity_verified: true };
-      link(place, robert, bob, { type: "relates_to", metadata: verified });
-      link(place, rob, robert, {
+      await link(place, robert, bob, { type: "relates_to", metadata: verified });
+      await link(place, rob, robert, {
         ...{ type: "relates_to", metadata: { relation: "alias", identity_verified: false } },
       });
-      link(place, robert, gone, { type: "relates_to", metadata: verified });
+      await link(place, robert, gone, { type: "relates_to", metadata: verified });
 
       const { entities } = await store.knownMemories(lookup({ names: ["bob"] }));
       expect(entities).toEqual(
@@ -128,9 +128,9 @@ export function describeKnownMemories(world: StoreWorld): void {
       const made = await withClaims({ store, place }, ada, ...objects);
       const [first, pump, tea] = made;
       const nodes = await Promise.all(made.map((id) => store.node(id, "ada")));
-      link(place, nodes[0], graz);
+      await link(place, nodes[0], graz);
       const [retired] = await put(store, claim("Graz", { lifecycleState: "superseded" }));
-      link(place, ada, retired, { type: "has_fact" });
+      await link(place, ada, retired, { type: "has_fact" });
 
       const values = ["GRAZ", "pump", "Green  tea", "nothing"];
       const { claims } = await store.knownMemories(lookup({ names: ["ada"], values }));

@@ -1,17 +1,19 @@
 /**
- * A process of its own on a pack of a contract test. It does one thing, tells what it did in one line of JSON, and then
+ * A process of its own on a pack or a database of a contract test. It does one thing, tells what it did in one line of JSON, and then
  * waits to be killed.
- * Arguments: the adapter's own description of the pack as JSON; `claim` and a limit, `extract`, or `admit` and a content.
+ * Arguments: the adapter's own description of the place as JSON; `claim` and a limit, `extract`, or `admit` and a content.
  */
 
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import { uuidV7 } from "../../src/lib/new-uuid.ts";
+import { openPostgres, type PostgresPlace } from "./postgres-place.ts";
 import { anAdmission, anEvent } from "./samples.ts";
 import { openSqlitePack, type SqlitePack } from "./sqlite-pack.ts";
 
-const [pack = "", action, argument = ""] = process.argv.slice(2);
+const [described = "", action, argument = ""] = process.argv.slice(2);
 // SAFETY: the test that starts this process wrote the description.
-const store = await openSqlitePack(JSON.parse(pack) as SqlitePack);
+const place = JSON.parse(described) as SqlitePack | PostgresPlace;
+const store = await ("url" in place ? openPostgres(place) : openSqlitePack(place));
 
 async function act(): Promise<readonly string[]> {
   if (action === "claim") {

@@ -189,8 +189,8 @@ test.each([...READS])("$name: no table is gone through", async ({ read, indexes,
   const [one, other] = await put(store, { content: "one" }, { content: "other" });
   const database = openDatabase({ ...connectionOf(pack), layout: pack.layout, mode: "read-write" });
   const place = { seed: seedOn(database) };
-  link(place, one, other, { type: "supersedes" });
-  link(place, one, other, { type: "contradicts" });
+  await link(place, one, other, { type: "supersedes" });
+  await link(place, one, other, { type: "contradicts" });
   const plans: string[] = [];
 
   read(planning(database, plans), one?.id ?? freshId());

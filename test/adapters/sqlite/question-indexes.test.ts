@@ -100,7 +100,7 @@ test.each([...READS])("$name is read through its indexes", async ({ read, indexe
   });
   const database = openDatabase({ ...connectionOf(pack), layout: pack.layout, mode: "read-write" });
   const place = { seed: seedOn(database) };
-  link(place, made[0], made[1]);
+  await link(place, made[0], made[1]);
   const plans: string[] = [];
 
   read(planning(database, plans));

@@ -29,12 +29,12 @@ test.each([
   );
   const database = openDatabase({ ...connectionOf(pack), layout: pack.layout, mode: "read-write" });
   const place = { seed: seedOn(database) };
-  database.transaction(() => {
-    link(place, ada, tea);
-    for (let second = 1; second <= given.aliases; second += 1) {
-      link(place, ada, other, { ...ALIAS, second });
-    }
-  })();
+  database.run("BEGIN");
+  await link(place, ada, tea);
+  for (let second = 1; second <= given.aliases; second += 1) {
+    await link(place, ada, other, { ...ALIAS, second });
+  }
+  database.run("COMMIT");
   database.close();
 
   const hits = await store.searchGraph(["Ada"], ANYTHING, { hops: 3, limit: 9 });

@@ -16,10 +16,10 @@ describe("edges", () => {
     const place = { seed: seedInto(opened.pack) };
     for (const [index, other] of others.entries()) {
       const type = index === 0 ? "mentions" : "relates_to";
-      if (index % 2 === 0) link(place, hub, other, { type });
+      if (index % 2 === 0) await link(place, hub, other, { type });
       else link(place, other, hub, { type });
     }
-    link(place, others[0], others[1], { type: "part_of" });
+    await link(place, others[0], others[1], { type: "part_of" });
     const id = hub?.id ?? "";
 
     const first = await opened.engine.getNodeEdges(id, { userId: "ada", limit: 2 });
@@ -54,8 +54,8 @@ describe("edges", () => {
       { content: "d", userId: "bob" },
     );
     const place = { seed: seedInto(opened.pack) };
-    link(place, a, b, { type: "supports" });
-    link(place, c, d, { type: "supports", userId: "bob" });
+    await link(place, a, b, { type: "supports" });
+    await link(place, c, d, { type: "supports", userId: "bob" });
     const targets = async (query: Parameters<typeof opened.engine.getEdges>[0]) =>
       (await opened.engine.getEdges(query)).edges.map(({ targetId }) => targetId).sort();
 
@@ -119,7 +119,7 @@ test("the counts of a pack are of all states, by type, state and scope", async (
     { content: "c", nodeType: "fact", lifecycleState: "archived" },
   );
   await put(opened.store, { content: "d", userId: "bob", scope: "project" });
-  link({ seed: seedInto(opened.pack) }, nodes[0], nodes[1], { type: "supports" });
+  await link({ seed: seedInto(opened.pack) }, nodes[0], nodes[1], { type: "supports" });
 
   const own = await opened.engine.storeCounts("ada");
   const all = await opened.engine.storeCounts();

@@ -214,7 +214,7 @@ describe("an answer", () => {
           lifecycleState: "contested",
         },
       );
-      link({ seed: seedInto(opened.pack) }, hit, other, { type: "contradicts" });
+      await link({ seed: seedInto(opened.pack) }, hit, other, { type: "contradicts" });
 
       const one = await ask(opened.engine, "Anna drinks green tea", { limit: 1 });
       const two = await ask(opened.engine, "Anna drinks green tea", { limit: 2 });
@@ -253,7 +253,7 @@ describe("an answer", () => {
         lifecycleState: "contested",
       },
     );
-    link({ seed: seedInto(opened.pack) }, hit, other, { type: "contradicts" });
+    await link({ seed: seedInto(opened.pack) }, hit, other, { type: "contradicts" });
 
     const { bundle, metadata } = await ask(opened.engine, "Anna drinks green tea", {
       tokenBudget: 200,

@@ -239,7 +239,7 @@ describe("contested claims", () => {
       { content: "Nobody knows.", second: 3, lifecycleState: "contested" },
     );
     const place = { seed: seedInto(opened.pack) };
-    link(place, claim, other, { type: "contradicts" });
+    await link(place, claim, other, { type: "contradicts" });
 
     const { results } = await ask(opened.engine, "green tea");
 

@@ -245,7 +245,7 @@ describe("owners", () => {
     // Edges may join anything, whoever they belong to.
     for (let index = 0; index < 40; index += 1) {
       const type = index % 2 === 0 ? "relates_to" : "contradicts";
-      link(place, nodes[index], nodes[(index * 7) % 150], {
+      await link(place, nodes[index], nodes[(index * 7) % 150], {
         type,
         userId: OWNERS[index % 6] ?? "ada",
       });

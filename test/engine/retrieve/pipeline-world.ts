@@ -155,9 +155,9 @@ export async function fillWorld(
   // Bob's claims name a source that is not his.
   await remember(opened, ...claims.map((memory) => ({ ...memory, userId: "bob" })));
   const place = { seed: seedInto(opened.pack) };
-  link(place, world["lisbon"], world["friend"]);
-  link(place, world["friend"], world["turn5"], { type: "relates_to" });
-  link(place, world["yes"], world["no"], { type: "contradicts" });
+  await link(place, world["lisbon"], world["friend"]);
+  await link(place, world["friend"], world["turn5"], { type: "relates_to" });
+  await link(place, world["yes"], world["no"], { type: "contradicts" });
   // SAFETY: each name has its memory, in the order in which they were stored.
   return { ...world, serves, ends } as Readonly<Record<string, MemoryNode>>;
 }

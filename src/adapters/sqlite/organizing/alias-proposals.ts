@@ -2,13 +2,13 @@ import type { Database } from "bun:sqlite";
 import { SCOPES } from "../../../domain/enums.ts";
 import { isEverybody } from "../../../domain/owner.ts";
 import { auditRecordForm } from "../../../domain/records/audit.ts";
+import { type RowOf, rowReader } from "../../../domain/records/rows.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { AuditRecord } from "../../../ports/store/audit-record.ts";
 import type { ProposalRead, ReviewedProposal } from "../../../ports/store/organizing.ts";
 import type { Parameter } from "../connection/ask.ts";
 import { readAuditRecord } from "../read/audit-records.ts";
 import { ownerKeyOrAll } from "../write/owners.ts";
-import { type RowOf, rowReader } from "../write/rows.ts";
 
 const toAuditRecord = rowReader(auditRecordForm);
 type ReviewRow = RowOf<AuditRecord> & { readonly review: Uuid | null };

@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { auditRecordForm } from "../../../domain/records/audit.ts";
+import { type RowOf, rowReader } from "../../../domain/records/rows.ts";
 import type { PageForm } from "../../../domain/search/pages.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { AuditRecordPage, AuditRecordsOnTarget } from "../../../ports/store/audit-log.ts";
@@ -7,7 +8,6 @@ import type { AuditRecord } from "../../../ports/store/audit-record.ts";
 import type { Page } from "../../../ports/store/page.ts";
 import type { Parameter } from "../connection/ask.ts";
 import { readOwnerNames } from "../owners/owner-names.ts";
-import { type RowOf, rowReader } from "../write/rows.ts";
 import { readPage } from "./pages.ts";
 
 type OperationRow = RowOf<AuditRecord>;

@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { LIFECYCLE_STATES, type LifecycleState } from "../../../domain/enums.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
+import type { RowOf } from "../../../domain/records/rows.ts";
 import { PageBuilder } from "../../../domain/search/pages.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type {
@@ -13,7 +14,7 @@ import type {
 import type { Page } from "../../../ports/store/page.ts";
 import type { Parameter } from "../connection/ask.ts";
 import { ownerKey } from "../write/owners.ts";
-import { NODE_COLUMNS, type NodeRow, type RowOf } from "../write/rows.ts";
+import { NODE_COLUMNS, type NodeRow } from "../write/rows.ts";
 import { type Condition, Conditions } from "./filter-sql.ts";
 import { NODE_PAGE, nodeReader, readPage } from "./pages.ts";
 import { endedBefore, fractionOf, secondOf } from "./retention-sql.ts";

@@ -1,14 +1,9 @@
 import type { Database } from "bun:sqlite";
 import type { Edge } from "../../../domain/edge.ts";
+import type { RowOf } from "../../../domain/records/rows.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import { countRows } from "../connection/ask.ts";
-import {
-  EVENT_COLUMNS,
-  type EventRow,
-  NODE_COLUMNS,
-  type NodeRow,
-  type RowOf,
-} from "../write/rows.ts";
+import { EVENT_COLUMNS, type EventRow, NODE_COLUMNS, type NodeRow } from "../write/rows.ts";
 import { rowsOf } from "./export-lines.ts";
 
 export type JsonExportChoices = {

@@ -1,8 +1,8 @@
 import type { Database } from "bun:sqlite";
 import { type Edge, edgeForm } from "../../../domain/edge.ts";
 import { SvcError } from "../../../domain/errors.ts";
+import { type RowOf, rowReader, rowWriter } from "../../../domain/records/rows.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
-import { type RowOf, rowReader, rowWriter } from "./rows.ts";
 
 /** A row of `edges` joined with its owner's name and the ids of its ends. */
 export type EdgeRow = { readonly key: number } & RowOf<Edge>;

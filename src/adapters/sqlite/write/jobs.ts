@@ -4,6 +4,7 @@ import { dueAfter, type Lease } from "../../../domain/lease.ts";
 import type { MemoryNode } from "../../../domain/node.ts";
 import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import { fromPlanRecord, planRecordId } from "../../../domain/planned-store.ts";
+import { type RowOf, rowReader } from "../../../domain/records/rows.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { MaterializationJob } from "../../../ports/store/work-queue.ts";
@@ -15,8 +16,6 @@ import {
   type EventRow,
   NODE_COLUMNS,
   type NodeRow,
-  type RowOf,
-  rowReader,
   toEvent,
   toNode,
 } from "./rows.ts";

@@ -1,0 +1,59 @@
+import { SvcError } from "../../../domain/errors.ts";
+
+/** SQLSTATE of a failure that the server reported, else the driver's code; undefined for any other error. */
+export function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Bun.SQL.PostgresError)) return undefined;
+  return typeof error.errno === "string" ? error.errno : error.code;
+}
+
+/** Transactions that failed because of others: they pass when they are begun again. */
+const CONFLICTS: ReadonlySet<string | undefined> = new Set(["40001", "40P01", "55P03"]);
+
+export function isConflict(error: unknown): boolean {
+  return CONFLICTS.has(codeOf(error));
+}
+
+/** Whether the server could not be reached, went away or is not ready. What was being committed may have been. */
+export function isUnreachable(error: unknown): boolean {
+  const code = codeOf(error);
+  return code !== undefined && (code.startsWith("ERR_POSTGRES_CONN") || UNREACHABLE.test(code));
+}
+
+// Connection exceptions, a server that shuts down, starts or was told to end the session, too many connections.
+const UNREACHABLE = /^(08\w{3}|57P0[1-5]|53300|ERR_POSTGRES_(IDLE|LIFETIME)_TIMEOUT)$/;
+
+/**
+ * A failure of the server or the connection in the caller's terms. Other errors are returned unchanged.
+ * @param place the database without credentials
+ */
+export function toSvcError(error: unknown, place: string): unknown {
+  const code = codeOf(error);
+  if (code === undefined) return error;
+  const data = { path: place };
+  const options = { cause: error };
+  if (isUnreachable(error)) {
+    const message = `${place}: the database server cannot be reached (${code}). Try again when it runs.`;
+    return new SvcError("storage_busy", message, { ...data, reason: "unreachable" }, options);
+  }
+  if (CONFLICTS.has(code) || code === "57014") {
+    const message = `${place}: others are writing and did not finish in time; nothing of this operation was stored. Try again.`;
+    return new SvcError("storage_busy", message, data, options);
+  }
+  if (code === "53100") {
+    const message = `${place}: the server's disk is full; nothing of this operation was stored. Free some space and try again.`;
+    return new SvcError("disk_full", message, data, options);
+  }
+  if (code === "25006") {
+    const message = `${place}: is read-only, as a standby server is; nothing was changed. Give the address of the primary server.`;
+    return new SvcError("pack_read_only", message, data, options);
+  }
+  const message = `${place}: ${REASONS[code] ?? `a statement failed (${code})`}`;
+  return new SvcError("storage_failed", message, { ...data, reason: code }, options);
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  "28000": "the user is not known to the server. Check database_url.",
+  "28P01": "the password is wrong. Check database_url.",
+  "3D000": "there is no such database on the server. Create it, or check database_url.",
+  "42501": "the user may not do this. Grant what docs/scale.md names.",
+};

@@ -1,0 +1,40 @@
+import type { MemoryEvent } from "../../../domain/event.ts";
+import type { MemoryNode } from "../../../domain/node.ts";
+import { PageBuilder, type PageForm } from "../../../domain/search/pages.ts";
+import type { AuditRecord } from "../../../ports/store/audit-record.ts";
+import type { Page } from "../../../ports/store/page.ts";
+import {
+  type EventRow,
+  type NodeRow,
+  type OperationRow,
+  toAuditRecord,
+  toEvent,
+  toNode,
+} from "../rows.ts";
+
+export const NODE_PAGE: PageForm<NodeRow, MemoryNode> = {
+  toItem: toNode,
+  charsOf: ({ content, metadata, evidence_refs }) =>
+    content.length + (metadata?.length ?? 0) + evidence_refs.length,
+};
+
+export const EVENT_PAGE: PageForm<EventRow, MemoryEvent> = {
+  toItem: toEvent,
+  charsOf: ({ content, metadata }) => content.length + (metadata?.length ?? 0),
+};
+
+export const OPERATION_PAGE: PageForm<OperationRow, AuditRecord> = {
+  toItem: toAuditRecord,
+  charsOf: ({ payload }) => payload.length,
+};
+
+/** A page of rows, of which there may be one more than `limit`. */
+export function pageOf<Row, Item>(
+  rows: Iterable<Row>,
+  limit: number,
+  form: PageForm<Row, Item>,
+): Page<Item> {
+  const page = new PageBuilder(form, limit);
+  for (const row of rows) if (!page.add(row)) break;
+  return page.page();
+}

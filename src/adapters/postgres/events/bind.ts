@@ -1,0 +1,33 @@
+import { LEASE_SECONDS } from "../../../domain/jobs.ts";
+import { addSeconds } from "../../../lib/instant.ts";
+import type { Admission, EventLog } from "../../../ports/store/event-log.ts";
+import { readAuditRecord } from "../audit/read-records.ts";
+import type { Sql } from "../connection/sql.ts";
+import { change } from "../graph/change.ts";
+import type { Parts } from "../parts.ts";
+import { type JobLease, ownersOf, writeAdmission } from "./admit.ts";
+import { countEvents, readEvent, readEvents, readEventsById } from "./read-events.ts";
+
+export function bindEvents(parts: Parts): EventLog {
+  const { database, clock, holder } = parts;
+  const append = async (sql: Sql, admission: Admission): Promise<void> => {
+    const until = addSeconds(clock.now(), LEASE_SECONDS);
+    const lease: JobLease = admission.leaseJobs && until ? { holder, until } : undefined;
+    await writeAdmission(sql, admission, lease, parts);
+    const { change: planned } = admission;
+    if (planned !== undefined) await change(sql, planned.reads, planned.decide, parts);
+  };
+  return {
+    admit: (admission) => database.writeNew(ownersOf(admission), (sql) => append(sql, admission)),
+    admitOnce: (admission, guard) =>
+      database.writeNew(ownersOf(admission), async (sql) => {
+        const existing = await readAuditRecord(sql, guard);
+        if (existing === undefined) await append(sql, admission);
+        return existing;
+      }),
+    event: (id, owner) => database.read(owner, (sql) => readEvent(sql, id, owner)),
+    events: (page) => database.read(page.userId, (sql) => readEvents(sql, page)),
+    eventsById: (ids, owner) => database.read(owner, (sql) => readEventsById(sql, ids, owner)),
+    countEvents: (owner) => database.read(owner, (sql) => countEvents(sql, owner)),
+  };
+}

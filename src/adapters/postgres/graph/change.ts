@@ -1,0 +1,136 @@
+import { takenOver } from "../../../domain/jobs.ts";
+import type { MemoryNode } from "../../../domain/node.ts";
+import { ALL_OWNERS, isEverybody } from "../../../domain/owner.ts";
+import {
+  brokenChange,
+  isRetired,
+  momentAfter,
+  type NodeChange,
+  nodeChanges,
+} from "../../../domain/search/change.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { AuditRecord } from "../../../ports/store/audit-record.ts";
+import type { Change, ChangeReads, ChangeSnapshot, Decide } from "../../../ports/store/changes.ts";
+import { readAuditRecordsById } from "../audit/read-records.ts";
+import { writeAuditRecords } from "../audit/write-records.ts";
+import type { Database, Sql } from "../connection/sql.ts";
+import { listText } from "../connection/values.ts";
+import { readEventRows } from "../events/read-events.ts";
+import { NO_OWNER, ownerKey } from "../owner-key.ts";
+import { type NodeRow, toEvent, toNode, updateOfNode } from "../rows.ts";
+import { isClaimHeld } from "../work/held.ts";
+import { readEdgesAmong, readEdgesOf, writeEdge } from "./edges.ts";
+import type { Indexes } from "./indexes.ts";
+import { readNodeRows } from "./read-nodes.ts";
+
+/** What a change needs besides its transaction. */
+export type ChangeParts = { readonly clock: Clock; readonly indexes: Indexes };
+
+/** Reads, decides and writes under the locks of all owners whose things were read. */
+export async function changeAlone<T>(
+  database: Database,
+  reads: ChangeReads,
+  decide: Decide<T>,
+  parts: ChangeParts,
+): Promise<T> {
+  let owners = await database.read(ALL_OWNERS, (sql) => ownersOf(sql, reads));
+  for (;;) {
+    const outcome = await database.write(owners, async (sql) => {
+      // A memory may have been given to another owner before its lock was there.
+      const now = await ownersOf(sql, reads);
+      if (now.some((userId) => !owners.includes(userId))) return { owners: now };
+      return { result: await change(sql, reads, decide, parts) };
+    });
+    if (!("owners" in outcome)) return outcome.result;
+    owners = outcome.owners;
+  }
+}
+
+/** The owners of what is read. */
+async function ownersOf(sql: Sql, reads: ChangeReads): Promise<readonly string[]> {
+  const { nodeIds, eventIds, edgesOf, claim } = reads;
+  const nodes = listText([...nodeIds, ...(edgesOf === undefined ? [] : [edgesOf])]);
+  const rows = await sql.all<{ user_id: string }>(
+    `SELECT user_id FROM owners WHERE owner IN (SELECT owner FROM nodes WHERE id = ANY ($1::uuid[])
+       UNION SELECT owner FROM events WHERE id = ANY ($2::uuid[]))`,
+    nodes,
+    listText(eventIds),
+  );
+  const claimed = claim === undefined || isEverybody(claim.owner) ? [] : [claim.owner];
+  return [...new Set([...rows.map(({ user_id: userId }) => userId), ...claimed])];
+}
+
+/**
+ * Reads what a decision needs and writes what it comes to. Runs inside a write transaction, which has to be undone when it throws.
+ * @throws what `decide` throws; what `takenOver` says of the claim; SvcError internal for a change that breaks the rules of `Change`
+ */
+export async function change<T>(
+  sql: Sql,
+  reads: ChangeReads,
+  decide: Decide<T>,
+  { clock, indexes }: ChangeParts,
+): Promise<T> {
+  if (reads.claim !== undefined && !(await isClaimHeld(sql, reads.claim))) throw takenOver();
+  const [rows, auditRecords, events, edges, edgesOf] = await Promise.all([
+    readNodeRows(sql, reads.nodeIds),
+    readAuditRecordsById(sql, reads.auditRecordIds),
+    reads.eventIds.length === 0 ? [] : readEventRows(sql, reads.eventIds, ALL_OWNERS),
+    readEdgesAmong(sql, reads.nodeIds),
+    reads.edgesOf === undefined ? [] : readEdgesOf(sql, reads.edgesOf),
+  ]);
+  const nodes = new Map(rows.map(toNode).map((node) => [node.id, node]));
+  const snapshot: ChangeSnapshot = {
+    at: momentAfter(nodes.values(), clock.now()),
+    nodes,
+    auditRecords,
+    events: new Map(events.map(toEvent).map((event) => [event.id, event])),
+    edges,
+    edgesOf,
+  };
+  const decision = decide(snapshot);
+  if (decision.change !== undefined) {
+    const changes = nodeChanges(decision.change.nodes, nodes);
+    const { added = [] } = decision.change;
+    if (added.length > 0) await indexes.addNodes(sql, added);
+    await writeChange(sql, decision.change, changes, { rows, indexes });
+  }
+  return decision.result;
+}
+
+async function writeChange(
+  sql: Sql,
+  { edges, auditRecords, added = [] }: Change,
+  nodes: readonly NodeChange[],
+  { rows, indexes }: { readonly rows: readonly NodeRow[]; readonly indexes: Indexes },
+): Promise<void> {
+  for (const { before, after } of nodes) {
+    const update = updateOfNode(before, after);
+    if (update === undefined) continue;
+    await sql.run(update.sql, ownerKey(after.userId), after.id, ...update.values);
+  }
+  for (const edge of edges) await writeEdge(sql, edge);
+  const written = [...nodes.map(({ after }) => after), ...added.map(({ node }) => node)];
+  await appendRecords(sql, auditRecords, written[0]);
+  const retired = new Set<string>(nodes.filter(isRetired).map(({ after }) => after.id));
+  const gone = rows.filter(({ id }) => retired.has(id));
+  for (const [owner, some] of Map.groupBy(gone, (row) => row.owner)) {
+    await indexes.evict(
+      sql,
+      owner,
+      some.map(({ key }) => key),
+    );
+  }
+}
+
+/** Appends the records of a change. @throws SvcError internal if one is there already */
+async function appendRecords(
+  sql: Sql,
+  records: readonly AuditRecord[],
+  of: MemoryNode | undefined,
+): Promise<void> {
+  const ids = records.map(({ id }) => id);
+  const [found] = (await readAuditRecordsById(sql, ids)).keys();
+  const known = found ?? ids.find((id, place) => ids.indexOf(id) < place);
+  if (known !== undefined) throw brokenChange(`the operation ${known} is there already`);
+  await writeAuditRecords(sql, of === undefined ? NO_OWNER : ownerKey(of.userId), records);
+}

@@ -1,0 +1,39 @@
+import { ALL_OWNERS } from "../../domain/owner.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { EmbeddingIdentity } from "../../ports/embedder.ts";
+import { type ConnectionOptions, openConnection, placeOf } from "./connection/open-connection.ts";
+import { createPostgresStore } from "./postgres-store.ts";
+import { requireManifest } from "./schema/manifest.ts";
+import { migrate } from "./schema/migrate.ts";
+
+export type PostgresStoreOptions = ConnectionOptions & {
+  /** False: a database without tables is an error, and none are made. */
+  readonly createIfMissing: boolean;
+  /** Identity of the configured model; written to the manifest of a new database. */
+  readonly embedding: EmbeddingIdentity;
+  /** The model to use, given that of the database. Default: `embedding`. */
+  readonly modelFor?: ((stored: EmbeddingIdentity) => EmbeddingIdentity) | undefined;
+  readonly softwareVersion: string;
+  readonly scoringVersion: string;
+  readonly clock: Clock;
+};
+
+/**
+ * Opens a database, and makes its tables when it has none.
+ * @throws SvcError storage_failed, storage_busy, not_found, pack_too_new, unsupported
+ */
+export async function openPostgresStore(
+  options: PostgresStoreOptions,
+): Promise<ReturnType<typeof createPostgresStore>> {
+  const { clock, modelFor, url } = options;
+  const database = openConnection(options);
+  try {
+    await migrate(database, placeOf(url), { ...options, now: clock.now() });
+    const stored = await database.read(ALL_OWNERS, requireManifest);
+    const embedding = modelFor?.(stored.embedding) ?? options.embedding;
+    return createPostgresStore({ database, clock, embedding });
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}

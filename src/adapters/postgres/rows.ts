@@ -1,0 +1,101 @@
+import { type Edge, edgeForm } from "../../domain/edge.ts";
+import { eventForm, type MemoryEvent } from "../../domain/event.ts";
+import { type MemoryNode, nodeForm } from "../../domain/node.ts";
+import { auditRecordForm } from "../../domain/records/audit.ts";
+import {
+  named,
+  type RowOf,
+  rowReader,
+  rowWriter,
+  storedColumns,
+  type Value,
+} from "../../domain/records/rows.ts";
+import { LASTING_MEMBERS } from "../../domain/search/change.ts";
+import type { ObjectForm } from "../../lib/form.ts";
+import type { Shape } from "../../lib/view.ts";
+import type { AuditRecord } from "../../ports/store/audit-record.ts";
+import type { Column } from "./connection/insert-many.ts";
+
+/** A row of `events` joined with its owner's name. */
+export type EventRow = { readonly key: number; readonly owner: string } & RowOf<MemoryEvent>;
+/** A row of `nodes` joined with its owner's name. */
+export type NodeRow = { readonly key: number; readonly owner: string } & RowOf<MemoryNode>;
+export type EdgeRow = RowOf<Edge>;
+export type OperationRow = RowOf<AuditRecord>;
+
+const EVENT_STORED = storedColumns(eventForm);
+const NODE_STORED = storedColumns(nodeForm);
+
+/** Columns of an EventRow; `e` is `events`, `o` its `owners`. */
+export const EVENT_COLUMNS = `e.owner, e.key, e.id, o.user_id, ${named("e", EVENT_STORED)}`;
+export const FROM_EVENTS = `SELECT ${EVENT_COLUMNS} FROM events e JOIN owners o ON o.owner = e.owner`;
+export const toEvent = rowReader(eventForm);
+
+/** Columns of a NodeRow; `n` is `nodes`, `o` its `owners`. */
+export const NODE_COLUMNS = `n.owner, n.key, n.id, o.user_id, ${named("n", NODE_STORED)}`;
+export const FROM_NODES = `SELECT ${NODE_COLUMNS} FROM nodes n JOIN owners o ON o.owner = n.owner`;
+export const toNode = rowReader(nodeForm);
+
+/** Columns of an EdgeRow; `e` is `edges`, `o` its `owners`. */
+export const EDGE_COLUMNS = `e.id, o.user_id, e.source AS source_id, e.target AS target_id, e.edge_type, e.confidence,
+  e.valid_from, e.valid_to, e.provenance_event_id, e.metadata, e.created_at`;
+export const FROM_EDGES = `SELECT ${EDGE_COLUMNS} FROM edges e JOIN owners o ON o.owner = e.owner`;
+export const toEdge = rowReader(edgeForm);
+
+export const FROM_OPERATIONS =
+  "SELECT id, op_type, target_id, payload, actor_id, namespace_id, created_at FROM operations";
+export const toAuditRecord = rowReader(auditRecordForm);
+
+const TYPES: Partial<Record<Shape["kind"], string>> = {
+  uuid: "uuid",
+  integer: "integer",
+  flag: "smallint",
+  unit: "double precision",
+  nonNegative: "double precision",
+};
+
+/** The columns of a record as rows are inserted: owner, key, id, then what its values are written to. */
+function insertedColumns(form: Pick<ObjectForm<never>, "members">): readonly Column[] {
+  const stored = storedColumns(form);
+  return [
+    ["owner", "bigint"],
+    ["key", "integer"],
+    ["id", "uuid"],
+    ...form.members.flatMap(({ name, form: { shape } }): Column[] => {
+      const { kind } = shape.kind === "nullable" ? shape.of.shape : shape;
+      return stored.includes(name) ? [[name, TYPES[kind] ?? "text"]] : [];
+    }),
+  ];
+}
+
+export const EVENT_TABLE = insertedColumns(eventForm);
+/** Values of an event after owner, key and id. */
+export const eventValues = rowWriter(eventForm, (name) => EVENT_STORED.includes(name));
+
+export const NODE_TABLE = insertedColumns(nodeForm);
+/** Values of a node after owner, key and id. */
+export const nodeValues = rowWriter(nodeForm, (name) => NODE_STORED.includes(name));
+
+const NODE_CHANGING = nodeForm.members
+  .filter(({ key }) => !LASTING_MEMBERS.some((lasting) => lasting === key))
+  .map(({ name }) => name);
+export const changingValues = rowWriter(nodeForm, (name) => NODE_CHANGING.includes(name));
+
+/**
+ * Updates the columns of a node in which two records differ: an index over none of them is not touched.
+ * @returns the statement, whose first parameters are owner and id, and its other parameters; undefined when nothing differs
+ */
+export function updateOfNode(
+  before: MemoryNode,
+  after: MemoryNode,
+): { readonly sql: string; readonly values: readonly Value[] } | undefined {
+  const old = changingValues(before);
+  const values = changingValues(after);
+  const written = values.flatMap((value, place) => (value === old[place] ? [] : [place]));
+  if (written.length === 0) return undefined;
+  const set = written.map((place, at) => `${NODE_CHANGING[place]} = $${at + 3}`).join(", ");
+  return {
+    sql: `UPDATE nodes SET ${set} WHERE owner = $1::bigint AND id = $2::uuid`,
+    values: written.map((place) => values[place] ?? null),
+  };
+}

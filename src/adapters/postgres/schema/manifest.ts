@@ -1,0 +1,77 @@
+import { SvcError } from "../../../domain/errors.ts";
+import { isSameEmbedding } from "../../../domain/same-embedding.ts";
+import type { PackFusion } from "../../../domain/scoring.ts";
+import type { Instant } from "../../../lib/instant.ts";
+import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
+import type { Manifest } from "../../../ports/store/manifest.ts";
+import type { Sql } from "../connection/sql.ts";
+import { readSetting, writeSetting } from "./settings.ts";
+
+const MANIFEST = "manifest";
+const FUSION = "fusion";
+/** Version of what is stored as a whole. */
+export const FORMAT_VERSION = 1;
+
+export type ManifestInput = Pick<Manifest, "softwareVersion" | "embedding" | "scoringVersion">;
+
+/** The manifest; undefined in a database that is being set up. */
+export async function readManifest(sql: Sql): Promise<Manifest | undefined> {
+  const text = await readSetting(sql, MANIFEST);
+  // SAFETY: only `writeManifest` and `writeEmbedding` write this text.
+  return text === undefined ? undefined : (JSON.parse(text) as Manifest);
+}
+
+/** The manifest of a database that was set up. */
+export async function requireManifest(sql: Sql): Promise<Manifest> {
+  const manifest = await readManifest(sql);
+  if (manifest === undefined) throw new SvcError("internal", "the database has no manifest");
+  return manifest;
+}
+
+/**
+ * Writes the manifest of a new database, or records that another version of the program has opened an old one. The embedding of
+ * an existing one does not change: only a rebuild changes it. Runs inside a write transaction.
+ */
+export async function writeManifest(sql: Sql, input: ManifestInput, now: Instant): Promise<void> {
+  const found = await readManifest(sql);
+  if (found?.softwareVersion === input.softwareVersion) return;
+  const { softwareVersion, embedding, scoringVersion } = input;
+  const created = { formatVersion: FORMAT_VERSION, embedding, scoringVersion, createdAt: now };
+  await saveManifest(sql, { ...created, ...found, softwareVersion, updatedAt: now });
+  if (found === undefined) await writePackFusion(sql);
+}
+
+/** Records another model for the vectors. Runs inside the transaction that writes them. */
+export async function writeEmbedding(
+  sql: Sql,
+  embedding: EmbeddingIdentity,
+  now: Instant,
+): Promise<void> {
+  const manifest = await requireManifest(sql);
+  if (manifest.embedding.model !== embedding.model) await writePackFusion(sql);
+  await saveManifest(sql, { ...manifest, embedding, updatedAt: now });
+}
+
+async function saveManifest(sql: Sql, manifest: Manifest): Promise<void> {
+  await writeSetting(sql, MANIFEST, JSON.stringify(manifest));
+}
+
+/** The fusion where the settings name none. */
+export async function readPackFusion(sql: Sql): Promise<PackFusion> {
+  return (await readSetting(sql, FUSION)) === "adaptive" ? "adaptive" : "rrf";
+}
+
+async function writePackFusion(sql: Sql): Promise<void> {
+  await writeSetting(sql, FUSION, "adaptive");
+}
+
+/** @throws SvcError embedding_mismatch when another process has changed the model of the vectors */
+export async function requireModel(sql: Sql, configured: EmbeddingIdentity): Promise<void> {
+  const stored = (await readManifest(sql))?.embedding;
+  if (isSameEmbedding(stored, configured)) return;
+  throw new SvcError(
+    "embedding_mismatch",
+    `the vectors come from ${stored?.model} (${stored?.version}), but ${configured.model} (${configured.version}) is configured; run: svc rebuild`,
+    { stored: { ...stored }, configured: { ...configured } },
+  );
+}

@@ -1,0 +1,51 @@
+import { INSTANT, JSON_TEXT, KEY, OWNER, TEXT } from "./columns.ts";
+
+/** One queue for all work; see `WorkQueue`. */
+const WORK = [
+  `CREATE TABLE work (
+    -- 0: all owners.
+    owner ${OWNER},
+    kind ${TEXT} NOT NULL,
+    -- The key of the owner's event that it is about; 0: none, and it comes again and again.
+    subject ${KEY} NOT NULL,
+    event_id uuid,
+    -- Work of one kind, owner and lane is done one after the other, by subject. Null: in any order.
+    lane ${TEXT},
+    status ${TEXT} NOT NULL CHECK (status IN ('pending', 'complete', 'failed')),
+    -- Not before; null: at once.
+    due ${INSTANT},
+    -- Tries; where it comes again and again, those that failed since the last success.
+    attempts integer NOT NULL DEFAULT 0,
+    -- Counts the claims.
+    generation integer NOT NULL DEFAULT 0,
+    payload ${JSON_TEXT},
+    last_error ${TEXT},
+    lease_owner ${TEXT},
+    lease_expires_at ${INSTANT},
+    updated_at ${INSTANT} NOT NULL,
+    PRIMARY KEY (owner, kind, subject)
+  )`,
+  "CREATE INDEX work_pending ON work (kind, owner, attempts, subject) WHERE status = 'pending'",
+  "CREATE INDEX work_leased ON work (owner, lease_owner) WHERE lease_owner IS NOT NULL",
+  `CREATE INDEX work_in_lanes ON work (kind, owner, lane, subject) WHERE status = 'pending' AND lane IS NOT NULL`,
+  "CREATE INDEX work_by_event ON work (event_id) WHERE event_id IS NOT NULL",
+];
+
+/** Records of retrievals, which are kept for a limited time. */
+const RECEIPTS = [
+  `CREATE TABLE receipts (
+    owner ${OWNER},
+    request_id uuid NOT NULL,
+    -- Whoever asked, who need not own anything yet.
+    user_id ${TEXT} NOT NULL,
+    created_at ${INSTANT} NOT NULL,
+    is_compressed smallint NOT NULL CHECK (is_compressed IN (0, 1)),
+    body bytea NOT NULL,
+    PRIMARY KEY (owner, request_id)
+  )`,
+  "CREATE INDEX receipts_by_id ON receipts (request_id)",
+  "CREATE INDEX receipts_by_time ON receipts (created_at)",
+  "CREATE INDEX receipts_by_owner ON receipts (owner, created_at, request_id)",
+];
+
+export const WORK_TABLES: readonly string[] = [...WORK, ...RECEIPTS];

@@ -1,0 +1,15 @@
+import { describe, test } from "bun:test";
+import { leftOut } from "../left-out.ts";
+import { NO_POSTGRES } from "../postgres/databases.ts";
+import { postgresPlace } from "./postgres-place.ts";
+import { describeAuditReads } from "./store-audit.ts";
+import { runStoreContract } from "./store-contract.ts";
+import { describeManifest } from "./store-manifest.ts";
+
+if (NO_POSTGRES === undefined) {
+  runStoreContract("a database", postgresPlace, [describeManifest, describeAuditReads]);
+} else {
+  describe("the store: a database", () => {
+    test.skip(`keeps the promises of the store port${leftOut(NO_POSTGRES)}`, () => {});
+  });
+}
