@@ -17,7 +17,7 @@ describe("edges", () => {
     for (const [index, other] of others.entries()) {
       const type = index === 0 ? "mentions" : "relates_to";
       if (index % 2 === 0) await link(place, hub, other, { type });
-      else link(place, other, hub, { type });
+      else await link(place, other, hub, { type });
     }
     await link(place, others[0], others[1], { type: "part_of" });
     const id = hub?.id ?? "";

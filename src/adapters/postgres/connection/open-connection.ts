@@ -2,6 +2,7 @@ import { SvcError } from "../../../domain/errors.ts";
 import type { Owner } from "../../../domain/owner.ts";
 import { isConflict, isUnreachable, toSvcError } from "./failures.ts";
 import type { Database, Sql, SqlValue } from "./sql.ts";
+import { fromStored, toStored } from "./text.ts";
 import { WriteGroups } from "./write-groups.ts";
 
 export type ConnectionOptions = {
@@ -116,10 +117,26 @@ async function again<T>(
 
 /** Statements on a pool or a transaction. */
 function sqlOn(runner: Pick<Bun.SQL, "unsafe">): Sql {
-  const ask = (text: string, values: readonly SqlValue[]) => runner.unsafe(text, [...values]);
+  const ask = (text: string, values: readonly SqlValue[]) =>
+    runner.unsafe(
+      text,
+      values.map((value) => (typeof value === "string" ? toStored(value) : value)),
+    );
   return {
-    all: async (text, ...values) => [...(await ask(text, values))],
-    get: async (text, ...values) => (await ask(text, values))[0],
+    all: async (text, ...values) => [...(await ask(text, values))].map(decoded),
+    get: async (text, ...values) => {
+      const [row] = await ask(text, values);
+      return row === undefined ? undefined : decoded(row);
+    },
     run: async (text, ...values) => (await ask(text, values)).count,
   };
+}
+
+/** A row with its texts as they were given. */
+function decoded<Row extends Record<string, unknown>>(row: Row): Row {
+  for (const [name, value] of Object.entries(row)) {
+    const text = typeof value === "string" ? fromStored(value) : value;
+    if (text !== value) Object.assign(row, { [name]: text });
+  }
+  return row;
 }

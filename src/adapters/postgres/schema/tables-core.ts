@@ -101,6 +101,8 @@ const NODES = [
     pinned ${FLAG} NOT NULL,
     -- The second, since 1970, in which the retention of the memory ends.
     retention_second bigint GENERATED ALWAYS AS (${RETENTION_SECOND}) STORED,
+    -- Of its own text, of the model that the manifest names.
+    embedding vector,
     -- For people with psql: nothing is ranked by it. A longer text would not fit into a tsvector.
     words tsvector GENERATED ALWAYS AS (to_tsvector('simple'::regconfig, left(content, 200000))) STORED,
     PRIMARY KEY (owner, id),
