@@ -38,6 +38,10 @@ function accessRules({ api, mcp }: Config): Complaint[] {
     const reason = "is blank, and would match nothing; unset it or give it a key";
     complaints.push({ setting: "api.api_key", reason });
   }
+  if (api.metrics_key?.reveal().trim() === "") {
+    const reason = "is blank, and would match nothing; unset it or give it a key";
+    complaints.push({ setting: "api.metrics_key", reason });
+  }
   if (api.api_key !== undefined && Object.keys(api.user_keys).length > 0) {
     const reason = "cannot be combined with api.user_keys; unset one of the two";
     complaints.push({ setting: "api.api_key", reason });

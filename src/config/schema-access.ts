@@ -29,6 +29,11 @@ export const API = {
     { default: [], bounds: "host names or addresses, without scheme and port" },
     "Names by which requests may address the server in addition to the loopback ones, for example that of a proxy in front. No effect with keys: then any name will do.",
   ),
+  metrics: flag(false, "Answer `GET /metrics` with numbers for Prometheus, to operators."),
+  metrics_key: optionalSecretName(
+    "A bearer key that opens `/metrics` and nothing else. Needed with `api.user_keys`, whose holders may not read it.",
+    "not blank",
+  ),
   cors_origins: textList("Web origins that may call the API; empty: only pages of this machine."),
   cors_allow_credentials: flag(
     false,

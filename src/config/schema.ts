@@ -52,6 +52,11 @@ export const ROOT_SETTINGS = {
     "auto",
     "Where `svc` keeps the keys of packs and looks for them. `auto`: in the system's secret store, and in key files where there is none. `file`: in key files only.",
   ),
+  log_format: member(
+    ["text", "json"],
+    "text",
+    "Form of the log of servers on standard error. `json`: one object a line, with `time`, `level`, `message` and what else is known.",
+  ),
   write_queue_size: integer(
     { default: 1000, min: 1, max: 1_000_000 },
     "Writes that may wait; further callers wait for room, nothing is dropped.",

@@ -7,6 +7,18 @@ export type EmbeddingIdentity = {
   readonly dimension: number;
 };
 
+/** What an embedder was asked for since it was made. */
+export type EmbedderUse = {
+  /** Calls, refused ones left out. */
+  readonly asked: number;
+  /** Those that none of the latest ones answered already. */
+  readonly computed: number;
+  /** Those of the computed ones that failed. */
+  readonly failed: number;
+  /** From each computed call to its end, added up; calls that overlap count each. */
+  readonly seconds: number;
+};
+
 /**
  * Turns text into vectors.
  *
@@ -21,6 +33,8 @@ export type Embedder = {
   embedDocument(text: string): Promise<Float32Array>;
   /** The vector of a question, encoded with the model's question prefix if it has one. */
   embedQuery(text: string): Promise<Float32Array>;
+  /** Absent: it does not count. */
+  readonly use?: () => EmbedderUse;
   /** Finishes queued calls, or has a server's rejected, and releases the model. Later calls reject with `SvcError("engine_closed")`. */
   close(): Promise<void>;
 };

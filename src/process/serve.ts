@@ -8,6 +8,7 @@ import type {
   RunningServer,
 } from "../surface/cli/context.ts";
 import type { Examine } from "../surface/contract/core/examination.ts";
+import type { MetricsAccess } from "../surface/http/metrics-endpoint.ts";
 import type { McpEndpoint } from "../surface/listener/mcp-endpoint.ts";
 import type { Server } from "../surface/listener/server.ts";
 import type { Host } from "../surface/mcp/link/host.ts";
@@ -35,8 +36,17 @@ export async function serveHttp(options: HttpServeOptions): Promise<RunningServe
     allowedHosts: api.allowed_hosts,
     mcp: options.mcp ? endpointOf : undefined,
     examine: lazyExamine(options),
+    metrics: api.metrics ? await metricsOf(api.metrics_key) : undefined,
   });
   return await withGuests(server, server.url, options);
+}
+
+/** @param key opens nothing else */
+async function metricsOf(key: Secret | undefined): Promise<MetricsAccess> {
+  const { createMetrics } = await import("../surface/http/metrics.ts");
+  const { createAuthenticate } = await import("../surface/listener/auth.ts");
+  const authenticate = key && createAuthenticate({ apiKey: key.reveal() });
+  return { metrics: createMetrics(VERSION), authenticate };
 }
 
 /** Loaded when it is first asked for. */

@@ -2,7 +2,7 @@ import type { Worker } from "node:worker_threads";
 import { DEFAULT_MODEL, type EmbeddingModel } from "../../domain/embedding-models.ts";
 import type { Embedder, EmbeddingIdentity } from "../../ports/embedder.ts";
 import { createModelThread } from "./model-thread.ts";
-import { remembering } from "./remember.ts";
+import { noUse, remembering } from "./remember.ts";
 
 /** Settings of {@link createLocalEmbedder}. */
 export type LocalEmbedderOptions = {
@@ -52,11 +52,13 @@ export function createLocalEmbedder(options: LocalEmbedderOptions = {}): Embedde
   });
   let closing: Promise<void> | undefined;
   const isClosed = () => closing !== undefined;
+  const use = noUse();
 
   return {
     identity: identityOf(model, maxTokens),
-    embedDocument: remembering((text) => thread.embed(model.documentPrefix + text), isClosed),
-    embedQuery: remembering((text) => thread.embed(model.questionPrefix + text), isClosed),
+    embedDocument: remembering((text) => thread.embed(model.documentPrefix + text), isClosed, use),
+    embedQuery: remembering((text) => thread.embed(model.questionPrefix + text), isClosed, use),
+    use: () => ({ ...use }),
     close: () => {
       closing ??= thread.close();
       return closing;

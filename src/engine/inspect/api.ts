@@ -8,7 +8,7 @@ import type { InstantInput } from "../../domain/validity.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import type { Uuid } from "../../lib/uuid.ts";
-import type { EmbeddingIdentity } from "../../ports/embedder.ts";
+import type { EmbedderUse, EmbeddingIdentity } from "../../ports/embedder.ts";
 import type { AuditRecord } from "../../ports/store/audit-record.ts";
 
 export type NodeQuery = {
@@ -146,6 +146,10 @@ export type StatsDetails = {
   readonly states: Readonly<Partial<Record<LifecycleState, number>>>;
   /** Work on stored texts that is not done yet, and how much of it has failed before. */
   readonly jobs: { readonly pending: number; readonly failed: number };
+  /** Extraction from messages that is not done yet, and how much of it ended in failure. */
+  readonly extractions: { readonly pending: number; readonly failed: number };
+  /** The work of the embedding model in this process; undefined where it is not counted. */
+  readonly embeddings: EmbedderUse | undefined;
   /** Receipts that are kept. */
   readonly receipts: number;
 };

@@ -2,6 +2,7 @@ import { SvcError } from "../../domain/errors.ts";
 import { isEverybody, type Owner } from "../../domain/owner.ts";
 import type { Activity } from "../../ports/store/activity.ts";
 import type { EventLog } from "../../ports/store/event-log.ts";
+import type { ExtractionQueue } from "../../ports/store/extraction-queue.ts";
 import type { Graph } from "../../ports/store/graph.ts";
 import type { Store } from "../../ports/store/store.ts";
 import type { WorkQueue } from "../../ports/store/work-queue.ts";
@@ -9,8 +10,10 @@ import type { EngineDeps } from "../deps.ts";
 import type { Stats, StatsDetails } from "./api.ts";
 
 type StatsDeps = Pick<
-  EngineDeps<EventLog & Graph & Activity & WorkQueue & Pick<Store, "backend" | "manifest">>,
-  "store" | "warn" | "isReadOnly"
+  EngineDeps<
+    EventLog & Graph & Activity & WorkQueue & ExtractionQueue & Pick<Store, "backend" | "manifest">
+  >,
+  "store" | "warn" | "isReadOnly" | "embedder"
 >;
 
 /** Counts of an owner. One that fails reads 0 and is reported. @throws SvcError pack_locked */
@@ -33,13 +36,14 @@ export async function readStats(deps: StatsDeps, owner: Owner): Promise<Stats> {
 }
 
 async function readDetails(
-  { store, isReadOnly = false }: StatsDeps,
+  { store, embedder, isReadOnly = false }: StatsDeps,
   owner: Owner,
 ): Promise<StatsDetails> {
-  const [state, { embedding }, jobs] = await Promise.all([
+  const [state, { embedding }, jobs, extractions] = await Promise.all([
     store.storeState(owner),
     store.manifest(),
     store.countJobs(owner),
+    store.countExtractions(owner),
   ]);
   const { changeSequence, bytes, isEncrypted, states, receipts } = state;
   return {
@@ -50,6 +54,8 @@ async function readDetails(
     model: embedding,
     states,
     jobs,
+    extractions,
+    embeddings: embedder.use?.(),
     receipts,
   };
 }

@@ -4,6 +4,7 @@ import type { Config } from "../../config/schema.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import type { CliContext, RunningServer } from "./context.ts";
 import { aborted } from "./signals.ts";
+import { stderrLog } from "./stderr-log.ts";
 
 /** The option of the commands that serve a pack. */
 export const READ_ONLY_OPTION = [
@@ -23,21 +24,28 @@ export async function openToServe(
   return await openFollowing(config, { createIfMissing: false, readOnly, warn });
 }
 
+/** How a server speaks to whoever started it: to a person, or into a structured log. */
+export function teller({ output }: CliContext, config: Config): (text: string) => void {
+  if (config.log_format === "text") return (text) => output.note(text);
+  const log = stderrLog("info", config.log_format);
+  return (text) => log("info", text);
+}
+
 /** Reports where a server listens, waits for the request to stop it, and shuts it down cleanly. */
 export async function serveUntilStopped(
-  { output }: CliContext,
+  tell: (text: string) => void,
   server: RunningServer,
   config: Config,
   stop: AbortSignal,
   /** An additional message once it listens. */
   hint?: string,
 ): Promise<void> {
-  output.note(`svc ${VERSION} listening on ${server.url}  pack ${packName(config)}`);
-  if (hint !== undefined) output.note(hint);
+  tell(`svc ${VERSION} listening on ${server.url}  pack ${packName(config)}`);
+  if (hint !== undefined) tell(hint);
   await aborted(stop);
-  output.note("svc is stopping: finishing the requests under way");
+  tell("svc is stopping: finishing the requests under way");
   await server.stop();
-  output.note("svc stopped");
+  tell("svc stopped");
 }
 
 /** The pack as a person would type it: relative if it is below the working directory. */

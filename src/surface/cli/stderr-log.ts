@@ -1,14 +1,24 @@
+import type { Config } from "../../config/schema.ts";
 import type { Log, LogLevel } from "../contract/core/log.ts";
 
 export const LOG_LEVELS = ["info", "warn", "error"] as const satisfies readonly LogLevel[];
 
-/** A log on stderr: one line per message, without those below `least`. */
-export function stderrLog(least: LogLevel): Log {
+type Line = Parameters<Log>;
+
+/** A log on stderr: one line per message, without those below `least`. @param format default `text` */
+export function stderrLog(least: LogLevel, format: Config["log_format"] = "text"): Log {
   const threshold = LOG_LEVELS.indexOf(least);
-  return (level, message, fields = {}) => {
-    if (LOG_LEVELS.indexOf(level) < threshold) return;
-    const details = Object.entries(fields).map(([name, value]) => ` ${name}=${value}`);
-    const head = `${new Date().toISOString()} ${level.toUpperCase().padEnd(5)}`;
-    process.stderr.write(`${head} ${message}${details.join("")}\n`);
+  const write = format === "json" ? asJson : asText;
+  return (...line) => {
+    if (LOG_LEVELS.indexOf(line[0]) >= threshold) process.stderr.write(`${write(...line)}\n`);
   };
+}
+
+function asText(...[level, message, fields = {}]: Line): string {
+  const details = Object.entries(fields).map(([name, value]) => ` ${name}=${value}`);
+  return `${new Date().toISOString()} ${level.toUpperCase().padEnd(5)} ${message}${details.join("")}`;
+}
+
+function asJson(...[level, message, fields]: Line): string {
+  return JSON.stringify({ time: new Date().toISOString(), level, message, ...fields });
 }

@@ -2,6 +2,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import { describeCause, type Log } from "../contract/core/log.ts";
 import type { AppEnv } from "./app-env.ts";
 import { toErrorResponse } from "./error-response.ts";
+import type { Metrics } from "./metrics-endpoint.ts";
 import { parseTraceparent } from "./trace-context.ts";
 
 /** Logged status if the caller hung up before the answer. */
@@ -11,15 +12,21 @@ const CALLER_GONE = 499;
  * One line per request: method, the route with its `{name}`s, status, milliseconds, and the caller's trace. Never the path
  * itself, a query, a header or a body: identifiers and names of owners are private too.
  */
-export function accessLog(log: Log): MiddlewareHandler<AppEnv> {
+export function accessLog(log: Log, metrics?: Metrics): MiddlewareHandler<AppEnv> {
   return async (context, next) => {
     const started = performance.now();
+    const end = metrics?.begin();
     await next();
-    log("info", "request", {
+    const answered = {
       method: context.req.method,
       route: context.get("route") ?? "unmatched",
       status: context.res.status,
-      ms: Math.round((performance.now() - started) * 10) / 10,
+    };
+    const ms = performance.now() - started;
+    end?.({ ...answered, seconds: ms / 1000 });
+    log("info", "request", {
+      ...answered,
+      ms: Math.round(ms * 10) / 10,
       ...traceFields(context.req.raw),
     });
   };

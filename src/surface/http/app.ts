@@ -23,6 +23,7 @@ import type { AppEnv, HttpApp } from "./app-env.ts";
 import { answerPreflight, type CorsSettings, corsHeaders } from "./cors.ts";
 import { addDocumentation } from "./documentation.ts";
 import { addInspector } from "./inspector.ts";
+import { addMetrics, type MetricsAccess } from "./metrics-endpoint.ts";
 import { readQuery } from "./query.ts";
 import { answerUnmatched, pathsWithin } from "./unmatched.ts";
 
@@ -44,6 +45,8 @@ export type HttpAppDeps = {
   readonly bodyTimes?: Partial<BodyTimes> | undefined;
   /** Answers what is wrong with the pack. Default: nobody does. */
   readonly examine?: Examine | undefined;
+  /** Counts requests and answers `/metrics`. Default: that path does not exist. */
+  readonly metrics?: MetricsAccess | undefined;
   readonly log: Log;
 };
 
@@ -64,7 +67,7 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
   const app: HttpApp = new Hono<AppEnv>({ getPath: pathOf });
   const authenticate = createAuthenticate(deps.auth);
   const bodies = createBodyLimits(deps.bodyTimes ?? {});
-  app.use(accessLog(deps.log));
+  app.use(accessLog(deps.log, deps.metrics?.metrics));
   addOriginCheck(app, deps);
   for (const { http: binding } of OPERATIONS) {
     if (binding === undefined) continue;
@@ -74,6 +77,7 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
     app.on(binding.method, honoPath(binding.path), (context) => answerRoute(route, context));
   }
   addMcp(app, deps.mcp, authenticate);
+  if (deps.metrics !== undefined) addMetrics(app, deps.metrics, authenticate, deps.engine);
   addDocumentation(app, deps.version);
   addInspector(app);
   app.notFound(answerUnmatched);

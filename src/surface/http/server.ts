@@ -7,6 +7,7 @@ import type { McpEndpoint } from "../listener/mcp-endpoint.ts";
 import { type Server, type ServerDeps, type Service, startServer } from "../listener/server.ts";
 import { createHttpApp } from "./app.ts";
 import { type CorsSettings, corsWarning } from "./cors.ts";
+import type { MetricsAccess } from "./metrics-endpoint.ts";
 
 export type HttpServerDeps = ServerDeps & {
   readonly allowUnauthenticatedExternalBind: boolean;
@@ -19,6 +20,8 @@ export type HttpServerDeps = ServerDeps & {
   readonly mcp?: ((engine: () => Promise<MemoryEngine>) => McpEndpoint) | undefined;
   /** Answers what is wrong with the pack. Default: nobody does. */
   readonly examine?: Examine | undefined;
+  /** Counts requests and answers `/metrics`. Default: that path does not exist. */
+  readonly metrics?: MetricsAccess | undefined;
   /** How long a caller may take to send a body. Default: 60 s, checked every 5 s. */
   readonly bodyTimes?: Partial<BodyTimes> | undefined;
 };
@@ -62,6 +65,7 @@ function serviceOf(deps: HttpServerDeps, opening: Promise<MemoryEngine>): Servic
     allowsUnauthenticated: deps.allowUnauthenticatedExternalBind,
     bodyTimes: deps.bodyTimes,
     examine: deps.examine,
+    metrics: deps.metrics,
     log: deps.log,
   });
   return {

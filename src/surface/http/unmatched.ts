@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { OPERATIONS } from "../contract/core/operations.ts";
-import { refuse } from "../listener/answers.ts";
+import { refuse, refuseMethod } from "../listener/answers.ts";
 import type { AppEnv } from "./app-env.ts";
 import { DOCUMENTATION_PATHS } from "./documentation.ts";
 import { INSPECTOR_PATH } from "./inspector.ts";
@@ -31,9 +31,7 @@ export function answerUnmatched(context: Context<AppEnv>): Response {
   const known = knownAt(url.pathname);
   if (known[0] !== undefined) {
     context.set("route", known[0].path);
-    return refuse(405, "method_not_allowed", "Method Not Allowed", {
-      allow: methodsOf(known).join(", "),
-    });
+    return refuseMethod(methodsOf(known).join(", "));
   }
   const trimmed = url.pathname.replace(/\/+$/, "");
   const [meant] = trimmed === url.pathname ? [] : knownAt(trimmed);

@@ -30,6 +30,11 @@ export const REFUSAL_CODES = [
 
 export type RefusalCode = (typeof REFUSAL_CODES)[number];
 
+/** The answer to a path that does not take the method of the request. */
+export function refuseMethod(allow: string): Response {
+  return refuse(405, "method_not_allowed", "Method Not Allowed", { allow });
+}
+
 /** The answer to a refused request: `{detail, code}`. */
 export function refuse(
   status: number,

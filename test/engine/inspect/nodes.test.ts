@@ -146,6 +146,8 @@ describe("statistics", () => {
         model: (await store.manifest()).embedding,
         states: { archived: 1, tentative: 1 },
         jobs: { pending: 0, failed: 0 },
+        extractions: { pending: 0, failed: 0 },
+        embeddings: undefined,
         receipts: 0,
       },
     });

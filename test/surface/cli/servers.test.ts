@@ -55,6 +55,35 @@ test.each(["SIGTERM", "SIGINT"] as const)(
   },
 );
 
+test("serve writes its log as JSON, one object a line, and answers /metrics, if told to", async () => {
+  const env = { SVC_LOG_FORMAT: "json", SVC_API__METRICS: "true" };
+  const server = desk.start(["serve", "--db-path", "logged.pack", "--port", "0"], env);
+  const url = await awaitLine(server.stderr, /listening on (http:[^ ]+) /);
+  expect((await fetch(`${url}/v1/stats`)).status).toBe(200);
+  const numbers = await (await fetch(`${url}/metrics`)).text();
+  expect(numbers).toContain(
+    'svc_http_requests_total{method="GET",route="/v1/stats",status="200"} 1',
+  );
+  server.kill("SIGTERM");
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of server.stderr) text += decoder.decode(chunk, { stream: true });
+  const entries: unknown[] = text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(entries).toContainEqual({
+    time: expect.stringMatching(/^\d{4}-.*Z$/),
+    level: "info",
+    message: "request",
+    method: "GET",
+    route: "/v1/stats",
+    status: 200,
+    ms: expect.any(Number),
+  });
+  expect(entries.at(-1)).toMatchObject({ level: "info", message: "svc stopped" });
+});
+
 test("serve on a taken port fails at once and makes no pack", async () => {
   const holder = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("mine") });
   const port = String(holder.port);

@@ -1,7 +1,7 @@
 import { SvcError } from "../../../domain/errors.ts";
 import type { Embedder } from "../../../ports/embedder.ts";
 import { identityOf } from "../local-embedder.ts";
-import { remembering } from "../remember.ts";
+import { noUse, remembering } from "../remember.ts";
 import { gathering } from "./batches.ts";
 import { createRequests, RequestFailure, type RequestOptions } from "./requests.ts";
 
@@ -59,6 +59,7 @@ export function createHostedEmbedder(options: HostedEmbedderOptions): Embedder {
   };
   const cut = (text: string) => firstBytes(text, maxTokens * BYTES_PER_TOKEN);
   const isClosed = () => closing.signal.aborted;
+  const use = noUse();
   const gathered = gathering((texts) => oneByOne(sendAll, texts));
 
   return {
@@ -66,8 +67,10 @@ export function createHostedEmbedder(options: HostedEmbedderOptions): Embedder {
     embedDocument: remembering(
       (text) => orFailed(gathered(model.documentPrefix + cut(text))),
       isClosed,
+      use,
     ),
-    embedQuery: remembering((text) => orFailed(embedQuestion(cut(text))), isClosed),
+    embedQuery: remembering((text) => orFailed(embedQuestion(cut(text))), isClosed, use),
+    use: () => ({ ...use }),
     close: async () => {
       closing.abort(new SvcError("engine_closed", "the embedder was closed"));
     },

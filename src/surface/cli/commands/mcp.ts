@@ -14,7 +14,7 @@ import {
 } from "../mcp-memory.ts";
 import { ANSWER_FORMS, DEFAULT_TOOLS, FLAGS, TOOL_SETS } from "../mcp-options.ts";
 import { encryptionKeyOption, envFileOption, keyRequest, wholeNumber } from "../options.ts";
-import { openToServe, READ_ONLY_OPTION, serveUntilStopped } from "../serving.ts";
+import { openToServe, READ_ONLY_OPTION, serveUntilStopped, teller } from "../serving.ts";
 import { stopSignal } from "../signals.ts";
 import { stderrLog } from "../stderr-log.ts";
 
@@ -87,7 +87,7 @@ async function overStdio(
   config: Config,
   settingsFile: SettingsFile | undefined,
 ): Promise<void> {
-  const log = stderrLog("warn");
+  const log = stderrLog("warn", config.log_format);
   const { encryptionKey: key, tools, readOnly = false, answers = config.mcp.answers } = options;
   const openEngine = async () => await openWithKey(config, { key, readOnly }, log);
   const serve = { config, settingsFile, key, readOnly, tools, answers, openEngine, log };
@@ -104,7 +104,7 @@ async function overHttp(
   const { encryptionKey: key, tools, readOnly = false, port = DEFAULT_PORT } = options;
   const { answers = config.mcp.answers } = options;
   const { config: opened } = await findKey(config, keyRequest(key));
-  const log = stderrLog("warn");
+  const log = stderrLog("warn", config.log_format);
   const stop = stopSignal();
   const server = await context.serving.mcpHttp({
     config: opened,
@@ -117,7 +117,7 @@ async function overHttp(
     openEngine: () => openToServe(opened, readOnly, (message) => log("warn", message)),
     log,
   });
-  await serveUntilStopped(context, server, config, stop);
+  await serveUntilStopped(teller(context, config), server, config, stop);
 }
 
 function readTransport(name: string): TransportName {

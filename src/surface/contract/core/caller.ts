@@ -41,6 +41,12 @@ export function requireOwner(caller: Caller, given: string | null | undefined): 
   return owner;
 }
 
+/** @throws SvcError forbidden for the key of one owner */
+export function requireOperator({ boundUserId }: Caller): void {
+  if (boundUserId === undefined) return;
+  throw new SvcError("forbidden", "This is for operators; the key belongs to one owner");
+}
+
 /**
  * The actor in the record of a change: the bound owner, else the one that an operator names, else the operator.
  * @throws SvcError invalid_argument if a bound caller names an actor, or the name is blank or malformed text

@@ -1,7 +1,7 @@
 import { SvcError } from "../../../domain/errors.ts";
 import { constant, object, text } from "../../../lib/form.ts";
 import { noted } from "../../../lib/view.ts";
-import type { Caller } from "../core/caller.ts";
+import { requireOperator } from "../core/caller.ts";
 import { anyOwnerInQuery } from "../core/fields.ts";
 import { defineOperation, part } from "../core/operation.ts";
 import { callerView, examinationView, ownerListView, statsView } from "./wire.ts";
@@ -71,12 +71,6 @@ const doctorOperation = defineOperation({
   answer: examinationView,
   http: { route: "get /v1/doctor", statuses: [409] },
 });
-
-/** @throws SvcError forbidden for the key of one owner */
-function requireOperator({ boundUserId }: Caller): void {
-  if (boundUserId === undefined) return;
-  throw new SvcError("forbidden", "This is for operators; the key belongs to one owner");
-}
 
 /** The operations on the server and its store. */
 export const SERVICE_OPERATIONS = part(

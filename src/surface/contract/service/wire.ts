@@ -10,6 +10,7 @@ import {
   member,
   natural,
   nullable,
+  number,
   object,
   text,
 } from "../../../lib/form.ts";
@@ -37,6 +38,20 @@ const details = noted(
     jobs: noted(object<StatsDetails["jobs"]>({ pending: count, failed: count }), {
       description: "Texts that are not indexed yet, and how many of them have failed before.",
     }),
+    extractions: noted(object<StatsDetails["extractions"]>({ pending: count, failed: count }), {
+      description: "Messages from which memories are still to be extracted, and those given up.",
+    }),
+    embeddings: noted(
+      nullable(
+        object<NonNullable<StatsDetails["embeddings"]>>({
+          asked: count,
+          computed: count,
+          failed: count,
+          seconds: number,
+        }),
+      ),
+      { description: "Calls of the embedding model by this process; the rest was remembered." },
+    ),
     receipts: noted(count, { description: "Receipts that are kept." }),
   }),
   { id: "StatsDetails" },

@@ -1,0 +1,124 @@
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { Stats } from "../../engine/inspect/api.ts";
+import type { Metrics } from "./metrics-endpoint.ts";
+
+/** Upper bounds in seconds: from an answer that was remembered to a question to a language model. */
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** A number that is read when it is asked for. One whose name ends in `_total` only grows. */
+type Sample = {
+  readonly name: string;
+  readonly help: string;
+  /** By the values of the labels; undefined is left out. */
+  readonly values: readonly (readonly [Readonly<Record<string, string>>, number | undefined])[];
+};
+
+/** Counts the requests of one server; what is stored is asked for when the numbers are. */
+export function createMetrics(version: string): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const inFlight = new Gauge({
+    name: "svc_http_requests_in_flight",
+    help: "Requests that are being answered.",
+    registers,
+  });
+  const requests = new Counter({
+    name: "svc_http_requests_total",
+    help: "Answered requests.",
+    labelNames: ["method", "route", "status"],
+    registers,
+  });
+  const durations = new Histogram({
+    name: "svc_http_request_duration_seconds",
+    help: "From a request to its answer.",
+    labelNames: ["method", "route"],
+    buckets: SECONDS,
+    registers,
+  });
+  return {
+    contentType: registry.contentType,
+    begin: () => {
+      inFlight.inc();
+      return ({ method, route, status, seconds }) => {
+        inFlight.dec();
+        requests.inc({ method, route, status });
+        durations.observe({ method, route }, seconds);
+      };
+    },
+    text: async (engine) => {
+      const stored = engine === undefined ? [] : samplesOf(await engine.stats());
+      const ready = single("svc_ready", "1 if the memory answers.", Number(stored.length > 0));
+      const about = {
+        name: "svc_info",
+        help: "Always 1; the version is a label.",
+        values: [[{ version }, 1]],
+      } as const;
+      const scraped = new Registry();
+      for (const sample of [about, ready, ...stored]) addSample(scraped, sample);
+      return await Registry.merge([scraped, registry]).metrics();
+    },
+  };
+}
+
+function addSample(registry: Registry, { name, help, values }: Sample): void {
+  const labelNames = Object.keys(values[0]?.[0] ?? {});
+  const Kind = name.endsWith("_total") ? Counter : Gauge;
+  const metric = new Kind({ name, help, labelNames, registers: [registry] });
+  for (const [labels, value] of values) {
+    if (value !== undefined) metric.inc(labels, value);
+  }
+}
+
+/** What is stored and waits, over all owners. Empty if it cannot be read. */
+function samplesOf({ nodeCount, eventCount, details }: Stats): readonly Sample[] {
+  if (details === undefined) return [];
+  const { states, jobs, extractions, embeddings, bytes, receipts } = details;
+  return [
+    single("svc_memories_active", "Memories that can be found.", nodeCount),
+    {
+      name: "svc_memories",
+      help: "Memories by state.",
+      values: Object.entries(states).map(([state, count]) => [{ state }, count]),
+    },
+    single("svc_events", "Messages in the log.", eventCount),
+    single("svc_receipts", "Receipts that are kept.", receipts),
+    single("svc_pack_bytes", "Size of the pack without its log.", bytes),
+    {
+      name: "svc_jobs_pending",
+      help: "Work that waits, by kind.",
+      values: [
+        [{ kind: "index" }, jobs.pending],
+        [{ kind: "extraction" }, extractions.pending],
+      ],
+    },
+    {
+      name: "svc_jobs_failed",
+      help: "Work that failed: of the index the part that will be tried again, of extraction what was given up.",
+      values: [
+        [{ kind: "index" }, jobs.failed],
+        [{ kind: "extraction" }, extractions.failed],
+      ],
+    },
+    {
+      name: "svc_embeddings_total",
+      help: "Vectors that this process needed, by where they came from.",
+      values:
+        embeddings === undefined
+          ? []
+          : [
+              [{ from: "cache" }, embeddings.asked - embeddings.computed],
+              [{ from: "model" }, embeddings.computed - embeddings.failed],
+              [{ from: "nowhere" }, embeddings.failed],
+            ],
+    },
+    single(
+      "svc_embedding_seconds_total",
+      "Time that texts spent with the embedding model.",
+      embeddings?.seconds,
+    ),
+  ];
+}
+
+function single(name: string, help: string, value: number | undefined): Sample {
+  return { name, help, values: [[{}, value]] };
+}
