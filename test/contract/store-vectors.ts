@@ -215,7 +215,8 @@ export function describeVectorSearch(world: World): void {
       const hits = await store.searchVectors(unit(1), ANYTHING, 10);
 
       expect(await contentsOf(store, hits)).toEqual(["of ada"]);
-      expect(await contentsOf(store, hits, "bob")).toEqual(["no such node"]);
+      // A key says nothing about the memories of another owner, who may have one with the same key.
+      expect(await contentsOf(store, hits, "bob")).not.toContain("of ada");
       expect(await store.searchVectors(unit(1), { ...ANYTHING, userId: "eve" }, 10)).toEqual([]);
     });
 

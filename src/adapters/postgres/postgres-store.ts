@@ -1,6 +1,5 @@
 import { SvcError } from "../../domain/errors.ts";
 import { ALL_OWNERS } from "../../domain/owner.ts";
-import { isSameEmbedding } from "../../domain/same-embedding.ts";
 import type { Store } from "../../ports/store/store.ts";
 import { processIdentity } from "../native/process-identity.ts";
 import { bindAudit } from "./audit/bind.ts";
@@ -8,7 +7,11 @@ import { bindEvents } from "./events/bind.ts";
 import { bindGraph } from "./graph/bind.ts";
 import type { Indexes } from "./graph/indexes.ts";
 import type { Parts, PostgresStoreParts } from "./parts.ts";
+import { bindReads } from "./read/bind.ts";
 import { readPackFusion, requireManifest } from "./schema/manifest.ts";
+import { bindSearches } from "./search/bind.ts";
+import { evict } from "./search/evict.ts";
+import { writeDocuments } from "./search/write-documents.ts";
 
 let stores = 0;
 
@@ -23,15 +26,16 @@ export function createPostgresStore(given: PostgresStoreParts) {
     backend: "postgres",
     manifest,
     packFusion: () => database.read(ALL_OWNERS, readPackFusion),
-    hasModel: async (identity) => isSameEmbedding((await manifest()).embedding, identity),
     ...bindEvents(parts),
     ...bindGraph(parts),
+    ...bindReads(parts),
+    ...bindSearches(parts),
     ...bindAudit(parts),
     close: database.close,
-  } satisfies Partial<Store>;
+  } satisfies Partial<Store<number>>;
 }
 
 async function refuse(): Promise<never> {
   throw new SvcError("unsupported", "this database has no indexes yet");
 }
-const NONE: Indexes = { writeDocuments: refuse, evict: refuse, addNodes: refuse };
+const NONE: Indexes = { writeDocuments, evict, addNodes: refuse };

@@ -1,34 +1,28 @@
-import { INSTANT, KEY, OWNER, TEXT } from "./columns.ts";
+import { KEY, OWNER, TEXT } from "./columns.ts";
+
+/** Numbers in a vector up to which the index of nearest vectors can be built. */
+const INDEXED_DIMENSION_MAX = 4000;
 
 /**
- * Vectors of active memories, beside the memories: what lies beside a vector is read with it. `embedding` is the one that searches
- * compare, which leans towards the neighbours in a conversation; `own` that of the text alone, where the two differ.
+ * What searches by vector compare, beside the memories: what lies beside a vector is read with it. Only active memories are here.
+ * The columns have no dimension, so that a rebuild may put vectors of another model into them.
  */
-const vectors = (dimension: number): readonly string[] => [
+const VECTORS: readonly string[] = [
   `CREATE TABLE vectors (
     owner ${OWNER},
     key ${KEY} NOT NULL,
-    embedding vector(${dimension}) NOT NULL,
-    PRIMARY KEY (owner, key)
-  )`,
-  "ALTER TABLE vectors ALTER COLUMN embedding SET STORAGE main",
-  `CREATE TABLE vector_metadata (
-    owner ${OWNER},
-    key ${KEY} NOT NULL,
-    embedding_model ${TEXT} NOT NULL,
-    embedding_version ${TEXT} NOT NULL,
+    -- The vector of a turn of a conversation leans towards those of its neighbours.
+    embedding halfvec NOT NULL,
+    -- The same in 32 bits; null where it is the vector of the memory itself.
+    exact vector,
+    scope ${TEXT} NOT NULL,
+    node_type ${TEXT} NOT NULL,
     content_hash ${TEXT} NOT NULL,
-    created_at ${INSTANT} NOT NULL,
     PRIMARY KEY (owner, key)
-  )`,
-  `CREATE TABLE vector_payloads (
-    owner ${OWNER},
-    key ${KEY} NOT NULL,
-    previous ${KEY},
-    next ${KEY},
-    embedding bytea NOT NULL,
-    PRIMARY KEY (owner, key)
-  )`,
+  ) WITH (toast_tuple_target = 128)`,
+  "ALTER TABLE vectors ALTER COLUMN embedding SET STORAGE main",
+  "ALTER TABLE vectors ALTER COLUMN exact SET STORAGE external",
+  "ALTER TABLE vectors ALTER COLUMN content_hash SET STORAGE plain",
 ];
 
 /** The word index: a block covers 256 keys. */
@@ -36,7 +30,7 @@ const WORDS: readonly string[] = [
   `CREATE TABLE lexical_documents (
     owner ${OWNER},
     block ${KEY} NOT NULL,
-    -- Words in the document of each key, two bytes; 0: no document.
+    -- For each key two bytes: one more than the words in its document; 0 without one.
     lengths bytea NOT NULL,
     PRIMARY KEY (owner, block)
   )`,
@@ -44,13 +38,24 @@ const WORDS: readonly string[] = [
     owner ${OWNER},
     term ${TEXT} NOT NULL,
     block ${KEY} NOT NULL,
-    -- For each document with the word, two bytes: its key in the block, and how often it has it. The last entry of a key counts.
+    -- For each document with the term two bytes: its key in the block, and twice how often it has it. The last entry of a key counts.
     postings bytea NOT NULL,
     PRIMARY KEY (owner, term, block)
   ) WITH (fillfactor = 80)`,
 ];
 
+/** Statements that index the nearest vectors of a dimension, in the place of those of another one. */
+export function nearestIndex(dimension: number): readonly string[] {
+  const drop = "DROP INDEX IF EXISTS vectors_nearest";
+  if (dimension > INDEXED_DIMENSION_MAX) return [drop];
+  return [
+    drop,
+    `CREATE INDEX vectors_nearest ON vectors USING hnsw ((embedding::halfvec(${dimension})) halfvec_cosine_ops)`,
+  ];
+}
+
 export const searchTables = (dimension: number): readonly string[] => [
-  ...vectors(dimension),
+  ...VECTORS,
   ...WORDS,
+  ...nearestIndex(dimension),
 ];

@@ -1,0 +1,53 @@
+import { ALL_OWNERS } from "../../../domain/owner.ts";
+import { isSameEmbedding } from "../../../domain/same-embedding.ts";
+import type { Store } from "../../../ports/store/store.ts";
+import type { Sql } from "../connection/sql.ts";
+import type { Parts } from "../parts.ts";
+import { readContradictions } from "../read/contradictions.ts";
+import { readNodesById, readNodesByKey, readSessionWindows } from "../read/keyed-nodes.ts";
+import { readManifest, requireModel } from "../schema/manifest.ts";
+import { LengthsCache } from "./lengths-cache.ts";
+import { nearNodes } from "./near-nodes.ts";
+import { readOwnVectors } from "./own-vectors.ts";
+import { readPinned } from "./pinned.ts";
+import { hasFormerTexts, renewTexts } from "./renew-texts.ts";
+import { readReplacedNotes } from "./replaced-notes.ts";
+import { searchGraph } from "./search-graph.ts";
+import { searchText } from "./search-text.ts";
+import { readCosines, searchVectors, type VectorReads } from "./search-vectors.ts";
+
+export function bindSearches({ database, embedding }: Parts) {
+  const reads: VectorReads = { database, embedding, large: new Set() };
+  const lengths = new LengthsCache();
+  /** In one snapshot: otherwise another process could change the model between the check and the read. */
+  const readVectors = <T>(userId: string, work: (sql: Sql) => Promise<T>): Promise<T> =>
+    database.snapshot(userId, async (sql) => {
+      const [, found] = await Promise.all([requireModel(sql, embedding), work(sql)]);
+      return found;
+    });
+  return {
+    hasModel: async (identity) =>
+      isSameEmbedding((await database.read(ALL_OWNERS, readManifest))?.embedding, identity),
+    searchVectors: (vector, filter, k) => searchVectors(reads, { vector, filter, k }),
+    nearNodes: (vector, question, choose) => nearNodes(reads, vector, question, choose),
+    readyForNear: (userId) => database.read(userId, (sql) => requireModel(sql, embedding)),
+    cosines: (vector, userId, keys) =>
+      readVectors(userId, (sql) => readCosines(sql, vector, userId, keys)),
+    ownVectors: (userId, keys) => readVectors(userId, (sql) => readOwnVectors(sql, userId, keys)),
+    searchText: (question, filter, k, others = []) =>
+      searchText({ database, lengths }, { question, filter, k, others }),
+    hasFormerTexts: () => hasFormerTexts(database),
+    renewTexts: () => renewTexts(database),
+    searchGraph: (names, filter, reach) =>
+      database.snapshot(filter.userId, (sql) => searchGraph(sql, names, filter, reach)),
+    pinned: (filter) => database.read(filter.userId, (sql) => readPinned(sql, filter)),
+    nodesByKey: (userId, keys) => database.read(userId, (sql) => readNodesByKey(sql, userId, keys)),
+    nodesById: (userId, ids) => database.read(userId, (sql) => readNodesById(sql, userId, ids)),
+    contradictions: (userId, keys) =>
+      database.read(userId, (sql) => readContradictions(sql, userId, keys)),
+    replacedNotes: (userId, keys) =>
+      database.snapshot(userId, (sql) => readReplacedNotes(sql, userId, keys)),
+    sessionWindows: (userId, keys, span) =>
+      database.read(userId, (sql) => readSessionWindows(sql, userId, keys, span)),
+  } satisfies Partial<Store<number>>;
+}

@@ -1,0 +1,28 @@
+import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
+import { everythingOf } from "../../../domain/candidate-filter.ts";
+import type { NearNode, SearchIndex } from "../../../ports/store/search-index.ts";
+import { readNodesByKey } from "../read/keyed-nodes.ts";
+import { searchVectors, type VectorReads } from "./search-vectors.ts";
+
+/** What is looked for beside a vector. */
+type NearQuestion = Parameters<SearchIndex<number>["nearNodes"]>[1];
+type Choose = Parameters<SearchIndex<number>["nearNodes"]>[2];
+
+/** See `nearNodes` of the port. The cosines are exact. */
+export async function nearNodes(
+  reads: VectorReads,
+  vector: Float32Array,
+  { userId, scope, count }: NearQuestion,
+  choose: Choose,
+): Promise<readonly NearNode<number>[]> {
+  const filter: CandidateFilter = { ...everythingOf(userId), scopes: [scope] };
+  const hits = await searchVectors(reads, { vector, filter, k: count });
+  const keys = hits.map(({ key }) => key);
+  const found = await reads.database.read(userId, (sql) => readNodesByKey(sql, userId, keys));
+  const nodes = new Map(found.map(({ key, node }) => [key, node]));
+  const nearest = hits.flatMap(({ key, score }) => {
+    const node = nodes.get(key);
+    return node === undefined ? [] : [{ key, node, cosine: score }];
+  });
+  return choose(nearest);
+}

@@ -1,0 +1,198 @@
+import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
+import { withCoverage } from "../../../domain/search/bm25.ts";
+import { anyOf, type Postings } from "../../../domain/search/word-forms.ts";
+import { questionWords } from "../../../domain/stemmed-words.ts";
+import type { Hit, TextHit } from "../../../ports/store/search-index.ts";
+import { snowball } from "../../stemming/stem.ts";
+import { Params } from "../connection/params.ts";
+import type { Database, Sql } from "../connection/sql.ts";
+import { listText } from "../connection/values.ts";
+import { type OwnerKey, ownerKey } from "../owner-key.ts";
+import { isCandidate, passes } from "./candidates.ts";
+import type { LengthsCache } from "./lengths-cache.ts";
+import { type PostingBlock, readLengths, readPostings } from "./posting-blocks.ts";
+import { type Collection, type Ranking, rankWords } from "./rank-words.ts";
+import { termOf } from "./terms.ts";
+
+/** Documents that the filter is asked about in the first round per hit wanted, and the growth of each further round. */
+const FIRST_LOOK = 4;
+const WIDER = 16;
+
+export type TextReads = { readonly database: Database; readonly lengths: LengthsCache };
+
+export type TextSearch = {
+  readonly question: string;
+  readonly filter: CandidateFilter;
+  /** Hits wanted. */
+  readonly k: number;
+  /** Nodes whose scores are wanted too, whatever their rank. */
+  readonly others: readonly number[];
+};
+
+/** The best nodes by BM25; any word may match. */
+export async function searchText(
+  { database, lengths }: TextReads,
+  search: TextSearch,
+): Promise<TextHit<number>[]> {
+  const { question, filter, k, others } = search;
+  const words = questionWords(question, snowball).map(({ forms }) =>
+    forms.map(({ term, prefix }) => ({ term: termOf(term), prefix })),
+  );
+  if (words.length === 0 || (k === 0 && others.length === 0)) return [];
+  const index = await database.read(filter.userId, (sql) =>
+    readIndex(sql, ownerKey(filter.userId), words.flat(), lengths),
+  );
+  if (index.collection.documents === 0) return [];
+  const postings = words.map((forms) => anyOf(forms.map((form) => index.postingsOf(form))));
+  const ranking = rankWords(postings, index.collection);
+  const hits = await choose(database, ranking, search);
+  const holding = postings.map(({ keys }) => keys.length);
+  return withCoverage(hits, holding, index.collection.documents);
+}
+
+/** The best that pass, followed by those of the others that match and pass. */
+async function choose(
+  database: Database,
+  ranking: Ranking,
+  { filter, k, others }: TextSearch,
+): Promise<readonly Hit<number>[]> {
+  const wanted = [...new Set(others)].flatMap((key) => ranking.hitOf(key) ?? []);
+  const asked = new Set<number>();
+  const allowed = new Set<number>();
+  const ask = async (hits: readonly Hit<number>[]): Promise<void> => {
+    const fresh = hits.map(({ key }) => key).filter((key) => !asked.has(key));
+    for (const key of fresh) asked.add(key);
+    for (const key of await allowedKeys(database, fresh, filter)) allowed.add(key);
+  };
+  const passing = (hits: readonly Hit<number>[]) => hits.filter(({ key }) => allowed.has(key));
+  for (let count = k * FIRST_LOOK; ; count *= WIDER) {
+    const best = ranking.best(count);
+    await ask([...best, ...wanted]);
+    const hits = passing(best).slice(0, k);
+    if (hits.length < k && best.length === count && k > 0) continue;
+    const isHit = new Set(hits.map(({ key }) => key));
+    const rest = passing(wanted).filter(({ key }) => !isHit.has(key));
+    return [...hits, ...rest.sort((a, b) => b.score - a.score || a.key - b.key)];
+  }
+}
+
+/** The keys that are active nodes of the owner and pass; without a condition all of them, unchecked. */
+async function allowedKeys(
+  database: Database,
+  keys: readonly number[],
+  filter: CandidateFilter,
+): Promise<readonly number[]> {
+  if (keys.length === 0 || passes(new Params(), filter).length === 0) return keys;
+  const params = new Params(ownerKey(filter.userId), listText(keys));
+  const sql = `SELECT n.key FROM nodes n WHERE n.key = ANY ($2::integer[]) AND ${isCandidate(params, filter)}`;
+  const rows = await database.read(filter.userId, (on) =>
+    on.all<{ key: number }>(sql, ...params.values),
+  );
+  return rows.map(({ key }) => key);
+}
+
+/** A form of a word. */
+type Form = { readonly term: string; readonly prefix: boolean };
+
+type Index = {
+  readonly collection: Collection;
+  readonly postingsOf: (form: Form) => Postings;
+};
+
+type IndexRow = {
+  /** Null for the owner, and for lengths of documents. */
+  readonly term: string | null;
+  /** -1 for the owner. */
+  readonly block: number;
+  readonly bytes: Uint8Array | null;
+  /** Of the owner alone. */
+  readonly version: string | null;
+  readonly documents: number | null;
+  readonly words: number | null;
+};
+
+const OWNER = `SELECT NULL::text AS term, -1 AS block, NULL::bytea AS bytes, version::text,
+    lexical_documents AS documents, lexical_words::float8 AS words FROM owners WHERE owner = $1::bigint`;
+const TERMS = `SELECT term, block, postings, NULL, NULL, NULL FROM lexical_postings
+  WHERE owner = $1::bigint AND term = ANY ($2::text[])`;
+const BEGINNINGS = `SELECT l.term, l.block, l.postings, NULL, NULL, NULL
+  FROM unnest($3::text[], $4::text[]) u (a, b) JOIN lexical_postings l
+    ON l.owner = $1::bigint AND l.term >= u.a AND l.term < u.b`;
+const LENGTHS = `SELECT NULL, block, lengths, NULL, NULL, NULL FROM lexical_documents WHERE owner = $1::bigint`;
+
+/** What a question needs of an owner's word index, in one statement and so in one snapshot. */
+async function readIndex(
+  sql: Sql,
+  owner: OwnerKey,
+  forms: readonly Form[],
+  cache: LengthsCache,
+): Promise<Index> {
+  const prefixes = forms.filter(({ prefix }) => prefix).map(({ term }) => term);
+  const terms = forms.filter(({ prefix }) => !prefix).map(({ term }) => term);
+  const values = [
+    owner,
+    listText(terms),
+    ...(prefixes.length === 0 ? [] : [listText(prefixes), listText(prefixes.map(after))]),
+  ];
+  const parts = [OWNER, TERMS, ...(prefixes.length === 0 ? [] : [BEGINNINGS])];
+  const read = async (what: readonly string[]) => {
+    const rows = await sql.all<IndexRow>(what.join(" UNION ALL "), ...values);
+    return { rows, about: rows.find(({ block }) => block < 0) };
+  };
+  const kept = cache.of(owner);
+  let { rows, about } = await read(kept === undefined ? [...parts, LENGTHS] : parts);
+  let lengths = kept?.lengths ?? lengthsOf(rows);
+  if (kept !== undefined && about?.version !== kept.version) {
+    ({ rows, about } = await read([...parts, LENGTHS]));
+    lengths = lengthsOf(rows);
+  }
+  if (about?.version != null) cache.keep(owner, { version: about.version, lengths });
+  const collection = { documents: about?.documents ?? 0, words: about?.words ?? 0, lengths };
+  const byTerm = Map.groupBy(rows, ({ term }) => term ?? "");
+  return {
+    collection,
+    postingsOf: ({ term, prefix }) =>
+      prefix
+        ? sumOf(
+            [...byTerm]
+              .filter(([each]) => each.startsWith(term))
+              .map(([, found]) => readPostings(blocksOf(found))),
+          )
+        : readPostings(blocksOf(byTerm.get(term) ?? [])),
+  };
+}
+
+function blocksOf(rows: readonly IndexRow[]): readonly PostingBlock[] {
+  return rows
+    .flatMap(({ block, bytes }) => (bytes === null ? [] : [{ block, postings: bytes }]))
+    .sort((a, b) => a.block - b.block);
+}
+
+function lengthsOf(rows: readonly IndexRow[]): Int32Array {
+  const blocks = rows
+    .filter(({ term }) => term === null)
+    .flatMap(({ block, bytes }) => (bytes === null ? [] : [{ block, lengths: bytes }]));
+  return readLengths(blocks.sort((a, b) => a.block - b.block));
+}
+
+/** The first text after all that begin with this one, by code point. */
+function after(text: string): string {
+  const characters = [...text];
+  const last = characters.pop()?.codePointAt(0) ?? 0;
+  return `${characters.join("")}${String.fromCodePoint(last + 1)}`;
+}
+
+/** The documents that contain any of the terms, each as often as it contains all of them together. */
+function sumOf(terms: readonly Postings[]): Postings {
+  const sums = new Map<number, number>();
+  for (const { keys, frequencies } of terms) {
+    for (const [at, key] of keys.entries()) {
+      sums.set(key, (sums.get(key) ?? 0) + (frequencies[at] ?? 0));
+    }
+  }
+  const sorted = [...sums].sort(([a], [b]) => a - b);
+  return {
+    keys: Float64Array.from(sorted, ([key]) => key),
+    frequencies: Float32Array.from(sorted, ([, frequency]) => frequency),
+  };
+}

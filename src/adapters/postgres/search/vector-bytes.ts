@@ -1,0 +1,37 @@
+const HEADER_BYTES = 4;
+const FLOAT_BYTES = 4;
+
+/** The numbers of a vector as `vector_send` gives them: a header, then floats, the highest byte first. */
+export function readVector(bytes: Uint8Array): Float32Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const vector = new Float32Array((bytes.byteLength - HEADER_BYTES) / FLOAT_BYTES);
+  for (let index = 0; index < vector.length; index += 1) {
+    vector[index] = view.getFloat32(HEADER_BYTES + index * FLOAT_BYTES);
+  }
+  return vector;
+}
+
+/** Digits with which every 32-bit number is read back as it was. */
+const DIGITS = 9;
+
+/** A vector for `::vector`, in as few characters as keep it as it is. */
+export function writeVector(vector: Float32Array): string {
+  let text = "";
+  for (const value of vector) text += `,${Number(value.toPrecision(DIGITS))}`;
+  return `[${text.slice(1)}]`;
+}
+
+/**
+ * The cosine of two vectors, with the same sums of 32 bits as the vector index of a pack computes it, so that both give the same
+ * score.
+ */
+export function cosine(one: Float32Array, other: Float32Array): number {
+  let [dot, left, right] = [0, 0, 0];
+  for (let index = 0; index < one.length; index += 1) {
+    const [a, b] = [one[index] ?? 0, other[index] ?? 0];
+    dot = Math.fround(dot + Math.fround(a * b));
+    left = Math.fround(left + Math.fround(a * a));
+    right = Math.fround(right + Math.fround(b * b));
+  }
+  return 1 - Math.fround(1 - dot / (Math.sqrt(left) * Math.sqrt(right)));
+}

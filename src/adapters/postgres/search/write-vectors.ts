@@ -1,0 +1,213 @@
+import { modelRules } from "../../../domain/embedding-models.ts";
+import { SvcError } from "../../../domain/errors.ts";
+import { fromPayload, LEAN_REACH, lean, toPayload } from "../../../domain/search/lean.ts";
+import { surroundings } from "../../../domain/search/turns.ts";
+import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
+import { ACTIVE } from "../conditions.ts";
+import type { Sql } from "../connection/sql.ts";
+import { listText } from "../connection/values.ts";
+import type { OwnerKey } from "../owner-key.ts";
+import { requireManifest } from "../schema/manifest.ts";
+import {
+  besides,
+  IS_OF_CONVERSATION,
+  IS_TURN,
+  inOrder,
+  isOfSame,
+  type Placed,
+  windowsOf,
+} from "./turns.ts";
+import { readVector, writeVector } from "./vector-bytes.ts";
+
+/*
+ * The vectors of an owner. A memory keeps the vector of its own text. What searches compare is in a table of its own, which only
+ * active memories are in: for a turn of a conversation a vector that leans towards those of the turns around it, which is computed
+ * again when one of these comes or goes. The result does not depend on the order in which turns arrive. All of this runs inside a
+ * transaction that holds the owner's lock.
+ */
+
+/** The vector of one node's own text. */
+export type VectorEntry = {
+  readonly key: number;
+  readonly vector: Float32Array;
+  /** SHA-256 of the node's content. */
+  readonly contentHash: string;
+};
+
+const PUT_OWN = `UPDATE nodes n SET embedding = u.v::vector FROM unnest($2::integer[], $3::text[]) u (k, v)
+  WHERE n.owner = $1::bigint AND n.key = u.k AND n.lifecycle_state IN ${ACTIVE} RETURNING n.key`;
+
+/** Writes the vectors of active nodes, and those of the turns around them again. */
+export async function putVectors(
+  sql: Sql,
+  owner: OwnerKey,
+  entries: readonly VectorEntry[],
+  identity: EmbeddingIdentity,
+): Promise<void> {
+  if (entries.length === 0) return;
+  for (const { vector } of entries) requireDimension(vector, identity);
+  const rows = await sql.all<{ key: number }>(
+    PUT_OWN,
+    owner,
+    listText(entries.map(({ key }) => key)),
+    listText(entries.map(({ vector }) => writeVector(vector))),
+  );
+  const written = new Set(rows.map(({ key }) => key));
+  const hashes = new Map(entries.map(({ key, contentHash }) => [key, contentHash]));
+  const near = await readNear(sql, owner, [...written]);
+  await writeIndexed(sql, owner, leaning(near, written, modelRules(identity.model).lean), hashes);
+}
+
+function requireDimension(vector: Float32Array, { dimension }: EmbeddingIdentity): void {
+  if (vector.length === dimension) return;
+  throw new SvcError(
+    "storage_failed",
+    `a vector has ${vector.length} numbers instead of ${dimension}`,
+  );
+}
+
+/** Removes the vectors of nodes. */
+export async function removeVectors(
+  sql: Sql,
+  owner: OwnerKey,
+  keys: readonly number[],
+): Promise<void> {
+  if (keys.length === 0) return;
+  const list = listText(keys);
+  await sql.run(
+    "DELETE FROM vectors WHERE owner = $1::bigint AND key = ANY ($2::integer[])",
+    owner,
+    list,
+  );
+  await sql.run(
+    `UPDATE nodes SET embedding = NULL
+     WHERE owner = $1::bigint AND key = ANY ($2::integer[]) AND embedding IS NOT NULL`,
+    owner,
+    list,
+  );
+}
+
+/** Removes the vectors of nodes that are no longer active; those of the turns around them are computed again. */
+export async function evictVectors(
+  sql: Sql,
+  owner: OwnerKey,
+  keys: readonly number[],
+): Promise<void> {
+  if (keys.length === 0) return;
+  await removeVectors(sql, owner, keys);
+  await leanAgain(sql, owner, keys);
+}
+
+/** Makes the vectors of all turns of an owner lean towards their present neighbours. @param step nodes at a time */
+export async function leanAll(sql: Sql, owner: OwnerKey, step = 500): Promise<void> {
+  for (let after = 0; ; ) {
+    const rows = await sql.all<{ key: number }>(
+      `SELECT n.key FROM nodes n WHERE n.owner = $1::bigint AND n.key > $2 AND ${WITH_VECTOR} ORDER BY n.key LIMIT $3`,
+      owner,
+      after,
+      step,
+    );
+    if (rows.length === 0) return;
+    await leanAgain(
+      sql,
+      owner,
+      rows.map(({ key }) => key),
+    );
+    after = rows.at(-1)?.key ?? after;
+  }
+}
+
+async function leanAgain(sql: Sql, owner: OwnerKey, keys: readonly number[]): Promise<void> {
+  const near = await readNear(sql, owner, keys);
+  if (!near.some(({ is_turn }) => is_turn)) return;
+  const { embedding } = await requireManifest(sql);
+  const indexed = leaning(near, new Set(keys), modelRules(embedding.model).lean);
+  await writeIndexed(sql, owner, indexed, new Map());
+}
+
+/** A turn without a vector yet is not a neighbour: what is indexed depends only on existing vectors. */
+const WITH_VECTOR = `(${IS_TURN} AND n.embedding IS NOT NULL)`;
+
+type Near = Placed & {
+  readonly is_of_conversation: boolean;
+  /** Whether it is a turn with a vector. */
+  readonly is_turn: boolean;
+  /** The vector of its own text, as `vector_send` gives it; null without one. */
+  readonly own: Uint8Array | null;
+};
+
+const NEAR = `WITH ${windowsOf(2 * LEAN_REACH, WITH_VECTOR)}
+  SELECT n.key, n.session_id, n.scope, n.created_at, n.id::text AS id, ${IS_OF_CONVERSATION} AS is_of_conversation,
+    ${WITH_VECTOR} AS is_turn, vector_send(n.embedding) AS own
+  FROM windows w JOIN nodes n ON n.owner = $1::bigint AND n.key = w.key`;
+
+/** The nodes, and the turns with vectors near them. */
+async function readNear(
+  sql: Sql,
+  owner: OwnerKey,
+  keys: readonly number[],
+): Promise<readonly Near[]> {
+  return keys.length === 0 ? [] : await sql.all<Near>(NEAR, owner, listText(keys));
+}
+
+/** The vector that searches compare; undefined for that of the node's own text. */
+type Indexed = { readonly key: number; readonly leaning: Float32Array | undefined };
+
+/** What is indexed for the nodes that were written, and for the turns around those that were written or retired. */
+function leaning(
+  near: readonly Near[],
+  changed: ReadonlySet<number>,
+  weight: number,
+): readonly Indexed[] {
+  const turns = inOrder(near.filter(({ is_turn }) => is_turn));
+  const order = inOrder(
+    near.filter((node) => node.is_turn || (node.is_of_conversation && changed.has(node.key))),
+  );
+  const touched = besides(order, changed, LEAN_REACH, ({ is_turn }) => is_turn);
+  const owns = new Map<number, Float32Array>();
+  const ownOf = (node: Near): Float32Array => {
+    const known = owns.get(node.key);
+    if (known !== undefined) return known;
+    // In half the bytes, as a pack keeps it.
+    const own = fromPayload(toPayload(readVector(node.own ?? new Uint8Array(0))));
+    owns.set(node.key, own);
+    return own;
+  };
+  const alone = near
+    .filter((node) => changed.has(node.key) && !node.is_turn && node.own !== null)
+    .map(({ key }) => ({ key, leaning: undefined }));
+  const leaningOnes = Array.from(surroundings(turns, LEAN_REACH, isOfSame)).flatMap(
+    ({ turn, before, after }): readonly Indexed[] => {
+      if (!changed.has(turn.key) && !touched.has(turn.key)) return [];
+      const beside = [before[0], after[0]].map((other) => other && ownOf(other));
+      return [{ key: turn.key, leaning: lean(ownOf(turn), beside, weight) }];
+    },
+  );
+  return [...alone, ...leaningOnes];
+}
+
+const PUT_INDEXED = `INSERT INTO vectors (owner, key, embedding, exact, scope, node_type, content_hash)
+  SELECT $1::bigint, n.key, coalesce(u.v::vector, n.embedding)::halfvec, u.v::vector, n.scope, n.node_type,
+    coalesce(u.h, v.content_hash, '')
+  FROM unnest($2::integer[], $3::text[], $4::text[]) u (k, v, h)
+    JOIN nodes n ON n.owner = $1::bigint AND n.key = u.k
+    LEFT JOIN vectors v ON v.owner = $1::bigint AND v.key = u.k
+  ON CONFLICT (owner, key) DO UPDATE
+    SET embedding = excluded.embedding, exact = excluded.exact, content_hash = excluded.content_hash`;
+
+/** @param hashes of the contents of nodes whose own vector is new */
+async function writeIndexed(
+  sql: Sql,
+  owner: OwnerKey,
+  indexed: readonly Indexed[],
+  hashes: ReadonlyMap<number, string>,
+): Promise<void> {
+  if (indexed.length === 0) return;
+  await sql.run(
+    PUT_INDEXED,
+    owner,
+    listText(indexed.map(({ key }) => key)),
+    listText(indexed.map(({ leaning }) => (leaning === undefined ? null : writeVector(leaning)))),
+    listText(indexed.map(({ key }) => hashes.get(key) ?? null)),
+  );
+}
