@@ -19,12 +19,16 @@ enum { WORDS_MAX = 64, WORDS_USUAL = 6, BITS = 64 };
 
 #define INLINE static inline __attribute__((always_inline))
 
-INLINE void score_some(const int8_t *rows, uint32_t many, uint32_t dimension, const int16_t *question, int32_t *sums) {
+INLINE void sum_products(const int8_t *rows, uint32_t many, uint32_t dimension, const int16_t *question, int32_t *sums) {
   for (uint32_t k = 0; k < many; k++) sums[k] = 0;
   for (uint32_t j = 0; j < dimension; j++) {
     /* By way of 16 bits: compilers know this as one instruction. */
     for (uint32_t k = 0; k < many; k++) sums[k] += (int32_t)(int16_t)rows[j + (size_t)k * dimension] * question[j];
   }
+}
+
+INLINE void to_scores(const int32_t *sums, const float *scales, uint32_t many, const float *parameters, float *scores) {
+  for (uint32_t k = 0; k < many; k++) scores[k] = (float)sums[k] * scales[k] * parameters[0] + parameters[2];
 }
 
 INLINE void score_rows(const int8_t *rows, const float *scales, uint32_t count, uint32_t dimension,
@@ -34,11 +38,11 @@ INLINE void score_rows(const int8_t *rows, const float *scales, uint32_t count, 
     const int8_t *here = rows + (size_t)i * dimension;
     many = count - i < TOGETHER ? 1 : TOGETHER;
     if (many == 1) {
-      score_some(here, 1, dimension, question, sums);
+      sum_products(here, 1, dimension, question, sums);
     } else {
-      score_some(here, TOGETHER, dimension, question, sums);
+      sum_products(here, TOGETHER, dimension, question, sums);
     }
-    for (uint32_t k = 0; k < many; k++) scores[i + k] = (float)sums[k] * scales[i + k] * parameters[0] + parameters[2];
+    to_scores(sums, scales + i, many, parameters, scores + i);
   }
 }
 
@@ -91,10 +95,42 @@ static void score_plain(const int8_t *rows, const float *scales, uint32_t count,
 #if defined(__x86_64__)
 
 #include <cpuid.h>
+#include <immintrin.h>
+
+/* Written out: of the plain loop clang uses half of a register's width. The sums are the same, since they are whole. */
+__attribute__((target("avx2"), always_inline)) static inline void sum_products_avx2(
+    const int8_t *rows, uint32_t many, uint32_t dimension, const int16_t *question, int32_t *sums) {
+  enum { WIDTH = 16 };
+  __m256i wide[TOGETHER];
+  for (uint32_t k = 0; k < many; k++) wide[k] = _mm256_setzero_si256();
+  uint32_t j = 0;
+  for (; j + WIDTH <= dimension; j += WIDTH) {
+    __m256i asked = _mm256_loadu_si256((const __m256i_u *)(question + j));
+    for (uint32_t k = 0; k < many; k++) {
+      __m128i bytes = _mm_loadu_si128((const __m128i_u *)(rows + j + (size_t)k * dimension));
+      wide[k] = _mm256_add_epi32(wide[k], _mm256_madd_epi16(_mm256_cvtepi8_epi16(bytes), asked));
+    }
+  }
+  for (uint32_t k = 0; k < many; k++) {
+    __m128i half = _mm_add_epi32(_mm256_castsi256_si128(wide[k]), _mm256_extracti128_si256(wide[k], 1));
+    half = _mm_add_epi32(half, _mm_unpackhi_epi64(half, half));
+    sums[k] = _mm_cvtsi128_si32(half) + _mm_extract_epi32(half, 1);
+    for (uint32_t rest = j; rest < dimension; rest++) sums[k] += rows[rest + (size_t)k * dimension] * question[rest];
+  }
+}
 
 __attribute__((target("avx2"))) static void score_avx2(const int8_t *rows, const float *scales, uint32_t count,
     uint32_t dimension, const int16_t *question, const float *parameters, float *scores) {
-  score_rows(rows, scales, count, dimension, question, parameters, scores);
+  int32_t sums[TOGETHER];
+  uint32_t i = 0;
+  for (; i + TOGETHER <= count; i += TOGETHER) {
+    sum_products_avx2(rows + (size_t)i * dimension, TOGETHER, dimension, question, sums);
+    to_scores(sums, scales + i, TOGETHER, parameters, scores + i);
+  }
+  for (; i < count; i++) {
+    sum_products_avx2(rows + (size_t)i * dimension, 1, dimension, question, sums);
+    to_scores(sums, scales + i, 1, parameters, scores + i);
+  }
 }
 
 __attribute__((target("avx2,popcnt"))) static uint32_t alike_avx2(const uint64_t *signatures, uint32_t count,
