@@ -86,10 +86,12 @@ LABEL org.opencontainers.image.title="svc" \\
       org.opencontainers.image.description="${description}" \\
       org.opencontainers.image.version="${version}" \\
       org.opencontainers.image.licenses="${license}"
-RUN useradd --system --uid 10001 --home-dir /data svc && install -d -o svc -g svc -m 700 /data
+RUN groupadd --system --gid 10001 svc \\
+  && useradd --system --uid 10001 --gid svc --home-dir /data svc \\
+  && install -d -o svc -g svc -m 700 /data
 COPY --chmod=755 svc /usr/local/bin/svc
 COPY LICENSE NOTICE /usr/share/doc/svc/
-USER svc
+USER 10001:10001
 ENV HOME=/data
 VOLUME /data
 EXPOSE 8000
