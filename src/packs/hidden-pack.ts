@@ -1,6 +1,11 @@
-import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { renameFile, syncToDisk } from "../adapters/native/system-files.ts";
+import {
+  removeFile,
+  removeFolder,
+  renameFile,
+  syncToDisk,
+} from "../adapters/native/system-files.ts";
 import type { PackLayout } from "../adapters/sqlite/connection/layout.ts";
 import { filesOf } from "../adapters/sqlite/connection/open-database.ts";
 import {
@@ -10,7 +15,6 @@ import {
   removeLeftovers,
 } from "../adapters/sqlite/copy/hidden-file.ts";
 import { invalid } from "../domain/errors.ts";
-import { removeFolder } from "./remove-folder.ts";
 
 /** A pack under construction, under a hidden name beside its final one. */
 export type HiddenPack = {
@@ -101,7 +105,7 @@ function publishFile(place: string, target: string): void {
       // A file system without links.
       renameFile(place, target);
     }
-    rmSync(place, { force: true });
+    removeFile(place);
   }
   syncToDisk(dirname(target));
 }

@@ -80,6 +80,12 @@ function preparePrivateDir(dir: string, uid: number): "ready" | "unsafe" | "unav
 
 function freshDir(temporary: string): string {
   const dir = mkdtempSync(join(temporary, "svc-cache-"));
-  process.on("exit", () => rmSync(dir, { recursive: true, force: true }));
+  process.on("exit", () => {
+    try {
+      rmSync(dir, { recursive: true, force: true });
+    } catch {
+      // Windows keeps libraries that are loaded, and this process ends only after them.
+    }
+  });
   return dir;
 }

@@ -8,7 +8,6 @@ import {
   readdirSync,
   readFileSync,
   readSync,
-  rmSync,
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -16,7 +15,7 @@ import { SvcError } from "../../domain/errors.ts";
 import { cacheDir } from "./cache-dir.ts";
 import type { EmbeddedAsset } from "./embedded.ts";
 import { isRunning } from "./running.ts";
-import { renameFile } from "./system-files.ts";
+import { removeFile, renameFile } from "./system-files.ts";
 
 const verified = new Set<string>();
 
@@ -56,7 +55,7 @@ function replace(path: string, asset: EmbeddedAsset): void {
     // A rename replaces a name, never bytes: processes that have mapped the old file keep it.
     renameFile(temporary, path);
   } catch (error) {
-    rmSync(temporary, { force: true });
+    removeFile(temporary);
     throw error;
   }
 }
@@ -68,7 +67,7 @@ function removeLeftovers(path: string): void {
     if (!name.startsWith(start)) continue;
     const pid = /^(\d+)\.[0-9a-f]{12}$/.exec(name.slice(start.length))?.[1];
     if (pid === undefined || isRunning(Number(pid))) continue;
-    rmSync(join(dirname(path), name), { force: true });
+    removeFile(join(dirname(path), name));
   }
 }
 

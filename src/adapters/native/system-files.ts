@@ -1,8 +1,19 @@
-import { closeSync, fsyncSync, openSync, renameSync, statSync } from "node:fs";
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+} from "node:fs";
+import { join } from "node:path";
 import { IS_WINDOWS } from "./platform.ts";
 
 /** Windows: what a file answers that a scanner or an index service has just opened; it lets go within a moment. */
-export const PASSING = ["EBUSY", "EPERM", "EACCES"];
+const PASSING = ["EBUSY", "EPERM", "EACCES"];
 /** Milliseconds between two tries, and how many there are: one and a half seconds in all. */
 const PAUSE_MS = 50;
 const TRIES = 30;
@@ -24,6 +35,31 @@ export function syncToDisk(path: string): void {
 /** Gives a file another name, replacing what has that name. Where another program holds it open for a moment, it waits. */
 export function renameFile(from: string, to: string): void {
   retryWhile(IS_WINDOWS ? PASSING : [], () => renameSync(from, to));
+}
+
+/** Removes a file, if it is there. Where another program holds it open for a moment, it waits. */
+export function removeFile(path: string): void {
+  retryWhile(IS_WINDOWS ? PASSING : [], () => rmSync(path, { force: true }));
+}
+
+/**
+ * Removes a folder with all that is in it, if it is there. On Windows name by name: a file that a scanner holds open for a moment
+ * would hinder the removal of the whole folder for good.
+ */
+export function removeFolder(folder: string): void {
+  if (IS_WINDOWS) removeByName(folder);
+  else rmSync(folder, { recursive: true, force: true });
+}
+
+/** As {@link removeFolder} does on Windows. */
+export function removeByName(folder: string): void {
+  if (statSync(folder, { throwIfNoEntry: false }) === undefined) return;
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) removeByName(path);
+    else retryWhile(PASSING, () => unlinkSync(path));
+  }
+  retryWhile([...PASSING, "ENOTEMPTY"], () => rmdirSync(folder));
 }
 
 /** Calls again, for a while, what fails with one of these codes. @throws the last failure */

@@ -1,7 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { renameFile, retryWhile, syncToDisk } from "../../../src/adapters/native/system-files.ts";
+import {
+  removeByName,
+  removeFile,
+  renameFile,
+  retryWhile,
+  syncToDisk,
+} from "../../../src/adapters/native/system-files.ts";
 import { useFolders } from "../crypt/packs.ts";
 
 const folder = useFolders();
@@ -46,4 +52,14 @@ test("a file takes the name of another one, and both it and its folder reach the
   syncToDisk(join(place, "old"));
   syncToDisk(place);
   expect(readFileSync(join(place, "old"), "utf8")).toBe("new");
+});
+
+test("a folder is removed name by name with all that is in it; what is not there is no fault", () => {
+  const place = join(folder(), "in");
+  mkdirSync(join(place, "deep", "empty"), { recursive: true });
+  writeFileSync(join(place, "deep", "file"), "x");
+  removeByName(place);
+  expect(existsSync(place)).toBe(false);
+  removeByName(place);
+  removeFile(join(place, "file"));
 });

@@ -1,6 +1,7 @@
-import { chmodSync, chownSync, closeSync, openSync, readdirSync, rmSync, statSync } from "node:fs";
+import { chmodSync, chownSync, closeSync, openSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isTagGone, processTag } from "../../native/process-identity.ts";
+import { removeFile, removeFolder } from "../../native/system-files.ts";
 
 /** The purpose of a file under construction; part of its name. */
 export type Purpose = "compact" | "rekey" | "migrate" | "backup" | "import";
@@ -23,11 +24,10 @@ export function isHiddenFor(hidden: string, path: string): boolean {
 /** Removes the files and folders beside `path` that were left by processes that are gone. */
 export function removeLeftovers(path: string): void {
   const folder = dirname(path);
-  for (const entry of readdirSync(folder)) {
-    const { name, tag = "" } = HIDDEN.exec(entry)?.groups ?? {};
-    if (name === basename(path) && isTagGone(tag)) {
-      rmSync(join(folder, entry), { force: true, recursive: true });
-    }
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const { name, tag = "" } = HIDDEN.exec(entry.name)?.groups ?? {};
+    if (name !== basename(path) || !isTagGone(tag)) continue;
+    (entry.isDirectory() ? removeFolder : removeFile)(join(folder, entry.name));
   }
 }
 
@@ -38,12 +38,12 @@ export function createHidden(path: string): void {
 
 /** Removes a file and what SQLite created beside it. */
 export function discard(path: string): void {
-  for (const suffix of ["", ...COMPANIONS]) rmSync(`${path}${suffix}`, { force: true });
+  for (const suffix of ["", ...COMPANIONS]) removeFile(`${path}${suffix}`);
 }
 
 /** Removes the empty log and the shared memory of a file whose log was just moved into it. */
 export function removeCompanions(path: string): void {
-  for (const suffix of COMPANIONS) rmSync(`${path}${suffix}`, { force: true });
+  for (const suffix of COMPANIONS) removeFile(`${path}${suffix}`);
 }
 
 /** Gives `copy` the permissions of `original` and, as far as this user may, its owner. */

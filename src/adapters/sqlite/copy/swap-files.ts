@@ -1,7 +1,7 @@
-import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { SvcError } from "../../../domain/errors.ts";
-import { renameFile, syncToDisk } from "../../native/system-files.ts";
+import { removeFile, renameFile, syncToDisk } from "../../native/system-files.ts";
 import { codeOf } from "../connection/failures.ts";
 import { requireSafe } from "../connection/sidecars.ts";
 import { isHiddenFor } from "./hidden-file.ts";
@@ -76,7 +76,7 @@ function carryOut(moves: readonly Move[], record: string, text: string): void {
   }
   for (const folder of new Set(moves.map(({ to }) => dirname(to)))) syncToDisk(folder);
   // A record of a later swap must not be removed.
-  if (existsSync(record) && readFileSync(record, "utf8") === text) rmSync(record, { force: true });
+  if (existsSync(record) && readFileSync(record, "utf8") === text) removeFile(record);
   syncToDisk(dirname(record));
 }
 
@@ -122,7 +122,7 @@ function recordPath(main: string): string {
 export function publishFile(from: string, to: string): boolean {
   try {
     linkSync(from, to);
-    rmSync(from);
+    removeFile(from);
   } catch (error) {
     const code = codeOf(error);
     if (code === "EEXIST") return false;

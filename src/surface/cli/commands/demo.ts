@@ -1,12 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Command } from "commander";
 import kleur from "kleur";
 import { withEncryptionKey } from "../../../config/load.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
-import { removeFolder } from "../../../packs/remove-folder.ts";
+import { inTemporaryFolder } from "../../../packs/temporary-folder.ts";
 import { assistantLines } from "../assistant.ts";
 import type { CliContext } from "../context.ts";
 import { withEngine } from "../engine.ts";
@@ -52,8 +50,7 @@ export function demoCommand(context: CliContext): Command {
 
 async function demo(context: CliContext): Promise<void> {
   const { output } = context;
-  const folder = mkdtempSync(join(tmpdir(), "svc-demo-"));
-  try {
+  await inTemporaryFolder("svc-demo-", async (folder) => {
     const named = configWithoutKey(context, join(folder, "demo.pack"));
     const { includedModels } = await import("../../../app/configured-embedder.ts");
     const model = includedModels().find(({ isEnglish }) => !isEnglish);
@@ -67,9 +64,7 @@ async function demo(context: CliContext): Promise<void> {
       for (const query of questions) await ask(context, engine, owner, query);
     };
     await withEngine(context, config, run, { createIfMissing: true });
-  } finally {
-    removeFolder(folder);
-  }
+  });
   output.line();
   output.line("To give an assistant such a memory, paste one of these:");
   output.line();
