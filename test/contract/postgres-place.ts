@@ -11,7 +11,7 @@ import { createSystemClock } from "../../src/adapters/system/clock.ts";
 import type { Edge } from "../../src/domain/edge.ts";
 import type { MemoryNode } from "../../src/domain/node.ts";
 import type { Store } from "../../src/ports/store/store.ts";
-import { databaseUrl, dropDatabase, makeDatabase } from "../postgres/databases.ts";
+import { databaseUrl, dropDatabase, makeDatabase, onServer } from "../postgres/databases.ts";
 import { DIMENSION } from "./samples.ts";
 import type { StorePlace } from "./store-contract.ts";
 
@@ -39,11 +39,23 @@ export async function openPostgres(
   return store as unknown as Store;
 }
 
+let template: Promise<string> | undefined;
+
+/** A database with tables and without a manifest: a copy of it is there sooner than tables are made. */
+async function makeTemplate(): Promise<string> {
+  const name = await makeDatabase();
+  const url = databaseUrl(name);
+  await (await openPostgres({ url })).close();
+  await onServer("DELETE FROM settings WHERE name <> 'schema_version'", name);
+  return name;
+}
+
 /** An empty database of its own, made when it is first opened. */
 export function postgresPlace(): StorePlace {
   let made: Promise<string> | undefined;
   const name = (): Promise<string> => {
-    made ??= makeDatabase();
+    template ??= makeTemplate();
+    made ??= template.then(makeDatabase);
     return made;
   };
   const writing = async (work: (sql: Sql) => Promise<unknown>): Promise<void> => {

@@ -37,11 +37,11 @@ export async function onServer(statement: string, database = "postgres"): Promis
 
 let made = 0;
 
-/** Makes an empty database. @returns its name */
-export async function makeDatabase(): Promise<string> {
+/** Makes a database. @param template whose content it gets; default: none. @returns its name */
+export async function makeDatabase(template = "template1"): Promise<string> {
   made += 1;
   const name = `svc_${process.pid}_${made}`;
-  await onServer(`CREATE DATABASE ${name} STRATEGY file_copy`);
+  await onServer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`);
   return name;
 }
 
