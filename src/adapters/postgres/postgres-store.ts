@@ -2,6 +2,7 @@ import { SvcError } from "../../domain/errors.ts";
 import { ALL_OWNERS } from "../../domain/owner.ts";
 import type { Store } from "../../ports/store/store.ts";
 import { processIdentity } from "../native/process-identity.ts";
+import { bindActivity } from "./activity/bind.ts";
 import { bindAudit } from "./audit/bind.ts";
 import { bindEvents } from "./events/bind.ts";
 import { bindGraph } from "./graph/bind.ts";
@@ -31,6 +32,7 @@ export function createPostgresStore(given: PostgresStoreParts) {
     ...bindReads(parts),
     ...bindSearches(parts),
     ...bindAudit(parts),
+    ...bindActivity(database),
     close: database.close,
   } satisfies Partial<Store<number>>;
 }
