@@ -4,6 +4,7 @@ import {
   listOf,
   mapOf,
   member,
+  optionalFlag,
   optionalName,
   optionalSecretName,
   secret,
@@ -38,6 +39,9 @@ export const API = {
   cors_allow_credentials: flag(
     false,
     "Let listed origins send credentials; ignored with the origin `*`.",
+  ),
+  inspector: optionalFlag(
+    "Serve the inspector's page at `/inspect/`. Unset: only where nobody but this machine can reach the server. `false`: nowhere, and `svc open` refuses.",
   ),
 };
 

@@ -80,7 +80,7 @@ export const ERROR_CATALOGUE = {
   engine_closed: { retry: false },
   /** The pack was locked. Unlocking it with its key makes the call possible. */
   pack_locked: { retry: true },
-  /** This kind of pack does not offer the operation. `data.path`. Nothing was changed. */
+  /** This kind of pack, or this server, does not offer the operation. `data.path` of a pack. Nothing was changed. */
   unsupported: { retry: false },
   /** A broken invariant of this program. */
   internal: { retry: false },

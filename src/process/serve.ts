@@ -1,10 +1,14 @@
-/** The processes behind `svc serve` and `svc mcp --transport streamable-http`. */
+/** The processes behind `svc serve`, `svc open` and `svc mcp --transport streamable-http`. */
+import { randomBytes } from "node:crypto";
 import { VERSION } from "../app/version.ts";
+import { SvcError } from "../domain/errors.ts";
 import type { MemoryEngine } from "../engine/memory-engine.ts";
 import type { Secret } from "../lib/secret.ts";
 import type {
   HttpServeOptions,
+  InspectOptions,
   McpHttpServeOptions,
+  RunningInspector,
   RunningServer,
 } from "../surface/cli/context.ts";
 import type { Examine } from "../surface/contract/core/examination.ts";
@@ -13,6 +17,8 @@ import type { McpEndpoint } from "../surface/listener/mcp-endpoint.ts";
 import type { Server } from "../surface/listener/server.ts";
 import type { Host } from "../surface/mcp/link/host.ts";
 import { joinBy, linkOf } from "./mcp.ts";
+
+const INSPECTOR_PATH = "/inspect/";
 
 type Options = Pick<HttpServeOptions, "config" | "settingsFile" | "key" | "readOnly" | "log">;
 
@@ -35,6 +41,7 @@ export async function serveHttp(options: HttpServeOptions): Promise<RunningServe
     cors: { origins: api.cors_origins, allowCredentials: api.cors_allow_credentials },
     allowedHosts: api.allowed_hosts,
     mcp: options.mcp ? endpointOf : undefined,
+    inspector: api.inspector,
     examine: lazyExamine(options),
     metrics: api.metrics ? await metricsOf(api.metrics_key) : undefined,
   });
@@ -49,8 +56,35 @@ async function metricsOf(key: Secret | undefined): Promise<MetricsAccess> {
   return { metrics: createMetrics(VERSION), authenticate };
 }
 
+/** Serves one page of one person, on this machine alone, until it is stopped. @throws SvcError invalid_config */
+export async function serveInspector(options: InspectOptions): Promise<RunningInspector> {
+  const { config, log, onSessionEnded: onEnded } = options;
+  if (config.api.inspector === false) {
+    const setting = "api.inspector";
+    const message = `${setting}: is false, which turns the inspector off; unset SVC_API__INSPECTOR`;
+    throw new SvcError("invalid_config", message, { setting });
+  }
+  const { startHttpServer } = await import("../surface/http/server.ts");
+  const { createInspectorSession } = await import("../surface/http/inspector-session.ts");
+  const session = createInspectorSession({
+    nowMs: () => performance.now(),
+    secret: (bytes) => randomBytes(bytes).toString("hex"),
+    onEnded,
+  });
+  const server = await startHttpServer({
+    ...{ host: "127.0.0.1", port: 0, allowUnauthenticatedExternalBind: false },
+    ...{ log, version: VERSION, openEngine: options.openEngine, examine: lazyExamine(options) },
+    ...{ auth: {}, cors: { origins: [], allowCredentials: false }, session, inspector: true },
+  });
+  const running = await withGuests(server, `${server.url}${INSPECTOR_PATH}`, options);
+  return { ...running, link: () => `${running.url}#code=${session.issue()}` };
+}
+
 /** Loaded when it is first asked for. */
-function lazyExamine({ config, keyIsKept }: HttpServeOptions): Examine {
+function lazyExamine({
+  config,
+  keyIsKept,
+}: Pick<HttpServeOptions, "config" | "keyIsKept">): Examine {
   let examine: Promise<Examine> | undefined;
   return async (signal) => {
     examine ??= import("./examine.ts").then(({ examineIn }) => examineIn(config, keyIsKept));

@@ -18,6 +18,8 @@ export type CliContext = {
  */
 export type Serving = {
   http(options: HttpServeOptions): Promise<RunningServer>;
+  /** Serves the page of one person. */
+  inspect(options: InspectOptions): Promise<RunningInspector>;
   /** Serves the client on stdin and stdout until it leaves or `stop` aborts, then closes the engine. */
   mcp(options: McpServeOptions, stop: AbortSignal): Promise<void>;
   /** Serves the assistants of this machine that have a key. */
@@ -48,6 +50,13 @@ export type HttpServeOptions = ServeOptions & {
   readonly keyIsKept: boolean;
 };
 
+export type InspectOptions = ServeOptions & {
+  /** Whether every command of this machine finds the key of the pack by itself. */
+  readonly keyIsKept: boolean;
+  /** Called when the session has ended because its link was used a second time. */
+  readonly onSessionEnded: () => void;
+};
+
 export type McpServeOptions = ServeOptions & {
   /** Which tools the client is offered. */
   readonly tools: ToolSet;
@@ -66,4 +75,10 @@ export type RunningServer = {
   readonly url: string;
   /** Finishes running requests, then closes the engine. */
   stop(): Promise<void>;
+};
+
+/** A server of the inspector that is listening; its address shows the page. */
+export type RunningInspector = RunningServer & {
+  /** A new address that opens the page once, for two minutes from now; what an earlier one opened has ended. */
+  link(): string;
 };

@@ -13,6 +13,7 @@ type Builder = (context: CliContext, whole: () => Promise<Command>) => Promise<C
 const COMMANDS: Readonly<Record<string, Builder>> = {
   init: async (context) => (await import("./commands/init.ts")).initCommand(context),
   serve: async (context) => (await import("./commands/serve.ts")).serveCommand(context),
+  open: async (context) => (await import("./commands/open.ts")).openCommand(context),
   mcp: async (context) => (await import("./commands/mcp.ts")).mcpCommand(context),
   connect: async (context) => (await import("./commands/connect.ts")).connectCommand(context),
   disconnect: async (context) =>
@@ -66,6 +67,7 @@ Examples:
   svc init                                         make ./memory.pack, and see how to connect it
   svc store ./memory.pack "Anna prefers tea"       remember something
   svc search ./memory.pack "what does Anna drink?" find it again
+  svc open ./memory.pack                           look through it in a browser
   svc serve --db-path ./memory.pack                offer it over HTTP
 
 Exit codes: 0 done, 1 failed, 2 refused or wrong usage, 130 interrupted.`;

@@ -40,7 +40,7 @@ export async function serveUntilStopped(
   /** An additional message once it listens. */
   hint?: string,
 ): Promise<void> {
-  tell(`svc ${VERSION} listening on ${server.url}  pack ${packName(config)}`);
+  tell(`svc ${VERSION} listening on ${server.url}  pack ${packName(config.pack_path ?? config.db_path)}`);
   if (hint !== undefined) tell(hint);
   await aborted(stop);
   tell("svc is stopping: finishing the requests under way");
@@ -49,8 +49,7 @@ export async function serveUntilStopped(
 }
 
 /** The pack as a person would type it: relative if it is below the working directory. */
-function packName(config: Config): string {
-  const path = config.pack_path ?? config.db_path;
+export function packName(path: string): string {
   const near = relative(process.cwd(), path);
   return near.startsWith("..") ? path : `./${near}`;
 }

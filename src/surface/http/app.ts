@@ -23,6 +23,7 @@ import type { AppEnv, HttpApp } from "./app-env.ts";
 import { answerPreflight, type CorsSettings, corsHeaders } from "./cors.ts";
 import { addDocumentation } from "./documentation.ts";
 import { addInspector } from "./inspector.ts";
+import { addInspectorSession, type InspectorSession } from "./inspector-session.ts";
 import { addMetrics, type MetricsAccess } from "./metrics-endpoint.ts";
 import { readQuery } from "./query.ts";
 import { answerUnmatched, pathsWithin } from "./unmatched.ts";
@@ -43,6 +44,10 @@ export type HttpAppDeps = {
   readonly allowsUnauthenticated?: boolean | undefined;
   /** How long a caller may take to send a body. Default: 60 s, checked every 5 s. */
   readonly bodyTimes?: Partial<BodyTimes> | undefined;
+  /** The only way in, by a link that opens it once; then `auth` counts for nothing. Default: the keys of `auth`. */
+  readonly session?: InspectorSession | undefined;
+  /** Whether the inspector's page is served. Default false. */
+  readonly inspector?: boolean | undefined;
   /** Answers what is wrong with the pack. Default: nobody does. */
   readonly examine?: Examine | undefined;
   /** Counts requests and answers `/metrics`. Default: that path does not exist. */
@@ -65,10 +70,11 @@ type Route = {
  */
 export function createHttpApp(deps: HttpAppDeps): HttpApp {
   const app: HttpApp = new Hono<AppEnv>({ getPath: pathOf });
-  const authenticate = createAuthenticate(deps.auth);
+  const authenticate = deps.session?.authenticate ?? createAuthenticate(deps.auth);
   const bodies = createBodyLimits(deps.bodyTimes ?? {});
   app.use(accessLog(deps.log, deps.metrics?.metrics));
   addOriginCheck(app, deps);
+  if (deps.session !== undefined) addInspectorSession(app, deps.session, bodies);
   for (const { http: binding } of OPERATIONS) {
     if (binding === undefined) continue;
     // By another method, a path that is written out is not a parameter of this one.
@@ -79,7 +85,7 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
   addMcp(app, deps.mcp, authenticate);
   if (deps.metrics !== undefined) addMetrics(app, deps.metrics, authenticate, deps.engine);
   addDocumentation(app, deps.version);
-  addInspector(app);
+  if (deps.inspector === true) addInspector(app);
   app.notFound(answerUnmatched);
   app.onError((error, context) => answerFailure(deps.log, error, context));
   return app;
@@ -87,12 +93,15 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
 
 /**
  * If callers send keys, or the operator explicitly waived them, they are served under any name, and the browser keeps the answer
- * from foreign pages. Health discloses nothing secret. MCP requires its own check of pages.
+ * from foreign pages. Health discloses nothing secret. MCP requires its own check of pages. What one link opens is for the page
+ * of this server alone: pages of other programs of this machine are foreign.
  */
 function addOriginCheck(app: HttpApp, deps: HttpAppDeps): void {
   const { auth, cors, allowedHosts = [], allowsUnauthenticated = false } = deps;
-  const check = createOriginCheck({ allowedHosts, corsOrigins: cors.origins });
-  const isGuarded = !hasCredentials(auth) && !allowsUnauthenticated;
+  const isExact = deps.session !== undefined;
+  const rules = { allowedHosts, corsOrigins: cors.origins, isExact, isConfigurable: !isExact };
+  const check = createOriginCheck(rules);
+  const isGuarded = isExact || (!hasCredentials(auth) && !allowsUnauthenticated);
   app.use(async (context, next) => {
     const request = context.req.raw;
     const { path } = context.req;
@@ -163,7 +172,7 @@ async function answerCall(
       return engine;
     },
     caller,
-    operator: "api-operator",
+    operator: deps.session === undefined ? "api-operator" : "inspector",
     version: deps.version,
     client: clientOf(request.headers),
     examine: deps.examine,

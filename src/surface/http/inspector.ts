@@ -1,4 +1,5 @@
 import { gunzipSync } from "node:zlib";
+import { refuse } from "../listener/answers.ts";
 import type { HttpApp } from "./app-env.ts";
 import type { InspectorFile } from "./inspector-files.ts";
 
@@ -50,6 +51,10 @@ export function addInspector(app: HttpApp): void {
     const { INSPECTOR_FILES } = await import("./inspector-files.ts");
     const name = context.req.path.slice(INSPECTOR_PATH.length);
     return answerFile(INSPECTOR_FILES, name, context.req.raw.headers);
+  });
+  app.all(`${INSPECTOR_PATH}*`, (context) => {
+    context.set("route", ROUTE);
+    return refuse(405, "method_not_allowed", "Method Not Allowed", { allow: "GET, HEAD" });
   });
 }
 

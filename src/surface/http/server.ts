@@ -7,6 +7,7 @@ import type { McpEndpoint } from "../listener/mcp-endpoint.ts";
 import { type Server, type ServerDeps, type Service, startServer } from "../listener/server.ts";
 import { createHttpApp } from "./app.ts";
 import { type CorsSettings, corsWarning } from "./cors.ts";
+import type { InspectorSession } from "./inspector-session.ts";
 import type { MetricsAccess } from "./metrics-endpoint.ts";
 
 export type HttpServerDeps = ServerDeps & {
@@ -18,6 +19,10 @@ export type HttpServerDeps = ServerDeps & {
   readonly allowedHosts?: readonly string[] | undefined;
   /** Creates the endpoint that answers MCP as well. Default: none. */
   readonly mcp?: ((engine: () => Promise<MemoryEngine>) => McpEndpoint) | undefined;
+  /** The only way in, by a link that opens it once. Default: the keys of `auth`. */
+  readonly session?: InspectorSession | undefined;
+  /** Whether the inspector's page is served. Default: where only this machine can reach the address. */
+  readonly inspector?: boolean | undefined;
   /** Answers what is wrong with the pack. Default: nobody does. */
   readonly examine?: Examine | undefined;
   /** Counts requests and answers `/metrics`. Default: that path does not exist. */
@@ -35,7 +40,7 @@ export type HttpServer = Server;
  */
 export async function startHttpServer(deps: HttpServerDeps): Promise<HttpServer> {
   const { log, auth, cors, host } = deps;
-  const { warning } = await assertBindAllowed({
+  const { warning, isLoopback } = await assertBindAllowed({
     host,
     hasCredentials: hasCredentials(auth),
     allowUnauthenticated: deps.allowUnauthenticatedExternalBind,
@@ -43,7 +48,8 @@ export async function startHttpServer(deps: HttpServerDeps): Promise<HttpServer>
   for (const text of [warning, corsWarning(cors)]) {
     if (text !== undefined) log("warn", text);
   }
-  return startServer(deps, (opening) => serviceOf(deps, opening));
+  const inspector = deps.inspector ?? isLoopback;
+  return startServer(deps, (opening) => serviceOf({ ...deps, inspector }, opening));
 }
 
 function serviceOf(deps: HttpServerDeps, opening: Promise<MemoryEngine>): Service {
@@ -65,6 +71,8 @@ function serviceOf(deps: HttpServerDeps, opening: Promise<MemoryEngine>): Servic
     allowsUnauthenticated: deps.allowUnauthenticatedExternalBind,
     bodyTimes: deps.bodyTimes,
     examine: deps.examine,
+    session: deps.session,
+    inspector: deps.inspector,
     metrics: deps.metrics,
     log: deps.log,
   });

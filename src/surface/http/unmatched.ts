@@ -3,13 +3,12 @@ import { OPERATIONS } from "../contract/core/operations.ts";
 import { refuse, refuseMethod } from "../listener/answers.ts";
 import type { AppEnv } from "./app-env.ts";
 import { DOCUMENTATION_PATHS } from "./documentation.ts";
-import { INSPECTOR_PATH } from "./inspector.ts";
 
 type KnownPath = { readonly path: string; readonly pattern: RegExp; readonly method: string };
 
 const KNOWN_PATHS: readonly KnownPath[] = [
   ...OPERATIONS.flatMap(({ http }) => http ?? []),
-  ...[...DOCUMENTATION_PATHS, INSPECTOR_PATH].map((path) => ({ path, method: "get" })),
+  ...DOCUMENTATION_PATHS.map((path) => ({ path, method: "get" })),
 ].map(({ path, method }) => ({
   path,
   pattern: new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`),

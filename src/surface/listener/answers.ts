@@ -21,6 +21,7 @@ export const REFUSAL_CODES = [
   "invalid_host",
   "foreign_host",
   "foreign_origin",
+  "session_ended",
   "route_not_found",
   "method_not_allowed",
   "request_timeout",

@@ -6,6 +6,8 @@ export type OriginRules = {
   readonly allowedHosts: readonly string[];
   /** Pages that may call, as in the CORS settings; `*` for all. */
   readonly corsOrigins: readonly string[];
+  /** Whether only pages of this very server may call, not those of other ports of this machine. Default false. */
+  readonly isExact?: boolean | undefined;
   /** Whether the settings of the server can add names and pages, so that a refusal explains how. Default true. */
   readonly isConfigurable?: boolean | undefined;
 };
@@ -38,10 +40,14 @@ export function createOriginCheck(rules: OriginRules): OriginCheck {
     name !== undefined && (names.has(name) || isLoopbackName(name));
   // Nearly all requests have the same `Host`, which is parsed only once.
   let latest: string | undefined;
-  const { isConfigurable = true } = rules;
+  const { isConfigurable = true, isExact = false } = rules;
   const isOpen = rules.corsOrigins.includes("*");
-  const mayCall = (origin: string): boolean =>
-    isOpen || rules.corsOrigins.includes(origin) || isOurs(pageName(origin));
+  const mayCall = (origin: string, headers: Headers): boolean =>
+    isExact
+      ? origin === `http://${headers.get("host")}`
+      : isOpen || rules.corsOrigins.includes(origin) || isOurs(pageName(origin));
+  /** Where a request comes from that does not name its page: one for an image or a script. */
+  const foreignSites = isExact ? ["cross-site", "same-site"] : ["cross-site"];
   return {
     host: (request) => {
       const host = request.headers.get("host") ?? new URL(request.url).host;
@@ -52,10 +58,11 @@ export function createOriginCheck(rules: OriginRules): OriginCheck {
     },
     origin: ({ headers }) => {
       const origin = headers.get("origin");
-      if (origin !== null) return mayCall(origin) ? undefined : foreignPage(origin, isConfigurable);
-      // A request for an image or a script of a foreign page does not name that page.
+      if (origin !== null) {
+        return mayCall(origin, headers) ? undefined : foreignPage(origin, isConfigurable);
+      }
       const isEmbedded =
-        headers.get("sec-fetch-site") === "cross-site" &&
+        foreignSites.includes(headers.get("sec-fetch-site") ?? "") &&
         headers.get("sec-fetch-mode") === "no-cors";
       return isEmbedded && !isOpen ? foreignPage("unnamed", isConfigurable) : undefined;
     },

@@ -18,10 +18,15 @@ describe("a caller", () => {
     const operator = await open({ apiKey: "key-o" });
 
     expect((await ask("/v1/caller", { key: "key-a" })).json).toEqual({
-      ...{ user_id: "ada", is_operator: false, read_only: false, version: "9.9.9" },
+      ...{ user_id: "ada", default_user_id: "ada", is_operator: false },
+      ...{ read_only: false, version: "9.9.9" },
     });
     expect((await operator.ask("/v1/caller", { key: "key-o" })).json).toMatchObject({
-      ...{ user_id: null, is_operator: true },
+      ...{ user_id: null, default_user_id: null, is_operator: true },
+    });
+    await operator.engine.usePackOwner("ada", "test");
+    expect((await operator.ask("/v1/caller", { key: "key-o" })).json).toMatchObject({
+      ...{ user_id: null, default_user_id: "ada" },
     });
   });
 

@@ -109,10 +109,10 @@ describe.each(Object.entries(REFUSALS))("%s", (code, cases) => {
   test.each(cases)("$name", async ({ ask, detail }) => {
     const app = await open();
     const world = await settle(app);
-    const before = await app.engine.stats();
+    const before = await app.engine.storeCounts();
     // SAFETY: the keys of the table are codes.
     expectRefused(code as ErrorCode, await app.ask(...ask(world)), detail);
-    expect(await app.engine.stats()).toEqual(before);
+    expect(await app.engine.storeCounts()).toEqual(before);
   });
 });
 

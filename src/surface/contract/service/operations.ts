@@ -34,6 +34,7 @@ const callerOperation = defineOperation({
   request: {},
   run: async ({ engine, caller, version }) => ({
     userId: caller.boundUserId,
+    defaultUserId: caller.boundUserId ?? (await engine().packOwner()),
     isOperator: caller.boundUserId === undefined,
     readOnly: await engine().isReadOnly(),
     version,

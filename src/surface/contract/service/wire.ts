@@ -70,6 +70,7 @@ export const statsView = noted(
 /** Whose key a request has, and what it may do. */
 type CallerAnswer = {
   readonly userId: string | undefined;
+  readonly defaultUserId: string | undefined;
   readonly isOperator: boolean;
   readonly readOnly: boolean;
   readonly version: string;
@@ -78,6 +79,9 @@ type CallerAnswer = {
 export const callerView = noted(
   view<CallerAnswer>()({
     userId: noted(nullable(text), { description: "The owner of the key; null for operators." }),
+    defaultUserId: noted(nullable(text), {
+      description: "Whose memories a person means who names nobody; null if nobody is the owner.",
+    }),
     isOperator: noted(flag, { description: "Whether any owner may be named." }),
     readOnly: noted(flag, { description: "Whether every change is refused." }),
     version: text,
