@@ -161,6 +161,38 @@ describe("a link", () => {
   });
 });
 
+describe("the page", () => {
+  const codeAt = async (url: string): Promise<unknown> =>
+    Reflect.get(Object(await (await fetch(url)).json().catch(() => ({}))), "code");
+
+  test("is served where only this machine is, and elsewhere only if the settings say so", async () => {
+    const auth = { apiKey: "key-o" };
+    const near = await serve();
+    const off = await serve({ inspector: false });
+    const far = await serve({ host: "0.0.0.0", auth });
+    const wanted = await serve({ host: "0.0.0.0", auth, inspector: true });
+    const addresses = [near, off, far, wanted].map(
+      ({ port }) => `http://127.0.0.1:${port}/inspect/`,
+    );
+
+    expect(await Promise.all(addresses.map(codeAt))).toEqual([
+      ...[undefined, "route_not_found", "route_not_found", undefined],
+    ]);
+  });
+
+  test("of a link is covered by the checks of name and origin", async () => {
+    const { session } = aSession();
+    const server = await serve({ session });
+    const at = (headers: Readonly<Record<string, string>>) =>
+      fetch(`${server.url}/inspect/`, { headers });
+
+    expect((await at({ host: "evil.test" })).status).toBe(421);
+    expect((await at({ origin: "http://127.0.0.1:1" })).status).toBe(403);
+    const policy = (await at({})).headers.get("content-security-policy");
+    expect(policy).toContain("frame-ancestors 'none'");
+  });
+});
+
 describe("the page of a link", () => {
   async function listening() {
     const { session, code } = aSession();
