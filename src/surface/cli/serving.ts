@@ -40,7 +40,9 @@ export async function serveUntilStopped(
   /** An additional message once it listens. */
   hint?: string,
 ): Promise<void> {
-  tell(`svc ${VERSION} listening on ${server.url}  pack ${packName(config.pack_path ?? config.db_path)}`);
+  tell(
+    `svc ${VERSION} listening on ${server.url}  pack ${packName(config.pack_path ?? config.db_path)}`,
+  );
   if (hint !== undefined) tell(hint);
   await aborted(stop);
   tell("svc is stopping: finishing the requests under way");
