@@ -33,6 +33,8 @@ export async function openPostgres(
     softwareVersion: "1.2.3",
     scoringVersion: "0123456789ab",
     clock: createSystemClock(),
+    // A test that has the time of a store has that of its leases, too.
+    leaseClock: given.clock,
     ...given,
   });
   // SAFETY: the suites that run on it ask only for the roles that it has so far.

@@ -4,10 +4,41 @@ import { NO_POSTGRES } from "../postgres/databases.ts";
 import { postgresPlace } from "./postgres-place.ts";
 import { describeAuditReads } from "./store-audit.ts";
 import { runStoreContract } from "./store-contract.ts";
+import { describeExpiry } from "./store-expiry.ts";
+import { describeExtractionQueue } from "./store-extraction.ts";
+import { describeJobs } from "./store-jobs.ts";
+import { describeKnownMemories } from "./store-known.ts";
+import { describeLeaningAfterRebuild } from "./store-leaning.ts";
 import { describeManifest } from "./store-manifest.ts";
+import { describeOrganizing } from "./store-organizing.ts";
+import { describeOwnerMoves } from "./store-owner-moves.ts";
+import { describeOwners } from "./store-owners.ts";
+import { describePublication } from "./store-publication.ts";
+import { describeRebuild } from "./store-rebuild.ts";
+import { describeReceipts } from "./store-receipts.ts";
+import { describeRetirement } from "./store-retirement.ts";
+import { describeUpkeep } from "./store-upkeep.ts";
+import { describeWork } from "./store-work.ts";
 
 if (NO_POSTGRES === undefined) {
-  runStoreContract("a database", postgresPlace, [describeManifest, describeAuditReads]);
+  runStoreContract("a database", postgresPlace, [
+    describeManifest,
+    describeAuditReads,
+    describeWork,
+    describeJobs,
+    describeExtractionQueue,
+    describeKnownMemories,
+    describePublication,
+    describeReceipts,
+    describeOrganizing,
+    describeOwners,
+    describeOwnerMoves,
+    describeRebuild,
+    describeLeaningAfterRebuild,
+    describeUpkeep,
+    describeExpiry,
+    describeRetirement,
+  ]);
 } else {
   describe("the store: a database", () => {
     test.skip(`keeps the promises of the store port${leftOut(NO_POSTGRES)}`, () => {});

@@ -16,6 +16,8 @@ export type PostgresStoreOptions = ConnectionOptions & {
   readonly softwareVersion: string;
   readonly scoringVersion: string;
   readonly clock: Clock;
+  /** By which leases are given and end. Default: the server's, which is the same for all who use it. */
+  readonly leaseClock?: Clock | undefined;
 };
 
 /**
@@ -25,13 +27,13 @@ export type PostgresStoreOptions = ConnectionOptions & {
 export async function openPostgresStore(
   options: PostgresStoreOptions,
 ): Promise<ReturnType<typeof createPostgresStore>> {
-  const { clock, modelFor, url } = options;
+  const { clock, leaseClock, modelFor, url } = options;
   const database = openConnection(options);
   try {
     await migrate(database, placeOf(url), { ...options, now: clock.now() });
     const stored = await database.read(ALL_OWNERS, requireManifest);
     const embedding = modelFor?.(stored.embedding) ?? options.embedding;
-    return createPostgresStore({ database, clock, embedding });
+    return createPostgresStore({ database, clock, leaseClock, embedding });
   } catch (error) {
     await database.close();
     throw error;

@@ -1,30 +1,31 @@
-import { SvcError } from "../../domain/errors.ts";
 import { ALL_OWNERS } from "../../domain/owner.ts";
 import type { Store } from "../../ports/store/store.ts";
-import { processIdentity } from "../native/process-identity.ts";
 import { bindActivity } from "./activity/bind.ts";
 import { bindAudit } from "./audit/bind.ts";
 import { bindEvents } from "./events/bind.ts";
+import { bindExtraction } from "./extraction/bind.ts";
 import { bindGraph } from "./graph/bind.ts";
-import type { Indexes } from "./graph/indexes.ts";
+import { bindOrganizing } from "./organizing/bind.ts";
+import { createOwners } from "./owners/bind.ts";
 import type { Parts, PostgresStoreParts } from "./parts.ts";
 import { bindReads } from "./read/bind.ts";
+import { createIndexRebuild } from "./rebuild/rebuild.ts";
+import { bindReceipts } from "./receipts/receipts.ts";
 import { readPackFusion, requireManifest } from "./schema/manifest.ts";
 import { bindSearches } from "./search/bind.ts";
-import { evict } from "./search/evict.ts";
-import { writeDocuments } from "./search/write-documents.ts";
-
-let stores = 0;
+import { bindUpkeep } from "./upkeep/bind.ts";
+import { bindWork } from "./work/bind.ts";
+import { newHolder } from "./work/lease.ts";
 
 export function createPostgresStore(given: PostgresStoreParts) {
-  stores += 1;
-  // Differs for each store, so that two of one process do not take each other for themselves.
-  const holder = `${processIdentity()}|${stores}`;
-  const parts: Parts = { ...given, indexes: NONE, holder };
-  const { database } = parts;
+  const worker = { holder: newHolder(), clock: given.leaseClock };
+  const parts: Parts = { ...given, worker };
+  const { clock, database } = parts;
   const manifest = () => database.read(ALL_OWNERS, requireManifest);
   return {
     backend: "postgres",
+    rebuild: createIndexRebuild(parts),
+    owners: createOwners(database, clock),
     manifest,
     packFusion: () => database.read(ALL_OWNERS, readPackFusion),
     ...bindEvents(parts),
@@ -33,11 +34,11 @@ export function createPostgresStore(given: PostgresStoreParts) {
     ...bindSearches(parts),
     ...bindAudit(parts),
     ...bindActivity(database),
+    ...bindWork(parts),
+    ...bindExtraction(parts),
+    ...bindOrganizing(database),
+    ...bindReceipts(database),
+    ...bindUpkeep(database),
     close: database.close,
   } satisfies Partial<Store<number>>;
 }
-
-async function refuse(): Promise<never> {
-  throw new SvcError("unsupported", "this database has no indexes yet");
-}
-const NONE: Indexes = { writeDocuments, evict, addNodes: refuse };

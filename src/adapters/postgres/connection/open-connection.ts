@@ -46,7 +46,7 @@ export function openConnection(options: ConnectionOptions): Database {
   const write =
     (mode: "known" | "new"): Database["write"] =>
     (userIds, work) =>
-      counted(() => groups.run([userIds].flat(), mode, work));
+      counted(() => groups.run([...new Set([userIds].flat())], mode, work));
   return {
     read: (_owner: Owner, work) =>
       counted(() => again(() => work(sqlOn(client)), isUnreachable, READ_TRIES)),

@@ -6,10 +6,10 @@ import { ADMITTED } from "../../../ports/store/work-queue.ts";
 import { writeAuditRecords } from "../audit/write-records.ts";
 import { type Column, insertMany } from "../connection/insert-many.ts";
 import type { Sql } from "../connection/sql.ts";
-import type { ChangeParts } from "../graph/change.ts";
 import { takeKeys, writeNodes } from "../graph/write-nodes.ts";
 import { NO_OWNER, type OwnerKey, ownerKey } from "../owner-key.ts";
 import { EVENT_TABLE, eventValues } from "../rows.ts";
+import { writeDocuments } from "../search/write-documents.ts";
 
 /** Who gets the jobs of an admission, and until when; undefined: any worker. */
 export type JobLease = { readonly holder: string; readonly until: Instant } | undefined;
@@ -38,7 +38,6 @@ export async function writeAdmission(
   sql: Sql,
   admission: Admission,
   lease: JobLease,
-  { indexes }: Pick<ChangeParts, "indexes">,
 ): Promise<void> {
   const { nodes = [], plans = [], auditRecords } = admission;
   const byOwner = Map.groupBy(admission.events, ({ userId }) => ownerKey(userId));
@@ -59,7 +58,7 @@ export async function writeAdmission(
     );
     // Once all nodes exist: neighbours that arrive together are written once.
     const texts = some.flatMap(({ node, lexical }) => (lexical ? (keys.get(node.id) ?? []) : []));
-    await indexes.writeDocuments(sql, of, texts);
+    await writeDocuments(sql, of, texts);
   }
 }
 

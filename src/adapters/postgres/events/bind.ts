@@ -1,19 +1,18 @@
 import { LEASE_SECONDS } from "../../../domain/jobs.ts";
-import { addSeconds } from "../../../lib/instant.ts";
 import type { Admission, EventLog } from "../../../ports/store/event-log.ts";
 import { readAuditRecord } from "../audit/read-records.ts";
 import type { Sql } from "../connection/sql.ts";
 import { change } from "../graph/change.ts";
 import type { Parts } from "../parts.ts";
-import { type JobLease, ownersOf, writeAdmission } from "./admit.ts";
+import { newLease } from "../work/lease.ts";
+import { ownersOf, writeAdmission } from "./admit.ts";
 import { countEvents, readEvent, readEvents, readEventsById } from "./read-events.ts";
 
 export function bindEvents(parts: Parts): EventLog {
-  const { database, clock, holder } = parts;
+  const { database, worker } = parts;
   const append = async (sql: Sql, admission: Admission): Promise<void> => {
-    const until = addSeconds(clock.now(), LEASE_SECONDS);
-    const lease: JobLease = admission.leaseJobs && until ? { holder, until } : undefined;
-    await writeAdmission(sql, admission, lease, parts);
+    const lease = admission.leaseJobs ? await newLease(sql, worker, LEASE_SECONDS) : undefined;
+    await writeAdmission(sql, admission, lease);
     const { change: planned } = admission;
     if (planned !== undefined) await change(sql, planned.reads, planned.decide, parts);
   };

@@ -9,6 +9,7 @@ import {
   nodeChanges,
 } from "../../../domain/search/change.ts";
 import type { Clock } from "../../../ports/clock.ts";
+import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
 import type { AuditRecord } from "../../../ports/store/audit-record.ts";
 import type { Change, ChangeReads, ChangeSnapshot, Decide } from "../../../ports/store/changes.ts";
 import { readAuditRecordsById } from "../audit/read-records.ts";
@@ -18,13 +19,14 @@ import { listText } from "../connection/values.ts";
 import { readEventRows } from "../events/read-events.ts";
 import { NO_OWNER, ownerKey } from "../owner-key.ts";
 import { type NodeRow, toEvent, toNode, updateOfNode } from "../rows.ts";
-import { isClaimHeld } from "../work/held.ts";
+import { evict } from "../search/evict.ts";
+import { addNodes } from "../work/materialize.ts";
+import { failuresOf } from "../work/work.ts";
 import { readEdgesAmong, readEdgesOf, writeEdge } from "./edges.ts";
-import type { Indexes } from "./indexes.ts";
 import { readNodeRows } from "./read-nodes.ts";
 
 /** What a change needs besides its transaction. */
-export type ChangeParts = { readonly clock: Clock; readonly indexes: Indexes };
+export type ChangeParts = { readonly clock: Clock; readonly embedding: EmbeddingIdentity };
 
 /** Reads, decides and writes under the locks of all owners whose things were read. */
 export async function changeAlone<T>(
@@ -68,9 +70,10 @@ export async function change<T>(
   sql: Sql,
   reads: ChangeReads,
   decide: Decide<T>,
-  { clock, indexes }: ChangeParts,
+  { clock, embedding }: ChangeParts,
 ): Promise<T> {
-  if (reads.claim !== undefined && !(await isClaimHeld(sql, reads.claim))) throw takenOver();
+  const { claim } = reads;
+  if (claim !== undefined && (await failuresOf(sql, claim)) === undefined) throw takenOver();
   const [rows, auditRecords, events, edges, edgesOf] = await Promise.all([
     readNodeRows(sql, reads.nodeIds),
     readAuditRecordsById(sql, reads.auditRecordIds),
@@ -91,8 +94,8 @@ export async function change<T>(
   if (decision.change !== undefined) {
     const changes = nodeChanges(decision.change.nodes, nodes);
     const { added = [] } = decision.change;
-    if (added.length > 0) await indexes.addNodes(sql, added);
-    await writeChange(sql, decision.change, changes, { rows, indexes });
+    if (added.length > 0) await addNodes(sql, added, embedding);
+    await writeChange(sql, decision.change, changes, rows);
   }
   return decision.result;
 }
@@ -101,7 +104,7 @@ async function writeChange(
   sql: Sql,
   { edges, auditRecords, added = [] }: Change,
   nodes: readonly NodeChange[],
-  { rows, indexes }: { readonly rows: readonly NodeRow[]; readonly indexes: Indexes },
+  rows: readonly NodeRow[],
 ): Promise<void> {
   for (const { before, after } of nodes) {
     const update = updateOfNode(before, after);
@@ -114,7 +117,7 @@ async function writeChange(
   const retired = new Set<string>(nodes.filter(isRetired).map(({ after }) => after.id));
   const gone = rows.filter(({ id }) => retired.has(id));
   for (const [owner, some] of Map.groupBy(gone, (row) => row.owner)) {
-    await indexes.evict(
+    await evict(
       sql,
       owner,
       some.map(({ key }) => key),

@@ -44,18 +44,27 @@ const WORDS: readonly string[] = [
   ) WITH (fillfactor = 80)`,
 ];
 
-/** Statements that index the nearest vectors of a dimension, in the place of those of another one. */
-export function nearestIndex(dimension: number): readonly string[] {
-  const drop = "DROP INDEX IF EXISTS vectors_nearest";
-  if (dimension > INDEXED_DIMENSION_MAX) return [drop];
+/** Which vectors the index of a dimension has, as SQL on `vectors`: a rebuild may put others beside them. */
+export function hasDimension(embedding: string, dimension: number): string {
+  return `vector_dims(${embedding}) = ${dimension}`;
+}
+
+/** Statements that make the index of the nearest vectors of a dimension, where there can be one. */
+export function addNearestIndex(dimension: number): readonly string[] {
+  if (dimension > INDEXED_DIMENSION_MAX) return [];
   return [
-    drop,
-    `CREATE INDEX vectors_nearest ON vectors USING hnsw ((embedding::halfvec(${dimension})) halfvec_cosine_ops)`,
+    `CREATE INDEX IF NOT EXISTS vectors_nearest_${dimension}
+      ON vectors USING hnsw ((embedding::halfvec(${dimension})) halfvec_cosine_ops)
+      WHERE ${hasDimension("embedding", dimension)}`,
   ];
+}
+
+export function dropNearestIndex(dimension: number): string {
+  return `DROP INDEX IF EXISTS vectors_nearest_${dimension}`;
 }
 
 export const searchTables = (dimension: number): readonly string[] => [
   ...VECTORS,
   ...WORDS,
-  ...nearestIndex(dimension),
+  ...addNearestIndex(dimension),
 ];

@@ -25,9 +25,11 @@ const WORK = [
     updated_at ${INSTANT} NOT NULL,
     PRIMARY KEY (owner, kind, subject)
   )`,
-  "CREATE INDEX work_pending ON work (kind, owner, attempts, subject) WHERE status = 'pending'",
+  "CREATE INDEX work_pending ON work (owner, kind, attempts, subject) WHERE status = 'pending'",
+  // Whose work is next.
+  "CREATE INDEX work_waiting ON work (kind, attempts, updated_at) WHERE status = 'pending'",
   "CREATE INDEX work_leased ON work (owner, lease_owner) WHERE lease_owner IS NOT NULL",
-  `CREATE INDEX work_in_lanes ON work (kind, owner, lane, subject) WHERE status = 'pending' AND lane IS NOT NULL`,
+  `CREATE INDEX work_in_lanes ON work (owner, kind, lane, subject) WHERE status = 'pending' AND lane IS NOT NULL`,
   "CREATE INDEX work_by_event ON work (event_id) WHERE event_id IS NOT NULL",
 ];
 
@@ -39,7 +41,6 @@ const RECEIPTS = [
     -- Whoever asked, who need not own anything yet.
     user_id ${TEXT} NOT NULL,
     created_at ${INSTANT} NOT NULL,
-    is_compressed smallint NOT NULL CHECK (is_compressed IN (0, 1)),
     body bytea NOT NULL,
     PRIMARY KEY (owner, request_id)
   )`,
@@ -48,4 +49,18 @@ const RECEIPTS = [
   "CREATE INDEX receipts_by_owner ON receipts (owner, created_at, request_id)",
 ];
 
-export const WORK_TABLES: readonly string[] = [...WORK, ...RECEIPTS];
+/** Vectors of another model, which wait beside the others until all memories have one. */
+const STAGING = [
+  `CREATE TABLE vector_staging (
+    owner ${OWNER},
+    key ${KEY} NOT NULL,
+    content_hash ${TEXT} NOT NULL,
+    model ${TEXT} NOT NULL,
+    version ${TEXT} NOT NULL,
+    dimension integer NOT NULL,
+    embedding vector NOT NULL,
+    PRIMARY KEY (owner, key)
+  )`,
+];
+
+export const WORK_TABLES: readonly string[] = [...WORK, ...RECEIPTS, ...STAGING];

@@ -7,6 +7,7 @@ import type { Database, Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import { ownerKey } from "../owner-key.ts";
 import { requireModel } from "../schema/manifest.ts";
+import { hasDimension } from "../schema/tables-search.ts";
 import { isCandidate, ofKind, passes } from "./candidates.ts";
 import { cosine, readVector, writeVector } from "./vector-bytes.ts";
 
@@ -96,7 +97,10 @@ async function look(reads: VectorReads, search: VectorSearch, look: Look): Promi
   const joined = look.within
     ? `JOIN nodes n ON n.owner = $1::bigint AND n.key = v.key AND ${isCandidate(params, filter)}`
     : "";
-  const kinds = ofKind(params, filter, "v").map((condition) => `AND ${condition}`);
+  const kinds = [
+    ...ofKind(params, filter, "v"),
+    ...(look.isIndexed ? [hasDimension("v.embedding", dimension)] : []),
+  ].map((condition) => `AND ${condition}`);
   const passing = look.within ? [] : passes(params, filter);
   // The sum keeps the index out, whatever the statistics say.
   const order = look.isIndexed ? distance : `(${distance}) + 0, v.key`;

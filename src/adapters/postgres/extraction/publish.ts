@@ -1,0 +1,167 @@
+import {
+  type DerivationPlan,
+  type Publication,
+  planProblem,
+  publish,
+} from "../../../domain/extraction/plan/derivation-plan.ts";
+import {
+  PLAN_OPERATION,
+  toCommittedRecord,
+  toPreparedRecord,
+} from "../../../domain/extraction/plan/records.ts";
+import { takenOver } from "../../../domain/jobs.ts";
+import { ALL_OWNERS } from "../../../domain/owner.ts";
+import { isSameEmbedding } from "../../../domain/same-embedding.ts";
+import { brokenChange, momentAfter } from "../../../domain/search/change.ts";
+import { sha256Hex } from "../../../lib/hashing.ts";
+import type { Instant } from "../../../lib/instant.ts";
+import { asUuid, type Uuid } from "../../../lib/uuid.ts";
+import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
+import type { AuditRecord } from "../../../ports/store/audit-record.ts";
+import type { ExtractionClaim, PlanPublication } from "../../../ports/store/extraction-queue.ts";
+import { readAuditRecord } from "../audit/read-records.ts";
+import { writeAuditRecords } from "../audit/write-records.ts";
+import type { Sql } from "../connection/sql.ts";
+import { writeEdge } from "../graph/edges.ts";
+import { readNodeRows } from "../graph/read-nodes.ts";
+import { writeNodes } from "../graph/write-nodes.ts";
+import { type NodeRow, toNode, updateOfNode } from "../rows.ts";
+import { readManifest } from "../schema/manifest.ts";
+import { evict } from "../search/evict.ts";
+import { writeDocuments } from "../search/write-documents.ts";
+import { putVectors, type VectorEntry } from "../search/write-vectors.ts";
+import { reopenJob } from "../work/jobs.ts";
+import { heldJob } from "./claims.ts";
+import { completeJob, type JobRow, readJobRow } from "./jobs.ts";
+
+/**
+ * Keeps a plan; one that is kept for this revision stays. Runs inside a write transaction.
+ * @throws SvcError (`isTakenOver`); internal for a plan that breaks its promises
+ */
+export async function savePlan(
+  sql: Sql,
+  claim: ExtractionClaim,
+  plan: DerivationPlan,
+  at: Instant,
+): Promise<AuditRecord> {
+  const row = await heldJob(sql, claim);
+  if (row === undefined) throw takenOver();
+  const problem = planProblem(plan);
+  if (problem !== undefined) throw brokenChange(problem);
+  const kept = await readAuditRecord(sql, plan.id);
+  if (kept !== undefined) return kept;
+  const record = toPreparedRecord(plan, claim.event, at);
+  await writeAuditRecords(sql, row.owner, [record]);
+  return record;
+}
+
+/** Carries out a plan. Runs inside a write transaction of the owner, which must be rolled back when it throws. */
+export async function publishPlan(
+  sql: Sql,
+  claim: ExtractionClaim,
+  publication: PlanPublication,
+  embedding: EmbeddingIdentity,
+): Promise<{ readonly staleId: Uuid } | undefined> {
+  const { event, generation } = claim;
+  if ((await readJobRow(sql, event.id, ALL_OWNERS))?.status === "complete") return undefined;
+  const job = await heldJob(sql, claim);
+  if (job === undefined) throw takenOver();
+  const plan = ownedBy(publication.plan, event.userId);
+  const checksum = await checksumOf(sql, plan.id);
+  if (plan.eventId !== event.id || checksum === undefined) {
+    throw brokenChange(`the plan ${plan.id} of the event ${event.id} was not kept`);
+  }
+  const found = await readConcerned(sql, plan);
+  const current = new Map(Array.from(found, ([id, row]) => [id, toNode(row)]));
+  const replaced = plan.replacements.flatMap(({ oldId }) => current.get(oldId) ?? []);
+  const at = momentAfter(replaced, publication.at);
+  const outcome = publish(plan, current, at);
+  if ("staleId" in outcome) return outcome;
+  for (const node of outcome.replaced) {
+    const before = current.get(node.id);
+    const update = before && updateOfNode(before, node);
+    if (update !== undefined) await sql.run(update.sql, job.owner, node.id, ...update.values);
+  }
+  await writePublication(sql, { job, plan, vectors: publication.vectors, outcome }, embedding);
+  await evict(
+    sql,
+    job.owner,
+    outcome.replaced.flatMap(({ id }) => found.get(id)?.key ?? []),
+  );
+  const committed = toCommittedRecord({ id: plan.id, checksum }, outcome, {
+    event,
+    generation,
+    at,
+  });
+  await writeAuditRecords(sql, job.owner, [committed]);
+  await completeJob(sql, job, at);
+  return undefined;
+}
+
+/** The memories that a plan relies on or replaces, by id. */
+async function readConcerned(
+  sql: Sql,
+  { snapshots, replacements }: DerivationPlan,
+): Promise<ReadonlyMap<Uuid, NodeRow>> {
+  const ids = [...snapshots.map(({ id }) => id), ...replacements.map(({ oldId }) => oldId)];
+  const rows = await readNodeRows(sql, ids);
+  return new Map(rows.map((row) => [asUuid(row.id), row]));
+}
+
+/** The checksum of a kept plan, which is not read for it. */
+async function checksumOf(sql: Sql, planId: Uuid): Promise<string | undefined> {
+  const row = await sql.get<{ checksum: string }>(
+    "SELECT payload::json ->> 'sha256' AS checksum FROM operations WHERE id = $1::uuid AND op_type = $2",
+    planId,
+    PLAN_OPERATION,
+  );
+  return row?.checksum;
+}
+
+/** The plan with the owner's present name. */
+function ownedBy(plan: DerivationPlan, userId: string): DerivationPlan {
+  const owned = <T extends { readonly userId: string }>(things: readonly T[]): readonly T[] =>
+    things.map((thing) => ({ ...thing, userId }));
+  return {
+    ...plan,
+    nodes: owned(plan.nodes),
+    edges: owned(plan.edges),
+    snapshots: owned(plan.snapshots),
+  };
+}
+
+type Carried = {
+  readonly job: JobRow;
+  readonly plan: DerivationPlan;
+  readonly vectors: PlanPublication["vectors"];
+  readonly outcome: Publication;
+};
+
+/** Writes what is new, with its index entries. */
+async function writePublication(
+  sql: Sql,
+  { job, plan, vectors, outcome }: Carried,
+  embedding: EmbeddingIdentity,
+): Promise<void> {
+  const { owner } = job;
+  // Another process may have changed the model since these vectors were made.
+  const isOfModel = isSameEmbedding((await readManifest(sql))?.embedding, embedding);
+  const worded = new Set(plan.lexicalIds);
+  const keys = await writeNodes(sql, owner, outcome.nodes);
+  const texts: number[] = [];
+  const entries: VectorEntry[] = [];
+  let isMissing = false;
+  for (const [index, node] of outcome.nodes.entries()) {
+    const key = keys.get(node.id);
+    if (key === undefined) continue;
+    if (worded.has(node.id)) texts.push(key);
+    const vector = isOfModel ? vectors[index] : undefined;
+    if (vector === undefined) isMissing = true;
+    else entries.push({ key, vector, contentHash: sha256Hex(node.content) });
+  }
+  for (const edge of outcome.edges) await writeEdge(sql, edge);
+  await putVectors(sql, owner, entries, embedding);
+  // Once all nodes exist: neighbours that arrive together are written once.
+  await writeDocuments(sql, owner, texts);
+  if (isMissing) await reopenJob(sql, owner, job.event_id);
+}

@@ -1,0 +1,34 @@
+import type { Store } from "../../../ports/store/store.ts";
+import type { Database } from "../connection/sql.ts";
+import { readAliasProposals } from "./alias-proposals.ts";
+import {
+  readConsolidatedIds,
+  readEntityNames,
+  readNewestKey,
+  readNewestOfType,
+  readNewNodes,
+  readPeriodSources,
+  readPublishedSummaries,
+  readRepeatedTexts,
+} from "./reads.ts";
+import { readWalkPlace, writeWalkPlace } from "./walk-places.ts";
+
+/** What jobs read that go over all memories of an owner, see `Organizing`. */
+export function bindOrganizing({ read, snapshot, write }: Database) {
+  return {
+    walkPlace: (job, userId) => read(userId, (sql) => readWalkPlace(sql, job, userId)),
+    saveWalkPlace: (job, userId, place) =>
+      write(userId, (sql) => writeWalkPlace(sql, job, userId, place)),
+    newestKey: (userId) => read(userId, (sql) => readNewestKey(sql, userId)),
+    repeatedTexts: (given) => read(given.userId, (sql) => readRepeatedTexts(sql, given)),
+    entityNames: (userId) => read(userId, (sql) => readEntityNames(sql, userId)),
+    newNodes: (given) => read(given.userId, (sql) => readNewNodes(sql, given)),
+    newestOfType: (userId, ...given) =>
+      read(userId, (sql) => readNewestOfType(sql, userId, ...given)),
+    periodSources: (userId, days) => read(userId, (sql) => readPeriodSources(sql, userId, days)),
+    publishedSummaries: (userId, since) =>
+      read(userId, (sql) => readPublishedSummaries(sql, userId, since)),
+    consolidatedIds: (userId) => read(userId, (sql) => readConsolidatedIds(sql, userId)),
+    aliasProposals: (given) => snapshot(given.owner, (sql) => readAliasProposals(sql, given)),
+  } satisfies Partial<Store<number>>;
+}

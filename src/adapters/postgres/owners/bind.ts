@@ -1,0 +1,24 @@
+import { ALL_OWNERS } from "../../../domain/owner.ts";
+import { movable } from "../../../domain/pack-owner.ts";
+import type { Clock } from "../../../ports/clock.ts";
+import type { Owners } from "../../../ports/store/owners.ts";
+import type { Database } from "../connection/sql.ts";
+import { listOwners, readOwnersWithMemories } from "./list-owners.ts";
+import { moveOwner } from "./move-owner.ts";
+import { readOwnerNames } from "./owner-names.ts";
+import { claimPack, readPackOwner, writePackOwner } from "./pack-owner.ts";
+
+export function createOwners(database: Database, clock: Clock): Owners {
+  const { read, snapshot, writeAny, writeNew } = database;
+  return {
+    packOwner: () => snapshot(ALL_OWNERS, readPackOwner),
+    claimPack: (userId, record) => writeAny((sql) => claimPack(sql, userId, record)),
+    usePack: (userId, record) => writeAny((sql) => writePackOwner(sql, userId, record)),
+    withMemories: (limit) => read(ALL_OWNERS, (sql) => readOwnersWithMemories(sql, limit)),
+    list: () => read(ALL_OWNERS, listOwners),
+    names: (userId) => read(userId, (sql) => readOwnerNames(sql, userId)),
+    previewMove: async (wish) => movable(await read(ALL_OWNERS, listOwners), wish),
+    // Inside the transaction: everything that others have recorded before is older.
+    move: (move) => writeNew([move.from, move.into], (sql) => moveOwner(sql, move, clock.now())),
+  };
+}

@@ -1,0 +1,55 @@
+import { PACK_OWNER_SET, type PackOwner } from "../../../domain/pack-owner.ts";
+import type { OwnerRecord } from "../../../ports/store/owners.ts";
+import { writeAuditRecords } from "../audit/write-records.ts";
+import type { Sql } from "../connection/sql.ts";
+import { NO_OWNER } from "../owner-key.ts";
+import { readSetting, writeSetting } from "../schema/settings.ts";
+
+/** The setting that names the owner of a database. */
+const OWNER = "owner";
+
+const HAS_ANYTHING = `(EXISTS (SELECT 1 FROM nodes n WHERE n.owner = o.owner)
+  OR EXISTS (SELECT 1 FROM events e WHERE e.owner = o.owner))`;
+
+export async function readPackOwner(sql: Sql): Promise<PackOwner> {
+  const userId = await readSetting(sql, OWNER);
+  if (userId !== undefined) return { from: "set", userId };
+  const [first, second] = await sql.all<{ user_id: string }>(
+    `SELECT user_id FROM owners o WHERE ${HAS_ANYTHING} LIMIT 2`,
+  );
+  if (first === undefined) return { from: "nobody" };
+  return second === undefined ? { from: "only", userId: first.user_id } : { from: "several" };
+}
+
+/** Sets the owner unless somebody has anything or was faster. Runs inside a transaction. */
+export async function claimPack(sql: Sql, userId: string, record: OwnerRecord): Promise<PackOwner> {
+  const found = await readPackOwner(sql);
+  if (found.from !== "nobody") return found;
+  const claimed = await sql.run(
+    "INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+    OWNER,
+    userId,
+  );
+  if (claimed > 0) await recordChange(sql, null, userId, record);
+  return await readPackOwner(sql);
+}
+
+/** Sets the owner. Runs inside a transaction. */
+export async function writePackOwner(sql: Sql, userId: string, record: OwnerRecord): Promise<void> {
+  const before = (await readSetting(sql, OWNER)) ?? null;
+  await writeSetting(sql, OWNER, userId);
+  await recordChange(sql, before, userId, record);
+}
+
+async function recordChange(
+  sql: Sql,
+  before: string | null,
+  after: string,
+  record: OwnerRecord,
+): Promise<void> {
+  const payload = { before, after };
+  const opType = PACK_OWNER_SET;
+  await writeAuditRecords(sql, NO_OWNER, [
+    { ...record, opType, targetId: "pack", payload, namespaceId: undefined },
+  ]);
+}

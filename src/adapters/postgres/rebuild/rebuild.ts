@@ -1,0 +1,205 @@
+import { ALL_OWNERS } from "../../../domain/owner.ts";
+import type { IndexableNodes, IndexRebuild, RebuildPlan } from "../../../ports/store/rebuild.ts";
+import { ACTIVE } from "../conditions.ts";
+import type { Database, Sql } from "../connection/sql.ts";
+import { type OwnerKey, ownerKey } from "../owner-key.ts";
+import type { Parts } from "../parts.ts";
+import { toNode } from "../rows.ts";
+import { requireModel } from "../schema/manifest.ts";
+import { rewriteDocuments } from "../search/rewrite-documents.ts";
+import { HAS_TEXT } from "../search/turns.ts";
+import { putVectors } from "../search/write-vectors.ts";
+import { timeOf } from "../work/lease.ts";
+import {
+  beginRun,
+  endRun,
+  noteReplaced,
+  noteTexts,
+  type Rebuilder,
+  type RebuildRun,
+  renewRun,
+  requireRun,
+} from "./rebuild-state.ts";
+import {
+  BEFORE_ALL,
+  findStale,
+  isAnyStale,
+  mendVectors,
+  type NodePlace,
+  type PlacedVector,
+  replaceVectors,
+  stageVectors,
+} from "./staging.ts";
+
+/** A node that was handed out, under a number of this run: a key alone says nothing without its owner. */
+type Handed = NodePlace & { readonly userId: string };
+
+/** The rebuild of a database. */
+export function createIndexRebuild(parts: Parts): IndexRebuild<number> {
+  const { database, embedding, worker } = parts;
+  const { read, writeAny } = database;
+  let run: RebuildRun | undefined;
+  const places: NodePlace[] = [BEFORE_ALL];
+  const handed = new Map<number, Handed>();
+  let numbers = 0;
+  const hand = (node: Handed): number => {
+    numbers += 1;
+    handed.set(numbers, node);
+    return numbers;
+  };
+  return {
+    begin: async (all) => {
+      places.splice(1);
+      handed.clear();
+      run = await writeAny((sql) => beginRun(sql, parts, all));
+      return run.plan;
+    },
+    stale: (plan, after, limit) =>
+      read(ALL_OWNERS, async (sql) => {
+        await requireRun(sql, run);
+        const page = { after: places[after] ?? BEFORE_ALL, limit };
+        const { rows, scanned, scannedTo, hasMore } = await findStale(
+          sql,
+          plan.vectors,
+          embedding,
+          page,
+        );
+        places.push(scannedTo);
+        const nodes = rows.map((row) => {
+          const place = { owner: row.owner, key: row.key, userId: row.user_id };
+          return { key: hand(place), node: toNode(row) };
+        });
+        return { nodes, scanned, scannedTo: places.length - 1, hasMore };
+      }),
+    put: async (plan, entries) => {
+      const placed = entries.flatMap(({ key, ...entry }) => {
+        const place = handed.get(key);
+        return place === undefined ? [] : [{ ...entry, ...place }];
+      });
+      await put(database, parts, run, plan, placed);
+      for (const { key } of entries) handed.delete(key);
+    },
+    swap: (plan) =>
+      plan.vectors === "repair"
+        ? repair(database, parts, run)
+        : writeAny((sql) => replace(sql, parts, run)),
+    rewriteTexts: (limit) => rewriteTexts(database, parts, run, limit),
+    end: (outcome) =>
+      writeAny(async (sql) => endRun(sql, run, outcome, await timeOf(sql, worker.clock))),
+    count: () => read(ALL_OWNERS, countIndexable),
+  };
+}
+
+async function put(
+  database: Database,
+  { embedding, worker }: Rebuilder,
+  run: RebuildRun | undefined,
+  { vectors }: RebuildPlan,
+  entries: readonly (PlacedVector & Handed)[],
+): Promise<void> {
+  if (vectors === "replace" || entries.length === 0) {
+    await database.writeAny(async (sql) => {
+      await renewRun(sql, run, worker);
+      await stageVectors(sql, entries, embedding);
+    });
+    return;
+  }
+  for (const [userId, some] of Map.groupBy(entries, (entry) => entry.userId)) {
+    await database.write(userId, async (sql) => {
+      await renewRun(sql, run, worker);
+      await requireModel(sql, embedding);
+      await putVectors(sql, ownerKey(userId), some, embedding);
+    });
+  }
+}
+
+/** Runs inside a transaction. */
+async function replace(
+  sql: Sql,
+  { embedding, worker }: Rebuilder,
+  run: RebuildRun | undefined,
+): Promise<boolean> {
+  // Every writer begins with the row of its owner: none is at work any more, and none begins, until the new vectors are there.
+  await sql.run("LOCK TABLE owners IN EXCLUSIVE MODE");
+  await renewRun(sql, run, worker);
+  if (await isAnyStale(sql, "replace", embedding)) return false;
+  await replaceVectors(sql, embedding, await timeOf(sql, worker.clock));
+  await noteReplaced(sql);
+  return true;
+}
+
+/** Owner by owner, since the vectors stay those of the same model. */
+async function repair(
+  database: Database,
+  { embedding, worker }: Rebuilder,
+  run: RebuildRun | undefined,
+): Promise<boolean> {
+  const isStale = await database.writeAny(async (sql) => {
+    await renewRun(sql, run, worker);
+    return await isAnyStale(sql, "repair", embedding);
+  });
+  if (isStale) return false;
+  for (let after: OwnerKey | undefined; ; ) {
+    const next = await database.read(ALL_OWNERS, (sql) => ownerAfter(sql, after));
+    if (next === undefined) return true;
+    await database.write(next.user_id, async (sql) => {
+      await renewRun(sql, run, worker);
+      await mendVectors(sql, next.owner);
+    });
+    after = next.owner;
+  }
+}
+
+type OwnerRow = { readonly owner: OwnerKey; readonly user_id: string };
+
+async function ownerAfter(sql: Sql, owner: OwnerKey | undefined): Promise<OwnerRow | undefined> {
+  return await sql.get<OwnerRow>(
+    `SELECT owner, user_id FROM owners WHERE $1::bigint IS NULL OR owner > $1::bigint
+     ORDER BY owner LIMIT 1`,
+    owner ?? null,
+  );
+}
+
+/** The next documents of one owner, or of those after who have few. */
+async function rewriteTexts(
+  database: Database,
+  { worker }: Rebuilder,
+  run: RebuildRun | undefined,
+  limit: number,
+): Promise<{ readonly written: number; readonly hasMore: boolean }> {
+  const { texts } = await database.read(ALL_OWNERS, (sql) => requireRun(sql, run));
+  let { owner, key } = texts;
+  let written = 0;
+  while (written < limit) {
+    const current = await database.read(ALL_OWNERS, (sql) =>
+      key > 0 && owner !== undefined ? ownerAt(sql, owner) : ownerAfter(sql, owner),
+    );
+    if (current === undefined) return { written, hasMore: false };
+    const step = await database.write(current.user_id, async (sql) => {
+      await renewRun(sql, run, worker);
+      const done = await rewriteDocuments(sql, current.owner, key, limit - written);
+      // 0: go on with the next owner.
+      const next = { owner: current.owner, key: done.hasMore ? done.cursor : 0 };
+      await noteTexts(sql, next);
+      return { ...next, written: done.written };
+    });
+    ({ owner, key } = step);
+    written += step.written;
+  }
+  return { written, hasMore: true };
+}
+
+async function ownerAt(sql: Sql, owner: OwnerKey): Promise<OwnerRow | undefined> {
+  return await sql.get<OwnerRow>(
+    "SELECT owner, user_id FROM owners WHERE owner = $1::bigint",
+    owner,
+  );
+}
+
+async function countIndexable(sql: Sql): Promise<IndexableNodes> {
+  const row = await sql.get<IndexableNodes>(
+    `SELECT count(*)::float8 AS total, (count(*) FILTER (WHERE NOT (${HAS_TEXT})))::float8 AS blank
+     FROM nodes n WHERE n.lifecycle_state IN ${ACTIVE}`,
+  );
+  return row ?? { total: 0, blank: 0 };
+}

@@ -1,0 +1,178 @@
+import { sha256Hex } from "../../../lib/hashing.ts";
+import type { Instant } from "../../../lib/instant.ts";
+import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
+import type { NodeVector, RebuildPlan } from "../../../ports/store/rebuild.ts";
+import { ACTIVE } from "../conditions.ts";
+import { insertMany } from "../connection/insert-many.ts";
+import type { Sql } from "../connection/sql.ts";
+import { listText } from "../connection/values.ts";
+import type { OwnerKey } from "../owner-key.ts";
+import { FROM_NODES, type NodeRow } from "../rows.ts";
+import { requireManifest, writeEmbedding } from "../schema/manifest.ts";
+import { addNearestIndex, dropNearestIndex } from "../schema/tables-search.ts";
+import { HAS_TEXT } from "../search/turns.ts";
+import { writeVector } from "../search/vector-bytes.ts";
+import { evictVectors, leanAll } from "../search/write-vectors.ts";
+
+/** Maximum nodes examined in one step, so that it ends soon even if nothing is stale. */
+const SCAN_MAX = 5000;
+
+/** A node among those of all owners. */
+export type NodePlace = { readonly owner: OwnerKey; readonly key: number };
+export const BEFORE_ALL: NodePlace = { owner: "-9223372036854775808", key: 0 };
+
+/** Whether `s` has the vector of the wanted model of a node `n`, in each target, as SQL. */
+const TARGET: Readonly<Record<RebuildPlan["vectors"], string>> = {
+  replace:
+    "vector_staging s ON s.owner = n.owner AND s.key = n.key AND s.model = $4 AND s.version = $5 AND s.dimension = $6",
+  repair:
+    "vectors s ON s.owner = n.owner AND s.key = n.key AND ($4::text, $5::text, $6::integer) IS NOT NULL",
+};
+
+export type StaleRows = {
+  readonly rows: readonly NodeRow[];
+  readonly scanned: number;
+  readonly scannedTo: NodePlace;
+  readonly hasMore: boolean;
+};
+
+type Scanned = NodePlace & { readonly hash: string | null; readonly differs: boolean };
+
+/** Active nodes with text whose vector of this model is missing or was made from another text. */
+export async function findStale(
+  sql: Sql,
+  target: RebuildPlan["vectors"],
+  { model, version, dimension }: EmbeddingIdentity,
+  { after, limit }: { readonly after: NodePlace; readonly limit: number },
+): Promise<StaleRows> {
+  const seen = await sql.all<Scanned>(
+    `SELECT n.owner, n.key, s.content_hash AS hash,
+       s.content_hash IS DISTINCT FROM encode(sha256(convert_to(n.content, 'UTF8')), 'hex') AS differs
+     FROM nodes n LEFT JOIN ${TARGET[target]}
+     WHERE (n.owner, n.key) > ($1::bigint, $2::integer) AND n.lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}
+     ORDER BY n.owner, n.key LIMIT $3`,
+    ...[after.owner, after.key, SCAN_MAX, model, version, dimension],
+  );
+  const stale = seen.filter(({ differs }) => differs).slice(0, limit);
+  const last = stale.length === limit ? stale.at(-1) : seen.at(-1);
+  const scanned = last === undefined ? 0 : seen.indexOf(last) + 1;
+  const hashes = new Map(stale.map((place) => [textOf(place), place.hash]));
+  const rows = await readPlaces(sql, stale);
+  return {
+    // A text may be kept in another form than it has.
+    rows: rows.filter((row) => hashes.get(textOf(row)) !== sha256Hex(row.content)),
+    scanned,
+    scannedTo: last ?? after,
+    hasMore: stale.length === limit || seen.length === SCAN_MAX,
+  };
+}
+
+function textOf({ owner, key }: NodePlace): string {
+  return `${owner} ${key}`;
+}
+
+async function readPlaces(sql: Sql, places: readonly NodePlace[]): Promise<readonly NodeRow[]> {
+  if (places.length === 0) return [];
+  return await sql.all<NodeRow>(
+    `${FROM_NODES} JOIN unnest($1::bigint[], $2::integer[]) p (owner, key) ON p.owner = n.owner AND p.key = n.key
+     ORDER BY n.owner, n.key`,
+    listText(places.map(({ owner }) => owner)),
+    listText(places.map(({ key }) => key)),
+  );
+}
+
+/** Whether any active node with text lacks a current vector of this model. */
+export async function isAnyStale(
+  sql: Sql,
+  target: RebuildPlan["vectors"],
+  identity: EmbeddingIdentity,
+): Promise<boolean> {
+  for (let after = BEFORE_ALL; ; ) {
+    const found = await findStale(sql, target, identity, { after, limit: 1 });
+    if (found.rows.length > 0) return true;
+    if (!found.hasMore) return false;
+    after = found.scannedTo;
+  }
+}
+
+/** The vector of a node. */
+export type PlacedVector = NodePlace & Omit<NodeVector<number>, "key">;
+
+/** Keeps vectors beside the index until all of them exist. Runs inside a transaction. */
+export async function stageVectors(
+  sql: Sql,
+  entries: readonly PlacedVector[],
+  { model, version, dimension }: EmbeddingIdentity,
+): Promise<void> {
+  await insertMany(
+    sql,
+    "vector_staging",
+    [
+      ["owner", "bigint"],
+      ["key", "integer"],
+      ["content_hash", "text"],
+      ["model", "text"],
+      ["version", "text"],
+      ["dimension", "integer"],
+      ["embedding", "vector"],
+    ],
+    entries.map(({ owner, key, contentHash, vector }) => [
+      ...[owner, key, contentHash, model, version, dimension, writeVector(vector)],
+    ]),
+    `ON CONFLICT (owner, key) DO UPDATE SET content_hash = excluded.content_hash, model = excluded.model,
+       version = excluded.version, dimension = excluded.dimension, embedding = excluded.embedding`,
+  );
+}
+
+/**
+ * Puts the staged vectors of a model in the place of all others, and records the model. Runs inside a transaction, in which nobody
+ * else writes anything of any owner.
+ */
+export async function replaceVectors(
+  sql: Sql,
+  identity: EmbeddingIdentity,
+  now: Instant,
+): Promise<void> {
+  const { model, version, dimension } = identity;
+  const former = (await requireManifest(sql)).embedding.dimension;
+  await writeEmbedding(sql, identity, now);
+  await sql.run("DELETE FROM vectors");
+  const staged = `FROM vector_staging s WHERE s.model = $1 AND s.version = $2 AND s.dimension = $3
+    AND n.owner = s.owner AND n.key = s.key AND n.lifecycle_state IN ${ACTIVE}`;
+  await sql.run(`UPDATE nodes n SET embedding = s.embedding ${staged}`, model, version, dimension);
+  await sql.run(
+    `INSERT INTO vectors (owner, key, embedding, scope, node_type, content_hash)
+     SELECT n.owner, n.key, n.embedding::halfvec, n.scope, n.node_type, s.content_hash
+     FROM nodes n JOIN vector_staging s ON n.owner = s.owner AND n.key = s.key
+     WHERE s.model = $1 AND s.version = $2 AND s.dimension = $3 AND n.lifecycle_state IN ${ACTIVE}`,
+    ...[model, version, dimension],
+  );
+  await sql.run("DELETE FROM vector_staging");
+  for (const owner of await ownersWithVectors(sql)) await leanAll(sql, owner);
+  if (former !== dimension) {
+    for (const statement of addNearestIndex(dimension)) await sql.run(statement);
+    // Last, since it lets no search pass from then on.
+    await sql.run(dropNearestIndex(former));
+  }
+  await sql.run("UPDATE owners SET version = version + 1");
+}
+
+async function ownersWithVectors(sql: Sql): Promise<readonly OwnerKey[]> {
+  const rows = await sql.all<{ owner: OwnerKey }>("SELECT DISTINCT owner FROM vectors");
+  return rows.map(({ owner }) => owner);
+}
+
+/** Removes an owner's vectors without an active node with text, and corrects the leaning of turns. Runs inside a write transaction. */
+export async function mendVectors(sql: Sql, owner: OwnerKey): Promise<void> {
+  const orphans = await sql.all<{ key: number }>(
+    `SELECT v.key FROM vectors v JOIN nodes n ON n.owner = v.owner AND n.key = v.key
+     WHERE v.owner = $1::bigint AND NOT (n.lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT})`,
+    owner,
+  );
+  await evictVectors(
+    sql,
+    owner,
+    orphans.map(({ key }) => key),
+  );
+  await leanAll(sql, owner);
+}

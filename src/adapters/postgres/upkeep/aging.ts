@@ -1,0 +1,159 @@
+import { DECAY_RATES, decayed } from "../../../domain/decay.ts";
+import { ACTIVE_STATES, type LifecycleState } from "../../../domain/enums.ts";
+import { mayBePromoted } from "../../../domain/instruction.ts";
+import type { MemoryNode } from "../../../domain/node.ts";
+import { isEverybody, type Owner } from "../../../domain/owner.ts";
+import type { Aging, AgingPage, AgingWalk } from "../../../ports/store/upkeep.ts";
+import { ACTIVE, ofOwner } from "../conditions.ts";
+import { Params } from "../connection/params.ts";
+import type { Sql } from "../connection/sql.ts";
+import { type OwnerKey, ownerKey } from "../owner-key.ts";
+import { NODE_COLUMNS, type NodeRow, toNode } from "../rows.ts";
+
+/** A place in the walk: behind a node, or before the first of an owner and state. */
+type Place = {
+  readonly owner: OwnerKey;
+  readonly state: LifecycleState;
+  readonly createdAt: string;
+  readonly id: string;
+};
+
+const FIRST_ID = "00000000-0000-0000-0000-000000000000";
+
+/** A page of the walk that `walkAging` describes. */
+export async function readAging(
+  sql: Sql,
+  { owner, at, after, limit }: AgingWalk,
+): Promise<AgingPage> {
+  const rule = ruleOf(at);
+  const nodes: MemoryNode[] = [];
+  let considered = 0;
+  let left = limit;
+  let place = after === undefined ? await firstPlace(sql, owner, rule) : parsePlace(after);
+  // An owner without such nodes counts as one, so that a page of many owners is short, too.
+  for (; place !== undefined && left > 0; left -= 1) {
+    const rows = await readFrom(sql, rule, place, left);
+    considered += rows.filter((row) => row.is_considered).length;
+    const meant = rows.filter((row) => row.is_meant).map(toNode);
+    nodes.push(...meant.filter(rule.isMeant));
+    left -= rows.length;
+    const last = rows.at(-1);
+    place =
+      left > 0 || last === undefined
+        ? await nextPlace(sql, owner, rule, place)
+        : { ...place, createdAt: last.created_at, id: last.id };
+  }
+  return { nodes, considered, next: place && JSON.stringify(place) };
+}
+
+function parsePlace(text: string): Place {
+  // SAFETY: only `readAging` makes these texts.
+  return JSON.parse(text) as Place;
+}
+
+async function firstPlace(sql: Sql, of: Owner, { states }: Rule): Promise<Place | undefined> {
+  return placeOf(isEverybody(of) ? await ownerAfter(sql, undefined) : ownerKey(of), states[0]);
+}
+
+async function nextPlace(
+  sql: Sql,
+  of: Owner,
+  { states }: Rule,
+  { owner, state }: Place,
+): Promise<Place | undefined> {
+  const next = states[states.indexOf(state) + 1];
+  if (next !== undefined) return placeOf(owner, next);
+  return isEverybody(of) ? placeOf(await ownerAfter(sql, owner), states[0]) : undefined;
+}
+
+function placeOf(
+  owner: OwnerKey | undefined,
+  state: LifecycleState | undefined,
+): Place | undefined {
+  if (owner === undefined || state === undefined) return undefined;
+  return { owner, state, createdAt: "", id: FIRST_ID };
+}
+
+async function ownerAfter(sql: Sql, owner: OwnerKey | undefined): Promise<OwnerKey | undefined> {
+  const row = await sql.get<{ owner: OwnerKey }>(
+    "SELECT owner FROM owners WHERE $1::bigint IS NULL OR owner > $1::bigint ORDER BY owner LIMIT 1",
+    owner ?? null,
+  );
+  return row?.owner;
+}
+
+type AgingRow = NodeRow & { readonly is_considered: boolean; readonly is_meant: boolean };
+
+/** The next nodes of an owner and state. */
+async function readFrom(sql: Sql, rule: Rule, place: Place, limit: number): Promise<AgingRow[]> {
+  const params = new Params(place.owner, place.state, place.createdAt, place.id, limit);
+  const { within, considered, meant } = rule.conditions(params);
+  return await sql.all<AgingRow>(
+    `SELECT ${NODE_COLUMNS}, ${considered} AS is_considered, ${meant} AS is_meant
+     FROM nodes n JOIN owners o ON o.owner = n.owner
+     WHERE n.owner = $1::bigint AND n.lifecycle_state = $2 AND (n.created_at, n.id) > ($3, $4::uuid) AND ${within}
+     ORDER BY n.created_at, n.id LIMIT $5`,
+    ...params.values,
+  );
+}
+
+/** Which nodes are considered and which may be meant, a few too many. */
+type Rule = {
+  readonly states: readonly LifecycleState[];
+  readonly conditions: (
+    params: Params,
+  ) => Readonly<Record<"within" | "considered" | "meant", string>>;
+  readonly isMeant: (node: MemoryNode) => boolean;
+};
+
+function ruleOf(at: Aging): Rule {
+  if (at.kind === "tentative") {
+    return {
+      states: ["tentative"],
+      conditions: (params) => ({
+        within: `n.created_at <= ${params.add(at.createdBefore)}`,
+        considered: "true",
+        meant: `json_array_length(n.evidence_refs::json) >= ${params.add(at.evidence)}`,
+      }),
+      isMeant: mayBePromoted,
+    };
+  }
+  const { now, salience, confidence } = at;
+  return {
+    states: ACTIVE_STATES,
+    conditions: (params) => {
+      const lost = `${daysBefore(params.add(now))} * ${RATE}`;
+      // A little more, because this is not computed to the last bit. What is too much is sorted out by the exact rule.
+      const faded = `n.salience_base * exp(-${lost}) < ${params.add(salience * 1.000_01)}::float8
+        OR n.confidence_base * exp(-${lost} / 2) < ${params.add(confidence * 1.000_01)}::float8`;
+      return { within: "true", considered: CAN_FADE, meant: `${CAN_FADE} AND (${faded})` };
+    },
+    isMeant: (node) => {
+      const values = decayed(node, now);
+      return values.salience < salience || values.confidence < confidence;
+    },
+  };
+}
+
+/** `canFade` in SQL. */
+const CAN_FADE =
+  "(n.pinned = 0 AND (n.ttl_days IS NOT NULL OR n.node_type NOT IN ('entity', 'fact')))";
+
+/** Days since the last reinforcement, and what a memory loses per day, as in `decayed`. */
+function daysBefore(now: string): string {
+  return `greatest(0, extract(epoch FROM ${now}::timestamptz - n.last_reinforced_at::timestamptz)::float8 / 86400)`;
+}
+const RATE = `CASE n.decay_profile ${Object.entries(DECAY_RATES)
+  .map(([profile, rate]) => `WHEN '${profile}' THEN ${rate}::float8`)
+  .join(" ")} END`;
+
+/** Active nodes whose retention ends. */
+export async function countRetained(sql: Sql, owner: Owner): Promise<number> {
+  const params = new Params();
+  const row = await sql.get<{ count: number }>(
+    `SELECT count(*)::float8 AS count FROM nodes n
+     WHERE n.ttl_days IS NOT NULL AND n.pinned = 0 AND n.lifecycle_state IN ${ACTIVE} AND ${ofOwner(params, "n", owner)}`,
+    ...params.values,
+  );
+  return row?.count ?? 0;
+}
