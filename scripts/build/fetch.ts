@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { unzipSync } from "fflate";
-import { run } from "./native/zig.ts";
+import { run } from "./run.ts";
 
 /**
  * What a build for another platform needs beside the installed packages. Everything is fetched by the registry's own client into

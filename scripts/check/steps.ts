@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { findings } from "../build/native/record.ts";
 import { whyNoCompiler } from "../build/native/zig.ts";
+import { whyNoHadolint } from "../release/hadolint.ts";
 
 /**
  * One part of the check: either a command, or a look at files that needs no process.
@@ -77,6 +78,12 @@ export function stepsBeforeTests(root: string): readonly Step[] {
       limitMinutes: 4,
       leaveOut: () => whyNoCompiler(root),
       command: [bun, "scripts/build/native.ts", "--compare"],
+    },
+    {
+      name: "container files",
+      limitMinutes: 4,
+      leaveOut: () => whyNoHadolint(root),
+      command: [bun, "scripts/release/hadolint.ts"],
     },
     { name: "build and smoke test", limitMinutes: 4, command: [bun, "scripts/build.ts"] },
   ];

@@ -9,7 +9,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { findZig, run } from "../build/native/zig.ts";
+import { findZig } from "../build/native/zig.ts";
+import { run } from "../build/run.ts";
 import { HOST, type Target } from "../build/targets.ts";
 
 /** How the program of another platform is run on this machine. */

@@ -38,10 +38,7 @@ export function formula({ product, releaseUrl, archives }: FormulaInput): string
   };
   return [
     "class Svc < Formula",
-    `  desc "${product.description
-      .replace(/^An? /, "")
-      .replace(/^./, (letter) => letter.toUpperCase())
-      .replace(/\.$/, "")}"`,
+    `  desc "${synopsis(product)}"`,
     `  homepage "${releaseUrl}"`,
     `  version "${product.version}"`,
     `  license "${product.license}"`,
@@ -61,6 +58,14 @@ export function formula({ product, releaseUrl, archives }: FormulaInput): string
   ].join("\n");
 }
 
+/** The description as Homebrew and Debian want it: no article, no full stop. */
+function synopsis({ description }: Product): string {
+  return description
+    .replace(/^An? /, "")
+    .replace(/^./, (letter) => letter.toUpperCase())
+    .replace(/\.$/, "");
+}
+
 /** What `dpkg` is told of the package. @param kilobytes that it takes when it is installed */
 export function debianControl(product: Product, architecture: string, kilobytes: number): string {
   return [
@@ -72,7 +77,7 @@ export function debianControl(product: Product, architecture: string, kilobytes:
     "Depends: libc6 (>= 2.28), libstdc++6 (>= 8), libgcc-s1 | libgcc1",
     "Section: utils",
     "Priority: optional",
-    `Description: ${product.description.replace(/\.$/, "")}`,
+    `Description: ${synopsis(product)}`,
     " Assistants reach it as an MCP server, programs over HTTP. Everything is in one",
     " encrypted file, and no text leaves the machine.",
     "",

@@ -96,6 +96,8 @@ describe("the manifest of a bundle", () => {
     expect(command).toBe("\u0024{__dirname}/server/svc");
     expect(args).toEqual(["mcp", "--db-path", "\u0024{user_config.pack}"]);
     expect(manifest.user_config["pack"]).toMatchObject({ type: "string", required: true });
+    // As `svc mcp` does.
+    expect(manifest.user_config["pack"]?.description).toContain("it is made, encrypted");
     const names = manifest.tools.map(({ name }) => name);
     expect(names).toContain("memory_retrieve");
     expect(new Set(names).size).toBe(names.length);

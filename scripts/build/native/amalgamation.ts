@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { run } from "./zig.ts";
+import { run } from "../run.ts";
 
 /** The crate that SQLite's source comes from. Its headers are in `vendor/sqlite`, made from the same version. */
 export const SQLITE_CRATE = 'libsqlite3-sys = "=0.40.0"';

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { run } from "../run.ts";
 import { provideAmalgamation } from "./amalgamation.ts";
-import { run, ZIG_VERSION } from "./zig.ts";
+import { ZIG_VERSION } from "./zig.ts";
 
 /** A platform for which the libraries are kept. */
 export type NativeTarget = {

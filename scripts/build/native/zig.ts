@@ -1,38 +1,10 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { installByPip } from "../pip.ts";
+import { run } from "../run.ts";
 
 /** The compiler of the native libraries, as the Python package `ziglang`. Another version makes other bytes. */
 export const ZIG_VERSION = "0.17.1";
-
-const INSTALL_LIMIT_MS = 150_000;
-
-type Env = Readonly<Record<string, string>>;
-
-export type Ran = { readonly exitCode: number; readonly stdout: string; readonly stderr: string };
-
-/** Runs a command in the C locale and waits for its end. A command that is not there ends like one that failed. */
-export async function run(
-  command: readonly string[],
-  options: { readonly cwd?: string; readonly limitMs?: number; readonly env?: Env } = {},
-): Promise<Ran> {
-  if (Bun.which(command[0] ?? "") === null) {
-    return { exitCode: 127, stdout: "", stderr: `${command[0]} is not installed` };
-  }
-  const child = Bun.spawn([...command], {
-    cwd: options.cwd ?? process.cwd(),
-    timeout: options.limitMs ?? 0,
-    env: { ...process.env, ...options.env, LC_ALL: "C" },
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [stdout, stderr, exitCode] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  return { exitCode, stdout, stderr };
-}
 
 function cacheFolder(root: string): string {
   return join(root, "node_modules/.cache/ziglang", ZIG_VERSION);
@@ -58,27 +30,12 @@ export async function provideZig(root: string): Promise<string> {
   const found = await findZig(root);
   if (found !== undefined) return found;
   const folder = cacheFolder(root);
-  mkdirSync(folder, { recursive: true });
-  const requirements = join(import.meta.dir, "ziglang.txt");
-  const pip = ["python3", "-m", "pip", "--disable-pip-version-check", "install", "--quiet"];
-  const { exitCode, stderr } = await run(
-    [
-      ...pip,
-      "--retries",
-      "1",
-      "--no-deps",
-      "--require-hashes",
-      "--target",
-      folder,
-      "-r",
-      requirements,
-    ],
-    { limitMs: INSTALL_LIMIT_MS },
-  );
-  const installed = exitCode === 0 ? await findZig(root) : undefined;
+  const hindrance = await installByPip(join(import.meta.dir, "ziglang.txt"), folder);
+  const installed = hindrance === undefined ? await findZig(root) : undefined;
   if (installed !== undefined) return installed;
-  const reason = stderr.trim().split("\n").at(-1) || "it took too long";
-  throw new Error(`ziglang ${ZIG_VERSION} cannot be installed by pip: ${reason}`);
+  throw new Error(
+    `ziglang ${ZIG_VERSION} cannot be installed by pip: ${hindrance ?? "it is not there"}`,
+  );
 }
 
 /**
