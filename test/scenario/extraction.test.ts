@@ -258,13 +258,13 @@ describe("the queue", () => {
     expect(failed.stderr).toContain(`Why messages have failed: svc doctor ${pack}`);
     isDead = false;
     const queued = await svc(
-      ["retry-extraction", pack, id, "--user-id", "ada", "--format", "json"],
+      ["retry-extraction", pack, id.slice(-10), "--user-id", "ada", "--format", "json"],
       environment,
     );
     expect(JSON.parse(queued.stdout)).toMatchObject({ status: "pending", attempts: 4 });
     const done = await svc(["process-extractions", pack, "--user-id", "ada"], environment);
     expect(done).toMatchObject({ code: 0, stdout: "1 extracted, 0 pending, 0 failed\n" });
-    const shown = await svc(["extraction-status", pack, id, "--user-id", "ada"], environment);
+    const shown = await svc(["extraction-status", pack, id.slice(-10), "--user-id", "ada"], environment);
     expect(shown.stdout).toContain("complete (complete)");
     expect((await again("?replan=true")).json).toMatchObject({ status: "complete" });
     expect((await again("?replan=maybe")).status).toBe(422);

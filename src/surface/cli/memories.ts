@@ -64,21 +64,62 @@ export async function findMemory(
     if (node !== undefined) return node;
     throw missing(given, userId);
   }
-  const digits = given.replace(/^…/, "").replaceAll("-", "").toLowerCase();
-  if (!/^[0-9a-f]{4,31}$/.test(digits)) {
-    throw invalid(
-      "id",
-      `${JSON.stringify(given)} is neither the id of a memory nor a part of one with ${LEAST_DIGITS} or more hexadecimal digits`,
-    );
-  }
+  const digits = digitsOf(given, "a memory");
   const beginning = await idsThatBegin(engine, userId, digits);
   const found = beginning.length > 0 ? beginning : await idsThatEnd(engine, userId, digits);
   const [only] = found;
   if (only === undefined) throw missing(given, userId);
-  if (found.length === 1) return only;
+  if (found.length > 1) throw ambiguous(given, found);
+  return only;
+}
+
+/**
+ * The id of an event: complete, or a start or end of it if a memory was made of the event already.
+ * @throws as `findMemory`
+ */
+export async function findEventId(
+  engine: MemoryEngine,
+  userId: string,
+  given: string,
+): Promise<string> {
+  return parseUuid(given) ?? (await findMemory(engine, userId, given)).id;
+}
+
+/**
+ * The id among some that one, or the start or end of one, stands for; undefined if there is none.
+ * @param what whose ids they are
+ * @throws SvcError invalid_argument for anything but a part of an id, and for an ambiguous one
+ */
+export function findAmong(ids: readonly Uuid[], given: string, what: string): Uuid | undefined {
+  const complete = parseUuid(given);
+  if (complete !== undefined) return complete;
+  const digits = digitsOf(given, what);
+  const having = (isMeant: (id: string) => boolean) =>
+    ids.filter((id) => isMeant(id.replaceAll("-", "")));
+  const beginning = having((id) => id.startsWith(digits));
+  const found = beginning.length > 0 ? beginning : having((id) => id.endsWith(digits));
+  if (found.length > 1)
+    throw ambiguous(
+      given,
+      found.map((id) => ({ id })),
+    );
+  return found[0];
+}
+
+/** @throws SvcError invalid_argument for anything but a part of an id */
+function digitsOf(given: string, what: string): string {
+  const digits = given.replace(/^…/, "").replaceAll("-", "").toLowerCase();
+  if (/^[0-9a-f]{4,31}$/.test(digits)) return digits;
+  throw invalid(
+    "id",
+    `${JSON.stringify(given)} is neither the id of ${what} nor a part of one with ${LEAST_DIGITS} or more hexadecimal digits`,
+  );
+}
+
+function ambiguous(given: string, found: readonly { readonly id: string }[]): SvcError {
   const names = found.slice(0, NAMED).map(({ id }) => id);
   const others = found.length > NAMED ? " and others" : "";
-  throw invalid("id", `${given} stands for ${names.join(", ")}${others}; give more digits`);
+  return invalid("id", `${given} stands for ${names.join(", ")}${others}; give more digits`);
 }
 
 /**

@@ -31,7 +31,11 @@ test("what waits for a decision is listed, decided about once, and listed as dec
   const unexplained = await aliases(id, "--reject");
   expect(unexplained.code).toBe(2);
   expect(unexplained.stderr).toContain("--reason: is needed with --reject");
-  expect(await aliases(id, "--accept")).toMatchObject({ code: 0, stdout: "Recorded: accepted\n" });
+  for (const other of ["zz", "0000000"]) {
+    expect(await aliases(other, "--accept")).toMatchObject({ code: other === "zz" ? 2 : 1 });
+  }
+  const end = id.slice(-8);
+  expect(await aliases(end, "--accept")).toMatchObject({ code: 0, stdout: "Recorded: accepted\n" });
   expect(await aliases(id, "--accept")).toMatchObject({
     code: 0,
     stdout: "Was recorded before: accepted\n",

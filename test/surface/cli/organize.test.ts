@@ -40,6 +40,15 @@ test("a run shows each job with its counts, and what was skipped and why", async
   expect(stdout).toMatch(/^promote +1 +1 +0 +[\d.]+ ms$/m);
 });
 
+test("a run of which every job is unknown is refused by name", async () => {
+  const { code, stdout, stderr } = await organize("--jobs", "centrality_boost,tidy");
+
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toContain(
+    "--jobs: names no job: centrality_boost, tidy; svc organize --help lists",
+  );
+});
+
 test("svc show says what the organizer made of a memory, and svc explain too", async () => {
   const list = await desk.run(["list", PACK, "--format", "json"]);
   const [node] = JSON.parse(list.stdout).nodes;

@@ -1,7 +1,6 @@
 import { Option } from "commander";
-import { parseId } from "../../../domain/arguments.ts";
 import { SCOPES, type Scope } from "../../../domain/enums.ts";
-import { invalid } from "../../../domain/errors.ts";
+import { invalid, SvcError } from "../../../domain/errors.ts";
 import { LIMITS } from "../../../domain/limits.ts";
 import {
   ALIAS_STATUSES,
@@ -12,7 +11,7 @@ import type { ReviewedAlias } from "../../../engine/aliases/api.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import { reviewedAliasView, reviewResultView } from "../../contract/aliases/wire.ts";
 import type { CliContext } from "../context.ts";
-import { type MemoryOptions, withMemories } from "../memories.ts";
+import { findAmong, type MemoryOptions, withMemories } from "../memories.ts";
 import { ownerOption } from "../options.ts";
 import { shortened, table } from "../output.ts";
 import { countOption, PACK, packCommand } from "../pack-command.ts";
@@ -43,7 +42,10 @@ export const aliasesCommand = packCommand(
   {
     name: "aliases",
     description: "list names that may mean the same, and decide about them",
-    arguments: [PACK, ["[id]", "the proposal to decide about"]],
+    arguments: [
+      PACK,
+      ["[id]", "the proposal to decide about: its id, or a start or end that no other one has"],
+    ],
     options: [
       ownerOption(),
       new Option("--status <status>", "only proposals of this status")
@@ -106,6 +108,22 @@ function proposalTable(proposals: readonly ReviewedAlias[]): readonly string[] {
   return table(["ID", "STATUS", "TYPE", "SCORE", "ONE", "OTHER"], rows);
 }
 
+/** @throws SvcError invalid_argument; not_found */
+async function findProposal(engine: MemoryEngine, userId: string, given: string): Promise<string> {
+  const proposals = await engine.listAliasProposals({ userId, limit: LIMITS.aliasProposalsMax });
+  const ids = proposals.map(({ proposal }) => proposal.operationId);
+  const id = findAmong(ids, given, "a proposal");
+  if (id !== undefined) return id;
+  throw new SvcError(
+    "not_found",
+    `there is no proposal ${given} in this pack; svc aliases shows them`,
+    {
+      kind: "alias_proposal",
+      id: given,
+    },
+  );
+}
+
 async function review(
   { output }: CliContext,
   engine: MemoryEngine,
@@ -120,7 +138,7 @@ async function review(
   const { reviewer: reviewerId = userId, reason, format } = options;
   if (decision === "rejected" && reason === undefined)
     throw invalid("--reason", "is needed with --reject");
-  const proposalId = parseId(id, "id");
+  const proposalId = await findProposal(engine, userId, id);
   const result = await engine.reviewAliasProposal(proposalId, {
     userId,
     decision,

@@ -2,7 +2,7 @@ import { parseId } from "../../../domain/arguments.ts";
 import { missing } from "../../../domain/errors.ts";
 import type { ExtractionStatus } from "../../../engine/inspect/api.ts";
 import { extractionStatusView } from "../../contract/nodes/extraction-wire.ts";
-import { type MemoryOptions, withMemories } from "../memories.ts";
+import { findEventId, type MemoryOptions, withMemories } from "../memories.ts";
 import { ownerOption } from "../options.ts";
 import { fields, type Output } from "../output.ts";
 import { PACK, packCommand } from "../pack-command.ts";
@@ -14,7 +14,10 @@ Examples:
 
 States: pending (waits), running, complete, failed (tried again only by svc retry-extraction).`;
 
-export const EVENT_ARGUMENT = ["<event_id>", "the id that ingest answered with"] as const;
+export const EVENT_ARGUMENT = [
+  "<event_id>",
+  "the id that ingest answered with, or a start or end of it that no memory has besides",
+] as const;
 
 /** `svc extraction-status`: how far extraction from one message has come. */
 export const extractionStatusCommand = packCommand(
@@ -27,8 +30,9 @@ export const extractionStatusCommand = packCommand(
   },
   (context, path: string, eventId: string, options: MemoryOptions) =>
     withMemories(context, path, options, async (engine, userId) => {
-      const status = await engine.extractionStatus(eventId, userId);
-      showStatus(context.output, status ?? noWork(eventId), options);
+      const id = await findEventId(engine, userId, eventId);
+      const status = await engine.extractionStatus(id, userId);
+      showStatus(context.output, status ?? noWork(id), options);
     }),
 );
 

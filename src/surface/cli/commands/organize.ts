@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from "commander";
+import { invalid } from "../../../domain/errors.ts";
 import type { OrganizeResult, WouldChange } from "../../../engine/organize/api.ts";
 import { organizeWholeView } from "../../contract/organize/wire.ts";
 import type { CliContext } from "../context.ts";
@@ -53,6 +54,7 @@ export const organizeCommand = packCommand(
         const names = jobs === undefined || jobs === "" ? undefined : jobs.split(",");
         const result = await engine.organize({ userId, jobs: names, budgetMs, dryRun });
         stopProgress();
+        requireKnown(result);
         print(context, result, options);
       } finally {
         stopProgress();
@@ -64,6 +66,16 @@ export const organizeCommand = packCommand(
 function integer(text: string): number {
   if (/^-?\d{1,15}$/.test(text)) return Number(text);
   throw new InvalidArgumentError(`${JSON.stringify(text)} is not a whole number.`);
+}
+
+/** @throws SvcError invalid_argument if every job that was named is unknown */
+function requireKnown({ jobsSkipped, skippedBecause, jobsRun }: OrganizeResult): void {
+  const isKnown = jobsSkipped.some((name) => skippedBecause[name] !== "unknown");
+  if (isKnown || jobsRun.length > 0 || jobsSkipped.length === 0) return;
+  throw invalid(
+    "--jobs",
+    `names no job: ${jobsSkipped.join(", ")}; svc organize --help lists them`,
+  );
 }
 
 function print({ output }: CliContext, result: OrganizeResult, { format }: OrganizeOptions): void {

@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import { type MemoryOptions, withMemories } from "../memories.ts";
+import { findEventId, type MemoryOptions, withMemories } from "../memories.ts";
 import { ownerOption } from "../options.ts";
 import { PACK, packCommand } from "../pack-command.ts";
 import { EVENT_ARGUMENT, noWork, showStatus } from "./extraction-status.ts";
@@ -29,7 +29,8 @@ export const retryExtractionCommand = packCommand(
   (context, path: string, eventId: string, options: RetryOptions) =>
     withMemories(context, path, options, async (engine, userId) => {
       const replan = options.replan === true;
-      const status = await engine.retryExtraction(eventId, { userId, replan });
-      showStatus(context.output, status ?? noWork(eventId), options);
+      const id = await findEventId(engine, userId, eventId);
+      const status = await engine.retryExtraction(id, { userId, replan });
+      showStatus(context.output, status ?? noWork(id), options);
     }),
 );

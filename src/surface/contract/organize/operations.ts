@@ -4,7 +4,7 @@ import type { Caller } from "../core/caller.ts";
 import { anyOwner } from "../core/fields.ts";
 import { defineOperation, part } from "../core/operation.ts";
 import { RETIRES } from "../core/operation-parts.ts";
-import { type Field, httpField, withDefault } from "../core/request.ts";
+import { type Field, withDefault } from "../core/request.ts";
 import { tellOrganized } from "./text.ts";
 import { organizeToolView, organizeView } from "./wire.ts";
 
@@ -46,12 +46,7 @@ const organizeOperation = defineOperation({
     user_id: anyOwner,
     jobs,
     budget_ms: withDefault(z.int(), 5000, "Milliseconds for all jobs together."),
-    dry_run: httpField(
-      z.boolean().optional().meta({
-        description: "Changes nothing and lists what would be changed.",
-        default: false,
-      }),
-    ),
+    dry_run: withDefault(z.boolean(), false, "Changes nothing and lists what would be changed."),
   },
   run: async ({ engine, caller }, { userId, jobs, budgetMs, dryRun }) => {
     requireAllowed(caller, jobs);

@@ -57,6 +57,7 @@ export const organizeView = noted(view<OrganizeResult>()(members), {
 export const organizeToolView = view<OrganizeResult>()({
   jobsRun: members.jobsRun,
   durationMs: members.durationMs,
+  wouldChange: members.wouldChange,
 });
 
 /** Everything, as the command line prints it. */
