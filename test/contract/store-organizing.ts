@@ -374,27 +374,33 @@ function describeSummaries(world: StoreWorld): void {
 
   test("tells which summaries hold a text that stopped being active of late, and was not replaced by them", async () => {
     const { store } = await world.fresh();
-    const [gone, replaced, kept] = await put(store, {}, {}, {});
+    const [gone, replaced, kept, grouped, again] = await put(store, {}, {}, {}, {}, {});
     const holding = (...nodes: readonly (MemoryNode | undefined)[]): JsonObject => ({
       selected_source_node_ids: nodes.flatMap((node) => node?.id ?? []),
     });
-    const [, by] = await put(
+    const summaries = await put(
       store,
       aSummary("gone", holding(gone, kept), dated(1)),
       aSummary("replaced", holding(replaced), dated(2)),
       aSummary("kept", holding(kept), dated(3)),
       aSummary("missing", { selected_source_node_ids: [freshId()] }, dated(4)),
       aSummary("mentioned", { source_node_ids: [gone!.id] }, dated(5)),
+      aSummary("grouped", { ...holding(grouped), summarization_level: "daily" }, dated(6)),
+      aSummary("again", { ...holding(again), summarization_level: "weekly" }, dated(7)),
     );
+    const [, by, , , , aDay] = summaries;
     await write(store, {
       nodes: [
         { ...gone!, lifecycleState: "archived", updatedAt: at(50) },
         { ...replaced!, lifecycleState: "superseded", supersededBy: by!.id, updatedAt: at(50) },
+        { ...grouped!, lifecycleState: "superseded", supersededBy: by!.id, updatedAt: at(50) },
+        { ...again!, lifecycleState: "superseded", supersededBy: aDay!.id, updatedAt: at(50) },
       ],
     });
     const expected = (isOutdated: boolean) => [
       ["gone", isOutdated],
-      ...["replaced", "kept", "missing", "mentioned"].map((about) => [about, false]),
+      ...["replaced", "kept", "missing", "mentioned", "grouped"].map((about) => [about, false]),
+      ["again", isOutdated],
     ];
 
     expect(await outdatedOf(store, "ada")).toEqual(expected(true));

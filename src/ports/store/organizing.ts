@@ -49,7 +49,10 @@ export type PublishedSummary<Key = NodeKey> = {
   readonly requestHash: string;
   /** How often a summary of this was published, this one included. */
   readonly generation: number;
-  /** Whether one of the memories whose text it holds stopped being active of late, and was not replaced by it. */
+  /**
+   * Whether one of the memories whose text it holds stopped being active of late, and was replaced neither by it nor by an active
+   * summary of a group (without a level), which says the same.
+   */
   readonly isOutdated: boolean;
 };
 

@@ -2,8 +2,9 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { ALL_OWNERS } from "../../../src/domain/owner.ts";
 import type { StoreInput } from "../../../src/engine/write/api.ts";
-import { type OpenedEngine, useEngines } from "../engines.ts";
+import { DEFAULT_SETTINGS, type OpenedEngine, useEngines } from "../engines.ts";
 import { agingPacks } from "./aging.ts";
+import { EXTRACTIVE } from "./summaries.ts";
 
 const { open } = useEngines();
 const aged = agingPacks(open);
@@ -41,6 +42,23 @@ const MEMORIES: readonly Partial<StoreInput>[] = ["ada", "bob"].flatMap((userId)
   { userId, content: "Perhaps it rains", ttlDays: null, epistemicType: "hypothetical" as const },
   { userId, content: "A note of the day", ttlDays: 1 },
 ]);
+
+/** Days of which many memories are told, some of them in nearly the same words. */
+const TOLD = [1, 2, 3, 8, 9, 10].flatMap((day) => [
+  ...["", " too", " as well"].map((more) => ({
+    content: `The garden behind house ${day} needs water in the evening${more}`,
+    eventTime: `2026-02-${String(day).padStart(2, "0")}T10:00:00Z`,
+  })),
+  ...[1, 2, 3, 4, 5, 6].map((bird) => ({
+    content: `Ann saw ${bird * day} birds at lake ${bird}`,
+    eventTime: `2026-02-${String(day).padStart(2, "0")}T11:00:00Z`,
+  })),
+]);
+
+const TOLD_TOO: readonly Partial<StoreInput>[] = [
+  ...MEMORIES,
+  ...TOLD.map((one) => ({ ...one, nodeType: "fact" as const, confidence: 0.5, ttlDays: null })),
+];
 
 async function nodesOf({ engine }: OpenedEngine) {
   const states = [
@@ -84,28 +102,40 @@ test("whatever the order of jobs, no owner is crossed, what is retired has its r
     numRuns: 5,
   });
   for (const jobs of orders) {
-    const one = await aged(MEMORIES, { later: LATER });
+    const one = await aged(TOLD_TOO, { later: LATER, settings: { organizer: EXTRACTIVE } });
     const { jobsSkipped } = await one.engine.organize({ jobs, budgetMs: 60_000 });
-    // There is no language model here.
-    const needModel = ["summarize", "consolidate"];
-    expect(jobsSkipped.filter((name) => !needModel.includes(name))).toEqual([]);
+    expect(jobsSkipped).toEqual([]);
     await expectOrder(one);
   }
 }, 120_000);
 
-test("what a run has put in order, the next one leaves as it is", async () => {
-  const one = await aged(MEMORIES, { later: LATER });
-  for (let round = 0; round < 4; round += 1) await one.engine.organize({ budgetMs: 60_000 });
-  const before = await nodesOf(one);
+test.each([
+  { name: "without summaries", memories: MEMORIES, organizer: DEFAULT_SETTINGS.organizer },
+  {
+    name: "with summaries of days, weeks and groups",
+    memories: TOLD_TOO,
+    organizer: EXTRACTIVE,
+  },
+])(
+  "what a run has put in order, the next one leaves as it is: $name",
+  async (given) => {
+    const { memories, organizer } = given;
+    const one = await aged(memories, { later: LATER, settings: { organizer } });
+    const first = await one.engine.organize({ budgetMs: 60_000 });
+    const done = Object.values(first.perJob).filter(({ nodesModified }) => nodesModified > 0);
+    const before = await nodesOf(one);
 
-  const { perJob } = await one.engine.organize({ budgetMs: 60_000 });
+    const { perJob } = await one.engine.organize({ budgetMs: 60_000 });
 
-  const changing = Object.values(perJob).filter(
-    ({ job, nodesModified }) => job !== "snapshot_generation" && nodesModified > 0,
-  );
-  expect(changing).toEqual([]);
-  expect(await nodesOf(one)).toEqual(before);
-}, 120_000);
+    expect(done.length).toBeGreaterThanOrEqual(organizer.extractiveSummaries ? 6 : 4);
+    const changing = Object.values(perJob).filter(
+      ({ job, nodesModified }) => job !== "snapshot_generation" && nodesModified > 0,
+    );
+    expect(changing).toEqual([]);
+    expect(await nodesOf(one)).toEqual(before);
+  },
+  120_000,
+);
 
 test("two engines that organize one pack at the same time change each memory once", async () => {
   const one = await aged(MEMORIES, { later: LATER });

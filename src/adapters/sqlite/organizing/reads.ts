@@ -138,6 +138,10 @@ export function readPeriodSources(
     }));
 }
 
+/** Whether `g` is the summary of a group: what it replaced it quotes whole, and so may other summaries. */
+const IS_OF_GROUP = `g.lifecycle_state IN ${ACTIVE} AND g.metadata ->> 'consolidation_summary' = 1
+  AND g.metadata ->> 'summarization_level' IS NULL`;
+
 /** Active summaries of the organizer: `n`. */
 const PUBLISHED = `n.owner = ?1 AND n.node_type = 'summary' AND n.lifecycle_state IN ${ACTIVE}
   AND n.metadata ->> 'consolidation_summary' = 1`;
@@ -171,8 +175,8 @@ export function readPublishedSummaries(
          n.metadata ->> 'consolidation_generation' AS generation,
          EXISTS (SELECT 1 FROM json_each(n.metadata, '$.selected_source_node_ids') s
            CROSS JOIN nodes b ON b.id = s.value AND b.owner = n.owner
-           WHERE b.lifecycle_state NOT IN ${ACTIVE} AND b.superseded_by IS NOT n.id
-             AND b.updated_at >= ?2) AS is_outdated
+           WHERE b.lifecycle_state NOT IN ${ACTIVE} AND b.superseded_by IS NOT n.id AND b.updated_at >= ?2
+             AND NOT EXISTS (SELECT 1 FROM nodes g WHERE g.id = b.superseded_by AND ${IS_OF_GROUP})) AS is_outdated
        FROM nodes n WHERE ${PUBLISHED} ORDER BY n.created_at, n.id`,
     )
     .all(ownerKey(database, userId) ?? null, since)
