@@ -8,71 +8,17 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { createSystemClock } from "../../src/adapters/system/clock.ts";
-import { toEngineSettings } from "../../src/app/engine-settings.ts";
 import { MemoryEngine } from "../../src/app/memory-engine.ts";
-import { loadConfig } from "../../src/config/load.ts";
-import { planRawNote } from "../../src/engine/write/plan-store.ts";
-import { addSeconds, type Instant } from "../../src/lib/instant.ts";
-import type { Store } from "../../src/ports/store/store.ts";
-import { openStore, turn } from "./fill.ts";
+import { openStore } from "./fill.ts";
+import { fillDays, type Span } from "./fill-days.ts";
 import { type Figure, toMarkdown, writePage } from "./report.ts";
-import { createRandom } from "./sentences.ts";
 import { digits } from "./stats.ts";
 
 const OWNER = "bench";
-const BATCH = 500;
 const MIB = 2 ** 20;
 const LONG_MS = 600_000;
-const DAY_SECONDS = 86_400;
 /** Nothing fades within that time. */
 const RECENT_DAYS = 60;
-const SETTINGS = toEngineSettings(loadConfig({ environment: {} }).config);
-const NOW = createSystemClock().now();
-
-/** Which memories are added: the serials from `from` inclusive to `to` exclusive of `of` memories in all, over some days until now. */
-type Span = {
-  readonly from: number;
-  readonly to: number;
-  readonly of: number;
-  readonly days: number;
-};
-
-/** Adds memories, the oldest first, with vectors of which few are near each other. */
-async function fillDays(store: Store, { from, to, of, days }: Span): Promise<void> {
-  const { embedding } = await store.manifest();
-  for (let start = from; start < to; start += BATCH) {
-    const serials = Array.from({ length: Math.min(BATCH, to - start) }, (_, at) => start + at);
-    const events = serials.map((serial) => {
-      const age = Math.round(days * DAY_SECONDS * (1 - serial / of));
-      return { ...turn(OWNER, serial), timestamp: before(age) };
-    });
-    await store.admit({ events, auditRecords: [], leaseJobs: true });
-    await store.materialize(
-      events.map((event, at) => ({
-        eventId: event.id,
-        node: { ...planRawNote(event, SETTINGS), ttlDays: undefined },
-        vector: vectorOf(serials[at] ?? 0, embedding.dimension),
-        lexical: true,
-        failure: undefined,
-        at: NOW,
-      })),
-    );
-  }
-}
-
-function before(seconds: number): Instant {
-  const moment = addSeconds(NOW, -seconds);
-  if (moment === undefined) throw new Error("the calendar ends here");
-  return moment;
-}
-
-function vectorOf(serial: number, dimension: number): Float32Array {
-  const random = createRandom(serial);
-  const vector = Float32Array.from({ length: dimension }, () => random() - 0.5);
-  const norm = Math.hypot(...vector);
-  return vector.map((value) => value / norm);
-}
 
 /** Bytes of this process, without the pages of files that are mapped into memory. */
 function ownMemory(): number {
@@ -116,7 +62,7 @@ async function filled(
   const pack = join(folder, `${count}-memories-of-${days}-days.pack`);
   if (existsSync(pack)) return pack;
   const store = await openStore(pack);
-  await fillDays(store, { from: 0, to: count, of: count, days });
+  await fillDays(store, { userId: OWNER, from: 0, to: count, of: count, days });
   await store.close();
   return pack;
 }
@@ -146,7 +92,7 @@ async function measureYear(folder: string, kept: string, count: number): Promise
     await measured("a year: a second run", engine, LONG_MS),
   ];
   await engine.close();
-  await add({ from: count, to: count + 100, of: count, days: 365 });
+  await add({ userId: OWNER, from: count, to: count + 100, of: count, days: 365 });
   engine = await open();
   figures.push(await measured("a year: after 100 new memories", engine, LONG_MS));
   await engine.close();
@@ -159,7 +105,7 @@ async function measureRecent(folder: string, kept: string, count: number): Promi
   let engine = await open();
   await measured("60 days: a first run", engine, LONG_MS);
   await engine.close();
-  await add({ from: count, to: count + 100, of: count, days: RECENT_DAYS });
+  await add({ userId: OWNER, from: count, to: count + 100, of: count, days: RECENT_DAYS });
   engine = await open();
   const figures = [
     await measured("all active: after 100 new memories, just opened", engine, LONG_MS),
