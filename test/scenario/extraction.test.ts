@@ -264,7 +264,10 @@ describe("the queue", () => {
     expect(JSON.parse(queued.stdout)).toMatchObject({ status: "pending", attempts: 4 });
     const done = await svc(["process-extractions", pack, "--user-id", "ada"], environment);
     expect(done).toMatchObject({ code: 0, stdout: "1 extracted, 0 pending, 0 failed\n" });
-    const shown = await svc(["extraction-status", pack, id.slice(-10), "--user-id", "ada"], environment);
+    const shown = await svc(
+      ["extraction-status", pack, id.slice(-10), "--user-id", "ada"],
+      environment,
+    );
     expect(shown.stdout).toContain("complete (complete)");
     expect((await again("?replan=true")).json).toMatchObject({ status: "complete" });
     expect((await again("?replan=maybe")).status).toBe(422);
