@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { openConnection } from "../../src/adapters/postgres/connection/open-connection.ts";
-import type { Sql } from "../../src/adapters/postgres/connection/sql.ts";
+import type { Database, Sql } from "../../src/adapters/postgres/connection/sql.ts";
 import { writeNodes } from "../../src/adapters/postgres/graph/write-nodes.ts";
 import {
   openPostgresStore,
@@ -60,12 +60,11 @@ export function postgresPlace(): StorePlace {
     made ??= template.then(makeDatabase);
     return made;
   };
+  let seeding: Database | undefined;
   const writing = async (work: (sql: Sql) => Promise<unknown>): Promise<void> => {
     const url = databaseUrl(await name());
-    const options = { url, poolSize: 1, prepare: false, statementTimeoutMs: 60_000 };
-    const database = openConnection(options);
-    await database.writeAny(work);
-    await database.close();
+    seeding ??= openConnection({ url, poolSize: 1, prepare: false, statementTimeoutMs: 60_000 });
+    await seeding.writeAny(work);
   };
   let known = "";
   return {
@@ -84,6 +83,7 @@ export function postgresPlace(): StorePlace {
       edges: (edges) => writing((sql) => seedEdges(sql, edges)),
     },
     remove: async () => {
+      await seeding?.close();
       if (made !== undefined) await dropDatabase(await made);
     },
   };
