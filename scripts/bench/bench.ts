@@ -1,6 +1,6 @@
 /**
  * Measures the program: `bun scripts/bench/bench.ts [part …] [--sizes 1000,10000,100000] [--effort 1] [--write]`.
- * Parts: store, near, extraction, admission, retrieve, searches, receipts, owners, start, disk; none named: all. `--effort 0.2` repeats less
+ * Parts: store, near, extraction, admission, retrieve, searches, receipts, owners, start, disk, databases; none named: all. `--effort 0.2` repeats less
  * often, for a quick look.
  * `--write` puts the result into docs/performance.md. Build first (`bun scripts/build.ts`), or name an executable in
  * SVC_EXE. Run it on a machine that does nothing else.
@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { measureAdmission } from "./parts/admission.ts";
 import type { PartContext } from "./parts/context.ts";
+import { measureDatabases } from "./parts/databases.ts";
 import { measureDisk } from "./parts/disk.ts";
 import { measureExtraction } from "./parts/extraction.ts";
 import { measureNear } from "./parts/near.ts";
@@ -34,6 +35,7 @@ const PARTS: Readonly<Record<string, (context: PartContext) => Promise<Section>>
   owners: measureOwners,
   start: measureStart,
   disk: measureDisk,
+  databases: measureDatabases,
 };
 const PAGE = join(import.meta.dir, "../../docs/performance.md");
 
