@@ -31,7 +31,11 @@ export async function joinMemories(sql: Sql, source: OwnerKey, target: OwnerKey)
     source,
     target,
   );
-  await sql.run("UPDATE vectors SET key = -key WHERE owner = $1::bigint", target);
+  await sql.run(
+    `UPDATE vectors v SET key = -v.key, revision = o.version FROM owners o
+     WHERE v.owner = $1::bigint AND o.owner = v.owner`,
+    target,
+  );
   await sql.run(
     `UPDATE nodes n SET owner = $2::bigint, key = -r.rank FROM ${RANKED} WHERE n.owner = r.owner AND n.id = r.id`,
     source,

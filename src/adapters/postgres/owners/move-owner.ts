@@ -82,7 +82,8 @@ async function renameMemories(sql: Sql, source: OwnerKey, target: OwnerKey): Pro
     );
   }
   await sql.run(
-    `UPDATE owners t SET next_key = s.next_key, lexical_documents = s.lexical_documents, lexical_words = s.lexical_words
+    `UPDATE owners t SET next_key = s.next_key, lexical_documents = s.lexical_documents, lexical_words = s.lexical_words,
+       version = greatest(t.version, s.version)
      FROM owners s WHERE t.owner = $2::bigint AND s.owner = $1::bigint`,
     source,
     target,

@@ -8,8 +8,7 @@ import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import type { OwnerKey } from "../owner-key.ts";
 import { FROM_NODES, type NodeRow } from "../rows.ts";
-import { requireManifest, writeEmbedding } from "../schema/manifest.ts";
-import { addNearestIndex, dropNearestIndex } from "../schema/tables-search.ts";
+import { writeEmbedding } from "../schema/manifest.ts";
 import { HAS_TEXT } from "../search/turns.ts";
 import { writeVector } from "../search/vector-bytes.ts";
 import { evictVectors, leanAll } from "../search/write-vectors.ts";
@@ -134,27 +133,22 @@ export async function replaceVectors(
   now: Instant,
 ): Promise<void> {
   const { model, version, dimension } = identity;
-  const former = (await requireManifest(sql)).embedding.dimension;
   await writeEmbedding(sql, identity, now);
+  // First, since vectors carry the version of their owner.
+  await sql.run("UPDATE owners SET version = version + 1");
   await sql.run("DELETE FROM vectors");
   const staged = `FROM vector_staging s WHERE s.model = $1 AND s.version = $2 AND s.dimension = $3
     AND n.owner = s.owner AND n.key = s.key AND n.lifecycle_state IN ${ACTIVE}`;
   await sql.run(`UPDATE nodes n SET embedding = s.embedding ${staged}`, model, version, dimension);
   await sql.run(
-    `INSERT INTO vectors (owner, key, embedding, scope, node_type, content_hash)
-     SELECT n.owner, n.key, n.embedding::halfvec, n.scope, n.node_type, s.content_hash
-     FROM nodes n JOIN vector_staging s ON n.owner = s.owner AND n.key = s.key
+    `INSERT INTO vectors (owner, key, embedding, scope, node_type, content_hash, revision)
+     SELECT n.owner, n.key, n.embedding::halfvec, n.scope, n.node_type, s.content_hash, o.version
+     FROM nodes n JOIN vector_staging s ON n.owner = s.owner AND n.key = s.key JOIN owners o ON o.owner = n.owner
      WHERE s.model = $1 AND s.version = $2 AND s.dimension = $3 AND n.lifecycle_state IN ${ACTIVE}`,
     ...[model, version, dimension],
   );
   await sql.run("DELETE FROM vector_staging");
   for (const owner of await ownersWithVectors(sql)) await leanAll(sql, owner);
-  if (former !== dimension) {
-    for (const statement of addNearestIndex(dimension)) await sql.run(statement);
-    // Last, since it lets no search pass from then on.
-    await sql.run(dropNearestIndex(former));
-  }
-  await sql.run("UPDATE owners SET version = version + 1");
 }
 
 async function ownersWithVectors(sql: Sql): Promise<readonly OwnerKey[]> {

@@ -6,7 +6,7 @@ import type { Database, Sql } from "../connection/sql.ts";
 import { type ManifestInput, readManifest, writeManifest } from "./manifest.ts";
 import { readSetting, writeSetting } from "./settings.ts";
 import { CORE_TABLES } from "./tables-core.ts";
-import { searchTables } from "./tables-search.ts";
+import { SEARCH_TABLES } from "./tables-search.ts";
 import { WORK_TABLES } from "./tables-work.ts";
 
 /** Version of the tables that this program makes and understands. */
@@ -37,7 +37,7 @@ export async function migrate(database: Database, place: string, input: SetUp): 
     if ((await requireKnown(sql, place)) === 0) {
       if (!input.createIfMissing) throw noTables(place);
       await requireVectors(sql, place);
-      await makeTables(sql, input.embedding.dimension);
+      await makeTables(sql);
     }
     await writeManifest(sql, input, input.now);
   });
@@ -57,8 +57,8 @@ async function requireKnown(sql: Sql, place: string): Promise<number> {
   );
 }
 
-async function makeTables(sql: Sql, dimension: number): Promise<void> {
-  for (const statement of [...CORE_TABLES, ...searchTables(dimension), ...WORK_TABLES]) {
+async function makeTables(sql: Sql): Promise<void> {
+  for (const statement of [...CORE_TABLES, ...SEARCH_TABLES, ...WORK_TABLES]) {
     await sql.run(statement);
   }
   await writeSetting(sql, VERSION, String(SCHEMA_VERSION));

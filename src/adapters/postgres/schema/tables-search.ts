@@ -1,11 +1,9 @@
 import { KEY, OWNER, TEXT } from "./columns.ts";
 
-/** Numbers in a vector up to which the index of nearest vectors can be built. */
-const INDEXED_DIMENSION_MAX = 4000;
-
 /**
  * What searches by vector compare, beside the memories: what lies beside a vector is read with it. Only active memories are here.
- * The columns have no dimension, so that a rebuild may put vectors of another model into them.
+ * The columns have no dimension, so that a rebuild may put vectors of another model into them. No index finds the nearest: each
+ * write into one would take ten times as long as all else that a memory needs.
  */
 const VECTORS: readonly string[] = [
   `CREATE TABLE vectors (
@@ -18,11 +16,14 @@ const VECTORS: readonly string[] = [
     scope ${TEXT} NOT NULL,
     node_type ${TEXT} NOT NULL,
     content_hash ${TEXT} NOT NULL,
+    -- The version of the owner of which it is.
+    revision bigint NOT NULL,
     PRIMARY KEY (owner, key)
   ) WITH (toast_tuple_target = 128)`,
   "ALTER TABLE vectors ALTER COLUMN embedding SET STORAGE main",
   "ALTER TABLE vectors ALTER COLUMN exact SET STORAGE external",
   "ALTER TABLE vectors ALTER COLUMN content_hash SET STORAGE plain",
+  "CREATE INDEX vectors_by_revision ON vectors (owner, revision)",
 ];
 
 /** The word index: a block covers 256 keys. */
@@ -44,27 +45,4 @@ const WORDS: readonly string[] = [
   ) WITH (fillfactor = 80)`,
 ];
 
-/** Which vectors the index of a dimension has, as SQL on `vectors`: a rebuild may put others beside them. */
-export function hasDimension(embedding: string, dimension: number): string {
-  return `vector_dims(${embedding}) = ${dimension}`;
-}
-
-/** Statements that make the index of the nearest vectors of a dimension, where there can be one. */
-export function addNearestIndex(dimension: number): readonly string[] {
-  if (dimension > INDEXED_DIMENSION_MAX) return [];
-  return [
-    `CREATE INDEX IF NOT EXISTS vectors_nearest_${dimension}
-      ON vectors USING hnsw ((embedding::halfvec(${dimension})) halfvec_cosine_ops)
-      WHERE ${hasDimension("embedding", dimension)}`,
-  ];
-}
-
-export function dropNearestIndex(dimension: number): string {
-  return `DROP INDEX IF EXISTS vectors_nearest_${dimension}`;
-}
-
-export const searchTables = (dimension: number): readonly string[] => [
-  ...VECTORS,
-  ...WORDS,
-  ...addNearestIndex(dimension),
-];
+export const SEARCH_TABLES: readonly string[] = [...VECTORS, ...WORDS];

@@ -12,12 +12,14 @@ import { readOwnVectors } from "./own-vectors.ts";
 import { readPinned } from "./pinned.ts";
 import { hasFormerTexts, renewTexts } from "./renew-texts.ts";
 import { readReplacedNotes } from "./replaced-notes.ts";
+import { ResidentVectors } from "./resident-vectors.ts";
 import { searchGraph } from "./search-graph.ts";
 import { searchText } from "./search-text.ts";
-import { readCosines, searchVectors, type VectorReads } from "./search-vectors.ts";
+import { readCosines, searchVectors } from "./search-vectors.ts";
+import type { VectorReads } from "./vector-reads.ts";
 
 export function bindSearches({ database, embedding }: Parts) {
-  const reads: VectorReads = { database, embedding, large: new Set() };
+  const reads: VectorReads = { database, embedding, resident: new ResidentVectors() };
   const lengths = new LengthsCache();
   /** In one snapshot: otherwise another process could change the model between the check and the read. */
   const readVectors = <T>(userId: string, work: (sql: Sql) => Promise<T>): Promise<T> =>

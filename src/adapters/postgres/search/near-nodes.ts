@@ -2,7 +2,8 @@ import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
 import { everythingOf } from "../../../domain/candidate-filter.ts";
 import type { NearNode, SearchIndex } from "../../../ports/store/search-index.ts";
 import { readNodesByKey } from "../read/keyed-nodes.ts";
-import { searchVectors, type VectorReads } from "./search-vectors.ts";
+import { searchVectors } from "./search-vectors.ts";
+import type { VectorReads } from "./vector-reads.ts";
 
 /** What is looked for beside a vector. */
 type NearQuestion = Parameters<SearchIndex<number>["nearNodes"]>[1];

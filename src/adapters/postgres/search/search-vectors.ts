@@ -1,60 +1,53 @@
-import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
 import { bestFirst } from "../../../domain/search/order.ts";
 import type { EmbeddingIdentity } from "../../../ports/embedder.ts";
 import type { Hit } from "../../../ports/store/search-index.ts";
 import { Params } from "../connection/params.ts";
-import type { Database, Sql } from "../connection/sql.ts";
+import type { Sql } from "../connection/sql.ts";
 import { listText } from "../connection/values.ts";
 import { ownerKey } from "../owner-key.ts";
 import { requireModel } from "../schema/manifest.ts";
-import { hasDimension } from "../schema/tables-search.ts";
 import { isCandidate, ofKind, passes } from "./candidates.ts";
-import { cosine, readVector, writeVector } from "./vector-bytes.ts";
+import { searchResident } from "./search-resident.ts";
+import { storedModel } from "./stored-model.ts";
+import { cosine, HALF_ERROR, readVector, writeVector } from "./vector-bytes.ts";
+import type { VectorReads, VectorSearch } from "./vector-reads.ts";
 
-/** Memories of an owner up to which every vector is compared. */
-const COMPARED_MAX = 20_000;
 /** Vectors that are compared exactly in the first round per hit wanted, and the growth of each further round. */
 const FIRST_LOOK = 4;
 const WIDER = 8;
-/** Maximum difference between a cosine and that of two vectors of 16 bits. */
-const HALF_ERROR = 2 ** -10;
 /** Maximum difference between two ways of computing a cosine with 32 bits. */
 const SUM_ERROR = 2 ** -18;
 
-/** What searches of vectors share. */
-export type VectorReads = {
-  readonly database: Database;
-  /** The model that the caller uses. */
-  readonly embedding: EmbeddingIdentity;
-  /** Owners whose vectors are too many to compare all of them, by number. */
-  readonly large: Set<string>;
-};
-
-export type VectorSearch = {
-  readonly vector: Float32Array;
-  readonly filter: CandidateFilter;
-  readonly k: number;
-};
-
 /**
- * The nearest nodes by cosine. Of an owner with few memories every vector is compared, with 16 bits, and as many again exactly as
- * may be among the best. Of others an index finds the nearest, of which a few may be missing.
+ * The nearest nodes by cosine, the same as comparing all of them gives. The server compares every vector of an owner with 16 bits,
+ * and as many again exactly as may be among the best; those of an owner with many memories are compared here, in memory, as soon
+ * as the owner asks for the second time.
  * @throws SvcError embedding_mismatch
  */
 export async function searchVectors(
   reads: VectorReads,
-  { vector, filter, k }: VectorSearch,
+  search: VectorSearch,
 ): Promise<readonly Hit<number>[]> {
-  if (k === 0) return [];
+  if (search.k === 0) return [];
+  if (reads.resident.isLarge(ownerKey(search.filter.userId))) {
+    const hits = await searchResident(reads, search);
+    if (hits !== undefined) return hits;
+  }
+  return await searchOnServer(reads, search);
+}
+
+async function searchOnServer(
+  reads: VectorReads,
+  search: VectorSearch,
+): Promise<readonly Hit<number>[]> {
+  const { k } = search;
   let wanted = k * FIRST_LOOK;
   // Conditions that a vector is not stored with are checked for the nearest, or, if too few of them pass, for all.
   for (let within = false; ; wanted *= WIDER) {
-    const isIndexed = reads.large.has(ownerKey(filter.userId)) && !within;
-    const found = await look(reads, { vector, filter, k }, { wanted, within, isIndexed });
+    const found = await look(reads, search, { wanted, within });
     const hits = found.hits.sort(bestFirst).slice(0, k);
     const last = hits[k - 1]?.score ?? Number.NEGATIVE_INFINITY;
-    const isComplete = isIndexed ? hits.length === k : !found.hasMore || last >= found.rest;
-    if (isComplete) return hits;
+    if (!found.hasMore || last >= found.rest) return hits;
     within ||= hits.length < k;
   }
 }
@@ -64,8 +57,6 @@ type Look = {
   readonly wanted: number;
   /** Whether only vectors of nodes that pass the whole filter are among them. */
   readonly within: boolean;
-  /** Whether the index finds them. */
-  readonly isIndexed: boolean;
 };
 
 type Found = {
@@ -87,46 +78,18 @@ type FoundRow = {
 };
 
 async function look(reads: VectorReads, search: VectorSearch, look: Look): Promise<Found> {
-  const { vector, filter, k } = search;
+  const { vector, filter } = search;
   const owner = ownerKey(filter.userId);
   const params = new Params(owner, writeVector(vector));
-  const { model, version, dimension } = reads.embedding;
-  const distance = look.isIndexed
-    ? `v.embedding::halfvec(${dimension}) <=> $2::halfvec(${dimension})`
-    : "v.embedding <=> $2::halfvec";
-  const joined = look.within
-    ? `JOIN nodes n ON n.owner = $1::bigint AND n.key = v.key AND ${isCandidate(params, filter)}`
-    : "";
-  const kinds = [
-    ...ofKind(params, filter, "v"),
-    ...(look.isIndexed ? [hasDimension("v.embedding", dimension)] : []),
-  ].map((condition) => `AND ${condition}`);
-  const passing = look.within ? [] : passes(params, filter);
-  // The sum keeps the index out, whatever the statistics say.
-  const order = look.isIndexed ? distance : `(${distance}) + 0, v.key`;
-  const sql = `WITH stored AS MATERIALIZED (
-      SELECT value::json ->> 'model' = ${params.add(model)} AND value::json ->> 'version' = ${params.add(version)}
-        AND (value::json ->> 'dimension')::integer = ${params.add(dimension)} AS fits
-      FROM (SELECT value::json -> 'embedding' AS value FROM settings WHERE name = 'manifest') s),
-    nearest AS MATERIALIZED (
-      SELECT v.key, ${distance} AS distance, v.exact FROM vectors v ${joined}
-      WHERE (SELECT fits FROM stored) AND v.owner = $1::bigint ${kinds.join(" ")} ORDER BY ${order} LIMIT ${params.add(look.wanted)}),
-    compared AS (
-      SELECT x.key, coalesce(x.exact, n.embedding) AS vector, coalesce(x.exact, n.embedding) <=> $2::vector AS exact
-      FROM nearest x JOIN nodes n ON n.owner = $1::bigint AND n.key = x.key
-      WHERE ${["true", ...passing].join(" AND ")}),
-    best AS (SELECT max(exact) AS exact FROM (SELECT exact FROM compared ORDER BY exact LIMIT ${params.add(k)}) b)
-    SELECT s.fits, (SELECT o.lexical_documents FROM owners o WHERE o.owner = $1::bigint) AS documents,
-      x.key, x.distance, CASE WHEN c.exact <= (SELECT exact FROM best) + ${SUM_ERROR} THEN vector_send(c.vector) END AS sent
-    FROM stored s LEFT JOIN nearest x ON true LEFT JOIN compared c ON c.key = x.key`;
-  const rows = look.isIndexed
-    ? await throughIndex(reads.database, filter.userId, sql, params)
-    : await reads.database.read(filter.userId, (on) => on.all<FoundRow>(sql, ...params.values));
+  const sql = statement(params, reads.embedding, search, look);
+  const rows = await reads.database.read(filter.userId, (on) =>
+    on.all<FoundRow>(sql, ...params.values),
+  );
   const [first] = rows;
   if (first?.fits !== true) {
     await reads.database.read(filter.userId, (on) => requireModel(on, reads.embedding));
   }
-  noteSize(reads, owner, first?.documents ?? 0);
+  reads.resident.noteSize(owner, first?.documents ?? 0);
   const found = rows.flatMap(({ key, ...row }) => (key === null ? [] : [{ ...row, key }]));
   return {
     hits: found.flatMap(({ key, sent }) =>
@@ -137,25 +100,30 @@ async function look(reads: VectorReads, search: VectorSearch, look: Look): Promi
   };
 }
 
-function noteSize({ large }: VectorReads, owner: string, documents: number): void {
-  if (documents > COMPARED_MAX) large.add(owner);
-  else large.delete(owner);
-}
-
-function throughIndex(
-  database: Database,
-  userId: string,
-  text: string,
+function statement(
   params: Params,
-): Promise<readonly FoundRow[]> {
-  return database.snapshot(userId, async (sql) => {
-    const [, , rows] = await Promise.all([
-      sql.run("SET LOCAL hnsw.iterative_scan = strict_order"),
-      sql.run("SET LOCAL hnsw.ef_search = 200"),
-      sql.all<FoundRow>(text, ...params.values),
-    ]);
-    return rows;
-  });
+  embedding: EmbeddingIdentity,
+  { filter, k }: VectorSearch,
+  { wanted, within }: Look,
+): string {
+  const joined = within
+    ? `JOIN nodes n ON n.owner = $1::bigint AND n.key = v.key AND ${isCandidate(params, filter)}`
+    : "";
+  const kinds = ofKind(params, filter, "v").map((condition) => `AND ${condition}`);
+  const passing = within ? [] : passes(params, filter);
+  return `WITH ${storedModel(params, embedding)},
+    nearest AS MATERIALIZED (
+      SELECT v.key, v.embedding <=> $2::halfvec AS distance, v.exact FROM vectors v ${joined}
+      WHERE (SELECT fits FROM stored) AND v.owner = $1::bigint ${kinds.join(" ")}
+      ORDER BY distance, v.key LIMIT ${params.add(wanted)}),
+    compared AS (
+      SELECT x.key, coalesce(x.exact, n.embedding) AS vector, coalesce(x.exact, n.embedding) <=> $2::vector AS exact
+      FROM nearest x JOIN nodes n ON n.owner = $1::bigint AND n.key = x.key
+      WHERE ${["true", ...passing].join(" AND ")}),
+    best AS (SELECT max(exact) AS exact FROM (SELECT exact FROM compared ORDER BY exact LIMIT ${params.add(k)}) b)
+    SELECT s.fits, (SELECT o.lexical_documents FROM owners o WHERE o.owner = $1::bigint) AS documents,
+      x.key, x.distance, CASE WHEN c.exact <= (SELECT exact FROM best) + ${SUM_ERROR} THEN vector_send(c.vector) END AS sent
+    FROM stored s LEFT JOIN nearest x ON true LEFT JOIN compared c ON c.key = x.key`;
 }
 
 type VectorRow = { readonly key: number; readonly sent: Uint8Array };

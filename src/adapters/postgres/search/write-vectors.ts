@@ -186,14 +186,15 @@ function leaning(
   return [...alone, ...leaningOnes];
 }
 
-const PUT_INDEXED = `INSERT INTO vectors (owner, key, embedding, exact, scope, node_type, content_hash)
+const PUT_INDEXED = `INSERT INTO vectors (owner, key, embedding, exact, scope, node_type, content_hash, revision)
   SELECT $1::bigint, n.key, coalesce(u.v::vector, n.embedding)::halfvec, u.v::vector, n.scope, n.node_type,
-    coalesce(u.h, v.content_hash, '')
+    coalesce(u.h, v.content_hash, ''), (SELECT o.version FROM owners o WHERE o.owner = $1::bigint)
   FROM unnest($2::integer[], $3::text[], $4::text[]) u (k, v, h)
     JOIN nodes n ON n.owner = $1::bigint AND n.key = u.k
     LEFT JOIN vectors v ON v.owner = $1::bigint AND v.key = u.k
   ON CONFLICT (owner, key) DO UPDATE
-    SET embedding = excluded.embedding, exact = excluded.exact, content_hash = excluded.content_hash`;
+    SET embedding = excluded.embedding, exact = excluded.exact, content_hash = excluded.content_hash,
+      revision = excluded.revision`;
 
 /** @param hashes of the contents of nodes whose own vector is new */
 async function writeIndexed(

@@ -1,8 +1,8 @@
 import type { Database } from "bun:sqlite";
 import type { Hit, NearNode, SearchIndex } from "../../../ports/store/search-index.ts";
+import type { Slab } from "../../native/slab.ts";
 import { exactCosines } from "../vectors/exact.ts";
 import type { ResidentVectors } from "../vectors/resident.ts";
-import type { Slab } from "../vectors/slab.ts";
 import { ownerKey } from "../write/owners.ts";
 import { readNodesByKey } from "./read.ts";
 import { searchIndex } from "./search-vectors.ts";

@@ -3,10 +3,10 @@ import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
 import { fromPayload } from "../../../domain/search/lean.ts";
 import { bestFirst } from "../../../domain/search/order.ts";
 import type { Hit } from "../../../ports/store/search-index.ts";
+import type { Slab } from "../../native/slab.ts";
 import type { Parameter } from "../connection/ask.ts";
 import { exactCosines } from "../vectors/exact.ts";
 import type { ResidentVectors } from "../vectors/resident.ts";
-import type { Slab } from "../vectors/slab.ts";
 import { ownerKey } from "../write/owners.ts";
 import { activeOf, allowedKeys, type Condition, candidateCondition } from "./filter-sql.ts";
 

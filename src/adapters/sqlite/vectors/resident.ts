@@ -1,9 +1,9 @@
 import type { Database } from "bun:sqlite";
 import type { Kernel } from "../../native/kernel.ts";
+import { bytesPerVector, Slab } from "../../native/slab.ts";
 import { countRows } from "../connection/ask.ts";
 import { kernelOn } from "../connection/kernel-on.ts";
 import { CHUNK_ROWS, vectorOfRow } from "./exact.ts";
-import { bytesPerVector, Slab } from "./slab.ts";
 
 /** Maximum bytes of all slabs of a store. */
 const BUDGET = 256 * 2 ** 20;

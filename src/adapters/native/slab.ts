@@ -1,5 +1,5 @@
-import type { Hit } from "../../../ports/store/search-index.ts";
-import type { Kernel, QuantisedQuestion, Rows } from "../../native/kernel.ts";
+import type { Hit } from "../../ports/store/search-index.ts";
+import type { Kernel, QuantisedQuestion, Rows } from "./kernel.ts";
 
 /** Growth factor of a full slab. */
 const GROWTH = 1.25;
