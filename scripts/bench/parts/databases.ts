@@ -110,7 +110,9 @@ async function measureAt(
       });
     }
     const measured = await measurePair(context, shape, pair, embedder);
-    return [...filled, ...WHATS.flatMap((what) => describe(name, what, measured[what]))];
+    const figures = [...filled, ...WHATS.flatMap((what) => describe(name, what, measured[what]))];
+    for (const { what, figure, ratio } of figures) context.say(`${what}: ${figure} (${ratio})`);
+    return figures;
   } finally {
     await pair.pack.close();
     await pair.database.close();
