@@ -3,6 +3,13 @@ export { MemoryClient } from "./app/client/memory-client.ts";
 export { loadTokenizer } from "./app/load-tokenizer.ts";
 export { type EngineExtras, MemoryEngine } from "./app/memory-engine.ts";
 export { VERSION } from "./app/version.ts";
+export type {
+  WorkspaceAnswer,
+  WorkspaceQuestion,
+  WorkspaceResult,
+} from "./app/workspace/ask-namespaces.ts";
+export type { NamespaceLease } from "./app/workspace/leases.ts";
+export { MemoryWorkspace, type WorkspaceOptions } from "./app/workspace/workspace.ts";
 export type { ConfigInput } from "./config/schema.ts";
 export type { Edge } from "./domain/edge.ts";
 export {
@@ -46,6 +53,7 @@ export {
   InvalidTransitionError,
   MaterializationError,
   ModelError,
+  NamespaceIdentityError,
   NotFoundError,
   PackError,
   PackInUseError,
@@ -59,6 +67,7 @@ export {
   SvcError,
   UnauthenticatedBindError,
   UnsupportedError,
+  WorkspaceError,
 } from "./domain/errors.ts";
 export type { MemoryEvent } from "./domain/event.ts";
 export type { ProcessingResult, ProcessingStatus } from "./domain/jobs.ts";

@@ -15,6 +15,7 @@ import { isSameEmbedding } from "../domain/same-embedding.ts";
 import { createEngine } from "../engine/engine.ts";
 import type { ExtractionProvider } from "../engine/extract/api.ts";
 import type { MemoryEngine } from "../engine/memory-engine.ts";
+import { parseUuid } from "../lib/uuid.ts";
 import type { Embedder, EmbeddingIdentity } from "../ports/embedder.ts";
 import {
   configuredModel,
@@ -43,6 +44,8 @@ export type OpenOptions = {
   readonly readOnly?: boolean | undefined;
   /** Default: the configured one. The engine closes it. */
   readonly embedder?: Embedder | undefined;
+  /** Makes the embedder for the model of the pack. Default: one of this engine's own. */
+  readonly makeEmbedder?: typeof createConfiguredEmbedder | undefined;
   /** Extracts from messages. Default: the configured model, if the settings turn extraction on. */
   readonly extractionProvider?: ExtractionProvider | undefined;
   /** Receives warnings for a person; never memory text. Default: none. */
@@ -84,6 +87,7 @@ export async function openWithModel(config: Config, options: OpenOptions): Promi
       model = renewsVectors ? modelToRenew(config, stored, begun) : modelFor(config, stored);
       return identity();
     },
+    namespaceId: parseUuid(config.namespace_id ?? ""),
     softwareVersion: VERSION,
     scoringVersion: toEngineSettings(config, { fusion: "adaptive" }).scoringVersion,
     clock,
@@ -94,7 +98,7 @@ export async function openWithModel(config: Config, options: OpenOptions): Promi
     encryptionKey,
     warn,
   });
-  const { embedder = await createConfiguredEmbedder(config, model, warn) } = options;
+  const embedder = await embedderOf(config, model, options);
   try {
     const { embedding } = await store.manifest();
     const settings = toEngineSettings(config, {
@@ -135,6 +139,14 @@ export async function openWithModel(config: Config, options: OpenOptions): Promi
     await store.close();
     throw error;
   }
+}
+
+async function embedderOf(
+  config: Config,
+  model: UsableModel,
+  { embedder, makeEmbedder = createConfiguredEmbedder, warn = () => {} }: OpenOptions,
+): Promise<Embedder> {
+  return embedder ?? (await makeEmbedder(config, model, warn));
 }
 
 /**

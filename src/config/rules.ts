@@ -1,5 +1,6 @@
 import { EPISTEMIC_TYPES, NODE_TYPES } from "../domain/enums.ts";
 import type { Secret } from "../lib/secret.ts";
+import { parseUuid } from "../lib/uuid.ts";
 import type { Complaint } from "./complaint.ts";
 import { extractionComplaints } from "./extraction-rules.ts";
 import { retrievalComplaints } from "./retrieval-rules.ts";
@@ -28,6 +29,9 @@ function unsupported(config: Config): Complaint[] {
         ? "this build has no server-database mode yet; unset it and name a pack with pack_path"
         : "cannot be combined with pack_path; unset one of the two";
     complaints.push({ setting: "database_url", reason });
+  }
+  if (config.namespace_id !== undefined && parseUuid(config.namespace_id) === undefined) {
+    complaints.push({ setting: "namespace_id", reason: "is no UUID; unset it or give one" });
   }
   return complaints;
 }

@@ -9,6 +9,7 @@ import {
   mapOf,
   member,
   optionalFlag,
+  optionalName,
   optionalSecret,
   optionalSecretName,
   optionalText,
@@ -56,6 +57,10 @@ export const ROOT_SETTINGS = {
     ["text", "json"],
     "text",
     "Form of the log of servers on standard error. `json`: one object a line, with `time`, `level`, `message` and what else is known.",
+  ),
+  namespace_id: optionalName(
+    "The identity of the pack: a UUID. A new pack gets it; one with another or none is refused.",
+    "a UUID",
   ),
   write_queue_size: integer(
     { default: 1000, min: 1, max: 1_000_000 },

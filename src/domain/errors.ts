@@ -51,6 +51,14 @@ export const ERROR_CATALOGUE = {
    * An encrypted pack without its key or with another one, or a key for an unencrypted pack. `data.path`. Nothing was changed.
    */
   encryption_failed: { retry: false },
+  /** The pack is not that of the expected namespace. `data.path`, `data.expected`, `data.found`. Nothing was changed. */
+  namespace_mismatch: { retry: false },
+  /** The folder is no workspace, or not all of it is there. `data.path`. Nothing was changed. */
+  workspace_damaged: { retry: false },
+  /** The workspace is open elsewhere, in this process or another one. `data.path`. */
+  workspace_in_use: { retry: true },
+  /** A namespace was used after its release, or its workspace after `close`; or a pack could not be closed. */
+  workspace_closed: { retry: false },
   /** The pack is open elsewhere and cannot be shared: in another engine, or another process. `data.path`. Nothing was changed. */
   pack_in_use: { retry: true },
   /** A page is not what was written: the disk failed, or somebody changed the file. `data.path`. */
@@ -127,7 +135,8 @@ export class InvalidArgumentError extends SvcError {
     | "stale_proposal"
     | "stale_profile"
     | "bad_citation"
-    | "unauthenticated_bind";
+    | "unauthenticated_bind"
+    | "namespace_mismatch";
 
   /** The argument at fault, if there is one. */
   get field(): string | undefined {
@@ -173,6 +182,16 @@ export class BadCitationError extends InvalidArgumentError {
 /** A server reachable from the network would have started without credentials. */
 export class UnauthenticatedBindError extends InvalidArgumentError {
   declare readonly code: "unauthenticated_bind";
+}
+
+/** A pack is not that of the expected namespace. */
+export class NamespaceIdentityError extends InvalidArgumentError {
+  declare readonly code: "namespace_mismatch";
+}
+
+/** A workspace cannot be opened, or was used after its end. */
+export class WorkspaceError extends SvcError {
+  declare readonly code: "workspace_damaged" | "workspace_in_use" | "workspace_closed";
 }
 
 /** There is no such object for this owner. */
@@ -283,6 +302,10 @@ const ERROR_CLASSES: Readonly<
   pack_too_new: { of: PackError, name: "PackError" },
   pack_read_only: { of: PackError, name: "PackError" },
   encryption_failed: { of: EncryptionError, name: "EncryptionError" },
+  namespace_mismatch: { of: NamespaceIdentityError, name: "NamespaceIdentityError" },
+  workspace_damaged: { of: WorkspaceError, name: "WorkspaceError" },
+  workspace_in_use: { of: WorkspaceError, name: "WorkspaceError" },
+  workspace_closed: { of: WorkspaceError, name: "WorkspaceError" },
   pack_in_use: { of: PackInUseError, name: "PackInUseError" },
   pack_damaged: { of: StorageError, name: "StorageError" },
   storage_failed: { of: StorageError, name: "StorageError" },

@@ -319,7 +319,6 @@ describe("refusals", () => {
   });
 
   const LATER = {
-    SVC_NAMESPACE_ID: "namespace_id",
     SVC_VISION__ENABLED: "vision.enabled",
     SVC_VISION_ENABLED: "vision.enabled",
   } as const;

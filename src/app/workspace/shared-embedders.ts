@@ -1,0 +1,26 @@
+import type { Embedder } from "../../ports/embedder.ts";
+import { createConfiguredEmbedder, identityWith } from "../configured-embedder.ts";
+
+/** Embedders for several engines: one for each model, however many packs use it. */
+export type SharedEmbedders = {
+  /** As `createConfiguredEmbedder`; closing what it gives leaves the others theirs. */
+  readonly make: typeof createConfiguredEmbedder;
+  /** Once no engine uses them any more. */
+  close(): Promise<void>;
+};
+
+export function createSharedEmbedders(): SharedEmbedders {
+  const made = new Map<string, Promise<Embedder>>();
+  return {
+    make: async (config, model, warn) => {
+      const { model: name, version, dimension } = identityWith(config, model);
+      const key = JSON.stringify([name, version, dimension]);
+      const making = made.get(key) ?? createConfiguredEmbedder(config, model, warn);
+      made.set(key, making);
+      return { ...(await making), close: async () => {} };
+    },
+    close: async () => {
+      for (const embedder of made.values()) await (await embedder).close();
+    },
+  };
+}
