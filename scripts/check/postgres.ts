@@ -112,6 +112,8 @@ async function start(folder: string, isRoot: boolean): Promise<PostgresServer> {
   });
   if (made.exitCode !== 0)
     throw new Error(`initdb failed: ${made.stderr.trim().split("\n").at(-1)}`);
+  const hosts = join(data, "pg_hba.conf");
+  writeFileSync(hosts, `${GUARDED}\n${readFileSync(hosts, "utf8")}`);
   const port = await freePort();
   const settings = { ...SETTINGS, unix_socket_directories: data, port: String(port) };
   const options = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
@@ -142,6 +144,9 @@ async function start(folder: string, isRoot: boolean): Promise<PostgresServer> {
 /** Runs a program until its own input ends, also when the process at the other end was killed; then removes the folder. */
 const UNTIL_CLOSED =
   'exec 3<&0; "$@" </dev/null & cat <&3 >/dev/null; kill -INT $!; wait $!; rm -rf "$0"';
+
+/** The only user who needs a password. */
+const GUARDED = "host all guarded 127.0.0.1/32 scram-sha-256";
 
 /** Nothing of a test has to outlive a power cut. */
 const SETTINGS = {

@@ -13,7 +13,7 @@ import type { Config } from "../config/schema.ts";
 import { SvcError } from "../domain/errors.ts";
 import { Secret } from "../lib/secret.ts";
 import { isPackEncrypted, keyInSettings, withCipher } from "./pack-key.ts";
-import { layoutOf } from "./pack-path.ts";
+import { databaseOf, layoutOf } from "./pack-path.ts";
 
 export type KeyRequest = {
   /** A key that takes precedence over every other; empty: the pack is opened without one. Absent: look for one. */
@@ -49,6 +49,9 @@ const ATTEMPTS = 3;
  */
 export async function findKey(config: Config, request: KeyRequest = {}): Promise<FoundKey> {
   const { given, ask } = request;
+  // A database has no key.
+  if (databaseOf(config) !== undefined)
+    return { config, source: { kind: "none" }, text: undefined };
   const layout = layoutOf(config);
   const found = async (text: string, source: KeySource): Promise<FoundKey> => ({
     config: withEncryptionKey(config, await derived(layout, text)),

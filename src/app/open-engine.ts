@@ -1,9 +1,6 @@
 import { statSync } from "node:fs";
 import { createChronoDateReader } from "../adapters/dates/chrono.ts";
-import { loadSqliteVec } from "../adapters/native/sqlite-vec.ts";
-import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.ts";
-import { isReadOnlyPack, openReadOnlyStore } from "../adapters/sqlite/open-read-only.ts";
-import { openSqliteStore } from "../adapters/sqlite/open-store.ts";
+import { mainPath } from "../adapters/sqlite/connection/layout.ts";
 import { createSystemClock } from "../adapters/system/clock.ts";
 import { createIdSource } from "../adapters/system/ids.ts";
 import { systemUserName } from "../adapters/system/user-name.ts";
@@ -15,7 +12,6 @@ import { isSameEmbedding } from "../domain/same-embedding.ts";
 import { createEngine } from "../engine/engine.ts";
 import type { ExtractionProvider } from "../engine/extract/api.ts";
 import type { MemoryEngine } from "../engine/memory-engine.ts";
-import { parseUuid } from "../lib/uuid.ts";
 import type { Embedder, EmbeddingIdentity } from "../ports/embedder.ts";
 import {
   configuredModel,
@@ -29,10 +25,10 @@ import {
 } from "./configured-embedder.ts";
 import { toEngineSettings } from "./engine-settings.ts";
 import { modelWarning, textsLeave } from "./model-warning.ts";
+import { openConfiguredStore } from "./open-store.ts";
 import { createOptionalModels } from "./optional-models.ts";
 import { fetchOtherModel } from "./other-models.ts";
-import { keyTextOf } from "./pack-key.ts";
-import { layoutOf } from "./pack-path.ts";
+import { databaseOf, layoutOf } from "./pack-path.ts";
 import { VERSION } from "./version.ts";
 
 export type OpenOptions = {
@@ -72,32 +68,24 @@ export type OpenedEngine = {
 /** Like `openEngine`. */
 export async function openWithModel(config: Config, options: OpenOptions): Promise<OpenedEngine> {
   const { createIfMissing = true, renewsVectors = false, warn = () => {} } = options;
-  const layout = layoutOf(config);
-  const encryptionKey = keyTextOf(config);
-  const { readOnly = isReadOnlyPack(layout) } = options;
   const clock = createSystemClock();
   const ids = createIdSource();
-  let model = await firstModel(config, { layout, renewsVectors, warn });
+  let model = await firstModel(config, { renewsVectors, warn });
   const identity = () => options.embedder?.identity ?? identityWith(config, model);
-  const store = await (readOnly ? openReadOnlyStore : openSqliteStore)({
-    layout,
+  const shared = {
     createIfMissing,
     embedding: identity(),
-    modelFor: (stored, begun) => {
+    modelFor: (stored: EmbeddingIdentity, begun: EmbeddingIdentity | undefined) => {
       model = renewsVectors ? modelToRenew(config, stored, begun) : modelFor(config, stored);
       return identity();
     },
-    namespaceId: parseUuid(config.namespace_id ?? ""),
     softwareVersion: VERSION,
     scoringVersion: toEngineSettings(config, { fusion: "adaptive" }).scoringVersion,
     clock,
-    synchronous: config.synchronous,
-    writeQueueSize: config.write_queue_size,
-    busyTimeoutMs: config.busy_timeout_ms,
-    vecExtensionPath: loadSqliteVec(),
-    encryptionKey,
     warn,
-  });
+  };
+  const opened = await openConfiguredStore(config, shared, options.readOnly);
+  const { store } = opened;
   const embedder = await embedderOf(config, model, options);
   try {
     const { embedding } = await store.manifest();
@@ -107,19 +95,19 @@ export async function openWithModel(config: Config, options: OpenOptions): Promi
     });
     const warning = renewsVectors
       ? textsLeave(config, model)
-      : modelWarning(config, mainPath(layout), embedding);
+      : modelWarning(config, opened.place, embedding);
     if (warning !== undefined) warn(warning);
     const engine = createEngine({
       store,
-      packLock: store,
+      packLock: opened.packLock,
       embedder,
       tokenizer: createCl100kTokenizer(),
       dates: createChronoDateReader({ languages: settings.temporalLanguages, warn }),
       clock,
       ids,
       settings,
-      isReadOnly: readOnly,
-      features: featuresOf(embedder.identity),
+      isReadOnly: opened.isReadOnly,
+      features: { ...featuresOf(embedder.identity), ...opened.searches },
       ...createOptionalModels(config, warn),
       ...(options.extractionProvider !== undefined && {
         extractionModel: options.extractionProvider,
@@ -156,11 +144,9 @@ async function embedderOf(
 async function firstModel(
   config: Config,
   {
-    layout,
     renewsVectors,
     warn,
   }: {
-    readonly layout: PackLayout;
     readonly renewsVectors: boolean;
     readonly warn: (message: string) => void;
   },
@@ -169,11 +155,16 @@ async function firstModel(
     await fetchOtherModel(config, warn);
     return configuredModel(config);
   } catch (error) {
-    const size = statSync(mainPath(layout), { throwIfNoEntry: false })?.size ?? 0;
-    const isNeeded = renewsVectors || size === 0;
+    const isNeeded = renewsVectors || !hasPackFile(config);
     if (isNeeded || !(error instanceof SvcError && error.code === "model_failed")) throw error;
     return DEFAULT_MODEL;
   }
+}
+
+/** Whether the vectors of the pack say which model is needed. Of a database nobody knows before it is opened. */
+function hasPackFile(config: Config): boolean {
+  if (databaseOf(config) !== undefined) return false;
+  return (statSync(mainPath(layoutOf(config)), { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
 /** The running code as recorded in a receipt: names and versions, no secrets. */
@@ -184,7 +175,5 @@ export function featuresOf(embedding: EmbeddingIdentity): Readonly<Record<string
     embedding_model: embedding.model,
     embedding_version: embedding.version,
     embedding_dimension: String(embedding.dimension),
-    vector_search: "exact cosine",
-    lexical_search: "bm25, fts5",
   };
 }

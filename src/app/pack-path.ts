@@ -2,7 +2,9 @@ import { lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { PackLayout } from "../adapters/sqlite/connection/layout.ts";
 import type { Config, ConfigInput } from "../config/schema.ts";
+import { databasePlace, isDatabaseUrl } from "../domain/database-url.ts";
 import { SvcError } from "../domain/errors.ts";
+import { Secret } from "../lib/secret.ts";
 
 type DirectoryLayout = Extract<PackLayout, { kind: "directory" }>;
 
@@ -14,9 +16,10 @@ const MAX_LINKS = 40;
  * The settings that make a path the pack, whatever the environment says. A name ending in `.pack` is a pack file unless there is
  * a folder of that name; `memory.db` is the database of the directory pack around it; any other existing file is assumed to be a
  * pack file; everything else is a directory pack.
- * @param path as typed; a relative one starts at the working directory.
+ * The address of a database stands for that. @param path as typed; a relative one starts at the working directory.
  */
 export function settingsForPath(path: string): ConfigInput {
+  if (isDatabaseUrl(path)) return { database_url: path, pack_path: "" };
   const kind = kindOf(path);
   const local: ConfigInput = { database_url: "" };
   if (kind === "file") return { ...local, pack_path: resolve(path) };
@@ -49,8 +52,23 @@ function kindOf(path: string): "file" | "directory" | "database" {
   return stat === undefined ? "directory" : "file";
 }
 
-/** The files of the configured pack: absolute paths; a pack file's links are resolved, so that one file has one name. */
+/** The configured database without user, password and parameters; undefined where a pack is configured. */
+export function databaseOf({
+  database_url: url,
+}: Pick<Config, "database_url">): string | undefined {
+  return url && databasePlace(url.reveal());
+}
+
+/**
+ * The files of the configured pack: absolute paths; a pack file's links are resolved, so that one file has one name.
+ * @throws SvcError unsupported where a database is configured
+ */
 export function layoutOf(config: Config): PackLayout {
+  const database = databaseOf(config);
+  if (database !== undefined) {
+    const message = `${database}: is a database, and this works on the files of a pack; name a pack, or unset database_url`;
+    throw new SvcError("unsupported", message, { path: database });
+  }
   if (config.pack_path !== undefined) {
     return { kind: "file", path: realPath(resolve(config.pack_path)) };
   }
@@ -62,8 +80,13 @@ export function layoutOf(config: Config): PackLayout {
   };
 }
 
-/** The file that identifies a pack across processes: absolute, without links. */
-export function mainFileOf(config: Pick<ConfigInput, "pack_path" | "db_path">): string {
+/** What identifies a pack across processes: its file, absolute and without links; for a database its address. */
+export function mainFileOf(
+  config: Pick<ConfigInput, "pack_path" | "db_path"> & { readonly database_url?: unknown },
+): string {
+  const { database_url: url } = config;
+  if (url instanceof Secret) return databasePlace(url.reveal());
+  if (typeof url === "string" && url !== "") return databasePlace(url);
   return realPath(resolve(config.pack_path || (config.db_path ?? "")));
 }
 

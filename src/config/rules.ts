@@ -1,3 +1,4 @@
+import { isDatabaseUrl } from "../domain/database-url.ts";
 import { EPISTEMIC_TYPES, NODE_TYPES } from "../domain/enums.ts";
 import type { Secret } from "../lib/secret.ts";
 import { parseUuid } from "../lib/uuid.ts";
@@ -11,7 +12,7 @@ import { modelComplaints } from "./schema-models.ts";
 /** Errors in a configuration across its settings; empty if it is valid. */
 export function checkRules(config: Config): readonly Complaint[] {
   return [
-    ...unsupported(config),
+    ...databaseRules(config),
     ...embeddingComplaints(config.embedding),
     ...accessRules(config),
     ...retrievalComplaints(config),
@@ -21,17 +22,28 @@ export function checkRules(config: Config): readonly Complaint[] {
   ];
 }
 
-function unsupported(config: Config): Complaint[] {
+function databaseRules(config: Config): Complaint[] {
+  const { database_url: url, pack_path: pack, encryption_enabled: isEncrypted } = config;
+  if (url === undefined) return [];
   const complaints: Complaint[] = [];
-  if (config.database_url !== undefined) {
-    const reason =
-      config.pack_path === undefined
-        ? "this build has no server-database mode yet; unset it and name a pack with pack_path"
-        : "cannot be combined with pack_path; unset one of the two";
+  if (pack !== undefined) {
+    const reason = "cannot be combined with pack_path; unset one of the two";
     complaints.push({ setting: "database_url", reason });
+  } else if (!isDatabaseUrl(url.reveal())) {
+    const reason = "is no address of a database; it looks like postgres://user:password@host/name";
+    complaints.push({ setting: "database_url", reason });
+  }
+  if (isEncrypted === true) {
+    const reason =
+      "encrypts packs, and database_url names a database, whose server encrypts its disk; unset one of the two";
+    complaints.push({ setting: "encryption_enabled", reason });
   }
   if (config.namespace_id !== undefined && parseUuid(config.namespace_id) === undefined) {
     complaints.push({ setting: "namespace_id", reason: "is no UUID; unset it or give one" });
+  }
+  if (config.namespace_id !== undefined) {
+    const reason = "is the identity of a pack, and database_url names a database; unset one of the two";
+    complaints.push({ setting: "namespace_id", reason });
   }
   return complaints;
 }

@@ -10,12 +10,12 @@ import {
   member,
   optionalFlag,
   optionalName,
-  optionalSecret,
   optionalSecretName,
   optionalText,
   text,
 } from "./fields.ts";
 import { API, MCP } from "./schema-access.ts";
+import { DATABASE } from "./schema-database.ts";
 import { EMBEDDING } from "./schema-embedding.ts";
 import { EXTRACTION, EXTRACTION_READING, EXTRACTION_STEPS } from "./schema-extraction.ts";
 import { IDLE_SETTINGS } from "./schema-idle.ts";
@@ -34,9 +34,7 @@ export const ROOT_SETTINGS = {
   db_path: text("./memory.db", "Directory layout: the database file."),
   vector_path: text("./vectors.index", "Directory layout: the file of the vector index."),
   lexical_path: text("./lexical_index", "Directory layout: the folder of the text index."),
-  database_url: optionalSecret(
-    "Address of a server database. This build has no server-database mode yet and refuses a value.",
-  ),
+  ...DATABASE,
   encryption_enabled: optionalFlag(
     "Whether `encryption_key` is used, to open an encrypted pack and to encrypt one that is made. Opening never encrypts an unencrypted pack. Unset: a program that embeds the engine makes unencrypted packs, and `svc` makes encrypted ones, with a key that it keeps.",
   ),

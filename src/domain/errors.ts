@@ -69,6 +69,11 @@ export const ERROR_CATALOGUE = {
   disk_full: { retry: true },
   /** Another process held the pack for longer than the busy limit. The operation was rolled back. */
   storage_busy: { retry: true },
+  /**
+   * The server of the database cannot be reached, or ended the connection. `data.path`. What was being written may have been: a
+   * call with a request identifier can be repeated.
+   */
+  storage_unavailable: { retry: true },
   /** The model could not embed a text. Never holds the text. */
   embedding_failed: { retry: true },
   /** Stored vectors and the configured model do not match. `data.stored`, `data.configured`. */
@@ -232,7 +237,12 @@ export class PackLockedError extends PackError {
 
 /** A failure of files, disk or other processes. The operation was rolled back. */
 export class StorageError extends SvcError {
-  declare readonly code: "storage_failed" | "storage_busy" | "disk_full" | "pack_damaged";
+  declare readonly code:
+    | "storage_failed"
+    | "storage_busy"
+    | "storage_unavailable"
+    | "disk_full"
+    | "pack_damaged";
 }
 
 /** A text could not be embedded, or the pack's vectors come from another model. */
@@ -311,6 +321,7 @@ const ERROR_CLASSES: Readonly<
   storage_failed: { of: StorageError, name: "StorageError" },
   disk_full: { of: StorageError, name: "StorageError" },
   storage_busy: { of: StorageError, name: "StorageError" },
+  storage_unavailable: { of: StorageError, name: "StorageError" },
   embedding_failed: { of: EmbeddingError, name: "EmbeddingError" },
   embedding_mismatch: { of: EmbeddingError, name: "EmbeddingError" },
   model_failed: { of: ModelError, name: "ModelError" },

@@ -18,7 +18,7 @@ import { openFollowing } from "../app/following-engine.ts";
 import { chooseModel } from "../app/new-pack-model.ts";
 import { openEngine } from "../app/open-engine.ts";
 import { keyInSettings } from "../app/pack-key.ts";
-import { layoutOf } from "../app/pack-path.ts";
+import { databaseOf, layoutOf } from "../app/pack-path.ts";
 import { withEncryptionKey } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { parseOptionalUserId } from "../domain/arguments.ts";
@@ -74,6 +74,7 @@ export async function openOrMake(
   config: Config,
   warn: (message: string) => void,
 ): Promise<MemoryEngine> {
+  if (databaseOf(config) !== undefined) return await openFollowing(config, { warn });
   const layout = layoutOf(config);
   const path = mainPath(layout);
   const isMissing = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;

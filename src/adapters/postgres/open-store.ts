@@ -1,8 +1,10 @@
+import { databasePlace } from "../../domain/database-url.ts";
 import { ALL_OWNERS } from "../../domain/owner.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { EmbeddingIdentity } from "../../ports/embedder.ts";
-import { type ConnectionOptions, openConnection, placeOf } from "./connection/open-connection.ts";
+import { type ConnectionOptions, openConnection } from "./connection/open-connection.ts";
 import { createPostgresStore } from "./postgres-store.ts";
+import { begunModel } from "./rebuild/rebuild-state.ts";
 import { requireManifest } from "./schema/manifest.ts";
 import { migrate } from "./schema/migrate.ts";
 
@@ -12,7 +14,9 @@ export type PostgresStoreOptions = ConnectionOptions & {
   /** Identity of the configured model; written to the manifest of a new database. */
   readonly embedding: EmbeddingIdentity;
   /** The model to use, given that of the database. Default: `embedding`. */
-  readonly modelFor?: ((stored: EmbeddingIdentity) => EmbeddingIdentity) | undefined;
+  readonly modelFor?:
+    | ((stored: EmbeddingIdentity, begun: EmbeddingIdentity | undefined) => EmbeddingIdentity)
+    | undefined;
   readonly softwareVersion: string;
   readonly scoringVersion: string;
   readonly clock: Clock;
@@ -30,9 +34,12 @@ export async function openPostgresStore(
   const { clock, leaseClock, modelFor, url } = options;
   const database = openConnection(options);
   try {
-    await migrate(database, placeOf(url), { ...options, now: clock.now() });
-    const stored = await database.read(ALL_OWNERS, requireManifest);
-    const embedding = modelFor?.(stored.embedding) ?? options.embedding;
+    await migrate(database, databasePlace(url), { ...options, now: clock.now() });
+    const [stored, begun] = await database.read(
+      ALL_OWNERS,
+      async (sql) => [await requireManifest(sql), await begunModel(sql)] as const,
+    );
+    const embedding = modelFor?.(stored.embedding, begun) ?? options.embedding;
     return createPostgresStore({ database, clock, leaseClock, embedding });
   } catch (error) {
     await database.close();

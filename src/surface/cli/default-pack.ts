@@ -9,8 +9,9 @@ const DEFAULT_PACK = "./memory.pack";
 /** The configuration with the named pack, else the configured one, else `./memory.pack`; does not read the pack. */
 export function configOfPack(context: CliContext, path: string | undefined): Config {
   const configured = loadedFor(path);
-  const { pack_path: packPath, db_path: dbPath } = configured.config;
-  const isNamed = path !== undefined || packPath !== undefined || existsSync(dbPath);
+  const { pack_path: packPath, db_path: dbPath, database_url: url } = configured.config;
+  const isNamed =
+    path !== undefined || packPath !== undefined || url !== undefined || existsSync(dbPath);
   return told(context, isNamed ? configured : loadedFor(DEFAULT_PACK));
 }
 

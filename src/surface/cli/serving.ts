@@ -1,4 +1,5 @@
 import { relative } from "node:path";
+import { databaseOf } from "../../app/pack-path.ts";
 import { VERSION } from "../../app/version.ts";
 import type { Config } from "../../config/schema.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
@@ -41,7 +42,7 @@ export async function serveUntilStopped(
   hint?: string,
 ): Promise<void> {
   tell(
-    `svc ${VERSION} listening on ${server.url}  pack ${packName(config.pack_path ?? config.db_path)}`,
+    `svc ${VERSION} listening on ${server.url}  pack ${packName(config)}`,
   );
   if (hint !== undefined) tell(hint);
   await aborted(stop);
@@ -50,8 +51,11 @@ export async function serveUntilStopped(
   tell("svc stopped");
 }
 
-/** The pack as a person would type it: relative if it is below the working directory. */
-export function packName(path: string): string {
+/** The pack as a person would type it: relative if it is below the working directory; a database without its password. */
+export function packName(config: Config): string {
+  const database = databaseOf(config);
+  if (database !== undefined) return database;
+  const path = config.pack_path ?? config.db_path;
   const near = relative(process.cwd(), path);
   return near.startsWith("..") ? path : `./${near}`;
 }

@@ -1,6 +1,14 @@
+import type { ErrorCode } from "../../domain/errors.ts";
 import { reportError } from "../contract/core/error-map.ts";
 import { withoutPlace } from "../contract/core/pack-place.ts";
 import { answerJson } from "../listener/answers.ts";
+
+/** Seconds after which a database that was started again answers. */
+const RETRY_SECONDS = "1";
+const HEADERS: Partial<Record<ErrorCode, Readonly<Record<string, string>>>> = {
+  unauthenticated: { "www-authenticate": "Bearer" },
+  storage_unavailable: { "retry-after": RETRY_SECONDS },
+};
 
 /**
  * The answer to a failed request.
@@ -17,6 +25,6 @@ export function toErrorResponse(error: unknown, onUnexpected: (error: unknown) =
       ...(report.accepted !== undefined && { ...report.accepted, accepted: true }),
     },
     report.treatment.httpStatus,
-    report.code === "unauthenticated" ? { "www-authenticate": "Bearer" } : {},
+    HEADERS[report.code] ?? {},
   );
 }

@@ -19,6 +19,7 @@ const AFTER: Readonly<Partial<Record<ErrorCode, string>>> = {
   extraction_failed:
     "The text is safe: do not send it again. memory_extraction_status says how far it is.",
   storage_busy: "Call again.",
+  storage_unavailable: "Call again in a moment.",
   pack_in_use: "Call again later.",
   embedding_failed: "Call again later.",
   model_failed: "Call again later.",

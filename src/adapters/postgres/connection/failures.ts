@@ -33,7 +33,7 @@ export function toSvcError(error: unknown, place: string): unknown {
   const options = { cause: error };
   if (isUnreachable(error)) {
     const message = `${place}: the database server cannot be reached (${code}). Try again when it runs.`;
-    return new SvcError("storage_busy", message, { ...data, reason: "unreachable" }, options);
+    return new SvcError("storage_unavailable", message, data, options);
   }
   if (CONFLICTS.has(code) || code === "57014") {
     const message = `${place}: others are writing and did not finish in time; nothing of this operation was stored. Try again.`;

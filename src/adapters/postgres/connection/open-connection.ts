@@ -1,3 +1,4 @@
+import { databasePlace } from "../../../domain/database-url.ts";
 import { SvcError } from "../../../domain/errors.ts";
 import type { Owner } from "../../../domain/owner.ts";
 import { isConflict, isUnreachable, toSvcError } from "./failures.ts";
@@ -14,6 +15,8 @@ export type ConnectionOptions = {
   readonly prepare: boolean;
   /** Milliseconds that a statement may take. */
   readonly statementTimeoutMs: number;
+  /** Whether the server refuses to write anything. Default false. */
+  readonly isReadOnly?: boolean | undefined;
 };
 
 /** Tries of a transaction that conflicts with others, and of a read that lost its connection. */
@@ -23,7 +26,7 @@ const READ_TRIES = 3;
 /** Opens the connections that its calls need; none before the first. */
 export function openConnection(options: ConnectionOptions): Database {
   const client = createClient(options);
-  const place = placeOf(options.url);
+  const place = databasePlace(options.url);
   let closing: Promise<void> | undefined;
   const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
     if (closing !== undefined) throw new SvcError("engine_closed", "the database was closed");
@@ -73,13 +76,8 @@ export function openConnection(options: ConnectionOptions): Database {
 
 const SNAPSHOT = "isolation level repeatable read read only";
 
-/** The address of a database without user, password and parameters. */
-export function placeOf(url: string): string {
-  const { protocol, host, pathname } = new URL(url);
-  return `${protocol}//${host}${pathname}`;
-}
-
-function createClient({ url, poolSize, prepare, statementTimeoutMs }: ConnectionOptions): Bun.SQL {
+function createClient(options: ConnectionOptions): Bun.SQL {
+  const { url, poolSize, prepare, statementTimeoutMs, isReadOnly = false } = options;
   return new Bun.SQL({
     url,
     adapter: "postgres",
@@ -95,6 +93,7 @@ function createClient({ url, poolSize, prepare, statementTimeoutMs }: Connection
       jit: "off",
       TimeZone: "UTC",
       statement_timeout: String(statementTimeoutMs),
+      default_transaction_read_only: isReadOnly ? "on" : "off",
     },
   });
 }

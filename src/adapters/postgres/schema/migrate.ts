@@ -93,6 +93,6 @@ async function requireVectors(sql: Sql, place: string): Promise<void> {
 }
 
 function noTables(place: string): SvcError {
-  const message = `${place}: has no memories yet; make its tables with: svc init`;
+  const message = `${place}: has no tables yet; they are made when svc serve is started on it`;
   return new SvcError("not_found", message, { kind: "pack", id: place });
 }

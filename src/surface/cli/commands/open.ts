@@ -70,7 +70,7 @@ async function open(
       ),
   });
   output.note(
-    `svc ${VERSION} shows ${packName(config.pack_path ?? config.db_path)} at ${server.url}`,
+    `svc ${VERSION} shows ${packName(config)} at ${server.url}`,
   );
   const link = server.link();
   const isShown = browser && (await openInBrowser(link));

@@ -59,6 +59,7 @@ export const ERROR_MAP: Readonly<Record<ErrorCode, ErrorTreatment>> = {
   storage_failed: { httpStatus: 500, exposed: false, mcp: "internal", exitCode: 1 },
   disk_full: failed(507),
   storage_busy: failed(503),
+  storage_unavailable: failed(503),
   embedding_failed: failed(503),
   embedding_mismatch: failed(503),
   model_failed: failed(502),
