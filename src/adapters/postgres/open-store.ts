@@ -2,6 +2,7 @@ import { databasePlace } from "../../domain/database-url.ts";
 import { ALL_OWNERS } from "../../domain/owner.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { EmbeddingIdentity } from "../../ports/embedder.ts";
+import type { Store } from "../../ports/store/store.ts";
 import { type ConnectionOptions, openConnection } from "./connection/open-connection.ts";
 import { createPostgresStore } from "./postgres-store.ts";
 import { begunModel } from "./rebuild/rebuild-state.ts";
@@ -28,9 +29,7 @@ export type PostgresStoreOptions = ConnectionOptions & {
  * Opens a database, and makes its tables when it has none.
  * @throws SvcError storage_failed, storage_busy, not_found, pack_too_new, unsupported
  */
-export async function openPostgresStore(
-  options: PostgresStoreOptions,
-): Promise<ReturnType<typeof createPostgresStore>> {
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const { clock, leaseClock, modelFor, url } = options;
   const database = openConnection(options);
   try {

@@ -41,9 +41,7 @@ export async function serveUntilStopped(
   /** An additional message once it listens. */
   hint?: string,
 ): Promise<void> {
-  tell(
-    `svc ${VERSION} listening on ${server.url}  pack ${packName(config)}`,
-  );
+  tell(`svc ${VERSION} listening on ${server.url}  pack ${packName(config)}`);
   if (hint !== undefined) tell(hint);
   await aborted(stop);
   tell("svc is stopping: finishing the requests under way");

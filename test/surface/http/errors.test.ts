@@ -65,6 +65,10 @@ const PROVOKED: Readonly<Record<ErrorCode, Where>> = {
   storage_failed: { file: FAULTS, test: "storage_failed: a pack without one of its tables" },
   disk_full: { file: "test/fault/disk-full.test.ts", test: "a store is refused with disk_full" },
   storage_busy: { file: FAULTS, test: "storage_busy: another process holds the lock" },
+  storage_unavailable: {
+    file: "test/scenario/database.test.ts",
+    test: "is 503 with Retry-After while the database is gone, and answers when it is back",
+  },
   embedding_failed: { never: UNEMBEDDED },
   embedding_mismatch: { never: UNEMBEDDED },
   model_failed: { never: "no route asks a model on which its answer depends" },

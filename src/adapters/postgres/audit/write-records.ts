@@ -1,8 +1,10 @@
+import { SvcError } from "../../../domain/errors.ts";
 import { auditRecordForm } from "../../../domain/records/audit.ts";
 import { rowWriter } from "../../../domain/records/rows.ts";
 import type { AuditRecord } from "../../../ports/store/audit-record.ts";
 import { type Column, insertMany } from "../connection/insert-many.ts";
 import type { Sql } from "../connection/sql.ts";
+import { listText } from "../connection/values.ts";
 import type { OwnerKey } from "../owner-key.ts";
 
 const COLUMNS: readonly Column[] = [
@@ -17,12 +19,26 @@ const COLUMNS: readonly Column[] = [
 ];
 const valuesOf = rowWriter(auditRecordForm);
 
-/** Appends audit records in their order. Runs inside a write transaction. */
+/**
+ * Appends audit records in their order. Runs inside a write transaction.
+ * @throws SvcError storage_failed if one of them is there already
+ */
 export async function writeAuditRecords(
   sql: Sql,
   owner: OwnerKey,
   records: readonly AuditRecord[],
 ): Promise<void> {
+  if (records.length === 0) return;
   const rows = records.map((record) => [owner, ...valuesOf(record)]);
-  await insertMany(sql, "operations", COLUMNS, rows);
+  // A key has an owner, and an id none: what another one's transaction wrote is looked for.
+  const [known] = await Promise.all([
+    sql.get<{ id: string }>(
+      "SELECT id FROM operations WHERE id = ANY ($1::uuid[]) LIMIT 1",
+      listText(records.map(({ id }) => id)),
+    ),
+    insertMany(sql, "operations", COLUMNS, rows),
+  ]);
+  if (known === undefined) return;
+  const message = `the operation ${known.id} is there already; nothing of this call was stored`;
+  throw new SvcError("storage_failed", message);
 }

@@ -15,6 +15,8 @@ type Task = {
 /** How a task ended, told once its transaction is committed. */
 type Settle = () => void;
 
+/** Whose writes those are that have no owner: one group, without a lock. */
+const NOBODY = "";
 /** Calls in one transaction at most. */
 const GROUP_MAX = 64;
 
@@ -37,8 +39,8 @@ export class WriteGroups {
 
   /** Runs work under the locks of its owners and resolves once it is durable. */
   run<T>(userIds: readonly string[], mode: Mode, work: Work<T>): Promise<T> {
-    const [only] = userIds;
-    if (userIds.length !== 1 || only === undefined) {
+    const [only = NOBODY, ...others] = new Set(userIds);
+    if (others.length > 0) {
       return this.#begin(async (sql) => work(await lockOwners(sql, userIds, mode)));
     }
     return new Promise<T>((resolve, reject) => {
@@ -83,7 +85,7 @@ async function performAll(
 ): Promise<readonly Settle[]> {
   const [only] = group;
   const mode = group.some((task) => task.mode === "new") ? "new" : "known";
-  const writing = await lockOwners(sql, [userId], mode);
+  const writing = await lockOwners(sql, userId === NOBODY ? [] : [userId], mode);
   // A call that is alone in its transaction needs no savepoint: undoing it undoes the transaction.
   if (group.length === 1 && only !== undefined) return [await perform(writing, only)];
   const settled: Settle[] = [];

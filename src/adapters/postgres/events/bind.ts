@@ -1,4 +1,6 @@
+import { SvcError } from "../../../domain/errors.ts";
 import { LEASE_SECONDS } from "../../../domain/jobs.ts";
+import type { AuditRecord } from "../../../ports/store/audit-record.ts";
 import type { Admission, EventLog } from "../../../ports/store/event-log.ts";
 import { readAuditRecord } from "../audit/read-records.ts";
 import type { Sql } from "../connection/sql.ts";
@@ -8,22 +10,36 @@ import { newLease } from "../work/lease.ts";
 import { ownersOf, writeAdmission } from "./admit.ts";
 import { countEvents, readEvent, readEvents, readEventsById } from "./read-events.ts";
 
+/** What the server says of a key that is there already. */
+const TAKEN = "23505";
+
 export function bindEvents(parts: Parts): EventLog {
   const { database, worker } = parts;
   const append = async (sql: Sql, admission: Admission): Promise<void> => {
     const lease = admission.leaseJobs ? await newLease(sql, worker, LEASE_SECONDS) : undefined;
     await writeAdmission(sql, admission, lease);
     const { change: planned } = admission;
-    if (planned !== undefined) await change(sql, planned.reads, planned.decide, parts);
+    if (planned !== undefined) {
+      await change(sql, planned.reads, planned.decide, { ...parts, mayAdd: false });
+    }
   };
   return {
     admit: (admission) => database.writeNew(ownersOf(admission), (sql) => append(sql, admission)),
-    admitOnce: (admission, guard) =>
-      database.writeNew(ownersOf(admission), async (sql) => {
-        const existing = await readAuditRecord(sql, guard);
-        if (existing === undefined) await append(sql, admission);
-        return existing;
-      }),
+    admitOnce: async (admission, guard) => {
+      const once = (): Promise<AuditRecord | undefined> =>
+        database.writeNew(ownersOf(admission), async (sql) => {
+          const existing = await readAuditRecord(sql, guard);
+          if (existing === undefined) await append(sql, admission);
+          return existing;
+        });
+      try {
+        return await once();
+      } catch (error) {
+        // Without an owner there is no lock: another process has written the same meanwhile.
+        if (!(error instanceof SvcError) || error.data["reason"] !== TAKEN) throw error;
+        return await once();
+      }
+    },
     event: (id, owner) => database.read(owner, (sql) => readEvent(sql, id, owner)),
     events: (page) => database.read(page.userId, (sql) => readEvents(sql, page)),
     eventsById: (ids, owner) => database.read(owner, (sql) => readEventsById(sql, ids, owner)),

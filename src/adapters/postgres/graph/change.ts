@@ -26,7 +26,12 @@ import { readEdgesAmong, readEdgesOf, writeEdge } from "./edges.ts";
 import { readNodeRows } from "./read-nodes.ts";
 
 /** What a change needs besides its transaction. */
-export type ChangeParts = { readonly clock: Clock; readonly embedding: EmbeddingIdentity };
+export type ChangeParts = {
+  readonly clock: Clock;
+  readonly embedding: EmbeddingIdentity;
+  /** Whether new nodes may be part of it. Default true. */
+  readonly mayAdd?: boolean;
+};
 
 /** Reads, decides and writes under the locks of all owners whose things were read. */
 export async function changeAlone<T>(
@@ -70,7 +75,7 @@ export async function change<T>(
   sql: Sql,
   reads: ChangeReads,
   decide: Decide<T>,
-  { clock, embedding }: ChangeParts,
+  { clock, embedding, mayAdd = true }: ChangeParts,
 ): Promise<T> {
   const { claim } = reads;
   if (claim !== undefined && (await failuresOf(sql, claim)) === undefined) throw takenOver();
@@ -94,7 +99,10 @@ export async function change<T>(
   if (decision.change !== undefined) {
     const changes = nodeChanges(decision.change.nodes, nodes);
     const { added = [] } = decision.change;
-    if (added.length > 0) await addNodes(sql, added, embedding);
+    if (added.length > 0) {
+      if (!mayAdd) throw brokenChange("it adds nodes");
+      await addNodes(sql, added, embedding);
+    }
     await writeChange(sql, decision.change, changes, rows);
   }
   return decision.result;

@@ -138,3 +138,8 @@ function isBusyElsewhere(): SvcError {
     "another process is rebuilding these indexes; wait until it has finished",
   );
 }
+
+/** The model of a rebuild that has begun and is not finished; undefined if there is none. */
+export async function begunModel(sql: Sql): Promise<EmbeddingIdentity | undefined> {
+  return (await readState(sql))?.embedding;
+}

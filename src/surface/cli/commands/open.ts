@@ -69,9 +69,7 @@ async function open(
         "The link was used a second time, so the page was locked: somebody else may have read it. Start svc open again.",
       ),
   });
-  output.note(
-    `svc ${VERSION} shows ${packName(config)} at ${server.url}`,
-  );
+  output.note(`svc ${VERSION} shows ${packName(config)} at ${server.url}`);
   const link = server.link();
   const isShown = browser && (await openInBrowser(link));
   output.note(
