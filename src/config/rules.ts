@@ -13,6 +13,7 @@ import { modelComplaints } from "./schema-models.ts";
 export function checkRules(config: Config): readonly Complaint[] {
   return [
     ...databaseRules(config),
+    ...namespaceRules(config),
     ...embeddingComplaints(config.embedding),
     ...accessRules(config),
     ...retrievalComplaints(config),
@@ -38,14 +39,17 @@ function databaseRules(config: Config): Complaint[] {
       "encrypts packs, and database_url names a database, whose server encrypts its disk; unset one of the two";
     complaints.push({ setting: "encryption_enabled", reason });
   }
-  if (config.namespace_id !== undefined && parseUuid(config.namespace_id) === undefined) {
-    complaints.push({ setting: "namespace_id", reason: "is no UUID; unset it or give one" });
-  }
   if (config.namespace_id !== undefined) {
-    const reason = "is the identity of a pack, and database_url names a database; unset one of the two";
+    const reason =
+      "is the identity of a pack, and database_url names a database; unset one of the two";
     complaints.push({ setting: "namespace_id", reason });
   }
   return complaints;
+}
+
+function namespaceRules({ namespace_id: id }: Config): Complaint[] {
+  if (id === undefined || parseUuid(id) !== undefined) return [];
+  return [{ setting: "namespace_id", reason: "is no UUID; unset it or give one" }];
 }
 
 function accessRules({ api, mcp }: Config): Complaint[] {

@@ -212,9 +212,18 @@ describe("values", () => {
 describe("refusals", () => {
   const CASES: readonly { name: string; environment: Environment; says: string }[] = [
     {
-      name: "a server database",
-      environment: { SVC_DATABASE_URL: "postgres://u:hidden@h/d" },
-      says: "no server-database mode",
+      name: "an address of no database",
+      environment: { SVC_DATABASE_URL: "mysql://u:hidden@h/d" },
+      says: "is no address of a database",
+    },
+    {
+      name: "an encrypted server database",
+      environment: {
+        SVC_DATABASE_URL: "postgres://u:hidden@h/d",
+        SVC_ENCRYPTION_ENABLED: "true",
+        SVC_ENCRYPTION_KEY: "hidden",
+      },
+      says: "whose server encrypts its disk",
     },
     {
       name: "a pack and a server database",

@@ -115,6 +115,7 @@ describe.skipIf(NO_POSTGRES !== undefined)(
 describe.skipIf(NO_POSTGRES !== undefined)(`a database in use${leftOut(NO_POSTGRES)}`, () => {
   test("gets its tables once, however many open it at the same time", async () => {
     const name = await fresh();
+    // They have all seen that there are none.
     const all = Array.from({ length: 6 }, () => outcome(databaseUrl(name)));
     expect(await Promise.all(all)).toEqual(all.map(() => "opened"));
     const [tables] = await onServer(

@@ -45,10 +45,11 @@ export async function migrate(database: Database, place: string, input: SetUp): 
 
 /** The version of the tables; 0 without any. @throws SvcError pack_too_new */
 async function requireKnown(sql: Sql, place: string): Promise<number> {
-  const found = await sql.get<{ table: string | null }>(
-    "SELECT to_regclass('settings')::text AS table",
+  // Read from the catalogue: what a name stands for is remembered, and so may be what it was before the lock was there.
+  const found = await sql.get(
+    "SELECT 1 FROM pg_class WHERE relname = 'settings' AND relkind IN ('r', 'p') AND pg_table_is_visible(oid)",
   );
-  const version = found?.table == null ? 0 : Number((await readSetting(sql, VERSION)) ?? 0);
+  const version = found === undefined ? 0 : Number((await readSetting(sql, VERSION)) ?? 0);
   if (version <= SCHEMA_VERSION) return version;
   throw new SvcError(
     "pack_too_new",
