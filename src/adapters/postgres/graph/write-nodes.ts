@@ -18,15 +18,31 @@ export async function writeNodes(
 ): Promise<ReadonlyMap<Uuid, number>> {
   const wanted = new Map(nodes.map((node) => [node.id, node]));
   if (wanted.size === 0) return new Map();
-  const existing = new Set((await readPlaces(sql, owner, [...wanted.keys()])).map(({ id }) => id));
+  // Also those of other owners: an id is never given twice.
+  const found = await sql.all<{ id: Uuid }>(
+    "SELECT id FROM nodes WHERE id = ANY ($1::uuid[])",
+    listText(wanted.keys()),
+  );
+  const existing = new Set(found.map(({ id }) => id));
   const added = nodes.filter((node, place) => {
     return !existing.has(node.id) && nodes.findIndex(({ id }) => id === node.id) === place;
   });
+  const [newest] = added;
+  if (newest !== undefined) await requireOwner(sql, owner, newest.userId);
   const first = await takeKeys(sql, owner, "next_key", added.length);
   const rows = added.map((node, place) => [owner, first + place, node.id, ...nodeValues(node)]);
   await insertMany(sql, "nodes", NODE_TABLE, rows);
   const places = await readPlaces(sql, owner, [...wanted.keys()]);
   return new Map(places.flatMap(({ id, key, active }) => (active ? [[id, key]] : [])));
+}
+
+/** Gives an owner a row who has none: the first memory of somebody may come with a change of another one's. */
+async function requireOwner(sql: Sql, owner: OwnerKey, userId: string): Promise<void> {
+  await sql.run(
+    "INSERT INTO owners (owner, user_id, version) VALUES ($1::bigint, $2, 1) ON CONFLICT DO NOTHING",
+    owner,
+    userId,
+  );
 }
 
 type NodePlace = { readonly id: Uuid; readonly key: number; readonly active: boolean };

@@ -114,6 +114,10 @@ export async function readPeriodSources(
   }));
 }
 
+/** Whether `g` is the summary of a group: what it replaced it quotes whole, and so may other summaries. */
+const IS_OF_GROUP = `g.lifecycle_state IN ${ACTIVE} AND g.metadata::json ->> 'consolidation_summary' = 'true'
+  AND g.metadata::json ->> 'summarization_level' IS NULL`;
+
 /** Active summaries of the organizer: `n`. */
 const PUBLISHED = `n.owner = $1::bigint AND n.node_type = 'summary' AND n.lifecycle_state IN ${ACTIVE}
   AND n.metadata::json ->> 'consolidation_summary' = 'true'`;
@@ -146,7 +150,8 @@ export async function readPublishedSummaries(
        (n.metadata::json ->> 'consolidation_generation')::integer AS generation,
        EXISTS (SELECT 1 FROM ${listed("selected_source_node_ids")} AS s (id) JOIN nodes b ON b.owner = n.owner AND b.id = s.id::uuid
          WHERE b.lifecycle_state NOT IN ${ACTIVE} AND b.superseded_by IS DISTINCT FROM n.id
-           AND b.updated_at >= $2) AS is_outdated
+           AND b.updated_at >= $2 AND NOT EXISTS (SELECT 1 FROM nodes g
+             WHERE g.owner = n.owner AND g.id = b.superseded_by AND ${IS_OF_GROUP})) AS is_outdated
      FROM nodes n WHERE ${PUBLISHED} ORDER BY n.created_at, n.id`,
     ownerKey(userId),
     since,
