@@ -15,8 +15,11 @@ import type { VectorReads, VectorSearch } from "./vector-reads.ts";
 /** Vectors that are compared exactly in the first round per hit wanted, and the growth of each further round. */
 const FIRST_LOOK = 4;
 const WIDER = 8;
-/** Maximum difference between two ways of computing a cosine with 32 bits. */
-const SUM_ERROR = 2 ** -18;
+/**
+ * Maximum difference between two ways of computing the cosines of two vectors with 32 bits, for each of their numbers: a rounding in
+ * the product and in both lengths, in each of the two.
+ */
+const SUM_ERROR = 2 ** -22;
 
 /**
  * The nearest nodes by cosine, the same as comparing all of them gives. The server compares every vector of an owner with 16 bits,
@@ -122,7 +125,7 @@ function statement(
       WHERE ${["true", ...passing].join(" AND ")}),
     best AS (SELECT max(exact) AS exact FROM (SELECT exact FROM compared ORDER BY exact LIMIT ${params.add(k)}) b)
     SELECT s.fits, (SELECT o.lexical_documents FROM owners o WHERE o.owner = $1::bigint) AS documents,
-      x.key, x.distance, CASE WHEN c.exact <= (SELECT exact FROM best) + ${SUM_ERROR} THEN vector_send(c.vector) END AS sent
+      x.key, x.distance, CASE WHEN c.exact <= (SELECT exact FROM best) + ${SUM_ERROR * embedding.dimension} THEN vector_send(c.vector) END AS sent
     FROM stored s LEFT JOIN nearest x ON true LEFT JOIN compared c ON c.key = x.key`;
 }
 
