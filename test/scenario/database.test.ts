@@ -129,6 +129,11 @@ describe.skipIf(NO_POSTGRES !== undefined)(`servers of one database${leftOut(NO_
   test("is listed by commands, which say what they cannot do with a database", async () => {
     const listed = await run(["list", address(), "--user-id", "ada"]);
     expect(listed.stdout).toContain("The garden gate is green.");
+    const withPassword = address().replace("svc@", "svc:hidden@");
+    const searched = await run(["search", withPassword, "garden gate", "--user-id", "ada"]);
+    expect(searched.stdout).toContain("The garden gate is green.");
+    expect(searched.stderr).toContain("Why these");
+    expect(searched.stdout + searched.stderr).not.toContain("hidden");
     const compacted = await run(["compact", address()]);
     expect(compacted.code).toBe(2);
     expect(compacted.stderr).toContain("is a database");

@@ -1,4 +1,5 @@
 import { Option } from "commander";
+import { databasePlace, isDatabaseUrl } from "../../../domain/database-url.ts";
 import type { RetrievalResponse } from "../../../engine/retrieve/api.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import { shownHits } from "../../contract/retrieval/hits.ts";
@@ -108,7 +109,9 @@ function print(
   output.line();
   for (const line of table(["#", "SCORE", "TYPE", "CONTENT"], rows)) output.line(line);
   if (response.metadata.receiptPersisted) {
-    output.note(`Why these: svc explain ${response.metadata.requestId} --db-path ${options.path}`);
+    // The address of a database may hold a password.
+    const path = isDatabaseUrl(options.path) ? databasePlace(options.path) : options.path;
+    output.note(`Why these: svc explain ${response.metadata.requestId} --db-path ${path}`);
   }
 }
 
