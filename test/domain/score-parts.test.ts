@@ -159,6 +159,8 @@ describe("the parts of a score", () => {
         provenances.filter(({ fusion }) => fusion?.kind === "rrf"),
         1,
       )[0]!,
+      // A reranker that decides the place would put a number in the place of what is none.
+      adjustments: [],
       weights: {
         ...WEIGHTS,
         fusion: {
