@@ -4,7 +4,10 @@ import { type Program, runOnce, smoke } from "../smoke.ts";
 
 /** The key of the packs of earlier versions in the tests, and of those that are made here. */
 const KEY = "raw_key:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+const OTHER_KEY = "raw_key:HxADAgEAHBsaGRgXFhUUExIREA8ODQwLCgkIBwYFBAM";
 const OWNER = ["--user-id", "anna"];
+/** More characters than Windows allowed for long, with spaces and letters that take two bytes. */
+const LONG_FOLDER = "ordner mit \u00fcberlangem namen/".repeat(9);
 
 /** Two programs that must read each other's packs; `there` is of another platform. */
 export type Pair = { readonly here: Program; readonly there: Program };
@@ -38,10 +41,31 @@ export async function tryOut(root: string, { here, there }: Pair, place: string)
     run(reader, "store", pack, "Anna is allergic to peanuts");
     expectText(run(writer, "search", pack, "what must Anna not eat?"), "peanuts");
   }
+  copyWhole((...args) => run(there, ...args), root, work);
   if (there.startsItself === false) return;
   const driver = join(root, "scripts/release/two-assistants.ts");
   const asBun = { ...there, env: { ...there.env, BUN_BE_BUN: "1" } };
   expectText(run(asBun, driver, "written here.pack"), '{"shared":true,"after":true}');
+}
+
+/** What replaces or makes whole files, and a path that is long. */
+function copyWhole(run: (...args: readonly string[]) => string, root: string, work: string): void {
+  const pack = "written here.pack";
+  const question = "when does the boat go?";
+  run("rekey", pack, "--new-encryption-key", OTHER_KEY);
+  expectText(run("search", pack, question, "--encryption-key", OTHER_KEY), "ferry");
+  run("rekey", pack, "--plain", "--encryption-key", OTHER_KEY);
+  expectText(run("search", pack, question, "--encryption-key", ""), "ferry");
+  run("rekey", pack, "--encrypt", "--encryption-key", "", "--new-encryption-key", KEY);
+  expectText(run("search", pack, question), "ferry");
+  cpSync(join(root, "test/compat/packs/v1/directory"), join(work, "directory"), {
+    recursive: true,
+  });
+  run("migrate", "directory", "migrated.pack");
+  expectText(run("search", "migrated.pack", "where is the spare key?", ...OWNER), "key");
+  mkdirSync(join(work, LONG_FOLDER), { recursive: true });
+  run("backup", pack, `${LONG_FOLDER}far.pack`);
+  expectText(run("search", `${LONG_FOLDER}far.pack`, question), "ferry");
 }
 
 function expectText(output: string, text: string): void {

@@ -9,9 +9,12 @@ import {
   uriPath,
 } from "../../crypt/cipher.ts";
 import { SALT_BYTES } from "../../crypt/keys.ts";
+import { IS_WINDOWS } from "../../native/platform.ts";
 import type { Cipher } from "../connection/pack-files.ts";
 import { PAGE_SIZE } from "../schema/schema.ts";
 
+/** SQLite's own way to files of this system. */
+const SYSTEM_VFS = IS_WINDOWS ? "win32" : "unix";
 /** Bytes at the end of each page that encryption needs. */
 const RESERVED_BYTES = 32;
 
@@ -55,7 +58,7 @@ export function withCopyName<T>(
   use: (name: string) => T,
 ): T {
   // Without this name a connection to an encrypted pack would refuse to write unencrypted.
-  if (key === undefined) return use(`file:${uriPath(path)}?vfs=unix`);
+  if (key === undefined) return use(`file:${uriPath(path)}?vfs=${SYSTEM_VFS}`);
   const { cipher, salt } = key;
   const kid = registerFileKey({ masterKey: cipher.masterKey, salt, pageSize: PAGE_SIZE });
   try {
