@@ -88,6 +88,11 @@ const EMPTY = new Set([
   ...[...CHANGES.values()].flat().flatMap((words) => (words.length === 1 ? words : [])),
 ]);
 
+/** Whether a word, as the analyser gives it, does not say what a text is about. */
+export function isEmptyWord(word: string): boolean {
+  return EMPTY.has(word);
+}
+
 /** Reads a text; undefined for one that is blank or too long to be a statement of one thing. */
 export function readStatement(text: string): Statement | undefined {
   if (text.length > STATEMENT_MAX_CHARS) return undefined;

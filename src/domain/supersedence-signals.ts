@@ -4,6 +4,9 @@ import { isStopWord } from "./keywords.ts";
 const SUBJECT_MAX_CHARS = 200;
 /** Terms of one text; more would be a list, not a change. */
 const TERMS_MAX = 64;
+/** Words before a verb that are read for who gave something up. */
+const ACTOR_MAX_WORDS = 20;
+const SENTENCE_END = /[.!?;:]["')\]]*$/;
 
 /**
  * Verbs that name what they end, each with the word that follows the name. The lookbehind is a word boundary that knows more
@@ -14,31 +17,48 @@ const SIGNALS: readonly { readonly verb: RegExp; readonly until: string }[] = [
   { verb: /(?<![\p{L}\p{N}_])replaced?$/iu, until: "with" },
 ];
 
+/** What somebody gave up. */
+export type GivenUp = {
+  /** The words of the sentence before the verb, as written: who did it. */
+  readonly actor: readonly string[];
+  /** The name and its words, in lower case, without stop words. */
+  readonly terms: readonly string[];
+};
+
 /**
- * What a text says was given up, in lower case: `switched from Red Hat to Debian` gives `red hat`, `red`, `hat`. The name is the
- * shortest text between verb and preposition on one line; its words count too, except stop words. A text that ends something
+ * What a text says was given up: `Ann switched from Red Hat to Debian` gives `red hat`, `red`, `hat`, given up by `Ann`. The name is
+ * the shortest text between verb and preposition on one line; its words count too, except stop words. A text that ends something
  * without such a name (`no longer used`) gives nothing, because the words do not say what it is about.
  */
-export function retiredTerms(text: string): readonly string[] {
-  const terms = new Set<string>();
+export function givenUp(text: string): readonly GivenUp[] {
+  const found: GivenUp[] = [];
+  const known = new Set<string>();
   for (const line of text.split(/(?<=\n)/)) {
     // A blank at the end leaves an empty word there, so that every other word is followed by a blank.
-    for (const subject of subjectsOf(line.split(/\s+/))) {
-      for (const term of [subject.join(" "), ...subject]) {
-        if (terms.size === TERMS_MAX) return [...terms];
-        if (!isStopWord(term)) terms.add(term);
-      }
+    const words = line.split(/\s+/);
+    for (const { verb, subject } of subjectsOf(words)) {
+      const actor = actorBefore(words, verb);
+      const terms = [...new Set([subject.join(" "), ...subject])].filter(
+        (term) => !isStopWord(term),
+      );
+      const key = JSON.stringify([actor, terms]);
+      if (terms.length === 0 || known.has(key)) continue;
+      if (known.size === TERMS_MAX) return found;
+      known.add(key);
+      found.push({ actor, terms });
     }
   }
-  return [...terms];
+  return found;
 }
 
-function* subjectsOf(words: readonly string[]): Generator<readonly string[]> {
+function* subjectsOf(
+  words: readonly string[],
+): Generator<{ readonly verb: number; readonly subject: readonly string[] }> {
   for (const [index, word] of words.entries()) {
     for (const { verb, until } of SIGNALS) {
       if (!verb.test(word)) continue;
       const subject = subjectAfter(words, index, until);
-      if (subject !== undefined) yield subject;
+      if (subject !== undefined) yield { verb: index, subject };
     }
   }
 }
@@ -60,4 +80,10 @@ function subjectAfter(
     subject.push(word);
   }
   return undefined;
+}
+
+/** The words of a sentence before its verb. */
+function actorBefore(words: readonly string[], verb: number): readonly string[] {
+  const before = words.slice(Math.max(0, verb - ACTOR_MAX_WORDS), verb);
+  return before.slice(before.findLastIndex((word) => SENTENCE_END.test(word)) + 1);
 }

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { isStopWord } from "../../src/domain/keywords.ts";
-import { retiredTerms } from "../../src/domain/supersedence-signals.ts";
+import { givenUp } from "../../src/domain/supersedence-signals.ts";
 import { processorMs } from "../processor-time.ts";
+
+const retiredTerms = (text: string) => [...new Set(givenUp(text).flatMap(({ terms }) => terms))];
 
 describe("what a text says was given up", () => {
   const CASES: readonly (readonly [text: string, terms: readonly string[]])[] = [

@@ -3,7 +3,7 @@ import { reasonCode } from "../../domain/errors.ts";
 import { canReplace } from "../../domain/lifecycle.ts";
 import { type MemoryNode, statedTime } from "../../domain/node.ts";
 import { withNovelty } from "../../domain/novelty.ts";
-import { retiredTerms } from "../../domain/supersedence-signals.ts";
+import { retirementBy } from "../../domain/retirement.ts";
 import type { Graph } from "../../ports/store/graph.ts";
 import type { SearchIndex } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
@@ -156,12 +156,11 @@ async function retireNamed(
   look: Look,
 ): Promise<void> {
   if (!deps.settings.storeSteps.supersedes) return;
-  const terms = retiredTerms(node.content);
+  const isRetired = retirementBy(node.content);
   let retired = supersedes.length;
-  for (const { node: known } of terms.length === 0 ? [] : await look(RETIRABLE)) {
+  for (const { node: known } of isRetired === undefined ? [] : await look(RETIRABLE)) {
     if (known.scope !== node.scope || !canReplace(known.lifecycleState)) continue;
-    const text = known.content.toLowerCase();
-    if (!terms.some((term) => text.includes(term))) continue;
+    if (isRetired?.(known.content) !== true) continue;
     await attempt(deps, `memory ${known.id} was not retired`, async () => {
       await changePair(deps, SUPERSEDE, [known.id, node.id], { userId: node.userId });
       retired += 1;

@@ -120,6 +120,8 @@ describe("a memory that says what was given up", () => {
     { name: "of another scope", given: { scope: "project" } },
     { name: "of another owner", given: { userId: "bob" } },
     { name: "that does not name it", given: { content: "I like MySQL" } },
+    { name: "of another person", given: { content: "The database of Ann is Postgres" } },
+    { name: "that has its name inside a word", given: { content: "I read Postgresql Weekly" } },
   ] as const)("leaves alone a memory $name", async ({ given }) => {
     const opened = await withSteps({ supersedes: true });
     const old = await stored(opened.engine, "Our database is Postgres", given);
