@@ -1,9 +1,9 @@
 /**
  * A year of memories that the organizer keeps in order: `bun scripts/quality/organizer.ts [--memories 20000] [--weeks 52] [--follow]
- * [--summaries] [--show]`. Six owners say what `year-of-life.ts` makes up; the clock is simulated, the model is that of the
- * program, and `organize` runs after each week. The same year is stored a second time without it. Prints tables in Markdown. --follow
- * lets the writer name the replaced memory when the answer to a store lists it; --summaries turns extractive summaries on; --show
- * lists what went wrong.
+ * [--summaries] [--set second|third] [--show]`. Six owners say what `year-of-life.ts` makes up, of attributes of the first set of
+ * `year-attributes.ts` or of another one; the clock is simulated, the model is that of the program, and `organize` runs after each
+ * week. The same year is stored a second time without it. Prints tables in Markdown. --follow lets the writer name the replaced
+ * memory when the answer to a store lists it; --summaries turns extractive summaries on; --show lists what went wrong.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,6 +15,7 @@ import type { MemoryEngine } from "../../src/engine/memory-engine.ts";
 import type { OrganizeResult } from "../../src/engine/organize/api.ts";
 import { digits, median, quantile } from "../bench/stats.ts";
 import { createKeepingEmbedder, createSimulation, openSimulated } from "./simulated-engine.ts";
+import { ATTRIBUTES } from "./year-attributes.ts";
 import { createYear, OWNERS, type Said, type Topic, type Year } from "./year-of-life.ts";
 
 const { values: flags } = parseArgs({
@@ -23,11 +24,13 @@ const { values: flags } = parseArgs({
     weeks: { type: "string", default: "52" },
     follow: { type: "boolean", default: false },
     summaries: { type: "boolean", default: false },
+    set: { type: "string", default: "first" },
     show: { type: "boolean", default: false },
   },
 });
 const MEMORIES = Number(flags.memories);
 const WEEKS = Number(flags.weeks);
+const SET = (["second", "third"] as const).find((set) => set === flags.set) ?? "first";
 const FIRST_FEW = 5;
 const SETTINGS = {
   enable_store_supersedence: true,
@@ -58,7 +61,7 @@ async function live(
   embedder: Awaited<ReturnType<typeof createKeepingEmbedder>>,
   isOrganized: boolean,
 ): Promise<Outcome> {
-  const year = createYear(MEMORIES, WEEKS);
+  const year = createYear(MEMORIES, WEEKS, ATTRIBUTES[SET]);
   const simulation = createSimulation(new Date("2026-01-01T00:00:00Z"));
   const engine = await openSimulated(path, simulation, embedder, SETTINGS);
   const topicOf = new Map<string, Topic | undefined>();

@@ -5,12 +5,7 @@
 import type { StoreInput } from "../../src/engine/write/api.ts";
 import { type LookAlike, lookAlikes } from "../../test/engine/organize/look-alikes.ts";
 import { createRandom, sentence } from "../bench/sentences.ts";
-
-/**
- * How a new fact is said: `named` says what was given up in words that store supersedence reads, `worded` has another word of change,
- * `number` repeats the sentence with another number, `restated` with another word.
- */
-type Form = "named" | "worded" | "number" | "restated";
+import { type Attribute, type Form, list } from "./year-attributes.ts";
 
 /** Something that can be asked, with what was true of it, the latest last. */
 export type Topic = {
@@ -24,85 +19,6 @@ export type Topic = {
 
 /** A memory, and the topic that it is about. */
 export type Said = { readonly input: StoreInput; readonly topic: Topic | undefined };
-
-type Attribute = {
-  readonly said: string;
-  readonly question: string;
-  readonly changes: readonly (readonly [Form, string])[];
-  /** Empty: numbers. */
-  readonly values: readonly string[];
-};
-
-const list = (text: string): readonly string[] => text.split(/\s+/);
-const CITIES = list(
-  "Bonn Kiel Leeds Porto Lyon Turin Graz Basel Ghent Malmo Oslo Riga Split Cork Bath York Lille Nantes Jena Ulm",
-);
-const FIRMS = list(
-  "Altova Brightwell Corvex Dunmore Elvanto Fernhill Glenrock Halberd Inkwell Juniper Kestrel Lumen Marlowe Northgate",
-);
-const HOBBIES = list(
-  "chess tennis pottery archery sailing knitting fencing climbing rowing juggling origami calligraphy badminton yoga",
-);
-const TOOLS = list("Notion Obsidian Evernote OneNote Joplin Bear Logseq Craft Roam Tana Anytype");
-const DRINKS = list("espresso cocoa mate rooibos chai cider kefir lemonade matcha oolong");
-
-const ATTRIBUTES: readonly Attribute[] = [
-  {
-    said: "{who} lives in {value}.",
-    question: "Where does {who} live?",
-    changes: [
-      ["named", "{who} moved from {old} to {value}."],
-      ["worded", "{who} lives in {value} now."],
-      ["restated", "{who} lives in {value}."],
-    ],
-    values: CITIES,
-  },
-  {
-    said: "{who} works for {value}.",
-    question: "Who does {who} work for?",
-    changes: [
-      ["named", "{who} switched from {old} to {value} and works there."],
-      ["worded", "{who} no longer works for {old} but for {value}."],
-    ],
-    values: FIRMS,
-  },
-  {
-    said: "The hobby of {who} is {value}.",
-    question: "What is the hobby of {who}?",
-    changes: [
-      ["named", "{who} replaced {old} with {value} as a hobby."],
-      ["worded", "The hobby of {who} is {value} instead of {old}."],
-    ],
-    values: HOBBIES,
-  },
-  {
-    said: "{who} keeps notes in {value}.",
-    question: "Where does {who} keep notes?",
-    changes: [
-      ["named", "{who} migrated from {old} to {value} for notes."],
-      ["worded", "{who} keeps notes in {value} these days."],
-    ],
-    values: TOOLS,
-  },
-  {
-    said: "{who} drinks {value} for breakfast.",
-    question: "What does {who} drink for breakfast?",
-    changes: [
-      ["named", "{who} switched from {old} to {value} for breakfast."],
-      ["worded", "{who} stopped drinking {old} and drinks {value} for breakfast."],
-    ],
-    values: DRINKS,
-  },
-  {
-    said: "{who} pays {value} euros of rent a month.",
-    question: "How much rent does {who} pay?",
-    changes: [
-      ["number", "{who} pays {value} euros of rent a month."],
-      ["worded", "The rent of {who} was raised to {value} euros a month."],
-    ],
-    values: [],
-  },
-];
 
 const PEOPLE = list(
   `Amelia Bruno Clara Dorian Elsa Fabian Greta Hector Ingrid Jasper Katja Lorenz Marlene Nils Ottilie Pascal Quentin Rosa
@@ -127,7 +43,11 @@ export type Year = {
 };
 
 /** @param memories how many, at least as many as there are topics */
-export function createYear(memories: number, weeks: number): Year {
+export function createYear(
+  memories: number,
+  weeks: number,
+  attributes: readonly Attribute[],
+): Year {
   const random = createRandom(17);
   const pick = <T>(items: readonly T[]): T => {
     const item = items[Math.floor(random() * items.length)];
@@ -139,7 +59,7 @@ export function createYear(memories: number, weeks: number): Year {
   const kinds = new Map<Topic, { readonly who: string; readonly attribute: Attribute }>();
   for (const owner of OWNERS) {
     for (const who of people) {
-      for (const attribute of ATTRIBUTES) {
+      for (const attribute of attributes) {
         const question = attribute.question.replaceAll("{who}", who);
         kinds.set({ owner, question, texts: [], forms: [] }, { who, attribute });
       }

@@ -7,7 +7,7 @@ const HALF = { min: 0, max: 0.5 } as const;
 export const STORE_STEPS = {
   enable_store_supersedence: flag(
     false,
-    "Retire what a new memory says was given up (`switched from X to`, `replaced X with`): similar memories of its scope that name it. Memories that keep replacing each other lose confidence.",
+    "Retire what a new memory says was given up (`switched from X to`, `replaced X with`): similar memories of its scope that name it and are about the same people. Memories that keep replacing each other lose confidence.",
   ),
   reinforce_similarity_threshold: optionalDecimal(
     { default: undefined, ...SHARE },

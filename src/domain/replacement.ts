@@ -1,3 +1,4 @@
+import { endedWords } from "./endings.ts";
 import { analyse, stem } from "./lexical-analysis.ts";
 
 /**
@@ -9,6 +10,7 @@ import { analyse, stem } from "./lexical-analysis.ts";
 
 /** The parts of a text that are compared. Made once per text: `readStatement`. */
 export type Statement = {
+  readonly text: string;
   /** All its words in order, folded. */
   readonly words: readonly string[];
   /** Stems of the words that say what it is about. */
@@ -18,6 +20,10 @@ export type Statement = {
   /** Its words of change. */
   readonly changes: ReadonlySet<string>;
   readonly negates: boolean;
+  /** Stems of what it says has ended. */
+  readonly ended: ReadonlySet<string>;
+  /** Whether it says that somebody moved, or where somebody lives. */
+  readonly home: "moves" | "lives" | undefined;
 };
 
 /** A longer text is not a statement of one thing. */
@@ -26,6 +32,8 @@ const STATEMENT_MAX_CHARS = 400;
 const WORDS_SHARE = 0.35;
 /** How much is subtracted if each begins with something that the other does not mention. */
 const OTHER_SUBJECT = 0.15;
+/** How much is subtracted if they have nothing in common but the subject: people have more than one side. */
+const SUBJECT_ALONE = 0.06;
 /** The lowest sum of the three. */
 const REPLACES_FROM = 0.85;
 /** The same for turns of a conversation, where "now" and "since" are mostly about something else. */
@@ -43,7 +51,8 @@ const ENGLISH = {
     moved|migrated|replaced|renamed|upgraded|downgraded|updated|revised|adjusted|raised|lowered|increased|decreased|reduced|extended|
     shortened|postponed|rescheduled|delayed|pushed back|brought forward|slipped|cancelled|canceled|called off|is off|dropped|stopped|quit|
     gave up|given up|ended|withdrew|withdrawn|pulled out|took over|taken over|retired|elected|became|has become|new|left|sold|closed|
-    come to|would rather|d rather|discontinued|abandoned|scrapped`,
+    come to|would rather|d rather|discontinued|abandoned|scrapped|relocated|transferred|swapped|converted|traded|exchanged|got rid of|gave away|given away|
+    promoted|divorced|broke up`,
   negation: "not never none cannot neither",
   empty: `a an the is are was were be been being am have has had do does did will would could should can may might must i me my
     mine we us our ours you your he him his she her hers it its they them their this that these those there here and or but if so for
@@ -54,7 +63,7 @@ const ENGLISH = {
 const GERMAN = {
   change: `jetzt|nun|nunmehr|inzwischen|mittlerweile|seit|ab sofort|ab diesem|ab dieser|ab nächstem|ab nächster|künftig|nicht mehr|statt|stattdessen|anstatt|doch|erst|sondern|
     eigentlich|tatsächlich|vertan|geirrt|irrtum|korrektur|stimmt nicht|zahlendreher|falsch|verlegt|verschoben|verlängert|verkürzt|
-    geändert|gewechselt|wechselt|umgezogen|abgesagt|storniert|abgemeldet|gekündigt|fällt aus|aufgehört|aufgegeben|abgegeben|hochgestellt|
+    geändert|gewechselt|wechselt|umgezogen|abgesagt|storniert|abgemeldet|gekündigt|fällt aus|aufgehört|aufgegeben|abgegeben|hochgestellt|gezogen|umgestiegen|umgestellt|ersetzt|getauscht|eingetauscht|verkauft|verlassen|befördert|getrennt|
     erhöht|gesenkt|teurer|billiger|gestiegen|gesunken|neu|neue|neuen|neuer|neues|lieber|zuständig|fällt|entfällt`,
   negation: "nicht kein keine keinen keinem keiner nie niemals gar",
   empty: `der die das den dem des ein eine einen einem einer eines und oder aber ist sind war waren wird werden wurde im in am an
@@ -65,7 +74,7 @@ const GERMAN = {
 const SPANISH = {
   change: `ahora|ya no|desde|a partir de|en vez|en lugar|en realidad|al final|sino|actualmente|hoy en día|cambiaron|cambió|cambié|cambiado|mudado|
     mudamos|mudé|subió|bajó|aplazó|aplazado|anulé|anuló|anulado|cancelé|canceló|cancelado|suspendido|descartado|dejado|dejó|dejé|
-    eligieron|nuevo|nueva|saqué|equivoqué|equivocado|corrección|mal|gusta más|prefiero|prefiere|después de`,
+    eligieron|nuevo|nueva|saqué|equivoqué|equivocado|corrección|mal|gusta más|prefiero|prefiere|después de|mudó|mudaron|trasladó|trasladado|reemplazó|reemplazado|sustituyó|sustituido|vendió|vendí|vendido|abandonó|abandonado|renunció`,
   negation: "no nunca ni sin tampoco",
   empty: `el la los las lo un una unos unas de del y e o u es son era está están fue al a en que se su sus mi mis me nos tu te con
     por para como le les si ha he han hay muy más`,
@@ -93,6 +102,15 @@ export function isEmptyWord(word: string): boolean {
   return EMPTY.has(word);
 }
 
+const LIVES = new Set(
+  analyse(
+    "live lives lived living reside resides wohne wohnt wohnen wohnte vivo vive viven vivimos",
+  ),
+);
+const MOVES = new Set(
+  analyse("moved relocated gezogen umgezogen mudo mude mudado mudaron mudamos trasladado"),
+);
+
 /** Reads a text; undefined for one that is blank or too long to be a statement of one thing. */
 export function readStatement(text: string): Statement | undefined {
   if (text.length > STATEMENT_MAX_CHARS) return undefined;
@@ -104,11 +122,49 @@ export function readStatement(text: string): Statement | undefined {
   const [subject] = stems;
   if (subject === undefined) return undefined;
   const negates = words.some((word, index) => NEGATIONS.has(word) || isShortNot(words, index));
-  return { words, stems, subject, changes: changesIn(words), negates };
+  const ended = new Set([...endedWords(words)].map(stem)).intersection(stems);
+  return {
+    text,
+    words,
+    stems,
+    subject,
+    changes: changesIn(words),
+    negates,
+    ended,
+    home: homeIn(words),
+  };
+}
+
+function homeIn(words: readonly string[]): Statement["home"] {
+  if (words.some((word) => MOVES.has(word))) return "moves";
+  return words.some((word) => LIVES.has(word)) ? "lives" : undefined;
+}
+
+const WORD = /[\p{L}\p{M}][\p{L}\p{N}\p{M}]*/gu;
+const CAPITAL = /^\p{Lu}/u;
+
+/** Whether the subject of a statement is written like a name. */
+function isNamed({ text, subject }: Statement): boolean {
+  return (text.match(WORD) ?? []).some(
+    (word) => CAPITAL.test(word) && stem(analyse(word)[0] ?? "") === subject,
+  );
+}
+
+/** A name after `of`, or before `'s`. */
+const OWNER =
+  /(?<![\p{L}\p{M}])(?:of|von|de) (\p{Lu}[\p{L}\p{M}]*)|(?<![\p{L}\p{M}])(\p{Lu}[\p{L}\p{M}]*)['\u2019]s(?![\p{L}\p{M}])/gu;
+const VERB =
+  /(?<![\p{L}\p{M}])(?:is|are|was|were|has|ist|sind|war|hat|heißt|es|son|era|fue|está|tiene)(?![\p{L}\p{M}])/u;
+
+/** Of whom a text speaks before it says anything of them: `The hobby of Ann is`, `Ann's hobby is`. */
+function ownersIn({ text }: Statement): ReadonlySet<string> {
+  const at = text.search(VERB);
+  const owners = at === -1 ? [] : [...text.slice(0, at).matchAll(OWNER)];
+  return new Set(owners.flatMap(([, after, before]) => analyse(after ?? before ?? "")));
 }
 
 /** Whether a word begins with a digit: such words do not say what a text is about. */
-function isNumber(word: string): boolean {
+export function isNumber(word: string): boolean {
   const first = word.charCodeAt(0);
   return first >= 48 && first <= 57;
 }
@@ -154,25 +210,55 @@ export function replaces(
   isSaid: boolean,
 ): boolean {
   if (saysChange(newer, older)) {
+    if (isOfOthers(newer, older)) return false;
     const other = namesOther(newer, older) ? OTHER_SUBJECT : 0;
+    const alone = isSubjectAlone(newer, older) ? SUBJECT_ALONE : 0;
     return (
-      cosine + WORDS_SHARE * sharedStems(newer, older) - other >=
+      cosine + WORDS_SHARE * sharedStems(newer, older) - other - alone >=
       (isSaid ? REPLACES_SAID_FROM : REPLACES_FROM)
     );
   }
   return cosine >= NUMBER_COSINE && differInNumber(newer, older);
 }
 
-/** Whether only the newer one has words of change, and both have other words in common. */
+/**
+ * Whether only the newer one has words of change, and both have other words in common; or the newer one ends what the older one
+ * says, be it in the same words of change.
+ */
 export function saysChange(newer: Statement, older: Statement): boolean {
   if (newer.changes.size === 0 && !newer.negates) return false;
   if (newer.stems.isDisjointFrom(older.stems)) return false;
+  if (!newer.ended.isDisjointFrom(older.stems.difference(older.ended))) return true;
   if (newer.changes.size > 0 && !newer.changes.isSubsetOf(older.changes)) return true;
   return newer.negates && !older.negates && sharedStems(newer, older) >= NEGATION_SHARE;
 }
 
-function sharedStems({ stems }: Statement, { stems: others }: Statement): number {
-  return sharedPart(stems, others);
+function sharedStems(newer: Statement, older: Statement): number {
+  const least = Math.min(newer.stems.size, older.stems.size);
+  const shared = newer.stems.intersection(older.stems).size + (changesHome(newer, older) ? 1 : 0);
+  return Math.min(1, shared / least);
+}
+
+/** Whether one says where somebody lives, and the other one that somebody moved. */
+function changesHome(newer: Statement, older: Statement): boolean {
+  return newer.home === "moves" && older.home === "lives";
+}
+
+/** Whether the subject is all that both have in common. */
+function isSubjectAlone(newer: Statement, older: Statement): boolean {
+  return (
+    older.stems.has(newer.subject) &&
+    newer.stems.intersection(older.stems).size === 1 &&
+    !changesHome(newer, older)
+  );
+}
+
+/** Whether the two are about different people, by their names. */
+function isOfOthers(newer: Statement, older: Statement): boolean {
+  if (namesOther(newer, older) && isNamed(newer) && isNamed(older)) return true;
+  const ours = ownersIn(newer).difference(new Set(older.words));
+  const theirs = ownersIn(older).difference(new Set(newer.words));
+  return ours.size > 0 && theirs.size > 0;
 }
 
 /** The share of the smaller set that the other set contains, 0 to 1; 0 if one is empty. */

@@ -1,6 +1,8 @@
-import { analyse } from "./lexical-analysis.ts";
+import { endedWords } from "./endings.ts";
+import { givenUpInAll } from "./given-up-forms.ts";
+import { analyse, stem } from "./lexical-analysis.ts";
 import { isEmptyWord } from "./replacement.ts";
-import { type GivenUp, givenUp } from "./supersedence-signals.ts";
+import { givenUp } from "./supersedence-signals.ts";
 
 /**
  * Which memories a new one makes untrue by what it says was given up. Two things decide: the older one names what was given up, in
@@ -14,11 +16,20 @@ const OTHERS = wordSet(
   `mother father mom mum dad parents son daughter sister brother wife husband partner girlfriend boyfriend fiance fiancee aunt
   uncle cousin niece nephew grandmother grandfather grandma grandpa granny friend friends colleague colleagues coworker boss manager
   neighbour neighbor neighbours neighbors roommate flatmate teacher doctor dentist landlord client clients customer customers
-  he she they his her their him them kids children child baby dog cat
+  kids children child baby dog cat
   mutter vater eltern sohn tochter schwester bruder frau mann partnerin freundin freund tante onkel nichte neffe oma opa kollegin
   kollege chefin chef nachbarin nachbar kinder kind hund katze
   madre padre padres hijo hija hermana hermano esposa esposo mujer marido novia novio tia tio prima primo sobrina sobrino abuela
   abuelo amiga amigo vecina vecino jefa jefe perro gato`,
+);
+/** The same, where one speaks of oneself. */
+const PRONOUNS = wordSet(
+  "he she they his her their him them er sie ihr ihre sein seine ella ellos ellas",
+);
+/** Words before a verb that leave open whether it happened. `t` is what is left of `didn't`. */
+const OPEN = wordSet(
+  `not never t might may could would should will wants plans planned considering if when whether
+  nicht nie niemals kein keine konnte wurde mochte plant falls wenn ob nunca podria quiere planea si cuando`,
 );
 /** Words that join somebody else to the one a sentence is about. */
 const JOINING = wordSet("and with und mit y e con");
@@ -27,18 +38,52 @@ type Word = { readonly folded: string; readonly isName: boolean };
 
 /** Whether an older text says what a new one gives up. Undefined: the new one gives up nothing. */
 export function retirementBy(text: string): ((older: string) => boolean) | undefined {
-  const all = givenUp(text);
-  if (all.length === 0) return undefined;
+  if (text.includes("?")) return undefined;
+  const named = givenUp(text).filter(hasHappened);
+  const inAll = givenUpInAll(text).filter(hasHappened);
+  if (named.length === 0 && inAll.length === 0) return undefined;
   const said = new Set(analyse(text));
   return (older) => {
     const lower = older.toLowerCase();
-    return all.some((one) =>
-      one.terms.some((term) => {
-        const at = wholeWordAt(lower, term);
-        return at !== -1 && isAboutTheSame(one, said, older, at);
-      }),
+    const about = readOlder(older, said);
+    return (
+      named.some(({ actor, terms }) =>
+        terms.some((term) => isAboutTheSame(actor, terms, about, wholeWordAt(lower, term))),
+      ) ||
+      inAll.some(
+        ({ actor, words }) =>
+          words.every((word) => about.stems.has(stem(word))) &&
+          !words.every((word) => about.ended.has(word)) &&
+          isAboutTheSame(actor, words, about, lastOf(lower, words)),
+      )
     );
   };
+}
+
+function hasHappened({ actor }: { readonly actor: readonly string[] }): boolean {
+  return !actor.flatMap(analyse).some((word) => OPEN.has(word));
+}
+
+/** An older text, as one that gives something up is compared with it. */
+type Older = {
+  readonly text: string;
+  readonly words: readonly Word[];
+  /** The words of the new text. */
+  readonly said: ReadonlySet<string>;
+  readonly ended: ReadonlySet<string>;
+  readonly stems: ReadonlySet<string>;
+};
+
+function readOlder(text: string, said: ReadonlySet<string>): Older {
+  const analysed = analyse(text);
+  const stems = new Set(analysed.map(stem));
+  return { text, words: wordsOf(text), said, ended: endedWords(analysed), stems };
+}
+
+/** Where the last of some words stands in a text; its end if all are inflected there. */
+function lastOf(text: string, words: readonly string[]): number {
+  const last = Math.max(...words.map((word) => wholeWordAt(text, word)));
+  return last === -1 ? text.length : last;
 }
 
 /** Where a term stands in a text as whole words; -1: nowhere. */
@@ -56,24 +101,29 @@ function joins(one: string | undefined, other: string | undefined): boolean {
   return one !== undefined && other !== undefined && LETTER.test(one) && LETTER.test(other);
 }
 
-/** Whether an older text is about those who gave something up, and about nobody else. @param at where it names that */
+/**
+ * Whether an older text is about those who gave something up, and about nobody else.
+ * @param given the words of what was given up
+ * @param at where the older text names that; -1: nowhere
+ */
 function isAboutTheSame(
-  { actor, terms }: GivenUp,
-  said: ReadonlySet<string>,
-  older: string,
+  actor: readonly string[],
+  given: readonly string[],
+  { text, words, said, ended }: Older,
   at: number,
 ): boolean {
-  const words = wordsOf(older);
+  if (at === -1) return false;
   const known = new Set(words.map(({ folded }) => folded));
-  if (words.some(({ folded }) => OTHERS.has(folded) && !said.has(folded))) return false;
   const who = whoOf(wordsOf(actor.join(" ")));
   if (!who.every((word) => known.has(word))) return false;
-  const names = new Set(terms.flatMap((term) => analyse(term)));
+  const others = who.length === 0 ? OTHERS.union(PRONOUNS) : OTHERS;
+  if (words.some(({ folded }) => others.has(folded) && !said.has(folded))) return false;
+  const names = new Set(given.flatMap(analyse)).union(ended);
   const isOther = ({ folded, isName }: Word) => isName && !said.has(folded) && !names.has(folded);
   const isJoined = (index: number) =>
     [index - 1, index + 1].some((beside) => JOINING.has(words[beside]?.folded ?? ""));
   if (words.some((word, index) => isOther(word) && isJoined(index))) return false;
-  return !wordsOf(older.slice(0, at)).some(isOther);
+  return !wordsOf(text.slice(0, at)).some(isOther);
 }
 
 /** The names among words, else all words that say something. */

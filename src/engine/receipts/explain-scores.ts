@@ -190,7 +190,7 @@ function adjustmentWords({ kind, coefficient, neuralScore, sourceNodeId }: Adjus
       return `source of what was found, with ${factor} of the score of ${of}`;
     case "newer_first":
       return coefficient > 1
-        ? "put before what it makes outdated: memory"
+        ? "put before what it makes outdated, or may replace: memory"
         : "older than, and perhaps no longer true because of, memory";
     case "session_decay":
       return `neighbour in the conversation, with ${factor} of the score of ${of}`;

@@ -1,7 +1,10 @@
 import { modelRules, onScale } from "../../domain/embedding-models.ts";
+import type { NodeType } from "../../domain/enums.ts";
+import { analyse } from "../../domain/lexical-analysis.ts";
 import { type MemoryNode, statedTime } from "../../domain/node.ts";
 import type { RankingPolicy } from "../../domain/records/receipt.ts";
 import { mayReplace, readStatement, replaces, type Statement } from "../../domain/replacement.ts";
+import { asksFor, saysTheSame } from "../../domain/same-saying.ts";
 import { storedSpeaker } from "../../domain/speaker.ts";
 import { compareCodePoints } from "../../lib/text.ts";
 import { unitCosine } from "../../lib/unit-cosine.ts";
@@ -18,14 +21,22 @@ const COMPARED = 20;
  */
 const BEHIND = 1 - 1e-9;
 
+/** Types of memories that state what is so. What somebody noted or said may be about any moment. */
+const CLAIMS: ReadonlySet<NodeType> = new Set<NodeType>(["fact", "preference", "decision"]);
+
 /** A candidate that makes a single statement. */
 type Compared = {
   readonly candidate: ResultCandidate;
   readonly statement: Statement;
 };
 type Pair = { readonly newer: Compared; readonly older: Compared };
-/** A memory and the one that makes it outdated. */
-type Link = { readonly newer: ResultCandidate; readonly older: ResultCandidate };
+/** A memory and the one that it stands behind. */
+type Link = {
+  readonly newer: ResultCandidate;
+  readonly older: ResultCandidate;
+  /** Whether the newer one makes the older one outdated, as far as anybody can tell, so that the older one is marked. */
+  readonly isOutdated: boolean;
+};
 type WordedLink = Link & { readonly cosine: number };
 type Deps = Pick<
   EngineDeps<Pick<SearchIndex, "ownVectors" | "replacedNotes">>,
@@ -33,20 +44,22 @@ type Deps = Pick<
 >;
 
 /**
- * Moves a memory in front of the one that it makes outdated, if both are among the best candidates, and marks the older one. The
- * scores of both are adjusted, so that a receipt reproduces the order.
+ * Moves a memory in front of the one that it makes outdated, if both are among the best candidates, and marks the older one. Of
+ * two that say the same with another value, the later one is moved before the other if the question asks for neither value, and
+ * nothing is marked. The scores of both are adjusted, so that a receipt reproduces the order.
  * @returns the same ranking object if nothing is outdated
  */
 export async function newerFirst(
   { store, embedder }: Deps,
-  userId: string,
+  { userId, query }: { readonly userId: string; readonly query: string },
   ranking: readonly ResultCandidate[],
   policy: RankingPolicy,
 ): Promise<readonly ResultCandidate[]> {
   const best = ranking.slice(0, COMPARED).filter(isMovable);
   const known = await replacedLinks(store, userId, best);
-  const worded = await wordedLinks({ store, embedder }, userId, best);
-  const links = withoutCircles([...known, ...worded]);
+  const compared = statements(best);
+  const worded = await wordedLinks({ store, embedder }, userId, compared);
+  const links = withoutCircles([...known, ...worded, ...laterLinks(query, compared)]);
   return links.length === 0 ? ranking : reordered(ranking, links, policy);
 }
 
@@ -65,7 +78,7 @@ async function replacedLinks(
     const newer = best.find(
       (candidate) => isOfOnePart(candidate, older) && hasReplaced(by, candidate, older),
     );
-    return newer === undefined ? [] : [{ newer, older }];
+    return newer === undefined ? [] : [{ newer, older, isOutdated: true }];
   });
 }
 
@@ -88,9 +101,11 @@ function hasReplaced(
 async function wordedLinks(
   { store, embedder }: Deps,
   userId: string,
-  best: readonly ResultCandidate[],
+  compared: readonly Compared[],
 ): Promise<readonly Link[]> {
-  const pairs = comparable(best);
+  const pairs = pairsOf(compared, (newer, older) =>
+    mayReplace(newer.statement, older.statement, isSaid(newer, older)),
+  );
   if (pairs.length === 0) return [];
   const { likeMemories } = modelRules(embedder.identity.model);
   const keys = pairs.flatMap(({ newer, older }) => [newer.candidate.key, older.candidate.key]);
@@ -103,6 +118,7 @@ async function wordedLinks(
       const link = {
         newer: newer.candidate,
         older: older.candidate,
+        isOutdated: true,
         cosine: unitCosine(one, other),
       };
       const cosine = onScale(likeMemories, link.cosine);
@@ -116,21 +132,45 @@ function isMovable({ node, compositeScore }: ResultCandidate): boolean {
   return compositeScore > 0 && isStatement(node);
 }
 
-/** The pairs of candidates of which, by their words, one may make the other outdated. */
-function comparable(best: readonly ResultCandidate[]): readonly Pair[] {
-  const compared = best.flatMap((candidate): Compared[] => {
+/** Each memory that says the same as a later one with another value, with the latest of these. */
+function laterLinks(query: string, compared: readonly Compared[]): readonly Link[] {
+  const asked = new Set(analyse(query));
+  const latest = new Map<NodeKey, Link>();
+  const pairs = pairsOf(
+    compared.filter(({ candidate }) => CLAIMS.has(candidate.node.nodeType)),
+    ({ statement: newer }, { statement: older }) =>
+      saysTheSame(newer, older) && !asksFor(asked, older, newer),
+  );
+  for (const { newer, older } of pairs) {
+    const known = latest.get(older.candidate.key)?.newer;
+    if (known !== undefined && byAge(newer.candidate, known) < 0) continue;
+    const link = { newer: newer.candidate, older: older.candidate, isOutdated: false };
+    latest.set(older.candidate.key, link);
+  }
+  return [...latest.values()];
+}
+
+function statements(best: readonly ResultCandidate[]): readonly Compared[] {
+  return best.flatMap((candidate): Compared[] => {
     // A candidate with an inherited score is there for another memory.
     if (candidate.trace === undefined) return [];
     const statement = readStatement(candidate.node.content);
     return statement === undefined ? [] : [{ candidate, statement }];
   });
+}
+
+/** The pairs of comparable candidates, of which the words of both allow it. */
+function pairsOf(
+  compared: readonly Compared[],
+  mayBe: (newer: Compared, older: Compared) => boolean,
+): readonly Pair[] {
   return compared.flatMap((newer) =>
     compared
       .filter(
         (older) =>
-          mayReplace(newer.statement, older.statement, isSaid(newer, older)) &&
           isComparable(newer.candidate, older.candidate) &&
-          byAge(older.candidate, newer.candidate) < 0,
+          byAge(older.candidate, newer.candidate) < 0 &&
+          mayBe(newer, older),
       )
       .map((older) => ({ newer, older })),
   );
@@ -244,7 +284,7 @@ function reordered(
     current.set(older.key, {
       ...older,
       ...stepped(older, factor, newer),
-      olderThan,
+      ...(link.isOutdated && { olderThan }),
     });
   }
   return [...current.values()].sort(orderOf(policy));

@@ -123,8 +123,8 @@ async function inOrderOfAge(
   const { ranking } = expanded;
   if (!deps.settings.newerFirst) return ranking;
   try {
-    const { userId } = request.filter;
-    return await newerFirst(deps, userId, ranking, rankingPolicy(ranked, expanded));
+    const question = { userId: request.filter.userId, query: request.query };
+    return await newerFirst(deps, question, ranking, rankingPolicy(ranked, expanded));
   } catch (error) {
     // The cause may contain memory text; only its category leaves this place.
     deps.warn(`retrieve: newer memories were not checked for (${reasonCode(error)})`);

@@ -29,6 +29,8 @@ const MEMORY = fc.record({
   isContested: fc.integer({ min: 0, max: 9 }).map((value) => value === 0),
 });
 
+const QUESTION = { userId: "ada", query: "What is new?" };
+
 /** Vectors that are one and the same: words alone decide. */
 const VECTOR = new Float32Array([1, 0]);
 const store = {
@@ -100,7 +102,7 @@ function holds(
     fc.asyncProperty(RANKING, async (before) =>
       check(
         before,
-        await newerFirst({ store, embedder: wordEmbedder() }, "ada", before, "score_id"),
+        await newerFirst({ store, embedder: wordEmbedder() }, QUESTION, before, "score_id"),
       ),
     ),
     { numRuns: 300 },
@@ -162,7 +164,7 @@ describe("whatever is found, the newer memory first", () => {
             ),
         };
         const deps = { store: knowing, embedder: wordEmbedder() };
-        const after = await newerFirst(deps, "ada", ranking, "score_id");
+        const after = await newerFirst(deps, QUESTION, ranking, "score_id");
 
         expect(after).toEqual(after.toSorted(byScore));
         expect(idsOf(after).toSorted()).toEqual(idsOf(ranking).toSorted());

@@ -107,3 +107,53 @@ describe("a memory that a newer one makes outdated", () => {
     expect(results.filter(({ olderThan }) => olderThan !== undefined)).toEqual([]);
   });
 });
+
+describe("of two facts that say the same with another value", () => {
+  const LEEDS = "Ann lives in Leeds.";
+  const BATH = "Ann lives in Bath.";
+  const HOME = "Where does Ann live?";
+
+  /** Stores both, the earlier one with the vector of the question. */
+  async function openBoth(nodeType: "fact" | "note"): Promise<OpenedEngine> {
+    const opened = await open();
+    const { embedder } = opened.deps;
+    const vector = await embedder.embedQuery(HOME);
+    await put(
+      opened.store,
+      { content: LEEDS, second: 1, nodeType, vector },
+      { content: BATH, second: 2, nodeType, vector: await embedder.embedDocument(BATH) },
+    );
+    return opened;
+  }
+
+  test("the later one stands first, neither is marked, and the receipt has the order", async () => {
+    const opened = await openBoth("fact");
+
+    const answer = await ask(opened.engine, HOME);
+    const off = await ask(withSettings(opened, { newerFirst: false }), HOME);
+
+    expect(contentsOf(answer.results)).toEqual([BATH, LEEDS]);
+    expect(contentsOf(off.results)).toEqual([LEEDS, BATH]);
+    expect(answer.results.filter(({ olderThan }) => olderThan !== undefined)).toEqual([]);
+    const kept = await opened.engine.getRetrievalReceipt(answer.metadata.requestId, "ada");
+    expect(kept?.receipt.candidates.map(({ nodeId }) => nodeId)).toEqual(
+      answer.results.map(({ node }) => node.id),
+    );
+  });
+
+  test("the one that the question names stands first", async () => {
+    const { engine } = await openBoth("fact");
+
+    const { results } = await ask(engine, "Does Ann live in Leeds?");
+
+    expect(contentsOf(results)).toEqual([LEEDS, BATH]);
+  });
+
+  test("notes keep the places of their scores", async () => {
+    const { engine } = await openBoth("note");
+
+    const { results } = await ask(engine, HOME);
+
+    expect(contentsOf(results)).toEqual([LEEDS, BATH]);
+  });
+});
