@@ -7,6 +7,7 @@ import { toEngineSettings } from "../../src/app/engine-settings.ts";
 import { CONFIG_SCHEMA } from "../../src/config/schema.ts";
 import { createEngine } from "../../src/engine/engine.ts";
 import type { MemoryEngine } from "../../src/engine/memory-engine.ts";
+import type { Clock } from "../../src/ports/clock.ts";
 import type { Embedder } from "../../src/ports/embedder.ts";
 import { openSqlitePack, type SqlitePack } from "../contract/sqlite-pack.ts";
 
@@ -30,16 +31,33 @@ const embedder: Embedder = {
   close: async () => {},
 };
 
+/** Jobs of which each finds something to merge or to publish. */
 export const ORGANIZING_JOBS = ["deduplicate", "alias_resolve", "summarize", "consolidate"];
 
-export async function openOrganizing(pack: SqlitePack): Promise<MemoryEngine> {
+/** All there are, in their order. */
+export const ALL_JOBS = [
+  "promote",
+  "decay_sweep",
+  "archive",
+  ...ORGANIZING_JOBS.slice(0, 3),
+  "feedback_apply",
+  "tombstone_sweep",
+  "snapshot_generation",
+  "consolidate",
+  "index_compaction",
+];
+
+/** @param clock default: that of the machine */
+export async function openOrganizing(
+  pack: SqlitePack,
+  clock: Clock = createSystemClock(),
+): Promise<MemoryEngine> {
   const organizer = {
     extractive_summaries: true,
     opportunistic_enabled: false,
     consolidation_preserve_recent_days: 0,
   };
   const settings = toEngineSettings(CONFIG_SCHEMA.parse({ organizer }));
-  const clock = createSystemClock();
   const { scoringVersion } = settings;
   const store = await openSqlitePack(pack, {
     embedding: embedder.identity,

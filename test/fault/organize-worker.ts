@@ -3,7 +3,7 @@
  * finish, as `watchStatements` counts them. A process that finishes prints how many there were.
  */
 import type { SqlitePack } from "../contract/sqlite-pack.ts";
-import { ORGANIZING_JOBS, openOrganizing } from "./organize-engine.ts";
+import { ALL_JOBS, openOrganizing } from "./organize-engine.ts";
 import { watchStatements } from "./statement-steps.ts";
 
 const [pack = "", last = "0"] = process.argv.slice(2);
@@ -11,6 +11,6 @@ const [pack = "", last = "0"] = process.argv.slice(2);
 const engine = await openOrganizing(JSON.parse(pack) as SqlitePack);
 await engine.processPending();
 const steps = watchStatements(Number(last));
-await engine.organize({ jobs: ORGANIZING_JOBS, budgetMs: 60_000 });
+await engine.organize({ jobs: ALL_JOBS, budgetMs: 60_000 });
 console.log(steps());
 await engine.close();
