@@ -156,20 +156,20 @@ async function measurePair(
 ): Promise<Measured> {
   const { config } = loadConfig({ environment: {} });
   const settings = toEngineSettings(config, { fusion: "adaptive" });
+  const shared: Omit<EngineDeps, "store"> = {
+    // SAFETY: a retrieval locks nothing.
+    packLock: undefined as unknown as EngineDeps["packLock"],
+    embedder,
+    tokenizer: createCl100kTokenizer(),
+    dates: createChronoDateReader({ languages: ["en"], warn: () => {} }),
+    clock: createSystemClock(),
+    ids: createIdSource(),
+    settings,
+    features: { svc: "bench" },
+    warn: () => {},
+  };
   const ask = async (side: Side, query: string, userId: string): Promise<void> => {
-    const deps: EngineDeps = {
-      store: pair[side],
-      // SAFETY: a retrieval locks nothing.
-      packLock: undefined as unknown as EngineDeps["packLock"],
-      embedder,
-      tokenizer: createCl100kTokenizer(),
-      dates: createChronoDateReader({ languages: ["en"], warn: () => {} }),
-      clock: createSystemClock(),
-      ids: createIdSource(),
-      settings,
-      features: { svc: "bench" },
-      warn: () => {},
-    };
+    const deps: EngineDeps = { ...shared, store: pair[side] };
     const nowhere = { comparable: true, drain: async () => {}, keep: async () => false };
     await retrieve(deps, { query, userId }, nowhere);
   };
