@@ -120,7 +120,8 @@ async function main(): Promise<void> {
     },
   });
   const folder = mkdtempSync(join(tmpdir(), "svc-two-servers-"));
-  const started = values["database-url"] === undefined ? await startPostgres(ROOT) : undefined;
+  const started =
+    values["database-url"] === undefined ? await startPostgres(ROOT, tmpdir(), true) : undefined;
   if (typeof started === "string") throw new Error(`there is no database server: ${started}`);
   try {
     const result = await runTwoServers({

