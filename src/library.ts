@@ -92,6 +92,7 @@ export {
 } from "./domain/records/citations.ts";
 export type { AssertionState, StateEntry, StateValue } from "./domain/records/claim-state.ts";
 export type { Coverage } from "./domain/records/coverage.ts";
+export type { Explanation, KeptReceipt } from "./domain/records/explanation.ts";
 export type { RetrievalReceipt } from "./domain/records/receipt.ts";
 export type { SectionName } from "./domain/records/retrieval-record.ts";
 export type { RankingMultipliers, ScoreTrace } from "./domain/records/score.ts";
@@ -177,8 +178,6 @@ export type { KnowledgeInput } from "./engine/profiles/api.ts";
 export type {
   AnswerCitationsInput,
   AnswerCitationsQuery,
-  Explanation,
-  KeptReceipt,
   ListedRetrieval,
   ListedRetrievals,
   RetrievalsQuery,

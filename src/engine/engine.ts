@@ -107,6 +107,10 @@ export function createEngine(deps: EngineDeps): MemoryEngine {
               if (!isReadOnly) await drainBefore(deps, filter.userId, signal);
             },
             keep: async (material) => !isReadOnly && receipts.keep(material),
+            explain: (material) => {
+              const receipt = receipts.make(material);
+              return { receipt, explanation: explainReceipt(receipt) };
+            },
           }),
         "retrieval",
       ),

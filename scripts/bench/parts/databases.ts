@@ -170,7 +170,14 @@ async function measurePair(
   };
   const ask = async (side: Side, query: string, userId: string): Promise<void> => {
     const deps: EngineDeps = { ...shared, store: pair[side] };
-    const nowhere = { comparable: true, drain: async () => {}, keep: async () => false };
+    const nowhere = {
+      comparable: true,
+      drain: async () => {},
+      keep: async () => false,
+      explain: () => {
+        throw new Error("nothing is explained here");
+      },
+    };
     await retrieve(deps, { query, userId }, nowhere);
   };
   const measured: Measured = {

@@ -74,7 +74,18 @@ async function measureTimes(pack: string, size: number, count: number): Promise<
   });
   const onDisk = createReceiptKeeper(deps);
   const ask = (query: string, keep: (material: ReceiptMaterial) => Promise<boolean>) =>
-    retrieve(deps, { query, userId: OWNER }, { comparable: true, drain: async () => {}, keep });
+    retrieve(
+      deps,
+      { query, userId: OWNER },
+      {
+        comparable: true,
+        drain: async () => {},
+        keep,
+        explain: () => {
+          throw new Error("nothing is explained here");
+        },
+      },
+    );
   const without = async (material: ReceiptMaterial) => kept.push(material) > 0;
   const times: Times = { retrieve: [], pack: [], receipt: [], durable: [] };
   const random = createRandom(9);

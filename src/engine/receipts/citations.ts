@@ -3,6 +3,7 @@ import { checksummed, openChecksummed } from "../../domain/checksummed.ts";
 import { parseMember } from "../../domain/enums.ts";
 import { invalid, SvcError } from "../../domain/errors.ts";
 import { type AnswerCitations, CITATION_METHODS } from "../../domain/records/citations.ts";
+import type { KeptReceipt } from "../../domain/records/explanation.ts";
 import {
   constant,
   type Form,
@@ -25,7 +26,7 @@ import type { AuditLog } from "../../ports/store/audit-log.ts";
 import type { AuditRecord } from "../../ports/store/audit-record.ts";
 import type { EventLog } from "../../ports/store/event-log.ts";
 import { type NamedRecords, operationOf } from "../owner-names.ts";
-import type { AnswerCitationsInput, AnswerCitationsQuery, KeptReceipt } from "./api.ts";
+import type { AnswerCitationsInput, AnswerCitationsQuery } from "./api.ts";
 import type { ReceiptKeeper } from "./keep.ts";
 
 const OPERATION = "ANSWER_CITATIONS_RECORDED";

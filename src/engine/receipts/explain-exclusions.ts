@@ -1,3 +1,4 @@
+import type { Reason } from "../../domain/records/explanation.ts";
 import type { ReceiptPacking } from "../../domain/records/packing.ts";
 import type { RetrievalReceipt } from "../../domain/records/receipt.ts";
 import type {
@@ -5,7 +6,6 @@ import type {
   RetrievalRecord,
   SelectedOut,
 } from "../../domain/records/retrieval-record.ts";
-import type { Reason } from "./api.ts";
 import { shortNumber } from "./explain-scores.ts";
 
 /** The restrictions of a request, one sentence each. */

@@ -1,9 +1,9 @@
+import type { Reason } from "../../domain/records/explanation.ts";
 import type { ReceiptCandidate } from "../../domain/records/receipt.ts";
 import type { CandidatePath } from "../../domain/records/retrieval-record.ts";
 import type { Adjustment, ScoreProvenance, ScoreTrace } from "../../domain/records/score.ts";
 import { adaptedShare } from "../../domain/score-replay.ts";
 import type { FusionRecord, PoolFactors, ScoringWeights } from "../../domain/scoring.ts";
-import type { Reason } from "./api.ts";
 
 /** A number for a person: at most four digits. */
 export function shortNumber(value: number): string {

@@ -1,4 +1,9 @@
-import type { ExplainedExclusion, ExplainedRecord, Explanation, KeptReceipt } from "./api.ts";
+import type {
+  ExplainedExclusion,
+  ExplainedRecord,
+  Explanation,
+  KeptReceipt,
+} from "../../domain/records/explanation.ts";
 import { filterWords, noteWords, packingWords, reasonWords } from "./explain-exclusions.ts";
 import { scoreReasons } from "./explain-scores.ts";
 

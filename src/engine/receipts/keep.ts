@@ -1,12 +1,13 @@
 import { reasonCode, SvcError } from "../../domain/errors.ts";
 import type { Owner } from "../../domain/owner.ts";
+import type { KeptReceipt } from "../../domain/records/explanation.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Owners } from "../../ports/store/owners.ts";
 import type { ReceiptLog, StoredReceipt } from "../../ports/store/receipt-log.ts";
 import type { EngineSettings } from "../settings.ts";
-import type { KeptReceipt, ReceiptMaterial } from "./api.ts";
+import type { ReceiptMaterial } from "./api.ts";
 import { buildReceipt, type ReceiptSurroundings } from "./build.ts";
 import { receiptChecksum, receiptText } from "./canonical.ts";
 import { decodeReceipt, encodeReceipt } from "./codec/codec.ts";
@@ -40,6 +41,8 @@ export type ReceiptKeeper = {
    *   dropped), after `close`, if it could not be written, and if that takes longer than a second: it may be written later
    */
   keep(material: ReceiptMaterial): Promise<boolean>;
+  /** The receipt as `keep` would write it, checked. @throws SvcError internal for an inconsistent one */
+  make(material: ReceiptMaterial): KeptReceipt;
   /**
    * A receipt, checked again; waits for receipts that this process is still writing. Undefined for an unknown request, or one of
    * another owner.
@@ -99,6 +102,7 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
       });
       return false;
     },
+    make: (material) => fromStored(toStored(material, surroundings, clock.now())),
     read: async (requestId, owner) => {
       await within(settleMs, waiting.get(requestId) ?? Promise.resolve(false));
       const stored = await store.receipt(requestId, owner);

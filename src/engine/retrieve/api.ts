@@ -8,6 +8,7 @@ import type {
 } from "../../domain/enums.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { Coverage, HistoricalCoverage } from "../../domain/records/coverage.ts";
+import type { ExplainedAnswer } from "../../domain/records/explanation.ts";
 import type { ContextFormat } from "../../domain/records/packing.ts";
 import type { CandidatePath, SectionName } from "../../domain/records/retrieval-record.ts";
 import type {
@@ -64,6 +65,8 @@ export type RetrieveInput = {
   readonly retrievalMode?: RetrievalMode | undefined;
   /** False: no receipt is kept of this answer. Default true. */
   readonly keepReceipt?: boolean | null | undefined;
+  /** True: the answer brings its receipt and its explanation, whether the receipt is kept or not. Default false. */
+  readonly explain?: boolean | null | undefined;
   /** The program that asks, kept beside the receipt; cut after 100 characters. */
   readonly client?: string | null | undefined;
   /** Stops the work between stages when aborted. */
@@ -249,6 +252,8 @@ export type RetrievalResponse = {
   readonly crossScopeHints: readonly ResultCandidate[];
   /** Of the results that were scored on their own, in order. */
   readonly scoreTraces: readonly ScoreTrace[];
+  /** If it was asked for. */
+  readonly explained?: ExplainedAnswer | undefined;
 };
 
 /** Finding memories. */

@@ -1,6 +1,7 @@
 import { modelRules, onScale } from "../../domain/embedding-models.ts";
 import { reasonCode } from "../../domain/errors.ts";
 import { historicalCoverage } from "../../domain/records/coverage.ts";
+import type { ExplainedAnswer } from "../../domain/records/explanation.ts";
 import type { RankingPolicy } from "../../domain/records/receipt.ts";
 import { storedSpeaker } from "../../domain/speaker.ts";
 import { strengthsOf } from "../../domain/strength.ts";
@@ -38,6 +39,8 @@ export type RetrieveContext = {
   readonly drain: (request: RetrievalRequest) => Promise<void>;
   /** Takes the material of a receipt, without delay. @returns whether the receipt will be kept */
   readonly keep: (material: ReceiptMaterial) => Promise<boolean>;
+  /** Explains an answer from the receipt that the material makes, without keeping that. */
+  readonly explain: (material: ReceiptMaterial) => ExplainedAnswer;
 };
 
 type Outcome = {
@@ -90,8 +93,8 @@ export async function retrieve(
   const excluded = onceEach([...ranked.excluded, ...expanded.excluded, ...selection.excluded]);
   const outcome: Outcome = { request, ranked, expanded, selection, hints, bundle, excluded };
   const metadata = describe(deps, outcome);
-  const receiptPersisted =
-    request.keepReceipt && (await context.keep(toMaterial(deps, outcome, metadata)));
+  const material = toMaterial(deps, outcome, metadata);
+  const receiptPersisted = request.keepReceipt && (await context.keep(material));
   return {
     results: selection.results,
     bundle,
@@ -100,6 +103,7 @@ export async function retrieve(
     filterMetadata: describeFilter(request),
     crossScopeHints: hints,
     scoreTraces: selection.results.flatMap(({ trace }) => trace ?? []),
+    ...(request.explain && { explained: context.explain(material) }),
     metadata: { ...metadata, receiptPersisted, timingMs: log.totalMs, stages: log.traces },
   };
 }

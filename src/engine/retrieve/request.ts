@@ -54,6 +54,7 @@ export type RetrievalRequest = {
   readonly includeCrossScope: boolean;
   /** Whether a receipt is wanted. */
   readonly keepReceipt: boolean;
+  readonly explain: boolean;
   /** The program that asks, if it says so. */
   readonly client: string | undefined;
   readonly signal: AbortSignal | undefined;
@@ -106,6 +107,7 @@ export function parseRequest(
       ownWeights === undefined ? settings.scoringVersion : scoringVersionId(ownWeights),
     multipliers,
     includeCrossScope: parseOptionalBoolean(input.includeCrossScope, "include_cross_scope") ?? true,
+    explain: parseOptionalBoolean(input.explain, "explain") ?? false,
     keepReceipt: parseOptionalBoolean(input.keepReceipt, "keep_receipt") ?? true,
     client: parseClient(input.client),
     signal: input.signal,

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import type { KeptReceipt } from "../../../src/domain/records/explanation.ts";
 import type { CandidatePath } from "../../../src/domain/records/retrieval-record.ts";
 import type { Adjustment } from "../../../src/domain/records/score.ts";
-import type { KeptReceipt, ReceiptMaterial } from "../../../src/engine/receipts/api.ts";
+import type { ReceiptMaterial } from "../../../src/engine/receipts/api.ts";
 import { type BuiltReceipt, buildReceipt } from "../../../src/engine/receipts/build.ts";
 import { receiptChecksum, receiptText } from "../../../src/engine/receipts/canonical.ts";
 import { explainReceipt } from "../../../src/engine/receipts/explain.ts";

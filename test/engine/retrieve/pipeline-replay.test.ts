@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import type { KeptReceipt } from "../../../src/domain/records/explanation.ts";
 import type { PackingSettings } from "../../../src/domain/records/packing.ts";
 import type { RankingPolicy, ReceiptCandidate } from "../../../src/domain/records/receipt.ts";
 import { replayScore } from "../../../src/domain/score-replay.ts";
 import type { Fusion } from "../../../src/domain/scoring.ts";
-import type { KeptReceipt } from "../../../src/engine/receipts/api.ts";
 import type { RetrieveInput } from "../../../src/engine/retrieve/api.ts";
 import type { EngineSettings } from "../../../src/engine/settings.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";

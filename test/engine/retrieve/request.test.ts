@@ -61,6 +61,7 @@ test("fills in what is left out", () => {
     multipliers: undefined,
     includeCrossScope: true,
     keepReceipt: true,
+    explain: false,
     client: undefined,
     signal: undefined,
   });

@@ -140,6 +140,24 @@ describe("questions", () => {
     });
     expect((await ask(path, { key: "key-b" })).status).toBe(404);
   });
+
+  test("explains an answer with it, equal to what is kept, and leaves nothing behind if that is wanted", async () => {
+    const { asAda, store } = await opened();
+    await store("The dentist of Ada is Dr. Li");
+    const body = { query: "dentist?", explain: true };
+
+    const { json: kept } = await asAda("/v1/retrieve", { body });
+    const path = `/v1/retrievals/${Reflect.get(Object(kept["metrics"]), "request_id")}`;
+
+    expect(kept["receipt"]).toEqual((await asAda(path)).json);
+    const later = (await asAda(`${path}/explanation`)).json;
+    expect(kept["explanation"]).toEqual({ ...later, created_at: expect.any(String) });
+    const silent = await asAda("/v1/retrieve", { body: { ...body, keep_receipt: false } });
+    expect(silent.json["explanation"]).toMatchObject({ query: "dentist?", not_in_context: [] });
+    expect(rows(await asAda("/v1/retrievals"), "retrievals")).toHaveLength(1);
+    const plain = await asAda("/v1/retrieve", { body: { query: "dentist?" } });
+    expect(Object.keys(plain.json)).toEqual(["results", "bundle", "value_bindings", "metrics"]);
+  });
 });
 
 test.each([

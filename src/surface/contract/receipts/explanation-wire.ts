@@ -1,7 +1,7 @@
 import { QUERY_INTENTS, REPRESENTATION_LEVELS } from "../../../domain/enums.ts";
+import type { Explanation } from "../../../domain/records/explanation.ts";
 import { SECTION_NAMES } from "../../../domain/records/retrieval-record.ts";
 import type { MemoryEngine } from "../../../engine/memory-engine.ts";
-import type { Explanation } from "../../../engine/receipts/api.ts";
 import {
   count,
   decimal,

@@ -1,5 +1,5 @@
 import type { AnswerCitations } from "../../../domain/records/citations.ts";
-import type { KeptReceipt } from "../../../engine/receipts/api.ts";
+import type { KeptReceipt } from "../../../domain/records/explanation.ts";
 import { counted, listed, moment, name, oneLine, rounded } from "../core/tool-text.ts";
 
 /** Code points of the question that a receipt repeats. */

@@ -1,10 +1,7 @@
 import { QUERY_INTENTS } from "../../../domain/enums.ts";
+import type { KeptReceipt } from "../../../domain/records/explanation.ts";
 import { receiptForm } from "../../../domain/records/receipt.ts";
-import type {
-  KeptReceipt,
-  ListedRetrieval,
-  ListedRetrievals,
-} from "../../../engine/receipts/api.ts";
+import type { ListedRetrieval, ListedRetrievals } from "../../../engine/receipts/api.ts";
 import {
   count,
   dictionary,

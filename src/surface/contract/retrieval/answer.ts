@@ -27,6 +27,8 @@ import {
   uuid,
 } from "../../../lib/form.ts";
 import { noted, told, view, without } from "../../../lib/view.ts";
+import { explanationView, type ToldExplanation } from "../receipts/explanation-wire.ts";
+import { receiptView } from "../receipts/wire.ts";
 import { bindingView, bundleView, contextReferencesForm, relevanceOf } from "./bundle-wire.ts";
 import { shownHits } from "./hits.ts";
 import { metricsView } from "./metrics-wire.ts";
@@ -68,13 +70,20 @@ const resultView = noted(
   { id: "RetrieveResult" },
 );
 
+/** An answer with the texts of its explanation, where one was asked for. */
+type ToldRetrieval = RetrievalResponse & {
+  readonly explanation?: ToldExplanation | undefined;
+};
+
 /** The complete answer, as returned over HTTP. */
 export const retrieveView = noted(
-  view<RetrievalResponse>()({
+  view<ToldRetrieval>()({
     results: list(resultView),
     bundle: bundleView,
     valueBindings: list(bindingView),
     metrics: told(metricsView, ({ metadata }) => metadata),
+    receipt: told(omitted(receiptView), ({ explained }) => explained?.receipt),
+    explanation: omitted(explanationView),
   }),
   { id: "RetrieveAnswer" },
 );

@@ -1,5 +1,6 @@
 import { defineOperation, part } from "../core/operation.ts";
 import { READS } from "../core/operation-parts.ts";
+import { withTexts } from "../receipts/explanation-wire.ts";
 import { retrieveToolView, retrieveView, toToolAnswer } from "./answer.ts";
 import { retrieveBody, retrieveRequest, toRetrieveInput } from "./request.ts";
 import { tellRetrieve } from "./text.ts";
@@ -10,7 +11,14 @@ const retrieveOperation = defineOperation({
   description:
     "Ranks the memories that answer a question and packs the best into a context of at most token_budget tokens.",
   request: retrieveRequest,
-  run: async (context, input) => context.engine().retrieve(toRetrieveInput(input, context)),
+  run: async (context, input) => {
+    const response = await context.engine().retrieve(toRetrieveInput(input, context));
+    const { explained } = response;
+    if (explained === undefined) return response;
+    const userId = context.caller.boundUserId ?? input.userId;
+    const { explanation } = explained;
+    return { ...response, explanation: await withTexts(context.engine(), explanation, userId) };
+  },
   answer: retrieveView,
   http: { route: "post /v1/retrieve", body: retrieveBody },
   mcp: {

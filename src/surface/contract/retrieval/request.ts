@@ -143,6 +143,12 @@ export const retrieveRequest = {
       .optional()
       .meta({ description: "false: no receipt is kept of this answer.", default: true }),
   ),
+  explain: httpField(
+    z.boolean().optional().meta({
+      description: "true: the answer brings its receipt and its explanation, kept or not.",
+      default: false,
+    }),
+  ),
   ...filters,
   include_context: toolField(
     z.boolean().nullish().meta({
