@@ -1,6 +1,7 @@
 import type { FunctionComponent } from "preact";
 import { t } from "./language/texts.ts";
-import { Conflicts, openConflicts } from "./views/conflicts.tsx";
+import { openConflicts } from "./views/conflicts/open.ts";
+import { Conflicts } from "./views/conflicts.tsx";
 import { Memory } from "./views/memory.tsx";
 import { Search } from "./views/search.tsx";
 import { Timeline } from "./views/timeline.tsx";

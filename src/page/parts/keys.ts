@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 const PLACE = "svc.keys";
 
@@ -40,7 +40,8 @@ export function activeKeys(): readonly KeyAction[] {
 export function useKeys(actions: readonly KeyAction[]): void {
   const latest = useRef(actions);
   latest.current = actions;
-  useEffect(() => {
+  // As soon as it is drawn: whoever sees a button may press its key.
+  useLayoutEffect(() => {
     const group = { actions: () => latest.current };
     groups.value = [...groups.peek(), group];
     return () => {

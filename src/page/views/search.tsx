@@ -1,6 +1,65 @@
 import type { VNode } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { asFailure, type CallFailure } from "../data/failure.ts";
+import { go, hrefOf } from "../data/place.ts";
+import { useQuery } from "../data/query.ts";
+import { question } from "../data/question.ts";
+import { owner } from "../data/server.ts";
 import { t } from "../language/texts.ts";
+import { Failure, Answer as Shown, Skeleton } from "../parts/states.tsx";
+import { type Answer, ask, type Question, replay } from "./search/answer.ts";
+import { AskBar, conditions } from "./search/ask-bar.tsx";
+import { Explained } from "./search/explained.tsx";
+import { Recent } from "./search/recent.tsx";
 
-export function Search(): VNode {
-  return <h1 class="ttl">{t.frame.view.search}</h1>;
+type Asked =
+  | { readonly state: "asking" }
+  | { readonly state: "done"; readonly answer: Answer }
+  | { readonly state: "failed"; readonly failure: CallFailure };
+
+/** Why this answer? A question of this tab, or one that an assistant asked, by the id of its receipt. */
+export function Search({ id }: { id: string }): VNode {
+  const [text, setText] = useState("");
+  const [asked, setAsked] = useState<Asked | undefined>(undefined);
+  const send = async (query: string): Promise<void> => {
+    setText(query);
+    if (query.trim() === "") return;
+    if (id !== "") go(hrefOf("search"), "replace");
+    setAsked({ state: "asking" });
+    const whole: Question = { ...conditions.value, query };
+    try {
+      setAsked({ state: "done", answer: await ask(whole, owner.peek() ?? "") });
+    } catch (error) {
+      setAsked({ state: "failed", failure: asFailure(error) });
+    }
+  };
+  useEffect(() => {
+    const waiting = question.value;
+    if (waiting === undefined) return;
+    question.value = undefined;
+    void send(waiting.text);
+  }, [question.value]);
+  return (
+    <>
+      <AskBar key={id} text={text} onAsk={send} />
+      {id === "" ? <Own asked={asked} /> : <Former id={id} />}
+    </>
+  );
+}
+
+/** What this tab has asked, else what assistants have. */
+function Own({ asked }: { asked: Asked | undefined }): VNode {
+  if (asked === undefined) return <Recent />;
+  if (asked.state === "asking") return <Skeleton label={t.search.asking} />;
+  if (asked.state === "failed") return <Failure of={asked.failure} />;
+  return <Explained answer={asked.answer} />;
+}
+
+function Former({ id }: { id: string }): VNode {
+  const query = useQuery(`replay ${id}`, (userId) => replay(id, userId));
+  return (
+    <Shown of={query} label={t.search.asking}>
+      {(answer) => <Explained answer={answer} />}
+    </Shown>
+  );
 }

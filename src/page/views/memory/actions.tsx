@@ -1,0 +1,85 @@
+import type { VNode } from "preact";
+import type { Node } from "../../client/types.gen.ts";
+import { archive, pin, promote, reinforce } from "../../data/changes.ts";
+import { go, withQuery } from "../../data/place.ts";
+import { canChange } from "../../data/server.ts";
+import { t } from "../../language/texts.ts";
+import { Button } from "../../parts/controls.tsx";
+import { type KeyAction, useKeys } from "../../parts/keys.ts";
+
+type Action = KeyAction & { readonly name: string; readonly isLast?: boolean };
+
+/** What can be done with a memory in its state, each with its key. */
+export function Actions({ node }: { node: Node }): VNode | null {
+  const actions = canChange.value ? actionsOf(node) : [];
+  useKeys(actions);
+  if (actions.length === 0) return null;
+  return (
+    <div class="acts">
+      {actions
+        .filter(({ isLast }) => isLast !== true)
+        .map((action) => (
+          <Act key={action.keys} of={action} />
+        ))}
+      <span class="gap" />
+      {actions
+        .filter(({ isLast }) => isLast)
+        .map((action) => (
+          <Act key={action.keys} of={action} />
+        ))}
+    </div>
+  );
+}
+
+function Act({ of: { name, keys, run } }: { of: Action }): VNode {
+  return (
+    <Button keyName={keys} onClick={() => run(new KeyboardEvent("keydown"))}>
+      {name}
+    </Button>
+  );
+}
+
+function actionsOf(node: Node): readonly Action[] {
+  const { lifecycle_state: state, pinned } = node;
+  const { keys } = t.timeline;
+  if (state === "archived" || state === "deprecated") return [];
+  const canBeReplaced = state === "tentative" || state === "stable";
+  return [
+    ...(canBeReplaced
+      ? [
+          {
+            keys: "e",
+            name: `${t.memory.correct}…`,
+            text: keys.correct,
+            run: () => go(withQuery({ do: "correct" }), "replace"),
+          },
+        ]
+      : []),
+    ...(state === "tentative"
+      ? [{ keys: "m", name: t.memory.promote, text: keys.promote, run: () => void promote(node) }]
+      : []),
+    ...(state === "superseded"
+      ? []
+      : [
+          {
+            keys: "+",
+            name: t.memory.reinforce,
+            text: keys.reinforce,
+            run: () => void reinforce(node),
+          },
+          {
+            keys: "p",
+            name: pinned ? t.memory.unpin : t.memory.pin,
+            text: keys.pin,
+            run: () => void pin(node),
+          },
+        ]),
+    {
+      keys: "x",
+      name: t.memory.archive,
+      text: keys.archive,
+      run: () => archive([node]),
+      isLast: true,
+    },
+  ];
+}

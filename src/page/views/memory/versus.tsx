@@ -1,0 +1,116 @@
+import type { VNode } from "preact";
+import type { Node, NotedContradiction } from "../../client/types.gen.ts";
+import { hrefOf } from "../../data/place.ts";
+import { canChange } from "../../data/server.ts";
+import { t } from "../../language/texts.ts";
+import { Button, Head, Moment } from "../../parts/controls.tsx";
+import { date, share } from "../../parts/format.ts";
+import { useKeys } from "../../parts/keys.ts";
+import { Text } from "../../parts/text.tsx";
+import { useOpenContradictions } from "../conflicts/open.ts";
+import { settle } from "../conflicts/settle.ts";
+
+/** The memory and what contradicts it, side by side. The page recommends neither. */
+export function Versus({ node }: { node: Node }): VNode | null {
+  const pairs = useOpenContradictions();
+  const pair = pairs.find(({ node_a, node_b }) => node_a.id === node.id || node_b.id === node.id);
+  if (pair === undefined) return null;
+  const other = pair.node_a.id === node.id ? pair.node_b : pair.node_a;
+  return (
+    <section class="sect">
+      <Head title={t.memory.versus.title} note={notedBy(pair)} />
+      <Pair left={node} right={other} isHere />
+    </section>
+  );
+}
+
+export function notedBy({ actor, noted_at }: NotedContradiction): string {
+  return t.memory.versus.noted(actor ?? t.memory.versus.unknown, date(noted_at));
+}
+
+type PairProps = {
+  readonly left: Node;
+  readonly right: Node;
+  /** Whether the left one is the memory of the page. */
+  readonly isHere?: boolean;
+  readonly onSettled?: () => void;
+};
+
+/** Two equal halves with equal buttons, and a key for each. */
+export function Pair({ left, right, isHere = false, onSettled }: PairProps): VNode {
+  const { versus } = t.memory;
+  const keep = async (winner: Node, loser: Node): Promise<void> => {
+    if (await settle(winner, loser)) onSettled?.();
+  };
+  useKeys(
+    canChange.value
+      ? [
+          { keys: "1", text: versus.keepThis, run: () => void keep(left, right) },
+          { keys: "2", text: versus.keepOther, run: () => void keep(right, left) },
+        ]
+      : [],
+  );
+  return (
+    <>
+      <div class="versus">
+        <Side
+          node={left}
+          tag={versus.this}
+          keyName="1"
+          name={versus.keepThis}
+          onKeep={() => void keep(left, right)}
+          isLink={!isHere}
+        />
+        <Side
+          node={right}
+          tag={versus.other}
+          keyName="2"
+          name={versus.keepOther}
+          onKeep={() => void keep(right, left)}
+          isLink
+        />
+      </div>
+      <p>{versus.what}</p>
+    </>
+  );
+}
+
+type SideProps = {
+  readonly node: Node;
+  readonly tag: string;
+  readonly keyName: string;
+  readonly name: string;
+  readonly onKeep: () => void;
+  readonly isLink: boolean;
+};
+
+function Side({ node, tag, keyName, name, onKeep, isLink }: SideProps): VNode {
+  const { versus } = t.memory;
+  const text = <Text of={node.content.slice(0, 600)} />;
+  return (
+    <div class="side">
+      <p class="tag">
+        <span>{tag}</span>
+        <kbd aria-hidden="true">{keyName}</kbd>
+      </p>
+      <p class="text">{isLink ? <a href={hrefOf("memory", node.id)}>{text}</a> : text}</p>
+      <dl>
+        <dt>{versus.source}</dt>
+        <dd>{t.words.source[node.source_type]}</dd>
+        <dt>{versus.when}</dt>
+        <dd>
+          <Moment at={node.created_at} />
+        </dd>
+        <dt>{versus.certainty}</dt>
+        <dd>
+          {t.words.knowledge[node.epistemic_type]}, {share(node.confidence)}
+        </dd>
+      </dl>
+      {canChange.value && (
+        <Button kind="main" keyName={keyName} onClick={onKeep}>
+          {name}
+        </Button>
+      )}
+    </div>
+  );
+}

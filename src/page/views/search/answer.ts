@@ -1,0 +1,144 @@
+import { explainRetrieval, getNodes, getRetrievalReceipt, retrieve } from "../../client/sdk.gen.ts";
+import type {
+  Explanation,
+  Node,
+  RetrievalReceipt,
+  RetrieveRequest,
+} from "../../client/types.gen.ts";
+import { answered } from "../../data/http.ts";
+import { sha256 } from "./checks.ts";
+
+/** What is asked, with the conditions of the question. */
+export type Question = Pick<
+  RetrieveRequest,
+  "query" | "limit" | "token_budget" | "scope" | "source_types" | "retrieval_mode" | "knowledge_at"
+>;
+
+/** How a context that is shown relates to the one that was sent. */
+export type Sameness =
+  /** It is this answer's own. */
+  | "own"
+  /** Asked again, the hash is that of the receipt. */
+  | "equal"
+  /** Asked again, it is another. */
+  | "other"
+  /** This browser computes no hashes here. */
+  | "unchecked";
+
+/** An answer with all that explains it. */
+export type Answer = {
+  readonly receipt: RetrievalReceipt;
+  readonly explanation: Explanation;
+  /** The memories that it names, as far as they still exist. */
+  readonly nodes: ReadonlyMap<string, Node>;
+  readonly context: { readonly text: string; readonly sameness: Sameness };
+  /** Memories in the context whose text is another now, or that are gone. */
+  readonly changed: readonly string[];
+  /** How long it took; undefined for one that was asked before. */
+  readonly ms: number | undefined;
+  /** Results that are merely the nearest there are. */
+  readonly weak: ReadonlySet<string>;
+};
+
+/** Asks, without leaving a receipt: looking must not fill the activity. */
+export async function ask(question: Question, userId: string): Promise<Answer> {
+  const body = { ...question, user_id: userId, keep_receipt: false, explain: true };
+  const { results, bundle, metrics, receipt, explanation } = await answered(retrieve({ body }));
+  if (receipt === undefined || explanation === undefined) throw new Error("no explanation came");
+  return {
+    receipt,
+    explanation,
+    nodes: await nodesOf(explanation, userId),
+    context: { text: bundle.rendered_context, sameness: "own" },
+    changed: [],
+    ms: metrics.timing_ms,
+    weak: new Set(
+      results.flatMap(({ node_id, strength }) => (strength === "weak" ? [node_id] : [])),
+    ),
+  };
+}
+
+/** An answer that was given before, by its receipt, asked again to see whether it is the same. */
+export async function replay(requestId: string, userId: string): Promise<Answer> {
+  const at = { path: { request_id: requestId }, query: { user_id: userId } };
+  const [receipt, explanation] = await Promise.all([
+    answered(getRetrievalReceipt(at)),
+    answered(explainRetrieval(at)),
+  ]);
+  const nodes = await nodesOf(explanation, userId);
+  const again = await answered(retrieve({ body: requestOf(receipt, userId) }));
+  const text = again.bundle.rendered_context;
+  const hash = await sha256(text);
+  const sameness =
+    hash === undefined ? "unchecked" : hash === receipt.context_sha256 ? "equal" : "other";
+  return {
+    receipt,
+    explanation,
+    nodes,
+    context: { text, sameness },
+    changed: sameness === "other" ? await changedSince(receipt, nodes) : [],
+    ms: undefined,
+    weak: new Set(),
+  };
+}
+
+/** The question of a receipt, word for word, at the time at which it was asked. */
+function requestOf(receipt: RetrievalReceipt, userId: string): RetrieveRequest {
+  const { parameters } = receipt.execution;
+  return {
+    query: receipt.query,
+    user_id: userId,
+    reference_time: receipt.reference_time,
+    token_budget: receipt.packing.token_budget,
+    limit: receipt.result_limit,
+    min_score: receipt.min_score,
+    min_fidelity: receipt.packing.min_fidelity,
+    retrieval_mode: receipt.retrieval_mode,
+    scope: receipt.scopes,
+    time_from: receipt.time_from,
+    time_to: receipt.time_to,
+    knowledge_at: parameters.knowledge_at,
+    event_time_from: parameters.event_time_from,
+    event_time_to: parameters.event_time_to,
+    include_cross_scope: parameters.include_cross_scope,
+    max_per_source: parameters.max_per_source,
+    max_per_evidence: parameters.max_per_evidence,
+    exclude_node_types: parameters.exclude_node_types ?? null,
+    source_types: parameters.source_types ?? null,
+    ...(parameters.ranking_multipliers === null
+      ? {}
+      : { ranking_multipliers: parameters.ranking_multipliers }),
+    keep_receipt: false,
+  };
+}
+
+/** As many ids as one call takes. */
+const BATCH = 500;
+
+async function nodesOf(
+  explanation: Explanation,
+  userId: string,
+): Promise<ReadonlyMap<string, Node>> {
+  const { in_context, not_in_context } = explanation;
+  const ids = [...new Set([...in_context, ...not_in_context].map(({ node_id }) => node_id))];
+  const found: Node[] = [];
+  for (let from = 0; from < ids.length; from += BATCH) {
+    const body = { node_ids: ids.slice(from, from + BATCH), user_id: userId };
+    found.push(...(await answered(getNodes({ body }))).nodes);
+  }
+  return new Map(found.map((node) => [node.id, node]));
+}
+
+async function changedSince(
+  receipt: RetrievalReceipt,
+  nodes: ReadonlyMap<string, Node>,
+): Promise<readonly string[]> {
+  const changed: string[] = [];
+  for (const { node_id, content_sha256, in_context } of receipt.candidates) {
+    if (!in_context) continue;
+    const node = nodes.get(node_id);
+    if (node === undefined || (await sha256(node.content)) !== content_sha256)
+      changed.push(node_id);
+  }
+  return changed;
+}

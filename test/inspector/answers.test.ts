@@ -1,0 +1,150 @@
+/** The views of a question, of a memory and of contradictions, in a real browser. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { leftOut } from "../left-out.ts";
+import { endAll, look, NO_BROWSER, type Served, serve } from "./place.ts";
+import { QUESTION, type Story, tellStory } from "./story.ts";
+
+setDefaultTimeout(60_000);
+
+let served: Served;
+let story: Story;
+beforeAll(async () => {
+  if (NO_BROWSER !== undefined) return;
+  served = await serve({
+    fill: async (engine, at) => {
+      story = await tellStory(engine, at);
+    },
+  });
+});
+afterAll(endAll);
+
+const texts = (selector: string): string =>
+  `[...document.querySelectorAll(${JSON.stringify(selector)})].map((one) => one.textContent)`;
+
+const VIEWS = ["search", "asked", "memory", "conflicts"] as const;
+const pathOf = (view: (typeof VIEWS)[number]): string =>
+  ({
+    search: "search",
+    asked: `search/${story.requestId}`,
+    memory: `memory/${story.ids.thursday}`,
+    conflicts: "conflicts",
+  })[view];
+
+describe.skipIf(NO_BROWSER !== undefined)(`the inspector${leftOut(NO_BROWSER)}`, () => {
+  test.each(VIEWS)(
+    "has no faults of accessibility in %s, light and dark, narrow and wide",
+    async (view) => {
+      for (const scheme of ["light", "dark"] as const) {
+        for (const width of [320, 1440, 1920]) {
+          const { go, axe, faults, context, page } = await look(served.url, { scheme, width });
+          await go(pathOf(view));
+          expect([scheme, width, await axe()]).toEqual([scheme, width, []]);
+          expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(
+            true,
+          );
+          expect(faults).toEqual([]);
+          await context.close();
+        }
+      }
+    },
+  );
+
+  test("computes the checksum and the scores of a receipt again, and asks it again word for word", async () => {
+    const { page, go, context } = await look(served.url);
+    await go(pathOf("asked"));
+    await page.getByText("✓ checksum holds, scores computed again are equal").waitFor();
+    await page.getByText("word for word as it was sent").waitFor();
+    const told = await served.engine.explain(story.requestId, "anna");
+    const scores = told?.inContext
+      .toSorted((a, b) => a.rank - b.rank)
+      .map(({ score }) => score.toFixed(3));
+    expect(await page.evaluate<string[]>(texts(".hit .score b"))).toEqual(scores ?? []);
+    expect(await page.evaluate<string[]>(texts(".funnel .n"))).toEqual([
+      "21found",
+      "19allowed−2",
+      "8chosen−11",
+      "8packed",
+    ]);
+    await context.close();
+  });
+
+  test("says that a context is another one, and what changed in it, once a memory of it is gone", async () => {
+    let old: Story | undefined;
+    const other = await serve({
+      fill: async (engine, at) => {
+        old = await tellStory(engine, at);
+        await engine.archive(old.ids.oncall, { actorId: "anna" });
+      },
+    });
+    const { page, go, context } = await look(other.url);
+    await go(`search/${old?.requestId}`);
+    await page.getByText("asked again now, it is another text").waitFor();
+    expect(await page.getByText("word for word as it was sent").count()).toBe(0);
+    await context.close();
+  });
+
+  test("asks a question that leaves no receipt and stands in no address and no title", async () => {
+    const { page, go, context, faults } = await look(served.url);
+    await go("search");
+    const before = await served.engine.listRetrievals({ userId: "anna" });
+    await page.keyboard.press("/");
+    await page.keyboard.type(QUESTION);
+    await page.keyboard.press("Enter");
+    await page.getByText("word for word as an assistant would get it").waitFor();
+    expect((await page.evaluate<string[]>(texts(".hit"))).length).toBeGreaterThan(3);
+    expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe("/inspect/search");
+    expect(await page.title()).not.toContain("ledger");
+    expect(await served.engine.listRetrievals({ userId: "anna" })).toEqual(before);
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+
+  test("corrects a memory by keys: the new text replaces the old one, which stays in the chain", async () => {
+    const { page, go, context } = await look(served.url);
+    await go(`memory/${story.ids.flag}`);
+    await page.keyboard.press("e");
+    await page
+      .getByRole("textbox", { name: "What is true" })
+      .fill("The feature flag is on everywhere.");
+    expect(await page.evaluate<string[]>(texts(".diff ins"))).toContain("everywhere.");
+    await page.getByRole("button", { name: "Replace it" }).click();
+    await page
+      .getByRole("heading", { level: 1, name: "The feature flag is on everywhere." })
+      .waitFor();
+    await page.getByText("It replaced").waitFor();
+    const before = await served.engine.getNode(story.ids.flag, { includeSuperseded: true });
+    expect(before?.lifecycleState).toBe("superseded");
+    await context.close();
+  });
+
+  test("archives after six seconds unless that is taken back, and at once when the page is left", async () => {
+    const { page, go, context } = await look(served.url);
+    const state = async (): Promise<string | undefined> =>
+      (await served.engine.getNode(story.ids.tea, { includeSuperseded: true }))?.lifecycleState;
+    await go(`memory/${story.ids.tea}`);
+    await page.keyboard.press("x");
+    await page.keyboard.press("z");
+    await page.getByText("Kept. Nothing was archived.").waitFor();
+    expect(await state()).toBe("tentative");
+    await page.keyboard.press("x");
+    await page.getByText("Archived “").waitFor();
+    expect(await state()).toBe("tentative");
+    await page.goto("about:blank");
+    for (let tries = 0; tries < 200 && (await state()) !== "archived"; tries += 1)
+      await Bun.sleep(10);
+    expect(await state()).toBe("archived");
+    await context.close();
+  });
+
+  test("settles a contradiction by a key", async () => {
+    const { page, go, context } = await look(served.url);
+    await go("conflicts");
+    expect(await page.evaluate<string[]>(texts(".side .text"))).toHaveLength(2);
+    await page.keyboard.press("1");
+    await page.getByText("Nothing to decide").waitFor();
+    const kept = await served.engine.getNode(story.ids.thursday);
+    const other = await served.engine.getNode(story.ids.wednesday, { includeSuperseded: true });
+    expect([kept?.lifecycleState, other?.lifecycleState]).toEqual(["stable", "deprecated"]);
+    await context.close();
+  });
+});
