@@ -38,6 +38,7 @@ export function useApps() {
       version: "9.9.9",
       auth,
       cors: { origins: [], allowCredentials: false },
+      inspector: true,
       log: () => {},
       ...more,
     });
