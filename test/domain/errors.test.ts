@@ -78,6 +78,7 @@ describe("the class of an error", () => {
       "stale_profile",
       "bad_citation",
       "unauthenticated_bind",
+      "namespace_mismatch",
     ]);
     expect(of(PackError)).toEqual([
       "not_a_pack",
