@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { pagePlugin } from "../../scripts/build/page.ts";
+import { buildPage, embedded } from "../../scripts/build/page.ts";
 import type { MemoryEngine } from "../../src/engine/memory-engine.ts";
+import { INSPECTOR_FILES } from "../../src/surface/http/inspector-files.ts";
 import { startHttpServer } from "../../src/surface/http/server.ts";
 import type { AuthSettings } from "../../src/surface/listener/auth.ts";
 import { engines, type OpenedEngine, REAL_MODEL, testClock } from "../engine/engines.ts";
@@ -67,7 +68,10 @@ export async function serve({ auth = {}, fill = tellStory }: ServeOptions = {}):
 
 /** The built page takes the place of the empty list of files, as in the executable. */
 async function putPage(): Promise<void> {
-  Bun.plugin(await pagePlugin(ROOT));
+  const files = await buildPage(ROOT);
+  const entries = files.map(({ name, type, content }) => [name, embedded(type, content)]);
+  // Not by the plugin of the build: with one, the runtime forgets the macros of what it loads afterwards.
+  Object.assign(INSPECTOR_FILES, Object.fromEntries(entries));
 }
 
 /** Ids in the order in which they are made, so that pictures of them are equal. */
@@ -180,6 +184,8 @@ const RUN_AXE = `axe.run(document, {
 /** Ends all servers and the browser, for the end of a file. */
 export async function endAll(): Promise<void> {
   for (const stop of stops.splice(0)) await stop();
+  for (const name of Object.keys(INSPECTOR_FILES)) Reflect.deleteProperty(INSPECTOR_FILES, name);
+  isPageThere = undefined;
   await close();
   const running = browser;
   browser = undefined;

@@ -10,13 +10,11 @@ test("settings of other parts and without effect are told once and end nothing",
   await init;
   const env = {
     SVC_EMBEDDING_API_KEY: "hidden",
-    SVC_NAMESPACE_ID: "home",
     SVC_VISION__ENABLED: "true",
     SVC_VECTOR_SAVE_INTERVAL: "5",
   };
   const told = [
     "embedding.api_key has no effect",
-    "SVC_NAMESPACE_ID",
     "SVC_VISION__ENABLED",
     "vector_save_interval has no effect",
   ];
