@@ -1,4 +1,6 @@
 /** Many packs under names: who holds them, and what cannot be exchanged unnoticed. */
+
+import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -155,6 +157,18 @@ describe("open packs", () => {
     expect(existsSync(`${packOf(lease.namespace.id)}-wal`)).toBeFalse();
   });
 
+  test("are no longer given to who waits for one when the workspace closes", async () => {
+    const workspace = await open({ maxOpen: 1 });
+    const a = await workspace.namespace("a");
+    const waiting = workspace.namespace("b").catch((error: unknown) => error);
+    await Bun.sleep(20);
+    const closed = workspace.close();
+    await a.release();
+    expect(await waiting).toMatchObject({ code: "workspace_closed" });
+    await closed;
+    expect(existsSync(packOf(a.namespace.id))).toBeTrue();
+  });
+
   test.each([0, -1, 1.5, Number.NaN])("cannot be %p", async (maxOpen) => {
     await expect(open({ maxOpen })).rejects.toMatchObject({
       code: "invalid_argument",
@@ -226,6 +240,18 @@ describe("a folder", () => {
   test("with another file in place of the registry is refused", async () => {
     await Bun.write(join(folder, "workspace.sqlite3"), "no database ".repeat(100));
     await expect(open()).rejects.toMatchObject({ code: "workspace_damaged" });
+  });
+
+  test("whose registry names something else than an id is refused, and nothing is made there", async () => {
+    await (await open()).close();
+    const registry = new Database(join(folder, "workspace.sqlite3"));
+    registry.run("INSERT INTO namespaces VALUES ('a', '../../elsewhere', 0)");
+    registry.close();
+    const workspace = await open();
+    for (const call of [workspace.namespace("a"), workspace.listNamespaces()]) {
+      await expect(call).rejects.toMatchObject({ code: "workspace_damaged" });
+    }
+    expect(existsSync(join(folder, "packs"))).toBeFalse();
   });
 
   test("has settings for all its packs, which name none of them", async () => {

@@ -16,7 +16,8 @@ export class EngineCache {
   readonly #slots = new Map<Uuid, Slot>();
   readonly #waiting: (() => void)[] = [];
   #releases = 0;
-  #failure: unknown;
+  /** Why nothing is given any more. */
+  #refusal: SvcError | undefined;
 
   /** @param max at least 1 */
   constructor(max: number) {
@@ -25,11 +26,11 @@ export class EngineCache {
 
   /**
    * An engine that stays open until it is given back as often as it was taken. Waits while all are in use.
-   * @throws SvcError workspace_closed after an engine could not be closed; and what `open` throws
+   * @throws SvcError workspace_closed after `close`, or after an engine could not be closed; and what `open` throws
    */
   async take(id: Uuid, open: () => Promise<MemoryEngine>): Promise<MemoryEngine> {
     for (;;) {
-      if (this.#failure !== undefined) throw notClosed(this.#failure);
+      if (this.#refusal !== undefined) throw this.#refusal;
       const slot = this.#slots.get(id);
       if (slot !== undefined && slot.closing === undefined) return await this.#hold(id, slot);
       if (slot !== undefined) await slot.closing?.catch(() => undefined);
@@ -48,14 +49,16 @@ export class EngineCache {
     this.#wake();
   }
 
-  /** Waits until all are given back, then closes them. @throws AggregateError of what their closing threw */
+  /** Refuses those who wait, waits until all are given back, then closes them. @throws AggregateError of what their closing threw */
   async close(): Promise<void> {
+    const failures: unknown[] = this.#refusal === undefined ? [] : [this.#refusal.cause];
+    this.#refusal ??= new SvcError("workspace_closed", "the workspace was closed");
+    this.#wake();
     while ([...this.#slots.values()].some(({ holders }) => holders > 0)) await this.#change();
     const closed = await Promise.allSettled(
       [...this.#slots].map(([id, slot]) => this.#closeSlot(id, slot)),
     );
-    const failures = closed.flatMap((end) => (end.status === "rejected" ? [end.reason] : []));
-    if (this.#failure !== undefined) failures.unshift(this.#failure);
+    failures.push(...closed.flatMap((end) => (end.status === "rejected" ? [end.reason] : [])));
     if (failures.length > 0) throw new AggregateError(failures, "not every namespace was closed");
   }
 
@@ -87,7 +90,7 @@ export class EngineCache {
     try {
       await this.#closeSlot(...oldest);
     } catch (error) {
-      this.#failure = error;
+      this.#refusal = notClosed(error);
     }
     return true;
   }

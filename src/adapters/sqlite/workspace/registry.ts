@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { lstatSync } from "node:fs";
 import { SvcError } from "../../../domain/errors.ts";
-import { asUuid, type Uuid } from "../../../lib/uuid.ts";
+import { parseUuid, type Uuid } from "../../../lib/uuid.ts";
 import { openSqlite } from "../../native/open-sqlite.ts";
 import { codeOf, isBusy, toSvcError } from "../connection/failures.ts";
 
@@ -37,7 +37,7 @@ export function openRegistry(path: string): NamespaceRegistry {
     database = openSqlite(path);
     holdAlone(database);
     prepare(database, path);
-    return registryOn(database);
+    return registryOn(database, path);
   } catch (error) {
     database?.close();
     throw toFailure(error, path);
@@ -79,7 +79,15 @@ function prepare(database: Database, path: string): void {
   database.run("COMMIT");
 }
 
-function registryOn(database: Database): NamespaceRegistry {
+function registryOn(database: Database, path: string): NamespaceRegistry {
+  // An id is the name of a folder: one that is no UUID could lead anywhere.
+  const toNamespace = (row: Row): Namespace => {
+    const id = parseUuid(row.id);
+    if (id === undefined || id !== row.id) {
+      throw damaged(path, "names a namespace by something else than an id");
+    }
+    return { name: row.name, id };
+  };
   return {
     find: (name) => {
       const row = database
@@ -104,10 +112,6 @@ function registryOn(database: Database): NamespaceRegistry {
         .map(toNamespace),
     close: () => database.close(),
   };
-}
-
-function toNamespace({ name, id }: Row): Namespace {
-  return { name, id: asUuid(id) };
 }
 
 function toFailure(error: unknown, path: string): unknown {
