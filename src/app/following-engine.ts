@@ -1,5 +1,6 @@
 import type { Config } from "../config/schema.ts";
 import type { MemoryEngine } from "../engine/memory-engine.ts";
+import { methodsByTurn } from "./engine-methods.ts";
 import { type OpenedEngine, type OpenOptions, openWithModel } from "./open-engine.ts";
 
 /**
@@ -41,17 +42,8 @@ export async function openFollowing(
     }
   };
 
-  const passing =
-    (name: string) =>
-    async (...args: readonly unknown[]) =>
-      Reflect.get(await engine(), name)(...args);
-  const passed = Object.keys(first.engine).map((name) => [name, passing(name)] as const);
   return {
-    // SAFETY: each method of the engine by its name, with its own arguments and result; all that return no promise are below.
-    ...(Object.fromEntries(passed) as unknown as MemoryEngine),
-    iterNodes: async function* (query) {
-      yield* (await engine()).iterNodes(query);
-    },
+    ...methodsByTurn(first.engine, async () => ({ engine: await engine(), end: () => {} })),
     retrieve: async (input) => {
       const result = await (await engine()).retrieve(input);
       if (result.metadata.embeddingMismatch) await follow();

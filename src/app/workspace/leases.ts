@@ -1,6 +1,7 @@
 import type { Namespace } from "../../adapters/sqlite/workspace/registry.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
+import { methodsByTurn, type Turn } from "../engine-methods.ts";
 
 /** What only the workspace does with an engine. */
 type OfWorkspace = "close" | "lock" | "unlock";
@@ -23,33 +24,20 @@ export function createLease(
 ): NamespaceLease {
   const running = new Set<Promise<void>>();
   let released: Promise<void> | undefined;
-  const requireHeld = (): void => {
-    if (released === undefined) return;
-    const message = `the namespace ${JSON.stringify(namespace.name)} was released; ask the workspace for it again`;
-    throw new SvcError("workspace_closed", message);
-  };
-  /** @returns counts the call out */
-  const begin = (): (() => void) => {
+  const begin = (): Turn => {
+    if (released !== undefined) {
+      const message = `the namespace ${JSON.stringify(namespace.name)} was released; ask the workspace for it again`;
+      throw new SvcError("workspace_closed", message);
+    }
     const { promise, resolve } = Promise.withResolvers<void>();
     running.add(promise);
-    return () => {
+    const end = (): void => {
       running.delete(promise);
       resolve();
     };
+    return { engine, end };
   };
-  const passing =
-    (name: string) =>
-    async (...args: readonly unknown[]): Promise<unknown> => {
-      requireHeld();
-      const end = begin();
-      try {
-        return await Reflect.get(engine, name)(...args);
-      } finally {
-        end();
-      }
-    };
-  const { close: _close, lock: _lock, unlock: _unlock, ...offered } = engine;
-  const passed = Object.keys(offered).map((name) => [name, passing(name)] as const);
+  const { close: _close, lock: _lock, unlock: _unlock, ...offered } = methodsByTurn(engine, begin);
   const drain = async (): Promise<void> => {
     while (running.size > 0) await Promise.all(running);
     giveBack();
@@ -59,17 +47,7 @@ export function createLease(
     return released;
   };
   return {
-    // SAFETY: each method of the engine by its name, with its own arguments and result; the one that returns no promise is below.
-    ...(Object.fromEntries(passed) as unknown as Omit<MemoryEngine, OfWorkspace>),
-    iterNodes: async function* (query) {
-      requireHeld();
-      const end = begin();
-      try {
-        yield* engine.iterNodes(query);
-      } finally {
-        end();
-      }
-    },
+    ...offered,
     namespace,
     release,
     [Symbol.asyncDispose]: release,
