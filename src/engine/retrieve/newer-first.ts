@@ -1,26 +1,19 @@
 import { modelRules, onScale } from "../../domain/embedding-models.ts";
 import type { NodeType } from "../../domain/enums.ts";
 import { analyse } from "../../domain/lexical-analysis.ts";
-import { type MemoryNode, statedTime } from "../../domain/node.ts";
+import type { MemoryNode } from "../../domain/node.ts";
 import type { RankingPolicy } from "../../domain/records/receipt.ts";
 import { mayReplace, readStatement, replaces, type Statement } from "../../domain/replacement.ts";
 import { asksFor, saysTheSame } from "../../domain/same-saying.ts";
 import { storedSpeaker } from "../../domain/speaker.ts";
-import { compareCodePoints } from "../../lib/text.ts";
 import { unitCosine } from "../../lib/unit-cosine.ts";
 import type { NodeKey, Replacement, SearchIndex } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { ResultCandidate } from "./api.ts";
-import { adjusted, adjustment } from "./score/adjust.ts";
-import { byScore, byScoreThenPath } from "./score/order.ts";
+import { byAge, type Link, moveBehind } from "./move-behind.ts";
 
 /** Number of best candidates that are compared with one another. */
 const COMPARED = 20;
-/**
- * Maximum score of an outdated memory as a share of the newer one's: the difference is far smaller than that of any other scores.
- */
-const BEHIND = 1 - 1e-9;
-
 /** Types of memories that state what is so. What somebody noted or said may be about any moment. */
 const CLAIMS: ReadonlySet<NodeType> = new Set<NodeType>(["fact", "preference", "decision"]);
 
@@ -30,13 +23,6 @@ type Compared = {
   readonly statement: Statement;
 };
 type Pair = { readonly newer: Compared; readonly older: Compared };
-/** A memory and the one that it stands behind. */
-type Link = {
-  readonly newer: ResultCandidate;
-  readonly older: ResultCandidate;
-  /** Whether the newer one makes the older one outdated, as far as anybody can tell, so that the older one is marked. */
-  readonly isOutdated: boolean;
-};
 type WordedLink = Link & { readonly cosine: number };
 type Deps = Pick<
   EngineDeps<Pick<SearchIndex, "ownVectors" | "replacedNotes">>,
@@ -47,7 +33,7 @@ type Deps = Pick<
  * Moves a memory in front of the one that it makes outdated, if both are among the best candidates, and marks the older one. Of
  * two that say the same with another value, the later one is moved before the other if the question asks for neither value, and
  * nothing is marked. The scores of both are adjusted, so that a receipt reproduces the order.
- * @returns the same ranking object if nothing is outdated
+ * @returns the same ranking object if nothing is to be moved
  */
 export async function newerFirst(
   { store, embedder }: Deps,
@@ -59,8 +45,7 @@ export async function newerFirst(
   const known = await replacedLinks(store, userId, best);
   const compared = statements(best);
   const worded = await wordedLinks({ store, embedder }, userId, compared);
-  const links = withoutCircles([...known, ...worded, ...laterLinks(query, compared)]);
-  return links.length === 0 ? ranking : reordered(ranking, links, policy);
+  return moveBehind(ranking, [...known, ...worded, ...laterLinks(query, compared)], policy);
 }
 
 /** Notes of which the store knows that all they said was replaced, each with the best of what replaced it. */
@@ -208,22 +193,6 @@ function isOfOnePart(one: ResultCandidate, other: ResultCandidate): boolean {
   );
 }
 
-/** By when they happened if both say so, else by when they became valid, else by when they were stored; oldest first. */
-function byAge(one: ResultCandidate, other: ResultCandidate): number {
-  const { node: a } = one;
-  const { node: b } = other;
-  const happened =
-    a.eventTime === undefined || b.eventTime === undefined
-      ? 0
-      : compareCodePoints(a.eventTime, b.eventTime);
-  return (
-    happened ||
-    compareCodePoints(a.validFrom, b.validFrom) ||
-    compareCodePoints(a.createdAt, b.createdAt) ||
-    one.key - other.key
-  );
-}
-
 /** Each outdated memory with the nearest memory that makes it outdated; of equally near ones the newest. */
 function nearestLinks(links: readonly WordedLink[]): readonly Link[] {
   const nearest = new Map<NodeKey, WordedLink>();
@@ -236,70 +205,4 @@ function nearestLinks(links: readonly WordedLink[]): readonly Link[] {
     if (isNearer) nearest.set(link.older.key, link);
   }
   return [...nearest.values()];
-}
-
-/** The first link of each outdated memory, without those that would lead back to it: what makes it outdated is never behind it. */
-function withoutCircles(links: readonly Link[]): readonly Link[] {
-  const newerOf = new Map<NodeKey, Link>();
-  for (const link of links) {
-    const leadsBack = wayFrom(newerOf, link.newer.key).includes(link.older.key);
-    if (!newerOf.has(link.older.key) && !leadsBack) newerOf.set(link.older.key, link);
-  }
-  return [...newerOf.values()];
-}
-
-/** A memory, the one that makes it outdated, the one that makes that outdated, and so on. */
-function wayFrom(newerOf: ReadonlyMap<NodeKey, Link>, first: NodeKey): readonly NodeKey[] {
-  const way = [first];
-  for (let key: NodeKey | undefined = first; key !== undefined; ) {
-    key = newerOf.get(key)?.newer.key;
-    if (key !== undefined) way.push(key);
-  }
-  return way;
-}
-
-/** The newer ones moved to the places of the older ones, oldest first; then every older one moved behind, newest first. */
-function reordered(
-  ranking: readonly ResultCandidate[],
-  links: readonly Link[],
-  policy: RankingPolicy,
-): readonly ResultCandidate[] {
-  const current = new Map(ranking.map((candidate) => [candidate.key, candidate]));
-  const now = (candidate: ResultCandidate) => current.get(candidate.key) ?? candidate;
-  const newerOf = new Map(links.map((link) => [link.older.key, link]));
-  const stepsOf = ({ older }: Link) => wayFrom(newerOf, older.key).length;
-  // What a memory is behind may be behind another one: that decides, also where the two have other times than the order of events.
-  const oldestFirst = links
-    .toSorted((a, b) => byAge(a.older, b.older))
-    .sort((a, b) => stepsOf(b) - stepsOf(a));
-  for (const link of oldestFirst) {
-    const [newer, older] = [now(link.newer), now(link.older)];
-    const factor = older.compositeScore / newer.compositeScore;
-    if (factor > 1) current.set(newer.key, { ...newer, ...stepped(newer, factor, older) });
-  }
-  for (const link of oldestFirst.toReversed()) {
-    const [newer, older] = [now(link.newer), now(link.older)];
-    const factor = Math.min(1, (newer.compositeScore * BEHIND) / older.compositeScore);
-    const olderThan = { nodeId: newer.node.id, at: statedTime(newer.node) };
-    current.set(older.key, {
-      ...older,
-      ...stepped(older, factor, newer),
-      ...(link.isOutdated && { olderThan }),
-    });
-  }
-  return [...current.values()].sort(orderOf(policy));
-}
-
-function orderOf(policy: RankingPolicy): (a: ResultCandidate, b: ResultCandidate) => number {
-  if (policy === "score_id") return byScore;
-  if (policy === "score_path_id") return byScoreThenPath;
-  return (a, b) => {
-    const isFirst = a.rerankerScore !== undefined;
-    if (isFirst !== (b.rerankerScore !== undefined)) return isFirst ? -1 : 1;
-    return isFirst ? byScore(a, b) : byScoreThenPath(a, b);
-  };
-}
-
-function stepped(candidate: ResultCandidate, factor: number, other: ResultCandidate) {
-  return adjusted(candidate, adjustment("newer_first", factor, { sourceNodeId: other.node.id }));
 }
