@@ -18,8 +18,6 @@ import type { Server } from "../surface/listener/server.ts";
 import type { Host } from "../surface/mcp/link/host.ts";
 import { joinBy, linkOf } from "./mcp.ts";
 
-const INSPECTOR_PATH = "/inspect/";
-
 type Options = Pick<HttpServeOptions, "config" | "settingsFile" | "key" | "readOnly" | "log">;
 
 /** Serves programs over HTTP, assistants too if requested, and the `svc mcp` processes of the pack. */
@@ -65,6 +63,7 @@ export async function serveInspector(options: InspectOptions): Promise<RunningIn
     throw new SvcError("invalid_config", message, { setting });
   }
   const { startHttpServer } = await import("../surface/http/server.ts");
+  const { INSPECTOR_PATH } = await import("../surface/http/inspector.ts");
   const { createInspectorSession } = await import("../surface/http/inspector-session.ts");
   const session = createInspectorSession({
     nowMs: () => performance.now(),
@@ -86,9 +85,9 @@ function lazyExamine({
   keyIsKept,
 }: Pick<HttpServeOptions, "config" | "keyIsKept">): Examine {
   let examine: Promise<Examine> | undefined;
-  return async (signal) => {
+  return async () => {
     examine ??= import("./examine.ts").then(({ examineIn }) => examineIn(config, keyIsKept));
-    return await (await examine)(signal);
+    return await (await examine)();
   };
 }
 

@@ -26,7 +26,7 @@ export async function openToServe(
 }
 
 /** How a server speaks to whoever started it: to a person, or into a structured log. */
-export function teller({ output }: CliContext, config: Config): (text: string) => void {
+function teller({ output }: CliContext, config: Config): (text: string) => void {
   if (config.log_format === "text") return (text) => output.note(text);
   const log = stderrLog("info", config.log_format);
   return (text) => log("info", text);
@@ -34,13 +34,14 @@ export function teller({ output }: CliContext, config: Config): (text: string) =
 
 /** Reports where a server listens, waits for the request to stop it, and shuts it down cleanly. */
 export async function serveUntilStopped(
-  tell: (text: string) => void,
+  context: CliContext,
   server: RunningServer,
   config: Config,
   stop: AbortSignal,
   /** An additional message once it listens. */
   hint?: string,
 ): Promise<void> {
+  const tell = teller(context, config);
   tell(`svc ${VERSION} listening on ${server.url}  pack ${packName(config)}`);
   if (hint !== undefined) tell(hint);
   await aborted(stop);

@@ -1,5 +1,5 @@
 import { gunzipSync } from "node:zlib";
-import { refuse } from "../listener/answers.ts";
+import { refuseMethod } from "../listener/answers.ts";
 import type { HttpApp } from "./app-env.ts";
 import type { InspectorFile } from "./inspector-files.ts";
 
@@ -54,7 +54,7 @@ export function addInspector(app: HttpApp): void {
   });
   app.all(`${INSPECTOR_PATH}*`, (context) => {
     context.set("route", ROUTE);
-    return refuse(405, "method_not_allowed", "Method Not Allowed", { allow: "GET, HEAD" });
+    return refuseMethod("GET, HEAD");
   });
 }
 

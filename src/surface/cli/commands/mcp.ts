@@ -14,7 +14,7 @@ import {
 } from "../mcp-memory.ts";
 import { ANSWER_FORMS, DEFAULT_TOOLS, FLAGS, TOOL_SETS } from "../mcp-options.ts";
 import { encryptionKeyOption, envFileOption, keyRequest, wholeNumber } from "../options.ts";
-import { openToServe, READ_ONLY_OPTION, serveUntilStopped, teller } from "../serving.ts";
+import { openToServe, READ_ONLY_OPTION, serveUntilStopped } from "../serving.ts";
 import { stopSignal } from "../signals.ts";
 import { stderrLog } from "../stderr-log.ts";
 
@@ -117,7 +117,7 @@ async function overHttp(
     openEngine: () => openToServe(opened, readOnly, (message) => log("warn", message)),
     log,
   });
-  await serveUntilStopped(teller(context, config), server, config, stop);
+  await serveUntilStopped(context, server, config, stop);
 }
 
 function readTransport(name: string): TransportName {

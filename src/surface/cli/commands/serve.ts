@@ -3,7 +3,7 @@ import { envFileIn, namedFile } from "../../../config/settings-file.ts";
 import type { LogLevel } from "../../contract/core/log.ts";
 import type { CliContext } from "../context.ts";
 import { encryptionKeyOption, envFileOption, keyFor, wholeNumber } from "../options.ts";
-import { openToServe, READ_ONLY_OPTION, serveUntilStopped, teller } from "../serving.ts";
+import { openToServe, READ_ONLY_OPTION, serveUntilStopped } from "../serving.ts";
 import { stopSignal } from "../signals.ts";
 import { LOG_LEVELS, stderrLog } from "../stderr-log.ts";
 
@@ -78,5 +78,5 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
     log,
   });
   const hint = `Open ${server.url}/docs in a browser to read and try every route`;
-  await serveUntilStopped(teller(context, config), server, config, stop, hint);
+  await serveUntilStopped(context, server, config, stop, hint);
 }

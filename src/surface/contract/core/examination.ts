@@ -13,5 +13,5 @@ export type Examination = {
   }[];
 };
 
-/** Examines the pack of the server. @param signal aborted when the caller has gone */
-export type Examine = (signal: AbortSignal | undefined) => Promise<Examination>;
+/** Examines the pack of the server, to its end even if the caller has gone: others may wait for the same result. */
+export type Examine = () => Promise<Examination>;

@@ -62,12 +62,12 @@ const doctorOperation = defineOperation({
   description:
     "For operators: what svc doctor finds wrong with the pack and its surroundings, and what helps. Reads every page, which takes a while.",
   request: {},
-  run: async ({ caller, examine, signal }) => {
+  run: async ({ caller, examine }) => {
     requireOperator(caller);
     if (examine === undefined) {
       throw new SvcError("unsupported", "This server cannot examine its pack; run: svc doctor");
     }
-    return await examine(signal);
+    return await examine();
   },
   answer: examinationView,
   http: { route: "get /v1/doctor", statuses: [409] },
