@@ -54,13 +54,10 @@ function namespaceRules({ namespace_id: id }: Config): Complaint[] {
 
 function accessRules({ api, mcp }: Config): Complaint[] {
   const complaints: Complaint[] = [];
-  if (api.api_key?.reveal().trim() === "") {
+  for (const name of ["api_key", "metrics_key"] as const) {
+    if (api[name]?.reveal().trim() !== "") continue;
     const reason = "is blank, and would match nothing; unset it or give it a key";
-    complaints.push({ setting: "api.api_key", reason });
-  }
-  if (api.metrics_key?.reveal().trim() === "") {
-    const reason = "is blank, and would match nothing; unset it or give it a key";
-    complaints.push({ setting: "api.metrics_key", reason });
+    complaints.push({ setting: `api.${name}`, reason });
   }
   if (api.api_key !== undefined && Object.keys(api.user_keys).length > 0) {
     const reason = "cannot be combined with api.user_keys; unset one of the two";

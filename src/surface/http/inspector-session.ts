@@ -1,12 +1,12 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
 import { invalid, SvcError } from "../../domain/errors.ts";
 import { answerJson, refuse } from "../listener/answers.ts";
-import { type Authenticate, createAuthenticate } from "../listener/auth.ts";
+import { type Authenticate, createAuthenticate, digestOf, isKnown } from "../listener/auth.ts";
 import { type BodyLimits, withJsonBody } from "../listener/body.ts";
 import type { HttpApp } from "./app-env.ts";
 
 /** Where a page gets a key for the code of its link. */
-export const SESSION_PATH = "/v1/inspector/session";
+const SESSION_PATH = "/v1/inspector/session";
 
 /** Milliseconds for which a code is good. */
 const CODE_MS = 120_000;
@@ -16,7 +16,7 @@ const KEY_BYTES = 32;
 /** Characters of the longest text that is compared with a code. */
 const MAX_GIVEN = 200;
 
-export type InspectorSessionDeps = {
+type InspectorSessionDeps = {
   /** Milliseconds of a clock that never goes back. */
   readonly nowMs: () => number;
   /** So many random bytes in hexadecimal digits. */
@@ -26,7 +26,7 @@ export type InspectorSessionDeps = {
 };
 
 /** Why a code was not taken. */
-export type CodeRefusal = "wrong" | "used" | "late" | "locked";
+type CodeRefusal = "wrong" | "used" | "late" | "locked";
 
 /** The only way into a server that one link opens. Everything is in memory and ends with the process. */
 export type InspectorSession = {
@@ -53,13 +53,8 @@ type State = {
 
 export function createInspectorSession(deps: InspectorSessionDeps): InspectorSession {
   let state: State | undefined;
-  const knows = (authorization: string | undefined): boolean => {
-    try {
-      return state?.opened?.(authorization) !== undefined;
-    } catch {
-      return false;
-    }
-  };
+  const knows = (authorization: string | undefined): boolean =>
+    state?.opened !== undefined && isKnown(state.opened, authorization);
   return {
     issue: () => {
       const code = deps.secret(CODE_BYTES);
@@ -98,10 +93,6 @@ function refusalOf(state: State, code: string, nowMs: number): CodeRefusal | und
   }
   if (isLocked) return "locked";
   return nowMs - state.issuedMs > CODE_MS ? "late" : undefined;
-}
-
-function digestOf(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
 }
 
 const REFUSALS: Readonly<Record<CodeRefusal, string>> = {

@@ -1,7 +1,7 @@
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import { requireOperator } from "../contract/core/caller.ts";
 import { refuseMethod } from "../listener/answers.ts";
-import type { Authenticate } from "../listener/auth.ts";
+import { type Authenticate, isKnown } from "../listener/auth.ts";
 import type { HttpApp } from "./app-env.ts";
 
 /** Where the numbers are, in the text format of Prometheus. */
@@ -53,13 +53,4 @@ export function addMetrics(
     context.set("route", METRICS_PATH);
     return refuseMethod("GET, HEAD");
   });
-}
-
-function isKnown(authenticate: Authenticate, authorization: string | undefined): boolean {
-  try {
-    authenticate(authorization);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -41,6 +41,16 @@ export function createAuthenticate(auth: AuthSettings): Authenticate {
   };
 }
 
+/** Whether a caller is one that a check lets in. */
+export function isKnown(authenticate: Authenticate, authorization: string | undefined): boolean {
+  try {
+    authenticate(authorization);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function readKeys(auth: AuthSettings): readonly KnownKey[] {
   const setting = `${auth.group ?? "api"}.user_keys`;
   const userKeys = Object.entries(auth.userKeys ?? {});
@@ -73,7 +83,7 @@ function isSendable(key: string): boolean {
 }
 
 /** Digests have equal length, as a constant-time comparison requires. */
-function digestOf(text: string): Buffer {
+export function digestOf(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
