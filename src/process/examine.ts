@@ -1,6 +1,7 @@
 /** Examines the pack of a server in a process of its own. */
+import { mainPath } from "../adapters/sqlite/connection/layout.ts";
 import { keyTextOf } from "../app/pack-key.ts";
-import { mainFileOf } from "../app/pack-path.ts";
+import { layoutOf } from "../app/pack-path.ts";
 import { SELF } from "../assistants/self.ts";
 import { surroundings } from "../assistants/surroundings.ts";
 import type { Config } from "../config/schema.ts";
@@ -15,6 +16,7 @@ const LIMIT_MS = 300_000;
  * Runs `svc doctor`. Another process, because one that has a pack open must not read its file by other means, and because an
  * examination takes seconds. Callers that ask meanwhile get the result of the same one.
  * @param isKept whether the key of the pack is where any command finds it
+ * @returns rejects with unsupported for a database
  */
 export function examineIn(config: Config, isKept: boolean): Examine {
   let running: Promise<Examination> | undefined;
@@ -27,8 +29,9 @@ export function examineIn(config: Config, isKept: boolean): Examine {
 }
 
 async function run(config: Config, isKept: boolean): Promise<Examination> {
+  const path = mainPath(layoutOf(config));
   const key = isKept ? undefined : keyTextOf(config);
-  const child = Bun.spawn([...SELF, "doctor", mainFileOf(config), "--format", "json"], {
+  const child = Bun.spawn([...SELF, "doctor", path, "--format", "json"], {
     env: {
       ...surroundings().environment,
       ...(key !== undefined && { SVC_ENCRYPTION_ENABLED: "true", SVC_ENCRYPTION_KEY: key }),

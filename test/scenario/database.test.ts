@@ -144,4 +144,12 @@ describe.skipIf(NO_POSTGRES !== undefined)(`servers of one database${leftOut(NO_
     expect(encrypted.code).toBe(2);
     expect(encrypted.stderr).toContain("SVC_ENCRYPTION_ENABLED");
   });
+
+  test("is not examined by a server, which says why", async () => {
+    const server = await serve();
+    const answer = await fetch(`${server.url}/v1/doctor`);
+    expect(answer.status).toBe(409);
+    expect(await answer.text()).toContain("is a database");
+    await server.end("SIGTERM");
+  });
 });
