@@ -16,6 +16,7 @@ import {
   afterId,
   choiceInQuery,
   choicesInQuery,
+  cursor,
   id,
   instantInQuery,
   owner,
@@ -75,9 +76,7 @@ const browseOperation = defineOperation({
   request: {
     ...filters,
     order: choiceInQuery(BROWSE_ORDERS, { default: "newest" }),
-    cursor: httpField(
-      z.string().optional().meta({ description: "next_cursor of the page before." }),
-    ),
+    cursor,
     limit,
   },
   run: async ({ engine }, query) => engine().browse(query),

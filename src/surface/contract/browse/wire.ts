@@ -25,20 +25,14 @@ import {
 } from "../../../lib/form.ts";
 import { BUCKETS } from "../../../lib/local-dates.ts";
 import { noted, told, view } from "../../../lib/view.ts";
-
-const onPage = noted(natural, { description: "Of the entries of this page." });
-const nextId = noted(nullable(uuid), {
-  description: "Pass it as after_id for the next page; null on the last one.",
-});
+import { nextCursor, nextId, onPage } from "../core/page-wire.ts";
 
 export const browsedView = noted(
   view<BrowsedPage>()({
     nodes: list(nodeForm),
     count: told(onPage, ({ nodes }) => nodes.length),
     hasMore: flag,
-    nextCursor: noted(nullable(text), {
-      description: "Pass it as cursor for the next page; null on the last one.",
-    }),
+    nextCursor,
   }),
   { id: "BrowsedPage" },
 );

@@ -247,6 +247,11 @@ export function afterId(argument: Described = {}): Field<Uuid | undefined> {
   };
 }
 
+/** Where a page begins that is one of several by time. */
+export const cursor = httpField(
+  z.string().optional().meta({ description: "next_cursor of the page before." }),
+);
+
 /** A whole number in a query: of entries on a page, or of steps. */
 export function wholeNumber(range: readonly [number, number], preset: number): Field<number> {
   const [minimum, maximum] = range;

@@ -4,7 +4,14 @@ import { missing, missingEvent } from "../../../domain/errors.ts";
 import { processingStatusForm } from "../../../domain/jobs.ts";
 import { LIMITS } from "../../../domain/limits.ts";
 import { BROWSE_ORDERS } from "../../../engine/browse/api.ts";
-import { choiceInQuery, choicesInQuery, id, ownerInQuery, wholeNumber } from "../core/fields.ts";
+import {
+  choiceInQuery,
+  choicesInQuery,
+  cursor,
+  id,
+  ownerInQuery,
+  wholeNumber,
+} from "../core/fields.ts";
 import { defineOperation, found, part } from "../core/operation.ts";
 import { READS } from "../core/operation-parts.ts";
 import { httpField, overHttp } from "../core/request.ts";
@@ -87,7 +94,7 @@ const extractionStatusOperation = defineOperation({
 
 const page = {
   user_id: ownerInQuery,
-  cursor: httpField(z.string().optional().meta({ description: "next_cursor of the page before." })),
+  cursor,
   limit: wholeNumber([1, LIMITS.nodeQueryMax], 100),
 };
 

@@ -18,6 +18,7 @@ import {
   uuid,
 } from "../../../lib/form.ts";
 import { noted, told, view } from "../../../lib/view.ts";
+import { nextCursor, nextId, onPage } from "../core/page-wire.ts";
 
 /** A complete list, or the start of one. */
 export const nodeListView = noted(
@@ -47,18 +48,13 @@ export const eventView = noted(
   { id: "Event", description: "The source text of memories, written once." },
 );
 
-const nextPage = noted(nullable(text), {
-  description: "Pass it as cursor for the next page; null on the last one.",
-});
-const onPage = noted(natural, { description: "Of the entries of this page." });
-
 /** One page of events by time. */
 export const eventPageView = noted(
   view<ListedEvents>()({
     events: list(eventView),
     count: told(onPage, ({ events }) => events.length),
     hasMore: flag,
-    nextCursor: nextPage,
+    nextCursor,
   }),
   { id: "EventPage" },
 );
@@ -80,7 +76,7 @@ export const sessionPageView = noted(
     ),
     count: told(onPage, ({ sessions }) => sessions.length),
     hasMore: flag,
-    nextCursor: nextPage,
+    nextCursor,
   }),
   { id: "SessionPage" },
 );
@@ -94,9 +90,7 @@ export const nodePageView = noted(
       ({ nodes }) => nodes.length,
     ),
     hasMore: flag,
-    nextCursor: noted(nullable(uuid), {
-      description: "Pass it as after_id for the next page; null on the last one.",
-    }),
+    nextCursor: nextId,
     order: told(constant("id"), () => "id" as const),
     consistency: told(
       noted(constant("page"), {

@@ -11,6 +11,7 @@ import { told, view } from "../../../lib/view.ts";
 import {
   afterId,
   boundedText,
+  cursor,
   flagInQuery,
   id,
   instantInQuery,
@@ -67,9 +68,7 @@ const listRetrievalsOperation = defineOperation({
     failed: flagInQuery("true: only those in which a search failed; false: only the others."),
     time_from: instantInQuery("At or after this moment."),
     time_to: instantInQuery("Before this moment."),
-    cursor: httpField(
-      z.string().optional().meta({ description: "next_cursor of the page before." }),
-    ),
+    cursor,
     limit: wholeNumber([1, 1000], 100),
   },
   run: async ({ engine }, query) => engine().listRetrievals(query),
